@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The real doors, on POSIX and Linux. main() makes them; tests make fakes.
+#pragma once
+
+#include "base/doors.hpp"
+
+namespace ddlrun {
+
+class PosixProcesses : public ProcessRunner {
+ public:
+  ProcessResult run(const Command& command, const ProcessLimits& limits) override;
+  std::vector<ProcessResult> run_many(std::span<const Command> commands, const ProcessLimits& limits,
+                                      unsigned window) override;
+  ProcessResult run_attached(const Command& command, const EnvVars& extra,
+                             const LineSink& err_lines) override;
+};
+
+class PosixFiles : public FileSystem {
+ public:
+  std::string read(const std::string& path, std::uint64_t max_bytes) override;
+  bool exists(const std::string& path) override;
+  void write(const std::string& path, std::string_view bytes) override;
+  std::string make_folder(const std::string& prefix) override;
+  void make_folders(const std::string& path) override;
+};
+
+class SystemClock : public Clock {
+ public:
+  std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
+};
+
+// Reads the environment, names and terminals of this process once.
+Environment read_environment();
+
+// Writes all bytes to a descriptor; a closed pipe ends the process quietly as SIGPIPE would.
+void write_all(int descriptor, std::string_view bytes);
+
+}  // namespace ddlrun

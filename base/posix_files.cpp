@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.hpp"
+#include "base/posix_doors.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace ddlrun {
+
+namespace {
+
+// Closes on every way out.
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+[[noreturn]] void refuse(std::string_view action, const std::string& path, int code) {
+  const std::string hint = code == ENOENT   ? "check the path; ls -l " + path
+                           : code == EACCES ? "check the permissions; ls -ld " + path
+                                            : "df -h; ls -ld " + path;
+  throw Error(ErrorKind::request,
+              {fmt::format("cannot {} {}: {}", action, path, std::strerror(code)), path, hint});
+}
+
+std::string parent_of(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+void sync_folder(const std::string& folder) {
+  const Descriptor d{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (d.fd >= 0) ::fsync(d.fd);
+}
+
+}  // namespace
+
+void write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      throw Error(ErrorKind::request, {fmt::format("cannot write the output: {}", std::strerror(errno)),
+                                       fmt::format("descriptor {}", descriptor), "df -h ."});
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+std::string PosixFiles::read(const std::string& path, std::uint64_t max_bytes) {
+  const Descriptor d{path == "-" ? ::dup(0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (d.fd < 0) refuse("read", path, errno);
+  std::string bytes;
+  std::array<char, 1 << 16> buffer;
+  while (true) {
+    const ssize_t n = ::read(d.fd, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse("read", path, errno);
+    if (n == 0) return bytes;
+    bytes.append(buffer.data(), static_cast<std::size_t>(n));
+    if (bytes.size() > max_bytes) {
+      throw Error(ErrorKind::request, {fmt::format("{} is larger than {} bytes", path, max_bytes), path,
+                                       "check that this is the file you meant: file " + path});
+    }
+  }
+}
+
+bool PosixFiles::exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+void PosixFiles::write(const std::string& path, std::string_view bytes) {
+  const std::string temporary = fmt::format("{}.tmp.{}", path, ::getpid());
+  {
+    const Descriptor d{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)};
+    if (d.fd < 0) refuse("write", path, errno);
+    try {
+      write_all(d.fd, bytes);
+      if (::fsync(d.fd) != 0) refuse("write", path, errno);
+    } catch (...) {
+      ::unlink(temporary.c_str());
+      throw;
+    }
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int code = errno;
+    ::unlink(temporary.c_str());
+    refuse("write", path, code);
+  }
+  sync_folder(parent_of(path));
+}
+
+std::string PosixFiles::make_folder(const std::string& prefix) {
+  std::string name = prefix + "XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) refuse("make a folder", prefix, errno);
+  return name;
+}
+
+void PosixFiles::make_folders(const std::string& path) {
+  std::error_code code;
+  const bool is_new = std::filesystem::create_directories(path, code);
+  if (!code && is_new) std::filesystem::permissions(path, std::filesystem::perms::owner_all, code);
+  if (code) refuse("make the folder", path, code.value());
+}
+
+}  // namespace ddlrun

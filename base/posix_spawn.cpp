@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "base/posix_spawn.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+extern char** environ;
+
+namespace ddlrun {
+
+namespace {
+
+struct Pipe {
+  Fd read, write;
+};
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+// What the child needs between fork and exec, made before the fork: nothing may allocate there.
+struct Prepared {
+  std::vector<char*> argv;
+  std::vector<std::string> environment;
+  std::vector<char*> envp;
+};
+
+Prepared prepare(const Command& command, const EnvVars& extra) {
+  Prepared prepared;
+  for (const std::string& word : command) prepared.argv.push_back(const_cast<char*>(word.c_str()));
+  prepared.argv.push_back(nullptr);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (extra.count(std::string(text.substr(0, text.find('=')))) == 0) {
+      prepared.environment.emplace_back(text);
+    }
+  }
+  for (const auto& [name, value] : extra) prepared.environment.push_back(name + "=" + value);
+  for (std::string& entry : prepared.environment) prepared.envp.push_back(entry.data());
+  prepared.envp.push_back(nullptr);
+  return prepared;
+}
+
+void limit_resource(__rlimit_resource_t resource, rlim_t value) {
+  const rlimit limit{value, value};
+  ::setrlimit(resource, &limit);
+}
+
+[[noreturn]] void become(const Prepared& prepared, const SpawnOptions& options, pid_t parent, int out,
+                         int err, int failure) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(127);  // the parent died before the death signal was set
+  if (options.own_group) ::setpgid(0, 0);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  if (options.empty_stdin) {
+    const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null >= 0) ::dup2(null, STDIN_FILENO);
+  }
+  if (out >= 0) ::dup2(out, STDOUT_FILENO);
+  if (err >= 0) ::dup2(err, STDERR_FILENO);
+  if (options.limits.memory_bytes > 0) limit_resource(RLIMIT_AS, options.limits.memory_bytes);
+  if (options.limits.cpu_seconds > 0) limit_resource(RLIMIT_CPU, options.limits.cpu_seconds);
+  ::execvpe(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
+  const int code = errno;
+  [[maybe_unused]] const ssize_t n = ::write(failure, &code, sizeof code);
+  ::_exit(127);
+}
+
+void set_nonblocking(const Fd& fd) { ::fcntl(fd.get(), F_SETFL, O_NONBLOCK); }
+
+}  // namespace
+
+Fd& Fd::operator=(Fd&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+void Fd::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+int Fd::release() {
+  const int fd = fd_;
+  fd_ = -1;
+  return fd;
+}
+
+Child spawn_child(const Command& command, const SpawnOptions& options) {
+  Child child;
+  if (command.empty()) {
+    child.start_error = "an empty command";
+    return child;
+  }
+  const Prepared prepared = prepare(command, options.extra);
+  Pipe out = options.out == Stream::pipe ? make_pipe() : Pipe{};
+  Pipe err = options.err == Stream::pipe ? make_pipe() : Pipe{};
+  Pipe failure = make_pipe();
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) {
+    child.start_error = std::strerror(errno);
+    return child;
+  }
+  if (pid == 0) become(prepared, options, parent, out.write.get(), err.write.get(), failure.write.get());
+  out.write.reset();
+  err.write.reset();
+  failure.write.reset();
+  int code = 0;
+  ssize_t n = 0;
+  do {  // returns at once: the pipe closes at exec
+    n = ::read(failure.read.get(), &code, sizeof code);
+  } while (n < 0 && errno == EINTR);
+  if (n == sizeof code) {
+    ::waitpid(pid, nullptr, 0);
+    child.start_error = std::strerror(code);
+    return child;
+  }
+  child.pid = pid;
+  child.pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  child.out = std::move(out.read);
+  child.err = std::move(err.read);
+  if (child.out.open()) set_nonblocking(child.out);
+  if (child.err.open()) set_nonblocking(child.err);
+  return child;
+}
+
+void reap_child(pid_t pid, ProcessResult& result) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) {
+    result.signal = WTERMSIG(status);
+    result.exit_status = 128 + result.signal;
+  } else {
+    result.exit_status = WEXITSTATUS(status);
+  }
+}
+
+}  // namespace ddlrun

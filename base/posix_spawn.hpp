@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// One child process with its pipes: the part that captured and attached runs share.
+#pragma once
+
+#include "base/doors.hpp"
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace ddlrun {
+
+// A descriptor that closes itself.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(other.release()) {}
+  Fd& operator=(Fd&& other) noexcept;
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd() { reset(); }
+  int get() const { return fd_; }
+  bool open() const { return fd_ >= 0; }
+  void reset();
+  int release();
+
+ private:
+  int fd_ = -1;
+};
+
+enum class Stream { inherit, pipe };
+
+struct SpawnOptions {
+  Stream out = Stream::pipe;
+  Stream err = Stream::pipe;
+  bool own_group = true;  // a process group of its own, so that a time limit can end all of it
+  bool empty_stdin = true;
+  ProcessLimits limits;
+  EnvVars extra;
+};
+
+// A started child. Its death signal is SIGTERM: it does not outlive us.
+struct Child {
+  pid_t pid = -1;
+  Fd pidfd;                 // readable when it has ended
+  Fd out, err;              // our ends, non-blocking; closed where inherited
+  std::string start_error;  // why there is no child
+};
+
+Child spawn_child(const Command& command, const SpawnOptions& options);
+
+// Collects the ended child into exit_status and signal.
+void reap_child(pid_t pid, ProcessResult& result);
+
+}  // namespace ddlrun

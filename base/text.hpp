@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Small text functions that every room needs: strict numbers, splitting, quoting, "did you mean".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun {
+
+// A whole non-empty run of ASCII digits without sign, blank or base prefix; nothing if it exceeds `max`.
+std::optional<std::uint64_t> parse_unsigned(std::string_view text, std::uint64_t max = UINT64_MAX);
+
+// "a,b,,c" -> {"a", "b", "", "c"}; "" -> {""}.
+std::vector<std::string_view> split(std::string_view text, char separator);
+std::string join(std::span<const std::string> words, std::string_view separator);
+// Without leading and trailing blanks, tabs, CR and LF.
+std::string_view trim(std::string_view text);
+
+// One shell word that bash reads back as exactly `word`; left bare where that is safe.
+std::string quote_shell(std::string_view word);
+// argv as one line that can be pasted into a shell.
+std::string render_shell(std::span<const std::string> words);
+
+// User text made safe to print in one line: control bytes as \xNN, at most `limit` bytes, then "...".
+std::string printable(std::string_view text, std::size_t limit = 200);
+
+// The candidate within a third of its length in edits (swaps count as one), or nothing.
+std::optional<std::string> closest_match(std::string_view word, std::span<const std::string> candidates);
+
+// Integers as ranges: {0,1,2,5} -> "0-2,5"; the input must ascend.
+std::string render_ranges(std::span<const int> ascending, std::string_view separator = ",");
+// "0-2,5" -> {0,1,2,5}; nothing if it is malformed, descends, or names a number above `max`.
+std::optional<std::vector<int>> parse_ranges(std::string_view text, int max);
+
+}  // namespace ddlrun

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Doors that tell each call as a line that can be pasted ("+ ssh h2 ...") and then use another door: -v.
+#pragma once
+
+#include "base/doors.hpp"
+
+#include <functional>
+
+namespace ddlrun {
+
+using Trace = std::function<void(std::string_view line)>;
+
+class TracedProcesses : public ProcessRunner {
+ public:
+  TracedProcesses(ProcessRunner& inner, Trace trace) : inner_(inner), trace_(std::move(trace)) {}
+  ProcessResult run(const Command& command, const ProcessLimits& limits) override;
+  std::vector<ProcessResult> run_many(std::span<const Command> commands, const ProcessLimits& limits,
+                                      unsigned window) override;
+  ProcessResult run_attached(const Command& command, const EnvVars& extra,
+                             const LineSink& err_lines) override;
+
+ private:
+  ProcessRunner& inner_;
+  Trace trace_;
+};
+
+class TracedFiles : public FileSystem {
+ public:
+  TracedFiles(FileSystem& inner, Trace trace) : inner_(inner), trace_(std::move(trace)) {}
+  std::string read(const std::string& path, std::uint64_t max_bytes) override;
+  bool exists(const std::string& path) override { return inner_.exists(path); }
+  void write(const std::string& path, std::string_view bytes) override;
+  std::string make_folder(const std::string& prefix) override;
+  void make_folders(const std::string& path) override;
+
+ private:
+  FileSystem& inner_;
+  Trace trace_;
+};
+
+}  // namespace ddlrun

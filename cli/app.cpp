@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "cli/app.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/traced_doors.hpp"
+#include "cli/command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::string_view overview_head =
+    "ddlrun starts distributed training on real machines and says why when it does not run.\n\n"
+    "  ddlrun topo                                  # this machine: packages, cores, GPUs, NICs\n"
+    "  ddlrun gen-rankfile 4x2x3 h1,h2,h3,h4,h5,h6  # GPUs per node x nodes per rack x racks\n"
+    "  ddlrun check-rankfile 4x2x3.rf               # what Open MPI would refuse or silently change\n"
+    "  ddlrun launch 2 -- ./my_mpi_program          # plan, check, run, verify\n"
+    "  ddlrun launch                                # the bundled trainer on this machine\n\n"
+    "Commands:\n";
+
+std::string render_overview() {
+  std::string text(overview_head);
+  for (const Subcommand& command : subcommands()) {
+    if (!command.hidden) text += fmt::format("  {:<16} {}\n", command.name, command.summary);
+  }
+  return text +
+         "\nddlrun COMMAND --help tells more. -v shows each command that is run, -q only errors.\n"
+         "Exit status: 0 ok, 1 findings, 2 usage, 3 cannot be met, 4 scheduler, 5 unreachable, 70 bug.\n";
+}
+
+std::vector<std::string> visible_names() {
+  std::vector<std::string> names{"help", "version"};
+  for (const Subcommand& command : subcommands()) {
+    if (!command.hidden) names.emplace_back(command.name);
+  }
+  return names;
+}
+
+const Subcommand& find_subcommand(const std::string& name) {
+  for (const Subcommand& command : subcommands()) {
+    if (command.name == name) return command;
+  }
+  const auto near = closest_match(name, visible_names());
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is not a command", printable(name, 60)), "",
+                                 near ? "ddlrun " + *near : "ddlrun --help"});
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+[[noreturn]] void refuse_word(const CLI::App& app, const std::string& word) {
+  const bool is_option = word.size() > 1 && word[0] == '-';
+  const auto near =
+      is_option ? closest_match(word.substr(0, word.find('=')), option_names(app)) : std::nullopt;
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is not {} of {}", printable(word, 60),
+                                             is_option ? "an option" : "an argument", app.get_name()),
+                                 "", near ? *near : app.get_name() + " --help"});
+}
+
+// CLI11's own texts name neither the place nor the remedy.
+void parse(CLI::App& app, std::vector<std::string> words) {
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(words);
+  } catch (const CLI::CallForHelp&) {
+    throw;
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorKind::usage, {error.what(), "", app.get_name() + " --help"});
+  }
+  const auto unknown = app.remaining();
+  if (!unknown.empty()) refuse_word(app, unknown.front());
+}
+
+int run_subcommand(const Subcommand& command, std::vector<std::string> words, System& system) {
+  std::vector<std::string> rest;
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes != words.end()) {
+    rest.assign(dashes + 1, words.end());
+    words.erase(dashes, words.end());
+  }
+  CLI::App app{std::string(command.summary), fmt::format("ddlrun {}", command.name)};
+  GlobalOptions options;
+  app.allow_extras();
+  app.set_help_flag("-h,--help", "this text");
+  app.add_flag("-v,--verbose", options.verbosity, "show each command that is run and file that is written");
+  app.add_flag("-q,--quiet", options.quiet, "errors only");
+  app.get_formatter()->column_width(34);
+  const Run run = command.setup(app, rest);
+  if (!rest.empty() && !command.takes_program) refuse_word(app, rest.front());
+  try {
+    parse(app, words);
+  } catch (const CLI::CallForHelp&) {
+    system.out(fmt::format("{}\n\n{}\n", command.examples, app.help()));
+    return 0;
+  }
+  if (options.quiet) {
+    const auto loud = system.err;
+    if (!system.program_err) system.program_err = loud;
+    system.err = [loud](std::string_view text) {
+      if (text.find("ddlrun: error: ") != std::string_view::npos) loud(text);
+    };
+  }
+  if (options.verbosity == 0) return run(system);
+  const Trace trace = [&system](std::string_view line) { system.err(line); };
+  TracedProcesses processes(system.processes, trace);
+  TracedFiles files(system.files, trace);
+  System traced{processes, files, system.clock, system.environment, system.out, system.err,
+                system.program_err};
+  return run(traced);
+}
+
+int dispatch(std::vector<std::string> words, System& system) {
+  if (words.empty()) {
+    system.err(render_overview());
+    return 2;
+  }
+  if (words[0] == "--help" || words[0] == "-h" || (words[0] == "help" && words.size() == 1)) {
+    system.out(render_overview());
+    return 0;
+  }
+  if (words[0] == "--version" || words[0] == "version") {
+    system.out("ddlrun " DDLRUN_VERSION "\n");
+    return 0;
+  }
+  if (words[0] == "help") words = {words[1], "--help"};
+  const Subcommand& command = find_subcommand(words[0]);
+  return run_subcommand(command, {words.begin() + 1, words.end()}, system);
+}
+
+}  // namespace
+
+int run_app(const std::vector<std::string>& arguments, System system) {
+  const auto err = system.err;
+  try {
+    return dispatch(arguments, system);
+  } catch (const Error& error) {
+    err(render_error("ddlrun", error.message()));
+    return exit_code(error.kind());
+  } catch (const std::exception& error) {
+    err(render_error("ddlrun", {fmt::format("a bug of ddlrun: {}", error.what()), "",
+                                "the same command with -v, and report both outputs"}));
+    return exit_code(ErrorKind::internal);
+  }
+}
+
+}  // namespace ddlrun::cli

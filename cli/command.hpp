@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What a subcommand is: a name, one line of help, a function that declares its options, a function that runs.
+#pragma once
+
+#include "base/doors.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace ddlrun::cli {
+
+// What runs after parsing. Returns the process exit status; throws Error where it cannot go on.
+using Run = std::function<int(System&)>;
+
+struct GlobalOptions {
+  int verbosity = 0;   // -v: trace each door call
+  bool quiet = false;  // -q: errors only
+};
+
+struct Subcommand {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view examples;  // shown first in --help
+  // Declares the options on `app` and returns what to run. `rest` is what stood behind "--".
+  std::function<Run(CLI::App& app, const std::vector<std::string>& rest)> setup;
+  bool takes_program = false;  // words behind "--" are a program, not a mistake
+  bool hidden = false;
+};
+
+// All of them, in the order of the help.
+const std::vector<Subcommand>& subcommands();
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/job_machines.hpp"
+#include "topology/rankfile_check_json.hpp"
+#include "topology/rankfile_fix.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using topology::CheckContext;
+using topology::MachineTopology;
+using topology::RankfileFinding;
+
+struct CheckRankfileOptions {
+  std::string file, ranks, dims, hosts, hostfile;
+  std::string mpi = "4";
+  bool fix = false, json = false;
+  MachineOptions machine;
+};
+
+std::string read_rankfile(System& system, const std::string& file) {
+  if (file.empty()) {
+    throw Error(ErrorKind::usage, {"no rankfile given", "", "ddlrun check-rankfile job.rf"});
+  }
+  return system.files.read(file, topology::max_rankfile_bytes);
+}
+
+// The machine for every host of the file, if there is one to judge cores by.
+std::optional<MachineTopology> find_machine(System& system, const CheckRankfileOptions& options,
+                                            const std::string& text) {
+  if (any_given(options.machine)) return machine_from_options(system, options.machine);
+  const auto lines = topology::parse_rank_lines(text);
+  if (lines.empty()) return std::nullopt;
+  for (const auto& line : lines) {
+    if (!is_this_host(system.environment, line.host)) return std::nullopt;
+  }
+  return this_machine(system);
+}
+
+// Open MPI folds the names of the launching host into each other; any of them will do.
+std::vector<std::string> read_allocation(System& system, const CheckRankfileOptions& options) {
+  auto names = read_host_names(system, options.hosts, options.hostfile);
+  const bool has_us = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return is_this_host(system.environment, name);
+  });
+  if (has_us) {
+    const auto& own = system.environment.own_names;
+    names.insert(names.end(), own.begin(), own.end());
+  }
+  return names;
+}
+
+CheckContext make_context(System& system, const CheckRankfileOptions& options) {
+  CheckContext context;
+  if (!options.ranks.empty()) {
+    const auto ranks = parse_unsigned(options.ranks, topology::max_ranks);
+    if (!ranks || *ranks == 0) {
+      throw Error(ErrorKind::usage, {fmt::format("-n takes a number from 1 to {}, not \"{}\"",
+                                                 topology::max_ranks, printable(options.ranks, 40)),
+                                     "-n", "ddlrun check-rankfile job.rf -n 8"});
+    }
+    context.ranks = static_cast<std::uint32_t>(*ranks);
+  }
+  if (!options.dims.empty()) context.dims = topology::parse_dims(options.dims);
+  if (options.mpi != "4" && options.mpi != "5") {
+    throw Error(ErrorKind::usage, {fmt::format("--mpi takes 4 or 5, not \"{}\"", printable(options.mpi, 40)),
+                                   "--mpi", "--mpi 4 for Open MPI 4.x, --mpi 5 for 5.x"});
+  }
+  context.mpi_major = options.mpi == "5" ? 5 : 4;
+  context.allocation = read_allocation(system, options);
+  return context;
+}
+
+std::string render_all(const std::string& file, const std::vector<RankfileFinding>& findings) {
+  std::string text;
+  for (const RankfileFinding& finding : findings) text += topology::render_finding(file, finding);
+  return text;
+}
+
+int run_fix(System& system, const CheckRankfileOptions& options, const std::string& text,
+            const CheckContext& context) {
+  const auto fixed = topology::fix_rankfile(text, context);
+  const auto before = topology::check_rankfile(text, context);
+  if (topology::has_errors(fixed.remaining)) {
+    system.err(render_all(options.file, fixed.remaining));
+    system.err(render_message(
+        "ddlrun", "error",
+        {"the file was not fixed: what is listed above is not for a program to decide", options.file,
+         "mend those lines by hand, or write the file anew with ddlrun gen-rankfile"}));
+    return 1;
+  }
+  system.err(render_all(options.file, before));
+  system.out(fixed.text);
+  return 0;
+}
+
+int run_check_rankfile(System& system, const CheckRankfileOptions& options) {
+  CheckContext context = make_context(system, options);
+  const std::string text = read_rankfile(system, options.file);
+  const auto machine = find_machine(system, options, text);
+  if (machine) {
+    context.machine_of = [&machine](std::string_view) { return &*machine; };
+  } else {
+    system.err(render_message("ddlrun", "note",
+                              {"cores were not checked: the machines of these hosts are not known",
+                               options.file, "--topology node.xml, or --sockets 2 --cores 10"}));
+  }
+  if (options.fix) return run_fix(system, options, text, context);
+  const auto findings = topology::check_rankfile(text, context);
+  if (options.json) {
+    system.out(
+        topology::render_findings_json(options.file, findings, machine.has_value(), context.mpi_major));
+  } else {
+    system.out(render_all(options.file, findings));
+  }
+  return topology::needs_attention(findings) ? 1 : 0;
+}
+
+}  // namespace
+
+Subcommand check_rankfile_command() {
+  Subcommand command;
+  command.name = "check-rankfile";
+  command.summary = "what Open MPI would refuse, misread or crash on, before it does";
+  command.examples =
+      "  ddlrun check-rankfile job.rf --topology node.xml -n 8\n"
+      "  ddlrun check-rankfile job.rf --hostfile hosts --sockets 2 --cores 10\n"
+      "  ddlrun check-rankfile pasted.rf --fix > job.rf";
+  command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
+    auto options = std::make_shared<CheckRankfileOptions>();
+    app.add_option("FILE", options->file, "the rankfile; - for stdin");
+    app.add_option("-n,--np", options->ranks, "ranks that mpirun is going to start");
+    app.add_option("--dims", options->dims, "the shape of the job: 4x2x3");
+    app.add_option("--hosts", options->hosts, "the names of the allocation: h1,h2 or node[01-04]");
+    app.add_option("--hostfile", options->hostfile, "the same from a file");
+    add_machine_options(app, options->machine);
+    app.add_option("--mpi", options->mpi, "4 or 5: the Open MPI that will read the file (default 4)");
+    app.add_flag("--fix", options->fix, "print the file put right; refuses what it cannot decide");
+    app.add_flag("--json", options->json, "the findings as one JSON document");
+    return [options](System& system) { return run_check_rankfile(system, *options); };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

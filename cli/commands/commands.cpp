@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#include "cli/commands/commands.hpp"
+
+namespace ddlrun::cli {
+
+const std::vector<Subcommand>& subcommands() {
+  static const std::vector<Subcommand> all = {
+      topo_command(),   gen_rankfile_command(), check_rankfile_command(),
+      launch_command(), exec_command(),         read_topology_command(),
+  };
+  return all;
+}
+
+}  // namespace ddlrun::cli

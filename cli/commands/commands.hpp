@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// One function per subcommand; a new command is one file here and one line in commands.cpp.
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace ddlrun::cli {
+
+Subcommand topo_command();
+Subcommand read_topology_command();
+Subcommand gen_rankfile_command();
+Subcommand check_rankfile_command();
+Subcommand launch_command();
+Subcommand exec_command();
+
+}  // namespace ddlrun::cli

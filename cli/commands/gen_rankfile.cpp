@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/job_machines.hpp"
+#include "cli/plan_options.hpp"
+#include "topology/formats.hpp"
+#include "topology/plan_view.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using topology::Plan;
+
+struct GenRankfileOptions {
+  std::string dims, hosts, hostfile;
+  std::string format = "ompi4";
+  PlanTexts plan;
+  bool stamp = false, strict = false, explain = false, json = false;
+  MachineOptions machine;
+};
+
+std::string render_time(std::chrono::system_clock::time_point now) {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(std::chrono::system_clock::to_time_t(now)));
+}
+
+Plan make_plan(System& system, const GenRankfileOptions& options) {
+  if (options.dims.empty()) {
+    throw Error(ErrorKind::usage, {"no dims given", "", "ddlrun gen-rankfile 4x2x1 h1,h2"});
+  }
+  const topology::Dims dims = topology::parse_dims(options.dims);
+  auto hosts = read_host_names(system, options.hosts, options.hostfile);
+  if (hosts.empty() && dims.host_count() == 1) hosts = {system.environment.host_name};
+  if (hosts.empty()) {
+    throw Error(ErrorKind::usage,
+                {fmt::format("{} needs {} hosts, none given", topology::render_dims(dims), dims.host_count()),
+                 "", fmt::format("ddlrun gen-rankfile {} h1,h2,...", options.dims)});
+  }
+  topology::check_hosts(dims, hosts);
+  if (topology::find_format(options.format).is_open_mpi) topology::check_rankfile_names(hosts);
+  const auto plan_options = parse_plan_options(options.plan);
+  JobMachines job =
+      find_job_machines(system, hosts, options.machine, options.strict ? Unprobed::refuse : Unprobed::assume);
+  return topology::plan_job(dims, std::move(hosts), job.machines, std::move(job.machine_of_host),
+                            plan_options);
+}
+
+int run_gen_rankfile(System& system, const GenRankfileOptions& options) {
+  const Plan plan = make_plan(system, options);
+  const std::string stamp = options.stamp ? render_time(system.clock.now()) : std::string();
+  const std::string text =
+      topology::find_format(options.json ? "json" : options.format).render(plan, {DDLRUN_VERSION, stamp});
+  for (const auto& machine : plan.machines) {
+    for (const std::string& remark : machine.remarks) system.err("ddlrun: note: " + remark + "\n");
+  }
+  if (options.explain) system.err(topology::render_explanation(plan));
+  system.out(text);
+  return 0;
+}
+
+std::string format_help() {
+  std::string text = "written form:";
+  for (const auto& format : topology::formats()) text += fmt::format(" {}", format.name);
+  return text;
+}
+
+}  // namespace
+
+Subcommand gen_rankfile_command() {
+  Subcommand command;
+  command.name = "gen-rankfile";
+  command.summary = "which rank on which host and cores, as rank_gen.py wrote it";
+  command.examples =
+      "  ddlrun gen-rankfile 4x2x3 h1,h2,h3,h4,h5,h6 > 4x2x3.rf    # cores read from the hosts over ssh\n"
+      "  ddlrun gen-rankfile 4x2x1 ib1,ib2 --sockets 2 --cores 8    # two 8-core chips in each host\n"
+      "  ddlrun gen-rankfile 4x2 'node[01-02]' --format slurm       # the same plan for srun";
+  command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
+    auto options = std::make_shared<GenRankfileOptions>();
+    app.add_option("DIMS", options->dims, "GPUs per node x nodes per rack x racks [x aisles]: 4x2x3, 4x2, 4");
+    app.add_option("HOSTS", options->hosts, "h1,h2 or node[01-04,7]-ib or @hostfile, rack by rack");
+    app.add_option("--hostfile", options->hostfile, "hosts from a file (Open MPI, MPICH, PBS or Slurm form)");
+    add_plan_options(app, options->plan);
+    app.add_option("--format", options->format, format_help());
+    add_machine_options(app, options->machine);
+    app.add_flag("--strict", options->strict,
+                 "an error instead of rank_gen's 2x10 where no host can be asked");
+    app.add_flag("--stamp", options->stamp, "the time in the first line");
+    app.add_flag("--explain", options->explain, "on stderr: for each rank, why these cores");
+    app.add_flag("--json", options->json, "the same as --format json");
+    return [options](System& system) { return run_gen_rankfile(system, *options); };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

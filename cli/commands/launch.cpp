@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// `ddlrun launch`: plan, check, show the mpirun line, run it, compare each rank's place with the
+// plan.
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/launch_job.hpp"
+#include "cli/launch_options.hpp"
+#include "cli/launch_program.hpp"
+#include "cli/launch_run.hpp"
+#include "launch/dry_run.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using launch::Exports;
+using launch::LaunchLine;
+using launch::MpirunVersion;
+
+constexpr std::string_view examples =
+    "  ddlrun launch                                 # the bundled trainer, ranks as this machine "
+    "has them\n"
+    "  ddlrun launch 2 -- ./my_mpi_program --steps 9 # two ranks here\n"
+    "  ddlrun launch 4x2x1 h1,h2 -x DATA -- ./prog   # 4 ranks on each of two hosts\n"
+    "  ddlrun launch 2 --dry-run -- ./prog           # shows all, runs and writes nothing\n"
+    "  ddlrun launch 2 -- --epochs 3                 # options only: the trainer gets them\n\n"
+    "Without DIMS a host gets one rank per GPU; without GPUs about four ranks, evenly over its "
+    "packages\n"
+    "and never more than cores: one per core would make the global batch of a large host too large "
+    "to\n"
+    "train with. PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER and OMP_NUM_THREADS reach the ranks, and "
+    "what\n"
+    "-x names. The exit status is the program's own.";
+
+bool wants_verify(const LaunchOptions& options, bool is_trainer) {
+  if (options.verify && options.no_verify) {
+    throw Error(ErrorKind::usage, {"--verify and --no-verify are both given", "", "one of the two"});
+  }
+  if (options.strict && options.no_verify) {
+    throw Error(ErrorKind::usage, {"--strict needs what --no-verify leaves out", "", "--strict alone"});
+  }
+  return !options.no_verify && (options.verify || options.strict || is_trainer);
+}
+
+// Unlikely enough in anybody's output, and a new one for each run.
+std::string make_token(const System& system) {
+  return fmt::format("{:x}", system.clock.now().time_since_epoch().count());
+}
+
+std::string differs_hint(const LaunchOptions& options) {
+  if (!options.mpi_arguments.empty() || !options.mca.empty()) return "the same without --mpi-arg and --mca";
+  if (any_given(options.machine))
+    return "the same without --topology, --synthetic, --sockets: let it read the hosts";
+  return "ddlrun topo on that host; a scheduler or container may allow fewer cores there";
+}
+
+// "launch 2 ./prog": what is meant is a program, not hosts.
+void check_words(System& system, const LaunchOptions& options) {
+  for (const std::string& word : {options.dims, options.hosts}) {
+    const bool could_be_dims = !word.empty() && word.find_first_not_of("0123456789xX") == std::string::npos;
+    if (word.empty() || could_be_dims || is_this_host(system.environment, word)) continue;
+    const bool is_path = word.find('/') != std::string::npos;
+    if (!is_path && (!options.program.empty() || find_program(system, word).empty())) continue;
+    if (word[0] == '@') continue;
+    const std::string dims = word == options.dims ? "" : " " + options.dims;
+    throw Error(ErrorKind::usage,
+                {fmt::format("'{}' is a program; programs go behind --", printable(word, 60)), "",
+                 fmt::format("ddlrun launch{} -- {}", dims, quote_shell(word))});
+  }
+}
+
+struct Decided {
+  MpirunVersion mpirun;
+  LaunchJob job;
+  ChosenProgram program;
+  std::string token;  // "" without verification
+  Exports exports;
+};
+
+Decided decide(System& system, const LaunchOptions& options) {
+  check_words(system, options);
+  Decided decided;
+  decided.mpirun = read_mpirun_version(system, options.mpirun);
+  decided.job = plan_launch_job(system, options, decided.mpirun.major);
+  const LaunchJob& job = decided.job;
+  decided.program = choose_program(system, options.program, job.on_this_host(system.environment));
+  if (wants_verify(options, decided.program.is_trainer)) decided.token = make_token(system);
+  decided.exports = launch::plan_exports({options.exports, job.fewest_cores(), job.most_cores()},
+                                         system.environment.variables);
+  return decided;
+}
+
+LaunchLine make_line(const System& system, const LaunchOptions& options, const Decided& decided,
+                     const std::string& rankfile) {
+  launch::LaunchRequest request;
+  request.mpirun = options.mpirun;
+  request.mpi_major = decided.mpirun.major;
+  request.ranks = static_cast<std::uint32_t>(decided.job.ranks.size());
+  request.rankfile = rankfile;
+  request.exports = decided.exports;
+  request.mca = options.mca;
+  request.mpi_arguments = options.mpi_arguments;
+  request.tag_output = options.tag_output;
+  request.allow_run_as_root = options.allow_run_as_root;
+  request.program = {decided.program.command, system.environment.executable, decided.token};
+  return launch::plan_launch_line(request);
+}
+
+int show(System& system, const LaunchOptions& options, const Decided& decided) {
+  const std::string path = choose_run_folder(system, options.run_folder, false) + "/rankfile";
+  system.out(launch::render_dry_run({path, decided.job.rankfile_text, decided.job.remarks, decided.exports,
+                                     make_line(system, options, decided, path)}));
+  return 0;
+}
+
+std::string read_kernel(System& system) {
+  const std::string path = "/proc/sys/kernel/osrelease";
+  return system.files.exists(path) ? std::string(trim(system.files.read(path, 4096))) : std::string();
+}
+
+launch::RunRecord make_record(System& system, const LaunchOptions& options, const Decided& decided,
+                              const std::string& folder) {
+  launch::RunRecord record;
+  record.id = folder.substr(folder.rfind('/') + 1);
+  record.ddlrun_version = DDLRUN_VERSION;
+  record.mpirun = options.mpirun;
+  record.mpirun_version = decided.mpirun.text;
+  record.kernel = read_kernel(system);
+  record.host = system.environment.host_name;
+  record.working_folder = system.environment.working_folder;
+  if (decided.job.plan) record.dims = topology::render_dims(decided.job.plan->dims);
+  record.program = decided.program.command;
+  record.exported = decided.exports.names;
+  record.start = system.clock.now();
+  return record;
+}
+
+void tell(System& system, const Decided& decided, const LaunchLine& line, const std::string& folder) {
+  for (const std::string& remark : decided.job.remarks) system.err("ddlrun: " + remark + "\n");
+  for (const launch::Reason& reason : decided.exports.reasons) {
+    if (reason.subject == "-x OMP_NUM_THREADS") system.err("ddlrun: OMP_NUM_THREADS=" + reason.why + "\n");
+  }
+  for (const auto& [name, value] : decided.exports.set_by_user) {
+    system.err("ddlrun: " + name + " is set from -x; its value is not shown below\n");
+  }
+  system.err("ddlrun: run folder " + folder + "\n");
+  system.err("+ " + launch::render_launch_line(line, decided.exports) + "\n");
+}
+
+int run_launch_command(System& system, const LaunchOptions& options) {
+  const Decided decided = decide(system, options);
+  if (options.dry_run) return show(system, options, decided);
+  check_not_root(system.environment, options.allow_run_as_root);
+  const std::string folder = choose_run_folder(system, options.run_folder, true);
+  const LaunchLine line = make_line(system, options, decided, folder + "/rankfile");
+  tell(system, decided, line, folder);
+  return run_launch(
+      system, {decided.job, line, decided.exports, make_record(system, options, decided, folder), folder,
+               decided.token, options.strict, differs_hint(options)});
+}
+
+void add_options(CLI::App& app, LaunchOptions& options) {
+  app.add_option("DIMS", options.dims,
+                 "GPUs per host x hosts per rack x racks, like 4x2x3; default: what is there");
+  app.add_option("HOSTS", options.hosts, "h1,h2 or node[01-04] or @file; default: this machine");
+  app.add_option("--hostfile", options.hostfile, "hosts, one a line; slots= is ignored");
+  app.add_option("--rankfile", options.rankfile, "use this rankfile instead of a plan; it is checked first");
+  add_plan_options(app, options.plan);
+  add_machine_options(app, options.machine);
+  app.add_option("-x", options.exports, "export VAR, or set and export VAR=value; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--mca", options.mca, "NAME VALUE for Open MPI; may be repeated")->allow_extra_args(false);
+  app.add_option("--mpi-arg", options.mpi_arguments, "one word for mpirun as it is; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--mpirun", options.mpirun, "the mpirun to use");
+  app.add_option("--run-folder", options.run_folder,
+                 "where rankfile, argv, plan and result of this run are kept");
+  app.add_flag("--tag-output", options.tag_output, "put the rank before each line of output");
+  app.add_flag("--dry-run", options.dry_run, "print what would be done, as a script; run and write nothing");
+  app.add_flag("--verify", options.verify,
+               "compare each rank's real cores with the plan (default for the trainer)");
+  app.add_flag("--no-verify", options.no_verify, "start the program directly");
+  app.add_flag("--strict", options.strict, "--verify, and exit 1 if a rank is not where it was planned");
+  app.add_flag("--allow-run-as-root", options.allow_run_as_root, "let mpirun run as root");
+}
+
+}  // namespace
+
+Subcommand launch_command() {
+  Subcommand command;
+  command.name = "launch";
+  command.summary = "plan, check and start ranks with Open MPI, and verify where they run";
+  command.examples = examples;
+  command.takes_program = true;
+  command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
+    auto options = std::make_shared<LaunchOptions>();
+    options->program = rest;
+    add_options(app, *options);
+    return [options](System& system) { return run_launch_command(system, *options); };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "cli/launch_job.hpp"
+
+#include "base/error.hpp"
+#include "base/host_list.hpp"
+#include "base/text.hpp"
+#include "launch/default_ranks.hpp"
+#include "topology/rankfile.hpp"
+#include "topology/rankfile_check.hpp"
+#include "topology/rankfile_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using topology::CheckContext;
+using topology::Dims;
+using topology::MachineTopology;
+
+// A name for this machine that Open MPI takes: it dies on '_', cuts at the first dot, and has keywords.
+std::string own_name(const Environment& environment) {
+  const std::string name = environment.host_name.substr(0, environment.host_name.find('.'));
+  const bool letter_first = !name.empty() && (name[0] < '0' || name[0] > '9');
+  const bool good = letter_first && is_host_name(name) && name.find('_') == std::string::npos;
+  const bool keyword = name == "rank" || name == "slot" || name == "slots" || name == "username";
+  return good && !keyword ? name : "localhost";
+}
+
+void refuse_assumed(const JobMachines& machines) {
+  for (const MachineTopology& machine : machines.machines) {
+    if (!machine.assumed) continue;
+    throw Error(ErrorKind::request,
+                {"the cores of the hosts are assumed, not read: nothing is started on a guess",
+                 machine.source, "--sockets 2 --cores 8, or --topology FILE"});
+  }
+}
+
+// Hosts and dims that do not fit each other are refused before any host is asked: with a stand-in machine.
+void check_shape(const LaunchOptions& options, const LaunchJob& job) {
+  if (options.dims.empty()) return;
+  const Dims dims = topology::parse_dims(options.dims);
+  const auto cores = static_cast<int>(dims.gpus_per_node);
+  topology::plan_job(dims, job.hosts, {topology::regular_machine(1, cores, 1, "any")},
+                     std::vector<std::uint32_t>(job.hosts.size(), 0), {});
+}
+
+Dims dims_for(const LaunchOptions& options, const topology::PlanOptions& plan, LaunchJob& job) {
+  if (!options.dims.empty()) return topology::parse_dims(options.dims);
+  const launch::DefaultRanks ranks = launch::default_ranks(job.machines.machines, plan);
+  Dims dims;
+  dims.gpus_per_node = ranks.ranks;
+  dims.nodes_per_rack = static_cast<std::uint32_t>(job.hosts.size());
+  job.remarks.push_back(fmt::format("no DIMS given: {} ({})", topology::render_dims(dims), ranks.reason));
+  return dims;
+}
+
+void plan_ranks(const LaunchOptions& options, LaunchJob& job) {
+  const topology::PlanOptions plan_options = parse_plan_options(options.plan);
+  const Dims dims = dims_for(options, plan_options, job);
+  job.plan =
+      topology::plan_job(dims, job.hosts, job.machines.machines, job.machines.machine_of_host, plan_options);
+  for (const topology::MachinePlan& machine : job.plan->machines) {
+    job.remarks.insert(job.remarks.end(), machine.remarks.begin(), machine.remarks.end());
+  }
+  job.rankfile_text = topology::render_rankfile(*job.plan, {DDLRUN_VERSION, ""});
+  job.ranks = launch::planned_ranks(*job.plan);
+}
+
+std::vector<std::string> hosts_of(const std::vector<topology::RankLine>& lines) {
+  std::vector<std::string> hosts;
+  for (const topology::RankLine& line : lines) {
+    if (std::find(hosts.begin(), hosts.end(), line.host) == hosts.end()) hosts.push_back(line.host);
+  }
+  return hosts;
+}
+
+std::vector<const MachineTopology*> machine_pointers(const LaunchJob& job) {
+  std::vector<const MachineTopology*> machines;
+  for (const std::uint32_t index : job.machines.machine_of_host)
+    machines.push_back(&job.machines.machines[index]);
+  return machines;
+}
+
+std::uint32_t count_ranks(const LaunchOptions& options, const LaunchJob& job,
+                          const std::vector<topology::RankLine>& lines) {
+  if (job.plan) return job.plan->dims.world_size();
+  if (!options.dims.empty()) return topology::parse_dims(options.dims).world_size();
+  return static_cast<std::uint32_t>(lines.size());
+}
+
+CheckContext check_context(const LaunchOptions& options, const LaunchJob& job,
+                           std::vector<std::string> allocation, std::uint32_t ranks, int mpi_major) {
+  CheckContext context;
+  context.ranks = ranks;
+  if (job.plan) context.dims = job.plan->dims;
+  if (!job.plan && !options.dims.empty()) context.dims = topology::parse_dims(options.dims);
+  context.allocation = std::move(allocation);
+  context.mpi_major = mpi_major;
+  context.machine_of = [&job](std::string_view host) -> const MachineTopology* {
+    const auto found = std::find(job.hosts.begin(), job.hosts.end(), host);
+    if (found == job.hosts.end() || job.machines.machines.empty()) return nullptr;
+    const auto index = static_cast<std::size_t>(found - job.hosts.begin());
+    return &job.machines.machines[job.machines.machine_of_host[index]];
+  };
+  return context;
+}
+
+void judge(System& system, const std::string& file, const std::string& text, const CheckContext& context) {
+  const auto findings = topology::check_rankfile(text, context);
+  std::size_t errors = 0;
+  for (const topology::RankfileFinding& finding : findings) {
+    if (finding.severity == topology::Severity::note) continue;
+    if (finding.severity == topology::Severity::error) ++errors;
+    system.err(topology::render_finding(file, finding));
+  }
+  if (errors == 0) return;
+  throw Error(ErrorKind::request, {fmt::format("the rankfile has {} error{}: nothing was started", errors,
+                                               errors == 1 ? "" : "s"),
+                                   file, "ddlrun check-rankfile " + quote_shell(file)});
+}
+
+// A rankfile of the user's is checked more than our own: its names, its cores, its ranks.
+LaunchJob take_rankfile(System& system, const LaunchOptions& options, int mpi_major) {
+  LaunchJob job;
+  job.rankfile_text = system.files.read(options.rankfile, topology::max_rankfile_bytes);
+  const auto lines = topology::parse_rank_lines(job.rankfile_text);
+  job.hosts = hosts_of(lines);
+  // Form first: hosts are only asked for a file that could run.
+  judge(system, options.rankfile, job.rankfile_text,
+        check_context(options, job, read_host_names(system, options.hosts, options.hostfile),
+                      count_ranks(options, job, lines), mpi_major));
+  job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
+  refuse_assumed(job.machines);
+  judge(system, options.rankfile, job.rankfile_text,
+        check_context(options, job, {}, count_ranks(options, job, lines), mpi_major));
+  job.ranks = launch::planned_ranks(lines, job.hosts, machine_pointers(job), mpi_major);
+  return job;
+}
+
+}  // namespace
+
+int LaunchJob::fewest_cores() const {
+  const auto least =
+      std::min_element(ranks.begin(), ranks.end(), [](auto& a, auto& b) { return a.cores < b.cores; });
+  return least == ranks.end() ? 0 : least->cores;
+}
+
+int LaunchJob::most_cores() const {
+  const auto most =
+      std::max_element(ranks.begin(), ranks.end(), [](auto& a, auto& b) { return a.cores < b.cores; });
+  return most == ranks.end() ? 0 : most->cores;
+}
+
+bool LaunchJob::on_this_host(const Environment& environment) const {
+  return std::any_of(hosts.begin(), hosts.end(),
+                     [&](const auto& host) { return is_this_host(environment, host); });
+}
+
+LaunchJob plan_launch_job(System& system, const LaunchOptions& options, int mpi_major) {
+  if (!options.rankfile.empty()) return take_rankfile(system, options, mpi_major);
+  LaunchJob job;
+  job.hosts = read_host_names(system, options.hosts, options.hostfile);
+  if (job.hosts.empty()) job.hosts.push_back(own_name(system.environment));
+  check_shape(options, job);
+  job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
+  refuse_assumed(job.machines);
+  plan_ranks(options, job);
+  judge(system, "rankfile", job.rankfile_text,
+        check_context(options, job, {}, job.plan->dims.world_size(), mpi_major));
+  return job;
+}
+
+}  // namespace ddlrun::cli

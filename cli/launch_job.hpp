@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What a launch will be, decided before anything is started: hosts, plan, checked rankfile.
+#pragma once
+
+#include "base/doors.hpp"
+#include "cli/job_machines.hpp"
+#include "cli/launch_options.hpp"
+#include "launch/placement_check.hpp"
+#include "topology/plan.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::cli {
+
+struct LaunchJob {
+  std::vector<std::string> hosts;
+  JobMachines machines;
+  std::optional<topology::Plan> plan;  // nothing with a rankfile of the user's
+  std::string rankfile_text;
+  std::vector<launch::PlannedRank> ranks;  // ascending
+  std::vector<std::string> remarks;        // what was decided for the user, for people
+
+  int fewest_cores() const;
+  int most_cores() const;
+  bool on_this_host(const Environment& environment) const;
+};
+
+// Plans the job, or takes --rankfile, and lets the linter judge the text. Findings go to
+// system.err. Error{request} if it found an error, or if a machine is only assumed;
+// Error{unreachable} for silent hosts.
+LaunchJob plan_launch_job(System& system, const LaunchOptions& options, int mpi_major);
+
+}  // namespace ddlrun::cli

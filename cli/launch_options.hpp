@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What `ddlrun launch` was asked, as typed.
+#pragma once
+
+#include "cli/machine_source.hpp"
+#include "cli/plan_options.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ddlrun::cli {
+
+struct LaunchOptions {
+  std::string dims;   // "" : what the machines have
+  std::string hosts;  // "" : this machine
+  std::string hostfile;
+  MachineOptions machine;
+  PlanTexts plan;
+  std::string rankfile;  // "" : made from the plan
+  std::vector<std::string> exports;
+  std::vector<std::pair<std::string, std::string>> mca;
+  std::vector<std::string> mpi_arguments;
+  std::string mpirun = "mpirun";
+  std::string run_folder;  // "" : a new one below the user's state folder
+  bool tag_output = false;
+  bool dry_run = false;
+  bool verify = false;
+  bool no_verify = false;
+  bool strict = false;
+  bool allow_run_as_root = false;
+  std::vector<std::string> program;  // what stood behind "--"
+};
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "cli/launch_program.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::string_view trainer = "ddl-train";
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+std::string find_trainer(System& system) {
+  const std::string here = folder_of(system.environment.executable);
+  const std::string name(trainer);
+  for (const std::string& path : {here + "/" + name, here + "/../runtime/" + name}) {
+    if (system.files.exists(path)) return path;
+  }
+  const std::string found = find_program(system, name);
+  if (!found.empty()) return found;
+  throw Error(ErrorKind::request,
+              {"the bundled trainer ddl-train was not found", fmt::format("{0}, {0}/../runtime, PATH", here),
+               "name your own: ddlrun launch 2 -- ./my_mpi_program; or build with "
+               "-DDDLRUN_RUNTIME=ON"});
+}
+
+}  // namespace
+
+std::string find_program(System& system, const std::string& name) {
+  if (name.find('/') != std::string::npos) return system.files.exists(name) ? name : std::string();
+  const std::string path = system.environment.get("PATH");
+  for (const std::string_view folder : split(path, ':')) {
+    const std::string candidate = (folder.empty() ? std::string(".") : std::string(folder)) + "/" + name;
+    if (system.files.exists(candidate)) return candidate;
+  }
+  return {};
+}
+
+ChosenProgram choose_program(System& system, const std::vector<std::string>& words, bool must_exist) {
+  const bool is_trainer = words.empty() || words[0].starts_with('-');
+  if (is_trainer) {
+    Command command{find_trainer(system)};
+    command.insert(command.end(), words.begin(), words.end());
+    return {command, true};
+  }
+  if (words[0].empty()) {
+    throw Error(ErrorKind::usage,
+                {"the program's name is empty", "after --", "ddlrun launch 2 -- ./my_mpi_program"});
+  }
+  if (must_exist && find_program(system, words[0]).empty()) {
+    const bool has_slash = words[0].find('/') != std::string::npos;
+    throw Error(ErrorKind::request,
+                {fmt::format("the program '{}' was not found", printable(words[0], 120)),
+                 has_slash ? system.environment.working_folder : "PATH",
+                 has_slash ? "ls -l " + quote_shell(words[0])
+                           : fmt::format("./{} if it is in this folder", printable(words[0], 60))});
+  }
+  return {words, false};
+}
+
+launch::MpirunVersion read_mpirun_version(System& system, const std::string& mpirun) {
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(20);
+  const ProcessResult result = system.processes.run({mpirun, "--version"}, limits);
+  if (!result.start_error.empty()) {
+    throw Error(ErrorKind::request,
+                {fmt::format("{} cannot be started: {}", printable(mpirun, 120), result.start_error), "PATH",
+                 "apt-get install openmpi-bin; or name it with --mpirun FILE"});
+  }
+  if (!result.ok()) {
+    throw Error(ErrorKind::request, {fmt::format("`{} --version` ended with {}{}", printable(mpirun, 120),
+                                                 result.exit_status, result.timed_out ? " after 20 s" : ""),
+                                     printable(trim(result.err), 160),
+                                     "apt-get install openmpi-bin; or name another with --mpirun FILE"});
+  }
+  return launch::parse_mpirun_version(result.out);
+}
+
+void check_not_root(const Environment& environment, bool allowed) {
+  if (!environment.is_root || allowed) return;
+  const bool by_variables = environment.variables.count("OMPI_ALLOW_RUN_AS_ROOT") != 0 &&
+                            environment.variables.count("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") != 0;
+  if (by_variables) return;
+  throw Error(ErrorKind::request,
+              {"mpirun refuses to run as root, because a mistake in a job then hits the whole machine",
+               "user id 0", "run it as another user, or add --allow-run-as-root"});
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Which programs a launch needs, found before anything is started: the user's or the bundled
+// trainer, and mpirun.
+#pragma once
+
+#include "base/doors.hpp"
+#include "launch/open_mpi.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::cli {
+
+struct ChosenProgram {
+  Command command;
+  bool is_trainer = false;
+};
+
+// Words that begin with a program are that program; none, or options only, mean the bundled
+// trainer: beside our binary, in ../runtime of it, or in PATH. With `must_exist` (a rank runs on
+// this machine) a program that is not here is Error{request}.
+ChosenProgram choose_program(System& system, const std::vector<std::string>& words, bool must_exist);
+
+// The file that `name` means: itself where it has a slash, else the first in PATH; "" if there is
+// none.
+std::string find_program(System& system, const std::string& name);
+
+// Asks `mpirun --version`. Error{request} where it is missing, another MPI's or too old.
+launch::MpirunVersion read_mpirun_version(System& system, const std::string& mpirun);
+
+// Error{request} if mpirun would refuse because we are root.
+void check_not_root(const Environment& environment, bool allowed);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The run itself: run folder, mpirun in the foreground, each rank's place compared with the plan,
+// exit status.
+#pragma once
+
+#include "base/doors.hpp"
+#include "cli/launch_job.hpp"
+#include "launch/open_mpi.hpp"
+#include "launch/run_record.hpp"
+
+#include <string>
+
+namespace ddlrun::cli {
+
+// Where this run's files go: --run-folder, or a new one below the user's state folder.
+// `create` false only names it, for a dry run. Error{request} if the folder holds a run already.
+std::string choose_run_folder(System& system, const std::string& wanted, bool create);
+
+struct LaunchRun {
+  const LaunchJob& job;
+  launch::LaunchLine line;
+  launch::Exports exports;
+  launch::RunRecord record;
+  std::string folder;
+  std::string token;  // not empty: ranks tell their places
+  bool strict = false;
+  std::string differs_hint;  // what to type if a rank is not where it was planned
+};
+
+// Returns the program's exit status; with `strict` 1 if that is 0 but a rank is not where it was
+// planned.
+int run_launch(System& system, LaunchRun run);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "cli/plan_options.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <map>
+
+namespace ddlrun::cli {
+
+namespace {
+
+template <typename Value>
+Value parse_choice(const std::string& option, const std::string& word,
+                   const std::map<std::string, Value>& choices) {
+  const auto found = choices.find(word);
+  if (found != choices.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [name, value] : choices) names.push_back(name);
+  const std::string near = closest_match(word, names).value_or(names[0]);
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is not one of {}", printable(word, 40), join(names, ", ")),
+                                 option, option + " " + near});
+}
+
+}  // namespace
+
+void add_plan_options(CLI::App& app, PlanTexts& texts) {
+  app.add_option("--order", texts.order, "ddl: neighbour ranks in different racks; packed: host by host");
+  app.add_option("--by", texts.by, "auto, gpus (cores near each GPU) or packages");
+  app.add_option("--cores-per-rank", texts.cores_per_rank,
+                 "exactly so many cores a rank (default: all dealt out)");
+}
+
+topology::PlanOptions parse_plan_options(const PlanTexts& texts) {
+  using topology::PlaceBy;
+  using topology::RankOrder;
+  topology::PlanOptions options;
+  options.order = parse_choice<RankOrder>("--order", texts.order,
+                                          {{"ddl", RankOrder::ddl}, {"packed", RankOrder::packed}});
+  options.by = parse_choice<PlaceBy>(
+      "--by", texts.by,
+      {{"auto", PlaceBy::automatic}, {"gpus", PlaceBy::gpus}, {"packages", PlaceBy::packages}});
+  if (texts.cores_per_rank.empty()) return options;
+  const auto cores = parse_unsigned(texts.cores_per_rank, 65536);
+  if (!cores || *cores == 0) {
+    throw Error(ErrorKind::usage, {fmt::format("'{}' is not a number of cores from 1 to 65536",
+                                               printable(texts.cores_per_rank, 40)),
+                                   "--cores-per-rank", "--cores-per-rank 4"});
+  }
+  options.cores_per_rank = static_cast<int>(*cores);
+  return options;
+}
+
+}  // namespace ddlrun::cli

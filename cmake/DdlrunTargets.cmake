@@ -1,0 +1,36 @@
+# One place for compile settings: every room is a static library, includes are written from the source root.
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+endif()
+
+add_library(ddlrun_settings INTERFACE)
+target_compile_features(ddlrun_settings INTERFACE cxx_std_20)
+target_include_directories(ddlrun_settings INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(ddlrun_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow
+                       -fstack-protector-strong $<$<BOOL:${DDLRUN_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+  # GCC 12 and 13 see overlaps in std::string that are not there (GCC bug 105329).
+  target_compile_options(ddlrun_settings INTERFACE -Wno-restrict)
+endif()
+if(DDLRUN_SANITIZE)
+  target_compile_options(ddlrun_settings INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+                         -fno-omit-frame-pointer)
+  target_link_options(ddlrun_settings INTERFACE -fsanitize=address,undefined)
+endif()
+
+# ddlrun_library(NAME [SOURCES ...] [LINK ...])  LINK is public.
+function(ddlrun_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${name} PUBLIC ddlrun_settings ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK})
+endfunction()
+
+# ddlrun_executable(NAME [SOURCES ...] [LINK ...])
+function(ddlrun_executable name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
+  target_link_libraries(${name} PRIVATE ddlrun_settings ${ARG_LINK})
+endfunction()

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "launch/exports.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::launch {
+
+namespace {
+
+bool is_variable_name(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !name.empty() && letter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || digit(c); });
+}
+
+struct Typed {
+  std::string name;
+  bool has_value = false;
+  std::string value;
+};
+
+Typed parse_typed(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  Typed typed{word.substr(0, equals), equals != std::string::npos, {}};
+  if (typed.has_value) typed.value = word.substr(equals + 1);
+  if (!is_variable_name(typed.name)) {
+    throw Error(ErrorKind::usage, {fmt::format("'{}' is not a variable name: letters, digits and _ only",
+                                               printable(typed.name, 60)),
+                                   "-x", "-x NAME or -x NAME=value, one -x for each"});
+  }
+  return typed;
+}
+
+class Builder {
+ public:
+  explicit Builder(const EnvVars& environment) : environment_(environment) {}
+
+  bool is_set(const std::string& name) const {
+    return environment_.count(name) != 0 || exports_.set_by_user.count(name) != 0;
+  }
+
+  // The value the ranks will see.
+  std::string value(const std::string& name) const {
+    for (const EnvVars* vars : {&exports_.set_by_user, &environment_}) {
+      if (const auto found = vars->find(name); found != vars->end()) return found->second;
+    }
+    return {};
+  }
+
+  void add(const std::string& name, std::string why) {
+    auto& names = exports_.names;
+    if (std::find(names.begin(), names.end(), name) != names.end()) return;
+    names.push_back(name);
+    exports_.reasons.push_back({"-x " + name, std::move(why)});
+  }
+
+  void set(const std::string& name, std::string value, std::string why) {
+    exports_.set_by_us[name] = std::move(value);
+    add(name, std::move(why));
+  }
+
+  void take(const Typed& typed) {
+    const auto [at, fresh] = exports_.set_by_user.emplace(typed.name, typed.value);
+    if (!fresh && at->second != typed.value) {
+      throw Error(ErrorKind::usage, {fmt::format("-x gives {} two different values", typed.name), "-x",
+                                     fmt::format("keep one -x {}=...", typed.name)});
+    }
+  }
+
+  Exports result() && { return std::move(exports_); }
+
+ private:
+  const EnvVars& environment_;
+  Exports exports_;
+};
+
+void add_device_order(Builder& builder) {
+  const std::string name = "CUDA_DEVICE_ORDER";
+  if (!builder.is_set(name)) {
+    builder.set(name, "PCI_BUS_ID", "PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed");
+  } else if (builder.value(name) == "PCI_BUS_ID") {
+    builder.add(name, "PCI_BUS_ID, as you set it: the order in which the plan counts GPUs");
+  } else {
+    builder.add(name, fmt::format("{}, as you set it; note that the plan counts GPUs in PCI_BUS_ID order",
+                                  printable(builder.value(name), 40)));
+  }
+}
+
+void add_threads(Builder& builder, int fewest, int most) {
+  const std::string name = "OMP_NUM_THREADS";
+  if (builder.is_set(name)) {
+    const std::string value = printable(builder.value(name), 40);
+    const auto threads = parse_unsigned(builder.value(name));
+    const bool too_many = threads && fewest > 0 && *threads > static_cast<unsigned>(fewest);
+    builder.add(name, too_many ? fmt::format("{}, as you set it, although a rank has {} core{}", value,
+                                             fewest, fewest == 1 ? "" : "s")
+                               : fmt::format("{}, as you set it", value));
+    return;
+  }
+  if (fewest <= 0) return;
+  builder.set(
+      name, fmt::format("{}", fewest),
+      fewest == most
+          ? fmt::format("{}: the cores of each rank; more threads would share cores", fewest)
+          : fmt::format("{}: the cores of the smallest rank (they have {} to {})", fewest, fewest, most));
+}
+
+}  // namespace
+
+Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
+  Builder builder(environment);
+  std::vector<Typed> typed;
+  for (const std::string& word : request.typed) typed.push_back(parse_typed(word));
+  for (const Typed& entry : typed) {
+    if (entry.has_value) builder.take(entry);
+  }
+  if (builder.is_set("PATH")) builder.add("PATH", "programs are found as here");
+  if (builder.is_set("LD_LIBRARY_PATH")) builder.add("LD_LIBRARY_PATH", "libraries are found as here");
+  add_device_order(builder);
+  add_threads(builder, request.fewest_cores, request.most_cores);
+  for (const Typed& entry : typed) {
+    if (!builder.is_set(entry.name)) {
+      throw Error(ErrorKind::usage,
+                  {fmt::format("{} is not set here, so there is nothing to export", entry.name),
+                   "-x " + entry.name, fmt::format("-x {}=value", entry.name)});
+    }
+    builder.add(entry.name, entry.has_value ? "you set it; passed by name, so its value is in no process list"
+                                            : "you asked for it");
+  }
+  return std::move(builder).result();
+}
+
+}  // namespace ddlrun::launch

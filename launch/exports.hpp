@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Which environment variables reach the ranks. Always by name, so that no value shows in a process
+// list.
+#pragma once
+
+#include "base/doors.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::launch {
+
+// Why a flag or a variable is there; `subject` is the flag or name.
+struct Reason {
+  std::string subject;
+  std::string why;
+
+  bool operator==(const Reason&) const = default;
+};
+
+struct ExportRequest {
+  std::vector<std::string> typed;  // -x as typed: "NAME" or "NAME=value"
+  int fewest_cores = 0;            // of any rank
+  int most_cores = 0;
+};
+
+struct Exports {
+  std::vector<std::string> names;  // in the order of mpirun's -x, each once
+  EnvVars set_by_us;               // what ddlrun adds to mpirun's environment, with values anybody may see
+  EnvVars set_by_user;             // from -x NAME=value: values that are never shown or kept
+  std::vector<Reason> reasons;
+};
+
+// PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER and OMP_NUM_THREADS, then what the user asked for.
+// Error{usage}: a bad name, a name that is not set here, one name with two values.
+Exports plan_exports(const ExportRequest& request, const EnvVars& environment);
+
+}  // namespace ddlrun::launch

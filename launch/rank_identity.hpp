@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Who a started process is, from the variables that its launcher set.
+#pragma once
+
+#include "base/doors.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace ddlrun::launch {
+
+struct RankIdentity {
+  std::uint32_t rank = 0;
+  std::optional<std::uint32_t> local_rank;  // not every launcher tells it
+
+  bool operator==(const RankIdentity&) const = default;
+};
+
+// Open MPI, PMIx, MPICH's hydra and Slurm, in this order; nothing where no launcher started us.
+std::optional<RankIdentity> find_rank_identity(const EnvVars& environment);
+
+}  // namespace ddlrun::launch

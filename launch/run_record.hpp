@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What the run folder says about a run: enough to tell it afterwards and to repeat it elsewhere.
+// Names of variables only, never their values.
+#pragma once
+
+#include "base/doors.hpp"
+#include "launch/exports.hpp"
+#include "launch/placement_check.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::launch {
+
+struct RunEnd {
+  std::chrono::system_clock::time_point time;
+  int exit_status = 0;  // as a shell would report it
+  int signal = 0;       // that ended mpirun, or 0
+};
+
+struct RunRecord {
+  std::string id;  // the folder's last name
+  std::string ddlrun_version;
+  std::string mpirun;  // as it was called
+  std::string mpirun_version;
+  std::string kernel;  // "6.1.0-18-amd64", or "" where it could not be read
+  std::string host;    // where mpirun ran
+  std::string working_folder;
+  std::string dims;  // "4x2x3", or "" with a rankfile of the user's
+  Command program;
+  std::vector<std::string> exported;
+  std::chrono::system_clock::time_point start;
+  std::optional<RunEnd> end;  // nothing while it runs, or if ddlrun was killed
+  bool verified = false;
+  std::vector<PlacementRow> placement;  // planned, and found where `verified`
+};
+
+// "2026-11-21T03:19:14Z"; the form that sorts, "20261121-031914", names folders.
+std::string render_time(std::chrono::system_clock::time_point time);
+std::string render_time_for_names(std::chrono::system_clock::time_point time);
+
+// "schema": "ddlrun.run/1".
+std::string render_run_json(const RunRecord& record);
+
+// A word a line where no word holds a newline, and the line to paste as a comment on top.
+std::string render_argv_file(const Command& argv, const std::string& pasteable);
+// The same for programs: words that end in NUL, byte for byte.
+std::string render_argv_nul(const Command& argv);
+
+// "exported NAME" and "present NAME", sorted: what the ranks got and what else mpirun saw.
+std::string render_environment_names(const EnvVars& environment, const Exports& exports);
+
+}  // namespace ddlrun::launch

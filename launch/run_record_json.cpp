@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "base/text.hpp"
+#include "launch/run_record.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace ddlrun::launch {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view verdict_name(PlaceVerdict verdict) {
+  return verdict == PlaceVerdict::ok ? "ok" : verdict == PlaceVerdict::differs ? "differs" : "silent";
+}
+
+Json rank_json(const PlacementRow& row, bool verified) {
+  Json rank{{"rank", row.planned.rank},
+            {"local_rank", row.planned.local_rank},
+            {"host", row.planned.host},
+            {"slot", row.planned.slot},
+            {"planned_pus", render_ranges(row.planned.pus)}};
+  if (!verified) return rank;
+  rank["found_host"] = row.found ? Json(row.found->host) : Json();
+  rank["found_pus"] = row.found ? Json(render_ranges(row.found->pus)) : Json();
+  rank["verdict"] = verdict_name(row.verdict);
+  if (!row.why.empty()) rank["why"] = row.why;
+  return rank;
+}
+
+Json end_json(const std::optional<RunEnd>& end) {
+  if (!end) return {};
+  return {{"time", render_time(end->time)}, {"exit_status", end->exit_status}, {"signal", end->signal}};
+}
+
+// One rank a line: readable in a diff, and large runs stay small.
+std::string render_ranks(const RunRecord& record) {
+  std::string text;
+  for (const PlacementRow& row : record.placement) {
+    if (!text.empty()) text += ",\n";
+    text += "    " + rank_json(row, record.verified).dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  return text.empty() ? "[]" : "[\n" + text + "\n  ]";
+}
+
+}  // namespace
+
+std::string render_run_json(const RunRecord& record) {
+  const Json head{
+      {"schema", "ddlrun.run/1"},
+      {"id", record.id},
+      {"start", render_time(record.start)},
+      {"end", end_json(record.end)},
+      {"host", record.host},
+      {"working_folder", record.working_folder},
+      {"program", record.program},
+      {"dims", record.dims.empty() ? Json() : Json(record.dims)},
+      {"rank_count", record.placement.size()},
+      {"exported", record.exported},
+      {"mpirun", record.mpirun},
+      {"versions",
+       {{"ddlrun", record.ddlrun_version}, {"mpirun", record.mpirun_version}, {"kernel", record.kernel}}},
+      {"verified", record.verified}};
+  std::string text = head.dump(2, ' ', false, Json::error_handler_t::replace);
+  text.resize(text.size() - 2);  // "\n}": the ranks follow
+  return text + ",\n  \"ranks\": " + render_ranks(record) + "\n}\n";
+}
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,61 @@
+# shellcheck shell=bash disable=SC2034
+# SPDX-License-Identifier: MIT
+# Sourced by run.sh and test.sh: installs Debian's packages where some are missing, and builds a preset.
+
+say() { printf '\n== %s\n' "$*"; }
+
+build_packages="g++ cmake ninja-build pkg-config libhwloc-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+  libopenmpi-dev openmpi-bin libdnnl-dev zlib1g-dev"
+data_packages="dataset-fashion-mnist"
+test_packages="doctest-dev hwloc-nox shellcheck procps"
+
+missing_packages() {
+  for package in "$@"; do
+    dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || printf '%s ' "$package"
+  done
+}
+
+# install_packages PACKAGE...: says what is missing and installs it. Asks only a person at a terminal.
+install_packages() {
+  command -v dpkg-query >/dev/null || {
+    echo "This is not Debian or Ubuntu. Install by other means: $*" >&2
+    exit 3
+  }
+  local missing
+  missing=$(missing_packages "$@")
+  [ -n "$missing" ] || return 0
+  say "to install from Debian's packages: $missing"
+  local sudo=
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "neither root nor sudo: apt-get install $missing" >&2; exit 3; }
+    sudo=sudo
+  fi
+  if [ -z "${CI:-}" ] && [ -t 0 ]; then
+    read -r -p "Go on? [Y/n] " answer
+    case $answer in [nN]*) exit 3 ;; esac
+  fi
+  $sudo apt-get update -qq
+  # shellcheck disable=SC2086
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+
+# build PRESET [TARGET...]: configures and builds build/PRESET.
+build() {
+  local preset=$1
+  shift
+  say "building ($preset)"
+  mkdir -p build
+  local log=build/configure-$preset.log
+  cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2; exit 3; }
+  grep -A 6 -E '^-- ddlrun [0-9]' "$log" | sed 's/^-- //' || true
+  if [ $# -gt 0 ]; then cmake --build --preset "$preset" --target "$@"; else cmake --build --preset "$preset"; fi |
+    sed -u -n 's/^\[\([0-9]*\)\/\([0-9]*\)\].*/\1 \2/p' | awk '$1 == $2 || $1 % 20 == 0 { print "  " $1 " of " $2; fflush() }'
+  [ "${PIPESTATUS[0]}" -eq 0 ] || exit 3
+}
+
+# mpirun refuses root unless it is told; a container or a bare machine often has nobody else.
+allow_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  fi
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// What the trainer needs from a group of ranks: four operations. Implemented with MPI (mpi_session.hpp), with
+// threads of one process for tests (thread_communicator.hpp), and for a single rank (below).
+#pragma once
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  // The element-wise sum over all ranks, with the same bits on all of them. `in` and `out` do not overlap.
+  virtual void all_reduce_sum(std::span<const float> in, std::span<float> out) = 0;
+  // Rank 0's values on all ranks.
+  virtual void broadcast(std::span<float> data) = 0;
+  // One text from each rank, in rank order, on all ranks.
+  virtual std::vector<std::string> gather_all(const std::string& mine) = 0;
+};
+
+// A group of one.
+class SelfCommunicator : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  void all_reduce_sum(std::span<const float> in, std::span<float> out) override {
+    std::copy(in.begin(), in.end(), out.begin());
+  }
+  void broadcast(std::span<float>) override {}
+  std::vector<std::string> gather_all(const std::string& mine) override { return {mine}; }
+};
+
+// An error that all ranks know of and throw together, so rank 0 may print it and all may end in order.
+class AgreedError : public Error {
+ public:
+  using Error::Error;
+};
+
+// "rank 3 h2"
+std::string rank_name(const Communicator& ranks);
+
+// Runs `work` on each rank. If it throws an Error on some, all throw an AgreedError: that of the lowest rank,
+// with its name in front unless all ranks failed in the same way.
+void run_agreed(Communicator& ranks, const std::function<void()>& work);
+
+// Throws an AgreedError that names the ranks whose text differs from rank 0's.
+void require_equal(Communicator& ranks, const std::string& mine, ErrorKind kind, const std::string& what,
+                   const std::string& hint);
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cpu_engine.hpp"
+
+#include "base/error.hpp"
+#include "runtime/cpu_program.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace ddlrun::runtime {
+namespace {
+
+// Large enough to be fast, small enough that a few thousand test images split well.
+constexpr std::size_t kEvaluationBatch = 100;
+
+class CpuEngine : public Engine {
+ public:
+  CpuEngine(const Net& net, std::size_t batch, std::span<float> parameters, std::span<float> gradients)
+      : net_(net),
+        parameters_(parameters),
+        engine_(dnnl::engine::kind::cpu, 0),
+        stream_(engine_),
+        training_(cpu::compile(net_, batch, parameters, gradients, engine_)) {}
+
+  std::size_t evaluation_batch() const override { return kEvaluationBatch; }
+
+  LossSum train_batch(std::span<const float> images, std::span<const std::uint8_t> labels,
+                      float scale) override {
+    forward(training_, images);
+    const std::size_t outputs = labels.size() * static_cast<std::size_t>(net_.classes);
+    const LossSum sum = softmax_cross_entropy(floats(training_.logits, outputs), labels,
+                                              static_cast<std::size_t>(net_.classes), scale,
+                                              floats(training_.logits_gradient, outputs));
+    cpu::run_steps(training_.backward, stream_);
+    return sum;
+  }
+
+  LossSum evaluate(std::span<const float> images, std::span<const std::uint8_t> labels) override {
+    if (!inference_) inference_ = cpu::compile(net_, kEvaluationBatch, parameters_, {}, engine_);
+    forward(*inference_, images);
+    const std::size_t outputs = labels.size() * static_cast<std::size_t>(net_.classes);
+    return softmax_cross_entropy(floats(inference_->logits, outputs), labels,
+                                 static_cast<std::size_t>(net_.classes), 0.0F, {});
+  }
+
+ private:
+  static std::span<float> floats(const dnnl::memory& memory, std::size_t count) {
+    return {static_cast<float*>(memory.get_data_handle()), count};
+  }
+
+  // A short last batch leaves stale images behind it; their rows are not read.
+  void forward(cpu::Program& program, std::span<const float> images) {
+    std::copy(images.begin(), images.end(), static_cast<float*>(program.input.get_data_handle()));
+    cpu::run_steps(program.forward, stream_);
+  }
+
+  Net net_;
+  std::span<float> parameters_;
+  dnnl::engine engine_;
+  dnnl::stream stream_;
+  cpu::Program training_;
+  std::optional<cpu::Program> inference_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_cpu_engine(const Net& net, std::size_t batch, std::span<float> parameters,
+                                        std::span<float> gradients) {
+  try {
+    return std::make_unique<CpuEngine>(net, batch, parameters, gradients);
+  } catch (const dnnl::error& error) {
+    throw Error(ErrorKind::request, {fmt::format("oneDNN {} cannot build {} for a batch of {}: {}",
+                                                 cpu_library_version(), net.name, batch, error.what()),
+                                     "cpu engine", "DNNL_VERBOSE=2 ddl-train"});
+  }
+}
+
+std::string cpu_library_version() {
+  const dnnl_version_t* version = dnnl_version();
+  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
+}
+
+void set_cpu_threads(int threads) { omp_set_num_threads(threads); }
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What computes a net. The trainer owns the flat vectors; an engine reads parameters and writes gradients
+// there.
+#pragma once
+
+#include "runtime/loss.hpp"
+#include "runtime/net.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace ddlrun::runtime {
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  // Forward and backward over exactly the batch the engine was made for, as floats one after the other.
+  // Overwrites the gradients with the gradient of scale * sum of losses.
+  virtual LossSum train_batch(std::span<const float> images, std::span<const std::uint8_t> labels,
+                              float scale) = 0;
+  // Forward only, for 1 to evaluation_batch() images.
+  virtual LossSum evaluate(std::span<const float> images, std::span<const std::uint8_t> labels) = 0;
+  virtual std::size_t evaluation_batch() const = 0;
+};
+
+// The spans must outlive the engine and have net.parameter_count elements each.
+using EngineFactory = std::function<std::unique_ptr<Engine>(
+    const Net& net, std::size_t batch, std::span<float> parameters, std::span<float> gradients)>;
+
+}  // namespace ddlrun::runtime

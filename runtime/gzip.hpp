@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Files that may be compressed, read with a limit. The size field at the end of a gzip file is not used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+// No data set of this family comes near it; a compressed file of a megabyte can otherwise unpack to a
+// gigabyte.
+constexpr std::size_t kMaxDataBytes = std::size_t{2} << 30;
+
+// True for the two magic bytes of gzip, whatever the file is called.
+bool is_gzip(std::span<const std::uint8_t> bytes);
+
+// All members of a gzip stream. Throws Error(request) if it is damaged, cut short or larger than `limit`.
+std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::size_t limit,
+                                 std::string_view name);
+
+// The contents of a regular file, unpacked if it is gzip.
+std::vector<std::uint8_t> read_data_file(const std::string& path, std::size_t limit = kMaxDataBytes);
+
+}  // namespace ddlrun::runtime

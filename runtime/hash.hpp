@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// A fast 64-bit hash to compare equal data on several ranks. Not for security.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace ddlrun::runtime {
+
+constexpr std::uint64_t kHashStart = 0xcbf29ce484222325U;
+
+// Eight bytes a step (multiply and rotate; each step is a bijection of the state), then the rest and the
+// length.
+inline std::uint64_t hash_bytes(std::span<const std::byte> bytes, std::uint64_t hash = kHashStart) {
+  constexpr std::uint64_t kPrime = 0x9fb21c651e98df25U;
+  std::size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, 8);
+    hash = std::rotl((hash ^ word) * kPrime, 29);
+  }
+  for (; i < bytes.size(); ++i) hash = std::rotl((hash ^ static_cast<std::uint64_t>(bytes[i])) * kPrime, 29);
+  hash = (hash ^ bytes.size()) * kPrime;
+  return hash ^ (hash >> 32U);
+}
+
+}  // namespace ddlrun::runtime

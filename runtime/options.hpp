@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// A small option parser: one table gives the parsing, the did-you-mean and the help text.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+// `value`: placeholder for the help, "" for a flag. `apply` receives the value ("" for a flag) and throws
+// Error(usage) if it is wrong. An empty `name` makes the row a section heading with the text in `help`.
+struct Option {
+  std::string name;
+  std::string value;
+  std::string help;
+  std::function<void(const std::string&)> apply;
+};
+
+// "--name value" and "--name=value"; each option at most once. Throws Error(usage).
+void parse_options(std::string_view program, std::span<const std::string> words,
+                   std::span<const Option> table);
+
+// The rows as aligned text, at most 100 columns.
+std::string render_options(std::span<const Option> table);
+
+// Values. Each throws Error(usage) that names the option and the legal range.
+std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
+                          std::uint64_t most);
+double parse_real(const std::string& option, const std::string& text, double least, double most);
+// Returns the index in `names`.
+std::size_t parse_choice(const std::string& option, const std::string& text,
+                         std::span<const std::string> names);
+
+}  // namespace ddlrun::runtime

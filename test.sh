@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs what is missing, builds everything with warnings as errors, runs the whole suite; then the unit tests
+# once more under AddressSanitizer and UndefinedBehaviorSanitizer.  ./test.sh [ctest options]
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")"
+. packaging/prepare.sh
+
+# shellcheck disable=SC2086
+install_packages $build_packages $data_packages $test_packages
+build release
+allow_root
+
+say "unit tests under sanitizers"
+build dev unit_tests
+ctest --preset dev -L unit -j "$(nproc)" --output-on-failure
+
+say "the whole suite"
+status=0
+ctest --preset release -j "$(nproc)" "$@" || status=$?
+grep -hE '^skipped: ' build/release/Testing/Temporary/LastTest.log | sort | uniq -c || true
+exit $status

@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `ddlrun launch` with the mpirun that is installed, on this machine.
+# shellcheck source=tests/support/launch_checks.sh
+. "$(dirname "$(readlink -f "$0")")/../support/launch_checks.sh"
+
+ranks=2
+"$DDLRUN" launch 2 --dry-run -- true > /dev/null 2>&1 || ranks=1
+numbers=$(seq 0 $((ranks - 1)))
+
+# --- a dry run writes nothing and is a script that does the same
+# shellcheck disable=SC2016
+say='echo $OMPI_COMM_WORLD_RANK $OMP_NUM_THREADS $CUDA_DEVICE_ORDER'
+launch dry $ranks --dry-run -- sh -c "$say"
+same "dry run: status" 0 "$status"
+check "dry run: no state folder" test ! -e "$XDG_STATE_HOME"
+launch drydir $ranks --dry-run --run-folder kept -- true
+check "dry run: no --run-folder" test ! -e kept
+check "dry run: bash reads it" bash -n dry.out
+launch real $ranks -- sh -c "$say"
+same "launch: status" 0 "$status"
+same "launch: the ranks" "$numbers" "$(cut -d' ' -f1 real.out | sort -n)"
+check "launch: device order" grep -q PCI_BUS_ID real.out
+same "dry run: the script does the same" "$(sort real.out)" "$(bash dry.out 2> /dev/null | sort)"
+same "launch: the shown line does the same" "$(sort real.out)" \
+  "$(bash -c "$(sed -n 's/^+ //p' real.err)" 2> /dev/null | sort)"
+
+# --- the run folder
+folder=$(folder_of real)
+same "run folder: mode" 700 "$(stat -c %a "$folder")"
+for file in rankfile argv argv.nul environment plan.json topology-0.json run.json; do
+  check "run folder: $file" test -s "$folder/$file"
+done
+has "run folder" "$folder/run.json" '"schema": "ddlrun.run/1"'
+has "run folder" "$folder/run.json" '"exit_status": 0'
+has "run folder" "$folder/environment" "exported PATH"
+launch named $ranks --run-folder "$work/a run:1" -- true
+same "--run-folder: status" 0 "$status"
+same "--run-folder: mode" 700 "$(stat -c %a "$work/a run:1")"
+launch again $ranks --run-folder "$work/a run:1" -- true
+same "--run-folder: an old run is not overwritten" 3 "$status"
+
+# --- exit statuses are the program's
+launch seven $ranks -- sh -c 'exit 7'
+same "exit 7" 7 "$status"
+has "exit 7" "$(folder_of seven)/run.json" '"exit_status": 7'
+# shellcheck disable=SC2016
+launch killed $ranks --verify -- sh -c 'kill -KILL $$'
+same "a rank killed by signal 9" 137 "$status"
+
+# --- words arrive byte for byte, with and without the wrapper
+# shellcheck disable=SC1003,SC2016 # the point of these words is that nothing expands them
+words=('a b' '"q"' "it's" $'two\nlines' '$(touch PWNED)' '`touch PWNED`' '' '*' '-n' '--mca' '\' $'\xff\xfe' ';' ':' '--' '%colon%')
+printf '%s\0' "${words[@]}" > words.expected
+# shellcheck disable=SC2016
+for option in --verify --no-verify; do
+  rm -f words.[0-9]*
+  launch words $ranks $option -- sh -c 'for a; do printf "%s\0" "$a"; done > words.$OMPI_COMM_WORLD_RANK' sh "${words[@]}"
+  for rank in $numbers; do check "words $option, rank $rank" cmp -s words.expected "words.$rank"; done
+done
+check "nothing was expanded on the way" test ! -e PWNED
+
+# --- values reach the ranks and show nowhere
+# shellcheck disable=SC2016
+launch export 1 -x 'KEY=s3cret;a,b=c "x"' -- sh -c 'printf %s "$KEY" > key'
+same "-x: the value" 's3cret;a,b=c "x"' "$(cat key)"
+has_not "-x" export.err s3cret
+# shellcheck disable=SC2016
+check "-x: no value in the run folder" bash -c '! grep -rq s3cret "$1"' bash "$(folder_of export)"
+launch unset 1 -x DDLRUN_TEST_UNSET -- true
+same "-x of what is not set" 2 "$status"
+
+# --- each rank's place: plan = report = what the kernel tells inside the rank
+# shellcheck disable=SC2016
+launch places $ranks --verify -- sh -c 'grep Cpus_allowed_list /proc/self/status | cut -f2 > place.$OMPI_COMM_WORLD_RANK; echo to stderr >&2'
+same "places: status" 0 "$status"
+has "places" places.err "$ranks of $ranks ranks are where they were planned"
+has_not "places" places.err "ddlrun-place"
+same "places: the program's stderr" $ranks "$(grep -c '^to stderr$' places.err)"
+for rank in $numbers; do
+  has "places" "$(folder_of places)/run.json" "\"planned_pus\":\"$(cat "place.$rank")\""
+  has "places" "$(folder_of places)/run.json" "\"found_pus\":\"$(cat "place.$rank")\",\"verdict\":\"ok\""
+done
+launch tagged $ranks --verify --tag-output -- sh -c 'echo to stderr >&2'
+has_not "tagged" tagged.err "ddlrun-place"
+same "tagged: lines" $ranks "$(grep -c '^\[[^]]*\]<stderr>: \?to stderr$' tagged.err)"
+launch quiet $ranks -q --verify -- sh -c 'echo to stderr >&2'
+same "-q: the program's own stderr, and nothing else" "$(yes 'to stderr' | head -$ranks)" "$(cat quiet.err)"
+
+# A prompt or a progress bar shows although its line is not finished yet.
+"$DDLRUN" launch 1 --verify -- sh -c 'printf "half a line" >&2; sleep 3; echo ends >&2' > half.out 2> half.err < /dev/null &
+for _ in $(seq 1 20); do grep -q 'half a line$' half.err && break; sleep 0.1; done
+check "unfinished line" grep -q 'half a line$' half.err
+wait $!
+has "unfinished line" half.err "half a lineends"
+run_v=$("$DDLRUN" launch 1 -v -x KEY=s3cret -- true 2>&1 < /dev/null)
+check "-v: no value" test "${run_v/s3cret/}" = "$run_v"
+
+# --- a plan that does not hold is caught: another rankfile wins, and cores that are not there
+"$DDLRUN" launch 1 --dry-run -- true 2> /dev/null | sed -n 's/^rank 0=\([^ ]*\) .*/\1/p' > name
+printf 'rank 0=%s slot=0:0\n' "$(cat name)" > one.rf
+if [[ $ranks -eq 2 ]]; then
+  printf 'rank 0=%s slot=0:1\n' "$(cat name)" > other.rf
+  launch differs --rankfile one.rf --verify --mpi-arg --rankfile --mpi-arg other.rf -- true
+  same "differs: status" 0 "$status"
+  has "differs" differs.err "DIFFERS"
+  has "differs" differs.err "ddlrun: warning: 1 of 1 ranks are NOT where they were planned"
+  launch strict --rankfile one.rf --strict --mpi-arg --rankfile --mpi-arg other.rf -- true
+  same "--strict: status" 1 "$status"
+  launch strict4 --rankfile one.rf --strict --mpi-arg --rankfile --mpi-arg other.rf -- sh -c 'exit 4'
+  same "--strict: the program's failure comes first" 4 "$status"
+fi
+launch madeup 1 --strict --sockets 1 --cores 1 --smt 16 -- true
+same "made-up machine: status" 1 "$status"
+has "made-up machine" madeup.err "of 16 planned PUs"
+
+# --- a rankfile of the user's is checked before anything runs
+printf 'rank 1=%s slot=0:0\nrank 0=%s slot=0:0\n' "$(cat name)" "$(cat name)" > bad.rf
+launch bad --rankfile bad.rf -- touch ran
+same "bad rankfile: status" 3 "$status"
+has "bad rankfile" bad.err "bad.rf:2:"
+printf 'rank 0=%s slot=0:9999\n' "$(cat name)" > nocore.rf
+launch nocore --rankfile nocore.rf -- touch ran
+same "a core that is not there: status" 3 "$status"
+launch count 3 --rankfile one.rf -- touch ran
+same "dims that disagree: status" 3 "$status"
+launch alloc 1 not-this-host --rankfile one.rf -- touch ran
+same "a host outside the given ones: status" 3 "$status"
+
+# --- refusals before anything is started
+launch missing 1 -- no_such_program_anywhere
+same "program not found" 3 "$status"
+touch not_executable
+launch noexec 1 --verify -- ./not_executable
+same "program not executable" 126 "$status"
+launch nompi 1 --mpirun no_such_mpirun -- touch ran
+same "mpirun not found" 3 "$status"
+has "mpirun not found" nompi.err "try: apt-get install openmpi-bin"
+launch other 1 --mpirun "$(command -v true)" -- touch ran
+same "an mpirun that is not Open MPI's" 3 "$status"
+launch dashes 1 ./not_executable
+same "a program without --" 2 "$status"
+launch many 9999999x1x1 -- touch ran
+check "too many ranks" test "$status" -ne 0
+if [[ $(id -u) -eq 0 ]]; then
+  (unset OMPI_ALLOW_RUN_AS_ROOT_CONFIRM && launch root 1 -- touch ran && exit "$status")
+  same "root is refused" 3 $?
+  (unset OMPI_ALLOW_RUN_AS_ROOT_CONFIRM && launch root 1 --allow-run-as-root -- true && exit "$status")
+  same "root on demand" 0 $?
+fi
+check "nothing was started by any of them" test ! -e ran
+
+# --- signals: to ddlrun, and nothing is left. The number of seconds names our own processes.
+# (The brackets keep grep from finding itself.)
+left() { grep -lzxe "[${1:0:1}]${1:1}" /proc/[0-9]*/cmdline 2> /dev/null | wc -l; }
+wait_for() {
+  for _ in $(seq 1 100); do
+    [[ $(left "$1") -eq $2 ]] && return 0
+    sleep 0.1
+  done
+  return 1
+}
+for signal in TERM INT KILL; do
+  seconds=$((100000 + RANDOM))
+  # In a group of its own, as a job-control shell would: else INT is ignored from the start.
+  (set -m; exec "$DDLRUN" launch $ranks --verify -- sh -c "sleep $seconds; true" > signal.out 2> signal.err) &
+  wait_for "$seconds" $ranks
+  kill -"$signal" $!
+  wait $! 2> /dev/null
+  status=$?
+  same "$signal: status" $((128 + $(kill -l $signal))) $status
+  check "$signal: no rank is left" wait_for "$seconds" 0
+done
+
+# mpirun itself is killed: the ranks get their death signal, although their program knows nothing of MPI.
+seconds=$((100000 + RANDOM))
+"$DDLRUN" launch $ranks --verify -- sleep "$seconds" > signal.out 2> signal.err < /dev/null &
+wait_for "$seconds" $ranks
+read -r mpirun_pid _ < "/proc/$!/task/$!/children"
+kill -KILL "$mpirun_pid"
+wait $! 2> /dev/null
+status=$?
+same "mpirun killed: status" 137 "$status"
+check "mpirun killed: no rank is left" wait_for "$seconds" 0
+
+finish

@@ -1,0 +1,36 @@
+#!/bin/bash
+# Nothing was run or written. This does by hand what launch would do.
+set -eu
+
+mkdir -p -- /runs/one
+cat > /runs/one/rankfile <<'END_OF_RANKFILE'
+#by ddlrun VERSION gen-rankfile
+#dims = 2x1x1
+#host = h1
+#dimX = 2
+#dimY = 1
+#dimZ = 1
+#sockets = 2
+#cores = 10
+
+rank 0=h1           slot=0:0-2
+rank 1=h1           slot=1:0-2
+
+
+END_OF_RANKFILE
+
+export CUDA_DEVICE_ORDER=PCI_BUS_ID
+export OMP_NUM_THREADS=3
+export KEY="${KEY:?set it first: values given by -x are not shown}"
+
+# --allow-run-as-root               you asked for it
+# -n 2                              the ranks of the plan, so that a cut rankfile is noticed
+# --rankfile /runs/one/rankfile     which rank sits on which host and cores
+# -x PATH                           programs are found as here
+# -x CUDA_DEVICE_ORDER              PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
+# -x OMP_NUM_THREADS                3: the cores of each rank; more threads would share cores
+# -x KEY                            you set it; passed by name, so its value is in no process list
+# --mca btl_tcp_if_include 10.0.0.0/8  you asked for it
+# --tag-output                      each line tells its rank
+# --report-bindings                 you asked for it
+mpirun --allow-run-as-root -n 2 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x KEY --mca btl_tcp_if_include 10.0.0.0/8 --tag-output --report-bindings ./p 'a b' '$(x)'

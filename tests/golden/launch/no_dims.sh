@@ -1,0 +1,34 @@
+#!/bin/bash
+# Nothing was run or written. This does by hand what launch would do.
+set -eu
+
+# no DIMS given: 4x1x1 (no GPUs: 2 ranks on each of 2 packages (20 cores); about 4 a host, because with one per core a large host would train on too large a batch)
+
+mkdir -p -- /runs/one
+cat > /runs/one/rankfile <<'END_OF_RANKFILE'
+#by ddlrun VERSION gen-rankfile
+#dims = 4x1x1
+#host = h1
+#dimX = 4
+#dimY = 1
+#dimZ = 1
+#sockets = 2
+#cores = 10
+
+rank 0=h1           slot=0:0-4
+rank 1=h1           slot=0:5-9
+rank 2=h1           slot=1:0-4
+rank 3=h1           slot=1:5-9
+
+
+END_OF_RANKFILE
+
+export CUDA_DEVICE_ORDER=PCI_BUS_ID
+export OMP_NUM_THREADS=5
+
+# -n 4                           the ranks of the plan, so that a cut rankfile is noticed
+# --rankfile /runs/one/rankfile  which rank sits on which host and cores
+# -x PATH                        programs are found as here
+# -x CUDA_DEVICE_ORDER           PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
+# -x OMP_NUM_THREADS             5: the cores of each rank; more threads would share cores
+mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS ./p

@@ -1,0 +1,37 @@
+#!/bin/bash
+# Nothing was run or written. This does by hand what launch would do.
+set -eu
+
+mkdir -p -- /runs/one
+cat > /runs/one/rankfile <<'END_OF_RANKFILE'
+#by ddlrun VERSION gen-rankfile
+#dims = 4x2x1
+#host = h1,h2
+#dimX = 4
+#dimY = 2
+#dimZ = 1
+#sockets = 2
+#cores = 10
+
+rank 0=h1           slot=0:0-4
+rank 2=h1           slot=0:5-9
+rank 4=h1           slot=1:0-4
+rank 6=h1           slot=1:5-9
+
+rank 1=h2           slot=0:0-4
+rank 3=h2           slot=0:5-9
+rank 5=h2           slot=1:0-4
+rank 7=h2           slot=1:5-9
+
+
+END_OF_RANKFILE
+
+export CUDA_DEVICE_ORDER=PCI_BUS_ID
+export OMP_NUM_THREADS=5
+
+# -n 8                           the ranks of the plan, so that a cut rankfile is noticed
+# --rankfile /runs/one/rankfile  which rank sits on which host and cores
+# -x PATH                        programs are found as here
+# -x CUDA_DEVICE_ORDER           PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
+# -x OMP_NUM_THREADS             5: the cores of each rank; more threads would share cores
+mpirun -n 8 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS caffe train --solver=solver.prototxt

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The rules of ARCHITECTURE.md that a machine can check: who includes whom, which third-party header is allowed
+# where, no effects outside the doors, every test in a target, file sizes, licence lines. Prints each breach.
+set -u
+cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
+breaches=0
+breach() { printf '%s\n' "$1"; breaches=$((breaches + 1)); }
+
+sources() { find "$@" \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.cu' \) 2>/dev/null; }
+
+# room: rooms that it may include
+may_include() {
+  case $1 in
+    base) echo base ;;
+    topology) echo topology base ;;
+    templates) echo templates topology base ;;
+    schedulers) echo schedulers templates topology base ;;
+    launch) echo launch schedulers templates topology base ;;
+    doctor) echo doctor schedulers templates topology base ;;
+    cli) echo cli doctor launch schedulers templates topology base ;;
+    runtime) echo runtime base ;;
+  esac
+}
+
+for room in base topology templates schedulers launch doctor cli runtime; do
+  allowed=" $(may_include "$room") "
+  while IFS=: read -r file line include; do
+    target=${include#*\"}
+    target=${target%%/*}
+    case $allowed in
+      *" $target "*) ;;
+      *) breach "$file:$line: $room/ may not include $target/" ;;
+    esac
+  done < <(sources "$room" | xargs -r grep -nE '^#include "[a-z_]+/')
+done
+
+# Of base, the runtime takes errors and text only.
+while IFS=: read -r file line include; do
+  case $include in
+    *'"base/error.hpp"'* | *'"base/text.hpp"'*) ;;
+    *) breach "$file:$line: runtime/ takes only base/error.hpp and base/text.hpp" ;;
+  esac
+done < <(sources runtime | xargs -r grep -nE '^#include "base/')
+
+# third-party header (regular expression): files that may include it (regular expression)
+third_party() {
+  while IFS=: read -r file line _; do
+    [[ $file =~ $2 ]] || breach "$file:$line: <$1> is only for $2"
+  done < <(sources base topology templates schedulers launch doctor cli runtime | xargs grep -nE "^#include <$1")
+}
+third_party 'hwloc' '^topology/hwloc_[a-z_]*\.cpp$'
+third_party 'CLI/' '^cli/'
+third_party 'nlohmann/' '_json\.cpp$|^runtime/.*(json|metrics).*\.cpp$'
+third_party 'yaml-cpp/' '_yaml\.cpp$'
+third_party 'mpi\.h' '^runtime/mpi_'
+third_party '(dnnl|oneapi)' '^runtime/cpu_'
+third_party '(cuda|nccl|cublas|cudnn)' '(^|/)cuda_'
+third_party 'doctest' '^$'
+
+# Effects belong to the doors of base/ (and to the runtime, which is a program of its own).
+while IFS=: read -r file line text; do
+  breach "$file:$line: an effect outside base/: $text"
+done < <(sources topology templates schedulers launch doctor cli | grep -vE '^topology/(cuda_plugin/|hwloc_)' |
+         xargs grep -nE '\b(getenv|system|popen|fork|execvp|posix_spawn|exit|_exit|abort)\(|std::(cout|cerr|ofstream|ifstream)\b|\bprintf\(')
+
+# Every test is in a target.
+while read -r test; do
+  folder=$(dirname "$test")
+  grep -qs "$(basename "$test")" "$folder/CMakeLists.txt" tests/CMakeLists.txt tests/unit/CMakeLists.txt ||
+    breach "$test: in no CMakeLists.txt: it would never run"
+done < <(find tests -name '*_test.cpp')
+while read -r test; do
+  grep -rqs --include=CMakeLists.txt "$(basename "$test")" tests || breach "$test: in no CMakeLists.txt"
+done < <(find tests/cli tests/mpi -name '*.sh' 2>/dev/null)
+
+# Rooms stay small, and say what they are for.
+while read -r lines file; do
+  [ "$file" = total ] || [ "$lines" -le 400 ] || breach "$file: $lines lines, at most 400"
+done < <(sources base topology templates schedulers launch doctor cli runtime tests | xargs wc -l)
+[ "$(wc -l < cli/main.cpp)" -le 20 ] || breach "cli/main.cpp: more than 20 lines"
+for room in base topology launch cli runtime tests; do
+  [ -f "$room/README.md" ] || breach "$room/README.md: missing"
+  [ ! -f "$room/README.md" ] || [ "$(wc -l < "$room/README.md")" -le 30 ] || breach "$room/README.md: over 30 lines"
+done
+while read -r file; do
+  head -3 "$file" | grep -q 'SPDX-License-Identifier: MIT' || breach "$file: no SPDX line"
+done < <(sources base topology templates schedulers launch doctor cli runtime tests)
+
+if [ "$breaches" -gt 0 ]; then
+  echo "$breaches breaches of the house rules"
+  exit 1
+fi
+echo "the house rules hold"

@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Sourced by script tests: runs a command, then looks at its status and its two streams.
+set -u
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+failures=0
+
+fail() {
+  printf 'FAILED %s\n' "$1"
+  failures=$((failures + 1))
+}
+# run COMMAND...: status in $status, streams in $work/out and $work/err
+run() {
+  status=0
+  "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+# expect STATUS TEXT COMMAND...: the exit status, and a fixed text on stderr or stdout ('' for none)
+expect() {
+  local want=$1 text=$2
+  shift 2
+  run "$@"
+  [ "$status" -eq "$want" ] || fail "status $status, not $want: $*: $(head -3 "$work/err")"
+  [ -z "$text" ] || grep -qF -- "$text" "$work/err" "$work/out" || fail "no '$text' from: $*: $(head -5 "$work/err")"
+}
+# expect_refusal STATUS TEXT COMMAND...: nothing on stdout, an error with a remedy on stderr
+expect_refusal() {
+  expect "$@"
+  [ ! -s "$work/out" ] || fail "stdout is not empty: ${*:3}"
+  grep -q '^  try: .' "$work/err" || fail "no 'try:' from: ${*:3}"
+}
+finish() {
+  [ "$failures" -eq 0 ] || { echo "$failures failures"; exit 1; }
+  echo "all as expected"
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Doors that record what is asked of them and answer from tables: no process, no file, no clock is touched.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/doors.hpp"
+#include "base/error.hpp"
+
+namespace ddlrun::tests {
+
+struct FakeProcesses : ProcessRunner {
+  std::vector<Command> ran;
+  std::function<ProcessResult(const Command&)> answer = [](const Command&) { return ProcessResult{}; };
+
+  ProcessResult run(const Command& command, const ProcessLimits&) override {
+    ran.push_back(command);
+    return answer(command);
+  }
+  std::vector<ProcessResult> run_many(std::span<const Command> commands, const ProcessLimits& limits,
+                                      unsigned) override {
+    std::vector<ProcessResult> results;
+    for (const Command& command : commands) results.push_back(run(command, limits));
+    return results;
+  }
+  ProcessResult run_attached(const Command& command, const EnvVars&, const LineSink&) override {
+    return run(command, {});
+  }
+};
+
+struct FakeFiles : FileSystem {
+  std::map<std::string, std::string> files;
+  std::vector<std::string> written;
+
+  std::string read(const std::string& path, std::uint64_t) override {
+    const auto found = files.find(path);
+    if (found == files.end()) {
+      throw Error(ErrorKind::request, {"cannot read " + path + ": No such file or directory", path, "ls -l " + path});
+    }
+    return found->second;
+  }
+  bool exists(const std::string& path) override { return files.count(path) > 0; }
+  void write(const std::string& path, std::string_view bytes) override {
+    files[path] = bytes;
+    written.push_back(path);
+  }
+  std::string make_folder(const std::string& prefix) override { return prefix + "000000"; }
+  void make_folders(const std::string&) override {}
+};
+
+struct FakeClock : Clock {
+  std::chrono::system_clock::time_point time{};
+  std::chrono::system_clock::time_point now() override { return time; }
+};
+
+// All of it, with what was printed.
+struct FakeSystem {
+  FakeProcesses processes;
+  FakeFiles files;
+  FakeClock clock;
+  Environment environment;
+  std::string out, err;
+
+  FakeSystem() {
+    environment.host_name = "here";
+    environment.own_names = {"here", "localhost", "127.0.0.1"};
+    environment.executable = "/opt/ddlrun/bin/ddlrun";
+  }
+  System doors() {
+    return {processes, files, clock, environment, [this](std::string_view text) { out += text; },
+            [this](std::string_view text) { err += text; }};
+  }
+};
+
+}  // namespace ddlrun::tests

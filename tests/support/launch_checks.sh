@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Sourced by the tests of launch, on top of check.sh: named runs whose streams are kept, and small comparisons.
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/check.sh"
+command -v mpirun > /dev/null || { echo "no mpirun here (apt-get install openmpi-bin)"; exit 125; }
+[[ $(mpirun --version 2>&1) == *"(Open MPI) 4."* ]] || { echo "this mpirun is not Open MPI 4's"; exit 125; }
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 XDG_STATE_HOME=$work/state
+unset OMP_NUM_THREADS CUDA_DEVICE_ORDER
+cd "$work" || exit 2
+
+# launch NAME ARGUMENTS...: streams in NAME.out and NAME.err, the exit status in $status.
+launch() {
+  local name=$1
+  shift
+  status=0
+  "$DDLRUN" launch "$@" > "$name.out" 2> "$name.err" < /dev/null || status=$?
+}
+# The folder that the run called NAME says it has.
+folder_of() { sed -n 's/^ddlrun: run folder //p' "$1.err"; }
+
+# check TEXT COMMAND...: the command must succeed.
+check() { "${@:2}" || fail "$1"; }
+# same TEXT EXPECTED FOUND
+same() { [[ $2 == "$3" ]] || fail "$(printf '%s: expected %q, found %q' "$1" "$2" "$3")"; }
+# has TEXT FILE FIXED-STRING
+has() { grep -qF -- "$3" "$2" || fail "$1: no '$3' in $2"; }
+has_not() { ! grep -qF -- "$3" "$2" || fail "$1: '$3' in $2"; }

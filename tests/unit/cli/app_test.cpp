@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "cli/app.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/fake_system.hpp"
+
+using namespace ddlrun;
+
+namespace {
+
+struct Outcome {
+  int status;
+  std::string out, err;
+};
+
+Outcome run(std::vector<std::string> words) {
+  tests::FakeSystem fake;
+  const int status = cli::run_app(words, fake.doors());
+  return {status, fake.out, fake.err};
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("help goes to stdout, a missing command is a usage error") {
+  CHECK(run({"--help"}).status == 0);
+  CHECK(contains(run({"--help"}).out, "gen-rankfile"));
+  CHECK(contains(run({"help"}).out, "check-rankfile"));
+  CHECK_FALSE(contains(run({"--help"}).out, "read-topology"));  // hidden
+  CHECK(run({}).status == 2);
+  CHECK(run({}).out.empty());
+  CHECK(contains(run({"help", "topo"}).out, "Usage: ddlrun topo"));
+  CHECK(run({"--version"}).out.starts_with("ddlrun "));
+}
+
+TEST_CASE("a typo is named, and what was meant is offered") {
+  struct Row {
+    std::vector<std::string> words;
+    const char* what;
+    const char* hint;
+  };
+  const Row rows[] = {
+      {{"gen-rakfile"}, "'gen-rakfile' is not a command", "try: ddlrun gen-rankfile"},
+      {{"frobnicate"}, "'frobnicate' is not a command", "try: ddlrun --help"},
+      {{"topo", "--jsno"}, "'--jsno' is not an option of ddlrun topo", "try: --json"},
+      {{"gen-rankfile", "4", "h1", "h2"}, "'h2' is not an argument", "try: ddlrun gen-rankfile --help"},
+      {{"topo", "--", "x"}, "'x' is not an argument", "try: ddlrun topo --help"},
+  };
+  for (const Row& row : rows) {
+    const Outcome outcome = run(row.words);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out.empty());
+    CHECK(contains(outcome.err, row.what));
+    CHECK(contains(outcome.err, row.hint));
+  }
+}
+
+TEST_CASE("-v shows each call of a door, -q nothing but errors") {
+  tests::FakeSystem fake;
+  fake.files.files["/hosts"] = "h1\nh2\n";
+  const std::vector<std::string> words{"gen-rankfile", "6x2", "@/hosts", "--sockets", "2", "--cores", "8"};
+  auto verbose = words;
+  verbose.push_back("-v");
+  CHECK(cli::run_app(verbose, fake.doors()) == 0);
+  CHECK(contains(fake.err, "+ cat /hosts\n"));
+  CHECK(contains(fake.err, "note: "));  // 8 cores for 3 ranks
+  fake.err.clear();
+  auto quiet = words;
+  quiet.push_back("-q");
+  CHECK(cli::run_app(quiet, fake.doors()) == 0);
+  CHECK(fake.err.empty());
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "launch/exports.hpp"
+
+#include "base/error.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using launch::Exports;
+using launch::plan_exports;
+using Names = std::vector<std::string>;
+
+namespace {
+
+std::string reason(const Exports& exports, const std::string& subject) {
+  for (const auto& entry : exports.reasons) {
+    if (entry.subject == subject) return entry.why;
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("what is exported by default, and only where it is set") {
+  const Exports bare = plan_exports({{}, 5, 5}, {});
+  CHECK(bare.names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
+  CHECK(bare.set_by_us == EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"OMP_NUM_THREADS", "5"}});
+  const Exports usual =
+      plan_exports({{}, 5, 5}, {{"PATH", "/bin"}, {"LD_LIBRARY_PATH", "/lib"}, {"SECRET", "x"}});
+  CHECK(usual.names == Names{"PATH", "LD_LIBRARY_PATH", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
+}
+
+TEST_CASE("what the user has set stays, and surprises are said") {
+  const Exports exports =
+      plan_exports({{}, 2, 3}, {{"OMP_NUM_THREADS", "8"}, {"CUDA_DEVICE_ORDER", "FASTEST_FIRST"}});
+  CHECK(exports.set_by_us.empty());
+  CHECK(exports.names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
+  CHECK(reason(exports, "-x OMP_NUM_THREADS") == "8, as you set it, although a rank has 2 cores");
+  CHECK(reason(exports, "-x CUDA_DEVICE_ORDER").find("PCI_BUS_ID order") != std::string::npos);
+  CHECK(plan_exports({{}, 2, 3}, {}).set_by_us.at("OMP_NUM_THREADS") == "2");
+}
+
+TEST_CASE("-x by name, by value, over a default, twice") {
+  const EnvVars here{{"PATH", "/bin"}, {"DATA", "d"}};
+  const Exports exports =
+      plan_exports({{"DATA", "KEY=a=b;c", "PATH", "OMP_NUM_THREADS=1", "KEY=a=b;c", "EMPTY="}, 4, 4}, here);
+  CHECK(exports.names == Names{"PATH", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS", "DATA", "KEY", "EMPTY"});
+  CHECK(exports.set_by_user == EnvVars{{"KEY", "a=b;c"}, {"OMP_NUM_THREADS", "1"}, {"EMPTY", ""}});
+  CHECK(exports.set_by_us == EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}});
+}
+
+TEST_CASE("-x that cannot hold is refused with what to type") {
+  struct Row {
+    Names typed;
+    std::string what;
+  };
+  for (const Row& row : {Row{{"NOT_SET"}, "NOT_SET is not set here"}, Row{{"a b=1"}, "not a variable name"},
+                         Row{{"=1"}, "not a variable name"}, Row{{"1A"}, "not a variable name"},
+                         Row{{"BASH_FUNC_x%%=() { :; }"}, "not a variable name"},
+                         Row{{"A=1", "A=2"}, "two different values"}}) {
+    CAPTURE(row.what);
+    try {
+      plan_exports({row.typed, 1, 1}, {});
+      FAIL("no error");
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::usage);
+      CHECK(error.message().what.find(row.what) != std::string::npos);
+    }
+  }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// The command with fake doors: what is run, with which environment, what is written, which status comes back.
+#include "cli/app.hpp"
+#include "launch/place_marker.hpp"
+#include "tests/support/fake_system.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace ddlrun;
+
+namespace {
+
+// mpirun as it looks from here: a version, then a run whose stderr the test writes.
+struct FakeMpirun : tests::FakeProcesses {
+  EnvVars environment;
+  bool watched = false;
+  std::function<std::vector<std::string>(const Command&)> lines = [](const Command&) {
+    return std::vector<std::string>{};
+  };
+  ProcessResult result;
+
+  FakeMpirun() {
+    answer = [](const Command&) {
+      ProcessResult version;
+      version.out = "mpirun (Open MPI) 4.1.4\n";
+      return version;
+    };
+  }
+  ProcessResult run_attached(const Command& command, const EnvVars& extra, const LineSink& sink) override {
+    ran.push_back(command);
+    environment = extra;
+    watched = sink != nullptr;
+    if (sink) {
+      for (const std::string& line : lines(command)) sink(line);
+    }
+    return result;
+  }
+};
+
+struct Launch {
+  FakeMpirun processes;
+  tests::FakeFiles files;
+  tests::FakeClock clock;
+  Environment environment;
+  std::string out, err, program_err;
+  int status = 0;
+
+  Launch() {
+    environment.host_name = "here";
+    environment.own_names = {"here", "localhost"};
+    environment.executable = "/opt/ddlrun/bin/ddlrun";
+    environment.variables = {{"HOME", "/home/u"}, {"PATH", "/bin"}};
+    files.files["/bin/prog"] = "";
+  }
+  // On one made-up machine of 4 cores.
+  void run(std::vector<std::string> words) {
+    words.insert(words.begin() + 1, {"--sockets", "1", "--cores", "4"});
+    System system{processes,
+                  files,
+                  clock,
+                  environment,
+                  [this](std::string_view text) { out += text; },
+                  [this](std::string_view text) { err += text; }};
+    status = cli::run_app(words, system);
+  }
+  const std::string& file(const std::string& name) {
+    return files.files["/home/u/.local/state/ddlrun/runs/19700101-000000-000000/" + name];
+  }
+};
+
+std::string word_after(const Command& command, const std::string& word) {
+  const auto found = std::find(command.begin(), command.end(), word);
+  return found == command.end() || found + 1 == command.end() ? "" : *(found + 1);
+}
+
+}  // namespace
+
+TEST_CASE("launch writes the run folder, runs mpirun, gives its status") {
+  Launch launch;
+  launch.processes.result.exit_status = 7;
+  launch.run({"launch", "2", "-x", "KEY=s3cret", "--", "prog", "a b"});
+  CHECK(launch.status == 7);
+  CHECK(launch.out.empty());
+  REQUIRE(launch.processes.ran.size() == 2);
+  CHECK(launch.processes.ran[0] == Command{"mpirun", "--version"});
+  CHECK(launch.processes.ran[1] == Command{"mpirun", "-n", "2", "--rankfile",
+                                           "/home/u/.local/state/ddlrun/runs/19700101-000000-000000/rankfile",
+                                           "-x", "PATH", "-x", "CUDA_DEVICE_ORDER", "-x", "OMP_NUM_THREADS",
+                                           "-x", "KEY", "prog", "a b"});
+  CHECK(launch.processes.environment ==
+        EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"KEY", "s3cret"}, {"OMP_NUM_THREADS", "2"}});
+  CHECK_FALSE(launch.processes.watched);
+  CHECK(launch.file("rankfile").find("rank 1=here           slot=0:2-3\n") != std::string::npos);
+  CHECK(launch.file("run.json").find("\"exit_status\": 7") != std::string::npos);
+  for (const auto& [path, bytes] : launch.files.files) CHECK(bytes.find("s3cret") == std::string::npos);
+  CHECK(launch.err.find("s3cret") == std::string::npos);
+}
+
+TEST_CASE("a dry run writes nothing and starts nothing") {
+  Launch launch;
+  launch.run({"launch", "2", "--dry-run", "--", "prog"});
+  CHECK(launch.status == 0);
+  CHECK(launch.files.written.empty());
+  CHECK(launch.processes.ran == std::vector<Command>{{"mpirun", "--version"}});
+  CHECK(launch.out.find("mpirun -n 2 --rankfile ") != std::string::npos);
+}
+
+TEST_CASE("reports are compared with the plan while the rest passes by") {
+  struct Row {
+    std::vector<int> second;  // where rank 1 says it is; planned on 2-3
+    std::vector<std::string> extra;
+    int status;
+    std::string says;
+  };
+  for (const Row& row :
+       {Row{{2, 3}, {"--verify"}, 0, "2 of 2 ranks are where they were planned"},
+        Row{{1, 2, 3}, {"--verify"}, 0, "warning: 1 of 2 ranks are NOT where they were planned"},
+        Row{{1, 2, 3}, {"--strict"}, 1, "error: 1 of 2 ranks are NOT where they were planned"},
+        Row{{}, {"--strict"}, 1, "1 of 2 ranks never told their place"}}) {
+    CAPTURE(row.says);
+    Launch launch;
+    launch.processes.lines = [&](const Command& command) {
+      const std::string token = word_after(command, "--report");
+      std::vector<std::string> lines{"loss 1\n", launch::render_place_marker(token, {0, 0, "here", {0, 1}}),
+                                     "loss 2\n"};
+      if (!row.second.empty())
+        lines.push_back(launch::render_place_marker(token, {1, 1, "here", row.second}));
+      return lines;
+    };
+    std::vector<std::string> words{"launch", "2"};
+    words.insert(words.end(), row.extra.begin(), row.extra.end());
+    words.insert(words.end(), {"--", "prog"});
+    launch.run(words);
+    CHECK(launch.status == row.status);
+    CHECK(launch.err.find(row.says) != std::string::npos);
+    CHECK(launch.err.find("loss 1\nloss 2\n") != std::string::npos);
+    CHECK(launch.err.find("ddlrun-place") == std::string::npos);
+  }
+}
+
+TEST_CASE("the trainer is found beside the binary, gets the options and is verified") {
+  Launch launch;
+  launch.files.files["/opt/ddlrun/bin/ddl-train"] = "";
+  launch.run({"launch", "2", "--", "--epochs", "3"});
+  CHECK(launch.status == 0);
+  const Command& ran = launch.processes.ran.back();
+  const Command tail(ran.end() - 4, ran.end());
+  CHECK(tail == Command{"--", "/opt/ddlrun/bin/ddl-train", "--epochs", "3"});
+  CHECK(word_after(ran, "/opt/ddlrun/bin/ddlrun") == "exec");
+  CHECK(launch.processes.watched);
+}
+
+TEST_CASE("a signal that stopped mpirun is the status, unless the program had its own") {
+  struct Row {
+    int exit_status, passed_on, status;
+  };
+  for (const Row& row :
+       {Row{1, 15, 143}, Row{1, 2, 130}, Row{0, 15, 0}, Row{75, 15, 75}, Row{1, 10, 1}, Row{1, 0, 1}}) {
+    CAPTURE(row.status);
+    Launch launch;
+    launch.processes.result.exit_status = row.exit_status;
+    launch.processes.result.passed_on = row.passed_on;
+    launch.run({"launch", "2", "--", "prog"});
+    CHECK(launch.status == row.status);
+  }
+}
+
+TEST_CASE("what cannot start is refused before anything is written") {
+  struct Row {
+    std::vector<std::string> words;
+    int status;
+    std::string says;
+  };
+  for (const Row& row : {Row{{"launch", "2", "--", "missing"}, 3, "the program 'missing' was not found"},
+                         Row{{"launch", "5", "--", "prog"}, 3, "5 cores, there are 4"},
+                         Row{{"launch", "2"}, 3, "the bundled trainer ddl-train was not found"},
+                         Row{{"launch", "./prog"}, 2, "'./prog' is a program; programs go behind --"},
+                         Row{{"launch", "2", "./prog"}, 2, "try: ddlrun launch 2 -- ./prog"},
+                         Row{{"launch", "2", "-x", "NOPE", "--", "prog"}, 2, "NOPE is not set here"},
+                         Row{{"launch", "2", "--verify", "--no-verify", "--", "prog"}, 2, "both given"},
+                         Row{{"launch", "2", "--strict", "--no-verify", "--", "prog"}, 2, "--strict needs"},
+                         Row{{"launch", "2", "--order", "dll", "--", "prog"}, 2, "--order ddl"},
+                         Row{{"launch", "2", "--", ""}, 2, "the program's name is empty"}}) {
+    CAPTURE(row.says);
+    Launch launch;
+    launch.run(row.words);
+    CHECK(launch.status == row.status);
+    CHECK(launch.err.find(row.says) != std::string::npos);
+    CHECK(launch.files.written.empty());
+    CHECK(launch.out.empty());
+  }
+}
+
+TEST_CASE("root, a foreign mpirun, none at all") {
+  Launch root;
+  root.environment.is_root = true;
+  root.run({"launch", "2", "--", "prog"});
+  CHECK(root.status == 3);
+  CHECK(root.err.find("--allow-run-as-root") != std::string::npos);
+  CHECK(root.files.written.empty());
+  Launch mpich;
+  mpich.processes.answer = [](const Command&) {
+    ProcessResult result;
+    result.out = "HYDRA build details:\n";
+    return result;
+  };
+  mpich.run({"launch", "2", "--", "prog"});
+  CHECK(mpich.status == 3);
+  Launch none;
+  none.processes.answer = [](const Command&) {
+    ProcessResult result;
+    result.start_error = "No such file or directory";
+    return result;
+  };
+  none.run({"launch", "2", "--", "prog"});
+  CHECK(none.status == 3);
+  CHECK(none.err.find("apt-get install openmpi-bin") != std::string::npos);
+}

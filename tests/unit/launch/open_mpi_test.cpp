@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "launch/open_mpi.hpp"
+
+#include "base/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace ddlrun;
+using launch::LaunchRequest;
+using launch::parse_mpirun_version;
+using launch::plan_launch_line;
+using launch::plan_rank_command;
+
+namespace {
+
+LaunchRequest request(int major) {
+  LaunchRequest request;
+  request.mpi_major = major;
+  request.ranks = 2;
+  request.rankfile = "/s/run/rankfile";
+  request.exports = launch::plan_exports({{"KEY=s3cret"}, 1, 1}, {{"PATH", "/bin"}});
+  request.mca = {{"btl_tcp_if_include", "10.0.0.0/8"}};
+  request.mpi_arguments = {"--report-bindings"};
+  request.tag_output = true;
+  request.program = {{"./prog", "a b"}, "/opt/ddlrun", ""};
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("versions as the mpiruns print them") {
+  CHECK(parse_mpirun_version(
+            "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n") ==
+        launch::MpirunVersion{4, 1, "4.1.4"});
+  CHECK(parse_mpirun_version("mpirun (Open MPI) 5.0.3\n") == launch::MpirunVersion{5, 0, "5.0.3"});
+  CHECK(parse_mpirun_version("mpirun (Open MPI) 5.1.0a1\n") == launch::MpirunVersion{5, 1, "5.1.0a1"});
+  for (const char* other :
+       {"HYDRA build details:\n    Version: 4.0.2\n", "", "mpirun (Open MPI) \n",
+        "mpirun (Open MPI) 1.10.7\n", "Intel(R) MPI Library for Linux* OS, Version 2021.9\n"}) {
+    CAPTURE(other);
+    CHECK_THROWS_AS(parse_mpirun_version(other), Error);
+  }
+}
+
+TEST_CASE("the line of Open MPI 4") {
+  const auto line = plan_launch_line(request(4));
+  CHECK(line.argv == Command{"mpirun",
+                             "-n",
+                             "2",
+                             "--rankfile",
+                             "/s/run/rankfile",
+                             "-x",
+                             "PATH",
+                             "-x",
+                             "CUDA_DEVICE_ORDER",
+                             "-x",
+                             "OMP_NUM_THREADS",
+                             "-x",
+                             "KEY",
+                             "--mca",
+                             "btl_tcp_if_include",
+                             "10.0.0.0/8",
+                             "--tag-output",
+                             "--report-bindings",
+                             "./prog",
+                             "a b"});
+  CHECK(line.environment ==
+        EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"KEY", "s3cret"}, {"OMP_NUM_THREADS", "1"}});
+}
+
+TEST_CASE("the line of Open MPI 5, and the path that it would cut") {
+  LaunchRequest five = request(5);
+  const Command argv = plan_launch_line(five).argv;
+  const Command head(argv.begin(), argv.begin() + 5);
+  CHECK(head == Command{"mpirun", "-n", "2", "--map-by", "rankfile:file=/s/run/rankfile"});
+  CHECK(std::find(argv.begin(), argv.end(), "--tag-output") == argv.end());
+  five.rankfile = "/s/a:b/rankfile";
+  CHECK_THROWS_AS(plan_launch_line(five), Error);
+}
+
+TEST_CASE("every word before the program has a reason, and values of the user's are nowhere") {
+  for (const int major : {4, 5}) {
+    CAPTURE(major);
+    const LaunchRequest asked = request(major);
+    const auto line = plan_launch_line(asked);
+    std::string reasons = "mpirun";
+    for (const auto& reason : line.reasons) {
+      CHECK_FALSE(reason.why.empty());
+      reasons += " " + reason.subject;
+    }
+    std::string words = line.argv[0];
+    for (std::size_t i = 1; i + 2 < line.argv.size(); ++i) words += " " + line.argv[i];
+    CHECK(reasons == words);
+    CHECK(words.find("s3cret") == std::string::npos);
+    CHECK(launch::render_launch_line(line, asked.exports).find("s3cret") == std::string::npos);
+  }
+}
+
+TEST_CASE("a program is started directly unless it must report or holds a word \":\"") {
+  CHECK(plan_rank_command({{"p", "a:b"}, "/d", ""}) == Command{"p", "a:b"});
+  CHECK(plan_rank_command({{"p", "x"}, "/d", "tok"}) ==
+        Command{"/d", "exec", "--report", "tok", "--", "p", "x"});
+  const Command program{"p", ":", "%colon%", "::", ":"};
+  const Command wrapped = plan_rank_command({program, "/d", ""});
+  CHECK(std::count(wrapped.begin(), wrapped.end(), ":") == 0);
+  const auto dashes = std::find(wrapped.begin(), wrapped.end(), "--");
+  CHECK(launch::restore_colons({dashes + 1, wrapped.end()}, wrapped[3]) == program);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "launch/rank_identity.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using launch::find_rank_identity;
+using launch::RankIdentity;
+
+TEST_CASE("the variables of each launcher") {
+  struct Row {
+    EnvVars environment;
+    std::optional<RankIdentity> identity;
+  };
+  for (const Row& row :
+       {Row{{{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}}, RankIdentity{3, 1}},
+        Row{{{"OMPI_COMM_WORLD_RANK", "3"}, {"PMIX_RANK", "5"}}, RankIdentity{3, std::nullopt}},
+        Row{{{"PMIX_RANK", "5"}}, RankIdentity{5, std::nullopt}},
+        Row{{{"PMI_RANK", "2"}, {"MPI_LOCALRANKID", "0"}}, RankIdentity{2, 0}},
+        Row{{{"SLURM_PROCID", "7"}, {"SLURM_LOCALID", "3"}}, RankIdentity{7, 3}},
+        Row{{{"OMPI_COMM_WORLD_RANK", "x"}, {"SLURM_PROCID", "7"}}, RankIdentity{7, std::nullopt}},
+        Row{{{"OMPI_COMM_WORLD_RANK", "-1"}}, std::nullopt}, Row{{}, std::nullopt}}) {
+    CHECK(find_rank_identity(row.environment) == row.identity);
+  }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "topology/plan.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "topology/core_shares.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+
+namespace ddlrun::topology {
+
+namespace {
+
+std::string describe(const MachineTopology& machine) {
+  return machine.source.empty() ? "the machine" : machine.source;
+}
+
+void check_rank_count(const MachineTopology& machine, std::uint32_t ranks, const PlanOptions& options) {
+  const auto cores = static_cast<std::uint32_t>(machine.cores.size());
+  const std::uint64_t wanted =
+      static_cast<std::uint64_t>(ranks) * static_cast<std::uint32_t>(std::max(1, options.cores_per_rank));
+  if (wanted <= cores) return;
+  std::string what = options.cores_per_rank > 0
+                         ? fmt::format("{} ranks per node x {} cores need {} cores, there are {}", ranks,
+                                       options.cores_per_rank, wanted, cores)
+                         : fmt::format("{} ranks per node need {} cores, there are {}", ranks, wanted, cores);
+  std::string hint =
+      options.cores_per_rank > 1 && ranks <= cores
+          ? fmt::format("--cores-per-rank {}", cores / ranks)
+          : fmt::format("dims that begin with {} or less: one core a rank is the least", cores);
+  throw Error(ErrorKind::request, {std::move(what), describe(machine), std::move(hint)});
+}
+
+bool use_gpus(const MachineTopology& machine, std::uint32_t ranks, PlaceBy by) {
+  if (by == PlaceBy::packages) return false;
+  const std::size_t gpus = machine.gpus.size();
+  if (by == PlaceBy::automatic && gpus == 0) return false;
+  if (ranks <= gpus) return true;
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("{} ranks per node, each with a GPU of its own, but there are {} GPUs", ranks, gpus),
+       describe(machine),
+       gpus > 0 ? fmt::format("dims that begin with {}, or --by packages to place by cores alone", gpus)
+                : std::string("--by packages to place by cores alone")});
+}
+
+// The nearest fabric device: same NUMA node first; several are dealt round robin by local rank.
+std::string nearest_fabric(const MachineTopology& machine, int numa_node, std::size_t local_rank) {
+  std::vector<const Nic*> near, all;
+  for (const Nic& nic : machine.nics) {
+    if (nic.kind != "infiniband" && nic.kind != "omnipath") continue;
+    all.push_back(&nic);
+    if (nic.numa_node == numa_node) near.push_back(&nic);
+  }
+  const auto& pool = near.empty() ? all : near;
+  return pool.empty() ? std::string() : pool[local_rank % pool.size()]->name;
+}
+
+LocalPlacement make_placement(const MachineTopology& machine, CoreShare share, std::size_t local_rank) {
+  LocalPlacement place;
+  place.cores = std::move(share.cores);
+  place.gpu = share.gpu;
+  place.reason = std::move(share.reason);
+  std::sort(place.cores.begin(), place.cores.end());
+  place.numa_node =
+      place.cores.empty() ? -1 : machine.cores[static_cast<std::size_t>(place.cores[0].logical)].numa_node;
+  for (const CoreIndex index : place.cores) {
+    const Core& core = machine.cores[static_cast<std::size_t>(index.logical)];
+    place.pus.insert(place.pus.end(), core.pus.begin(), core.pus.end());
+    if (core.numa_node != place.numa_node) place.numa_node = -1;
+  }
+  std::sort(place.pus.begin(), place.pus.end());
+  place.nic = nearest_fabric(machine, place.numa_node, local_rank);
+  place.slot = render_slot(machine, place.cores);
+  return place;
+}
+
+}  // namespace
+
+void check_hosts(const Dims& dims, const std::vector<std::string>& hosts) {
+  if (hosts.size() != dims.host_count()) {
+    const auto shapes = nearest_shapes(dims, hosts.size());
+    throw Error(ErrorKind::request,
+                {fmt::format("{} needs {} hosts ({} per rack x {} racks{}), {} given", render_dims(dims),
+                             dims.host_count(), dims.nodes_per_rack, dims.racks,
+                             dims.aisles > 1 ? fmt::format(" x {} aisles", dims.aisles) : "", hosts.size()),
+                 "the host list",
+                 shapes.empty() ? "as many hosts as the dims say"
+                                : "dims " + fmt::format("{}", fmt::join(shapes, " or "))});
+  }
+  std::unordered_set<std::string_view> seen;
+  seen.reserve(hosts.size());
+  for (const std::string& host : hosts) {
+    if (!seen.insert(host).second) {
+      throw Error(ErrorKind::request, {fmt::format("host '{}' is listed twice", host), "the host list",
+                                       "each host once; a larger first factor puts more ranks on it"});
+    }
+  }
+}
+
+Placement Plan::at(std::uint32_t host, std::uint32_t local_rank) const {
+  const Coordinates where = dims.coordinates(host, local_rank);
+  return {dims.rank_of(where, order), local_rank, host, where, &machine(host).ranks[local_rank]};
+}
+
+std::vector<Placement> Plan::by_rank() const {
+  std::vector<Placement> placements(dims.world_size());
+  for (std::uint32_t host = 0; host < hosts.size(); ++host) {
+    for (std::uint32_t x = 0; x < dims.gpus_per_node; ++x) {
+      const Placement place = at(host, x);
+      placements[place.rank] = place;
+    }
+  }
+  return placements;
+}
+
+bool Plan::has_assumed_machine() const {
+  return std::any_of(machines.begin(), machines.end(), [](const auto& m) { return m.machine.assumed; });
+}
+
+std::string render_slot(const MachineTopology& machine, const std::vector<CoreIndex>& cores) {
+  std::string text;
+  const bool by_package = machine.packages_are_equal();
+  for (std::size_t i = 0; i < cores.size();) {
+    const Core& first = machine.cores[cores[i].logical];
+    std::size_t last = i;
+    while (last + 1 < cores.size() && cores[last + 1].logical == cores[last].logical + 1 &&
+           (!by_package || machine.cores[cores[last + 1].logical].package == first.package)) {
+      ++last;
+    }
+    const int from = by_package ? first.index_in_package : first.index.logical;
+    const int to = from + static_cast<int>(last - i);
+    if (!text.empty()) text += ';';
+    if (by_package) text += fmt::format("{}:", first.package);
+    text += from == to ? fmt::format("{}", from) : fmt::format("{}-{}", from, to);
+    i = last + 1;
+  }
+  return text;
+}
+
+MachinePlan plan_machine(const MachineTopology& machine, std::uint32_t ranks, const PlanOptions& options) {
+  check_rank_count(machine, ranks, options);
+  CoreShares shares = use_gpus(machine, ranks, options.by)
+                          ? share_by_gpus(machine, ranks, options.cores_per_rank)
+                          : share_by_packages(machine, ranks, options.cores_per_rank);
+  MachinePlan plan{machine, {}, std::move(shares.remarks)};
+  for (std::size_t x = 0; x < shares.ranks.size(); ++x) {
+    plan.ranks.push_back(make_placement(machine, std::move(shares.ranks[x]), x));
+  }
+  return plan;
+}
+
+Plan plan_job(const Dims& dims, std::vector<std::string> hosts, const std::vector<MachineTopology>& machines,
+              std::vector<std::uint32_t> machine_of_host, const PlanOptions& options) {
+  check_hosts(dims, hosts);
+  Plan plan;
+  plan.dims = dims;
+  plan.order = options.order;
+  plan.hosts = std::move(hosts);
+  plan.machine_of_host = std::move(machine_of_host);
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    try {
+      plan.machines.push_back(plan_machine(machines[i], dims.gpus_per_node, options));
+    } catch (const Error& error) {
+      // The place is a host that the user knows, not only where its topology came from.
+      Message message = error.message();
+      for (std::size_t h = 0; h < plan.hosts.size(); ++h) {
+        if (plan.machine_of_host[h] != i) continue;
+        message.where = fmt::format("{} ({})", plan.hosts[h], message.where);
+        break;
+      }
+      throw Error(error.kind(), message);
+    }
+  }
+  return plan;
+}
+
+}  // namespace ddlrun::topology

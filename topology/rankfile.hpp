@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The plan as an Open MPI rankfile, in the layout of rank_gen.py (PowerAI DDL), to the byte.
+#pragma once
+
+#include "topology/plan.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::topology {
+
+struct RankfileHeader {
+  std::string version;  // of ddlrun, for the first line
+  std::string stamp;    // "2026-11-21 03:19:14", or "" for reproducible bytes
+};
+
+// Error{request} for names that Open MPI cuts, folds or dies on: '_', keywords, "1a.x.org", "007", a.x beside
+// a.y.
+void check_rankfile_names(const std::vector<std::string>& hosts);
+
+// The names as the rankfile writes them: shortened at the first dot where a line would not fit Open MPI's
+// buffer, else as given. Error{request} where no form fits, or from check_rankfile_names().
+std::vector<std::string> rankfile_names(const Plan& plan);
+
+// Header, then host by host in list order, a blank line after each host and a second one after each rack.
+std::string render_rankfile(const Plan& plan, const RankfileHeader& header);
+
+// Open MPI copies "host slot=slots" into 64 bytes.
+constexpr std::size_t max_rankfile_entry = 63;
+
+}  // namespace ddlrun::topology
