@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/communicator.hpp"
 
+#include "runtime/error_json.hpp"
+
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <array>
@@ -17,31 +18,6 @@ std::string host_name() {
   return name.data();
 }
 
-// An error as text for gather_all; "" is success. Paths may hold any byte, so invalid UTF-8 is replaced.
-std::string pack(const Error& error, const std::string& from) {
-  const Message& message = error.message();
-  return nlohmann::json{{"kind", static_cast<int>(error.kind())},
-                        {"what", message.what},
-                        {"where", message.where},
-                        {"hint", message.hint},
-                        {"from", from}}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-struct Failure {
-  ErrorKind kind;
-  Message message;
-  std::string from;
-};
-
-std::optional<Failure> unpack(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const auto json = nlohmann::json::parse(text);
-  return Failure{static_cast<ErrorKind>(json.at("kind").get<int>()),
-                 {json.at("what"), json.at("where"), json.at("hint")},
-                 json.at("from")};
-}
-
 }  // namespace
 
 std::string rank_name(const Communicator& ranks) {
@@ -53,12 +29,12 @@ void run_agreed(Communicator& ranks, const std::function<void()>& work) {
   try {
     work();
   } catch (const Error& error) {
-    mine = pack(error, rank_name(ranks));
+    mine = render_failure({error.kind(), error.message(), rank_name(ranks)});
   }
   std::optional<Failure> first;
   bool everywhere = true;
   for (const std::string& text : ranks.gather_all(mine)) {
-    const std::optional<Failure> failure = unpack(text);
+    const std::optional<Failure> failure = parse_failure(text);
     if (!first) first = failure;
     everywhere = everywhere && failure && failure->message == first->message;
   }

@@ -155,7 +155,8 @@ std::vector<float> initial_parameters(const Net& net, std::uint64_t seed) {
   for (std::size_t i = 0; i < net.layers.size(); ++i) {
     const PlannedLayer& planned = net.layers[i];
     if (planned.weights_count == 0) continue;
-    const double gain = i + 1 == net.layers.size() ? 3.0 : 6.0;
+    // A tenth of LeCun's limit for the last layer: the first loss is then about log(classes), a calm start.
+    const double gain = i + 1 == net.layers.size() ? 0.03 : 6.0;
     const double limit = std::sqrt(gain / static_cast<double>(planned.fan_in()));
     Random random(mix_seed(seed, i));
     for (std::size_t w = 0; w < planned.weights_count; ++w) {

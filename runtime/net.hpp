@@ -66,8 +66,8 @@ std::vector<std::string> net_names();
 // Throws Error(usage) for an unknown name, Error(request) if the images do not fit the net.
 Net build_net(std::string_view name, Shape input, int classes);
 
-// He-uniform weights for layers before a relu, LeCun-uniform for the last, zero biases: the same floats on
-// every machine for the same seed.
+// He-uniform weights, small ones in the last layer, zero biases: the same floats on every machine for the
+// same seed.
 std::vector<float> initial_parameters(const Net& net, std::uint64_t seed);
 
 }  // namespace ddlrun::runtime

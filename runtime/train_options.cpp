@@ -57,7 +57,7 @@ const Row kRows[] = {
      "images of all ranks together per step: the same training for any number of ranks that "
      "divides N, and the learning rate is --lr as written",
      [](TrainOptions& o, Text n, Text v) { o.global_batch = parse_count(n, v, 1, kMost); }},
-    {"--lr", "X", "learning rate of one rank (default 0.02)",
+    {"--lr", "X", "learning rate for the batch of one rank (default 0.02)",
      [](TrainOptions& o, Text n, Text v) { o.lr = parse_real(n, v, 0.0, 1e30); }},
     {"--lr-scale", "HOW",
      "linear: --lr x ranks; sqrt: --lr x sqrt(ranks); none (default linear; not with "

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "topology/pci_devices.hpp"
+#include "topology/synthetic_size.hpp"
 
 #include <fmt/format.h>
 #include <hwloc.h>
@@ -26,7 +27,8 @@ using Handle = std::shared_ptr<hwloc_topology>;
 using Object = hwloc_obj_t;
 
 [[noreturn]] void refuse(std::string what, std::string where) {
-  throw Error(ErrorKind::request, {std::move(what), std::move(where), "lstopo-no-graphics -i FILE"});
+  std::string hint = where.empty() ? "lstopo machine.xml" : "lstopo-no-graphics -i " + quote_shell(where);
+  throw Error(ErrorKind::request, {std::move(what), std::move(where), std::move(hint)});
 }
 
 Handle new_topology() {
@@ -307,6 +309,8 @@ class Gatherer {
 }  // namespace
 
 HwlocMachine HwlocMachine::this_host() {
+  // hwloc unloads its plug-ins with the last topology, and libpciaccess then loses what it allocated.
+  [[maybe_unused]] static const auto* const keeps_plugins_loaded = new Handle(new_topology());
   Handle handle = new_topology();
   // These start drivers, which takes long and tells nothing that is needed here.
   for (const char* component : {"opencl", "gl", "cuda"}) {
@@ -327,6 +331,11 @@ HwlocMachine HwlocMachine::from_xml(const std::string& bytes, const std::string&
 }
 
 HwlocMachine HwlocMachine::from_synthetic(const std::string& text) {
+  if (const std::uint64_t size = synthetic_size(text); size > max_synthetic_pus) {
+    throw Error(ErrorKind::request,
+                {fmt::format("this machine has {} hardware threads, more than {}", size, max_synthetic_pus),
+                 "--synthetic " + printable(text), "--sockets 1024 --cores 256"});
+  }
   Handle handle = new_topology();
   if (hwloc_topology_set_synthetic(handle.get(), text.c_str()) != 0) {
     throw Error(ErrorKind::request, {"hwloc does not understand this synthetic machine",

@@ -56,10 +56,12 @@ std::string threads_per_core(const MachineTopology& machine) {
 }
 
 std::string gpu_line(const Gpu& gpu, std::string_view indent) {
-  std::string line = fmt::format("{}GPU {:<3}{}  {} {}", indent, gpu.index, gpu.pci_bus_id, gpu.vendor,
-                                 printable(gpu.model));
+  const bool named = gpu.model.starts_with(gpu.vendor);  // "AMD INSTINCT MI200"
+  std::string line = fmt::format("{}GPU {:<3}{}  {}{}", indent, gpu.index, printable(gpu.pci_bus_id),
+                                 named ? "" : printable(gpu.vendor) + " ", printable(gpu.model));
   if (gpu.locality.find('(') != std::string::npos || gpu.numa_node < 0) {
-    line += fmt::format("  at {}", printable(gpu.locality));
+    line += fmt::format("  on {}",
+                        printable(gpu.locality == "machine" ? "the machine as a whole" : gpu.locality));
   }
   if (!gpu.uuid.empty()) line += fmt::format("  {}", printable(gpu.uuid));
   return line + "\n";
@@ -162,7 +164,7 @@ std::string render_machine_text(const MachineTopology& machine) {
     for (const PuIndex pu : machine.unusable_pus) numbers.push_back(pu.os);
     text += fmt::format("\nnot usable (offline or not allowed): PUs {}\n", render_ranges(numbers));
   }
-  if (!machine.cores.empty() && !machine.packages_are_equal()) {
+  if (!machine.packages.empty() && !machine.packages_are_equal()) {
     text +=
         "\nPackages differ in cores, so rankfiles for this machine use machine-wide core "
         "numbers.\n";

@@ -143,6 +143,10 @@ class RankfileChecker {
     const RankEntry joined = read_entry(whole);
     if (!torn || !joined.complete() || !joined.next_entry.empty() || !joined.problems.empty())
       return std::nullopt;
+    const auto host_at = line.raw.find(joined.host);
+    if (host_at == std::string_view::npos) return std::nullopt;
+    const std::uint32_t host = count_host(line.raw.substr(host_at, joined.host.size()), line.number);
+    facts_.entries.push_back({*joined.rank, host, line.number});
     line_findings_.push_back(
         {"block-comment-in-entry", Severity::error, line.number, 0,
          "Open MPI takes a comment /* */ for the end of a line, so this entry is cut in two",

@@ -77,7 +77,7 @@ Findings check_completeness(const RankfileFacts& facts, const CheckContext& cont
     if (rank < lines.size() && lines[rank] != 0) continue;
     std::size_t end = rank;
     while (end < wanted && (end >= lines.size() || lines[end] == 0)) ++end;
-    const int line = end < lines.size() ? lines[end] : facts.last_line;
+    const int line = end < lines.size() ? lines[end] : facts.entries.back().line;
     const std::string which = end - rank == 1 ? fmt::format("rank {} has", rank)
                                               : fmt::format("ranks {} to {} have", rank, end - 1);
     if (rank < needed) {
@@ -181,7 +181,8 @@ Findings check_allocation(const RankfileFacts& facts, const CheckContext& contex
   for (const std::string& name : context.allocation) allocated.insert(folded_name(name));
   for (const auto& host : facts.hosts) {
     if (allocated.contains(host.folded)) continue;
-    const auto near = closest_match(host.name, context.allocation);
+    const bool few = findings.size() < 10 && context.allocation.size() <= 10'000;
+    const auto near = few ? closest_match(host.name, context.allocation) : std::nullopt;
     findings.push_back(finding(
         "not-in-allocation", Severity::error, host.first_line,
         fmt::format(

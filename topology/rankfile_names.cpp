@@ -21,7 +21,7 @@ bool is_digits(std::string_view text) {
 bool is_ipv4(std::string_view name) {
   const auto parts = split(name, '.');
   return parts.size() == 4 && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
-           return part.size() <= 3 && is_digits(part);
+           return part.size() <= 3 && parse_unsigned(part, 255).has_value();
          });
 }
 
@@ -64,6 +64,13 @@ std::optional<NameProblem> judge_plain_name(std::string_view name) {
                        "a host name has letters, digits, '-' and '.', and begins with a letter or digit", ""};
   }
   if (is_ipv4(name)) return std::nullopt;
+  if (name.find('.') != std::string_view::npos &&
+      name.find_first_not_of("0123456789.") == std::string_view::npos) {
+    return NameProblem{
+        "bad-host-name", Severity::error,
+        fmt::format("\"{}\" is not an IPv4 address; Open MPI cuts it at the first dot", printable(name, 64)),
+        "four numbers from 0 to 255, or a host name", ""};
+  }
   if (is_digits(name)) return judge_number(name);
   if (is_keyword(name)) {
     return NameProblem{

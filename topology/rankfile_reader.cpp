@@ -97,9 +97,12 @@ std::vector<RankLine> parse_rank_lines(std::string_view text) {
   LineReader reader(text);
   while (const auto line = reader.next()) {
     for (const std::string_view piece : line->pieces) {
-      RankEntry entry = read_entry(piece);
-      if (!entry.rank || entry.host.empty() || entry.slots.empty()) continue;
-      lines.push_back({*entry.rank, std::string(entry.host), std::move(entry.slots), line->number});
+      for (std::string_view rest = piece; !rest.empty();) {
+        RankEntry entry = read_entry(rest);
+        rest = entry.next_entry;
+        if (entry.complete())
+          lines.push_back({*entry.rank, std::string(entry.host), std::move(entry.slots), line->number});
+      }
     }
   }
   return lines;

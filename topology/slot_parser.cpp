@@ -40,8 +40,10 @@ class SlotParser {
   ParsedSlots parse(std::string_view text) {
     if (text.find_first_not_of(";,") == std::string_view::npos) {
       undecided("empty-slot", 0,
-                fmt::format("nothing but separators stands behind slot=: \"{}\"", printable(text)),
-                "mpirun dies of this with a segmentation fault; name the cores, as in slot=0:0-3");
+                fmt::format("nothing but separators stands behind slot=: \"{}\"; mpirun dies of it with a "
+                            "segmentation fault",
+                            printable(text)),
+                "name the cores, as in slot=0:0-3");
       return std::move(result_);
     }
     for (const Part& group : parts_of({text, 0}, ';')) read_group(group);
@@ -72,12 +74,18 @@ class SlotParser {
 
   void read_group(const Part& group) {
     if (group.text.empty()) return empty_item(group);
+    if (group.text.find_first_not_of(',') == std::string_view::npos) {
+      return problem("empty-slot", Severity::error, group.offset,
+                     "nothing but commas between semicolons: mpirun dies of it with a segmentation fault",
+                     "leave the extra separators out");
+    }
     const bool by_package = names_packages(group.text.front());
     const Part body = by_package ? group.after(1) : group;
     if (contains(body.text, ':')) return read_package_cores(body);
     if (by_package && body.text.find_first_not_of(',') == std::string_view::npos) {
-      return undecided("empty-slot", group.offset, "no package number stands behind the S",
-                       "mpirun dies of this with a segmentation fault; write S0, or name cores: 0:0-3");
+      return undecided("empty-slot", group.offset,
+                       "no package number stands behind the S; mpirun dies of it with a segmentation fault",
+                       "write S0 for all of package 0, or name cores: 0:0-3");
     }
     for (const Part& item : parts_of(body, ',')) {
       if (item.text.empty()) {

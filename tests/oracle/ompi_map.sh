@@ -17,6 +17,7 @@ set -u
 [ $# -ge 2 ] || { sed -n '3,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2; }
 shim=${OMPI_MAP_SHIM:-${DDLRUN_BUILD_DIR:-.}/tests/oracle/libnoassign.so}
 [ -r "$shim" ] || { echo "ompi_map: the shim $shim is missing: build target noassign" >&2; exit 2; }
+shim=$(readlink -f "$shim")
 xml=$1 rankfile=$2
 shift 2
 
@@ -24,9 +25,11 @@ said=$(mktemp)
 trap 'rm -f "$said"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 ulimit -c 0
-HWLOC_XMLFILE=$xml LD_PRELOAD=$shim timeout -k 5 "${OMPI_MAP_SECONDS:-60}" \
+{
+  HWLOC_XMLFILE=$xml LD_PRELOAD=$shim timeout -k 5 "${OMPI_MAP_SECONDS:-60}" \
   "${OMPI_MAP_MPIRUN:-mpirun}" --mca if_base_do_not_resolve 1 --do-not-launch --display-devel-map \
   -rf "$rankfile" "$@" true >"$said" 2>&1 </dev/null
+} 2>/dev/null # bash would tell of the signal
 status=$?
 
 awk '/Data for node:/ { host = $4 }
@@ -47,7 +50,7 @@ words='ORTE_ERROR_LOG|The rankfile that was used|invalid syntax|parse error|miss
 words+='|unable to open|Sorry!|bigger than number|relative host|illegal character|No nodes are available'
 words+='|already filled|not enough slots|no location for the process'
 if grep -qE "$words" "$said"; then
-  grep -vE '^ *$|^-+$|FORCE-TERMINATE|Data for|Pid:|State:|Binding|Locale:|Daemon' "$said" >&2
+  grep -vE '^ *$|^-+$|FORCE-TERMINATE|Data for|Pid:|State:|Binding|Locale:|Daemon|Mapper req|Num |Next node|JOB MAP' "$said" >&2
   exit 1
 fi
 if ! grep -q 'Binding:' "$said"; then

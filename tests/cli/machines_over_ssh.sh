@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Machines read over ssh, by a stand-in for ssh that runs the remote command here: what hosts may answer.
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$(readlink -f "$0")")/../support/check.sh"
+data=$DDLRUN_SOURCE_DIR/tests/data/topologies
+mkdir "$work/bin" "$work/empty"
+
+# ssh ... -- HOST COMMAND: the host's name says how it behaves.
+cat > "$work/bin/ssh" <<'SSH'
+#!/bin/bash
+[ "${*: -3:1}" = -- ] || exit 99
+[[ " $* " == *" BatchMode=yes "* && " $* " == *" ForwardAgent=no "* ]] || exit 99
+command=${*: -1}
+case ${*: -2:1} in
+  far*) echo 'Welcome to far'; exec bash -c "$command" ;;                             # a noisy login shell
+  bare*) PATH=$BARE exec /bin/bash -c "${command//$DDLRUN/\/none}" ;;                  # lstopo only
+  nothing*) PATH=$EMPTY exec /bin/bash -c "exec() { shift; builtin exec /bin/sh \"\$@\"; }; ${command//$DDLRUN/\/none}" ;;
+  garbage*) echo ddlrun-topology-follows; head -c 100000 /dev/urandom ;;
+  cut*) echo ddlrun-topology-follows; head -c 3000 "$DATA" ;;
+  slow*) sleep 60 ;;
+  *) echo "root@${*: -2:1}: Permission denied (publickey)." >&2; exit 255 ;;
+esac
+SSH
+cat > "$work/empty/lstopo-no-graphics" <<'LSTOPO'
+#!/bin/sh
+[ "$*" = '--of xml -' ] && exec /bin/cat "$DATA"
+LSTOPO
+mkdir "$work/none"
+chmod +x "$work/bin/ssh" "$work/empty/lstopo-no-graphics"
+mv "$work/empty" "$work/bare"
+ln -s /bin/sh "$work/bare/sh"
+ln -s /bin/sh "$work/none/sh"
+export DDLRUN DATA=$data/power_2pkg_10core_smt8_4gpu_bmc.xml BARE=$work/bare EMPTY=$work/none
+PATH=$work/bin:$PATH
+
+expect 0 'rank 0=far1' "$DDLRUN" gen-rankfile 1x2x1 far1,far2
+expect 0 'slot=1:5-9' "$DDLRUN" gen-rankfile 4x1x1 bare1
+expect 5 'Permission denied (publickey)' "$DDLRUN" gen-rankfile 1x2x1 far1,locked
+expect 5 'neither ddlrun nor lstopo is there' "$DDLRUN" gen-rankfile 1x2x1 far1,nothing
+expect 5 'neither hwloc XML nor a saved machine' "$DDLRUN" gen-rankfile 1x2x1 far1,garbage
+expect 5 'hosts did not tell their topology: cut' "$DDLRUN" gen-rankfile 1x2x1 far1,cut
+start=$SECONDS
+expect 5 'hosts did not tell their topology: slow' "$DDLRUN" gen-rankfile 1x3x1 far1,slow1,slow2
+[ $((SECONDS - start)) -le 14 ] || fail "slow hosts took $((SECONDS - start)) s"
+finish

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# An error that all ranks share is printed once, with a remedy; help and typos need no MPI.
+. "$(dirname "$0")/ranks.sh"
+
+once() { [ "$(grep -c '^ddl-train: error:' "$work/err")" -eq 1 ] || fail "not exactly one error: $(cat "$work/err")"; }
+
+expect_refusal 2 'did you mean --epochs?' ranks 3 "$train" --epoch 3
+once
+expect_refusal 2 'the nearest that can: 63 or 66' ranks 3 "$train" --data "$subset" --global-batch 64
+once
+expect_refusal 3 'more than the 1000 training images' ranks 2 "$train" --data "$subset" --global-batch 2000
+once
+expect_refusal 3 'does not exist' ranks 2 "$train" --data /no/such/place
+once
+expect_refusal 3 'CPUs only' ranks 2 "$train" --device cuda
+once
+expect_refusal 3 'cannot be opened' "$train" --data "$subset" --metrics /no/such/place/m.jsonl
+expect 0 'usage: ddl-train' ranks 2 "$train" --help
+[ "$(grep -c '^usage:' "$work/out")" -eq 1 ] || fail 'the help is printed more than once'
+expect 0 'ddl-train ' "$train" --version
+
+# Damaged data, met through the program.
+mkdir "$work/data"
+cp "$subset"/*.gz "$work/data/"
+head -c 1000 "$subset/train-images-idx3-ubyte.gz" > "$work/data/train-images-idx3-ubyte.gz"
+expect_refusal 3 'ends early' "$train" --data "$work/data"
+zcat "$subset/train-images-idx3-ubyte.gz" | head -c 5000 > "$work/data/train-images-idx3-ubyte"
+expect_refusal 3 'promises 1000x28x28 = 784000 bytes, but 4984 follow' "$train" --data "$work/data"
+cp "$subset/train-labels-idx1-ubyte.gz" "$work/data/train-images-idx3-ubyte"
+expect_refusal 3 'images need 3 IDX dimension(s), this file has 1' "$train" --data "$work/data"
+rm "$work/data/train-images-idx3-ubyte" "$work/data/train-images-idx3-ubyte.gz"
+expect_refusal 3 'train-images-idx3-ubyte[.gz] is missing' "$train" --data "$work/data"
+finish

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/dataset.hpp"
+#include "runtime/gzip.hpp"
+#include "runtime/idx.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+namespace ddlrun::runtime {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// zlib's own compressor makes the input of our reader.
+Bytes gzip(const Bytes& bytes) {
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  Bytes out(deflateBound(&stream, bytes.size()) + 32);
+  stream.next_in = const_cast<Bytef*>(bytes.data());
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = out.data();
+  stream.avail_out = static_cast<uInt>(out.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+Bytes joined(Bytes a, const Bytes& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "ddlrun-XXXXXX").string();
+    path = mkdtemp(pattern.data());
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path); }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  void write(const std::string& name, const Bytes& bytes) const {
+    std::ofstream(path + "/" + name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
+  std::string path;
+};
+
+ImageSet tiny_set(Bytes pixels, Bytes labels) {
+  ImageSet set;
+  set.shape = {1, 1, static_cast<int>(pixels.size() / labels.size())};
+  set.pixels = std::move(pixels);
+  set.labels = std::move(labels);
+  return set;
+}
+
+const std::string kSubset = DDLRUN_TEST_DATA "/fashion-mnist-subset";
+
+}  // namespace
+
+TEST_CASE("gzip: round trips, members, padding") {
+  for (const std::size_t size : {0U, 1U, 1000U, 3'000'000U}) {
+    Bytes bytes(size);
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i * i >> 3U);
+    CHECK(gunzip(gzip(bytes), size, "f") == bytes);
+  }
+  CHECK(gunzip(joined(gzip({1, 2}), gzip({3})), 10, "two members") == Bytes{1, 2, 3});
+  CHECK(gunzip(joined(gzip({1, 2}), {0, 0, 0}), 10, "padded") == Bytes{1, 2});
+}
+
+TEST_CASE("gzip: a bomb, a cut file, damage") {
+  const Bytes bomb = gzip(Bytes(4'000'000, 0));
+  CHECK(bomb.size() < 10'000);
+  expect_error(ErrorKind::request, "more than 100000 bytes", [&] { gunzip(bomb, 100'000, "bomb.gz"); });
+  const Bytes good = gzip({1, 2, 3, 4, 5, 6, 7, 8});
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    const Bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
+    expect_error(ErrorKind::request, "gzip data", [&] { gunzip(cut, 100, "cut.gz"); });
+  }
+  Bytes bad = good;
+  bad[good.size() - 6] ^= 0xffU;  // the checksum
+  expect_error(ErrorKind::request, "damaged", [&] { gunzip(bad, 100, "bad.gz"); });
+}
+
+TEST_CASE("data: the committed subset") {
+  const Dataset data = load_dataset(kSubset);
+  CHECK(data.train.count() == 1000);
+  CHECK(data.test.count() == 200);
+  CHECK(data.classes == 10);
+  CHECK(data.train.shape == Shape{1, 28, 28});
+  // Labels of the first images as the data set's authors publish them: ankle boot, T-shirt, T-shirt, dress.
+  CHECK(data.train.labels[0] == 9);
+  CHECK(data.train.labels[1] == 0);
+  CHECK(data.train.labels[2] == 0);
+  CHECK(data.train.labels[3] == 3);
+  // The full set is known for a mean of 0.2860 and a deviation of 0.3530.
+  CHECK(data.mean == doctest::Approx(0.2860).epsilon(0.02));
+  CHECK(data.deviation == doctest::Approx(0.3530).epsilon(0.02));
+}
+
+TEST_CASE("data: normalised images have mean 0 and deviation 1") {
+  const Dataset data = make_dataset(tiny_set({0, 255, 0, 255}, {0, 1}), tiny_set({255, 0}, {1}), "d");
+  CHECK(data.mean == doctest::Approx(0.5));
+  CHECK(data.deviation == doctest::Approx(0.5));
+  float out[2] = {};
+  normalise(data, data.test, 0, out);
+  CHECK(out[0] == doctest::Approx(1.0));
+  CHECK(out[1] == doctest::Approx(-1.0));
+  const Dataset flat = make_dataset(tiny_set({7, 7}, {0, 1}), tiny_set({7}, {1}), "d");
+  normalise(flat, flat.train, 0, std::span(out).first(1));
+  CHECK(std::isfinite(out[0]));
+}
+
+TEST_CASE("data: sets that do not fit together") {
+  const Bytes three_labels{0, 0, 8, 1, 0, 0, 0, 3, 0, 1, 2};
+  const Bytes two_images{0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 5, 6};
+  const Bytes no_images{0, 0, 8, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1};
+  expect_error(ErrorKind::request, "2 images but 3 labels",
+               [&] { make_image_set(two_images, three_labels, "i", "l"); });
+  expect_error(ErrorKind::request, "0 images of 1x1",
+               [&] { make_image_set(no_images, three_labels, "i", "l"); });
+  expect_error(ErrorKind::request, "training images are 1x1, test images 1x2", [&] {
+    make_dataset(tiny_set({1, 2}, {0, 1}), tiny_set({1, 2}, {0}), "d");
+  });
+  expect_error(ErrorKind::request, "at least 2 classes", [&] {
+    make_dataset(tiny_set({1, 2}, {0, 0}), tiny_set({1}, {0}), "d");
+  });
+  expect_error(ErrorKind::request, "a test label is 2, but the training labels end at 1", [&] {
+    make_dataset(tiny_set({1, 2}, {0, 1}), tiny_set({1}, {2}), "d");
+  });
+}
+
+TEST_CASE("data: file names with a dot, with and without gz, and missing files") {
+  const TemporaryDirectory directory;
+  const Bytes images = render_idx(std::vector<std::uint32_t>{2, 1, 1}, Bytes{3, 4});
+  const Bytes labels = render_idx(std::vector<std::uint32_t>{2}, Bytes{0, 1});
+  expect_error(ErrorKind::request, "train-images-idx3-ubyte[.gz] is missing",
+               [&] { load_dataset(directory.path); });
+  directory.write("train-images.idx3-ubyte", images);
+  directory.write("train-labels-idx1-ubyte.gz", gzip(labels));
+  directory.write("t10k-images.idx3-ubyte.gz", gzip(images));
+  directory.write("t10k-labels-idx1-ubyte", gzip(labels));  // gzip without the name
+  CHECK(load_dataset(directory.path).train.pixels == Bytes{3, 4});
+  CHECK(fingerprint(load_dataset(directory.path)) == fingerprint(load_dataset(directory.path)));
+  expect_error(ErrorKind::request, "does not exist", [&] { load_dataset(directory.path + "/nothing"); });
+  expect_error(ErrorKind::request, "the limit is 3",
+               [&] { read_data_file(directory.path + "/t10k-labels-idx1-ubyte", 3); });
+  expect_error(ErrorKind::request, "not a regular file", [&] { read_data_file("/dev/zero"); });
+}
+
+TEST_CASE("data: where it is looked for") {
+  CHECK(find_data("/somewhere").directory == "/somewhere");
+  CHECK(find_data("/somewhere").reason == "--data");
+  setenv("DDLRUN_DATA", "/elsewhere", 1);
+  CHECK(find_data("").directory == "/elsewhere");
+  CHECK(find_data("").reason == "DDLRUN_DATA");
+  unsetenv("DDLRUN_DATA");
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/idx.hpp"
+
+#include "runtime/dataset.hpp"
+#include "runtime/random.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace ddlrun::runtime {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// Two 2x3 images, written by hand from the format's description.
+const Bytes kImages{0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+const Bytes kLabels{0, 0, 8, 1, 0, 0, 0, 2, 0, 1};
+
+}  // namespace
+
+TEST_CASE("idx: a well formed file") {
+  const IdxArray array = parse_idx(kImages, 3, "images");
+  CHECK(array.dims == std::vector<std::uint32_t>{2, 2, 3});
+  CHECK(array.data.size() == 12);
+  CHECK(array.data[11] == 12);
+  CHECK(render_idx(array.dims, array.data) == kImages);
+  CHECK(parse_idx(kLabels, 1, "labels").data.size() == 2);
+  CHECK(parse_idx(Bytes{0, 0, 8, 1, 0, 0, 0, 0}, 1, "no labels").data.empty());
+}
+
+TEST_CASE("idx: refusals") {
+  struct Case {
+    const char* part;
+    Bytes bytes;
+    std::size_t dimensions;
+  };
+  const Case cases[] = {
+      {"has 0 bytes", {}, 3},
+      {"has 3 bytes", {0, 0, 8}, 3},
+      {"this one with 1f 8b", {0x1f, 0x8b, 8, 0, 0, 0, 0, 0}, 3},
+      {"0x0d (float)", {0, 0, 0x0D, 1, 0, 0, 0, 0}, 1},
+      {"0x00 (unknown)", {0, 0, 0, 1, 0, 0, 0, 0}, 1},
+      {"images need 3 IDX dimension(s), this file has 1", kLabels, 3},
+      {"labels need 1 IDX dimension(s), this file has 3", kImages, 1},
+      {"header needs 16 bytes, the file has 8", {0, 0, 8, 3, 0, 0, 0, 2}, 3},
+      {"promises 5 = 5 bytes, but 2 follow", {0, 0, 8, 1, 0, 0, 0, 5, 0, 1}, 1},
+      {"promises 1 = 1 bytes, but 2 follow", {0, 0, 8, 1, 0, 0, 0, 1, 0, 1}, 1},
+      {"promises 4294967295 = 4294967295 bytes", {0, 0, 8, 1, 255, 255, 255, 255, 0}, 1},
+      {"more than 64 bits", {0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0}, 3},
+  };
+  for (const Case& c : cases) {
+    const Message message =
+        expect_error(ErrorKind::request, c.part, [&] { parse_idx(c.bytes, c.dimensions, "some file"); });
+    CHECK(message.where == "some file");
+  }
+}
+
+TEST_CASE("idx: every truncation and every extension is refused") {
+  for (std::size_t size = 0; size < kImages.size(); ++size) {
+    const Bytes cut(kImages.begin(), kImages.begin() + static_cast<std::ptrdiff_t>(size));
+    expect_error(ErrorKind::request, "", [&] { parse_idx(cut, 3, "cut"); });
+  }
+  Bytes longer = kImages;
+  longer.push_back(0);
+  expect_error(ErrorKind::request, "appended", [&] { parse_idx(longer, 3, "longer"); });
+}
+
+TEST_CASE("idx: 40,000 mutated files are parsed or refused with a full message") {
+  Random random(20240607);
+  int parsed = 0;
+  int refused = 0;
+  for (int round = 0; round < 40'000; ++round) {
+    Bytes bytes = kImages;
+    const std::uint64_t changes = 1 + random.below(3);
+    for (std::uint64_t c = 0; c < changes; ++c) {
+      const std::uint64_t how = random.below(4);
+      if (how == 0) {
+        bytes.resize(random.below(bytes.size() + 8));
+      } else if (!bytes.empty()) {
+        const std::uint64_t at =
+            random.below(how == 1 ? bytes.size() : std::min<std::size_t>(bytes.size(), 16));
+        bytes[at] = how == 2 ? static_cast<std::uint8_t>(bytes[at] ^ (1U << random.below(8)))
+                             : static_cast<std::uint8_t>(random.next());
+      }
+    }
+    try {
+      const ImageSet set = make_image_set(bytes, kLabels, "images", "labels");
+      CHECK(set.pixels.size() == set.count() * set.shape.count());
+      ++parsed;
+    } catch (const Error& error) {
+      REQUIRE(error.kind() == ErrorKind::request);
+      REQUIRE(!error.message().what.empty());
+      REQUIRE(!error.message().where.empty());
+      REQUIRE(!error.message().hint.empty());
+      ++refused;
+    }
+  }
+  CHECK(parsed > 1'000);  // changes of pixels only
+  CHECK(refused > 20'000);
+}
+
+}  // namespace ddlrun::runtime

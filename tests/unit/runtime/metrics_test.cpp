@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/metrics.hpp"
+
+#include "runtime/progress.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+namespace ddlrun::runtime {
+namespace {
+
+RunFacts some_facts() {
+  RunFacts facts;
+  facts.net = "lenet5";
+  facts.data = "a \"quoted\"\n\xff directory";
+  facts.epochs = 5;
+  facts.total_steps = 200;
+  facts.global_batch = 64;
+  return facts;
+}
+
+}  // namespace
+
+TEST_CASE("metrics: each record is one line of JSON that says what it is") {
+  const StepRecord step{7, 1, 0.5, 0.01, 0.002, 0.0001};
+  const EpochRecord epoch{1, 15, 0.6, 0.8, 0.7, 0.75, 1.5};
+  TrainSummary summary;
+  summary.last = epoch;
+  summary.weights_hash = 0xabc;
+  const std::pair<const char*, std::string> records[] = {
+      {"config", render_config_record(some_facts())},
+      {"step", render_step_record(step, 64)},
+      {"epoch", render_epoch_record(epoch)},
+      {"summary", render_summary_json(some_facts(), summary, true)},
+  };
+  for (const auto& [type, text] : records) {
+    CHECK(text.find('\n') == std::string::npos);
+    const auto json = nlohmann::json::parse(text);
+    CHECK(json.at("type") == type);
+    CHECK(text.starts_with("{\"type\":"));
+  }
+  const auto json = nlohmann::json::parse(records[1].second);
+  CHECK(json.at("step") == 7);
+  CHECK(json.at("loss") == 0.5);
+  CHECK(json.at("images_s") == 32000.0);
+  CHECK(json.at("comm_ms") == 0.1);
+  CHECK(nlohmann::json::parse(render_summary_json(some_facts(), summary, false)).at("schema") ==
+        "ddlrun.train/1");
+}
+
+TEST_CASE("metrics: numbers that are not finite become null") {
+  const auto json = nlohmann::json::parse(render_step_record({1, 1, std::nan(""), 0.1, 0.1, 0.0}, 1));
+  CHECK(json.at("loss").is_null());
+}
+
+TEST_CASE("metrics: the file holds whole lines, and refusals are clear") {
+  const std::string path = (std::filesystem::temp_directory_path() / "ddlrun-metrics-test.jsonl").string();
+  {
+    MetricsFile file(path);
+    file.write("{\"a\":1}");
+    file.write("{\"a\":2}");
+  }
+  std::ifstream in(path);
+  std::string line;
+  int lines = 0;
+  while (std::getline(in, line)) CHECK(nlohmann::json::parse(line).at("a") == ++lines);
+  CHECK(lines == 2);
+  std::remove(path.c_str());
+  expect_error(ErrorKind::request, "cannot be opened",
+               [] { const MetricsFile file("/no/such/place/m.jsonl"); });
+  expect_error(ErrorKind::request, "No space left", [] {
+    MetricsFile file("/dev/full");
+    file.write("{}");
+    file.flush();
+  });
+}
+
+TEST_CASE("metrics: the summary line is key=value after its head") {
+  const std::string line = render_summary_line(some_facts(), TrainSummary{});
+  CHECK(line.starts_with("ddl-train: ok net=lenet5 ranks=1 "));
+  CHECK(line.find(" test_accuracy=0.0000 ") != std::string::npos);
+  CHECK(line.find('\n') == std::string::npos);
+}
+
+TEST_CASE("progress: the bar never reaches the last column") {
+  for (const int columns : {0, 1, 10, 40, 80, 200}) {
+    for (const std::size_t step : {1U, 100U, 200U}) {
+      const StepRecord record{step, 1, 0.5, 0.0, 0.0, 0.0};
+      CHECK(render_bar(record, some_facts(), 31234.5, columns).size() <=
+            static_cast<std::size_t>(std::max(columns - 1, 0)));
+    }
+  }
+  CHECK(render_bar({100, 2, 0.5, 0, 0, 0}, some_facts(), 31234.5, 60) ==
+        "epoch 2/5 [======>     ]  50%  loss 0.5000  31,234 images/s");
+  CHECK(render_thousands(1234567) == "1,234,567");
+  CHECK(render_thousands(999) == "999");
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Sharding, learning rate and descent: closed forms.
+#include "runtime/affinity.hpp"
+#include "runtime/schedule.hpp"
+#include "runtime/sgd.hpp"
+#include "runtime/sharding.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace ddlrun::runtime {
+
+TEST_CASE("sharding: a permutation, the same for equal seed and epoch only") {
+  const auto order = epoch_permutation(1000, 7, 3);
+  CHECK(std::set<std::uint32_t>(order.begin(), order.end()).size() == 1000);
+  CHECK(*std::max_element(order.begin(), order.end()) == 999);
+  CHECK(order == epoch_permutation(1000, 7, 3));
+  CHECK(order != epoch_permutation(1000, 7, 4));
+  CHECK(order != epoch_permutation(1000, 8, 3));
+  CHECK(epoch_permutation(0, 1, 0).empty());
+  CHECK(epoch_permutation(1, 1, 0) == std::vector<std::uint32_t>{0});
+}
+
+TEST_CASE(
+    "sharding: the ranks' slices of a step are disjoint and make the global batch for any number of ranks") {
+  const auto order = epoch_permutation(103, 1, 0);
+  constexpr std::size_t kBatch = 24;
+  CHECK(steps_per_epoch(order.size(), kBatch) == 4);
+  for (const std::size_t ranks : {1U, 2U, 3U, 4U, 6U, 8U, 12U, 24U}) {
+    for (std::size_t step = 0; step < 4; ++step) {
+      std::vector<std::uint32_t> all;
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const auto slice = step_slice(order, step, kBatch, rank, ranks);
+        CHECK(slice.size() == kBatch / ranks);
+        all.insert(all.end(), slice.begin(), slice.end());
+      }
+      const auto first = order.begin() + static_cast<std::ptrdiff_t>(step * kBatch);
+      CHECK(std::equal(all.begin(), all.end(), first, first + kBatch));
+    }
+  }
+}
+
+TEST_CASE("sharding: the global batch must be divisible, and the nearest that are get named") {
+  CHECK(local_batch(64, 4, 1000) == 16);
+  expect_error(ErrorKind::usage, "64 cannot be divided by 3 ranks; the nearest that can: 63 or 66",
+               [] { local_batch(64, 3, 1000); });
+  expect_error(ErrorKind::usage, "the nearest that can: 8", [] { local_batch(5, 8, 1000); });
+  expect_error(ErrorKind::request, "2000 is more than the 1000 training images",
+               [] { local_batch(2000, 4, 1000); });
+}
+
+TEST_CASE("sharding: even shares cover everything once and differ by at most one") {
+  for (std::size_t count : {0U, 1U, 7U, 200U}) {
+    for (std::size_t ranks = 1; ranks < 9; ++ranks) {
+      std::size_t next = 0;
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const Range range = even_share(count, rank, ranks);
+        CHECK(range.begin == next);
+        CHECK(range.end - range.begin <= count / ranks + 1);
+        CHECK(range.end - range.begin >= count / ranks);
+        next = range.end;
+      }
+      CHECK(next == count);
+    }
+  }
+}
+
+TEST_CASE("learning rate: factors, warm-up, decay") {
+  CHECK(lr_factor(LrScale::linear, 8) == 8.0);
+  CHECK(lr_factor(LrScale::sqrt, 16) == 4.0);
+  CHECK(lr_factor(LrScale::none, 8) == 1.0);
+  const LrSchedule constant{0.4, 0, 100, LrDecay::none};
+  CHECK(learning_rate(constant, 0) == 0.4);
+  CHECK(learning_rate(constant, 99) == 0.4);
+  const LrSchedule warm{0.4, 4, 100, LrDecay::none};
+  CHECK(learning_rate(warm, 0) == doctest::Approx(0.1));
+  CHECK(learning_rate(warm, 3) == doctest::Approx(0.4));
+  CHECK(learning_rate(warm, 4) == 0.4);
+  const LrSchedule cosine{0.4, 10, 110, LrDecay::cosine};
+  CHECK(learning_rate(cosine, 10) == doctest::Approx(0.4));
+  CHECK(learning_rate(cosine, 60) == doctest::Approx(0.2));
+  CHECK(learning_rate(cosine, 110) == doctest::Approx(0.0));
+}
+
+TEST_CASE("descent: momentum and weight decay by hand") {
+  float parameter[1] = {1.0F};
+  float velocity[1] = {0.0F};
+  const float gradient[1] = {0.5F};
+  sgd_step({0.5F, 0.1F}, 0.1F, parameter, gradient, velocity);  // v = 0.6, p = 0.94
+  CHECK(velocity[0] == doctest::Approx(0.6));
+  CHECK(parameter[0] == doctest::Approx(0.94));
+  sgd_step({0.5F, 0.1F}, 0.1F, parameter, gradient, velocity);  // v = 0.3 + 0.5 + 0.094
+  CHECK(velocity[0] == doctest::Approx(0.894));
+  CHECK(parameter[0] == doctest::Approx(0.8506));
+}
+
+TEST_CASE("threads: cores are shared by the ranks with the same mask") {
+  CHECK(threads_for_mask(8, "h 0-7", {"h 0-7"}) == 8);
+  CHECK(threads_for_mask(8, "h 0-7", {"h 0-7", "h 0-7", "g 0-7"}) == 4);
+  CHECK(threads_for_mask(2, "h 0-1", {"h 0-1", "h 0-1", "h 0-1"}) == 1);
+  CHECK(threads_for_mask(0, "h", {}) == 1);
+}
+
+}  // namespace ddlrun::runtime
