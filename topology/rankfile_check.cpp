@@ -17,14 +17,15 @@ namespace {
 
 constexpr std::size_t largest_entry = 63;  // Open MPI copies "HOST slot=SLOTS" into 64 bytes
 constexpr std::size_t slot_cache_size = 1u << 16;
+constexpr std::size_t largest_uses = 8u << 20;  // core ranges held for the search for overlaps
 
 // How many columns of blanks stand in `text`, which holds nothing else; marks without width count as none.
 std::size_t blank_columns(std::string_view text) {
   std::size_t columns = 0;
   while (!text.empty()) {
     const std::size_t odd = odd_blank_size(text);
-    const bool no_width =
-        text.starts_with("\r") || text.starts_with("\xE2\x80\x8B") || text.starts_with("\xEF\xBB\xBF");
+    const bool no_width = text.starts_with("\r") || text.starts_with("\"") ||
+                          text.starts_with("\xE2\x80\x8B") || text.starts_with("\xEF\xBB\xBF");
     columns += no_width ? 0 : 1;
     text.remove_prefix(std::max<std::size_t>(odd, 1));
   }
@@ -43,6 +44,12 @@ class RankfileChecker {
       add({"open-comment", Severity::error, reader.open_comment(), 0,
            "a comment /* begins here and never ends: Open MPI ignores all the rest in silence",
            "end it with */, or begin each line with #", ""});
+    }
+    if (facts_.uses.size() > largest_uses) {
+      add({"overlaps-not-searched", Severity::note, 0, 0,
+           fmt::format("more than {} core ranges: overlaps were searched for among the first ones only",
+                       largest_uses),
+           "write each rank's cores as one range", ""});
     }
     for (RankfileFinding& finding : check_facts(std::move(facts_), context_)) add(std::move(finding));
     report_left_out();
@@ -94,7 +101,7 @@ class RankfileChecker {
   }
 
   void judge_line_end(const SourceLine& line) {
-    if (line.comment.empty() && !line.pieces.empty() && line.pieces.back().ends_with('\r')) {
+    if (line.ends_in_cr) {
       if (crlf_lines_++ == 0) {
         first_crlf_line_ = line.number;
         first_crlf_text_ = std::string(line.raw.substr(0, line.raw.size() - 1));
@@ -264,6 +271,7 @@ class RankfileChecker {
   }
 
   void count_uses(const SlotReading& reading, std::uint32_t host, std::uint32_t rank, int line, bool known) {
+    if (facts_.uses.size() > largest_uses) return;
     if (!known) {
       for (const SlotRange& range : reading.ranges) {
         if (range.package != SlotRange::every_package) facts_.uses.push_back({host, range, rank, line});

@@ -105,10 +105,9 @@ class EntryReader {
   }
 
   void report_odd_blank(const OddBlank& blank, std::size_t offset) {
-    if (blank.bytes == "\r" && offset + 1 == piece_.size()) return;  // a CRLF line end: reported for the file
     const bool mark = blank.bytes == "\xEF\xBB\xBF";
     problem(mark ? "byte-order-mark" : "odd-blank", offset,
-            fmt::format("{} stands here: it looks like nothing or a blank, to Open MPI it is a syntax error",
+            fmt::format("{}, stands here: it looks like nothing or a blank, to Open MPI it is a syntax error",
                         blank.name),
             mark ? "save the file as UTF-8 without a byte order mark" : "put a plain blank in its place");
   }

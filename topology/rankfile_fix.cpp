@@ -11,7 +11,9 @@
 namespace ddlrun::topology {
 namespace {
 
-constexpr int largest_rounds = 4;  // one mends what another uncovered: a quoted slot, then its comma
+constexpr int largest_rounds = 8;  // one mends what another uncovered: a quoted slot, then its comma
+constexpr std::size_t mended_at_once =
+    200'000;  // findings of a kind held in memory; the rest comes in the next round
 
 // What to do with lines, by number.
 struct LineEdits {
@@ -103,7 +105,7 @@ std::string apply_edits(std::string_view text, const LineEdits& edits) {
 
 FixedRankfile fix_rankfile(std::string_view text, const CheckContext& context) {
   CheckContext all = context;
-  all.limit_of_a_kind = std::string_view::npos;
+  all.limit_of_a_kind = mended_at_once;
   FixedRankfile fixed{std::string(text), {}};
   for (int round = 0; round < largest_rounds; ++round) {
     fixed.remaining = check_rankfile(fixed.text, all);

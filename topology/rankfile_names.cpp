@@ -21,7 +21,8 @@ bool is_digits(std::string_view text) {
 bool is_ipv4(std::string_view name) {
   const auto parts = split(name, '.');
   return parts.size() == 4 && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
-           return part.size() <= 3 && parse_unsigned(part, 255).has_value();
+           // 010 is octal to Open MPI, 08 is a name
+           return parse_unsigned(part, 255).has_value() && (part.size() == 1 || part[0] != '0');
          });
 }
 
@@ -69,7 +70,7 @@ std::optional<NameProblem> judge_plain_name(std::string_view name) {
     return NameProblem{
         "bad-host-name", Severity::error,
         fmt::format("\"{}\" is not an IPv4 address; Open MPI cuts it at the first dot", printable(name, 64)),
-        "four numbers from 0 to 255, or a host name", ""};
+        "four numbers from 0 to 255 without leading zeros, or a host name", ""};
   }
   if (is_digits(name)) return judge_number(name);
   if (is_keyword(name)) {

@@ -70,7 +70,10 @@ void LineReader::cut_into_pieces(SourceLine& line) {
     open_comment_ = line.number;
     at = special + 2;
   }
-  if (begin < raw.size()) line.pieces.push_back(raw.substr(begin));
+  std::string_view last = raw.substr(begin);
+  line.ends_in_cr = last.ends_with('\r');
+  if (line.ends_in_cr) last.remove_suffix(1);
+  if (!last.empty()) line.pieces.push_back(last);
 }
 
 void FileHeader::add_comment(std::string_view comment, int line) {

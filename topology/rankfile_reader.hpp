@@ -24,6 +24,7 @@ struct SourceLine {
   std::vector<std::string_view> pieces;  // what is not comment; views into `raw`
   std::string_view comment;              // from # or // on
   bool has_newline = true;               // false only for the last line
+  bool ends_in_cr = false;               // CR LF, outside of comments; the CR is in no piece
   bool has_block_comment = false;        // some part of /* */ stands in it
 
   int column_of(std::string_view part) const { return static_cast<int>(part.data() - raw.data()) + 1; }
