@@ -5,9 +5,9 @@
 #include "base/host_list.hpp"
 #include "base/text.hpp"
 #include "launch/default_ranks.hpp"
-#include "topology/rankfile.hpp"
-#include "topology/rankfile_check.hpp"
-#include "topology/rankfile_reader.hpp"
+#include "rankfile/rankfile.hpp"
+#include "rankfile/rankfile_check.hpp"
+#include "rankfile/rankfile_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ namespace ddlrun::cli {
 
 namespace {
 
-using topology::CheckContext;
+using rankfile::CheckContext;
 using topology::Dims;
 using topology::MachineTopology;
 
@@ -66,13 +66,13 @@ void plan_ranks(const LaunchOptions& options, LaunchJob& job) {
   for (const topology::MachinePlan& machine : job.plan->machines) {
     job.remarks.insert(job.remarks.end(), machine.remarks.begin(), machine.remarks.end());
   }
-  job.rankfile_text = topology::render_rankfile(*job.plan, {DDLRUN_VERSION, ""});
+  job.rankfile_text = rankfile::render_rankfile(*job.plan, {DDLRUN_VERSION, ""});
   job.ranks = launch::planned_ranks(*job.plan);
 }
 
-std::vector<std::string> hosts_of(const std::vector<topology::RankLine>& lines) {
+std::vector<std::string> hosts_of(const std::vector<rankfile::RankLine>& lines) {
   std::vector<std::string> hosts;
-  for (const topology::RankLine& line : lines) {
+  for (const rankfile::RankLine& line : lines) {
     if (std::find(hosts.begin(), hosts.end(), line.host) == hosts.end()) hosts.push_back(line.host);
   }
   return hosts;
@@ -86,7 +86,7 @@ std::vector<const MachineTopology*> machine_pointers(const LaunchJob& job) {
 }
 
 std::uint32_t count_ranks(const LaunchOptions& options, const LaunchJob& job,
-                          const std::vector<topology::RankLine>& lines) {
+                          const std::vector<rankfile::RankLine>& lines) {
   if (job.plan) return job.plan->dims.world_size();
   if (!options.dims.empty()) return topology::parse_dims(options.dims).world_size();
   return static_cast<std::uint32_t>(lines.size());
@@ -110,12 +110,12 @@ CheckContext check_context(const LaunchOptions& options, const LaunchJob& job,
 }
 
 void judge(System& system, const std::string& file, const std::string& text, const CheckContext& context) {
-  const auto findings = topology::check_rankfile(text, context);
+  const auto findings = rankfile::check_rankfile(text, context);
   std::size_t errors = 0;
-  for (const topology::RankfileFinding& finding : findings) {
-    if (finding.severity == topology::Severity::note) continue;
-    if (finding.severity == topology::Severity::error) ++errors;
-    system.err(topology::render_finding(file, finding));
+  for (const rankfile::RankfileFinding& finding : findings) {
+    if (finding.severity == rankfile::Severity::note) continue;
+    if (finding.severity == rankfile::Severity::error) ++errors;
+    system.err(rankfile::render_finding(file, finding));
   }
   if (errors == 0) return;
   throw Error(ErrorKind::request, {fmt::format("the rankfile has {} error{}: nothing was started", errors,
@@ -126,8 +126,8 @@ void judge(System& system, const std::string& file, const std::string& text, con
 // A rankfile of the user's is checked more than our own: its names, its cores, its ranks.
 LaunchJob take_rankfile(System& system, const LaunchOptions& options, int mpi_major) {
   LaunchJob job;
-  job.rankfile_text = system.files.read(options.rankfile, topology::max_rankfile_bytes);
-  const auto lines = topology::parse_rank_lines(job.rankfile_text);
+  job.rankfile_text = system.files.read(options.rankfile, rankfile::max_rankfile_bytes);
+  const auto lines = rankfile::parse_rank_lines(job.rankfile_text);
   job.hosts = hosts_of(lines);
   // Form first: hosts are only asked for a file that could run.
   judge(system, options.rankfile, job.rankfile_text,

@@ -2,7 +2,7 @@
 #include "launch/placement_check.hpp"
 
 #include "base/text.hpp"
-#include "topology/slot_list.hpp"
+#include "rankfile/slot_list.hpp"
 
 #include <fmt/format.h>
 
@@ -77,17 +77,17 @@ std::vector<PlannedRank> planned_ranks(const topology::Plan& plan) {
   return ranks;
 }
 
-std::vector<PlannedRank> planned_ranks(const std::vector<topology::RankLine>& lines,
+std::vector<PlannedRank> planned_ranks(const std::vector<rankfile::RankLine>& lines,
                                        const std::vector<std::string>& hosts,
                                        const std::vector<const topology::MachineTopology*>& machines,
                                        int mpi_major) {
   std::vector<PlannedRank> ranks;
-  for (const topology::RankLine& line : lines) {
+  for (const rankfile::RankLine& line : lines) {
     const auto host = std::find(hosts.begin(), hosts.end(), line.host);
     if (host == hosts.end()) continue;
     const auto& machine = *machines[static_cast<std::size_t>(host - hosts.begin())];
-    const auto cores = topology::resolve_slots(line.slots, machine, mpi_major);
-    ranks.push_back({line.rank, 0, line.host, line.slots, numbers(topology::pus_of_cores(machine, cores)),
+    const auto cores = rankfile::resolve_slots(line.slots, machine, mpi_major);
+    ranks.push_back({line.rank, 0, line.host, line.slots, numbers(rankfile::pus_of_cores(machine, cores)),
                      static_cast<int>(cores.size())});
   }
   std::sort(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "launch/place_marker.hpp"
+#include "rankfile/rankfile_reader.hpp"
 #include "topology/plan.hpp"
-#include "topology/rankfile_reader.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -32,7 +32,7 @@ std::vector<PlannedRank> planned_ranks(const topology::Plan& plan);
 
 // The same from a rankfile that somebody else made. `machines[i]` is the machine of `hosts[i]`,
 // never null.
-std::vector<PlannedRank> planned_ranks(const std::vector<topology::RankLine>& lines,
+std::vector<PlannedRank> planned_ranks(const std::vector<rankfile::RankLine>& lines,
                                        const std::vector<std::string>& hosts,
                                        const std::vector<const topology::MachineTopology*>& machines,
                                        int mpi_major);

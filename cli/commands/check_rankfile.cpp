@@ -3,8 +3,8 @@
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/job_machines.hpp"
-#include "topology/rankfile_check_json.hpp"
-#include "topology/rankfile_fix.hpp"
+#include "rankfile/rankfile_check_json.hpp"
+#include "rankfile/rankfile_fix.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -17,9 +17,9 @@ namespace ddlrun::cli {
 
 namespace {
 
-using topology::CheckContext;
+using rankfile::CheckContext;
+using rankfile::RankfileFinding;
 using topology::MachineTopology;
-using topology::RankfileFinding;
 
 struct CheckRankfileOptions {
   std::string file, ranks, dims, hosts, hostfile;
@@ -32,14 +32,14 @@ std::string read_rankfile(System& system, const std::string& file) {
   if (file.empty()) {
     throw Error(ErrorKind::usage, {"no rankfile given", "", "ddlrun check-rankfile job.rf"});
   }
-  return system.files.read(file, topology::max_rankfile_bytes);
+  return system.files.read(file, rankfile::max_rankfile_bytes);
 }
 
 // The machine for every host of the file, if there is one to judge cores by.
 std::optional<MachineTopology> find_machine(System& system, const CheckRankfileOptions& options,
                                             const std::string& text) {
   if (any_given(options.machine)) return machine_from_options(system, options.machine);
-  const auto lines = topology::parse_rank_lines(text);
+  const auto lines = rankfile::parse_rank_lines(text);
   if (lines.empty()) return std::nullopt;
   for (const auto& line : lines) {
     if (!is_this_host(system.environment, line.host)) return std::nullopt;
@@ -83,15 +83,15 @@ CheckContext make_context(System& system, const CheckRankfileOptions& options) {
 
 std::string render_all(const std::string& file, const std::vector<RankfileFinding>& findings) {
   std::string text;
-  for (const RankfileFinding& finding : findings) text += topology::render_finding(file, finding);
+  for (const RankfileFinding& finding : findings) text += rankfile::render_finding(file, finding);
   return text;
 }
 
 int run_fix(System& system, const CheckRankfileOptions& options, const std::string& text,
             const CheckContext& context) {
-  const auto fixed = topology::fix_rankfile(text, context);
-  const auto before = topology::check_rankfile(text, context);
-  if (topology::has_errors(fixed.remaining)) {
+  const auto fixed = rankfile::fix_rankfile(text, context);
+  const auto before = rankfile::check_rankfile(text, context);
+  if (rankfile::has_errors(fixed.remaining)) {
     system.err(render_all(options.file, fixed.remaining));
     system.err(render_message(
         "ddlrun", "error",
@@ -116,14 +116,14 @@ int run_check_rankfile(System& system, const CheckRankfileOptions& options) {
                                options.file, "--topology node.xml, or --sockets 2 --cores 10"}));
   }
   if (options.fix) return run_fix(system, options, text, context);
-  const auto findings = topology::check_rankfile(text, context);
+  const auto findings = rankfile::check_rankfile(text, context);
   if (options.json) {
     system.out(
-        topology::render_findings_json(options.file, findings, machine.has_value(), context.mpi_major));
+        rankfile::render_findings_json(options.file, findings, machine.has_value(), context.mpi_major));
   } else {
     system.out(render_all(options.file, findings));
   }
-  return topology::needs_attention(findings) ? 1 : 0;
+  return rankfile::needs_attention(findings) ? 1 : 0;
 }
 
 }  // namespace

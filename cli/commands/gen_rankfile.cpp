@@ -4,7 +4,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/job_machines.hpp"
 #include "cli/plan_options.hpp"
-#include "topology/formats.hpp"
+#include "rankfile/formats.hpp"
 #include "topology/plan_view.hpp"
 
 #include <CLI/CLI.hpp>
@@ -44,7 +44,7 @@ Plan make_plan(System& system, const GenRankfileOptions& options) {
                  "", fmt::format("ddlrun gen-rankfile {} h1,h2,...", options.dims)});
   }
   topology::check_hosts(dims, hosts);
-  if (topology::find_format(options.format).is_open_mpi) topology::check_rankfile_names(hosts);
+  if (rankfile::find_format(options.format).is_open_mpi) rankfile::check_rankfile_names(hosts);
   const auto plan_options = parse_plan_options(options.plan);
   JobMachines job =
       find_job_machines(system, hosts, options.machine, options.strict ? Unprobed::refuse : Unprobed::assume);
@@ -56,7 +56,7 @@ int run_gen_rankfile(System& system, const GenRankfileOptions& options) {
   const Plan plan = make_plan(system, options);
   const std::string stamp = options.stamp ? render_time(system.clock.now()) : std::string();
   const std::string text =
-      topology::find_format(options.json ? "json" : options.format).render(plan, {DDLRUN_VERSION, stamp});
+      rankfile::find_format(options.json ? "json" : options.format).render(plan, {DDLRUN_VERSION, stamp});
   for (const auto& machine : plan.machines) {
     for (const std::string& remark : machine.remarks) system.err("ddlrun: note: " + remark + "\n");
   }
@@ -67,7 +67,7 @@ int run_gen_rankfile(System& system, const GenRankfileOptions& options) {
 
 std::string format_help() {
   std::string text = "written form:";
-  for (const auto& format : topology::formats()) text += fmt::format(" {}", format.name);
+  for (const auto& format : rankfile::formats()) text += fmt::format(" {}", format.name);
   return text;
 }
 

@@ -5,13 +5,14 @@
 // 1 on a difference.
 #include "check_table.hpp"
 
-#include "topology/rankfile_check.hpp"
+#include "rankfile/rankfile_check.hpp"
 
 #include <algorithm>
 #include <optional>
 
 using namespace ddlrun;
 using namespace ddlrun::topology;
+using namespace ddlrun::rankfile;
 using namespace ddlrun::tests;
 
 namespace {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "binding.hpp"
-#include "topology/rankfile_names.hpp"
-#include "topology/rankfile_reader.hpp"
-#include "topology/slot_list.hpp"
+#include "rankfile/rankfile_names.hpp"
+#include "rankfile/rankfile_reader.hpp"
+#include "rankfile/slot_list.hpp"
 
 #include <algorithm>
 #include <map>
@@ -16,6 +16,7 @@
 namespace ddlrun::tests {
 
 using namespace ddlrun::topology;
+using namespace ddlrun::rankfile;
 
 // What Open MPI really does with a file.
 enum class Outcome {

@@ -5,8 +5,8 @@
 // them.
 #include "../support/mutate.hpp"
 #include "judge.hpp"
-#include "topology/rankfile_check.hpp"
-#include "topology/rankfile_fix.hpp"
+#include "rankfile/rankfile_check.hpp"
+#include "rankfile/rankfile_fix.hpp"
 
 using namespace ddlrun;
 using namespace ddlrun::tests;
@@ -86,7 +86,8 @@ int main(int argc, char** argv) {
     if (!mutants[i].clean || real == Outcome::bound) continue;
     ++failures;
     fmt::print("MISSED ({}, {}) {}:\n{}{}\n", kind, name_of(real),
-               first_difference(mutants[i].text, machine, said[i]), mutants[i].text, said[i].err.substr(0, 500));
+               first_difference(mutants[i].text, machine, said[i]), mutants[i].text,
+               said[i].err.substr(0, 500));
   }
   for (const auto& [what, number] : counts) fmt::print("{} {}, ", number, what);
   fmt::print("{} failures\n", failures);

@@ -6,8 +6,8 @@
 #include "base/error.hpp"
 #include "base/posix_doors.hpp"
 #include "base/text.hpp"
+#include "rankfile/rankfile.hpp"
 #include "topology/hwloc_reader.hpp"
-#include "topology/rankfile.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +18,7 @@
 
 using namespace ddlrun;
 using namespace ddlrun::topology;
+using namespace ddlrun::rankfile;
 
 namespace {
 

@@ -3,7 +3,7 @@
 // synthetic ones made here). Where read_slots() finds no error, Open MPI's own parser must give exactly its
 // hardware threads; where it offers a corrected text, Open MPI must read that as meant. Exit 1 if not.
 #include "binding.hpp"
-#include "topology/slot_list.hpp"
+#include "rankfile/slot_list.hpp"
 
 #include <algorithm>
 #include <random>
@@ -11,6 +11,7 @@
 
 using namespace ddlrun;
 using namespace ddlrun::topology;
+using namespace ddlrun::rankfile;
 using namespace ddlrun::tests;
 
 namespace {

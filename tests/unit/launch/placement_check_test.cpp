@@ -85,7 +85,7 @@ TEST_CASE("a plan and its rankfile mean the same ranks") {
   CHECK(ranks[6].cores == 5);
   CHECK(ranks[6].pus.front() == 120);
   CHECK(ranks[6].pus.back() == 159);
-  std::vector<topology::RankLine> lines;
+  std::vector<rankfile::RankLine> lines;
   for (const PlannedRank& rank : ranks) lines.insert(lines.begin(), {rank.rank, rank.host, rank.slot, 0});
   CHECK(launch::planned_ranks(lines, {"h1", "h2"}, {&machine, &machine}, 4) == ranks);
 }

@@ -12,7 +12,9 @@
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using topology::Dims;
 
 constexpr std::size_t max_rankfile_bytes = 64u << 20;
 constexpr std::size_t max_rank_line_bytes = 4096;
@@ -71,4 +73,4 @@ struct RankLine {
 // with check_rankfile() first.
 std::vector<RankLine> parse_rank_lines(std::string_view text);
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

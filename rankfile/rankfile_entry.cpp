@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "topology/rankfile_entry.hpp"
+#include "rankfile/rankfile_entry.hpp"
 
 #include "base/text.hpp"
 #include "topology/dims.hpp"
@@ -9,7 +9,10 @@
 #include <algorithm>
 #include <array>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using namespace topology;  // the words of machines and plans
+
 namespace {
 
 struct OddBlank {
@@ -323,4 +326,4 @@ std::size_t odd_blank_size(std::string_view text) {
 
 RankEntry read_entry(std::string_view piece) { return EntryReader(piece).read(); }
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

@@ -2,7 +2,7 @@
 // One entry "rank N=HOST slot=SLOTS": its parts, and what keeps Open MPI from reading it as it is written.
 #pragma once
 
-#include "topology/slot_list.hpp"
+#include "rankfile/slot_list.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
 
 // `offset` counts bytes from the begin of the piece. `mendable`: the entry's parts are known all the same.
 struct EntryProblem {
@@ -45,4 +45,4 @@ std::string_view odd_blank_name(std::string_view text);
 // How many bytes that sequence has; 0 if there is none.
 std::size_t odd_blank_size(std::string_view text);
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

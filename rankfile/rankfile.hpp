@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using topology::Plan;
 
 struct RankfileHeader {
   std::string version;  // of ddlrun, for the first line
@@ -28,4 +30,4 @@ std::string render_rankfile(const Plan& plan, const RankfileHeader& header);
 // Open MPI copies "host slot=slots" into 64 bytes.
 constexpr std::size_t max_rankfile_entry = 63;
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

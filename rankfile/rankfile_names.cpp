@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "topology/rankfile_names.hpp"
+#include "rankfile/rankfile_names.hpp"
 
 #include "base/text.hpp"
 
@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <array>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using namespace topology;  // the words of machines and plans
+
 namespace {
 
 constexpr std::string_view digits = "0123456789";
@@ -143,4 +146,4 @@ std::optional<NameProblem> judge_name(std::string_view name) {
       "set the user in ~/.ssh/config and write the host alone", ""};
 }
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

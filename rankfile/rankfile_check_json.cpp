@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "topology/rankfile_check_json.hpp"
+#include "rankfile/rankfile_check_json.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using namespace topology;  // the words of machines and plans
 
 std::string render_findings_json(std::string_view file_name, const std::vector<RankfileFinding>& findings,
                                  bool cores_checked, int mpi_major) {
@@ -33,4 +35,4 @@ std::string render_findings_json(std::string_view file_name, const std::vector<R
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "topology/rankfile_reader.hpp"
+#include "rankfile/rankfile_reader.hpp"
 
 #include "base/text.hpp"
-#include "topology/rankfile_entry.hpp"
-#include "topology/rankfile_names.hpp"
+#include "rankfile/rankfile_entry.hpp"
+#include "rankfile/rankfile_names.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace ddlrun;
 using namespace ddlrun::topology;
+using namespace ddlrun::rankfile;
 
 TEST_CASE("comments are cut out as Open MPI's scanner does") {
   struct Row {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "topology/rankfile_facts.hpp"
+#include "rankfile/rankfile_facts.hpp"
 
 #include "base/text.hpp"
-#include "topology/rankfile_names.hpp"
+#include "rankfile/rankfile_names.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,10 @@
 #include <tuple>
 #include <unordered_set>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using namespace topology;  // the words of machines and plans
+
 namespace {
 
 using Findings = std::vector<RankfileFinding>;
@@ -247,4 +250,4 @@ std::vector<RankfileFinding> check_facts(RankfileFacts facts, const CheckContext
   return all;
 }
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

@@ -2,14 +2,14 @@
 // What the lines of a rankfile add up to, and the checks that need all of them: ranks, hosts, dims, overlaps.
 #pragma once
 
-#include "topology/rankfile_check.hpp"
+#include "rankfile/rankfile_check.hpp"
 
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
 
 struct RankfileFacts {
   struct Entry {
@@ -44,4 +44,4 @@ struct RankfileFacts {
 // The findings about the file as a whole; `facts.uses` is sorted on the way.
 std::vector<RankfileFinding> check_facts(RankfileFacts facts, const CheckContext& context);
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

@@ -9,7 +9,11 @@
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using topology::CoreIndex;
+using topology::MachineTopology;
+using topology::PuIndex;
 
 // error: Open MPI refuses the file, crashes, or does something else than is written. warning: works today,
 // but fragile. note: for information.
@@ -63,4 +67,4 @@ std::vector<PuIndex> pus_of_cores(const MachineTopology& machine, const std::vec
 // The same cores in the form that Open MPI 4 and 5 read alike, neighbours merged: "0:0-4;1:2", "3,8-9".
 std::string render_slot_ranges(std::vector<SlotRange> ranges);
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

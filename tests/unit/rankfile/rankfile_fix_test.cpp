@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "topology/rankfile_fix.hpp"
+#include "rankfile/rankfile_fix.hpp"
 
 #include "../../support/mutate.hpp"
 
@@ -7,6 +7,7 @@
 
 using namespace ddlrun;
 using namespace ddlrun::topology;
+using namespace ddlrun::rankfile;
 
 TEST_CASE("what can be decided is put right, and stays so") {
   struct Row {

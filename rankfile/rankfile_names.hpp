@@ -2,13 +2,13 @@
 // Host names as Open MPI's rankfile reader takes them: what it cuts, folds, misreads or dies on.
 #pragma once
 
-#include "topology/slot_list.hpp"
+#include "rankfile/slot_list.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
 
 struct NameProblem {
   std::string id;
@@ -28,4 +28,4 @@ std::string_view folded_name(std::string_view name);
 // "+n3": the fourth host of the allocation.
 bool is_relative_name(std::string_view name);
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "topology/rankfile_fix.hpp"
+#include "rankfile/rankfile_fix.hpp"
 
 #include "base/text.hpp"
-#include "topology/rankfile_entry.hpp"
+#include "rankfile/rankfile_entry.hpp"
 
 #include <algorithm>
 #include <map>
 #include <unordered_map>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using namespace topology;  // the words of machines and plans
+
 namespace {
 
 constexpr int largest_rounds = 8;  // one mends what another uncovered: a quoted slot, then its comma
@@ -117,4 +120,4 @@ FixedRankfile fix_rankfile(std::string_view text, const CheckContext& context) {
   return fixed;
 }
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "topology/slot_parser.hpp"
+#include "rankfile/slot_parser.hpp"
 
 #include "base/text.hpp"
 
@@ -7,7 +7,10 @@
 
 #include <algorithm>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using namespace topology;  // the words of machines and plans
+
 namespace {
 
 constexpr std::uint64_t largest_index = 1u << 20;
@@ -258,4 +261,4 @@ class SlotParser {
 
 ParsedSlots parse_slots(std::string_view text, int mpi_major) { return SlotParser(mpi_major).parse(text); }
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "topology/rankfile_reader.hpp"
+#include "rankfile/rankfile_reader.hpp"
 
 #include "base/error.hpp"
 #include "base/host_list.hpp"
 #include "base/text.hpp"
-#include "topology/rankfile_entry.hpp"
+#include "rankfile/rankfile_entry.hpp"
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using namespace topology;  // the words of machines and plans
+
 namespace {
 
 // Where the first comment or quote of `text` begins, at `from` or behind it.
@@ -111,4 +114,4 @@ std::vector<RankLine> parse_rank_lines(std::string_view text) {
   return lines;
 }
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

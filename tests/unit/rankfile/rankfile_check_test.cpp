@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What the linter finds beyond the oracle's table: dims, allocation, Open MPI 5, forms of output.
-#include "topology/rankfile_check.hpp"
+#include "rankfile/rankfile_check.hpp"
 
 #include "../../oracle/check_table.hpp"
 #include "../../support/machines.hpp"
 #include "base/text.hpp"
+#include "rankfile/rankfile_check_json.hpp"
 #include "topology/hwloc_reader.hpp"
-#include "topology/rankfile_check_json.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,6 +14,7 @@
 
 using namespace ddlrun;
 using namespace ddlrun::topology;
+using namespace ddlrun::rankfile;
 
 namespace {
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "topology/rankfile.hpp"
+#include "rankfile/rankfile.hpp"
 
 #include "base/error.hpp"
+#include "rankfile/formats.hpp"
 #include "tests/support/machines.hpp"
-#include "topology/formats.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace ddlrun;
 using namespace ddlrun::topology;
+using namespace ddlrun::rankfile;
 
 namespace {
 

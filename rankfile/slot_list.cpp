@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "topology/slot_list.hpp"
+#include "rankfile/slot_list.hpp"
 
-#include "topology/slot_parser.hpp"
+#include "rankfile/slot_parser.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using namespace topology;  // the words of machines and plans
+
 namespace {
 
 // "2 packages of 10 cores", "packages with 2, 1, 1 and 2 cores", "8 cores and no packages".
@@ -205,4 +208,4 @@ std::vector<PuIndex> pus_of_cores(const MachineTopology& machine, const std::vec
   return pus;
 }
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

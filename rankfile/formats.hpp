@@ -2,14 +2,16 @@
 // One plan in other launchers' words. Each text says in its first line how it is used.
 #pragma once
 
+#include "rankfile/rankfile.hpp"
 #include "topology/plan.hpp"
-#include "topology/rankfile.hpp"
 
 #include <span>
 #include <string>
 #include <string_view>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using topology::PuIndex;
 
 struct Format {
   std::string_view name;
@@ -27,4 +29,4 @@ const Format& find_format(std::string_view name);
 // Hexadecimal mask of OS processors as Slurm and Intel MPI read it: {0,1,2,3,64} -> "0x1000000000000000f".
 std::string render_mask(const std::vector<PuIndex>& pus);
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "topology/formats.hpp"
+#include "rankfile/formats.hpp"
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <array>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using namespace topology;  // the words of machines and plans
 
 namespace {
 
@@ -136,4 +138,4 @@ std::string render_mask(const std::vector<PuIndex>& pus) {
   return text;
 }
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

@@ -4,10 +4,10 @@
 // findings out.
 #pragma once
 
+#include "rankfile/rankfile_reader.hpp"
+#include "rankfile/slot_list.hpp"
 #include "topology/dims.hpp"
 #include "topology/machine.hpp"
-#include "topology/rankfile_reader.hpp"
-#include "topology/slot_list.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
 
 struct RankfileFinding {
   std::string id;  // stable, kebab-case: "rank-0-not-first"
@@ -55,4 +55,4 @@ bool needs_attention(const std::vector<RankfileFinding>& findings);
 // "FILE:LINE:COLUMN: severity: what [id]\n  try: hint\n  fix: corrected\n"
 std::string render_finding(std::string_view file_name, const RankfileFinding& finding);
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "topology/rankfile_check.hpp"
+#include "rankfile/rankfile_check.hpp"
 
 #include "base/text.hpp"
-#include "topology/rankfile_entry.hpp"
-#include "topology/rankfile_facts.hpp"
-#include "topology/rankfile_names.hpp"
+#include "rankfile/rankfile_entry.hpp"
+#include "rankfile/rankfile_facts.hpp"
+#include "rankfile/rankfile_names.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,10 @@
 #include <map>
 #include <unordered_map>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using namespace topology;  // the words of machines and plans
+
 namespace {
 
 constexpr std::size_t largest_entry = 63;  // Open MPI copies "HOST slot=SLOTS" into 64 bytes
@@ -344,4 +347,4 @@ std::string render_finding(std::string_view file_name, const RankfileFinding& fi
   return text;
 }
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

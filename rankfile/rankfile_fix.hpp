@@ -2,13 +2,13 @@
 // Puts a rankfile right where that can be decided from the file itself.
 #pragma once
 
-#include "topology/rankfile_check.hpp"
+#include "rankfile/rankfile_check.hpp"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
 
 struct FixedRankfile {
   std::string text;
@@ -19,4 +19,4 @@ struct FixedRankfile {
 // it to its own result changes nothing. If `remaining` has errors the text is not fit for use.
 FixedRankfile fix_rankfile(std::string_view text, const CheckContext& context);
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

@@ -3,14 +3,14 @@
 // it is written. slot_list.cpp puts the machine to it.
 #pragma once
 
-#include "topology/slot_list.hpp"
+#include "rankfile/slot_list.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
 
 // A range and where it stands in the text.
 struct ParsedRange {
@@ -27,4 +27,4 @@ struct ParsedSlots {
 
 ParsedSlots parse_slots(std::string_view text, int mpi_major);
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Expected sets were read off Open MPI 4.1.4's parser (2 packages x 4 cores x 2 threads, PU c and c+8), those
 // of Open MPI 5 off PRRTE 3.0.14's.
-#include "topology/slot_list.hpp"
+#include "rankfile/slot_list.hpp"
 
 #include "../../support/machines.hpp"
 #include "base/text.hpp"
@@ -10,6 +10,7 @@
 
 using namespace ddlrun;
 using namespace ddlrun::topology;
+using namespace ddlrun::rankfile;
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "topology/rankfile.hpp"
+#include "rankfile/rankfile.hpp"
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -11,7 +11,9 @@
 #include <iterator>
 #include <unordered_map>
 
-namespace ddlrun::topology {
+namespace ddlrun::rankfile {
+
+using namespace topology;  // the words of machines and plans
 
 namespace {
 
@@ -194,4 +196,4 @@ std::string render_rankfile(const Plan& plan, const RankfileHeader& header) {
   return text;
 }
 
-}  // namespace ddlrun::topology
+}  // namespace ddlrun::rankfile
