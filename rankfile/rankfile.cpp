@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "rankfile/rankfile_names.hpp"
 
 #include <fmt/format.h>
 
@@ -19,66 +20,18 @@ namespace {
 
 constexpr std::size_t digits_column = 12;  // blanks before slot= fill up to here after the rank's digits
 
-bool is_all_digits(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-bool is_ipv4(std::string_view name) {
-  const auto parts = split(name, '.');
-  return parts.size() == 4 && std::all_of(parts.begin(), parts.end(),
-                                          [](auto part) { return parse_unsigned(part, 255).has_value(); });
-}
-
-std::string short_name(const std::string& name) {
-  return is_ipv4(name) ? name : name.substr(0, name.find('.'));
-}
-
-[[noreturn]] void refuse_name(const std::string& name, std::string_view why, std::string hint) {
-  throw Error(ErrorKind::request, {fmt::format("host '{}' {}", name, why), "the host list", std::move(hint)});
-}
-
-void check_name(const std::string& name) {
-  static constexpr std::array<std::string_view, 6> keywords{"rank",     "slot",      "slots",
-                                                            "username", "user-name", "user_name"};
-  if (std::find(keywords.begin(), keywords.end(), name) != keywords.end()) {
-    refuse_name(name, "is a keyword of Open MPI's rankfile", "another name or the IPv4 address of that host");
-  }
-  if (name.find('_') != std::string::npos) {
-    refuse_name(name, "has '_', which Open MPI refuses in node names",
-                "an alias without '_' in /etc/hosts, or the IPv4 address");
-  }
-  if (is_ipv4(name)) return;
-  const bool starts_with_digit = name[0] >= '0' && name[0] <= '9';
-  if (is_all_digits(name) && name[0] == '0' && name.size() > 1) {
-    refuse_name(name, "is a number with leading zeros: Open MPI drops them", "a name with a letter in it");
-  }
-  if (starts_with_digit && name.find('.') != std::string::npos) {
-    refuse_name(name, "starts with a digit and has a dot: a syntax error to Open MPI", short_name(name));
-  }
-}
-
 // Open MPI cuts names at the first dot: two hosts must not become one.
 void check_folding(const std::vector<std::string>& hosts) {
-  std::unordered_map<std::string, const std::string*> seen;
+  std::unordered_map<std::string_view, const std::string*> seen;
+  seen.reserve(hosts.size());
   for (const std::string& host : hosts) {
-    if (host.find('.') == std::string::npos) continue;
-    const auto [at, is_new] = seen.emplace(short_name(host), &host);
-    if (!is_new) {
-      refuse_name(host,
-                  fmt::format("and '{}' are both '{}' to Open MPI, which cuts names at the first dot",
-                              *at->second, at->first),
-                  "names that differ before the first dot, or IPv4 addresses");
-    }
-  }
-  if (seen.empty()) return;
-  for (const std::string& host : hosts) {
-    const auto found = seen.find(host);
-    if (found != seen.end() && *found->second != host) {
-      refuse_name(
-          host,
-          fmt::format("and '{}' are the same to Open MPI, which cuts names at the first dot", *found->second),
-          "each host once, by one name");
-    }
+    const auto [at, is_new] = seen.emplace(folded_name(host), &host);
+    if (is_new) continue;
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("hosts '{}' and '{}' are both '{}' to Open MPI, which cuts names at the first dot",
+                     *at->second, host, at->first),
+         "the host list", "names that differ before the first dot, or IPv4 addresses"});
   }
 }
 
@@ -91,7 +44,7 @@ std::size_t longest_slot(const MachinePlan& machine) {
 std::string fit_name(const std::string& host, std::size_t slot_length) {
   const std::size_t room = max_rankfile_entry - 6;
   if (host.size() + slot_length <= room) return host;
-  std::string brief = short_name(host);
+  const std::string brief(folded_name(host));
   if (brief.size() + slot_length <= room) return brief;
   throw Error(
       ErrorKind::request,
@@ -149,7 +102,12 @@ std::size_t digit_count(std::uint32_t value) { return fmt::format_int(value).siz
 }  // namespace
 
 void check_rankfile_names(const std::vector<std::string>& hosts) {
-  for (const std::string& host : hosts) check_name(host);
+  for (const std::string& host : hosts) {
+    const auto problem = judge_name(host);
+    if (problem && problem->severity == Severity::error) {
+      throw Error(ErrorKind::request, {problem->what, "the host list", problem->hint});
+    }
+  }
   check_folding(hosts);
 }
 

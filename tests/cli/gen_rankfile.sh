@@ -66,7 +66,7 @@ expect_refusal 3 'needs 2 hosts (2 per rack x 1 racks), 3 given' "${gen[@]}" 4x2
 expect_refusal 3 "host 'h1' is listed twice" "${gen[@]}" 4x2 h1,h1
 expect_refusal 3 'need 30 cores, there are 20' "${gen[@]}" 30 h1 --sockets 2 --cores 10
 expect_refusal 3 'stands for 999999999 hosts' "${gen[@]}" 4 'node[1-999999999]'
-expect_refusal 3 "has '_'" "${gen[@]}" 4 my_host --sockets 2 --cores 10
+expect_refusal 3 'has an underscore' "${gen[@]}" 4 my_host --sockets 2 --cores 10
 expect_refusal 2 "'slrum' is not a format" "${gen[@]}" 4 h1 --sockets 2 --cores 10 --format slrum
 expect_refusal 2 '--order' "${gen[@]}" 4 h1 --sockets 2 --cores 10 --order pakced
 expect_refusal 2 "'--sokets' is not an option" "${gen[@]}" 4 h1 --sokets 2

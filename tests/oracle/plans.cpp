@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/posix_doors.hpp"
 #include "base/text.hpp"
+#include "binding.hpp"
 #include "rankfile/rankfile.hpp"
 #include "topology/hwloc_reader.hpp"
 
@@ -17,6 +18,7 @@
 #include <set>
 
 using namespace ddlrun;
+using namespace ddlrun::tests;
 using namespace ddlrun::topology;
 using namespace ddlrun::rankfile;
 
@@ -30,33 +32,11 @@ constexpr const char* synthetic_machines[] = {
     "pack:2 l3:4 core:4 pu:2",   "core:12 pu:2",        "pack:2 core:1 pu:2",
 };
 
-struct Machine {
-  std::string name, xml_file;
-  MachineTopology topology;
-};
-
 struct Case {
-  const Machine* machine;
+  const OracleMachine* machine;
   Plan plan;
   std::string rankfile;
 };
-
-// What Open MPI's picture "[BB/BB/../..][../..]" says: the machine-wide logical cores that are bound.
-std::vector<int> bound_cores(const std::string& picture) {
-  std::vector<int> cores;
-  int core = 0;
-  bool bound = false, any = false;
-  for (const char c : picture) {
-    if (c == 'B') bound = any = true;
-    if (c == '.') any = true;
-    if ((c == '/' || c == ']') && any) {
-      if (bound) cores.push_back(core);
-      ++core;
-      bound = any = false;
-    }
-  }
-  return cores;
-}
 
 std::vector<int> planned_cores(const LocalPlacement& place) {
   std::vector<int> cores;
@@ -72,53 +52,37 @@ bool is_drawn(const MachineTopology& machine, const LocalPlacement& place) {
 
 // Empty where Open MPI and the plan agree on every rank, else the first difference.
 std::string compare(const Plan& plan, const ProcessResult& said) {
-  std::map<std::uint32_t, std::pair<std::string, std::vector<int>>> found;
-  for (const auto line : split(said.out, '\n')) {
-    const auto words = split(line, ' ');
-    if (words.size() != 3) continue;
-    const auto rank = parse_unsigned(words[1]);
-    if (rank)
-      found[static_cast<std::uint32_t>(*rank)] = {std::string(words[0]), bound_cores(std::string(words[2]))};
-  }
+  const auto found = read_bindings(said.out);
   for (const Placement& place : plan.by_rank()) {
     const auto at = found.find(place.rank);
     if (at == found.end()) {
       return fmt::format("rank {}: not mapped: {}", place.rank, printable(said.err, 300));
     }
-    if (at->second.first != plan.hosts[place.host]) {
+    if (at->second.host != plan.hosts[place.host]) {
       return fmt::format("rank {}: planned on {}, found on {}", place.rank, plan.hosts[place.host],
-                         at->second.first);
+                         at->second.host);
     }
     const bool drawn = is_drawn(plan.machine(place.host).machine, *place.local);
-    if (at->second.second != (drawn ? planned_cores(*place.local) : std::vector<int>{})) {
+    if (at->second.cores != (drawn ? planned_cores(*place.local) : std::vector<int>{})) {
       return fmt::format("rank {}: slot={} bound to cores {}", place.rank, place.local->slot,
-                         render_ranges(at->second.second));
+                         render_ranges(at->second.cores));
     }
   }
   return found.size() == plan.dims.world_size() ? "" : fmt::format("{} ranks mapped", found.size());
 }
 
-std::vector<Machine> load_machines(const std::vector<std::string>& files, const std::string& folder) {
-  PosixFiles doors;
-  std::vector<Machine> machines;
-  for (const std::string& file : files) {
-    const auto loaded = HwlocMachine::from_xml(doors.read(file, 16u << 20), file);
-    machines.push_back({file.substr(file.rfind('/') + 1), file, loaded.machine(file)});
-  }
-  for (const char* text : synthetic_machines) {
-    const auto loaded = HwlocMachine::from_synthetic(text);
-    const std::string file = fmt::format("{}/synthetic{}.xml", folder, machines.size());
-    doors.write(file, loaded.xml());
-    machines.push_back({text, file, loaded.machine(text)});
-  }
+std::vector<OracleMachine> load_machines(const std::vector<std::string>& files, const std::string& folder) {
+  std::vector<OracleMachine> machines;
+  for (const std::string& file : files) machines.push_back(machine_of_file(file));
+  for (const char* text : synthetic_machines) machines.push_back(synthetic_machine(text, folder));
   return machines;
 }
 
 // Every dims up to 8x4x3, by GPUs where the machine has enough, and by packages; both rank orders in turn.
-std::vector<Case> make_cases(const std::vector<Machine>& machines, const std::string& folder) {
+std::vector<Case> make_cases(const std::vector<OracleMachine>& machines, const std::string& folder) {
   PosixFiles doors;
   std::vector<Case> cases;
-  for (const Machine& machine : machines)
+  for (const OracleMachine& machine : machines)
     for (std::uint32_t x = 1; x <= 8; ++x)
       for (std::uint32_t y = 1; y <= 4; ++y)
         for (std::uint32_t z = 1; z <= 3; ++z) {
@@ -156,7 +120,7 @@ void thin_out(std::vector<Case>& cases, std::size_t most) {
 // Every different slot text of a machine's plans through Open MPI's slot parser: the PUs must be the plan's.
 std::size_t judge_slots(const std::vector<Case>& cases, const std::string& slotparse,
                         const std::string& folder) {
-  std::map<const Machine*, std::map<std::string, std::vector<int>>> wanted;
+  std::map<const OracleMachine*, std::map<std::string, std::vector<int>>> wanted;
   for (const Case& entry : cases)
     for (const LocalPlacement& place : entry.plan.machines[0].ranks) {
       std::vector<int>& pus = wanted[entry.machine][place.slot];
@@ -197,7 +161,7 @@ int judge(const std::vector<Case>& cases, const std::string& ompi_map, unsigned 
   limits.timeout = std::chrono::seconds(120);
   const auto results = processes.run_many(commands, limits, jobs);
   std::uint64_t ranks = 0;
-  std::set<const Machine*> machines;
+  std::set<const OracleMachine*> machines;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string difference = compare(cases[i].plan, results[i]);
     ranks += cases[i].plan.dims.world_size();
