@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # trainer_scaling.sh DDL_TRAIN: images/s of 1 and 2 ranks with one thread each, measured in turn; best and median of
 # ROUNDS (default 5) and their ratio. 2.00 would be perfect scaling. DATA: a data directory (default: ddl-train's).
+# A round's value is that of its median step: other programs on the cores stop single steps for milliseconds.
 set -eu
 train=${1:?usage: trainer_scaling.sh PATH/TO/ddl-train}
 rounds=${ROUNDS:-5}
@@ -13,8 +14,10 @@ options=(--epochs 1 --threads 1 --quiet)
 for net in lenet5 mlp; do
   for ((round = 0; round < rounds; round++)); do
     for ranks in 1 2; do
-      mpirun -n "$ranks" --bind-to core "$train" --net "$net" "${options[@]}" 2> "$work/err" |
-        sed -n 's/.* images_s=\([0-9]*\) .*/\1/p' >> "$work/$net.$ranks" || { cat "$work/err" >&2; exit 1; }
+      mpirun -n "$ranks" --bind-to core "$train" --net "$net" "${options[@]}" --metrics "$work/steps" \
+        > /dev/null 2> "$work/err" || { cat "$work/err" >&2; exit 1; }
+      sed -n 's/.*"type":"step".*"images_s":\([0-9.e+]*\),.*/\1/p' "$work/steps" | sort -g |
+        awk '{ v[NR] = $1 } END { printf "%.0f\n", v[int((NR + 1) / 2)] }' >> "$work/$net.$ranks"
     done
   done
 done

@@ -7,7 +7,7 @@ say() { printf '\n== %s\n' "$*"; }
 build_packages="g++ cmake ninja-build pkg-config libhwloc-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libopenmpi-dev openmpi-bin libdnnl-dev zlib1g-dev"
 data_packages="dataset-fashion-mnist"
-test_packages="doctest-dev hwloc-nox shellcheck procps"
+test_packages="doctest-dev hwloc-nox shellcheck procps python3"
 
 missing_packages() {
   for package in "$@"; do
