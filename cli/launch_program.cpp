@@ -20,7 +20,7 @@ std::string find_trainer(System& system) {
   for (const std::string& path : {here + "/" + name, here + "/../runtime/" + name}) {
     if (system.files.exists(path)) return path;
   }
-  const std::string found = find_program(system, name);
+  std::string found = find_program(system, name);
   if (!found.empty()) return found;
   throw Error(ErrorKind::request,
               {"the bundled trainer ddl-train was not found", fmt::format("{0}, {0}/../runtime, PATH", here),
@@ -34,7 +34,7 @@ std::string find_program(System& system, const std::string& name) {
   if (name.find('/') != std::string::npos) return system.files.exists(name) ? name : std::string();
   const std::string path = system.environment.get("PATH");
   for (const std::string_view folder : split(path, ':')) {
-    const std::string candidate = (folder.empty() ? std::string(".") : std::string(folder)) + "/" + name;
+    std::string candidate = (folder.empty() ? std::string(".") : std::string(folder)) + "/" + name;
     if (system.files.exists(candidate)) return candidate;
   }
   return {};

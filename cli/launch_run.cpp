@@ -83,7 +83,7 @@ ProcessResult run_watched(System& system, const LaunchRun& run, PlacementWatch& 
     told = true;
     tell_places(system, run, watch.rows());
   };
-  const ProcessResult result = system.processes.run_attached(run.line.argv, run.line.environment, sink);
+  ProcessResult result = system.processes.run_attached(run.line.argv, run.line.environment, sink);
   if (!told && result.start_error.empty()) tell_silent(system, run, watch.rows());
   return result;
 }

@@ -64,7 +64,7 @@ std::string render_place_marker(std::string_view token, const PlaceReport& repor
 }
 
 MarkedLine find_place_marker(std::string_view line, std::string_view token) {
-  const MarkedLine unmarked{std::nullopt, std::string(line)};
+  MarkedLine unmarked{std::nullopt, std::string(line)};
   const std::string mark = lead(token);
   const std::size_t at = line.find(mark);
   if (at == std::string_view::npos) return unmarked;

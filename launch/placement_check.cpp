@@ -125,7 +125,7 @@ PlacementRow check_placement(const PlannedRank& planned, const std::optional<Pla
     row.why = "it never told its place";
     return row;
   }
-  const auto differs = [&](std::string why) {
+  const auto differs = [&](const std::string& why) {
     row.verdict = PlaceVerdict::differs;
     if (!row.why.empty()) row.why += "; ";
     row.why += why;

@@ -44,7 +44,7 @@ std::size_t longest_slot(const MachinePlan& machine) {
 std::string fit_name(const std::string& host, std::size_t slot_length) {
   const std::size_t room = max_rankfile_entry - 6;
   if (host.size() + slot_length <= room) return host;
-  const std::string brief(folded_name(host));
+  std::string brief(folded_name(host));
   if (brief.size() + slot_length <= room) return brief;
   throw Error(
       ErrorKind::request,

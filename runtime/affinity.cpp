@@ -16,7 +16,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr int kMaxThreads = 4096;
+constexpr int max_threads = 4096;
 
 // SMT siblings have the same list, so distinct lists count cores. A PU without the file counts as a core.
 std::string core_of(int pu) {
@@ -55,7 +55,7 @@ ThreadChoice choose_threads(int asked, Communicator& ranks) {
   if (asked > 0) return {asked, "--threads"};
   const char* variable = std::getenv("OMP_NUM_THREADS");  // NOLINT(concurrency-mt-unsafe)
   if (variable != nullptr) {
-    const auto value = parse_unsigned(split(variable, ',')[0], kMaxThreads);
+    const auto value = parse_unsigned(split(variable, ',')[0], max_threads);
     if (value && *value > 0) return {static_cast<int>(*value), "OMP_NUM_THREADS"};
   }
   const int threads = threads_for_mask(static_cast<int>(cores.size()), mine, all);

@@ -14,7 +14,7 @@ namespace ddlrun::runtime {
 namespace {
 
 // Large enough to be fast, small enough that a few thousand test images split well.
-constexpr std::size_t kEvaluationBatch = 100;
+constexpr std::size_t largest_evaluation = 100;
 
 class CpuEngine : public Engine {
  public:
@@ -25,7 +25,7 @@ class CpuEngine : public Engine {
         stream_(engine_),
         training_(cpu::compile(net_, batch, parameters, gradients, engine_)) {}
 
-  std::size_t evaluation_batch() const override { return kEvaluationBatch; }
+  std::size_t evaluation_batch() const override { return largest_evaluation; }
 
   LossSum train_batch(std::span<const float> images, std::span<const std::uint8_t> labels,
                       float scale) override {
@@ -39,7 +39,7 @@ class CpuEngine : public Engine {
   }
 
   LossSum evaluate(std::span<const float> images, std::span<const std::uint8_t> labels) override {
-    if (!inference_) inference_ = cpu::compile(net_, kEvaluationBatch, parameters_, {}, engine_);
+    if (!inference_) inference_ = cpu::compile(net_, largest_evaluation, parameters_, {}, engine_);
     forward(*inference_, images);
     const std::size_t outputs = labels.size() * static_cast<std::size_t>(net_.classes);
     return softmax_cross_entropy(floats(inference_->logits, outputs), labels,

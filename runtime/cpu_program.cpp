@@ -10,7 +10,7 @@ using dnnl::memory;
 using dnnl::prop_kind;
 using Tag = memory::format_tag;
 
-constexpr auto kFloat = memory::data_type::f32;
+constexpr auto float32 = memory::data_type::f32;
 
 // What the forward pass leaves for the backward pass of one layer.
 struct Trace {
@@ -37,10 +37,10 @@ class Compiler {
 
   Program compile() {
     const Shape& in = net_.input;
-    memory current({{batch_, in.channels, in.height, in.width}, kFloat, Tag::nchw}, engine_);
+    memory current({{batch_, in.channels, in.height, in.width}, float32, Tag::nchw}, engine_);
     program_.input = current;
     for (const PlannedLayer& planned : net_.layers) current = forward(planned, current);
-    const Desc rows({batch_, net_.classes}, kFloat, Tag::nc);
+    const Desc rows({batch_, net_.classes}, float32, Tag::nc);
     program_.logits = in_layout(current, rows, program_.forward);
     if (gradients_.empty()) return std::move(program_);
     program_.logits_gradient = memory(rows, engine_);
@@ -51,7 +51,7 @@ class Compiler {
   }
 
  private:
-  static Desc any(const Dims& dims) { return {dims, kFloat, Tag::any}; }
+  static Desc any(const Dims& dims) { return {dims, float32, Tag::any}; }
   static Tag plain_tag(std::size_t dimensions) {
     return dimensions == 1 ? Tag::a : dimensions == 2 ? Tag::ab : Tag::abcd;
   }
@@ -66,7 +66,7 @@ class Compiler {
 
   // A range of a flat vector seen as a tensor in plain layout; no copy.
   memory view(std::span<float> flat, std::size_t offset, const Dims& dims) {
-    return {{dims, kFloat, plain_tag(dims.size())}, engine_, flat.data() + offset};
+    return {{dims, float32, plain_tag(dims.size())}, engine_, flat.data() + offset};
   }
 
   static Dims weight_dims(const PlannedLayer& planned, const Dims& source) {
@@ -104,7 +104,7 @@ class Compiler {
     const Dims padding(2, planned.layer.padding);
     trace.convolution = describe<dnnl::convolution_forward>(
         engine_, kind_, dnnl::algorithm::convolution_direct, any(dims_of(source)), any(weights),
-        Desc(bias, kFloat, Tag::a), any(out), Dims{1, 1}, padding, padding);
+        Desc(bias, float32, Tag::a), any(out), Dims{1, 1}, padding, padding);
     weighted<dnnl::convolution_forward>(trace.convolution, planned, source, weights, trace);
   }
 
@@ -112,7 +112,7 @@ class Compiler {
     const Dims weights = weight_dims(planned, dims_of(source));
     const Dims bias{planned.layer.outputs};
     trace.linear = describe<dnnl::inner_product_forward>(engine_, kind_, any(dims_of(source)), any(weights),
-                                                         Desc(bias, kFloat, Tag::a), any({batch_, bias[0]}));
+                                                         Desc(bias, float32, Tag::a), any({batch_, bias[0]}));
     weighted<dnnl::inner_product_forward>(trace.linear, planned, source, weights, trace);
   }
 
@@ -177,7 +177,7 @@ class Compiler {
     const auto algorithm = dnnl::algorithm::convolution_direct;
     const auto for_weights = describe_backward<dnnl::convolution_backward_weights>(
         engine_, trace.convolution, algorithm, any(in), any(weights),
-        Desc({planned.layer.outputs}, kFloat, Tag::a), any(out), stride, padding, padding);
+        Desc({planned.layer.outputs}, float32, Tag::a), any(out), stride, padding, padding);
     weight_gradient<dnnl::convolution_backward_weights>(for_weights, planned, trace, gradient, weights);
     if (!wants_input) return {};
     const auto for_data = describe_backward<dnnl::convolution_backward_data>(
@@ -191,7 +191,7 @@ class Compiler {
     const Dims weights = weight_dims(planned, in);
     const Desc out = any(dims_of(trace.destination));
     const auto for_weights = describe_backward<dnnl::inner_product_backward_weights>(
-        engine_, trace.linear, any(in), any(weights), Desc({planned.layer.outputs}, kFloat, Tag::a), out);
+        engine_, trace.linear, any(in), any(weights), Desc({planned.layer.outputs}, float32, Tag::a), out);
     weight_gradient<dnnl::inner_product_backward_weights>(for_weights, planned, trace, gradient, weights);
     if (!wants_input) return {};
     const auto for_data = describe_backward<dnnl::inner_product_backward_data>(engine_, trace.linear, any(in),

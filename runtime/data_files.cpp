@@ -16,9 +16,9 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr const char* kDebianSet = "/usr/share/datasets/fashion-mnist";
-constexpr const char* kInstalledSubset = "share/ddlrun/data/fashion-mnist-subset";
-constexpr const char* kSourceSubset = "tests/data/fashion-mnist-subset";
+constexpr const char* debian_set = "/usr/share/datasets/fashion-mnist";
+constexpr const char* installed_subset = "share/ddlrun/data/fashion-mnist-subset";
+constexpr const char* source_subset = "tests/data/fashion-mnist-subset";
 
 bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
@@ -59,7 +59,7 @@ std::string find_subset() {
   std::string base(buffer.data(), static_cast<std::size_t>(length));
   for (int up = 0; up < 5 && !base.empty(); ++up) {
     base.resize(base.rfind('/') == std::string::npos ? 0 : base.rfind('/'));
-    for (const char* place : {kInstalledSubset, kSourceSubset}) {
+    for (const char* place : {installed_subset, source_subset}) {
       if (holds_data(base + "/" + place)) return base + "/" + place;
     }
   }
@@ -82,13 +82,13 @@ DataPlace find_data(const std::string& asked) {
   if (!asked.empty()) return {asked, "--data"};
   const char* variable = std::getenv("DDLRUN_DATA");  // NOLINT(concurrency-mt-unsafe): before any thread
   if (variable != nullptr && *variable != '\0') return {variable, "DDLRUN_DATA"};
-  if (holds_data(kDebianSet)) return {kDebianSet, "Debian's dataset-fashion-mnist"};
+  if (holds_data(debian_set)) return {debian_set, "Debian's dataset-fashion-mnist"};
   const std::string subset = find_subset();
   if (!subset.empty()) return {subset, "the 1,000-image subset that comes with ddlrun"};
   throw Error(
       ErrorKind::request,
       {"no images found: --data and DDLRUN_DATA are not set, and neither of the 2 usual places has them",
-       fmt::format("{} and PREFIX/{}", kDebianSet, kInstalledSubset),
+       fmt::format("{} and PREFIX/{}", debian_set, installed_subset),
        "apt-get install dataset-fashion-mnist"});
 }
 

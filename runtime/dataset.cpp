@@ -15,7 +15,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr std::uint32_t kMaxSide = 1U << 15U;
+constexpr std::uint32_t max_side = 1U << 15U;
 
 Error refuse(std::string what, std::string where) {
   std::string hint = "ddl-train --data DIR   # a directory with MNIST's four files";
@@ -33,9 +33,9 @@ ImageSet make_image_set(std::span<const std::uint8_t> images, std::span<const st
   const std::uint32_t count = image_array.dims[0];
   const std::uint32_t rows = image_array.dims[1];
   const std::uint32_t columns = image_array.dims[2];
-  if (count == 0 || rows == 0 || columns == 0 || rows > kMaxSide || columns > kMaxSide) {
+  if (count == 0 || rows == 0 || columns == 0 || rows > max_side || columns > max_side) {
     throw refuse(fmt::format("{} images of {}x{} pixels cannot be trained on (sides of 1 to {})", count, rows,
-                             columns, kMaxSide),
+                             columns, max_side),
                  printable(images_name));
   }
   if (label_array.dims[0] != count) {
@@ -88,7 +88,7 @@ void normalise(const Dataset& data, const ImageSet& set, std::size_t index, std:
 }
 
 std::uint64_t fingerprint(const Dataset& data) {
-  std::uint64_t hash = kHashStart;
+  std::uint64_t hash = hash_start;
   for (const ImageSet* set : {&data.train, &data.test}) {
     hash = hash_bytes(std::as_bytes(std::span(set->pixels)), hash);
     hash = hash_bytes(std::as_bytes(std::span(set->labels)), hash);

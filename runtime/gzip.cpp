@@ -16,7 +16,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 20;
+constexpr std::size_t chunk = std::size_t{1} << 20;
 
 Error refuse(std::string_view name, std::string what, std::string hint) {
   return {ErrorKind::request, {std::move(what), printable(name), std::move(hint)}};
@@ -68,11 +68,11 @@ std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::size_
   if (!inflater.ready())
     throw Error(ErrorKind::internal, {"zlib did not start", printable(name), try_test(name)});
   std::vector<std::uint8_t> out;
-  std::vector<std::uint8_t> buffer(std::min(kChunk, limit + 1));
+  std::vector<std::uint8_t> buffer(std::min(chunk, limit + 1));
   std::size_t used = 0;
   int code = Z_OK;
   while (used < bytes.size()) {
-    const std::size_t given = std::min<std::size_t>(bytes.size() - used, kChunk);
+    const std::size_t given = std::min<std::size_t>(bytes.size() - used, chunk);
     inflater.stream.next_in = const_cast<Bytef*>(bytes.data() + used);  // zlib 1.2 lacks the const
     inflater.stream.avail_in = static_cast<uInt>(given);
     code = inflate_some(inflater, buffer, out, limit, name);

@@ -13,7 +13,7 @@ namespace ddlrun::runtime {
 
 // No data set of this family comes near it; a compressed file of a megabyte can otherwise unpack to a
 // gigabyte.
-constexpr std::size_t kMaxDataBytes = std::size_t{2} << 30;
+constexpr std::size_t max_data_bytes = std::size_t{2} << 30;
 
 // True for the two magic bytes of gzip, whatever the file is called.
 bool is_gzip(std::span<const std::uint8_t> bytes);
@@ -23,6 +23,6 @@ std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::size_
                                  std::string_view name);
 
 // The contents of a regular file, unpacked if it is gzip.
-std::vector<std::uint8_t> read_data_file(const std::string& path, std::size_t limit = kMaxDataBytes);
+std::vector<std::uint8_t> read_data_file(const std::string& path, std::size_t limit = max_data_bytes);
 
 }  // namespace ddlrun::runtime

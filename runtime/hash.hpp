@@ -10,20 +10,21 @@
 
 namespace ddlrun::runtime {
 
-constexpr std::uint64_t kHashStart = 0xcbf29ce484222325U;
+constexpr std::uint64_t hash_start = 0xcbf29ce484222325U;
 
 // Eight bytes a step (multiply and rotate; each step is a bijection of the state), then the rest and the
 // length.
-inline std::uint64_t hash_bytes(std::span<const std::byte> bytes, std::uint64_t hash = kHashStart) {
-  constexpr std::uint64_t kPrime = 0x9fb21c651e98df25U;
+inline std::uint64_t hash_bytes(std::span<const std::byte> bytes, std::uint64_t hash = hash_start) {
+  constexpr std::uint64_t hash_prime = 0x9fb21c651e98df25U;
   std::size_t i = 0;
   for (; i + 8 <= bytes.size(); i += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data() + i, 8);
-    hash = std::rotl((hash ^ word) * kPrime, 29);
+    hash = std::rotl((hash ^ word) * hash_prime, 29);
   }
-  for (; i < bytes.size(); ++i) hash = std::rotl((hash ^ static_cast<std::uint64_t>(bytes[i])) * kPrime, 29);
-  hash = (hash ^ bytes.size()) * kPrime;
+  for (; i < bytes.size(); ++i)
+    hash = std::rotl((hash ^ static_cast<std::uint64_t>(bytes[i])) * hash_prime, 29);
+  hash = (hash ^ bytes.size()) * hash_prime;
   return hash ^ (hash >> 32U);
 }
 

@@ -11,7 +11,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr std::uint8_t kUnsignedByte = 0x08;
+constexpr std::uint8_t unsigned_byte = 0x08;
 
 Error refuse(std::string_view name, std::string what, std::string hint) {
   return {ErrorKind::request, {std::move(what), printable(name), std::move(hint)}};
@@ -55,7 +55,7 @@ void check_magic(std::span<const std::uint8_t> bytes, std::size_t dimensions, st
         fmt::format("an IDX file starts with bytes 00 00, this one with {:02x} {:02x}", bytes[0], bytes[1]),
         try_look(name));
   }
-  if (bytes[2] != kUnsignedByte) {
+  if (bytes[2] != unsigned_byte) {
     throw refuse(name,
                  fmt::format("elements must be of IDX type 0x08 (unsigned byte), these are 0x{:02x} ({})",
                              bytes[2], type_name(bytes[2])),
@@ -113,7 +113,7 @@ IdxArray parse_idx(std::span<const std::uint8_t> bytes, std::size_t dimensions, 
 
 std::vector<std::uint8_t> render_idx(std::span<const std::uint32_t> dims,
                                      std::span<const std::uint8_t> data) {
-  std::vector<std::uint8_t> bytes{0, 0, kUnsignedByte, static_cast<std::uint8_t>(dims.size())};
+  std::vector<std::uint8_t> bytes{0, 0, unsigned_byte, static_cast<std::uint8_t>(dims.size())};
   for (const std::uint32_t dim : dims) {
     for (const unsigned shift : {24U, 16U, 8U, 0U}) bytes.push_back(static_cast<std::uint8_t>(dim >> shift));
   }

@@ -13,7 +13,7 @@ namespace ddlrun::runtime {
 namespace {
 
 // One gradient goes into one MPI call, whose count is an int; three slots are kept for the step's totals.
-constexpr std::uint64_t kMaxParameters = (std::uint64_t{1} << 31) - 16;
+constexpr std::uint64_t max_parameters = (std::uint64_t{1} << 31) - 16;
 
 Error bad_net(const std::string& net, std::string what) {
   return {ErrorKind::request, {std::move(what), "--net " + net, "ddl-train --net mlp"}};
@@ -94,7 +94,7 @@ struct NetEntry {
   const char* name;
   Net (*build)(Shape, int);
 };
-constexpr NetEntry kNets[] = {{"lenet5", build_lenet5}, {"mlp", build_mlp}};
+constexpr NetEntry known_nets[] = {{"lenet5", build_lenet5}, {"mlp", build_mlp}};
 
 }  // namespace
 
@@ -122,10 +122,10 @@ Net plan_net(std::string name, Shape input, std::span<const Layer> layers) {
     planned.bias_count = weights == 0 ? 0 : static_cast<std::size_t>(layer.outputs);
     planned.bias_offset = offset + weights;
     offset += weights + planned.bias_count;
-    if (offset > kMaxParameters) {
+    if (offset > max_parameters) {
       throw bad_net(net.name,
                     fmt::format("images of {}x{} make {} parameters, and at most {} fit one message",
-                                net.input.height, net.input.width, offset, kMaxParameters));
+                                net.input.height, net.input.width, offset, max_parameters));
     }
     input = planned.output;
     net.layers.push_back(std::move(planned));
@@ -137,12 +137,12 @@ Net plan_net(std::string name, Shape input, std::span<const Layer> layers) {
 
 std::vector<std::string> net_names() {
   std::vector<std::string> names;
-  for (const NetEntry& entry : kNets) names.emplace_back(entry.name);
+  for (const NetEntry& entry : known_nets) names.emplace_back(entry.name);
   return names;
 }
 
 Net build_net(std::string_view name, Shape input, int classes) {
-  for (const NetEntry& entry : kNets) {
+  for (const NetEntry& entry : known_nets) {
     if (name == entry.name) return entry.build(input, classes);
   }
   throw Error(ErrorKind::usage,

@@ -14,7 +14,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr std::size_t kColumns = 96;
+constexpr std::size_t help_columns = 96;
 
 Error usage(std::string what, std::string where, std::string hint) {
   return {ErrorKind::usage, {std::move(what), std::move(where), std::move(hint)}};
@@ -39,7 +39,7 @@ std::string wrap(std::string_view text, std::size_t indent) {
   std::string out;
   std::size_t used = 0;
   for (const std::string_view word : split(text, ' ')) {
-    if (used != 0 && indent + used + 1 + word.size() > kColumns) {
+    if (used != 0 && indent + used + 1 + word.size() > help_columns) {
       out += "\n" + std::string(indent, ' ');
       used = 0;
     }

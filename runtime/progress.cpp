@@ -11,9 +11,9 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr auto kBarPause = std::chrono::milliseconds(100);
-constexpr auto kFirstBar = std::chrono::milliseconds(300);
-constexpr auto kLinePause = std::chrono::seconds(10);
+constexpr auto bar_pause = std::chrono::milliseconds(100);
+constexpr auto first_bar = std::chrono::milliseconds(300);
+constexpr auto line_pause = std::chrono::seconds(10);
 
 int terminal_columns() {
   winsize size{};
@@ -57,7 +57,7 @@ void Reporter::on_step(const StepRecord& record) {
   metrics_.write(render_step_record(record, facts_.global_batch));
   const auto now = Clock::now();
   const bool due =
-      terminal_ ? now - start_ > kFirstBar && now - last_show_ > kBarPause : now - last_show_ > kLinePause;
+      terminal_ ? now - start_ > first_bar && now - last_show_ > bar_pause : now - last_show_ > line_pause;
   if (!quiet_ && due) show(record, now);
 }
 

@@ -17,7 +17,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr const char* kProgram = "ddl-train";
+constexpr const char* program_name = "ddl-train";
 
 void check_device(const TrainOptions& options) {
   if (options.device == "cpu") return;
@@ -168,10 +168,10 @@ int run_train_command(const std::vector<std::string>& words) {
     }
     check_device(options);
   } catch (const Error& error) {
-    if (speaks) fmt::print(stderr, "{}", render_error(kProgram, error.message()));
+    if (speaks) fmt::print(stderr, "{}", render_error(program_name, error.message()));
     return exit_code(error.kind());
   }
-  return run_mpi_session(kProgram, [&](Communicator& ranks) { train_on(options, ranks); });
+  return run_mpi_session(program_name, [&](Communicator& ranks) { train_on(options, ranks); });
 }
 
 }  // namespace ddlrun::runtime

@@ -14,10 +14,10 @@
 namespace ddlrun::runtime {
 namespace {
 
-const std::array<std::string, 3> kScales{"linear", "sqrt", "none"};
-const std::array<std::string, 2> kDecays{"none", "cosine"};
-const std::array<std::string, 2> kDevices{"cpu", "cuda"};
-constexpr std::uint64_t kMost = 1'000'000'000;
+const std::array<std::string, 3> scale_names{"linear", "sqrt", "none"};
+const std::array<std::string, 2> decay_names{"none", "cosine"};
+const std::array<std::string, 2> device_names{"cpu", "cuda"};
+constexpr std::uint64_t most_allowed = 1'000'000'000;
 
 // One row: a heading, or an option whose `apply` gets (options, option name, value).
 using Apply = void (*)(TrainOptions&, const std::string&, const std::string&);
@@ -30,7 +30,7 @@ struct Row {
 
 using Text = const std::string&;
 
-const Row kRows[] = {
+const Row option_rows[] = {
     {"", "", "What to train:", nullptr},
     {"--net", "NAME", "lenet5 or mlp (default lenet5; mlp takes images of any size)",
      [](TrainOptions& o, Text n, Text v) { o.net = net_names()[parse_choice(n, v, net_names())]; }},
@@ -42,9 +42,9 @@ const Row kRows[] = {
        o.data = v;
      }},
     {"--epochs", "N", "passes over the training images (default 5)",
-     [](TrainOptions& o, Text n, Text v) { o.epochs = parse_count(n, v, 1, kMost); }},
+     [](TrainOptions& o, Text n, Text v) { o.epochs = parse_count(n, v, 1, most_allowed); }},
     {"--steps", "N", "stop after N steps, even inside an epoch",
-     [](TrainOptions& o, Text n, Text v) { o.max_steps = parse_count(n, v, 1, kMost); }},
+     [](TrainOptions& o, Text n, Text v) { o.max_steps = parse_count(n, v, 1, most_allowed); }},
     {"--seed", "N", "decides the first weights and the order of the images (default 1)",
      [](TrainOptions& o, Text n, Text v) { o.seed = parse_count(n, v, 0, UINT64_MAX); }},
 
@@ -52,21 +52,25 @@ const Row kRows[] = {
     {"--batch-size", "N",
      "images per rank and step (default 64): more ranks make a larger global batch, and the "
      "learning rate grows as --lr-scale says",
-     [](TrainOptions& o, Text n, Text v) { o.batch_size = parse_count(n, v, 1, kMost); }},
+     [](TrainOptions& o, Text n, Text v) { o.batch_size = parse_count(n, v, 1, most_allowed); }},
     {"--global-batch", "N",
      "images of all ranks together per step: the same training for any number of ranks that "
      "divides N, and the learning rate is --lr as written",
-     [](TrainOptions& o, Text n, Text v) { o.global_batch = parse_count(n, v, 1, kMost); }},
+     [](TrainOptions& o, Text n, Text v) { o.global_batch = parse_count(n, v, 1, most_allowed); }},
     {"--lr", "X", "learning rate for the batch of one rank (default 0.02)",
      [](TrainOptions& o, Text n, Text v) { o.lr = parse_real(n, v, 0.0, 1e30); }},
     {"--lr-scale", "HOW",
      "linear: --lr x ranks; sqrt: --lr x sqrt(ranks); none (default linear; not with "
      "--global-batch)",
-     [](TrainOptions& o, Text n, Text v) { o.lr_scale = static_cast<LrScale>(parse_choice(n, v, kScales)); }},
+     [](TrainOptions& o, Text n, Text v) {
+       o.lr_scale = static_cast<LrScale>(parse_choice(n, v, scale_names));
+     }},
     {"--lr-decay", "HOW", "cosine: falls to 0 at the last step; none (default cosine)",
-     [](TrainOptions& o, Text n, Text v) { o.lr_decay = static_cast<LrDecay>(parse_choice(n, v, kDecays)); }},
+     [](TrainOptions& o, Text n, Text v) {
+       o.lr_decay = static_cast<LrDecay>(parse_choice(n, v, decay_names));
+     }},
     {"--warmup-steps", "N", "the rate rises from 0 over the first N steps (default 0)",
-     [](TrainOptions& o, Text n, Text v) { o.warmup_steps = parse_count(n, v, 0, kMost); }},
+     [](TrainOptions& o, Text n, Text v) { o.warmup_steps = parse_count(n, v, 0, most_allowed); }},
     {"--momentum", "X", "of the gradient descent (default 0.9)",
      [](TrainOptions& o, Text n, Text v) { o.momentum = parse_real(n, v, 0.0, 1.0); }},
     {"--weight-decay", "X", "adds X x weight to each gradient (default 0)",
@@ -74,7 +78,7 @@ const Row kRows[] = {
 
     {"", "", "Where it runs:", nullptr},
     {"--device", "WHAT", "cpu (default); cuda is not in this version yet",
-     [](TrainOptions& o, Text n, Text v) { o.device = kDevices[parse_choice(n, v, kDevices)]; }},
+     [](TrainOptions& o, Text n, Text v) { o.device = device_names[parse_choice(n, v, device_names)]; }},
     {"--threads", "N",
      "OpenMP threads per rank (default: $OMP_NUM_THREADS, else the cores in this rank's affinity "
      "mask, shared with the ranks that have the same mask)",
@@ -95,7 +99,7 @@ const Row kRows[] = {
 
 std::vector<Option> make_table(TrainOptions& options) {
   std::vector<Option> table;
-  for (const Row& row : kRows) {
+  for (const Row& row : option_rows) {
     table.push_back({row.name, row.value, row.help,
                      [&options, &row](const std::string& value) { row.apply(options, row.name, value); }});
   }
@@ -121,8 +125,8 @@ void check_combinations(const TrainOptions& options) {
 
 }  // namespace
 
-const char* name_of(LrScale scale) { return kScales[static_cast<std::size_t>(scale)].c_str(); }
-const char* name_of(LrDecay decay) { return kDecays[static_cast<std::size_t>(decay)].c_str(); }
+const char* name_of(LrScale scale) { return scale_names[static_cast<std::size_t>(scale)].c_str(); }
+const char* name_of(LrDecay decay) { return decay_names[static_cast<std::size_t>(decay)].c_str(); }
 
 TrainOptions parse_train_options(std::span<const std::string> words) {
   TrainOptions options;
@@ -145,7 +149,7 @@ std::string render_train_help() {
 BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks) {
   if (options.global_batch) return {*options.global_batch, 1.0};
   const LrScale scale = options.lr_scale.value_or(LrScale::linear);
-  return {options.batch_size.value_or(kDefaultBatch) * ranks, lr_factor(scale, static_cast<double>(ranks))};
+  return {options.batch_size.value_or(default_batch) * ranks, lr_factor(scale, static_cast<double>(ranks))};
 }
 
 }  // namespace ddlrun::runtime

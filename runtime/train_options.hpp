@@ -34,7 +34,7 @@ struct TrainOptions {
   bool version = false;
 };
 
-constexpr std::size_t kDefaultBatch = 64;
+constexpr std::size_t default_batch = 64;
 
 // Throws Error(usage), also for combinations that contradict each other.
 TrainOptions parse_train_options(std::span<const std::string> words);

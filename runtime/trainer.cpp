@@ -22,14 +22,14 @@ double seconds_since(Clock::time_point start) {
 }
 
 // The totals of a step ride behind the gradients, so that one reduction carries both.
-enum Tail : std::size_t { kLoss, kCorrect, kBad, kTailSize };
+enum Tail : std::size_t { loss_at, correct_at, bad_at, tail_size };
 
 bool all_finite(std::span<const float> values) {
   // Integer work on the exponents, because it vectorises where isfinite() does not.
-  constexpr std::uint32_t kExponent = 0x7f800000U;
+  constexpr std::uint32_t exponent = 0x7f800000U;
   std::uint32_t bad = 0;
   for (const float value : values)
-    bad |= (std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent ? 1U : 0U;
+    bad |= (std::bit_cast<std::uint32_t>(value) & exponent) == exponent ? 1U : 0U;
   return bad == 0;
 }
 
@@ -47,7 +47,7 @@ class Trainer {
         local_(local_batch(plan.global_batch, size_, data.train.count())),
         parameters_(initial_parameters(net, plan.seed)),
         velocity_(net.parameter_count, 0.0F),
-        local_sums_(net.parameter_count + kTailSize, 0.0F),
+        local_sums_(net.parameter_count + tail_size, 0.0F),
         sums_(local_sums_.size(), 0.0F) {
     plan_.schedule.total_steps = total_steps(plan, data.train.count());
     engine_ = make_engine(net_, local_, parameters_, std::span(local_sums_).first(net_.parameter_count));
@@ -82,7 +82,7 @@ class Trainer {
     for (std::size_t i = 0; i < steps; ++i) {
       const StepRecord done = run_step(epoch, step_slice(order, i, plan_.global_batch, rank_, size_));
       record.train_loss += done.loss / static_cast<double>(steps);
-      record.train_accuracy += tail(kCorrect) / static_cast<double>(steps * plan_.global_batch);
+      record.train_accuracy += tail(correct_at) / static_cast<double>(steps * plan_.global_batch);
       summary.comm_seconds += done.comm_seconds;
       observer_.on_step(done);
     }
@@ -102,17 +102,17 @@ class Trainer {
     const bool finite =
         std::isfinite(mine.loss) && all_finite(std::span(local_sums_).first(net_.parameter_count));
     std::span<float> totals = std::span(local_sums_).subspan(net_.parameter_count);
-    totals[kLoss] = static_cast<float>(mine.loss);
-    totals[kCorrect] = static_cast<float>(mine.correct);
-    totals[kBad] = finite ? 0.0F : 1.0F;
+    totals[loss_at] = static_cast<float>(mine.loss);
+    totals[correct_at] = static_cast<float>(mine.correct);
+    totals[bad_at] = finite ? 0.0F : 1.0F;
     const auto before = Clock::now();
     ranks_.all_reduce_sum(local_sums_, sums_);
     const double comm = seconds_since(before);
     ++step_;
-    if (tail(kBad) != 0.0) refuse_not_finite(finite, lr);
+    if (tail(bad_at) != 0.0) refuse_not_finite(finite, lr);
     sgd_step(plan_.rule, static_cast<float>(lr), parameters_,
              std::span<const float>(sums_).first(net_.parameter_count), velocity_);
-    return {step_, epoch, tail(kLoss) / static_cast<double>(plan_.global_batch), lr, seconds_since(start),
+    return {step_, epoch, tail(loss_at) / static_cast<double>(plan_.global_batch), lr, seconds_since(start),
             comm};
   }
 

@@ -62,7 +62,7 @@ ImageSet tiny_set(Bytes pixels, Bytes labels) {
   return set;
 }
 
-const std::string kSubset = DDLRUN_TEST_DATA "/fashion-mnist-subset";
+const std::string subset_folder = DDLRUN_TEST_DATA "/fashion-mnist-subset";
 
 }  // namespace
 
@@ -91,7 +91,7 @@ TEST_CASE("gzip: a bomb, a cut file, damage") {
 }
 
 TEST_CASE("data: the committed subset") {
-  const Dataset data = load_dataset(kSubset);
+  const Dataset data = load_dataset(subset_folder);
   CHECK(data.train.count() == 1000);
   CHECK(data.test.count() == 200);
   CHECK(data.classes == 10);

@@ -48,15 +48,15 @@ void check_gradients(const Net& net, std::size_t batch) {
   std::vector<double> exact(parameters.begin(), parameters.end());
   CHECK(sum.loss == doctest::Approx(reference::loss(net, sample.images, sample.labels, exact)).epsilon(1e-5));
   const std::size_t stride = parameters.size() / 400 + 1;
-  constexpr double kStep = 1e-6;
+  constexpr double probe = 1e-6;
   for (std::size_t i = 0; i < parameters.size(); i += stride) {
     const double here = exact[i];
-    exact[i] = here + kStep;
+    exact[i] = here + probe;
     const double above = reference::loss(net, sample.images, sample.labels, exact);
-    exact[i] = here - kStep;
+    exact[i] = here - probe;
     const double below = reference::loss(net, sample.images, sample.labels, exact);
     exact[i] = here;
-    const double expected = (above - below) / (2.0 * kStep) / static_cast<double>(batch);
+    const double expected = (above - below) / (2.0 * probe) / static_cast<double>(batch);
     CHECK_MESSAGE(std::abs(gradients[i] - expected) < 2e-5 + 1e-3 * std::abs(expected), net.name,
                   " parameter ", i, ": ", gradients[i], " instead of ", expected);
   }

@@ -27,18 +27,18 @@ TEST_CASE("sharding: a permutation, the same for equal seed and epoch only") {
 TEST_CASE(
     "sharding: the ranks' slices of a step are disjoint and make the global batch for any number of ranks") {
   const auto order = epoch_permutation(103, 1, 0);
-  constexpr std::size_t kBatch = 24;
-  CHECK(steps_per_epoch(order.size(), kBatch) == 4);
+  constexpr std::size_t whole_batch = 24;
+  CHECK(steps_per_epoch(order.size(), whole_batch) == 4);
   for (const std::size_t ranks : {1U, 2U, 3U, 4U, 6U, 8U, 12U, 24U}) {
     for (std::size_t step = 0; step < 4; ++step) {
       std::vector<std::uint32_t> all;
       for (std::size_t rank = 0; rank < ranks; ++rank) {
-        const auto slice = step_slice(order, step, kBatch, rank, ranks);
-        CHECK(slice.size() == kBatch / ranks);
+        const auto slice = step_slice(order, step, whole_batch, rank, ranks);
+        CHECK(slice.size() == whole_batch / ranks);
         all.insert(all.end(), slice.begin(), slice.end());
       }
-      const auto first = order.begin() + static_cast<std::ptrdiff_t>(step * kBatch);
-      CHECK(std::equal(all.begin(), all.end(), first, first + kBatch));
+      const auto first = order.begin() + static_cast<std::ptrdiff_t>(step * whole_batch);
+      CHECK(std::equal(all.begin(), all.end(), first, first + whole_batch));
     }
   }
 }
