@@ -2,6 +2,7 @@
 #include "cli/app.hpp"
 
 #include "base/error.hpp"
+#include "base/host_list.hpp"
 #include "base/text.hpp"
 #include "base/traced_doors.hpp"
 #include "cli/command.hpp"
@@ -61,13 +62,23 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+// What to type instead of a word that nobody wants: hosts apart are the usual slip.
+std::string hint_for_extra(const CLI::App& app, const std::string& word) {
+  const CLI::Option* hosts = app.get_option_no_throw("HOSTS");
+  if (hosts == nullptr || hosts->count() == 0 || !is_host_name(word)) return app.get_name() + " --help";
+  return fmt::format("hosts as one word, with commas: {},{}", hosts->as<std::string>(), word);
+}
+
 [[noreturn]] void refuse_word(const CLI::App& app, const std::string& word) {
   const bool is_option = word.size() > 1 && word[0] == '-';
   const auto near =
       is_option ? closest_match(word.substr(0, word.find('=')), option_names(app)) : std::nullopt;
   throw Error(ErrorKind::usage, {fmt::format("'{}' is not {} of {}", printable(word, 60),
                                              is_option ? "an option" : "an argument", app.get_name()),
-                                 "", near ? *near : app.get_name() + " --help"});
+                                 "",
+                                 near        ? *near
+                                 : is_option ? app.get_name() + " --help"
+                                             : hint_for_extra(app, word)});
 }
 
 // CLI11's own texts name neither the place nor the remedy.

@@ -45,7 +45,7 @@ TEST_CASE("a typo is named, and what was meant is offered") {
       {{"gen-rakfile"}, "'gen-rakfile' is not a command", "try: ddlrun gen-rankfile"},
       {{"frobnicate"}, "'frobnicate' is not a command", "try: ddlrun --help"},
       {{"topo", "--jsno"}, "'--jsno' is not an option of ddlrun topo", "try: --json"},
-      {{"gen-rankfile", "4", "h1", "h2"}, "'h2' is not an argument", "try: ddlrun gen-rankfile --help"},
+      {{"gen-rankfile", "4", "h1", "h2"}, "'h2' is not an argument", "try: hosts as one word, with commas: h1,h2"},
       {{"topo", "--", "x"}, "'x' is not an argument", "try: ddlrun topo --help"},
   };
   for (const Row& row : rows) {
