@@ -73,7 +73,7 @@ while read -r test; do
 done < <(find tests -name '*_test.cpp')
 while read -r test; do
   grep -rqs --include=CMakeLists.txt "$(basename "$test")" tests || breach "$test: in no CMakeLists.txt"
-done < <(find tests/cli tests/mpi -name '*.sh' 2>/dev/null)
+done < <(find tests/cli tests/mpi tests/gpu -name '*.sh' 2>/dev/null)
 
 # Rooms stay small, and say what they are for.
 while read -r lines file; do
