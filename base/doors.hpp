@@ -35,7 +35,7 @@ struct ProcessResult {
   std::string start_error;  // why it could not be started ("No such file or directory"), else empty
   std::string out;
   std::string err;
-  int passed_on = 0;        // run_attached: the last signal sent to us meanwhile, or 0
+  int passed_on = 0;  // run_attached: the last signal sent to us meanwhile, or 0
 
   bool ok() const { return exit_status == 0 && start_error.empty() && !timed_out; }
 };
@@ -102,8 +102,8 @@ struct System {
   FileSystem& files;
   Clock& clock;
   const Environment& environment;
-  std::function<void(std::string_view)> out;  // stdout: the product only
-  std::function<void(std::string_view)> err;  // stderr: the talk
+  std::function<void(std::string_view)> out;               // stdout: the product only
+  std::function<void(std::string_view)> err;               // stderr: the talk
   std::function<void(std::string_view)> program_err = {};  // a program's stderr passing through; -q leaves it
 };
 

@@ -162,6 +162,13 @@ std::vector<std::string> parse_hostfile(std::string_view text, std::string_view 
                   {fmt::format("'{}' is not a host name", printable(name, 60)),
                    fmt::format("{}:{}", file_name, line_number), "one host a line: h1 slots=4"});
     }
+    const std::string_view attributes = trim(line.substr(std::min(line.find_first_of(" \t"), line.size())));
+    if (!attributes.empty() && attributes.find('=') == std::string_view::npos) {
+      throw Error(ErrorKind::request,
+                  {fmt::format("'{}' is no attribute of host '{}': a second host is lost here",
+                               printable(attributes, 60), name),
+                   fmt::format("{}:{}", file_name, line_number), "one host a line: h1 slots=4"});
+    }
     if (seen.insert(std::string(name)).second) names.emplace_back(name);
     if (names.size() > max_hosts) {
       throw Error(ErrorKind::request, {fmt::format("more than {} hosts", max_hosts),

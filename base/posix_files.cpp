@@ -24,17 +24,17 @@ struct Descriptor {
   }
 };
 
+std::string parent_of(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
 [[noreturn]] void refuse(std::string_view action, const std::string& path, int code) {
-  const std::string hint = code == ENOENT   ? "check the path; ls -l " + path
+  const std::string hint = code == ENOENT   ? "ls -l " + parent_of(path)
                            : code == EACCES ? "check the permissions; ls -ld " + path
                                             : "df -h; ls -ld " + path;
   throw Error(ErrorKind::request,
               {fmt::format("cannot {} {}: {}", action, path, std::strerror(code)), path, hint});
-}
-
-std::string parent_of(const std::string& path) {
-  const auto parent = std::filesystem::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
 }
 
 void sync_folder(const std::string& folder) {

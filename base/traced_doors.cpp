@@ -34,12 +34,12 @@ std::string TracedFiles::read(const std::string& path, std::uint64_t max_bytes) 
 }
 
 void TracedFiles::write(const std::string& path, std::string_view bytes) {
-  trace_(fmt::format("+ cat > {}  # {} bytes\n", quote_shell(path), bytes.size()));
+  trace_(fmt::format("# writes {} ({} bytes)\n", quote_shell(path), bytes.size()));
   inner_.write(path, bytes);
 }
 
 std::string TracedFiles::make_folder(const std::string& prefix) {
-  trace_(fmt::format("+ mktemp -d {}XXXXXX\n", quote_shell(prefix)));
+  trace_(fmt::format("# makes the folder {}XXXXXX\n", quote_shell(prefix)));
   return inner_.make_folder(prefix);
 }
 

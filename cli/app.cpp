@@ -69,20 +69,28 @@ std::string hint_for_extra(const CLI::App& app, const std::string& word) {
   return fmt::format("hosts as one word, with commas: {},{}", hosts->as<std::string>(), word);
 }
 
-[[noreturn]] void refuse_word(const CLI::App& app, const std::string& word) {
+// An option that nobody wants, where a program may follow: mpirun's -n, or one of the program's own.
+std::string hint_for_option(const CLI::App& app, const std::string& word) {
+  if (word == "-n" || word == "-np" || word == "--np") {
+    return fmt::format("the ranks per host are the first factor of DIMS: {} 2 -- PROGRAM", app.get_name());
+  }
+  return fmt::format("options of the program stand behind '--': {} -- {} ...", app.get_name(), word);
+}
+
+[[noreturn]] void refuse_word(const CLI::App& app, const std::string& word, bool takes_program) {
   const bool is_option = word.size() > 1 && word[0] == '-';
-  const auto near =
-      is_option ? closest_match(word.substr(0, word.find('=')), option_names(app)) : std::nullopt;
+  std::string hint = is_option ? app.get_name() + " --help" : hint_for_extra(app, word);
+  if (is_option && takes_program) hint = hint_for_option(app, word);
+  const auto near = is_option && word.size() > 3
+                        ? closest_match(word.substr(0, word.find('=')), option_names(app))
+                        : std::nullopt;
   throw Error(ErrorKind::usage, {fmt::format("'{}' is not {} of {}", printable(word, 60),
                                              is_option ? "an option" : "an argument", app.get_name()),
-                                 "",
-                                 near        ? *near
-                                 : is_option ? app.get_name() + " --help"
-                                             : hint_for_extra(app, word)});
+                                 "", near.value_or(hint)});
 }
 
 // CLI11's own texts name neither the place nor the remedy.
-void parse(CLI::App& app, std::vector<std::string> words) {
+void parse(CLI::App& app, std::vector<std::string> words, bool takes_program) {
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
@@ -92,7 +100,7 @@ void parse(CLI::App& app, std::vector<std::string> words) {
     throw Error(ErrorKind::usage, {error.what(), "", app.get_name() + " --help"});
   }
   const auto unknown = app.remaining();
-  if (!unknown.empty()) refuse_word(app, unknown.front());
+  if (!unknown.empty()) refuse_word(app, unknown.front(), takes_program);
 }
 
 int run_subcommand(const Subcommand& command, std::vector<std::string> words, System& system) {
@@ -100,6 +108,11 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   const auto dashes = std::find(words.begin(), words.end(), "--");
   if (dashes != words.end()) {
     rest.assign(dashes + 1, words.end());
+    if (rest.empty()) {
+      throw Error(ErrorKind::usage,
+                  {"there is nothing behind '--'", "an empty variable, perhaps",
+                   fmt::format("ddlrun {} without '--', or the program behind it", command.name)});
+    }
     words.erase(dashes, words.end());
   }
   CLI::App app{std::string(command.summary), fmt::format("ddlrun {}", command.name)};
@@ -110,9 +123,9 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   app.add_flag("-q,--quiet", options.quiet, "errors only");
   app.get_formatter()->column_width(34);
   const Run run = command.setup(app, rest);
-  if (!rest.empty() && !command.takes_program) refuse_word(app, rest.front());
+  if (!rest.empty() && !command.takes_program) refuse_word(app, rest.front(), false);
   try {
-    parse(app, words);
+    parse(app, words, command.takes_program);
   } catch (const CLI::CallForHelp&) {
     system.out(fmt::format("{}\n\n{}\n", command.examples, app.help()));
     return 0;

@@ -102,6 +102,19 @@ int status_of(const ProcessResult& result) {
   return told_to_stop && result.exit_status == 1 ? 128 + result.passed_on : result.exit_status;
 }
 
+// The last word: how it ended, and where everything about it lies.
+void tell_end(System& system, const LaunchRun& run, const ProcessResult& result) {
+  const int status = status_of(result);
+  std::string how = "ended well";
+  if (result.passed_on != 0)
+    how = fmt::format("was told to stop by signal {}", result.passed_on);
+  else if (status > 128)
+    how = fmt::format("ended by signal {} (status {})", status - 128, status);
+  else if (status != 0)
+    how = fmt::format("ended with status {}", status);
+  system.err(fmt::format("ddlrun: the job {}; run folder {}\n", how, run.folder));
+}
+
 bool all_are_ok(const std::vector<PlacementRow>& rows) {
   return launch::count_verdicts(rows).ok == rows.size();
 }
@@ -138,6 +151,7 @@ int run_launch(System& system, LaunchRun run) {
   run.record.end = launch::RunEnd{system.clock.now(), status_of(result), result.signal};
   system.files.write(run.folder + "/run.json", launch::render_run_json(run.record));
   check_started(result, run.line.argv[0]);
+  tell_end(system, run, result);
   if (run.strict && verify && result.exit_status == 0 && !all_are_ok(run.record.placement)) return 1;
   return status_of(result);
 }

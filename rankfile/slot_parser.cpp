@@ -156,7 +156,8 @@ class SlotParser {
         fmt::format("Open MPI 4 reads the \"{}\" behind the comma as a package, not as a core: the core is "
                     "dropped in silence, or the file refused where there is no such package",
                     printable(item.text)),
-        fmt::format("repeat the package and join with a semicolon: {}:0;{}:1", package, package));
+        fmt::format("repeat the package and join with a semicolon: ...;{}:{}", package,
+                    printable(item.text)));
   }
 
   // PACKAGE:CORES, perhaps with more ":CORES"; returns the package, or -1.

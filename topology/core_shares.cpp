@@ -252,8 +252,15 @@ CoreShares share_by_packages(const MachineTopology& machine, std::uint32_t ranks
     note_remainder(shares, fmt::format("package {}", g), groups[g].size(), dealt[g], cores_each);
   }
   if (ranks % groups.size() != 0) {
+    std::size_t least = SIZE_MAX, most = 0;
+    for (const CoreShare& share : shares.ranks) {
+      least = std::min(least, share.cores.size());
+      most = std::max(most, share.cores.size());
+    }
     shares.remarks.push_back(
-        fmt::format("{} ranks on {} packages: the first packages hold one more", ranks, groups.size()));
+        fmt::format("{} ranks on {} packages: {} to {} cores each; --cores-per-rank {} makes "
+                    "them equal",
+                    ranks, groups.size(), least, most, least));
   }
   return shares;
 }

@@ -17,8 +17,13 @@ constexpr std::string_view axis_names[] = {"GPUs per node (X)", "nodes per rack 
                                            "aisles (A)"};
 
 [[noreturn]] void refuse(std::string_view text, std::string what) {
-  throw Error(ErrorKind::usage, {std::move(what), fmt::format("dims '{}'", printable(text, 60)),
-                                 "4x2x3 = 4 GPUs per node x 2 nodes per rack x 3 racks"});
+  // 4X2, 4*2 and 4,2 are clear enough to be given back as they should be.
+  std::string meant(text.substr(0, 60));
+  for (char& c : meant) c = c == 'X' || c == '*' || c == ',' ? 'x' : c;
+  const bool only_signs = meant != text && meant.find_first_not_of("0123456789x") == std::string::npos;
+  throw Error(ErrorKind::usage,
+              {std::move(what), fmt::format("dims '{}'", printable(text, 60)),
+               only_signs ? meant : "4x2x3 = 4 GPUs per node x 2 nodes per rack x 3 racks"});
 }
 
 // "b:4x2x1" -> "4x2x1"; the letters are DDL's -mode: best, NCCL, ring, MPI, explore.

@@ -194,9 +194,21 @@ class Picture {
     return flow(boxes, row_width, cores_per_row);
   }
 
-  // The package of the node's first core; nodes without cores belong to the machine.
+  // A node over several packages: its cores are drawn in their packages.
+  bool spans_packages(const NumaNode& node) const {
+    return std::any_of(node.cores.begin(), node.cores.end(), [&](CoreIndex core) {
+      return machine_.cores[static_cast<std::size_t>(core.logical)].package !=
+             machine_.cores[static_cast<std::size_t>(node.cores.front().logical)].package;
+    });
+  }
+  bool is_drawn_in_package(const Core& core) const {
+    return core.numa_node < 0 ||
+           spans_packages(machine_.numa_nodes[static_cast<std::size_t>(core.numa_node)]);
+  }
+
+  // The package of the node's cores; nodes without cores, or over several packages, belong to the machine.
   int package_of(const NumaNode& node) const {
-    if (node.memory_only || node.cores.empty()) return -1;
+    if (node.memory_only || node.cores.empty() || spans_packages(node)) return -1;
     return machine_.cores[static_cast<std::size_t>(node.cores.front().logical)].package;
   }
 
@@ -205,10 +217,11 @@ class Picture {
     if (node.memory_bytes > 0)
       label += fmt::format("  {:.0f} GiB", static_cast<double>(node.memory_bytes) / (1u << 30));
     if (node.memory_only) label += "  memory only";
-    return frame(label,
-                 {cores([&](const Core& core) { return core.numa_node == node.logical; }),
-                  devices([&](int numa, int) { return numa == node.logical; })},
-                 "#eef3ea", "#9bb08c");
+    return frame(
+        label,
+        {cores([&](const Core& core) { return core.numa_node == node.logical && !spans_packages(node); }),
+         devices([&](int numa, int) { return numa == node.logical; })},
+        "#eef3ea", "#9bb08c");
   }
 
   std::vector<Box> numa_boxes(int package) const {
@@ -224,7 +237,7 @@ class Picture {
     if (package.core_count == 0) label += "  no usable core";
     return frame(label,
                  {flow(numa_boxes(package.logical), row_width), cores([&](const Core& core) {
-                    return core.package == package.logical && core.numa_node < 0;
+                    return core.package == package.logical && is_drawn_in_package(core);
                   }),
                   devices([&](int numa, int of) { return numa < 0 && of == package.logical; })},
                  "#faf6ec", "#c4b48a");

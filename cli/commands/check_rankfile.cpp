@@ -87,6 +87,11 @@ std::string render_all(const std::string& file, const std::vector<RankfileFindin
   return text;
 }
 
+std::string praise(const std::string& file, const std::string& text, bool cores_checked) {
+  return fmt::format("ddlrun: {}: ok, {} rank lines{}\n", file, rankfile::parse_rank_lines(text).size(),
+                     cores_checked ? ", every core is there" : "");
+}
+
 int run_fix(System& system, const CheckRankfileOptions& options, const std::string& text,
             const CheckContext& context) {
   const auto fixed = rankfile::fix_rankfile(text, context);
@@ -101,10 +106,13 @@ int run_fix(System& system, const CheckRankfileOptions& options, const std::stri
   }
   system.err(render_all(options.file, before));
   system.out(fixed.text);
-  return 0;
+  return rankfile::needs_attention(fixed.remaining) ? 1 : 0;
 }
 
 int run_check_rankfile(System& system, const CheckRankfileOptions& options) {
+  if (options.fix && options.json) {
+    throw Error(ErrorKind::usage, {"--fix prints a rankfile, --json a report", "", "one of the two"});
+  }
   CheckContext context = make_context(system, options);
   const std::string text = read_rankfile(system, options.file);
   const auto machine = find_machine(system, options, text);
@@ -122,6 +130,7 @@ int run_check_rankfile(System& system, const CheckRankfileOptions& options) {
         rankfile::render_findings_json(options.file, findings, machine.has_value(), context.mpi_major));
   } else {
     system.out(render_all(options.file, findings));
+    if (findings.empty()) system.err(praise(options.file, text, machine.has_value()));
   }
   return rankfile::needs_attention(findings) ? 1 : 0;
 }

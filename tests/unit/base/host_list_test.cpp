@@ -73,6 +73,8 @@ TEST_CASE("hostfiles of all dialects fold to the same names") {
   CHECK(parse_hostfile("h1:4\nh2:4\n", "f") == want);
   CHECK(parse_hostfile("h1\nh1\nh2\nh2\n", "f") == want);  // $PBS_NODEFILE: a line a slot
   CHECK(parse_hostfile("# a comment\n\n  h1 max_slots=4 # x\r\nh2", "f") == want);
+  CHECK_THROWS_AS(parse_hostfile("h1 h2\n", "f"), Error);  // the second would be lost
+  CHECK(parse_hostfile("h1 slots = 4\nh2\tslots=2 max_slots=4\n", "f") == want);
   CHECK(parse_hostfile("", "f").empty());
   try {
     parse_hostfile("h1\nh2 \n$(x)\n", "hosts");
