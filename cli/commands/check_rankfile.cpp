@@ -154,7 +154,8 @@ Subcommand check_rankfile_command() {
     app.add_option("--hostfile", options->hostfile, "the same from a file");
     add_machine_options(app, options->machine);
     app.add_option("--mpi", options->mpi, "4 or 5: the Open MPI that will read the file (default 4)");
-    app.add_flag("--fix", options->fix, "print the file put right; refuses what it cannot decide");
+    app.add_flag("--fix", options->fix,
+                 "print the file put right (send it to another name); refuses what it cannot decide");
     app.add_flag("--json", options->json, "the findings as one JSON document");
     return [options](System& system) { return run_check_rankfile(system, *options); };
   };
