@@ -7,6 +7,7 @@
 #include "launch/default_ranks.hpp"
 #include "rankfile/rankfile.hpp"
 #include "rankfile/rankfile_check.hpp"
+#include "rankfile/rankfile_names.hpp"
 #include "rankfile/rankfile_reader.hpp"
 
 #include <fmt/format.h>
@@ -21,13 +22,11 @@ using rankfile::CheckContext;
 using topology::Dims;
 using topology::MachineTopology;
 
-// A name for this machine that Open MPI takes: it dies on '_', cuts at the first dot, and has keywords.
+// A name for this machine that Open MPI takes as it is, by the linter's own rules.
 std::string own_name(const Environment& environment) {
   const std::string name = environment.host_name.substr(0, environment.host_name.find('.'));
   const bool letter_first = !name.empty() && (name[0] < '0' || name[0] > '9');
-  const bool good = letter_first && is_host_name(name) && name.find('_') == std::string::npos;
-  const bool keyword = name == "rank" || name == "slot" || name == "slots" || name == "username";
-  return good && !keyword ? name : "localhost";
+  return letter_first && is_host_name(name) && !rankfile::judge_name(name) ? name : "localhost";
 }
 
 void refuse_assumed(const JobMachines& machines) {

@@ -95,7 +95,6 @@ std::string praise(const std::string& file, const std::string& text, bool cores_
 int run_fix(System& system, const CheckRankfileOptions& options, const std::string& text,
             const CheckContext& context) {
   const auto fixed = rankfile::fix_rankfile(text, context);
-  const auto before = rankfile::check_rankfile(text, context);
   if (rankfile::has_errors(fixed.remaining)) {
     system.err(render_all(options.file, fixed.remaining));
     system.err(render_message(
@@ -104,7 +103,7 @@ int run_fix(System& system, const CheckRankfileOptions& options, const std::stri
          "mend those lines by hand, or write the file anew with ddlrun gen-rankfile"}));
     return 1;
   }
-  system.err(render_all(options.file, before));
+  system.err(render_all(options.file, rankfile::check_rankfile(text, context)));
   system.out(fixed.text);
   return rankfile::needs_attention(fixed.remaining) ? 1 : 0;
 }

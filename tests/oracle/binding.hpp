@@ -16,6 +16,14 @@
 
 namespace ddlrun::tests {
 
+// "--jobs J" at the front of `words` is taken off; how many judges run side by side.
+inline unsigned take_jobs(std::vector<std::string>& words) {
+  if (words.size() <= 2 || words[0] != "--jobs") return 2;
+  const auto jobs = static_cast<unsigned>(parse_unsigned(words[1], 64).value_or(2));
+  words.erase(words.begin(), words.begin() + 2);
+  return jobs;
+}
+
 struct Binding {
   std::string host;
   std::vector<int> cores;  // machine-wide logical numbers

@@ -58,11 +58,7 @@ std::string judge_row(const CheckRow& row, const OracleMachine& machine, const P
 
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  unsigned jobs = 2;
-  if (words.size() > 2 && words[0] == "--jobs") {
-    jobs = static_cast<unsigned>(parse_unsigned(words[1], 64).value_or(2));
-    words.erase(words.begin(), words.begin() + 2);
-  }
+  const unsigned jobs = take_jobs(words);
   if (words.size() != 3) {
     fmt::print(stderr, "usage: check_table [--jobs J] OMPI_MAP UNEVEN.xml FOLDER\n");
     return 2;

@@ -54,11 +54,7 @@ std::vector<Mutant> make_mutants(std::size_t count, const CheckContext& context)
 
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  unsigned jobs = 2;
-  if (words.size() > 2 && words[0] == "--jobs") {
-    jobs = static_cast<unsigned>(parse_unsigned(words[1], 64).value_or(2));
-    words.erase(words.begin(), words.begin() + 2);
-  }
+  const unsigned jobs = take_jobs(words);
   const auto count = words.size() == 3 ? parse_unsigned(words[2], 1'000'000) : std::nullopt;
   if (!count) {
     fmt::print(stderr, "usage: mutants [--jobs J] OMPI_MAP FOLDER COUNT\n");

@@ -1,0 +1,9 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Sourced by the tests here: skips loudly where the judge is not, leaves $here and the folder $work.
+set -u
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+command -v mpirun >/dev/null || { echo "skipped: no mpirun (Debian: openmpi-bin)"; exit 125; }
+mpirun --version 2>/dev/null | grep -q 'Open MPI) 4\.1' || { echo "skipped: the judge is Open MPI 4.1"; exit 125; }
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
