@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,8 @@
 #include <vector>
 
 namespace ddlrun {
+
+class Kernel;
 
 using Command = std::vector<std::string>;  // argv, never a shell line
 using EnvVars = std::map<std::string, std::string>;
@@ -26,6 +29,13 @@ struct ProcessLimits {
   std::uint64_t output_bytes = 64u << 20;  // per stream; what comes after is dropped and `truncated` set
 };
 
+// A reply that was given in a conversation: after how long, and by the wall clock.
+struct Replied {
+  std::string after;
+  std::chrono::milliseconds since_start{0};
+  std::chrono::system_clock::time_point at;
+};
+
 // How a child ended. Exactly one of the cases holds; a child that could not be started has `start_error`.
 struct ProcessResult {
   int exit_status = 0;  // as a shell would report it: code, or 128 + signal
@@ -35,13 +45,42 @@ struct ProcessResult {
   std::string start_error;  // why it could not be started ("No such file or directory"), else empty
   std::string out;
   std::string err;
-  int passed_on = 0;  // run_attached: the last signal sent to us meanwhile, or 0
+  int passed_on = 0;                     // run_attached: the last signal sent to us meanwhile, or 0
+  std::chrono::milliseconds elapsed{0};  // converse: from start to end
+  std::vector<Replied> replied;          // converse: when each reply was given, in order
 
   bool ok() const { return exit_status == 0 && start_error.empty() && !timed_out; }
 };
 
 // Called for each line of a child's stderr, with its newline; also for what still lacks one after 100 ms.
 using LineSink = std::function<void(std::string_view line)>;
+
+// What is done while a guarded child runs.
+struct Attention {
+  LineSink err_lines;         // as above; may be empty
+  std::function<int()> tick;  // about once a second; returns a signal for the child, or 0; may be empty
+};
+
+// A child that is spoken to: once its stdout holds the whole line `after`, it is given `input` on stdin.
+struct Reply {
+  std::string after;
+  std::shared_ptr<const std::string> input;
+  bool then_close = true;  // its stdin
+};
+
+struct Conversation {
+  Command command;
+  std::string target;          // at most `per_target` at once to the same one
+  std::vector<Reply> replies;  // each is given at most once; in any order
+};
+
+struct ConverseWindow {
+  unsigned total = 32;
+  unsigned per_target = 8;
+};
+
+// A function whose result is text, run in a child process of its own.
+using ChildFunction = std::function<std::string()>;
 
 class ProcessRunner {
  public:
@@ -51,11 +90,24 @@ class ProcessRunner {
   // The same for many commands, at most `window` at once; results in the order of the commands.
   virtual std::vector<ProcessResult> run_many(std::span<const Command> commands, const ProcessLimits& limits,
                                               unsigned window) = 0;
+  // Holds many conversations in a sliding window; `ended` is called for each as it ends, in any order.
+  virtual void converse(std::span<const Conversation> conversations, const ProcessLimits& limits,
+                        const ConverseWindow& window,
+                        const std::function<void(std::size_t index, ProcessResult&& result)>& ended) = 0;
+  // Runs each function in a forked child with its own wall-clock limit, all at once; its text comes back as
+  // `out`. A crash, an exception or a hang costs that one result.
+  virtual std::vector<ProcessResult> run_functions(
+      std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) = 0;
   // Runs in the foreground: the child has our stdin and stdout, signals sent to us are passed on, and the
   // child gets SIGTERM if we die. stderr is ours too, unless `err_lines` is given. `extra` is added to our
   // environment. Returns how it ended; out and err stay empty.
   virtual ProcessResult run_attached(const Command& command, const EnvVars& extra,
                                      const LineSink& err_lines) = 0;
+  // The same, and nothing that the child started outlives it or us: a guardian process ends what is left, with
+  // TERM and 2 s later KILL. The child itself is killed at once if we are: mpirun takes too long to end a job.
+  virtual ProcessResult run_guarded(const Command& command, const EnvVars& extra, const Attention& attention) {
+    return run_attached(command, extra, attention.err_lines);
+  }
 };
 
 class FileSystem {
@@ -63,9 +115,15 @@ class FileSystem {
   virtual ~FileSystem() = default;
   // The file's bytes; Error{request} if it cannot be read or is larger than `max_bytes`.
   virtual std::string read(const std::string& path, std::uint64_t max_bytes) = 0;
+  // The file's bytes in portions of at most 256 KiB, however large it is; "-" is stdin. Error{request} if it
+  // cannot be read.
+  virtual void read_blocks(const std::string& path,
+                           const std::function<void(std::string_view block)>& sink) = 0;
   virtual bool exists(const std::string& path) = 0;
   // Written beside, fsynced, renamed: the old file or the new one, never a half.
   virtual void write(const std::string& path, std::string_view bytes) = 0;
+  // One file or empty folder; no error where there is none.
+  virtual void remove(const std::string& path) = 0;
   // A new private folder (mode 700) whose name begins with `prefix`; returns its path.
   virtual std::string make_folder(const std::string& prefix) = 0;
   // With all that is missing above it; a new one gets mode 700.
@@ -86,6 +144,7 @@ struct Environment {
   std::string executable;              // absolute path of the running binary
   std::string working_folder;
   bool is_root = false;
+  bool stdin_is_terminal = false;
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
 
@@ -105,6 +164,7 @@ struct System {
   std::function<void(std::string_view)> out;               // stdout: the product only
   std::function<void(std::string_view)> err;               // stderr: the talk
   std::function<void(std::string_view)> program_err = {};  // a program's stderr passing through; -q leaves it
+  Kernel* kernel = nullptr;                                // limits, disks, names, interfaces of this host
 };
 
 }  // namespace ddlrun

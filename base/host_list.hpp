@@ -15,6 +15,10 @@ constexpr std::size_t max_hosts = 1u << 20;
 // of its first number ("01-10"). Error{usage} names the column; Error{request} if more than `limit` names.
 std::vector<std::string> expand_host_list(std::string_view text, std::size_t limit = max_hosts);
 
+// The shortest usual form of many names, "h[1-4,7],login", in the order of first appearance; at most `limit`
+// bytes, then ", and 12 more".
+std::string fold_host_list(const std::vector<std::string>& hosts, std::size_t limit = 200);
+
 // One name as ssh, Open MPI and a scheduler all take it: letters, digits, '-', '.', '_' or an IPv4 address.
 bool is_host_name(std::string_view name);
 

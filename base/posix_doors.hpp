@@ -11,15 +11,25 @@ class PosixProcesses : public ProcessRunner {
   ProcessResult run(const Command& command, const ProcessLimits& limits) override;
   std::vector<ProcessResult> run_many(std::span<const Command> commands, const ProcessLimits& limits,
                                       unsigned window) override;
+  void converse(std::span<const Conversation> conversations, const ProcessLimits& limits,
+                const ConverseWindow& window,
+                const std::function<void(std::size_t index, ProcessResult&& result)>& ended) override;
+  std::vector<ProcessResult> run_functions(
+      std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) override;
   ProcessResult run_attached(const Command& command, const EnvVars& extra,
                              const LineSink& err_lines) override;
+  ProcessResult run_guarded(const Command& command, const EnvVars& extra,
+                            const Attention& attention) override;
 };
 
 class PosixFiles : public FileSystem {
  public:
   std::string read(const std::string& path, std::uint64_t max_bytes) override;
+  void read_blocks(const std::string& path,
+                   const std::function<void(std::string_view block)>& sink) override;
   bool exists(const std::string& path) override;
   void write(const std::string& path, std::string_view bytes) override;
+  void remove(const std::string& path) override;
   std::string make_folder(const std::string& prefix) override;
   void make_folders(const std::string& path) override;
 };

@@ -57,6 +57,7 @@ Environment read_environment() {
   environment.executable = read_link("/proc/self/exe");
   environment.working_folder = read_link("/proc/self/cwd");
   environment.is_root = ::geteuid() == 0;
+  environment.stdin_is_terminal = ::isatty(STDIN_FILENO) == 1;
   environment.stdout_is_terminal = ::isatty(STDOUT_FILENO) == 1;
   environment.stderr_is_terminal = ::isatty(STDERR_FILENO) == 1;
   return environment;

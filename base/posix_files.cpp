@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.hpp"
 #include "base/posix_doors.hpp"
+#include "base/text.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -31,6 +33,7 @@ std::string parent_of(const std::string& path) {
 
 [[noreturn]] void refuse(std::string_view action, const std::string& path, int code) {
   const std::string hint = code == ENOENT   ? "ls -l " + parent_of(path)
+                           : code == EISDIR ? "a file in it: ls " + path
                            : code == EACCES ? "check the permissions; ls -ld " + path
                                             : "df -h; ls -ld " + path;
   throw Error(ErrorKind::request,
@@ -74,6 +77,20 @@ std::string PosixFiles::read(const std::string& path, std::uint64_t max_bytes) {
   }
 }
 
+void PosixFiles::read_blocks(const std::string& path,
+                             const std::function<void(std::string_view block)>& sink) {
+  const Descriptor d{path == "-" ? ::dup(0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (d.fd < 0) refuse("read", path, errno);
+  std::vector<char> buffer(1 << 18);
+  while (true) {
+    const ssize_t n = ::read(d.fd, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse("read", path, errno);
+    if (n == 0) return;
+    sink({buffer.data(), static_cast<std::size_t>(n)});
+  }
+}
+
 bool PosixFiles::exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 void PosixFiles::write(const std::string& path, std::string_view bytes) {
@@ -95,6 +112,14 @@ void PosixFiles::write(const std::string& path, std::string_view bytes) {
     refuse("write", path, code);
   }
   sync_folder(parent_of(path));
+}
+
+void PosixFiles::remove(const std::string& path) {
+  if (::remove(path.c_str()) != 0 && errno != ENOENT) {
+    const std::string why = std::strerror(errno);
+    throw Error(ErrorKind::request,
+                {fmt::format("cannot remove {}: {}", printable(path), why), path, "ls -ld " + quote_shell(path)});
+  }
 }
 
 std::string PosixFiles::make_folder(const std::string& prefix) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "base/posix_doors.hpp"
+#include "base/posix_guardian.hpp"
 #include "base/posix_spawn.hpp"
 
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -239,6 +241,44 @@ ProcessResult PosixProcesses::run_attached(const Command& command, const EnvVars
     if ((polls[0].revents & POLLIN) == 0) continue;
     drain(child.err, feed);
     reap_child(child.pid, result);
+    return result;
+  }
+}
+
+ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars& extra,
+                                          const Attention& attention) {
+  const SignalRelay signals;  // before the fork: no signal is lost in between
+  GuardianOptions options;
+  options.capture_err = static_cast<bool>(attention.err_lines);
+  options.extra = extra;
+  options.kill_first = true;
+  Guarded guarded = start_guarded(command, options);
+  ProcessResult result;
+  result.start_error = guarded.start_error;
+  if (guarded.program < 0) {
+    result.exit_status = 127;
+    return result;
+  }
+  LineCutter lines(attention.err_lines);
+  const auto feed = [&](std::string_view bytes) { lines.feed(bytes); };
+  int passed_on = 0;
+  Time next_tick = std::chrono::steady_clock::now();
+  while (true) {
+    std::array<pollfd, 3> polls{
+        {{guarded.reports.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {guarded.err.get(), POLLIN, 0}}};
+    const int ready = ::poll(polls.data(), polls.size(), lines.holds_some() ? unfinished_line_ms : 1000);
+    if (ready == 0) lines.flush();
+    if (const int signal = signals.pass_on(guarded.program); signal != 0) passed_on = signal;
+    drain(guarded.err, feed);
+    if (const Time now = std::chrono::steady_clock::now(); attention.tick && now >= next_tick) {
+      next_tick = now + std::chrono::seconds(1);
+      if (const int signal = attention.tick(); signal != 0) ::kill(guarded.program, signal);
+    }
+    if (ready <= 0 || polls[0].revents == 0) continue;
+    result = take_end(guarded, options);
+    drain(guarded.err, feed);
+    ::waitpid(guarded.guardian, nullptr, 0);  // it ends what is left
+    result.passed_on = passed_on;
     return result;
   }
 }

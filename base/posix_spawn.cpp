@@ -19,16 +19,6 @@ namespace ddlrun {
 
 namespace {
 
-struct Pipe {
-  Fd read, write;
-};
-
-Pipe make_pipe() {
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
-  return {Fd(ends[0]), Fd(ends[1])};
-}
-
 // What the child needs between fork and exec, made before the fork: nothing may allocate there.
 struct Prepared {
   std::vector<char*> argv;
@@ -57,8 +47,19 @@ void limit_resource(__rlimit_resource_t resource, rlim_t value) {
   ::setrlimit(resource, &limit);
 }
 
-[[noreturn]] void become(const Prepared& prepared, const SpawnOptions& options, pid_t parent, int out,
-                         int err, int failure) {
+// The child's ends; -1 = inherited.
+struct Ends {
+  int in = -1, out = -1, err = -1;
+};
+
+void take_ends(const Ends& ends) {
+  if (ends.in >= 0) ::dup2(ends.in, STDIN_FILENO);
+  if (ends.out >= 0) ::dup2(ends.out, STDOUT_FILENO);
+  if (ends.err >= 0) ::dup2(ends.err, STDERR_FILENO);
+}
+
+[[noreturn]] void become(const Prepared& prepared, const SpawnOptions& options, pid_t parent,
+                         const Ends& ends, int failure) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(127);  // the parent died before the death signal was set
   if (options.own_group) ::setpgid(0, 0);
@@ -66,12 +67,11 @@ void limit_resource(__rlimit_resource_t resource, rlim_t value) {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
-  if (options.empty_stdin) {
+  if (options.empty_stdin && ends.in < 0) {
     const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null >= 0) ::dup2(null, STDIN_FILENO);
   }
-  if (out >= 0) ::dup2(out, STDOUT_FILENO);
-  if (err >= 0) ::dup2(err, STDERR_FILENO);
+  take_ends(ends);
   if (options.limits.memory_bytes > 0) limit_resource(RLIMIT_AS, options.limits.memory_bytes);
   if (options.limits.cpu_seconds > 0) limit_resource(RLIMIT_CPU, options.limits.cpu_seconds);
   ::execvpe(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
@@ -80,9 +80,24 @@ void limit_resource(__rlimit_resource_t resource, rlim_t value) {
   ::_exit(127);
 }
 
-void set_nonblocking(const Fd& fd) { ::fcntl(fd.get(), F_SETFL, O_NONBLOCK); }
+void adopt(Child& child, pid_t pid, Fd in, Fd out, Fd err) {
+  child.pid = pid;
+  child.pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  child.in = std::move(in);
+  child.out = std::move(out);
+  child.err = std::move(err);
+  for (const Fd* fd : {&child.in, &child.out, &child.err}) {
+    if (fd->open()) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
+  }
+}
 
 }  // namespace
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  return {Fd(ends[0]), Fd(ends[1])};
+}
 
 Fd& Fd::operator=(Fd&& other) noexcept {
   if (this != &other) {
@@ -110,6 +125,7 @@ Child spawn_child(const Command& command, const SpawnOptions& options) {
     return child;
   }
   const Prepared prepared = prepare(command, options.extra);
+  Pipe in = options.pipe_stdin ? make_pipe() : Pipe{};
   Pipe out = options.out == Stream::pipe ? make_pipe() : Pipe{};
   Pipe err = options.err == Stream::pipe ? make_pipe() : Pipe{};
   Pipe failure = make_pipe();
@@ -119,7 +135,10 @@ Child spawn_child(const Command& command, const SpawnOptions& options) {
     child.start_error = std::strerror(errno);
     return child;
   }
-  if (pid == 0) become(prepared, options, parent, out.write.get(), err.write.get(), failure.write.get());
+  if (pid == 0) {
+    become(prepared, options, parent, {in.read.get(), out.write.get(), err.write.get()}, failure.write.get());
+  }
+  in.read.reset();
   out.write.reset();
   err.write.reset();
   failure.write.reset();
@@ -131,14 +150,32 @@ Child spawn_child(const Command& command, const SpawnOptions& options) {
   if (n == sizeof code) {
     ::waitpid(pid, nullptr, 0);
     child.start_error = std::strerror(code);
+    child.start_errno = code;
     return child;
   }
-  child.pid = pid;
-  child.pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  child.out = std::move(out.read);
-  child.err = std::move(err.read);
-  if (child.out.open()) set_nonblocking(child.out);
-  if (child.err.open()) set_nonblocking(child.err);
+  adopt(child, pid, std::move(in.write), std::move(out.read), std::move(err.read));
+  return child;
+}
+
+Child fork_child(const std::function<int()>& body) {
+  Child child;
+  Pipe out = make_pipe();
+  Pipe err = make_pipe();
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) {
+    child.start_error = std::strerror(errno);
+    return child;
+  }
+  if (pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(127);
+    ::setpgid(0, 0);
+    const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    take_ends({null, out.write.get(), err.write.get()});
+    ::_exit(body());
+  }
+  adopt(child, pid, {}, std::move(out.read), std::move(err.read));
   return child;
 }
 

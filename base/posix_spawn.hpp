@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 
 namespace ddlrun {
@@ -29,6 +30,11 @@ class Fd {
   int fd_ = -1;
 };
 
+struct Pipe {
+  Fd read, write;
+};
+Pipe make_pipe();  // closed on exec
+
 enum class Stream { inherit, pipe };
 
 struct SpawnOptions {
@@ -36,6 +42,7 @@ struct SpawnOptions {
   Stream err = Stream::pipe;
   bool own_group = true;  // a process group of its own, so that a time limit can end all of it
   bool empty_stdin = true;
+  bool pipe_stdin = false;  // instead: Child::in is our end
   ProcessLimits limits;
   EnvVars extra;
 };
@@ -44,11 +51,15 @@ struct SpawnOptions {
 struct Child {
   pid_t pid = -1;
   Fd pidfd;                 // readable when it has ended
-  Fd out, err;              // our ends, non-blocking; closed where inherited
+  Fd in, out, err;          // our ends, non-blocking; closed where inherited
   std::string start_error;  // why there is no child
+  int start_errno = 0;
 };
 
 Child spawn_child(const Command& command, const SpawnOptions& options);
+
+// A child of this very program that runs `body` and ends with what it returns; both streams are pipes.
+Child fork_child(const std::function<int()>& body);
 
 // Collects the ended child into exit_status and signal.
 void reap_child(pid_t pid, ProcessResult& result);

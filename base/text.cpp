@@ -147,4 +147,16 @@ std::optional<std::vector<int>> parse_ranges(std::string_view text, int max) {
   return numbers;
 }
 
+std::string render_bytes(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 5> units{"bytes", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  std::uint64_t divisor = 1;
+  while (unit + 1 < units.size() && bytes / divisor >= 1024) {
+    divisor *= 1024;
+    ++unit;
+  }
+  if (bytes % divisor == 0) return fmt::format("{} {}", bytes / divisor, units[unit]);
+  return fmt::format("{:.1f} {}", static_cast<double>(bytes) / static_cast<double>(divisor), units[unit]);
+}
+
 }  // namespace ddlrun

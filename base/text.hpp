@@ -31,6 +31,9 @@ std::string printable(std::string_view text, std::size_t limit = 200);
 // The candidate within a third of its length in edits (swaps count as one), or nothing.
 std::optional<std::string> closest_match(std::string_view word, std::span<const std::string> candidates);
 
+// A size for people, in powers of 1024: "64 KiB", "15.9 GiB", "0 bytes".
+std::string render_bytes(std::uint64_t bytes);
+
 // Integers as ranges: {0,1,2,5} -> "0-2,5"; the input must ascend.
 std::string render_ranges(std::span<const int> ascending, std::string_view separator = ",");
 // "0-2,5" -> {0,1,2,5}; nothing if it is malformed, descends, or names a number above `max`.

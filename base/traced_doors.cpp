@@ -18,14 +18,33 @@ std::vector<ProcessResult> TracedProcesses::run_many(std::span<const Command> co
   return inner_.run_many(commands, limits, window);
 }
 
-ProcessResult TracedProcesses::run_attached(const Command& command, const EnvVars& extra,
-                                            const LineSink& err_lines) {
+void TracedProcesses::converse(std::span<const Conversation> conversations, const ProcessLimits& limits,
+                               const ConverseWindow& window,
+                               const std::function<void(std::size_t, ProcessResult&&)>& ended) {
+  for (const Conversation& conversation : conversations) {
+    trace_("+ " + render_shell(conversation.command) + "\n");
+  }
+  inner_.converse(conversations, limits, window, ended);
+}
+
+void TracedProcesses::trace_attached(const Command& command, const EnvVars& extra) {
   Command shown;
   if (!extra.empty()) shown.push_back("env");
   for (const auto& [name, value] : extra) shown.push_back(name + "=...");  // values may be secrets
   shown.insert(shown.end(), command.begin(), command.end());
   trace_(fmt::format("+ {}\n", render_shell(shown)));
+}
+
+ProcessResult TracedProcesses::run_attached(const Command& command, const EnvVars& extra,
+                                            const LineSink& err_lines) {
+  trace_attached(command, extra);
   return inner_.run_attached(command, extra, err_lines);
+}
+
+ProcessResult TracedProcesses::run_guarded(const Command& command, const EnvVars& extra,
+                                           const Attention& attention) {
+  trace_attached(command, extra);
+  return inner_.run_guarded(command, extra, attention);
 }
 
 std::string TracedFiles::read(const std::string& path, std::uint64_t max_bytes) {
@@ -33,9 +52,20 @@ std::string TracedFiles::read(const std::string& path, std::uint64_t max_bytes) 
   return inner_.read(path, max_bytes);
 }
 
+void TracedFiles::read_blocks(const std::string& path,
+                              const std::function<void(std::string_view block)>& sink) {
+  trace_(fmt::format("+ cat {}\n", quote_shell(path)));
+  inner_.read_blocks(path, sink);
+}
+
 void TracedFiles::write(const std::string& path, std::string_view bytes) {
   trace_(fmt::format("# writes {} ({} bytes)\n", quote_shell(path), bytes.size()));
   inner_.write(path, bytes);
+}
+
+void TracedFiles::remove(const std::string& path) {
+  trace_(fmt::format("+ rm -f -- {}\n", quote_shell(path)));
+  inner_.remove(path);
 }
 
 std::string TracedFiles::make_folder(const std::string& prefix) {

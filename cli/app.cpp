@@ -141,8 +141,8 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   const Trace trace = [&system](std::string_view line) { system.err(line); };
   TracedProcesses processes(system.processes, trace);
   TracedFiles files(system.files, trace);
-  System traced{processes,  files,      system.clock,      system.environment,
-                system.out, system.err, system.program_err};
+  System traced{processes,  files,      system.clock,       system.environment,
+                system.out, system.err, system.program_err, system.kernel};
   return run(traced);
 }
 

@@ -159,6 +159,11 @@ bool LaunchJob::on_this_host(const Environment& environment) const {
                      [&](const auto& host) { return is_this_host(environment, host); });
 }
 
+bool LaunchJob::all_on_this_host(const Environment& environment) const {
+  return std::all_of(hosts.begin(), hosts.end(),
+                     [&](const auto& host) { return is_this_host(environment, host); });
+}
+
 LaunchJob plan_launch_job(System& system, const LaunchOptions& options, int mpi_major) {
   if (!options.rankfile.empty()) return take_rankfile(system, options, mpi_major);
   LaunchJob job;

@@ -25,6 +25,7 @@ struct LaunchJob {
   int fewest_cores() const;
   int most_cores() const;
   bool on_this_host(const Environment& environment) const;
+  bool all_on_this_host(const Environment& environment) const;
 };
 
 // Plans the job, or takes --rankfile, and lets the linter judge the text. Findings go to

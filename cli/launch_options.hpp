@@ -23,12 +23,17 @@ struct LaunchOptions {
   std::vector<std::string> mpi_arguments;
   std::string mpirun = "mpirun";
   std::string run_folder;  // "" : a new one below the user's state folder
+  std::string interface;   // CIDR, NAME or none; "": chosen where it matters
   bool tag_output = false;
   bool dry_run = false;
   bool verify = false;
   bool no_verify = false;
   bool strict = false;
   bool allow_run_as_root = false;
+  bool no_watch = false;
+  bool no_diagnose = false;
+  std::string stall_after = "60";
+  std::string on_stall = "warn";
   std::vector<std::string> program;  // what stood behind "--"
 };
 

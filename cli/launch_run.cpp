@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/launch_attention.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/plan_json.hpp"
 
@@ -15,10 +16,6 @@
 namespace ddlrun::cli {
 
 namespace {
-
-using launch::PlacementCount;
-using launch::PlacementRow;
-using launch::PlacementWatch;
 
 std::string state_folder(const Environment& environment) {
   const std::string xdg = environment.get("XDG_STATE_HOME");
@@ -46,48 +43,6 @@ void write_inputs(System& system, const LaunchRun& run) {
   write("run.json", launch::render_run_json(run.record));
 }
 
-std::string first_that_is_not_ok(const std::vector<PlacementRow>& rows) {
-  for (const PlacementRow& row : rows) {
-    if (row.verdict == launch::PlaceVerdict::ok) continue;
-    return fmt::format("rank {} on {}: {}", row.planned.rank, row.found ? row.found->host : row.planned.host,
-                       row.why);
-  }
-  return {};
-}
-
-void tell_places(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
-  const PlacementCount count = launch::count_verdicts(rows);
-  system.err("ddlrun: each rank's place, as planned and as found:\n" + launch::render_placement_table(rows));
-  if (count.differs + count.silent == 0) return;
-  const std::string what =
-      count.differs > 0
-          ? fmt::format("{} of {} ranks are NOT where they were planned", count.differs, rows.size())
-          : fmt::format("{} of {} ranks never told their place", count.silent, rows.size());
-  system.err(render_message("ddlrun", run.strict ? "error" : "warning",
-                            {what, first_that_is_not_ok(rows), run.differs_hint}));
-}
-
-// After the end: who never reported, unless all have and the table was shown.
-void tell_silent(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
-  if (launch::count_verdicts(rows).silent < rows.size()) return tell_places(system, run, rows);
-  system.err(fmt::format("ddlrun: none of {} ranks told its place: they were not started\n", rows.size()));
-}
-
-ProcessResult run_watched(System& system, const LaunchRun& run, PlacementWatch& watch) {
-  bool told = false;
-  const auto& pass = system.program_err ? system.program_err : system.err;
-  const LineSink sink = [&](std::string_view line) {
-    const std::string rest = watch.take_line(line);
-    if (!rest.empty()) pass(rest);
-    if (told || !watch.complete()) return;
-    told = true;
-    tell_places(system, run, watch.rows());
-  };
-  ProcessResult result = system.processes.run_attached(run.line.argv, run.line.environment, sink);
-  if (!told && result.start_error.empty()) tell_silent(system, run, watch.rows());
-  return result;
-}
-
 void check_started(const ProcessResult& result, const std::string& mpirun) {
   if (result.start_error.empty()) return;
   throw Error(ErrorKind::request,
@@ -102,21 +57,23 @@ int status_of(const ProcessResult& result) {
   return told_to_stop && result.exit_status == 1 ? 128 + result.passed_on : result.exit_status;
 }
 
-// The last word: how it ended, and where everything about it lies.
-void tell_end(System& system, const LaunchRun& run, const ProcessResult& result) {
-  const int status = status_of(result);
+// The last word: who failed first, how the job ended, and where everything about it lies.
+void tell_end(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
+  const bool told_to_stop = result.passed_on != 0;
+  if (run.record.watched && !told_to_stop) {
+    const auto first = launch::find_first_failure(*run.record.watched, status);
+    const auto& lost = run.record.watched->lost_hosts;
+    if (first) system.err("ddlrun: " + launch::render_first_failure(*first) + "\n");
+    if (!lost.empty()) system.err("ddlrun: " + launch::render_lost_hosts(lost) + "\n");
+  }
   std::string how = "ended well";
-  if (result.passed_on != 0)
+  if (told_to_stop)
     how = fmt::format("was told to stop by signal {}", result.passed_on);
-  else if (status > 128)
+  else if (status > 128 && status <= 128 + 64)
     how = fmt::format("ended by signal {} (status {})", status - 128, status);
   else if (status != 0)
     how = fmt::format("ended with status {}", status);
   system.err(fmt::format("ddlrun: the job {}; run folder {}\n", how, run.folder));
-}
-
-bool all_are_ok(const std::vector<PlacementRow>& rows) {
-  return launch::count_verdicts(rows).ok == rows.size();
 }
 
 }  // namespace
@@ -138,22 +95,26 @@ std::string choose_run_folder(System& system, const std::string& wanted, bool cr
 }
 
 int run_launch(System& system, LaunchRun run) {
-  PlacementWatch watch(run.job.ranks, run.token);
-  run.record.placement = watch.rows();
+  LaunchAttention attention(system, run);
+  run.record.placement = attention.places();
   run.record.verified = false;
   write_inputs(system, run);
-  const bool verify = !run.token.empty();
   const ProcessResult result =
-      verify ? run_watched(system, run, watch)
-             : system.processes.run_attached(run.line.argv, run.line.environment, nullptr);
-  run.record.verified = verify;
-  run.record.placement = watch.rows();
-  run.record.end = launch::RunEnd{system.clock.now(), status_of(result), result.signal};
+      system.processes.run_guarded(run.line.argv, run.line.environment, attention.attention());
+  attention.finish(result);
+  run.record.verified = run.verify;
+  run.record.placement = attention.places();
+  run.record.watched = attention.watched();
+  const int status = attention.status().value_or(status_of(result));
+  run.record.end = launch::RunEnd{system.clock.now(), status, result.signal};
   system.files.write(run.folder + "/run.json", launch::render_run_json(run.record));
   check_started(result, run.line.argv[0]);
-  tell_end(system, run, result);
-  if (run.strict && verify && result.exit_status == 0 && !all_are_ok(run.record.placement)) return 1;
-  return status_of(result);
+  const std::string why = result.passed_on == 0 ? attention.diagnosis(result.exit_status) : std::string();
+  if (!why.empty()) system.err("ddlrun: what the output above says:\n" + why);
+  tell_end(system, run, result, status);
+  const bool all_ok = launch::count_verdicts(run.record.placement).ok == run.record.placement.size();
+  if (run.strict && run.verify && status == 0 && !all_ok) return 1;
+  return status;
 }
 
 }  // namespace ddlrun::cli

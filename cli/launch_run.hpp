@@ -22,7 +22,11 @@ struct LaunchRun {
   launch::Exports exports;
   launch::RunRecord record;
   std::string folder;
-  std::string token;  // not empty: ranks tell their places
+  std::string token;    // marks what ranks tell; empty: they tell nothing
+  bool verify = false;  // they tell their places
+  bool watch = false;   // they tell how they fare
+  bool end_on_stall = false;
+  bool diagnose = false;  // says why it ended badly
   bool strict = false;
   std::string differs_hint;  // what to type if a rank is not where it was planned
 };

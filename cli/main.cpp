@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/posix_doors.hpp"
+#include "base/posix_kernel.hpp"
 #include "cli/app.hpp"
 
 #include <unistd.h>
@@ -8,8 +9,10 @@ int main(int argc, char** argv) {
   ddlrun::PosixProcesses processes;
   ddlrun::PosixFiles files;
   ddlrun::SystemClock clock;
+  ddlrun::PosixKernel kernel;
   const ddlrun::Environment environment = ddlrun::read_environment();
   const auto out = [](std::string_view bytes) { ddlrun::write_all(STDOUT_FILENO, bytes); };
   const auto err = [](std::string_view bytes) { ddlrun::write_all(STDERR_FILENO, bytes); };
-  return ddlrun::cli::run_app({argv + 1, argv + argc}, {processes, files, clock, environment, out, err});
+  return ddlrun::cli::run_app({argv + 1, argv + argc},
+                              {processes, files, clock, environment, out, err, {}, &kernel});
 }

@@ -49,8 +49,13 @@ void add_exports(LineBuilder& builder, const Exports& exports) {
 }
 
 std::string wrapper_reason(const RankProgram& program) {
-  return program.report_token.empty() ? "a word \":\" would start another program for mpirun"
-                                      : "each rank tells where it is, then becomes the program";
+  const bool tells = !program.report_token.empty();
+  if (program.keep) {
+    return fmt::format("{}keeps each rank: tells how it fares, and ends all it started when the job ends",
+                       tells ? "tells where each rank is, then " : "");
+  }
+  return tells ? "each rank tells where it is, then becomes the program"
+               : "a word \":\" would start another program for mpirun";
 }
 
 // A word that stands for ":" and is none of the program's own.
@@ -62,6 +67,48 @@ std::string colon_stand_in(const Command& program) {
 
 bool has_colon(const Command& program) {
   return std::find(program.begin(), program.end(), ":") != program.end();
+}
+
+// Called with ddlrun's path as $0: where there is none, the program starts by itself.
+constexpr std::string_view without_ddlrun =
+    R"([ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@")";
+
+// A setting of Open MPI that we choose, unless the user has.
+class Settings {
+ public:
+  Settings(const LaunchRequest& request, const EnvVars& environment)
+      : request_(request), environment_(environment) {}
+
+  bool chosen_by_user(const std::string& name) const {
+    const auto is_it = [&](const auto& entry) { return entry.first == name; };
+    return std::any_of(request_.mca.begin(), request_.mca.end(), is_it) ||
+           std::find(request_.mpi_arguments.begin(), request_.mpi_arguments.end(), name) !=
+               request_.mpi_arguments.end() ||
+           environment_.count("OMPI_MCA_" + name) != 0 || environment_.count("PRTE_MCA_" + name) != 0;
+  }
+  void add(LineBuilder& builder, const std::string& name, const std::string& value, std::string why) const {
+    if (chosen_by_user(name)) return;
+    builder.add({request_.mpi_major < 5 ? "--mca" : "--prtemca", name, value}, std::move(why));
+  }
+
+ private:
+  const LaunchRequest& request_;
+  const EnvVars& environment_;
+};
+
+void add_keepalives(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+  if (!request.keepalives) return;
+  const Settings settings(request, environment);
+  settings.add(builder, "oob_tcp_keepalive_time", "10",
+               "a host that goes away is noticed within 30 s, not 8 min");
+  settings.add(builder, "oob_tcp_keepalive_intvl", "5", "after 10 s of silence it is asked every 5 s");
+  settings.add(builder, "oob_tcp_keepalive_probes", "3", "three times");
+  for (const char* other : {"plm_rsh_agent", "orte_rsh_agent", "plm_rsh_args"}) {
+    if (settings.chosen_by_user(other)) return;  // perhaps not OpenSSH
+  }
+  const std::string name = request.mpi_major < 5 ? "plm_rsh_args" : "plm_ssh_args";
+  settings.add(builder, name, "-o ServerAliveInterval=5 -o ServerAliveCountMax=6",
+               "the same for ssh: it would wait for a quarter of an hour");
 }
 
 }  // namespace
@@ -89,9 +136,20 @@ MpirunVersion parse_mpirun_version(std::string_view output) {
 
 Command plan_rank_command(const RankProgram& program) {
   const bool colons = has_colon(program.program);
-  if (program.report_token.empty() && !colons) return program.program;
-  Command command{program.ddlrun, "exec"};
+  if (program.report_token.empty() && !colons && !program.keep) return program.program;
+  Command command;
+  if (program.may_lack_ddlrun && program.report_token.empty() && !colons) {
+    command = {"/bin/sh", "-c", std::string(without_ddlrun)};
+  }
+  command.insert(command.end(), {program.ddlrun, "exec"});
   if (!program.report_token.empty()) command.insert(command.end(), {"--report", program.report_token});
+  if (program.keep) command.push_back("--keep");
+  if (program.keep && !program.watch_token.empty()) {
+    command.insert(command.end(), {"--watch", program.watch_token});
+    if (program.stall_after > 0) {
+      command.insert(command.end(), {"--stall-after", fmt::format("{}", program.stall_after)});
+    }
+  }
   const std::string stand_in = colon_stand_in(program.program);
   if (colons) command.insert(command.end(), {"--colon", stand_in});
   command.push_back("--");
@@ -106,7 +164,7 @@ Command restore_colons(Command program, std::string_view stand_in) {
   return program;
 }
 
-LaunchLine plan_launch_line(const LaunchRequest& request) {
+LaunchLine plan_launch_line(const LaunchRequest& request, const EnvVars& environment) {
   LineBuilder builder;
   builder.line().argv.push_back(request.mpirun);
   if (request.allow_run_as_root) builder.add({"--allow-run-as-root"}, "you asked for it");
@@ -114,7 +172,9 @@ LaunchLine plan_launch_line(const LaunchRequest& request) {
               "the ranks of the plan, so that a cut rankfile is noticed");
   add_rankfile(builder, request);
   add_exports(builder, request.exports);
+  add_keepalives(builder, request, environment);
   for (const auto& [name, value] : request.mca) builder.add({"--mca", name, value}, "you asked for it");
+  for (const auto& [name, value, why] : request.chosen_mca) builder.add({"--mca", name, value}, why);
   if (request.tag_output && request.mpi_major < 5) builder.add({"--tag-output"}, "each line tells its rank");
   if (request.tag_output && request.mpi_major >= 5)
     builder.add({"--output", "tag"}, "each line tells its rank");

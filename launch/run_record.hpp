@@ -6,6 +6,7 @@
 #include "base/doors.hpp"
 #include "launch/exports.hpp"
 #include "launch/placement_check.hpp"
+#include "launch/rank_watch.hpp"
 
 #include <chrono>
 #include <optional>
@@ -32,7 +33,8 @@ struct RunRecord {
   Command program;
   std::vector<std::string> exported;
   std::chrono::system_clock::time_point start;
-  std::optional<RunEnd> end;  // nothing while it runs, or if ddlrun was killed
+  std::optional<RunEnd> end;           // nothing while it runs, or if ddlrun was killed
+  std::optional<WatchRecord> watched;  // nothing if nobody watched
   bool verified = false;
   std::vector<PlacementRow> placement;  // planned, and found where `verified`
 };

@@ -14,12 +14,16 @@ std::string_view verdict_name(PlaceVerdict verdict) {
   return verdict == PlaceVerdict::ok ? "ok" : verdict == PlaceVerdict::differs ? "differs" : "silent";
 }
 
-Json rank_json(const PlacementRow& row, bool verified) {
+Json rank_json(const PlacementRow& row, bool verified, const std::optional<WatchRecord>& watched) {
   Json rank{{"rank", row.planned.rank},
             {"local_rank", row.planned.local_rank},
             {"host", row.planned.host},
             {"slot", row.planned.slot},
             {"planned_pus", render_ranges(row.planned.pus)}};
+  if (watched) {
+    const auto end = watched->ends.find(row.planned.rank);
+    rank["exit_status"] = end == watched->ends.end() ? Json() : Json(end->second);
+  }
   if (!verified) return rank;
   rank["found_host"] = row.found ? Json(row.found->host) : Json();
   rank["found_pus"] = row.found ? Json(render_ranges(row.found->pus)) : Json();
@@ -33,12 +37,39 @@ Json end_json(const std::optional<RunEnd>& end) {
   return {{"time", render_time(end->time)}, {"exit_status", end->exit_status}, {"signal", end->signal}};
 }
 
+Json failure_json(const std::optional<RankReport>& report) {
+  if (!report) return {};
+  return {{"rank", report->rank},
+          {"host", report->host},
+          {"exit_status", report->exit_status},
+          {"signal", report->signal}};
+}
+
+Json watched_json(const std::optional<WatchRecord>& record, int status) {
+  if (!record) return {};
+  Json stalls = Json::array();
+  for (const RankReport& report : record->stalls) {
+    stalls.push_back({{"rank", report.rank},
+                      {"host", report.host},
+                      {"seconds", report.stall.seconds},
+                      {"state", std::string(1, report.stall.state)},
+                      {"pid", report.stall.pid},
+                      {"process", report.stall.name}});
+  }
+  return {{"first_failure", failure_json(find_first_failure(*record, status))},
+          {"stalls", stalls},
+          {"silent_hosts", record->silent_hosts},
+          {"lost_hosts", record->lost_hosts}};
+}
+
 // One rank a line: readable in a diff, and large runs stay small.
 std::string render_ranks(const RunRecord& record) {
   std::string text;
   for (const PlacementRow& row : record.placement) {
     if (!text.empty()) text += ",\n";
-    text += "    " + rank_json(row, record.verified).dump(-1, ' ', false, Json::error_handler_t::replace);
+    text +=
+        "    " +
+        rank_json(row, record.verified, record.watched).dump(-1, ' ', false, Json::error_handler_t::replace);
   }
   return text.empty() ? "[]" : "[\n" + text + "\n  ]";
 }
@@ -60,6 +91,7 @@ std::string render_run_json(const RunRecord& record) {
       {"mpirun", record.mpirun},
       {"versions",
        {{"ddlrun", record.ddlrun_version}, {"mpirun", record.mpirun_version}, {"kernel", record.kernel}}},
+      {"watched", watched_json(record.watched, record.end ? record.end->exit_status : 0)},
       {"verified", record.verified}};
   std::string text = head.dump(2, ' ', false, Json::error_handler_t::replace);
   text.resize(text.size() - 2);  // "\n}": the ranks follow

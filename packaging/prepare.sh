@@ -4,10 +4,13 @@
 
 say() { printf '\n== %s\n' "$*"; }
 
-build_packages="g++ cmake ninja-build pkg-config libhwloc-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+build_packages="g++ cmake ninja-build pkg-config libhwloc-dev libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev
   libopenmpi-dev openmpi-bin libdnnl-dev zlib1g-dev"
 data_packages="dataset-fashion-mnist"
 test_packages="doctest-dev hwloc-nox shellcheck procps python3"
+# The lab's virtual hosts (tests/lab): programs that it starts itself, inside namespaces.
+test_packages+=" openssh-client openssh-server iproute2 util-linux nftables faketime
+  slurmctld slurmd slurm-client munge libpmix2"
 
 missing_packages() {
   for package in "$@"; do
@@ -35,8 +38,40 @@ install_packages() {
     case $answer in [nN]*) exit 3 ;; esac
   fi
   $sudo apt-get update -qq
+  local status=0
   # shellcheck disable=SC2086
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+  without_services $sudo env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends $missing >/dev/null || status=$?
+  return "$status"
+}
+
+# without_services COMMAND...: packages installed by it start no daemon now (policy-rc.d forbids it) and, where systemd
+# runs, none at the next boot. An administrator's own policy stays as it is.
+without_services() {
+  local policy=/usr/sbin/policy-rc.d made='' status=0 unit known=''
+  [ ! -d /run/systemd/system ] || known=$(lab_units)
+  if [ ! -e "$policy" ]; then
+    made=yes
+    trap '$sudo rm -f /usr/sbin/policy-rc.d; exit 130' INT TERM
+    printf '#!/bin/sh\nexit 101\n' | $sudo sh -c "cat > $policy && chmod 755 $policy"
+  fi
+  "$@" || status=$?
+  if [ -n "$made" ]; then
+    $sudo rm -f "$policy"
+    trap - INT TERM
+  fi
+  if [ -d /run/systemd/system ]; then
+    for unit in $(lab_units); do
+      [[ " $known " == *" $unit "* ]] || $sudo systemctl disable --quiet "$unit" || true
+    done
+  fi
+  return "$status"
+}
+# Of the services that the lab's packages bring, those that are installed, in one line.
+lab_units() {
+  for unit in ssh munge slurmd slurmctld nftables; do
+    [ ! -e "/lib/systemd/system/$unit.service" ] || printf '%s ' "$unit"
+  done
 }
 
 # build PRESET [TARGET...]: configures and builds build/PRESET.

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "runtime/allreduce_command.hpp"
 #include "runtime/train_command.hpp"
 
 int main(int argc, char** argv) {
-  return ddlrun::runtime::run_train_command({argv + (argc > 0 ? 1 : 0), argv + argc});
+  std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  if (!words.empty() && words[0] == "allreduce") {
+    words.erase(words.begin());
+    return ddlrun::runtime::run_allreduce_command(words);
+  }
+  return ddlrun::runtime::run_train_command(words);
 }

@@ -11,6 +11,9 @@ Subcommand read_topology_command();
 Subcommand gen_rankfile_command();
 Subcommand check_rankfile_command();
 Subcommand launch_command();
+Subcommand doctor_command();
+Subcommand diagnose_command();
 Subcommand exec_command();
+Subcommand agent_command();
 
 }  // namespace ddlrun::cli

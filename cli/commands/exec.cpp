@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun exec`: what each rank runs first. It tells where the rank really is, then becomes the
-// program.
+// `ddlrun exec`: what each rank runs first. It tells where the rank really is, then becomes the program, or
+// stays as its keeper.
 #include "base/error.hpp"
 #include "base/posix_rank.hpp"
+#include "base/posix_supervise.hpp"
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "launch/open_mpi.hpp"
 #include "launch/place_marker.hpp"
 #include "launch/rank_identity.hpp"
+#include "launch/rank_marker.hpp"
+#include "launch/rank_watch.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 namespace ddlrun::cli {
 
@@ -23,6 +28,9 @@ namespace {
 struct ExecOptions {
   std::string report_token;
   std::string colon;
+  bool keep = false;
+  std::string watch_token;
+  int stall_after = 0;
   Command program;
 };
 
@@ -55,6 +63,66 @@ int tell_failure(System& system, const std::string& program, int code) {
   return code == ENOENT ? 127 : 126;
 }
 
+// What a keeper tells of its rank: that the host lives, that the rank stalls or goes on, how it ended.
+class Keeper {
+ public:
+  Keeper(const ExecOptions& options, const Environment& environment, const launch::RankIdentity& identity)
+      : token_(options.watch_token), stall_after_(options.stall_after) {
+    speaks_for_host_ = identity.local_rank.value_or(0) < launch::signing_ranks;
+    report_.rank = identity.rank;
+    report_.host = environment.host_name;
+    if (stall_after_ > 0) judge_.emplace(stall_after_, Steady::now());
+    if (speaks_for_host_) tell(launch::RankSign::alive);
+  }
+
+  std::chrono::milliseconds interval() const {
+    const auto look = launch::sample_interval(stall_after_ > 0 ? stall_after_ : 60);
+    return speaks_for_host_ ? std::min<std::chrono::milliseconds>(look, launch::sign_interval) : look;
+  }
+
+  void take(const TreeSample& sample) {
+    const auto now = Steady::now();
+    const launch::Judgement judgement = judge_ ? judge_->take(now, sample) : launch::Judgement();
+    report_.stall = judgement.stall;
+    if (judgement.kind == launch::Judgement::stalled) return tell(launch::RankSign::stalled);
+    if (judgement.kind == launch::Judgement::moves) return tell(launch::RankSign::moves);
+    if (speaks_for_host_ && now - last_sign_ >= launch::sign_interval - interval() / 2) {
+      tell(launch::RankSign::alive);
+    }
+  }
+
+  void end(const ProcessResult& result) {
+    report_.exit_status = result.exit_status;
+    report_.signal = result.signal;
+    tell(launch::RankSign::ended);
+  }
+
+ private:
+  using Steady = std::chrono::steady_clock;
+
+  void tell(launch::RankSign sign) {
+    report_.sign = sign;
+    last_sign_ = Steady::now();
+    tell_launcher(launch::render_rank_marker(token_, report_));
+  }
+
+  std::string token_;
+  int stall_after_;
+  bool speaks_for_host_ = false;
+  launch::RankReport report_;
+  std::optional<launch::StallJudge> judge_;
+  Steady::time_point last_sign_;
+};
+
+// Returns only if the program could not be started: the errno.
+int keep_program(System& system, const ExecOptions& options, const Command& program) {
+  const auto identity = launch::find_rank_identity(system.environment.variables);
+  if (options.watch_token.empty() || !identity) return supervise_program(program, {});
+  Keeper keeper(options, system.environment, *identity);
+  return supervise_program(program, {[&](const TreeSample& sample) { keeper.take(sample); },
+                                     keeper.interval(), [&](const ProcessResult& end) { keeper.end(end); }});
+}
+
 int run_exec(System& system, const ExecOptions& options) {
   Command program = options.program;
   if (program.empty() || program[0].empty()) {
@@ -63,6 +131,7 @@ int run_exec(System& system, const ExecOptions& options) {
   if (!options.colon.empty()) program = launch::restore_colons(std::move(program), options.colon);
   end_with_parent();
   if (!options.report_token.empty()) report_place(system, options.report_token);
+  if (options.keep) return tell_failure(system, program[0], keep_program(system, options, program));
   return tell_failure(system, program[0], become_program(program));
 }
 
@@ -80,6 +149,11 @@ Subcommand exec_command() {
     options->program = rest;
     app.add_option("--report", options->report_token,
                    "tell rank, host and cpuset on stderr, marked with this word");
+    app.add_flag("--keep", options->keep, "stay as the program's parent, and end all of it with the job");
+    app.add_option("--watch", options->watch_token,
+                   "with --keep: tell on stderr how the rank fares, marked with this word");
+    app.add_option("--stall-after", options->stall_after,
+                   "with --watch: tell when it made no progress for so many seconds");
     app.add_option("--colon", options->colon, "this word of the program stands for \":\"");
     return [options](System& system) { return run_exec(system, *options); };
   };

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_job.hpp"
+#include "cli/launch_network.hpp"
 #include "cli/launch_options.hpp"
 #include "cli/launch_program.hpp"
 #include "cli/launch_run.hpp"
@@ -13,6 +14,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace ddlrun::cli {
@@ -48,6 +50,43 @@ bool wants_verify(const LaunchOptions& options, bool is_trainer) {
   return !options.no_verify && (options.verify || options.strict || is_trainer);
 }
 
+struct WatchPlan {
+  bool keep = false;   // a keeper stays with each rank
+  bool tells = false;  // and tells how it fares
+  int stall_after = 0;
+  bool end_on_stall = false;
+};
+
+// Words for mpirun by which stderr goes elsewhere: the keepers' lines would end up there.
+bool sends_stderr_elsewhere(const std::string& word) {
+  for (const std::string_view part : {"output-filename", "merge-stderr", "xml"}) {
+    if (word.starts_with('-') && word.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+WatchPlan plan_watch(const LaunchOptions& options) {
+  const auto after = parse_unsigned(options.stall_after, 86'400);
+  if (!after) {
+    throw Error(ErrorKind::usage, {fmt::format("--stall-after takes seconds, 0 to 86400, not '{}'",
+                                               printable(options.stall_after, 40)),
+                                   "", "--stall-after 60; 0 for never"});
+  }
+  if (options.on_stall != "warn" && options.on_stall != "end") {
+    throw Error(ErrorKind::usage,
+                {fmt::format("--on-stall takes warn or end, not '{}'", printable(options.on_stall, 40)), "",
+                 "--on-stall end"});
+  }
+  const bool end = options.on_stall == "end";
+  if (end && options.no_watch) {
+    throw Error(ErrorKind::usage,
+                {"--on-stall end needs what --no-watch leaves out", "", "--on-stall end alone"});
+  }
+  const bool elsewhere =
+      std::any_of(options.mpi_arguments.begin(), options.mpi_arguments.end(), sends_stderr_elsewhere);
+  return {!options.no_watch, !options.no_watch && !elsewhere, static_cast<int>(*after), end};
+}
+
 // Unlikely enough in anybody's output, and a new one for each run.
 std::string make_token(const System& system) {
   return fmt::format("{:x}", system.clock.now().time_since_epoch().count());
@@ -79,8 +118,11 @@ struct Decided {
   MpirunVersion mpirun;
   LaunchJob job;
   ChosenProgram program;
-  std::string token;  // "" without verification
+  bool verify = false;
+  WatchPlan watch;
+  std::string token;  // "" if the ranks tell nothing
   Exports exports;
+  LaunchNetwork network;
 };
 
 Decided decide(System& system, const LaunchOptions& options) {
@@ -90,14 +132,20 @@ Decided decide(System& system, const LaunchOptions& options) {
   decided.job = plan_launch_job(system, options, decided.mpirun.major);
   const LaunchJob& job = decided.job;
   decided.program = choose_program(system, options.program, job.on_this_host(system.environment));
-  if (wants_verify(options, decided.program.is_trainer)) decided.token = make_token(system);
+  decided.verify = wants_verify(options, decided.program.is_trainer);
+  decided.watch = plan_watch(options);
+  if (decided.verify || decided.watch.tells) decided.token = make_token(system);
   decided.exports = launch::plan_exports({options.exports, job.fewest_cores(), job.most_cores()},
                                          system.environment.variables);
+  decided.network = choose_launch_network(system, options, job);
+  add_network(decided.network, decided.exports);
+  if (!decided.network.remark.empty()) decided.job.remarks.push_back(decided.network.remark);
   return decided;
 }
 
+// `tells` false: nobody would take the keepers' lines out of stderr.
 LaunchLine make_line(const System& system, const LaunchOptions& options, const Decided& decided,
-                     const std::string& rankfile) {
+                     const std::string& rankfile, bool tells = true) {
   launch::LaunchRequest request;
   request.mpirun = options.mpirun;
   request.mpi_major = decided.mpirun.major;
@@ -105,17 +153,26 @@ LaunchLine make_line(const System& system, const LaunchOptions& options, const D
   request.rankfile = rankfile;
   request.exports = decided.exports;
   request.mca = options.mca;
+  request.chosen_mca = mca_settings(decided.network);
   request.mpi_arguments = options.mpi_arguments;
   request.tag_output = options.tag_output;
   request.allow_run_as_root = options.allow_run_as_root;
-  request.program = {decided.program.command, system.environment.executable, decided.token};
-  return launch::plan_launch_line(request);
+  const bool others = !decided.job.all_on_this_host(system.environment);
+  request.keepalives = others;
+  request.program = {decided.program.command,
+                     system.environment.executable,
+                     decided.verify ? decided.token : "",
+                     decided.watch.keep,
+                     decided.watch.tells && tells ? decided.token : "",
+                     decided.watch.stall_after,
+                     others};
+  return launch::plan_launch_line(request, system.environment.variables);
 }
 
 int show(System& system, const LaunchOptions& options, const Decided& decided) {
   const std::string path = choose_run_folder(system, options.run_folder, false) + "/rankfile";
   system.out(launch::render_dry_run({path, decided.job.rankfile_text, decided.job.remarks, decided.exports,
-                                     make_line(system, options, decided, path)}));
+                                     make_line(system, options, decided, path, false)}));
   return 0;
 }
 
@@ -162,7 +219,8 @@ int run_launch_command(System& system, const LaunchOptions& options) {
   tell(system, decided, line, folder);
   return run_launch(
       system, {decided.job, line, decided.exports, make_record(system, options, decided, folder), folder,
-               decided.token, options.strict, differs_hint(options)});
+               decided.token, decided.verify, decided.watch.tells, decided.watch.end_on_stall,
+               !options.no_diagnose, options.strict, differs_hint(options)});
 }
 
 void add_options(CLI::App& app, LaunchOptions& options) {
@@ -181,12 +239,21 @@ void add_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("--mpirun", options.mpirun, "the mpirun to use");
   app.add_option("--run-folder", options.run_folder,
                  "where rankfile, argv, plan and result of this run are kept");
+  app.add_option("--interface", options.interface,
+                 "network between the hosts: CIDR, interface name or none; default: the one all share");
   app.add_flag("--tag-output", options.tag_output, "put the rank before each line of output");
   app.add_flag("--dry-run", options.dry_run, "print what would be done, as a script; run and write nothing");
   app.add_flag("--verify", options.verify,
                "compare each rank's real cores with the plan (default for the trainer)");
   app.add_flag("--no-verify", options.no_verify, "start the program directly");
   app.add_flag("--strict", options.strict, "--verify, and exit 1 if a rank is not where it was planned");
+  app.add_option("--stall-after", options.stall_after,
+                 "tell at most so many seconds after a rank stopped to get on (60); 0: never");
+  app.add_option("--on-stall", options.on_stall,
+                 "warn (default), or end the job with status 124 if a rank is stopped or a host is silent");
+  app.add_flag("--no-watch", options.no_watch,
+               "no keeper beside each rank: nobody tells of stalls, or ends what a killed job leaves");
+  app.add_flag("--no-diagnose", options.no_diagnose, "do not say why a job ended badly");
   app.add_flag("--allow-run-as-root", options.allow_run_as_root, "let mpirun run as root");
 }
 

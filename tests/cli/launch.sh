@@ -174,9 +174,10 @@ done
 
 # mpirun itself is killed: the ranks get their death signal, although their program knows nothing of MPI.
 seconds=$((100000 + RANDOM))
-"$DDLRUN" launch $ranks --verify -- sleep "$seconds" > signal.out 2> signal.err < /dev/null &
+"$DDLRUN" launch $ranks --verify -- sh -c "sleep $seconds; true" > signal.out 2> signal.err < /dev/null &
 wait_for "$seconds" $ranks
-read -r mpirun_pid _ < "/proc/$!/task/$!/children"
+read -r guard _ < "/proc/$!/task/$!/children"
+read -r mpirun_pid _ < "/proc/$guard/task/$guard/children"
 kill -KILL "$mpirun_pid"
 wait $! 2> /dev/null
 status=$?

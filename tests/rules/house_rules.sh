@@ -17,14 +17,15 @@ may_include() {
     rankfile) echo rankfile topology base ;;
     templates) echo templates rankfile topology base ;;
     schedulers) echo schedulers templates rankfile topology base ;;
+    diagnose) echo diagnose base ;;
     launch) echo launch schedulers templates rankfile topology base ;;
     doctor) echo doctor schedulers templates rankfile topology base ;;
-    cli) echo cli doctor launch schedulers templates rankfile topology base ;;
+    cli) echo cli diagnose doctor launch schedulers templates rankfile topology base ;;
     runtime) echo runtime base ;;
   esac
 }
 
-for room in base topology rankfile templates schedulers launch doctor cli runtime; do
+for room in base topology rankfile templates schedulers launch diagnose doctor cli runtime; do
   allowed=" $(may_include "$room") "
   while IFS=: read -r file line include; do
     target=${include#*\"}
@@ -48,7 +49,7 @@ done < <(sources runtime | xargs -r grep -nE '^#include "base/')
 third_party() {
   while IFS=: read -r file line _; do
     [[ $file =~ $2 ]] || breach "$file:$line: <$1> is only for $2"
-  done < <(sources base topology rankfile templates schedulers launch doctor cli runtime | xargs grep -nE "^#include <$1")
+  done < <(sources base topology rankfile templates schedulers launch diagnose doctor cli runtime | xargs grep -nE "^#include <$1")
 }
 third_party 'hwloc' '^topology/hwloc_[a-z_]*\.cpp$'
 third_party 'CLI/' '^cli/'
@@ -62,7 +63,7 @@ third_party 'doctest' '^$'
 # Effects belong to the doors of base/ (and to the runtime, which is a program of its own).
 while IFS=: read -r file line text; do
   breach "$file:$line: an effect outside base/: $text"
-done < <(sources topology rankfile templates schedulers launch doctor cli | grep -vE '^topology/(cuda_plugin/|hwloc_)' |
+done < <(sources topology rankfile templates schedulers launch diagnose doctor cli | grep -vE '^topology/(cuda_plugin/|hwloc_)' |
          xargs grep -nE '\b(getenv|system|popen|fork|execvp|posix_spawn|exit|_exit|abort)\(|std::(cout|cerr|ofstream|ifstream)\b|\bprintf\(')
 
 # Every test is in a target.
@@ -78,15 +79,15 @@ done < <(find tests/cli tests/mpi tests/gpu -name '*.sh' 2>/dev/null)
 # Rooms stay small, and say what they are for.
 while read -r lines file; do
   [ "$file" = total ] || [ "$lines" -le 400 ] || breach "$file: $lines lines, at most 400"
-done < <(sources base topology rankfile templates schedulers launch doctor cli runtime tests | xargs wc -l)
+done < <(sources base topology rankfile templates schedulers launch diagnose doctor cli runtime tests | xargs wc -l)
 [ "$(wc -l < cli/main.cpp)" -le 20 ] || breach "cli/main.cpp: more than 20 lines"
-for room in base topology rankfile launch cli runtime tests; do
+for room in base topology rankfile diagnose launch cli runtime tests; do
   [ -f "$room/README.md" ] || breach "$room/README.md: missing"
   [ ! -f "$room/README.md" ] || [ "$(wc -l < "$room/README.md")" -le 30 ] || breach "$room/README.md: over 30 lines"
 done
 while read -r file; do
   head -3 "$file" | grep -q 'SPDX-License-Identifier: MIT' || breach "$file: no SPDX line"
-done < <(sources base topology rankfile templates schedulers launch doctor cli runtime tests)
+done < <(sources base topology rankfile templates schedulers launch diagnose doctor cli runtime tests)
 
 if [ "$breaches" -gt 0 ]; then
   echo "$breaches breaches of the house rules"

@@ -2,12 +2,12 @@
 // Doors that record what is asked of them and answer from tables: no process, no file, no clock is touched.
 #pragma once
 
+#include "base/doors.hpp"
+#include "base/error.hpp"
+
 #include <map>
 #include <string>
 #include <vector>
-
-#include "base/doors.hpp"
-#include "base/error.hpp"
 
 namespace ddlrun::tests {
 
@@ -25,6 +25,17 @@ struct FakeProcesses : ProcessRunner {
     for (const Command& command : commands) results.push_back(run(command, limits));
     return results;
   }
+  void converse(std::span<const Conversation> conversations, const ProcessLimits& limits,
+                const ConverseWindow&,
+                const std::function<void(std::size_t, ProcessResult&&)>& ended) override {
+    for (std::size_t i = 0; i < conversations.size(); ++i) ended(i, run(conversations[i].command, limits));
+  }
+  std::vector<ProcessResult> run_functions(
+      std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) override {
+    std::vector<ProcessResult> results;
+    for (const auto& [function, limit] : functions) results.emplace_back().out = function();
+    return results;
+  }
   ProcessResult run_attached(const Command& command, const EnvVars&, const LineSink&) override {
     return run(command, {});
   }
@@ -37,15 +48,22 @@ struct FakeFiles : FileSystem {
   std::string read(const std::string& path, std::uint64_t) override {
     const auto found = files.find(path);
     if (found == files.end()) {
-      throw Error(ErrorKind::request, {"cannot read " + path + ": No such file or directory", path, "ls -l " + path});
+      throw Error(ErrorKind::request,
+                  {"cannot read " + path + ": No such file or directory", path, "ls -l " + path});
     }
     return found->second;
+  }
+  // In portions of 7 bytes, so that nothing relies on where a portion ends.
+  void read_blocks(const std::string& path, const std::function<void(std::string_view block)>& sink) override {
+    const std::string bytes = read(path, UINT64_MAX);
+    for (std::size_t at = 0; at < bytes.size(); at += 7) sink(std::string_view(bytes).substr(at, 7));
   }
   bool exists(const std::string& path) override { return files.count(path) > 0; }
   void write(const std::string& path, std::string_view bytes) override {
     files[path] = bytes;
     written.push_back(path);
   }
+  void remove(const std::string& path) override { files.erase(path); }
   std::string make_folder(const std::string& prefix) override { return prefix + "000000"; }
   void make_folders(const std::string&) override {}
 };
@@ -69,7 +87,11 @@ struct FakeSystem {
     environment.executable = "/opt/ddlrun/bin/ddlrun";
   }
   System doors() {
-    return {processes, files, clock, environment, [this](std::string_view text) { out += text; },
+    return {processes,
+            files,
+            clock,
+            environment,
+            [this](std::string_view text) { out += text; },
             [this](std::string_view text) { err += text; }};
   }
 };

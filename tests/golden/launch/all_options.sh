@@ -30,7 +30,12 @@ export KEY="${KEY:?set it first: values given by -x are not shown}"
 # -x CUDA_DEVICE_ORDER              PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
 # -x OMP_NUM_THREADS                3: the cores of each rank; more threads would share cores
 # -x KEY                            you set it; passed by name, so its value is in no process list
+# --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
+# --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
+# --mca oob_tcp_keepalive_probes 3  three times
+# --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
 # --mca btl_tcp_if_include 10.0.0.0/8  you asked for it
 # --tag-output                      each line tells its rank
 # --report-bindings                 you asked for it
-mpirun --allow-run-as-root -n 2 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x KEY --mca btl_tcp_if_include 10.0.0.0/8 --tag-output --report-bindings ./p 'a b' '$(x)'
+# /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
+mpirun --allow-run-as-root -n 2 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x KEY --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' --mca btl_tcp_if_include 10.0.0.0/8 --tag-output --report-bindings /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --keep -- ./p 'a b' '$(x)'

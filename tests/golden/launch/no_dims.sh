@@ -26,9 +26,14 @@ END_OF_RANKFILE
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
 export OMP_NUM_THREADS=5
 
-# -n 4                           the ranks of the plan, so that a cut rankfile is noticed
-# --rankfile /runs/one/rankfile  which rank sits on which host and cores
-# -x PATH                        programs are found as here
-# -x CUDA_DEVICE_ORDER           PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
-# -x OMP_NUM_THREADS             5: the cores of each rank; more threads would share cores
-mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS ./p
+# -n 4                              the ranks of the plan, so that a cut rankfile is noticed
+# --rankfile /runs/one/rankfile     which rank sits on which host and cores
+# -x PATH                           programs are found as here
+# -x CUDA_DEVICE_ORDER              PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
+# -x OMP_NUM_THREADS                5: the cores of each rank; more threads would share cores
+# --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
+# --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
+# --mca oob_tcp_keepalive_probes 3  three times
+# --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
+# /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
+mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --keep -- ./p

@@ -34,5 +34,10 @@ export OMP_NUM_THREADS=5
 # -x PATH                           programs are found as here
 # -x CUDA_DEVICE_ORDER              PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
 # -x OMP_NUM_THREADS                5: the cores of each rank; more threads would share cores
+# --prtemca oob_tcp_keepalive_time 10  a host that goes away is noticed within 30 s, not 8 min
+# --prtemca oob_tcp_keepalive_intvl 5  after 10 s of silence it is asked every 5 s
+# --prtemca oob_tcp_keepalive_probes 3  three times
+# --prtemca plm_ssh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
 # --output tag                      each line tells its rank
-mpirun5 -n 8 --map-by rankfile:file=/runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS --output tag caffe train --solver=solver.prototxt
+# /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
+mpirun5 -n 8 --map-by rankfile:file=/runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS --prtemca oob_tcp_keepalive_time 10 --prtemca oob_tcp_keepalive_intvl 5 --prtemca oob_tcp_keepalive_probes 3 --prtemca plm_ssh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' --output tag /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --keep -- caffe train --solver=solver.prototxt

@@ -2,6 +2,7 @@
 // The command with fake doors: what is run, with which environment, what is written, which status comes back.
 #include "cli/app.hpp"
 #include "launch/place_marker.hpp"
+#include "launch/rank_marker.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
@@ -80,7 +81,7 @@ std::string word_after(const Command& command, const std::string& word) {
 TEST_CASE("launch writes the run folder, runs mpirun, gives its status") {
   Launch launch;
   launch.processes.result.exit_status = 7;
-  launch.run({"launch", "2", "-x", "KEY=s3cret", "--", "prog", "a b"});
+  launch.run({"launch", "2", "-x", "KEY=s3cret", "--no-watch", "--no-diagnose", "--", "prog", "a b"});
   CHECK(launch.status == 7);
   CHECK(launch.out.empty());
   REQUIRE(launch.processes.ran.size() == 2);
@@ -96,6 +97,56 @@ TEST_CASE("launch writes the run folder, runs mpirun, gives its status") {
   CHECK(launch.file("run.json").find("\"exit_status\": 7") != std::string::npos);
   for (const auto& [path, bytes] : launch.files.files) CHECK(bytes.find("s3cret") == std::string::npos);
   CHECK(launch.err.find("s3cret") == std::string::npos);
+}
+
+TEST_CASE("a keeper stays with each rank, and its lines are taken out") {
+  Launch launch;
+  launch.processes.result.exit_status = 7;
+  launch.processes.lines = [&](const Command& command) {
+    const std::string token = word_after(command, "--watch");
+    return std::vector<std::string>{
+        launch::render_rank_marker(token, {1, "here", launch::RankSign::alive, {}, 0, 0}), "loss 1\n",
+        launch::render_rank_marker(token, {1, "here", launch::RankSign::ended, {}, 7, 0})};
+  };
+  launch.run({"launch", "2", "--stall-after", "9", "--", "prog", "a b"});
+  CHECK(launch.status == 7);
+  const Command& line = launch.processes.ran[1];
+  const auto exec = std::find(line.begin(), line.end(), "/opt/ddlrun/bin/ddlrun");
+  REQUIRE(line.end() - exec == 10);
+  CHECK(Command(exec + 1, exec + 4) == Command{"exec", "--keep", "--watch"});
+  CHECK(Command(exec + 5, line.end()) == Command{"--stall-after", "9", "--", "prog", "a b"});
+  CHECK(launch.err.find("loss 1\n") != std::string::npos);
+  CHECK(launch.err.find("ddlrun-rank") == std::string::npos);
+  CHECK(launch.err.find("rank 1 on here failed first: it exited with status 7") != std::string::npos);
+  CHECK(launch.file("run.json").find("\"first_failure\": {") != std::string::npos);
+  CHECK(launch.file("run.json").find("\"exit_status\":7") != std::string::npos);
+}
+
+TEST_CASE("keepers are silent where their lines would end up elsewhere; odd options are refused") {
+  struct Row {
+    std::vector<std::string> options;
+    bool keeps, watches;
+    int status;
+  };
+  for (const Row& row : {Row{{}, true, true, 0}, Row{{"--stall-after", "0"}, true, true, 0},
+                         Row{{"--no-watch"}, false, false, 0},
+                         Row{{"--mpi-arg", "--output-filename", "--mpi-arg", "logs"}, true, false, 0},
+                         Row{{"--mpi-arg", "--merge-stderr-to-stdout"}, true, false, 0},
+                         Row{{"--stall-after", "-1"}, false, false, 2}, Row{{"--stall-after", "1m"}, false, false, 2},
+                         Row{{"--on-stall", "die"}, false, false, 2},
+                         Row{{"--on-stall", "end", "--no-watch"}, false, false, 2}}) {
+    CAPTURE(row.options.size());
+    Launch launch;
+    std::vector<std::string> words{"launch", "2"};
+    words.insert(words.end(), row.options.begin(), row.options.end());
+    words.insert(words.end(), {"--", "prog"});
+    launch.run(words);
+    CHECK(launch.status == row.status);
+    if (row.status != 0) continue;
+    const Command& line = launch.processes.ran[1];
+    CHECK((std::find(line.begin(), line.end(), "--keep") != line.end()) == row.keeps);
+    CHECK((std::find(line.begin(), line.end(), "--watch") != line.end()) == row.watches);
+  }
 }
 
 TEST_CASE("a dry run writes nothing and starts nothing") {

@@ -108,3 +108,50 @@ TEST_CASE("a program is started directly unless it must report or holds a word \
   const auto dashes = std::find(wrapped.begin(), wrapped.end(), "--");
   CHECK(launch::restore_colons({dashes + 1, wrapped.end()}, wrapped[3]) == program);
 }
+
+TEST_CASE("settings that notice a lost host, unless the user has chosen") {
+  struct Row {
+    const char* what;
+    int major;
+    std::vector<std::pair<std::string, std::string>> mca;
+    EnvVars environment;
+    std::vector<std::string> there, absent;
+  };
+  const std::string ssh = "-o ServerAliveInterval=5 -o ServerAliveCountMax=6";
+  const std::vector<Row> rows{
+      {"nothing chosen", 4, {}, {}, {"oob_tcp_keepalive_time", "oob_tcp_keepalive_probes", ssh, "plm_rsh_args"}, {}},
+      {"Open MPI 5", 5, {}, {}, {"--prtemca", "oob_tcp_keepalive_time", "plm_ssh_args"}, {}},
+      {"by --mca", 4, {{"oob_tcp_keepalive_time", "600"}}, {}, {"oob_tcp_keepalive_intvl", "600"}, {"10"}},
+      {"by the environment", 4, {}, {{"OMPI_MCA_oob_tcp_keepalive_time", "600"}}, {}, {"oob_tcp_keepalive_time"}},
+      {"another ssh", 4, {{"plm_rsh_agent", "rsh"}}, {}, {"oob_tcp_keepalive_time"}, {"plm_rsh_args"}},
+      {"options for ssh", 4, {{"plm_rsh_args", "-4"}}, {}, {"-4"}, {ssh}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    LaunchRequest asked = request(row.major);
+    asked.mca = row.mca;
+    const Command here = plan_launch_line(asked, row.environment).argv;
+    CHECK(std::count(here.begin(), here.end(), ssh) == 0);
+    asked.keepalives = true;
+    const Command argv = plan_launch_line(asked, row.environment).argv;
+    for (const std::string& word : row.there) CHECK(std::count(argv.begin(), argv.end(), word) >= 1);
+    for (const std::string& word : row.absent) CHECK(std::count(argv.begin(), argv.end(), word) == 0);
+  }
+}
+
+TEST_CASE("what a rank executes with a keeper") {
+  launch::RankProgram program{{"./prog", "a b"}, "/opt/ddlrun", ""};
+  program.keep = true;
+  CHECK(plan_rank_command(program) == Command{"/opt/ddlrun", "exec", "--keep", "--", "./prog", "a b"});
+  program.watch_token = "T";
+  program.stall_after = 60;
+  CHECK(plan_rank_command(program) ==
+        Command{"/opt/ddlrun", "exec", "--keep", "--watch", "T", "--stall-after", "60", "--", "./prog", "a b"});
+  program.may_lack_ddlrun = true;  // then a shell looks for it first
+  const Command shell = plan_rank_command(program);
+  CHECK(shell[0] == "/bin/sh");
+  CHECK(Command(shell.begin() + 3, shell.end()) ==
+        Command{"/opt/ddlrun", "exec", "--keep", "--watch", "T", "--stall-after", "60", "--", "./prog", "a b"});
+  program.report_token = "R";  // who asks for places needs ddlrun
+  CHECK(plan_rank_command(program)[0] == "/opt/ddlrun");
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// All processes below one, as /proc tells: how they get on, and their end. Linux only.
+#pragma once
+
+#include "base/tree_sample.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ddlrun {
+
+// A process and when it started: a number that the kernel gave out again is not taken for it.
+struct ProcessId {
+  pid_t pid = -1;
+  std::uint64_t start = 0;
+
+  bool operator==(const ProcessId&) const = default;
+};
+
+// What /proc/PID/stat says.
+struct ProcessStat {
+  ProcessId id;
+  pid_t parent = -1;
+  char state = '?';  // R S D T t Z X
+  std::string name;  // printable, without blanks
+  std::uint64_t cpu_ticks = 0;
+};
+
+// Of the text of a stat file; pid -1 if it is none. The name may hold blanks and brackets.
+ProcessStat parse_process_stat(const std::string& text);
+
+// pid -1 if there is no such process.
+ProcessStat read_process_stat(pid_t pid);
+
+// All below `root`, parents first; a zombie is one too.
+std::vector<ProcessStat> find_descendants(pid_t root);
+
+// Sends the signal unless the process has gone meanwhile.
+void signal_process(const ProcessId& process, int signal);
+
+// Ends all processes below this one, which must be a subreaper: TERM once to each, KILL after `grace`. Takes
+// what is left of them, so none stays as a zombie. Returns how many there were to end.
+int end_descendants(std::chrono::milliseconds grace);
+
+TreeSample read_tree_sample(pid_t root);
+
+}  // namespace ddlrun

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "diagnose/diagnosis_json.hpp"
+#include "diagnose/log_analysis.hpp"
+#include "diagnose/shown_text.hpp"
+#include "diagnose/signatures_yaml.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using diagnose::RunStatus;
+using diagnose::Signature;
+using diagnose::SignatureSet;
+using diagnose::Starter;
+
+struct DiagnoseOptions {
+  std::vector<std::string> logs;
+  std::string status, from, signatures, explain;
+  bool json = false, list = false;
+};
+
+constexpr std::uint64_t max_signature_bytes = 1u << 20;
+constexpr std::string_view how_to_log = "mpirun --tag-output ... 2>&1 | tee job.log";
+
+std::shared_ptr<const SignatureSet> read_signatures(System& system, const std::string& file) {
+  if (file.empty()) return diagnose::builtin_signatures();
+  SignatureSet own = diagnose::parse_signatures(system.files.read(file, max_signature_bytes), file);
+  return std::make_shared<const SignatureSet>(
+      diagnose::merge_signatures(*diagnose::builtin_signatures(), std::move(own)));
+}
+
+RunStatus parse_run_status(const DiagnoseOptions& options) {
+  RunStatus end;
+  if (!options.from.empty()) {
+    if (options.from == "mpirun") end.from = Starter::mpirun;
+    if (options.from == "pbs") end.from = Starter::pbs;
+    if (options.from == "slurm") end.from = Starter::slurm;
+    if (end.from == Starter::unknown) {
+      throw Error(ErrorKind::usage,
+                  {fmt::format("--from takes mpirun, pbs or slurm, not '{}'", printable(options.from, 40)),
+                   "--from", "leave it out if it was none of them"});
+    }
+  }
+  if (options.status.empty()) return end;
+  const bool negative = options.status[0] == '-';
+  const auto number = parse_unsigned(std::string_view(options.status).substr(negative ? 1 : 0), 65535);
+  if (!number) {
+    throw Error(ErrorKind::usage,
+                {fmt::format("--status takes an exit status, not '{}'", printable(options.status, 40)),
+                 "--status", "--status 137; in the shell right after the run: --status $?"});
+  }
+  end.status = (negative ? -1 : 1) * static_cast<int>(*number);
+  return end;
+}
+
+// What a file that is no log is, with what to type instead; "" for a text.
+std::string unpack_hint(std::string_view begin, const std::string& log) {
+  if (begin.starts_with("\x1f\x8b")) return "zcat " + quote_shell(log) + " | ddlrun diagnose -";
+  if (begin.starts_with("\xfd"
+                        "7zXZ"))
+    return "xzcat " + quote_shell(log) + " | ddlrun diagnose -";
+  if (begin.starts_with("\x28\xb5\x2f\xfd")) return "zstdcat " + quote_shell(log) + " | ddlrun diagnose -";
+  const std::string_view head = begin.substr(0, 4096);
+  std::size_t odd = 0;
+  for (const char c : head) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x07 || (byte >= 0x0e && byte < 0x1b)) ++odd;
+  }
+  if (begin.starts_with("\x7f"
+                        "ELF") ||
+      odd > head.size() / 10)
+    return "file " + quote_shell(log) + "   # is it a log?";
+  return "";
+}
+
+void take_log(System& system, diagnose::LogAnalysis& analysis, const std::string& log) {
+  analysis.begin_source(log);
+  bool first = true;
+  system.files.read_blocks(log, [&](std::string_view block) {
+    if (first) {
+      const std::string hint = unpack_hint(block, log);
+      if (!hint.empty()) throw Error(ErrorKind::request, {"this is not a text", printable(log), hint});
+      first = false;
+    }
+    analysis.take(block);
+  });
+  analysis.end_source();
+}
+
+std::vector<std::string> logs_to_read(const System& system, const DiagnoseOptions& options) {
+  if (!options.logs.empty()) return options.logs;
+  if (!system.environment.stdin_is_terminal) return {"-"};
+  throw Error(ErrorKind::usage,
+              {"no log given", "", "ddlrun diagnose job.log; or " + std::string(how_to_log)});
+}
+
+int run_on_logs(System& system, const DiagnoseOptions& options) {
+  const RunStatus end = parse_run_status(options);
+  const auto logs = logs_to_read(system, options);
+  diagnose::LogAnalysis analysis(read_signatures(system, options.signatures));
+  for (const std::string& log : logs) take_log(system, analysis, log);
+  const diagnose::Diagnosis diagnosis = analysis.diagnosis(end);
+  if (diagnosis.bytes == 0 && !end.status) {
+    throw Error(ErrorKind::request,
+                {logs.size() == 1 ? "the log is empty" : fmt::format("all {} logs are empty", logs.size()),
+                 printable(logs[0]), std::string(how_to_log) + "; or --status $? --from mpirun"});
+  }
+  system.out(options.json ? diagnose::render_diagnosis_json(diagnosis)
+                          : diagnose::render_diagnosis(diagnosis));
+  return diagnose::exit_code(diagnosis);
+}
+
+int run_list(System& system, const DiagnoseOptions& options) {
+  const auto set = read_signatures(system, options.signatures);
+  std::vector<const Signature*> all;
+  for (const Signature& signature : set->signatures) all.push_back(&signature);
+  if (options.json) {
+    system.out(diagnose::render_signatures_json(all));
+    return 0;
+  }
+  std::string text;
+  for (const Signature* signature : all) text += diagnose::render_signature_line(*signature);
+  system.out(text);
+  return 0;
+}
+
+int run_explain(System& system, const DiagnoseOptions& options) {
+  const auto set = read_signatures(system, options.signatures);
+  const Signature* signature = find_signature(*set, options.explain);
+  if (signature == nullptr) {
+    std::vector<std::string> ids;
+    for (const Signature& known : set->signatures) ids.push_back(known.id);
+    const auto near = closest_match(options.explain, ids);
+    throw Error(ErrorKind::usage, {fmt::format("no signature '{}'", printable(options.explain, 40)),
+                                   "--explain", near ? "--explain " + *near : "ddlrun diagnose --list"});
+  }
+  system.out(options.json ? diagnose::render_signatures_json({signature})
+                          : diagnose::render_signature(*signature));
+  return 0;
+}
+
+int run_diagnose(System& system, const DiagnoseOptions& options) {
+  if (options.list) return run_list(system, options);
+  if (!options.explain.empty()) return run_explain(system, options);
+  return run_on_logs(system, options);
+}
+
+}  // namespace
+
+Subcommand diagnose_command() {
+  Subcommand command;
+  command.name = "diagnose";
+  command.summary = "why a run failed, from its logs: the cause, where, and what to type";
+  command.examples =
+      "  ddlrun diagnose job.log\n"
+      "  mpirun ... 2>&1 | tee job.log | ddlrun diagnose\n"
+      "  ddlrun diagnose out/1/rank.*/stderr --status 137 --from mpirun\n"
+      "  ddlrun diagnose --explain B1";
+  command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
+    auto options = std::make_shared<DiagnoseOptions>();
+    app.add_option("LOG", options->logs, "one or more logs, of any size; - or none: stdin");
+    app.add_option("--status", options->status, "the exit status of the run; 0: it ended well");
+    app.add_option("--from", options->from, "who gave that status: mpirun, pbs or slurm");
+    app.add_flag("--json", options->json, "the diagnosis as one JSON document");
+    app.add_option("--signatures", options->signatures,
+                   "a file with more signatures, or others for known ids");
+    app.add_flag("--list", options->list, "all signatures, a line each");
+    app.add_option("--explain", options->explain, "what one signature means, offline");
+    return [options](System& system) { return run_diagnose(system, *options); };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "cli/launch_attention.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using launch::PlacementCount;
+using launch::PlacementRow;
+
+constexpr std::chrono::seconds patience{10};  // for mpirun to end a stalled job by itself
+
+std::string first_that_is_not_ok(const std::vector<PlacementRow>& rows) {
+  for (const PlacementRow& row : rows) {
+    if (row.verdict == launch::PlaceVerdict::ok) continue;
+    return fmt::format("rank {} on {}: {}", row.planned.rank, row.found ? row.found->host : row.planned.host,
+                       row.why);
+  }
+  return {};
+}
+
+void tell_places(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
+  const PlacementCount count = launch::count_verdicts(rows);
+  system.err("ddlrun: each rank's place, as planned and as found:\n" + launch::render_placement_table(rows));
+  if (count.differs + count.silent == 0) return;
+  const std::string what =
+      count.differs > 0
+          ? fmt::format("{} of {} ranks are NOT where they were planned", count.differs, rows.size())
+          : fmt::format("{} of {} ranks never told their place", count.silent, rows.size());
+  system.err(render_message("ddlrun", run.strict ? "error" : "warning",
+                            {what, first_that_is_not_ok(rows), run.differs_hint}));
+}
+
+// After the end: who never reported, unless all have and the table was shown.
+void tell_silent(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
+  if (launch::count_verdicts(rows).silent < rows.size()) return tell_places(system, run, rows);
+  system.err(fmt::format("ddlrun: none of {} ranks told its place: they were not started\n", rows.size()));
+}
+
+}  // namespace
+
+LaunchAttention::LaunchAttention(System& system, const LaunchRun& run)
+    : system_(system), run_(run), placement_(run.job.ranks, run.token), lines_("stderr") {
+  if (run.watch) ranks_.emplace(run.job.ranks, run.token, std::chrono::steady_clock::now());
+}
+
+Attention LaunchAttention::attention() {
+  Attention attention;
+  if (run_.token.empty() && !run_.diagnose) return attention;
+  attention.err_lines = [this](std::string_view line) { take(line); };
+  if (run_.watch) attention.tick = [this] { return tick(std::chrono::steady_clock::now()); };
+  return attention;
+}
+
+void LaunchAttention::take(std::string_view line) {
+  std::string rest(line);
+  if (ranks_) {
+    const auto now = std::chrono::steady_clock::now();
+    rest = ranks_->take_line(rest, now);
+    if (ranks_->urgent()) tell_news(now);
+  }
+  if (run_.verify && !rest.empty()) rest = placement_.take_line(rest);
+  daemons_.take_line(rest);
+  if (run_.diagnose) lines_.take(rest);
+  const auto& pass = system_.program_err ? system_.program_err : system_.err;
+  if (!rest.empty()) pass(rest);
+  if (!run_.verify || places_told_ || !placement_.complete()) return;
+  places_told_ = true;
+  tell_places(system_, run_, placement_.rows());
+}
+
+void LaunchAttention::tell_news(Time now) {
+  for (const launch::WatchNews& news : ranks_->tick(now)) {
+    stalled_ = stalled_ || news.stalled;
+    system_.err(news.severity.empty() ? fmt::format("ddlrun: {}\n", news.message.what)
+                                      : render_message("ddlrun", news.severity, news.message));
+  }
+}
+
+// A signal for mpirun, or 0.
+int LaunchAttention::tick(Time now) {
+  tell_news(now);
+  if (const int signal = end_if_lost(now); signal != 0) return signal;
+  if (ending_since_) return now - *ending_since_ > patience ? SIGKILL : 0;
+  if (!stalled_ || !run_.end_on_stall) return 0;
+  ending_since_ = now;
+  system_.err("ddlrun: the job is ended, as --on-stall end asks\n");
+  return SIGTERM;
+}
+
+// mpirun ends its own ranks first, which takes 2 s, then those elsewhere, which takes 2 s more. Without it
+// all of them end at once, because each host notices.
+int LaunchAttention::end_if_lost(Time now) {
+  if (!daemons_.lost().said || !ranks_->anybody_heard()) return 0;
+  if (!lost_since_) lost_since_ = now;
+  return now - *lost_since_ >= std::chrono::milliseconds(500) ? SIGKILL : 0;
+}
+
+std::string LaunchAttention::diagnosis(int status) {
+  if (!run_.diagnose || status == 0) return {};
+  const diagnose::Diagnosis found = lines_.diagnosis({status, diagnose::Starter::mpirun});
+  return found.verdict == diagnose::Verdict::cause_found ? diagnose::render_diagnosis(found) : std::string();
+}
+
+std::optional<int> LaunchAttention::status() const {
+  if (ending_since_) return exit_code(ErrorKind::time_limit);
+  if (daemons_.lost().said && ranks_ && ranks_->anybody_heard()) return exit_code(ErrorKind::unreachable);
+  return std::nullopt;
+}
+
+void LaunchAttention::finish(const ProcessResult& result) {
+  const bool failed = result.exit_status != 0 && result.passed_on == 0;
+  if (ranks_) ranks_->finish(failed, daemons_.lost().host);
+  if (run_.verify && !places_told_ && result.start_error.empty())
+    tell_silent(system_, run_, placement_.rows());
+}
+
+std::optional<launch::WatchRecord> LaunchAttention::watched() const {
+  return ranks_ ? std::optional<launch::WatchRecord>(ranks_->record()) : std::nullopt;
+}
+
+}  // namespace ddlrun::cli

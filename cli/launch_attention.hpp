@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What launch does while the ranks run: takes their own lines out of stderr, compares places with the plan,
+// tells who stalls and which host is silent.
+#pragma once
+
+#include "base/doors.hpp"
+#include "cli/launch_run.hpp"
+#include "diagnose/line_watch.hpp"
+#include "launch/lost_daemon.hpp"
+#include "launch/placement_check.hpp"
+#include "launch/rank_watch.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::cli {
+
+class LaunchAttention {
+ public:
+  LaunchAttention(System& system, const LaunchRun& run);
+
+  // For run_guarded; refers to this.
+  Attention attention();
+  // After the end: who never told its place.
+  void finish(const ProcessResult& result);
+
+  std::vector<launch::PlacementRow> places() const { return placement_.rows(); }
+  std::optional<launch::WatchRecord> watched() const;
+  // Why the job ended badly, for people; "" where nothing known was seen.
+  std::string diagnosis(int status);
+  // The status of a job that had to be ended: 124 after a stall, 5 with a host lost; else nothing.
+  std::optional<int> status() const;
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  void take(std::string_view line);
+  void tell_news(Time now);
+  int tick(Time now);
+  int end_if_lost(Time now);
+
+  System& system_;
+  const LaunchRun& run_;
+  launch::PlacementWatch placement_;
+  std::optional<launch::RankWatch> ranks_;
+  bool places_told_ = false;
+  bool stalled_ = false;
+  std::optional<Time> ending_since_;
+  diagnose::LineWatch lines_;
+  launch::LostDaemonWatch daemons_;
+  std::optional<Time> lost_since_;
+};
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Which network a launch over several hosts uses: the one that all of them share, told to Open MPI, NCCL,
+// Gloo and UCX, unless the user chose one by flags of theirs.
+#pragma once
+
+#include "base/doors.hpp"
+#include "cli/launch_job.hpp"
+#include "cli/launch_options.hpp"
+#include "doctor/interfaces.hpp"
+#include "launch/exports.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace ddlrun::cli {
+
+struct LaunchNetwork {
+  std::vector<doctor::NetworkSetting> settings;  // empty: nothing is set
+  std::string remark;                            // which network and why, for people
+};
+
+// Asks the hosts for their interfaces where that matters: several hosts, and neither --interface none nor a
+// flag or variable that says which interfaces to use. --interface CIDR|NAME is what is used: Error{request}
+// if it does not serve, Error{unreachable} if a host does not tell. Without it silent hosts leave the choice
+// to mpirun.
+LaunchNetwork choose_launch_network(System& system, const LaunchOptions& options, const LaunchJob& job);
+
+// The settings as mpirun's own (--mca) and as variables that reach the ranks.
+std::vector<std::array<std::string, 3>> mca_settings(const LaunchNetwork& network);  // name, value, why
+void add_network(const LaunchNetwork& network, launch::Exports& exports);
+
+}  // namespace ddlrun::cli

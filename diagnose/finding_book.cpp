@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "diagnose/finding_book.hpp"
+
+#include "base/text.hpp"
+#include "diagnose/exit_status.hpp"
+#include "diagnose/shown_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr std::size_t max_names = 16;
+constexpr std::size_t max_places = 1u << 16;
+
+Place place_of(const Sighting& sighting) {
+  Place place;
+  for (const Captures* captures : {&sighting.captures, &sighting.fields}) {
+    if (!place.rank) place.rank = captures->rank;
+    if (place.host.empty()) place.host = captures->host;
+  }
+  if (!place.rank) place.rank = sighting.speaker_rank;
+  if (place.host.empty()) place.host = sighting.speaker_host;
+  return place;
+}
+
+std::string value_of(const Sighting& sighting) {
+  return shown(sighting.captures.value.empty() ? sighting.fields.value : sighting.captures.value, 300);
+}
+
+std::vector<LogLine> lines_of(const Sighting& sighting, const std::vector<std::string>& sources) {
+  std::vector<LogLine> lines;
+  for (const SeenLine& seen : sighting.evidence)
+    lines.push_back({sources[sighting.source], seen.line, seen.text});
+  return lines;
+}
+
+// Where a number is captured (a collective's sequence number) the lowest is the suspect; else the earliest.
+bool is_better(const Sighting& a, const Sighting& b) {
+  if (a.captures.number && b.captures.number && *a.captures.number != *b.captures.number) {
+    return *a.captures.number < *b.captures.number;
+  }
+  return is_earlier({a.stamp, a.sequence}, {b.stamp, b.sequence});
+}
+
+int order_of(SignatureClass kind) { return static_cast<int>(kind); }
+
+std::string how_of(const Sighting& end) {
+  const Captures& told = end.captures;
+  const auto status = told.status ? told.status : end.fields.status;
+  if (told.signal) return fmt::format("signal {} ({})", *told.signal, signal_name(*told.signal));
+  if (status && *status < 0) return fmt::format("signal {} ({})", -*status, signal_name(-*status));
+  if (status) return fmt::format("exit status {}", *status);
+  return told.value.empty() ? std::string() : shown(told.value, 200);
+}
+
+}  // namespace
+
+std::string fill_in(std::string_view text, const FillIns& with) {
+  const std::pair<std::string_view, std::string> known[] = {
+      {"{host}", with.place.host.empty() ? "HOST" : with.place.host},
+      {"{rank}", with.place.rank ? std::to_string(*with.place.rank) : "N"},
+      {"{value}", with.value.empty() ? "NAME" : with.value},
+      {"{try}", with.advice.empty() ? "see the lines above" : with.advice}};
+  std::string filled;
+  while (!text.empty()) {
+    const auto name = std::find_if(std::begin(known), std::end(known),
+                                   [&](const auto& row) { return text.starts_with(row.first); });
+    if (name != std::end(known)) {
+      filled += name->second;
+      text.remove_prefix(name->first.size());
+      continue;
+    }
+    const std::size_t next = std::min(text.find('{', 1), text.size());
+    filled += text.substr(0, next);
+    text.remove_prefix(next);
+  }
+  return filled;
+}
+
+Starter starter_named(std::string_view name) {
+  if (name == "mpirun") return Starter::mpirun;
+  if (name == "pbs") return Starter::pbs;
+  if (name == "slurm") return Starter::slurm;
+  return Starter::unknown;
+}
+
+void FindingBook::add(Sighting&& sighting) {
+  if (sighting.is_ending) return add_ending(sighting);
+  Entry& entry = entries_[sighting.owner];
+  const bool first = entry.count == 0;
+  // Two patterns of one signature on one line are one sighting.
+  const bool again = !first && entry.best.sequence == sighting.sequence;
+  if (!again) entry.count += sighting.count;
+  const Place place = place_of(sighting);
+  if (!place.host.empty() && entry.hosts.size() < max_names) entry.hosts.insert(place.host);
+  if (place.rank && entry.ranks.size() < max_names) entry.ranks.insert(*place.rank);
+  entry.first_sequence = first ? sighting.sequence : std::min(entry.first_sequence, sighting.sequence);
+  const bool more_specific = again && sighting.weight > entry.best.weight;
+  if (first || more_specific || is_better(sighting, entry.best)) entry.best = std::move(sighting);
+}
+
+void FindingBook::add_ending(const Sighting& sighting) {
+  const Ending& ending = set_.endings[sighting.owner];
+  const Place place = place_of(sighting);
+  if (ending.kind != EndingKind::status && place.rank && !place.host.empty() &&
+      host_of_rank_.size() < max_places) {
+    host_of_rank_.emplace(*place.rank, place.host);
+  }
+  if (ending.kind == EndingKind::rank && (!first_end_ || is_better(sighting, *first_end_))) {
+    first_end_ = sighting;
+  }
+  if (ending.kind == EndingKind::status) {
+    const auto& told = sighting.captures;
+    if (told.status) status_.status = told.status;
+    if (told.signal && *told.signal != 0) status_.status = 128 + *told.signal;
+    status_.from = starter_named(ending.from);
+  }
+}
+
+Finding FindingBook::finding_of(const Signature& signature, const Entry& entry,
+                                const std::vector<std::string>& sources) const {
+  const Sighting& best = entry.best;
+  Finding finding;
+  finding.id = signature.id;
+  finding.kind = signature.kind;
+  finding.place = place_of(best);
+  if (finding.place.host.empty() && finding.place.rank) finding.place.host = host_of(*finding.place.rank);
+  const FillIns with{finding.place, value_of(best), shown(best.fields.advice, 400)};
+  finding.title = fill_in(signature.title, with);
+  finding.cause = fill_in(signature.cause, with);
+  // Remedies are pasted into shells, and what is filled in comes from a log.
+  const FillIns quoted{with.place, with.value.empty() ? "" : quote_shell(with.value), with.advice};
+  for (const std::string& remedy : signature.remedies) finding.remedies.push_back(fill_in(remedy, quoted));
+  finding.reference = signature.reference;
+  finding.all_hosts.assign(entry.hosts.begin(), entry.hosts.end());
+  finding.all_ranks.assign(entry.ranks.begin(), entry.ranks.end());
+  finding.evidence = lines_of(best, sources);
+  finding.count = entry.count;
+  return finding;
+}
+
+std::vector<Finding> FindingBook::ranked(const std::vector<std::string>& sources) const {
+  struct Row {
+    const Signature* signature;
+    const Entry* entry;
+  };
+  std::vector<Row> rows;
+  for (const auto& [number, entry] : entries_) {
+    const Signature& signature = set_.signatures[number];
+    if (signature.unless_rank_ended && first_end_) continue;
+    rows.push_back({&signature, &entry});
+  }
+  // Time stamps decide within a class only where all of it have one of the same kind.
+  std::map<SignatureClass, Stamp::Kind> stamps;
+  for (const Row& row : rows) {
+    const auto kind = row.entry->best.stamp.kind;
+    const auto [known, is_new] = stamps.emplace(row.signature->kind, kind);
+    if (!is_new && known->second != kind) known->second = Stamp::Kind::none;
+  }
+  std::sort(rows.begin(), rows.end(), [&stamps](const Row& a, const Row& b) {
+    if (a.signature->kind != b.signature->kind)
+      return order_of(a.signature->kind) < order_of(b.signature->kind);
+    if (a.signature->may_follow != b.signature->may_follow) return b.signature->may_follow;
+    const bool by_time = stamps.at(a.signature->kind) != Stamp::Kind::none;
+    const auto a_time = a.entry->best.stamp.microseconds, b_time = b.entry->best.stamp.microseconds;
+    if (by_time && a_time != b_time) return a_time < b_time;
+    if (a.entry->first_sequence != b.entry->first_sequence) {
+      return a.entry->first_sequence < b.entry->first_sequence;
+    }
+    return a.entry->best.weight > b.entry->best.weight;
+  });
+  std::vector<Finding> findings;
+  for (const Row& row : rows) findings.push_back(finding_of(*row.signature, *row.entry, sources));
+  return findings;
+}
+
+std::optional<FailingRank> FindingBook::first_ended(const std::vector<std::string>& sources) const {
+  if (!first_end_) return std::nullopt;
+  FailingRank failing;
+  failing.place = place_of(*first_end_);
+  if (failing.place.host.empty() && failing.place.rank) failing.place.host = host_of(*failing.place.rank);
+  failing.how = how_of(*first_end_);
+  const auto lines = lines_of(*first_end_, sources);
+  failing.evidence = lines.front();
+  for (std::size_t i = 1; i < lines.size(); ++i) failing.evidence.text += " | " + lines[i].text;
+  return failing;
+}
+
+RunStatus FindingBook::told_status() const { return status_; }
+
+std::string FindingBook::host_of(std::uint32_t rank) const {
+  const auto found = host_of_rank_.find(rank);
+  return found == host_of_rank_.end() ? std::string() : found->second;
+}
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What launchers and loggers put before a line, taken off and read: who spoke (rank, host) and when.
+//   [1,0]<stderr>:   mpirun --tag-output        [0]   Intel MPI -l      0:        srun -l
+//   [rank0]:         torchrun                   [host:pid] [[1,0],0]    Open MPI's own lines
+//   host:pid:tid [gpu] NCCL ...                 time stamps of many kinds
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ddlrun::diagnose {
+
+// A time stamp as microseconds; comparable only with others of the same kind.
+struct Stamp {
+  enum class Kind { none, dated, without_year } kind = Kind::none;
+  std::int64_t microseconds = 0;
+
+  bool operator==(const Stamp&) const = default;
+};
+
+// When something was said: the time if it is known, and its place in the order of all lines.
+struct Moment {
+  Stamp stamp;
+  std::uint64_t sequence = 0;
+};
+// By time where both have a stamp of one kind, else by their order.
+bool is_earlier(const Moment& a, const Moment& b);
+
+struct LinePrefix {
+  std::optional<std::uint32_t> rank;
+  std::string host;
+  Stamp stamp;
+  std::string_view text;  // what is left of the line
+};
+
+LinePrefix split_prefix(std::string_view line);
+
+// Without ANSI escape sequences.
+std::string strip_escapes(std::string_view line);
+
+// True for the letters, digits, '.', '_' and '-' that names of hosts are made of.
+bool is_name_byte(char byte);
+
+// A host's name without the dots and hyphens around it: "n2." at the end of a sentence; never an option.
+std::string_view host_in(std::string_view text);
+
+}  // namespace ddlrun::diagnose

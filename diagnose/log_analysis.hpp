@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Reads logs of any size in portions and keeps only what a diagnosis needs: a few MiB at most.
+#pragma once
+
+#include "diagnose/diagnosis.hpp"
+#include "diagnose/finding_book.hpp"
+#include "diagnose/message_matcher.hpp"
+#include "diagnose/pattern_book.hpp"
+#include "diagnose/telling_lines.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+class LogAnalysis {
+ public:
+  explicit LogAnalysis(std::shared_ptr<const SignatureSet> set);
+  LogAnalysis(const LogAnalysis&) = delete;
+  LogAnalysis& operator=(const LogAnalysis&) = delete;
+
+  // Logs come one after another; `name` is shown, and "rank.3" or "rank3" in it tells whose log it is.
+  void begin_source(const std::string& name);
+  void take(std::string_view block);
+  void end_source();
+
+  Diagnosis diagnosis(const RunStatus& end) const;
+
+ private:
+  void take_lines(std::string_view text);
+  void take_long_line(std::string_view line, bool is_whole);
+  void take_line(std::string_view line, bool touched);
+  void take_segment(std::string_view segment, bool touched);
+  std::vector<LogLine> lines_at_end(std::string_view text, std::uint64_t number) const;
+  void remember_last_lines(std::string_view text);
+  void add_facts(Diagnosis& diagnosis) const;
+  void fill_telling(Diagnosis& diagnosis) const;
+  void find_first_failing(Diagnosis& diagnosis) const;
+
+  PatternBook book_;
+  FindingBook findings_;
+  MessageMatcher matcher_;
+  TellingLines telling_;
+  std::vector<std::string> sources_;
+  std::optional<std::uint32_t> source_rank_;
+  std::string carry_;                // a line that has not ended yet
+  std::string_view before_;          // of the portion being read, up to the current line
+  std::vector<LogLine> before_end_;  // what was said last before a launcher spoke of an end
+  std::vector<LogLine> last_lines_;
+  std::uint64_t line_ = 0;         // of the current source
+  std::uint64_t lines_ended_ = 0;  // of those before it
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace ddlrun::diagnose

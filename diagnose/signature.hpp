@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// What a signature is: the texts by which a known failure is recognized, and what there is to say about it.
+// The data itself is signatures.yaml.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+enum class SignatureClass {
+  primary,    // P: names a cause
+  generic,    // G: true, but any primary of the same run says more
+  fact,       // N: told by the exit status or by what is missing, not by a text
+  secondary,  // S: a consequence of another process's failure; never the cause
+  benign,     // W: harmless unless something else failed
+};
+char letter_of(SignatureClass kind);
+
+// What a {name} inside a pattern stands for.
+enum class Capture { any, host, rank, value, signal, status, number, end };
+
+// One line of a pattern: literal pieces that stand on one physical line in this order. Between piece i-1 and
+// piece i stands what gaps[i] names; gaps[0] is before the first and gaps.back() behind the last piece.
+struct LinePattern {
+  std::vector<std::string> pieces;
+  std::vector<Capture> gaps;  // pieces.size() + 1
+};
+
+// The lines of one message, in order; other lines may stand between them.
+using MessagePattern = std::vector<LinePattern>;
+
+// An Open MPI help message: FILE / TOPIC.
+struct HelpTopic {
+  std::string file;
+  std::string topic;
+
+  bool operator==(const HelpTopic&) const = default;
+};
+
+// A rule on facts: the exit status, who gave it, an empty log, the last line.
+struct FactRule {
+  std::vector<int> statuses;
+  std::string from;  // "mpirun", "pbs", "slurm", or "" for all
+  bool log_is_empty = false;
+  std::string last_line_has;
+};
+
+struct Signature {
+  std::string id;
+  SignatureClass kind = SignatureClass::primary;
+  std::string title;
+  std::string cause;
+  std::vector<std::string> remedies;  // {host}, {rank} and {value} are filled in
+  std::string reference;
+  std::vector<MessagePattern> patterns;  // alternatives
+  std::vector<HelpTopic> topics;
+  std::vector<FactRule> facts;
+  bool may_follow = false;         // may also be a consequence: other causes come first
+  bool unless_rank_ended = false;  // only where no rank is known to have been started and ended
+};
+
+// What else is read from a log: how a rank ended, the status of the whole run, where a rank lives.
+enum class EndingKind { rank, status, place };
+struct Ending {
+  std::string id;
+  std::string from;  // as in FactRule; for a status
+  EndingKind kind = EndingKind::rank;
+  std::vector<MessagePattern> patterns;
+};
+
+struct SignatureSet {
+  std::vector<Signature> signatures;
+  std::vector<Ending> endings;
+};
+
+// The signature with this id (letters in either case), or nullptr.
+const Signature* find_signature(const SignatureSet& set, std::string_view id);
+
+}  // namespace ddlrun::diagnose

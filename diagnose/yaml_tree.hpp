@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// A YAML document as a plain tree that remembers lines and columns. Strict: no anchors, aliases, tags or
+// duplicate keys; at most 1 MiB, 32 deep, 20,000 values.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+struct YamlValue {
+  enum class Kind { nothing, scalar, sequence, mapping } kind = Kind::nothing;
+  int line = 0;                                           // 1-based
+  int column = 0;                                         // 1-based
+  std::string text;                                       // of a scalar
+  std::vector<YamlValue> items;                           // of a sequence
+  std::vector<std::pair<std::string, YamlValue>> fields;  // of a mapping, in order
+
+  // The field's value, or nullptr.
+  const YamlValue* find(std::string_view key) const;
+};
+
+// Error{request} at FILE:LINE:COLUMN if it is malformed.
+YamlValue parse_yaml(std::string_view text, const std::string& file_name);
+
+// "FILE:LINE:COLUMN"
+std::string place_in(const std::string& file_name, const YamlValue& value);
+
+}  // namespace ddlrun::diagnose

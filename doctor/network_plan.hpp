@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Which host is asked what about names and the network: which names it resolves, which neighbours it probes,
+// whom mpirun's launch tree would make it start. Pure.
+#pragma once
+
+#include "doctor/question.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddlrun::doctor {
+
+// Children of node `index` of `nodes` in Open MPI's radix tree of daemons (0 = where mpirun runs).
+std::vector<std::size_t> launch_children(std::size_t index, std::size_t nodes, std::size_t radix);
+constexpr std::size_t default_radix = 64;  // routed_radix
+std::size_t launch_radix(const Job& job);  // 0 = no tree: plm_rsh_no_tree_spawn
+
+// Fills peers, probe_ports, probe_ms and launch_children of the questions, in the order of the hosts. A job
+// of few hosts also probes the head, and it them, where it is none of them and `head` is given. The ports are
+// those that the job asks for and three more that `random` picks.
+void plan_network_questions(const Job& job, std::span<Question> hosts, Question* head, std::uint64_t random);
+
+}  // namespace ddlrun::doctor

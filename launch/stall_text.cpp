@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "launch/stall_text.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::launch {
+
+namespace {
+
+std::string process(const Stall& stall) {
+  return fmt::format("process {} ({})", stall.pid, stall.name.empty() ? "?" : stall.name);
+}
+
+std::string in_kernel(const Stall& stall) {
+  return stall.waits_in.empty() ? std::string() : fmt::format(" in {}", stall.waits_in);
+}
+
+}  // namespace
+
+bool is_stuck(const Stall& stall) { return stall.state == 'T' || stall.state == 't' || stall.state == 'D'; }
+
+Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall& stall) {
+  const std::string start = fmt::format("rank {} on {} has made no progress for {} s: {}", rank, host,
+                                        stall.seconds, process(stall));
+  switch (stall.state) {
+    case 'T':
+      return {start + " is stopped (SIGSTOP)", host, fmt::format("kill -CONT {}, on {}", stall.pid, host)};
+    case 't':
+      return {start + " is held by a debugger or tracer", host,
+              fmt::format("grep TracerPid /proc/{}/status, on {}", stall.pid, host)};
+    default:
+      return {start + " waits for a disk or a network file system" + in_kernel(stall), host,
+              fmt::format("df, on {}: a file system that hangs, hangs df too", host)};
+  }
+}
+
+Message describe_idle(std::uint32_t rank, const std::string& host, const Stall& stall,
+                      const std::string& others) {
+  return {fmt::format("rank {} on {} has used no CPU time and moved no bytes for {} s, {}: {} sleeps{}", rank,
+                      host, stall.seconds, others, process(stall), in_kernel(stall)),
+          host, fmt::format("gdb -p {}, on {}, if it should be working", stall.pid, host)};
+}
+
+std::string signal_name(int signal) {
+  struct Name {
+    int number;
+    const char* name;
+  };
+  static constexpr Name names[] = {
+      {1, "SIGHUP"},   {2, "SIGINT"},   {3, "SIGQUIT"},  {4, "SIGILL"},   {5, "SIGTRAP"},  {6, "SIGABRT"},
+      {7, "SIGBUS"},   {8, "SIGFPE"},   {9, "SIGKILL"},  {10, "SIGUSR1"}, {11, "SIGSEGV"}, {12, "SIGUSR2"},
+      {13, "SIGPIPE"}, {14, "SIGALRM"}, {15, "SIGTERM"}, {24, "SIGXCPU"}, {25, "SIGXFSZ"}, {31, "SIGSYS"}};
+  for (const Name& entry : names) {
+    if (entry.number == signal) return entry.name;
+  }
+  return fmt::format("signal {}", signal);
+}
+
+}  // namespace ddlrun::launch

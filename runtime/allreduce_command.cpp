@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/allreduce_command.hpp"
+
+#include "base/error.hpp"
+#include "runtime/mpi_session.hpp"
+#include "runtime/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace ddlrun::runtime {
+
+namespace {
+
+constexpr const char* program_name = "ddl-train allreduce";
+
+struct AllreduceOptions {
+  std::uint64_t bytes = 4;
+  std::uint64_t times = 1;
+  bool help = false;
+};
+
+std::vector<Option> table_of(AllreduceOptions& options) {
+  return {{"--bytes", "N", "size of one rank's vector (4)",
+           [&](const std::string& text) { options.bytes = parse_count("--bytes", text, 4, 1u << 30); }},
+          {"--times", "N", "how often (1)",
+           [&](const std::string& text) { options.times = parse_count("--times", text, 1, 1'000'000); }},
+          {"--help", "", "this text", [&](const std::string&) { options.help = true; }}};
+}
+
+void add_up(const AllreduceOptions& options, Communicator& ranks) {
+  const std::vector<float> ones(options.bytes / sizeof(float), 1.0F);
+  std::vector<float> sum(ones.size());
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint64_t i = 0; i < options.times; ++i) ranks.all_reduce_sum(ones, sum);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  const auto wanted = static_cast<float>(ranks.size());  // exact up to 2^24 ranks
+  const bool right = std::all_of(sum.begin(), sum.end(), [&](float value) { return value == wanted; });
+  if (!right) {
+    throw Error(ErrorKind::request,
+                {fmt::format("the sum of {} ones is {}", ranks.size(), sum.front()), "MPI_Allreduce",
+                 "another transport: mpirun --mca btl tcp,self --mca pml ob1"});
+  }
+  if (ranks.rank() != 0) return;
+  fmt::print(
+      "{{\"schema\":\"ddl-train.allreduce/1\",\"ranks\":{},\"bytes\":{},\"times\":{},\"seconds\":{:.9f}}}\n",
+      ranks.size(), ones.size() * sizeof(float), options.times,
+      seconds.count() / static_cast<double>(options.times));
+}
+
+}  // namespace
+
+int run_allreduce_command(const std::vector<std::string>& words) {
+  AllreduceOptions options;
+  const bool speaks = launched_rank() == 0;
+  try {
+    const std::vector<Option> table = table_of(options);
+    parse_options(program_name, words, table);
+    if (options.help) {
+      if (speaks) fmt::print("usage: mpirun [...] ddl-train allreduce [OPTIONS]\n{}", render_options(table));
+      return 0;
+    }
+  } catch (const Error& error) {
+    if (speaks) fmt::print(stderr, "{}", render_error(program_name, error.message()));
+    return exit_code(error.kind());
+  }
+  return run_mpi_session(program_name, [&](Communicator& ranks) { add_up(options, ranks); });
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# diagnose as users run it: verdicts and exit codes, stdin, several logs, --json, --list, --explain, --signatures,
+# refusals, hostile logs, memory on a large log.
+. "$(dirname "$(readlink -f "$0")")/../support/check.sh"
+golden=$DDLRUN_SOURCE_DIR/tests/golden/diagnose
+
+# The whole report, word by word: a known cause, a log without trouble, an unknown one, a hostile one.
+# The first line of NAME.args, where there is one, has more arguments.
+for log in "$golden"/*.log; do
+  name=$(basename "$log" .log)
+  args=()
+  [ ! -f "$golden/$name.args" ] || read -r -a args <"$golden/$name.args"
+  run "$DDLRUN" diagnose "$log" "${args[@]}"
+  sed "s#$golden/##" "$work/out" >"$work/report"
+  printf 'exit %s\n' "$status" >>"$work/report"
+  diff -u "$golden/$name.txt" "$work/report" || fail "the report of $name.log differs"
+  [ ! -s "$work/err" ] || fail "talk on stderr for $name.log"
+  LC_ALL=C grep -q '[[:cntrl:]]' "$work/out" && fail "control bytes in the report of $name.log"
+  run "$DDLRUN" diagnose --json "$log" "${args[@]}"
+  python3 -c '
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["schema"] == "ddlrun.diagnose/1"
+wanted = {0: ["no-trouble"], 1: ["cause-found", "unknown"]}[int(sys.argv[2])]
+assert report["verdict"] in wanted, report["verdict"]
+assert (report["cause"] is not None) == (report["verdict"] == "cause-found")
+assert report["cause"] is None or report["cause"]["try"]
+' "$work/out" "$status" || fail "the JSON of $name.log"
+done
+
+# stdin, with and without "-"; several logs, one of them of another rank.
+for dash in - ''; do
+  status=0
+  printf 'Host key verification failed.\n' | "$DDLRUN" diagnose $dash >"$work/out" 2>"$work/err" || status=$?
+  [ "$status" -eq 1 ] && grep -q '\[C3\]' "$work/out" || fail "stdin ('$dash'): $status $(head -2 "$work/out")"
+done
+mkdir -p "$work/rank.0" "$work/rank.3"
+printf 'step 1\n' >"$work/rank.0/stderr"
+printf './train: error while loading shared libraries: libmpi.so.40: cannot open shared object file: No such file\n' \
+  >"$work/rank.3/stderr"
+expect 1 'at: rank 3' "$DDLRUN" diagnose "$work/rank.0/stderr" "$work/rank.3/stderr"
+
+# The status alone, where the log says nothing; a run that ended well.
+: >"$work/empty.log"
+expect 1 '[B8]' "$DDLRUN" diagnose "$work/empty.log" --status 1 --from mpirun
+expect 1 'SIGTERM (256 + 15)' "$DDLRUN" diagnose "$work/rank.0/stderr" --status 271 --from pbs
+expect 1 'walltime' "$DDLRUN" diagnose "$work/rank.0/stderr" --status -29 --from pbs
+printf 'RuntimeError: caught and retried\n' >"$work/well.log"
+expect 1 'not known' "$DDLRUN" diagnose "$work/well.log"
+expect 0 'no trouble' "$DDLRUN" diagnose "$work/well.log" --status 0
+
+# --list and --explain; every id that is listed can be explained.
+expect 0 'B1   P ' "$DDLRUN" diagnose --list
+cut -d' ' -f1 "$work/out" >"$work/ids"
+[ "$(wc -l <"$work/ids")" -ge 225 ] || fail "only $(wc -l <"$work/ids") signatures"
+while read -r id; do
+  "$DDLRUN" diagnose --explain "$id" >"$work/out" 2>"$work/err" </dev/null || fail "--explain $id"
+  grep -q '^try:' "$work/out" || fail "--explain $id has no remedy"
+done <"$work/ids"
+expect 0 'bad-host' "$DDLRUN" diagnose --explain b1
+expect 0 '"ddlrun.signatures/1"' "$DDLRUN" diagnose --explain A1 --json
+expect_refusal 2 'no signature' "$DDLRUN" diagnose --explain ZZ99
+
+# One's own signatures: added, or refused with their place.
+cat >"$work/own.yaml" <<'END'
+signatures:
+- id: SITE1
+  class: P
+  title: the scratch disk of {host} is full
+  match: ['scratch quota of {host} exceeded']
+  cause: our site's quota
+  try: ['rm -i /scratch/$USER/old*']
+  reference: our wiki
+END
+printf 'job: scratch quota of n17 exceeded\n' >"$work/own.log"
+expect 1 'the scratch disk of n17 is full [SITE1]' "$DDLRUN" diagnose "$work/own.log" --signatures "$work/own.yaml"
+sed 's/class: P/class: X/' "$work/own.yaml" >"$work/bad.yaml"
+expect_refusal 3 'bad.yaml:3:10' "$DDLRUN" diagnose "$work/own.log" --signatures "$work/bad.yaml"
+
+# What is no log.
+expect_refusal 3 'No such file' "$DDLRUN" diagnose "$work/nosuch.log"
+expect_refusal 3 'Is a directory' "$DDLRUN" diagnose "$work"
+expect_refusal 3 'empty' "$DDLRUN" diagnose "$work/empty.log"
+expect_refusal 3 'not a text' "$DDLRUN" diagnose "$DDLRUN"
+gzip -c "$work/own.log" >"$work/own.log.gz"
+expect_refusal 3 'zcat' "$DDLRUN" diagnose "$work/own.log.gz"
+expect_refusal 2 '--status' "$DDLRUN" diagnose "$work/own.log" --status often
+expect_refusal 2 '--from' "$DDLRUN" diagnose "$work/own.log" --status 1 --from lsf
+
+# 200 MB, and one line of 100 MB: bounded memory.
+line='[1,3]<stdout>:epoch 3 step 1200 loss 2.3021 images/s 812.1'
+yes "$line" | head -c 200000000 >"$work/large.log"
+printf '\n[1,3]<stderr>:Host key verification failed.\n' >>"$work/large.log"
+head -c 100000000 /dev/zero | tr '\0' 'x' >"$work/long.log"
+printf ' Host key verification failed.' >>"$work/long.log"
+for log in large long; do
+  peak=$(python3 - "$DDLRUN" "$work/$log.log" <<'END'
+import resource, subprocess, sys
+result = subprocess.run([sys.argv[1], "diagnose", sys.argv[2]], capture_output=True, text=True)
+assert result.returncode == 1 and "[C3]" in result.stdout, result
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+END
+  ) || fail "$log.log is not diagnosed"
+  # A sanitizer's own memory is many times that of the program.
+  if nm "$DDLRUN" 2>/dev/null | grep -q __asan_init; then continue; fi
+  [ "${peak:-99999999}" -le 65536 ] || fail "$log.log: $peak KiB of memory, more than 65536"
+done
+finish

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# doctor as users run it on one machine: lists, explanations, refusals, JSON, the fix script, the baseline.
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$(readlink -f "$0")")/../support/check.sh"
+export XDG_STATE_HOME=$work/state
+
+expect 0 'LIM-01' "$DDLRUN" doctor --list-checks
+[ "$(wc -l < "$work/out")" -ge 119 ] || fail "only $(wc -l < "$work/out") checks"
+cut -d' ' -f1 "$work/out" | while read -r id; do
+  "$DDLRUN" doctor --explain "$id" | grep -q '^remedy  .' || echo "$id"
+done > "$work/silent"
+[ ! -s "$work/silent" ] || fail "no explanation of $(tr '\n' ' ' < "$work/silent")"
+expect 0 'locked memory' "$DDLRUN" doctor --explain lim-01
+
+expect_refusal 2 "there is no check 'LIM-1'" "$DDLRUN" doctor --explain LIM-1
+expect_refusal 2 "there is no check 'MEMLOCK'" "$DDLRUN" doctor localhost --only MEMLOCK
+expect_refusal 2 "more than one of --quick, --full, --stress" "$DDLRUN" doctor localhost --quick --full
+expect_refusal 2 "'rsh' is no path to a host" "$DDLRUN" doctor localhost --via rsh
+expect_refusal 2 "'0' is not a number" "$DDLRUN" doctor localhost --window 0
+expect_refusal 2 "neither save nor compare" "$DDLRUN" doctor localhost --baseline keep
+expect_refusal 3 "cannot read" "$DDLRUN" doctor localhost --rankfile "$work/none"
+
+# This machine, whatever it is: a verdict for each check that is asked for, one document.
+run "$DDLRUN" doctor localhost --json
+case $status in 0 | 1) ;; *) fail "status $status from doctor localhost: $(head -3 "$work/err")" ;; esac
+python3 - "$work/out" << 'END' || fail "the JSON is not as promised"
+import json, sys
+document = json.load(open(sys.argv[1]))
+assert document["schema"] == "ddlrun.doctor/1", document["schema"]
+assert document["hosts"] == ["localhost"] and document["unreached"] == []
+verdicts = {"pass", "warn", "fail", "skip", "error"}
+for finding in document["findings"]:
+    assert finding["verdict"] in verdicts
+    assert finding["observed"], finding
+    if finding["verdict"] in ("warn", "fail"):
+        remedy = finding["remedy"]
+        assert finding["why"] and (remedy["commands"] or remedy["note"]), finding
+    assert finding["verdict"] != "error", finding
+ids = {f["id"] for f in document["findings"]}
+assert len(ids) > 90, len(ids)
+END
+expect 0 'LIM-03' "$DDLRUN" doctor localhost --only LIM-03 --all
+expect 0 '1 check in' "$DDLRUN" doctor localhost --only LIM-03
+
+# A port that is in use is found, and a port that is free is not.
+python3 - > "$work/port" << 'END' &
+import socket, time
+listener = socket.socket()
+listener.bind(("0.0.0.0", 0))
+listener.listen()
+print(listener.getsockname()[1], flush=True)
+time.sleep(60)
+END
+listener=$!
+for _ in $(seq 50); do [ -s "$work/port" ] && break; sleep 0.1; done
+port=$(cat "$work/port")
+expect 1 'NET-04' "$DDLRUN" doctor localhost --only NET-04 --port "$port" --fix-script "$work/mend.sh"
+bash -n "$work/mend.sh" || fail "bash cannot read the fix script"
+shellcheck "$work/mend.sh" || fail "shellcheck finds something in the fix script"
+grep -q 'NET-04' "$work/mend.sh" || fail "the fix script does not name the finding"
+kill "$listener"
+wait "$listener" 2> /dev/null
+expect 0 '1 pass' "$DDLRUN" doctor localhost --only NET-04 --port "$port"
+
+# The baseline: the same machine is as it was; another limit is a difference.
+expect 0 'are kept in' "$DDLRUN" doctor localhost --only LIM-03 --baseline save
+expect 0 'BASE-01' "$DDLRUN" doctor localhost --only LIM-03 --baseline compare --all
+grep -q '^warn' "$work/out" && fail "a difference where there is none: $(grep -A3 '^warn' "$work/out" | head -4)"
+# shellcheck disable=SC2016
+expect 0 'limit.nofile.soft' bash -c 'ulimit -Sn 300; exec "$0" doctor localhost --only LIM-01 --baseline compare' "$DDLRUN"
+printf '{' > "$XDG_STATE_HOME/ddlrun/baseline.json"
+expect_refusal 3 'no baseline' "$DDLRUN" doctor localhost --only LIM-01 --baseline compare
+finish

@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What a keeper beside each rank changes for the program (nothing) and for what is left of it (nothing): statuses,
+# signals, streams, children, stalls; with the mpirun that is installed, on this machine.
+# shellcheck source=tests/support/launch_checks.sh
+. "$(dirname "$(readlink -f "$0")")/../support/launch_checks.sh"
+
+ranks=2
+"$DDLRUN" launch 2 --dry-run -- true > /dev/null 2>&1 || ranks=1
+last=$((ranks - 1))
+
+# Processes that sleep for so many seconds; the number names our own. (The brackets keep grep from finding itself.)
+left() { grep -lzxe "[${1:0:1}]${1:1}" /proc/[0-9]*/cmdline 2> /dev/null | while read -r file; do
+  [[ $(tr '\0' ' ' < "$file" 2> /dev/null) == "sleep "* ]] && echo "$file"; done | wc -l; }
+wait_for() { # SECONDS-NAME COUNT
+  for _ in $(seq 1 100); do
+    [[ $(left "$1") -eq $2 ]] && return 0
+    sleep 0.05
+  done
+  echo "$(left "$1") sleepers, not $2"
+  return 1
+}
+new_name() { echo $((200000 + RANDOM * 20 + RANDOM % 20)); }
+
+# --- the program's own status, whatever it is
+for code in 0 1 2 7 85 126 127 255; do
+  launch code 1 -- sh -c "exit $code"
+  same "exit $code" "$code" "$status"
+done
+# shellcheck disable=SC2016
+for signal in KILL SEGV ABRT TERM USR1 PIPE; do
+  launch signal 1 -- sh -c 'kill -'$signal' $$'
+  same "signal $signal" $((128 + $(kill -l $signal))) "$status"
+  has "signal $signal" signal.err "rank 0 on $(hostname) failed first: it was ended by signal $(kill -l $signal) (SIG$signal)"
+  has "signal $signal" "$(folder_of signal)/run.json" "\"signal\": $(kill -l $signal)"
+done
+launch exited 1 -- sh -c 'exit 7'
+has "exit 7" exited.err "rank 0 on $(hostname) failed first: it exited with status 7"
+# shellcheck disable=SC2016
+launch second $ranks -- sh -c '[ $OMPI_COMM_WORLD_RANK = '$last' ] && { sleep 0.3; exit 9; }; sleep 30'
+same "one rank fails: status" 9 "$status"
+has "one rank fails" second.err "ddlrun: rank $last on $(hostname) failed first: it exited with status 9"
+
+# --- streams: stdin arrives, stdout is byte for byte, stderr holds nothing of ours
+head -c 3000000 /dev/urandom > random
+"$DDLRUN" launch 1 -- sh -c 'tee /dev/stderr' < random > copy.out 2> copy.err
+check "stdin and stdout" cmp -s random copy.out
+launch flood 1 -- sh -c 'seq 500000 >&2'
+same "stderr: all of it, and nothing else" "$(seq 500000 | md5sum)" "$(grep -v '^ddlrun: \|^+ ' flood.err | md5sum)"
+
+# --- signals: one delivery, to the program and its children
+cat > counter.sh <<'PROGRAM'
+trap 'echo USR1 >> usr1.$OMPI_COMM_WORLD_RANK' USR1
+touch ready.$OMPI_COMM_WORLD_RANK
+for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.3; done
+PROGRAM
+"$DDLRUN" launch $ranks -- bash counter.sh > usr1.out 2> usr1.err < /dev/null &
+for _ in $(seq 1 100); do [[ -e ready.$last ]] && break; sleep 0.05; done
+sleep 0.5
+kill -USR1 $!
+wait $!
+for rank in $(seq 0 $last); do same "USR1 of rank $rank" 1 "$(wc -l < "usr1.$rank")"; done
+
+# A signal to the keeper alone, from somebody who took it for the rank, reaches the program.
+# shellcheck disable=SC2016
+"$DDLRUN" launch 1 -- bash -c 'trap "echo got TERM; exit 5" TERM; echo $PPID > guard; sleep 30 & wait' > term.out 2> term.err < /dev/null &
+for _ in $(seq 1 100); do [[ -s guard ]] && break; sleep 0.05; done
+sleep 0.2
+kill -TERM "$(ps -o ppid= -p "$(cat guard)" | tr -d ' ')"
+wait $!
+same "TERM to the keeper: status" 5 $?
+has "TERM to the keeper" term.out "got TERM"
+
+# --- nothing is left: children, sessions of their own, daemons; of good ends and bad ones
+name=$(new_name)
+cat > family.sh <<'PROGRAM'
+sleep $1 &
+setsid sleep $1 &
+(setsid sh -c "sleep $1 & exit" &)
+sleep 0.3
+PROGRAM
+launch good $ranks -- bash family.sh "$name"
+same "a good end: status" 0 "$status"
+check "a good end: all is gone" wait_for "$name" 0
+# shellcheck disable=SC2016
+launch crash $ranks -- bash -c '. ./family.sh "$0"; kill -SEGV $$' "$name"
+same "a crash: status" 139 "$status"
+check "a crash: all is gone" wait_for "$name" 0
+for victim in rank keeper guard mpirun ddlrun; do
+  name=$(new_name)
+  rm -f pid.0
+  # shellcheck disable=SC2016
+  "$DDLRUN" launch $ranks -- bash -c 'trap "" TERM; . ./family.sh "$0"; echo $$ $PPID > pid.$OMPI_COMM_WORLD_RANK; sleep $0' "$name" \
+    > kill.out 2> kill.err < /dev/null &
+  job=$!
+  check "$victim: it starts" wait_for "$name" $((4 * ranks))
+  for _ in $(seq 1 100); do [[ -s pid.0 ]] && break; sleep 0.05; done
+  read -r program guard < pid.0
+  keeper=$(ps -o ppid= -p "$guard" | tr -d ' ')
+  case $victim in
+    rank) kill -KILL "$program" ;;
+    keeper) kill -KILL "$keeper" ;;
+    guard) kill -KILL "$guard" ;;
+    mpirun) kill -KILL "$(ps -o ppid= -p "$keeper" | tr -d ' ')" ;;
+    ddlrun) kill -KILL $job ;;
+  esac
+  wait $job 2> /dev/null
+  same "$victim killed: status" 137 $?
+  check "$victim killed: all is gone" wait_for "$name" 0
+done
+
+# --- a rank that stalls is named, with host, process and state; so is its going on
+# shellcheck disable=SC2016
+"$DDLRUN" launch $ranks --stall-after 2 -- bash -c 'echo $$ > stall.$OMPI_COMM_WORLD_RANK; while [ ! -e stop ]; do :; done' > stall.out 2> stall.err < /dev/null &
+job=$!
+for _ in $(seq 1 100); do [[ -s stall.$last ]] && break; sleep 0.05; done
+victim=$(cat "stall.$last")
+kill -STOP "$victim"
+for _ in $(seq 1 30); do grep -q "is stopped" stall.err && break; sleep 0.1; done
+has "stall" stall.err "ddlrun: warning: rank $last on $(hostname) has made no progress for"
+has "stall" stall.err "process $victim (bash) is stopped (SIGSTOP)"
+has "stall" stall.err "try: kill -CONT $victim"
+kill -CONT "$victim"
+for _ in $(seq 1 30); do grep -q "goes on" stall.err && break; sleep 0.1; done
+has "stall" stall.err "ddlrun: rank $last on $(hostname) goes on after"
+touch stop
+wait $job
+same "stall: the job ends well" 0 $?
+has "stall" "$(folder_of stall)/run.json" "\"state\": \"T\""
+
+# A rank that waits is noted, not called stalled; nobody is with 0.
+launch idle 1 --stall-after 1 -- sleep 5
+same "idle: status" 0 "$status"
+has "idle" idle.err "ddlrun: note: rank 0 on $(hostname) has used no CPU time"
+has_not "idle" idle.err "warning"
+launch never 1 --stall-after 0 -- sleep 3
+has_not "--stall-after 0" never.err "note"
+
+# --on-stall end ends the job, in the time that mpirun takes.
+SECONDS=0
+# shellcheck disable=SC2016
+launch ended $ranks --stall-after 1 --on-stall end -- bash -c 'kill -STOP $$'
+same "--on-stall end: status" 124 "$status"
+check "--on-stall end: $SECONDS s" test "$SECONDS" -lt 12
+has_not "--on-stall end" ended.err "failed first"
+
+# --- a host without ddlrun at that path starts the program all the same
+shell=$("$DDLRUN" launch 1 not-this-host --sockets 1 --cores 1 --dry-run -- printf '%s|' 'a b' "it's" '' 2> /dev/null |
+  tail -1 | sed -n "s/.*\\(\\/bin\\/sh -c .*\\)/\\1/p")
+same "without ddlrun" "a b|it's||" "$(bash -c "${shell//$(readlink -f "$DDLRUN")//no/ddlrun}")"
+same "with ddlrun" "a b|it's||" "$(bash -c "$shell")"
+
+finish

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""judge.py EXPECTED DIAGNOSIS: is this diagnosis of a log the one expected? EXPECTED holds lines "key value", DIAGNOSIS
+the JSON of `ddlrun diagnose --json`. Prints what was named, and why that is wrong; the status says whether it is right."""
+import json
+import sys
+
+
+def expectation(path):
+    with open(path, encoding="utf-8") as file:
+        return dict(line.rstrip("\n").split(" ", 1) for line in file if " " in line.strip())
+
+
+def place(found):
+    found = found or {}
+    found = found.get("at", found)
+    return found.get("host") or "", found.get("rank")
+
+
+def texts(diagnosis):
+    """All lines that are shown as the reason."""
+    cause, first = diagnosis.get("cause") or {}, diagnosis.get("first_failing") or {}
+    lines = list(cause.get("evidence") or [])
+    if not cause:
+        lines += diagnosis.get("telling") or []
+    if first.get("evidence"):
+        lines.append(first["evidence"])
+    return "\n".join([" ".join(line["text"].split()) for line in lines] + [first.get("how", "")])
+
+
+def faults(expected, diagnosis):
+    cause = diagnosis.get("cause") or {}
+    first = diagnosis.get("first_failing") or {}
+    named = cause.get("id", "none")
+    causes = expected["causes"].split("|")
+    shown = "-" in causes and any(words in texts(diagnosis) for words in expected["evidence"].split("|"))
+    if named not in causes and not shown:
+        yield "the cause is %s %s" % (expected["causes"], expected.get("evidence", ""))
+    host, rank = place(cause)
+    first_host, first_rank = place(first)
+    wanted = expected.get("host", "-")
+    if wanted != "-" and (host or first_host) != wanted:
+        yield "the host is %s" % wanted
+    wanted = expected.get("rank", "-")
+    if wanted != "-" and str(rank if rank is not None else first_rank) != wanted:
+        yield "the rank is %s" % wanted
+
+
+def main():
+    expected = expectation(sys.argv[1])
+    try:
+        with open(sys.argv[2], encoding="utf-8") as file:
+            diagnosis = json.load(file)
+    except ValueError as error:
+        print("no diagnosis: %s" % error)
+        return 1
+    wrong = list(faults(expected, diagnosis))
+    cause = diagnosis.get("cause")
+    host, rank = place(cause)
+    if not host and rank is None:
+        host, rank = place(diagnosis.get("first_failing"))
+    print("%-8s host %-6s rank %-4s %s" % ((cause or {}).get("id", "none"), host or "-", "-" if rank is None else rank,
+                                          "WRONG: " + "; ".join(wrong) if wrong else "right"))
+    return 1 if wrong else 0
+
+
+sys.exit(main())

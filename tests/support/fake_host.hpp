@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// A host made of tables, for the gatherers of doctor/: files are readable and listed alike.
+#pragma once
+
+#include "doctor/gather.hpp"
+#include "tests/support/fake_kernel.hpp"
+#include "tests/support/fake_system.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace ddlrun::tests {
+
+struct FakeHost {
+  FakeSystem system;
+  FakeKernel kernel;
+  doctor::Question question;
+
+  // A file with its content, seen by both doors.
+  FileInfo& put(const std::string& path, const std::string& text) {
+    system.files.files[path] = text;
+    FileInfo& info = kernel.add(path);
+    info.mode = 0644;
+    info.size_bytes = text.size();
+    return info;
+  }
+  void remove(const std::string& path) {
+    system.files.files.erase(path);
+    kernel.infos.erase(path);
+  }
+
+  // What one gatherer of a table, by its name, finds here; all of them where no name is given.
+  doctor::Facts gather(std::span<const doctor::Gatherer> table, std::string_view name = {}) {
+    System doors = system.doors();
+    doors.kernel = &kernel;
+    doctor::Facts facts;
+    for (const doctor::Gatherer& gatherer : table) {
+      if (name.empty() || gatherer.name == name) gatherer.gather({doors, kernel, question, ""}, facts);
+    }
+    return facts;
+  }
+};
+
+}  // namespace ddlrun::tests
