@@ -57,8 +57,10 @@ using LineSink = std::function<void(std::string_view line)>;
 
 // What is done while a guarded child runs.
 struct Attention {
-  LineSink err_lines;         // as above; may be empty
-  std::function<int()> tick;  // about once a second; returns a signal for the child, or 0; may be empty
+  LineSink err_lines;  // as above; may be empty
+  // About twice a second, with the names of the processes that the child itself has started; returns a signal for
+  // the child, or 0. May be empty.
+  std::function<int(const std::vector<std::string>& below)> tick;
 };
 
 // A child that is spoken to: once its stdout holds the whole line `after`, it is given `input` on stdin.

@@ -181,8 +181,9 @@ Guarded start_guarded(const Command& command, const GuardianOptions& options) {
   Report report;
   if (!read_report(reports.read, report) || report.kind != Report::started) {
     ::waitpid(pid, nullptr, 0);
-    guarded.start_errno = report.value;
-    guarded.start_error = std::strerror(report.value);
+    end_descendants(milliseconds(0));  // of a guardian that was killed in between
+    guarded.start_errno = report.value != 0 ? report.value : ECHILD;
+    guarded.start_error = std::strerror(guarded.start_errno);
     return guarded;
   }
   guarded.guardian = pid;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// PosixNetwork::probe: a small server and a client for each peer, in threads of one short-lived process.
+// PosixNetwork::probe: a client for each peer beside the server, in threads of one short-lived process.
 #include "base/posix_sockets.hpp"
+#include "base/probe_server.hpp"
 #include "base/text.hpp"
 
 #include <arpa/inet.h>
@@ -10,12 +11,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <map>
-#include <mutex>
-#include <set>
 #include <thread>
 
 namespace ddlrun {
@@ -26,122 +23,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Kind = ProbeAnswer::Kind;
 
-constexpr std::string_view greeting = "ddlrun-probe ";
-constexpr std::string_view mtu_word = "ddlrun-mtu ";
-constexpr std::size_t most_connections = 512;
 constexpr int headers = 28;  // of IP and UDP
-
-Deadline soon(Deadline deadline, std::chrono::milliseconds span) {
-  return std::min(deadline, Clock::now() + span);
-}
-
-// What answers the peers: "ddlrun-probe ID NETWORKS" to who connects; counts a stream; echoes sizes of
-// datagrams.
-class ProbeServer {
- public:
-  ProbeServer(const NetworkProbe& probe, Deadline deadline) : probe_(probe), deadline_(deadline) {
-    for (const std::uint16_t port : probe.ports) {
-      auto [socket, problem] = bind_socket(SOCK_STREAM, port);
-      if (socket) listeners_.push_back(std::move(socket));
-      if (!problem.empty()) not_listening_.emplace_back(port, problem);
-    }
-    if (!probe.ports.empty()) datagrams_ = bind_socket(SOCK_DGRAM, probe.ports.front()).first;
-    thread_ = std::thread([this] { serve(); });
-  }
-  ~ProbeServer() {
-    stop_ = true;
-    thread_.join();
-    for (std::thread& each : talks_) each.join();
-  }
-  ProbeServer(const ProbeServer&) = delete;
-  ProbeServer& operator=(const ProbeServer&) = delete;
-
-  const std::vector<std::pair<std::uint16_t, std::string>>& not_listening() const { return not_listening_; }
-  bool all_said_bye() {
-    const std::lock_guard lock(mutex_);
-    return std::all_of(probe_.peers.begin(), probe_.peers.end(),
-                       [this](const ProbePeer& peer) { return gone_.contains(peer.id); });
-  }
-
- private:
-  void serve() {
-    std::vector<pollfd> entries;
-    for (const Socket& listener : listeners_) entries.push_back({listener.get(), POLLIN, 0});
-    if (datagrams_) entries.push_back({datagrams_.get(), POLLIN, 0});
-    while (!stop_ && Clock::now() < deadline_) {
-      if (::poll(entries.data(), entries.size(), 50) <= 0) continue;
-      for (const pollfd& entry : entries) {
-        if ((entry.revents & POLLIN) == 0) continue;
-        if (entry.fd == datagrams_.get()) {
-          echo();
-        } else {
-          take(entry.fd);
-        }
-      }
-    }
-  }
-
-  void take(int listener) {
-    const int descriptor = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (descriptor < 0) return;
-    Socket socket(descriptor);
-    if (talks_.size() >= most_connections) return;
-    talks_.emplace_back([this, own = std::move(socket)] { talk(own.get()); });
-  }
-
-  void talk(int descriptor) {
-    std::vector<std::string> networks;
-    for (const OwnNetwork& network : probe_.networks) networks.push_back(network.address);
-    const Deadline end = soon(deadline_, 4s);
-    const std::string hello = fmt::format("{}{} {}\n", greeting, probe_.own_id, join(networks, ","));
-    if (!send_text(descriptor, hello, end)) return;
-    const auto line = receive_line(descriptor, 512, end);
-    if (!line) return;
-    const auto blank = line->rfind(' ');
-    const std::string word = blank == std::string::npos ? "" : line->substr(blank + 1);
-    if (word == "bye") {
-      const std::lock_guard lock(mutex_);
-      gone_.insert(line->substr(0, blank));
-    }
-    if (word == "stream") swallow(descriptor, end);
-  }
-
-  // Tells who streams how much of it came, as his own count ends at his buffers.
-  static void swallow(int descriptor, Deadline end) {
-    std::vector<char> buffer(256u << 10);
-    std::uint64_t bytes = 0;
-    while (wait_ready(descriptor, POLLIN, end)) {
-      const ssize_t n = ::recv(descriptor, buffer.data(), buffer.size(), 0);
-      if (n < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-      if (n <= 0) break;
-      bytes += static_cast<std::uint64_t>(n);
-    }
-    send_text(descriptor, fmt::format("{}\n", bytes), end);
-  }
-
-  void echo() {
-    std::array<char, 65536> buffer;
-    sockaddr_in from{};
-    socklen_t size = sizeof(from);
-    const ssize_t n = ::recvfrom(datagrams_.get(), buffer.data(), buffer.size(), 0,
-                                 reinterpret_cast<sockaddr*>(&from), &size);
-    if (n <= 0 || !std::string_view(buffer.data(), static_cast<std::size_t>(n)).starts_with(mtu_word)) return;
-    const std::string reply = fmt::format("{}{}", mtu_word, n);
-    ::sendto(datagrams_.get(), reply.data(), reply.size(), MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&from),
-             size);
-  }
-
-  const NetworkProbe& probe_;
-  Deadline deadline_;
-  std::vector<Socket> listeners_;
-  Socket datagrams_;
-  std::vector<std::pair<std::uint16_t, std::string>> not_listening_;
-  std::atomic<bool> stop_ = false;
-  std::mutex mutex_;
-  std::set<std::string> gone_;
-  std::vector<std::thread> talks_;
-  std::thread thread_;
-};
 
 struct Attempt {
   ProbeAnswer answer;
@@ -162,8 +44,8 @@ Attempt try_once(const NetworkProbe& probe, const ProbePeer& peer, const std::st
   const auto line = receive_line(connected.socket.get(), 4096, soon(deadline, 2s));
   attempt.answer.kind = Kind::another_host;
   attempt.answer.detail = "another program";
-  if (!line || !line->starts_with(greeting)) return attempt;
-  const auto words = split(std::string_view(*line).substr(greeting.size()), ' ');
+  if (!line || !line->starts_with(probe_greeting)) return attempt;
+  const auto words = split(std::string_view(*line).substr(probe_greeting.size()), ' ');
   attempt.answer.detail = words[0] == probe.own_id ? "this host itself" : printable(words[0], 80);
   if (words[0] != peer.id) return attempt;
   attempt.answer.kind = Kind::connected;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/posix_descendants.hpp"
 #include "base/posix_doors.hpp"
 #include "base/posix_guardian.hpp"
 #include "base/posix_spawn.hpp"
@@ -245,6 +246,20 @@ ProcessResult PosixProcesses::run_attached(const Command& command, const EnvVars
   }
 }
 
+namespace {
+
+constexpr int tick_ms = 500;
+
+std::vector<std::string> names_below(pid_t parent) {
+  std::vector<std::string> names;
+  for (const ProcessStat& stat : find_descendants(parent)) {
+    if (stat.parent == parent && stat.state != 'Z') names.push_back(stat.name);
+  }
+  return names;
+}
+
+}  // namespace
+
 ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars& extra,
                                           const Attention& attention) {
   const SignalRelay signals;  // before the fork: no signal is lost in between
@@ -266,13 +281,14 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
   while (true) {
     std::array<pollfd, 3> polls{
         {{guarded.reports.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {guarded.err.get(), POLLIN, 0}}};
-    const int ready = ::poll(polls.data(), polls.size(), lines.holds_some() ? unfinished_line_ms : 1000);
+    const int ready = ::poll(polls.data(), polls.size(), lines.holds_some() ? unfinished_line_ms : tick_ms);
     if (ready == 0) lines.flush();
     if (const int signal = signals.pass_on(guarded.program); signal != 0) passed_on = signal;
     drain(guarded.err, feed);
     if (const Time now = std::chrono::steady_clock::now(); attention.tick && now >= next_tick) {
-      next_tick = now + std::chrono::seconds(1);
-      if (const int signal = attention.tick(); signal != 0) ::kill(guarded.program, signal);
+      next_tick = now + std::chrono::milliseconds(tick_ms);
+      if (const int signal = attention.tick(names_below(guarded.program)); signal != 0)
+        ::kill(guarded.program, signal);
     }
     if (ready <= 0 || polls[0].revents == 0) continue;
     result = take_end(guarded, options);

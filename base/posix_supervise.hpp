@@ -21,7 +21,7 @@ struct Supervision {
 // The errno if the program could not be started; else it does not return.
 int supervise_program(const Command& command, const Supervision& supervision);
 
-// True where nobody is left to report to: the launcher died before we began.
+// True where nobody is left who reads our stderr: the launcher died before we began.
 bool launcher_is_gone();
 
 // Writes a short text to stderr, or leaves it where nobody takes it: never waits, never dies of it.

@@ -23,7 +23,9 @@ constexpr std::string_view overview_head =
     "  ddlrun gen-rankfile 4x2x3 h1,h2,h3,h4,h5,h6  # GPUs per node x nodes per rack x racks\n"
     "  ddlrun check-rankfile 4x2x3.rf               # what Open MPI would refuse or silently change\n"
     "  ddlrun launch 2 -- ./my_mpi_program          # plan, check, run, verify\n"
-    "  ddlrun launch                                # the bundled trainer on this machine\n\n"
+    "  ddlrun launch                                # the bundled trainer on this machine\n"
+    "  ddlrun doctor h1,h2                          # what would break there, and what mends it\n"
+    "  ddlrun diagnose job.log                      # the first cause in a failed job's log\n\n"
     "Commands:\n";
 
 std::string render_overview() {
@@ -103,6 +105,18 @@ void parse(CLI::App& app, std::vector<std::string> words, bool takes_program) {
   if (!unknown.empty()) refuse_word(app, unknown.front(), takes_program);
 }
 
+// "$HOSTS" of an unset variable must not mean something else than was thought.
+void refuse_empty_values(const CLI::App& app, std::string_view may_be_empty) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (!value.empty() || option->get_name() == may_be_empty) continue;
+      const std::string name = option->get_name();
+      throw Error(ErrorKind::usage, {fmt::format("{} got an empty word", name), "an empty variable, perhaps",
+                                     fmt::format("give {} a value, or leave it out", name)});
+    }
+  }
+}
+
 int run_subcommand(const Subcommand& command, std::vector<std::string> words, System& system) {
   std::vector<std::string> rest;
   const auto dashes = std::find(words.begin(), words.end(), "--");
@@ -126,6 +140,7 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   if (!rest.empty() && !command.takes_program) refuse_word(app, rest.front(), false);
   try {
     parse(app, words, command.takes_program);
+    refuse_empty_values(app, command.may_be_empty);
   } catch (const CLI::CallForHelp&) {
     system.out(fmt::format("{}\n\n{}\n", command.examples, app.help()));
     return 0;

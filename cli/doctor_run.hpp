@@ -2,39 +2,11 @@
 // One examination from question to findings: the hosts are asked, the checks are run.
 #pragma once
 
-#include "base/doors.hpp"
-#include "doctor/examination.hpp"
-#include "doctor/reach.hpp"
+#include "cli/doctor_baseline.hpp"
+#include "cli/doctor_gather.hpp"
 #include "doctor/report.hpp"
 
-#include <string>
-#include <vector>
-
 namespace ddlrun::cli {
-
-struct DoctorRequest {
-  doctor::Job job;
-  std::vector<std::string> hosts;  // in order, each once
-  doctor::CheckChoice choice;
-  std::vector<doctor::Via> paths{doctor::Via::ssh};
-  doctor::ReachOptions reach;       // `via` is set from `paths`
-  std::vector<std::string> groups;  // gatherers to run; empty = all of the level
-};
-
-// What the hosts answered, by path: the first is the one that checks judge.
-struct Gathered {
-  doctor::HostReport head;
-  std::vector<std::vector<doctor::HostReport>> by_path;
-};
-
-// Never throws for a host that does not answer.
-Gathered gather_from_hosts(System& system, const DoctorRequest& request);
-
-// Where --baseline keeps its facts.
-struct BaselineRequest {
-  std::string verb;  // "", "save", "compare"
-  std::string file;  // "" = in the user's state folder
-};
 
 doctor::Examination examine(System& system, const DoctorRequest& request,
                             const BaselineRequest& baseline = {});

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
+
 namespace ddlrun::cli {
 
 namespace {
@@ -46,14 +48,19 @@ void tell_silent(System& system, const LaunchRun& run, const std::vector<Placeme
 
 LaunchAttention::LaunchAttention(System& system, const LaunchRun& run)
     : system_(system), run_(run), placement_(run.job.ranks, run.token), lines_("stderr") {
-  if (run.watch) ranks_.emplace(run.job.ranks, run.token, std::chrono::steady_clock::now());
+  const auto is_here = [&system](const std::string& host) { return is_this_host(system.environment, host); };
+  if (run.watch) ranks_.emplace(run.job.ranks, run.token, std::chrono::steady_clock::now(), is_here);
 }
 
 Attention LaunchAttention::attention() {
   Attention attention;
   if (run_.token.empty() && !run_.diagnose) return attention;
   attention.err_lines = [this](std::string_view line) { take(line); };
-  if (run_.watch) attention.tick = [this] { return tick(std::chrono::steady_clock::now()); };
+  if (run_.watch) {
+    attention.tick = [this](const std::vector<std::string>& below) {
+      return tick(std::chrono::steady_clock::now(), below);
+    };
+  }
   return attention;
 }
 
@@ -83,9 +90,9 @@ void LaunchAttention::tell_news(Time now) {
 }
 
 // A signal for mpirun, or 0.
-int LaunchAttention::tick(Time now) {
+int LaunchAttention::tick(Time now, const std::vector<std::string>& below) {
   tell_news(now);
-  if (const int signal = end_if_lost(now); signal != 0) return signal;
+  if (is_lost(now, std::count(below.begin(), below.end(), "ssh"))) return SIGKILL;
   if (ending_since_) return now - *ending_since_ > patience ? SIGKILL : 0;
   if (!stalled_ || !run_.end_on_stall) return 0;
   ending_since_ = now;
@@ -94,22 +101,30 @@ int LaunchAttention::tick(Time now) {
 }
 
 // mpirun ends its own ranks first, which takes 2 s, then those elsewhere, which takes 2 s more. Without it
-// all of them end at once, because each host notices.
-int LaunchAttention::end_if_lost(Time now) {
-  if (!daemons_.lost().said || !ranks_->anybody_heard()) return 0;
+// all of them end at once, because each host notices. Its word alone could be a program's output: an ssh must
+// be gone too.
+bool LaunchAttention::is_lost(Time now, std::ptrdiff_t sshs) {
+  most_sshs_ = std::max(most_sshs_, sshs);
+  if (!daemons_.lost().said || !ranks_->anybody_heard() || sshs == most_sshs_) return false;
   if (!lost_since_) lost_since_ = now;
-  return now - *lost_since_ >= std::chrono::milliseconds(500) ? SIGKILL : 0;
+  killed_lost_ = now - *lost_since_ >= std::chrono::milliseconds(500);
+  return killed_lost_;
 }
 
-std::string LaunchAttention::diagnosis(int status) {
-  if (!run_.diagnose || status == 0) return {};
-  const diagnose::Diagnosis found = lines_.diagnosis({status, diagnose::Starter::mpirun});
+std::string LaunchAttention::diagnosis(const ProcessResult& result) {
+  if (!run_.diagnose || result.exit_status == 0 || result.passed_on != 0) return {};
+  // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
+  if (status(result)) return {};
+  const diagnose::RunStatus end{result.exit_status, diagnose::Starter::mpirun};
+  const diagnose::Diagnosis found = lines_.diagnosis(end);
   return found.verdict == diagnose::Verdict::cause_found ? diagnose::render_diagnosis(found) : std::string();
 }
 
-std::optional<int> LaunchAttention::status() const {
+std::optional<int> LaunchAttention::status(const ProcessResult& result) const {
+  if (result.exit_status == 0 || result.passed_on != 0) return std::nullopt;
   if (ending_since_) return exit_code(ErrorKind::time_limit);
-  if (daemons_.lost().said && ranks_ && ranks_->anybody_heard()) return exit_code(ErrorKind::unreachable);
+  const bool no_other = ranks_ && ranks_->anybody_heard() && !ranks_->record().first_failure;
+  if (killed_lost_ || (daemons_.lost().said && no_other)) return exit_code(ErrorKind::unreachable);
   return std::nullopt;
 }
 

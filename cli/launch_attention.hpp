@@ -11,6 +11,7 @@
 #include "launch/rank_watch.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,17 +30,17 @@ class LaunchAttention {
 
   std::vector<launch::PlacementRow> places() const { return placement_.rows(); }
   std::optional<launch::WatchRecord> watched() const;
-  // Why the job ended badly, for people; "" where nothing known was seen.
-  std::string diagnosis(int status);
+  // Why the job ended badly, for people; "" where nothing known was seen, or a stall or a lost host was told.
+  std::string diagnosis(const ProcessResult& result);
   // The status of a job that had to be ended: 124 after a stall, 5 with a host lost; else nothing.
-  std::optional<int> status() const;
+  std::optional<int> status(const ProcessResult& result) const;
 
  private:
   using Time = std::chrono::steady_clock::time_point;
   void take(std::string_view line);
   void tell_news(Time now);
-  int tick(Time now);
-  int end_if_lost(Time now);
+  int tick(Time now, const std::vector<std::string>& below);
+  bool is_lost(Time now, std::ptrdiff_t sshs);
 
   System& system_;
   const LaunchRun& run_;
@@ -50,7 +51,9 @@ class LaunchAttention {
   std::optional<Time> ending_since_;
   diagnose::LineWatch lines_;
   launch::LostDaemonWatch daemons_;
+  std::ptrdiff_t most_sshs_ = 0;
   std::optional<Time> lost_since_;
+  bool killed_lost_ = false;
 };
 
 }  // namespace ddlrun::cli

@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "cli/doctor_run.hpp"
-#include "doctor/names.hpp"
+#include "cli/doctor_gather.hpp"
+#include "doctor/checks/names.hpp"
 
 #include <fmt/format.h>
 

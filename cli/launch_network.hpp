@@ -6,7 +6,7 @@
 #include "base/doors.hpp"
 #include "cli/launch_job.hpp"
 #include "cli/launch_options.hpp"
-#include "doctor/interfaces.hpp"
+#include "doctor/checks/interfaces.hpp"
 #include "launch/exports.hpp"
 
 #include <array>

@@ -105,11 +105,11 @@ int run_launch(System& system, LaunchRun run) {
   run.record.verified = run.verify;
   run.record.placement = attention.places();
   run.record.watched = attention.watched();
-  const int status = attention.status().value_or(status_of(result));
+  const int status = attention.status(result).value_or(status_of(result));
   run.record.end = launch::RunEnd{system.clock.now(), status, result.signal};
   system.files.write(run.folder + "/run.json", launch::render_run_json(run.record));
   check_started(result, run.line.argv[0]);
-  const std::string why = result.passed_on == 0 ? attention.diagnosis(result.exit_status) : std::string();
+  const std::string why = attention.diagnosis(result);
   if (!why.empty()) system.err("ddlrun: what the output above says:\n" + why);
   tell_end(system, run, result, status);
   const bool all_ok = launch::count_verdicts(run.record.placement).ok == run.record.placement.size();

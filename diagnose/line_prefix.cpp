@@ -52,7 +52,8 @@ bool take_rank_in_brackets(LinePrefix& prefix) {
   const std::size_t digits = digits_at(text, 0);
   if (digits == 0 || digits > 8 || digits == text.size() || text[digits] != ']') return false;
   const std::string_view rest = text.substr(digits + 1);
-  if (!named && !rest.starts_with(' ')) return false;
+  // Behind "[host:pid]" it is a line of a stack.
+  if (!named && (!rest.starts_with(' ') || !prefix.host.empty())) return false;
   prefix.rank = rank_of(text.substr(0, digits));
   prefix.text = rest.starts_with(':') ? rest.substr(1) : rest;
   skip_blanks(prefix.text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The diagnosis of a program while it runs: fed with what it says, asked when it has ended. Holds at most
-// about 2 MiB however long the program talks, and costs next to nothing until 256 KiB have been said or a
+// The diagnosis of a program while it runs: fed with what it says, asked when it has ended. Holds a few MiB
+// at most however long the program talks, and costs next to nothing until 256 KiB have been said or a
 // diagnosis is asked for: only then are the signatures read.
 //
 //   diagnose::LineWatch watch;

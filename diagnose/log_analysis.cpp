@@ -18,6 +18,7 @@ constexpr std::size_t longest_line = 64 << 10;  // a longer one is read in piece
 constexpr std::size_t overlap = 1 << 10;        // so that a text on the border is seen
 constexpr std::size_t longest_shown = 1 << 10;
 constexpr std::size_t context_lines = 3;
+constexpr int surely_says_why = 85;
 constexpr std::size_t npos = std::string_view::npos;
 
 std::size_t find_escape(std::string_view text, std::size_t from) {
@@ -234,6 +235,8 @@ void LogAnalysis::add_facts(Diagnosis& diagnosis) const {
   for (const Finding& finding : diagnosis.also_seen)
     noise += finding.kind == SignatureClass::benign ? finding.count : 0;
   const bool says_nothing = last_lines_.empty() || diagnosis.lines <= noise;
+  // "The status tells a signal" is no cause where the log has a better word, though an unknown one.
+  const bool says_why = telling_.highest_score() >= surely_says_why;
   const auto last_line_has = [this](const std::string& text) {
     return !last_lines_.empty() && last_lines_.back().text.find(text) != npos;
   };
@@ -244,6 +247,8 @@ void LogAnalysis::add_facts(Diagnosis& diagnosis) const {
     if (by_itself && signature.kind == SignatureClass::fact) continue;
     const bool holds = std::any_of(signature.facts.begin(), signature.facts.end(), [&](const FactRule& fact) {
       const auto& end = diagnosis.end;
+      const bool by_status_alone = !fact.log_is_empty && fact.last_line_has.empty();
+      if (signature.kind == SignatureClass::fact && by_status_alone && says_why) return false;
       if (fact.log_is_empty && !says_nothing) return false;
       if (!fact.last_line_has.empty() && !last_line_has(fact.last_line_has)) return false;
       if (!fact.from.empty() && starter_named(fact.from) != end.from) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/baseline.hpp"
 
+#include "base/host_list.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +46,8 @@ void add_changes(const Facts& before, const HostReport& now,
   }
 }
 
-Finding finding_of(const Change& change, std::vector<std::string> hosts, const std::string& saved_at) {
+Finding finding_of(const Change& change, std::vector<std::string> hosts, const std::string& saved_at,
+                   const std::string& all_hosts) {
   Finding finding;
   finding.id = id;
   finding.verdict = Verdict::warn;
@@ -53,7 +55,7 @@ Finding finding_of(const Change& change, std::vector<std::string> hosts, const s
   finding.observed = fmt::format("{} is {}", change.fact, change.is);
   finding.expected = fmt::format("{}, as on {}", change.was, saved_at);
   finding.why = "it changed since the run whose facts were kept";
-  finding.remedy.commands = {"ddlrun doctor --baseline save"};
+  finding.remedy.commands = {fmt::format("ddlrun doctor {} --baseline save", all_hosts)};
   finding.remedy.on_head = true;
   finding.remedy.note = "only if the change is wanted; else put the old value back there";
   return finding;
@@ -62,6 +64,8 @@ Finding finding_of(const Change& change, std::vector<std::string> hosts, const s
 }  // namespace
 
 bool is_stable(std::string_view fact) {
+  // What the scheduler is doing, and answers to the names of one job.
+  if (fact.starts_with("scheduler.") || fact == "name.table" || fact == "name.left_out") return false;
   constexpr std::array words{"load",    "free",    "available", "used",     "uptime",    "clock",
                              "time",    "pid",     "error",     "counter",  "processes", "temperature",
                              "running", "swap",    "ssh_agent", "busy",     "seconds",   "delta",
@@ -103,8 +107,11 @@ std::vector<Finding> compare_with_baseline(const Baseline& baseline, std::span<c
     same.push_back(host.host);
   }
   std::vector<Finding> findings;
+  std::vector<std::string> names;
+  for (const HostReport& host : hosts) names.push_back(host.host);
+  const std::string all_hosts = quote_shell(fold_host_list(names, max_hosts));
   for (auto& [change, changed] : changes) {
-    findings.push_back(finding_of(change, std::move(changed), baseline.saved_at));
+    findings.push_back(finding_of(change, std::move(changed), baseline.saved_at, all_hosts));
   }
   if (!unknown.empty()) {
     auto some = judge_once(id, skip("the baseline does not know this host"), unknown);

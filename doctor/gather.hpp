@@ -29,7 +29,7 @@ struct Gatherer {
   void (*gather)(const GatherContext& context, Facts& facts);
 };
 
-// One table a subject; each lives in gather_SUBJECT.cpp beside its functions.
+// One table a subject; each lives in gather/SUBJECT.cpp beside its functions.
 std::span<const Gatherer> system_gatherers();    // limits, kernel, cpu, memory, disks, data, time
 std::span<const Gatherer> name_gatherers();      // names, resolution, interfaces, routes, ports
 std::span<const Gatherer> software_gatherers();  // MPI, scheduler, libraries, environment, programs

@@ -48,7 +48,7 @@ struct Question {
   std::uint32_t ranks_here = 0;
   std::uint32_t ranks = 0;
   std::uint32_t cores_per_rank = 0;
-  std::string executable;  // argv[0] of the program; "" = none
+  std::string executable;                  // argv[0] of the program; "" = none
   std::vector<std::string> program_files;  // what else the program's words name and must be equal: its script
   std::vector<std::string> own_files;      // hostfile and rankfile; only the head is asked about them
   std::map<std::string, std::string> environment;  // what the job sets for finding libraries: LD_LIBRARY_PATH
@@ -58,8 +58,8 @@ struct Question {
   std::vector<std::uint16_t> ports;
   std::string token_file;           // written by the head in the working folder (DIR-01); "" = none
   std::vector<std::string> groups;  // gatherers to run; empty = all of the level
-  // Level full, by plan_network_questions (network_plan.hpp): the hosts that this one tries to reach while they
-  // try to reach it, the ports on which all of them listen meanwhile, and for how long.
+  // Level full, by plan_network_questions (network_plan.hpp): the hosts that this one tries to reach while
+  // they try to reach it, the ports on which all of them listen meanwhile, and for how long.
   std::vector<std::string> peers;
   std::vector<std::uint16_t> probe_ports;
   std::uint32_t probe_ms = 0;

@@ -2,7 +2,7 @@
 // Questions and answers as JSON. What a host says is foreign: sizes, depth and types are checked.
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "doctor/agent_protocol.hpp"
+#include "doctor/reach/agent_protocol.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

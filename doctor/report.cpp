@@ -170,10 +170,26 @@ std::string render_check_list(std::span<const Check> checks) {
   return text;
 }
 
+// Text in lines of at most 100 columns, each behind 8 blanks.
+std::string wrap(std::string_view text) {
+  std::string lines;
+  std::size_t column = 8;
+  for (const std::string_view word : split(text, ' ')) {
+    if (column + word.size() > 100) {
+      lines += "\n       ";
+      column = 7;
+    }
+    if (!lines.empty()) lines += ' ';
+    lines += word;
+    column += word.size() + 1;
+  }
+  return lines;
+}
+
 std::string render_explanation(const Check& check) {
   constexpr std::array places{"on the head", "on every host", "between hosts, judged on the head"};
   return fmt::format("{}  {}\n\nwhy     {}\nread    {}\nremedy  {}\nlevel   {}; {}\n", check.id, check.title,
-                     check.why, check.how, check.remedy, level_name(check.level),
+                     wrap(check.why), wrap(check.how), wrap(check.remedy), level_name(check.level),
                      places[static_cast<std::size_t>(check.place)]);
 }
 

@@ -14,13 +14,16 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds settle{3};           // before an idle rank is told: the others may be about to say the same
-constexpr seconds held_up{8};          // a tick this late: we were stopped, and have heard nobody
-constexpr std::size_t most_kept = 64;  // stalls in the record
+constexpr seconds settle{3};   // before an idle rank is told: the others may be about to say the same
+constexpr seconds held_up{8};  // a tick this late: we were stopped, and have heard nobody
+constexpr std::size_t told_at_once = 8;  // each by itself; the rest together
+constexpr std::size_t most_kept = 64;    // stalls in the record
 
 int count(std::chrono::steady_clock::duration time) {
   return static_cast<int>(std::chrono::duration_cast<seconds>(time).count());
 }
+
+WatchNews plain(std::string text) { return {"", {std::move(text), "", ""}, false}; }
 
 std::string name_ranks(const std::vector<std::uint32_t>& ranks) {
   std::vector<int> numbers(ranks.begin(), ranks.end());
@@ -30,8 +33,9 @@ std::string name_ranks(const std::vector<std::uint32_t>& ranks) {
 
 }  // namespace
 
-RankWatch::RankWatch(const std::vector<PlannedRank>& planned, std::string token, Time start)
-    : token_(std::move(token)), last_tick_(start) {
+RankWatch::RankWatch(const std::vector<PlannedRank>& planned, std::string token, Time start,
+                     std::function<bool(const std::string&)> is_here)
+    : token_(std::move(token)), is_here_(std::move(is_here)), last_tick_(start) {
   for (const PlannedRank& rank : planned) {
     ranks_[rank.rank] = {rank.host, rank.local_rank < signing_ranks, false, std::nullopt, start, false};
     hosts_[rank.host].ranks.push_back(rank.rank);
@@ -51,7 +55,7 @@ void RankWatch::take(const RankReport& report, Time now) {
   Host& host = hosts_[rank.host];
   host.heard = now;
   if (!first_heard_) first_heard_ = now;
-  if (host.told) pending_.push_back({"", {fmt::format("host {} is heard again", rank.host), "", ""}, false});
+  if (host.told) pending_.push_back(plain(fmt::format("host {} is heard again", rank.host)));
   host.told = false;
   if (report.sign == RankSign::ended) {
     rank.ended = true;
@@ -108,25 +112,32 @@ WatchNews RankWatch::idle_news(std::uint32_t rank) const {
                              : quiet == alive
                                  ? fmt::format("nor have the other {}", alive - 1)
                                  : fmt::format("while {} of {} ranks go on", alive - quiet, alive);
-  return {"note", describe_idle(rank, one.host, *one.stall, others), false};
+  return {"note", describe_idle(rank, one.host, *one.stall, others, here(one.host)), false};
 }
 
 void RankWatch::tell_stalls(Time now, std::vector<WatchNews>& news) {
-  bool all_idle_told = false;
   const bool all_quiet = std::all_of(ranks_.begin(), ranks_.end(), [](const auto& entry) {
     return entry.second.ended || entry.second.stall;
   });
+  all_idle_told_ = all_idle_told_ && all_quiet;
+  std::vector<std::uint32_t> more;
+  std::size_t told = 0;
   for (auto& [number, rank] : ranks_) {
     if (!rank.stall || rank.told) continue;
-    if (is_stuck(*rank.stall)) {
-      rank.told = true;
-      news.push_back({"warning", describe_stuck(number, rank.host, *rank.stall), true});
-    } else if (now - rank.since >= settle) {
-      rank.told = true;
-      if (!all_quiet || !all_idle_told) news.push_back(idle_news(number));  // once, if it is true of all
-      all_idle_told = true;
+    const bool stuck = is_stuck(*rank.stall);
+    if (!stuck && now - rank.since < settle) continue;
+    rank.told = true;
+    if (!stuck && all_idle_told_) continue;  // once, where it is true of all
+    if (!stuck) all_idle_told_ = all_quiet;
+    if (++told > told_at_once) {
+      more.push_back(number);
+    } else if (stuck) {
+      news.push_back({"warning", describe_stuck(number, rank.host, *rank.stall, here(rank.host)), true});
+    } else {
+      news.push_back(idle_news(number));
     }
   }
+  if (!more.empty()) news.push_back(plain(fmt::format("the same of {}", name_ranks(more))));
 }
 
 // By those that speak for it, as long as they run.
@@ -139,17 +150,27 @@ bool RankWatch::is_watched(const Host& host) const {
 
 void RankWatch::tell_hosts(Time now, std::vector<WatchNews>& news) {
   if (!first_heard_) return;  // nothing has started yet
+  std::vector<std::string> more;
+  std::size_t told = 0;
   for (auto& [name, host] : hosts_) {
     const auto quiet = now - host.heard.value_or(*first_heard_);
     if (host.told || quiet < silent_after || !is_watched(host)) continue;
     host.told = true;
     if (record_.silent_hosts.size() < most_kept) record_.silent_hosts.push_back(name);
+    if (++told > told_at_once) {
+      more.push_back(name);
+      continue;
+    }
     const std::string what =
         host.heard ? fmt::format("host {} has been silent for {} s: no sign of life from {}", name,
                                  count(quiet), name_ranks(host.ranks))
                    : fmt::format("host {} has not said anything yet, {} s after the first of the others: {}",
                                  name, count(quiet), name_ranks(host.ranks));
     news.push_back({"warning", {what, name, fmt::format("ping -c 3 {0}; ssh {0} uptime", name)}, true});
+  }
+  if (!more.empty()) {
+    news.push_back(
+        plain(fmt::format("the same of {} more hosts: {}", more.size(), printable(join(more, ","), 400))));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "launch/rank_marker.hpp"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,8 +40,9 @@ struct WatchRecord {
 class RankWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  // `stopping` ranks end because somebody told the job to.
-  RankWatch(const std::vector<PlannedRank>& planned, std::string token, Time start);
+  // `is_here` tells which hosts are this machine; none are without it.
+  RankWatch(const std::vector<PlannedRank>& planned, std::string token, Time start,
+            std::function<bool(const std::string& host)> is_here = {});
 
   // What of the line belongs to the user.
   std::string take_line(std::string_view line, Time now);
@@ -75,13 +77,17 @@ class RankWatch {
   WatchNews idle_news(std::uint32_t rank) const;
   bool is_watched(const Host& host) const;
 
+  bool here(const std::string& host) const { return is_here_ && is_here_(host); }
+
   std::string token_;
+  std::function<bool(const std::string& host)> is_here_;
   std::map<std::uint32_t, Rank> ranks_;
   std::map<std::string, Host> hosts_;
   std::vector<WatchNews> pending_;
   std::optional<Time> first_heard_;
   Time last_tick_;
   bool urgent_ = false;
+  bool all_idle_told_ = false;
   WatchRecord record_;
 };
 

@@ -15,30 +15,37 @@ std::string in_kernel(const Stall& stall) {
   return stall.waits_in.empty() ? std::string() : fmt::format(" in {}", stall.waits_in);
 }
 
+// What to type to have it done on `host`.
+std::string on(const std::string& host, bool here, const std::string& command) {
+  return here ? command : "ssh " + host + " " + command;
+}
+
 }  // namespace
 
 bool is_stuck(const Stall& stall) { return stall.state == 'T' || stall.state == 't' || stall.state == 'D'; }
 
-Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall& stall) {
+Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall& stall, bool here) {
   const std::string start = fmt::format("rank {} on {} has made no progress for {} s: {}", rank, host,
                                         stall.seconds, process(stall));
   switch (stall.state) {
     case 'T':
-      return {start + " is stopped (SIGSTOP)", host, fmt::format("kill -CONT {}, on {}", stall.pid, host)};
+      return {start + " is stopped (SIGSTOP)", host, on(host, here, fmt::format("kill -CONT {}", stall.pid))};
     case 't':
       return {start + " is held by a debugger or tracer", host,
-              fmt::format("grep TracerPid /proc/{}/status, on {}", stall.pid, host)};
+              on(host, here, fmt::format("grep TracerPid /proc/{}/status", stall.pid))};
     default:
       return {start + " waits for a disk or a network file system" + in_kernel(stall), host,
-              fmt::format("df, on {}: a file system that hangs, hangs df too", host)};
+              on(host, here, "df") + "   # a file system that hangs, hangs df too"};
   }
 }
 
 Message describe_idle(std::uint32_t rank, const std::string& host, const Stall& stall,
-                      const std::string& others) {
-  return {fmt::format("rank {} on {} has used no CPU time and moved no bytes for {} s, {}: {} sleeps{}", rank,
-                      host, stall.seconds, others, process(stall), in_kernel(stall)),
-          host, fmt::format("gdb -p {}, on {}, if it should be working", stall.pid, host)};
+                      const std::string& others, bool here) {
+  return {
+      fmt::format("rank {} on {} has used no CPU time and moved no bytes for {} s, {}: {} sleeps{}", rank,
+                  host, stall.seconds, others, process(stall), in_kernel(stall)),
+      host,
+      fmt::format("{}gdb -p {}   # if it should be working", here ? "" : "ssh -t " + host + " ", stall.pid)};
 }
 
 std::string signal_name(int signal) {

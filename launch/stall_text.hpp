@@ -14,10 +14,11 @@ namespace ddlrun::launch {
 // asleep, which may simply wait for something.
 bool is_stuck(const Stall& stall);
 
-Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall& stall);
+// With `here` what to type is for this machine, else for a shell that reaches `host` by ssh.
+Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall& stall, bool here);
 // `others` says what the rest does: "while 3 of 4 ranks go on".
 Message describe_idle(std::uint32_t rank, const std::string& host, const Stall& stall,
-                      const std::string& others);
+                      const std::string& others, bool here);
 
 // "SIGKILL" for 9; "signal 40" where there is no name.
 std::string signal_name(int signal);

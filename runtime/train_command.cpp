@@ -80,6 +80,15 @@ RunFacts make_facts(const TrainOptions& options, const Prepared& prepared, const
   return facts;
 }
 
+// What all ranks must have alike: steps and batches that differ would meet in the wrong collective.
+std::string render_shared_options(const RunFacts& facts) {
+  return fmt::format(
+      "--net {} --global-batch {} --epochs {} --lr {:.6g} ({}, {} warm-up steps) --momentum {:.6g} "
+      "--weight-decay {:.6g} --seed {}",
+      facts.net, facts.global_batch, facts.epochs, facts.lr_peak, facts.lr_decay, facts.warmup_steps,
+      facts.momentum, facts.weight_decay, facts.seed);
+}
+
 Prepared prepare(const TrainOptions& options, Communicator& ranks) {
   const ThreadChoice threads = choose_threads(options.threads, ranks);
   set_cpu_threads(threads.threads);
@@ -100,6 +109,8 @@ Prepared prepare(const TrainOptions& options, Communicator& ranks) {
       ErrorKind::request, "the ranks read different images",
       "--data DIR with a directory that all hosts share");
   prepared.facts = make_facts(options, prepared, place, threads, ranks.size());
+  require_equal(ranks, render_shared_options(prepared.facts), ErrorKind::usage,
+                "the ranks were started with different options", "the same ddl-train command on every rank");
   return prepared;
 }
 

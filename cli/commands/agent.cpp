@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun agent`: what doctor runs on each host. It says that it is the wanted build, reads one question from
 // stdin, and answers one line of JSON.
-#include "doctor/agent.hpp"
+#include "doctor/gather/agent.hpp"
 
 #include "base/own_binary.hpp"
 #include "cli/commands/commands.hpp"

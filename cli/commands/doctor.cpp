@@ -20,7 +20,8 @@ struct DoctorOptions {
   DoctorJobOptions job;
   bool quick = false, full = false, stress = false;
   bool list = false, json = false, all = false, strict = false;
-  std::string explain, fix_script, via = "ssh", seconds, window;
+  std::vector<std::string> hosts, explain;
+  std::string fix_script, via = "ssh", seconds, window;
   std::vector<std::string> only, skip, ssh_arguments;
   BaselineRequest baseline;
 };
@@ -110,7 +111,11 @@ int run_doctor(System& system, const DoctorOptions& options) {
     return 0;
   }
   if (!options.explain.empty()) {
-    system.out(doctor::render_explanation(doctor::find_check(options.explain, checks)));
+    std::string text;
+    for (const std::string& id : words_of(options.explain)) {
+      text += (text.empty() ? "" : "\n") + doctor::render_explanation(doctor::find_check(id, checks));
+    }
+    system.out(text);
     return 0;
   }
   check_baseline_verb(options.baseline.verb);
@@ -128,14 +133,14 @@ int run_doctor(System& system, const DoctorOptions& options) {
 }
 
 void add_job_options(CLI::App& app, DoctorJobOptions& job) {
-  app.add_option("hosts", job.hosts, "h1,h2 or node[01-16] or @file; else the allocation, else this machine");
   app.add_option("--hostfile", job.hostfile, "hosts and slots as mpirun will get them");
   app.add_option("--rankfile", job.rankfile, "check this job's names, slots and threads too");
   app.add_option("--dims", job.dims, "4x2x1: the job's shape");
   app.add_option("-n", job.ranks, "ranks of the job");
   app.add_option("--cores-per-rank", job.cores_per_rank, "cores that each rank needs");
   app.add_option("--interface", job.interface, "the network that the job shall use: 10.1.0.0/16 or ib0");
-  app.add_option("--port", job.ports, "a port that the job will open on the first host (MASTER_PORT)");
+  app.add_option("--port", job.ports, "a port that the job will open on the first host (MASTER_PORT)")
+      ->delimiter(',');
   app.add_option("--data", job.data_paths, "a file or folder that must be the same on every host");
   app.add_option("--wdir", job.working_folder, "where the ranks will start");
   app.add_option("--checkpoints", job.checkpoint_folder, "where the job will write its checkpoints");
@@ -143,6 +148,8 @@ void add_job_options(CLI::App& app, DoctorJobOptions& job) {
 }
 
 void add_doctor_options(CLI::App& app, DoctorOptions& options) {
+  app.add_option("hosts", options.hosts,
+                 "h1,h2 or node[01-16] or @file; else the allocation, else this machine");
   app.add_flag("--quick", options.quick, "seconds, starts nothing (the default)");
   app.add_flag("--full", options.full, "adds an MPI smoke run, TCP between hosts, ssh between hosts");
   app.add_flag("--stress", options.stress,
@@ -182,7 +189,10 @@ Subcommand doctor_command() {
     options->job.program = rest;
     add_job_options(app, options->job);
     add_doctor_options(app, *options);
-    return [options](System& system) { return run_doctor(system, *options); };
+    return [options](System& system) {
+      options->job.hosts = join(options->hosts, ",");
+      return run_doctor(system, *options);
+    };
   };
   return command;
 }

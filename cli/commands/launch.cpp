@@ -9,12 +9,12 @@
 #include "cli/launch_options.hpp"
 #include "cli/launch_program.hpp"
 #include "cli/launch_run.hpp"
+#include "cli/launch_watch_plan.hpp"
 #include "launch/dry_run.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 namespace ddlrun::cli {
@@ -38,7 +38,9 @@ constexpr std::string_view examples =
     "to\n"
     "train with. PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER and OMP_NUM_THREADS reach the ranks, and "
     "what\n"
-    "-x names. The exit status is the program's own.";
+    "-x names. The exit status is the program's own; 5 if a host was lost, 124 after --on-stall end.\n\n"
+    "While it runs, a rank that is stopped and a host that is silent are named; when it ends, so is who\n"
+    "failed first and why. A keeper beside each rank ends whatever the rank leaves behind.";
 
 bool wants_verify(const LaunchOptions& options, bool is_trainer) {
   if (options.verify && options.no_verify) {
@@ -48,43 +50,6 @@ bool wants_verify(const LaunchOptions& options, bool is_trainer) {
     throw Error(ErrorKind::usage, {"--strict needs what --no-verify leaves out", "", "--strict alone"});
   }
   return !options.no_verify && (options.verify || options.strict || is_trainer);
-}
-
-struct WatchPlan {
-  bool keep = false;   // a keeper stays with each rank
-  bool tells = false;  // and tells how it fares
-  int stall_after = 0;
-  bool end_on_stall = false;
-};
-
-// Words for mpirun by which stderr goes elsewhere: the keepers' lines would end up there.
-bool sends_stderr_elsewhere(const std::string& word) {
-  for (const std::string_view part : {"output-filename", "merge-stderr", "xml"}) {
-    if (word.starts_with('-') && word.find(part) != std::string::npos) return true;
-  }
-  return false;
-}
-
-WatchPlan plan_watch(const LaunchOptions& options) {
-  const auto after = parse_unsigned(options.stall_after, 86'400);
-  if (!after) {
-    throw Error(ErrorKind::usage, {fmt::format("--stall-after takes seconds, 0 to 86400, not '{}'",
-                                               printable(options.stall_after, 40)),
-                                   "", "--stall-after 60; 0 for never"});
-  }
-  if (options.on_stall != "warn" && options.on_stall != "end") {
-    throw Error(ErrorKind::usage,
-                {fmt::format("--on-stall takes warn or end, not '{}'", printable(options.on_stall, 40)), "",
-                 "--on-stall end"});
-  }
-  const bool end = options.on_stall == "end";
-  if (end && options.no_watch) {
-    throw Error(ErrorKind::usage,
-                {"--on-stall end needs what --no-watch leaves out", "", "--on-stall end alone"});
-  }
-  const bool elsewhere =
-      std::any_of(options.mpi_arguments.begin(), options.mpi_arguments.end(), sends_stderr_elsewhere);
-  return {!options.no_watch, !options.no_watch && !elsewhere, static_cast<int>(*after), end};
 }
 
 // Unlikely enough in anybody's output, and a new one for each run.
@@ -265,6 +230,7 @@ Subcommand launch_command() {
   command.summary = "plan, check and start ranks with Open MPI, and verify where they run";
   command.examples = examples;
   command.takes_program = true;
+  command.may_be_empty = "DIMS";
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<LaunchOptions>();
     options->program = rest;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # diagnose as users run it: verdicts and exit codes, stdin, several logs, --json, --list, --explain, --signatures,
 # refusals, hostile logs, memory on a large log.
+# shellcheck source=tests/support/check.sh
 . "$(dirname "$(readlink -f "$0")")/../support/check.sh"
 golden=$DDLRUN_SOURCE_DIR/tests/golden/diagnose
 
@@ -33,7 +34,8 @@ done
 for dash in - ''; do
   status=0
   printf 'Host key verification failed.\n' | "$DDLRUN" diagnose $dash >"$work/out" 2>"$work/err" || status=$?
-  [ "$status" -eq 1 ] && grep -q '\[C3\]' "$work/out" || fail "stdin ('$dash'): $status $(head -2 "$work/out")"
+  [ "$status" -eq 1 ] || fail "stdin ('$dash'): status $status"
+  grep -q '\[C3\]' "$work/out" || fail "stdin ('$dash'): $(head -2 "$work/out")"
 done
 mkdir -p "$work/rank.0" "$work/rank.3"
 printf 'step 1\n' >"$work/rank.0/stderr"

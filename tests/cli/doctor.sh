@@ -18,6 +18,8 @@ expect_refusal 2 "there is no check 'MEMLOCK'" "$DDLRUN" doctor localhost --only
 expect_refusal 2 "more than one of --quick, --full, --stress" "$DDLRUN" doctor localhost --quick --full
 expect_refusal 2 "'rsh' is no path to a host" "$DDLRUN" doctor localhost --via rsh
 expect_refusal 2 "'0' is not a number" "$DDLRUN" doctor localhost --window 0
+expect_refusal 2 "got an empty word" "$DDLRUN" doctor ''
+expect_refusal 2 "got an empty word" "$DDLRUN" doctor localhost --only ''
 expect_refusal 2 "neither save nor compare" "$DDLRUN" doctor localhost --baseline keep
 expect_refusal 3 "cannot read" "$DDLRUN" doctor localhost --rankfile "$work/none"
 
@@ -69,6 +71,7 @@ expect 0 'BASE-01' "$DDLRUN" doctor localhost --only LIM-03 --baseline compare -
 grep -q '^warn' "$work/out" && fail "a difference where there is none: $(grep -A3 '^warn' "$work/out" | head -4)"
 # shellcheck disable=SC2016
 expect 0 'limit.nofile.soft' bash -c 'ulimit -Sn 300; exec "$0" doctor localhost --only LIM-01 --baseline compare' "$DDLRUN"
+grep -q 'ddlrun doctor localhost --baseline save' "$work/out" || fail "the remedy does not name the hosts"
 printf '{' > "$XDG_STATE_HOME/ddlrun/baseline.json"
 expect_refusal 3 'no baseline' "$DDLRUN" doctor localhost --only LIM-01 --baseline compare
 finish

@@ -10,8 +10,11 @@ ranks=2
 last=$((ranks - 1))
 
 # Processes that sleep for so many seconds; the number names our own. (The brackets keep grep from finding itself.)
-left() { grep -lzxe "[${1:0:1}]${1:1}" /proc/[0-9]*/cmdline 2> /dev/null | while read -r file; do
-  [[ $(tr '\0' ' ' < "$file" 2> /dev/null) == "sleep "* ]] && echo "$file"; done | wc -l; }
+left() {
+  grep -lzxe "[${1:0:1}]${1:1}" /proc/[0-9]*/cmdline 2> /dev/null | while read -r file; do
+    [[ $({ tr '\0' ' ' < "$file"; } 2> /dev/null) == "sleep "* ]] && echo "$file"
+  done | wc -l
+}
 wait_for() { # SECONDS-NAME COUNT
   for _ in $(seq 1 100); do
     [[ $(left "$1") -eq $2 ]] && return 0
@@ -143,6 +146,10 @@ launch ended $ranks --stall-after 1 --on-stall end -- bash -c 'kill -STOP $$'
 same "--on-stall end: status" 124 "$status"
 check "--on-stall end: $SECONDS s" test "$SECONDS" -lt 12
 has_not "--on-stall end" ended.err "failed first"
+
+# A program may talk of lost hosts as it likes.
+launch talk 1 -- sh -c 'echo "ORTE has lost communication with a remote daemon." >&2; sleep 2'
+same "talk of a lost host: status" 0 "$status"
 
 # --- a host without ddlrun at that path starts the program all the same
 shell=$("$DDLRUN" launch 1 not-this-host --sockets 1 --cores 1 --dry-run -- printf '%s|' 'a b' "it's" '' 2> /dev/null |

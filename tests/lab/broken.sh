@@ -15,7 +15,7 @@ fi
 . "$here/lib/settings.sh"
 # shellcheck source=tests/lab/broken/support.sh
 . "$here/broken/support.sh"
-for subject in names rankfile ssh network ranks threads trainer slurm scripts last; do
+for subject in names rankfile ssh network ranks threads trainer slurm scripts healthy last; do
   # shellcheck source=/dev/null
   . "$here/broken/$subject.sh"
 done
@@ -30,15 +30,14 @@ chosen=("$@")
 [ $# -gt 0 ] || chosen=("${kinds[@]}")
 broken_up
 logs=${BROKEN_LOGS:-$work/logs}
-right=0
-judged=0
+folders=()
+rows=()
 for id in "${chosen[@]}"; do if declare -F "prepare_$id" > /dev/null && wanted "$id"; then "prepare_$id"; fi; done
 for id in "${chosen[@]}"; do
   wanted "$id" || continue
   run_kind "$id"
-  judge_kind "$id"
+  diagnose_kind "$id"
   [ -z "$record" ] || record_kind "$id" "$record"
 done
-echo "$right of $judged causes named rightly"
-[ "$judged" -gt 0 ] || fail "nothing was judged"
+judge_all
 finish

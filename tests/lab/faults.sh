@@ -30,12 +30,13 @@ try_fault() { # NAME SIZE
   "inject_$name" "${broken[@]}" || fail "$name ($size): inject"
   look "$name" injected "${broken[*]}"
   [ -n "${LAB_PROVE-}" ] || doctor_finds "$name" "$size" "${broken[@]}"
-  if [ -z "${LAB_PROVE-}" ] && is_mended_by_doctor "$name"; then
+  if [ -z "${LAB_PROVE-}" ] && [ "${fault_scope[$name]}:$size" != odd:all ] && is_mended_by_doctor "$name"; then
     hand=doctor
     carry_out "$name" "$size"
   else
     "repair_$name" "${broken[@]}" || fail "$name ($size): repair"
   fi
+  ! declare -F "settle_$name" > /dev/null || "settle_$name" "${broken[@]}"
   look "$name" mended ""
   [ -n "${LAB_PROVE-}" ] || doctor_passes "$name" "$size"
   [ "$hand" = hand ] || "repair_$name" "${broken[@]}" > /dev/null 2>&1

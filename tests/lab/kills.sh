@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: MIT
 # A launch over 4 hosts, and at a random time one of its processes is killed outright: ddlrun, mpirun, a rank, its
 # keeper, the keeper's guardian, an orted or an sshd. After 5 s no host may have a process that it had not before. The
-# hosts' processes are listed from outside, by their process namespace. KILLS=200 for the long run.
+# hosts' processes are listed from outside, by their process namespace. KILLS=200 for the long run;
+# KINDS="rank orted" for some kinds, SEED=7 to repeat one.
 # shellcheck source=tests/lab/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
 command -v mpirun > /dev/null || { echo "skipped: no mpirun here (apt-get install openmpi-bin)"; exit 125; }
 lab_up 4
 hosts=(node1 node2 node3 node4)
-kinds=(ddlrun mpirun rank orted sshd keeper guard)
+read -ra kinds <<< "${KINDS:-ddlrun mpirun rank orted sshd keeper guard}"
 programs=(family stubborn)
-RANDOM=${SEED:-$RANDOM}
-seed=$RANDOM
+seed=${SEED:-$RANDOM}
 RANDOM=$seed
 
 # Children, one in a session of its own, one that became a daemon; each works a little.

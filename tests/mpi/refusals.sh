@@ -15,6 +15,10 @@ expect_refusal 3 'does not exist' ranks 2 "$train" --data /no/such/place
 once
 expect_refusal 3 'CPUs only' ranks 2 "$train" --device cuda
 once
+# Ranks that were started differently would meet in the wrong collective.
+# shellcheck disable=SC2016
+expect_refusal 2 'started with different options' ranks 2 sh -c 'exec "$0" --data "$1" --batch-size $((4 + OMPI_COMM_WORLD_RANK))' "$train" "$subset"
+once
 expect_refusal 3 'cannot be opened' "$train" --data "$subset" --metrics /no/such/place/m.jsonl
 expect 0 'usage: ddl-train' ranks 2 "$train" --help
 [ "$(grep -c '^usage:' "$work/out")" -eq 1 ] || fail 'the help is printed more than once'

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""judge.py EXPECTED DIAGNOSIS: is this diagnosis of a log the one expected? EXPECTED holds lines "key value", DIAGNOSIS
-the JSON of `ddlrun diagnose --json`. Prints what was named, and why that is wrong; the status says whether it is right."""
+"""judge.py FOLDER...: are the diagnoses of these logs the ones expected? A folder has the files "expected", lines
+"key value", and "diagnosis", the JSON of `ddlrun diagnose --json`. Prints a line for each: what was named and "named",
+"shown" where no signature was named but the lines that tell the cause are shown, or WRONG and why."""
 import json
 import sys
 
@@ -33,7 +34,10 @@ def faults(expected, diagnosis):
     first = diagnosis.get("first_failing") or {}
     named = cause.get("id", "none")
     causes = expected["causes"].split("|")
-    shown = "-" in causes and any(words in texts(diagnosis) for words in expected["evidence"].split("|"))
+    by_status = cause.get("class") == "N"  # "nothing in the log says why" is wrong where the log has the evidence
+    shown = "-" in causes and not by_status and any(words in texts(diagnosis) for words in expected["evidence"].split("|"))
+    if named == "none" and "none" in causes and diagnosis["verdict"] != "no-trouble":
+        yield "there is no trouble"
     if named not in causes and not shown:
         yield "the cause is %s %s" % (expected["causes"], expected.get("evidence", ""))
     host, rank = place(cause)
@@ -46,22 +50,22 @@ def faults(expected, diagnosis):
         yield "the rank is %s" % wanted
 
 
-def main():
-    expected = expectation(sys.argv[1])
+def verdict(folder):
+    expected = expectation(folder + "/expected")
     try:
-        with open(sys.argv[2], encoding="utf-8") as file:
+        with open(folder + "/diagnosis", encoding="utf-8") as file:
             diagnosis = json.load(file)
     except ValueError as error:
-        print("no diagnosis: %s" % error)
-        return 1
+        return "WRONG: no diagnosis: %s" % error
     wrong = list(faults(expected, diagnosis))
     cause = diagnosis.get("cause")
     host, rank = place(cause)
     if not host and rank is None:
         host, rank = place(diagnosis.get("first_failing"))
-    print("%-8s host %-6s rank %-4s %s" % ((cause or {}).get("id", "none"), host or "-", "-" if rank is None else rank,
-                                          "WRONG: " + "; ".join(wrong) if wrong else "right"))
-    return 1 if wrong else 0
+    named = "named" if cause or expected["causes"] == "none" else "shown"
+    return "%-8s host %-6s rank %-4s %s" % ((cause or {}).get("id", "none"), host or "-", "-" if rank is None else rank,
+                                            "WRONG: " + "; ".join(wrong) if wrong else named)
 
 
-sys.exit(main())
+for name in sys.argv[1:]:
+    print(verdict(name))

@@ -28,7 +28,7 @@ kind train_unequal_options "E2|-" "$h2" 1 "another batch size on one rank, which
 break_train_unequal_options() {
   launch_two -- sh -c 'exec ~/bin/ddl-train --data ~/data --batch-size $((4 + OMPI_COMM_WORLD_RANK))'
 }
-kind train_overflow - "$h1" 0 "a learning rate at which everything overflows" "not finite"
+kind train_overflow - - - "a learning rate at which everything overflows on every rank" "not finite"
 break_train_overflow() { launch_two -- --data "/home/$user/data" --lr 1e30; }
 kind train_killed E1 "$h2" 1 "SIGKILL to the trainer on one host"
 break_train_killed() {

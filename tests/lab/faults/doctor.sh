@@ -25,7 +25,7 @@ doctor_finds() { # NAME SIZE HOST...
   case ${fault_scope[$name]}:$size in
     job:*) expected='' ;;
     odd:all) expected=none ;;
-    named:*) expected="named $(sed "s/node/${fault_scope[$name]#named:}/g" <<< "${*:3}")" ;;
+    named:*) expected="named ${expected//node/${fault_scope[$name]#named:}}" ;;
   esac
   ! declare -F "expected_$name" > /dev/null || expected=$("expected_$name" "${@:3}" | tr '\n' ' ')
   words_of "$name"
@@ -43,10 +43,10 @@ doctor_passes() { # NAME SIZE
 
 # Faults that doctor's own commands mend, typed as they are; the others' remedies need an editor, another shell
 # environment, a package or a machine's boot, and are carried out by the fault's own repair.
-mended_by_doctor=" rankfile_name unknown_alias loopback_name other_table long_line two_names unknown_host_key
- changed_host_key noisy very_noisy no_orted other_mpi forwarding sshd_off sshd_hangs small_shm small_stack slots overlap mtu
- filtered data_missing data_differ data_unreadable other_uid full_disk read_only not_executable drained second_ib "
-is_mended_by_doctor() { [[ " $(echo $mended_by_doctor) " == *" $1 "* ]]; }
+mended_by_doctor=(rankfile_name unknown_alias loopback_name other_table long_line two_names unknown_host_key
+  changed_host_key noisy very_noisy no_orted other_mpi forwarding sshd_off sshd_hangs small_shm small_stack slots overlap
+  mtu filtered data_missing data_differ data_unreadable other_uid full_disk read_only not_executable drained)
+is_mended_by_doctor() { [[ " ${mended_by_doctor[*]} " == *" $1 "* ]]; }
 carry_out() { # NAME SIZE
   local place who targets command path=/run/lab:/home/ddl/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin target
   judge remedy "$work/$1.$2" "${fault_id[$1]}" > "$work/remedy"

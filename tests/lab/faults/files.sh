@@ -4,7 +4,7 @@
 
 fault data_missing DATA-01 quick fail each "the data are not there"
 inject_data_missing() { for host; do on "$host" mv /tmp/job/data /tmp/away; done; }
-repair_data_missing() { for host; do on "$head" scp -qrp /tmp/job/data "$host:/tmp/job/data"; done; }
+repair_data_missing() { for host; do on "$host" rm -rf /tmp/job/data; on "$head" scp -qrp /tmp/job/data "$host:/tmp/job/data"; done; }
 undo_data_missing() { for host; do on "$host" rm -r /tmp/away; done; }
 shows_data_missing() { ! reach "$1" ls /tmp/job/data > /dev/null; }
 

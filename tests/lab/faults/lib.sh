@@ -5,6 +5,7 @@
 #   inject_NAME HOST...   breaks these hosts (or the job's files, as far as they concern these hosts)
 #   repair_NAME HOST...   what a user or administrator would do about it
 #   shows_NAME HOST       foreign proof: true where the fault is really there (ssh, mpirun, ip, ...; never ddlrun)
+#   undo_NAME, settle_NAME HOST...   optional: what a remedy leaves behind; what to wait for after it
 #   arguments_NAME        optional: more words for doctor, one a line
 faults=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # shellcheck source=tests/lab/lab_test.sh
@@ -50,17 +51,19 @@ faults_up() {
   cc -o "$lab_home/job/train" "$work/train.c" -L"$lab_home/job/lib" -llab -Wl,-rpath,/tmp/job/lib
   for i in 1 2 3 4 5 6 7 8; do head -c $((i * 1000)) /dev/zero | tr '\0' "$i" > "$lab_home/job/data/part$i"; done
   write_other_mpi
+  chown -R 2000:2000 "$lab_home"
   restore_job
   for host in "${hosts[@]}" "$head"; do furnish "$host"; done
 }
 # What is shared or kept in /etc, as it was before any fault or remedy.
 restore_job() {
-  rm -f "$lab_home/.bashrc" "$lab_home/.ssh/config"*
+  rm -f "$lab_home/.ssh/config"*
+  write_bashrc
   restore_known_hosts
   printf '%s slots=2\n' "${hosts[@]}" > "$lab_home/hosts"
   write_rankfile
   chmod 644 "$lab_home/hosts" "$lab_home/job.rf"
-  chown -R 2000:2000 "$lab_home"
+  chown -R 2000:2000 "$lab_home"/{.bashrc,.ssh,hosts,job.rf}
   for host in "${hosts[@]}" "$head"; do
     on_disk "$host" 'cat "$1/etc/hosts" > /etc/hosts; cat "$1/etc/passwd" > /etc/passwd' "$LAB_DIR"
   done
@@ -101,6 +104,8 @@ each() { # FUNCTION HOST...
   for host in "${@:2}"; do "$1" "$host"; done
 }
 reach() { on "$head" ssh -o BatchMode=yes -o ConnectTimeout=2 "$@" 2> "$work/ssh.err.$1"; } # HOST COMMAND...
+# connects FROM HOST PORT: does the kernel there answer within a second? Quick also where logins are slow.
+connects() { on "$1" timeout 1 bash -c '< "/dev/tcp/$1/$2"' bash "$2" "$3" 2> /dev/null; }
 # Commands as root there, "$1" and so on given to them.
 on_disk() { as_root "$1" bash -c "$2" bash "${@:3}"; }
 
@@ -109,8 +114,9 @@ restore_known_hosts() {
     > "$lab_home/.ssh/known_hosts"
 }
 
-# Lines in the shared ~/.bashrc that hold on one host only.
-bashrc_line() { echo "[ \"\$HOSTNAME\" != $1 ] || { $2; } # fault" >> "$lab_home/.bashrc"; }
+# Lines in the shared ~/.bashrc that hold on one host only, above the line that sends non-interactive shells home.
+write_bashrc() { printf '# ~/.bashrc\ncase $- in *i*) ;; *) return ;; esac\n' > "$lab_home/.bashrc"; }
+bashrc_line() { sed -i "1i [ \"\$HOSTNAME\" != $1 ] || { $2; } # fault" "$lab_home/.bashrc"; }
 bashrc_clean() {
   local host
   for host; do sed -i "/!= $host ] .*# fault\$/d" "$lab_home/.bashrc"; done

@@ -15,10 +15,10 @@ inject_open_files() { for host; do lab sshd "$host" --nofile=256:256; done; }
 repair_open_files() { plain_limits "$@"; }
 shows_open_files() { [ "$(limit_over_ssh "$1" -n)" = 256 ]; }
 
-fault processes LIM-05 quick 'warn|fail' each "400 processes, of which other labs use some"
-inject_processes() { for host; do lab sshd "$host" --nproc=400:400; done; }
+fault processes LIM-05 quick 'warn|fail' each "250 processes"
+inject_processes() { for host; do lab sshd "$host" --nproc=250:250; done; }
 repair_processes() { plain_limits "$@"; }
-shows_processes() { [ "$(limit_over_ssh "$1" -u)" = 400 ]; }
+shows_processes() { [ "$(limit_over_ssh "$1" -u)" = 250 ]; }
 
 fault small_stack LIM-06 quick fail each "a stack of 1 MiB"
 inject_small_stack() { for host; do lab sshd "$host" --stack=1048576:unlimited; done; }

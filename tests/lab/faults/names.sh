@@ -64,9 +64,8 @@ inject_long_line() { for host; do sed -i "s/=$host slot=.*/=$host slot=$(printf 
 repair_long_line() { for host; do sed -i "s/=$host slot=.*/=$host slot=0:0/" "$lab_home/job.rf"; done; }
 shows_long_line() { mpirun_refuses "$1" ""; }
 
-fault two_names NAME-07 quick fail each "one machine under two names in the host list"
+fault two_names NAME-07 quick fail named:node "one machine under two names in the host list"
 inject_two_names() { for host; do echo "ib$(number "$host") slots=2" >> "$lab_home/hosts"; done; }
-expected_two_names() { for host; do echo "$host" "ib$(number "$host")"; done; }
 repair_two_names() { for host; do sed -i "/^ib$(number "$host") /d" "$lab_home/hosts"; done; }
 shows_two_names() { # both names of the hostfile lead to one boot
   grep -q "^ib$(number "$1") " "$lab_home/hosts" &&

@@ -14,10 +14,8 @@ inject_drained() {
   slurm up 2 > "$work/slurm" || return 1
   for host; do as_root "$head" scontrol update NodeName="$host" State=DRAIN Reason="lab test"; done
 }
-repair_drained() {
-  for host; do as_root "$head" scontrol update NodeName="$host" State=RESUME; done
-  for host; do wait_until 10 is_idle "$host"; done
-}
+repair_drained() { for host; do as_root "$head" scontrol update NodeName="$host" State=RESUME; done; }
+settle_drained() { for host; do wait_until 10 is_idle "$host"; done; } # "idle*" until slurmd has answered again
 undo_drained() { slurm_off; }
 shows_drained() { [ "$(state_of "$1")" = drained ]; }
 

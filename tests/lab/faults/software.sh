@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Faults in programs, libraries and left-over settings.
 
-fault other_mpi MPI-01 quick fail odd "another Open MPI is first on the path"
-inject_other_mpi() { for host; do bashrc_line "$host" 'PATH=/home/ddl/ompi3/bin:$PATH'; done; }
-repair_other_mpi() { bashrc_clean "$@"; }
+fault other_mpi MPI-01 quick fail each "another Open MPI than the head's is first on the path"
+inject_other_mpi() { for host; do sshd_lines "$host" 'SetEnv PATH=/home/ddl/ompi3/bin:/usr/bin:/bin'; done; }
+repair_other_mpi() { each sshd_plain "$@"; }
 shows_other_mpi() { reach "$1" mpirun --version | grep -q '3\.1\.3'; }
 
 fault settings MPI-07 quick fail odd "a variable of Open MPI is left over in a start-up file"

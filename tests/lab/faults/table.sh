@@ -18,7 +18,7 @@ undo() { ! declare -F "undo_$1" > /dev/null || "undo_$1" "${@:2}"; }
 # Why a fault cannot be made on this machine; false if it can.
 fault_cannot() {
   case $1 in
-    filtered | no_node_ssh) ! filters_work && echo "no nftables in this kernel or on this disk" ;;
+    filtered | no_node_ssh | jumbo) ! filters_work && echo "no nftables in this kernel or on this disk" ;;
     drained | no_controller) ! command -v slurmctld > /dev/null && echo "no Slurm here" ;;
     clock) [ -z "$(fake_time_library)" ] && echo "no libfaketime" ;;
     few_cores) [ "$(nproc)" -lt 2 ] && echo "one core" ;;
@@ -27,6 +27,8 @@ fault_cannot() {
   esac
 }
 
+# These take 10 s and more each: only by name, with LAB_SIZES or with LAB_FULL=1.
+slow_faults=" slow_login jumbo no_controller no_node_ssh "
 # choose_faults [NAME...]: those, else all, else the part that LAB_PART=I/N names.
 choose_faults() {
   local part=${LAB_PART:-1/1} chosen=() i
@@ -34,6 +36,12 @@ choose_faults() {
     fault_names=("$@")
     return
   fi
-  for ((i = ${part%/*} - 1; i < ${#fault_names[@]}; i += ${part#*/})); do chosen+=("${fault_names[i]}"); done
+  for ((i = ${part%/*} - 1; i < ${#fault_names[@]}; i += ${part#*/})); do
+    if [ -z "${LAB_FULL-}${LAB_SIZES-}" ] && [[ $slow_faults == *" ${fault_names[i]} "* ]]; then
+      echo "left to LAB_FULL=1: ${fault_names[i]}"
+    else
+      chosen+=("${fault_names[i]}")
+    fi
+  done
   fault_names=("${chosen[@]}")
 }

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <thread>
+#include <vector>
 
 using namespace ddlrun;
 using std::chrono::milliseconds;
@@ -29,9 +31,10 @@ std::string own_seconds(int offset) { return std::to_string(100'000 + ::getpid()
 
 int count_sleepers(const std::string& seconds) {
   PosixProcesses processes;
-  const auto result = processes.run(
-      {"/bin/sh", "-c", "grep -lzx -- \"$0\" /proc/[0-9]*/cmdline 2>/dev/null | wc -l", "[" + seconds.substr(0, 1) + "]" +
-                                                                                           seconds.substr(1)}, {});
+  const auto result =
+      processes.run({"/bin/sh", "-c", "grep -lzx -- \"$0\" /proc/[0-9]*/cmdline 2>/dev/null | wc -l",
+                     "[" + seconds.substr(0, 1) + "]" + seconds.substr(1)},
+                    {});
   return std::stoi(result.out);
 }
 
@@ -46,8 +49,10 @@ TEST_CASE("the line of /proc/PID/stat") {
     std::uint64_t start;
   };
   for (const Row& row :
-       {Row{"812 (train) S 7 812 812 0 -1 4194560 1 0 0 0 30 4 0 0 20 0 1 0 5551 9 9\n", 812, 'S', "train", 5551},
-        Row{"9 (a) R (b c) T 7 812 812 0 -1 4194560 1 0 0 0 30 4 0 0 20 0 1 0 77 9\n", 9, 'T', "a)_R_(b_c", 77},
+       {Row{"812 (train) S 7 812 812 0 -1 4194560 1 0 0 0 30 4 0 0 20 0 1 0 5551 9 9\n", 812, 'S', "train",
+            5551},
+        Row{"9 (a) R (b c) T 7 812 812 0 -1 4194560 1 0 0 0 30 4 0 0 20 0 1 0 77 9\n", 9, 'T', "a)_R_(b_c",
+            77},
         Row{"", -1, '?', "", 0}, Row{"812 (train) S 7", -1, '?', "", 0}, Row{"x (y) S", -1, '?', "", 0}}) {
     CAPTURE(row.text);
     const ProcessStat stat = parse_process_stat(row.text);
@@ -79,7 +84,8 @@ TEST_CASE("nothing of a guarded run stays behind, whatever it does") {
       {"leaves a child", "sleep $0 & exit 0", 0},
       {"leaves one in a session of its own", "setsid sleep $0 & exit 7", 7},
       {"leaves a daemon", "(setsid sh -c \"sleep $0 & sleep $0 & exit\" &); sleep 0.3; kill -9 $$", 137},
-      {"deaf to TERM", "trap '' TERM; (setsid sh -c \"trap '' TERM; while :; do sleep $0; done\" &); sleep 0.3", 0},
+      {"deaf to TERM",
+       "trap '' TERM; (setsid sh -c \"trap '' TERM; while :; do sleep $0; done\" &); sleep 0.3", 0},
       {"stopped", "sleep $0 & kill -STOP $!; exit 3", 3},
   };
   int offset = 0;
@@ -99,11 +105,16 @@ TEST_CASE("a guarded run: lines, environment, ticks, a signal from the tick, a m
   int ticks = 0;
   Attention attention;
   attention.err_lines = [&](std::string_view line) { lines += std::string(line) + "|"; };
-  attention.tick = [&] { return ++ticks == 2 ? SIGTERM : 0; };
-  const auto result = processes.run_guarded(
-      {"/bin/sh", "-c", "echo \"$X\" >&2; sleep 30 & wait"}, {{"X", "y z"}}, attention);
+  std::vector<std::string> below;
+  attention.tick = [&](const std::vector<std::string>& names) {
+    below = names;
+    return ++ticks == 2 ? SIGTERM : 0;
+  };
+  const auto result =
+      processes.run_guarded({"/bin/sh", "-c", "echo \"$X\" >&2; sleep 30 & wait"}, {{"X", "y z"}}, attention);
   CHECK(lines == "y z\n|");
   CHECK(ticks == 2);
+  CHECK(below == std::vector<std::string>{"sleep"});
   CHECK(result.signal == SIGTERM);
   CHECK(result.exit_status == 128 + SIGTERM);
   CHECK(processes.run_guarded({"/no/such/program"}, {}, {}).start_error == "No such file or directory");
@@ -122,7 +133,7 @@ TEST_CASE("a tree's sample tells work, sleep and a stop") {
     CAPTURE(row.script);
     TreeSample first, second;
     int ticks = 0;
-    attention.tick = [&] {
+    attention.tick = [&](const std::vector<std::string>&) {
       const auto below = find_descendants(::getpid());  // the guardian, then the program
       if (below.size() < 2) return 0;
       ++ticks;

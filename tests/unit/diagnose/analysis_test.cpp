@@ -82,6 +82,9 @@ TEST_CASE("the run's own status decides whether it failed") {
   CHECK(id_of(diagnose_text(lost, {205, Starter::mpirun})) == "C12");
   CHECK(id_of(diagnose_text(secondary + "ddlrun: the job ended by signal 9 (status 137); run folder x\n")) ==
         "E1");
+  CHECK(id_of(diagnose_text("step 1\n", {134, Starter::mpirun})) == "F35");
+  CHECK(id_of(diagnose_text("terminate called after throwing an instance of 'X'\n",
+                            {134, Starter::mpirun})) == "none");
   CHECK(id_of(diagnose_text("    Exit_status = 271\n")) == "F35");
   CHECK(id_of(diagnose_text("    Exit_status = -29\n")) == "F26");
   CHECK(id_of(diagnose_text("   JobState=FAILED ExitCode=0:9\n")) == "E1");
@@ -170,6 +173,10 @@ TEST_CASE("of several logs the earliest time stamp decides, else their order") {
   const std::string early = "2026-11-21T06:00:01 Host key verification failed.\n";
   CHECK(id_of(diagnose_logs({{"a", late}, {"b", early}})) == "C3");
   CHECK(id_of(diagnose_logs({{"a", late.substr(20)}, {"b", early}})) == "C6");
+  const Diagnosis stamped = diagnose_logs({{"rank.0.log", "2026-11-21 06:00:09 ValueError: late\n"},
+                                           {"rank.1.log", "2026-11-21 06:00:01 KeyError: early\n"}});
+  REQUIRE(stamped.first_failing);
+  CHECK(stamped.first_failing->place.rank == 1u);
   const Diagnosis ranks =
       diagnose_logs({{"out/1/rank.0/stderr", "ok\n"}, {"out/1/rank.3/stderr", "Illegal instruction\n"}});
   REQUIRE(ranks.first_failing);
@@ -182,12 +189,12 @@ TEST_CASE("an unknown log shows its most telling lines") {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "step " + std::to_string(i) + " loss 2.3\n";
   text +=
-      "WARNING: something failed, ignored\nTraceback (most recent call last):\n  File \"t.py\", line "
-      "3\nZeroDivisionError: division by zero\n";
+      "WARNING: something failed, ignored\nstack of the solver:\n  module \"t\", line "
+      "3\nERROR: division by zero\n";
   const Diagnosis diagnosis = diagnose_text(text);
   CHECK(diagnosis.verdict == Verdict::unknown);
   REQUIRE(diagnosis.telling.size() >= 2);
-  CHECK(diagnosis.telling.back().text == "ZeroDivisionError: division by zero");
+  CHECK(diagnosis.telling.back().text == "ERROR: division by zero");
   CHECK(diagnosis.telling.back().line == 1004);
   // What was said last before the launcher spoke counts too, in whatever words.
   const Diagnosis quiet =

@@ -29,6 +29,7 @@ TEST_CASE("prefixes are taken off and tell who spoke") {
       {"[minsky1:00038] *** Process received signal ***", -1, "minsky1", "*** Process received signal ***"},
       {"[minsky1:00038] [[17227,0],0] ORTE_ERROR_LOG: x", -1, "", "ORTE_ERROR_LOG: x"},
       {"[minsky2:00038] [[17227,0],1] ORTE_ERROR_LOG: x", -1, "minsky2", "ORTE_ERROR_LOG: x"},
+      {"[n1:00681] [10] /lib/libc.so.6", -1, "n1", "[10] /lib/libc.so.6"},
       {"[1,1]<stderr>:[n2:123] Read -1", 1, "n2", "Read -1"},
       {"n2:33:98 [0] NCCL WARN x", -1, "n2", "NCCL WARN x"},
       {"[1,4]<stdout>:n2:33:98 [0] NCCL WARN x", 4, "n2", "NCCL WARN x"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "doctor/kmp_affinity.hpp"
+#include "doctor/checks/kmp_affinity.hpp"
 #include "tests/unit/doctor/one_check.hpp"
 
 using namespace ddlrun::doctor;

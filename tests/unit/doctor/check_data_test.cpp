@@ -47,8 +47,8 @@ TEST_CASE("DATA-01: the host whose data differ is named, whatever is wrong with 
        {Row{"missing", missing, "/data/mnist: missing"}, Row{"empty", empty, "/data/mnist: 0 files, 0 bytes"},
         Row{"a file fewer", data("folder", "3", "54000000", "ac", "bd"), "/data/mnist: 3 files, 51.5 MiB"},
         Row{"a name differs", data("folder", "4", "54950048", "ab", "bb"), "/data/mnist: 4 files, 52.4 MiB"},
-        Row{"a size differs", data("folder", "4", "54950048", "aa", "bc"), "/data/mnist: 4 files, 52.4 MiB"},
-        Row{"hangs", {{"data.0.state", "hung"}}, "/data/mnist: no answer within 4 s"}}) {
+        Row{"a size differs", data("folder", "4", "54950048", "aa", "bc"),
+            "/data/mnist: 4 files, 52.4 MiB"}}) {
     CAPTURE(row.what);
     const auto findings = run_check(four({{"h3", row.facts}}), "DATA-01");
     REQUIRE(findings.size() == 2);
@@ -58,6 +58,19 @@ TEST_CASE("DATA-01: the host whose data differ is named, whatever is wrong with 
     CHECK(fail->hosts == std::vector<std::string>{"h3"});
     CHECK(fail->observed == row.observed);
     CHECK(fail->expected == "4 files, 52.4 MiB, as on h1");
+  }
+}
+
+TEST_CASE("DATA-01: a mount that hangs is named, also where nobody has data") {
+  const FactTable hung{{"data.0.state", "hung"}, {"data.0.mount", "/data"}};
+  for (const FactTable& others : {full, missing}) {
+    const auto findings =
+        run_check(four({{"h1", others}, {"h2", hung}, {"h3", others}, {"h4", others}}), "DATA-01");
+    REQUIRE(findings.size() == 2);
+    check_complete(findings[1], "DATA-01");
+    CHECK(findings[1].hosts == std::vector<std::string>{"h2"});
+    CHECK(findings[1].observed == "/data/mnist: no answer within 4 s");
+    CHECK(findings[1].remedy.commands == std::vector<std::string>{"umount -l /data"});
   }
 }
 
@@ -73,11 +86,12 @@ TEST_CASE("DATA-01: half against half goes by the head") {
   const auto findings = run_check(four({{"h1", other}, {"h2", other}}, full), "DATA-01");
   const Finding* const fail = find(findings, Verdict::fail);
   REQUIRE(fail != nullptr);
-  CHECK(fail->hosts == std::vector<std::string>{"h1"});
+  CHECK(fail->hosts == std::vector<std::string>{"h1", "h2"});
   CHECK(fail->expected == "4 files, 52.4 MiB, as on the head");
   CHECK(fail->remedy.commands ==
         std::vector<std::string>{
-            "tar -C /data/mnist -cf - . | ssh h1 'mkdir -p /data/mnist && tar -C /data/mnist -xf -'"});
+            "for h in h1 h2; do tar -C /data/mnist -cf - . | ssh \"$h\" 'mkdir -p /data/mnist && tar -C "
+            "/data/mnist -xf -'; done"});
   CHECK(fail->remedy.on_head);
 }
 
@@ -206,4 +220,25 @@ TEST_CASE("DIR-01: a folder that comes from a server is mounted as the head does
   const auto findings = run_check(input, "DIR-01");
   CHECK(findings[0].remedy.commands ==
         std::vector<std::string>{"mkdir -p /home && mount -t nfs4 nas:/export/home /home"});
+}
+
+TEST_CASE("DIR-01: a folder that not even the head has is missing, not unknown") {
+  Job job;
+  job.working_folder = "/nowdir";
+  FactTable facts{{"disk.work.path", "/nowdir"},
+                  {"disk.work.state", "missing"},
+                  {"disk.work.existing", "/"},
+                  {"disk.work.writable", "no"},
+                  {"user.uid", "2000"}};
+  Finding finding = judge_one("DIR-01", facts, job);
+  CHECK(finding.verdict == Verdict::fail);
+  CHECK(finding.observed == "/nowdir is not there");
+  CHECK(finding.remedy.commands == std::vector<std::string>{"install -d -o 2000 /nowdir"});
+  CHECK(finding.remedy.needs_root);
+  facts["disk.work.writable"] = "yes";
+  finding = judge_one("DIR-01", facts, job);
+  CHECK(finding.remedy.commands == std::vector<std::string>{"mkdir -p /nowdir"});
+  CHECK_FALSE(finding.remedy.needs_root);
+  facts["disk.work.state"] = "ok";
+  CHECK(verdict_of("DIR-01", facts, job) == "skip");
 }

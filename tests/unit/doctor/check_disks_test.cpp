@@ -122,3 +122,42 @@ TEST_CASE("KISTI takes jobs from scratch only") {
   CHECK(verdict_of("DISK-04", facts, job) == "fail");
   CHECK(verdict_of("DISK-04", {{"user.name", "kim"}}, job) == "skip");
 }
+
+TEST_CASE("DISK-02: what is missing is made, and no system folder gets another owner") {
+  const FactTable user{{"user.uid", "2000"}, {"user.name", "kim"}};
+  const auto look = [&](const std::string& role, const std::string& path, const std::string& state,
+                        const std::string& existing, const std::string& mount) {
+    const std::string fact = "disk." + role + ".";
+    return both(user, {{fact + "path", path},
+                       {fact + "state", state},
+                       {fact + "existing", existing},
+                       {fact + "writable", "no"},
+                       {fact + "mount", mount}});
+  };
+  struct Row {
+    FactTable facts;
+    const char *observed, *command;
+  };
+  for (const Row& row :
+       {Row{look("checkpoint", "/nowdir/ck", "missing", "/", "/"), "/nowdir/ck is not there",
+            "install -d -o 2000 /nowdir/ck"},
+        Row{look("tmp", "/nowdir/tmp", "missing", "/", "/"), "/nowdir/tmp is not there",
+            "install -d -o 2000 /nowdir/tmp"},
+        Row{look("checkpoint", "/scratch", "ok", "/scratch", "/scratch"),
+            "/scratch is not writable for this user", "install -d -o 2000 /scratch/kim"},
+        Row{look("checkpoint", "/", "ok", "/", "/"), "/ is not writable for this user",
+            "install -d -o 2000 /kim"},
+        Row{look("checkpoint", "/usr/share/ck", "ok", "/usr/share/ck", "/"),
+            "/usr/share/ck is not writable for this user", "install -d -o 2000 /usr/share/ck/kim"},
+        Row{look("checkpoint", "/scratch/run/ck", "ok", "/scratch/run/ck", "/scratch"),
+            "/scratch/run/ck is not writable for this user", "chown 2000 /scratch/run/ck"},
+        Row{look("tmp", "/tmp", "ok", "/tmp", "/"), "/tmp is not writable for this user",
+            "chmod 1777 /tmp"}}) {
+    CAPTURE(row.observed);
+    const Finding finding = judge_one("DISK-02", row.facts);
+    CHECK(finding.verdict == Verdict::fail);
+    CHECK(finding.observed == row.observed);
+    CHECK(finding.remedy.commands == std::vector<std::string>{row.command});
+    CHECK(finding.remedy.needs_root);
+  }
+}

@@ -17,7 +17,7 @@ constexpr auto S = Verdict::skip;
 
 void healthy(Facts& facts) {
   ddlrun::tests::set_fabric(facts);
-  facts.set("ib.bw.mbits", 95000);
+  facts.set("ib.load.mbits", 95000);
   facts.set("ib.bw.rate_mbits", 100000);
   facts.set("ib.bw.to", "h3");
   facts.set("ib.bw.device", "mlx5_0");
@@ -130,9 +130,9 @@ TEST_CASE("IB-01..06: ports") {
        "link_downed 11"},
       {"IB-05", ports("state", "DOWN"), S, "no active port"},
       {"IB-06", same, P, "no link went down"},
-      {"IB-06", fact("log.link", "100 ib0"), W, "ib0 went down 1 time in 6 h"},
-      {"IB-06", fact("log.link", "100 ib0\n90 ib0"), F, "ib0 went down 2 times in 6 h"},
-      {"IB-06", fact("log.link", "21600 ib0\n21700 ib0\nodd"), P, "no link went down"},
+      {"IB-06", fact("log.error.link", "100 ib0"), W, "ib0 went down 1 time in 6 h"},
+      {"IB-06", fact("log.error.link", "100 ib0\n90 ib0"), F, "ib0 went down 2 times in 6 h"},
+      {"IB-06", fact("log.error.link", "21600 ib0\n21700 ib0\nodd"), P, "no link went down"},
       {"IB-06", unknown("log.source", "not readable here"), S, "not readable here"},
   };
   for (const CheckRow& row : rows) judge(row);
@@ -179,11 +179,11 @@ TEST_CASE("IB-07..12: who may use a fabric, and how well") {
       {"IB-11", fact("ib.rdma_core", "28.0"), W, "libibverbs 28.0 on 1 host"},
       {"IB-11", no_device, S, "no active RDMA port"},
       {"IB-12", same, P, "at least 90 %"},
-      {"IB-12", fact("ib.bw.mbits", "90000"), P, ""},
-      {"IB-12", fact("ib.bw.mbits", "89999"), W, "90.0 Gb/s to h3"},
-      {"IB-12", fact("ib.bw.mbits", "70000"), W, "(70 % of the port's rate)"},
-      {"IB-12", fact("ib.bw.mbits", "69999"), F, "70.0 Gb/s to h3"},
-      {"IB-12", unknown("ib.bw.mbits", "ib_write_bw (perftest) is not installed"), S, "not installed"},
+      {"IB-12", fact("ib.load.mbits", "90000"), P, ""},
+      {"IB-12", fact("ib.load.mbits", "89999"), W, "90.0 Gb/s to h3"},
+      {"IB-12", fact("ib.load.mbits", "70000"), W, "(70 % of the port's rate)"},
+      {"IB-12", fact("ib.load.mbits", "69999"), F, "70.0 Gb/s to h3"},
+      {"IB-12", unknown("ib.load.mbits", "ib_write_bw (perftest) is not installed"), S, "not installed"},
   };
   for (const CheckRow& row : rows) judge(row);
 }

@@ -25,7 +25,7 @@ void healthy(Facts& facts) {
   for (const char* gpu : {"cuda.try.0.", "cuda.try.1."}) {
     facts.set(std::string(gpu) + "pci", "0002:01:00.0");
     facts.set(std::string(gpu) + "result", "right");
-    facts.set(std::string(gpu) + "ms", 900);
+    facts.set(std::string(gpu) + "time_ms", 900);
     facts.set(std::string(gpu) + "link.width", 16);
     facts.set(std::string(gpu) + "link.max_width", 16);
   }
@@ -33,7 +33,7 @@ void healthy(Facts& facts) {
   facts.set("cuda.copy.wrong", "");
   facts.set("dcgm.failed", "");
   facts.set("dcgm.passed", 11);
-  facts.set("nccl.busbw", 13000);
+  facts.set("nccl.load.busbw", 13000);
   facts.set("nccl.wrong", 0);
 }
 
@@ -146,13 +146,14 @@ TEST_CASE("GPU-06..11: health and use") {
        "NVML cannot be asked: Driver/library"},
       {"GPU-06", no_gpu, S, "no NVIDIA GPU on the PCI bus"},
       {"GPU-07", same, P, "no Xid"},
-      {"GPU-07", fact("log.xid", "7199 79 0000:3b:00"), F,
+      {"GPU-07", fact("log.error.xid", "7199 79 0000:3b:00"), F,
        "Xid 79 on 0000:3b:00 (GPU has fallen off the bus), in the last 2 h"},
-      {"GPU-07", fact("log.xid", "7200 79 0000:3b:00"), W, "earlier"},
-      {"GPU-07", fact("log.xid", "10 31 0000:3b:00\n10 13 0000:3b:00\n5 43 0000:3b:00\n5 45 0000:3b:00"), P,
+      {"GPU-07", fact("log.error.xid", "7200 79 0000:3b:00"), W, "earlier"},
+      {"GPU-07",
+       fact("log.error.xid", "10 31 0000:3b:00\n10 13 0000:3b:00\n5 43 0000:3b:00\n5 45 0000:3b:00"), P,
        "no Xid"},
-      {"GPU-07", fact("log.xid", "garbage\n\n1 x y"), P, "no Xid"},
-      {"GPU-07", fact("log.xid", "9999 48 0000:3b:00\n1 94 0000:3c:00"), F, "Xid 94 on 0000:3c:00"},
+      {"GPU-07", fact("log.error.xid", "garbage\n\n1 x y"), P, "no Xid"},
+      {"GPU-07", fact("log.error.xid", "9999 48 0000:3b:00\n1 94 0000:3c:00"), F, "Xid 94 on 0000:3c:00"},
       {"GPU-07", unknown("log.source", "the kernel's log is not readable here"), S, "not readable"},
       {"GPU-08", same, P, "persistence mode on"},
       {"GPU-08", fact("nvml.2.persistence", "no"), W, "persistence mode off on GPU 2"},
@@ -178,11 +179,11 @@ TEST_CASE("GPU-06..11: health and use") {
        "GPUs idle"},
       {"GPU-10", no_gpu, S, "no NVIDIA GPU"},
       {"GPU-11", same, P, "not throttled"},
-      {"GPU-11", fact("nvml.0.throttle", "software power cap"), W, "software power cap"},
-      {"GPU-11", fact("nvml.0.throttle", "hardware slowdown"), F,
+      {"GPU-11", fact("nvml.0.clock.throttle", "software power cap"), W, "software power cap"},
+      {"GPU-11", fact("nvml.0.clock.throttle", "hardware slowdown"), F,
        "GPU 0 (0002:01:00.0): hardware slowdown, 34 C"},
-      {"GPU-11", fact("nvml.0.throttle", "power brake"), F, "power brake"},
-      {"GPU-11", fact("nvml.0.throttle", "application clocks\nsync boost"), P, ""},
+      {"GPU-11", fact("nvml.0.clock.throttle", "power brake"), F, "power brake"},
+      {"GPU-11", fact("nvml.0.clock.throttle", "application clocks\nsync boost"), P, ""},
       {"GPU-11", fact("nvml.3.clock.sm", "1327"), W, "application clock 1327 MHz, 1328 as delivered"},
       {"GPU-11", no_gpu, S, "no NVIDIA GPU"},
   };
@@ -240,8 +241,8 @@ TEST_CASE("GPU-12..17: access and load") {
       {"GPU-15", fact("cuda.try.1.link.width", "odd"), P, "full width"},
       {"GPU-15", unknown("cuda.try.count", "not asked"), S, "not asked"},
       {"GPU-16", same, P, "right"},
-      {"GPU-16", fact("cuda.try.1.ms", "10000"), P, "right"},
-      {"GPU-16", fact("cuda.try.1.ms", "10001"), W, "right, after 10 s"},
+      {"GPU-16", fact("cuda.try.1.time_ms", "10000"), P, "right"},
+      {"GPU-16", fact("cuda.try.1.time_ms", "10001"), W, "right, after 10 s"},
       {"GPU-16", fact("cuda.try.1.result", "no answer within 60 s"), F, "no answer within 60 s"},
       {"GPU-16", unknown("cuda.try.count", "cuInit: CUDA_ERROR_NO_DEVICE"), F, "CUDA_ERROR_NO_DEVICE"},
       {"GPU-16", no_gpu, S, "no NVIDIA GPU"},
@@ -249,11 +250,12 @@ TEST_CASE("GPU-12..17: access and load") {
       {"GPU-17", fact("dcgm.failed", "PCIe: Fail - GPU: 0: link width"), F,
        "PCIe: Fail - GPU: 0: link width"},
       {"GPU-17", unknown("dcgm.failed", "dcgmi is not installed"), S, "dcgmi is not installed"},
+      {"GPU-17", unknown("dcgm.failed", "not gathered"), S, "load is for --stress"},
       {"STRESS-02", same, P, "all_reduce_perf"},
-      {"STRESS-02", fact("nccl.busbw", "6500"), P, ""},
-      {"STRESS-02", fact("nccl.busbw", "6499"), W, "65.0 GB/s"},
+      {"STRESS-02", fact("nccl.load.busbw", "6500"), P, ""},
+      {"STRESS-02", fact("nccl.load.busbw", "6499"), W, "65.0 GB/s"},
       {"STRESS-02", fact("nccl.wrong", "3"), F, "3 wrong values"},
-      {"STRESS-02", unknown("nccl.busbw", "nccl-tests (all_reduce_perf) is not installed"), S,
+      {"STRESS-02", unknown("nccl.load.busbw", "nccl-tests (all_reduce_perf) is not installed"), S,
        "not installed"},
   };
   for (const CheckRow& row : rows) judge(row);
@@ -277,8 +279,13 @@ TEST_CASE("P2P-01..07: between GPUs, and between a GPU and its cores") {
   };
   const CheckRow rows[] = {
       {"P2P-01", same, P, "all 6 pairs"},
-      {"P2P-01", fact("nvml.peers.without", "0 2 the chipset does not support it\n2 0 x\n1 2 x"), W,
+      {"P2P-01", fact("nvml.peers.without", "0 2 the chipset does not support it\n2 0 x\n1 2 x"), P,
        "2 pairs without: 0-2 1-2 (the chipset does not support it)"},
+      {"P2P-01", fact("nvml.peers.without", "0 1 the PCIe topology does not support it"), W,
+       "1 pair without: 0-1"},
+      {"P2P-01", fact("nvml.peers.without", "0 1 a GPU does not support it"), P, "1 pair without: 0-1"},
+      {"P2P-01", fact("nvml.peers.without", "0 2 switched off in the driver"), W,
+       "switched off in the driver"},
       {"P2P-01", one_gpu, S, "fewer than 2 GPUs"},
       {"P2P-01", unknown("nvml.peers.without", "not supported by this GPU"), S, "not supported"},
       {"P2P-02", same, P, "4 NVLinks of 19200 MB/s per GPU"},
@@ -327,7 +334,8 @@ TEST_CASE("remedies name the device that is meant") {
   Facts& facts = input.host("h2").facts;
   facts.set("nvml.3.ecc.uncorrected", 1);
   facts.set("nvml.1.mig", "yes");
-  facts.set("nvml.1.processes", "77 1048576 1000 x\n78 1048576 1000 y");
+  facts.set("nvml.1.processes",
+            "77 1048576 1000 x\n78 1048576 1000 y\n$(id) 1 0 z");  // not what a kernel says
   facts.set("peers.acs.on", "0000:00:01.0\n0000:00:02.0");
   const auto commands = [&](const char* id) {
     return ddlrun::join(ddlrun::tests::finding_on(input, id, "h2").remedy.commands, "\n");

@@ -181,6 +181,11 @@ TEST_CASE("the remedy for a limit fits the path by which it came") {
     CHECK(has_command(finding, "systemctl restart slurmd.service"));
     CHECK(finding.remedy.note.find("PropagateResourceLimitsExcept=MEMLOCK") != std::string::npos);
   }
+  SUBCASE("Slurm hands the submitter's limit on") {
+    const Finding finding = judge_one("LIM-01", facts, no_job, Via::srun);  // the head has the same
+    CHECK(finding.remedy.commands == std::vector<std::string>{"ulimit -S -l \"$(ulimit -H -l)\""});
+    CHECK(finding.remedy.on_head);
+  }
   SUBCASE("a container") {
     facts["limit.container"] = "yes";
     CHECK(judge_one("LIM-01", facts).remedy.note.find("docker run --ulimit memlock=-1") != std::string::npos);

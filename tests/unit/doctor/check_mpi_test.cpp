@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "doctor/check_software.hpp"
+#include "doctor/checks/software.hpp"
 #include "tests/support/doctor_input.hpp"
 #include "tests/support/doctor_run.hpp"
 
@@ -66,6 +66,42 @@ TEST_CASE("SSH-05: Open MPI 5 wants prted; a head without mpirun wants nothing")
   no_mpi(without.add("h1"));
   CHECK(find_one(run_check("SSH-05", without), Verdict::skip).observed.find("no mpirun on the head") !=
         std::string::npos);
+}
+
+TEST_CASE("SSH-05: a head without mpirun is a fault where a job is to be started or the hosts have it") {
+  DoctorInput input;
+  no_mpi(input.head);
+  no_mpi(input.add("h1"));
+  input.job.program = {"./train"};
+  const Finding bare = find_one(run_check("SSH-05", input), Verdict::fail);
+  CHECK(bare.remedy.on_head);
+  CHECK(bare.remedy.commands[0].starts_with("apt-get install -y openmpi-bin"));
+  input.job.program.clear();
+  set_mpi(input.add("h2"), "4.1.4");
+  CHECK(find_one(run_check("SSH-05", input), Verdict::fail).remedy.commands ==
+        std::vector<std::string>{into_bashrc("export PATH=/usr/bin:$PATH")});
+  input.head.facts.set("mpi.search_path", "/usr/local/bin:/usr/bin:/bin");
+  const Finding finding = find_one(run_check("SSH-05", input), Verdict::fail);
+  CHECK(finding.expected == "mpirun, as on h2");
+  CHECK(finding.remedy.needs_root);
+  CHECK(finding.remedy.commands[0].starts_with("apt-get install -y openmpi-bin"));
+  DoctorInput not_asked;
+  set_mpi(not_asked.add("h1"), "4.1.4");
+  CHECK(run_check("SSH-05", not_asked)[0].verdict == Verdict::skip);
+}
+
+TEST_CASE("SSH-05: a folder that is searched already is not searched twice") {
+  for (const char* prefix : {"/usr", "/opt/ompi"}) {
+    CAPTURE(prefix);
+    DoctorInput input;
+    set_mpi(input.head, "4.1.4", prefix);
+    no_mpi(input.add("h1"));
+    input.host("h1").facts.set("mpi.search_path", std::string("/usr/local/bin:") + prefix + "/bin:/bin");
+    const Finding finding = find_one(run_check("SSH-05", input), Verdict::fail);
+    CHECK(finding.remedy.commands[0].find("PATH") == std::string::npos);
+    CHECK(finding.remedy.note.find("4.1.4") != std::string::npos);
+    CHECK(finding.remedy.needs_root == finding.remedy.commands[0].starts_with("apt-get install"));
+  }
 }
 
 TEST_CASE("SSH-05: a folder that is a link is not another installation") {

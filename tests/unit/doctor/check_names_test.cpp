@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The checks of names: each verdict, and the remedies as they are typed.
 #include "doctor/check.hpp"
-#include "doctor/interfaces.hpp"
-#include "doctor/names.hpp"
+#include "doctor/checks/interfaces.hpp"
+#include "doctor/checks/names.hpp"
 #include "tests/support/doctor_input.hpp"
 
 #include <doctest/doctest.h>

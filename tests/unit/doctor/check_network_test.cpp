@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The checks of networks, ports and pairs: thresholds on both sides, and the remedies as they are typed.
 #include "doctor/check.hpp"
-#include "doctor/network_plan.hpp"
+#include "doctor/checks/network_plan.hpp"
+#include "doctor/reach/agent_protocol.hpp"
 #include "tests/support/doctor_input.hpp"
 
 #include <doctest/doctest.h>
@@ -166,6 +167,23 @@ TEST_CASE("NET-03: dropped, rejected, not there, led astray") {
   CHECK(only(run("NET-03", hosts_with({{{}}, {{}}}))).observed == "asked at --full only");
 }
 
+TEST_CASE("NET-03: the head under another name answers for itself") {
+  DoctorInput input = hosts_with({{{}}, {{}}});
+  input.host("node1").facts.set("name.host", "front");
+  input.host("node1").facts.set("name.boot_id", "one");
+  input.head.host = "front";
+  input.head.facts = input.host("node1").facts;
+  input.head.facts.set_list(
+      "pair.answers", {"node1 10.1.1.1 4000 another-host this host itself", "node2 10.1.1.2 4000 connected"});
+  input.host("node2").facts.set_list("pair.answers", {"node1 10.1.1.1 4000 another-host front"});
+  CHECK(only(run("NET-03", input)).verdict == Verdict::pass);
+  input.host("node2").facts.set_list("pair.answers", {"node1 10.1.1.1 4000 another-host elsewhere"});
+  CHECK(only(run("NET-03", input)).verdict == Verdict::fail);
+  input.head.facts.set("name.boot_id", "two");
+  input.host("node2").facts.set_list("pair.answers", {"node1 10.1.1.1 4000 another-host front"});
+  CHECK(only(run("NET-03", input)).verdict == Verdict::fail);
+}
+
 TEST_CASE("NET-02: what the path carries") {
   DoctorInput input = hosts_with({{{}}, {{}}});
   input.host("node1").facts.set_list("pair.paths", {"node2 10.1.1.2 1500 1500"});
@@ -189,7 +207,8 @@ TEST_CASE("NET-02: of a ring the host that no packet reaches is named, whichever
   const auto ring = [](const std::vector<int>& broken) {
     Port jumbo;
     jumbo.mtu = 9000;
-    DoctorInput input = hosts_with({{jumbo}, {jumbo}, {jumbo}, {jumbo}});
+    const Port ib{"ib0", "10.9.1."};
+    DoctorInput input = hosts_with({{jumbo, ib}, {jumbo, ib}, {jumbo, ib}, {jumbo, ib}});
     const auto is_bad = [&](int i) { return std::find(broken.begin(), broken.end(), i) != broken.end(); };
     for (int i = 1; i <= 4; ++i) {
       std::vector<std::string> rows;
@@ -197,6 +216,9 @@ TEST_CASE("NET-02: of a ring the host that no packet reaches is named, whichever
         rows.push_back("node" + std::to_string(k) + " 10.1.1." + std::to_string(k) +
                        (is_bad(i) || is_bad(k) ? " 9000 1500" : " 9000 9000"));
       }
+      // the second network is in order everywhere
+      rows.push_back("node" + std::to_string(i % 4 + 1) + " 10.9.1." + std::to_string(i % 4 + 1) +
+                     " 1500 1500");
       input.host("node" + std::to_string(i)).facts.set_list("pair.paths", rows);
     }
     std::set<std::string> named;
@@ -290,4 +312,18 @@ TEST_CASE("each host has two neighbours that have it too, and few hosts probe th
     CHECK(head.peers.empty() == (count > 24));
     for (const auto& [from, to] : edges) CHECK(edges.contains({to, from}));
   }
+}
+
+TEST_CASE("what the network asks travels with the question") {
+  Question question;
+  question.host = "node1";
+  question.peers = {"node2", "node4"};
+  question.probe_ports = {29500, 40001};
+  question.probe_ms = 6000;
+  question.launch_children = {"node3"};
+  const Question back = parse_question_json(render_question_json(question));
+  CHECK(back.peers == question.peers);
+  CHECK(back.probe_ports == question.probe_ports);
+  CHECK(back.probe_ms == 6000);
+  CHECK(back.launch_children == question.launch_children);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "doctor/check_software.hpp"
+#include "doctor/checks/software.hpp"
 #include "tests/support/doctor_input.hpp"
 #include "tests/support/doctor_run.hpp"
 
@@ -48,6 +48,20 @@ TEST_CASE("SW-01: the program is there, may run, and is the same") {
         std::vector<std::string>{"mkdir -p /app && scp -p h1:/app/train /app/train"});
   CHECK(findings[3].remedy.commands == std::vector<std::string>{"chmod +x /app/train"});
   CHECK(findings[4].observed.find("/opt/python") != std::string::npos);
+}
+
+TEST_CASE("SW-01: where the head has the program it is copied from there, and only to hosts that lack it") {
+  DoctorInput input;
+  input.job.program = {"/app/train"};
+  add_program(input, "h1", "bb");  // as many of either kind: the head's own is the right one
+  add_program(input, "h2", "aa");
+  input.head.facts = input.host("h2").facts;
+  const Finding bad = find_one(run_check("SW-01", input), Verdict::fail);
+  CHECK(bad.hosts == std::vector<std::string>{"h1"});
+  CHECK(bad.remedy.on_head);
+  CHECK(bad.remedy.commands ==
+        std::vector<std::string>{
+            "for h in h1; do ssh -n \"$h\" mkdir -p /app && scp -p /app/train \"$h\":/app/train; done"});
 }
 
 TEST_CASE("SW-01: the script of an interpreter") {
@@ -173,14 +187,48 @@ TEST_CASE("SCH: the scheduler and its view of the hosts") {
                          Row{"mixed", Verdict::pass}, Row{"completing", Verdict::pass},
                          Row{"drained|bad disk", Verdict::fail}, Row{"draining|bad disk", Verdict::fail},
                          Row{"down", Verdict::fail}, Row{"down*|Not responding", Verdict::fail},
-                         Row{"idle*", Verdict::fail}, Row{"idle~", Verdict::pass}}) {
+                         Row{"idle*", Verdict::skip}, Row{"idle~", Verdict::pass}}) {
     CAPTURE(row.state);
     DoctorInput nodes;
     nodes.head.facts.set("scheduler.slurm.answer", "ok");
     nodes.head.facts.set("scheduler.slurm.node.h1", row.state);
     nodes.add("h1.cluster");
     CHECK(run_check("SCH-05", nodes)[0].verdict == row.verdict);
+    if (row.verdict == Verdict::skip) continue;
     nodes.add("elsewhere");
     CHECK(find_one(run_check("SCH-05", nodes), Verdict::skip).hosts == std::vector<std::string>{"elsewhere"});
   }
+}
+
+TEST_CASE("SCH: a scheduler that cannot be asked is no fault, a daemon that is silent is") {
+  DoctorInput input;
+  for (const auto& [fact, why] : {std::pair{"scheduler.slurm.answer", "no sinfo in PATH"},
+                                  std::pair{"scheduler.pbs.answer", "no qstat in PATH"}}) {
+    DoctorInput without;
+    without.head.facts.set_unknown(fact, why);
+    CHECK(run_check("SCH-01", without)[0].verdict == Verdict::skip);
+  }
+  input.head.facts.set("scheduler.slurm.answer", "ok");
+  input.head.facts.set("scheduler.slurm.node.h1", "down*|Not responding");
+  input.add("h1");
+  const Finding finding = run_check("SCH-05", input)[0];
+  CHECK(finding.verdict == Verdict::fail);
+  CHECK(finding.observed.find("down*") != std::string::npos);
+  CHECK(finding.remedy.commands == std::vector<std::string>{"systemctl restart slurmd"});
+  CHECK_FALSE(finding.remedy.on_head);
+}
+
+TEST_CASE("SCH-05: many drained nodes of one reason are one finding") {
+  DoctorInput input;
+  input.head.facts.set("scheduler.slurm.answer", "ok");
+  for (const char* host : {"n1", "n2.cluster", "n3"}) input.add(host);
+  input.head.facts.set("scheduler.slurm.node.n1", "drained|bad disk");
+  input.head.facts.set("scheduler.slurm.node.n2", "drained|bad disk");
+  input.head.facts.set("scheduler.slurm.node.n3", "idle");
+  const auto findings = run_check("SCH-05", input);
+  CHECK(findings.size() == 2);
+  const Finding bad = find_one(findings, Verdict::fail);
+  CHECK(bad.hosts == std::vector<std::string>{"n1", "n2.cluster"});
+  CHECK(bad.observed == "Slurm holds it for drained (bad disk)");
+  CHECK(bad.remedy.commands == std::vector<std::string>{"scontrol update NodeName=n1,n2 State=RESUME"});
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The rankfile against the job and the hosts; what the linter itself finds is tested with it.
-#include "doctor/check_software.hpp"
+#include "doctor/checks/software.hpp"
 #include "tests/support/doctor_input.hpp"
 #include "tests/support/doctor_run.hpp"
 

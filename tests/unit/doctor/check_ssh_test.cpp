@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "doctor/check_software.hpp"
+#include "doctor/checks/software.hpp"
 #include "tests/support/doctor_input.hpp"
 #include "tests/support/doctor_run.hpp"
 

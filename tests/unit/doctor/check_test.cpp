@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/check.hpp"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/doctor_input.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace ddlrun::doctor;
 
@@ -13,7 +13,8 @@ Judgement by_memlock(const HostReport& host) {
   const auto seen = host.facts.text("limit.memlock.soft");
   if (!seen) return skip(host.facts.why_missing("limit.memlock.soft"));
   if (*seen == "unlimited") return pass("unlimited");
-  return {Verdict::fail, std::string(*seen), "unlimited", "registration fails", {{"ulimit -l"}, true, false, ""}};
+  return {
+      Verdict::fail, std::string(*seen), "unlimited", "registration fails", {{"ulimit -l"}, true, false, ""}};
 }
 
 }  // namespace

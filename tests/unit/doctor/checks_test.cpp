@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The tables as a whole: every check that was promised is there once, explains itself, and bears an empty
 // input.
-#include "doctor/agent.hpp"
 #include "doctor/check.hpp"
+#include "doctor/gather/agent.hpp"
 #include "tests/support/doctor_input.hpp"
 
 #include <doctest/doctest.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Cores from /sys as hwloc counts them: made-up machines, and this one against hwloc itself.
-#include "doctor/core_facts.hpp"
+#include "doctor/checks/core_facts.hpp"
 
 #include "base/posix_doors.hpp"
 #include "base/posix_kernel.hpp"
-#include "doctor/gather_software.hpp"
+#include "doctor/gather/software.hpp"
 #include "tests/support/fake_host.hpp"
 #include "topology/hwloc_reader.hpp"
 

@@ -57,7 +57,7 @@ inline void set_gpus(doctor::Facts& facts) {
     facts.set(nvml + "compute_mode", "default");
     facts.set_unknown(nvml + "mig", "not supported by this GPU");
     facts.set(nvml + "ecc.uncorrected", 0);
-    facts.set(nvml + "throttle", "");
+    facts.set(nvml + "clock.throttle", "");
     facts.set(nvml + "temperature", 34);
     facts.set(nvml + "clock.sm", 1328);
     facts.set(nvml + "clock.sm.default", 1328);
@@ -77,8 +77,8 @@ inline void set_gpus(doctor::Facts& facts) {
   facts.set("cores.map", "0: 0-7;8-15;16-23;24-31\n8: 32-39;40-47;48-55;56-63");
   facts.set("cores.numa", "0: 0-31\n8: 32-63");
   facts.set("log.source", "dmesg");
-  facts.set("log.xid", "");
-  facts.set("log.link", "");
+  facts.set("log.error.xid", "");
+  facts.set("log.error.link", "");
 }
 
 // Two active EDR ports.
@@ -93,7 +93,7 @@ inline void set_fabric(doctor::Facts& facts) {
   facts.set("opa.nodes", "");
   facts.set("efa.devices", "");
   facts.set("log.source", "dmesg");
-  facts.set("log.link", "");
+  facts.set("log.error.link", "");
   for (const char* device : {"mlx5_0", "mlx5_1"}) {
     const std::string name = std::string("ib.") + device + ".", port = name + "port.1.";
     facts.set(name + "firmware", "12.26.1040");

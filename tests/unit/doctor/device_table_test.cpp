@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The table of device checks as a whole, and STRESS-01.
-#include "doctor/probe_stress.hpp"
+#include "doctor/gather/probe_stress.hpp"
+#include "tests/support/fake_system.hpp"
 #include "tests/unit/doctor/device_checks.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
 using namespace ddlrun::doctor;
@@ -32,6 +34,33 @@ TEST_CASE("STRESS-01: the slow host is told from its neighbours") {
   CHECK(judged("h1 h2 600\nh2 h3 120\nh3 h4 1200\nh4 h1 1200", "120").size() == 1);  // exactly half
   CHECK(judged("", "900")[0].observed == "0.90 GB/s over 4 hosts");
   CHECK(judged("", "")[0].verdict == Verdict::skip);
+}
+
+TEST_CASE("the probe: all hosts, each pair, and a slow pair once more") {
+  ddlrun::tests::FakeSystem system;
+  Job job;
+  SmokeRun run{job, {"h1", "h2", "h3", "h4"}, "/opt/ddlrun/bin/ddl-train", "mpirun"};
+  std::vector<std::string> ran;
+  system.processes.answer = [&](const ddlrun::Command& command) {
+    const std::string hosts = *(std::find(command.begin(), command.end(), "--host") + 1);
+    ran.push_back(hosts);
+    CHECK(std::find(command.begin(), command.end(), "16777216") != command.end());
+    const bool slow = hosts.find("h3") != std::string::npos && hosts.find("h1") == std::string::npos;
+    ddlrun::ProcessResult result;
+    result.out = slow ? "{\"schema\":\"ddl-train.allreduce/1\",\"seconds\":0.167772160}\n"
+                      : "{\"schema\":\"ddl-train.allreduce/1\",\"seconds\":0.016777216}\n";
+    return result;
+  };
+  auto doors = system.doors();
+  const Facts facts = probe_stress(doors, run);
+  CHECK(facts.number("stress.all") == 1500);  // 2 x 3/4 x 16 MiB in 16.777216 ms
+  CHECK(facts.text("stress.pairs") == "h1 h2 1000\nh3 h4 100\nh2 h3 100\nh4 h1 1000");
+  CHECK(ran == std::vector<std::string>{"h1,h2,h3,h4", "h1,h2", "h3,h4", "h2,h3", "h4,h1", "h3,h4", "h2,h3"});
+  run.trainer.clear();
+  CHECK(probe_stress(doors, run).why_missing("stress.all") == "ddl-train is not at one path on all hosts");
+  system.processes.answer = [](const ddlrun::Command&) { return ddlrun::ProcessResult{}; };
+  run.trainer = "/opt/ddlrun/bin/ddl-train";
+  CHECK(probe_stress(doors, run).why_missing("stress.all") == "the allreduce over all hosts failed (MPI-06)");
 }
 
 TEST_CASE("rounds of neighbours: every host twice, never twice in one round") {

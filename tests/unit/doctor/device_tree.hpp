@@ -6,7 +6,7 @@
 
 #include "base/posix_doors.hpp"
 #include "base/posix_kernel.hpp"
-#include "doctor/gather_device.hpp"
+#include "doctor/gather/device.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Fabrics as /sys shows them, and what the kernel's log and the vendors' tools print.
-#include "doctor/device_log.hpp"
-#include "doctor/pci_config.hpp"
-#include "doctor/tool_output.hpp"
+#include "doctor/gather/device_log.hpp"
+#include "doctor/gather/pci_config.hpp"
+#include "doctor/gather/tool_output.hpp"
 #include "tests/support/fake_host.hpp"
 #include "tests/unit/doctor/device_tree.hpp"
 
@@ -136,7 +136,7 @@ TEST_CASE("the kernel's log: dmesg, else the journal, else why not") {
   const std::string line =
       "[ 9000.500000] NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, GPU has fallen off the bus.\n";
   host.system.processes.answer = [&](const Command&) { return ended(0, line, ""); };
-  CHECK(host.gather(tests::device_parts(), "device-log").is("log.xid", "1000 79 0000:3b:00"));
+  CHECK(host.gather(tests::device_parts(), "device-log").is("log.error.xid", "1000 79 0000:3b:00"));
   host.system.processes.answer = [&](const Command& command) {
     if (command[0] == "dmesg")
       return ended(1, "", "dmesg: read kernel buffer failed: Operation not permitted\n");
@@ -147,7 +147,7 @@ TEST_CASE("the kernel's log: dmesg, else the journal, else why not") {
   };
   const Facts journal = host.gather(tests::device_parts(), "device-log");
   CHECK(journal.is("log.source", "journalctl"));
-  CHECK(journal.is("log.xid", "500 63 0000:3b:00"));
+  CHECK(journal.is("log.error.xid", "500 63 0000:3b:00"));
   host.system.processes.answer = [&](const Command& command) {
     return ended(1, "",
                  command[0] == "dmesg" ? "dmesg: read kernel buffer failed: Operation not permitted" : "");
@@ -288,7 +288,8 @@ TEST_CASE("load tools that are not installed are a reason, not an error") {
   host.add_adapters();
   host.question.level = Level::stress;
   CHECK(host.gather("gpu-stress").why_missing("dcgm.failed") == "dcgmi is not installed");
-  CHECK(host.gather("gpu-stress").why_missing("nccl.busbw") ==
+  CHECK(host.gather("gpu-stress").why_missing("nccl.load.busbw") ==
         "nccl-tests (all_reduce_perf) is not installed");
-  CHECK(host.gather("fabric-stress").why_missing("ib.bw.mbits") == "ib_write_bw (perftest) is not installed");
+  CHECK(host.gather("fabric-stress").why_missing("ib.load.mbits") ==
+        "ib_write_bw (perftest) is not installed");
 }

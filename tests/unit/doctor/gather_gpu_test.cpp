@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // GPUs as /sys, /proc and a stand-in for NVIDIA's library show them. The library is really loaded.
 #include "base/error.hpp"
-#include "doctor/cuda_driver.hpp"
-#include "doctor/nvml.hpp"
+#include "doctor/gather/cuda_driver.hpp"
+#include "doctor/gather/nvml.hpp"
 #include "tests/support/fake_host.hpp"
 #include "tests/unit/doctor/device_tree.hpp"
 
@@ -63,7 +63,6 @@ TEST_CASE("four P100: what the kernel shows") {
                       {"gpu.1.numa", "0"},
                       {"gpu.2.numa", "1"},
                       {"gpu.2.cpus", "80-159"},
-                      {"gpu.0.link.width", "16"},
                       {"gpu.0.link.max_speed", "8.0 GT/s PCIe"},
                       {"gpu.driver.version", "418.87.00"},
                       {"gpu.driver.kind", "proprietary"},
@@ -150,14 +149,13 @@ TEST_CASE("four P100: what the driver's library tells") {
                       {"nvml.0.ecc.corrected.dram", "0"},
                       {"nvml.0.ecc.retirement_pending", "no"},
                       {"nvml.0.retired", "0"},
-                      {"nvml.0.throttle", ""},
+                      {"nvml.0.clock.throttle", ""},
                       {"nvml.0.temperature", "34"},
                       {"nvml.0.temperature.slowdown", "82"},
                       {"nvml.0.clock.sm", "1328"},
                       {"nvml.0.processes", ""},
-                      {"nvml.0.link.generation", "1"},
                       {"nvml.0.link.max_generation", "3"},
-                      {"nvml.0.link.width", "16"},
+                      {"nvml.0.link.max_width", "16"},
                       {"nvml.0.nvlink.count", "4"},
                       {"nvml.0.nvlink.active", "4"},
                       {"nvml.0.nvlink.speed", "19200"},
@@ -191,8 +189,8 @@ TEST_CASE("what is wrong with a GPU is seen") {
                       {"mig", "nvml.0.mig", "yes"},
                       {"exclusive", "nvml.0.compute_mode", "exclusive"},
                       {"persistence", "nvml.0.persistence", "no"},
-                      {"throttled", "nvml.0.throttle", "hardware slowdown\nhardware thermal slowdown"},
-                      {"throttled", "nvml.1.throttle", ""},
+                      {"throttled", "nvml.0.clock.throttle", "hardware slowdown\nhardware thermal slowdown"},
+                      {"throttled", "nvml.1.clock.throttle", ""},
                       {"throttled", "nvml.0.clock.sm", "544"},
                       {"process", "nvml.1.used", "5242880000"},
                       {"process", "nvml.0.used", "0"},
@@ -322,7 +320,7 @@ TEST_CASE("GPUs tried out by CUDA's driver library") {
     CHECK(facts.is("cuda.try.0.result", "right"));
     CHECK(facts.is("cuda.try.1.result", "right"));
     CHECK(facts.is("cuda.try.1.pci", "0003:01:00.0"));
-    CHECK(facts.number("cuda.try.0.ms"));
+    CHECK(facts.number("cuda.try.0.time_ms"));
     CHECK(facts.number("cuda.try.0.link.width") == 16);
     CHECK(facts.number("cuda.try.1.link.width") == 8);
     CHECK(facts.number("cuda.copy.pairs") == 2);

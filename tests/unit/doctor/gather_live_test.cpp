@@ -3,7 +3,7 @@
 #include "base/posix_doors.hpp"
 #include "base/posix_kernel.hpp"
 #include "base/text.hpp"
-#include "doctor/gather_system.hpp"
+#include "doctor/gather/system.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>

@@ -3,9 +3,9 @@
 #include "base/posix_doors.hpp"
 #include "base/posix_kernel.hpp"
 #include "base/text.hpp"
-#include "doctor/gather_name.hpp"
-#include "doctor/interfaces.hpp"
-#include "doctor/names.hpp"
+#include "doctor/checks/interfaces.hpp"
+#include "doctor/checks/names.hpp"
+#include "doctor/gather/name.hpp"
 #include "tests/support/fake_host.hpp"
 
 #include <doctest/doctest.h>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The gatherers of the software subject on made-up hosts, and on this one against other tools.
-#include "doctor/gather_software.hpp"
-
 #include "base/posix_doors.hpp"
 #include "base/posix_kernel.hpp"
 #include "base/text.hpp"
-#include "doctor/content_hash.hpp"
+#include "doctor/gather/content_hash.hpp"
+#include "doctor/gather/software.hpp"
 #include "doctor/job.hpp"
 #include "tests/support/elf_image.hpp"
 #include "tests/support/fake_host.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The gatherers of the system subject on hosts made of tables.
-#include "doctor/gather_system.hpp"
-
-#include "doctor/process_stat.hpp"
+#include "doctor/gather/process_stat.hpp"
+#include "doctor/gather/system.hpp"
 #include "tests/support/fake_host.hpp"
 
 #include <doctest/doctest.h>
@@ -349,7 +348,8 @@ TEST_CASE("clock, user, loose files, listeners") {
       "   1: 0100007F:22B8 00000000:0000 0A 00000000:00000000 00:00000000 00000000  2000        0 1 1\n"
       "   2: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1\n"
       "   3: 00000000:6D7C 00000000:0000 01 00000000:00000000 00:00000000 00000000  2000        0 1 1\n");
-  Facts facts = gather(host, "security");
+  Facts facts = gather(host, "user");
+  facts.merge(gather(host, "security"));
   CHECK(facts.number("user.uid") == 2000);
   CHECK(facts.is("user.groups", "2000\n27"));
   CHECK(facts.is(
@@ -360,7 +360,7 @@ TEST_CASE("clock, user, loose files, listeners") {
   CHECK(facts.text("site.kisti") == std::nullopt);
   host.kernel.networks[1].addresses.push_back("150.183.1.1/24");
   host.system.environment.host_name = "login01.ksc.re.kr";
-  facts = gather(host, "security");
+  facts = gather(host, "user");
   CHECK(facts.is("listen.public", "yes"));
   CHECK(facts.is("site.kisti", "yes"));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "doctor/interfaces.hpp"
+#include "doctor/checks/interfaces.hpp"
 
-#include "doctor/cidr.hpp"
+#include "doctor/checks/cidr.hpp"
 
 #include <doctest/doctest.h>
 

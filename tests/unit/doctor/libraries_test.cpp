@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Programs and libraries, found without running them: on made-up hosts by the loader's documented rules, and
 // on this one against ldd, readelf and ldconfig.
-#include "doctor/libraries.hpp"
+#include "doctor/gather/libraries.hpp"
 
 #include "base/posix_doors.hpp"
 #include "base/posix_kernel.hpp"

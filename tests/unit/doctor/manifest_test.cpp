@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "doctor/manifest.hpp"
+#include "doctor/gather/manifest.hpp"
 
 #include "base/posix_doors.hpp"
 #include "base/posix_kernel.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Each row is a run of mpirun 4.1.4 on real hosts node1..node4 (eth0 10.1.1.i = nodeI, ib0 10.9.1.i = ibI);
-// tests/lab/ names.sh runs them again.
-#include "doctor/names.hpp"
+// tests/lab/names.sh runs them again.
+#include "doctor/checks/names.hpp"
 
 #include <doctest/doctest.h>
 

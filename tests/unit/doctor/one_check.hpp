@@ -2,7 +2,7 @@
 // Runs one check of the system subject on hosts written by hand.
 #pragma once
 
-#include "doctor/check_system.hpp"
+#include "doctor/checks/system.hpp"
 #include "tests/support/doctor_input.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The smoke run: the line that is typed, what is made of the answers, and what MPI-06 says.
-#include "doctor/probe_mpi.hpp"
+#include "doctor/gather/probe_mpi.hpp"
 
 #include "base/text.hpp"
 #include "tests/support/doctor_run.hpp"
@@ -60,7 +60,7 @@ TEST_CASE("the line: one rank a host, by the scheduler's own list inside a job")
 
 TEST_CASE("MPI-06: what became of it") {
   CHECK(Smoke().finding().verdict == Verdict::pass);
-  CHECK(Smoke().finding().observed.find("allreduce of 4 bytes in 120 us") != std::string::npos);
+  CHECK(Smoke().finding().observed.find("the first allreduce of 4 bytes in 0.1 ms") != std::string::npos);
   Smoke refused;
   refused.hostname = answer("", "-----\nbash: line 1: orted: command not found\n-----\n", 127);
   CHECK(refused.finding().verdict == Verdict::fail);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Reaching hosts: argv, problems by ssh's own words, retries, noise, clocks; with a fake ssh.
-#include "doctor/reach.hpp"
+#include "doctor/reach/reach.hpp"
 
 #include "base/error.hpp"
-#include "doctor/agent_protocol.hpp"
-#include "doctor/reach_pbs.hpp"
-#include "doctor/reach_target.hpp"
+#include "doctor/reach/agent_protocol.hpp"
+#include "doctor/reach/pbs.hpp"
+#include "doctor/reach/target.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>

@@ -21,6 +21,7 @@ struct FakeMpirun : tests::FakeProcesses {
     return std::vector<std::string>{};
   };
   ProcessResult result;
+  std::function<void(const Command&, const Attention&)> meanwhile;  // instead of `lines`
 
   FakeMpirun() {
     answer = [](const Command&) {
@@ -36,6 +37,13 @@ struct FakeMpirun : tests::FakeProcesses {
     if (sink) {
       for (const std::string& line : lines(command)) sink(line);
     }
+    return result;
+  }
+  ProcessResult run_guarded(const Command& command, const EnvVars& extra,
+                            const Attention& attention) override {
+    if (!meanwhile) return run_attached(command, extra, attention.err_lines);
+    ran.push_back(command);
+    meanwhile(command, attention);
     return result;
   }
 };
@@ -122,19 +130,51 @@ TEST_CASE("a keeper stays with each rank, and its lines are taken out") {
   CHECK(launch.file("run.json").find("\"exit_status\":7") != std::string::npos);
 }
 
+TEST_CASE("after a stall that ends the job, or a lost host, the noise of the ending is no cause") {
+  const std::string noise = "WARNING: Open MPI failed to TCP connect to a peer MPI process via\n";
+  struct Row {
+    launch::RankSign sign;
+    std::string said;
+    int status;
+    bool diagnosed;
+  };
+  for (const Row& row :
+       {Row{launch::RankSign::stalled, "", 124, false},
+        Row{launch::RankSign::alive, "ORTE has lost communication with a remote daemon.\n", 5, false},
+        Row{launch::RankSign::alive, "", 1, true}}) {
+    CAPTURE(row.status);
+    Launch launch;
+    launch.processes.result.exit_status = 1;
+    launch.processes.meanwhile = [&](const Command& command, const Attention& attention) {
+      const std::string token = word_after(command, "--watch");
+      const launch::Stall stall{7, 'T', 1771, "p", ""};
+      attention.err_lines(launch::render_rank_marker(token, {1, "here", row.sign, stall, 0, 0}));
+      attention.tick({});
+      if (!row.said.empty()) attention.err_lines(row.said);
+      attention.err_lines(noise);
+    };
+    launch.run({"launch", "2", "--stall-after", "5", "--on-stall", "end", "--", "prog"});
+    CHECK(launch.status == row.status);
+    CHECK((launch.err.find("[D2]") != std::string::npos) == row.diagnosed);
+    CHECK((launch.err.find("try: kill -CONT 1771\n") != std::string::npos) ==
+          (row.sign == launch::RankSign::stalled));
+  }
+}
+
 TEST_CASE("keepers are silent where their lines would end up elsewhere; odd options are refused") {
   struct Row {
     std::vector<std::string> options;
     bool keeps, watches;
     int status;
   };
-  for (const Row& row : {Row{{}, true, true, 0}, Row{{"--stall-after", "0"}, true, true, 0},
-                         Row{{"--no-watch"}, false, false, 0},
-                         Row{{"--mpi-arg", "--output-filename", "--mpi-arg", "logs"}, true, false, 0},
-                         Row{{"--mpi-arg", "--merge-stderr-to-stdout"}, true, false, 0},
-                         Row{{"--stall-after", "-1"}, false, false, 2}, Row{{"--stall-after", "1m"}, false, false, 2},
-                         Row{{"--on-stall", "die"}, false, false, 2},
-                         Row{{"--on-stall", "end", "--no-watch"}, false, false, 2}}) {
+  for (const Row& row :
+       {Row{{}, true, true, 0}, Row{{"--stall-after", "0"}, true, true, 0},
+        Row{{"--no-watch"}, false, false, 0},
+        Row{{"--mpi-arg", "--output-filename", "--mpi-arg", "logs"}, true, false, 0},
+        Row{{"--mpi-arg", "--merge-stderr-to-stdout"}, true, false, 0},
+        Row{{"--stall-after", "-1"}, false, false, 2}, Row{{"--stall-after", "1m"}, false, false, 2},
+        Row{{"--on-stall", "die"}, false, false, 2},
+        Row{{"--on-stall", "end", "--no-watch"}, false, false, 2}}) {
     CAPTURE(row.options.size());
     Launch launch;
     std::vector<std::string> words{"launch", "2"};

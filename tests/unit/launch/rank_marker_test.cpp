@@ -20,12 +20,14 @@ TEST_CASE("what a keeper tells is one short line and is read back") {
   const std::vector<Row> rows{
       {{3, "h2", RankSign::alive, {}, 0, 0}, "ddlrun-rank token=T1 rank=3 host=h2 alive;\n"},
       {{0, "h2", RankSign::stalled, {52, 'T', 812, "train", "do_signal_stop"}, 0, 0},
-       "ddlrun-rank token=T1 rank=0 host=h2 stalled seconds=52 state=T pid=812 name=train in=do_signal_stop;\n"},
+       "ddlrun-rank token=T1 rank=0 host=h2 stalled seconds=52 state=T pid=812 name=train "
+       "in=do_signal_stop;\n"},
       {{0, "h2", RankSign::stalled, {52, 'S', 812, "", ""}, 0, 0},
        "ddlrun-rank token=T1 rank=0 host=h2 stalled seconds=52 state=S pid=812 name=? in=?;\n"},
       {{1, "h.x", RankSign::moves, {72, 'S', -1, "", ""}, 0, 0},
        "ddlrun-rank token=T1 rank=1 host=h.x moves seconds=72;\n"},
-      {{1, "h2", RankSign::ended, {}, 139, 11}, "ddlrun-rank token=T1 rank=1 host=h2 ended status=139 signal=11;\n"},
+      {{1, "h2", RankSign::ended, {}, 139, 11},
+       "ddlrun-rank token=T1 rank=1 host=h2 ended status=139 signal=11;\n"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.line);
@@ -51,7 +53,8 @@ TEST_CASE("whatever is not exactly a keeper's line stays with the program") {
         "ddlrun-rank token=T1 rank=3 host=h2 ended status=256 signal=0;\n",
         "ddlrun-rank token=T1 rank=3 host=h2 ended status=1;\n", "ddlrun-rank token=T1 ;\n",
         "ddlrun-rank token=T1 rank=99999999 host=h2 alive;\n",
-        "ddlrun-rank token=T1 rank=3 host=h2 stalled seconds=5 state=TT pid=1 name=a in=b;\n", "a line\n", ""}) {
+        "ddlrun-rank token=T1 rank=3 host=h2 stalled seconds=5 state=TT pid=1 name=a in=b;\n", "a line\n",
+        ""}) {
     CAPTURE(line);
     const auto found = find_rank_marker(line, "T1");
     CHECK_FALSE(found.report);

@@ -82,14 +82,42 @@ TEST_CASE("a stopped rank is named at once, with host, process and remedy; its g
   CHECK(run.watch.record().stalls.size() == 1);
 }
 
+TEST_CASE("what to type about a stuck rank can be typed as it stands") {
+  struct Row {
+    char state;
+    const char* here;
+    const char* elsewhere;
+  };
+  for (const Row& row :
+       {Row{'T', "kill -CONT 812", "ssh h2 kill -CONT 812"},
+        Row{'t', "grep TracerPid /proc/812/status", "ssh h2 grep TracerPid /proc/812/status"},
+        Row{'D', "df   # a file system that hangs, hangs df too",
+            "ssh h2 df   # a file system that hangs, hangs df too"},
+        Row{'S', "gdb -p 812   # if it should be working",
+            "ssh -t h2 gdb -p 812   # if it should be working"}}) {
+    CAPTURE(row.state);
+    const RankWatch::Time start{};
+    for (const bool is_here : {true, false}) {
+      RankWatch watch(Run::planned(), "T", start,
+                      [&](const std::string& host) { return is_here == (host == "h2"); });
+      const launch::Stall stall{50, row.state, 812, "train", ""};
+      watch.take_line(launch::render_rank_marker("T", {3, "h2", RankSign::stalled, stall, 0, 0}), start);
+      const auto told = watch.tick(start + seconds(10));
+      REQUIRE(told.size() == 1);
+      CHECK(told[0].message.hint == (is_here ? row.here : row.elsewhere));
+    }
+  }
+}
+
 TEST_CASE("an idle rank is only noted, with what the others do") {
   Run run;
   run.pass(10, "12");
   run.say(3, RankSign::stalled, asleep);
   run.pass(10, "12");
   REQUIRE(run.told.size() == 1);
-  CHECK(run.told[0] == "13 note rank 3 on h2 has used no CPU time and moved no bytes for 50 s, while 3 of 4 ranks "
-                       "go on: process 813 (train) sleeps in futex_wait");
+  CHECK(run.told[0] ==
+        "13 note rank 3 on h2 has used no CPU time and moved no bytes for 50 s, while 3 of 4 ranks "
+        "go on: process 813 (train) sleeps in futex_wait");
   run.say(3, RankSign::stalled, stopped);  // and then somebody stops it
   run.pass(5, "12");
   CHECK(run.heard("is stopped (SIGSTOP)"));
@@ -98,7 +126,10 @@ TEST_CASE("an idle rank is only noted, with what the others do") {
 TEST_CASE("all idle: told once, not for each rank") {
   Run run;
   run.pass(10, "12");
-  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) run.say(rank, RankSign::stalled, asleep);
+  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) {
+    run.say(rank, RankSign::stalled, asleep);
+    run.pass(rank == 2 ? 2 : 0, "12");  // not quite at the same time
+  }
   run.pass(60, "12");
   REQUIRE(run.told.size() == 1);
   CHECK(run.heard("nor have the other 3"));
@@ -135,6 +166,29 @@ TEST_CASE("hosts are not called silent when their speakers have ended, or when w
   stopped_head.now += 3600;
   stopped_head.pass(100, "12");
   CHECK(stopped_head.told.empty());
+}
+
+TEST_CASE("a thousand hosts and ranks in trouble: eight by themselves, the rest in a line") {
+  std::vector<launch::PlannedRank> planned(1000);
+  for (std::uint32_t i = 0; i < planned.size(); ++i) {
+    planned[i].rank = i;
+    planned[i].host = "n" + std::to_string(1000 + i);
+  }
+  const RankWatch::Time start{};
+  RankWatch watch(planned, "T", start);
+  for (std::uint32_t i = 0; i < planned.size(); ++i) {
+    watch.take_line(launch::render_rank_marker("T", {i, "n", RankSign::stalled, stopped, 0, 0}), start);
+  }
+  const auto stalls = watch.tick(start + seconds(1));
+  REQUIRE(stalls.size() == 9);
+  CHECK(stalls[8].message.what == "the same of ranks 8-999");
+  watch.tick(start + seconds(8));
+  watch.tick(start + seconds(15));
+  const auto hosts = watch.tick(start + seconds(21));
+  REQUIRE(hosts.size() == 9);
+  CHECK(hosts[8].message.what.starts_with("the same of 992 more hosts: n1008,n1009,"));
+  CHECK(hosts[8].message.what.size() < 500);
+  CHECK(watch.record().stalls.size() == 64);
 }
 
 TEST_CASE("who failed first") {

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Whether the hosts are machines of one kind, and whether the scheduler gave what the job's shape needs.
+#include "base/text.hpp"
+#include "doctor/checks/core_facts.hpp"
+#include "doctor/checks/software.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace ddlrun::doctor {
+
+namespace {
+
+struct Kind {
+  std::string shape;
+  std::size_t cores = 0;
+  std::vector<std::string> hosts;
+};
+
+// The kinds of machines, the most frequent first.
+std::vector<Kind> find_kinds(const CheckInput& input) {
+  std::vector<Kind> kinds;
+  for (const ValueGroup& group :
+       group_by_value(input, [](const HostReport& host) { return text_of(host, "cores.map"); })) {
+    const auto machine = parse_cores(group.value, "");
+    if (!machine) continue;
+    const std::string shape = render_shape(*machine);
+    const auto known =
+        std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.shape == shape; });
+    if (known == kinds.end())
+      kinds.push_back({shape, machine->cores.size(), group.hosts});
+    else
+      known->hosts.insert(known->hosts.end(), group.hosts.begin(), group.hosts.end());
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const Kind& a, const Kind& b) { return a.hosts.size() > b.hosts.size(); });
+  return kinds;
+}
+
+std::uint64_t wanted_cores(const Job& job, const Kind& kind) {
+  std::uint64_t most = 0;
+  for (const std::string& host : kind.hosts) {
+    const auto ranks = job.ranks_of_host.find(host);
+    if (ranks != job.ranks_of_host.end())
+      most = std::max(most, std::uint64_t{ranks->second} * std::max<std::uint32_t>(1, job.cores_per_rank));
+  }
+  return most;
+}
+
+Remedy leave_out(const CheckInput& input, const std::vector<std::string>& odd) {
+  std::vector<std::string> rest;
+  for (const HostReport& host : input.hosts) {
+    if (std::find(odd.begin(), odd.end(), host.host) == odd.end()) rest.push_back(host.host);
+  }
+  const std::string hosts = quote_shell(join(rest, ","));
+  return {{fmt::format("ddlrun doctor {}", hosts)},
+          false,
+          true,
+          fmt::format("leave {} out (that line looks at the rest), or plan for the differing machines: "
+                      "ddlrun gen-rankfile asks each host for its cores",
+                      render_hosts(odd))};
+}
+
+std::vector<Finding> check_kinds(const CheckInput& input) {
+  std::vector<Finding> findings;
+  for (const HostReport& host : input.hosts) {
+    if (!host.reach.problem.empty() || host.facts.text("cores.map")) continue;
+    const auto failed = host.failed_gatherers.find("cores");
+    add_judgement(
+        findings, "CPU-01", host.host,
+        skip(failed == host.failed_gatherers.end() ? host.facts.why_missing("cores.map") : failed->second));
+  }
+  const std::vector<Kind> kinds = find_kinds(input);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    Judgement judgement = pass(kinds[i].shape);
+    if (i > 0) {
+      const std::uint64_t wanted = wanted_cores(input.job, kinds[i]);
+      judgement = warn(
+          fmt::format("{}, {} elsewhere", kinds[i].shape, kinds.front().shape), kinds.front().shape,
+          "every step waits for the slowest machine, and a rankfile made for one kind may not fit the other",
+          leave_out(input, kinds[i].hosts));
+      if (wanted > kinds[i].cores) {
+        judgement.verdict = Verdict::fail;
+        judgement.observed =
+            fmt::format("{} cores ({}), and the job wants {} there", kinds[i].cores, kinds[i].shape, wanted);
+        judgement.why = "its ranks do not fit: mpirun refuses the placement, or ranks share cores";
+      }
+    }
+    std::vector<Finding> one = judge_once("CPU-01", std::move(judgement), kinds[i].hosts);
+    findings.push_back(std::move(one.front()));
+  }
+  return findings;
+}
+
+std::optional<std::uint64_t> number_in(const HostReport& head, const char* name) {
+  const auto text = text_of(head, fmt::format("environment.{}", name));
+  // SLURM_NTASKS_PER_NODE and the like may read "4(x2)".
+  return text ? parse_unsigned(text->substr(0, text->find('('))) : std::nullopt;
+}
+
+Judgement judge_slurm_request(const CheckInput& input) {
+  const auto tasks = number_in(input.head, "SLURM_NTASKS_PER_NODE");
+  const auto each = number_in(input.head, "SLURM_CPUS_PER_TASK");
+  const auto cpus = number_in(input.head, "SLURM_CPUS_ON_NODE");
+  const auto gpus = number_in(input.head, "SLURM_GPUS_ON_NODE");
+  const std::uint64_t wanted = input.job.dims ? input.job.dims->gpus_per_node : tasks.value_or(0);
+  const std::string request = fmt::format("#SBATCH --ntasks-per-node={}", wanted);
+  if (tasks && input.job.dims && *tasks != wanted) {
+    return fail(
+        fmt::format("--ntasks-per-node={}, the dims have {} ranks a node", *tasks, wanted),
+        fmt::format("{}", wanted),
+        "Slurm gives room for another number of ranks than the job starts: mpirun says the slots are "
+        "oversubscribed, or GPUs idle",
+        {{fmt::format("salloc --nodes={} --ntasks-per-node={} bash", input.job.dims->host_count(), wanted)},
+         false,
+         true,
+         request + " in the script"});
+  }
+  if (tasks && each && cpus && *tasks * *each > *cpus) {
+    return fail(fmt::format("{} tasks x {} CPUs on a node that gives {}", *tasks, *each, *cpus),
+                fmt::format("at most {} CPUs a task", *cpus / std::max<std::uint64_t>(1, *tasks)),
+                "ranks share cores",
+                {{fmt::format("export SLURM_CPUS_PER_TASK={}",
+                              std::max<std::uint64_t>(1, *cpus / std::max<std::uint64_t>(1, *tasks)))},
+                 false,
+                 true,
+                 "or ask for more: --cpus-per-task"});
+  }
+  if (gpus && input.job.dims && *gpus < wanted) {
+    return fail(
+        fmt::format("{} GPUs a node, {} ranks a node", *gpus, wanted), fmt::format("{} GPUs", wanted),
+        "two ranks would share a GPU",
+        {{fmt::format("salloc --nodes={} --gpus-per-node={} bash", input.job.dims->host_count(), wanted)},
+         false,
+         true,
+         fmt::format("#SBATCH --gpus-per-node={}", wanted)});
+  }
+  return pass(fmt::format("{} CPUs on this node{}", cpus ? std::to_string(*cpus) : "unknown",
+                          tasks ? fmt::format(", {} tasks", *tasks) : ""));
+}
+
+Judgement judge_request(const CheckInput& input) {
+  if (text_of(input.head, "environment.SLURM_JOB_ID")) return judge_slurm_request(input);
+  if (!text_of(input.head, "environment.PBS_JOBID")) return skip("not inside a scheduler's job");
+  const auto cpus = number_in(input.head, "NCPUS"), threads = number_in(input.head, "OMP_NUM_THREADS");
+  std::uint64_t ranks = 0;
+  for (const auto& [host, count] : input.job.ranks_of_host) ranks = std::max<std::uint64_t>(ranks, count);
+  if (!cpus || !threads || ranks == 0)
+    return skip("NCPUS, OMP_NUM_THREADS or the ranks of a host are not known");
+  if (ranks * *threads <= *cpus)
+    return pass(fmt::format("{} ranks x {} threads in {} CPUs", ranks, *threads, *cpus));
+  return fail(fmt::format("{} ranks x {} threads, ncpus={}", ranks, *threads, *cpus),
+              "mpiprocs x ompthreads <= ncpus", "threads of all ranks share cores",
+              {{fmt::format("export OMP_NUM_THREADS={}", std::max<std::uint64_t>(1, *cpus / ranks))},
+               false,
+               true,
+               fmt::format("#PBS -l select=...:ncpus={}:mpiprocs={}:ompthreads={}", ranks * *threads, ranks,
+                           *threads)});
+}
+
+std::vector<Finding> check_request(const CheckInput& input) {
+  return judge_once("CPU-06", judge_request(input));
+}
+
+constexpr std::array<Check, 2> table{{
+    {"CPU-01", "machines of one kind", Level::quick, Place::host,
+     "One machine with fewer cores slows every step, and breaks a rankfile that was made for the others.",
+     "Packages, cores and threads from /sys of each host. pass: the most frequent kind; warn: another; fail: "
+     "another, with fewer cores than the job wants there.",
+     "Leave the odd host out, or plan with its own cores.", check_kinds},
+    {"CPU-06", "what the scheduler gave", Level::quick, Place::head,
+     "ntasks-per-node, GPUs and ranks per node must be one number; mpiprocs x ompthreads must fit ncpus.",
+     "SLURM_NTASKS_PER_NODE, SLURM_CPUS_PER_TASK, SLURM_CPUS_ON_NODE, SLURM_GPUS_ON_NODE, or NCPUS and "
+     "OMP_NUM_THREADS, against the dims. pass: fits; fail: does not.",
+     "Mend the request.", check_request},
+}};
+
+}  // namespace
+
+std::span<const Check> core_checks() { return table; }
+
+}  // namespace ddlrun::doctor

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/checks/device.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+namespace ddlrun::doctor {
+
+std::span<const Check> device_checks() {
+  static const std::vector<Check> checks = [] {
+    std::vector<Check> all;
+    for (const auto table :
+         {gpu_identity_checks(), gpu_health_checks(), gpu_access_checks(), gpu_load_checks(), peer_checks(),
+          infiniband_checks(), fabric_checks(), stress_checks()}) {
+      all.insert(all.end(), table.begin(), table.end());
+    }
+    return all;
+  }();
+  return checks;
+}
+
+void Worst::add(Verdict verdict, std::string text) {
+  const auto rank = [](Verdict v) { return v == Verdict::fail ? 2 : v == Verdict::warn ? 1 : 0; };
+  if (rank(verdict) > rank(verdict_)) {
+    texts_.clear();
+    verdict_ = verdict;
+  }
+  if (rank(verdict) == rank(verdict_)) texts_.push_back(std::move(text));
+}
+
+std::string Worst::text() const {
+  std::vector<std::string> shown(texts_.begin(),
+                                 texts_.begin() + static_cast<long>(std::min<std::size_t>(texts_.size(), 8)));
+  if (texts_.size() > shown.size()) shown.push_back(fmt::format("and {} more", texts_.size() - shown.size()));
+  return join(shown, "; ");
+}
+
+Judgement verdict_of(Verdict verdict, std::string observed, std::string expected, std::string why,
+                     Remedy remedy) {
+  return {verdict, std::move(observed), std::move(expected), std::move(why), std::move(remedy)};
+}
+
+Remedy as_root(std::vector<std::string> commands, std::string note) {
+  return {std::move(commands), true, false, std::move(note)};
+}
+Remedy as_user(std::vector<std::string> commands, std::string note) {
+  return {std::move(commands), false, false, std::move(note)};
+}
+Remedy by_hand(std::string note) { return {{}, false, false, std::move(note)}; }
+
+std::optional<Judgement> skip_without_gpu(const HostReport& host) {
+  const auto count = host.facts.number("gpu.count");
+  if (!count) return skip(host.facts.why_missing("gpu.count"));
+  // In a container the bus may be hidden while the driver lists GPUs.
+  if (*count == 0 && host.facts.number("nvml.count").value_or(0) == 0)
+    return skip("no NVIDIA GPU on the PCI bus");
+  return std::nullopt;
+}
+
+std::optional<Judgement> skip_without_nvml(const HostReport& host) {
+  if (auto skipped = skip_without_gpu(host)) return skipped;
+  if (host.facts.is("nvml.status", "ok")) return std::nullopt;
+  const std::string why = host.facts.why_missing("nvml.status");
+  return skip(why == "not gathered" ? "no NVIDIA driver is loaded" : "NVML cannot be asked: " + why);
+}
+
+std::optional<Judgement> skip_without_rdma(const HostReport& host) {
+  const auto count = host.facts.number("ib.count");
+  if (!count) return skip(host.facts.why_missing("ib.count"));
+  if (*count == 0) return skip("no RDMA device in /sys/class/infiniband");
+  return std::nullopt;
+}
+
+Judgement skip_for_stress(const HostReport& host, std::string_view fact) {
+  const std::string why = host.facts.why_missing(fact);
+  return skip(why == "not gathered" ? "load is for --stress" : why);
+}
+
+std::vector<Finding> judge_where(const CheckInput& input, std::string_view id,
+                                 std::optional<Judgement> (*skips)(const HostReport&),
+                                 std::string_view gatherer,
+                                 const std::function<Judgement(const HostReport&)>& judge) {
+  const bool nested = gatherer == "nvml" || gatherer == "fabric-counters" || gatherer == "device-log";
+  const std::string part = "device.failed." + std::string(gatherer);
+  return judge_each(
+      input, id,
+      [&](const HostReport& host) {
+        const auto failed = nested ? host.facts.all().find(part) : host.facts.all().end();
+        if (failed != host.facts.all().end()) {
+          return verdict_of(Verdict::error,
+                            fmt::format("the gatherer '{}' failed there: {}", gatherer, failed->second.text),
+                            "", "", {});
+        }
+        auto skipped = skips(host);
+        return skipped ? *skipped : judge(host);
+      },
+      nested ? "devices" : gatherer);
+}
+
+std::string GpuFacts::name(std::string_view part) const { return fmt::format("nvml.{}.{}", index, part); }
+
+std::string GpuFacts::pci() const {
+  const auto address = text("pci");
+  return address ? std::string(*address) : std::to_string(index);
+}
+
+std::string GpuFacts::label() const { return fmt::format("GPU {} ({})", index, pci()); }
+
+std::vector<GpuFacts> gpus_of(const HostReport& host) {
+  std::vector<GpuFacts> gpus;
+  const std::uint64_t count = host.facts.number("nvml.count").value_or(0);
+  for (std::uint64_t i = 0; i < count && i < 64; ++i) gpus.push_back({host.facts, i});
+  return gpus;
+}
+
+std::string PortFacts::name(std::string_view part) const {
+  return fmt::format("ib.{}.port.{}.{}", device, port, part);
+}
+
+std::vector<PortFacts> ports_of(const HostReport& host) {
+  std::vector<PortFacts> ports;
+  for (const std::string& device : host.facts.segments("ib.")) {
+    for (const std::string& port : host.facts.segments("ib." + device + ".port.")) {
+      ports.push_back({host.facts, device, port});
+    }
+  }
+  return ports;
+}
+
+std::optional<std::string> variable_of(const CheckInput& input, const HostReport& host,
+                                       const std::string& name, std::string_view fact_prefix) {
+  const auto set = input.job.environment.find(name);
+  if (set != input.job.environment.end()) return set->second;
+  const auto seen = host.facts.text(std::string(fact_prefix) + name);
+  return seen ? std::optional(std::string(*seen)) : std::nullopt;
+}
+
+std::uint32_t ranks_on(const CheckInput& input, const HostReport& host) {
+  const auto told = input.job.ranks_of_host.find(host.host);
+  if (told != input.job.ranks_of_host.end()) return told->second;
+  return input.job.dims ? input.job.dims->gpus_per_node : 0;
+}
+
+std::string count_of(std::uint64_t number, std::string_view thing) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
+}  // namespace ddlrun::doctor

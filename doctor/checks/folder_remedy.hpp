@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// What makes a folder of the job usable: made where it is missing, by its whole path; never a system folder,
+// a mount point or a home given to another owner.
+#pragma once
+
+#include "doctor/facts.hpp"
+#include "doctor/finding.hpp"
+
+#include <string_view>
+
+namespace ddlrun::doctor {
+
+// For the folder of disk.ROLE.*, which is missing or not writable for this user.
+Remedy plan_folder_remedy(const Facts& facts, std::string_view role);
+
+}  // namespace ddlrun::doctor

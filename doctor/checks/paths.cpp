@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// PATH-01: the same host reached by several paths (ssh, srun, mpirun) may give a process different limits,
+// cores and environment. Where that changes the verdict of another check, the paths are named.
+#include "base/text.hpp"
+#include "doctor/checks/system.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::doctor {
+
+namespace {
+
+struct Compared {
+  std::string_view fact, label;
+  bool is_bytes;
+  HostJudge judge;  // nullptr: shown where it differs, no verdict
+};
+constexpr std::array<Compared, 7> compared{{{"limit.memlock.soft", "memlock", true, judge_memlock},
+                                            {"limit.nofile.soft", "nofile", false, judge_open_files},
+                                            {"shm.total_bytes", "/dev/shm", true, judge_shared_memory},
+                                            {"cpu.usable", "processors", false, judge_cores},
+                                            {"start.path", "PATH", false, nullptr},
+                                            {"start.library_path", "LD_LIBRARY_PATH", false, nullptr},
+                                            {"start.tmpdir", "TMPDIR", false, nullptr}}};
+
+std::vector<const HostReport*> reports_of(const CheckInput& input, const HostReport& host) {
+  std::vector<const HostReport*> all{&host};
+  for (const auto& path : input.other_paths) {
+    for (const HostReport& report : path) {
+      if (report.host == host.host && report.reach.problem.empty()) all.push_back(&report);
+    }
+  }
+  return all;
+}
+
+std::string value_of(const HostReport& report, const Compared& one) {
+  const auto text = report.facts.text(one.fact);
+  if (!text) return "not known";
+  return text->empty() ? "not set" : printable(render_limit(*text, one.is_bytes), 80);
+}
+
+// "64 KiB by ssh, 8 MiB by srun"; "" where all are equal.
+std::string differences(const std::vector<const HostReport*>& reports, const Compared& one) {
+  std::string text;
+  bool differs = false;
+  for (const HostReport* report : reports) {
+    differs = differs || report->facts.text(one.fact) != reports[0]->facts.text(one.fact);
+    text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", value_of(*report, one),
+                        via_name(report->reach.via));
+  }
+  return differs ? text : std::string();
+}
+
+bool is_worse(Verdict a, Verdict b) {
+  return (a == Verdict::fail || a == Verdict::warn) && b != Verdict::fail && a != b;
+}
+
+Judgement compare_paths(const CheckInput& input, const HostReport& host) {
+  const auto reports = reports_of(input, host);
+  if (reports.size() < 2) return skip("no other path reached this host");
+  std::string shown;
+  Judgement worst = pass("");
+  for (const Compared& one : compared) {
+    const std::string text = differences(reports, one);
+    if (text.empty()) continue;
+    shown += fmt::format("{}{}: {}", shown.empty() ? "" : "; ", one.label, text);
+    if (one.judge == nullptr) continue;
+    bool some_pass = false;
+    Judgement bad = pass("");
+    for (const HostReport* report : reports) {
+      Judgement judgement = one.judge(input, *report);
+      some_pass = some_pass || judgement.verdict == Verdict::pass;
+      if (is_worse(judgement.verdict, bad.verdict)) bad = std::move(judgement);
+    }
+    if (bad.verdict == Verdict::pass || !some_pass || !is_worse(bad.verdict, worst.verdict)) continue;
+    bad.observed = fmt::format("{}: {}", one.label, text);
+    worst = std::move(bad);
+  }
+  if (worst.verdict != Verdict::pass) return worst;
+  std::string ways;
+  for (const HostReport* report : reports)
+    ways += fmt::format("{}{}", ways.empty() ? "" : ", ", via_name(report->reach.via));
+  return pass(shown.empty() ? "the same by " + ways : shown);
+}
+
+std::vector<Finding> check_paths(const CheckInput& input) {
+  if (input.other_paths.empty())
+    return judge_once("PATH-01", skip("reached by one path only; --via names several: ssh, srun, mpirun"));
+  return judge_hosts(input, "PATH-01", compare_paths, "");
+}
+
+}  // namespace
+
+std::span<const Check> path_checks() {
+  static const std::array<Check, 1> table{{
+      {"PATH-01", "limits and environment by path", Level::quick, Place::host,
+       "What a process may use depends on who starts it: sshd, slurmd and mpirun's daemons hand on limits, "
+       "cores and variables of their own. A job that runs by one path dies by another.",
+       "memlock, nofile, /dev/shm, processors, PATH, LD_LIBRARY_PATH and TMPDIR of each host by each path "
+       "that was asked for. warn, fail: a difference that changes the verdict of LIM-01, LIM-03, LIM-07 or "
+       "LIM-09. pass: all else, the differences shown. skip: one path only.",
+       "Mend the path by which the job will run, as the check that it changes says.", check_paths},
+  }};
+  return table;
+}
+
+}  // namespace ddlrun::doctor

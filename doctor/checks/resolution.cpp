@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+// What the hosts take the job's names for, and each for its own.
+#include "base/text.hpp"
+#include "doctor/checks/cidr.hpp"
+#include "doctor/checks/name.hpp"
+#include "doctor/checks/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace ddlrun::doctor {
+
+namespace {
+
+bool is_loopback(const std::string& address) {
+  const auto parsed = parse_ipv4(address);
+  return parsed ? parsed->is_loopback() : address == "::1";
+}
+
+// The first address by which some host, or the head, knows each name.
+using Addresses = std::map<std::string, std::string, std::less<>>;
+Addresses known_addresses(const CheckInput& input) {
+  Addresses known;
+  const auto take = [&known](const HostReport& host) {
+    for (const auto& [name, row] : read_name_table(host.facts)) {
+      const auto usable = std::find_if_not(row.addresses.begin(), row.addresses.end(), is_loopback);
+      if (usable != row.addresses.end()) known.emplace(name, *usable);
+    }
+  };
+  take(input.head);
+  for (const HostReport& host : input.hosts) take(host);
+  return known;
+}
+
+Remedy teach_names(const Addresses& known, const std::vector<std::string>& names) {
+  Remedy remedy;
+  remedy.needs_root = true;
+  std::vector<std::string> unknown;
+  for (const std::string& name : names) {
+    const auto address = known.find(name);
+    if (address == known.end()) {
+      unknown.push_back(name);
+    } else if (remedy.commands.size() < 16) {
+      remedy.commands.push_back(
+          fmt::format("echo {} >> /etc/hosts", quote_shell(fmt::format("{} {}", address->second, name))));
+    }
+  }
+  if (!unknown.empty()) {
+    remedy.note = fmt::format(
+        "no host resolves {}: if the spelling is right, add it to DNS or to /etc/hosts of "
+        "all hosts (ADDRESS NAME)",
+        some_of(unknown));
+    if (remedy.commands.empty()) remedy.commands.push_back("getent hosts " + quote_shell(unknown.front()));
+  }
+  return remedy;
+}
+
+// Names that the job uses as they stand; what they are cut to is another check's matter.
+Judgement judge_names(const std::set<std::string>& wanted, const std::function<const Addresses&()>& known,
+                      const HostReport& host) {
+  if (!host.facts.text("name.table")) return skip(host.facts.why_missing("name.table"));
+  std::vector<std::string> missing;
+  std::string why;
+  std::size_t asked = 0;
+  for (const auto& [name, row] : read_name_table(host.facts)) {
+    if (!wanted.contains(name)) continue;
+    ++asked;
+    if (!row.addresses.empty()) continue;
+    missing.push_back(name);
+    why = row.problem;
+  }
+  const auto left_out = host.facts.number("name.left_out").value_or(0);
+  const std::string rest = left_out > 0 ? fmt::format(", {} more not asked here", left_out) : "";
+  if (missing.empty()) return pass(fmt::format("{} names resolve{}", asked, rest));
+  return {Verdict::fail,
+          fmt::format("{} of {} names resolve to nothing: {} ({}){}", missing.size(), asked, some_of(missing),
+                      why, rest),
+          "every name of the job leads to an address on every host",
+          fmt::format("ssh: Could not resolve hostname {}; mpirun's daemon does not start there", missing[0]),
+          teach_names(known(), missing)};
+}
+
+// The head starts the job: what it cannot resolve it cannot reach. Where it is one of the hosts it was judged
+// there.
+void judge_head(const CheckInput& input, const std::set<std::string>& wanted,
+                const std::function<const Addresses&()>& known, std::vector<Finding>& findings) {
+  for (const HostReport& host : input.hosts) {
+    if (host.reach.via == Via::local) return;
+  }
+  Judgement judgement = judge_names(wanted, known, input.head);
+  if (judgement.verdict != Verdict::fail) return;
+  std::vector<std::string> missing;
+  const NameTable table = read_name_table(input.head.facts);
+  for (const HostReport& host : input.hosts) {
+    const auto row = table.find(host.host);
+    if (row != table.end() && row->second.addresses.empty()) missing.push_back(host.host);
+  }
+  judgement.observed = "on the head " + judgement.observed;
+  judgement.remedy.on_head = true;
+  for (Finding& finding : judge_once("NAME-01", std::move(judgement), missing))
+    findings.push_back(std::move(finding));
+}
+
+std::set<std::string> names_of_job(const CheckInput& input) {
+  std::set<std::string> names;
+  for (const HostReport& host : input.hosts) names.insert(host.host);
+  names.insert(input.job.allocation.begin(), input.job.allocation.end());
+  return names;
+}
+
+// Works on every host alike: takes the name off the 127 lines and gives it the address that leads to the
+// others.
+std::string own_name_command(const CheckInput& input) {
+  std::string target = "10.0.0.1";
+  const NetworkChoice choice = choose_network(known_networks(input), input.job.interface);
+  if (choice.network) target = choice.network->ports.front().address;
+  return fmt::format(
+      "h=$(hostname); a=$(ip -4 -o route get {} | sed -n 's/.* src \\([0-9.]*\\).*/\\1/p'); "
+      "test -n \"$a\" && sed -i -E \"/^127\\./s/[[:blank:]]+$h([[:blank:]]|\\$)/ \\1/\" /etc/hosts && "
+      "echo \"$a $h\" >> /etc/hosts",
+      target);
+}
+
+Judgement judge_own_name(const std::string& command, const HostReport& host) {
+  const auto own = host.facts.text("name.host");
+  if (!own || !host.facts.text("name.table")) return skip(host.facts.why_missing("name.table"));
+  const NameTable table = read_name_table(host.facts);
+  const auto row = table.find(*own);
+  if (row == table.end() || row->second.addresses.empty())
+    return pass("a host's own name resolves to nothing there: Open MPI runs all the same");
+  const std::string& first = row->second.addresses.front();
+  if (!is_loopback(first)) return pass("own names lead to addresses that others can reach");
+  Remedy remedy{{command}, true, false, ""};
+  return {Verdict::warn, fmt::format("the host's own name resolves to {} there", first),
+          "an address that the other hosts can reach",
+          "Open MPI runs all the same; Gloo and torch rendezvous tell the others this address, and they "
+          "connect to "
+          "themselves",
+          std::move(remedy)};
+}
+
+// What one name is to the hosts.
+struct View {
+  std::set<std::string> addresses;
+  std::vector<const HostReport*> hosts;
+};
+
+// IPv4 where there is any: a host without IPv6 in its table is no other table.
+std::set<std::string> comparable(const NameRow& row) {
+  std::set<std::string> v4, all;
+  for (const std::string& address : row.addresses) {
+    if (parse_ipv4(address)) v4.insert(address);
+    all.insert(address);
+  }
+  return v4.empty() ? all : v4;
+}
+
+// A host's view of its own name may have more addresses, or the loopback's: other checks look at that.
+bool is_own(const HostReport& host, const std::string& name) {
+  return host.host == name || host.facts.is("name.host", name);
+}
+
+std::map<std::string, std::vector<View>> collect_views(const CheckInput& input) {
+  std::map<std::string, std::vector<View>> views;
+  for (const HostReport& host : input.hosts) {
+    if (!host.reach.problem.empty()) continue;
+    for (const auto& [name, row] : read_name_table(host.facts)) {
+      if (row.addresses.empty() || is_own(host, name) || name == "localhost") continue;
+      const auto addresses = comparable(row);
+      auto& of_name = views[name];
+      auto view = std::find_if(of_name.begin(), of_name.end(),
+                               [&](const View& one) { return one.addresses == addresses; });
+      if (view == of_name.end()) view = of_name.insert(of_name.end(), View{addresses, {}});
+      view->hosts.push_back(&host);
+    }
+  }
+  for (auto& [name, of_name] : views) {
+    std::stable_sort(of_name.begin(), of_name.end(),
+                     [](const View& a, const View& b) { return a.hosts.size() > b.hosts.size(); });
+  }
+  return views;
+}
+
+// How many hosts an address belongs to, so that of two views with as many hosts the true one wins.
+bool belongs_to(const CheckInput& input, const std::string& name, const std::set<std::string>& addresses) {
+  for (const HostNetworks& host : known_networks(input)) {
+    if (host.host != name) continue;
+    for (const HostInterface& interface : host.interfaces) {
+      for (const std::string& text : interface.addresses) {
+        if (addresses.contains(text.substr(0, text.find('/')))) return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::string rewrite_command(const std::string& name, const std::string& address) {
+  return fmt::format("sed -i -E {} /etc/hosts && echo {} >> /etc/hosts",
+                     quote_shell(fmt::format("s/([[:blank:]]){}([[:blank:]]|$)/\\1\\2/g", sed_pattern(name))),
+                     quote_shell(fmt::format("{} {}", address, name)));
+}
+
+Finding differing(const std::string& name, const View& view, const View& right,
+                  std::vector<std::string> hosts) {
+  Finding finding;
+  finding.id = "NAME-04";
+  finding.verdict = Verdict::fail;
+  finding.hosts = std::move(hosts);
+  const auto text = [](const View& one) {
+    return join(std::vector(one.addresses.begin(), one.addresses.end()), ", ");
+  };
+  finding.observed = fmt::format("{} is {} here, {} to {} other host{}", name, text(view), text(right),
+                                 right.hosts.size(), right.hosts.size() == 1 ? "" : "s");
+  finding.expected = "one table of names on all hosts";
+  finding.why = "ranks connect to another host than their peers, or to none: a hang, or a refused connection";
+  finding.remedy.commands = {rewrite_command(name, *right.addresses.begin())};
+  finding.remedy.needs_root = true;
+  finding.remedy.note = "if the names come from DNS there, mend that instead: getent hosts " + name;
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> check_names_resolve(const CheckInput& input) {
+  const std::set<std::string> wanted = names_of_job(input);
+  std::optional<Addresses> addresses;  // only where something is missing
+  const auto known = [&]() -> const Addresses& {
+    if (!addresses) addresses = known_addresses(input);
+    return *addresses;
+  };
+  std::vector<Finding> findings = judge_each(
+      input, "NAME-01", [&](const HostReport& host) { return judge_names(wanted, known, host); }, "names");
+  judge_head(input, wanted, known, findings);
+  return findings;
+}
+
+std::vector<Finding> check_own_name(const CheckInput& input) {
+  if (input.hosts.size() < 2) return judge_once("NAME-03", skip("only one host: nobody else asks for it"));
+  const std::string command = own_name_command(input);
+  return judge_each(
+      input, "NAME-03", [&](const HostReport& host) { return judge_own_name(command, host); }, "names");
+}
+
+std::vector<Finding> check_same_tables(const CheckInput& input) {
+  std::vector<Finding> findings;
+  const auto views = collect_views(input);
+  for (const auto& [name, of_name] : views) {
+    if (of_name.size() < 2 || findings.size() >= 16) continue;
+    const auto right = std::find_if(of_name.begin(), of_name.end(), [&](const View& view) {
+      return belongs_to(input, name, view.addresses);
+    });
+    const View& majority = right == of_name.end() ? of_name.front() : *right;
+    for (const View& view : of_name) {
+      if (&view == &majority) continue;
+      const bool shares = std::any_of(view.addresses.begin(), view.addresses.end(), [&](const auto& address) {
+        return majority.addresses.contains(address);
+      });
+      if (shares) continue;  // more or fewer addresses of the same host
+      std::vector<std::string> hosts;
+      for (const HostReport* host : view.hosts) hosts.push_back(host->host);
+      findings.push_back(differing(name, view, majority, std::move(hosts)));
+    }
+  }
+  if (!findings.empty()) return findings;
+  if (input.hosts.size() < 2) return judge_once("NAME-04", skip("only one host"));
+  if (views.empty()) return judge_once("NAME-04", skip("no host told what names resolve to"));
+  return judge_once("NAME-04", pass(fmt::format("{} names mean the same on all hosts", views.size())));
+}
+
+namespace {
+
+constexpr double slow_seconds = 5, very_slow_seconds = 10;
+constexpr std::size_t few_hosts = 8;  // more at once slow each other down
+
+Judgement judge_connect(const HostReport& host, double median, std::size_t hosts) {
+  const double seconds = host.reach.connect_seconds;
+  if (host.reach.attempts > 1)
+    return skip("connected only on a later attempt: its time says nothing (SSH-06)");
+  const bool by_itself = hosts <= few_hosts || seconds > 2 * median;
+  if (seconds < slow_seconds || !by_itself) return pass("connections came up in time");
+  return {
+      seconds < very_slow_seconds ? Verdict::warn : Verdict::fail,
+      fmt::format("the connection took {:.1f} s, {:.1f} s is the middle of all hosts", seconds, median),
+      fmt::format("less than {:.0f} s", slow_seconds),
+      "mostly sshd asking a name server that does not answer; each start of the job pays for it",
+      {{"sed -i '/^[#[:blank:]]*UseDNS/d' /etc/ssh/sshd_config && echo 'UseDNS no' >> /etc/ssh/sshd_config "
+        "&& (systemctl reload ssh || systemctl reload sshd)"},
+       true,
+       false,
+       "or mend the reverse lookup of the head's address there"}};
+}
+
+}  // namespace
+
+std::vector<Finding> check_connect_time(const CheckInput& input) {
+  std::vector<double> times;
+  for (const HostReport& host : input.hosts) {
+    if (host.reach.problem.empty()) times.push_back(host.reach.connect_seconds);
+  }
+  if (times.empty()) return {};
+  std::sort(times.begin(), times.end());
+  const double median = times[times.size() / 2];
+  return judge_each(input, "NAME-08",
+                    [&](const HostReport& host) { return judge_connect(host, median, times.size()); });
+}
+
+}  // namespace ddlrun::doctor

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/checks/software.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::doctor {
+
+std::span<const Check> software_checks() {
+  static const std::vector<Check> table = [] {
+    std::vector<Check> all;
+    for (const auto part : {ssh_checks(), mpi_release_checks(), ssh_file_checks(), mpi_checks(),
+                            setting_checks(), rankfile_checks(), core_checks(), program_checks(),
+                            version_checks(), scheduler_checks(), smoke_checks()}) {
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }();
+  return table;
+}
+
+std::string render_hosts(const std::vector<std::string>& hosts) {
+  constexpr std::size_t most = 3;
+  std::string text;
+  for (std::size_t i = 0; i < hosts.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + hosts[i];
+  if (hosts.size() > most) text += fmt::format(" and {} more", hosts.size() - most);
+  return text;
+}
+
+std::string into_bashrc(std::string_view line) {
+  return fmt::format(
+      "n=$(grep -nm1 -E '^[^#]*(\\$-|PS1.*return)' ~/.bashrc | cut -d: -f1); l={}; "
+      "if [ -n \"$n\" ]; then sed -i \"${{n}}i $l\" ~/.bashrc; else echo \"$l\" >> ~/.bashrc; fi",
+      quote_shell(line));
+}
+
+Judgement warn(std::string observed, std::string expected, std::string why, Remedy remedy) {
+  return {Verdict::warn, std::move(observed), std::move(expected), std::move(why), std::move(remedy)};
+}
+
+Judgement fail(std::string observed, std::string expected, std::string why, Remedy remedy) {
+  return {Verdict::fail, std::move(observed), std::move(expected), std::move(why), std::move(remedy)};
+}
+
+std::optional<std::string> text_of(const HostReport& host, std::string_view name) {
+  const auto text = host.facts.text(name);
+  return text ? std::optional(std::string(*text)) : std::nullopt;
+}
+
+std::string minor_version(std::string_view version) {
+  return std::string(version.substr(0, version.find('.', version.find('.') + 1)));
+}
+
+std::string mpi_vendor(const HostReport& host) { return text_of(host, "mpi.vendor").value_or(""); }
+
+void add_judgement(std::vector<Finding>& findings, std::string_view id, const std::string& host,
+                   Judgement judgement) {
+  const auto same = [&](const Finding& finding) {
+    return finding.verdict == judgement.verdict && finding.observed == judgement.observed &&
+           finding.expected == judgement.expected && finding.why == judgement.why &&
+           finding.remedy == judgement.remedy;
+  };
+  const auto found = std::find_if(findings.rbegin(), findings.rend(), same);
+  if (found != findings.rend()) {
+    found->hosts.push_back(host);
+    return;
+  }
+  std::vector<Finding> one = judge_once(id, std::move(judgement), {host});
+  findings.push_back(std::move(one.front()));
+}
+
+}  // namespace ddlrun::doctor

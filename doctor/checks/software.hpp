@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The checks of the software subject, a table a file; checks/software.cpp puts them together.
+#pragma once
+
+#include "doctor/check.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::doctor {
+
+std::span<const Check> ssh_checks();          // SSH-01, 02, 04, 06
+std::span<const Check> ssh_file_checks();     // SSH-07..09
+std::span<const Check> mpi_release_checks();  // SSH-05, MPI-01
+std::span<const Check> mpi_checks();          // MPI-02, 03, 05, 09, 10
+std::span<const Check> setting_checks();      // MPI-07, SEC-01
+std::span<const Check> smoke_checks();        // MPI-06
+std::span<const Check> rankfile_checks();     // MPI-08, CPU-02, CPU-03
+std::span<const Check> core_checks();         // CPU-01, CPU-06
+std::span<const Check> program_checks();      // SW-01, 02
+std::span<const Check> version_checks();      // SW-03..06
+std::span<const Check> scheduler_checks();    // SCH-01..05
+
+// "h1" or "h1, h2 and 3 more".
+std::string render_hosts(const std::vector<std::string>& hosts);
+
+// The shell line that puts `line` into ~/.bashrc behind what is there, but before the line at which shells
+// that are not interactive turn back.
+std::string into_bashrc(std::string_view line);
+
+Judgement warn(std::string observed, std::string expected, std::string why, Remedy remedy);
+Judgement fail(std::string observed, std::string expected, std::string why, Remedy remedy);
+
+// "4.1.4" -> "4.1"
+std::string minor_version(std::string_view version);
+// "Open MPI", ...; "" where no MPI was found.
+std::string mpi_vendor(const HostReport& host);
+
+// A host's fact, or nothing: what group_by_value wants.
+std::optional<std::string> text_of(const HostReport& host, std::string_view name);
+
+// One finding a judgement, for hosts told one by one; equal judgements share a finding, in order.
+void add_judgement(std::vector<Finding>& findings, std::string_view id, const std::string& host,
+                   Judgement judgement);
+
+}  // namespace ddlrun::doctor

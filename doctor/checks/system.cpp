@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/checks/system.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::doctor {
+
+std::string render_limit(std::string_view text, bool is_bytes) {
+  const auto number = parse_unsigned(text);
+  return number && is_bytes ? render_bytes(*number) : std::string(text);
+}
+
+RanksHere ranks_here(const Job& job, const std::string& host) {
+  RanksHere here;
+  const auto found = job.ranks_of_host.find(host);
+  if (found != job.ranks_of_host.end() && found->second > 0) {
+    here.ranks = found->second;
+    here.told = true;
+  }
+  if (job.cores_per_rank > 0) here.cores_per_rank = job.cores_per_rank;
+  return here;
+}
+
+Judgement skip_missing(const Facts& facts, std::string_view name) {
+  std::string why = facts.why_missing(name);
+  if (why.empty())
+    why = fmt::format("{} is not a number: '{}'", name, printable(facts.text(name).value_or(""), 40));
+  return skip(std::move(why));
+}
+
+std::vector<Finding> judge_hosts(const CheckInput& input, std::string_view id, HostJudge judge,
+                                 std::string_view gatherer) {
+  return judge_each(
+      input, id, [&](const HostReport& host) { return judge(input, host); }, gatherer);
+}
+
+std::span<const Check> system_checks() {
+  static const std::vector<Check> table = [] {
+    std::vector<Check> all;
+    for (const auto part : {limit_checks(), kernel_checks(), cpu_checks(), data_checks(), disk_checks(),
+                            time_checks(), security_checks(), path_checks()})
+      all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }();
+  return table;
+}
+
+}  // namespace ddlrun::doctor

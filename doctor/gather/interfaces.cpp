@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// This host's network interfaces.
+//   net.interfaces   a line each, as interfaces.hpp renders it: name, up or down (with carrier), MTU,
+//                    Mbit/s of /sys/class/net/NAME/speed where hardware is behind it, hardware address, RDMA
+//                    device of the same port, addresses with prefix. At most 64, those with addresses first
+//   net.left_out     how many were more than that
+//   net.port_range   /proc/sys/net/ipv4/ip_local_port_range, "32768 60999"
+//   net.called_from  the address from which ssh came in, where it did
+#include "doctor/checks/interfaces.hpp"
+
+#include "base/text.hpp"
+#include "doctor/gather/name.hpp"
+#include "doctor/gather/rooted_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::doctor {
+
+namespace {
+
+constexpr std::size_t most_interfaces = 64;
+constexpr std::size_t most_addresses = 8;
+
+// veth and bridges claim a speed that means nothing; bonds and VLANs have that of their ports.
+bool has_hardware(const RootedFiles& files, const std::string& folder) {
+  if (files.exists(folder + "/device") || files.exists(folder + "/bonding")) return true;
+  if (files.exists(folder + "/bridge")) return false;
+  const auto entries = files.list(folder);
+  return std::any_of(entries.begin(), entries.end(),
+                     [](const auto& name) { return name.starts_with("lower_"); });
+}
+
+HostInterface look_at(const RootedFiles& files, const NetworkInterface& seen) {
+  HostInterface interface;
+  interface.name = seen.name;
+  interface.up = seen.up && seen.running;
+  interface.loopback = seen.loopback;
+  interface.mtu = seen.mtu;
+  interface.addresses = seen.addresses;
+  if (interface.addresses.size() > most_addresses) interface.addresses.resize(most_addresses);
+  if (seen.loopback || seen.name.find('/') != std::string::npos) return interface;
+  const std::string folder = "/sys/class/net/" + seen.name;
+  if (auto hardware = files.line(folder + "/address"); hardware && hardware->find(' ') == std::string::npos)
+    interface.hardware = *hardware;
+  const auto rdma = files.list(folder + "/device/infiniband");
+  if (!rdma.empty()) interface.rdma = rdma.front();
+  if (!has_hardware(files, folder)) return interface;
+  const auto speed = files.number(folder + "/speed");  // -1 where the port does not know
+  if (speed && *speed < 10'000'000) interface.speed_mbps = *speed;
+  return interface;
+}
+
+}  // namespace
+
+void gather_interfaces(const GatherContext& context, Facts& facts) {
+  const RootedFiles files(context);
+  std::vector<NetworkInterface> all = context.kernel.interfaces();
+  std::stable_sort(all.begin(), all.end(), [](const NetworkInterface& a, const NetworkInterface& b) {
+    return a.addresses.empty() < b.addresses.empty();
+  });
+  std::vector<std::string> lines;
+  for (const NetworkInterface& interface : all) {
+    if (lines.size() < most_interfaces && interface.name.find(' ') == std::string::npos)
+      lines.push_back(render_interface(look_at(files, interface)));
+  }
+  facts.set_list("net.interfaces", lines);
+  facts.set("net.left_out", all.size() - lines.size());
+  if (const auto range = files.line("/proc/sys/net/ipv4/ip_local_port_range")) {
+    std::string text = *range;
+    std::replace(text.begin(), text.end(), '\t', ' ');
+    facts.set("net.port_range", text);
+  }
+  const std::string connection = context.system.environment.get("SSH_CONNECTION");
+  if (!connection.empty()) facts.set("net.called_from", split(connection, ' ').front());
+}
+
+}  // namespace ddlrun::doctor

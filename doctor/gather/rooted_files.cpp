@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/gather/rooted_files.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+#include <charconv>
+
+namespace ddlrun::doctor {
+
+std::optional<std::string> RootedFiles::read(std::string_view path, std::uint64_t max_bytes) const {
+  try {
+    return context_.system.files.read(at(path), max_bytes);
+  } catch (const Error&) {
+    return std::nullopt;  // not there is an answer here, and the commonest one
+  }
+}
+
+std::optional<std::string> RootedFiles::line(std::string_view path) const {
+  const auto text = read(path, 4096);
+  return text ? std::optional(std::string(trim(*text))) : std::nullopt;
+}
+
+std::optional<std::uint64_t> RootedFiles::number(std::string_view path) const {
+  const auto text = line(path);
+  return text ? parse_unsigned(*text) : std::nullopt;
+}
+
+std::optional<std::uint64_t> RootedFiles::hex_number(std::string_view path) const {
+  const auto text = line(path);
+  return text ? parse_hex(*text) : std::nullopt;
+}
+
+std::vector<std::string> RootedFiles::list(std::string_view folder) const {
+  return context_.kernel.list_folder(at(folder));
+}
+
+std::optional<std::string> RootedFiles::link(std::string_view path) const {
+  return context_.kernel.read_link(at(path));
+}
+
+bool RootedFiles::exists(std::string_view path) const {
+  return context_.kernel.file_info(at(path), true).has_value();
+}
+
+std::string_view RootedFiles::access(std::string_view path) const {
+  if (!exists(path)) return "missing";
+  const std::string full = at(path);
+  const bool ok =
+      context_.kernel.may_access(full, Access::read) && context_.kernel.may_access(full, Access::write);
+  return ok ? "rw" : "no access";
+}
+
+void set_line(Facts& facts, std::string_view name, const std::optional<std::string>& line) {
+  if (line) facts.set(name, std::string_view(*line).substr(0, 1024));
+}
+
+std::optional<std::uint64_t> parse_hex(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (problem != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+}  // namespace ddlrun::doctor

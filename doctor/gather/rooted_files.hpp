@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Short reads below GatherContext::root: what /sys, /proc and /dev say in a line or a list of names.
+#pragma once
+
+#include "doctor/gather.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::doctor {
+
+class RootedFiles {
+ public:
+  explicit RootedFiles(const GatherContext& context) : context_(context) {}
+
+  // The file's text as it is; nothing where it is missing, unreadable or larger than `max_bytes`.
+  std::optional<std::string> read(std::string_view path, std::uint64_t max_bytes = 64 * 1024) const;
+  // The same without blanks at its ends.
+  std::optional<std::string> line(std::string_view path) const;
+  std::optional<std::uint64_t> number(std::string_view path) const;      // decimal
+  std::optional<std::uint64_t> hex_number(std::string_view path) const;  // "0x030200"
+  std::vector<std::string> list(std::string_view folder) const;          // names, sorted; {} if unreadable
+  std::optional<std::string> link(std::string_view path) const;          // what a symbolic link holds
+  bool exists(std::string_view path) const;
+  // "rw", "no access" or "missing".
+  std::string_view access(std::string_view path) const;
+
+  std::string at(std::string_view path) const { return context_.root + std::string(path); }
+
+ private:
+  const GatherContext& context_;
+};
+
+// Sets `name` to the file's line where there is one.
+void set_line(Facts& facts, std::string_view name, const std::optional<std::string>& line);
+
+// "0x1f", "1f" -> 31; nothing for anything else.
+std::optional<std::uint64_t> parse_hex(std::string_view text);
+
+}  // namespace ddlrun::doctor
