@@ -58,8 +58,8 @@ using LineSink = std::function<void(std::string_view line)>;
 // What is done while a guarded child runs.
 struct Attention {
   LineSink err_lines;  // as above; may be empty
-  // About twice a second, with the names of the processes that the child itself has started; returns a signal for
-  // the child, or 0. May be empty.
+  // About twice a second, with the names of the processes that the child itself has started; returns a signal
+  // for the child, or 0. May be empty.
   std::function<int(const std::vector<std::string>& below)> tick;
 };
 
@@ -105,9 +105,11 @@ class ProcessRunner {
   // environment. Returns how it ended; out and err stay empty.
   virtual ProcessResult run_attached(const Command& command, const EnvVars& extra,
                                      const LineSink& err_lines) = 0;
-  // The same, and nothing that the child started outlives it or us: a guardian process ends what is left, with
-  // TERM and 2 s later KILL. The child itself is killed at once if we are: mpirun takes too long to end a job.
-  virtual ProcessResult run_guarded(const Command& command, const EnvVars& extra, const Attention& attention) {
+  // The same, and nothing that the child started outlives it or us: a guardian process ends what is left,
+  // with TERM and 2 s later KILL. The child itself is killed at once if we are: mpirun takes too long to end
+  // a job.
+  virtual ProcessResult run_guarded(const Command& command, const EnvVars& extra,
+                                    const Attention& attention) {
     return run_attached(command, extra, attention.err_lines);
   }
 };

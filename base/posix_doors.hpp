@@ -25,8 +25,7 @@ class PosixProcesses : public ProcessRunner {
 class PosixFiles : public FileSystem {
  public:
   std::string read(const std::string& path, std::uint64_t max_bytes) override;
-  void read_blocks(const std::string& path,
-                   const std::function<void(std::string_view block)>& sink) override;
+  void read_blocks(const std::string& path, const std::function<void(std::string_view block)>& sink) override;
   bool exists(const std::string& path) override;
   void write(const std::string& path, std::string_view bytes) override;
   void remove(const std::string& path) override;

@@ -117,8 +117,8 @@ void PosixFiles::write(const std::string& path, std::string_view bytes) {
 void PosixFiles::remove(const std::string& path) {
   if (::remove(path.c_str()) != 0 && errno != ENOENT) {
     const std::string why = std::strerror(errno);
-    throw Error(ErrorKind::request,
-                {fmt::format("cannot remove {}: {}", printable(path), why), path, "ls -ld " + quote_shell(path)});
+    throw Error(ErrorKind::request, {fmt::format("cannot remove {}: {}", printable(path), why), path,
+                                     "ls -ld " + quote_shell(path)});
   }
 }
 

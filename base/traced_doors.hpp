@@ -39,8 +39,7 @@ class TracedFiles : public FileSystem {
  public:
   TracedFiles(FileSystem& inner, Trace trace) : inner_(inner), trace_(std::move(trace)) {}
   std::string read(const std::string& path, std::uint64_t max_bytes) override;
-  void read_blocks(const std::string& path,
-                   const std::function<void(std::string_view block)>& sink) override;
+  void read_blocks(const std::string& path, const std::function<void(std::string_view block)>& sink) override;
   bool exists(const std::string& path) override { return inner_.exists(path); }
   void write(const std::string& path, std::string_view bytes) override;
   void remove(const std::string& path) override;

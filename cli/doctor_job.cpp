@@ -53,6 +53,7 @@ void find_allocation(System& system, const DoctorJobOptions& options, Job& job) 
   if (!file.empty()) {
     job.hostfile_path = file;
     job.allocation = read_host_names(system, "", file);
+    job.hostfile_text = system.files.read(file, max_hostfile_bytes);
     job.allocation_source = "hostfile " + file;
   } else if (!slurm.empty()) {
     job.allocation = expand_host_list(slurm);
@@ -89,13 +90,16 @@ std::uint32_t cores_of(const std::string& slots) {
   const rankfile::SlotReading reading = rankfile::read_slots(slots, nullptr);
   if (reading.has_errors()) return 0;
   std::uint64_t cores = 0;
+  std::set<std::pair<int, int>> named;  // a core that is named twice is one
   for (const rankfile::SlotRange& range : reading.ranges) {
     if (range.last >= rankfile::SlotRange::all || range.first >= rankfile::SlotRange::all ||
         range.package == rankfile::SlotRange::every_package)
       return 0;
     cores += static_cast<std::uint64_t>(range.last - range.first) + 1;
+    if (cores > 65536) return 0;
+    for (int core = range.first; core <= range.last; ++core) named.emplace(range.package, core);
   }
-  return cores > 65536 ? 0 : static_cast<std::uint32_t>(cores);
+  return static_cast<std::uint32_t>(named.size());
 }
 
 // Ranks of each host by the name in the host list that Open MPI would take for it, and the widest rank.
@@ -150,6 +154,7 @@ void add_export(std::string_view word, const Environment& environment, Job& job)
   }
   job.exports.push_back(name);
   const bool has_value = equals != std::string_view::npos;
+  if (!has_value && environment.variables.count(name) == 0) return;  // a check says so
   keep_variable(job, name, has_value ? std::string(word.substr(equals + 1)) : environment.get(name));
 }
 

@@ -38,6 +38,20 @@ void refuse_assumed(const JobMachines& machines) {
   }
 }
 
+// Inside an allocation dims for several hosts without any name mean its hosts: they must be named.
+void refuse_unnamed(const LaunchOptions& options, const Environment& environment) {
+  if (options.dims.empty() || topology::parse_dims(options.dims).host_count() <= 1) return;
+  const std::string slurm = environment.get("SLURM_JOB_NODELIST"), pbs = environment.get("PBS_NODEFILE");
+  if (slurm.empty() && pbs.empty()) return;
+  const std::string hosts = slurm.empty() ? "--hostfile " + quote_shell(pbs) : quote_shell(slurm);
+  throw Error(ErrorKind::request,
+              {fmt::format("{} is for several hosts and none is named: launch does not take those of the "
+                           "allocation by itself",
+                           options.dims),
+               slurm.empty() ? "PBS_NODEFILE" : "SLURM_JOB_NODELIST",
+               fmt::format("ddlrun launch {} {} ...", options.dims, hosts)});
+}
+
 // Hosts and dims that do not fit each other are refused before any host is asked: with a stand-in machine.
 void check_shape(const LaunchOptions& options, const LaunchJob& job) {
   if (options.dims.empty()) return;
@@ -168,7 +182,10 @@ LaunchJob plan_launch_job(System& system, const LaunchOptions& options, int mpi_
   if (!options.rankfile.empty()) return take_rankfile(system, options, mpi_major);
   LaunchJob job;
   job.hosts = read_host_names(system, options.hosts, options.hostfile);
-  if (job.hosts.empty()) job.hosts.push_back(own_name(system.environment));
+  if (job.hosts.empty()) {
+    refuse_unnamed(options, system.environment);
+    job.hosts.push_back(own_name(system.environment));
+  }
   check_shape(options, job);
   job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
   refuse_assumed(job.machines);

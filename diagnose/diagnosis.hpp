@@ -75,6 +75,9 @@ struct Diagnosis {
   RunStatus end;
   std::string status_meaning;  // the exit status in words, or ""
   std::vector<LogLine> telling;
+  bool shows_error = false;  // a line of `telling` is surely an error's
+  bool names_ranks = false;  // the log tells which rank says what
+  bool of_srun = false;      // srun speaks in it
   std::uint64_t lines = 0;
   std::uint64_t bytes = 0;
 };

@@ -87,22 +87,38 @@ std::string render_first_failing(const FailingRank& failing) {
                      failing.evidence.source, failing.evidence.line);
 }
 
+// How to get a log that tells which rank says what.
+std::string tagged_again(const Diagnosis& diagnosis) {
+  return diagnosis.of_srun ? "srun --label ... 2>&1 | tee job.log"
+                           : "mpirun --tag-output ... 2>&1 | tee job.log";
+}
+
+// Only a status of 0 says that all went well; without it there may be trouble in words that nobody knows.
+std::string render_no_trouble(const Diagnosis& diagnosis) {
+  const std::string lines = fmt::format("{} line{}", diagnosis.lines, diagnosis.lines == 1 ? "" : "s");
+  if (diagnosis.end.status) return fmt::format("no trouble found in {}\n", lines);
+  std::string text = fmt::format("nothing that I know in {}\n", lines);
+  if (!diagnosis.telling.empty()) text += "most telling lines:\n" + render_lines(diagnosis.telling);
+  return text + "try, if it failed:\n  ddlrun diagnose ... --status N   # its exit status\n";
+}
+
 std::string render_unknown(const Diagnosis& diagnosis) {
   std::string text = "cause: not known: it failed, but no signature matches\n";
   const std::string how = diagnosis.first_failing ? diagnosis.first_failing->how : "";
   if (how.starts_with("signal ") || how.starts_with("exit status ")) {
-    text += fmt::format("  {} ended with {}; its own output says more than this log\n",
-                        render_place(diagnosis.first_failing->place), how);
+    text += fmt::format("  {} ended with {}{}\n", render_place(diagnosis.first_failing->place), how,
+                        diagnosis.shows_error ? "" : "; its own output says more than this log");
   }
   if (diagnosis.telling.empty()) {
     return text +
            "  the log holds no line that looks like an error\ntry:\n  the whole output of the run, stderr "
-           "too: mpirun --tag-output ... 2>&1 | tee job.log\n";
+           "too: " +
+           tagged_again(diagnosis) + "\n";
   }
   text += "most telling lines:\n" + render_lines(diagnosis.telling);
-  return text +
-         "try:\n  mpirun --tag-output ... 2>&1 | tee job.log   # shows which rank says what\n"
-         "  ddlrun doctor HOSTS   # is it the hosts?\n";
+  text += "try:\n";
+  if (!diagnosis.names_ranks) text += "  " + tagged_again(diagnosis) + "   # shows which rank says what\n";
+  return text + "  ddlrun doctor HOSTS   # is it the hosts?\n";
 }
 
 std::string_view class_in_words(SignatureClass kind) {
@@ -156,9 +172,7 @@ std::string render_diagnosis(const Diagnosis& diagnosis) {
   std::string text;
   if (diagnosis.cause) text += render_cause(*diagnosis.cause);
   if (diagnosis.verdict == Verdict::unknown) text += render_unknown(diagnosis);
-  if (diagnosis.verdict == Verdict::no_trouble) {
-    text += fmt::format("no trouble found in {} lines\n", diagnosis.lines);
-  }
+  if (diagnosis.verdict == Verdict::no_trouble) text += render_no_trouble(diagnosis);
   const bool told =
       diagnosis.cause && diagnosis.first_failing && diagnosis.first_failing->how == diagnosis.cause->title;
   if (diagnosis.first_failing && !told) text += render_first_failing(*diagnosis.first_failing);

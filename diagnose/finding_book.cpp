@@ -94,9 +94,11 @@ void FindingBook::add(Sighting&& sighting) {
   if (sighting.is_ending) return add_ending(sighting);
   Entry& entry = entries_[sighting.owner];
   const bool first = entry.count == 0;
-  // Two patterns of one signature on one line are one sighting.
+  // Two patterns of one signature on one line are one sighting, and so is a text where a long line was cut.
   const bool again = !first && entry.best.sequence == sighting.sequence;
-  if (!again) entry.count += sighting.count;
+  const bool counted = again || (!first && entry.last_sequence == sighting.sequence);
+  entry.last_sequence = sighting.sequence;
+  if (!counted) entry.count += sighting.count;
   const Place place = place_of(sighting);
   if (!place.host.empty() && entry.hosts.size() < max_names) entry.hosts.insert(place.host);
   if (place.rank && entry.ranks.size() < max_names) entry.ranks.insert(*place.rank);

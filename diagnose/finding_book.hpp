@@ -34,6 +34,7 @@ class FindingBook {
   struct Entry {
     Sighting best;
     std::uint64_t first_sequence = 0;
+    std::uint64_t last_sequence = 0;  // as it was added
     std::uint64_t count = 0;
     std::set<std::string> hosts;
     std::set<std::uint32_t> ranks;

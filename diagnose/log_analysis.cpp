@@ -19,6 +19,7 @@ constexpr std::size_t overlap = 1 << 10;        // so that a text on the border 
 constexpr std::size_t longest_shown = 1 << 10;
 constexpr std::size_t context_lines = 3;
 constexpr int surely_says_why = 85;
+constexpr int may_be_failure = 50;
 constexpr std::size_t npos = std::string_view::npos;
 
 std::size_t find_escape(std::string_view text, std::size_t from) {
@@ -159,6 +160,8 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
   ReadLine line{static_cast<std::uint32_t>(sources_.size() - 1), line_, lines_ended_ + line_, segment,
                 split_prefix(segment)};
   if (!line.prefix.rank) line.prefix.rank = source_rank_;
+  names_ranks_ = names_ranks_ || line.prefix.rank;
+  of_srun_ = of_srun_ || segment.starts_with("srun: ") || segment.starts_with("slurmstepd");
   const bool belongs = matcher_.take(line, literals);
   int telling = 0;
   for (const std::uint32_t literal : literals) {
@@ -179,7 +182,7 @@ std::vector<LogLine> LogAnalysis::lines_at_end(std::string_view text, std::uint6
     const std::size_t begin = before == npos ? 0 : before + 1;
     const std::string plain = strip_escapes(text.substr(begin, longest_shown));
     const std::string_view said = trim(split_prefix(plain).text);
-    if (!said.empty() && !is_box_edge(said))
+    if (!said.empty() && !is_box_edge(said) && !is_boilerplate(said))
       lines.insert(lines.begin(), {sources_.back(), number, shown(said)});
     if (before == npos) break;
     text = text.substr(0, before);
@@ -227,6 +230,15 @@ void LogAnalysis::fill_telling(Diagnosis& diagnosis) const {
   };
   std::sort(diagnosis.telling.begin(), diagnosis.telling.end(),
             [&order](const LogLine& a, const LogLine& b) { return order(a) < order(b); });
+}
+
+// Nothing says that it failed: the few lines that may be errors all the same.
+void LogAnalysis::add_doubtful(Diagnosis& diagnosis) const {
+  for (const auto& told : telling_.best(3)) {
+    if (told.score < may_be_failure) continue;
+    diagnosis.telling.push_back(told.line);
+    diagnosis.telling.back().source = sources_[told.source];
+  }
 }
 
 // Rules on facts count where no text has told a primary or generic cause.
@@ -305,6 +317,10 @@ Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
     diagnosis.verdict = Verdict::unknown;
     fill_telling(diagnosis);
   }
+  if (diagnosis.verdict == Verdict::no_trouble && !end.status) add_doubtful(diagnosis);
+  diagnosis.shows_error = telling_.highest_score() >= sure_sign_of_failure;
+  diagnosis.names_ranks = names_ranks_;
+  diagnosis.of_srun = of_srun_ || diagnosis.end.from == Starter::slurm;
   find_first_failing(diagnosis);
   return diagnosis;
 }

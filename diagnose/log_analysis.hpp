@@ -38,6 +38,7 @@ class LogAnalysis {
   void remember_last_lines(std::string_view text);
   void add_facts(Diagnosis& diagnosis) const;
   void fill_telling(Diagnosis& diagnosis) const;
+  void add_doubtful(Diagnosis& diagnosis) const;
   void find_first_failing(Diagnosis& diagnosis) const;
 
   PatternBook book_;
@@ -46,6 +47,8 @@ class LogAnalysis {
   TellingLines telling_;
   std::vector<std::string> sources_;
   std::optional<std::uint32_t> source_rank_;
+  bool names_ranks_ = false;         // some line has a rank in its prefix
+  bool of_srun_ = false;             // some line is srun's own
   std::string carry_;                // a line that has not ended yet
   std::string_view before_;          // of the portion being read, up to the current line
   std::vector<LogLine> before_end_;  // what was said last before a launcher spoke of an end

@@ -14,7 +14,7 @@ namespace ddlrun::diagnose {
 namespace {
 
 // In small letters.
-constexpr std::array<std::pair<std::string_view, Capture>, 23> fields{{
+constexpr std::array<std::pair<std::string_view, Capture>, 24> fields{{
     {"host", Capture::host},
     {"local host", Capture::host},
     {"node", Capture::host},
@@ -38,6 +38,7 @@ constexpr std::array<std::pair<std::string_view, Capture>, 23> fields{{
     {"try", Capture::any},
     {"error", Capture::end},  // only shown
     {"message", Capture::end},
+    {"btls attempted", Capture::end},
 }};
 
 std::string lower(std::string_view text) {

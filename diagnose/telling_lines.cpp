@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kept_at_most = 48;
 constexpr std::size_t shown_length = 400;
+constexpr int boilerplate_score = 6;  // shown where there is nothing better
 
 constexpr TellingWord words[] = {
     {"rror: ", 80},
@@ -130,7 +131,15 @@ bool weaker(const TellingLines::Told& a, const TellingLines::Told& b) {
 
 std::span<const TellingWord> telling_words() { return words; }
 
+bool is_boilerplate(std::string_view text) {
+  return has_any(text,
+                 {"detected that one or more processes", "exited with non-zero status", "usually indicates",
+                  "*usually*", "Per user-direction", "NOTE: ", "This usually is caused by",
+                  "may result in corruption", "processes in this communicator will now abort"});
+}
+
 int telling_score(std::string_view text, int word_score) {
+  if (is_boilerplate(text)) return boilerplate_score;
   int score = word_score;
   if (begins_with_exception(text)) score = 95;
   if (is_figure(text)) return 5;
@@ -169,6 +178,8 @@ void TellingLines::take(const ReadLine& line, int word_score) {
 
 std::vector<TellingLines::Told> TellingLines::best(std::size_t limit) const {
   std::vector<Told> best = kept_;
+  if (highest_ > boilerplate_score)
+    std::erase_if(best, [](const Told& told) { return told.score <= boilerplate_score; });
   std::sort(best.begin(), best.end(), [](const Told& a, const Told& b) { return weaker(b, a); });
   if (best.size() > limit) best.resize(limit);
   std::sort(best.begin(), best.end(),

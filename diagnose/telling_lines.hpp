@@ -49,6 +49,9 @@ class TellingLines {
   int highest_ = 0;
 };
 
+// What launchers say after every failure: it tells nothing of this one.
+bool is_boilerplate(std::string_view text);
+
 // The score of a line whose best word has `word_score`: warnings and figures of merit count less.
 int telling_score(std::string_view text, int word_score);
 

@@ -25,7 +25,7 @@ struct Job {
   std::map<std::string, std::uint32_t> ranks_of_host;  // by the name in the host list; empty = not told
   std::uint32_t cores_per_rank = 0;                    // 0 = not told
   std::string rankfile_path, rankfile_text;            // --rankfile
-  std::string hostfile_path;
+  std::string hostfile_path, hostfile_text;            // --hostfile; the text only where mpirun reads it
   std::vector<std::string> allocation;  // names as the hostfile, -H or the scheduler gives them
   std::string allocation_source;        // "hostfile hosts.txt", "SLURM_JOB_NODELIST", "" = none
   std::vector<std::string> program;     // argv behind "--"

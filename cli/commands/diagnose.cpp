@@ -51,7 +51,9 @@ RunStatus parse_run_status(const DiagnoseOptions& options) {
   }
   if (options.status.empty()) return end;
   const bool negative = options.status[0] == '-';
-  const auto number = parse_unsigned(std::string_view(options.status).substr(negative ? 1 : 0), 65535);
+  // A shell's goes to 255, PBS adds 256 to a signal; below zero stand signals, and PBS's own reasons.
+  const auto number =
+      parse_unsigned(std::string_view(options.status).substr(negative ? 1 : 0), negative ? 255 : 256 + 64);
   if (!number) {
     throw Error(ErrorKind::usage,
                 {fmt::format("--status takes an exit status, not '{}'", printable(options.status, 40)),
@@ -81,18 +83,28 @@ std::string unpack_hint(std::string_view begin, const std::string& log) {
   return "";
 }
 
-void take_log(System& system, diagnose::LogAnalysis& analysis, const std::string& log) {
-  analysis.begin_source(log);
+// False where it is no text: nothing of it is read but the begin. Of one log alone that is an error.
+bool take_log(System& system, diagnose::LogAnalysis& analysis, const std::string& log, bool alone) {
   bool first = true;
+  Message refused;
   system.files.read_blocks(log, [&](std::string_view block) {
     if (first) {
       const std::string hint = unpack_hint(block, log);
-      if (!hint.empty()) throw Error(ErrorKind::request, {"this is not a text", printable(log), hint});
+      if (!hint.empty()) refused = {"this is not a text", printable(log), hint};
+      if (hint.empty()) analysis.begin_source(log);
       first = false;
     }
-    analysis.take(block);
+    if (refused.what.empty()) analysis.take(block);
   });
-  analysis.end_source();
+  if (refused.what.empty()) {
+    if (first) analysis.begin_source(log);
+    analysis.end_source();
+    return true;
+  }
+  if (alone) throw Error(ErrorKind::request, refused);
+  refused.what += ", and is left out";
+  system.err(render_message("ddlrun", "warning", refused));
+  return false;
 }
 
 std::vector<std::string> logs_to_read(const System& system, const DiagnoseOptions& options) {
@@ -106,7 +118,11 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
   const RunStatus end = parse_run_status(options);
   const auto logs = logs_to_read(system, options);
   diagnose::LogAnalysis analysis(read_signatures(system, options.signatures));
-  for (const std::string& log : logs) take_log(system, analysis, log);
+  std::size_t taken = 0;
+  for (const std::string& log : logs) taken += take_log(system, analysis, log, logs.size() == 1) ? 1 : 0;
+  if (taken == 0)
+    throw Error(ErrorKind::request, {fmt::format("none of the {} logs is a text", logs.size()),
+                                     printable(logs[0]), "file " + quote_shell(logs[0])});
   const diagnose::Diagnosis diagnosis = analysis.diagnosis(end);
   if (diagnosis.bytes == 0 && !end.status) {
     throw Error(ErrorKind::request,

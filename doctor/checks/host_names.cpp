@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The names as they are written: letters, length of their lines, and which machine each is.
+#include "base/host_list.hpp"
 #include "base/text.hpp"
 #include "doctor/checks/name.hpp"
 #include "rankfile/rankfile_names.hpp"
@@ -58,6 +59,19 @@ std::vector<std::string> each_once(std::vector<std::string> names) {
   std::set<std::string> seen;
   std::erase_if(names, [&](const std::string& name) { return !seen.insert(name).second; });
   return names;
+}
+
+std::optional<std::string> similar_name(const CheckInput& input, const std::string& name) {
+  const auto digits = [](std::string text) {
+    std::erase_if(text, [](char c) { return c < '0' || c > '9'; });
+    return text;
+  };
+  std::vector<std::string> candidates = all_names(input);
+  for (const std::string_view known : input.head.facts.list("name.known")) candidates.emplace_back(known);
+  std::erase_if(candidates, [&](const std::string& one) {
+    return one == name || digits(one) != digits(name) || !is_host_name(one);
+  });
+  return closest_match(name, candidates);
 }
 
 std::vector<std::string> in_order_of_job(const CheckInput& input, const std::vector<std::string>& names) {

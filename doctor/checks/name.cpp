@@ -7,7 +7,7 @@
 namespace ddlrun::doctor {
 
 std::span<const Check> name_checks() {
-  static constexpr std::array<Check, 15> table{{
+  static constexpr std::array<Check, 16> table{{
       {"NAME-01", "names resolve", Level::quick, Place::host,
        "A name that leads to no address stops ssh, mpirun and every rendezvous on that host.",
        "Each host asks its resolver (getaddrinfo) for all names of the job up to 512; of more, its own, the "
@@ -67,6 +67,11 @@ std::span<const Check> name_checks() {
        "it is also "
        "twice the middle of all, as many logins at once slow each other.",
        "UseDNS no in sshd_config, or mend the reverse lookup.", check_connect_time},
+      {"NAME-09", "the hostfile's numbers", Level::quick, Place::head,
+       "A number of slots that is none, or that is above max_slots, makes mpirun refuse the whole file.",
+       "slots=, max_slots=, cpu= and count= of each line of --hostfile. pass: digits, and slots at most "
+       "max_slots; fail: anything else.",
+       "Write slots=NUMBER.", check_hostfile},
       {"MPI-04", "common network", Level::quick, Place::host,
        "Open MPI tries every interface. One that has the same address on several hosts (docker0, virbr0) "
        "leads it to "

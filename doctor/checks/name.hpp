@@ -18,6 +18,8 @@ std::vector<Finding> check_rankfile_names(const CheckInput& input);  // NAME-02
 std::vector<Finding> check_name_letters(const CheckInput& input);       // NAME-05
 std::vector<Finding> check_rankfile_lines(const CheckInput& input);     // NAME-06
 std::vector<Finding> check_distinct_machines(const CheckInput& input);  // NAME-07
+// checks/hostfile.cpp
+std::vector<Finding> check_hostfile(const CheckInput& input);  // NAME-09
 // checks/network.cpp
 std::vector<Finding> check_common_network(const CheckInput& input);  // MPI-04
 std::vector<Finding> check_links(const CheckInput& input);           // NET-01
@@ -40,6 +42,8 @@ std::vector<std::string> in_order_of_job(const CheckInput& input, const std::vec
 std::vector<const HostReport*> hosts_and_head(const CheckInput& input);
 // Equal where two reports are of one machine, under whatever names; nothing where it is not known.
 std::optional<std::string> machine_identity(const HostReport& host);
+// Another name of the job or of the head's /etc/hosts that was probably meant; with other digits none was.
+std::optional<std::string> similar_name(const CheckInput& input, const std::string& name);
 // A skip with its reason where no host has the fact.
 std::optional<Judgement> why_not_judged(const CheckInput& input, std::string_view fact);
 

@@ -194,6 +194,14 @@ Judgement judge_port(const HostReport& host, std::uint16_t port) {
   const auto state = host.facts.text(name);
   if (!state) return skip(host.facts.why_missing(name));
   if (*state == "free") return pass(fmt::format("port {} is free on {}", port, host.host));
+  if (state->starts_with("Permission denied")) {
+    return {Verdict::fail,
+            fmt::format("port {}: {}", port, *state),
+            "a port that this user may open",
+            "ports below 1024 are root's (net.ipv4.ip_unprivileged_port_start): the rendezvous ends with "
+            "\"Permission denied\"",
+            {{"export MASTER_PORT=29500"}, false, true, "or any other port above 1023"}};
+  }
   const auto owner = host.facts.text(name + ".owner");
   Remedy remedy{{fmt::format("ss -ltnp 'sport = :{}'", port)},
                 false,
@@ -225,9 +233,11 @@ std::vector<HostNetworks> known_networks(const CheckInput& input) {
 
 std::vector<Finding> check_common_network(const CheckInput& input) {
   const std::vector<HostNetworks> hosts = known_networks(input);
-  if (input.hosts.size() < 2) return judge_once("MPI-04", skip("only one host"));
-  if (hosts.size() < 2) return judge_once("MPI-04", skip("fewer than two hosts told their interfaces"));
   const std::string wanted = wanted_network(input.job);
+  const bool asked = !wanted.empty() && hosts.size() == input.hosts.size();  // one host must have it too
+  if (input.hosts.size() < 2 && !asked) return judge_once("MPI-04", skip("only one host"));
+  if (hosts.size() < 2 && !asked)
+    return judge_once("MPI-04", skip("fewer than two hosts told their interfaces"));
   const NetworkChoice choice = choose_network(hosts, wanted);
   return judge_once("MPI-04", judge_choice(input, hosts, wanted, choice), choice.lacking);
 }

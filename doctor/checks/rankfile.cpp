@@ -102,7 +102,9 @@ class Machines {
 CheckContext context_of(const CheckInput& input, const Machines* machines) {
   CheckContext context;
   const Job& job = input.job;
-  if (job.ranks > 0) context.ranks = job.ranks;
+  // Without -n the ranks are the file's own lines: they say nothing against it.
+  const bool told = job.ranks != rankfile::parse_rank_lines(job.rankfile_text).size();
+  if (job.ranks > 0 && told) context.ranks = job.ranks;
   const auto program_dims = find_program_dims(job.program);
   context.dims = program_dims ? program_dims : job.dims;
   if (text_of(input.head, "mpi.version").value_or("4").starts_with("5")) context.mpi_major = 5;
@@ -124,7 +126,7 @@ Remedy write_anew(const CheckInput& input, std::string note = {}) {
   for (const HostReport& host : input.hosts) hosts.push_back(host.host);
   const std::string file = quote_shell(input.job.rankfile_path);
   const std::string names = input.job.hostfile_path.empty()
-                                ? "--hosts " + quote_shell(join(hosts, ","))
+                                ? quote_shell(join(hosts, ","))
                                 : "--hostfile " + quote_shell(input.job.hostfile_path);
   return {{fmt::format("ddlrun gen-rankfile {} {} > {}.new && mv {}.new {}", shape_of(input), names, file,
                        file, file)},
@@ -182,6 +184,16 @@ std::optional<Judgement> judge_mode(const CheckInput& input) {
 std::vector<Finding> check_form(const CheckInput& input) {
   if (auto mode = judge_mode(input)) return judge_once("MPI-08", std::move(*mode));
   const Job& job = input.job;
+  if (job.rankfile_text.empty() && job.dims && job.ranks > 0 && job.ranks != job.dims->world_size()) {
+    const std::string dims = topology::render_dims(*job.dims);
+    return judge_once(
+        "MPI-08",
+        fail(fmt::format("-n asks for {} ranks, --dims {} has {}", job.ranks, dims, job.dims->world_size()),
+             fmt::format("{} ranks", job.dims->world_size()),
+             "ranks without a place in the shape are left out, or reduce over groups "
+             "that are not there",
+             {{}, false, true, fmt::format("-n {}, or the dims that were meant", job.dims->world_size())}));
+  }
   if (job.rankfile_text.empty()) return judge_once("MPI-08", skip("no rankfile was given (--rankfile FILE)"));
   const CheckContext context = context_of(input, nullptr);
   const auto all = rankfile::check_rankfile(job.rankfile_text, context);
@@ -310,7 +322,7 @@ constexpr std::array<Check, 3> table{{
      "with none.",
      "Every slot against the host's usable cores in /sys, counted as hwloc does. pass: all there; warn: read "
      "otherwise by some release; fail: not there.",
-     "ddlrun gen-rankfile DIMS --hosts ... writes slots that fit.", check_slots},
+     "ddlrun gen-rankfile DIMS HOSTS writes slots that fit.", check_slots},
     {"CPU-03", "cores shared by ranks", Level::quick, Place::host,
      "Open MPI 4 gives two ranks the same core in silence.",
      "The slots of all ranks of a host. pass: disjoint; fail: a core twice.",

@@ -34,9 +34,8 @@ Addresses known_addresses(const CheckInput& input) {
   return known;
 }
 
-Remedy teach_names(const Addresses& known, const std::vector<std::string>& names) {
+Remedy teach_names(const CheckInput& input, const Addresses& known, const std::vector<std::string>& names) {
   Remedy remedy;
-  remedy.needs_root = true;
   std::vector<std::string> unknown;
   for (const std::string& name : names) {
     const auto address = known.find(name);
@@ -50,16 +49,20 @@ Remedy teach_names(const Addresses& known, const std::vector<std::string>& names
   if (!unknown.empty()) {
     remedy.note = fmt::format(
         "no host resolves {}: if the spelling is right, add it to DNS or to /etc/hosts of "
-        "all hosts (ADDRESS NAME)",
+        "all hosts",
         some_of(unknown));
-    if (remedy.commands.empty()) remedy.commands.push_back("getent hosts " + quote_shell(unknown.front()));
+    for (const std::string& name : unknown) {
+      if (const auto near = similar_name(input, name))
+        remedy.note = fmt::format("did you mean {}, not {}? Else: {}", *near, name, remedy.note);
+    }
   }
+  remedy.needs_root = !remedy.commands.empty();
   return remedy;
 }
 
 // Names that the job uses as they stand; what they are cut to is another check's matter.
-Judgement judge_names(const std::set<std::string>& wanted, const std::function<const Addresses&()>& known,
-                      const HostReport& host) {
+Judgement judge_names(const CheckInput& input, const std::set<std::string>& wanted,
+                      const std::function<const Addresses&()>& known, const HostReport& host) {
   if (!host.facts.text("name.table")) return skip(host.facts.why_missing("name.table"));
   std::vector<std::string> missing;
   std::string why;
@@ -79,7 +82,7 @@ Judgement judge_names(const std::set<std::string>& wanted, const std::function<c
                       why, rest),
           "every name of the job leads to an address on every host",
           fmt::format("ssh: Could not resolve hostname {}; mpirun's daemon does not start there", missing[0]),
-          teach_names(known(), missing)};
+          teach_names(input, known(), missing)};
 }
 
 // The head starts the job: what it cannot resolve it cannot reach. Where it is one of the hosts it was judged
@@ -89,7 +92,7 @@ void judge_head(const CheckInput& input, const std::set<std::string>& wanted,
   for (const HostReport& host : input.hosts) {
     if (host.reach.via == Via::local) return;
   }
-  Judgement judgement = judge_names(wanted, known, input.head);
+  Judgement judgement = judge_names(input, wanted, known, input.head);
   if (judgement.verdict != Verdict::fail) return;
   std::vector<std::string> missing;
   const NameTable table = read_name_table(input.head.facts);
@@ -118,7 +121,8 @@ std::string own_name_command(const CheckInput& input) {
   if (choice.network) target = choice.network->ports.front().address;
   return fmt::format(
       "h=$(hostname); a=$(ip -4 -o route get {} | sed -n 's/.* src \\([0-9.]*\\).*/\\1/p'); "
-      "test -n \"$a\" && sed -i -E \"/^127\\./s/[[:blank:]]+$h([[:blank:]]|\\$)/ \\1/\" /etc/hosts && "
+      "test -n \"$a\" && sed -i -E \"/^127\\./{{s/[[:blank:]]+$h([[:blank:]]|\\$)/ "
+      "\\1/;/^[^[:blank:]]+[[:blank:]]*\\$/d}}\" /etc/hosts && "
       "echo \"$a $h\" >> /etc/hosts",
       target);
 }
@@ -197,9 +201,11 @@ bool belongs_to(const CheckInput& input, const std::string& name, const std::set
 }
 
 std::string rewrite_command(const std::string& name, const std::string& address) {
-  return fmt::format("sed -i -E {} /etc/hosts && echo {} >> /etc/hosts",
-                     quote_shell(fmt::format("s/([[:blank:]]){}([[:blank:]]|$)/\\1\\2/g", sed_pattern(name))),
-                     quote_shell(fmt::format("{} {}", address, name)));
+  return fmt::format(
+      "sed -i -E {} /etc/hosts && echo {} >> /etc/hosts",
+      quote_shell(fmt::format("s/([[:blank:]]){}([[:blank:]]|$)/\\1\\2/g;/^[^#[:blank:]]+[[:blank:]]*$/d",
+                              sed_pattern(name))),
+      quote_shell(fmt::format("{} {}", address, name)));
 }
 
 Finding differing(const std::string& name, const View& view, const View& right,
@@ -231,7 +237,8 @@ std::vector<Finding> check_names_resolve(const CheckInput& input) {
     return *addresses;
   };
   std::vector<Finding> findings = judge_each(
-      input, "NAME-01", [&](const HostReport& host) { return judge_names(wanted, known, host); }, "names");
+      input, "NAME-01", [&](const HostReport& host) { return judge_names(input, wanted, known, host); },
+      "names");
   judge_head(input, wanted, known, findings);
   return findings;
 }

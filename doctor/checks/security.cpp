@@ -88,13 +88,18 @@ Judgement judge_listeners(const CheckInput&, const HostReport& host) {
   if (open->empty()) return pass("none of the job's ports listens on every address");
   const bool is_public = host.facts.is("listen.public", "yes");
   std::string ports, first;
+  bool any = false;
   for (const std::string_view line : host.facts.list("listen.open")) {
     const std::string port(line.substr(0, line.find(' ')));
-    if (!parse_unsigned(port, 65535)) continue;
+    const auto number = parse_unsigned(port, 65535);
+    if (!number) continue;
+    any = true;
+    if (*number < 1024) continue;  // the system's own services, not the job's
     if (first.empty()) first = port;
     ports += (ports.empty() ? "" : ", ") + port;
   }
-  if (first.empty()) return skip("the list of ports is malformed");
+  if (!any) return skip("the list of ports is malformed");
+  if (first.empty()) return pass("none but the system's own services listen on every address");
   Judgement judgement;
   judgement.verdict = is_public ? Verdict::fail : Verdict::warn;
   judgement.observed = fmt::format("port {} listens on every address{}", ports,

@@ -18,9 +18,19 @@ bool is_plain_path(const HostReport& host) {
   return host.reach.via == Via::ssh || host.reach.via == Via::pbsdsh;
 }
 
+// Where no Open MPI was found, or its gatherer broke, its files of settings are unknown, not missing.
+std::optional<std::string> why_not_compared(const HostReport& host) {
+  if (host.failed_gatherers.contains("mpi")) return "its Open MPI could not be looked at";
+  const auto& all = host.facts.all();
+  const auto mpirun = all.find("mpi.program.mpirun");
+  if (mpirun == all.end() || mpirun->second.known) return std::nullopt;
+  return "no mpirun was found there: see SSH-05";
+}
+
 // All settings of one host, one a line; nothing where they were not read.
 std::optional<std::string> settings_of(const HostReport& host) {
   if (!host.facts.text("environment.settings")) return std::nullopt;
+  if (why_not_compared(host)) return std::nullopt;
   std::vector<std::string> lines;
   for (const char* name : {"environment.settings", "mpi.parameter_files"}) {
     for (const std::string_view line : host.facts.list(name)) lines.emplace_back(line);
@@ -121,6 +131,25 @@ void check_head_alone(const CheckInput& input, const std::set<std::string>& comm
   findings.push_back(std::move(one.front()));
 }
 
+// "-x NAME" of a variable that is not set: it stands in exports, and nothing by that name in environment.
+void check_exports(const CheckInput& input, std::vector<Finding>& findings) {
+  std::vector<std::string> names;
+  for (const std::string& name : input.job.exports) {
+    const auto here = input.head.facts.list("environment.settings");
+    const bool is_set = std::any_of(here.begin(), here.end(), [&](std::string_view line) {
+      return line.starts_with(name) && line.substr(name.size()).starts_with('=');
+    });
+    if (!is_set && input.job.environment.count(name) == 0) names.push_back(name);
+  }
+  if (names.empty()) return;
+  Judgement judgement =
+      warn(fmt::format("-x {}: not set here", first_ones(names)), "a variable that is set",
+           "mpirun says \"could not find environment variable\", and the ranks do without it",
+           {{}, false, true, fmt::format("export {0}=VALUE first, or leave out -x {0}", names[0])});
+  std::vector<Finding> one = judge_once("MPI-07", std::move(judgement));
+  findings.push_back(std::move(one.front()));
+}
+
 std::vector<Finding> check_settings(const CheckInput& input) {
   const std::vector<ValueGroup> groups = group_by_value(
       input, [](const HostReport& host) { return is_plain_path(host) ? settings_of(host) : std::nullopt; });
@@ -130,6 +159,7 @@ std::vector<Finding> check_settings(const CheckInput& input) {
       [&](const HostReport& host) {
         if (!is_plain_path(host)) return skip("looked at from inside its launcher, or on the head itself");
         const auto settings = settings_of(host);
+        if (const auto why = why_not_compared(host); why && !settings) return skip(*why);
         if (!settings) return skip(host.facts.why_missing("environment.settings"));
         const auto own = lines_of(*settings);
         const auto extra = minus(own, common), lacking = minus(common, own);
@@ -137,6 +167,7 @@ std::vector<Finding> check_settings(const CheckInput& input) {
         return pass(own.empty() ? "none" : fmt::format("{} settings, alike on all", own.size()));
       },
       "environment");
+  check_exports(input, findings);
   if (!groups.empty()) check_head_alone(input, common, findings);
   return findings;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Whether every host can be reached by ssh as mpirun will, and what stands in the way.
 #include "base/text.hpp"
+#include "doctor/checks/name.hpp"
 #include "doctor/checks/software.hpp"
 
 #include <fmt/format.h>
@@ -48,22 +49,65 @@ Remedy key_remedy(const CheckInput& input, const std::vector<std::string>& hosts
                                    public_key));
 }
 
+std::string name_note(const CheckInput& input, const std::vector<std::string>& hosts) {
+  std::string note;
+  for (const std::string& host : hosts) {
+    if (const auto near = similar_name(input, host))
+      note += fmt::format("did you mean {}, not {}? ", *near, host);
+  }
+  return note +
+         "Mend the name in the host list, or add it with its address to DNS or to /etc/hosts of every host";
+}
+
 struct ProblemWords {
   std::string why;
   Remedy remedy;
 };
 
+// What a scheduler's launcher can be tried with; mpirun goes by ssh, and ssh's own words have their own
+// remedy.
+ProblemWords launcher_words(Via via, const std::vector<std::string>& hosts) {
+  const std::string why =
+      fmt::format("{} starts nothing there: no rank, and no daemon of mpirun's", via_name(via));
+  if (via == Via::srun) {
+    return {why, head_commands(
+                     {for_hosts("scontrol show node HOST", hosts),
+                      for_hosts("srun --overlap --nodes=1 --ntasks=1 --nodelist=HOST true", hosts)},
+                     "its slurmd is down, or the network between it and the controller: systemctl status "
+                     "slurmd on the host; it must be one of this allocation's")};
+  }
+  if (via == Via::pbsdsh) {
+    return {why, head_commands({for_hosts("pbsnodes HOST", hosts)},
+                               "its pbs_mom is down, or it is none of this job's hosts")};
+  }
+  return {why, head_commands({for_hosts("mpirun -n 1 --host HOST --bind-to none true", hosts)})};
+}
+
+// ssh passes such a key over and then asks for a password: no other key is wanted.
+bool has_loose_key(const HostReport& head) {
+  const auto lines = head.facts.list("ssh.mode.keys");
+  return std::any_of(lines.begin(), lines.end(),
+                     [](std::string_view line) { return line.size() > 2 && !line.ends_with("00"); });
+}
+
+bool is_launchers_own(Via via, std::string_view kind) {
+  if (via == Via::srun || via == Via::pbsdsh) return true;
+  return via == Via::mpirun && (kind == "other" || kind == "hung" || kind == "missing-program");
+}
+
 ProblemWords words_for(const CheckInput& input, std::string_view kind,
                        const std::vector<std::string>& hosts) {
+  if (kind == "no-key" && has_loose_key(input.head)) {
+    return {"ssh does not use a private key that others may read, and is refused without one: see SSH-07",
+            head_commands({"chmod 600 $(ls ~/.ssh/id_* | grep -v '\\.pub$')"},
+                          "then ask again: no new key is needed")};
+  }
   if (kind == "no-key")
     return {"mpirun starts its daemon there by ssh without a password, and is refused just so",
             key_remedy(input, hosts)};
   if (kind == "unknown-name") {
     return {"mpirun ends with \"ssh: Could not resolve hostname\"",
-            {{for_hosts("echo \"ADDRESS HOST\" >> /etc/hosts", {hosts.front()})},
-             true,
-             true,
-             "with its real address, on every host, or in DNS; or mend the name in the host list"}};
+            {{}, false, true, name_note(input, hosts)}};
   }
   if (kind == "refused") {
     return {"nothing listens on the ssh port there: no daemon of mpirun's can be started",
@@ -142,10 +186,14 @@ std::vector<Finding> check_reached(const CheckInput& input) {
                     skip("not reached because sshd drops connections: see SSH-06"));
   }
   for (TroubleGroup& group : group_troubles(input, is_other_kind)) {
-    ProblemWords words = words_for(input, group.kind, group.names);
+    const Via via = group.hosts.front()->reach.via;
+    const bool own = group.kind != "agent" && is_launchers_own(via, group.kind);
+    ProblemWords words = own ? launcher_words(via, group.names) : words_for(input, group.kind, group.names);
     add_finding(
         findings, "SSH-01",
-        fail(group.problem, "a login without a password", std::move(words.why), std::move(words.remedy)),
+        fail(group.problem,
+             own ? fmt::format("an answer by way of {}", via_name(via)) : "a login without a password",
+             std::move(words.why), std::move(words.remedy)),
         std::move(group.names));
   }
   return findings;
@@ -153,10 +201,11 @@ std::vector<Finding> check_reached(const CheckInput& input) {
 
 // "Offending ED25519 key in /etc/ssh/ssh_known_hosts:3" -> the file.
 std::string offending_file(std::string_view said) {
-  const auto at = said.find(" key in ");
+  const auto begin = said.find("Offending ");  // "Add correct host key in ..." stands before it
+  const auto at = begin == std::string_view::npos ? begin : said.find(" key in ", begin);
   if (at == std::string_view::npos) return {};
   const std::string_view rest = said.substr(at + 8);
-  const std::string_view path = rest.substr(0, rest.find(':'));
+  const std::string_view path = rest.substr(0, rest.find_first_of(":\\\r\n"));
   return path.starts_with('/') && path.size() < 400 ? std::string(path) : std::string();
 }
 

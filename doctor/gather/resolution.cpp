@@ -6,8 +6,11 @@
 //                    it is called by, the job's names, and each cut at its first dot as Open MPI cuts it. At
 //                    most 512 of them, as each is needed to compare hosts
 //   name.left_out    how many names were not asked: too many, or it took too long
+//   name.known       names of /etc/hosts, at most 200 and 3 KiB: on the head, where a name has no address
 //   name.slowest     the name whose answer took longest
 //   name.slowest_us  how long, microseconds
+#include "base/host_list.hpp"
+#include "base/text.hpp"
 #include "doctor/checks/names.hpp"
 #include "doctor/gather/name.hpp"
 #include "doctor/gather/rooted_files.hpp"
@@ -51,6 +54,25 @@ NameRow ask(Kernel& kernel, const std::string& name) {
   return {name, std::move(found.addresses), std::move(found.problem)};
 }
 
+std::vector<std::string> names_of_table(const GatherContext& context) {
+  constexpr std::size_t most = 200, most_bytes = 3072;
+  std::vector<std::string> names;
+  std::size_t bytes = 0;
+  const std::string text = RootedFiles(context).read("/etc/hosts", 1 << 20).value_or("");
+  for (std::string_view line : split(text, '\n')) {
+    line = trim(line.substr(0, line.find('#')));
+    const std::size_t blank = line.find_first_of(" \t");
+    if (blank == std::string_view::npos) continue;
+    for (const std::string_view piece : split(line.substr(blank), ' ')) {
+      const std::string_view name = trim(piece);
+      bytes += name.size() + 1;
+      if (names.size() == most || bytes > most_bytes) return names;
+      if (is_host_name(name)) names.emplace_back(name);
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 void gather_names(const GatherContext& context, Facts& facts) {
@@ -74,6 +96,9 @@ void gather_names(const GatherContext& context, Facts& facts) {
   facts.set("name.slowest_us", static_cast<std::uint64_t>(slowest.count()));
   facts.set("name.left_out", names.size() - table.size());
   facts.set_list("name.table", table);
+  const bool lacks = std::any_of(table.begin(), table.end(),
+                                 [](const std::string& row) { return row.find(" ! ") != std::string::npos; });
+  if (context.question.is_head && lacks) facts.set_list("name.known", names_of_table(context));
 }
 
 }  // namespace ddlrun::doctor

@@ -87,7 +87,13 @@ expect_refusal 3 'empty' "$DDLRUN" diagnose "$work/empty.log"
 expect_refusal 3 'not a text' "$DDLRUN" diagnose "$DDLRUN"
 gzip -c "$work/own.log" >"$work/own.log.gz"
 expect_refusal 3 'zcat' "$DDLRUN" diagnose "$work/own.log.gz"
+# One of several is left out with a word; all of them are refused.
+printf 'Host key verification failed.\n' >"$work/key.log"
+expect 1 '[C3]' "$DDLRUN" diagnose "$work/own.log.gz" "$work/key.log"
+grep -q 'own.log.gz' "$work/err" || fail "no word of the log that is left out"
+expect_refusal 3 'none of the 2 logs' "$DDLRUN" diagnose "$work/own.log.gz" "$DDLRUN"
 expect_refusal 2 '--status' "$DDLRUN" diagnose "$work/own.log" --status often
+for odd in 999 321 -256; do expect_refusal 2 '--status' "$DDLRUN" diagnose "$work/own.log" --status "$odd"; done
 expect_refusal 2 '--from' "$DDLRUN" diagnose "$work/own.log" --status 1 --from lsf
 
 # 200 MB, and one line of 100 MB: bounded memory.

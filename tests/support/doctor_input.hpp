@@ -2,11 +2,11 @@
 // A job with hosts and facts written by hand, as the checks of doctor/ get them.
 #pragma once
 
+#include "doctor/check.hpp"
+
 #include <algorithm>
 #include <deque>
 #include <string>
-
-#include "doctor/check.hpp"
 
 namespace ddlrun::tests {
 

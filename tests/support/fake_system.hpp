@@ -54,7 +54,8 @@ struct FakeFiles : FileSystem {
     return found->second;
   }
   // In portions of 7 bytes, so that nothing relies on where a portion ends.
-  void read_blocks(const std::string& path, const std::function<void(std::string_view block)>& sink) override {
+  void read_blocks(const std::string& path,
+                   const std::function<void(std::string_view block)>& sink) override {
     const std::string bytes = read(path, UINT64_MAX);
     for (std::size_t at = 0; at < bytes.size(); at += 7) sink(std::string_view(bytes).substr(at, 7));
   }

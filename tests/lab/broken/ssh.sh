@@ -23,7 +23,7 @@ break_changed_host_key() {
   { grep -v "$h2" "$work/known_hosts"; echo "$h2 $(cut -d' ' -f1,2 "$work/other_key.pub")"; } > "$home/.ssh/known_hosts"
   both
 }
-kind sshd_down C6 "$h2" - "no sshd on one host"
+kind sshd_down X47 "$h2" - "no sshd on one host"
 break_sshd_down() {
   lab sshd "$h2" off
   undo lab sshd "$h2"

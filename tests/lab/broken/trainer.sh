@@ -24,7 +24,7 @@ break_train_truncated_data() {
 }
 kind train_bad_option - - - "an option that the trainer has not" "no option '--epoch'"
 break_train_bad_option() { launch_two -- --data "/home/$user/data" --epoch 1; }
-kind train_unequal_options "E2|-" "$h2" 1 "another batch size on one rank, which crashes it" "batch"
+kind train_unequal_options "O1|-" - - "another batch size on one rank: the trainer compares" "different options"
 break_train_unequal_options() {
   launch_two -- sh -c 'exec ~/bin/ddl-train --data ~/data --batch-size $((4 + OMPI_COMM_WORLD_RANK))'
 }
@@ -35,7 +35,7 @@ break_train_killed() {
   kill_when_running "$h2" ddl-train KILL
   launch_two -- --data "/home/$user/data" --epochs 100000 --quiet
 }
-kind train_no_way "C6|-" "$h2" - "no sshd on one host: launch says so before anything starts" "Connection refused"
+kind train_no_way "X47|-" "$h2" - "no sshd on one host: launch says so before anything starts" "Connection refused"
 break_train_no_way() {
   lab sshd "$h2" off
   undo lab sshd "$h2"

@@ -33,6 +33,9 @@ slow_faults=" slow_login jumbo no_controller no_node_ssh "
 choose_faults() {
   local part=${LAB_PART:-1/1} chosen=() i
   if [ $# -gt 0 ]; then
+    for i in "$@"; do
+      [ -n "${fault_id[$i]-}" ] || { echo "no fault '$i'; there are: ${fault_names[*]}"; exit 2; }
+    done
     fault_names=("$@")
     return
   fi

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cli/app.hpp"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/fake_system.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace ddlrun;
 
@@ -45,7 +45,9 @@ TEST_CASE("a typo is named, and what was meant is offered") {
       {{"gen-rakfile"}, "'gen-rakfile' is not a command", "try: ddlrun gen-rankfile"},
       {{"frobnicate"}, "'frobnicate' is not a command", "try: ddlrun --help"},
       {{"topo", "--jsno"}, "'--jsno' is not an option of ddlrun topo", "try: --json"},
-      {{"gen-rankfile", "4", "h1", "h2"}, "'h2' is not an argument", "try: hosts as one word, with commas: h1,h2"},
+      {{"gen-rankfile", "4", "h1", "h2"},
+       "'h2' is not an argument",
+       "try: hosts as one word, with commas: h1,h2"},
       {{"topo", "--", "x"}, "'x' is not an argument", "try: ddlrun topo --help"},
   };
   for (const Row& row : rows) {

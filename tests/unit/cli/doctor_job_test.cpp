@@ -79,6 +79,13 @@ TEST_CASE("ranks and cores of each host") {
   CHECK(asked.hosts() == Names{"h1", "h2.cluster", "ib1"});
 }
 
+TEST_CASE("a core that a rankfile names twice is one core") {
+  Asked asked;
+  asked.files.files["twice.rf"] = "rank 0=h1 slot=0:0;0:0;0:1\n";
+  asked.options.rankfile = "twice.rf";
+  CHECK(asked.job().cores_per_rank == 2);
+}
+
 TEST_CASE("the environment of the job by name, without the values of secrets") {
   Asked asked;
   asked.environment.variables = {{"OMP_NUM_THREADS", "4"},
@@ -93,6 +100,7 @@ TEST_CASE("the environment of the job by name, without the values of secrets") {
   CHECK(job.environment.at("HF_TOKEN") == "");
   CHECK(job.environment.at("MY_FLAG") == "a,b");
   CHECK(job.environment.count("EDITOR") == 0);
+  CHECK(job.environment.count("X") == 0);  // not set here, so there is nothing to give
   CHECK(job.exports == Names{"HF_TOKEN", "MY_FLAG", "X", "Y"});
   CHECK(job.ports == std::vector<std::uint16_t>{29500});
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/job_machines.hpp"
 
-#include <doctest/doctest.h>
-
 #include "base/error.hpp"
 #include "tests/support/fake_system.hpp"
 #include "topology/machine_json.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace ddlrun;
 using namespace ddlrun::cli;

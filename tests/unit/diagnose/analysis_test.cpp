@@ -49,7 +49,7 @@ TEST_CASE("a primary outranks a generic, the earliest comes first") {
     Verdict verdict;
   };
   const std::string c5 = "ssh: Could not resolve hostname h9: Name or service not known\n";
-  const std::string c6 = "ssh: connect to host h8 port 22: Connection refused\n";
+  const std::string c6 = "ssh: connect to host h8 port 22: Connection timed out\n";
   const Row rows[] = {
       {generic + c5, "C5", Verdict::cause_found},
       {c6 + c5 + generic, "C6", Verdict::cause_found},
@@ -75,7 +75,7 @@ TEST_CASE("the run's own status decides whether it failed") {
   CHECK(diagnose_text("RuntimeError: x\n", {0, Starter::unknown}).verdict == Verdict::no_trouble);
   CHECK(diagnose_text("fine\n", {3, Starter::unknown}).verdict == Verdict::unknown);
   const Diagnosis ended_well =
-      diagnose_text("ssh: connect to host h8 port 22: Connection refused\n", {0, Starter::mpirun});
+      diagnose_text("ssh: connect to host h8 port 22: Connection timed out\n", {0, Starter::mpirun});
   CHECK(id_of(ended_well) == "C6");
   const std::string lost = "ORTE has lost communication with a remote daemon.\n";
   CHECK(diagnose_text(lost, {0, Starter::mpirun}).verdict == Verdict::no_trouble);
@@ -169,7 +169,7 @@ TEST_CASE("fields belong to the rank that spoke") {
 }
 
 TEST_CASE("of several logs the earliest time stamp decides, else their order") {
-  const std::string late = "2026-11-21T06:00:09 ssh: connect to host h8 port 22: Connection refused\n";
+  const std::string late = "2026-11-21T06:00:09 ssh: connect to host h8 port 22: Connection timed out\n";
   const std::string early = "2026-11-21T06:00:01 Host key verification failed.\n";
   CHECK(id_of(diagnose_logs({{"a", late}, {"b", early}})) == "C3");
   CHECK(id_of(diagnose_logs({{"a", late.substr(20)}, {"b", early}})) == "C6");
@@ -204,13 +204,83 @@ TEST_CASE("an unknown log shows its most telling lines") {
   CHECK(render_diagnosis(diagnosis).find("not known") != std::string::npos);
 }
 
+TEST_CASE("advice is not given for what the log has already") {
+  struct Row {
+    std::string text;
+    RunStatus end;
+    const char* has;
+    const char* has_not;
+  };
+  const std::string end = std::string(74, '-') +
+                          "\nmpirun detected that one or more processes exited with non-zero status, thus "
+                          "causing\nthe job to be terminated. The first process to do so was:\n\n  Process "
+                          "name: [[9,1],2]\n  Exit code:    1\n";
+  const Row rows[] = {
+      {"step 1\n" + end, {}, "its own output says more", "xx"},
+      {"ERROR: bad batch\n" + end, {}, "ERROR: bad batch", "mpirun detected"},
+      {"ERROR: bad batch\n" + end, {}, "mpirun --tag-output", "its own output says more"},
+      {"[1,2]<stderr>:ERROR: bad batch\n" + end, {}, "ERROR: bad batch", "--tag-output"},
+      {"ERROR: bad batch\nsrun: error: n4: task 2: Exited with exit code 1\n",
+       {},
+       "srun --label",
+       "--tag-output"},
+      {"2: ERROR: bad batch\nsrun: error: n4: task 2: Exited with exit code 1\n", {}, "bad batch", "--label"},
+      {"frobnicator 17 exploded: zork error\n", {}, "nothing that I know in 1 line\n", "no trouble"},
+      {"frobnicator 17 exploded: zork error\n", {}, "--status N", "1 lines"},
+      {"cannot open the thing\nstep 2\n", {}, "log:1: cannot open the thing", "no trouble"},
+      {"step 1\nstep 2\n", {0, Starter::unknown}, "no trouble found in 2 lines", "--status"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const std::string report = render_diagnosis(diagnose_text(row.text, row.end));
+    CAPTURE(report);
+    CHECK(report.find(row.has) != std::string::npos);
+    CHECK(report.find(row.has_not) == std::string::npos);
+  }
+}
+
+TEST_CASE("a remedy fits what the log says, not a neighbour of it") {
+  struct Row {
+    std::string text;
+    const char* id;
+    const char* has;
+    const char* has_not;
+  };
+  const std::string unreachable =
+      "At least one pair of MPI processes are unable to reach each other for\n"
+      "  Process 1 ([[9,1],0]) is on host: n1\n  BTLs attempted: self\n";
+  const std::string program =
+      "mpirun was unable to find the specified executable file, and therefore\ndid not launch the job.\n\n"
+      "Executable: ./nop\nNode: n1\n";
+  const Row rows[] = {
+      {unreachable, "X1", "--mca btl tcp,vader,self", "NAME"},
+      {unreachable, "X1", "Without tcp there: --mca btl leaves tcp out, or btl_tcp_if_include", "NAME"},
+      {unreachable, "X1", "BTLs attempted: self", "NAME"},
+      {"ssh: connect to host h8 port 23: Connection refused\n", "X47", "h8 is up", "ping"},
+      {"ssh: connect to host h8 port 22: Connection timed out\n", "C6", "ping -c 1 h8", "PORT"},
+      {program, "C22", "mpirun -n 1 -H n1 ls -l ./nop ", "ssh n1 ls"},
+      {"ModuleNotFoundError: No module named 'nomod'\n", "X48", "missing: nomod [X48]", "NAME"},
+      {"FileNotFoundError: [Errno 2] No such file or directory: '/d/x'\n", "X50", "ls -ld /d/x ", "NAME"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const Diagnosis diagnosis = diagnose_text(row.text);
+    const std::string report = render_diagnosis(diagnosis);
+    CAPTURE(report);
+    CHECK(id_of(diagnosis) == row.id);
+    CHECK(report.find(row.has) != std::string::npos);
+    CHECK(report.find(row.has_not) == std::string::npos);
+  }
+}
+
 TEST_CASE("what a log fills into a remedy is one shell word") {
   const Diagnosis diagnosis = diagnose_text(
       "mpirun was unable to launch the specified application as it could not access\nor execute an "
       "executable:\n\n"
       "Executable: $(touch owned); x'y\nNode: --oProxyCommand\n");
   REQUIRE(diagnosis.cause);
-  CHECK(diagnosis.cause->remedies[0] == "ssh oProxyCommand ls -l '$(touch owned); x'\\''y'");
+  CHECK(diagnosis.cause->remedies[0] ==
+        "mpirun -n 1 -H oProxyCommand ls -l '$(touch owned); x'\\''y'   # as the job sees it, in its folder");
 }
 
 TEST_CASE("escapes, carriage returns and colours do not hide a text") {
@@ -246,6 +316,14 @@ TEST_CASE("an anchor in a line of any length is found") {
     CHECK(id_of(diagnose_text(std::string(before, 'x') + "Host key verification failed." +
                               std::string(100'000, 'z'))) == "C3");
   }
+}
+
+TEST_CASE("a text where a long line is cut counts once") {
+  const std::string anchor = "Host key verification failed.";
+  const Diagnosis diagnosis =
+      diagnose_text(anchor + "\n" + std::string(64'600, 'x') + anchor + std::string(100'000, 'z') + "\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->count == 2);
 }
 
 TEST_CASE("mutated logs are diagnosed without a crash and shown without control bytes") {

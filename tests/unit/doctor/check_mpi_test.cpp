@@ -245,6 +245,37 @@ TEST_CASE("MPI-10: a longer time-out delays the warning, as measured") {
   CHECK(run_check("MPI-10", input)[0].verdict == Verdict::warn);
 }
 
+TEST_CASE("MPI-07: where no Open MPI was found its files are unknown, not missing") {
+  DoctorInput input;
+  for (const char* name : {"h1", "h2", "h3", "h4"}) {
+    HostReport& host = input.add(name);
+    set_mpi(host, "4.1.4");
+    host.facts.set("environment.settings", "");
+    host.facts.set_list("mpi.parameter_files", {"/etc/openmpi/openmpi-mca-params.conf: btl = ^openib"});
+  }
+  no_mpi(input.host("h3"));
+  input.host("h3").facts.set("mpi.parameter_files", "");
+  input.host("h4").facts.set("mpi.parameter_files", "");
+  input.host("h4").failed_gatherers["mpi"] = "Resource temporarily unavailable";
+  const auto findings = run_check("MPI-07", input);
+  for (const Finding& finding : findings) {
+    CAPTURE(finding.observed);
+    CHECK(finding.verdict != Verdict::fail);
+  }
+  CHECK(std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.verdict == Verdict::skip && finding.hosts == std::vector<std::string>{"h3"};
+  }));
+}
+
+TEST_CASE("MPI-07: -x of a variable that is not set") {
+  DoctorInput input;
+  input.job.exports = {"NOTSET", "SET"};
+  input.job.environment["SET"] = "";
+  CHECK(find_one(run_check("MPI-07", input), Verdict::warn).observed == "-x NOTSET: not set here");
+  input.job.environment["NOTSET"] = "1";
+  CHECK(run_check("MPI-07", input).empty());
+}
+
 TEST_CASE("MPI-07: settings that differ between hosts, and those of the head alone") {
   DoctorInput input;
   for (const char* name : {"h1", "h2", "h3", "h4"}) {

@@ -109,6 +109,8 @@ TEST_CASE("NAME-01: a name that leads nowhere, and the line that teaches it") {
   const auto all = run("NAME-01", input);
   CHECK(all.front().verdict == Verdict::fail);
   CHECK(all.front().remedy.note.find("nowhere") != std::string::npos);
+  CHECK(all.front().remedy.commands.empty());
+  CHECK_FALSE(all.front().remedy.needs_root);
 }
 
 TEST_CASE("NAME-01: a name that the head cannot resolve, though the hosts can") {
@@ -165,6 +167,7 @@ TEST_CASE("NAME-03: Debian's 127.0.1.1") {
   CHECK(findings[1].verdict == Verdict::warn);  // Open MPI runs all the same
   CHECK(findings[1].hosts == std::vector<std::string>{"node2", "node4"});
   CHECK(findings[1].remedy.commands[0].find("ip -4 -o route get 10.1.1.1") != std::string::npos);
+  CHECK(findings[1].remedy.commands[0].find("/^[^[:blank:]]+[[:blank:]]*\\$/d}") != std::string::npos);
   CHECK(run("NAME-04", input).front().verdict == Verdict::pass);  // its own name is its own matter
 }
 
@@ -176,6 +179,7 @@ TEST_CASE("NAME-04: tables that differ; the view that owns the address is right,
   CHECK(finding.hosts == std::vector<std::string>{"node2"});
   CHECK(finding.observed == "node3 is 10.1.1.33 here, 10.1.1.3 to 2 other hosts");
   CHECK(finding.remedy.commands[0].ends_with("/etc/hosts && echo '10.1.1.3 node3' >> /etc/hosts"));
+  CHECK(finding.remedy.commands[0].find(";/^[^#[:blank:]]+[[:blank:]]*$/d") != std::string::npos);
   for (const char* host : {"node1", "node4"}) replace_row(input.host(host), "node3", "node3 10.1.1.33");
   finding = only(run("NAME-04", input));  // all others are wrong together: nobody is left who says so
   CHECK(finding.verdict == Verdict::pass);
@@ -217,6 +221,37 @@ TEST_CASE("NAME-07: one machine under two names; containers with one boot id are
   CHECK(finding.hosts == std::vector<std::string>{"node2", "ib2"});
   CHECK(finding.observed == "node2 and ib2 are names of one machine");
   CHECK(finding.remedy.commands[0] == "sed -i.before -E '/^[[:blank:]]*ib2([[:blank:]:]|$)/d' hosts");
+}
+
+TEST_CASE("NAME-09: numbers of slots, as Open MPI 4.1.4 took or refused them") {
+  struct Row {
+    const char* attributes;
+    Verdict verdict;
+  };
+  for (const Row& row :
+       {Row{"", Verdict::pass}, Row{" slots=4", Verdict::pass}, Row{" slots = 4", Verdict::pass},
+        Row{" slots=0", Verdict::pass}, Row{" slots=04 # x", Verdict::pass},
+        Row{" slots=2 max_slots=4", Verdict::pass}, Row{" slots=x", Verdict::fail},
+        Row{" slots=", Verdict::fail}, Row{" slots=4x", Verdict::fail}, Row{" slots=-1", Verdict::fail},
+        Row{"\tslots=2.5", Verdict::fail}, Row{" max-slots=x", Verdict::fail}, Row{" cpu=x", Verdict::fail},
+        Row{" slots=4 max_slots=2", Verdict::fail}, Row{" slots=4 max-slots=2", Verdict::fail},
+        Row{" slots=4, max_slots=8", Verdict::fail}}) {
+    CAPTURE(row.attributes);
+    DoctorInput input = four_hosts();
+    input.job.hostfile_path = "hosts";
+    input.job.hostfile_text = std::string("# slots=y\nnode1 slots=2\nnode2") + row.attributes + "\n";
+    const Finding finding = only(run("NAME-09", input));
+    CHECK(finding.verdict == row.verdict);
+    if (row.verdict == Verdict::fail) CHECK(finding.observed.starts_with("line 3: "));
+  }
+  DoctorInput input = four_hosts();
+  CHECK(only(run("NAME-09", input)).verdict == Verdict::skip);
+  input.job.hostfile_path = "hosts";
+  input.job.hostfile_text = "node2 slots=x";
+  CHECK(only(run("NAME-09", input)).remedy.commands.empty());
+  input.job.ranks_of_host["node2"] = 4;
+  CHECK(only(run("NAME-09", input)).remedy.commands[0] ==
+        "sed -i.before -E '1s/slots[[:blank:]]*=[[:blank:]]*[^[:blank:]]*/slots=4/' hosts");
 }
 
 TEST_CASE("NAME-08: slow logins stand out, a busy head does not") {

@@ -85,6 +85,17 @@ TEST_CASE("MPI-04: nothing shared, and what was asked for but is not there") {
   CHECK(finding.hosts == std::vector<std::string>{"node2"});
 }
 
+TEST_CASE("MPI-04: one host alone must have the network that was asked for") {
+  DoctorInput input = hosts_with({{{}}});
+  CHECK(only(run("MPI-04", input)).verdict == Verdict::skip);
+  input.job.interface = "eth9";
+  CHECK(only(run("MPI-04", input)).verdict == Verdict::fail);
+  input.job.interface = "eth0";
+  CHECK(only(run("MPI-04", input)).verdict == Verdict::pass);
+  input.job.interface = "10.1.1.0/24";
+  CHECK(only(run("MPI-04", input)).verdict == Verdict::pass);
+}
+
 TEST_CASE("NET-01: links down, MTUs that differ, addresses that are missing") {
   const Port ib{"ib0", "10.9.1."};
   Port down = ib, small = ib;
@@ -118,6 +129,12 @@ TEST_CASE("NET-04: the first host's ports") {
   const Finding finding = only(run("NET-04", input));
   CHECK(finding.verdict == Verdict::fail);
   CHECK(finding.observed == "port 29500: Address already in use, by python3, pid 4711");
+  input.job.ports = {22};
+  input.host("node1").facts.set("port.22", "Permission denied");
+  const Finding low = only(run("NET-04", input));
+  CHECK(low.verdict == Verdict::fail);
+  CHECK(low.why.find("already in use") == std::string::npos);
+  CHECK(low.remedy.commands == std::vector<std::string>{"export MASTER_PORT=29500"});
 }
 
 TEST_CASE("NET-03: dropped, rejected, not there, led astray") {

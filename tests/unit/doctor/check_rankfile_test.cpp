@@ -58,9 +58,24 @@ TEST_CASE("MPI-08: what can be mended is mended, the rest is written anew") {
         std::vector<std::string>{"ddlrun check-rankfile job.rf --fix > job.rf.new && mv job.rf.new job.rf"});
   input.job.rankfile_text = "rank 0=h1 slot=0:0\nrank 2=h2 slot=0:0\n";
   input.job.ranks_of_host = {{"h1", 1}, {"h2", 1}};
-  CHECK(
-      run_check("MPI-08", input)[0].remedy.commands ==
-      std::vector<std::string>{"ddlrun gen-rankfile 1x2 --hosts h1,h2 > job.rf.new && mv job.rf.new job.rf"});
+  CHECK(run_check("MPI-08", input)[0].remedy.commands ==
+        std::vector<std::string>{"ddlrun gen-rankfile 1x2 h1,h2 > job.rf.new && mv job.rf.new job.rf"});
+}
+
+TEST_CASE("MPI-08: -n against --dims") {
+  DoctorInput input;
+  input.job.dims = ddlrun::topology::parse_dims("1x2x1");
+  input.job.ranks = 2;
+  CHECK(run_check("MPI-08", input)[0].verdict == Verdict::skip);
+  input.job.ranks = 3;
+  CHECK(run_check("MPI-08", input)[0].verdict == Verdict::fail);
+}
+
+TEST_CASE("MPI-08: nobody who gave no -n is told what it asks for") {
+  // Without -n the job has as many ranks as the file has lines.
+  const auto findings = run_check("MPI-08", with_rankfile("rank 0=h1 slot=0:0\nrank 2=h2 slot=0:0\n", 2));
+  CHECK(findings[0].verdict == Verdict::fail);
+  CHECK(findings[0].observed.find("-n asks") == std::string::npos);
 }
 
 TEST_CASE("MPI-08: the shape that the program is told, as in the run of January 2018") {

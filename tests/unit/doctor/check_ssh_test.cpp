@@ -26,11 +26,10 @@ TEST_CASE("SSH-01: what ssh said decides the remedy") {
   struct Row {
     const char *kind, *command;
   };
-  for (const Row& row :
-       {Row{"no-key", "ssh-copy-id -i /home/u/.ssh/id_rsa.pub h2"}, Row{"unknown-name", "/etc/hosts"},
-        Row{"refused", "systemctl enable --now ssh"}, Row{"timeout", "ping -c 3 h2"},
-        Row{"no-route", "ping -c 3 h2"}, Row{"hung", "systemctl restart ssh"}, Row{"agent", "df -h /tmp"},
-        Row{"other", "ssh -v -o BatchMode=yes h2 true"}}) {
+  for (const Row& row : {Row{"no-key", "ssh-copy-id -i /home/u/.ssh/id_rsa.pub h2"},
+                         Row{"refused", "systemctl enable --now ssh"}, Row{"timeout", "ping -c 3 h2"},
+                         Row{"no-route", "ping -c 3 h2"}, Row{"hung", "systemctl restart ssh"},
+                         Row{"agent", "df -h /tmp"}, Row{"other", "ssh -v -o BatchMode=yes h2 true"}}) {
     CAPTURE(row.kind);
     DoctorInput input;
     input.head.facts.set("ssh.key", "/home/u/.ssh/id_rsa");
@@ -47,6 +46,63 @@ TEST_CASE("SSH-01: what ssh said decides the remedy") {
     CHECK(has);
     CHECK(find_one(findings, Verdict::pass).hosts == std::vector<std::string>{"h1"});
   }
+}
+
+TEST_CASE("SSH-01: a name that nobody knows is not taught with an address that nobody knows") {
+  DoctorInput input;
+  unreached(input, "nodo9", "unknown-name", "ssh: Could not resolve hostname nodo9");
+  Finding finding = find_one(run_check("SSH-01", input), Verdict::fail);
+  CHECK(finding.remedy.commands.empty());
+  CHECK(finding.remedy.note.find("/etc/hosts") != std::string::npos);
+  CHECK(finding.remedy.note.find("did you mean") == std::string::npos);
+  input.add("node8");  // another number is another host
+  CHECK(run_check("SSH-01", input)[1].remedy.note.find("did you mean") == std::string::npos);
+  input.head.facts.set_list("name.known", {"localhost", "node9"});
+  CHECK(run_check("SSH-01", input)[1].remedy.note.starts_with("did you mean node9, not nodo9?"));
+}
+
+TEST_CASE("SSH-01: a launcher's trouble has no words of ssh") {
+  struct Row {
+    Via via;
+    const char *kind, *command;
+    bool ssh;
+  };
+  for (const Row& row : {Row{Via::srun, "other", "scontrol show node h2", false},
+                         Row{Via::srun, "timeout", "scontrol show node h2", false},
+                         Row{Via::pbsdsh, "other", "pbsnodes h2", false},
+                         Row{Via::mpirun, "other", "mpirun -n 1 --host h2 --bind-to none true", false},
+                         Row{Via::mpirun, "no-key", "ssh-copy-id", true}}) {
+    CAPTURE(row.command);
+    DoctorInput input;
+    input.head.facts.set("ssh.key", "/home/u/.ssh/id_rsa");
+    unreached(input, "h2", row.kind, "srun: error: Application launch failed").reach.via = row.via;
+    const Finding finding = find_one(run_check("SSH-01", input), Verdict::fail);
+    CHECK(finding.remedy.commands[0].starts_with(row.command));
+    CHECK((finding.expected == "a login without a password") == row.ssh);
+  }
+}
+
+TEST_CASE("SSH-01: a key that others may read is closed, not copied again") {
+  DoctorInput input;
+  input.head.facts.set("ssh.key", "/home/u/.ssh/id_rsa");
+  input.head.facts.set_list("ssh.mode.keys", {"id_rsa 644"});
+  unreached(input, "h2", "no-key", "Permission denied (publickey).");
+  const Finding finding = find_one(run_check("SSH-01", input), Verdict::fail);
+  CHECK(finding.remedy.commands[0].starts_with("chmod 600"));
+  CHECK(finding.why.find("SSH-07") != std::string::npos);
+  input.head.facts.set_list("ssh.mode.keys", {"id_rsa 600"});
+  CHECK(find_one(run_check("SSH-01", input), Verdict::fail).remedy.commands[0].starts_with("ssh-copy-id"));
+}
+
+TEST_CASE("SSH-02: the file of the offending key, out of all that ssh says") {
+  DoctorInput input;
+  input.head.facts.set("ssh.home", "/home/u");
+  unreached(input, "h3", "changed-host-key", "Host key verification failed.").reach.said =
+      "Add correct host key in /home/u/.ssh/known_hosts to get rid of this message.\\x0d\\x0aOffending "
+      "ED25519 "
+      "key in /home/u/.ssh/known_hosts:3\\x0d\\x0a";
+  CHECK(run_check("SSH-02", input)[0].observed ==
+        "the host key is another one than /home/u/.ssh/known_hosts holds");
 }
 
 TEST_CASE("SSH-01: many hosts with one trouble are one finding, with names that a shell takes") {

@@ -99,6 +99,8 @@ TEST_CASE("SEC-03: what listens on every address") {
   CHECK(verdict_of("SEC-03", {{"listen.open", ""}, {"listen.public", "yes"}}) == "pass");
   CHECK(verdict_of("SEC-03", {{"listen.open", "6006 2000"}, {"listen.public", "no"}}) == "warn");
   CHECK(verdict_of("SEC-03", {{"listen.open", "6006 2000"}, {"listen.public", "yes"}}) == "fail");
+  CHECK(verdict_of("SEC-03", {{"listen.open", "22 0"}, {"listen.public", "yes"}}) == "pass");  // sshd
+  CHECK(verdict_of("SEC-03", {{"listen.open", "1023 0\n1024 0"}, {"listen.public", "yes"}}) == "fail");
   CHECK(verdict_of("SEC-03", {{"listen.open", "x"}, {"listen.public", "yes"}}) == "skip");
   CHECK(verdict_of("SEC-03", {}) == "skip");
 }

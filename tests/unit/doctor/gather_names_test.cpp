@@ -53,6 +53,19 @@ TEST_CASE("names: own ones first, each also as Open MPI cuts it, each asked once
   CHECK(facts.number("name.left_out") == 0);
 }
 
+TEST_CASE("names: the head tells whom its table knows where a name is unknown") {
+  for (const bool is_head : {true, false}) {
+    FakeHost host;
+    host.question.is_head = is_head;
+    host.question.names = {"nodo9"};
+    host.put("/etc/hosts", "127.0.0.1 localhost\n# 10.1.1.7 node7\n10.1.1.9\tnode9 node9.cluster # front\n");
+    const Facts facts = host.gather(name_gatherers(), "names");
+    CHECK(to_strings(facts.list("name.known")) ==
+          (is_head ? std::vector<std::string>{"localhost", "node9", "node9.cluster"}
+                   : std::vector<std::string>{}));
+  }
+}
+
 TEST_CASE("names: no more than 512, and it is told how many were left out") {
   FakeHost host;
   host.question.host = "here";

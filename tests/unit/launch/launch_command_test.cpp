@@ -284,6 +284,26 @@ TEST_CASE("what cannot start is refused before anything is written") {
   }
 }
 
+TEST_CASE("dims for several hosts without names: inside an allocation its hosts are offered") {
+  struct Row {
+    const char* name;
+    const char* value;
+    std::string says;
+  };
+  for (const Row& row :
+       {Row{"SLURM_JOB_NODELIST", "node[1-2]", "try: ddlrun launch 1x2x1 'node[1-2]' ...\n"},
+        Row{"PBS_NODEFILE", "/var/spool/nodes", "try: ddlrun launch 1x2x1 --hostfile /var/spool/nodes ...\n"},
+        Row{"OTHER", "x", "1x2x1 needs 2 hosts"}}) {
+    CAPTURE(row.says);
+    Launch launch;
+    launch.environment.variables[row.name] = row.value;
+    launch.run({"launch", "1x2x1", "--", "prog"});
+    CHECK(launch.status == 3);
+    CHECK(launch.err.find(row.says) != std::string::npos);
+    CHECK(launch.files.written.empty());
+  }
+}
+
 TEST_CASE("root, a foreign mpirun, none at all") {
   Launch root;
   root.environment.is_root = true;
@@ -308,4 +328,10 @@ TEST_CASE("root, a foreign mpirun, none at all") {
   none.run({"launch", "2", "--", "prog"});
   CHECK(none.status == 3);
   CHECK(none.err.find("apt-get install openmpi-bin") != std::string::npos);
+  none.err.clear();
+  none.run({"launch", "2", "--mpirun", "/no/mpirun", "--", "prog"});
+  CHECK(none.status == 3);
+  CHECK(none.err.find("at:  --mpirun\n") != std::string::npos);
+  CHECK(none.err.find("try: ls -l /no/mpirun; or leave out --mpirun") != std::string::npos);
+  CHECK(none.err.find("apt-get") == std::string::npos);
 }

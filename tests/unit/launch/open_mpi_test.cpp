@@ -119,10 +119,20 @@ TEST_CASE("settings that notice a lost host, unless the user has chosen") {
   };
   const std::string ssh = "-o ServerAliveInterval=5 -o ServerAliveCountMax=6";
   const std::vector<Row> rows{
-      {"nothing chosen", 4, {}, {}, {"oob_tcp_keepalive_time", "oob_tcp_keepalive_probes", ssh, "plm_rsh_args"}, {}},
+      {"nothing chosen",
+       4,
+       {},
+       {},
+       {"oob_tcp_keepalive_time", "oob_tcp_keepalive_probes", ssh, "plm_rsh_args"},
+       {}},
       {"Open MPI 5", 5, {}, {}, {"--prtemca", "oob_tcp_keepalive_time", "plm_ssh_args"}, {}},
       {"by --mca", 4, {{"oob_tcp_keepalive_time", "600"}}, {}, {"oob_tcp_keepalive_intvl", "600"}, {"10"}},
-      {"by the environment", 4, {}, {{"OMPI_MCA_oob_tcp_keepalive_time", "600"}}, {}, {"oob_tcp_keepalive_time"}},
+      {"by the environment",
+       4,
+       {},
+       {{"OMPI_MCA_oob_tcp_keepalive_time", "600"}},
+       {},
+       {"oob_tcp_keepalive_time"}},
       {"another ssh", 4, {{"plm_rsh_agent", "rsh"}}, {}, {"oob_tcp_keepalive_time"}, {"plm_rsh_args"}},
       {"options for ssh", 4, {{"plm_rsh_args", "-4"}}, {}, {"-4"}, {ssh}},
   };
@@ -145,13 +155,13 @@ TEST_CASE("what a rank executes with a keeper") {
   CHECK(plan_rank_command(program) == Command{"/opt/ddlrun", "exec", "--keep", "--", "./prog", "a b"});
   program.watch_token = "T";
   program.stall_after = 60;
-  CHECK(plan_rank_command(program) ==
-        Command{"/opt/ddlrun", "exec", "--keep", "--watch", "T", "--stall-after", "60", "--", "./prog", "a b"});
+  CHECK(plan_rank_command(program) == Command{"/opt/ddlrun", "exec", "--keep", "--watch", "T",
+                                              "--stall-after", "60", "--", "./prog", "a b"});
   program.may_lack_ddlrun = true;  // then a shell looks for it first
   const Command shell = plan_rank_command(program);
   CHECK(shell[0] == "/bin/sh");
-  CHECK(Command(shell.begin() + 3, shell.end()) ==
-        Command{"/opt/ddlrun", "exec", "--keep", "--watch", "T", "--stall-after", "60", "--", "./prog", "a b"});
+  CHECK(Command(shell.begin() + 3, shell.end()) == Command{"/opt/ddlrun", "exec", "--keep", "--watch", "T",
+                                                           "--stall-after", "60", "--", "./prog", "a b"});
   program.report_token = "R";  // who asks for places needs ddlrun
   CHECK(plan_rank_command(program)[0] == "/opt/ddlrun");
 }
