@@ -155,7 +155,8 @@ TEST_CASE("identity, kernel and processors are those of id, uname and taskset") 
   CHECK(who.user == told({"id", "-un"}));
   auto groups = who.groups;
   groups.push_back(who.gid);
-  for (const auto word : split(told({"id", "-G"}), ' ')) {
+  const std::string all_groups = told({"id", "-G"});
+  for (const auto word : split(all_groups, ' ')) {
     CHECK(std::count(groups.begin(), groups.end(), number(std::string(word))) > 0);
   }
   CHECK(who.home == std::string(split(told({"getent", "passwd", std::to_string(who.uid)}), ':')[5]));

@@ -74,6 +74,7 @@ TEST_CASE("this machine: the temporary folder is what df and findmnt say") {
   std::erase(words, std::string_view());
   REQUIRE(words.size() == 4);
   CHECK(facts.is("disk.tmp.total_bytes", words[0]));
+  if (words[2] == "-") return;  // df finds no mount either: a chroot
   CHECK(facts.is("disk.tmp.mount", words[1]));
   CHECK(facts.is("disk.tmp.source", words[2]));
   CHECK(facts.is("disk.tmp.fs", words[3]));
