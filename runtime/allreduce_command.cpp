@@ -55,19 +55,19 @@ void add_up(const AllreduceOptions& options, Communicator& ranks) {
 
 int run_allreduce_command(const std::vector<std::string>& words) {
   AllreduceOptions options;
-  const bool speaks = launched_rank() == 0;
+  std::optional<Error> mistake;
   try {
     const std::vector<Option> table = table_of(options);
     parse_options(program_name, words, table);
     if (options.help) {
-      if (speaks) fmt::print("usage: mpirun [...] ddl-train allreduce [OPTIONS]\n{}", render_options(table));
+      if (launched_rank().value_or(0) == 0)
+        fmt::print("usage: mpirun [...] ddl-train allreduce [OPTIONS]\n{}", render_options(table));
       return 0;
     }
   } catch (const Error& error) {
-    if (speaks) fmt::print(stderr, "{}", render_error(program_name, error.message()));
-    return exit_code(error.kind());
+    mistake = error;
   }
-  return run_mpi_session(program_name, [&](Communicator& ranks) { add_up(options, ranks); });
+  return run_mpi_session(program_name, mistake, [&](Communicator& ranks) { add_up(options, ranks); });
 }
 
 }  // namespace ddlrun::runtime

@@ -95,21 +95,31 @@ int run_guarded(std::string_view program, Communicator& ranks,
 
 }  // namespace
 
-int run_mpi_session(std::string_view program, const std::function<void(Communicator&)>& work) {
+int run_mpi_session(std::string_view program, const std::optional<Error>& mistake,
+                    const std::function<void(Communicator&)>& work) {
+  if (mistake && !launched_rank()) {
+    fmt::print(stderr, "{}", render_error(program, mistake->message()));
+    return exit_code(mistake->kind());
+  }
   int provided = 0;
   // Only the main thread calls MPI; OpenMP threads compute.
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   MpiCommunicator ranks;
-  return run_guarded(program, ranks, work);
+  return run_guarded(program, ranks, [&](Communicator& all) {
+    run_agreed(all, [&] {
+      if (mistake) throw Error(*mistake);
+    });
+    work(all);
+  });
 }
 
-int launched_rank() {
+std::optional<int> launched_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
     const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
     if (value == nullptr) continue;
     if (const auto rank = parse_unsigned(value, INT32_MAX)) return static_cast<int>(*rank);
   }
-  return 0;
+  return std::nullopt;
 }
 
 }  // namespace ddlrun::runtime

@@ -169,20 +169,19 @@ void train_on(const TrainOptions& options, Communicator& ranks) {
 
 int run_train_command(const std::vector<std::string>& words) {
   TrainOptions options;
-  const bool speaks = launched_rank() == 0;  // before MPI, so that help and typos need none
+  std::optional<Error> mistake;
   try {
     options = parse_train_options(words);
     if (options.help || options.version) {
-      if (speaks)
+      if (launched_rank().value_or(0) == 0)
         fmt::print("{}", options.help ? render_train_help() : fmt::format("ddl-train {}\n", DDLRUN_VERSION));
       return 0;
     }
     check_device(options);
   } catch (const Error& error) {
-    if (speaks) fmt::print(stderr, "{}", render_error(program_name, error.message()));
-    return exit_code(error.kind());
+    mistake = error;
   }
-  return run_mpi_session(program_name, [&](Communicator& ranks) { train_on(options, ranks); });
+  return run_mpi_session(program_name, mistake, [&](Communicator& ranks) { train_on(options, ranks); });
 }
 
 }  // namespace ddlrun::runtime

@@ -81,8 +81,8 @@ break_tmp_read_only() {
   undo as_root "$h2" mount -o remount,rw /tmp
   both
 }
-kind too_many_files - "$h1" - "a limit of open files too low for mpirun, which then says that it found no network" "Out of resource"
-break_too_many_files() { broken sh -c 'ulimit -n 20; exec mpirun -n 2 -H "$1:2" bin/worker' sh "$h1"; }
+kind too_many_files "C25|X52" "$h1" - "a limit of open files too low for mpirun, which says so in many ways"
+break_too_many_files() { broken sh -c 'ulimit -n 18; exec mpirun -n 2 -H "$1:2" bin/worker' sh "$h1"; }
 kind orted_killed C12 "$h2" - "orted of one host killed during the run"
 break_orted_killed() {
   kill_when_running "$h2" orted KILL
