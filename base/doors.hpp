@@ -23,7 +23,7 @@ using EnvVars = std::map<std::string, std::string>;
 
 // Limits of one child; 0 means no limit of our own.
 struct ProcessLimits {
-  std::chrono::milliseconds timeout{0};    // wall clock; then TERM, then KILL to its process group
+  std::chrono::milliseconds timeout{0};    // wall clock; then TERM, then KILL to its group, then it is left
   std::uint64_t memory_bytes = 0;          // RLIMIT_AS
   unsigned cpu_seconds = 0;                // RLIMIT_CPU
   std::uint64_t output_bytes = 64u << 20;  // per stream; what comes after is dropped and `truncated` set
@@ -45,8 +45,8 @@ struct ProcessResult {
   std::string start_error;  // why it could not be started ("No such file or directory"), else empty
   std::string out;
   std::string err;
-  int passed_on = 0;                     // run_attached: the last signal sent to us meanwhile, or 0
-  std::chrono::milliseconds elapsed{0};  // converse: from start to end
+  int passed_on = 0;                     // run_guarded: the last signal sent to us meanwhile, or 0
+  std::chrono::milliseconds elapsed{0};  // of a captured child: from start to end
   std::vector<Replied> replied;          // converse: when each reply was given, in order
 
   bool ok() const { return exit_status == 0 && start_error.empty() && !timed_out; }
@@ -100,18 +100,13 @@ class ProcessRunner {
   // `out`. A crash, an exception or a hang costs that one result.
   virtual std::vector<ProcessResult> run_functions(
       std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) = 0;
-  // Runs in the foreground: the child has our stdin and stdout, signals sent to us are passed on, and the
-  // child gets SIGTERM if we die. stderr is ours too, unless `err_lines` is given. `extra` is added to our
-  // environment. Returns how it ended; out and err stay empty.
-  virtual ProcessResult run_attached(const Command& command, const EnvVars& extra,
-                                     const LineSink& err_lines) = 0;
-  // The same, and nothing that the child started outlives it or us: a guardian process ends what is left,
-  // with TERM and 2 s later KILL. The child itself is killed at once if we are: mpirun takes too long to end
-  // a job.
+  // Runs in the foreground: the child has our stdin and stdout, signals sent to us are passed on. stderr is
+  // ours too, unless `attention` takes its lines. `extra` is added to our environment. Returns how it ended;
+  // out and err stay empty. Nothing that the child started outlives it or us: a guardian process ends what is
+  // left, with TERM and 2 s later KILL. The child itself is killed at once if we are: mpirun takes too long
+  // to end a job.
   virtual ProcessResult run_guarded(const Command& command, const EnvVars& extra,
-                                    const Attention& attention) {
-    return run_attached(command, extra, attention.err_lines);
-  }
+                                    const Attention& attention) = 0;
 };
 
 class FileSystem {

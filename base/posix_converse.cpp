@@ -8,9 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
 #include <deque>
 #include <map>
 
@@ -91,23 +89,16 @@ class Talk {
   }
 
   void listen() {
-    drain(child_.out, result_.out);
-    drain(child_.err, result_.err);
+    drain(child_.out, [&](std::string_view bytes) { append(result_.out, bytes); });
+    drain(child_.err, [&](std::string_view bytes) { append(result_.err, bytes); });
     answer_new_lines();
   }
 
-  void drain(Fd& fd, std::string& text) {
-    std::array<char, 1 << 16> buffer;
-    while (fd.open()) {
-      const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0 && errno == EAGAIN) return;
-      if (n <= 0) return fd.reset();
-      const std::size_t room =
-          limits_.output_bytes - std::min<std::size_t>(limits_.output_bytes, text.size());
-      if (static_cast<std::size_t>(n) > room) result_.truncated = true;
-      text.append(buffer.data(), std::min(room, static_cast<std::size_t>(n)));
-    }
+  void append(std::string& stream, std::string_view bytes) {
+    const std::size_t room =
+        limits_.output_bytes - std::min<std::size_t>(limits_.output_bytes, stream.size());
+    if (bytes.size() > room) result_.truncated = true;
+    stream.append(bytes.substr(0, room));
   }
 
   void answer_new_lines() {

@@ -74,14 +74,14 @@ std::vector<pid_t> children_of(pid_t pid) {
   return children;
 }
 
-std::vector<ProcessStat> descend_by_children(pid_t root) {
-  std::vector<ProcessStat> found;
+std::vector<Process> descend_by_children(pid_t root) {
+  std::vector<Process> found;
   std::vector<pid_t> parents{root};
   for (std::size_t i = 0; i < parents.size(); ++i) {
     for (const pid_t child : children_of(parents[i])) {
-      ProcessStat stat = read_process_stat(child);
-      if (stat.id.pid < 0) continue;
-      found.push_back(std::move(stat));
+      Process process = read_process(child);
+      if (process.id.pid < 0) continue;
+      found.push_back(std::move(process));
       parents.push_back(child);
     }
   }
@@ -89,18 +89,18 @@ std::vector<ProcessStat> descend_by_children(pid_t root) {
 }
 
 // Where the kernel keeps no lists of children: by everybody's parent.
-std::vector<ProcessStat> descend_by_parents(pid_t root) {
-  std::vector<ProcessStat> all, found;
+std::vector<Process> descend_by_parents(pid_t root) {
+  std::vector<Process> all, found;
   for (const pid_t pid : numbers_in("/proc")) {
-    ProcessStat stat = read_process_stat(pid);
-    if (stat.id.pid >= 0) all.push_back(std::move(stat));
+    Process process = read_process(pid);
+    if (process.id.pid >= 0) all.push_back(std::move(process));
   }
   std::set<pid_t> seen{root};
   for (bool grown = true; grown;) {
     grown = false;
-    for (const ProcessStat& stat : all) {
-      if (seen.count(stat.parent) == 0 || !seen.insert(stat.id.pid).second) continue;
-      found.push_back(stat);
+    for (const Process& process : all) {
+      if (seen.count(process.parent) == 0 || !seen.insert(process.id.pid).second) continue;
+      found.push_back(process);
       grown = true;
     }
   }
@@ -120,26 +120,22 @@ bool has_children() {
 
 }  // namespace
 
-ProcessStat parse_process_stat(const std::string& text) {
-  ProcessStat stat;
-  const std::size_t open = text.find('('), close = text.rfind(')');
-  if (open == std::string::npos || close == std::string::npos || close < open) return stat;
-  const auto pid = parse_unsigned(trim(std::string_view(text).substr(0, open)), 1u << 30);
-  const auto fields = split(trim(std::string_view(text).substr(close + 1)), ' ');
-  if (!pid || fields.size() < 20 || fields[0].size() != 1) return stat;
-  stat.id = {static_cast<pid_t>(*pid), number_or_0(fields[19])};
-  stat.state = fields[0][0];
-  stat.parent = static_cast<pid_t>(number_or_0(fields[1]));
-  stat.cpu_ticks = number_or_0(fields[11]) + number_or_0(fields[12]);
-  stat.name = word(text.substr(open + 1, close - open - 1));
-  return stat;
+Process as_process(const std::optional<ProcessStat>& stat) {
+  Process process;
+  if (!stat) return process;
+  process.id = {static_cast<pid_t>(stat->pid), stat->started_ticks};
+  process.state = stat->state;
+  process.parent = static_cast<pid_t>(stat->parent);
+  process.cpu_ticks = stat->busy_ticks;
+  process.name = word(stat->command);
+  return process;
 }
 
-ProcessStat read_process_stat(pid_t pid) {
-  return parse_process_stat(read_small(fmt::format("/proc/{}/stat", pid)));
+Process read_process(pid_t pid) {
+  return as_process(parse_process_stat(read_small(fmt::format("/proc/{}/stat", pid))));
 }
 
-std::vector<ProcessStat> find_descendants(pid_t root) {
+std::vector<Process> find_descendants(pid_t root) {
   static const bool lists = kernel_lists_children();
   return lists ? descend_by_children(root) : descend_by_parents(root);
 }
@@ -147,7 +143,7 @@ std::vector<ProcessStat> find_descendants(pid_t root) {
 void signal_process(const ProcessId& process, int signal) {
   // With a handle first and the look second, no other process can be meant.
   const Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
-  if (read_process_stat(process.pid).id != process) return;
+  if (read_process(process.pid).id != process) return;
   if (handle.open())
     ::syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0);
   else
@@ -163,15 +159,15 @@ int end_descendants(std::chrono::milliseconds grace) {
     reap_all();
     const auto now = Steady::now();
     if (!has_children() || now > give_up_at) return static_cast<int>(told.size());
-    for (const ProcessStat& stat : find_descendants(::getpid())) {
-      if (stat.state == 'Z') continue;
-      const bool fresh = std::find(told.begin(), told.end(), stat.id) == told.end();
-      if (fresh) told.push_back(stat.id);
+    for (const Process& process : find_descendants(::getpid())) {
+      if (process.state == 'Z') continue;
+      const bool fresh = std::find(told.begin(), told.end(), process.id) == told.end();
+      if (fresh) told.push_back(process.id);
       if (now >= kill_at) {
-        signal_process(stat.id, SIGKILL);
+        signal_process(process.id, SIGKILL);
       } else if (fresh) {
-        signal_process(stat.id, SIGTERM);
-        signal_process(stat.id, SIGCONT);  // a stopped one hears it too
+        signal_process(process.id, SIGTERM);
+        signal_process(process.id, SIGCONT);  // a stopped one hears it too
       }
     }
     ::poll(nullptr, 0, now - start < std::chrono::milliseconds(200) ? 10 : 50);
@@ -198,15 +194,15 @@ int weight(char state) {
   }
 }
 
-void add_process(TreeSample& sample, const ProcessStat& process) {
+void add_process(TreeSample& sample, const Process& process) {
   const std::string tasks = fmt::format("/proc/{}/task", process.id.pid);
   char state = process.state;
   std::uint64_t precise = 0;
   for (const pid_t task : numbers_in(tasks)) {
     const std::string schedstat = read_small(fmt::format("{}/{}/schedstat", tasks, task));
     precise += number_or_0(split(schedstat, ' ').front());
-    const char own = parse_process_stat(read_small(fmt::format("{}/{}/stat", tasks, task))).state;
-    if (weight(own) > weight(state)) state = own;
+    const auto own = parse_process_stat(read_small(fmt::format("{}/{}/stat", tasks, task)));
+    if (own && weight(own->state) > weight(state)) state = own->state;
   }
   constexpr std::uint64_t ns_per_tick = 10'000'000;
   sample.cpu_ns += precise > 0 ? precise : process.cpu_ticks * ns_per_tick;
@@ -226,10 +222,10 @@ void add_process(TreeSample& sample, const ProcessStat& process) {
 
 TreeSample read_tree_sample(pid_t root) {
   TreeSample sample;
-  const ProcessStat top = read_process_stat(root);
+  const Process top = read_process(root);
   if (top.id.pid < 0) return sample;
   add_process(sample, top);
-  for (const ProcessStat& process : find_descendants(root)) add_process(sample, process);
+  for (const Process& process : find_descendants(root)) add_process(sample, process);
   const std::string where = read_small(fmt::format("/proc/{}/wchan", sample.pid));
   if (where != "0") sample.waits_in = word(where);
   return sample;

@@ -2,12 +2,14 @@
 // All processes below one, as /proc tells: how they get on, and their end. Linux only.
 #pragma once
 
+#include "base/process_stat.hpp"
 #include "base/tree_sample.hpp"
 
 #include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +23,8 @@ struct ProcessId {
   bool operator==(const ProcessId&) const = default;
 };
 
-// What /proc/PID/stat says.
-struct ProcessStat {
+// A process that can be told from others and named in a line of words.
+struct Process {
   ProcessId id;
   pid_t parent = -1;
   char state = '?';  // R S D T t Z X
@@ -30,14 +32,14 @@ struct ProcessStat {
   std::uint64_t cpu_ticks = 0;
 };
 
-// Of the text of a stat file; pid -1 if it is none. The name may hold blanks and brackets.
-ProcessStat parse_process_stat(const std::string& text);
+// pid -1 where there is no stat.
+Process as_process(const std::optional<ProcessStat>& stat);
 
 // pid -1 if there is no such process.
-ProcessStat read_process_stat(pid_t pid);
+Process read_process(pid_t pid);
 
 // All below `root`, parents first; a zombie is one too.
-std::vector<ProcessStat> find_descendants(pid_t root);
+std::vector<Process> find_descendants(pid_t root);
 
 // Sends the signal unless the process has gone meanwhile.
 void signal_process(const ProcessId& process, int signal);

@@ -16,8 +16,6 @@ class PosixProcesses : public ProcessRunner {
                 const std::function<void(std::size_t index, ProcessResult&& result)>& ended) override;
   std::vector<ProcessResult> run_functions(
       std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) override;
-  ProcessResult run_attached(const Command& command, const EnvVars& extra,
-                             const LineSink& err_lines) override;
   ProcessResult run_guarded(const Command& command, const EnvVars& extra,
                             const Attention& attention) override;
 };

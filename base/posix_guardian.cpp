@@ -85,7 +85,7 @@ class Guardian {
       send_report(reports_, {Report::failed, child.start_errno, 0});
       return false;
     }
-    program_ = read_process_stat(child.pid).id;
+    program_ = read_process(child.pid).id;
     program_.pid = child.pid;
     ::setpgid(0, 0);  // out of reach of a KILL to the group
     detach(STDIN_FILENO);

@@ -118,6 +118,17 @@ int Fd::release() {
   return fd;
 }
 
+void drain(Fd& fd, const std::function<void(std::string_view bytes)>& take) {
+  std::array<char, 1 << 16> buffer;
+  while (fd.open()) {
+    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) return;
+    if (n <= 0) return fd.reset();
+    take({buffer.data(), static_cast<std::size_t>(n)});
+  }
+}
+
 Child spawn_child(const Command& command, const SpawnOptions& options) {
   Child child;
   if (command.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One child process with its pipes: the part that captured and attached runs share.
+// One child process with its pipes: the part that captured and guarded runs share.
 #pragma once
 
 #include "base/doors.hpp"
@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace ddlrun {
 
@@ -29,6 +30,9 @@ class Fd {
  private:
   int fd_ = -1;
 };
+
+// Gives what there is to read to `take`, in portions; closes the descriptor at its end.
+void drain(Fd& fd, const std::function<void(std::string_view bytes)>& take);
 
 struct Pipe {
   Fd read, write;

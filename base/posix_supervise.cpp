@@ -36,7 +36,7 @@ void pass_on(const signalfd_siginfo& info, pid_t program) {
   const bool by_a_process = info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE;
   if (!by_a_process || sender == 0 || info.ssi_signo == SIGCHLD) return;
   const pid_t launcher = ::getppid();
-  if (sender == launcher || sender == read_process_stat(launcher).parent) return;
+  if (sender == launcher || sender == read_process(launcher).parent) return;
   ::kill(program, static_cast<int>(info.ssi_signo));
 }
 

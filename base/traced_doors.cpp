@@ -27,23 +27,13 @@ void TracedProcesses::converse(std::span<const Conversation> conversations, cons
   inner_.converse(conversations, limits, window, ended);
 }
 
-void TracedProcesses::trace_attached(const Command& command, const EnvVars& extra) {
+ProcessResult TracedProcesses::run_guarded(const Command& command, const EnvVars& extra,
+                                           const Attention& attention) {
   Command shown;
   if (!extra.empty()) shown.push_back("env");
   for (const auto& [name, value] : extra) shown.push_back(name + "=...");  // values may be secrets
   shown.insert(shown.end(), command.begin(), command.end());
   trace_(fmt::format("+ {}\n", render_shell(shown)));
-}
-
-ProcessResult TracedProcesses::run_attached(const Command& command, const EnvVars& extra,
-                                            const LineSink& err_lines) {
-  trace_attached(command, extra);
-  return inner_.run_attached(command, extra, err_lines);
-}
-
-ProcessResult TracedProcesses::run_guarded(const Command& command, const EnvVars& extra,
-                                           const Attention& attention) {
-  trace_attached(command, extra);
   return inner_.run_guarded(command, extra, attention);
 }
 

@@ -23,14 +23,10 @@ class TracedProcesses : public ProcessRunner {
       std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) override {
     return inner_.run_functions(functions);
   }
-  ProcessResult run_attached(const Command& command, const EnvVars& extra,
-                             const LineSink& err_lines) override;
   ProcessResult run_guarded(const Command& command, const EnvVars& extra,
                             const Attention& attention) override;
 
  private:
-  void trace_attached(const Command& command, const EnvVars& extra);
-
   ProcessRunner& inner_;
   Trace trace_;
 };

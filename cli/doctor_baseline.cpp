@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/doctor_baseline.hpp"
 
+#include "cli/state_folder.hpp"
 #include "doctor/baseline.hpp"
 
 #include <fmt/chrono.h>
@@ -15,9 +16,8 @@ namespace {
 
 std::string baseline_file(System& system, const BaselineRequest& request) {
   if (!request.file.empty()) return request.file;
-  const std::string state = system.environment.get("XDG_STATE_HOME");
-  const std::string home = system.environment.get("HOME");
-  const std::string folder = state.starts_with('/') ? state + "/ddlrun" : home + "/.local/state/ddlrun";
+  const std::string folder =
+      find_state_folder(system.environment, "the baseline", "--baseline-file ./baseline.json");
   system.files.make_folders(folder);
   return folder + "/baseline.json";
 }

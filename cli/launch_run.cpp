@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/launch_attention.hpp"
+#include "cli/state_folder.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/plan_json.hpp"
 
@@ -16,16 +17,6 @@
 namespace ddlrun::cli {
 
 namespace {
-
-std::string state_folder(const Environment& environment) {
-  const std::string xdg = environment.get("XDG_STATE_HOME");
-  if (xdg.starts_with('/')) return xdg + "/ddlrun/runs";
-  const std::string home = environment.get("HOME");
-  if (home.starts_with('/')) return home + "/.local/state/ddlrun/runs";
-  throw Error(ErrorKind::request,
-              {"there is no place for the run folder: neither XDG_STATE_HOME nor HOME is set", "environment",
-               "--run-folder ./run"});
-}
 
 void write_inputs(System& system, const LaunchRun& run) {
   const auto write = [&](const std::string& name, std::string_view bytes) {
@@ -87,7 +78,8 @@ std::string choose_run_folder(System& system, const std::string& wanted, bool cr
     if (create) system.files.make_folders(wanted);
     return wanted;
   }
-  const std::string base = state_folder(system.environment);
+  const std::string base =
+      find_state_folder(system.environment, "the run folder", "--run-folder ./run") + "/runs";
   const std::string prefix = base + "/" + launch::render_time_for_names(system.clock.now()) + "-";
   if (!create) return prefix + "new";
   system.files.make_folders(base);

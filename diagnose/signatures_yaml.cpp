@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "diagnose/line_pattern.hpp"
 #include "diagnose/literal_scanner.hpp"
-#include "diagnose/yaml_tree.hpp"
+#include "base/yaml_tree.hpp"
 
 #include <fmt/format.h>
 

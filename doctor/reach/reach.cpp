@@ -47,9 +47,7 @@ std::shared_ptr<const std::string> pack(FileSystem& files, const AgentBinary& ag
 class Round {
  public:
   Round(System& system, const AgentBinary& agent, const ReachOptions& options)
-      : agent_(agent), options_(options), targets_(system, options) {
-    packed_ = pack(system.files, agent, arguments_);
-    arguments_.insert(arguments_.begin(), {agent.path, agent.id, agent.loader});
+      : files_(system.files), agent_(agent), options_(options), targets_(system, options) {
     if (options.via == Via::pbsdsh) pbs_.emplace(system, agent);
   }
 
@@ -62,6 +60,7 @@ class Round {
       return conversation;
     }
     if (pbs_) return pbs_->plan(question);
+    pack_once();
     conversation.command =
         plan_reach_command(options_, question.host, std::string(agent_script()), arguments_);
     conversation.target = targets_.of(question.host);
@@ -73,6 +72,14 @@ class Round {
   }
 
  private:
+  // Some 10 MB, which only a connection needs.
+  void pack_once() {
+    if (packed_) return;
+    arguments_ = {agent_.path, agent_.id, agent_.loader};
+    packed_ = pack(files_, agent_, arguments_);
+  }
+
+  FileSystem& files_;
   const AgentBinary& agent_;
   const ReachOptions& options_;
   Targets targets_;

@@ -15,17 +15,19 @@ may_include() {
     base) echo base ;;
     topology) echo topology base ;;
     rankfile) echo rankfile topology base ;;
-    templates) echo templates rankfile topology base ;;
-    schedulers) echo schedulers templates rankfile topology base ;;
+    affinity) echo affinity topology base ;;
+    templates) echo templates topology base ;;
+    schedulers) echo schedulers templates affinity topology base ;;
+    job_scripts) echo job_scripts schedulers templates affinity topology base ;;
     diagnose) echo diagnose base ;;
-    launch) echo launch schedulers templates rankfile topology base ;;
-    doctor) echo doctor schedulers templates rankfile topology base ;;
-    cli) echo cli diagnose doctor launch schedulers templates rankfile topology base ;;
+    launch) echo launch affinity rankfile topology base ;;
+    doctor) echo doctor affinity rankfile topology base ;;
+    cli) echo cli diagnose doctor launch job_scripts schedulers templates affinity rankfile topology base ;;
     runtime) echo runtime base ;;
   esac
 }
 
-for room in base topology rankfile templates schedulers launch diagnose doctor cli runtime; do
+for room in base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor cli runtime; do
   allowed=" $(may_include "$room") "
   while IFS=: read -r file line include; do
     target=${include#*\"}
@@ -34,7 +36,7 @@ for room in base topology rankfile templates schedulers launch diagnose doctor c
       *" $target "*) ;;
       *) breach "$file:$line: $room/ may not include $target/" ;;
     esac
-  done < <(sources "$room" | xargs -r grep -nE '^#include "[a-z_]+/')
+  done < <(sources "$room" | xargs -r grep -HnE '^#include "[a-z_]+/')
 done
 
 # Of base, the runtime takes errors and text only.
@@ -43,18 +45,19 @@ while IFS=: read -r file line include; do
     *'"base/error.hpp"'* | *'"base/text.hpp"'*) ;;
     *) breach "$file:$line: runtime/ takes only base/error.hpp and base/text.hpp" ;;
   esac
-done < <(sources runtime | xargs -r grep -nE '^#include "base/')
+done < <(sources runtime | xargs -r grep -HnE '^#include "base/')
 
 # third-party header (regular expression): files that may include it (regular expression)
 third_party() {
   while IFS=: read -r file line _; do
     [[ $file =~ $2 ]] || breach "$file:$line: <$1> is only for $2"
-  done < <(sources base topology rankfile templates schedulers launch diagnose doctor cli runtime | xargs grep -nE "^#include <$1")
+  done < <(sources base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor cli runtime | xargs grep -HnE "^#include <$1")
 }
 third_party 'hwloc' '^topology/hwloc_[a-z_]*\.cpp$'
 third_party 'CLI/' '^cli/'
 third_party 'nlohmann/' '_json\.cpp$|^runtime/.*(json|metrics).*\.cpp$'
 third_party 'yaml-cpp/' '_yaml\.cpp$'
+third_party 'sqlite3' '_sqlite\.cpp$'
 third_party 'mpi\.h' '^runtime/mpi_'
 third_party '(dnnl|oneapi)' '^runtime/cpu_'
 third_party '(cuda|nccl|cublas|cudnn)' '(^|/)cuda_'
@@ -63,8 +66,8 @@ third_party 'doctest' '^$'
 # Effects belong to the doors of base/ (and to the runtime, which is a program of its own).
 while IFS=: read -r file line text; do
   breach "$file:$line: an effect outside base/: $text"
-done < <(sources topology rankfile templates schedulers launch diagnose doctor cli | grep -vE '^topology/(cuda_plugin/|hwloc_)' |
-         xargs grep -nE '\b(getenv|system|popen|fork|execvp|posix_spawn|exit|_exit|abort)\(|std::(cout|cerr|ofstream|ifstream)\b|\bprintf\(')
+done < <(sources topology rankfile affinity templates schedulers job_scripts launch diagnose doctor cli | grep -vE '^topology/(cuda_plugin/|hwloc_)' |
+         xargs grep -HnE '\b(getenv|system|popen|fork|execvp|posix_spawn|exit|_exit|abort)\(|std::(cout|cerr|ofstream|ifstream)\b|\bprintf\(')
 
 # Every test is in a target.
 while read -r test; do
@@ -79,7 +82,7 @@ done < <(find tests/cli tests/mpi tests/gpu -name '*.sh' 2>/dev/null)
 # Rooms stay small, and say what they are for.
 while read -r lines file; do
   [ "$file" = total ] || [ "$lines" -le 400 ] || breach "$file: $lines lines, at most 400"
-done < <(sources base topology rankfile templates schedulers launch diagnose doctor cli runtime tests | xargs wc -l)
+done < <(sources base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor cli runtime tests | xargs wc -l)
 [ "$(wc -l < cli/main.cpp)" -le 20 ] || breach "cli/main.cpp: more than 20 lines"
 for room in base topology rankfile diagnose launch cli runtime tests; do
   [ -f "$room/README.md" ] || breach "$room/README.md: missing"
@@ -87,7 +90,7 @@ for room in base topology rankfile diagnose launch cli runtime tests; do
 done
 while read -r file; do
   head -3 "$file" | grep -q 'SPDX-License-Identifier: MIT' || breach "$file: no SPDX line"
-done < <(sources base topology rankfile templates schedulers launch diagnose doctor cli runtime tests)
+done < <(sources base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor cli runtime tests)
 
 if [ "$breaches" -gt 0 ]; then
   echo "$breaches breaches of the house rules"

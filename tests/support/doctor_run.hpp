@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Runs one check of the tables, and finds its findings.
+// Runs one check by its id, holds its findings to what every finding owes a person, and finds one of them.
 #pragma once
 
 #include "doctor/check.hpp"
 #include "tests/support/doctor_input.hpp"
+
+#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -13,24 +15,33 @@
 
 namespace ddlrun::tests {
 
-inline std::vector<doctor::Finding> run_check(std::span<const doctor::Check> table, std::string_view id,
-                                              const DoctorInput& input) {
-  for (const doctor::Check& check : table) {
-    if (check.id != id) continue;
-    auto findings = check.run(input.get());
-    for (const doctor::Finding& finding : findings) {
-      if (finding.id != id) throw std::logic_error("a finding of another check: " + finding.id);
-      const bool bad = finding.verdict == doctor::Verdict::warn || finding.verdict == doctor::Verdict::fail;
-      if (bad && (finding.why.empty() || finding.expected.empty() ||
-                  (finding.remedy.commands.empty() && finding.remedy.note.empty())))
-        throw std::logic_error("a finding without why, expected or remedy: " + finding.observed);
-    }
-    return findings;
-  }
-  throw std::logic_error("no such check");
+// What holds for every finding: an id, and for warn and fail all that a person needs.
+inline void check_complete(const doctor::Finding& finding, std::string_view id) {
+  CAPTURE(finding.observed);
+  CHECK(finding.id == id);
+  CHECK_FALSE(finding.observed.empty());
+  if (finding.verdict != doctor::Verdict::warn && finding.verdict != doctor::Verdict::fail) return;
+  CHECK_FALSE(finding.expected.empty());
+  CHECK_FALSE(finding.why.empty());
+  CHECK_FALSE((finding.remedy.commands.empty() && finding.remedy.note.empty()));
 }
+
+// All findings of the check, each of them complete.
 inline std::vector<doctor::Finding> run_check(std::string_view id, const DoctorInput& input) {
-  return run_check(doctor::software_checks(), id, input);
+  CAPTURE(id);
+  const auto& checks = doctor::all_checks();
+  const auto has_id = [&](const doctor::Check& check) { return check.id == id; };
+  const auto check = std::find_if(checks.begin(), checks.end(), has_id);
+  REQUIRE(check != checks.end());
+  auto findings = check->run(input.get());
+  for (const doctor::Finding& finding : findings) check_complete(finding, id);
+  return findings;
+}
+
+// The one finding that there is.
+inline const doctor::Finding& only(const std::vector<doctor::Finding>& findings) {
+  REQUIRE(findings.size() == 1);
+  return findings.front();
 }
 
 // The only finding with that verdict.

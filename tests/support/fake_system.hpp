@@ -36,7 +36,7 @@ struct FakeProcesses : ProcessRunner {
     for (const auto& [function, limit] : functions) results.emplace_back().out = function();
     return results;
   }
-  ProcessResult run_attached(const Command& command, const EnvVars&, const LineSink&) override {
+  ProcessResult run_guarded(const Command& command, const EnvVars&, const Attention&) override {
     return run(command, {});
   }
 };

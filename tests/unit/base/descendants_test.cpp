@@ -53,25 +53,27 @@ TEST_CASE("the line of /proc/PID/stat") {
             5551},
         Row{"9 (a) R (b c) T 7 812 812 0 -1 4194560 1 0 0 0 30 4 0 0 20 0 1 0 77 9\n", 9, 'T', "a)_R_(b_c",
             77},
+        Row{"4294967308 (train) S 7 812 812 0 -1 4194560 1 0 0 0 30 4 0 0 20 0 1 0 5551 9 9\n", -1, '?', "",
+            0},  // no pid: too large
         Row{"", -1, '?', "", 0}, Row{"812 (train) S 7", -1, '?', "", 0}, Row{"x (y) S", -1, '?', "", 0}}) {
     CAPTURE(row.text);
-    const ProcessStat stat = parse_process_stat(row.text);
-    CHECK(stat.id.pid == row.pid);
-    CHECK(stat.state == row.state);
-    CHECK(stat.id.start == row.start);
-    if (row.pid > 0) CHECK(stat.name == row.name);
+    const Process process = as_process(parse_process_stat(row.text));
+    CHECK(process.id.pid == row.pid);
+    CHECK(process.state == row.state);
+    CHECK(process.id.start == row.start);
+    if (row.pid > 0) CHECK(process.name == row.name);
   }
-  CHECK(read_process_stat(::getpid()).id.pid == ::getpid());
-  CHECK(read_process_stat(::getpid()).parent == ::getppid());
+  CHECK(read_process(::getpid()).id.pid == ::getpid());
+  CHECK(read_process(::getpid()).parent == ::getppid());
 }
 
 TEST_CASE("a signal reaches only the process that was meant") {
   PosixProcesses processes;
-  const ProcessId self = read_process_stat(::getpid()).id;
+  const ProcessId self = read_process(::getpid()).id;
   ::signal(SIGUSR1, SIG_DFL);
   signal_process({self.pid, self.start + 1}, SIGUSR1);  // would end us
   signal_process({1 << 22, 1}, SIGUSR1);
-  CHECK(read_process_stat(::getpid()).id == self);
+  CHECK(read_process(::getpid()).id == self);
 }
 
 TEST_CASE("nothing of a guarded run stays behind, whatever it does") {

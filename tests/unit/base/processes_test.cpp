@@ -59,20 +59,21 @@ TEST_CASE("many children run side by side, results in order") {
   CHECK(elapsed < std::chrono::milliseconds(1800));  // one after the other takes 2 s and more
 }
 
-TEST_CASE("an attached child gets our signals, its stderr comes in lines") {
+TEST_CASE("a child in the foreground gets our signals, its stderr comes in lines") {
   PosixProcesses processes;
   std::vector<std::string> lines;
-  const LineSink sink = [&](std::string_view line) {
+  Attention attention;
+  attention.err_lines = [&](std::string_view line) {
     lines.emplace_back(line);
     if (line == "ready\n") ::kill(::getpid(), SIGTERM);  // to us: it must arrive there
   };
-  const auto result = processes.run_attached(
+  const auto result = processes.run_guarded(
       {"/bin/sh", "-c", "trap 'echo got >&2; exit 3' TERM; echo ready >&2; while :; do sleep 0.05; done"},
-      {{"X", "y z"}}, sink);
+      {{"X", "y z"}}, attention);
   CHECK(result.exit_status == 3);
   CHECK(lines == std::vector<std::string>{"ready\n", "got\n"});
   lines.clear();
-  processes.run_attached({"/bin/sh", "-c", "printf '%s\\nrest' \"$X\" >&2"}, {{"X", "y z"}}, sink);
+  processes.run_guarded({"/bin/sh", "-c", "printf '%s\\nrest' \"$X\" >&2"}, {{"X", "y z"}}, attention);
   CHECK(lines == std::vector<std::string>{"y z\n", "rest"});
 }
 

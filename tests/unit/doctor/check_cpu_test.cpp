@@ -21,13 +21,8 @@ Job affinity(const std::string& value) { return with({}, "KMP_AFFINITY", value);
 }  // namespace
 
 TEST_CASE("processors: verdicts at both sides of each threshold") {
-  struct Row {
-    const char *id, *verdict;
-    FactTable facts;
-    Job job;
-  };
   const Job no_job;
-  const std::vector<Row> rows{
+  check_rows({
       {"CPU-04", "pass", cores("68", "272"), with(job_of(1), "OMP_NUM_THREADS", "60")},
       {"CPU-04", "pass", cores("8", "8"), with(job_of(4), "OMP_NUM_THREADS", "2")},
       {"CPU-04", "fail", cores("8", "8"), with(job_of(4), "OMP_NUM_THREADS", "3")},
@@ -74,13 +69,7 @@ TEST_CASE("processors: verdicts at both sides of each threshold") {
       {"CPU-11", "warn", {{"process.zombies", "100"}, {"process.stuck", ""}}, no_job},
       {"CPU-11", "warn", {{"process.zombies", "0"}, {"process.stuck", "77 cp"}}, no_job},
       {"CPU-11", "skip", {}, no_job},
-  };
-  for (const Row& row : rows) {
-    CAPTURE(row.id);
-    for (const auto& [name, text] : row.facts) CAPTURE(name + "=" + text);
-    for (const auto& [name, text] : row.job.environment) CAPTURE(name + "=" + text);
-    CHECK(verdict_of(row.id, row.facts, row.job) == row.verdict);
-  }
+  });
 }
 
 TEST_CASE("CPU-04 says how many threads fit") {

@@ -50,9 +50,8 @@ TEST_CASE("DATA-01: the host whose data differ is named, whatever is wrong with 
         Row{"a size differs", data("folder", "4", "54950048", "aa", "bc"),
             "/data/mnist: 4 files, 52.4 MiB"}}) {
     CAPTURE(row.what);
-    const auto findings = run_check(four({{"h3", row.facts}}), "DATA-01");
+    const auto findings = run_system_check("DATA-01", four({{"h3", row.facts}}));
     REQUIRE(findings.size() == 2);
-    for (const Finding& finding : findings) check_complete(finding, "DATA-01");
     const Finding* const fail = find(findings, Verdict::fail);
     REQUIRE(fail != nullptr);
     CHECK(fail->hosts == std::vector<std::string>{"h3"});
@@ -65,9 +64,8 @@ TEST_CASE("DATA-01: a mount that hangs is named, also where nobody has data") {
   const FactTable hung{{"data.0.state", "hung"}, {"data.0.mount", "/data"}};
   for (const FactTable& others : {full, missing}) {
     const auto findings =
-        run_check(four({{"h1", others}, {"h2", hung}, {"h3", others}, {"h4", others}}), "DATA-01");
+        run_system_check("DATA-01", four({{"h1", others}, {"h2", hung}, {"h3", others}, {"h4", others}}));
     REQUIRE(findings.size() == 2);
-    check_complete(findings[1], "DATA-01");
     CHECK(findings[1].hosts == std::vector<std::string>{"h2"});
     CHECK(findings[1].observed == "/data/mnist: no answer within 4 s");
     CHECK(findings[1].remedy.commands == std::vector<std::string>{"umount -l /data"});
@@ -75,7 +73,7 @@ TEST_CASE("DATA-01: a mount that hangs is named, also where nobody has data") {
 }
 
 TEST_CASE("DATA-01: an empty folder is never what others are measured by") {
-  const auto findings = run_check(four({{"h1", empty}, {"h2", empty}, {"h3", empty}}), "DATA-01");
+  const auto findings = run_system_check("DATA-01", four({{"h1", empty}, {"h2", empty}, {"h3", empty}}));
   const Finding* const fail = find(findings, Verdict::fail);
   REQUIRE(fail != nullptr);
   CHECK(fail->expected == "4 files, 52.4 MiB, as on h4");
@@ -83,7 +81,7 @@ TEST_CASE("DATA-01: an empty folder is never what others are measured by") {
 
 TEST_CASE("DATA-01: half against half goes by the head") {
   const FactTable other = data("folder", "9", "1", "cc", "dd");
-  const auto findings = run_check(four({{"h1", other}, {"h2", other}}, full), "DATA-01");
+  const auto findings = run_system_check("DATA-01", four({{"h1", other}, {"h2", other}}, full));
   const Finding* const fail = find(findings, Verdict::fail);
   REQUIRE(fail != nullptr);
   CHECK(fail->hosts == std::vector<std::string>{"h1", "h2"});
@@ -97,18 +95,18 @@ TEST_CASE("DATA-01: half against half goes by the head") {
 
 TEST_CASE("DATA-01: all missing, all well, too many, not told") {
   const auto none =
-      run_check(four({{"h1", missing}, {"h2", missing}, {"h3", missing}, {"h4", missing}}), "DATA-01");
+      run_system_check("DATA-01", four({{"h1", missing}, {"h2", missing}, {"h3", missing}, {"h4", missing}}));
   REQUIRE(none.size() == 1);
   CHECK(none[0].verdict == Verdict::fail);
   CHECK(none[0].hosts.size() == 4);
-  const auto well = run_check(four({}), "DATA-01");
+  const auto well = run_system_check("DATA-01", four({}));
   REQUIRE(well.size() == 1);
   CHECK(well[0].verdict == Verdict::pass);
   FactTable many = data("folder", "20001", "0", "ee", "ff");
   many["data.0.complete"] = "no";
-  CHECK(run_check(four({{"h1", many}, {"h2", many}, {"h3", many}, {"h4", many}}), "DATA-01")[0].verdict ==
-        Verdict::pass);
-  CHECK(run_check(four({{"h2", {}}}), "DATA-01")[1].verdict == Verdict::skip);
+  CHECK(run_system_check("DATA-01", four({{"h1", many}, {"h2", many}, {"h3", many}, {"h4", many}}))[0]
+            .verdict == Verdict::pass);
+  CHECK(run_system_check("DATA-01", four({{"h2", {}}}))[1].verdict == Verdict::skip);
   CHECK(verdict_of("DATA-01", full) == "skip");
 }
 
@@ -116,14 +114,15 @@ TEST_CASE("DATA-01: the file that differs is named") {
   FactTable here = full, there = data("folder", "4", "54950040", "aa", "bc");
   here["data.0.sample"] = "47040016 train-images\n7840016 t10k images";
   there["data.0.sample"] = "47040016 train-images\n7840008 t10k images";
-  const auto findings = run_check(four({{"h1", here}, {"h2", here}, {"h3", there}, {"h4", here}}), "DATA-01");
+  const auto findings =
+      run_system_check("DATA-01", four({{"h1", here}, {"h2", here}, {"h3", there}, {"h4", here}}));
   CHECK(find(findings, Verdict::fail)->observed.ends_with("; t10k images has 7840008 bytes, not 7840016"));
 }
 
 TEST_CASE("DATA-01: paths from people are quoted twice on their way") {
   DoctorInput input = four({{"h2", missing}}, full);
   input.job.data_paths = {"/data/my $(touch x) 'set'"};
-  const auto findings = run_check(input, "DATA-01");
+  const auto findings = run_system_check("DATA-01", input);
   CHECK(find(findings, Verdict::fail)
             ->remedy.commands[0]
             .starts_with("tar -C '/data/my $(touch x) '\\''set'\\''' -cf - ."));
@@ -135,17 +134,18 @@ TEST_CASE("DATA-02: the number counts, not the name") {
   FactTable other = ddl, docker = ddl;
   other["user.uid"] = "2007";
   docker["user.groups"] = "2000\n999";
-  const auto findings = run_check(four({{"h1", ddl}, {"h2", other}, {"h3", docker}, {"h4", ddl}}), "DATA-02");
+  const auto findings =
+      run_system_check("DATA-02", four({{"h1", ddl}, {"h2", other}, {"h3", docker}, {"h4", ddl}}));
   REQUIRE(findings.size() == 2);
   const Finding* const fail = find(findings, Verdict::fail);
   REQUIRE(fail != nullptr);
-  check_complete(*fail, "DATA-02");
   CHECK(fail->hosts == std::vector<std::string>{"h2"});
   CHECK(fail->observed == "ddl is 2007:2000 there");
   CHECK(fail->remedy.commands == std::vector<std::string>{"usermod -u 2000 -g 2000 ddl"});
   FactTable group = ddl;
   group["user.gid"] = "2009";
-  const auto groups = run_check(four({{"h1", ddl}, {"h2", ddl}, {"h3", ddl}, {"h4", group}}), "DATA-02");
+  const auto groups =
+      run_system_check("DATA-02", four({{"h1", ddl}, {"h2", ddl}, {"h3", ddl}, {"h4", group}}));
   CHECK(find(groups, Verdict::fail)->remedy.commands ==
         std::vector<std::string>{"groupmod -g 2000 ddl", "usermod -u 2000 -g 2000 ddl"});
   CHECK(verdict_of("DATA-02", ddl) == "pass");
@@ -186,8 +186,7 @@ TEST_CASE("DIR-01: shared by some means shared by all") {
       set_facts(input.add(host), other == row.others.end() ? seen : other->second);
     }
     std::string verdict;
-    for (const Finding& finding : run_check(input, "DIR-01")) {
-      check_complete(finding, "DIR-01");
+    for (const Finding& finding : run_system_check("DIR-01", input)) {
       if (std::find(finding.hosts.begin(), finding.hosts.end(), row.host) != finding.hosts.end())
         verdict = verdict_name(finding.verdict);
     }
@@ -203,9 +202,8 @@ TEST_CASE("DIR-01: folders of their own are a fault of a job that is told, and w
   const FactTable unseen{{"dir.token.state", "not seen"}, {"disk.work.mount", "/home/ddl/run"}};
   set_facts(input.head, {{"disk.work.mount", "/home"}});
   set_facts(input.add("h1"), unseen);
-  const auto findings = run_check(input, "DIR-01");
+  const auto findings = run_system_check("DIR-01", input);
   REQUIRE(findings.size() == 1);
-  check_complete(findings[0], "DIR-01");
   CHECK(findings[0].verdict == Verdict::fail);
   CHECK(findings[0].remedy.commands == std::vector<std::string>{"umount /home/ddl/run"});
 }
@@ -217,7 +215,7 @@ TEST_CASE("DIR-01: a folder that comes from a server is mounted as the head does
       input.head,
       {{"disk.work.mount", "/home"}, {"disk.work.source", "nas:/export/home"}, {"disk.work.fs", "nfs4"}});
   set_facts(input.add("h1"), {{"dir.token.state", "no folder"}});
-  const auto findings = run_check(input, "DIR-01");
+  const auto findings = run_system_check("DIR-01", input);
   CHECK(findings[0].remedy.commands ==
         std::vector<std::string>{"mkdir -p /home && mount -t nfs4 nas:/export/home /home"});
 }

@@ -5,53 +5,30 @@
 #include <doctest/doctest.h>
 
 using namespace ddlrun::doctor;
-using ddlrun::tests::CheckRow;
-using ddlrun::tests::DoctorInput;
+using namespace ddlrun::tests;
 
 namespace {
 
-constexpr auto P = Verdict::pass;
-constexpr auto W = Verdict::warn;
-constexpr auto F = Verdict::fail;
-constexpr auto S = Verdict::skip;
-
 void healthy(Facts& facts) {
-  ddlrun::tests::set_fabric(facts);
+  set_fabric(facts);
   facts.set("ib.load.mbits", 95000);
   facts.set("ib.bw.rate_mbits", 100000);
   facts.set("ib.bw.to", "h3");
   facts.set("ib.bw.device", "mlx5_0");
 }
 
-auto fact(const char* name, const char* text) {
-  return [name, text](DoctorInput&, Facts& facts) { facts.set(name, text); };
-}
-auto unknown(const char* name, const char* why) {
-  return [name, why](DoctorInput&, Facts& facts) { facts.set_unknown(name, why); };
-}
 // The same on every host.
 auto everywhere(const char* name, const char* text) {
   return [name, text](DoctorInput& input, Facts&) {
     for (HostReport& host : input.hosts) host.facts.set(name, text);
   };
 }
-const auto same = [](DoctorInput&, Facts&) {};
 const auto no_device = [](DoctorInput&, Facts& facts) {
   facts = Facts();
   facts.set("ib.count", 0);
   facts.set("gpu.count", 0);
 };
-auto job_env(const char* name, const char* value) {
-  return [name, value](DoctorInput& input, Facts&) { input.job.environment[name] = value; };
-}
 const auto asks_psm2 = [](DoctorInput& input, Facts&) { input.job.program = {"mpirun", "-PSM2", "./a.out"}; };
-template <typename A, typename B>
-auto both(A a, B b) {
-  return [a, b](DoctorInput& input, Facts& facts) {
-    a(input, facts);
-    b(input, facts);
-  };
-}
 auto port(const char* device, const char* part, const char* text) {
   return
       [=](DoctorInput&, Facts& facts) { facts.set(std::string("ib.") + device + ".port.1." + part, text); };
@@ -70,22 +47,6 @@ const auto gpus = [](DoctorInput&, Facts& facts) {
   facts.set("gpu.count", 4);
   facts.set("gpu.driver.kind", "proprietary");
 };
-
-void judge(const CheckRow& row) {
-  CAPTURE(row.id);
-  CAPTURE(row.observed);
-  DoctorInput input = ddlrun::tests::healthy_hosts(healthy);
-  row.change(input, input.host("h2").facts);
-  const Finding finding = ddlrun::tests::finding_on(input, row.id, "h2");
-  CAPTURE(finding.observed);
-  CHECK(finding.id == row.id);
-  CHECK(verdict_name(finding.verdict) == verdict_name(row.verdict));
-  CHECK(finding.observed.find(row.observed) != std::string::npos);
-  if (row.verdict != W && row.verdict != F) return;
-  CHECK_FALSE(finding.why.empty());
-  CHECK_FALSE(finding.expected.empty());
-  CHECK_FALSE((finding.remedy.commands.empty() && finding.remedy.note.empty()));
-}
 
 }  // namespace
 
@@ -135,7 +96,7 @@ TEST_CASE("IB-01..06: ports") {
       {"IB-06", fact("log.error.link", "21600 ib0\n21700 ib0\nodd"), P, "no link went down"},
       {"IB-06", unknown("log.source", "not readable here"), S, "not readable here"},
   };
-  for (const CheckRow& row : rows) judge(row);
+  check_rows(rows, healthy);
 }
 
 TEST_CASE("IB-07..12: who may use a fabric, and how well") {
@@ -185,7 +146,7 @@ TEST_CASE("IB-07..12: who may use a fabric, and how well") {
       {"IB-12", fact("ib.load.mbits", "69999"), F, "70.0 Gb/s to h3"},
       {"IB-12", unknown("ib.load.mbits", "ib_write_bw (perftest) is not installed"), S, "not installed"},
   };
-  for (const CheckRow& row : rows) judge(row);
+  check_rows(rows, healthy);
 }
 
 TEST_CASE("OPA-01 and EFA-01: only what the job asks for can fail") {
@@ -209,5 +170,5 @@ TEST_CASE("OPA-01 and EFA-01: only what the job asks for can fail") {
       {"EFA-01", both(efa, fact("efa.provider", "no fi_info on PATH")), S, "no fi_info"},
       {"EFA-01", job_env("FI_PROVIDER", "efa"), F, "no EFA adapter"},
   };
-  for (const CheckRow& row : rows) judge(row);
+  check_rows(rows, healthy);
 }

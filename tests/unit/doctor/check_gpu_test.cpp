@@ -6,18 +6,12 @@
 #include <doctest/doctest.h>
 
 using namespace ddlrun::doctor;
-using ddlrun::tests::CheckRow;
-using ddlrun::tests::DoctorInput;
+using namespace ddlrun::tests;
 
 namespace {
 
-constexpr auto P = Verdict::pass;
-constexpr auto W = Verdict::warn;
-constexpr auto F = Verdict::fail;
-constexpr auto S = Verdict::skip;
-
 void healthy(Facts& facts) {
-  ddlrun::tests::set_gpus(facts);
+  set_gpus(facts);
   facts.set("cuda.runtime", "10.1");
   facts.set("cuda.runtime.source", "/usr/local/cuda/lib64/libcudart.so.10.1");
   facts.set("nccl.version", "2.18.3");
@@ -37,49 +31,15 @@ void healthy(Facts& facts) {
   facts.set("nccl.wrong", 0);
 }
 
-// h2's value of one fact.
-auto fact(const char* name, const char* text) {
-  return [name, text](DoctorInput&, Facts& facts) { facts.set(name, text); };
-}
-auto unknown(const char* name, const char* why) {
-  return [name, why](DoctorInput&, Facts& facts) { facts.set_unknown(name, why); };
-}
-const auto same = [](DoctorInput&, Facts&) {};
 const auto no_gpu = [](DoctorInput&, Facts& facts) {
   facts = Facts();
   facts.set("gpu.count", 0);
 };
-auto job_env(const char* name, const char* value) {
-  return [name, value](DoctorInput& input, Facts&) { input.job.environment[name] = value; };
-}
 auto ranks(std::uint32_t number) {
   return [number](DoctorInput& input, Facts&) { input.job.ranks_of_host["h2"] = number; };
 }
-template <typename A, typename B>
-auto both(A a, B b) {
-  return [a, b](DoctorInput& input, Facts& facts) {
-    a(input, facts);
-    b(input, facts);
-  };
-}
 auto rankfile(const char* text) {
   return [text](DoctorInput& input, Facts&) { input.job.rankfile_text = text; };
-}
-
-void judge(const CheckRow& row) {
-  CAPTURE(row.id);
-  CAPTURE(row.observed);
-  DoctorInput input = ddlrun::tests::healthy_hosts(healthy);
-  row.change(input, input.host("h2").facts);
-  const Finding finding = ddlrun::tests::finding_on(input, row.id, "h2");
-  CAPTURE(finding.observed);
-  CHECK(finding.id == row.id);
-  CHECK(verdict_name(finding.verdict) == verdict_name(row.verdict));
-  CHECK(finding.observed.find(row.observed) != std::string::npos);
-  if (row.verdict != W && row.verdict != F) return;
-  CHECK_FALSE(finding.why.empty());
-  CHECK_FALSE(finding.expected.empty());
-  CHECK_FALSE((finding.remedy.commands.empty() && finding.remedy.note.empty()));
 }
 
 }  // namespace
@@ -126,7 +86,7 @@ TEST_CASE("GPU-01..05: which GPUs, drivers and libraries") {
       {"GPU-05", fact("nccl.cuda", "12"), F, "NCCL 2.18.3 for CUDA 12"},
       {"GPU-05", unknown("nccl.version", "none"), S, "no libnccl.so.2"},
   };
-  for (const CheckRow& row : rows) judge(row);
+  check_rows(rows, healthy);
 }
 
 TEST_CASE("GPU-06..11: health and use") {
@@ -187,7 +147,7 @@ TEST_CASE("GPU-06..11: health and use") {
       {"GPU-11", fact("nvml.3.clock.sm", "1327"), W, "application clock 1327 MHz, 1328 as delivered"},
       {"GPU-11", no_gpu, S, "no NVIDIA GPU"},
   };
-  for (const CheckRow& row : rows) judge(row);
+  check_rows(rows, healthy);
 }
 
 TEST_CASE("GPU-12..17: access and load") {
@@ -258,7 +218,7 @@ TEST_CASE("GPU-12..17: access and load") {
       {"STRESS-02", unknown("nccl.load.busbw", "nccl-tests (all_reduce_perf) is not installed"), S,
        "not installed"},
   };
-  for (const CheckRow& row : rows) judge(row);
+  check_rows(rows, healthy);
 }
 
 TEST_CASE("P2P-01..07: between GPUs, and between a GPU and its cores") {
@@ -326,11 +286,11 @@ TEST_CASE("P2P-01..07: between GPUs, and between a GPU and its cores") {
       {"P2P-07", virtual_machine, P, "virtual machine"},
       {"P2P-07", no_gpu, S, "no NVIDIA GPU"},
   };
-  for (const CheckRow& row : rows) judge(row);
+  check_rows(rows, healthy);
 }
 
 TEST_CASE("remedies name the device that is meant") {
-  DoctorInput input = ddlrun::tests::healthy_hosts(healthy);
+  DoctorInput input = healthy_hosts(healthy);
   Facts& facts = input.host("h2").facts;
   facts.set("nvml.3.ecc.uncorrected", 1);
   facts.set("nvml.1.mig", "yes");
@@ -338,7 +298,7 @@ TEST_CASE("remedies name the device that is meant") {
             "77 1048576 1000 x\n78 1048576 1000 y\n$(id) 1 0 z");  // not what a kernel says
   facts.set("peers.acs.on", "0000:00:01.0\n0000:00:02.0");
   const auto commands = [&](const char* id) {
-    return ddlrun::join(ddlrun::tests::finding_on(input, id, "h2").remedy.commands, "\n");
+    return ddlrun::join(finding_on(input, id, "h2").remedy.commands, "\n");
   };
   CHECK(commands("GPU-06") == "nvidia-smi --gpu-reset -i 0007:01:00.0");
   CHECK(commands("GPU-09") == "nvidia-smi -mig 0 -i 0003:01:00.0");
@@ -348,14 +308,14 @@ TEST_CASE("remedies name the device that is meant") {
 }
 
 TEST_CASE("a gatherer that failed is an error of the checks that need it") {
-  DoctorInput input = ddlrun::tests::healthy_hosts(healthy);
+  DoctorInput input = healthy_hosts(healthy);
   input.host("h2").facts.set_unknown("device.failed.nvml", "no answer within 8 s");
   input.host("h3").failed_gatherers["devices"] = "no answer within 15 s";
   for (const char* id : {"GPU-06", "GPU-08", "GPU-09", "GPU-10", "GPU-11", "P2P-01", "P2P-02"}) {
     CAPTURE(id);
-    const Finding finding = ddlrun::tests::finding_on(input, id, "h2");
+    const Finding finding = finding_on(input, id, "h2");
     CHECK(finding.verdict == Verdict::error);
     CHECK(finding.observed == "the gatherer 'nvml' failed there: no answer within 8 s");
-    CHECK(ddlrun::tests::finding_on(input, id, "h3").verdict == Verdict::error);
+    CHECK(finding_on(input, id, "h3").verdict == Verdict::error);
   }
 }

@@ -32,13 +32,8 @@ Job batch() {
 }  // namespace
 
 TEST_CASE("kernel settings: verdicts at both sides of each threshold") {
-  struct Row {
-    const char *id, *verdict;
-    FactTable facts;
-    Job job;
-  };
   const Job no_job;
-  const std::vector<Row> rows{
+  check_rows({
       {"LIM-04",
        "pass",
        {{"kernel.file_max", "9223372036854775807"}, {"kernel.files_open", "2000"}},
@@ -108,12 +103,7 @@ TEST_CASE("kernel settings: verdicts at both sides of each threshold") {
       {"CPU-10", "fail", swap(64, 0.24, 0, 0), job_of(4)},
       {"CPU-10", "pass", swap(64, 0.01, 0, 0), no_job},
       {"CPU-10", "skip", {}, no_job},
-  };
-  for (const Row& row : rows) {
-    CAPTURE(row.id);
-    for (const auto& [name, text] : row.facts) CAPTURE(name + "=" + text);
-    CHECK(verdict_of(row.id, row.facts, row.job) == row.verdict);
-  }
+  });
 }
 
 TEST_CASE("a control group's bound counts as memory") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/text.hpp"
+#include "doctor/checks/system.hpp"
 #include "tests/unit/doctor/one_check.hpp"
 
 using namespace ddlrun;
@@ -38,12 +39,7 @@ bool has_command(const Finding& finding, const std::string& part) {
 }  // namespace
 
 TEST_CASE("limits: verdicts at both sides of each threshold") {
-  struct Row {
-    const char *id, *verdict;
-    FactTable facts;
-    Job job;
-  };
-  const std::vector<Row> rows{
+  check_rows({
       // 64 KiB is what the posts' job died with; 8 MiB is the default of every current distribution.
       {"LIM-01", "pass", memlock("unlimited", "2"), no_job},
       {"LIM-01", "pass", memlock("8388608"), no_job},
@@ -103,13 +99,7 @@ TEST_CASE("limits: verdicts at both sides of each threshold") {
       {"LIM-07", "skip", {}, no_job},
       {"LIM-15", "pass", {{"limit.core.soft", "0"}}, job_of(4)},
       {"LIM-15", "skip", {}, job_of(4)},
-  };
-  for (const Row& row : rows) {
-    CAPTURE(row.id);
-    for (const auto& [name, text] : row.facts) CAPTURE(name + "=" + text);
-    CAPTURE(row.job.ranks);
-    CHECK(verdict_of(row.id, row.facts, row.job) == row.verdict);
-  }
+  });
 }
 
 TEST_CASE("core files: only what can fill the disk is told") {
@@ -223,7 +213,7 @@ TEST_CASE("hosts that are alike share a finding") {
   for (const char* host : {"h1", "h2", "h3", "h4"}) set_facts(input.add(host), memlock("8388608"));
   set_facts(input.host("h2"), memlock("65536"));
   set_facts(input.host("h4"), memlock("65536"));
-  const auto findings = run_check(input, "LIM-01");
+  const auto findings = run_system_check("LIM-01", input);
   REQUIRE(findings.size() == 2);
   CHECK(findings[1].verdict == Verdict::fail);
   CHECK(findings[1].hosts == std::vector<std::string>{"h2", "h4"});

@@ -4,6 +4,7 @@
 #include "doctor/checks/interfaces.hpp"
 #include "doctor/checks/names.hpp"
 #include "tests/support/doctor_input.hpp"
+#include "tests/support/doctor_run.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,21 +12,10 @@
 
 using namespace ddlrun::doctor;
 using ddlrun::tests::DoctorInput;
+using ddlrun::tests::only;
+using ddlrun::tests::run_check;
 
 namespace {
-
-std::vector<Finding> run(const std::string& id, const DoctorInput& input) {
-  const auto checks = name_checks();
-  const auto check =
-      std::find_if(checks.begin(), checks.end(), [&](const Check& one) { return one.id == id; });
-  REQUIRE(check != checks.end());
-  return check->run(input.get());
-}
-
-const Finding& only(const std::vector<Finding>& findings) {
-  REQUIRE(findings.size() == 1);
-  return findings.front();
-}
 
 // A host as four plain ones answer: node1 to node4 on 10.1.1.0/24, ib1 to ib4 on 10.9.1.0/24.
 void fill(HostReport& host, int i) {
@@ -82,7 +72,7 @@ TEST_CASE("a healthy job: every check of names passes or says what it lacks") {
     }
   }
   for (const char* id : {"NAME-01", "NAME-03", "NAME-04", "NAME-05", "NAME-07", "MPI-04", "NET-01"})
-    CHECK(only(run(id, input)).verdict == Verdict::pass);
+    CHECK(only(run_check(id, input)).verdict == Verdict::pass);
 }
 
 TEST_CASE("hosts that told nothing are a skip with the reason, never an alarm") {
@@ -99,14 +89,14 @@ TEST_CASE("hosts that told nothing are a skip with the reason, never an alarm") 
 TEST_CASE("NAME-01: a name that leads nowhere, and the line that teaches it") {
   DoctorInput input = four_hosts();
   replace_row(input.host("node2"), "node3", "node3 ! Name or service not known");
-  const auto findings = run("NAME-01", input);
+  const auto findings = run_check("NAME-01", input);
   REQUIRE(findings.size() == 2);
   CHECK(findings[1].verdict == Verdict::fail);
   CHECK(findings[1].hosts == std::vector<std::string>{"node2"});
   CHECK(findings[1].remedy.commands == std::vector<std::string>{"echo '10.1.1.3 node3' >> /etc/hosts"});
   CHECK(findings[1].remedy.needs_root);
   input.job.allocation = {"nowhere"};
-  const auto all = run("NAME-01", input);
+  const auto all = run_check("NAME-01", input);
   CHECK(all.front().verdict == Verdict::fail);
   CHECK(all.front().remedy.note.find("nowhere") != std::string::npos);
   CHECK(all.front().remedy.commands.empty());
@@ -117,21 +107,21 @@ TEST_CASE("NAME-01: a name that the head cannot resolve, though the hosts can") 
   DoctorInput input = four_hosts();
   replace_row(input.head, "node3", "node3 ! Name or service not known");
   input.host("node3").reach.problem = "Could not resolve hostname node3";
-  const auto findings = run("NAME-01", input);
+  const auto findings = run_check("NAME-01", input);
   REQUIRE(findings.size() == 2);
   CHECK(findings[1].verdict == Verdict::fail);
   CHECK(findings[1].hosts == std::vector<std::string>{"node3"});
   CHECK(findings[1].remedy.on_head);
   CHECK(findings[1].remedy.commands == std::vector<std::string>{"echo '10.1.1.3 node3' >> /etc/hosts"});
   input.host("node1").reach.via = Via::local;  // the head is one of the hosts and says it there
-  CHECK(run("NAME-01", input).size() == 1);
+  CHECK(run_check("NAME-01", input).size() == 1);
 }
 
 TEST_CASE("NAME-02: the two famous hosts files") {
   DoctorInput input = four_hosts();
-  CHECK(only(run("NAME-02", input)).verdict == Verdict::skip);
+  CHECK(only(run_check("NAME-02", input)).verdict == Verdict::skip);
   give_rankfile(input, {"ib1", "ib2"}, {"node1", "node2"});
-  const Finding finding = only(run("NAME-02", input));
+  const Finding finding = only(run_check("NAME-02", input));
   CHECK(finding.verdict == Verdict::fail);
   CHECK(finding.observed == "ib2 is in the rankfile but is no name of hostfile hosts");
   CHECK(finding.why.find("either not allocated or oversubscribed") != std::string::npos);
@@ -146,15 +136,15 @@ TEST_CASE("NAME-02: the two famous hosts files") {
 TEST_CASE("NAME-02: all filled, unresolved, and rows that run") {
   DoctorInput input = four_hosts();
   give_rankfile(input, {"ib2", "ib3"}, {"node2", "node3"});
-  CHECK(only(run("NAME-02", input)).observed.starts_with("no name of the rankfile (ib2, ib3)"));
+  CHECK(only(run_check("NAME-02", input)).observed.starts_with("no name of the rankfile (ib2, ib3)"));
   input = four_hosts();
   give_rankfile(input, {"node1", "nowhere"}, {}, "");
-  CHECK(only(run("NAME-02", input)).observed == "nowhere resolves to nothing where mpirun starts");
+  CHECK(only(run_check("NAME-02", input)).observed == "nowhere resolves to nothing where mpirun starts");
   input = four_hosts();
   give_rankfile(input, {"ib1", "node2"}, {"node1", "node2"});
-  CHECK(only(run("NAME-02", input)).verdict == Verdict::pass);
+  CHECK(only(run_check("NAME-02", input)).verdict == Verdict::pass);
   input.job.allocation_source = "SLURM_JOB_NODELIST";
-  CHECK(only(run("NAME-02", input)).observed ==
+  CHECK(only(run_check("NAME-02", input)).observed ==
         "ib1 is in the rankfile but is no name of SLURM_JOB_NODELIST");
 }
 
@@ -162,42 +152,42 @@ TEST_CASE("NAME-03: Debian's 127.0.1.1") {
   DoctorInput input = four_hosts();
   for (const char* host : {"node2", "node4"})
     replace_row(input.host(host), host, std::string(host) + " 127.0.1.1");
-  const auto findings = run("NAME-03", input);
+  const auto findings = run_check("NAME-03", input);
   REQUIRE(findings.size() == 2);
   CHECK(findings[1].verdict == Verdict::warn);  // Open MPI runs all the same
   CHECK(findings[1].hosts == std::vector<std::string>{"node2", "node4"});
   CHECK(findings[1].remedy.commands[0].find("ip -4 -o route get 10.1.1.1") != std::string::npos);
   CHECK(findings[1].remedy.commands[0].find("/^[^[:blank:]]+[[:blank:]]*\\$/d}") != std::string::npos);
-  CHECK(run("NAME-04", input).front().verdict == Verdict::pass);  // its own name is its own matter
+  CHECK(run_check("NAME-04", input).front().verdict == Verdict::pass);  // its own name is its own matter
 }
 
 TEST_CASE("NAME-04: tables that differ; the view that owns the address is right, even in the minority") {
   DoctorInput input = four_hosts();
   replace_row(input.host("node2"), "node3", "node3 10.1.1.33");
-  Finding finding = only(run("NAME-04", input));
+  Finding finding = only(run_check("NAME-04", input));
   CHECK(finding.verdict == Verdict::fail);
   CHECK(finding.hosts == std::vector<std::string>{"node2"});
   CHECK(finding.observed == "node3 is 10.1.1.33 here, 10.1.1.3 to 2 other hosts");
   CHECK(finding.remedy.commands[0].ends_with("/etc/hosts && echo '10.1.1.3 node3' >> /etc/hosts"));
   CHECK(finding.remedy.commands[0].find(";/^[^#[:blank:]]+[[:blank:]]*$/d") != std::string::npos);
   for (const char* host : {"node1", "node4"}) replace_row(input.host(host), "node3", "node3 10.1.1.33");
-  finding = only(run("NAME-04", input));  // all others are wrong together: nobody is left who says so
+  finding = only(run_check("NAME-04", input));  // all others are wrong together: nobody is left who says so
   CHECK(finding.verdict == Verdict::pass);
   input = four_hosts();
   replace_row(input.host("node1"), "node3", "node3 10.1.1.33");
   replace_row(input.host("node2"), "node3", "node3 10.1.1.33");
-  finding = only(run("NAME-04", input));
+  finding = only(run_check("NAME-04", input));
   CHECK(finding.hosts == std::vector<std::string>{"node1", "node2"});
   // more addresses of the same host, another order, IPv6 beside
   input = four_hosts();
   replace_row(input.host("node1"), "node3", "node3 10.9.1.3,10.1.1.3,fe80::3");
-  CHECK(only(run("NAME-04", input)).verdict == Verdict::pass);
+  CHECK(only(run_check("NAME-04", input)).verdict == Verdict::pass);
 }
 
 TEST_CASE("NAME-05 and NAME-06: what Open MPI cannot read") {
   DoctorInput input = four_hosts();
   give_rankfile(input, {"node_1", "node2", "Node2", "rank"}, {});
-  const auto findings = run("NAME-05", input);
+  const auto findings = run_check("NAME-05", input);
   REQUIRE(findings.size() == 3);
   CHECK(findings[0].verdict == Verdict::fail);
   CHECK(findings[1].verdict == Verdict::warn);
@@ -205,18 +195,18 @@ TEST_CASE("NAME-05 and NAME-06: what Open MPI cannot read") {
   const std::string host(40, 'h');
   for (const std::size_t slots : {17u, 18u}) {  // 40 + 6 + 17 = 63
     input.job.rankfile_text = "rank 0=" + host + " slot=" + std::string(slots, '1') + "\n";
-    CHECK(only(run("NAME-06", input)).verdict == (slots == 17 ? Verdict::pass : Verdict::fail));
+    CHECK(only(run_check("NAME-06", input)).verdict == (slots == 17 ? Verdict::pass : Verdict::fail));
   }
 }
 
 TEST_CASE("NAME-07: one machine under two names; containers with one boot id are not") {
   DoctorInput input = four_hosts();
   for (auto& host : input.hosts) host.facts.set("name.boot_id", "one kernel");
-  CHECK(only(run("NAME-07", input)).verdict == Verdict::pass);
+  CHECK(only(run_check("NAME-07", input)).verdict == Verdict::pass);
   fill(input.add("ib2"), 2);
   input.host("ib2").facts.set("name.boot_id", "one kernel");
   input.job.hostfile_path = "hosts";
-  const Finding finding = only(run("NAME-07", input));
+  const Finding finding = only(run_check("NAME-07", input));
   CHECK(finding.verdict == Verdict::fail);
   CHECK(finding.hosts == std::vector<std::string>{"node2", "ib2"});
   CHECK(finding.observed == "node2 and ib2 are names of one machine");
@@ -240,17 +230,17 @@ TEST_CASE("NAME-09: numbers of slots, as Open MPI 4.1.4 took or refused them") {
     DoctorInput input = four_hosts();
     input.job.hostfile_path = "hosts";
     input.job.hostfile_text = std::string("# slots=y\nnode1 slots=2\nnode2") + row.attributes + "\n";
-    const Finding finding = only(run("NAME-09", input));
+    const Finding finding = only(run_check("NAME-09", input));
     CHECK(finding.verdict == row.verdict);
     if (row.verdict == Verdict::fail) CHECK(finding.observed.starts_with("line 3: "));
   }
   DoctorInput input = four_hosts();
-  CHECK(only(run("NAME-09", input)).verdict == Verdict::skip);
+  CHECK(only(run_check("NAME-09", input)).verdict == Verdict::skip);
   input.job.hostfile_path = "hosts";
   input.job.hostfile_text = "node2 slots=x";
-  CHECK(only(run("NAME-09", input)).remedy.commands.empty());
+  CHECK(only(run_check("NAME-09", input)).remedy.commands.empty());
   input.job.ranks_of_host["node2"] = 4;
-  CHECK(only(run("NAME-09", input)).remedy.commands[0] ==
+  CHECK(only(run_check("NAME-09", input)).remedy.commands[0] ==
         "sed -i.before -E '1s/slots[[:blank:]]*=[[:blank:]]*[^[:blank:]]*/slots=4/' hosts");
 }
 
@@ -267,11 +257,11 @@ TEST_CASE("NAME-08: slow logins stand out, a busy head does not") {
   for (const Row& row : rows) {
     DoctorInput input;
     for (const double seconds : row.seconds) input.add("h").reach.connect_seconds = seconds;
-    const auto findings = run("NAME-08", input);
+    const auto findings = run_check("NAME-08", input);
     CHECK(findings.back().verdict == row.worst);
   }
   DoctorInput input;
   input.add("h").reach.connect_seconds = 11;
   input.hosts[0].reach.attempts = 2;
-  CHECK(only(run("NAME-08", input)).verdict == Verdict::skip);
+  CHECK(only(run_check("NAME-08", input)).verdict == Verdict::skip);
 }

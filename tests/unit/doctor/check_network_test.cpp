@@ -4,6 +4,7 @@
 #include "doctor/checks/network_plan.hpp"
 #include "doctor/reach/agent_protocol.hpp"
 #include "tests/support/doctor_input.hpp"
+#include "tests/support/doctor_run.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,21 +13,10 @@
 
 using namespace ddlrun::doctor;
 using ddlrun::tests::DoctorInput;
+using ddlrun::tests::only;
+using ddlrun::tests::run_check;
 
 namespace {
-
-std::vector<Finding> run(const std::string& id, const DoctorInput& input) {
-  const auto checks = name_checks();
-  const auto check =
-      std::find_if(checks.begin(), checks.end(), [&](const Check& one) { return one.id == id; });
-  REQUIRE(check != checks.end());
-  return check->run(input.get());
-}
-
-const Finding& only(const std::vector<Finding>& findings) {
-  REQUIRE(findings.size() == 1);
-  return findings.front();
-}
 
 struct Port {
   std::string name = "eth0", network = "10.1.1.", state = "up";
@@ -57,29 +47,29 @@ DoctorInput hosts_with(const std::vector<std::vector<Port>>& hosts) {
 TEST_CASE("MPI-04: a bridge that all have alike is named, with the settings that lead around it") {
   const Port docker{"docker0", "172.17.0."};
   DoctorInput input = hosts_with({{{}, docker}, {{}, docker}, {{}, docker}});
-  Finding finding = only(run("MPI-04", input));
+  Finding finding = only(run_check("MPI-04", input));
   CHECK(finding.verdict == Verdict::warn);
   CHECK(finding.observed == "172.17.0.1 is an address of 3 hosts: node1, node2, node3; no network is chosen");
   REQUIRE(finding.remedy.commands.size() == 1);
   CHECK(finding.remedy.commands[0].starts_with("export OMPI_MCA_btl_tcp_if_include=10.1.1.0/24"));
   CHECK(finding.remedy.on_head);
   input.job.environment["OMPI_MCA_btl_tcp_if_include"] = "10.1.1.0/24";
-  CHECK(only(run("MPI-04", input)).verdict == Verdict::pass);
+  CHECK(only(run_check("MPI-04", input)).verdict == Verdict::pass);
   input.job.environment.clear();
   input.job.interface = "eth0";
-  CHECK(only(run("MPI-04", input)).verdict == Verdict::pass);
+  CHECK(only(run_check("MPI-04", input)).verdict == Verdict::pass);
   input.job.interface = "docker0";
-  CHECK(only(run("MPI-04", input)).verdict == Verdict::fail);
+  CHECK(only(run_check("MPI-04", input)).verdict == Verdict::fail);
   // on one host only it misleads nobody
-  CHECK(only(run("MPI-04", hosts_with({{{}, docker}, {{}}}))).verdict == Verdict::pass);
+  CHECK(only(run_check("MPI-04", hosts_with({{{}, docker}, {{}}}))).verdict == Verdict::pass);
 }
 
 TEST_CASE("MPI-04: nothing shared, and what was asked for but is not there") {
   DoctorInput input = hosts_with({{{"eth0", "10.1.1."}}, {{"eth0", "10.2.1."}}});
-  CHECK(only(run("MPI-04", input)).verdict == Verdict::warn);
+  CHECK(only(run_check("MPI-04", input)).verdict == Verdict::warn);
   input = hosts_with({{{}, {"ib0", "10.9.1."}}, {{}}});
   input.job.interface = "10.9.1.0/24";
-  const Finding finding = only(run("MPI-04", input));
+  const Finding finding = only(run_check("MPI-04", input));
   CHECK(finding.verdict == Verdict::fail);
   CHECK(finding.observed == "10.9.1.0/24 (10.9.1.0/24) was asked for: no address in it on node2");
   CHECK(finding.hosts == std::vector<std::string>{"node2"});
@@ -87,13 +77,13 @@ TEST_CASE("MPI-04: nothing shared, and what was asked for but is not there") {
 
 TEST_CASE("MPI-04: one host alone must have the network that was asked for") {
   DoctorInput input = hosts_with({{{}}});
-  CHECK(only(run("MPI-04", input)).verdict == Verdict::skip);
+  CHECK(only(run_check("MPI-04", input)).verdict == Verdict::skip);
   input.job.interface = "eth9";
-  CHECK(only(run("MPI-04", input)).verdict == Verdict::fail);
+  CHECK(only(run_check("MPI-04", input)).verdict == Verdict::fail);
   input.job.interface = "eth0";
-  CHECK(only(run("MPI-04", input)).verdict == Verdict::pass);
+  CHECK(only(run_check("MPI-04", input)).verdict == Verdict::pass);
   input.job.interface = "10.1.1.0/24";
-  CHECK(only(run("MPI-04", input)).verdict == Verdict::pass);
+  CHECK(only(run_check("MPI-04", input)).verdict == Verdict::pass);
 }
 
 TEST_CASE("NET-01: links down, MTUs that differ, addresses that are missing") {
@@ -101,37 +91,37 @@ TEST_CASE("NET-01: links down, MTUs that differ, addresses that are missing") {
   Port down = ib, small = ib;
   down.state = "down";
   small.mtu = 1400;
-  Finding finding = only(run("NET-01", hosts_with({{{}, ib}, {{}, down}, {{}, ib}, {{}, ib}})));
+  Finding finding = only(run_check("NET-01", hosts_with({{{}, ib}, {{}, down}, {{}, ib}, {{}, ib}})));
   CHECK(finding.verdict == Verdict::fail);
   CHECK(finding.hosts == std::vector<std::string>{"node2"});
   CHECK(finding.observed == "ib0 (10.9.1.0/24) is down");
   CHECK(finding.remedy.commands == std::vector<std::string>{"ip link set dev ib0 up"});
-  finding = only(run("NET-01", hosts_with({{{}, ib}, {{}, ib}, {{}, small}, {{}, small}})));
+  finding = only(run_check("NET-01", hosts_with({{{}, ib}, {{}, ib}, {{}, small}, {{}, small}})));
   CHECK(finding.hosts == std::vector<std::string>{"node3", "node4"});  // the larger one is the usual one
   CHECK(finding.remedy.commands == std::vector<std::string>{"ip link set dev ib0 mtu 1500"});
-  finding = only(run("NET-01", hosts_with({{{}, ib}, {{}}, {{}, ib}, {{}, ib}})));
+  finding = only(run_check("NET-01", hosts_with({{{}, ib}, {{}}, {{}, ib}, {{}, ib}})));
   CHECK(finding.verdict == Verdict::warn);
   CHECK(finding.hosts == std::vector<std::string>{"node2"});
   // half of the hosts have it: perhaps another group of machines
-  CHECK(only(run("NET-01", hosts_with({{{}, ib}, {{}}, {{}}, {{}, ib}}))).verdict == Verdict::pass);
+  CHECK(only(run_check("NET-01", hosts_with({{{}, ib}, {{}}, {{}}, {{}, ib}}))).verdict == Verdict::pass);
 }
 
 TEST_CASE("NET-04: the first host's ports") {
   DoctorInput input = hosts_with({{{}}, {{}}});
-  CHECK(only(run("NET-04", input)).verdict == Verdict::skip);
+  CHECK(only(run_check("NET-04", input)).verdict == Verdict::skip);
   input.job.ports = {29500};
   input.host("node2").facts.set("port.29500", "Address already in use");  // not the first host
-  CHECK(only(run("NET-04", input)).verdict == Verdict::skip);
+  CHECK(only(run_check("NET-04", input)).verdict == Verdict::skip);
   input.host("node1").facts.set("port.29500", "free");
-  CHECK(only(run("NET-04", input)).verdict == Verdict::pass);
+  CHECK(only(run_check("NET-04", input)).verdict == Verdict::pass);
   input.host("node1").facts.set("port.29500", "Address already in use");
   input.host("node1").facts.set("port.29500.owner", "python3, pid 4711");
-  const Finding finding = only(run("NET-04", input));
+  const Finding finding = only(run_check("NET-04", input));
   CHECK(finding.verdict == Verdict::fail);
   CHECK(finding.observed == "port 29500: Address already in use, by python3, pid 4711");
   input.job.ports = {22};
   input.host("node1").facts.set("port.22", "Permission denied");
-  const Finding low = only(run("NET-04", input));
+  const Finding low = only(run_check("NET-04", input));
   CHECK(low.verdict == Verdict::fail);
   CHECK(low.why.find("already in use") == std::string::npos);
   CHECK(low.remedy.commands == std::vector<std::string>{"export MASTER_PORT=29500"});
@@ -176,12 +166,12 @@ TEST_CASE("NET-03: dropped, rejected, not there, led astray") {
     DoctorInput input = hosts_with({{{}}, {{}}});
     input.host("node1").facts.set_list("pair.answers", row.answers);
     input.host("node2").facts.set_list("pair.listening", row.listening);
-    const Finding finding = only(run("NET-03", input));
+    const Finding finding = only(run_check("NET-03", input));
     CHECK(finding.verdict == row.verdict);
     CHECK(finding.observed.find(row.says) != std::string::npos);
     if (row.verdict == Verdict::fail) CHECK(finding.hosts == std::vector<std::string>{"node2"});
   }
-  CHECK(only(run("NET-03", hosts_with({{{}}, {{}}}))).observed == "asked at --full only");
+  CHECK(only(run_check("NET-03", hosts_with({{{}}, {{}}}))).observed == "asked at --full only");
 }
 
 TEST_CASE("NET-03: the head under another name answers for itself") {
@@ -193,29 +183,29 @@ TEST_CASE("NET-03: the head under another name answers for itself") {
   input.head.facts.set_list(
       "pair.answers", {"node1 10.1.1.1 4000 another-host this host itself", "node2 10.1.1.2 4000 connected"});
   input.host("node2").facts.set_list("pair.answers", {"node1 10.1.1.1 4000 another-host front"});
-  CHECK(only(run("NET-03", input)).verdict == Verdict::pass);
+  CHECK(only(run_check("NET-03", input)).verdict == Verdict::pass);
   input.host("node2").facts.set_list("pair.answers", {"node1 10.1.1.1 4000 another-host elsewhere"});
-  CHECK(only(run("NET-03", input)).verdict == Verdict::fail);
+  CHECK(only(run_check("NET-03", input)).verdict == Verdict::fail);
   input.head.facts.set("name.boot_id", "two");
   input.host("node2").facts.set_list("pair.answers", {"node1 10.1.1.1 4000 another-host front"});
-  CHECK(only(run("NET-03", input)).verdict == Verdict::fail);
+  CHECK(only(run_check("NET-03", input)).verdict == Verdict::fail);
 }
 
 TEST_CASE("NET-02: what the path carries") {
   DoctorInput input = hosts_with({{{}}, {{}}});
   input.host("node1").facts.set_list("pair.paths", {"node2 10.1.1.2 1500 1500"});
-  CHECK(only(run("NET-02", input)).verdict == Verdict::pass);
+  CHECK(only(run_check("NET-02", input)).verdict == Verdict::pass);
   input.host("node1").facts.set_list("pair.paths", {"node2 10.1.1.2 1500 1400"});
-  Finding finding = only(run("NET-02", input));
+  Finding finding = only(run_check("NET-02", input));
   CHECK(finding.hosts == std::vector<std::string>{"node2"});  // something in between: node2 has no good path
   CHECK(finding.remedy.commands[0] == "ip link set dev eth0 mtu 1400");
   input.host("node1").facts.set_list("pair.paths", {"node2 10.1.1.2 1500 0"});
-  CHECK(only(run("NET-02", input)).verdict == Verdict::skip);
+  CHECK(only(run_check("NET-02", input)).verdict == Verdict::skip);
   Port small;
   small.mtu = 1400;
   input = hosts_with({{{}}, {small}});
   input.host("node1").facts.set_list("pair.paths", {"node2 10.1.1.2 1500 1400"});
-  finding = only(run("NET-02", input));
+  finding = only(run_check("NET-02", input));
   CHECK(finding.hosts == std::vector<std::string>{"node2"});
   CHECK(finding.remedy.commands[0] == "ip link set dev eth0 mtu 1500");
 }
@@ -239,7 +229,7 @@ TEST_CASE("NET-02: of a ring the host that no packet reaches is named, whichever
       input.host("node" + std::to_string(i)).facts.set_list("pair.paths", rows);
     }
     std::set<std::string> named;
-    for (const Finding& finding : run("NET-02", input))
+    for (const Finding& finding : run_check("NET-02", input))
       named.insert(finding.hosts.begin(), finding.hosts.end());
     return named;
   };
@@ -267,7 +257,7 @@ TEST_CASE("NET-05: against the link's speed, else against the others") {
     input.host("node1").facts.set_list("pair.rates", {"node2 10.1.1.2 10000"});
     input.host("node2").facts.set_list("pair.rates", {"node3 10.1.1.3 " + std::to_string(row.rate)});
     input.host("node3").facts.set_list("pair.rates", {"node1 10.1.1.1 10000"});
-    const Finding finding = only(run("NET-05", input));
+    const Finding finding = only(run_check("NET-05", input));
     CHECK(finding.verdict == row.verdict);
     if (row.verdict != Verdict::pass) CHECK(finding.hosts == std::vector<std::string>{"node2"});
   }
@@ -275,18 +265,18 @@ TEST_CASE("NET-05: against the link's speed, else against the others") {
 
 TEST_CASE("SSH-03: the tree's logins") {
   DoctorInput input = hosts_with({{{}}, {{}}});
-  CHECK(only(run("SSH-03", input)).verdict == Verdict::skip);
+  CHECK(only(run_check("SSH-03", input)).verdict == Verdict::skip);
   input.host("node1").facts.set("child.count", 0);
-  CHECK(only(run("SSH-03", input)).observed == "the head starts all 2 hosts itself (tree of 64)");
+  CHECK(only(run_check("SSH-03", input)).observed == "the head starts all 2 hosts itself (tree of 64)");
   input.host("node1").facts.set("child.0.host", "node2");
   input.host("node1").facts.set("child.0.result", "ok");
-  CHECK(only(run("SSH-03", input)).observed == "1 logins between hosts work");
+  CHECK(only(run_check("SSH-03", input)).observed == "1 logins between hosts work");
   input.host("node1").facts.set("child.0.result", "Permission denied (publickey).");
-  const Finding finding = only(run("SSH-03", input));
+  const Finding finding = only(run_check("SSH-03", input));
   CHECK(finding.verdict == Verdict::fail);
   CHECK(finding.hosts == std::vector<std::string>{"node1"});
   input.job.environment["OMPI_MCA_plm_rsh_no_tree_spawn"] = "1";
-  CHECK(only(run("SSH-03", input)).verdict == Verdict::pass);
+  CHECK(only(run_check("SSH-03", input)).verdict == Verdict::pass);
 }
 
 TEST_CASE("Open MPI's radix tree of daemons") {

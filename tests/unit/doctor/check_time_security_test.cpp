@@ -16,10 +16,7 @@ Finding at_offset(const std::string& id, double offset, double error, const Fact
   host.reach.clock_offset_seconds = offset;
   host.reach.clock_error_seconds = error;
   set_facts(host, facts);
-  const auto findings = run_check(input, id);
-  REQUIRE(findings.size() == 1);
-  check_complete(findings[0], id);
-  return findings[0];
+  return only(run_system_check(id, input));
 }
 
 FactTable loose(const std::string& line) {
@@ -86,7 +83,7 @@ TEST_CASE("SEC-02: the job's own files are looked at on the head") {
   set_facts(input.add("h1"), loose(""));
   set_facts(input.head,
             loose("job-file 666 2000 2000 /home/ddl/hosts\nworking-folder 777 2000 2000 /home/ddl"));
-  const auto findings = run_check(input, "SEC-02");
+  const auto findings = run_system_check("SEC-02", input);
   REQUIRE(findings.size() == 2);
   CHECK(findings[0].verdict == Verdict::pass);
   CHECK(findings[1].verdict == Verdict::fail);
@@ -116,7 +113,7 @@ TEST_CASE("PATH-01: a difference that changes a verdict names the paths") {
   set_facts(input.add("h1"), good);
   set_facts(input.add("h2"), good);
   set_facts(input.add("h3"), good);
-  CHECK(run_check(input, "PATH-01")[0].verdict == Verdict::skip);
+  CHECK(run_system_check("PATH-01", input)[0].verdict == Verdict::skip);
   input.other_paths.emplace_back();
   for (const char* host : {"h1", "h2", "h3"}) {
     HostReport& report = input.other_paths[0].emplace_back();
@@ -125,18 +122,17 @@ TEST_CASE("PATH-01: a difference that changes a verdict names the paths") {
     set_facts(report, host == std::string("h2") ? bad : good);
     if (host == std::string("h3")) report.reach.problem = "down";
   }
-  const auto findings = run_check(input, "PATH-01");
+  const auto findings = run_system_check("PATH-01", input);
   REQUIRE(findings.size() == 3);
   CHECK(findings[0].verdict == Verdict::pass);
   CHECK(findings[0].observed == "the same by ssh, srun");
   CHECK(findings[1].verdict == Verdict::fail);
   CHECK(findings[1].hosts == std::vector<std::string>{"h2"});
   CHECK(findings[1].observed == "memlock: 8 MiB by ssh, 64 KiB by srun");
-  check_complete(findings[1], "PATH-01");
   CHECK(findings[2].verdict == Verdict::skip);
   // Bad by every path is LIM-01's finding, not a difference.
   set_facts(input.hosts[1], {{"limit.memlock.soft", "32768"}});
-  CHECK(run_check(input, "PATH-01")[1].verdict == Verdict::pass);
+  CHECK(run_system_check("PATH-01", input)[1].verdict == Verdict::pass);
 }
 
 TEST_CASE("every check of the subject explains itself and bears hosts without facts") {

@@ -2,10 +2,9 @@
 // Cores from /sys as hwloc counts them: made-up machines, and this one against hwloc itself.
 #include "doctor/checks/core_facts.hpp"
 
-#include "base/posix_doors.hpp"
-#include "base/posix_kernel.hpp"
 #include "doctor/gather/software.hpp"
 #include "tests/support/fake_host.hpp"
+#include "tests/support/real_host.hpp"
 #include "topology/hwloc_reader.hpp"
 
 #include <doctest/doctest.h>
@@ -85,16 +84,9 @@ TEST_CASE("what is no list of cores is no machine") {
 }
 
 TEST_CASE("this machine has the cores that hwloc finds") {
-  PosixProcesses processes;
-  PosixFiles files;
-  SystemClock clock;
-  PosixKernel kernel;
-  const Environment environment = read_environment();
-  const Question question;
-  System doors{processes, files,  clock, environment, [](std::string_view) {}, [](std::string_view) {},
-               {},        &kernel};
+  tests::RealHost here;
   Facts facts;
-  gather_cores({doors, kernel, question, ""}, facts);
+  gather_cores(here.context, facts);
   const auto machine = machine_of(facts);
   REQUIRE(machine);
   const auto hwloc = topology::HwlocMachine::this_host().machine("this host");

@@ -4,23 +4,19 @@
 
 #include "doctor/check.hpp"
 #include "tests/support/doctor_input.hpp"
+#include "tests/support/doctor_run.hpp"
+
+#include <doctest/doctest.h>
 
 #include <functional>
-#include <stdexcept>
+#include <span>
 #include <string>
 
 namespace ddlrun::tests {
 
-inline const doctor::Check& device_check(std::string_view id) {
-  for (const doctor::Check& check : doctor::device_checks()) {
-    if (check.id == id) return check;
-  }
-  throw std::logic_error("no such check: " + std::string(id));
-}
-
 // The finding about a host.
 inline doctor::Finding finding_on(const DoctorInput& input, std::string_view id, const std::string& host) {
-  for (const doctor::Finding& finding : device_check(id).run(input.get())) {
+  for (const doctor::Finding& finding : run_check(id, input)) {
     if (std::find(finding.hosts.begin(), finding.hosts.end(), host) != finding.hosts.end()) return finding;
   }
   return {};
@@ -112,14 +108,6 @@ inline void set_fabric(doctor::Facts& facts) {
   }
 }
 
-// A row of a table of checks: three healthy hosts, h2 changed, and what the check says of it.
-struct CheckRow {
-  std::string_view id;
-  std::function<void(DoctorInput&, doctor::Facts&)> change;
-  doctor::Verdict verdict;
-  std::string_view observed;  // must stand in what was observed
-};
-
 inline DoctorInput healthy_hosts(void (*set)(doctor::Facts&)) {
   DoctorInput input;
   for (const char* name : {"h1", "h2", "h3"}) {
@@ -129,6 +117,52 @@ inline DoctorInput healthy_hosts(void (*set)(doctor::Facts&)) {
     set(facts);
   }
   return input;
+}
+
+// A row of a table of checks: three healthy hosts, h2 changed, and what the check says of it.
+struct CheckRow {
+  std::string_view id;
+  std::function<void(DoctorInput&, doctor::Facts&)> change;
+  doctor::Verdict verdict;
+  std::string_view observed;  // must stand in what was observed
+};
+
+inline constexpr auto P = doctor::Verdict::pass;
+inline constexpr auto W = doctor::Verdict::warn;
+inline constexpr auto F = doctor::Verdict::fail;
+inline constexpr auto S = doctor::Verdict::skip;
+
+// What changes h2: nothing, a fact, a fact that cannot be told, the job's environment, two of these.
+inline void same(DoctorInput&, doctor::Facts&) {}
+inline auto fact(const char* name, const char* text) {
+  return [name, text](DoctorInput&, doctor::Facts& facts) { facts.set(name, text); };
+}
+inline auto unknown(const char* name, const char* why) {
+  return [name, why](DoctorInput&, doctor::Facts& facts) { facts.set_unknown(name, why); };
+}
+inline auto job_env(const char* name, const char* value) {
+  return [name, value](DoctorInput& input, doctor::Facts&) { input.job.environment[name] = value; };
+}
+template <typename A, typename B>
+auto both(A a, B b) {
+  return [a, b](DoctorInput& input, doctor::Facts& facts) {
+    a(input, facts);
+    b(input, facts);
+  };
+}
+
+inline void check_rows(std::span<const CheckRow> rows, void (*healthy)(doctor::Facts&)) {
+  for (const CheckRow& row : rows) {
+    CAPTURE(row.id);
+    CAPTURE(row.observed);
+    DoctorInput input = healthy_hosts(healthy);
+    row.change(input, input.host("h2").facts);
+    const doctor::Finding finding = finding_on(input, row.id, "h2");
+    CAPTURE(finding.observed);
+    CHECK(finding.id == row.id);
+    CHECK(doctor::verdict_name(finding.verdict) == doctor::verdict_name(row.verdict));
+    CHECK(finding.observed.find(row.observed) != std::string::npos);
+  }
 }
 
 }  // namespace ddlrun::tests

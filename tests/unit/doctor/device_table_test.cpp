@@ -19,7 +19,7 @@ TEST_CASE("STRESS-01: the slow host is told from its neighbours") {
     if (all[0] != '\0') input.head.facts.set("stress.all", all);
     input.head.facts.set("stress.hosts", 4);
     if (pairs[0] != '\0') input.head.facts.set("stress.pairs", pairs);
-    return ddlrun::tests::device_check("STRESS-01").run(input.get());
+    return ddlrun::tests::run_check("STRESS-01", input);
   };
   const auto equal = judged("h1 h2 1200\nh2 h3 1100\nh3 h4 1200\nh4 h1 1000", "900");
   REQUIRE(equal.size() == 1);

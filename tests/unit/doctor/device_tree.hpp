@@ -4,9 +4,8 @@
 // to 6.1.
 #pragma once
 
-#include "base/posix_doors.hpp"
-#include "base/posix_kernel.hpp"
 #include "doctor/gather/device.hpp"
+#include "tests/support/real_host.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -182,16 +181,11 @@ inline void DeviceTree::add_adapters() {
 }
 
 inline doctor::Facts DeviceTree::gather_with(void (*gatherer)(const doctor::GatherContext&, doctor::Facts&)) {
-  PosixProcesses processes;
-  PosixFiles files;
-  SystemClock clock;
-  PosixKernel kernel;
   Environment environment;
   environment.variables = variables;
-  System system{processes, files, clock, environment, {}, {}};
-  system.kernel = &kernel;
+  RealHost host(environment);
   doctor::Facts facts;
-  gatherer({system, kernel, question, root_}, facts);
+  gatherer({host.doors, host.kernel, question, root_}, facts);
   return facts;
 }
 

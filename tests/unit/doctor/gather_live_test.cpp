@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The gatherers of the system subject on this very machine, against what its own tools say.
-#include "base/posix_doors.hpp"
-#include "base/posix_kernel.hpp"
 #include "base/text.hpp"
 #include "doctor/gather/system.hpp"
+#include "tests/support/real_host.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -16,20 +15,12 @@ using namespace ddlrun::doctor;
 
 namespace {
 
-struct Here {
-  PosixProcesses processes;
-  PosixFiles files;
-  SystemClock clock;
-  PosixKernel kernel;
-  Environment environment = read_environment();
-  Question question;
-
+struct Here : tests::RealHost {
   Facts gather(std::string_view name = {}) {
-    System system{processes, files, clock, environment, {}, {}};
     Facts facts;
     for (const Gatherer& gatherer : system_gatherers()) {
       const bool wanted = name.empty() ? gatherer.level == Level::quick : gatherer.name == name;
-      if (wanted) gatherer.gather({system, kernel, question, ""}, facts);
+      if (wanted) gatherer.gather(context, facts);
     }
     return facts;
   }

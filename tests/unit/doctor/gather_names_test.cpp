@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The gatherers of names and networks on hosts made of tables, and once on this one, judged by foreign tools.
-#include "base/posix_doors.hpp"
-#include "base/posix_kernel.hpp"
 #include "base/text.hpp"
 #include "doctor/checks/interfaces.hpp"
 #include "doctor/checks/names.hpp"
 #include "doctor/gather/name.hpp"
 #include "tests/support/fake_host.hpp"
+#include "tests/support/real_host.hpp"
 
 #include <doctest/doctest.h>
 
@@ -172,18 +171,12 @@ TEST_CASE("children: each by ssh without questions, the last word kept") {
 }
 
 TEST_CASE("this machine: interfaces as ip tells them, names as getent does") {
-  PosixProcesses processes;
-  PosixFiles files;
-  SystemClock clock;
-  PosixKernel kernel;
-  const Environment environment = read_environment();
-  System system{processes, files, clock, environment, {}, {}, {}, &kernel};
-  Question question;
-  question.host = "localhost";
+  tests::RealHost here;
+  here.question.host = "localhost";
   Facts facts;
-  gather_interfaces({system, kernel, question, ""}, facts);
-  gather_names({system, kernel, question, ""}, facts);
-  const ProcessResult ip = processes.run({"ip", "-o", "addr", "show"}, {});
+  gather_interfaces(here.context, facts);
+  gather_names(here.context, facts);
+  const ProcessResult ip = here.processes.run({"ip", "-o", "addr", "show"}, {});
   if (ip.ok()) {
     std::size_t seen = 0;
     for (const std::string_view line : split(ip.out, '\n')) {  // "1: lo    inet 127.0.0.1/8 scope host lo"
@@ -203,7 +196,7 @@ TEST_CASE("this machine: interfaces as ip tells them, names as getent does") {
     }
     CHECK(seen > 0);
   }
-  const ProcessResult getent = processes.run({"getent", "ahostsv4", "localhost"}, {});
+  const ProcessResult getent = here.processes.run({"getent", "ahostsv4", "localhost"}, {});
   if (getent.ok()) {
     const NameTable table = read_name_table(facts);
     REQUIRE(table.contains("localhost"));

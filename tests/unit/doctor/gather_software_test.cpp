@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The gatherers of the software subject on made-up hosts, and on this one against other tools.
-#include "base/posix_doors.hpp"
-#include "base/posix_kernel.hpp"
 #include "base/text.hpp"
 #include "doctor/gather/content_hash.hpp"
 #include "doctor/gather/software.hpp"
 #include "doctor/job.hpp"
 #include "tests/support/elf_image.hpp"
 #include "tests/support/fake_host.hpp"
+#include "tests/support/real_host.hpp"
 
 #include <doctest/doctest.h>
 
@@ -296,28 +295,21 @@ TEST_CASE("Python's torch is read from its files") {
 }
 
 TEST_CASE("this machine's Open MPI, kernel and processors are those that other tools name") {
-  PosixProcesses processes;
-  PosixFiles files;
-  SystemClock clock;
-  PosixKernel kernel;
-  const Environment environment = read_environment();
-  Question question;
-  question.executable = "/usr/bin/env";
-  System doors{processes, files,  clock, environment, [](std::string_view) {}, [](std::string_view) {},
-               {},        &kernel};
+  tests::RealHost here;
+  here.question.executable = "/usr/bin/env";
   Facts facts;
-  gather_mpi({doors, kernel, question, ""}, facts);
-  gather_programs({doors, kernel, question, ""}, facts);
-  const ProcessResult mpirun = processes.run({"mpirun", "--version"}, {});
+  gather_mpi(here.context, facts);
+  gather_programs(here.context, facts);
+  const ProcessResult mpirun = here.processes.run({"mpirun", "--version"}, {});
   CHECK(facts.text("mpi.program.mpirun").has_value() == mpirun.start_error.empty());
   if (mpirun.ok() && mpirun.out.starts_with("mpirun (Open MPI) ")) {
     const std::string version = mpirun.out.substr(18, mpirun.out.find('\n') - 18);
     CHECK(facts.is("mpi.version", version));
     CHECK(facts.text("mpi.version_source").value_or("").find("libopen-pal") != std::string::npos);
   }
-  const std::string release = processes.run({"uname", "-r"}, {}).out;
+  const std::string release = here.output({"uname", "-r"});
   CHECK(facts.is("software.release", trim(release)));
-  const std::string size = processes.run({"stat", "-L", "-c", "%s", "/usr/bin/env"}, {}).out;
+  const std::string size = here.output({"stat", "-L", "-c", "%s", "/usr/bin/env"});
   CHECK(facts.is("program.size", trim(size)));
   CHECK(facts.text("program.missing") == "");
 }

@@ -3,11 +3,10 @@
 // on this one against ldd, readelf and ldconfig.
 #include "doctor/gather/libraries.hpp"
 
-#include "base/posix_doors.hpp"
-#include "base/posix_kernel.hpp"
 #include "base/text.hpp"
 #include "tests/support/elf_image.hpp"
 #include "tests/support/fake_host.hpp"
+#include "tests/support/real_host.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,6 +16,7 @@ using namespace ddlrun;
 using namespace ddlrun::doctor;
 using ddlrun::tests::ElfImage;
 using ddlrun::tests::FakeHost;
+using ddlrun::tests::RealHost;
 
 namespace {
 
@@ -24,20 +24,6 @@ struct Fake : FakeHost {
   System doors = system.doors();
   GatherContext context{doors, kernel, question, ""};
   Fake() { doors.kernel = &kernel; }
-};
-
-struct Real {
-  PosixProcesses processes;
-  PosixFiles files;
-  SystemClock clock;
-  PosixKernel kernel;
-  Environment environment = read_environment();
-  Question question;
-  System doors{processes, files,  clock, environment, [](std::string_view) {}, [](std::string_view) {},
-               {},        &kernel};
-  GatherContext context{doors, kernel, question, ""};
-
-  std::string output(const Command& command) { return processes.run(command, {}).out; }
 };
 
 std::vector<std::string> missing_of(const LibraryTree& tree) {
@@ -149,7 +135,7 @@ TEST_CASE("versions are compared by their numbers") {
 }
 
 TEST_CASE("the libraries of real programs are those that ldd names") {
-  Real here;
+  RealHost here;
   if (here.processes.run({"ldd", "--version"}, {}).ok()) {
     for (const char* program : {"/usr/bin/ssh", "/bin/sh", "/usr/bin/orted"}) {
       CAPTURE(program);
@@ -173,7 +159,7 @@ TEST_CASE("the libraries of real programs are those that ldd names") {
 }
 
 TEST_CASE("build id, interpreter and glibc of a real program are those that readelf names") {
-  Real here;
+  RealHost here;
   const std::string notes = here.output({"readelf", "-n", "/usr/bin/env"});
   const auto at = notes.find("Build ID: ");
   const auto elf = read_elf_file(here.context, "/usr/bin/env");
@@ -195,7 +181,7 @@ TEST_CASE("build id, interpreter and glibc of a real program are those that read
 }
 
 TEST_CASE("the loader's cache holds what ldconfig prints") {
-  Real here;
+  RealHost here;
   const std::string said = here.output({"/sbin/ldconfig", "-p"});
   const auto bytes = read_small(here.context, "/etc/ld.so.cache", 8u << 20);
   if (!said.empty() && bytes) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Runs one check of the system subject on hosts written by hand.
+// Runs one check on one host whose facts stand in a table, and tables of such hosts.
 #pragma once
 
-#include "doctor/checks/system.hpp"
-#include "tests/support/doctor_input.hpp"
+#include "doctor/check.hpp"
+#include "tests/support/doctor_run.hpp"
 
 #include <doctest/doctest.h>
 
@@ -19,24 +19,15 @@ inline void set_facts(doctor::HostReport& host, const FactTable& facts) {
   for (const auto& [name, text] : facts) host.facts.set(name, text);
 }
 
-inline std::vector<doctor::Finding> run_check(const DoctorInput& input, const std::string& id) {
-  for (const doctor::Check& check : doctor::system_checks()) {
-    if (check.id == id) return check.run(input.get());
+// The same for a check of the system subject, where a remedy is always commands, never a note alone.
+inline std::vector<doctor::Finding> run_system_check(std::string_view id, const DoctorInput& input) {
+  auto findings = run_check(id, input);
+  for (const doctor::Finding& finding : findings) {
+    if (finding.verdict != doctor::Verdict::warn && finding.verdict != doctor::Verdict::fail) continue;
+    CAPTURE(finding.observed);
+    CHECK_FALSE(finding.remedy.commands.empty());
   }
-  FAIL("no such check: " << id);
-  return {};
-}
-
-// What holds for every finding: an id, and for warn and fail all that a person needs.
-inline void check_complete(const doctor::Finding& finding, const std::string& id) {
-  CAPTURE(id);
-  CAPTURE(finding.observed);
-  CHECK(finding.id == id);
-  CHECK_FALSE(finding.observed.empty());
-  if (finding.verdict != doctor::Verdict::warn && finding.verdict != doctor::Verdict::fail) return;
-  CHECK_FALSE(finding.expected.empty());
-  CHECK_FALSE(finding.why.empty());
-  CHECK_FALSE(finding.remedy.commands.empty());
+  return findings;
 }
 
 // The one finding about one host "h1" with these facts.
@@ -48,15 +39,32 @@ inline doctor::Finding judge_one(const std::string& id, const FactTable& facts, 
   host.reach.via = via;
   set_facts(host, facts);
   set_facts(input.head, facts);
-  const auto findings = run_check(input, id);
-  REQUIRE(findings.size() == 1);
-  check_complete(findings[0], id);
-  return findings[0];
+  return only(run_system_check(id, input));
 }
 
 inline std::string verdict_of(const std::string& id, const FactTable& facts, const doctor::Job& job = {},
                               doctor::Via via = doctor::Via::ssh) {
   return std::string(doctor::verdict_name(judge_one(id, facts, job, via).verdict));
+}
+
+// A row of a table: what one host's facts, or the job, make of a check.
+struct FactRow {
+  const char *id, *verdict;
+  FactTable facts;
+  doctor::Job job = {};
+};
+
+inline void check_rows(const std::vector<FactRow>& rows) {
+  for (const FactRow& row : rows) {
+    std::string facts, environment;
+    for (const auto& [name, text] : row.facts) facts += name + "=" + text + " ";
+    for (const auto& [name, text] : row.job.environment) environment += name + "=" + text + " ";
+    CAPTURE(facts);
+    CAPTURE(environment);
+    CAPTURE(row.job.ranks);
+    CAPTURE(row.id);
+    CHECK(verdict_of(row.id, row.facts, row.job) == row.verdict);
+  }
 }
 
 // `ranks` on h1 of a job that is as large, or of `all`.

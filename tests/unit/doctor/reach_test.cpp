@@ -172,6 +172,36 @@ TEST_CASE("a name that is no host name is refused before anything runs") {
   CHECK(bench.fake.processes.ran.empty());
 }
 
+TEST_CASE("the agent's files are read for a connection, once, and not for this machine alone") {
+  struct CountedFiles : tests::FakeFiles {
+    int reads = 0;
+    std::string read(const std::string& path, std::uint64_t max_bytes) override {
+      ++reads;
+      return tests::FakeFiles::read(path, max_bytes);
+    }
+  } files;
+  files.files["/proc/self/exe"] = "binary";
+  tests::FakeSystem fake;
+  const System doors = fake.doors();
+  System system{doors.processes, files, doors.clock, doors.environment, doors.out, doors.err};
+  Question here, h1, h2;
+  here.host = "here";
+  here.is_head = true;
+  h1.host = "h1";
+  h2.host = "h2";
+  const auto reads_for = [&](const std::vector<Question>& questions) {
+    files.reads = 0;
+    fake.processes.ran.clear();
+    reach_hosts(system, questions, agent, {}, [](std::size_t, HostReport&&) {});
+    return files.reads;
+  };
+  CHECK(reads_for({here}) == 0);
+  CHECK(fake.processes.ran == std::vector<Command>{{"/opt/ddlrun/bin/ddlrun", "agent", "--id", "abc"}});
+  CHECK(reads_for({here, h1, h2}) == 1);
+  const std::string sent = fake.processes.ran.back().back();  // name and size, for the shell over there
+  CHECK(sent.ends_with("/opt/ddlrun/bin/ddlrun abc /lib64/ld.so ddlrun 6"));
+}
+
 TEST_CASE("a question survives its JSON") {
   Question question;
   question.level = Level::full;

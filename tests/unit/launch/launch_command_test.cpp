@@ -30,20 +30,16 @@ struct FakeMpirun : tests::FakeProcesses {
       return version;
     };
   }
-  ProcessResult run_attached(const Command& command, const EnvVars& extra, const LineSink& sink) override {
-    ran.push_back(command);
-    environment = extra;
-    watched = sink != nullptr;
-    if (sink) {
-      for (const std::string& line : lines(command)) sink(line);
-    }
-    return result;
-  }
   ProcessResult run_guarded(const Command& command, const EnvVars& extra,
                             const Attention& attention) override {
-    if (!meanwhile) return run_attached(command, extra, attention.err_lines);
     ran.push_back(command);
-    meanwhile(command, attention);
+    environment = extra;
+    watched = attention.err_lines != nullptr;
+    if (meanwhile) {
+      meanwhile(command, attention);
+    } else if (watched) {
+      for (const std::string& line : lines(command)) attention.err_lines(line);
+    }
     return result;
   }
 };

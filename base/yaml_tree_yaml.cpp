@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "diagnose/yaml_tree.hpp"
+#include "base/yaml_tree.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -9,7 +9,7 @@
 
 #include <sstream>
 
-namespace ddlrun::diagnose {
+namespace ddlrun {
 
 namespace {
 
@@ -147,4 +147,4 @@ std::string place_in(const std::string& file_name, const YamlValue& value) {
   return fmt::format("{}:{}:{}", file_name, value.line, value.column);
 }
 
-}  // namespace ddlrun::diagnose
+}  // namespace ddlrun

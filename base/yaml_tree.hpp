@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace ddlrun::diagnose {
+namespace ddlrun {
 
 struct YamlValue {
   enum class Kind { nothing, scalar, sequence, mapping } kind = Kind::nothing;
@@ -28,4 +28,4 @@ YamlValue parse_yaml(std::string_view text, const std::string& file_name);
 // "FILE:LINE:COLUMN"
 std::string place_in(const std::string& file_name, const YamlValue& value);
 
-}  // namespace ddlrun::diagnose
+}  // namespace ddlrun

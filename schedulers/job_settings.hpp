@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What the user said about a job, key by key and each with its place: a line of ddlrun.yaml, a flag, a site
+// profile. Layers are laid over each other before anything is converted, so a fact has one spelling and one
+// check.
+#pragma once
+
+#include "base/error.hpp"
+#include "base/yaml_tree.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::schedulers {
+
+struct Setting {
+  YamlValue value;
+  std::string origin;  // "ddlrun.yaml:3:7", "--walltime", "profile kisti-nurion", "DDLRUN_QUEUE"
+};
+
+// By key, as ddlrun.yaml spells it; a flag is the key with '-' for '_'.
+using JobSettings = std::map<std::string, Setting>;
+
+// A key that a job may have; the one table behind ddlrun.yaml, the flags, and the list in --help.
+struct JobKey {
+  std::string_view name;     // "cores_per_node"
+  std::string_view value;    // what stands behind the flag in --help: "N", "HH:MM:SS"; "": only in a file
+  std::string_view summary;  // one line
+};
+std::span<const JobKey> job_keys();
+
+// The settings of one YAML document. Unknown keys are added to `mistakes`, each with its place and the
+// nearest key; Error{request} where the text is no YAML mapping.
+JobSettings read_job_settings(std::string_view text, const std::string& file_name,
+                              std::vector<Message>& mistakes);
+
+// `over` wins, key by key.
+JobSettings lay_over(JobSettings over, const JobSettings& under);
+
+// A flag's or variable's text as a setting. Lists are split at commas where the key takes a list of names.
+Setting flag_setting(std::string_view key, const std::string& text, std::string origin);
+
+}  // namespace ddlrun::schedulers

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// How a job stands, in words that are the same for every scheduler.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::schedulers {
+
+// "1234", "15_3", "1234;cluster" (Slurm), "0.minsky1", "3[].minsky1", "3[0].minsky1" (PBS).
+using JobId = std::string;
+
+enum class JobState {
+  queued,
+  held,
+  running,
+  completed,    // exit status 0
+  failed,       // the job's own exit status or signal
+  cancelled,    // by somebody
+  timed_out,    // its walltime was used up
+  node_failed,  // a host went away
+  out_of_memory,
+  unknown,  // the scheduler does not know the id (any more)
+};
+std::string_view name_of(JobState state);
+bool is_over(JobState state);  // completed .. out_of_memory; not unknown
+
+struct JobStatus {
+  JobId id;
+  JobState state = JobState::unknown;
+  std::string word;                // the scheduler's own: "COMPLETING", "F", "CANCELLED by 2000"
+  std::optional<int> exit_status;  // as a shell would report it, where the scheduler tells
+  int signal = 0;                  // that ended it
+  std::string reason;              // why it waits or ended, in the scheduler's words: "PartitionNodeLimit"
+  std::string explained;           // the same for people, with what to do; "" where the words say it
+  std::string hosts;               // as the scheduler lists them
+  int restarts = 0;
+  std::vector<JobStatus> tasks;  // of an array; its own state is the join of theirs
+};
+
+// The state of an array: running if any runs, queued if any waits, else the worst; exit status the highest.
+JobStatus join_tasks(JobId id, std::vector<JobStatus> tasks);
+
+}  // namespace ddlrun::schedulers

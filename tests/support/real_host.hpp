@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// This very machine through the real doors, as a gatherer gets it.
+#pragma once
+
+#include "base/posix_doors.hpp"
+#include "base/posix_kernel.hpp"
+#include "doctor/gather.hpp"
+
+#include <string>
+#include <utility>
+
+namespace ddlrun::tests {
+
+struct RealHost {
+  PosixProcesses processes;
+  PosixFiles files;
+  SystemClock clock;
+  PosixKernel kernel;
+  Environment environment;
+  doctor::Question question;
+  System doors{processes, files,  clock, environment, [](std::string_view) {}, [](std::string_view) {},
+               {},        &kernel};
+  doctor::GatherContext context{doors, kernel, question, ""};
+
+  explicit RealHost(Environment as = read_environment()) : environment(std::move(as)) {}
+  RealHost(const RealHost&) = delete;  // the doors point into it
+
+  std::string output(const Command& command) { return processes.run(command, {}).out; }
+};
+
+}  // namespace ddlrun::tests
