@@ -23,7 +23,8 @@ OpenMpRuntime runtime_of(const std::vector<std::string>& libraries);
 struct ThreadRequest {
   OpenMpRuntime runtime = OpenMpRuntime::unknown;
   std::uint32_t threads = 0;           // OpenMP threads of the rank; 0: one per core of its own
-  std::uint32_t cores = 0;             // cores of the rank, from the plan
+  std::uint32_t cores = 0;             // cores of the rank, from the plan; where ranks differ, the fewest
+  std::uint32_t most_cores = 0;        // of the largest rank; 0: all are equal
   std::uint32_t threads_per_core = 1;  // hardware threads
   bool oversubscribed = false;         // more runnable threads than cores on the host
   bool verbose = false;                // KMP_SETTINGS, OMP_DISPLAY_ENV

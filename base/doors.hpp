@@ -109,6 +109,12 @@ class ProcessRunner {
                                     const Attention& attention) = 0;
 };
 
+// A part of a file that may still grow.
+struct FilePart {
+  std::string bytes;
+  std::uint64_t size = 0;  // of the file: less than was asked from, if it was cut off or is another one
+};
+
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -118,6 +124,10 @@ class FileSystem {
   // cannot be read.
   virtual void read_blocks(const std::string& path,
                            const std::function<void(std::string_view block)>& sink) = 0;
+  // What stands behind `offset`, at most `max_bytes` of it; nothing where there is no such file (yet).
+  // Error{request} if it cannot be read.
+  virtual std::optional<FilePart> read_from(const std::string& path, std::uint64_t offset,
+                                            std::uint64_t max_bytes) = 0;
   virtual bool exists(const std::string& path) = 0;
   // Written beside, fsynced, renamed: the old file or the new one, never a half.
   virtual void write(const std::string& path, std::string_view bytes) = 0;
@@ -127,12 +137,17 @@ class FileSystem {
   virtual std::string make_folder(const std::string& prefix) = 0;
   // With all that is missing above it; a new one gets mode 700.
   virtual void make_folders(const std::string& path) = 0;
+  // Mode 700; false where the name is taken, also by somebody who was faster.
+  virtual bool make_new_folder(const std::string& path) = 0;
 };
 
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual std::chrono::system_clock::time_point now() = 0;
+  // Lets time pass. From the first call on INT, TERM and HUP are told here instead of ending us: returns the
+  // one that came (at once, also if it came between two calls), or 0.
+  virtual int pause(std::chrono::milliseconds duration) = 0;
 };
 
 // This process and machine as they were at start; a plain value.

@@ -24,16 +24,20 @@ class PosixFiles : public FileSystem {
  public:
   std::string read(const std::string& path, std::uint64_t max_bytes) override;
   void read_blocks(const std::string& path, const std::function<void(std::string_view block)>& sink) override;
+  std::optional<FilePart> read_from(const std::string& path, std::uint64_t offset,
+                                    std::uint64_t max_bytes) override;
   bool exists(const std::string& path) override;
   void write(const std::string& path, std::string_view bytes) override;
   void remove(const std::string& path) override;
   std::string make_folder(const std::string& prefix) override;
   void make_folders(const std::string& path) override;
+  bool make_new_folder(const std::string& path) override;
 };
 
 class SystemClock : public Clock {
  public:
   std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
+  int pause(std::chrono::milliseconds duration) override;
 };
 
 // Reads the environment, names and terminals of this process once.

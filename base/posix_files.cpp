@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -91,6 +92,29 @@ void PosixFiles::read_blocks(const std::string& path,
   }
 }
 
+std::optional<FilePart> PosixFiles::read_from(const std::string& path, std::uint64_t offset,
+                                              std::uint64_t max_bytes) {
+  const Descriptor d{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (d.fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  struct stat status {};
+  if (d.fd < 0 || ::fstat(d.fd, &status) != 0) refuse("read", path, errno);
+  FilePart part;
+  part.size = static_cast<std::uint64_t>(status.st_size);
+  if (part.size <= offset) return part;
+  part.bytes.resize(std::min(part.size - offset, max_bytes));
+  std::size_t filled = 0;
+  while (filled < part.bytes.size()) {
+    const ssize_t n = ::pread(d.fd, part.bytes.data() + filled, part.bytes.size() - filled,
+                              static_cast<off_t>(offset + filled));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse("read", path, errno);
+    if (n == 0) break;  // cut off meanwhile
+    filled += static_cast<std::size_t>(n);
+  }
+  part.bytes.resize(filled);
+  return part;
+}
+
 bool PosixFiles::exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 void PosixFiles::write(const std::string& path, std::string_view bytes) {
@@ -133,6 +157,12 @@ void PosixFiles::make_folders(const std::string& path) {
   const bool is_new = std::filesystem::create_directories(path, code);
   if (!code && is_new) std::filesystem::permissions(path, std::filesystem::perms::owner_all, code);
   if (code) refuse("make the folder", path, code.value());
+}
+
+bool PosixFiles::make_new_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0) return true;
+  if (errno == EEXIST) return false;
+  refuse("make the folder", path, errno);
 }
 
 }  // namespace ddlrun

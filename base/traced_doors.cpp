@@ -68,4 +68,9 @@ void TracedFiles::make_folders(const std::string& path) {
   inner_.make_folders(path);
 }
 
+bool TracedFiles::make_new_folder(const std::string& path) {
+  trace_(fmt::format("+ mkdir {}\n", quote_shell(path)));
+  return inner_.make_new_folder(path);
+}
+
 }  // namespace ddlrun

@@ -36,11 +36,17 @@ class TracedFiles : public FileSystem {
   TracedFiles(FileSystem& inner, Trace trace) : inner_(inner), trace_(std::move(trace)) {}
   std::string read(const std::string& path, std::uint64_t max_bytes) override;
   void read_blocks(const std::string& path, const std::function<void(std::string_view block)>& sink) override;
+  // Not told: who follows a log asks every second.
+  std::optional<FilePart> read_from(const std::string& path, std::uint64_t offset,
+                                    std::uint64_t max_bytes) override {
+    return inner_.read_from(path, offset, max_bytes);
+  }
   bool exists(const std::string& path) override { return inner_.exists(path); }
   void write(const std::string& path, std::string_view bytes) override;
   void remove(const std::string& path) override;
   std::string make_folder(const std::string& prefix) override;
   void make_folders(const std::string& path) override;
+  bool make_new_folder(const std::string& path) override;
 
  private:
   FileSystem& inner_;

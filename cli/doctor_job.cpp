@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/host_list.hpp"
+#include "cli/allocation.hpp"
 #include "base/text.hpp"
 #include "cli/job_machines.hpp"
 #include "doctor/job.hpp"
@@ -46,22 +47,16 @@ std::vector<std::uint16_t> parse_ports(const DoctorJobOptions& options, const En
 
 // Where the names of the job's hosts come from, as mpirun would look for them.
 void find_allocation(System& system, const DoctorJobOptions& options, Job& job) {
-  const Environment& environment = system.environment;
-  const std::string slurm = environment.get("SLURM_JOB_NODELIST");
-  const std::string pbs = environment.get("PBS_NODEFILE");
   const std::string file = options.hosts.starts_with('@') ? options.hosts.substr(1) : options.hostfile;
   if (!file.empty()) {
     job.hostfile_path = file;
     job.allocation = read_host_names(system, "", file);
     job.hostfile_text = system.files.read(file, max_hostfile_bytes);
     job.allocation_source = "hostfile " + file;
-  } else if (!slurm.empty()) {
-    job.allocation = expand_host_list(slurm);
-    job.allocation_source = "SLURM_JOB_NODELIST";
-  } else if (!pbs.empty()) {
-    job.hostfile_path = pbs;
-    job.allocation = parse_hostfile(system.files.read(pbs, max_hostfile_bytes), pbs);
-    job.allocation_source = "PBS_NODEFILE";
+  } else if (auto given = cli::find_allocation(system)) {
+    job.allocation = std::move(given->hosts);
+    job.allocation_source = given->source;
+    job.hostfile_path = given->hostfile;
   } else if (!options.hosts.empty()) {
     job.allocation = expand_host_list(options.hosts);
     job.allocation_source = "the host list";

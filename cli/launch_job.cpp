@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/host_list.hpp"
 #include "base/text.hpp"
+#include "cli/allocation.hpp"
 #include "launch/default_ranks.hpp"
 #include "rankfile/rankfile.hpp"
 #include "rankfile/rankfile_check.hpp"
@@ -38,18 +39,15 @@ void refuse_assumed(const JobMachines& machines) {
   }
 }
 
-// Inside an allocation dims for several hosts without any name mean its hosts: they must be named.
-void refuse_unnamed(const LaunchOptions& options, const Environment& environment) {
-  if (options.dims.empty() || topology::parse_dims(options.dims).host_count() <= 1) return;
-  const std::string slurm = environment.get("SLURM_JOB_NODELIST"), pbs = environment.get("PBS_NODEFILE");
-  if (slurm.empty() && pbs.empty()) return;
-  const std::string hosts = slurm.empty() ? "--hostfile " + quote_shell(pbs) : quote_shell(slurm);
-  throw Error(ErrorKind::request,
-              {fmt::format("{} is for several hosts and none is named: launch does not take those of the "
-                           "allocation by itself",
-                           options.dims),
-               slurm.empty() ? "PBS_NODEFILE" : "SLURM_JOB_NODELIST",
-               fmt::format("ddlrun launch {} {} ...", options.dims, hosts)});
+// The hosts to use where none is named: those of the allocation we are in, unless the dims are for one; else
+// this one.
+std::vector<std::string> unnamed_hosts(System& system, const LaunchOptions& options, LaunchJob& job) {
+  const bool for_one = !options.dims.empty() && topology::parse_dims(options.dims).host_count() == 1;
+  std::optional<Allocation> given;
+  if (!for_one) given = find_allocation(system);
+  if (!given) return {own_name(system.environment)};
+  job.remarks.push_back(fmt::format("hosts: {} ({})", fold_host_list(given->hosts), given->source));
+  return given->hosts;
 }
 
 // Hosts and dims that do not fit each other are refused before any host is asked: with a stand-in machine.
@@ -182,10 +180,7 @@ LaunchJob plan_launch_job(System& system, const LaunchOptions& options, int mpi_
   if (!options.rankfile.empty()) return take_rankfile(system, options, mpi_major);
   LaunchJob job;
   job.hosts = read_host_names(system, options.hosts, options.hostfile);
-  if (job.hosts.empty()) {
-    refuse_unnamed(options, system.environment);
-    job.hosts.push_back(own_name(system.environment));
-  }
+  if (job.hosts.empty()) job.hosts = unnamed_hosts(system, options, job);
   check_shape(options, job);
   job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
   refuse_assumed(job.machines);

@@ -17,7 +17,10 @@ struct LaunchOptions {
   std::string hostfile;
   MachineOptions machine;
   PlanTexts plan;
-  std::string rankfile;  // "" : made from the plan
+  std::string threads;            // of each rank; "": one for each of its cores
+  std::string affinity = "auto";  // auto, off, libgomp, libomp
+  bool show_threads = false;      // the runtime prints its settings
+  std::string rankfile;           // "" : made from the plan
   std::vector<std::string> exports;
   std::vector<std::pair<std::string, std::string>> mca;
   std::vector<std::string> mpi_arguments;

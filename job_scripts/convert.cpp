@@ -1,1 +1,206 @@
 // SPDX-License-Identifier: MIT
+#include "job_scripts/convert.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "job_scripts/convert_body.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace ddlrun::job_scripts {
+
+namespace {
+
+constexpr std::string_view begin_mark = "# >>> ddlrun convert";
+constexpr std::string_view end_mark = "# <<< ddlrun convert";
+
+std::string_view sentinel_of(Dialect dialect) { return dialect == Dialect::slurm ? "#SBATCH" : "#PBS"; }
+
+bool runs(const JobScript& script, std::initializer_list<std::string_view> names) {
+  for (const ScriptLine& line : script.body)
+    for (const ShellCommand& command : parse_commands(line))
+      if (std::find(names.begin(), names.end(), command.name()) != names.end()) return true;
+  return false;
+}
+
+// The first line, and why it is another than before.
+std::string choose_shebang(const JobScript& script, const ResourceRequest& request, Dialect to,
+                           std::vector<Leftover>& leftovers) {
+  std::string first = script.shebang;
+  if (first.empty() && !request.shell.empty()) first = "#!" + request.shell;
+  if (first.empty()) {
+    first = "#!/bin/bash";
+    leftovers.push_back({1, "no #! line", "PBS takes the login shell, Slurm refuses the script: bash it is"});
+  }
+  const bool plain_shell = first == "#!/bin/sh" || first == "#! /bin/sh" || first == "#!/usr/bin/sh";
+  const bool needs_bash = runs(script, {"module", "source", "[[", "conda", "ml", "declare", "pushd"});
+  const bool needs_login = to == Dialect::slurm && runs(script, {"module", "ml", "conda"});
+  if (plain_shell && needs_bash) {
+    leftovers.push_back(
+        {1, script.shebang, "\"source\" and \"module\" need bash: where /bin/sh is dash they are not found"});
+    first = "#!/bin/bash";
+  }
+  if (needs_login && (first == "#!/bin/bash" || first == "#!/usr/bin/bash")) {
+    leftovers.push_back({1, script.shebang,
+                         "PBS starts a login shell, Slurm does not: -l makes one, so that "
+                         "\"module\" is there"});
+    first += " -l";
+  }
+  return first;
+}
+
+// Lines that are not carried over: directives, and what an earlier conversion put in.
+std::set<int> find_dropped_lines(const JobScript& script, std::vector<Leftover>& leftovers) {
+  std::set<int> dropped;
+  if (!script.shebang.empty()) dropped.insert(1);
+  for (const Directive& directive : script.directives) dropped.insert(directive.line);
+  for (const Directive& directive : script.ignored_directives) {
+    if (dropped.insert(directive.line).second)
+      leftovers.push_back({directive.line, script.lines[static_cast<std::size_t>(directive.line) - 1],
+                           "not read by the scheduler that the script was for: left out"});
+  }
+  bool inside = false;
+  for (std::size_t i = 0; i < script.lines.size(); ++i) {
+    const std::string_view line = script.lines[i];
+    inside = inside || line.starts_with(begin_mark);
+    if (inside) dropped.insert(static_cast<int>(i) + 1);
+    if (line.starts_with(end_mark)) inside = false;
+  }
+  return dropped;
+}
+
+// Without the lines that an earlier conversion made.
+JobScript without_marked_lines(const JobScript& script) {
+  std::string text;
+  bool inside = false;
+  for (const std::string& line : script.lines) {
+    if (line.starts_with(begin_mark)) inside = true;
+    if (!inside) text += line;
+    text += '\n';
+    if (line.starts_with(end_mark)) inside = false;
+  }
+  return parse_job_script(text, script.file);
+}
+
+// What the centre wants of each job.
+void apply_site(const templates::SiteProfile& site, Dialect to, ResourceRequest& request,
+                std::vector<std::string>& directives, std::vector<Leftover>& leftovers) {
+  const std::string& carried = site.application_directive;
+  const std::string code = to == Dialect::slurm ? request.account : request.comment;
+  if (!carried.empty() && !code.empty() && carried.find("{}") != std::string::npos) {
+    std::string directive = carried;
+    directive.replace(directive.find("{}"), 2, code);
+    directives.push_back(directive);
+    (to == Dialect::slurm ? request.account : request.comment).clear();
+    leftovers.push_back({0, code, fmt::format("{} carries the application as {}", site.name, directive)});
+  }
+  directives.insert(directives.end(), site.directives.begin(), site.directives.end());
+  if (site.walltime_most_seconds > 0 && request.walltime_seconds > site.walltime_most_seconds)
+    leftovers.push_back(
+        {0, "walltime " + render_time(request.walltime_seconds),
+         fmt::format("{} allows {} at most", site.name, render_time(site.walltime_most_seconds))});
+  for (const std::string& path : site.submit_below)
+    leftovers.push_back({0, "submission", fmt::format("{} starts jobs only from below {}", site.name, path)});
+}
+
+// Things that no translation can know.
+void tell_names(const ResourceRequest& request, Dialect to, std::vector<Leftover>& leftovers) {
+  const char* other = to == Dialect::slurm ? "sinfo -s names the partitions" : "qstat -Q names the queues";
+  if (!request.queue.empty())
+    leftovers.push_back({0, request.queue, fmt::format("the name is taken over as it is: {}", other)});
+  if (!request.account.empty())
+    leftovers.push_back({0, request.account,
+                         "the account is taken over as it is; some centres want the name of the "
+                         "application there (--site PROFILE knows)"});
+  if (to == Dialect::slurm && request.exported == Export::unsaid)
+    leftovers.push_back(
+        {0, "no -V",
+         "PBS gives a job the environment of a login; Slurm hands over that of the shell it "
+         "was submitted from (--export=NONE and \"unset SLURM_EXPORT_ENV\" for the old way)"});
+  if (to == Dialect::pbs && request.exported == Export::all)
+    leftovers.push_back({0, "-V", "the whole environment goes along, and qstat -f shows it, passwords too"});
+  if (to == Dialect::pbs && request.exported == Export::unsaid)
+    leftovers.push_back(
+        {0, "no --export",
+         "Slurm hands over the environment of the shell that submits, PBS does not: -v NAME,NAME for "
+         "what the job needs"});
+  if (to == Dialect::slurm && request.output.empty())
+    leftovers.push_back(
+        {0, "no -o",
+         "PBS writes NAME.oNUMBER when the job has ended, Slurm while it runs; the same names "
+         "are asked for"});
+}
+
+std::string one_line(const std::string& text) {
+  std::string result = printable(text, 300);
+  return result;
+}
+
+std::string render_leftover(const Leftover& leftover) {
+  const std::string where = leftover.line > 0 ? fmt::format("line {}: ", leftover.line) : "";
+  return fmt::format("{}{}: {}", where, one_line(leftover.text), one_line(leftover.why));
+}
+
+void sort_leftovers(std::vector<Leftover>& leftovers) {
+  std::stable_sort(leftovers.begin(), leftovers.end(), [](const Leftover& a, const Leftover& b) {
+    return (a.line == 0 ? INT32_MAX : a.line) < (b.line == 0 ? INT32_MAX : b.line);
+  });
+}
+
+void move_in(std::vector<Leftover>& into, const std::vector<Leftover>& from) {
+  into.insert(into.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+Conversion convert_script(const JobScript& given, Dialect to, const templates::SiteProfile* site) {
+  const JobScript script = without_marked_lines(given);
+  if (script.dialect == Dialect::none)
+    throw Error(ErrorKind::request, {"there is no #PBS and no #SBATCH line in it", script.file,
+                                     "ddlrun lint-script FILE says what a scheduler reads of it"});
+  if (script.dialect == to)
+    throw Error(ErrorKind::request,
+                {fmt::format("it is a {} script already", to == Dialect::slurm ? "Slurm" : "PBS"),
+                 script.file, fmt::format("--to {}", to == Dialect::slurm ? "pbs" : "slurm")});
+  Conversion result;
+  std::vector<Leftover>& leftovers = result.leftovers;
+  ResourceRequest request = read_request(script);
+  std::vector<std::string> site_directives;
+  if (site != nullptr) apply_site(*site, to, request, site_directives, leftovers);
+  if (given.has_carriage_returns) leftovers.push_back({1, "CR LF", "line ends of another system: now LF"});
+  const std::string shebang = choose_shebang(script, request, to, leftovers);
+  const std::set<int> dropped = find_dropped_lines(given, leftovers);
+  const RenderedRequest rendered =
+      to == Dialect::slurm ? render_slurm_request(request) : render_pbs_request(request);
+  const BodyChange change =
+      to == Dialect::slurm ? change_body_to_slurm(script, request) : change_body_to_pbs(script, request);
+  const auto prepared = to == Dialect::slurm ? prepare_for_slurm(script, request, change)
+                                             : prepare_for_pbs(script, request, change);
+  move_in(leftovers, request.leftovers);
+  move_in(leftovers, rendered.leftovers);
+  move_in(leftovers, change.leftovers);
+  tell_names(request, to, leftovers);
+  sort_leftovers(leftovers);
+
+  std::string& text = result.text;
+  text = shebang + "\n";
+  for (const std::string& directive : rendered.directives)
+    text += fmt::format("{} {}\n", sentinel_of(to), directive);
+  for (const std::string& directive : site_directives)
+    text += fmt::format("{} {}\n", sentinel_of(to), directive);
+  text += fmt::format("{}: not carried over as it was, or changed\n", begin_mark);
+  for (const Leftover& leftover : leftovers) text += "#   " + render_leftover(leftover) + "\n";
+  for (const std::string& line : prepared) text += line + "\n";
+  if (site != nullptr)
+    for (const std::string& line : site->preamble) text += line + "\n";
+  text += std::string(end_mark) + "\n";
+  const auto lines = apply_edits(script.lines, change.edits);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    if (!dropped.contains(static_cast<int>(i) + 1)) text += lines[i] + "\n";
+  return result;
+}
+
+}  // namespace ddlrun::job_scripts

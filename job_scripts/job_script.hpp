@@ -2,19 +2,32 @@
 // Anyone's job script as a value: what the scheduler reads of it, and its shell lines, each with its number.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ddlrun::job_scripts {
 
 enum class Dialect { none, slurm, pbs };
 
-// One option of one directive line: "#PBS -l select=2:ncpus=68" -> {"-l", "select=2:ncpus=68"}.
+// Why the scheduler does not read a line that looks like a directive.
+enum class Unread { no, after_command, leading_blank, misspelt, other_dialect };
+
+// One option of one directive line: "#PBS -l select=2:ncpus=68" -> {"-l", "select=2:ncpus=68"}. A word that
+// is no option has an empty `option`.
 struct Directive {
   std::string option;
   std::string value;
+  int line = 0;
+  int column = 0;
+  Unread unread = Unread::no;
+};
+
+// Where something stands in the file.
+struct Place {
   int line = 0;
   int column = 0;
 };
@@ -22,7 +35,13 @@ struct Directive {
 struct ScriptLine {
   int line = 0;      // of its first physical line
   std::string text;  // continuation lines joined
+  int last_line = 0;
+  bool damaged = false;    // a web page's "</p>" was taken for the backslash that it replaced
+  bool here_text = false;  // text of a here-document, not shell
+  // Which physical line begins at which byte of `text`.
+  std::vector<std::pair<std::size_t, int>> pieces;
 };
+Place place_in(const ScriptLine& line, std::size_t at);
 
 struct JobScript {
   std::string file;
@@ -30,8 +49,10 @@ struct JobScript {
   std::string shebang;
   std::vector<Directive> directives;          // those that the scheduler reads
   std::vector<Directive> ignored_directives;  // after the first command, behind a blank, misspelt sentinel
-  std::vector<ScriptLine> body;
+  std::vector<ScriptLine> body;               // without comments and empty lines
   std::map<std::string, ScriptLine> exports;  // NAME -> the line that sets it; its text is the value
+  std::vector<std::string> lines;             // the physical lines, without "\n" and "\r"
+  bool has_carriage_returns = false;
 };
 
 // Never throws; what is odd is the linter's to tell.

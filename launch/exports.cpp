@@ -39,7 +39,7 @@ Typed parse_typed(const std::string& word) {
 
 class Builder {
  public:
-  explicit Builder(const EnvVars& environment) : environment_(environment) {}
+  explicit Builder(EnvVars environment) : environment_(std::move(environment)) {}
 
   bool is_set(const std::string& name) const {
     return environment_.count(name) != 0 || exports_.set_by_user.count(name) != 0;
@@ -73,10 +73,20 @@ class Builder {
     }
   }
 
+  bool is_typed(const std::string& name) const { return exports_.set_by_user.count(name) != 0; }
+  void forget(const std::string& name) { environment_.erase(name); }
+  void remark(std::string text) { exports_.remarks.push_back(std::move(text)); }
+  // Environment and -x together, as the ranks will have it.
+  EnvVars seen() const {
+    EnvVars all = exports_.set_by_user;
+    all.insert(environment_.begin(), environment_.end());
+    return all;
+  }
+
   Exports result() && { return std::move(exports_); }
 
  private:
-  const EnvVars& environment_;
+  EnvVars environment_;
   Exports exports_;
 };
 
@@ -92,23 +102,52 @@ void add_device_order(Builder& builder) {
   }
 }
 
-void add_threads(Builder& builder, int fewest, int most) {
-  const std::string name = "OMP_NUM_THREADS";
-  if (builder.is_set(name)) {
-    const std::string value = printable(builder.value(name), 40);
-    const auto threads = parse_unsigned(builder.value(name));
-    const bool too_many = threads && fewest > 0 && *threads > static_cast<unsigned>(fewest);
-    builder.add(name, too_many ? fmt::format("{}, as you set it, although a rank has {} core{}", value,
-                                             fewest, fewest == 1 ? "" : "s")
-                               : fmt::format("{}, as you set it", value));
-    return;
+void add_own_thread_count(Builder& builder, int fewest) {
+  const std::string name = "OMP_NUM_THREADS", value = printable(builder.value(name), 40);
+  const auto threads = parse_unsigned(builder.value(name));
+  const bool too_many = threads && fewest > 0 && *threads > static_cast<unsigned>(fewest);
+  builder.add(name, too_many ? fmt::format("{}, as you set it, although a rank has {} core{}", value, fewest,
+                                           fewest == 1 ? "" : "s")
+                             : fmt::format("{}, as you set it", value));
+}
+
+// What the user's own environment says about threads has to reach the ranks of other hosts, too.
+void add_own_thread_variables(Builder& builder) {
+  for (const char* name : {"OMP_PLACES", "OMP_PROC_BIND", "OMP_DISPLAY_ENV", "GOMP_CPU_AFFINITY",
+                           "KMP_AFFINITY", "KMP_HW_SUBSET", "KMP_BLOCKTIME", "KMP_SETTINGS",
+                           "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"}) {
+    if (builder.is_set(name)) builder.add(name, "as you set it");
   }
-  if (fewest <= 0) return;
-  builder.set(
-      name, fmt::format("{}", fewest),
-      fewest == most
-          ? fmt::format("{}: the cores of each rank; more threads would share cores", fewest)
-          : fmt::format("{}: the cores of the smallest rank (they have {} to {})", fewest, fewest, most));
+}
+
+// --threads is nearer than a variable of the environment, which a scheduler may have set; against -x it is a
+// contradiction.
+void settle_thread_count(Builder& builder, std::uint32_t asked) {
+  const std::string name = "OMP_NUM_THREADS";
+  if (asked == 0 || !builder.is_set(name) || builder.value(name) == fmt::format("{}", asked)) return;
+  const std::string value = printable(builder.value(name), 40);
+  if (builder.is_typed(name)) {
+    throw Error(ErrorKind::usage,
+                {fmt::format("--threads {} and -x OMP_NUM_THREADS={} contradict each other", asked, value),
+                 "--threads", fmt::format("--threads {} alone", asked)});
+  }
+  builder.remark(
+      fmt::format("OMP_NUM_THREADS={} of the environment gives way to --threads {}", value, asked));
+  builder.forget(name);
+}
+
+void add_threads(Builder& builder, const ExportRequest& request) {
+  affinity::ThreadRequest threads = request.threads.value_or(affinity::ThreadRequest{});
+  if (!request.threads) threads.runtime = affinity::OpenMpRuntime::none;
+  threads.cores = static_cast<std::uint32_t>(std::max(0, request.fewest_cores));
+  threads.most_cores = static_cast<std::uint32_t>(std::max(0, request.most_cores));
+  settle_thread_count(builder, threads.threads);
+  const affinity::ThreadSettings settings = affinity::plan_thread_settings(threads, builder.seen());
+  if (builder.is_set("OMP_NUM_THREADS")) add_own_thread_count(builder, request.fewest_cores);
+  for (const affinity::ThreadVariable& variable : settings.variables)
+    builder.set(variable.name, variable.value, variable.value + ": " + variable.why);
+  add_own_thread_variables(builder);
+  for (const std::string& remark : settings.remarks) builder.remark(remark);
 }
 
 }  // namespace
@@ -123,7 +162,7 @@ Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
   if (builder.is_set("PATH")) builder.add("PATH", "programs are found as here");
   if (builder.is_set("LD_LIBRARY_PATH")) builder.add("LD_LIBRARY_PATH", "libraries are found as here");
   add_device_order(builder);
-  add_threads(builder, request.fewest_cores, request.most_cores);
+  add_threads(builder, request);
   for (const Typed& entry : typed) {
     if (!builder.is_set(entry.name)) {
       throw Error(ErrorKind::usage,

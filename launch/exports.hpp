@@ -3,8 +3,10 @@
 // list.
 #pragma once
 
+#include "affinity/thread_settings.hpp"
 #include "base/doors.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,8 @@ struct ExportRequest {
   std::vector<std::string> typed;  // -x as typed: "NAME" or "NAME=value"
   int fewest_cores = 0;            // of any rank
   int most_cores = 0;
+  // How the threads are placed; the cores are taken from above. Nothing: only their number is set.
+  std::optional<affinity::ThreadRequest> threads = {};
 };
 
 struct Exports {
@@ -29,10 +33,11 @@ struct Exports {
   EnvVars set_by_us;               // what ddlrun adds to mpirun's environment, with values anybody may see
   EnvVars set_by_user;             // from -x NAME=value: values that are never shown or kept
   std::vector<Reason> reasons;
+  std::vector<std::string> remarks;  // thread variables that contradict each other or the plan
 };
 
-// PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER and OMP_NUM_THREADS, then what the user asked for.
-// Error{usage}: a bad name, a name that is not set here, one name with two values.
+// PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER, OMP_NUM_THREADS and what places threads, then what the user asked
+// for. Error{usage}: a bad name, a name that is not set here, one name with two values.
 Exports plan_exports(const ExportRequest& request, const EnvVars& environment);
 
 }  // namespace ddlrun::launch

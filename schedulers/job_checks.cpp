@@ -1,1 +1,64 @@
 // SPDX-License-Identifier: MIT
+// Values against each other: what a job does with its time, its signal and its tasks.
+#include "schedulers/job_reading.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::schedulers {
+
+namespace {
+
+void check_life(SettingReader& reader, JobReading& reading) {
+  const JobSpec& job = reading.job;
+  const bool timed = job.walltime_seconds > 0;
+  if (timed && job.signal.before_seconds >= job.walltime_seconds) {
+    reader.refuse(
+        "signal",
+        fmt::format("the signal comes {} s before the end, walltime ({}) is {} s", job.signal.before_seconds,
+                    reader.origin_of("walltime"), job.walltime_seconds),
+        fmt::format("{}@{}", job.signal.name, std::max<std::uint64_t>(1, job.walltime_seconds / 10)));
+  }
+  if (!timed && job.signal.before_seconds > 0 && reader.find("walltime") == nullptr) {
+    reader.refuse("signal", "a signal before the time limit, and no walltime is said",
+                  fmt::format("{}@{}   # and walltime: 4h", job.signal.name, job.signal.before_seconds));
+  }
+  if (job.requeue.wanted && job.signal.before_seconds == 0 && reader.find("signal") == nullptr) {
+    reading.remarks.push_back(
+        "requeue: no signal is asked for, so the program is not told before the time limit (signal: "
+        "USR1@120)");
+  }
+  if (!job.mail_events.empty() && job.mail.empty() && reader.find("mail") == nullptr) {
+    reader.refuse("mail_events", fmt::format("mail_events {}, but no address", job.mail_events),
+                  job.mail_events + "   # and mail: me@example.org");
+  }
+  if (!job.array) return;
+  const std::uint64_t tasks = (job.array->last - job.array->first) / job.array->step + 1;
+  const std::uint64_t runs = tasks * (job.requeue.wanted ? job.requeue.most + 1 : 1);
+  constexpr std::uint64_t most_runs = 100'000;
+  if (runs > most_runs) {
+    reader.refuse("array",
+                  fmt::format("{} x {} can become {} runs, at most {} are taken", counted(tasks, "task"),
+                              counted(runs / tasks, "start"), runs, most_runs),
+                  "0-999");
+  }
+  if (job.array->at_once > tasks) {
+    reading.remarks.push_back(
+        fmt::format("array: {} at once of {}: no limit", job.array->at_once, counted(tasks, "task")));
+  }
+  if (!job.hosts.empty() && tasks > 1) {
+    reading.remarks.push_back(fmt::format("array: {} ask for the same {}, so they run one after another",
+                                          counted(tasks, "task"), counted(job.hosts.size(), "host")));
+  }
+}
+
+}  // namespace
+
+void check_together(SettingReader& reader, JobReading& reading) {
+  check_forms(reader, reading);
+  check_life(reader, reading);
+  check_directives(reader, reading);
+}
+
+}  // namespace ddlrun::schedulers

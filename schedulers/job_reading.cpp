@@ -1,1 +1,100 @@
 // SPDX-License-Identifier: MIT
+#include "schedulers/job_reading.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::schedulers {
+
+namespace {
+
+using std::string_view;
+
+void read_places(SettingReader& reader, JobSpec& job) {
+  constexpr auto schedulers = std::to_array<string_view>({"slurm", "pbs", "torque", "local"});
+  constexpr std::array kinds{SchedulerKind::slurm, SchedulerKind::pbs, SchedulerKind::torque,
+                             SchedulerKind::local};
+  if (const auto at = reader.choice("scheduler", schedulers)) job.scheduler = kinds[*at];
+  if (const auto site = reader.text("site", "generic-slurm")) job.site = *site;
+  if (const auto name = reader.name("name", NameKind::job, "alexnet"); !name.empty()) job.name = name;
+  job.queue = reader.name("queue", NameKind::plain, "normal");
+  job.account = reader.name("account", NameKind::plain, "my_account");
+  job.project = reader.name("project", NameKind::plain, "my_project");
+  job.application = reader.name("application", NameKind::plain, "caffe");
+  job.qos = reader.name("qos", NameKind::plain, "normal");
+  job.reservation = reader.name("reservation", NameKind::plain, "my_reservation");
+}
+
+void read_amounts(SettingReader& reader, JobSpec& job) {
+  constexpr std::uint32_t most = 4096;
+  job.cores_per_node = reader.number("cores_per_node", 1, most, "68").value_or(0);
+  job.hardware_threads_per_core = reader.number("hardware_threads_per_core", 1, 16, "4").value_or(1);
+  job.reserved_cores = reader.number("reserved_cores", 0, most, "8").value_or(0);
+  job.threads = reader.number("threads", 1, most, "16").value_or(0);
+  job.gpu_type = reader.name("gpu_type", NameKind::plain, "v100");
+  job.constraint = reader.name("constraint", NameKind::resource, "knl");
+  job.exclusive = reader.yes_no("exclusive").value_or(true);
+  job.walltime_seconds = reader.seconds("walltime").value_or(0);
+  if (const auto written = reader.text("memory", "64GiB")) {
+    const auto bytes = parse_memory(*written);
+    if (!bytes) {
+      const bool bare = written->find_first_not_of("0123456789") == std::string::npos;
+      const std::string shown = printable(*written, 60);
+      reader.refuse(
+          "memory",
+          fmt::format("memory '{}': {}", shown,
+                      bare ? "MiB for Slurm, bytes for PBS; it needs a unit" : "not an amount of memory"),
+          bare ? shown + "MiB" : std::string("64GiB   # K, M, G or T, and whole numbers"));
+    }
+    job.memory_bytes = bytes.value_or(0);
+  }
+}
+
+void read_ways(SettingReader& reader, JobSpec& job) {
+  constexpr auto orders = std::to_array<string_view>({"ddl", "packed"});
+  constexpr auto launchers = std::to_array<string_view>({"ddlrun", "srun", "none"});
+  constexpr auto levels = std::to_array<string_view>({"off", "warn", "stop"});
+  constexpr auto affinities = std::to_array<string_view>({"auto", "off", "libgomp", "libomp"});
+  constexpr std::array launcher_kinds{Launcher::ddlrun, Launcher::srun, Launcher::none};
+  constexpr std::array level_kinds{DoctorLevel::off, DoctorLevel::warn, DoctorLevel::stop};
+  if (const auto at = reader.choice("order", orders)) {
+    job.order = *at == 0 ? topology::RankOrder::ddl : topology::RankOrder::packed;
+  }
+  if (const auto at = reader.choice("launcher", launchers)) job.launcher = launcher_kinds[*at];
+  if (const auto at = reader.choice("doctor", levels)) job.doctor = level_kinds[*at];
+  if (const auto at = reader.choice("affinity", affinities)) job.affinity = affinities[*at];
+}
+
+}  // namespace
+
+std::string counted(std::uint64_t number, std::string_view what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+bool is_refused(const JobReading& reading, const std::string& where) {
+  return !where.empty() && std::any_of(reading.mistakes.begin(), reading.mistakes.end(),
+                                       [&](const Message& mistake) { return mistake.where == where; });
+}
+
+JobReading read_job(const JobSettings& settings) {
+  JobReading reading;
+  SettingReader reader(settings, reading.mistakes);
+  JobSpec& job = reading.job;
+  job.working_folder = reader.path("working_folder", "", "/scratch/me/run");
+  read_places(reader, job);
+  read_amounts(reader, job);
+  read_ways(reader, job);
+  read_surroundings(reader, job);
+  read_program(reader, job);
+  read_life(reader, job);
+  if (read_shape(reader, reading)) decide_threads(reader, reading);
+  check_together(reader, reading);
+  reading.mistakes = sorted_by_place(std::move(reading.mistakes));
+  return reading;
+}
+
+}  // namespace ddlrun::schedulers

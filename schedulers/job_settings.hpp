@@ -31,6 +31,12 @@ struct JobKey {
 };
 std::span<const JobKey> job_keys();
 
+// The key that a word means: itself, or "queue" for "partition"; "" if there is none.
+std::string_view canonical_key(std::string_view word);
+
+// What is told about a word that is no key; the hint is the nearest key.
+Message unknown_key(std::string_view word, std::string where);
+
 // The settings of one YAML document. Unknown keys are added to `mistakes`, each with its place and the
 // nearest key; Error{request} where the text is no YAML mapping.
 JobSettings read_job_settings(std::string_view text, const std::string& file_name,
@@ -41,5 +47,14 @@ JobSettings lay_over(JobSettings over, const JobSettings& under);
 
 // A flag's or variable's text as a setting. Lists are split at commas where the key takes a list of names.
 Setting flag_setting(std::string_view key, const std::string& text, std::string origin);
+
+// Words that are already apart, such as what stands behind `--`.
+Setting list_setting(const std::vector<std::string>& words, std::string origin);
+
+// Where a part of a setting stands: its own line and column in the setting's file, else the setting's origin.
+std::string place_of(const Setting& setting, const YamlValue& part);
+
+// As a reader of the file meets them: by line and column; what stands in no line comes last, in its order.
+std::vector<Message> sorted_by_place(std::vector<Message> messages);
 
 }  // namespace ddlrun::schedulers

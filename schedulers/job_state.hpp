@@ -24,8 +24,9 @@ enum class JobState {
   out_of_memory,
   unknown,  // the scheduler does not know the id (any more)
 };
-std::string_view name_of(JobState state);
-bool is_over(JobState state);  // completed .. out_of_memory; not unknown
+std::string_view name_of(JobState state);                        // "timed out"
+std::optional<JobState> parse_job_state(std::string_view name);  // name_of's words
+bool is_over(JobState state);                                    // completed .. out_of_memory; not unknown
 
 struct JobStatus {
   JobId id;

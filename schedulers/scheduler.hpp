@@ -43,7 +43,7 @@ class Scheduler {
   virtual std::string read_cancellation(const JobId& id, const ProcessResult& answer) const = 0;
 };
 
-// slurm, pbs, torque.
+// slurm, pbs, torque, local.
 std::unique_ptr<Scheduler> make_scheduler(SchedulerKind kind);
 
 // The scheduler that this machine has, by its commands and the environment of a job; several: told apart by
@@ -51,11 +51,13 @@ std::unique_ptr<Scheduler> make_scheduler(SchedulerKind kind);
 std::optional<SchedulerKind> detect_scheduler(const std::function<bool(const std::string& tool)>& found,
                                               const EnvVars& environment, const Ask& ask);
 
-// Seconds until the next question: 2 first, then growing to 30; after an error the double, up to 300.
+// Seconds until the next question: 2 first, then growing to 30; after an error the double, up to 300. A
+// change of state starts anew at 2, twice and then once an hour: at most some 130 questions an hour.
 struct PollPace {
   double next(bool state_changed, bool failed);
   double current = 0;
   int failures = 0;
+  double quick = 2;  // starts anew that are left
 };
 
 }  // namespace ddlrun::schedulers

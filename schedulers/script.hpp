@@ -17,6 +17,7 @@ struct Script {
   std::vector<std::string> directives;  // without the sentinel: "--nodes=2", "-l select=2:ncpus=68"
   std::vector<std::string> body;        // lines
 
+  // Error{internal} if a directive holds a line break.
   std::string text() const;
 };
 
@@ -32,10 +33,14 @@ struct JobFolder {
   std::string script() const { return path + "/job.sh"; }
   std::string output() const { return path + "/output.log"; }
   std::string exit_status() const { return path + "/exit_status"; }
+  // Of one task of an array: output.3.log, exit_status.3.
+  std::string output(std::uint32_t index) const { return path + "/output." + std::to_string(index) + ".log"; }
+  std::string exit_status(std::uint32_t index) const { return exit_status() + "." + std::to_string(index); }
 };
 
 // The part that all schedulers share: environment, early signal, ddlrun doctor and launch, exit status,
-// requeue.
-std::vector<std::string> render_body(const JobSpec& job, const JobFolder& folder);
+// requeue. `preamble`: the site's shell lines. Error{request} for what cannot stand in a script.
+std::vector<std::string> render_body(const JobSpec& job, const JobFolder& folder,
+                                     const std::vector<std::string>& preamble = {});
 
 }  // namespace ddlrun::schedulers

@@ -1,1 +1,94 @@
 // SPDX-License-Identifier: MIT
+// Torque, and Slurm's wrappers that answer like it. qstat has neither history nor JSON; the wrapper tells no
+// exit status.
+#include "base/error.hpp"
+#include "schedulers/pbs_answers.hpp"
+#include "schedulers/scheduler_kinds.hpp"
+#include "schedulers/script_forms.hpp"
+#include "schedulers/slurm_answers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::schedulers {
+
+namespace {
+
+constexpr int kUnknownJob = 153;
+constexpr std::string_view kForgotten =
+    "qstat does not know this id (any more): it forgets a job some minutes after its end (keep_completed)";
+
+bool says(const ProcessResult& answer, std::string_view words) {
+  return answer.err.find(words) != std::string::npos || answer.out.find(words) != std::string::npos;
+}
+
+// Slurm's wrapper passes sbatch's words on.
+std::span<const Refusal> refusals(const ProcessResult& answer) {
+  return find_refusal(slurm_refusals(), answer) != nullptr ? slurm_refusals() : pbs_refusals();
+}
+
+class Torque : public Scheduler {
+ public:
+  std::string_view name() const override { return "torque"; }
+  std::string_view tool() const override { return "qsub"; }
+
+  Script render(const JobSpec& job, const JobFolder& folder,
+                const templates::SiteProfile& site) const override {
+    return render_torque(job, folder, site);
+  }
+
+  Command submit_command(const JobSpec&, const std::string& script) const override {
+    return {"qsub", script};
+  }
+
+  std::vector<std::string> overriding_variables(const EnvVars& environment) const override {
+    static constexpr std::array<std::string_view, 3> kPrefixes = {"PBS_DPREFIX", "SBATCH_", "SLURM_"};
+    static constexpr std::array<std::string_view, 4> kKept = {"SLURM_CONF", "SLURM_CONF_SERVER",
+                                                              "SLURM_CLUSTERS", "SLURM_JWT"};
+    return variables_with(environment, kPrefixes, kKept);
+  }
+
+  JobId read_submission(const ProcessResult& answer) const override {
+    if (!answer.ok()) throw_refusal("qsub", answer, refusals(answer));
+    if (const auto id = parse_qsub(answer.out)) return *id;
+    throw Error(ErrorKind::scheduler,
+                {fmt::format("qsub took the job, but its answer holds no id: \"{}\"", own_words(answer)),
+                 "qsub", "qstat"});
+  }
+
+  std::map<JobId, JobStatus> read_states(std::span<const JobId> ids, const Ask& ask) const override {
+    std::map<JobId, JobStatus> statuses;
+    if (ids.empty()) return statuses;
+    const auto is_array = [](const JobId& id) { return id.find('[') != JobId::npos; };
+    Command command = {"qstat", "-f"};
+    if (std::any_of(ids.begin(), ids.end(), is_array)) command.emplace_back("-t");  // the wrapper has none
+    command.insert(command.end(), ids.begin(), ids.end());
+    const ProcessResult answer = ask(command);
+    const bool answered =
+        answer.start_error.empty() && !answer.timed_out &&
+        (answer.exit_status == 0 || answer.exit_status == kUnknownJob || says(answer, "Unknown Job Id"));
+    if (!answered) throw_no_answer("qstat", answer);
+    const std::vector<PbsJob> jobs = parse_qstat_text(answer.out);
+    for (const JobId& id : ids) statuses[id] = status_of(id, jobs, torque_status, kForgotten);
+    return statuses;
+  }
+
+  Command cancel_command(const JobId& id) const override { return {"qdel", id}; }
+
+  std::string read_cancellation(const JobId& id, const ProcessResult& answer) const override {
+    if (says(answer, "Unknown Job") || says(answer, "Invalid job id"))
+      return fmt::format("{} is already over, or never was: it is not known", id);
+    if (says(answer, "nvalid for state of job") || says(answer, "already completing or completed"))
+      return fmt::format("{} is already over", id);
+    if (!answer.ok()) throw_refusal("qdel", answer, refusals(answer));
+    return fmt::format("{} is being cancelled", id);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Scheduler> make_torque() { return std::make_unique<Torque>(); }
+
+}  // namespace ddlrun::schedulers

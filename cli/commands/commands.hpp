@@ -13,6 +13,14 @@ Subcommand check_rankfile_command();
 Subcommand launch_command();
 Subcommand doctor_command();
 Subcommand diagnose_command();
+Subcommand submit_command();
+Subcommand status_command();
+Subcommand logs_command();
+Subcommand wait_command();
+Subcommand cancel_command();
+Subcommand jobs_command();
+Subcommand lint_script_command();
+Subcommand convert_command();
 Subcommand exec_command();
 Subcommand agent_command();
 

@@ -9,6 +9,7 @@
 #include "cli/launch_options.hpp"
 #include "cli/launch_program.hpp"
 #include "cli/launch_run.hpp"
+#include "cli/launch_threads.hpp"
 #include "cli/launch_watch_plan.hpp"
 #include "launch/dry_run.hpp"
 
@@ -36,9 +37,10 @@ constexpr std::string_view examples =
     "packages\n"
     "and never more than cores: one per core would make the global batch of a large host too large "
     "to\n"
-    "train with. PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER and OMP_NUM_THREADS reach the ranks, and "
-    "what\n"
-    "-x names. The exit status is the program's own; 5 if a host was lost, 124 after --on-stall end.\n\n"
+    "train with. PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER and OMP_NUM_THREADS reach the ranks, what -x\n"
+    "names, and what puts the threads of the program's OpenMP runtime on the rank's cores, one on each:\n"
+    "--dry-run tells why, --affinity off leaves them alone; a variable that you set stays. The exit\n"
+    "status is the program's own; 5 if a host was lost, 124 after --on-stall end.\n\n"
     "While it runs, a rank that is stopped and a host that is silent are named; when it ends, so is who\n"
     "failed first and why. A keeper beside each rank ends whatever the rank leaves behind.";
 
@@ -100,8 +102,11 @@ Decided decide(System& system, const LaunchOptions& options) {
   decided.verify = wants_verify(options, decided.program.is_trainer);
   decided.watch = plan_watch(options);
   if (decided.verify || decided.watch.tells) decided.token = make_token(system);
-  decided.exports = launch::plan_exports({options.exports, job.fewest_cores(), job.most_cores()},
+  const affinity::ThreadRequest threads =
+      plan_rank_threads(system, options, decided.job, decided.program.command);
+  decided.exports = launch::plan_exports({options.exports, job.fewest_cores(), job.most_cores(), threads},
                                          system.environment.variables);
+  for (const std::string& remark : decided.exports.remarks) decided.job.remarks.push_back(remark);
   decided.network = choose_launch_network(system, options, job);
   add_network(decided.network, decided.exports);
   if (!decided.network.remark.empty()) decided.job.remarks.push_back(decided.network.remark);
@@ -196,6 +201,10 @@ void add_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("--rankfile", options.rankfile, "use this rankfile instead of a plan; it is checked first");
   add_plan_options(app, options.plan);
   add_machine_options(app, options.machine);
+  app.add_option("--threads", options.threads, "threads of each rank; default: one for each of its cores");
+  app.add_option("--affinity", options.affinity,
+                 "auto: places for the OpenMP runtime that the program links; off, libgomp, libomp");
+  app.add_flag("--show-threads", options.show_threads, "let the OpenMP runtime print what it took");
   app.add_option("-x", options.exports, "export VAR, or set and export VAR=value; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--mca", options.mca, "NAME VALUE for Open MPI; may be repeated")->allow_extra_args(false);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // CPU: threads against cores, clocks, and who else computes here.
+#include "affinity/kmp_affinity.hpp"
+#include "affinity/thread_lint.hpp"
 #include "base/text.hpp"
-#include "doctor/checks/kmp_affinity.hpp"
 #include "doctor/checks/system.hpp"
 
 #include <fmt/format.h>
@@ -80,13 +81,31 @@ std::string other_family(const Job& job) {
   return {};
 }
 
+// What the OpenMP variables would do on the first host whose cores are known.
+std::optional<affinity::AffinityFinding> find_crowding(const CheckInput& input) {
+  affinity::ThreadEnvironment job;
+  job.variables.insert(input.job.environment.begin(), input.job.environment.end());
+  for (const HostReport& host : input.hosts) {
+    const auto cores = host.facts.number("cpu.usable_cores"),
+               threads = host.facts.number("cpu.usable_threads");
+    if (!cores || !threads || *cores < 1 || *threads < *cores) continue;
+    job.machine = {1, static_cast<std::uint32_t>(*cores), static_cast<std::uint32_t>(*threads / *cores)};
+    job.ranks_per_node = static_cast<std::uint32_t>(ranks_here(input.job, host.host).ranks);
+    break;
+  }
+  for (affinity::AffinityFinding& finding : affinity::check_thread_environment(job)) {
+    if (finding.id == "places-share-cores" || finding.id == "mkl-differs") return std::move(finding);
+  }
+  return std::nullopt;
+}
+
 std::vector<Finding> check_affinity(const CheckInput& input) {
   const std::string value = variable(input.job, "KMP_AFFINITY"), other = other_family(input.job);
   const std::string blocktime = variable(input.job, "KMP_BLOCKTIME");
   Judgement judgement;
   judgement.observed = "KMP_AFFINITY=" + printable(value, 80);
   judgement.remedy = affinity_remedy();
-  const KmpAffinity parsed = parse_kmp_affinity(value);
+  const affinity::KmpAffinity parsed = affinity::parse_kmp_affinity(value);
   if (!value.empty() && !parsed.problem.empty()) {
     judgement.verdict = Verdict::fail;
     judgement.observed += ": " + printable(parsed.problem, 120);
@@ -102,6 +121,14 @@ std::vector<Finding> check_affinity(const CheckInput& input) {
     judgement.expected = "milliseconds, or infinite";
     judgement.why = "the runtime ignores it: threads spin for 200 ms after each loop";
     judgement.remedy = {{"export KMP_BLOCKTIME=1"}, false, true, ""};
+    return judge_once("CPU-05", std::move(judgement));
+  }
+  if (const auto crowded = find_crowding(input); crowded && value.empty()) {
+    judgement.verdict = Verdict::warn;
+    judgement.observed = crowded->what;
+    judgement.expected = "a core for each thread, the same number for all libraries";
+    judgement.why = "threads that share a core wait for each other while other cores are idle";
+    judgement.remedy = {{crowded->hint}, false, true, ""};
     return judge_once("CPU-05", std::move(judgement));
   }
   if (value.empty())
@@ -284,9 +311,11 @@ std::span<const Check> cpu_checks() {
        "KMP_AFFINITY has a grammar of its own, and a runtime drops what it does not know in silence or "
        "with a warning that nobody reads. compact=1 is the commonest slip: it packs four threads on each "
        "core of a 68-core host.",
-       "KMP_AFFINITY, OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY and KMP_BLOCKTIME of the job. pass: one "
+       "KMP_AFFINITY, OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY, KMP_BLOCKTIME and MKL_NUM_THREADS of the "
+       "job. pass: one "
        "family, well formed. warn: two families; compact without permute where cores have several threads; "
-       "a KMP_BLOCKTIME that is not a number. fail: a KMP_AFFINITY that the runtime takes only in part.",
+       "a KMP_BLOCKTIME that is not a number, places that put threads on one core while others are idle, "
+       "or another MKL_NUM_THREADS. fail: a KMP_AFFINITY that the runtime takes only in part.",
        "KMP_AFFINITY=granularity=fine,compact,1,0, or OMP_PROC_BIND=close OMP_PLACES=cores; never both.",
        check_affinity},
       {"CPU-07", "clock frequency", Level::quick, Place::host,

@@ -26,5 +26,6 @@ golden open_mpi_5 4x2x1 h1,h2 "${minsky[@]}" --mpirun mpirun5 --tag-output -- ca
 # shellcheck disable=SC2016
 golden all_options 2 h1 "${minsky[@]}" --order packed --by packages --cores-per-rank 3 -x KEY=secret -x PATH \
   --mca btl_tcp_if_include 10.0.0.0/8 --mpi-arg --report-bindings --tag-output --allow-run-as-root -- ./p 'a b' '$(x)'
+golden threads 2 h1 --sockets 1 --cores 68 --smt 4 --threads 30 --affinity libomp -- ./p
 golden no_dims '' h1 "${minsky[@]}" -- ./p
 finish

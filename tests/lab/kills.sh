@@ -84,7 +84,7 @@ everything | cut -d' ' -f2 | sort > "$work/before"
 declare -A killed left_by
 total_left=0
 survived=0
-for ((i = 0; i < ${KILLS:-20}; i++)); do
+for ((i = 0; i < ${KILLS:-14}; i++)); do
   kind=${kinds[i % ${#kinds[@]}]}
   program=${programs[RANDOM % ${#programs[@]}]}
   after=$(printf '%d.%03d' $((RANDOM % 3)) $((RANDOM % 1000)))

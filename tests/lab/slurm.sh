@@ -4,7 +4,7 @@
 #   up [CPUS [GPUS]]   CPUs and GPUs per host as Slurm shall believe (2 and 0)
 #   down               end the daemons, forget the controller's state
 # LAB_DIR is the lab. LAB_SLURM_MEMORY (MB, 20000), LAB_SLURM_PROPAGATE (ALL), LAB_SLURM_MINJOBAGE (300 s),
-# LAB_SLURM_MORE (lines for slurm.conf).
+# LAB_SLURM_KILLWAIT (5 s), LAB_SLURM_REQUEUE_AFTER (120 s), LAB_SLURM_MORE (lines for slurm.conf).
 set -u
 here=$(dirname "$(readlink -f "$0")")
 # shellcheck source=tests/lab/lib/settings.sh

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct FakeProcesses : ProcessRunner {
 struct FakeFiles : FileSystem {
   std::map<std::string, std::string> files;
   std::vector<std::string> written;
+  std::set<std::string> folders;  // made by make_new_folder
 
   std::string read(const std::string& path, std::uint64_t) override {
     const auto found = files.find(path);
@@ -59,7 +61,14 @@ struct FakeFiles : FileSystem {
     const std::string bytes = read(path, UINT64_MAX);
     for (std::size_t at = 0; at < bytes.size(); at += 7) sink(std::string_view(bytes).substr(at, 7));
   }
-  bool exists(const std::string& path) override { return files.count(path) > 0; }
+  std::optional<FilePart> read_from(const std::string& path, std::uint64_t offset,
+                                    std::uint64_t max_bytes) override {
+    const auto found = files.find(path);
+    if (found == files.end()) return std::nullopt;
+    const std::string& bytes = found->second;
+    return FilePart{offset < bytes.size() ? bytes.substr(offset, max_bytes) : std::string(), bytes.size()};
+  }
+  bool exists(const std::string& path) override { return files.count(path) > 0 || folders.count(path) > 0; }
   void write(const std::string& path, std::string_view bytes) override {
     files[path] = bytes;
     written.push_back(path);
@@ -67,11 +76,17 @@ struct FakeFiles : FileSystem {
   void remove(const std::string& path) override { files.erase(path); }
   std::string make_folder(const std::string& prefix) override { return prefix + "000000"; }
   void make_folders(const std::string&) override {}
+  bool make_new_folder(const std::string& path) override { return folders.insert(path).second; }
 };
 
 struct FakeClock : Clock {
   std::chrono::system_clock::time_point time{};
+  std::function<int(std::chrono::milliseconds)> on_pause = [](std::chrono::milliseconds) { return 0; };
   std::chrono::system_clock::time_point now() override { return time; }
+  int pause(std::chrono::milliseconds duration) override {
+    time += duration;
+    return on_pause(duration);
+  }
 };
 
 // All of it, with what was printed.

@@ -20,7 +20,10 @@ rank 1=h1           slot=1:0-2
 END_OF_RANKFILE
 
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
+export MKL_NUM_THREADS=3
 export OMP_NUM_THREADS=3
+export OMP_PLACES=cores
+export OMP_PROC_BIND=close
 export KEY="${KEY:?set it first: values given by -x are not shown}"
 
 # --allow-run-as-root               you asked for it
@@ -29,6 +32,9 @@ export KEY="${KEY:?set it first: values given by -x are not shown}"
 # -x PATH                           programs are found as here
 # -x CUDA_DEVICE_ORDER              PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
 # -x OMP_NUM_THREADS                3: the cores of each rank; more threads would share cores
+# -x OMP_PLACES                     cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
+# -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
+# -x MKL_NUM_THREADS                3: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 # -x KEY                            you set it; passed by name, so its value is in no process list
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
 # --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
@@ -38,4 +44,4 @@ export KEY="${KEY:?set it first: values given by -x are not shown}"
 # --tag-output                      each line tells its rank
 # --report-bindings                 you asked for it
 # /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
-mpirun --allow-run-as-root -n 2 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x KEY --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' --mca btl_tcp_if_include 10.0.0.0/8 --tag-output --report-bindings /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --keep -- ./p 'a b' '$(x)'
+mpirun --allow-run-as-root -n 2 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x KEY --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' --mca btl_tcp_if_include 10.0.0.0/8 --tag-output --report-bindings /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --keep -- ./p 'a b' '$(x)'

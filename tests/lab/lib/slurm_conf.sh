@@ -10,6 +10,7 @@ write_slurm_conf() { # HOSTS CPUS GPUS; $slurm is its folder
 ClusterName=lab
 SlurmctldHost=$(host_name 1)
 AuthType=auth/munge
+${LAB_SLURM_REQUEUE_AFTER:+AuthInfo=cred_expire=$LAB_SLURM_REQUEUE_AFTER}
 SlurmUser=root
 SlurmdUser=root
 StateSaveLocation=$slurm/state
@@ -32,7 +33,7 @@ JobCompLoc=$slurm/jobcomp.txt
 JobAcctGatherType=jobacct_gather/linux
 MinJobAge=${LAB_SLURM_MINJOBAGE:-300}
 InactiveLimit=0
-KillWait=5
+KillWait=${LAB_SLURM_KILLWAIT:-5}
 MaxArraySize=1001
 PropagateResourceLimits=${LAB_SLURM_PROPAGATE:-ALL}
 CONF

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "doctor/checks/kmp_affinity.hpp"
 #include "tests/unit/doctor/one_check.hpp"
 
 using namespace ddlrun::doctor;
@@ -45,6 +44,15 @@ TEST_CASE("processors: verdicts at both sides of each threshold") {
       {"CPU-05", "pass", cores("8", "8"),
        with(with(no_job, "OMP_PLACES", "cores"), "OMP_PROC_BIND", "close")},
       {"CPU-05", "warn", cores("8", "8"), with(no_job, "KMP_BLOCKTIME", "soon")},
+      {"CPU-05", "pass", cores("8", "16"),
+       with(with(with(no_job, "OMP_NUM_THREADS", "8"), "OMP_PLACES", "cores"), "OMP_PROC_BIND", "close")},
+      {"CPU-05", "warn", cores("8", "16"),
+       with(with(with(no_job, "OMP_NUM_THREADS", "8"), "OMP_PLACES", "threads"), "OMP_PROC_BIND", "close")},
+      {"CPU-05", "warn", cores("8", "16"),
+       with(with(no_job, "OMP_NUM_THREADS", "8"), "OMP_PROC_BIND", "true")},
+      {"CPU-05", "pass", cores("8", "8"),
+       with(with(no_job, "OMP_NUM_THREADS", "8"), "OMP_PROC_BIND", "true")},
+      {"CPU-05", "warn", cores("8", "8"), with(with(no_job, "OMP_NUM_THREADS", "8"), "MKL_NUM_THREADS", "1")},
       {"CPU-05", "pass", cores("8", "8"), with(no_job, "KMP_BLOCKTIME", "infinite")},
       {"CPU-07", "pass", governors("performance acpi-cpufreq"), no_job},
       {"CPU-07", "pass", governors("powersave intel_pstate"), no_job},
@@ -81,63 +89,7 @@ TEST_CASE("CPU-04 says how many threads fit") {
   CHECK(verdict_of("CPU-04", cores("8", "8"), with(job_of(3), "OMP_NUM_THREADS", "2")) == "pass");
 }
 
-// What LLVM's OpenMP runtime 14 itself said about each (KMP_WARNINGS=1 on a 2-core machine): nothing, or a
-// warning that it ignores a part. Warnings about levels that the machine lacks do not count.
-TEST_CASE("KMP_AFFINITY is well formed where the runtime says nothing") {
-  struct Row {
-    const char* text;
-    bool well_formed;
-  };
-  for (const Row& row : {Row{"granularity=fine,compact,1,0", true},
-                         Row{"verbose,granularity=fine,compact=1", false},
-                         Row{"compact=1", false},
-                         Row{"compact,1,0,3", false},
-                         Row{"compct", false},
-                         Row{"granularity=fine", true},
-                         Row{"scatter", true},
-                         Row{"balanced", true},
-                         Row{"explicit", false},
-                         Row{"granularity=fine,proclist=[0,1],explicit", true},
-                         Row{"proclist=[0-1],explicit", true},
-                         Row{"compact,scatter", false},
-                         Row{"granularity=bogus,compact", false},
-                         Row{"1,compact", true},
-                         Row{"none", true},
-                         Row{"disabled", true},
-                         Row{"logical", true},
-                         Row{"physical", true},
-                         Row{"respect,compact", true},
-                         Row{"Compact,1", true},
-                         Row{" compact , 1 , 0", true},
-                         Row{"compact,,1", false},
-                         Row{"compact,1,a", false},
-                         Row{"tile,compact", false},
-                         Row{"granularity=tile,compact", true},
-                         Row{"granularity=tid,compact", false},
-                         Row{"granularity=numa_domain,compact", true},
-                         Row{"granularity=thread,compact", true},
-                         Row{"granularity=ll_cache,compact", true},
-                         Row{"gran=fine,compact", true},
-                         Row{"verbose", true},
-                         Row{"compact 1", false},
-                         Row{"compact:1", false},
-                         Row{"granularity:fine,compact", false},
-                         Row{"proclist={0,1},explicit", false},
-                         Row{"proclist=0,explicit", false},
-                         Row{"initial,compact", false},
-                         Row{"none,1", false},
-                         Row{"noduplicates,compact", true},
-                         Row{"compact,-1,0", false}}) {
-    CAPTURE(row.text);
-    const KmpAffinity parsed = parse_kmp_affinity(row.text);
-    CAPTURE(parsed.problem);
-    CHECK(parsed.problem.empty() == row.well_formed);
-  }
-  const KmpAffinity parsed = parse_kmp_affinity("granularity=fine,compact,1,0");
-  CHECK(parsed.type == "compact");
-  CHECK(parsed.granularity == "fine");
-  CHECK(parsed.permute == 1u);
-  CHECK(parsed.offset == 0u);
+TEST_CASE("what stands behind KMP_AFFINITY's type is named") {
   CHECK(judge_one("CPU-05", cores("68", "272"), affinity("compact=1")).observed.find("=1") !=
         std::string::npos);
 }

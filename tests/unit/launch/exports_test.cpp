@@ -49,6 +49,32 @@ TEST_CASE("-x by name, by value, over a default, twice") {
   CHECK(exports.set_by_us == EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}});
 }
 
+TEST_CASE("--threads is nearer than a scheduler's OMP_NUM_THREADS; the user's other variables stay") {
+  launch::ExportRequest request{{}, 4, 4};
+  request.threads.emplace();
+  request.threads->threads = 2;
+  const EnvVars here{{"OMP_NUM_THREADS", "68"}, {"OMP_PROC_BIND", "false"}};
+  const Exports exports = plan_exports(request, here);
+  CHECK(exports.set_by_us ==
+        EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"MKL_NUM_THREADS", "2"}, {"OMP_NUM_THREADS", "2"}});
+  // What the user set has to reach the ranks of other hosts, too.
+  CHECK(exports.names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OMP_PROC_BIND"});
+  CHECK(reason(exports, "-x OMP_PROC_BIND") == "as you set it");
+  CHECK(exports.remarks == Names{"OMP_NUM_THREADS=68 of the environment gives way to --threads 2"});
+  request.typed = {"OMP_NUM_THREADS=3"};
+  CHECK_THROWS_AS(plan_exports(request, here), Error);
+}
+
+TEST_CASE("without --threads the environment's OMP_NUM_THREADS stays, and too many are said") {
+  launch::ExportRequest request{{}, 4, 4};
+  request.threads.emplace();
+  const Exports exports = plan_exports(request, {{"OMP_NUM_THREADS", "68"}});
+  CHECK(exports.set_by_us.count("OMP_NUM_THREADS") == 0);
+  CHECK(exports.set_by_us.at("MKL_NUM_THREADS") == "68");
+  REQUIRE(exports.remarks.size() == 1);
+  CHECK(exports.remarks[0].find("68 threads on 4 cores") != std::string::npos);
+}
+
 TEST_CASE("-x that cannot hold is refused with what to type") {
   struct Row {
     Names typed;

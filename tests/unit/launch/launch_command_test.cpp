@@ -90,17 +90,75 @@ TEST_CASE("launch writes the run folder, runs mpirun, gives its status") {
   CHECK(launch.out.empty());
   REQUIRE(launch.processes.ran.size() == 2);
   CHECK(launch.processes.ran[0] == Command{"mpirun", "--version"});
-  CHECK(launch.processes.ran[1] == Command{"mpirun", "-n", "2", "--rankfile",
+  CHECK(launch.processes.ran[1] == Command{"mpirun",
+                                           "-n",
+                                           "2",
+                                           "--rankfile",
                                            "/home/u/.local/state/ddlrun/runs/19700101-000000-000000/rankfile",
-                                           "-x", "PATH", "-x", "CUDA_DEVICE_ORDER", "-x", "OMP_NUM_THREADS",
-                                           "-x", "KEY", "prog", "a b"});
-  CHECK(launch.processes.environment ==
-        EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"KEY", "s3cret"}, {"OMP_NUM_THREADS", "2"}});
+                                           "-x",
+                                           "PATH",
+                                           "-x",
+                                           "CUDA_DEVICE_ORDER",
+                                           "-x",
+                                           "OMP_NUM_THREADS",
+                                           "-x",
+                                           "OMP_PLACES",
+                                           "-x",
+                                           "OMP_PROC_BIND",
+                                           "-x",
+                                           "MKL_NUM_THREADS",
+                                           "-x",
+                                           "KEY",
+                                           "prog",
+                                           "a b"});
+  CHECK(launch.processes.environment == EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"},
+                                                {"KEY", "s3cret"},
+                                                {"MKL_NUM_THREADS", "2"},
+                                                {"OMP_NUM_THREADS", "2"},
+                                                {"OMP_PLACES", "cores"},
+                                                {"OMP_PROC_BIND", "close"}});
   CHECK_FALSE(launch.processes.watched);
   CHECK(launch.file("rankfile").find("rank 1=here           slot=0:2-3\n") != std::string::npos);
   CHECK(launch.file("run.json").find("\"exit_status\": 7") != std::string::npos);
   for (const auto& [path, bytes] : launch.files.files) CHECK(bytes.find("s3cret") == std::string::npos);
   CHECK(launch.err.find("s3cret") == std::string::npos);
+}
+
+TEST_CASE("--threads and --affinity") {
+  struct Row {
+    std::vector<std::string> words;
+    EnvVars set;  // beside CUDA_DEVICE_ORDER
+    int status;
+  };
+  const std::string affine = "granularity=fine,compact,1,0";
+  for (const Row& row :
+       {Row{{"--affinity", "off"}, {{"OMP_NUM_THREADS", "2"}}, 0},
+        Row{{"--affinity", "off", "--threads", "1"}, {{"OMP_NUM_THREADS", "1"}}, 0},
+        Row{{"--affinity", "libomp", "--threads", "2"},
+            {{"OMP_NUM_THREADS", "2"},
+             {"MKL_NUM_THREADS", "2"},
+             {"KMP_AFFINITY", affine},
+             {"KMP_BLOCKTIME", "1"}},
+            0},
+        Row{{"--affinity", "libomp", "-x", "KMP_AFFINITY=scatter", "-x", "KMP_BLOCKTIME=5"},
+            {{"OMP_NUM_THREADS", "2"},
+             {"MKL_NUM_THREADS", "2"},
+             {"KMP_AFFINITY", "scatter"},
+             {"KMP_BLOCKTIME", "5"}},
+            0},
+        Row{{"--threads", "0"}, {}, 2}, Row{{"--threads", "4x"}, {}, 2}, Row{{"--affinity", "tight"}, {}, 2},
+        Row{{"--threads", "2", "-x", "OMP_NUM_THREADS=1"}, {}, 2}}) {
+    Launch launch;
+    std::vector<std::string> words{"launch", "2", "--no-watch", "--no-diagnose"};
+    words.insert(words.end(), row.words.begin(), row.words.end());
+    words.insert(words.end(), {"--", "prog"});
+    launch.run(words);
+    CAPTURE(row.words.back());
+    CAPTURE(launch.err);
+    CHECK(launch.status == row.status);
+    launch.processes.environment.erase("CUDA_DEVICE_ORDER");
+    CHECK(launch.processes.environment == row.set);
+  }
 }
 
 TEST_CASE("a keeper stays with each rank, and its lines are taken out") {
@@ -280,24 +338,31 @@ TEST_CASE("what cannot start is refused before anything is written") {
   }
 }
 
-TEST_CASE("dims for several hosts without names: inside an allocation its hosts are offered") {
+TEST_CASE("dims for several hosts without names: inside an allocation they are its hosts") {
   struct Row {
     const char* name;
     const char* value;
     std::string says;
   };
-  for (const Row& row :
-       {Row{"SLURM_JOB_NODELIST", "node[1-2]", "try: ddlrun launch 1x2x1 'node[1-2]' ...\n"},
-        Row{"PBS_NODEFILE", "/var/spool/nodes", "try: ddlrun launch 1x2x1 --hostfile /var/spool/nodes ...\n"},
-        Row{"OTHER", "x", "1x2x1 needs 2 hosts"}}) {
-    CAPTURE(row.says);
+  for (const Row& row : {Row{"SLURM_JOB_NODELIST", "node[1-3]", "1x2x1 needs 2 hosts (2 per rack x 1 racks), 3 given"},
+                         Row{"PBS_NODEFILE", "/var/spool/nodes", "1x2x1 needs 2 hosts (2 per rack x 1 racks), 3 given"},
+                         Row{"OTHER", "x", "1x2x1 needs 2 hosts"}}) {
+    CAPTURE(row.name);
     Launch launch;
     launch.environment.variables[row.name] = row.value;
+    launch.files.files["/var/spool/nodes"] = "p1\np1\np2\np2\np3\n";
     launch.run({"launch", "1x2x1", "--", "prog"});
     CHECK(launch.status == 3);
     CHECK(launch.err.find(row.says) != std::string::npos);
     CHECK(launch.files.written.empty());
   }
+}
+
+TEST_CASE("dims for one host mean this one, whatever the allocation") {
+  Launch launch;
+  launch.environment.variables["SLURM_JOB_NODELIST"] = "node[1-3]";
+  launch.run({"launch", "2", "--dry-run", "--", "prog"});
+  CHECK(launch.err.find("node1") == std::string::npos);
 }
 
 TEST_CASE("root, a foreign mpirun, none at all") {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#include "cli/allocation.hpp"
+
+#include "base/host_list.hpp"
+
+namespace ddlrun::cli {
+
+namespace {
+constexpr std::uint64_t max_hostfile_bytes = 64u << 20;
+}
+
+std::optional<Allocation> find_allocation(System& system) {
+  const std::string slurm = system.environment.get("SLURM_JOB_NODELIST");
+  if (!slurm.empty()) return Allocation{expand_host_list(slurm), "SLURM_JOB_NODELIST", ""};
+  const std::string pbs = system.environment.get("PBS_NODEFILE");
+  if (pbs.empty()) return std::nullopt;
+  return Allocation{parse_hostfile(system.files.read(pbs, max_hostfile_bytes), pbs), "PBS_NODEFILE", pbs};
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// `ddlrun cancel ID...`: ends jobs; what is over already is said, and is no error.
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/job_lookup.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::string_view examples =
+    "  ddlrun cancel 1234\n  ddlrun cancel 1234 15_3   # a job, and one task of an array";
+
+using schedulers::JobState;
+
+// What to tell of a job that need not be cancelled; "" where it must be.
+std::string why_not(const KnownJob& job, const schedulers::JobStatus& status) {
+  if (schedulers::is_over(status.state)) return fmt::format("is over already: {}", name_of(status.state));
+  if (status.state != JobState::unknown) return {};
+  return job.ours() ? "is not known to the scheduler any more" : "";
+}
+
+int cancel(System& system, const KnownJob& job, const schedulers::JobStatus& status) {
+  const std::string over = why_not(job, status);
+  if (!over.empty()) {
+    system.err(fmt::format("ddlrun: job {} {}\n", printable(job.id), over));
+    return 0;
+  }
+  if (status.state == JobState::unknown) {
+    throw Error(ErrorKind::scheduler, {fmt::format("job {} is not known (any more)", printable(job.id)), "",
+                                       "ddlrun jobs lists those that you submitted"});
+  }
+  const auto scheduler = schedulers::make_scheduler(job.scheduler);
+  const std::string told =
+      scheduler->read_cancellation(job.id, asker(system)(scheduler->cancel_command(job.id)));
+  system.err(fmt::format("ddlrun: job {}: {}\n", printable(job.id), told.empty() ? "cancelled" : told));
+  return 0;
+}
+
+// All are tried; the status is that of the first that could not be cancelled.
+int run_cancel(System& system, const std::vector<std::string>& ids) {
+  if (ids.empty()) {
+    throw Error(ErrorKind::usage, {"cancel which job?", "", "ddlrun cancel ID; ddlrun jobs lists yours"});
+  }
+  int first = 0;
+  const auto jobs = find_jobs(system, ids);
+  const auto states = read_job_states(system, jobs);  // scancel says nothing about jobs that are over
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    try {
+      cancel(system, jobs[i], states[i]);
+    } catch (const Error& error) {
+      system.err(render_error("ddlrun", error.message()));
+      if (first == 0) first = exit_code(error.kind());
+    }
+  }
+  return first;
+}
+
+}  // namespace
+
+Subcommand cancel_command() {
+  Subcommand command;
+  command.name = "cancel";
+  command.summary = "end jobs";
+  command.examples = examples;
+  command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
+    auto ids = std::make_shared<std::vector<std::string>>();
+    app.add_option("ID", *ids, "the jobs, as ddlrun submit printed them");
+    return [ids](System& system) { return run_cancel(system, *ids); };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/machine_source.hpp"
+#include "job_scripts/lint.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::uint64_t max_script_bytes = 4u << 20;  // sbatch's own limit
+
+struct LintScriptOptions {
+  std::string file, site, scheduler;
+  bool json = false;
+  MachineOptions machine;
+};
+
+job_scripts::Dialect parse_scheduler(const std::string& text) {
+  if (text.empty()) return job_scripts::Dialect::none;
+  if (text == "slurm") return job_scripts::Dialect::slurm;
+  if (text == "pbs" || text == "torque") return job_scripts::Dialect::pbs;
+  throw Error(ErrorKind::usage,
+              {fmt::format("--scheduler takes slurm or pbs, not \"{}\"", printable(text, 40)), "--scheduler",
+               "--scheduler slurm"});
+}
+
+// Packages, cores and hardware threads; a machine whose packages differ is taken by its average.
+std::optional<affinity::ThreadMachine> find_machine(System& system, const MachineOptions& options) {
+  if (!any_given(options)) return std::nullopt;
+  const auto machine = machine_from_options(system, options);
+  const auto packages = static_cast<std::uint32_t>(machine.packages.empty() ? 1 : machine.packages.size());
+  const auto cores = static_cast<std::uint32_t>(machine.cores.size());
+  const auto threads =
+      static_cast<std::uint32_t>(machine.cores.empty() ? 1 : machine.cores.front().pus.size());
+  return affinity::ThreadMachine{packages, cores / packages, threads};
+}
+
+std::string praise(const job_scripts::JobScript& script) {
+  const char* system = script.dialect == job_scripts::Dialect::slurm ? "Slurm" : "PBS";
+  return fmt::format("ddlrun: {}: nothing to mend, {} options of {} read\n", script.file,
+                     script.directives.size(), system);
+}
+
+int run_lint_script(System& system, const LintScriptOptions& options) {
+  if (options.file.empty())
+    throw Error(ErrorKind::usage, {"no script given", "", "ddlrun lint-script job.sh"});
+  job_scripts::LintContext context;
+  context.scheduler = parse_scheduler(options.scheduler);
+  std::optional<templates::SiteProfile> site;
+  if (!options.site.empty())
+    site = templates::load_profile(
+        options.site, [&](const std::string& path) { return system.files.read(path, 1u << 20); });
+  if (site) context.site = &*site;
+  context.machine = find_machine(system, options.machine);
+  const auto script =
+      job_scripts::parse_job_script(system.files.read(options.file, max_script_bytes), options.file);
+  const auto findings = job_scripts::lint_script(script, context);
+  if (options.json) {
+    system.out(job_scripts::render_findings_json(script, findings));
+  } else {
+    std::string text;
+    for (const auto& finding : findings) text += job_scripts::render_finding(options.file, finding);
+    system.out(text);
+    if (findings.empty()) system.err(praise(script));
+  }
+  return job_scripts::needs_attention(findings) ? 1 : 0;
+}
+
+}  // namespace
+
+Subcommand lint_script_command() {
+  Subcommand command;
+  command.name = "lint-script";
+  command.summary = "what a scheduler, the shell and the launcher misread in a job script";
+  command.examples =
+      "  ddlrun lint-script job.pbs\n"
+      "  ddlrun lint-script job.sh --site kisti-nurion\n"
+      "  ddlrun lint-script job.sh --sockets 2 --cores 20 --smt 2 --json";
+  command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
+    auto options = std::make_shared<LintScriptOptions>();
+    app.add_option("FILE", options->file, "the script, for PBS or Slurm; - for stdin");
+    app.add_option("--site", options->site, "the centre's rules: a profile's name or file");
+    app.add_option("--scheduler", options->scheduler, "slurm or pbs (default: by the directives)");
+    add_machine_options(app, options->machine);
+    app.add_flag("--json", options->json, "the findings as one JSON document");
+    return [options](System& system) { return run_lint_script(system, *options); };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

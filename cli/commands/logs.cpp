@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// `ddlrun logs ID [-f]`: what the job has said so far, or until its end.
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/job_follow.hpp"
+#include "cli/job_log.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::string_view examples =
+    "  ddlrun logs 1234      # what job 1234 has said so far\n"
+    "  ddlrun logs -f 1234   # and what it says from now on, until its end; the exit status is the job's";
+
+struct LogsOptions {
+  std::vector<std::string> ids;
+  bool follow = false;
+};
+
+int run_logs(System& system, const LogsOptions& options) {
+  if (options.ids.size() != 1) {
+    throw Error(ErrorKind::usage, {fmt::format("logs takes one job, not {}", options.ids.size()), "",
+                                   "ddlrun logs ID; ddlrun jobs lists yours"});
+  }
+  const KnownJob job = find_jobs(system, options.ids).front();
+  if (job.output.empty()) {
+    throw Error(
+        ErrorKind::request,
+        {job.ours() ? fmt::format("job {} is an array: each task has a log of its own", printable(job.id))
+                    : fmt::format("job {} was not submitted by ddlrun here, its log is not known",
+                                  printable(job.id)),
+         job.folder, job.ours() ? "ls " + quote_shell(job.folder) : "ddlrun jobs"});
+  }
+  if (options.follow) return follow_jobs(system, {job}, {});
+  JobLog log(job.output);
+  log.take(system, [&](std::string_view bytes) { system.out(bytes); });
+  if (!log.seen()) system.err(fmt::format("ddlrun: job {} has not said anything yet\n", printable(job.id)));
+  return 0;
+}
+
+}  // namespace
+
+Subcommand logs_command() {
+  Subcommand command;
+  command.name = "logs";
+  command.summary = "what a job has said, with -f until its end";
+  command.examples = examples;
+  command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
+    auto options = std::make_shared<LogsOptions>();
+    app.add_option("ID", options->ids, "the job, as ddlrun submit printed it");
+    app.add_flag("-f,--follow", options->follow, "stay until the job's end");
+    return [options](System& system) { return run_logs(system, *options); };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// `ddlrun status [ID...]`: how jobs stand; without an id the user's own recent ones.
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/job_history.hpp"
+#include "cli/job_status_json.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::size_t recent = 20;
+constexpr std::string_view examples =
+    "  ddlrun status          # the jobs that you submitted with ddlrun, newest first\n"
+    "  ddlrun status 1234     # this one, whoever submitted it\n"
+    "  ddlrun status --json | jq '.jobs[] | select(.over | not)'\n\n"
+    "Exit status: 0, or 1 if a job that was asked for is not known.";
+
+struct StatusOptions {
+  std::vector<std::string> ids;
+  bool json = false;
+};
+
+// One question for all that are not over; the others are as they were.
+std::vector<JobAndStatus> read_recent(System& system) {
+  std::vector<JobAndStatus> jobs = remembered_jobs(system, recent);
+  std::vector<KnownJob> open;
+  for (const auto& [job, status] : jobs) {
+    if (!schedulers::is_over(status.state)) open.push_back(job);
+  }
+  if (open.empty()) return jobs;
+  const auto states = read_job_states(system, open);
+  std::size_t at = 0;
+  for (auto& [job, status] : jobs) {
+    if (!schedulers::is_over(status.state)) status = states[at++];
+  }
+  return jobs;
+}
+
+std::vector<JobAndStatus> read_asked(System& system, const std::vector<std::string>& ids) {
+  const auto known = find_jobs(system, ids);
+  const auto states = read_job_states(system, known);
+  std::vector<JobAndStatus> jobs;
+  for (std::size_t i = 0; i < known.size(); ++i) jobs.emplace_back(known[i], states[i]);
+  return jobs;
+}
+
+int run_status(System& system, const StatusOptions& options) {
+  const auto jobs = options.ids.empty() ? read_recent(system) : read_asked(system, options.ids);
+  int status = 0;
+  for (const auto& [job, state] : jobs) {
+    if (options.ids.empty() || state.state != schedulers::JobState::unknown) continue;
+    status = 1;
+    system.err(render_error("ddlrun", {fmt::format("job {} is not known (any more)", printable(job.id)), "",
+                                       state.explained.empty() ? "ddlrun jobs lists those that you submitted"
+                                                               : printable(state.explained, 400)}));
+  }
+  if (options.json) {
+    system.out(render_status_json(jobs));
+  } else if (jobs.empty()) {
+    system.err("ddlrun: no jobs were submitted with ddlrun yet\n");
+  } else {
+    system.out(render_status_table(jobs));
+  }
+  return status;
+}
+
+}  // namespace
+
+Subcommand status_command() {
+  Subcommand command;
+  command.name = "status";
+  command.summary = "how jobs stand, and why they wait";
+  command.examples = examples;
+  command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
+    auto options = std::make_shared<StatusOptions>();
+    app.add_option("ID", options->ids, "the jobs; default: your own recent ones");
+    app.add_flag("--json", options->json, "one JSON document (ddlrun.status/1)");
+    return [options](System& system) { return run_status(system, *options); };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// `ddlrun submit`: read, check, write the script, hand it in, follow it to its end.
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/job_follow.hpp"
+#include "cli/job_options.hpp"
+#include "cli/job_submission.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::string_view examples =
+    "  ddlrun submit                                  # what ./ddlrun.yaml says\n"
+    "  ddlrun submit 4x2x1 --walltime 4h -- ./train   # 2 nodes with 4 ranks each\n"
+    "  ddlrun submit --slurm 4x2x1 --dry-run -- ./train > job.sh\n"
+    "  ddlrun submit --pbs --site kisti-nurion --application caffe --walltime 12h 1x4x1 -- ./train\n"
+    "  ddlrun submit --detach && ddlrun jobs\n\n"
+    "The job's id goes to stdout, then its log as it grows; what happens to the job goes to stderr, and the\n"
+    "exit status is the job's own: 124 for its time limit, 143 where it was cancelled, 5 for a lost host.\n"
+    "Ctrl-C leaves the job alone. A setting comes from a flag, else DDLRUN_WALLTIME and the like, else\n"
+    "ddlrun.yaml, else ~/.config/ddlrun/config.yaml, else the site's profile. Script, settings and log are\n"
+    "in ddlrun-jobs/NAME-DATE-TIME of the working folder.";
+
+struct SubmitOptions {
+  JobOptions job;
+  bool detach = false;
+  bool dry_run = false;
+};
+
+void tell_remarks(System& system, const WantedJob& wanted) {
+  if (!wanted.site.title.empty()) system.err("ddlrun: site: " + printable(wanted.site.title) + "\n");
+  for (const std::string& remark : wanted.reading.remarks) system.err("ddlrun: " + remark + "\n");
+}
+
+void tell_left_out(System& system, const schedulers::Scheduler& scheduler) {
+  const auto names = scheduler.overriding_variables(system.environment.variables);
+  if (names.empty()) return;
+  system.err(fmt::format("ddlrun: left out, because they would override the script: {}\n",
+                         printable(join(names, " "), 300)));
+}
+
+int show(System& system, const WantedJob& wanted, const schedulers::Scheduler& scheduler) {
+  const schedulers::JobSpec& job = wanted.reading.job;
+  const PreparedJob prepared = prepare_job(system, wanted, scheduler,
+                                           job_folder_name(job.working_folder, job.name, system.clock.now()));
+  system.out(prepared.script);
+  system.err("+ " + render_shell(prepared.submit) + "\n");
+  return 0;
+}
+
+int run_submit(System& system, const SubmitOptions& options) {
+  const WantedJob wanted = read_wanted_job(system, options.job);
+  if (!wanted.reading.mistakes.empty()) return tell_mistakes(system, wanted.reading.mistakes);
+  const auto scheduler = schedulers::make_scheduler(wanted.reading.job.scheduler);
+  tell_remarks(system, wanted);
+  tell_left_out(system, *scheduler);
+  if (options.dry_run) return show(system, wanted, *scheduler);
+  const KnownJob job = submit_job(system, wanted, *scheduler);
+  system.out(job.id + "\n");
+  system.err(fmt::format("ddlrun: handed to {} as job {}; its files are in {}\n", scheduler->name(),
+                         printable(job.id), printable(job.folder, 400)));
+  if (options.detach) return 0;
+  return follow_jobs(system, {job}, {});
+}
+
+}  // namespace
+
+Subcommand submit_command() {
+  Subcommand command;
+  command.name = "submit";
+  command.summary = "hand a job to Slurm or PBS, follow it, and explain its end";
+  command.examples = examples;
+  command.takes_program = true;
+  command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
+    auto options = std::make_shared<SubmitOptions>();
+    options->job.program = rest;
+    add_job_options(app, options->job);
+    app.add_flag("--detach", options->detach, "do not stay until the job's end");
+    app.add_flag("--dry-run", options->dry_run, "the script on stdout; nothing is written or handed in");
+    return [options](System& system) { return run_submit(system, *options); };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

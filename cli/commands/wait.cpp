@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// `ddlrun wait ID...`: stays until the jobs are over and ends with their status.
+#include "base/error.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/job_follow.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::string_view examples =
+    "  ddlrun wait 1234 && ./evaluate     # after job 1234, if it went well\n"
+    "  ddlrun wait 1234 1235              # the status of the first one that did not";
+
+int run_wait(System& system, const std::vector<std::string>& ids) {
+  if (ids.empty())
+    throw Error(ErrorKind::usage, {"wait for which job?", "", "ddlrun wait ID; ddlrun jobs lists yours"});
+  FollowOptions options;
+  options.log = false;
+  return follow_jobs(system, find_jobs(system, ids), options);
+}
+
+}  // namespace
+
+Subcommand wait_command() {
+  Subcommand command;
+  command.name = "wait";
+  command.summary = "stay until jobs are over; their exit status is ours";
+  command.examples = examples;
+  command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
+    auto ids = std::make_shared<std::vector<std::string>>();
+    app.add_option("ID", *ids, "the jobs, as ddlrun submit printed them");
+    return [ids](System& system) { return run_wait(system, *ids); };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "cli/job_end.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "diagnose/exit_status.hpp"
+#include "diagnose/log_analysis.hpp"
+#include "diagnose/signatures_yaml.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using schedulers::JobState;
+using schedulers::JobStatus;
+using schedulers::SchedulerKind;
+
+// What `ddlrun launch` says in the log before its own diagnosis.
+constexpr std::string_view told_already = "ddlrun: what the output above says";
+
+diagnose::Starter starter_of(SchedulerKind kind) {
+  if (kind == SchedulerKind::slurm) return diagnose::Starter::slurm;
+  if (kind == SchedulerKind::pbs || kind == SchedulerKind::torque) return diagnose::Starter::pbs;
+  return diagnose::Starter::unknown;
+}
+
+std::string because(const JobStatus& status) {
+  if (status.explained.empty()) return status.reason.empty() ? "" : printable(status.reason);
+  if (status.reason.empty()) return printable(status.explained, 400);
+  return printable(status.reason) + ": " + printable(status.explained, 400);
+}
+
+// The diagnosis of the log, or "" where there is none to give, or it stands in the log.
+std::string diagnose_log(System& system, const KnownJob& job, int status) {
+  if (job.output.empty() || !system.files.exists(job.output)) return {};
+  diagnose::LogAnalysis analysis(diagnose::builtin_signatures());
+  bool told = false;
+  std::string before;
+  analysis.begin_source(job.output);
+  system.files.read_blocks(job.output, [&](std::string_view block) {
+    analysis.take(block);
+    before.append(block.substr(0, told_already.size()));
+    told = told || before.find(told_already) != std::string::npos || block.find(told_already) != block.npos;
+    before = block.substr(block.size() - std::min(block.size(), told_already.size()));
+  });
+  analysis.end_source();
+  if (told) return {};
+  const auto found = analysis.diagnosis({status, starter_of(job.scheduler)});
+  return found.verdict == diagnose::Verdict::cause_found ? diagnose::render_diagnosis(found) : std::string();
+}
+
+std::string how_it_failed(const KnownJob& job, const JobStatus& status) {
+  if (!status.exit_status) return "failed";
+  std::string text = fmt::format("failed with exit status {}", *status.exit_status);
+  const std::string meaning = diagnose::status_meaning({status.exit_status, starter_of(job.scheduler)});
+  return meaning.empty() ? text : text + ": " + meaning;
+}
+
+std::string how_it_ended(const KnownJob& job, const JobStatus& status) {
+  switch (status.state) {
+    case JobState::completed:
+      return "completed";
+    case JobState::failed:
+      return how_it_failed(job, status);
+    case JobState::cancelled:
+      return "was cancelled";
+    case JobState::timed_out:
+      return "used up its time limit and was ended";
+    case JobState::node_failed:
+      return "lost a host";
+    case JobState::out_of_memory:
+      return "was ended because it used more memory than it had asked for";
+    default:
+      return "is not known to the scheduler (any more), and has left no exit status";
+  }
+}
+
+// What to type next.
+std::string next_step(const KnownJob& job, const JobStatus& status) {
+  switch (status.state) {
+    case JobState::timed_out:
+      return "a longer --walltime; or --signal USR1@120 --requeue yes, and a program that saves on USR1 and "
+             "exits 85";
+    case JobState::node_failed:
+      return "the same again; --requeue yes lets the scheduler do it; ddlrun doctor " +
+             (status.hosts.empty() ? std::string("HOSTS") : printable(status.hosts));
+    case JobState::out_of_memory:
+      return "a larger --memory";
+    case JobState::unknown:
+      return fmt::format("{} its log", job.output.empty() ? "see" : "less " + quote_shell(job.output));
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+int exit_status_of(const JobStatus& status) {
+  switch (status.state) {
+    case JobState::completed:
+      return 0;
+    case JobState::timed_out:
+      return 124;
+    case JobState::cancelled:
+      return 143;
+    case JobState::out_of_memory:
+      return 137;
+    case JobState::node_failed:
+      return exit_code(ErrorKind::unreachable);
+    case JobState::failed:
+      if (status.exit_status.value_or(0) != 0)
+        return *status.exit_status & 0xff ? *status.exit_status & 0xff : 1;
+      return status.signal > 0 ? 128 + status.signal : 1;
+    default:
+      return exit_code(ErrorKind::scheduler);
+  }
+}
+
+JobStatus status_of_written(const KnownJob& job, int written) {
+  JobStatus status;
+  status.id = job.id;
+  status.state = written == 0 ? JobState::completed : JobState::failed;
+  status.exit_status = written;
+  if (written > 128 && written <= 128 + 64) status.signal = written - 128;
+  status.word = "by its own exit_status file";
+  return status;
+}
+
+std::string render_state(const JobStatus& status) {
+  std::string text(schedulers::name_of(status.state));
+  if (status.state == JobState::running && !status.hosts.empty())
+    return text + " on " + printable(status.hosts);
+  const std::string why = because(status);
+  return why.empty() ? text : text + ", " + why;
+}
+
+std::string render_end(const KnownJob& job, const JobStatus& status) {
+  const std::string name = job.name.empty() ? "" : " (" + printable(job.name, 64) + ")";
+  std::string text = fmt::format("job {}{} {}", printable(job.id, 64), name, how_it_ended(job, status));
+  if (status.restarts > 0)
+    text += fmt::format(", after {} restart{}", status.restarts, status.restarts > 1 ? "s" : "");
+  // "NonZeroExitCode" says nothing more.
+  const bool said = status.state == JobState::completed ||
+                    (status.state == JobState::failed && status.exit_status && status.explained.empty());
+  const std::string why = said ? "" : because(status);
+  if (!why.empty()) text += "; " + why;
+  if (status.tasks.empty()) return text;
+  for (const JobStatus& task : status.tasks) {
+    if (task.state == JobState::completed) continue;
+    KnownJob part = job;
+    text += fmt::format("\n  {} {}", printable(task.id, 64), how_it_ended(part, task));
+  }
+  return text;
+}
+
+void tell_job_end(System& system, const KnownJob& job, const JobStatus& status) {
+  const bool badly = status.state == JobState::failed || status.state == JobState::out_of_memory ||
+                     status.state == JobState::node_failed;
+  if (badly) {
+    const std::string found = diagnose_log(system, job, status.exit_status.value_or(1));
+    if (!found.empty()) system.err("ddlrun: what the job's log says:\n" + found);
+  }
+  const std::string log = job.output.empty() ? "" : "; log " + printable(job.output, 300);
+  system.err("ddlrun: " + render_end(job, status) + log + "\n");
+  const std::string next = next_step(job, status);
+  if (!next.empty()) system.err("  try: " + next + "\n");
+}
+
+}  // namespace ddlrun::cli

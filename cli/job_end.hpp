@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// How a job stands or ended, in words: its status explained, and what its log says if it ended badly.
+#pragma once
+
+#include "base/doors.hpp"
+#include "cli/job_lookup.hpp"
+
+#include <string>
+
+namespace ddlrun::cli {
+
+// What a shell is told: 0, the job's own status, 124 for a time limit, 143 for cancelled, 137 for memory, 5
+// for a lost host, 4 where nobody knows.
+int exit_status_of(const schedulers::JobStatus& status);
+
+// The state of a job whose script has written its exit status, where the scheduler tells nothing.
+schedulers::JobStatus status_of_written(const KnownJob& job, int written);
+
+// "queued, Resources: ...", "running on node[1-2]"
+std::string render_state(const schedulers::JobStatus& status);
+
+// "job 12 (train) failed with exit status 139: ..."
+std::string render_end(const KnownJob& job, const schedulers::JobStatus& status);
+
+// The end on stderr, with the diagnosis of the log where it ended badly and the log does not hold one.
+void tell_job_end(System& system, const KnownJob& job, const schedulers::JobStatus& status);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// From what a user types, a job's id or nothing, to the job: which scheduler has it, where its files are, how
+// it stands. One question to the scheduler for all jobs; where it has forgotten one, the job's own
+// exit_status file is the truth.
+#pragma once
+
+#include "base/doors.hpp"
+#include "schedulers/scheduler.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::cli {
+
+struct KnownJob {
+  schedulers::JobId id;
+  schedulers::SchedulerKind scheduler = schedulers::SchedulerKind::local;
+  std::string name;       // "": not submitted by this user's ddlrun
+  std::string folder;     // likewise
+  std::string task;       // its index, of one task of an array
+  std::string output;     // its log; "" of an array as a whole
+  std::string submitted;  // "2026-11-02 10:20:30"
+  bool ours() const { return !folder.empty(); }
+  schedulers::JobFolder files() const { return {folder}; }
+};
+
+// A question to a scheduler's command: 60 s at most.
+schedulers::Ask asker(System& system);
+
+// The jobs of these ids, in order; what the history does not know is asked of this machine's scheduler.
+std::vector<KnownJob> find_jobs(System& system, const std::vector<std::string>& ids);
+// Those of the history, newest first.
+std::vector<KnownJob> recent_jobs(System& system, std::size_t most);
+
+// What the job's script wrote when it ended; nothing while it has not.
+std::optional<int> read_exit_status(System& system, const KnownJob& job);
+
+// The job in which this one goes on, remembered from now on; nothing where there is none.
+std::optional<KnownJob> read_next_job(System& system, const KnownJob& job);
+
+// How they stand, in the order of `jobs`. Error{unreachable} if the scheduler does not answer.
+std::vector<schedulers::JobStatus> read_job_states(System& system, const std::vector<KnownJob>& jobs);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+#include "cli/job_options.hpp"
+
+#include "base/text.hpp"
+#include "schedulers/scheduler.hpp"
+#include "schedulers/site_rules.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using schedulers::JobSettings;
+using schedulers::SchedulerKind;
+using schedulers::Setting;
+
+constexpr std::uint64_t max_job_file_bytes = 1u << 20;
+constexpr std::array<std::pair<SchedulerKind, std::string_view>, 4> kinds{{{SchedulerKind::slurm, "slurm"},
+                                                                           {SchedulerKind::pbs, "pbs"},
+                                                                           {SchedulerKind::torque, "torque"},
+                                                                           {SchedulerKind::local, "local"}}};
+
+std::string with_dashes(std::string_view key) {
+  std::string text(key);
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
+// The shape is typed one way or the other: what is nearer to the user removes both from below.
+JobSettings lay_over_shape(JobSettings over, JobSettings under) {
+  if (over.count("dims") > 0 || over.count("nodes") > 0) {
+    under.erase("dims");
+    under.erase("nodes");
+  }
+  return schedulers::lay_over(std::move(over), under);
+}
+
+void set_scheduler(JobSettings& settings, const JobOptions& options) {
+  const std::array given{std::pair{options.slurm, "slurm"}, std::pair{options.pbs, "pbs"},
+                         std::pair{options.torque, "torque"}, std::pair{options.local, "local"}};
+  std::string found;
+  for (const auto& [is_given, name] : given) {
+    if (!is_given) continue;
+    if (!found.empty() || settings.count("scheduler") > 0) {
+      throw Error(ErrorKind::usage,
+                  {"more than one scheduler is named", "", fmt::format("--{} alone", name)});
+    }
+    found = name;
+  }
+  if (!found.empty()) settings["scheduler"] = schedulers::flag_setting("scheduler", found, "--" + found);
+}
+
+JobSettings settings_of_flags(const JobOptions& options) {
+  JobSettings settings;
+  for (const auto& [key, texts] : options.flags) {
+    if (texts.empty()) continue;
+    const std::string origin = "--" + with_dashes(key);
+    settings[key] = texts.size() == 1 ? schedulers::flag_setting(key, texts[0], origin)
+                                      : schedulers::list_setting(texts, origin);
+  }
+  set_scheduler(settings, options);
+  const auto positional = [&](const std::string& key, const std::string& text) {
+    if (text.empty()) return;
+    if (settings.count(key) > 0) {
+      throw Error(ErrorKind::usage,
+                  {fmt::format("{} is given twice: '{}' and --{}", key, printable(text, 60), key), "",
+                   "one of the two"});
+    }
+    settings[key] = schedulers::flag_setting(key, text, "the command line");
+  };
+  positional("dims", options.dims);
+  positional("hosts", options.hosts);
+  if (!options.program.empty()) {
+    settings["program"] = schedulers::list_setting(options.program, "behind '--'");
+  }
+  return settings;
+}
+
+JobSettings settings_of_environment(const Environment& environment) {
+  JobSettings settings;
+  for (const schedulers::JobKey& key : schedulers::job_keys()) {
+    std::string name = "DDLRUN_" + std::string(key.name);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    const std::string text = environment.get(name);
+    if (!text.empty()) settings[std::string(key.name)] = schedulers::flag_setting(key.name, text, name);
+  }
+  return settings;
+}
+
+JobSettings settings_of_file(System& system, const std::string& file, std::vector<Message>& mistakes) {
+  return schedulers::read_job_settings(system.files.read(file, max_job_file_bytes), file, mistakes);
+}
+
+// XDG_CONFIG_HOME/ddlrun/config.yaml, else ~/.config/ddlrun/config.yaml; "" if there is none.
+std::string find_user_configuration(System& system) {
+  const std::string xdg = system.environment.get("XDG_CONFIG_HOME");
+  const std::string home = system.environment.get("HOME");
+  std::string base;
+  if (home.starts_with('/')) base = home + "/.config";
+  if (xdg.starts_with('/')) base = xdg;
+  const std::string file = base + "/ddlrun/config.yaml";
+  return !base.empty() && system.files.exists(file) ? file : std::string();
+}
+
+JobSettings settings_of_user(System& system, const JobOptions& options, std::vector<Message>& mistakes) {
+  JobSettings settings =
+      lay_over_shape(settings_of_flags(options), settings_of_environment(system.environment));
+  const std::string near = system.files.exists("ddlrun.yaml") ? "ddlrun.yaml" : "";
+  const std::string file = options.file.empty() ? near : options.file;
+  if (!file.empty()) settings = lay_over_shape(std::move(settings), settings_of_file(system, file, mistakes));
+  const std::string configuration = find_user_configuration(system);
+  if (configuration.empty()) return settings;
+  return lay_over_shape(std::move(settings), settings_of_file(system, configuration, mistakes));
+}
+
+std::string text_of(const JobSettings& settings, const std::string& key) {
+  const auto found = settings.find(key);
+  return found == settings.end() ? std::string() : found->second.value.text;
+}
+
+std::optional<SchedulerKind> kind_of(const std::string& name) {
+  for (const auto& [kind, word] : kinds) {
+    if (word == name) return kind;
+  }
+  return std::nullopt;
+}
+
+// The one that is named, else the plain one of the scheduler.
+templates::SiteProfile find_site(System& system, const JobSettings& settings) {
+  std::string name = text_of(settings, "site");
+  if (name.empty()) {
+    std::string scheduler = text_of(settings, "scheduler");
+    if (scheduler.empty()) scheduler = name_of(find_scheduler(system));
+    const auto known = templates::known_profiles();
+    name = "generic-" + scheduler;
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      templates::SiteProfile none;
+      none.scheduler = scheduler;
+      return none;
+    }
+  }
+  return templates::load_profile(
+      name, [&](const std::string& path) { return system.files.read(path, max_job_file_bytes); });
+}
+
+// The profile's layer; where there is no profile, the scheduler that was found.
+JobSettings settings_of_site(const templates::SiteProfile& site, std::vector<Message>& mistakes) {
+  if (!site.name.empty()) return schedulers::profile_settings(site, mistakes);
+  return {{"scheduler", schedulers::flag_setting("scheduler", site.scheduler, "this machine")}};
+}
+
+// What only this process knows: where it was called, and which binary it is.
+void add_own(const Environment& environment, JobSettings& settings) {
+  auto& folder = settings["working_folder"];
+  folder = schedulers::flag_setting("working_folder", absolute_path(environment, folder.value.text),
+                                    folder.origin.empty() ? "the current folder" : folder.origin);
+  if (settings.count("ddlrun") == 0) {
+    settings["ddlrun"] = schedulers::flag_setting("ddlrun", environment.executable, "this ddlrun");
+  }
+}
+
+}  // namespace
+
+std::string absolute_path(const Environment& environment, const std::string& path) {
+  if (path.empty() || path == ".") return environment.working_folder;
+  return path[0] == '/' ? path : environment.working_folder + "/" + path;
+}
+
+std::string_view name_of(SchedulerKind kind) {
+  for (const auto& [known, word] : kinds) {
+    if (known == kind) return word;
+  }
+  return "local";
+}
+
+SchedulerKind parse_scheduler(const std::string& name) {
+  const auto kind = kind_of(name);
+  if (kind) return *kind;
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is no scheduler", printable(name, 60)), "",
+                                 "one of slurm, pbs, torque, local"});
+}
+
+SchedulerKind find_scheduler(System& system) {
+  const schedulers::Ask ask = [&](const Command& command) {
+    ProcessLimits limits;
+    limits.timeout = std::chrono::seconds(10);
+    return system.processes.run(command, limits);
+  };
+  const auto found_in_path = [&](const std::string& tool) {
+    for (const std::string_view folder : split(system.environment.get("PATH"), ':')) {
+      if (!folder.empty() && system.files.exists(std::string(folder) + "/" + tool)) return true;
+    }
+    return false;
+  };
+  const auto kind = schedulers::detect_scheduler(found_in_path, system.environment.variables, ask);
+  if (kind) return *kind;
+  throw Error(ErrorKind::request,
+              {"there is no scheduler on this machine: neither sbatch nor qsub is in PATH",
+               system.environment.host_name,
+               "--local to run here; --slurm or --pbs with --dry-run to see the script"});
+}
+
+WantedJob read_wanted_job(System& system, const JobOptions& options) {
+  WantedJob wanted;
+  std::vector<Message> mistakes;
+  wanted.settings = settings_of_user(system, options, mistakes);
+  wanted.site = find_site(system, wanted.settings);
+  wanted.settings = lay_over_shape(std::move(wanted.settings), settings_of_site(wanted.site, mistakes));
+  add_own(system.environment, wanted.settings);
+  wanted.reading = schedulers::read_job(wanted.settings);
+  auto& all = wanted.reading.mistakes;
+  all.insert(all.begin(), mistakes.begin(), mistakes.end());
+  const schedulers::JobSpec& job = wanted.reading.job;
+  const auto breaches = schedulers::check_against_site(job, wanted.site, job.working_folder, wanted.settings);
+  all.insert(all.end(), breaches.begin(), breaches.end());
+  return wanted;
+}
+
+int tell_mistakes(System& system, const std::vector<Message>& mistakes) {
+  for (const Message& message : mistakes) system.err(render_error("ddlrun", message));
+  return exit_code(ErrorKind::request);
+}
+
+void add_job_options(CLI::App& app, JobOptions& options) {
+  app.add_option("DIMS", options.dims, "ranks per node x nodes per rack x racks: 4x2x1");
+  app.add_option("HOSTS", options.hosts, "these hosts, not any: h1,h2 or node[01-04]");
+  app.add_option("--job", options.file, "the job's file (./ddlrun.yaml, if it is there)");
+  app.add_flag("--slurm", options.slurm, "hand it to Slurm");
+  app.add_flag("--pbs", options.pbs, "hand it to OpenPBS or PBS Pro");
+  app.add_flag("--torque", options.torque, "hand it to Torque");
+  app.add_flag("--local", options.local, "run it here, without a scheduler");
+  for (const schedulers::JobKey& key : schedulers::job_keys()) {
+    if (key.value.empty()) continue;
+    const std::string name = "--" + with_dashes(key.name);
+    app.add_option(name, options.flags[std::string(key.name)], std::string(key.summary))
+        ->type_name(std::string(key.value))
+        ->allow_extra_args(false);
+  }
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// What the user said about a job, from all places: flags, DDLRUN_* variables, ddlrun.yaml, the user's
+// configuration and the site's profile, laid over each other in this order and read once.
+#pragma once
+
+#include "base/doors.hpp"
+#include "base/error.hpp"
+#include "schedulers/job_settings.hpp"
+#include "schedulers/job_spec.hpp"
+#include "templates/site_profile.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace ddlrun::cli {
+
+struct JobOptions {
+  std::string dims, hosts;  // positional
+  std::string file;         // --job; "": ./ddlrun.yaml if there is one
+  bool slurm = false, pbs = false, torque = false, local = false;
+  std::map<std::string, std::vector<std::string>> flags;  // by key, as typed
+  std::vector<std::string> program;                       // what stood behind "--"
+};
+
+// Declares DIMS, HOSTS, --job, --slurm ... and a flag for each of schedulers::job_keys(). `options` must
+// outlive `app`.
+void add_job_options(CLI::App& app, JobOptions& options);
+
+struct WantedJob {
+  schedulers::JobSettings settings;  // all layers
+  templates::SiteProfile site;
+  schedulers::JobReading reading;
+};
+
+// Reads the layers and the job. Mistakes of all layers are in reading.mistakes. Error{usage} for options that
+// exclude each other, Error{request} for a file that cannot be read.
+WantedJob read_wanted_job(System& system, const JobOptions& options);
+
+// All mistakes as messages; the exit status for them.
+int tell_mistakes(System& system, const std::vector<Message>& mistakes);
+
+// The settings as a ddlrun.yaml that gives the same job, each with where it came from.
+std::string render_job_settings(const schedulers::JobSettings& settings);
+
+// The scheduler of this machine: Error{request} if there is none.
+schedulers::SchedulerKind find_scheduler(System& system);
+schedulers::SchedulerKind parse_scheduler(const std::string& name);
+std::string_view name_of(schedulers::SchedulerKind kind);
+
+// Absolute, from the working folder.
+std::string absolute_path(const Environment& environment, const std::string& path);
+
+}  // namespace ddlrun::cli

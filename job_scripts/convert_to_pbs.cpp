@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// The body of a Slurm script under PBS.
+#include "base/text.hpp"
+#include "job_scripts/convert_body.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::job_scripts {
+
+namespace {
+
+const std::map<std::string, std::string>& names() {
+  static const std::map<std::string, std::string> all = {
+      {"SLURM_JOB_ID", "PBS_JOBID"},
+      {"SLURM_JOBID", "PBS_JOBID"},
+      {"SLURM_SUBMIT_DIR", "PBS_O_WORKDIR"},
+      {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX"},
+      {"SLURM_ARRAY_JOB_ID", "PBS_ARRAY_ID"},
+      {"SLURM_JOB_NAME", "PBS_JOBNAME"},
+      {"SLURM_JOB_PARTITION", "PBS_QUEUE"},
+      {"SLURM_SUBMIT_HOST", "PBS_O_HOST"},
+      {"SLURM_NODEID", "PBS_NODENUM"},
+      {"SLURM_JOB_NUM_NODES", "SLURM_NNODES"},
+      {"SLURM_NODELIST", "SLURM_JOB_NODELIST"},
+      {"SLURM_NPROCS", "SLURM_NTASKS"},
+  };
+  return all;
+}
+
+bool starts_long(const std::string& word, std::string_view name) {
+  return word.starts_with(std::string("--") + std::string(name) + "=");
+}
+
+// An srun line as its parts: what the options said, and where the program begins.
+struct SrunLine {
+  std::uint64_t tasks = 0, nodes = 0, cpus = 0;
+  std::string tasks_text;  // "$SLURM_NTASKS"
+  bool label = false;
+  std::vector<std::string> unknown;
+  std::size_t program = 0;  // index of its word
+};
+
+SrunLine read_srun(const ShellCommand& command) {
+  SrunLine result;
+  const auto& words = command.words;
+  std::size_t i = 1;
+  for (; i < words.size() && words[i].text.starts_with('-') && words[i].text != "--"; ++i) {
+    const std::string& word = words[i].text;
+    const auto value_of = [&](std::string_view name, char letter) -> std::optional<std::string> {
+      if (starts_long(word, name)) return word.substr(name.size() + 3);
+      const bool takes_next = word == "--" + std::string(name) || (word.size() == 2 && word[1] == letter);
+      if (takes_next && i + 1 < words.size()) return words[++i].text;
+      if (word.size() > 2 && word[0] == '-' && word[1] == letter && letter != 0) return word.substr(2);
+      return std::nullopt;
+    };
+    if (const auto tasks = value_of("ntasks", 'n')) {
+      result.tasks = parse_unsigned(*tasks, 1u << 20).value_or(0);
+      if (result.tasks == 0) result.tasks_text = *tasks;
+    } else if (const auto nodes = value_of("nodes", 'N')) {
+      result.nodes = parse_unsigned(*nodes, 1u << 20).value_or(0);
+    } else if (const auto cpus = value_of("cpus-per-task", 'c')) {
+      result.cpus = parse_unsigned(*cpus, 1u << 20).value_or(0);
+    } else if (value_of("ntasks-per-node", 0) || value_of("cpu-bind", 0) || value_of("mpi", 0) ||
+               value_of("hint", 0) || value_of("distribution", 'm') || value_of("gpu-bind", 0)) {
+    } else if (word == "-l" || word == "--label") {
+      result.label = true;
+    } else if (word != "-u" && word != "--unbuffered" && word != "--exclusive" && word != "--overlap" &&
+               word != "--exact" && word != "-K" && !word.starts_with("--kill-on-bad-exit")) {
+      result.unknown.push_back(word);
+    }
+  }
+  if (i < words.size() && words[i].text == "--") ++i;
+  result.program = i;
+  return result;
+}
+
+std::string render_mpirun(const SrunLine& srun, const ResourceRequest& request) {
+  const Chunk& chunk = request.chunks.front();
+  const std::uint64_t nodes = srun.nodes > 0 ? srun.nodes : node_count(request);
+  const std::uint64_t per_node = srun.tasks > 0 && nodes > 0 ? (srun.tasks + nodes - 1) / nodes
+                                 : srun.nodes > 0            ? 1
+                                                             : chunk.tasks;
+  const std::uint64_t tasks = srun.tasks > 0 ? srun.tasks : srun.nodes > 0 ? srun.nodes : task_count(request);
+  const std::uint64_t cores = std::max<std::uint64_t>(
+      1, srun.cpus > 0 ? srun.cpus : chunk.cores / std::max<std::uint64_t>(1, chunk.tasks));
+  std::string text =
+      fmt::format("mpirun -n {} --hostfile \"$PBS_NODEFILE\" --map-by ppr:{}:node:PE={} --bind-to core",
+                  tasks, std::max<std::uint64_t>(1, per_node), cores);
+  if (srun.label) text += " --tag-output";
+  return text;
+}
+
+void change_srun(const ScriptLine& line, const ShellCommand& command, const ResourceRequest& request,
+                 BodyChange& change) {
+  const SrunLine srun = read_srun(command);
+  const int number = place_in(line, command.words.front().at).line;
+  if (srun.program >= command.words.size() || request.chunks.empty() || !srun.tasks_text.empty()) {
+    change.leftovers.push_back(
+        {number, "srun", "PBS has no srun: mpirun, with -n and --hostfile \"$PBS_NODEFILE\""});
+    return;
+  }
+  const ShellWord& first = command.words.front();
+  change.edits.push_back(edit_at(line, first.at, first.end - first.at, render_mpirun(srun, request)));
+  for (std::size_t i = 1; i < srun.program; ++i) {
+    const ShellWord& word = command.words[i];
+    const bool blank = word.at > 0 && line.text[word.at - 1] == ' ' &&
+                       place_in(line, word.at - 1).line == place_in(line, word.at).line;
+    change.edits.push_back(
+        edit_at(line, word.at - (blank ? 1 : 0), word.end - word.at + (blank ? 1 : 0), ""));
+  }
+  for (const std::string& word : srun.unknown)
+    change.leftovers.push_back({number, "srun " + word, "an option that mpirun does not have"});
+  change.leftovers.push_back({number, "srun", "became mpirun of Open MPI; another MPI has other options"});
+}
+
+void tell_commands(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
+  static const std::map<std::string, const char*> counterparts = {{"sbatch", "qsub"},
+                                                                  {"squeue", "qstat"},
+                                                                  {"scancel", "qdel"},
+                                                                  {"sacct", "qstat -x"},
+                                                                  {"sinfo", "pbsnodes -a"},
+                                                                  {"sbcast", "scp, or pbsdsh cp"},
+                                                                  {"sattach", "tail -f of the output file"}};
+  const auto found = counterparts.find(command.base_name());
+  const bool control = command.base_name() == "scontrol";
+  const bool list = control && line.text.find("hostnames") != std::string::npos;
+  if (found == counterparts.end() && (!control || list)) return;
+  change.leftovers.push_back(
+      {place_in(line, command.words.front().at).line, command.base_name(),
+       fmt::format("a command of Slurm: {}", control ? "qrerun, qhold, qalter" : found->second)});
+}
+
+// "scontrol show hostnames [LIST]", also within "$(...)": the hosts of the node file.
+void change_host_lists(const ScriptLine& line, BodyChange& change) {
+  static constexpr std::string_view call = "scontrol show hostnames";
+  for (std::size_t at = 0; (at = line.text.find(call, at)) != std::string::npos;) {
+    std::size_t end = at + call.size();
+    while (end < line.text.size() &&
+           std::string_view("\n|;)`>&#").find(line.text[end]) == std::string_view::npos)
+      ++end;
+    while (end > at + call.size() && line.text[end - 1] == ' ') --end;
+    change.edits.push_back(edit_at(line, at, end - at, "awk '!seen[$0]++' \"$PBS_NODEFILE\""));
+    at = end;
+  }
+}
+
+// Variables of Slurm whose values the request tells.
+std::map<std::string, std::string> known_values(const ResourceRequest& request) {
+  const Chunk chunk = request.chunks.empty() ? Chunk{} : request.chunks.front();
+  return {{"SLURM_NTASKS", fmt::format("{}", task_count(request))},
+          {"SLURM_NNODES", fmt::format("{}", node_count(request))},
+          {"SLURM_NTASKS_PER_NODE", fmt::format("{}", chunk.tasks)},
+          {"SLURM_TASKS_PER_NODE", fmt::format("{}", chunk.tasks)},
+          {"SLURM_CPUS_PER_TASK", fmt::format("{}", chunk.cores / std::max<std::uint64_t>(1, chunk.tasks))},
+          {"SLURM_CPUS_ON_NODE", fmt::format("{}", chunk.cores)},
+          {"SLURM_GPUS_ON_NODE", fmt::format("{}", chunk.gpus)},
+          {"SLURM_GPUS_PER_NODE", fmt::format("{}", chunk.gpus)},
+          {"SLURM_JOB_NODELIST", "$(awk '!seen[$0]++' \"$PBS_NODEFILE\" | paste -sd, -)"},
+          {"SLURM_JOB_USER", "$USER"}};
+}
+
+bool goes_to_submit_folder(const JobScript& script) {
+  for (const ScriptLine& line : script.body)
+    for (const ShellCommand& command : parse_commands(line))
+      if (command.name() == "cd" && command.words.size() > 1 &&
+          command.words[1].text.find("SLURM_SUBMIT_DIR") != std::string::npos)
+        return true;
+  return false;
+}
+
+}  // namespace
+
+BodyChange change_body_to_pbs(const JobScript& script, const ResourceRequest& request) {
+  BodyChange change;
+  for (const ScriptLine& line : script.body) {
+    for (const ShellCommand& command : parse_commands(line)) {
+      if (command.base_name() == "srun") change_srun(line, command, request, change);
+      tell_commands(line, command, change);
+    }
+    change_host_lists(line, change);
+  }
+  rename_variables(script, names(), "SLURM_", change);
+  // Names that were only brought to one form.
+  for (const ScriptLine& line : script.body) {
+    for (const VariableUse& use : find_variables(line)) {
+      const auto found = names().find(use.name);
+      if (found != names().end() && found->second.starts_with("SLURM_"))
+        change.kept_names.insert(found->second);
+    }
+  }
+  const auto known = known_values(request);
+  for (const std::string& name : change.kept_names)
+    if (!known.contains(name))
+      change.leftovers.push_back({0, "$" + name, "a variable of Slurm that PBS does not set"});
+  mend_damage(script, change);
+  return change;
+}
+
+std::vector<std::string> prepare_for_pbs(const JobScript& script, const ResourceRequest& request,
+                                         const BodyChange& change) {
+  std::vector<std::string> lines;
+  if (!request.folder.empty()) {
+    lines.push_back(fmt::format("cd {} || exit", quote_shell(request.folder)));
+  } else if (!goes_to_submit_folder(script)) {
+    lines.emplace_back("# Slurm starts a job where it was handed in, PBS in the home folder.");
+    lines.emplace_back("cd \"$PBS_O_WORKDIR\" || exit");
+  }
+  for (const auto& [name, value] : known_values(request)) {
+    if (!change.kept_names.contains(name)) continue;
+    lines.push_back(fmt::format("{}={}", name, value));
+    lines.push_back("export " + name);
+  }
+  return lines;
+}
+
+}  // namespace ddlrun::job_scripts

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// The body of a PBS script under Slurm.
+#include "base/text.hpp"
+#include "job_scripts/convert_body.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::job_scripts {
+
+namespace {
+
+const std::map<std::string, std::string>& names() {
+  static const std::map<std::string, std::string> all = {
+      {"PBS_JOBID", "SLURM_JOB_ID"},
+      {"PBS_O_WORKDIR", "SLURM_SUBMIT_DIR"},
+      {"PBS_ARRAY_INDEX", "SLURM_ARRAY_TASK_ID"},
+      {"PBS_ARRAYID", "SLURM_ARRAY_TASK_ID"},
+      {"PBS_ARRAY_ID", "SLURM_ARRAY_JOB_ID"},
+      {"PBS_JOBNAME", "SLURM_JOB_NAME"},
+      {"PBS_QUEUE", "SLURM_JOB_PARTITION"},
+      {"PBS_O_QUEUE", "SLURM_JOB_PARTITION"},
+      {"PBS_O_HOST", "SLURM_SUBMIT_HOST"},
+      {"PBS_NODENUM", "SLURM_NODEID"},
+      {"PBS_NUM_NODES", "SLURM_JOB_NUM_NODES"},
+      {"PBS_NUM_PPN", "SLURM_NTASKS_PER_NODE"},
+      {"PBS_NP", "SLURM_NTASKS"},
+      {"PBS_TASKNUM", "SLURM_PROCID"},
+      {"PBS_O_HOME", "HOME"},
+      {"PBS_O_LOGNAME", "USER"},
+      {"PBS_O_PATH", "PATH"},
+      {"PBS_O_SHELL", "SHELL"},
+  };
+  return all;
+}
+
+bool is_mpirun(const std::string& name) {
+  return name == "mpirun" || name == "mpiexec" || name == "orterun" || name == "mpiexec.hydra" ||
+         name == "prterun";
+}
+
+bool is_hostfile_option(const std::string& word) {
+  return word == "--hostfile" || word == "-hostfile" || word == "-machinefile" || word == "--machinefile" ||
+         word == "-f";
+}
+
+// "--hostfile $PBS_NODEFILE": Open MPI and Intel MPI learn the hosts from Slurm itself.
+void drop_hostfiles(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    const ShellWord& word = command.words[i];
+    const bool apart = is_hostfile_option(word.text) && i + 1 < command.words.size() &&
+                       command.words[i + 1].text.find("PBS_NODEFILE") != std::string::npos;
+    const bool joined = (word.text.starts_with("--hostfile=") || word.text.starts_with("--machinefile=")) &&
+                        word.text.find("PBS_NODEFILE") != std::string::npos;
+    if (!apart && !joined) continue;
+    for (std::size_t k = i; k <= i + (apart ? 1u : 0u); ++k) {
+      const ShellWord& gone = command.words[k];
+      const bool blank = gone.end < line.text.size() && line.text[gone.end] == ' ' &&
+                         place_in(line, gone.end).line == place_in(line, gone.at).line;
+      change.edits.push_back(edit_at(line, gone.at, gone.end - gone.at + (blank ? 1 : 0), ""));
+    }
+    change.leftovers.push_back(
+        {place_in(line, word.at).line, word.text + " $PBS_NODEFILE",
+         "dropped: Open MPI takes the hosts from Slurm (if yours was built without Slurm, put "
+         "--hostfile \"$PBS_NODEFILE\" back)"});
+  }
+}
+
+void tell_commands(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
+  static const std::map<std::string, const char*> counterparts = {{"qsub", "sbatch"},
+                                                                  {"qstat", "squeue"},
+                                                                  {"qdel", "scancel"},
+                                                                  {"qalter", "scontrol update"},
+                                                                  {"qhold", "scontrol hold"},
+                                                                  {"qrls", "scontrol release"},
+                                                                  {"qrerun", "scontrol requeue"},
+                                                                  {"pbsdsh", "srun --ntasks-per-node=1"},
+                                                                  {"pbs_tmrsh", "srun -N1 -w HOST"},
+                                                                  {"pbsnodes", "sinfo"}};
+  const auto found = counterparts.find(command.base_name());
+  if (found == counterparts.end()) return;
+  change.leftovers.push_back({place_in(line, command.words.front().at).line, command.base_name(),
+                              fmt::format("a command of PBS: {}", found->second)});
+}
+
+// Another script that is handed the node file may start its ranks through ssh: it is left alone.
+void tell_hostfile_users(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
+  for (const ShellWord& word : command.words) {
+    if (word.text.find("PBS_NODEFILE") == std::string::npos || word.at == command.words.front().at) continue;
+    change.leftovers.push_back({place_in(line, word.at).line, command.base_name() + " ... $PBS_NODEFILE",
+                                "kept: the script makes a node file as PBS does, each host once per rank"});
+    return;
+  }
+}
+
+bool has_place_of_its_own(const JobScript& script) {
+  for (const ScriptLine& line : script.body) {
+    for (const ShellCommand& command : parse_commands(line)) {
+      if (command.name() != "cd" && command.name() != "pushd") continue;
+      if (command.words.size() < 2) return true;
+      const std::string& to = command.words[1].text;
+      if (to.starts_with('/') || to.starts_with('~') || to.starts_with('$')) return true;
+    }
+  }
+  return false;
+}
+
+bool uses(const JobScript& script, std::string_view name) {
+  for (const ScriptLine& line : script.body)
+    for (const VariableUse& use : find_variables(line))
+      if (use.name == name) return true;
+  return false;
+}
+
+// The node file is needed if anything but a dropped --hostfile names it.
+bool still_uses_node_file(const JobScript& script) {
+  for (const ScriptLine& line : script.body) {
+    const auto commands = parse_commands(line);
+    std::size_t named = 0, dropped = 0;
+    for (const VariableUse& use : find_variables(line)) named += use.name == "PBS_NODEFILE" ? 1 : 0;
+    for (const ShellCommand& command : commands) {
+      if (!is_mpirun(command.base_name())) continue;
+      BodyChange change;
+      drop_hostfiles(line, command, change);
+      dropped += change.leftovers.size();
+    }
+    if (named > dropped) return true;
+  }
+  return false;
+}
+
+// What PBS would have put into the job's environment by itself.
+std::uint64_t threads_set_by_pbs(const ResourceRequest& request) {
+  if (request.chunks.empty()) return 0;
+  const Chunk& chunk = request.chunks.front();
+  return chunk.threads > 0 ? chunk.threads : chunk.cores;
+}
+
+}  // namespace
+
+BodyChange change_body_to_slurm(const JobScript& script, const ResourceRequest&) {
+  BodyChange change;
+  for (const ScriptLine& line : script.body) {
+    for (const ShellCommand& command : parse_commands(line)) {
+      if (is_mpirun(command.base_name())) {
+        drop_hostfiles(line, command, change);
+      } else {
+        tell_hostfile_users(line, command, change);
+      }
+      tell_commands(line, command, change);
+    }
+  }
+  rename_variables(script, names(), "PBS_", change);
+  mend_damage(script, change);
+  change.kept_names.erase("PBS_NODEFILE");
+  for (const std::string& name : change.kept_names)
+    change.leftovers.push_back({0, "$" + name, "a variable of PBS that Slurm does not set"});
+  return change;
+}
+
+std::vector<std::string> prepare_for_slurm(const JobScript& script, const ResourceRequest& request,
+                                           const BodyChange&) {
+  std::vector<std::string> lines;
+  const std::uint64_t threads = threads_set_by_pbs(request);
+  const std::uint64_t tasks =
+      request.chunks.empty() ? 1 : std::max<std::uint64_t>(1, request.chunks.front().tasks);
+  if (request.folder.empty() && !has_place_of_its_own(script)) {
+    lines.emplace_back("# PBS starts a job in the home folder, Slurm where it was handed in.");
+    lines.emplace_back("cd \"$HOME\" || exit");
+  }
+  if (!script.exports.contains("OMP_NUM_THREADS") && threads > 0) {
+    const bool said = request.chunks.front().threads > 0 || tasks == 1;
+    lines.emplace_back("# PBS sets this by itself.");
+    lines.push_back(said ? fmt::format("export OMP_NUM_THREADS={}", threads)
+                         : "export OMP_NUM_THREADS=\"${SLURM_CPUS_PER_TASK:-1}\"");
+  }
+  if (uses(script, "NCPUS") && threads > 0) lines.push_back(fmt::format("export NCPUS={}", threads));
+  if (still_uses_node_file(script)) {
+    lines.emplace_back("# The node file that PBS would have made: each host once per rank.");
+    lines.emplace_back("PBS_NODEFILE=$(mktemp \"${TMPDIR:-/tmp}/nodefile.XXXXXX\") || exit");
+    lines.emplace_back("export PBS_NODEFILE");
+    lines.push_back(
+        fmt::format("scontrol show hostnames \"$SLURM_JOB_NODELIST\" |\n"
+                    "  awk '{{ for (i = 0; i < {}; i++) print }}' >\"$PBS_NODEFILE\"",
+                    request.spread == Spread::pack ? task_count(request) : tasks));
+  }
+  return lines;
+}
+
+}  // namespace ddlrun::job_scripts

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What is wrong with anyone's job script: what the scheduler refuses, ignores or reads otherwise than meant,
+// and what the shell, the launcher and the OpenMP runtime then make of it.
+#pragma once
+
+#include "affinity/thread_map.hpp"
+#include "job_scripts/job_script.hpp"
+#include "templates/site_profile.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::job_scripts {
+
+enum class Severity { error, warning, note };
+std::string_view name_of(Severity severity);
+
+struct Finding {
+  std::string id;  // stable, kebab-case: "place-missing"
+  Severity severity = Severity::warning;
+  Place place;  // line 0: about the script as a whole
+  std::string what;
+  std::string why;
+  std::string hint;
+};
+
+struct LintContext {
+  Dialect scheduler = Dialect::none;               // none: by the script's own directives
+  const templates::SiteProfile* site = nullptr;    // the centre's rules, or null
+  std::optional<affinity::ThreadMachine> machine;  // a node of the job, if it is known
+};
+
+// In the order of the lines.
+std::vector<Finding> lint_script(const JobScript& script, const LintContext& context);
+
+// True where anything but notes was found.
+bool needs_attention(const std::vector<Finding>& findings);
+
+// "FILE:LINE:COLUMN: severity: what [id]\n  why: ...\n  try: ...\n"
+std::string render_finding(std::string_view file, const Finding& finding);
+std::string render_findings_json(const JobScript& script, const std::vector<Finding>& findings);
+
+}  // namespace ddlrun::job_scripts

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Private to the linter: the script as its rules see it, and the rules by theme.
+#pragma once
+
+#include "job_scripts/lint.hpp"
+#include "job_scripts/request.hpp"
+#include "job_scripts/shell_lines.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::job_scripts {
+
+struct PlacedCommand {
+  const ScriptLine* line = nullptr;
+  ShellCommand command;
+  int depth = 0;  // in if, for, while, case, {...}, (...)
+  Place place;
+};
+
+// What starts the ranks.
+enum class Starter { none, mpirun, srun, ddlrun, script };
+
+struct ScriptView {
+  const JobScript& script;
+  const LintContext& context;
+  Dialect dialect;
+  ResourceRequest request;
+  std::vector<PlacedCommand> commands;
+
+  bool pbs() const { return dialect == Dialect::pbs; }
+  bool slurm() const { return dialect == Dialect::slurm; }
+};
+ScriptView make_view(const JobScript& script, const LintContext& context);
+
+Starter starter_of(const ShellCommand& command);
+// The value of "-n 4", "-n4", "--ntasks=4"; nothing if the option is not there.
+std::optional<std::string> option_value(const ShellCommand& command,
+                                        std::initializer_list<std::string_view> names);
+bool has_option(const ShellCommand& command, std::initializer_list<std::string_view> names);
+// Words that only Intel MPI's or MPICH's mpirun understands.
+std::optional<ShellWord> intel_option(const ShellCommand& command);
+Place place_of(const PlacedCommand& command, const ShellWord& word);
+// The directives that set the long Slurm option or the PBS letter.
+std::vector<const Directive*> directives_of(const ScriptView& view, std::string_view slurm_name,
+                                            char pbs_letter);
+
+std::vector<Finding> lint_text(const ScriptView& view);
+std::vector<Finding> lint_directive_lines(const ScriptView& view);
+std::vector<Finding> lint_request(const ScriptView& view);
+std::vector<Finding> lint_shell(const ScriptView& view);
+std::vector<Finding> lint_launch(const ScriptView& view);
+std::vector<Finding> lint_affinity(const ScriptView& view);
+std::vector<Finding> lint_site(const ScriptView& view);
+
+}  // namespace ddlrun::job_scripts

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What Slurm's commands print, as values: sbatch, squeue, scontrol, sacct, scancel. Text only: the JSON of
+// squeue 22.05 ignores -j, and that of sacct has wrong exit codes.
+#pragma once
+
+#include "schedulers/job_state.hpp"
+#include "schedulers/refusals.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::schedulers {
+
+// The reason stands last: it is the only field that may hold any character. parse_squeue() expects this.
+inline constexpr std::string_view kSqueueFormat = "%i|%T|%N|%r";
+inline constexpr std::string_view kSacctFormat = "JobID,State,ExitCode,NodeList";
+
+// "3", "3;cluster", "Submitted batch job 3", among what a site's plug-in may print.
+std::optional<JobId> parse_sbatch(std::string_view out);
+
+// A row each; an array's waiting tasks ("15_[2-5%2]") one by one, where they are at most 10000. Rows that are
+// none are left out.
+std::vector<JobStatus> parse_squeue(std::string_view out);
+std::vector<JobStatus> parse_scontrol_jobs(std::string_view out);  // `scontrol -o show job`
+std::vector<JobStatus> parse_sacct(std::string_view out);          // `sacct -X -n -P`, with or without header
+
+// "15_3", "15+1", "15_[2-5]" -> "15".
+std::string_view job_part(std::string_view id);
+// "15_[2-5%2]" -> {"15_2", ..., "15_5"}; anything else -> itself.
+std::vector<JobId> expand_tasks(const JobId& id);
+
+// "CANCELLED by 2000", "REQUEUE_HOLD"; the reason tells waiting from held. A word that is not known is taken
+// for a running job's: nobody must take it for an end.
+JobState slurm_state(std::string_view word, std::string_view reason);
+// For people, with what to do; "" where the word says it.
+std::string explain_slurm(JobState state, std::string_view word, std::string_view reason);
+
+std::span<const Refusal> slurm_refusals();
+
+}  // namespace ddlrun::schedulers

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# convert as users run it: whole scripts, judged by bash, shellcheck and the reader of qsub's grammar; streams; refusals.
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$(readlink -f "$0")")/../support/check.sh"
+golden=$DDLRUN_SOURCE_DIR/tests/golden/job_scripts/convert
+grammar=$DDLRUN_SOURCE_DIR/tests/oracle/qsub_grammar.py
+
+# judge FILE: the shell takes it; shellcheck has nothing but what the author's own lines bring.
+judge() {
+  bash -n "$1" || fail "$1: bash does not read it"
+  command -v shellcheck >/dev/null || return 0
+  shellcheck --exclude=SC1091,SC2164 "$1" >"$work/judged" || fail "$1: $(head -20 "$work/judged")"
+}
+# convert NAME TO: against NAME.TO.txt; DDLRUN_GOLDEN_WRITE=1 writes it anew
+convert() {
+  (cd "$golden" && "$DDLRUN" convert "$1" --to "$2") >"$work/new" 2>"$work/err" || fail "$1: $(cat "$work/err")"
+  [ -z "${DDLRUN_GOLDEN_WRITE-}" ] || cp "$work/new" "$golden/$1.$2.txt"
+  diff "$golden/$1.$2.txt" "$work/new" || fail "$1: another script"
+  grep -q 'not carried over as written' "$work/err" || fail "$1: nothing is said"
+  judge "$work/new"
+}
+convert kisti_caffe.pbs slurm
+grep -q '^kisti_caffe.pbs:4: no -l place=scatter: ' "$work/err" || fail "no line numbers: $(cat "$work/err")"
+convert array_gpu.slurm pbs
+grep -v '^#PBS -V' "$work/new" >"$work/judged.pbs"
+python3 "$grammar" "$work/judged.pbs" >"$work/judged" || fail "qsub: $(head "$work/judged")"
+
+# There and back: the request is the same.
+"$DDLRUN" convert "$golden/kisti_caffe.pbs" --to slurm >"$work/there.sh" 2>/dev/null || fail "there"
+expect 0 '' "$DDLRUN" convert "$work/there.sh" --to pbs
+for line in '-N test' '-q normal' '-A caffe' '-l walltime=04:00:00' '-V' '-l select=4:ncpus=68:mpiprocs=1:ompthreads=60'; do
+  grep -qxF -- "#PBS $line" "$work/out" || fail "back: no $line: $(grep '^#PBS' "$work/out")"
+done
+grep -v '^#PBS -V' "$work/out" >"$work/judged.pbs"
+python3 "$grammar" "$work/judged.pbs" >"$work/judged" || fail "qsub: $(head "$work/judged")"
+[ "$(grep -c 'ddlrun convert' "$work/out")" -eq 2 ] || fail "the first conversion's lines are still there"
+
+# From stdin, and a script without anything to say.
+"$DDLRUN" convert - --to slurm <"$golden/kisti_caffe.pbs" >"$work/out" 2>/dev/null || fail "stdin"
+grep -q '^#SBATCH --nodes=4$' "$work/out" || fail "stdin: no nodes"
+
+expect_refusal 2 'no script given' "$DDLRUN" convert
+expect_refusal 2 '--to is missing' "$DDLRUN" convert "$golden/kisti_caffe.pbs"
+expect_refusal 2 '--to takes slurm or pbs' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to lsf
+expect_refusal 3 'it is a PBS script already' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to pbs
+printf '#!/bin/sh\ntrue\n' >"$work/none.sh"
+expect_refusal 3 'there is no #PBS and no #SBATCH' "$DDLRUN" convert "$work/none.sh" --to slurm
+expect_refusal 3 'No such file' "$DDLRUN" convert "$work/nowhere.sh" --to slurm
+finish

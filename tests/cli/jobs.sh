@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# status, logs, wait, cancel and jobs on jobs of this machine (no scheduler). With a real Slurm: ../lab/submit.sh.
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$(readlink -f "$0")")/../support/check.sh"
+export XDG_STATE_HOME=$work/state
+cd "$work" || exit 1
+
+expect 0 'no jobs were submitted' "$DDLRUN" status
+expect 0 '"jobs": []' "$DDLRUN" jobs --json
+expect_refusal 2 'is no job' "$DDLRUN" status ./x
+expect_refusal 2 'wait for which job' "$DDLRUN" wait
+expect_refusal 2 'cancel which job' "$DDLRUN" cancel
+expect_refusal 2 'logs takes one job' "$DDLRUN" logs
+[ ! -e state ] || fail "asking made a history"
+
+begin() { # PROGRAM...: the id in $id
+  run "$DDLRUN" submit --local --detach --launcher none --doctor off --walltime 5m 1x1x1 -- "$@"
+  [ "$status" -eq 0 ] || fail "submit --detach: $(cat err)"
+  id=$(cat out)
+}
+state_of() { "$DDLRUN" status "$1" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["jobs"][0]["state"])'; }
+
+begin sh -c 'echo early; while [ ! -e go ]; do sleep 0.1; done; echo late; exit 6'
+[ "$(state_of "$id")" = running ] || fail "it is $(state_of "$id")"
+for _ in $(seq 50); do [ "$("$DDLRUN" logs "$id" 2> /dev/null)" = early ] && break; sleep 0.1; done
+"$DDLRUN" logs -f "$id" > follow 2> err &
+follower=$!
+for _ in $(seq 50); do grep -q early follow && break; sleep 0.1; done
+[ "$(cat follow)" = early ] || fail "logs -f tells '$(cat follow)'"
+touch go
+wait "$follower"
+[ $? -eq 6 ] || fail "logs -f does not end with the job's status"
+[ "$(xargs < follow)" = "early late" ] || fail "logs -f told $(cat follow)"
+expect 6 'exit status 6' "$DDLRUN" wait "$id"
+expect 0 'is over already: failed' "$DDLRUN" cancel "$id"
+
+begin sleep 100
+sleeper=$id
+begin true
+expect 0 '' "$DDLRUN" wait "$id"
+expect 0 'is being ended' "$DDLRUN" cancel "$sleeper"
+run "$DDLRUN" wait "$sleeper" "$id"
+[ "$status" -eq 143 ] || fail "status $status of a cancelled job: $(cat err)"
+case $(state_of "$sleeper") in failed | cancelled) ;; *) fail "cancelled, it is $(state_of "$sleeper")" ;; esac
+[ "$("$DDLRUN" jobs | wc -l)" -eq 3 ] || fail "jobs: $("$DDLRUN" jobs)"
+
+# Who interrupts ddlrun leaves the job alone; a second one in the same second gets its own folder.
+run timeout --preserve-status -s INT 2 "$DDLRUN" submit --local --launcher none --doctor off --walltime 5m 1x1x1 -- sleep 4
+[ "$status" -eq 130 ] || fail "status $status after ctrl-C"
+grep -q 'left alone' err || fail "nothing is said: $(cat err)"
+expect 0 'completed' "$DDLRUN" wait "$(head -n 1 out)"
+for i in 1 2 3 4; do
+  "$DDLRUN" submit --local --detach --name twin --launcher none --doctor off --walltime 5m 1x1x1 -- true > "id.$i" 2> /dev/null &
+done
+wait
+[ "$(cat id.* | sort -u | wc -l)" -eq 4 ] || fail "ids: $(cat id.*)"
+[ "$(find ddlrun-jobs -name 'twin-*' | wc -l)" -eq 4 ] || fail "folders: $(ls ddlrun-jobs)"
+
+# A damaged history is told, not overwritten, and no reason not to submit.
+printf 'no database' > state/ddlrun/jobs.sqlite
+begin true
+grep -q 'warning' err || fail "the damaged history is not told"
+[ "$(cat state/ddlrun/jobs.sqlite)" = 'no database' ] || fail "the damaged history was overwritten"
+finish

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# lint-script as users run it: reports, statuses, --json, sites, machines, refusals.
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$(readlink -f "$0")")/../support/check.sh"
+golden=$DDLRUN_SOURCE_DIR/tests/golden/job_scripts/lint
+
+# Whole reports; DDLRUN_GOLDEN_WRITE=1 writes them anew.
+for script in "$golden"/*.pbs "$golden"/*.slurm; do
+  (cd "$golden" && "$DDLRUN" lint-script "$(basename "$script")") >"$work/out" 2>"$work/err"
+  [ $? -eq 1 ] || fail "$script: not status 1: $(cat "$work/err")"
+  [ -z "${DDLRUN_GOLDEN_WRITE-}" ] || cp "$work/out" "$script.txt"
+  diff "$script.txt" "$work/out" || fail "$script: another report"
+  [ ! -s "$work/err" ] || fail "talk on stderr"
+done
+
+# Clean, from a file and from stdin.
+cat >"$work/good.sh" <<'EOF'
+#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=2
+#SBATCH --time=01:00:00
+srun --cpus-per-task="$SLURM_CPUS_PER_TASK" ./a
+EOF
+expect 0 'nothing to mend' "$DDLRUN" lint-script "$work/good.sh"
+[ ! -s "$work/out" ] || fail "findings in a clean script"
+"$DDLRUN" lint-script - <"$work/good.sh" >"$work/out" 2>&1 || fail "stdin: $(cat "$work/out")"
+
+# A note alone is no finding to stop at.
+sed 's/^#SBATCH --time.*/#SBATCH --time=60/' "$work/good.sh" >"$work/note.sh"
+expect 0 'note: --time=60 means 60 minutes [bare-time]' "$DDLRUN" lint-script "$work/note.sh"
+
+# JSON
+expect 1 '"schema": "ddlrun.lint-script/1"' "$DDLRUN" lint-script "$golden/kisti_caffe.pbs" --json
+python3 - "$work/out" <<'EOF' || fail "the JSON is not as described"
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["errors"] + d["warnings"] + d["notes"] == len(d["findings"])
+assert all(f["hint"] and f["id"] for f in d["findings"])
+EOF
+
+# A machine changes the judgment: 60 threads fit one by one where a core has one hardware thread.
+expect 1 'on 15 of 68 cores' "$DDLRUN" lint-script "$golden/kisti_caffe.pbs" --sockets 1 --cores 68 --smt 4
+expect 1 '' "$DDLRUN" lint-script "$golden/kisti_caffe.pbs" --sockets 1 --cores 68
+grep -q 'on 15 of 68' "$work/out" && fail "15 cores where there is no second hardware thread"
+
+# Refusals
+expect_refusal 2 'no script given' "$DDLRUN" lint-script
+expect_refusal 2 '--scheduler takes' "$DDLRUN" lint-script "$work/good.sh" --scheduler lsf
+expect_refusal 3 'No such file' "$DDLRUN" lint-script "$work/none.sh"
+expect_refusal 3 '' "$DDLRUN" lint-script "$work/good.sh" --site no-such-centre
+expect_refusal 3 'is larger than' "$DDLRUN" lint-script /dev/zero
+finish

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# submit where no scheduler is: scripts on stdout (dry run), layers of settings, all mistakes at once, jobs on this
+# machine from begin to end. What a real Slurm does with it: ../lab/submit.sh.
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$(readlink -f "$0")")/../support/check.sh"
+export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
+cd "$work" || exit 1
+small=(--local --launcher none --doctor off --walltime 5m)
+
+# Nothing but the script on stdout, nothing on disk.
+expect 0 '+ sbatch --parsable ' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run -- ./train --epochs 3
+bash -n out || fail "bash does not read the script"
+for line in '#SBATCH --nodes=2' '#SBATCH --ntasks-per-node=4' '#SBATCH --time=01:00:00'; do
+  grep -qxF -- "$line" out || fail "no '$line'"
+done
+expect 0 '+ qsub ' "$DDLRUN" submit --pbs 4x2x1 --cores-per-node 68 --walltime 1h --dry-run -- ./train
+grep -q '^#PBS -l select=2:ncpus=68:mpiprocs=4' out || fail "no select: $(grep '^#PBS' out)"
+if [ -e ddlrun-jobs ] || [ -e state ]; then fail "a dry run wrote something"; fi
+
+# A flag over a variable over ddlrun.yaml over the configuration; each alone, then all.
+time_of() { "$DDLRUN" submit --slurm --dry-run "$@" 2> err | sed -n 's/^#SBATCH --time=//p'; }
+layer() { [ "$2" = "$3" ] || fail "$1: time $3, not $2: $(head -3 err)"; }
+mkdir -p config/ddlrun
+printf 'dims: 1x1x1\nwalltime: 4h\nprogram: [true]\n' > config/ddlrun/config.yaml
+layer configuration 04:00:00 "$(time_of)"
+printf 'walltime: 3h\n' > ddlrun.yaml
+layer ddlrun.yaml 03:00:00 "$(time_of)"
+printf 'walltime: 5h\n' > other.yaml
+layer --job 05:00:00 "$(time_of --job other.yaml)"
+layer DDLRUN_WALLTIME 02:00:00 "$(DDLRUN_WALLTIME=2h time_of)"
+layer flag 01:00:00 "$(DDLRUN_WALLTIME=2h time_of --walltime 1h)"
+rm -r config ddlrun.yaml
+
+# All mistakes at once, each with its place; status 3.
+printf 'walltime: 90\ndims: 2x\nqueu: long\nprogram: [true]\n' > bad.yaml
+expect_refusal 3 'bad.yaml:1:11' "$DDLRUN" submit --slurm --job bad.yaml
+[ "$(grep -c '^ddlrun: error: ' err)" -ge 3 ] || fail "not all mistakes: $(cat err)"
+grep -q 'queue' err || fail "no suggestion for 'queu'"
+expect_refusal 3 'cannot read' "$DDLRUN" submit --slurm --job none.yaml
+expect_refusal 2 'more than one scheduler' "$DDLRUN" submit --slurm --pbs 1x1x1 -- true
+expect_refusal 2 'given twice' "$DDLRUN" submit --slurm 1x1x1 --dims 1x1x1 -- true
+expect_refusal 2 '--waltime' "$DDLRUN" submit --slurm 1x1x1 --waltime 1h -- true
+expect_refusal 3 'neither sbatch nor qsub' env PATH=/nowhere "$DDLRUN" submit 1x1x1 --walltime 1h -- true
+
+# Here, from begin to end: id and log on stdout, the job's status.
+ends() { # STATUS PROGRAM...
+  run "$DDLRUN" submit "${small[@]}" 1x1x1 -- "${@:2}"
+  [ "$status" -eq "$1" ] || fail "status $status, not $1: ${*:2}: $(tail -3 err)"
+}
+ends 0 sh -c 'echo one; echo two'
+[ "$(tail -n +2 out | xargs)" = "one two" ] || fail "the log on stdout is $(cat out)"
+folder=$(find ddlrun-jobs -mindepth 1 -maxdepth 1)
+[ "$(cat "$folder/exit_status")" = 0 ] || fail "no exit status in $folder"
+[ "$(stat -c %a "$folder")" = 700 ] || fail "others may read $folder"
+ends 3 sh -c 'exit 3'
+ends 127 ./no-such-program
+ends 139 sh -c 'kill -SEGV $$'
+grep -q SEGV err || fail "the signal is not named: $(cat err)"
+ends 1 sh -c 'echo "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"; exit 1'
+grep -q "what the job's log says" err || fail "no diagnosis: $(cat err)"
+
+# Words arrive as they are, and are no commands.
+# shellcheck disable=SC2016
+odd=('a b' "it's" '$(touch PWNED)' '`touch PWNED`' '; touch PWNED' '' '-n' $'two\nlines' '*')
+ends 0 printf '<%s>' "${odd[@]}"
+[ "$(tail -n +2 out)" = "$(printf '<%s>' "${odd[@]}")" ] || fail "words: $(cat out)"
+[ ! -e PWNED ] || fail "a word was executed"
+
+# The settings as used give the same script again.
+"$DDLRUN" submit --local --dry-run --job "$(find "$PWD/ddlrun-jobs" -name ddlrun.yaml | sort | tail -n 1)" > again 2> err ||
+  fail "the kept settings are refused: $(cat err)"
+grep -q "it'" again || fail "the kept settings lost the program"
+finish

@@ -1,0 +1,41 @@
+#!/bin/bash
+# Nothing was run or written. This does by hand what launch would do.
+set -eu
+
+mkdir -p -- /runs/one
+cat > /runs/one/rankfile <<'END_OF_RANKFILE'
+#by ddlrun VERSION gen-rankfile
+#dims = 2x1x1
+#host = h1
+#dimX = 2
+#dimY = 1
+#dimZ = 1
+#sockets = 1
+#cores = 68
+
+rank 0=h1           slot=0:0-33
+rank 1=h1           slot=0:34-67
+
+
+END_OF_RANKFILE
+
+export CUDA_DEVICE_ORDER=PCI_BUS_ID
+export KMP_AFFINITY=granularity=fine,compact,1,0
+export KMP_BLOCKTIME=1
+export MKL_NUM_THREADS=30
+export OMP_NUM_THREADS=30
+
+# -n 2                              the ranks of the plan, so that a cut rankfile is noticed
+# --rankfile /runs/one/rankfile     which rank sits on which host and cores
+# -x PATH                           programs are found as here
+# -x CUDA_DEVICE_ORDER              PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
+# -x OMP_NUM_THREADS                30: asked for
+# -x KMP_AFFINITY                   granularity=fine,compact,1,0: for LLVM's and Intel's OpenMP: a thread on each core in turn; siblings only when all cores have one
+# -x KMP_BLOCKTIME                  1: ms that a thread spins after a loop; the default of 200 keeps cores from the other libraries
+# -x MKL_NUM_THREADS                30: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
+# --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
+# --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
+# --mca oob_tcp_keepalive_probes 3  three times
+# --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
+# /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
+mpirun -n 2 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x KMP_AFFINITY -x KMP_BLOCKTIME -x MKL_NUM_THREADS --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --keep -- ./p

@@ -1,0 +1,121 @@
+#!/bin/bash
+# Written by ddlrun submit; the next line ends the scheduler's directives.
+# Words of the job are quoted as they are; functions here are called by traps.
+# shellcheck disable=SC2016,SC2317
+set -u
+
+# Names of this script begin with ddl_.
+ddl_folder=/scratch/me/.ddlrun/jobs/0001
+ddl_id=$$
+ddl_restarts=${DDLRUN_RESTARTS:-0}
+case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
+ddl_status_file=$ddl_folder/exit_status
+export DDLRUN_JOB_ID=$ddl_id
+export DDLRUN_RESTART_COUNT=$ddl_restarts
+ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
+
+# However this ends, its status is written down, unless the job starts again.
+rm -f -- "$ddl_status_file"
+ddl_again=no
+ddl_alarm=
+ddl_end() {
+  local status=$?
+  if [ "$BASHPID" != "$$" ]; then return; fi  # a subshell that ends early has it too
+  trap '' USR1 TERM
+  if [ -n "$ddl_alarm" ]; then kill "$ddl_alarm" 2>/dev/null; fi
+  if [ "$ddl_again" = yes ]; then return; fi
+  printf '%s\n' "$status" >"$ddl_status_file.part" && mv -f -- "$ddl_status_file.part" "$ddl_status_file"
+}
+trap ddl_end EXIT
+
+# Signals are passed on to the program. USR1 comes ahead of the time limit, TERM at the end.
+ddl_child=
+ddl_early=no
+ddl_ended=no
+ddl_signals=0
+ddl_missed=
+ddl_pass_on() {
+  ddl_signals=$((ddl_signals + 1))
+  if [ -n "$ddl_child" ]; then kill -s "$1" "$ddl_child" 2>/dev/null; else ddl_missed+=" $1"; fi
+}
+trap 'ddl_early=yes; ddl_pass_on USR1' USR1
+trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
+
+# An alarm of our own, for want of the scheduler's. It ends with the job.
+(
+  trap - EXIT USR1
+  ddl_sleeper=
+  trap 'kill "$ddl_sleeper" 2>/dev/null; exit' TERM
+  ddl_sleep() {
+    sleep "$1" &
+    ddl_sleeper=$!
+    wait "$ddl_sleeper"
+  }
+  ddl_sleep 7200
+  ddl_say 'the walltime is used up'
+  kill -s TERM "$$"
+) </dev/null >/dev/null &
+ddl_alarm=$!
+
+# Relative paths of the job begin here.
+cd -- /scratch/me/run || {
+  ddl_say 'the working folder /scratch/me/run cannot be entered on this host'
+  exit 3
+}
+
+set +u
+
+# The virtual environment.
+# shellcheck source=/dev/null
+. '/home/me/my venv/bin/activate' || {
+  ddl_say 'the virtual environment could not be activated'
+  exit 3
+}
+
+set -u
+
+# ddlrun must be here too.
+ddl_binary=ddlrun
+command -v -- "$ddl_binary" >/dev/null || {
+  ddl_say "$ddl_binary is not on this host, or may not be run"
+  exit 3
+}
+ddl_run_folder=$ddl_folder/run.$ddl_id
+
+# The program, word by word.
+ddl_program=(--epochs 3)
+
+# What would break on these hosts ends the job before anything is started.
+"$ddl_binary" doctor h1,h2 --quick --dims 2x2x1 -- "${ddl_program[@]}" >&2 || {
+  ddl_status=$?
+  ddl_say "doctor's status is $ddl_status: nothing is started"
+  exit "$ddl_status"
+}
+
+# What reaches the ranks, by name.
+ddl_exports=(-x DDLRUN_RESTART_COUNT)
+
+# Each host's real topology is read, the ranks are planned, started and compared with the plan.
+ddl_command=("$ddl_binary" launch 2x2x1 'h1,h2' --run-folder "$ddl_run_folder"
+  "${ddl_exports[@]}" -- "${ddl_program[@]}")
+
+# Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.
+ddl_status=143
+if [ "$ddl_early$ddl_ended" = nono ]; then
+  (
+    trap - INT QUIT USR1 TERM EXIT
+    exec -- "${ddl_command[@]}"
+  ) &
+  ddl_child=$!
+  # what came between the question above and this line
+  for ddl_name in $ddl_missed; do kill -s "$ddl_name" "$ddl_child" 2>/dev/null; done
+  while :; do
+    ddl_seen=$ddl_signals
+    wait "$ddl_child"
+    ddl_status=$?
+    if [ "$ddl_seen" -eq "$ddl_signals" ]; then break; fi
+  done
+  ddl_child=
+fi
+
+exit "$ddl_status"

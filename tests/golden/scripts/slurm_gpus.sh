@@ -1,0 +1,177 @@
+#!/bin/bash
+#SBATCH --job-name=resnet50
+#SBATCH --nodes=4
+#SBATCH --ntasks-per-node=4
+#SBATCH --cpus-per-task=40
+#SBATCH --gpus-per-node=v100:4
+#SBATCH --exclusive
+#SBATCH --time=04:00:00
+#SBATCH --partition=gpu
+#SBATCH --account=lab42
+#SBATCH --mail-user=me@example.org
+#SBATCH --mail-type=END,FAIL
+#SBATCH --output=/scratch/me/.ddlrun/jobs/0001/output.log
+#SBATCH --open-mode=append
+#SBATCH --signal=B:USR1@300
+#SBATCH --requeue
+# Written by ddlrun submit; the next line ends the scheduler's directives.
+# Words of the job are quoted as they are; functions here are called by traps.
+# shellcheck disable=SC2016,SC2317
+set -u
+
+# Names of this script begin with ddl_.
+ddl_folder=/scratch/me/.ddlrun/jobs/0001
+ddl_id=${SLURM_JOB_ID:-$$}
+ddl_restarts=${SLURM_RESTART_COUNT:-0}
+case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
+ddl_status_file=$ddl_folder/exit_status
+export DDLRUN_JOB_ID=$ddl_id
+export DDLRUN_RESTART_COUNT=$ddl_restarts
+ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
+
+# However this ends, its status is written down, unless the job starts again.
+rm -f -- "$ddl_status_file"
+ddl_again=no
+ddl_alarm=
+ddl_end() {
+  local status=$?
+  if [ "$BASHPID" != "$$" ]; then return; fi  # a subshell that ends early has it too
+  trap '' USR1 TERM
+  if [ -n "$ddl_alarm" ]; then kill "$ddl_alarm" 2>/dev/null; fi
+  if [ "$ddl_again" = yes ]; then return; fi
+  printf '%s\n' "$status" >"$ddl_status_file.part" && mv -f -- "$ddl_status_file.part" "$ddl_status_file"
+}
+trap ddl_end EXIT
+
+# Signals are passed on to the program. USR1 comes ahead of the time limit, TERM at the end.
+ddl_child=
+ddl_early=no
+ddl_ended=no
+ddl_signals=0
+ddl_missed=
+ddl_pass_on() {
+  ddl_signals=$((ddl_signals + 1))
+  if [ -n "$ddl_child" ]; then kill -s "$1" "$ddl_child" 2>/dev/null; else ddl_missed+=" $1"; fi
+}
+trap 'ddl_early=yes; ddl_pass_on USR1' USR1
+trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
+
+# Relative paths of the job begin here.
+cd -- /scratch/me/run || {
+  ddl_say 'the working folder /scratch/me/run cannot be entered on this host'
+  exit 3
+}
+
+set +u
+
+# Modules. A batch shell may not have read the file that defines the command.
+if ! type module >/dev/null 2>&1; then
+  for ddl_file in /etc/profile.d/modules.sh /etc/profile.d/lmod.sh /etc/profile.d/z00_lmod.sh \
+    /usr/share/modules/init/bash /usr/share/lmod/lmod/init/bash; do
+    # shellcheck source=/dev/null
+    if [ -r "$ddl_file" ]; then . "$ddl_file" && break; fi
+  done
+fi
+type module >/dev/null 2>&1 || {
+  ddl_say 'there is no module command on this host'
+  exit 3
+}
+module purge
+module load cuda/11.4 openmpi/4.1.4 || {
+  ddl_say 'a module could not be loaded'
+  exit 3
+}
+
+# The conda environment. A batch shell has conda, if at all, without its shell function.
+command -v conda >/dev/null || {
+  ddl_say 'there is no conda on this host'
+  exit 3
+}
+eval "$(conda shell.bash hook)"
+conda activate torch || {
+  ddl_say 'the conda environment could not be activated'
+  exit 3
+}
+
+# Variables of the job.
+export NCCL_DEBUG=INFO
+
+set -u
+
+# ddlrun must be here too.
+ddl_binary=ddlrun
+command -v -- "$ddl_binary" >/dev/null || {
+  ddl_say "$ddl_binary is not on this host, or may not be run"
+  exit 3
+}
+ddl_run_folder=$ddl_folder/run.$ddl_id
+if [ "$ddl_restarts" -gt 0 ]; then ddl_run_folder=$ddl_run_folder.$ddl_restarts; fi
+
+# The data, as the program finds it.
+export DDLRUN_DATA=/local/imagenet
+ddl_source=/scratch/me/imagenet
+srun --nodes=4 --ntasks=4 --ntasks-per-node=1 -- bash -c 'mkdir -p -- "$2" && if command -v rsync >/dev/null; then rsync -rlt -- "$1/" "$2/"; else cp -R -- "$1/." "$2/"; fi' copy "$ddl_source" "$DDLRUN_DATA" || {
+  ddl_say "the data could not be copied to $DDLRUN_DATA on every host"
+  exit 3
+}
+
+# The program, word by word.
+ddl_program=(python train.py --name 'it'\''s "4x4"')
+
+# What would break on these hosts ends the job before anything is started.
+"$ddl_binary" doctor --quick --dims 4x2x2 -- "${ddl_program[@]}" >&2 || {
+  ddl_status=$?
+  ddl_say "doctor's status is $ddl_status: nothing is started"
+  exit "$ddl_status"
+}
+
+# What reaches the ranks, by name.
+ddl_exports=(-x DDLRUN_RESTART_COUNT -x DDLRUN_DATA)
+ddl_passed=(NCCL_DEBUG WANDB_MODE)
+for ddl_name in "${ddl_passed[@]}"; do
+  if [ -n "${!ddl_name+set}" ]; then
+    export "${ddl_name?}"
+    ddl_exports+=(-x "$ddl_name")
+  fi
+done
+
+# Each host's real topology is read, the ranks are planned, started and compared with the plan.
+ddl_command=("$ddl_binary" launch 4x2x2 --threads 5 --run-folder "$ddl_run_folder"
+  "${ddl_exports[@]}" -- "${ddl_program[@]}")
+
+# Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.
+ddl_status=143
+if [ "$ddl_early$ddl_ended" = nono ]; then
+  (
+    trap - INT QUIT USR1 TERM EXIT
+    exec -- "${ddl_command[@]}"
+  ) &
+  ddl_child=$!
+  # what came between the question above and this line
+  for ddl_name in $ddl_missed; do kill -s "$ddl_name" "$ddl_child" 2>/dev/null; done
+  while :; do
+    ddl_seen=$ddl_signals
+    wait "$ddl_child"
+    ddl_status=$?
+    if [ "$ddl_seen" -eq "$ddl_signals" ]; then break; fi
+  done
+  ddl_child=
+fi
+
+# Again: the program asks for it by status 85, or it was told early and did not finish.
+ddl_wanted=no
+if [ "$ddl_status" -eq 85 ]; then ddl_wanted=yes; fi
+if [ "$ddl_early" = yes ] && [ "$ddl_status" -ne 0 ]; then ddl_wanted=yes; fi
+if [ "$ddl_ended" = yes ]; then ddl_wanted=no; fi
+if [ "$ddl_wanted" = yes ] && [ "$ddl_restarts" -ge 3 ]; then
+  ddl_say "status $ddl_status after $ddl_restarts restarts, of 3 at most"
+elif [ "$ddl_wanted" = yes ]; then
+  ddl_say "status $ddl_status: the job starts again, restart $((ddl_restarts + 1))"
+  if scontrol requeue "$ddl_id"; then
+    ddl_again=yes
+  else
+    ddl_say 'scontrol requeue refused'
+  fi
+fi
+
+exit "$ddl_status"

@@ -1,0 +1,102 @@
+#!/bin/bash
+#PBS -N ddlrun
+#PBS -l nodes=2:ppn=8:gpus=4
+#PBS -t 0,2,4,6,8%2
+#PBS -j oe
+#PBS -o /scratch/me/.ddlrun/jobs/0001/output.log
+#PBS -r y
+# Written by ddlrun submit; the next line ends the scheduler's directives.
+# Words of the job are quoted as they are; functions here are called by traps.
+# shellcheck disable=SC2016,SC2317
+set -u
+
+# Names of this script begin with ddl_.
+ddl_folder=/scratch/me/.ddlrun/jobs/0001
+ddl_id=${PBS_JOBID:-${SLURM_JOB_ID:-$$}}
+ddl_index=${PBS_ARRAYID:-${SLURM_ARRAY_TASK_ID:-}}
+ddl_restarts=${DDLRUN_RESTARTS:-0}
+case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
+ddl_status_file=$ddl_folder/exit_status.$ddl_index
+export DDLRUN_JOB_ID=$ddl_id
+export DDLRUN_RESTART_COUNT=$ddl_restarts
+export DDLRUN_ARRAY_INDEX=$ddl_index
+ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
+
+# However this ends, its status is written down, unless the job starts again.
+rm -f -- "$ddl_status_file"
+ddl_again=no
+ddl_alarm=
+ddl_end() {
+  local status=$?
+  if [ "$BASHPID" != "$$" ]; then return; fi  # a subshell that ends early has it too
+  trap '' USR1 TERM
+  if [ -n "$ddl_alarm" ]; then kill "$ddl_alarm" 2>/dev/null; fi
+  if [ "$ddl_again" = yes ]; then return; fi
+  printf '%s\n' "$status" >"$ddl_status_file.part" && mv -f -- "$ddl_status_file.part" "$ddl_status_file"
+}
+trap ddl_end EXIT
+
+# Signals are passed on to the program. USR1 comes ahead of the time limit, TERM at the end.
+ddl_child=
+ddl_early=no
+ddl_ended=no
+ddl_signals=0
+ddl_missed=
+ddl_pass_on() {
+  ddl_signals=$((ddl_signals + 1))
+  if [ -n "$ddl_child" ]; then kill -s "$1" "$ddl_child" 2>/dev/null; else ddl_missed+=" $1"; fi
+}
+trap 'ddl_early=yes; ddl_pass_on USR1' USR1
+trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
+
+# Relative paths of the job begin here.
+cd -- /scratch/me/run || {
+  ddl_say 'the working folder /scratch/me/run cannot be entered on this host'
+  exit 3
+}
+
+# ddlrun must be here too.
+ddl_binary=ddlrun
+command -v -- "$ddl_binary" >/dev/null || {
+  ddl_say "$ddl_binary is not on this host, or may not be run"
+  exit 3
+}
+ddl_run_folder=$ddl_folder/run.$ddl_id
+
+# The program, word by word.
+ddl_program=(./train)
+
+# What would break on these hosts ends the job before anything is started.
+"$ddl_binary" doctor --quick --dims 4x2x1 -- "${ddl_program[@]}" >&2 || {
+  ddl_status=$?
+  ddl_say "doctor's status is $ddl_status: nothing is started"
+  exit "$ddl_status"
+}
+
+# What reaches the ranks, by name.
+ddl_exports=(-x DDLRUN_RESTART_COUNT -x DDLRUN_ARRAY_INDEX)
+
+# Each host's real topology is read, the ranks are planned, started and compared with the plan.
+ddl_command=("$ddl_binary" launch 4x2x1 --threads 2 --run-folder "$ddl_run_folder"
+  "${ddl_exports[@]}" -- "${ddl_program[@]}")
+
+# Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.
+ddl_status=143
+if [ "$ddl_early$ddl_ended" = nono ]; then
+  (
+    trap - INT QUIT USR1 TERM EXIT
+    exec -- "${ddl_command[@]}"
+  ) &
+  ddl_child=$!
+  # what came between the question above and this line
+  for ddl_name in $ddl_missed; do kill -s "$ddl_name" "$ddl_child" 2>/dev/null; done
+  while :; do
+    ddl_seen=$ddl_signals
+    wait "$ddl_child"
+    ddl_status=$?
+    if [ "$ddl_seen" -eq "$ddl_signals" ]; then break; fi
+  done
+  ddl_child=
+fi
+
+exit "$ddl_status"

@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# scripts_life.sh SCRIPTS: rendered scripts run by bash with stand-ins for scontrol and qsub: signals, restarts,
+# statuses; and the texts of a few against golden/scripts (GOLDEN_UPDATE=1 writes them anew).
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+# shellcheck source=../support/check.sh
+. "$here/../support/check.sh"
+scripts=$1
+golden=$here/../golden/scripts
+
+for name in slurm_gpus slurm_array pbs_knl pbs_hosts torque_array local_venv; do
+  "$scripts" known "$name" /scratch/me/.ddlrun/jobs/0001 >"$work/$name.sh"
+  [ -z "${GOLDEN_UPDATE:-}" ] || cp "$work/$name.sh" "$golden/$name.sh"
+  diff "$golden/$name.sh" "$work/$name.sh" || fail "$name is not as it was"
+  shellcheck -S style "$work/$name.sh" || [ $? -eq 127 ] || fail "shellcheck: $name"
+done
+
+mkdir "$work/bin"
+# stand-ins that write down how they were called
+for tool in scontrol qsub; do
+  printf '#!/bin/bash\necho "%s $*" >>"$CALLS"\necho 77.server\nexit "${REFUSE:-0}"\n' "$tool" >"$work/bin/$tool"
+  chmod +x "$work/bin/$tool"
+done
+PATH=$work/bin:$PATH
+export CALLS=$work/calls
+
+# begin NAME: the job's script in a folder of its own, $folder
+begin() {
+  folder=$work/$1
+  mkdir "$folder"
+  "$scripts" known "life_$1" "$folder" >"$folder/job.sh"
+  : >"$CALLS"
+}
+# until_up: the program has set its traps
+until_up() {
+  for _ in $(seq 100); do
+    if grep -qs up "$folder/log"; then return; fi
+    sleep 0.05
+  done
+  fail "$1 did not start"
+}
+# ends NAME STATUS WRITTEN: the status, and that in the file ('' for none)
+ends() {
+  [ "$status" -eq "$2" ] || fail "$1: status $status, not $2: $(head -5 "$work/err")"
+  [ "$(cat "$folder/exit_status" 2>/dev/null)" = "$3" ] || fail "$1: exit_status is not '$3'"
+}
+called() { [ "$(cat "$CALLS")" = "$2" ] || fail "$1: called '$(cat "$CALLS")', not '$2'"; }
+
+# No scheduler: told early after 1 s, status 85, from the beginning, three times in all.
+begin resumes
+run bash "$folder/job.sh"
+ends resumes 85 85
+[ "$(grep -c saved "$folder/log")" -eq 3 ] || fail "resumes: $(tr '\n' ' ' <"$folder/log")"
+
+# The early signal reaches the program as the one that it wants, also where shells ignore it in the background.
+begin interrupted
+set -m # else the job's shell would find INT ignored
+bash "$folder/job.sh" & job=$!
+set +m
+until_up interrupted
+kill -USR1 "$job"
+wait "$job"
+status=$?
+ends interrupted 7 7
+grep -q told "$folder/log" || fail "interrupted: not told"
+
+# TERM is passed on, and is no reason to start again.
+begin ended
+bash "$folder/job.sh" 2>/dev/null & job=$!
+until_up ended
+kill -TERM "$job"
+wait "$job"
+status=$?
+ends ended 9 9
+called ended ""
+
+# Several signals while the program goes on: its own status counts.
+begin stubborn
+bash "$folder/job.sh" & job=$!
+until_up stubborn
+for _ in 1 2 3 4; do kill -USR1 "$job"; sleep 0.1; done
+wait "$job"
+status=$?
+ends stubborn 5 5
+
+# 85 under Slurm: requeued, no status yet; refused or once too often: the status.
+begin again
+SLURM_JOB_ID=15 run bash "$folder/job.sh"
+ends again 85 ""
+called again "scontrol requeue 15"
+SLURM_JOB_ID=15 SLURM_RESTART_COUNT=2 run bash "$folder/job.sh"
+ends again-too-often 85 85
+SLURM_JOB_ID=15 REFUSE=1 run bash "$folder/job.sh"
+ends again-refused 85 85
+
+# PBS: handed in again behind itself, with its count and its variables.
+begin pbs_again
+PBS_JOBID=12.server DATA=x,y DDLRUN_RESTARTS=1 run bash "$folder/job.sh"
+ends pbs_again 85 ""
+called pbs_again "qsub -W depend=afterany:12.server -v DDLRUN_RESTARTS=2,DATA $folder/job.sh"
+[ "$(cat "$folder/next_job")" = 77.server ] || fail "pbs_again: next_job"
+PBS_JOBID=12.server DDLRUN_RESTARTS=2 run bash "$folder/job.sh"
+ends pbs_again-too-often 85 85
+: >"$CALLS"
+PBS_JOBID=12.server REFUSE=1 run bash "$folder/job.sh"
+ends pbs_again-refused 85 85
+called pbs_again-refused "qsub -W depend=afterany:12.server -v DDLRUN_RESTARTS=1 $folder/job.sh"
+
+begin limit
+run bash "$folder/job.sh"
+ends limit 143 143
+begin task
+SLURM_ARRAY_TASK_ID=4 run bash "$folder/job.sh"
+ends task 3 ""
+[ "$(cat "$work/out" "$folder/exit_status.4")" = $'4\n3' ] || fail "task: $(cat "$work/out")"
+begin nowhere
+run bash "$folder/job.sh"
+ends nowhere 3 3
+begin no_ddlrun
+run bash "$folder/job.sh"
+ends no_ddlrun 3 3
+begin sick
+printf '#!/bin/bash\n[ "$1" = doctor ] && exit 1\n' >"$folder/ddlrun"
+chmod +x "$folder/ddlrun"
+run bash "$folder/job.sh"
+ends sick 1 1
+[ ! -s "$work/out" ] || fail "sick: was started"
+begin warned
+cp "$work/sick/ddlrun" "$folder/ddlrun"
+run bash "$folder/job.sh"
+ends warned 0 0
+grep -q started "$work/out" || fail "warned: was not started"
+begin copied
+mkdir -p "$folder/from here/part"
+echo data >"$folder/from here/part/x"
+run bash "$folder/job.sh"
+ends copied 0 0
+grep -q data "$work/out" || fail "copied: no data"
+[ -z "$(jobs -p)" ] || fail "processes are left"
+finish
