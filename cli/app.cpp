@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/traced_doors.hpp"
 #include "cli/command.hpp"
+#include "schedulers/job_settings.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -79,13 +80,24 @@ std::string hint_for_option(const CLI::App& app, const std::string& word) {
   return fmt::format("options of the program stand behind '--': {} -- {} ...", app.get_name(), word);
 }
 
+// The option that is meant: "--wallclock" is --walltime where there is one, else the nearest name.
+std::optional<std::string> find_meant_option(const CLI::App& app, const std::string& typed) {
+  if (typed.size() <= 3) return std::nullopt;
+  const std::string word = typed.substr(0, typed.find('='));
+  const auto names = option_names(app);
+  const std::size_t start = std::min(word.find_first_not_of('-'), word.size());
+  std::string meant(schedulers::key_of_foreign_word(word.substr(start)));
+  std::replace(meant.begin(), meant.end(), '_', '-');
+  if (!meant.empty() && std::find(names.begin(), names.end(), "--" + meant) != names.end())
+    return "--" + meant;
+  return closest_match(word, names);
+}
+
 [[noreturn]] void refuse_word(const CLI::App& app, const std::string& word, bool takes_program) {
   const bool is_option = word.size() > 1 && word[0] == '-';
   std::string hint = is_option ? app.get_name() + " --help" : hint_for_extra(app, word);
   if (is_option && takes_program) hint = hint_for_option(app, word);
-  const auto near = is_option && word.size() > 3
-                        ? closest_match(word.substr(0, word.find('=')), option_names(app))
-                        : std::nullopt;
+  const auto near = is_option ? find_meant_option(app, word) : std::nullopt;
   throw Error(ErrorKind::usage, {fmt::format("'{}' is not {} of {}", printable(word, 60),
                                              is_option ? "an option" : "an argument", app.get_name()),
                                  "", near.value_or(hint)});

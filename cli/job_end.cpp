@@ -31,7 +31,7 @@ diagnose::Starter starter_of(SchedulerKind kind) {
 std::string because(const JobStatus& status) {
   if (status.explained.empty()) return status.reason.empty() ? "" : printable(status.reason);
   if (status.reason.empty()) return printable(status.explained, 400);
-  return printable(status.reason) + ": " + printable(status.explained, 400);
+  return printable(status.explained, 400) + " (" + printable(status.reason) + ")";  // the clear words first
 }
 
 // The diagnosis of the log, or "" where there is none to give, or it stands in the log.
@@ -74,24 +74,38 @@ std::string how_it_ended(const KnownJob& job, const JobStatus& status) {
       return "lost a host";
     case JobState::out_of_memory:
       return "was ended because it used more memory than it had asked for";
+    case JobState::unknown:
+      return job.ours() ? "is not known to the scheduler (any more), and has left no exit status"
+                        : "is not known to the scheduler (any more)";
     default:
-      return "is not known to the scheduler (any more), and has left no exit status";
+      return status.never ? "can never run and is left in the queue" : std::string(name_of(status.state));
   }
 }
 
+// Not what it had already.
+std::string after_time_limit(System& system, const KnownJob& job) {
+  const std::string longer = "a longer --walltime";
+  const bool signalled = !submitted_setting(system, job, "signal").empty();
+  const std::string again = submitted_setting(system, job, "requeue");
+  if (!again.empty() && again != "no" && again != "false") return longer;
+  if (signalled) return longer + "; or --requeue yes, and a program that saves on the signal and exits 85";
+  return longer + "; or --signal USR1@120 --requeue yes, and a program that saves on USR1 and exits 85";
+}
+
 // What to type next.
-std::string next_step(const KnownJob& job, const JobStatus& status) {
+std::string next_step(System& system, const KnownJob& job, const JobStatus& status) {
+  if (status.never) return fmt::format("ddlrun cancel {}; then {}", quote_shell(job.id), status.remedy);
   switch (status.state) {
     case JobState::timed_out:
-      return "a longer --walltime; or --signal USR1@120 --requeue yes, and a program that saves on USR1 and "
-             "exits 85";
+      return after_time_limit(system, job);
     case JobState::node_failed:
       return "the same again; --requeue yes lets the scheduler do it; ddlrun doctor " +
              (status.hosts.empty() ? std::string("HOSTS") : printable(status.hosts));
     case JobState::out_of_memory:
-      return "a larger --memory";
+      return "a larger --memory, or fewer ranks per node";
     case JobState::unknown:
-      return fmt::format("{} its log", job.output.empty() ? "see" : "less " + quote_shell(job.output));
+      return !job.output.empty() && system.files.exists(job.output) ? "less " + quote_shell(job.output)
+                                                                    : "ddlrun jobs";
     default:
       return {};
   }
@@ -111,6 +125,8 @@ int exit_status_of(const JobStatus& status) {
       return 137;
     case JobState::node_failed:
       return exit_code(ErrorKind::unreachable);
+    case JobState::unknown:
+      return exit_code(ErrorKind::request);
     case JobState::failed:
       if (status.exit_status.value_or(0) != 0)
         return *status.exit_status & 0xff ? *status.exit_status & 0xff : 1;
@@ -118,6 +134,12 @@ int exit_status_of(const JobStatus& status) {
     default:
       return exit_code(ErrorKind::scheduler);
   }
+}
+
+Error unknown_job_error(const KnownJob& job, const JobStatus& status) {
+  std::string what = fmt::format("job {} is not known (any more)", printable(job.id, 64));
+  if (!status.explained.empty()) what += ": " + printable(status.explained, 400);
+  return Error(ErrorKind::request, {what, "", "ddlrun jobs"});
 }
 
 JobStatus status_of_written(const KnownJob& job, int written) {
@@ -143,8 +165,9 @@ std::string render_end(const KnownJob& job, const JobStatus& status) {
   std::string text = fmt::format("job {}{} {}", printable(job.id, 64), name, how_it_ended(job, status));
   if (status.restarts > 0)
     text += fmt::format(", after {} restart{}", status.restarts, status.restarts > 1 ? "s" : "");
-  // "NonZeroExitCode" says nothing more.
-  const bool said = status.state == JobState::completed ||
+  // "NonZeroExitCode" and the time limit's own words say nothing more; what to do is told beneath.
+  const bool said = status.state == JobState::completed || status.state == JobState::out_of_memory ||
+                    (status.state == JobState::timed_out && status.explained.rfind("its walltime", 0) == 0) ||
                     (status.state == JobState::failed && status.exit_status && status.explained.empty());
   const std::string why = said ? "" : because(status);
   if (!why.empty()) text += "; " + why;
@@ -166,7 +189,7 @@ void tell_job_end(System& system, const KnownJob& job, const JobStatus& status) 
   }
   const std::string log = job.output.empty() ? "" : "; log " + printable(job.output, 300);
   system.err("ddlrun: " + render_end(job, status) + log + "\n");
-  const std::string next = next_step(job, status);
+  const std::string next = next_step(system, job, status);
   if (!next.empty()) system.err("  try: " + next + "\n");
 }
 

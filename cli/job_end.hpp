@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/doors.hpp"
+#include "base/error.hpp"
 #include "cli/job_lookup.hpp"
 
 #include <string>
@@ -10,8 +11,11 @@
 namespace ddlrun::cli {
 
 // What a shell is told: 0, the job's own status, 124 for a time limit, 143 for cancelled, 137 for memory, 5
-// for a lost host, 4 where nobody knows.
+// for a lost host, 3 where nobody knows, 4 for one that can never run.
 int exit_status_of(const schedulers::JobStatus& status);
+
+// A job that neither the scheduler nor its own files know: Error{request}.
+Error unknown_job_error(const KnownJob& job, const schedulers::JobStatus& status);
 
 // The state of a job whose script has written its exit status, where the scheduler tells nothing.
 schedulers::JobStatus status_of_written(const KnownJob& job, int written);

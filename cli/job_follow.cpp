@@ -22,6 +22,7 @@ constexpr milliseconds look_every{250};  // at the job's own files
 constexpr double hint_seconds = 1;       // between questions while the files say that something happened
 constexpr int hint_questions = 8;
 constexpr int most_forgotten = 4;  // answers in a row that do not know the job
+constexpr int most_never = 2;  // that say that it can never run: at first sight it may be a node rebooting
 
 struct Followed {
   KnownJob job;
@@ -29,6 +30,7 @@ struct Followed {
   std::string told;
   bool over = false;
   int forgotten = 0;
+  int never = 0;
   std::optional<int> written;  // by the job, when it ended
 };
 
@@ -138,7 +140,9 @@ class Follower {
     const std::string text = render_state(status);
     const bool changed = text != one.told || status.restarts != one.status.restarts;
     one.forgotten = status.state == JobState::unknown ? one.forgotten + 1 : 0;
-    const bool over = schedulers::is_over(status.state) || one.forgotten >= most_forgotten;
+    one.never = status.never ? one.never + 1 : 0;
+    const bool over =
+        schedulers::is_over(status.state) || one.forgotten >= most_forgotten || one.never >= most_never;
     if (changed && !over && one.forgotten == 0 && options_.tell_states) {
       const bool again = status.restarts > one.status.restarts;
       tell(fmt::format("job {}{}: {}", one.job.id, again ? fmt::format(", restart {}", status.restarts) : "",

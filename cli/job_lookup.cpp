@@ -6,6 +6,7 @@
 #include "cli/job_end.hpp"
 #include "cli/job_history.hpp"
 #include "cli/job_options.hpp"
+#include "schedulers/job_settings.hpp"
 
 #include <fmt/format.h>
 
@@ -23,6 +24,8 @@ using schedulers::SchedulerKind;
 
 constexpr std::chrono::seconds patience{60};
 constexpr std::size_t max_id_bytes = 200;
+constexpr std::uint64_t max_settings_bytes = 1u << 20;
+constexpr std::uint64_t most_tasks = 100000;
 
 // An id goes to a scheduler's command as a word: nothing that could be an option or more than one word.
 void check_id(const std::string& id) {
@@ -84,6 +87,57 @@ std::vector<KnownJob> find_jobs(System& system, const std::vector<std::string>& 
   return jobs;
 }
 
+std::vector<std::pair<KnownJob, JobStatus>> read_recent_jobs(System& system, std::size_t most,
+                                                             std::size_t most_asked) {
+  auto jobs = remembered_jobs(system, most);
+  std::vector<KnownJob> open;
+  std::vector<JobStatus*> places;
+  for (auto& [job, status] : jobs) {
+    if (schedulers::is_over(status.state) || open.size() == most_asked) continue;
+    open.push_back(job);
+    places.push_back(&status);
+  }
+  if (open.empty()) return jobs;
+  const auto states = read_job_states(system, open);
+  for (std::size_t i = 0; i < states.size(); ++i) *places[i] = states[i];
+  return jobs;
+}
+
+std::string submitted_setting(System& system, const KnownJob& job, const std::string& key) {
+  if (!job.ours()) return {};
+  const std::string file = job.folder + "/ddlrun.yaml";
+  try {
+    std::vector<Message> mistakes;
+    const auto settings =
+        schedulers::read_job_settings(system.files.read(file, max_settings_bytes), file, mistakes);
+    const auto found = settings.find(key);
+    return found == settings.end() ? std::string() : found->second.value.text;
+  } catch (const Error&) {
+    return {};  // the folder is gone
+  }
+}
+
+std::vector<std::uint64_t> submitted_tasks(System& system, const KnownJob& job) {
+  const std::string array = submitted_setting(system, job, "array");  // "0-9:2%4"
+  const std::string range = array.substr(0, array.find('%'));
+  const auto by_step = split(range, ':');
+  const auto ends = split(by_step.empty() ? std::string_view() : by_step[0], '-');
+  if (ends.empty()) return {};
+  const auto first = parse_unsigned(trim(ends.front()), most_tasks);
+  const auto last = parse_unsigned(trim(ends.back()), most_tasks);
+  const auto step = by_step.size() > 1 ? parse_unsigned(trim(by_step[1]), most_tasks) : 1;
+  if (!first || !last || step.value_or(0) == 0) return {};
+  std::vector<std::uint64_t> tasks;
+  for (std::uint64_t index = *first; index <= *last; index += *step) tasks.push_back(index);
+  return tasks;
+}
+
+std::string task_id(const KnownJob& job, std::uint64_t index) {
+  const std::size_t brackets = job.id.find("[]");
+  if (brackets == std::string::npos) return fmt::format("{}_{}", job.id, index);
+  return fmt::format("{}[{}]{}", job.id.substr(0, brackets), index, job.id.substr(brackets + 2));
+}
+
 std::optional<int> read_exit_status(System& system, const KnownJob& job) {
   if (!job.ours()) return std::nullopt;
   try {
@@ -130,6 +184,10 @@ std::vector<JobStatus> read_job_states(System& system, const std::vector<KnownJo
     if (status.state == JobState::unknown) {
       const auto written = read_exit_status(system, job);
       if (written) status = status_of_written(job, *written);
+    }
+    if (status.may_lack_tasks && status.tasks.size() == submitted_tasks(system, job).size()) {
+      status.may_lack_tasks = false;  // the job's own settings tell that these were all
+      status.explained.clear();
     }
     remember_state(system, job, status);
     states.push_back(std::move(status));

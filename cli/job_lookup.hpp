@@ -8,8 +8,10 @@
 #include "schedulers/scheduler.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ddlrun::cli {
@@ -31,8 +33,17 @@ schedulers::Ask asker(System& system);
 
 // The jobs of these ids, in order; what the history does not know is asked of this machine's scheduler.
 std::vector<KnownJob> find_jobs(System& system, const std::vector<std::string>& ids);
-// Those of the history, newest first.
-std::vector<KnownJob> recent_jobs(System& system, std::size_t most);
+// Those of the history, newest first, as they stand: one question for the `most_asked` newest that were not
+// over when somebody last asked; the others as last seen.
+std::vector<std::pair<KnownJob, schedulers::JobStatus>> read_recent_jobs(System& system, std::size_t most,
+                                                                         std::size_t most_asked);
+
+// A setting of the job as it was submitted ("signal" -> "USR1@120"); "" where it had none, or nobody knows.
+std::string submitted_setting(System& system, const KnownJob& job, const std::string& key);
+// The indices of an array's tasks, by its settings; none where it is no array, or nobody knows.
+std::vector<std::uint64_t> submitted_tasks(System& system, const KnownJob& job);
+// "20" and 1 -> "20_1", "3[].server" -> "3[1].server".
+std::string task_id(const KnownJob& job, std::uint64_t index);
 
 // What the job's script wrote when it ended; nothing while it has not.
 std::optional<int> read_exit_status(System& system, const KnownJob& job);

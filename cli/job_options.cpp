@@ -56,13 +56,23 @@ void set_scheduler(JobSettings& settings, const JobOptions& options) {
   if (!found.empty()) settings["scheduler"] = schedulers::flag_setting("scheduler", found, "--" + found);
 }
 
+// "submit 4x2x1 ./train": neither a shape nor a host has a slash.
+void refuse_program_without_dashes(const JobOptions& options) {
+  if (!options.program.empty()) return;
+  for (const std::string& word : {options.dims, options.hosts}) {
+    if (word.find('/') == std::string::npos) continue;
+    throw Error(ErrorKind::usage, {fmt::format("'{}' is neither DIMS nor HOSTS", printable(word, 60)),
+                                   "the program stands behind '--'", "-- " + printable(word, 60)});
+  }
+}
+
 JobSettings settings_of_flags(const JobOptions& options) {
+  refuse_program_without_dashes(options);
   JobSettings settings;
   for (const auto& [key, texts] : options.flags) {
     if (texts.empty()) continue;
     const std::string origin = "--" + with_dashes(key);
-    settings[key] = texts.size() == 1 ? schedulers::flag_setting(key, texts[0], origin)
-                                      : schedulers::list_setting(texts, origin);
+    settings[key] = schedulers::repeated_flag_setting(key, texts, origin);
   }
   set_scheduler(settings, options);
   const auto positional = [&](const std::string& key, const std::string& text) {
@@ -166,6 +176,12 @@ void add_own(const Environment& environment, JobSettings& settings) {
   }
 }
 
+// On the command line, or nowhere at all: no shape, no program.
+bool is_typed(const Message& mistake) {
+  return mistake.where.empty() || mistake.where.starts_with("--") || mistake.where == "the command line" ||
+         mistake.where == "behind '--'";
+}
+
 }  // namespace
 
 std::string absolute_path(const Environment& environment, const std::string& path) {
@@ -216,16 +232,19 @@ WantedJob read_wanted_job(System& system, const JobOptions& options) {
   add_own(system.environment, wanted.settings);
   wanted.reading = schedulers::read_job(wanted.settings);
   auto& all = wanted.reading.mistakes;
+  const bool typed = mistakes.empty() && std::all_of(all.begin(), all.end(), is_typed);
   all.insert(all.begin(), mistakes.begin(), mistakes.end());
   const schedulers::JobSpec& job = wanted.reading.job;
   const auto breaches = schedulers::check_against_site(job, wanted.site, job.working_folder, wanted.settings);
   all.insert(all.end(), breaches.begin(), breaches.end());
+  all = schedulers::sorted_by_place(std::move(all));
+  if (typed && breaches.empty()) wanted.mistakes_kind = ErrorKind::usage;
   return wanted;
 }
 
-int tell_mistakes(System& system, const std::vector<Message>& mistakes) {
-  for (const Message& message : mistakes) system.err(render_error("ddlrun", message));
-  return exit_code(ErrorKind::request);
+int tell_mistakes(System& system, const WantedJob& wanted) {
+  for (const Message& message : wanted.reading.mistakes) system.err(render_error("ddlrun", message));
+  return exit_code(wanted.mistakes_kind);
 }
 
 void add_job_options(CLI::App& app, JobOptions& options) {

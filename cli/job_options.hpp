@@ -36,6 +36,8 @@ struct WantedJob {
   schedulers::JobSettings settings;  // all layers
   templates::SiteProfile site;
   schedulers::JobReading reading;
+  // What the mistakes are: usage where all of them stand on the command line, else request.
+  ErrorKind mistakes_kind = ErrorKind::request;
 };
 
 // Reads the layers and the job. Mistakes of all layers are in reading.mistakes. Error{usage} for options that
@@ -43,7 +45,7 @@ struct WantedJob {
 WantedJob read_wanted_job(System& system, const JobOptions& options);
 
 // All mistakes as messages; the exit status for them.
-int tell_mistakes(System& system, const std::vector<Message>& mistakes);
+int tell_mistakes(System& system, const WantedJob& wanted);
 
 // The settings as a ddlrun.yaml that gives the same job, each with where it came from.
 std::string render_job_settings(const schedulers::JobSettings& settings);

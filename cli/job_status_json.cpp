@@ -19,9 +19,13 @@ ordered_json status_fields(const schedulers::JobStatus& status) {
   fields["over"] = schedulers::is_over(status.state);
   fields["word"] = status.word;
   fields["exit_status"] = status.exit_status ? ordered_json(*status.exit_status) : ordered_json(nullptr);
+  fields["wait_status"] = schedulers::is_over(status.state) ? ordered_json(exit_status_of(status))
+                                                            : ordered_json(nullptr);  // what wait gives
   fields["signal"] = status.signal;
   fields["reason"] = status.reason;
   fields["explained"] = status.explained;
+  fields["never"] = status.never;
+  fields["remedy"] = status.remedy;
   fields["hosts"] = status.hosts;
   fields["restarts"] = status.restarts;
   return fields;

@@ -15,7 +15,8 @@ using JobAndStatus = std::pair<KnownJob, schedulers::JobStatus>;
 // Schema "ddlrun.status/1"; ends with a newline.
 std::string render_status_json(const std::vector<JobAndStatus>& jobs);
 
-// A table for people.
+// Tables for people, with one header: how they stand, and where their files are.
 std::string render_status_table(const std::vector<JobAndStatus>& jobs);
+std::string render_jobs_table(const std::vector<JobAndStatus>& jobs);
 
 }  // namespace ddlrun::cli

@@ -25,7 +25,7 @@ endif()
 set(ddlrun_precompiled <algorithm> <chrono> <functional> <map> <optional> <set> <string> <string_view> <utility>
                        <vector> <fmt/format.h>)
 function(ddlrun_precompile name owner)
-  if(NOT DDLRUN_PRECOMPILE)
+  if(NOT DDLRUN_PRECOMPILE OR name MATCHES "runtime")  # the runtime is compiled with OpenMP, which is another language
     return()
   endif()
   if(name STREQUAL owner)

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "job_scripts/convert_body.hpp"
+#include "job_scripts/lint.hpp"
 
 #include <fmt/format.h>
 
@@ -97,24 +98,37 @@ void apply_site(const templates::SiteProfile& site, Dialect to, ResourceRequest&
     (to == Dialect::slurm ? request.account : request.comment).clear();
     leftovers.push_back({0, code, fmt::format("{} carries the application as {}", site.name, directive)});
   }
-  directives.insert(directives.end(), site.directives.begin(), site.directives.end());
-  if (site.walltime_most_seconds > 0 && request.walltime_seconds > site.walltime_most_seconds)
+  // Where the application has the account's place, what is an account stays only if nothing else claims it.
+  const bool in_place = to == Dialect::pbs && carried.starts_with("-A");
+  if (in_place && !request.account.empty()) {
+    const std::string was = request.account;
+    if (!code.empty()) request.account.clear();
     leftovers.push_back(
-        {0, "walltime " + render_time(request.walltime_seconds),
-         fmt::format("{} allows {} at most", site.name, render_time(site.walltime_most_seconds))});
+        {0, was,
+         fmt::format("{} carries the application as {}, and no account: {}", site.name, carried,
+                     code.empty() ? "put the application's name in its place" : "left out")});
+  }
+  directives.insert(directives.end(), site.directives.begin(), site.directives.end());
+  const std::uint64_t most = walltime_limit(site, request.queue);
+  if (most > 0 && request.walltime_seconds > most)
+    leftovers.push_back({0, "walltime " + render_time(request.walltime_seconds),
+                         fmt::format("{} allows {} at most", site.name, render_time(most))});
   for (const std::string& path : site.submit_below)
     leftovers.push_back({0, "submission", fmt::format("{} starts jobs only from below {}", site.name, path)});
 }
 
 // Things that no translation can know.
-void tell_names(const ResourceRequest& request, Dialect to, std::vector<Leftover>& leftovers) {
+void tell_names(const ResourceRequest& request, Dialect to, const templates::SiteProfile* site,
+                std::vector<Leftover>& leftovers) {
   const char* other = to == Dialect::slurm ? "sinfo -s names the partitions" : "qstat -Q names the queues";
   if (!request.queue.empty())
     leftovers.push_back({0, request.queue, fmt::format("the name is taken over as it is: {}", other)});
-  if (!request.account.empty())
+  const bool application = site != nullptr && site->application_directive.starts_with("-A");
+  if (!request.account.empty() && !(application && to == Dialect::pbs))
     leftovers.push_back({0, request.account,
-                         "the account is taken over as it is; some centres want the name of the "
-                         "application there (--site PROFILE knows)"});
+                         site != nullptr ? "the account is taken over as it is"
+                                         : "the account is taken over as it is; some centres want the name "
+                                           "of the application there (--site PROFILE knows)"});
   if (to == Dialect::slurm && request.exported == Export::unsaid)
     leftovers.push_back(
         {0, "no -V",
@@ -154,9 +168,19 @@ void move_in(std::vector<Leftover>& into, const std::vector<Leftover>& from) {
   into.insert(into.end(), from.begin(), from.end());
 }
 
+// What submit wrote is made anew from its settings: they know more than the script tells.
+void refuse_own(const JobScript& script, Dialect to) {
+  for (const std::string& line : script.lines)
+    if (line.starts_with("# Written by ddlrun submit"))
+      throw Error(ErrorKind::request, {"it was written by ddlrun submit", script.file,
+                                       fmt::format("ddlrun submit --{} --job FOLDER/ddlrun.yaml --dry-run",
+                                                   to == Dialect::slurm ? "slurm" : "pbs")});
+}
+
 }  // namespace
 
 Conversion convert_script(const JobScript& given, Dialect to, const templates::SiteProfile* site) {
+  refuse_own(given, to);
   const JobScript script = without_marked_lines(given);
   if (script.dialect == Dialect::none)
     throw Error(ErrorKind::request, {"there is no #PBS and no #SBATCH line in it", script.file,
@@ -182,7 +206,7 @@ Conversion convert_script(const JobScript& given, Dialect to, const templates::S
   move_in(leftovers, request.leftovers);
   move_in(leftovers, rendered.leftovers);
   move_in(leftovers, change.leftovers);
-  tell_names(request, to, leftovers);
+  tell_names(request, to, site, leftovers);
   sort_leftovers(leftovers);
 
   std::string& text = result.text;

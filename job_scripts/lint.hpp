@@ -7,6 +7,7 @@
 #include "job_scripts/job_script.hpp"
 #include "templates/site_profile.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ struct LintContext {
 
 // In the order of the lines.
 std::vector<Finding> lint_script(const JobScript& script, const LintContext& context);
+
+// The longest walltime of the queue at the centre, of its usual queue where none is named; 0: not known.
+std::uint64_t walltime_limit(const templates::SiteProfile& site, std::string_view queue);
 
 // True where anything but notes was found.
 bool needs_attention(const std::vector<Finding>& findings);

@@ -88,19 +88,42 @@ void check_unread(const ScriptView& view, std::vector<Finding>& findings) {
   }
 }
 
+// Words in a row that belong to no option are one mistake: mostly a value with blanks in it.
+void check_stray_words(const ScriptView& view, std::size_t at, std::vector<Finding>& findings) {
+  const std::vector<Directive>& all = view.script.directives;
+  const Directive& first = all[at];
+  const Directive* const before = at > 0 && all[at - 1].line == first.line ? &all[at - 1] : nullptr;
+  if (before != nullptr && before->option.empty()) return;  // told with the first of them
+  if (first.value.starts_with("\xE2\x80")) return;          // an odd dash, told already
+  if (view.pbs() && first.value.starts_with('#')) return;   // a comment, told with the hash
+  std::string words = first.value;
+  for (std::size_t i = at + 1; i < all.size() && all[i].line == first.line && all[i].option.empty(); ++i)
+    words += " " + all[i].value;
+  const auto add = [&](std::string what, std::string hint) {
+    findings.push_back(
+        {"word-in-directive", Severity::error, place_of_directive(first), std::move(what),
+         view.slurm() ? "sbatch: Invalid directive found in batch script" : "qsub: directive error",
+         std::move(hint)});
+  };
+  const bool is_value = before != nullptr && !before->value.empty() && !first.value.starts_with('-');
+  if (!is_value) {
+    add(fmt::format("\"{}\" belongs to no option", words),
+        view.pbs() ? "an option of qsub is one letter behind one hyphen: man qsub" : "man sbatch");
+    return;
+  }
+  std::string joined = before->value + " " + words;
+  std::string what = fmt::format("the value of {} has blanks in it: {}", before->option, joined);
+  std::replace(joined.begin(), joined.end(), ' ', '_');
+  add(std::move(what),
+      fmt::format("{}{}{}", before->option, before->option.starts_with("--") ? "=" : " ", joined));
+}
+
 void check_words(const ScriptView& view, const Directive& directive, std::vector<Finding>& findings) {
   const std::string& line = view.script.lines[static_cast<std::size_t>(directive.line) - 1];
   const Place place = place_of_directive(directive);
   const auto add = [&](const char* id, std::string what, std::string why, std::string hint) {
     findings.push_back({id, Severity::error, place, std::move(what), std::move(why), std::move(hint)});
   };
-  if (directive.option.empty()) {
-    if (directive.value.starts_with("\xE2\x80")) return;  // an odd dash, told already
-    add("word-in-directive", fmt::format("\"{}\" belongs to no option", directive.value),
-        view.slurm() ? "sbatch: Invalid directive found in batch script" : "qsub: directive error",
-        "a value with a blank in it goes in quotes; names must have none");
-    return;
-  }
   if (view.slurm()) {
     if (slurm_option_name(directive.option)) return;
     const auto like = slurm_options_like(directive.option);
@@ -130,7 +153,6 @@ bool wants_value(const ScriptView& view, const Directive& directive) {
 
 void check_value(const ScriptView& view, const Directive& directive, std::vector<Finding>& findings) {
   const Place place = place_of_directive(directive);
-  const std::string& line = view.script.lines[static_cast<std::size_t>(directive.line) - 1];
   if (directive.value.empty() && wants_value(view, directive))
     findings.push_back(
         {"value-missing", Severity::error, place, fmt::format("{} without a value", directive.option),
@@ -143,6 +165,11 @@ void check_value(const ScriptView& view, const Directive& directive, std::vector
                         view.slurm()
                             ? "the value itself; %x %j %a %u in file names; or give the option to sbatch"
                             : "the value itself; or give the option to qsub on the command line"});
+}
+
+// A hash behind the last option before it.
+void check_hash(const ScriptView& view, const Directive& directive, std::vector<Finding>& findings) {
+  const std::string& line = view.script.lines[static_cast<std::size_t>(directive.line) - 1];
   const std::size_t hash = line.find('#', static_cast<std::size_t>(std::max(directive.column - 1, 1)));
   if (hash == std::string::npos) return;
   const bool behind_blank = line[hash - 1] == ' ' || line[hash - 1] == '\t';
@@ -156,10 +183,10 @@ void check_value(const ScriptView& view, const Directive& directive, std::vector
                         "another character, or quotes"});
   if (view.pbs() && behind_blank)
     findings.push_back({"comment-in-directive",
-                        Severity::warning,
+                        Severity::error,
                         {directive.line, static_cast<int>(hash) + 1},
                         "a comment behind a directive",
-                        "qsub takes \"#\" and the words behind it for arguments",
+                        "qsub: directive error: it takes \"#\" and the words behind it for arguments",
                         "put the comment on a line of its own"});
 }
 
@@ -167,6 +194,7 @@ void check_value(const ScriptView& view, const Directive& directive, std::vector
 void check_twice(const ScriptView& view, std::vector<Finding>& findings) {
   std::map<std::string, const Directive*> seen;
   for (const Directive& directive : view.script.directives) {
+    if (directive.option.empty()) continue;  // a stray word, told as such
     std::string key = directive.option;
     if (view.slurm()) key = slurm_option_name(directive.option).value_or(directive.option);
     std::vector<std::string> keys{key};
@@ -201,9 +229,18 @@ std::vector<Finding> lint_directive_lines(const ScriptView& view) {
                         "#SBATCH --nodes=2 or #PBS -l select=2:ncpus=8, right under the #! line"});
   check_shebang(view, findings);
   check_unread(view, findings);
-  for (const Directive& directive : view.script.directives) {
+  for (std::size_t i = 0; i < view.script.directives.size(); ++i) {
+    const Directive& directive = view.script.directives[i];
+    if (directive.option.empty()) {
+      check_stray_words(view, i, findings);
+      continue;
+    }
     check_words(view, directive, findings);
     check_value(view, directive, findings);
+    const Directive* const next =
+        i + 1 < view.script.directives.size() ? &view.script.directives[i + 1] : nullptr;
+    if (next == nullptr || next->line != directive.line || next->option.empty())
+      check_hash(view, directive, findings);
   }
   check_twice(view, findings);
   return findings;

@@ -12,16 +12,12 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-class Judge {
+class Judge : private JudgeBase {
  public:
-  explicit Judge(const ScriptView& view) : view_(view) {}
+  explicit Judge(const ScriptView& view) : JudgeBase(view) {}
   std::vector<Finding> judge();
 
  private:
-  void add(const char* id, Severity severity, Place place, std::string what, std::string why,
-           std::string hint) {
-    findings_.push_back({id, severity, place, std::move(what), std::move(why), std::move(hint)});
-  }
   void judge_mpirun(const PlacedCommand& placed);
   void judge_ranks(const PlacedCommand& placed, std::uint64_t ranks);
   void judge_binding(const PlacedCommand& placed, std::uint64_t ranks);
@@ -32,13 +28,15 @@ class Judge {
   void judge_sequence();
   void judge_devices();
   bool is_open_mpi(const ShellCommand& command) const {
-    return !intel_option(command) && !loads("intel") && !loads("impi") && !loads("mpich");
+    return intel_options(command).empty() && !loads_intel_mpi() && !loads("intel") && !loads("mpich");
   }
   bool loads(std::string_view module) const;
+  bool loads_intel_mpi() const {
+    return loads("impi") || loads("intelmpi") || loads("intel-") || loads("intel-oneapi-");
+  }
+  void judge_intel_options(const PlacedCommand& placed);
   std::uint64_t threads() const;
 
-  const ScriptView& view_;
-  std::vector<Finding> findings_;
   std::optional<std::uint64_t> dims_;
 };
 
@@ -111,18 +109,31 @@ void Judge::judge_rankfile(const PlacedCommand& placed, std::optional<std::uint6
           "the one of your MPI");
 }
 
+// Which MPI is meant is known where the script loads its module or uses options of Open MPI beside.
+void Judge::judge_intel_options(const PlacedCommand& placed) {
+  const auto words = intel_options(placed.command);
+  if (words.empty()) return;
+  std::vector<std::string> names;
+  for (const ShellWord& word : words) names.push_back(word.text);
+  const bool many = names.size() > 1;
+  const bool open_mpi =
+      loads("open") || (!loads_intel_mpi() && has_option(placed.command, {"--map-by", "--bind-to", "--mca",
+                                                                          "-mca", "--hostfile", "-rf"}));
+  const bool intel = !open_mpi && loads_intel_mpi();
+  add("other-mpi-option", open_mpi ? Severity::error : Severity::note, place_of(placed, words.front()),
+      fmt::format("{} {} of Intel MPI{}", join(names, ", "), many ? "are options" : "is an option",
+                  intel ? ", whose module is loaded" : " or MPICH"),
+      intel ? "right for it; should the program be built with Open MPI, it starts nothing"
+            : fmt::format("Open MPI's mpirun does not know {} and starts nothing", many ? "them" : "it"),
+      intel ? "nothing, if mpirun -version in the job names Intel MPI"
+            : "the mpirun of the MPI that the program was built with: which mpirun");
+}
+
 void Judge::judge_mpirun(const PlacedCommand& placed) {
   const ShellCommand& command = placed.command;
   const auto count = option_value(command, {"-n", "-np", "--np", "--n", "-c"});
   const auto ranks = count ? parse_unsigned(*count, 1u << 20) : std::nullopt;
-  if (const auto word = intel_option(command)) {
-    const bool open_mpi =
-        has_option(command, {"--map-by", "--bind-to", "--mca", "-mca", "--hostfile", "-rf"}) || loads("open");
-    add("other-mpi-option", open_mpi ? Severity::error : Severity::note, place_of(placed, *word),
-        fmt::format("{} is an option of Intel MPI or MPICH", word->text),
-        "Open MPI's mpirun does not know it and starts nothing",
-        "the mpirun of the MPI that the program was built with: which mpirun");
-  }
+  judge_intel_options(placed);
   if (ranks && placed.depth == 0) judge_ranks(placed, *ranks);
   if (ranks) judge_binding(placed, *ranks);
   judge_rankfile(placed, ranks);

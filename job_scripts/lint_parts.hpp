@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ddlrun::job_scripts {
@@ -41,11 +42,24 @@ std::optional<std::string> option_value(const ShellCommand& command,
                                         std::initializer_list<std::string_view> names);
 bool has_option(const ShellCommand& command, std::initializer_list<std::string_view> names);
 // Words that only Intel MPI's or MPICH's mpirun understands.
-std::optional<ShellWord> intel_option(const ShellCommand& command);
+std::vector<ShellWord> intel_options(const ShellCommand& command);
 Place place_of(const PlacedCommand& command, const ShellWord& word);
 // The directives that set the long Slurm option or the PBS letter.
 std::vector<const Directive*> directives_of(const ScriptView& view, std::string_view slurm_name,
                                             char pbs_letter);
+
+// What the judges of a theme share: the script, and a place for what they find.
+class JudgeBase {
+ protected:
+  explicit JudgeBase(const ScriptView& view) : view_(view) {}
+  void add(const char* id, Severity severity, Place place, std::string what, std::string why,
+           std::string hint) {
+    findings_.push_back({id, severity, place, std::move(what), std::move(why), std::move(hint)});
+  }
+
+  const ScriptView& view_;
+  std::vector<Finding> findings_;
+};
 
 std::vector<Finding> lint_text(const ScriptView& view);
 std::vector<Finding> lint_directive_lines(const ScriptView& view);

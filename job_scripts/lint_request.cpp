@@ -13,9 +13,9 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-class Judge {
+class Judge : private JudgeBase {
  public:
-  explicit Judge(const ScriptView& view) : view_(view) {}
+  explicit Judge(const ScriptView& view) : JudgeBase(view) {}
   std::vector<Finding> judge();
 
  private:
@@ -40,7 +40,7 @@ class Judge {
   void add(const char* id, Severity severity, const Directive* directive, std::string what, std::string why,
            std::string hint) {
     const Place place = directive == nullptr ? Place{} : Place{directive->line, directive->column};
-    findings_.push_back({id, severity, place, std::move(what), std::move(why), std::move(hint)});
+    JudgeBase::add(id, severity, place, std::move(what), std::move(why), std::move(hint));
   }
   void judge_select();
   void judge_chunk(const Directive* select, const Chunk& chunk);
@@ -56,9 +56,6 @@ class Judge {
   void judge_signal();
   bool waits_for_child() const;
   bool traps() const;
-
-  const ScriptView& view_;
-  std::vector<Finding> findings_;
 };
 
 // Every number of a select statement, as qsub checks it.
@@ -155,6 +152,13 @@ void Judge::judge_pbs_time() {
     add("bare-time", Severity::warning, directive,
         fmt::format("walltime={} means {} seconds", value, *seconds),
         "a bare number is seconds to PBS and minutes to Slurm", "walltime=" + render_time(*seconds));
+  } else if (const auto hours = parse_pbs_time(value + ":00");
+             std::count(value.begin(), value.end(), ':') == 1 && hours) {
+    add("walltime-short-form", Severity::warning, directive,
+        fmt::format("walltime={} means {} minutes and {} seconds", value, *seconds / 60, *seconds % 60),
+        "with one colon PBS reads minutes and seconds, not hours and minutes",
+        fmt::format("walltime={}, or walltime={} if that is meant", render_time(*hours),
+                    render_time(*seconds)));
   }
 }
 

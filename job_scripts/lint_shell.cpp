@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 namespace ddlrun::job_scripts {
@@ -31,6 +32,36 @@ void check_interpreter(const ScriptView& view, std::vector<Finding>& findings) {
                         fmt::format("\"{}\" under {}", name, view.script.shebang),
                         fmt::format("where /bin/sh is dash: {}: not found", name),
                         name == "source" ? "#!/bin/bash, or \". FILE\"" : "#!/bin/bash -l"});
+  }
+}
+
+bool is_letter(char c) { return c == '_' || std::isalpha(static_cast<unsigned char>(c)); }
+
+// As far as it is a variable's name.
+std::string_view name_part(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && (is_letter(text[end]) || (end > 0 && text[end] >= '0' && text[end] <= '9')))
+    ++end;
+  return text.substr(0, end);
+}
+
+// "export NAME,1" sets nothing; the shell goes on, a strict one ends.
+void check_exports(const PlacedCommand& placed, std::vector<Finding>& findings) {
+  const ShellCommand& command = placed.command;
+  if (command.name() != "export" && command.name() != "readonly") return;
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    const std::string& text = command.words[i].text;
+    if (text.starts_with('-')) continue;
+    if (text.find_first_of("$`") != std::string::npos) return;  // what it becomes is not known
+    const std::string_view name = name_part(text), rest = std::string_view(text).substr(name.size());
+    if (!name.empty() && (rest.empty() || rest[0] == '=' || rest.starts_with("+="))) continue;
+    const bool pair = !name.empty() && rest.size() > 1 && rest.find('=') == std::string_view::npos;
+    findings.push_back({"export-no-name", Severity::error, place_of(placed, command.words[i]),
+                        fmt::format("{} {} sets no variable", command.name(), text),
+                        fmt::format("bash: {}: `{}': not a valid identifier", command.name(), text),
+                        pair ? fmt::format("{} {}={}", command.name(), name, rest.substr(1))
+                             : fmt::format("{} NAME=VALUE, no blank beside =", command.name())});
+    return;
   }
 }
 
@@ -190,7 +221,10 @@ std::vector<Finding> lint_shell(const ScriptView& view) {
   check_quotes(view, findings);
   check_variables(view, findings);
   check_folder(view, findings);
-  for (const PlacedCommand& placed : view.commands) check_harm(placed, findings);
+  for (const PlacedCommand& placed : view.commands) {
+    check_harm(placed, findings);
+    check_exports(placed, findings);
+  }
   check_secrets(view, findings);
   check_status(view, findings);
   return findings;

@@ -43,7 +43,24 @@ std::string directive_for(const ScriptView& view, const templates::SiteProfile& 
   return fmt::format("{} -A NAME", sentinel);
 }
 
+Place place_of_walltime(const ScriptView& view) {
+  Place place;
+  for (const Directive* directive : directives_of(view, "time", 'l'))
+    if (view.slurm() || directive->value.find("walltime=") != std::string::npos)
+      place = {directive->line, directive->column};
+  return place;
+}
+
 }  // namespace
+
+std::uint64_t walltime_limit(const templates::SiteProfile& site, std::string_view queue) {
+  if (queue.empty())
+    for (const auto& [key, value] : site.defaults)
+      if (key == "queue") queue = value.text;
+  for (const auto& [name, seconds] : site.queue_walltimes)
+    if (name == queue) return seconds;
+  return site.walltime_most_seconds;
+}
 
 std::vector<Finding> lint_site(const ScriptView& view) {
   std::vector<Finding> findings;
@@ -66,17 +83,13 @@ std::vector<Finding> lint_site(const ScriptView& view) {
                           fmt::format("{} wants {} of every job", site.name, key),
                           "the job is refused or waits for ever",
                           directive_for(view, site, key)});
-  std::uint64_t most = site.walltime_most_seconds;
-  for (const auto& [queue, seconds] : site.queue_walltimes)
-    if (queue == view.request.queue) most = seconds;
+  const std::uint64_t most = walltime_limit(site, view.request.queue);
   if (most > 0 && view.request.walltime_seconds > most)
-    findings.push_back({"site-walltime",
-                        Severity::error,
-                        {0, 0},
+    findings.push_back({"site-walltime", Severity::error, place_of_walltime(view),
                         fmt::format("{} asked for, {} allows {}", render_time(view.request.walltime_seconds),
                                     site.name, render_time(most)),
                         "the job waits for ever",
-                        render_time(most)});
+                        (view.slurm() ? "--time=" : "walltime=") + render_time(most)});
   return findings;
 }
 

@@ -79,6 +79,9 @@ void check_continuation(const ScriptView& view, std::size_t index, std::vector<F
   }
 }
 
+// stdin has no file that could be changed in place.
+bool is_stdin(const JobScript& script) { return script.file == "-"; }
+
 }  // namespace
 
 std::vector<Finding> lint_text(const ScriptView& view) {
@@ -90,14 +93,17 @@ std::vector<Finding> lint_text(const ScriptView& view) {
                         {1, 1},
                         "line ends are CR LF",
                         "qsub says \"script contains cr, lf\", sbatch refuses DOS line breaks",
-                        fmt::format("sed -i 's/\\r$//' {}", quote_shell(script.file))});
+                        is_stdin(script) ? "tr -d '\\r' < FILE"
+                                         : fmt::format("sed -i 's/\\r$//' {}", quote_shell(script.file))});
   if (!script.lines.empty() && script.lines.front().starts_with("\xEF\xBB\xBF"))
     findings.push_back({"byte-order-mark",
                         Severity::error,
                         {1, 1},
                         "the file begins with a byte order mark",
                         "the #! line is then no #! line",
-                        fmt::format("sed -i '1s/^\\xEF\\xBB\\xBF//' {}", quote_shell(script.file))});
+                        is_stdin(script)
+                            ? "tail -c +4 FILE"
+                            : fmt::format("sed -i '1s/^\\xEF\\xBB\\xBF//' {}", quote_shell(script.file))});
   std::vector<bool> here(script.lines.size() + 1, false);
   for (const ScriptLine& line : script.body)
     if (line.here_text) here[static_cast<std::size_t>(line.line)] = true;

@@ -105,13 +105,14 @@ bool has_option(const ShellCommand& command, std::initializer_list<std::string_v
   return option_value(command, names).has_value();
 }
 
-std::optional<ShellWord> intel_option(const ShellCommand& command) {
+std::vector<ShellWord> intel_options(const ShellCommand& command) {
   static constexpr std::array<std::string_view, 16> words{
       "-PSM2", "-psm2", "-PSM",     "-OFI",     "-TMI",      "-DAPL", "-RDMA",           "-prepend-rank",
       "-genv", "-ppn",  "-genvall", "-perhost", "-genvlist", "-rr",   "-print-rank-map", "-l"};
+  std::vector<ShellWord> found;
   for (const ShellWord& word : command.words)
-    if (std::find(words.begin(), words.end(), word.text) != words.end()) return word;
-  return std::nullopt;
+    if (std::find(words.begin(), words.end(), word.text) != words.end()) found.push_back(word);
+  return found;
 }
 
 Place place_of(const PlacedCommand& command, const ShellWord& word) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The neutral request -> #PBS options of OpenPBS.
 #include "base/text.hpp"
-#include "job_scripts/request.hpp"
+#include "job_scripts/request_writer.hpp"
 
 #include <fmt/format.h>
 
@@ -11,17 +11,16 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-class Writer {
+class Writer final : public RequestWriter {
  public:
-  explicit Writer(const ResourceRequest& request) : request_(request) {}
-  RenderedRequest write();
+  explicit Writer(const ResourceRequest& request) : RequestWriter(request) {}
 
  private:
-  void write_names();
-  void write_shape();
+  void write_names() override;
+  void write_shape() override;
   std::string render_chunk(const Chunk& chunk) const;
-  void write_files();
-  void write_life();
+  void write_files() override;
+  void write_life() override;
   void write_array();
   void write_mail();
   void write_begin();
@@ -41,9 +40,6 @@ class Writer {
   void leave(std::string text, std::string why) {
     result_.leftovers.push_back({0, std::move(text), std::move(why)});
   }
-
-  const ResourceRequest& request_;
-  RenderedRequest result_;
 };
 
 // OpenPBS takes letters, digits and these; a name begins with no blank and has none.
@@ -220,14 +216,6 @@ void Writer::write_life() {
   if (request_.exported == Export::all) result_.directives.emplace_back("-V");
   if (!request_.export_list.empty()) put("-v", request_.export_list);
   write_foreign();
-}
-
-RenderedRequest Writer::write() {
-  write_names();
-  write_shape();
-  write_files();
-  write_life();
-  return std::move(result_);
 }
 
 }  // namespace

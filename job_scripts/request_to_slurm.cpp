@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The neutral request -> #SBATCH options.
 #include "base/text.hpp"
-#include "job_scripts/request.hpp"
+#include "job_scripts/request_writer.hpp"
 
 #include <fmt/format.h>
 
@@ -11,19 +11,18 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-class Writer {
+class Writer final : public RequestWriter {
  public:
-  explicit Writer(const ResourceRequest& request) : request_(request) {}
-  RenderedRequest write();
+  explicit Writer(const ResourceRequest& request) : RequestWriter(request) {}
 
  private:
-  void write_names();
-  void write_shape();
+  void write_names() override;
+  void write_shape() override;
   void write_chunk(const Chunk& chunk);
   void write_unlike_chunks();
   void write_memory(std::uint64_t bytes);
-  void write_files();
-  void write_life();
+  void write_files() override;
+  void write_life() override;
   void write_mail();
   void write_begin();
   void write_dependencies();
@@ -51,9 +50,6 @@ class Writer {
   void leave(std::string text, std::string why) {
     result_.leftovers.push_back({request_.select_line, std::move(text), std::move(why)});
   }
-
-  const ResourceRequest& request_;
-  RenderedRequest result_;
 };
 
 void Writer::write_names() {
@@ -237,14 +233,6 @@ void Writer::write_life() {
   if (request_.priority && *request_.priority > 0)
     leave(fmt::format("-p {}", *request_.priority), "raising a priority is for Slurm's operators");
   write_export();
-}
-
-RenderedRequest Writer::write() {
-  write_names();
-  write_shape();
-  write_files();
-  write_life();
-  return std::move(result_);
 }
 
 }  // namespace

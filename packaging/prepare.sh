@@ -10,7 +10,7 @@ data_packages="dataset-fashion-mnist"
 test_packages="doctest-dev hwloc-nox shellcheck procps python3 libomp5-14"
 # The lab's virtual hosts (tests/lab): programs that it starts itself, inside namespaces.
 test_packages+=" openssh-client openssh-server iproute2 util-linux nftables faketime
-  slurmctld slurmd slurm-client munge libpmix2"
+  slurmctld slurmd slurm-client munge libpmix2 slurm-wlm-torque"
 
 missing_packages() {
   for package in "$@"; do
@@ -84,7 +84,10 @@ build() {
   cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2; exit 3; }
   grep -A 6 -E '^-- ddlrun [0-9]' "$log" | sed 's/^-- //' || true
   if [ $# -gt 0 ]; then cmake --build --preset "$preset" --target "$@"; else cmake --build --preset "$preset"; fi |
-    sed -u -n 's/^\[\([0-9]*\)\/\([0-9]*\)\].*/\1 \2/p' | awk '$1 == $2 || $1 % 20 == 0 { print "  " $1 " of " $2; fflush() }'
+    awk '/^\[[0-9]+\/[0-9]+\]/ { split($1, part, /[^0-9]+/)
+           if (part[2] == part[3] || part[2] % 20 == 0) { print "  " part[2] " of " part[3]; fflush() }
+           next }
+         { print; fflush() }'
   [ "${PIPESTATUS[0]}" -eq 0 ] || exit 3
 }
 

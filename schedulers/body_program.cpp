@@ -122,8 +122,10 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
   const std::string hosts = job.scheduler == SchedulerKind::local && !job.hosts.empty()
                                 ? " " + shell_word(join(job.hosts, ","))
                                 : "";
-  const std::string command = fmt::format("\"$ddl_binary\" doctor{} --quick --dims {}{} >&2", hosts,
-                                          topology::render_dims(job.dims), program);
+  // srun reaches every node of the job; ssh between nodes may be closed, and such a job does not need it.
+  const std::string via = job.launcher == Launcher::srun ? " --via srun" : "";
+  const std::string command = fmt::format("\"$ddl_binary\" doctor{} --quick --dims {}{}{} >&2", hosts,
+                                          topology::render_dims(job.dims), via, program);
   if (job.doctor == DoctorLevel::warn) {
     return {"", "# What would break on these hosts is told; the job goes on.",
             command + " || ddl_say 'doctor found something; the job goes on'"};
@@ -132,7 +134,9 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
           "# What would break on these hosts ends the job before anything is started.",
           command + " || {",
           "  ddl_status=$?",
-          "  ddl_say \"doctor's status is $ddl_status: nothing is started\"",
+          "  ddl_say \"doctor's status is $ddl_status: nothing is started; --doctor warn goes on, --doctor "
+          "off leaves it "
+          "out\"",
           "  exit \"$ddl_status\"",
           "}"};
 }

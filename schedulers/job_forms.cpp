@@ -13,8 +13,15 @@ namespace ddlrun::schedulers {
 
 namespace {
 
+// The key as it stands where it was said.
+std::string typed(const SettingReader& reader, std::string_view key) {
+  const std::string origin = reader.origin_of(key);
+  return origin.starts_with("--") ? origin : std::string(key);
+}
+
 void leave_out(SettingReader& reader, std::string_view key, std::string what, std::string_view instead) {
-  reader.refuse_at(std::move(what), reader.origin_of(key), fmt::format("leave out {}, or {}", key, instead));
+  reader.refuse_at(std::move(what), reader.origin_of(key),
+                   fmt::format("leave out {}, or {}", typed(reader, key), instead));
 }
 
 // "cpu_type=knl", several joined by ':'; none of what the shape says already.
@@ -138,6 +145,15 @@ void check_forms(SettingReader& reader, JobReading& reading) {
   const std::string_view own = word_of(job.scheduler);
   if (job.launcher == Launcher::srun && job.scheduler != SchedulerKind::slurm) {
     reader.refuse("launcher", fmt::format("launcher srun is Slurm's, the scheduler is {}", own), "ddlrun");
+  }
+  // Without a number srun binds each rank to one core, whatever the node has.
+  if (job.launcher == Launcher::srun && job.scheduler == SchedulerKind::slurm && job.threads == 0 &&
+      reader.find("threads") == nullptr && reader.find("cores_per_node") == nullptr) {
+    const bool flag = reader.origin_of("launcher").starts_with("--");
+    reader.refuse_at("launcher srun binds each rank to one core: neither threads nor cores_per_node is said",
+                     reader.origin_of("launcher"),
+                     flag ? "--cores-per-node 40   # or --threads 10"
+                          : "cores_per_node: 40   # or threads: 10; --cores-per-node, --threads");
   }
   if (job.scheduler == SchedulerKind::pbs || job.scheduler == SchedulerKind::torque)
     check_pbs(reader, reading, own);

@@ -52,9 +52,10 @@ void read_signal(SettingReader& reader, JobSpec& job) {
   if (std::find(names.begin(), names.end(), name.text) == names.end()) {
     const std::string bare = name.text.starts_with("SIG") ? name.text.substr(3) : "";
     const bool meant = std::find(names.begin(), names.end(), bare) != names.end();
-    reader.refuse_at(
-        fmt::format("signal {}: it is one of USR1, USR2, TERM, INT", shown(name.text)), name.where,
-        fmt::format("signal: {}@{}", meant ? bare : "USR1", parse_lead(before.text) ? before.text : "120"));
+    reader.refuse_at(fmt::format("signal {}: it is one of USR1, USR2, TERM, INT", shown(name.text)),
+                     name.where,
+                     reader.hint("signal", fmt::format("{}@{}", meant ? bare : "USR1",
+                                                       parse_lead(before.text) ? before.text : "120")));
     return;
   }
   const auto lead = parse_lead(before.text);
@@ -63,7 +64,7 @@ void read_signal(SettingReader& reader, JobSpec& job) {
                          ? "signal: it is not said how long before the time limit"
                          : fmt::format("signal: {} is not 1 to {} seconds before the time limit",
                                        shown(before.text), longest_lead),
-                     before.where, fmt::format("signal: {}@120", name.text));
+                     before.where, reader.hint("signal", name.text + "@120"));
     return;
   }
   job.signal = {name.text, *lead};
@@ -135,8 +136,8 @@ void read_dependencies(SettingReader& reader, JobSpec& job) {
                 : fmt::format("dependencies {}: not one of {}, and a job's id", shown(one.text),
                               join(words, ", ")),
           one.where,
-          bare ? fmt::format("dependencies: afterok:{}", printable(one.text, 60))
-               : fmt::format("dependencies: {}:123", closest_match(lower(kind), words).value_or("afterok")));
+          reader.hint("dependencies", bare ? "afterok:" + printable(one.text, 60)
+                                           : closest_match(lower(kind), words).value_or("afterok") + ":123"));
       continue;
     }
     for (std::size_t i = 1; i < parts.size(); ++i) {
@@ -147,7 +148,7 @@ void read_dependencies(SettingReader& reader, JobSpec& job) {
       } else {
         reader.refuse_at(
             fmt::format("dependencies: {} is not a job's id as the scheduler prints it", shown(id)),
-            one.where, fmt::format("dependencies: {}:123", kind));
+            one.where, reader.hint("dependencies", fmt::format("{}:123", kind)));
       }
     }
   }
@@ -177,9 +178,9 @@ void read_mail(SettingReader& reader, JobSpec& job) {
     for (const std::string_view part : split(written.text, ',')) {
       const std::string event(trim(part));
       if (std::find(known.begin(), known.end(), event) == known.end()) {
-        reader.refuse_at(
-            fmt::format("mail_events {}: it is one of begin, end, fail", shown(event)), written.where,
-            fmt::format("mail_events: {}", closest_match(lower(event), known).value_or("end,fail")));
+        reader.refuse_at(fmt::format("mail_events {}: it is one of begin, end, fail", shown(event)),
+                         written.where,
+                         reader.hint("mail_events", closest_match(lower(event), known).value_or("end,fail")));
       } else if (std::find(wanted.begin(), wanted.end(), event) == wanted.end()) {
         wanted.push_back(event);
       }

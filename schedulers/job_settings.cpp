@@ -41,7 +41,7 @@ constexpr auto keys = std::to_array<JobKey>({
     {"conda", "NAME|FOLDER", "the conda environment"},
     {"venv", "FOLDER", "the Python virtual environment"},
     {"container", "IMAGE", "run in this image (apptainer); in a file also runtime: and binds:"},
-    {"environment", "LIST", "variables that reach the ranks: NAME or NAME=value"},
+    {"environment", "LIST", "NAME or NAME=value for the ranks, joined by commas, or the flag again"},
     {"setup", "", "shell lines of your own, before the program"},
     {"data", "FOLDER", "the training data; in a file also from: and to: (copied to each node)"},
     {"program", "", "what each rank runs, with its arguments; or behind --"},
@@ -70,6 +70,9 @@ constexpr auto foreign_words = std::to_array<ForeignWord>({
     {"job_name", "name"},
     {"job-name", "name"},
     {"time", "walltime"},
+    {"wallclock", "walltime"},
+    {"wall_time", "walltime"},
+    {"timelimit", "walltime"},
     {"time_limit", "walltime"},
     {"shape", "dims"},
     {"nodelist", "hosts"},
@@ -154,6 +157,39 @@ YamlValue parse_job_yaml(std::string_view text, const std::string& file) {
   }
 }
 
+std::string plain_word(std::string_view word) {
+  std::string plain(word);
+  for (char& c : plain) c = c == '-' || c == ' ' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return plain;
+}
+
+// What was probably meant; "" for no idea.
+std::string guess_key(std::string_view word) {
+  const std::string_view foreign = key_of_foreign_word(word);
+  if (!foreign.empty()) return std::string(foreign);
+  std::vector<std::string> names;
+  for (const JobKey& key : keys) names.emplace_back(key.name);
+  return closest_match(plain_word(word), names).value_or("");
+}
+
+bool is_job_variable(std::string_view name) {
+  return !name.empty() && (name[0] < '0' || name[0] > '9') &&
+         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") ==
+             std::string_view::npos;
+}
+
+// "A,B=1,C=2". Behind a value a bare word may be the value's own rest ("A=x,y"), so it is not taken for a
+// name.
+bool are_variables(std::string_view text) {
+  bool value_before = false;
+  for (const std::string_view piece : split(text, ',')) {
+    const bool has_value = piece.find('=') != std::string_view::npos;
+    if (!is_job_variable(piece.substr(0, piece.find('='))) || (value_before && !has_value)) return false;
+    value_before = has_value;
+  }
+  return true;
+}
+
 // The parser places a missing value at the next line.
 bool is_blank(const YamlValue& value) { return value.kind == Kind::scalar && value.text.empty(); }
 
@@ -179,17 +215,19 @@ std::string_view canonical_key(std::string_view word) {
 Message unknown_key(std::string_view word, std::string where) {
   Message message{fmt::format("unknown key '{}'", printable(word, 60)), std::move(where),
                   "`ddlrun submit --help` lists the keys"};
-  std::string plain(word);
-  for (char& c : plain) c = c == '-' || c == ' ' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  std::vector<std::string> names;
-  for (const JobKey& key : keys) names.emplace_back(key.name);
-  std::string meant(canonical_key(plain));
-  for (const ForeignWord& foreign : foreign_words) {
-    if (meant.empty() && foreign.word == plain) meant = foreign.key;
-  }
-  if (meant.empty()) meant = closest_match(plain, names).value_or("");
+  const std::string meant = guess_key(word);
   if (!meant.empty()) message.hint = fmt::format("did you mean {}?", meant);
   return message;
+}
+
+std::string_view key_of_foreign_word(std::string_view word) {
+  const std::string plain = plain_word(word);
+  const std::string_view own = canonical_key(plain);
+  if (!own.empty()) return own;
+  for (const ForeignWord& foreign : foreign_words) {
+    if (foreign.word == plain) return foreign.key;
+  }
+  return {};
 }
 
 JobSettings read_job_settings(std::string_view text, const std::string& file_name,
@@ -200,11 +238,14 @@ JobSettings read_job_settings(std::string_view text, const std::string& file_nam
     refuse_file(empty ? "the file says nothing" : "no mapping (KEY: VALUE)",
                 root.line > 0 ? place_in(file_name, root) : file_name);
   }
-  JobSettings settings;
+  JobSettings settings, guessed;
   for (const auto& [word, value] : root.fields) {
     const std::string key(canonical_key(word));
     if (key.empty()) {
       mistakes.push_back(unknown_key(word, place_of_key(text, file_name, word, value)));
+      // "programm" is one mistake; "there is no program" would be a second one for it.
+      const std::string meant = guess_key(word);
+      if (meant == "program") guessed.emplace(meant, Setting{value, place_in(file_name, value)});
       continue;
     }
     const auto [at, is_new] =
@@ -215,7 +256,7 @@ JobSettings read_job_settings(std::string_view text, const std::string& file_nam
                                     key == word ? "partition" : key, at->second.origin),
                         place_of_key(text, file_name, word, value), "keep one of the two lines"});
   }
-  return settings;
+  return lay_over(std::move(settings), guessed);
 }
 
 JobSettings lay_over(JobSettings over, const JobSettings& under) {
@@ -225,12 +266,26 @@ JobSettings lay_over(JobSettings over, const JobSettings& under) {
 
 Setting flag_setting(std::string_view key, const std::string& text, std::string origin) {
   const bool names = key == "modules" || key == "dependencies" || key == "environment";
-  // A comma may be part of a variable's value.
-  const bool one = key == "environment" && text.find('=') != std::string::npos;
+  const bool one = key == "environment" && !are_variables(text);
   if (!names || one || text.find(',') == std::string::npos) return {scalar(text), std::move(origin)};
   std::vector<std::string> words;
   for (const std::string_view word : split(text, ',')) words.emplace_back(word);
   return list_setting(words, std::move(origin));
+}
+
+Setting repeated_flag_setting(std::string_view key, const std::vector<std::string>& texts,
+                              const std::string& origin) {
+  if (texts.size() == 1) return flag_setting(key, texts[0], origin);
+  Setting all = list_setting({}, origin);
+  for (const std::string& text : texts) {
+    YamlValue value = flag_setting(key, text, origin).value;
+    auto& items = all.value.items;
+    if (value.kind == Kind::sequence)
+      items.insert(items.end(), value.items.begin(), value.items.end());
+    else
+      items.push_back(std::move(value));
+  }
+  return all;
 }
 
 Setting list_setting(const std::vector<std::string>& words, std::string origin) {
@@ -247,16 +302,31 @@ std::string place_of(const Setting& setting, const YamlValue& part) {
 }
 
 std::vector<Message> sorted_by_place(std::vector<Message> messages) {
-  using Place = std::pair<std::uint64_t, std::uint64_t>;
-  const auto place = [](const Message& message) {
-    const auto parts = split(message.where, ':');
-    constexpr std::uint64_t none = UINT64_MAX;
-    if (parts.size() < 3) return Place{none, none};
-    const auto line = parse_unsigned(parts[parts.size() - 2]), column = parse_unsigned(parts.back());
-    return line && column ? Place{*line, *column} : Place{none, none};
+  struct Placed {
+    std::array<std::uint64_t, 3> place;  // the file by its first message, line, column
+    Message message;
   };
-  std::stable_sort(messages.begin(), messages.end(),
-                   [&](const Message& a, const Message& b) { return place(a) < place(b); });
+  std::vector<std::string> files;
+  std::vector<Placed> all;
+  for (Message& message : messages) {
+    constexpr std::uint64_t none = UINT64_MAX;
+    std::array<std::uint64_t, 3> place{none, none, none};
+    const auto parts = split(message.where, ':');
+    const auto line = parts.size() < 3 ? std::nullopt : parse_unsigned(parts[parts.size() - 2]);
+    const auto column = line ? parse_unsigned(parts.back()) : std::nullopt;
+    if (column) {
+      const std::size_t tail = parts[parts.size() - 2].size() + parts.back().size() + 2;
+      const std::string file = message.where.substr(0, message.where.size() - tail);
+      const auto known = std::find(files.begin(), files.end(), file);
+      place = {static_cast<std::uint64_t>(known - files.begin()), *line, *column};
+      if (known == files.end()) files.push_back(file);
+    }
+    all.push_back({place, std::move(message)});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Placed& a, const Placed& b) { return a.place < b.place; });
+  messages.clear();
+  for (Placed& one : all) messages.push_back(std::move(one.message));
   return messages;
 }
 

@@ -37,6 +37,9 @@ std::string_view canonical_key(std::string_view word);
 // What is told about a word that is no key; the hint is the nearest key.
 Message unknown_key(std::string_view word, std::string where);
 
+// The key that a word of other tools stands for ("wallclock", "job-name"); "" if it is none of those.
+std::string_view key_of_foreign_word(std::string_view word);
+
 // The settings of one YAML document. Unknown keys are added to `mistakes`, each with its place and the
 // nearest key; Error{request} where the text is no YAML mapping.
 JobSettings read_job_settings(std::string_view text, const std::string& file_name,
@@ -45,8 +48,12 @@ JobSettings read_job_settings(std::string_view text, const std::string& file_nam
 // `over` wins, key by key.
 JobSettings lay_over(JobSettings over, const JobSettings& under);
 
-// A flag's or variable's text as a setting. Lists are split at commas where the key takes a list of names.
+// A flag's or variable's text as a setting. Lists are split at commas where the key takes a list of names;
+// one of the environment only where each piece is clearly a NAME or NAME=value.
 Setting flag_setting(std::string_view key, const std::string& text, std::string origin);
+// A flag that was given several times.
+Setting repeated_flag_setting(std::string_view key, const std::vector<std::string>& texts,
+                              const std::string& origin);
 
 // Words that are already apart, such as what stands behind `--`.
 Setting list_setting(const std::vector<std::string>& words, std::string origin);
@@ -54,7 +61,8 @@ Setting list_setting(const std::vector<std::string>& words, std::string origin);
 // Where a part of a setting stands: its own line and column in the setting's file, else the setting's origin.
 std::string place_of(const Setting& setting, const YamlValue& part);
 
-// As a reader of the file meets them: by line and column; what stands in no line comes last, in its order.
+// As a reader of the files meets them: by file, line and column; what stands in no line comes last, in its
+// order.
 std::vector<Message> sorted_by_place(std::vector<Message> messages);
 
 }  // namespace ddlrun::schedulers

@@ -20,7 +20,7 @@ void read_hosts(SettingReader& reader, JobSpec& job) {
       for (std::string& host : expand_host_list(written.text)) {
         if (!is_host_name(host)) {
           reader.refuse_at(fmt::format("hosts: '{}' is not a host's name", printable(host, 60)),
-                           written.where, "hosts: h[1-4]   # or h1,h2");
+                           written.where, reader.hint("hosts", "h[1-4]   # or h1,h2"));
         } else if (!seen.insert(host).second) {
           reader.refuse_at(fmt::format("hosts: {} is named twice", host), written.where,
                            "name each host once; dims say how many ranks it gets");
@@ -29,7 +29,8 @@ void read_hosts(SettingReader& reader, JobSpec& job) {
         }
       }
     } catch (const Error& error) {
-      reader.refuse_at("hosts: " + error.message().what, written.where, "hosts: h[1-4]   # or h1,h2");
+      reader.refuse_at("hosts: " + error.message().what, written.where,
+                       reader.hint("hosts", "h[1-4]   # or h1,h2"));
     }
   }
 }

@@ -75,6 +75,12 @@ JobStatus join_tasks(JobId id, std::vector<JobStatus> tasks) {
     joined.explained = worst->explained;
     joined.hosts = worst->hosts;
   }
+  const auto waits = [](const JobStatus& task) { return !is_over(task.state); };
+  const auto stuck = [&](const JobStatus& task) { return !waits(task) || task.never; };
+  if (std::any_of(tasks.begin(), tasks.end(), waits) && std::all_of(tasks.begin(), tasks.end(), stuck)) {
+    joined.never = true;
+    joined.remedy = worst->remedy;
+  }
   if (!is_over(joined.state)) joined.exit_status.reset();  // the last word is not spoken
   joined.tasks = std::move(tasks);
   return joined;

@@ -38,6 +38,9 @@ struct JobStatus {
   std::string explained;           // the same for people, with what to do; "" where the words say it
   std::string hosts;               // as the scheduler lists them
   int restarts = 0;
+  bool never = false;  // it waits for what cannot come: it stays in the queue until somebody cancels it
+  std::string remedy;  // what to ask for instead, where `never`
+  bool may_lack_tasks = false;   // an array of which the scheduler may have forgotten tasks
   std::vector<JobStatus> tasks;  // of an array; its own state is the join of theirs
 };
 

@@ -27,7 +27,9 @@ void read_modules(SettingReader& reader, JobSpec& job) {
     const bool several = module.text.find_first_of(" ,") != std::string::npos;
     reader.refuse_at(
         fmt::format("modules {} may hold only {}", shown(module.text), alphabet_of(NameKind::module)),
-        module.where, several ? "modules: [gcc/12.2, openmpi/4.1.4]   # several are a list" : "module avail");
+        module.where,
+        several ? reader.hint("modules", "[gcc/12.2, openmpi/4.1.4]   # several are a list")
+                : std::string("module avail"));
   }
   job.purge_modules = reader.yes_no("purge_modules").value_or(true);
 }
@@ -44,7 +46,8 @@ std::string checked_image(SettingReader& reader, const PlacedText& image, const 
   if (good) return image.text;
   reader.refuse_at(
       fmt::format("container {}: not an image's address", shown(image.text)), image.where,
-      "container: docker://pytorch/pytorch:2.4.0   # or oras://, library://, shub://, or a file");
+      reader.hint("container",
+                  "docker://pytorch/pytorch:2.4.0   # or oras://, library://, shub://, or a file"));
   return {};
 }
 
@@ -123,13 +126,25 @@ void read_data(SettingReader& reader, JobSpec& job) {
   if (!staging.from.empty()) job.data = std::move(staging);
 }
 
+// What was typed and could not be split: one variable whose value has a comma, or several?
+void refuse_comma(SettingReader& reader, const PlacedText& written) {
+  const std::string name = written.text.substr(0, written.text.find('='));
+  const bool good = is_name(NameKind::variable, name);
+  reader.refuse_at(
+      fmt::format("environment {}: one value with a comma, or several variables?", shown(written.text)),
+      written.where,
+      fmt::format("--environment '{}=...' --environment B=...   # a comma in a value: environment: {{{}: "
+                  "'x,y'}} in ddlrun.yaml",
+                  good ? name : "A", good ? name : "A"));
+}
+
 void add_variable(SettingReader& reader, JobSpec& job, const PlacedText& written) {
   const std::string name = written.text.substr(0, written.text.find('='));
   const bool good = is_name(NameKind::variable, name);
   if (!good) {
     reader.refuse_at(
         fmt::format("environment {}: a variable's name has {}", shown(name), alphabet_of(NameKind::variable)),
-        written.where, "environment: [NCCL_DEBUG=INFO, DATA_ROOT]");
+        written.where, reader.hint("environment", "[DATA_ROOT, NCCL_DEBUG=INFO]"));
     return;
   }
   const auto same = [&](const std::string& other) { return other.substr(0, other.find('=')) == name; };
@@ -147,8 +162,12 @@ void add_variable(SettingReader& reader, JobSpec& job, const PlacedText& written
 void read_environment(SettingReader& reader, JobSpec& job) {
   const Setting* setting = reader.find("environment");
   if (!is_mapping(setting)) {
-    for (const PlacedText& one : reader.texts("environment", "[NCCL_DEBUG=INFO, DATA_ROOT]")) {
-      add_variable(reader, job, one);
+    const bool typed = setting != nullptr && setting->value.line == 0;
+    for (const PlacedText& one : reader.texts("environment", "[DATA_ROOT, NCCL_DEBUG=INFO]")) {
+      if (typed && one.text.find(',') != std::string::npos)
+        refuse_comma(reader, one);
+      else
+        add_variable(reader, job, one);
     }
     return;
   }

@@ -38,7 +38,7 @@ std::string explain_never(Words comment) {
                        shortage.total);
   else if (comment.find("nodes") != Words::npos)
     fact = "it asks for more nodes than there are";
-  return fact + ": it would wait for ever; cancel it (ddlrun cancel) and ask for what `pbsnodes -a` shows";
+  return fact + ": it would wait for ever";
 }
 
 std::string explain_shortage(Words comment) {

@@ -173,6 +173,8 @@ JobStatus common_status(const PbsJob& job) {
     status.explained = "it may not start yet: its begin time (-a) lies ahead, or its files are being staged";
   } else if (status.state == JobState::queued) {
     status.explained = explain_pbs_comment(status.reason);
+    status.never = status.word == "Q" && status.reason.find("Can Never Run") != std::string::npos;
+    if (status.never) status.remedy = "fewer nodes, or less per node, or another --queue: pbsnodes -a";
   }
   return status;
 }
@@ -188,6 +190,8 @@ JobStatus pbs_status(const PbsJob& job) {
     status.explained = "it was moved to another server; ask there: qstat -f " + job.id + "@SERVER";
   } else if (status.word == "F" || status.word == "X") {
     const bool terminated = job.number("substate").value_or(0) == kTerminated;
+    for (const std::string_view waited : {"Can Never Run", "Not Running"})
+      if (status.reason.find(waited) == 0) status.reason.clear();  // why it waited is no end
     if (const auto exit_status = job.number("Exit_status"))
       judge_exit(status, job, *exit_status, terminated, kPbsEnds);
     else

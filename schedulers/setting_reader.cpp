@@ -21,6 +21,26 @@ bool has_control_byte(std::string_view text) {
   });
 }
 
+// As a word of a command line: "[a, b]" is a,b and "# and walltime: 4h" is "# and --walltime 4h".
+std::string typed_example(std::string_view example, std::string_view separator) {
+  const std::size_t end = example.find("   # ");
+  std::string value(example.substr(0, end));
+  std::string rest(end == std::string_view::npos ? std::string_view() : example.substr(end));
+  if (value.starts_with('[') && value.ends_with(']')) {
+    value = value.substr(1, value.size() - 2);
+    for (std::size_t at = value.find(", "); at != std::string::npos; at = value.find(", ", at + 1)) {
+      value.replace(at, 2, separator);
+    }
+  }
+  constexpr std::string_view also = "   # and ";
+  const std::size_t colon = rest.find(": ");
+  if (rest.starts_with(also) && colon != std::string::npos) {
+    rest.replace(colon, 2, " ");
+    rest.insert(also.size(), "--");
+  }
+  return value + rest;
+}
+
 std::string shown(std::string_view text) { return "'" + printable(text, 60) + "'"; }
 
 }  // namespace
@@ -38,10 +58,13 @@ std::string SettingReader::origin_of(std::string_view key) const {
 // As it is typed where the setting came from: a flag or a line of a file.
 std::string SettingReader::hint(std::string_view key, std::string_view example) const {
   const Setting* setting = find(key);
-  if (setting == nullptr || !setting->origin.starts_with("--")) return fmt::format("{}: {}", key, example);
+  const std::string_view origin = setting == nullptr ? std::string_view() : setting->origin;
+  if (origin == "the command line") return typed_example(example, ",");
+  if (origin == "behind '--'") return "-- " + typed_example(example, " ");
+  if (!origin.starts_with("--")) return fmt::format("{}: {}", key, example);
   std::string flag(key);
   std::replace(flag.begin(), flag.end(), '_', '-');
-  return fmt::format("--{} {}", flag, example);
+  return fmt::format("--{} {}", flag, typed_example(example, ","));
 }
 
 void SettingReader::refuse(std::string_view key, std::string what, std::string_view example) {

@@ -75,9 +75,10 @@ class SettingReader {
                                               std::uint32_t least, std::uint32_t most,
                                               std::string_view example);
 
- private:
+  // What to type, in the form of the place that it came from: "walltime: 4h", "--walltime 4h", "4x2x1".
   std::string hint(std::string_view key, std::string_view example) const;
 
+ private:
   const JobSettings& settings_;
   std::vector<Message>& mistakes_;
 };

@@ -23,6 +23,10 @@ std::string place_of_key(const JobSettings& settings, std::string_view key) {
   return found == settings.end() ? std::string() : found->second.origin;
 }
 
+bool is_flag(const JobSettings& settings, std::string_view key) {
+  return place_of_key(settings, key).starts_with("--");
+}
+
 // Whether the job says something for the key; keys that it cannot be without are always there.
 bool has(const JobSpec& job, const JobSettings& settings, std::string_view key) {
   if (settings.contains(std::string(key))) return true;
@@ -103,7 +107,9 @@ void check_walltime(const JobSpec& job, const templates::SiteProfile& site, cons
   if (most == 0 || job.walltime_seconds <= most) return;
   mistakes.push_back({fmt::format("walltime {}, {} gives at most {}", render_walltime(job.walltime_seconds),
                                   whose, render_walltime(most)),
-                      place_of_key(settings, "walltime"), "walltime: " + render_walltime(most)});
+                      place_of_key(settings, "walltime"),
+                      is_flag(settings, "walltime") ? "--walltime " + render_walltime(most)
+                                                    : "walltime: " + render_walltime(most)});
 }
 
 void check_scheduler_of(const JobSpec& job, const templates::SiteProfile& site, const JobSettings& settings,
@@ -112,7 +118,9 @@ void check_scheduler_of(const JobSpec& job, const templates::SiteProfile& site, 
   if (site.name.empty() || site.scheduler.empty() || own == site.scheduler) return;
   mistakes.push_back({fmt::format("the scheduler is {}, {} has {}", own, site.name, site.scheduler),
                       place_of_key(settings, "scheduler"),
-                      fmt::format("scheduler: {}   # or site: generic-{}", site.scheduler, own)});
+                      is_flag(settings, "scheduler")
+                          ? fmt::format("--{}   # or --site generic-{}", site.scheduler, own)
+                          : fmt::format("scheduler: {}   # or site: generic-{}", site.scheduler, own)});
 }
 
 // Where the application travels in the account's place there is no room for both.

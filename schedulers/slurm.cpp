@@ -71,7 +71,8 @@ class ClusterQuestion {
     for (const JobId& id : ids) {
       JobStatus status = status_of(id, rows_of(id));
       const bool may_lack_tasks = !accounted_ && !status.tasks.empty() && is_over(status.state);
-      if (may_lack_tasks && status.explained.empty())
+      status.may_lack_tasks = may_lack_tasks && status.explained.empty();
+      if (status.may_lack_tasks)
         status.explained = fmt::format(
             "of the array Slurm still knows {} tasks; those that ended long before are forgotten one by one "
             "where "

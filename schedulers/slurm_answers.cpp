@@ -68,6 +68,14 @@ void set_exit(JobStatus& status, std::string_view exit_code) {
   if (!told || (status.hosts.empty() && status.state != JobState::completed)) return;
   status.signal = *signal <= kLastSignal ? static_cast<int>(*signal) : 0;
   status.exit_status = status.signal != 0 ? 128 + status.signal : static_cast<int>(*code);
+  if (status.signal != kNoOutput || *code != 0 || status.state != JobState::failed) return;
+  // No signal ended it: nothing of it has run.
+  status.signal = 0;
+  status.exit_status.reset();
+  status.reason = "ExitCode " + std::string(exit_code);
+  status.explained =
+      "Slurm could not open the job's output file or enter its folder on the node, and nothing of it ran: is "
+      "it on a file system that the nodes see, and writable there?";
 }
 
 JobStatus make_status(JobId id, std::string_view word, std::string_view hosts, std::string_view reason) {
@@ -77,7 +85,10 @@ JobStatus make_status(JobId id, std::string_view word, std::string_view hosts, s
   status.hosts = known(hosts);
   status.reason = known(reason);
   status.state = slurm_state(word, reason);
+  if (is_over(status.state) && !is_slurm_end_reason(status.reason)) status.reason.clear();
   status.explained = explain_slurm(status.state, word, status.reason);
+  if (status.state == JobState::queued) status.remedy = slurm_never_remedy(status.reason);
+  status.never = !status.remedy.empty();
   constexpr std::string_view kId = " ID";  // in what is to be typed
   for (std::size_t at = 0; (at = status.explained.find(kId, at)) != std::string::npos; at += kId.size())
     status.explained.replace(at + 1, kId.size() - 1, status.id);
@@ -117,11 +128,7 @@ std::optional<JobStatus> parse_scontrol_row(std::string_view row) {
   JobStatus status = make_status(std::move(id), word, hosts, reason);
   status.restarts = static_cast<int>(parse_unsigned(restarts, 1u << 20).value_or(0));
   set_exit(status, exit_code);
-  if (status.signal == kNoOutput)
-    status.explained =
-        "Slurm could not open the job's output file or enter its folder on the node: is it on a file system "
-        "that the nodes see, and writable there?";
-  else if (status.signal != 0 && status.reason == "JobLaunchFailure")  // so says Slurm, though it ran
+  if (status.signal != 0 && status.reason == "JobLaunchFailure")  // so says Slurm, though it ran
     status.explained = "the script itself was killed with signal " + std::to_string(status.signal) +
                        ": by an administrator, or by the kernel of a node without memory";
   return status;

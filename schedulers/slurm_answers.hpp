@@ -38,6 +38,11 @@ JobState slurm_state(std::string_view word, std::string_view reason);
 // For people, with what to do; "" where the word says it.
 std::string explain_slurm(JobState state, std::string_view word, std::string_view reason);
 
+// What to ask for instead, where this reason for waiting never goes away by itself; "" where it may.
+std::string_view slurm_never_remedy(std::string_view reason);
+// A reason that says how a job ended, not why it waited: a job cancelled in the queue keeps the latter.
+bool is_slurm_end_reason(std::string_view reason);
+
 std::span<const Refusal> slurm_refusals();
 
 }  // namespace ddlrun::schedulers

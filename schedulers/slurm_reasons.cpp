@@ -69,16 +69,13 @@ constexpr std::pair<Words, Words> kReasons[] = {
     {"Priority", "it waits its turn: other jobs stand before it (sprio -j ID, squeue --start -j ID)"},
     {"Resources", "first in line, it waits for nodes to become free (squeue --start -j ID)"},
     {"PartitionNodeLimit",
-     "it asks for more (or fewer) nodes than its partition has or allows, and would wait for ever: cancel it "
-     "and "
-     "ask for what `scontrol show partition` says"},
-    {"PartitionTimeLimit",
-     "its walltime is above the limit of the partition, and it would wait for ever: cancel it and ask for "
-     "less "
-     "than `sinfo -o '%P %l'` says"},
+     "it asks for more (or fewer) nodes than its partition has or allows, and would wait for ever"},
+    {"PartitionTimeLimit", "its walltime is above the limit of the partition, and it would wait for ever"},
     {"PartitionDown", "its partition takes jobs but starts none now: sinfo -s"},
     {"PartitionInactive", "its partition neither takes nor starts jobs now: sinfo -s"},
-    {"PartitionConfig", "its request does not fit the rules of its partition: scontrol show partition"},
+    {"PartitionConfig",
+     "its partition has too few nodes of the kind that it asks for (number, cores, memory, features), and it "
+     "would wait for ever"},
     {"ReqNodeNotAvail",
      "nodes that it needs are down, drained or reserved, or a maintenance begins before its walltime would "
      "end: "
@@ -88,13 +85,9 @@ constexpr std::pair<Words, Words> kReasons[] = {
      "the nodes that it needs are down, drained or kept for other partitions: sinfo -R"},
     {"Nodes_required_for_job_are_DOWN",
      "the nodes that it needs are down, drained or kept for other partitions: sinfo -R"},
-    {"DependencyNeverSatisfied",
-     "the job it depends on did not end as asked, so it will never start: cancel it, mend the other, submit "
-     "both"},
+    {"DependencyNeverSatisfied", "the job it depends on did not end as asked, so it will never start"},
     {"Dependency", "it starts when the job it depends on has ended as asked"},
-    {"BadConstraints",
-     "no node can ever be what it asks for (cores, memory, GPUs, features together): compare with `sinfo -o "
-     "'%P %D %c %m %G %f'`"},
+    {"BadConstraints", "no node can ever be what it asks for (cores, memory, GPUs, features together)"},
     {"JobHeldUser", "held by its owner: scontrol release ID"},
     {"JobHeldAdmin", "held by an administrator, or by priority 0; only they can release it"},
     {"launch failed requeued held",
@@ -114,7 +107,7 @@ constexpr std::pair<Words, Words> kReasons[] = {
     {"AccountNotAllowed", "its partition does not take this account: scontrol show partition"},
     {"AssocMaxJobsLimit", "its account has as many jobs running as it may; it waits for one of them"},
     {"AssocMaxWallDurationPerJobLimit",
-     "its walltime is above the limit of its account, and it would wait for ever: cancel it, ask for less"},
+     "its walltime is above the limit of its account, and it would wait for ever"},
     {"AssocGrpCPUMinutesLimit", "the account's CPU time is used up: sshare -l, or another --account"},
     {"AssocGrpGRES", "the account has as many GPUs in use as it may; it waits for one of its jobs"},
     {"AssocGrp",
@@ -123,7 +116,7 @@ constexpr std::pair<Words, Words> kReasons[] = {
     {"Assoc", "a limit of the account: sacctmgr show assoc user=$USER"},
     {"QOSMaxJobsPerUserLimit", "as many of your jobs run as this QOS allows; it waits for one of them"},
     {"QOSMaxWallDurationPerJobLimit",
-     "its walltime is above the limit of its QOS, and it would wait for ever: cancel it, ask for less"},
+     "its walltime is above the limit of its QOS, and it would wait for ever"},
     {"QOSGrp", "all jobs of this QOS together have what they may have; it waits for one of them"},
     {"QOSMax", "it asks for more, or you have more at once, than this QOS allows: sacctmgr show qos"},
     {"QOSMin", "it asks for less than this QOS wants of a job: sacctmgr show qos"},
@@ -141,6 +134,25 @@ constexpr std::pair<Words, Words> kReasons[] = {
     {"FedJobLock", "another cluster of the federation is asked first"},
     {"BurstBuffer", "its burst buffer is being filled or emptied"},
 };
+
+// Reasons that no passing of time takes away, and what to ask for instead.
+constexpr std::pair<Words, Words> kNever[] = {
+    {"PartitionTimeLimit", "a shorter --walltime, or another --queue: sinfo -o '%P %l'"},
+    {"PartitionNodeLimit", "another number of nodes, or another --queue: sinfo -o '%P %D'"},
+    {"PartitionConfig", "fewer nodes, or less per node, or another --queue: sinfo -o '%P %D %c %m %G %f'"},
+    {"BadConstraints",
+     "less per node, another --constraint or another --queue: sinfo -o '%P %D %c %m %G %f'"},
+    {"DependencyNeverSatisfied", "the other job once more, then this one with new --dependencies"},
+    {"AssocMaxWallDurationPerJobLimit",
+     "a shorter --walltime, or another --account: sacctmgr show assoc user=$USER"},
+    {"QOSMaxWallDurationPerJobLimit", "a shorter --walltime, or another --qos: sacctmgr show qos"},
+};
+// "AssocMaxCpuPerJobLimit": one job alone is above the limit.
+constexpr Words kPerJob = "PerJob";
+
+constexpr Words kEndReasons[] = {"NonZeroExitCode",  "RaisedSignal",  "TimeLimit",     "OutOfMemory",
+                                 "JobLaunchFailure", "SystemFailure", "InactiveLimit", "DeadLine",
+                                 "NodeFail",         "Prolog"};
 
 constexpr Words kAskSinfo = "sinfo -s; then --queue NAME";
 constexpr Refusal kRefusals[] = {
@@ -242,6 +254,21 @@ std::string explain_slurm(JobState state, Words word, Words reason) {
   for (const auto& [name, text] : kReasons)
     if (begins(reason, name)) return std::string(text);
   return "";
+}
+
+Words slurm_never_remedy(Words reason) {
+  for (const auto& [name, remedy] : kNever)
+    if (begins(reason, name)) return remedy;
+  const bool one_job = reason.find(kPerJob) != Words::npos;
+  if (one_job && begins(reason, "AssocMax"))
+    return "a smaller job, or another --account: sacctmgr show assoc user=$USER";
+  if (one_job && begins(reason, "QOSMax")) return "a smaller job, or another --qos: sacctmgr show qos";
+  return "";
+}
+
+bool is_slurm_end_reason(Words reason) {
+  return std::any_of(std::begin(kEndReasons), std::end(kEndReasons),
+                     [&](Words name) { return begins(reason, name); });
 }
 
 std::span<const Refusal> slurm_refusals() { return kRefusals; }

@@ -39,8 +39,10 @@ class Torque : public Scheduler {
     return render_torque(job, folder, site);
   }
 
-  Command submit_command(const JobSpec&, const std::string& script) const override {
-    return {"qsub", script};
+  // Slurm's wrapper puts a log name of its own over the script's, unless one stands on the line.
+  Command submit_command(const JobSpec& job, const std::string& script) const override {
+    const JobFolder folder{script.substr(0, script.rfind('/'))};
+    return {"qsub", "-j", "oe", "-o", output_path(job, folder), script};
   }
 
   std::vector<std::string> overriding_variables(const EnvVars& environment) const override {

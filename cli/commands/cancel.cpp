@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/job_end.hpp"
 #include "cli/job_lookup.hpp"
 
 #include <CLI/CLI.hpp>
@@ -26,21 +27,31 @@ std::string why_not(const KnownJob& job, const schedulers::JobStatus& status) {
   return job.ours() ? "is not known to the scheduler any more" : "";
 }
 
-int cancel(System& system, const KnownJob& job, const schedulers::JobStatus& status) {
+// Tells whether it was alive until now.
+bool cancel(System& system, const KnownJob& job, const schedulers::JobStatus& status) {
   const std::string over = why_not(job, status);
   if (!over.empty()) {
     system.err(fmt::format("ddlrun: job {} {}\n", printable(job.id), over));
-    return 0;
+    return false;
   }
   if (status.state == JobState::unknown) {
-    throw Error(ErrorKind::scheduler, {fmt::format("job {} is not known (any more)", printable(job.id)), "",
-                                       "ddlrun jobs lists those that you submitted"});
+    throw unknown_job_error(job, status);
   }
   const auto scheduler = schedulers::make_scheduler(job.scheduler);
-  const std::string told =
-      scheduler->read_cancellation(job.id, asker(system)(scheduler->cancel_command(job.id)));
-  system.err(fmt::format("ddlrun: job {}: {}\n", printable(job.id), told.empty() ? "cancelled" : told));
-  return 0;
+  std::string told = scheduler->read_cancellation(job.id, asker(system)(scheduler->cancel_command(job.id)));
+  if (told.rfind(job.id + " ", 0) == 0) told.erase(0, job.id.size() + 1);  // it stands before
+  system.err(fmt::format("ddlrun: job {} {}\n", printable(job.id), told.empty() ? "is cancelled" : told));
+  return true;
+}
+
+// How they stand now is remembered, so that `ddlrun jobs` is not the last to know.
+void remember_cancelled(System& system, const std::vector<KnownJob>& jobs) {
+  if (jobs.empty()) return;
+  try {
+    read_job_states(system, jobs);
+  } catch (const Error&) {
+    return;  // they are cancelled all the same
+  }
 }
 
 // All are tried; the status is that of the first that could not be cancelled.
@@ -51,14 +62,16 @@ int run_cancel(System& system, const std::vector<std::string>& ids) {
   int first = 0;
   const auto jobs = find_jobs(system, ids);
   const auto states = read_job_states(system, jobs);  // scancel says nothing about jobs that are over
+  std::vector<KnownJob> cancelled;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     try {
-      cancel(system, jobs[i], states[i]);
+      if (cancel(system, jobs[i], states[i])) cancelled.push_back(jobs[i]);
     } catch (const Error& error) {
       system.err(render_error("ddlrun", error.message()));
       if (first == 0) first = exit_code(error.kind());
     }
   }
+  remember_cancelled(system, cancelled);
   return first;
 }
 

@@ -4,10 +4,12 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "job_scripts/lint.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -43,6 +45,21 @@ std::string render_list(const std::string& file, const std::vector<job_scripts::
   return text;
 }
 
+// Mistakes that came along from the old script; nothing if there is none.
+std::string render_errors_left(const ConvertOptions& options, const std::string& text,
+                               const templates::SiteProfile* site) {
+  job_scripts::LintContext context;
+  context.site = site;
+  const auto findings = job_scripts::lint_script(job_scripts::parse_job_script(text, "-"), context);
+  const auto errors = std::count_if(findings.begin(), findings.end(), [](const auto& finding) {
+    return finding.severity == job_scripts::Severity::error;
+  });
+  if (errors == 0) return "";
+  const std::string at = site == nullptr ? "" : " --site " + quote_shell(options.site);
+  return fmt::format("ddlrun: the new script still has {} error{}: ddlrun lint-script -{} < SCRIPT\n", errors,
+                     errors == 1 ? "" : "s", at);
+}
+
 int run_convert(System& system, const ConvertOptions& options) {
   if (options.file.empty())
     throw Error(ErrorKind::usage, {"no script given", "", "ddlrun convert job.pbs --to slurm > job.sh"});
@@ -55,7 +72,8 @@ int run_convert(System& system, const ConvertOptions& options) {
       job_scripts::parse_job_script(system.files.read(options.file, max_script_bytes), options.file);
   const auto conversion = job_scripts::convert_script(script, to, site ? &*site : nullptr);
   system.out(conversion.text);
-  system.err(render_list(options.file, conversion.leftovers));
+  system.err(render_list(options.file, conversion.leftovers) +
+             render_errors_left(options, conversion.text, site ? &*site : nullptr));
   return 0;
 }
 

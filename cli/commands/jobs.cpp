@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun jobs`: what the user has submitted with ddlrun, from the own history; nobody is asked.
+// `ddlrun jobs`: what the user has submitted with ddlrun, from the own history, and how it stands.
+#include "base/error.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/job_history.hpp"
 #include "cli/job_status_json.hpp"
@@ -14,28 +15,31 @@ namespace ddlrun::cli {
 namespace {
 
 constexpr std::size_t most = 1000;
+constexpr std::size_t most_asked = 100;
 constexpr std::string_view examples =
-    "  ddlrun jobs           # all that you submitted with ddlrun, newest first, as last seen\n"
+    "  ddlrun jobs           # all that you submitted with ddlrun, newest first\n"
     "  ddlrun jobs --json    # with folders and logs\n\n"
-    "Only the own history is read; `ddlrun status` asks the scheduler.";
+    "The scheduler is asked once, about those that were not over; where it does not answer, they stand as\n"
+    "last seen.";
 
-std::string render_list(const std::vector<JobAndStatus>& jobs) {
-  std::string text;
-  for (const auto& [job, status] : jobs) {
-    text += fmt::format("{}  {}  {}  {}  {}\n", job.submitted, job.id, schedulers::name_of(status.state),
-                        job.name, job.folder);
+// What the scheduler does not tell is no reason not to list what was submitted.
+std::vector<JobAndStatus> read_jobs(System& system) {
+  try {
+    return read_recent_jobs(system, most, most_asked);
+  } catch (const Error& error) {
+    system.err(fmt::format("ddlrun: {}; the states are as last seen\n", error.message().what));
+    return remembered_jobs(system, most);
   }
-  return text;
 }
 
 int run_jobs(System& system, bool json) {
-  const auto jobs = remembered_jobs(system, most);
+  const auto jobs = read_jobs(system);
   if (json) {
     system.out(render_status_json(jobs));
   } else if (jobs.empty()) {
     system.err("ddlrun: no jobs were submitted with ddlrun yet\n");
   } else {
-    system.out(render_list(jobs));
+    system.out(render_jobs_table(jobs));
   }
   return 0;
 }

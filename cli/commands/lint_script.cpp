@@ -43,10 +43,14 @@ std::optional<affinity::ThreadMachine> find_machine(System& system, const Machin
   return affinity::ThreadMachine{packages, cores / packages, threads};
 }
 
-std::string praise(const job_scripts::JobScript& script) {
+std::string praise(const job_scripts::JobScript& script, const job_scripts::LintContext& context) {
   const char* system = script.dialect == job_scripts::Dialect::slurm ? "Slurm" : "PBS";
-  return fmt::format("ddlrun: {}: nothing to mend, {} options of {} read\n", script.file,
-                     script.directives.size(), system);
+  const std::string unchecked =
+      context.site == nullptr
+          ? ""
+          : fmt::format("; whether {} has its queue and its application is not checked", context.site->name);
+  return fmt::format("ddlrun: {}: nothing to mend, {} options of {} read{}\n", script.file,
+                     script.directives.size(), system, unchecked);
 }
 
 int run_lint_script(System& system, const LintScriptOptions& options) {
@@ -69,7 +73,7 @@ int run_lint_script(System& system, const LintScriptOptions& options) {
     std::string text;
     for (const auto& finding : findings) text += job_scripts::render_finding(options.file, finding);
     system.out(text);
-    if (findings.empty()) system.err(praise(script));
+    if (findings.empty()) system.err(praise(script, context));
   }
   return job_scripts::needs_attention(findings) ? 1 : 0;
 }
@@ -87,7 +91,10 @@ Subcommand lint_script_command() {
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<LintScriptOptions>();
     app.add_option("FILE", options->file, "the script, for PBS or Slurm; - for stdin");
-    app.add_option("--site", options->site, "the centre's rules: a profile's name or file");
+    app.add_option(
+        "--site", options->site,
+        "the centre's rules (a profile's name or file): fields a job must have, limits of walltime; "
+        "names of queues and applications are not checked");
     app.add_option("--scheduler", options->scheduler, "slurm or pbs (default: by the directives)");
     add_machine_options(app, options->machine);
     app.add_flag("--json", options->json, "the findings as one JSON document");

@@ -24,20 +24,24 @@ struct LogsOptions {
   bool follow = false;
 };
 
+Message why_no_log(System& system, const KnownJob& job) {
+  const std::string id = printable(job.id);
+  if (!job.ours())
+    return {fmt::format("job {} was not submitted by ddlrun here, its log is not known", id), "",
+            "ddlrun jobs"};
+  const auto tasks = submitted_tasks(system, job);
+  return {fmt::format("job {} is an array: each task has a log of its own", id), job.folder,
+          tasks.empty() ? "ls " + quote_shell(job.folder)
+                        : "ddlrun logs " + quote_shell(task_id(job, tasks.front()))};
+}
+
 int run_logs(System& system, const LogsOptions& options) {
   if (options.ids.size() != 1) {
     throw Error(ErrorKind::usage, {fmt::format("logs takes one job, not {}", options.ids.size()), "",
                                    "ddlrun logs ID; ddlrun jobs lists yours"});
   }
   const KnownJob job = find_jobs(system, options.ids).front();
-  if (job.output.empty()) {
-    throw Error(
-        ErrorKind::request,
-        {job.ours() ? fmt::format("job {} is an array: each task has a log of its own", printable(job.id))
-                    : fmt::format("job {} was not submitted by ddlrun here, its log is not known",
-                                  printable(job.id)),
-         job.folder, job.ours() ? "ls " + quote_shell(job.folder) : "ddlrun jobs"});
-  }
+  if (job.output.empty()) throw Error(ErrorKind::request, why_no_log(system, job));
   if (options.follow) return follow_jobs(system, {job}, {});
   JobLog log(job.output);
   log.take(system, [&](std::string_view bytes) { system.out(bytes); });

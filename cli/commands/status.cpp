@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/job_history.hpp"
+#include "cli/job_end.hpp"
 #include "cli/job_status_json.hpp"
 
 #include <CLI/CLI.hpp>
@@ -20,28 +20,12 @@ constexpr std::string_view examples =
     "  ddlrun status          # the jobs that you submitted with ddlrun, newest first\n"
     "  ddlrun status 1234     # this one, whoever submitted it\n"
     "  ddlrun status --json | jq '.jobs[] | select(.over | not)'\n\n"
-    "Exit status: 0, or 1 if a job that was asked for is not known.";
+    "Exit status: 0, or 3 if a job that was asked for is not known.";
 
 struct StatusOptions {
   std::vector<std::string> ids;
   bool json = false;
 };
-
-// One question for all that are not over; the others are as they were.
-std::vector<JobAndStatus> read_recent(System& system) {
-  std::vector<JobAndStatus> jobs = remembered_jobs(system, recent);
-  std::vector<KnownJob> open;
-  for (const auto& [job, status] : jobs) {
-    if (!schedulers::is_over(status.state)) open.push_back(job);
-  }
-  if (open.empty()) return jobs;
-  const auto states = read_job_states(system, open);
-  std::size_t at = 0;
-  for (auto& [job, status] : jobs) {
-    if (!schedulers::is_over(status.state)) status = states[at++];
-  }
-  return jobs;
-}
 
 std::vector<JobAndStatus> read_asked(System& system, const std::vector<std::string>& ids) {
   const auto known = find_jobs(system, ids);
@@ -52,14 +36,14 @@ std::vector<JobAndStatus> read_asked(System& system, const std::vector<std::stri
 }
 
 int run_status(System& system, const StatusOptions& options) {
-  const auto jobs = options.ids.empty() ? read_recent(system) : read_asked(system, options.ids);
+  const auto jobs =
+      options.ids.empty() ? read_recent_jobs(system, recent, recent) : read_asked(system, options.ids);
   int status = 0;
   for (const auto& [job, state] : jobs) {
     if (options.ids.empty() || state.state != schedulers::JobState::unknown) continue;
-    status = 1;
-    system.err(render_error("ddlrun", {fmt::format("job {} is not known (any more)", printable(job.id)), "",
-                                       state.explained.empty() ? "ddlrun jobs lists those that you submitted"
-                                                               : printable(state.explained, 400)}));
+    const Error unknown = unknown_job_error(job, state);
+    status = exit_code(unknown.kind());
+    system.err(render_error("ddlrun", unknown.message()));
   }
   if (options.json) {
     system.out(render_status_json(jobs));

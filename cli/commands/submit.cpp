@@ -19,7 +19,8 @@ namespace {
 constexpr std::string_view examples =
     "  ddlrun submit                                  # what ./ddlrun.yaml says\n"
     "  ddlrun submit 4x2x1 --walltime 4h -- ./train   # 2 nodes with 4 ranks each\n"
-    "  ddlrun submit --slurm 4x2x1 --dry-run -- ./train > job.sh\n"
+    "  ddlrun submit --slurm 4x2x1 --dry-run -- ./train > job.sh   # type the mkdir that it shows, then "
+    "sbatch job.sh\n"
     "  ddlrun submit --pbs --site kisti-nurion --application caffe --walltime 12h 1x4x1 -- ./train\n"
     "  ddlrun submit --detach && ddlrun jobs\n\n"
     "The job's id goes to stdout, then its log as it grows; what happens to the job goes to stderr, and the\n"
@@ -51,13 +52,16 @@ int show(System& system, const WantedJob& wanted, const schedulers::Scheduler& s
   const PreparedJob prepared = prepare_job(system, wanted, scheduler,
                                            job_folder_name(job.working_folder, job.name, system.clock.now()));
   system.out(prepared.script);
+  // Where the log goes; a scheduler does not make folders.
+  system.err("ddlrun: to hand the script in by yourself, make its folder first:\n" +
+             render_shell(Command{"mkdir", "-p", prepared.folder.path}) + "\n");
   system.err("+ " + render_shell(prepared.submit) + "\n");
   return 0;
 }
 
 int run_submit(System& system, const SubmitOptions& options) {
   const WantedJob wanted = read_wanted_job(system, options.job);
-  if (!wanted.reading.mistakes.empty()) return tell_mistakes(system, wanted.reading.mistakes);
+  if (!wanted.reading.mistakes.empty()) return tell_mistakes(system, wanted);
   const auto scheduler = schedulers::make_scheduler(wanted.reading.job.scheduler);
   tell_remarks(system, wanted);
   tell_left_out(system, *scheduler);

@@ -40,6 +40,15 @@ python3 "$grammar" "$work/judged.pbs" >"$work/judged" || fail "qsub: $(head "$wo
 "$DDLRUN" convert - --to slurm <"$golden/kisti_caffe.pbs" >"$work/out" 2>/dev/null || fail "stdin"
 grep -q '^#SBATCH --nodes=4$' "$work/out" || fail "stdin: no nodes"
 
+# With the centre known nothing is guessed; errors that came along are counted.
+printf '#!/bin/bash\n#SBATCH -A lab -N 1 -t 1:00:00\nexport A,1\n' >"$work/left.sh"
+expect 0 'the new script still has 1 error: ddlrun lint-script - --site kisti-nurion' \
+  "$DDLRUN" convert "$work/left.sh" --to pbs --site kisti-nurion
+grep -q 'some centres' "$work/err" && fail "guesses beside --site"
+grep -q 'kisti-nurion carries the application as -A' "$work/err" || fail "no word of the application"
+{ cat "$work/left.sh"; echo '# Written by ddlrun submit; the next line ends it.'; } >"$work/own.sh"
+expect_refusal 3 'ddlrun submit --pbs --job FOLDER/ddlrun.yaml --dry-run' "$DDLRUN" convert "$work/own.sh" --to pbs
+
 expect_refusal 2 'no script given' "$DDLRUN" convert
 expect_refusal 2 '--to is missing' "$DDLRUN" convert "$golden/kisti_caffe.pbs"
 expect_refusal 2 '--to takes slurm or pbs' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to lsf

@@ -43,7 +43,11 @@ expect 0 'is being ended' "$DDLRUN" cancel "$sleeper"
 run "$DDLRUN" wait "$sleeper" "$id"
 [ "$status" -eq 143 ] || fail "status $status of a cancelled job: $(cat err)"
 case $(state_of "$sleeper") in failed | cancelled) ;; *) fail "cancelled, it is $(state_of "$sleeper")" ;; esac
-[ "$("$DDLRUN" jobs | wc -l)" -eq 3 ] || fail "jobs: $("$DDLRUN" jobs)"
+"$DDLRUN" jobs > list
+[ "$(wc -l < list)" -eq 4 ] || fail "jobs: $(cat list)"
+head -n 1 list | grep -q '^JOB  *STATE  *EXIT  *NAME  *SUBMITTED' || fail "the header of jobs: $(cat list)"
+grep -q "queued\|running" list && fail "jobs does not know that they are over: $(cat list)"
+"$DDLRUN" status --json | grep -q "\"wait_status\": $status," || fail "no status of the wait: $("$DDLRUN" status --json)"
 
 # Who interrupts ddlrun leaves the job alone; a second one in the same second gets its own folder.
 run timeout --preserve-status -s INT 2 "$DDLRUN" submit --local --launcher none --doctor off --walltime 5m 1x1x1 -- sleep 4

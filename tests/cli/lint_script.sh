@@ -43,6 +43,17 @@ expect 1 'on 15 of 68 cores' "$DDLRUN" lint-script "$golden/kisti_caffe.pbs" --s
 expect 1 '' "$DDLRUN" lint-script "$golden/kisti_caffe.pbs" --sockets 1 --cores 68
 grep -q 'on 15 of 68' "$work/out" && fail "15 cores where there is no second hardware thread"
 
+# A centre's limit of walltime, also in its usual queue; what its profile does not know is said.
+printf '#!/bin/bash\n#PBS -A caffe\n#PBS -l walltime=72:00:00\n' >"$work/long.pbs"
+expect 1 'kisti-nurion allows 48:00:00 [site-walltime]' "$DDLRUN" lint-script "$work/long.pbs" --site kisti-nurion
+sed 's/72:/48:/' "$work/long.pbs" >"$work/fits.pbs"
+expect 0 'its application is not checked' "$DDLRUN" lint-script "$work/fits.pbs" --site kisti-nurion
+expect 0 'names of queues and applications are not checked' "$DDLRUN" lint-script --help
+
+# stdin has no file to change.
+printf '#!/bin/bash\r\n#PBS -N a\r\n' | "$DDLRUN" lint-script - >"$work/out" 2>"$work/err"
+grep -qF "try: tr -d '\r' < FILE" "$work/out" || fail "CR LF on stdin: $(head -4 "$work/out")"
+
 # Refusals
 expect_refusal 2 'no script given' "$DDLRUN" lint-script
 expect_refusal 2 '--scheduler takes' "$DDLRUN" lint-script "$work/good.sh" --scheduler lsf

@@ -17,6 +17,14 @@ done
 expect 0 '+ qsub ' "$DDLRUN" submit --pbs 4x2x1 --cores-per-node 68 --walltime 1h --dry-run -- ./train
 grep -q '^#PBS -l select=2:ncpus=68:mpiprocs=4' out || fail "no select: $(grep '^#PBS' out)"
 if [ -e ddlrun-jobs ] || [ -e state ]; then fail "a dry run wrote something"; fi
+# The folder of the log has to be made: the line for it can be pasted.
+mkdir_line=$(grep '^mkdir -p ' err) || fail "no mkdir to type: $(cat err)"
+case "$(sed -n 's/^#PBS -o //p' out)" in "${mkdir_line#mkdir -p }"/*) ;; *) fail "'$mkdir_line' is not for the log" ;; esac
+expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --launcher srun --threads 2 --walltime 1h --dry-run -- ./train
+grep -q 'doctor --quick --dims 4x2x1 --via srun -- ' out || fail "doctor needs ssh: $(grep doctor out)"
+grep -q -- '--doctor warn goes on' out || fail "no way round doctor"
+expect 0 '' "$DDLRUN" submit --slurm 1x1x1 --environment A=1,B=2 --environment C --walltime 1h --dry-run -- ./train
+grep -qxF 'ddl_passed=(A B C)' out || fail "not three variables: $(grep ddl_passed out)"
 
 # A flag over a variable over ddlrun.yaml over the configuration; each alone, then all.
 time_of() { "$DDLRUN" submit --slurm --dry-run "$@" 2> err | sed -n 's/^#SBATCH --time=//p'; }
@@ -38,6 +46,16 @@ expect_refusal 3 'bad.yaml:1:11' "$DDLRUN" submit --slurm --job bad.yaml
 [ "$(grep -c '^ddlrun: error: ' err)" -ge 3 ] || fail "not all mistakes: $(cat err)"
 grep -q 'queue' err || fail "no suggestion for 'queu'"
 expect_refusal 3 'cannot read' "$DDLRUN" submit --slurm --job none.yaml
+grep '^  at:' err | sort -c -t : -k 3n || fail "not in the order of the file: $(cat err)"
+# Only the command line is wrong: 2; a file too: 3.
+expect_refusal 2 'walltime' "$DDLRUN" submit --slurm 1x1x1 --walltime 90 -- true
+expect_refusal 2 'there is no program' "$DDLRUN" submit --slurm 1x1x1 --walltime 1h
+expect_refusal 2 'shape is not said' "$DDLRUN" submit --slurm --walltime 1h -- true
+expect_refusal 3 'bad.yaml:1:11' "$DDLRUN" submit --slurm --job bad.yaml --memory 5 1x1x1 -- true
+expect_refusal 2 '--cores-per-node' "$DDLRUN" submit --slurm 4x2x1 --launcher srun --walltime 1h --dry-run -- true
+expect_refusal 2 "--environment 'A=...'" "$DDLRUN" submit --slurm 1x1x1 --environment A=x,y --walltime 1h --dry-run -- ./t
+expect_refusal 2 'try: -- ./t' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run ./t
+expect_refusal 2 'try: --walltime' "$DDLRUN" submit --slurm 1x1x1 --wallclock 4h -- true
 expect_refusal 2 'more than one scheduler' "$DDLRUN" submit --slurm --pbs 1x1x1 -- true
 expect_refusal 2 'given twice' "$DDLRUN" submit --slurm 1x1x1 --dims 1x1x1 -- true
 expect_refusal 2 '--waltime' "$DDLRUN" submit --slurm 1x1x1 --waltime 1h -- true

@@ -28,7 +28,7 @@ scenario_segv() {
   says SEGV
 }
 scenario_srun_exit() {
-  submit --launcher srun 1x2x1 -- sh -c 'exit $((SLURM_PROCID * 5))'
+  submit --launcher srun --threads 1 1x2x1 -- sh -c 'exit $((SLURM_PROCID * 5))'
   ends 5
 }
 scenario_diagnosed() {

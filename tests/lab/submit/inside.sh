@@ -27,7 +27,7 @@ scenario_gpus_of_the_job() {
 }
 # Each rank sees all of the job's GPUs on its host: peers that were hidden could not be copied to.
 scenario_gpus_of_ranks() {
-  submit --launcher srun --gpus 4 --name peers 4x1x1 -- sh -c 'echo "rank $SLURM_LOCALID sees $CUDA_VISIBLE_DEVICES"'
+  submit --launcher srun --threads 1 --gpus 4 --name peers 4x1x1 -- sh -c 'echo "rank $SLURM_LOCALID sees $CUDA_VISIBLE_DEVICES"'
   ends 0
   same "each rank" "0 0,1,2,3 1 0,1,2,3 2 0,1,2,3 3 0,1,2,3" \
     "$(grep '^rank' "$work/out" | sort | awk '{ print $2, $4 }' | xargs)"
@@ -62,7 +62,7 @@ scenario_names_do_nothing() {
   ends 3
 }
 scenario_named_hosts() {
-  submit --launcher srun 1x2x1 node2,node4 -- hostname -s
+  submit --launcher srun --threads 1 1x2x1 node2,node4 -- hostname -s
   ends 0
   same "where it ran" "node2 node4" "$(grep '^node' "$work/out" | sort | xargs)"
 }

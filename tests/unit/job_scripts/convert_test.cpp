@@ -124,6 +124,8 @@ TEST_CASE("refusals") {
   const auto none = parse_job_script("true\n", "f"), slurm = parse_job_script("#SBATCH -N 1\n", "f");
   CHECK_THROWS_AS(convert_script(none, Dialect::slurm, nullptr), ddlrun::Error);
   CHECK_THROWS_AS(convert_script(slurm, Dialect::slurm, nullptr), ddlrun::Error);
+  const auto own = parse_job_script("#PBS -N x\n# Written by ddlrun submit; the next line ends it.\n", "f");
+  CHECK_THROWS_AS(convert_script(own, Dialect::slurm, nullptr), ddlrun::Error);
 }
 
 TEST_CASE("a centre carries the application elsewhere") {
@@ -134,4 +136,16 @@ TEST_CASE("a centre carries the application elsewhere") {
   const std::string text = convert_script(script, Dialect::slurm, &site).text;
   CHECK(holds(text, "\n#SBATCH --comment=caffe\n"));
   CHECK_FALSE(holds(text, "--account"));
+  // Where it has the account's place, an account is no application.
+  site.application_directive = "-A {}";
+  const auto slurm = parse_job_script("#SBATCH -A lab\n#SBATCH -N 1\n", "f");
+  const std::string pbs = convert_script(slurm, Dialect::pbs, &site).text;
+  CHECK(holds(pbs, "\n#PBS -A lab\n"));
+  CHECK(holds(pbs, "lab: centre carries the application as -A {}"));
+  CHECK_FALSE(holds(pbs, "some centres"));
+  CHECK(holds(convert_script(slurm, Dialect::pbs, nullptr).text, "some centres"));
+  const auto both = parse_job_script("#SBATCH -A lab --comment=caffe\n#SBATCH -N 1\n", "f");
+  const std::string one = convert_script(both, Dialect::pbs, &site).text;
+  CHECK(holds(one, "\n#PBS -A caffe\n"));
+  CHECK_FALSE(holds(one, "\n#PBS -A lab\n"));
 }

@@ -82,6 +82,7 @@ const Row rows[] = {
     {"bad-time", "#!/bin/sh\n#PBS -l walltime=4h\n", "#!/bin/sh\n#PBS -l walltime=4:00:00\n"},
     {"bad-time", "#!/bin/sh\n#SBATCH -t 4h\n", "#!/bin/sh\n#SBATCH -t 1-4\n"},
     {"bare-time", "#!/bin/sh\n#PBS -l walltime=30\n", "#!/bin/sh\n#PBS -l walltime=0:30\n"},
+    {"walltime-short-form", "#!/bin/sh\n#PBS -l walltime=4:00\n", "#!/bin/sh\n#PBS -l walltime=04:00:00\n"},
     {"bad-name", "#!/bin/sh\n#PBS -N \"a b\"\n", "#!/bin/sh\n#PBS -N a-b\n"},
     {"export-all", "P #PBS -V\n", "P #PBS -v A\n"},
     {"array-not-rerunable", "P #PBS -r n -J 0-3\n", "P #PBS -r y -J 0-3\n"},
@@ -101,6 +102,8 @@ const Row rows[] = {
     {"bash-under-sh", "#!/bin/sh\n#PBS -N t\nmodule load a\n", "P module load a\n"},
     {"unquoted-path", "P cd $PBS_O_WORKDIR\n", "P cd \"$PBS_O_WORKDIR\"\n"},
     {"variable-of-other-scheduler", "S cd \"$PBS_O_WORKDIR\"\n", "S cd \"${PBS_O_WORKDIR:-.}\"\n"},
+    {"export-no-name", "P export KMP_BLOCKTIME,1\n", "P export KMP_BLOCKTIME=1 OMP_NUM_THREADS\n"},
+    {"export-no-name", "P export A = 1\n", "P export A+=:1 -n B \"$C\"\n"},
     {"no-cd", "P ./a\n", "P cd \"$PBS_O_WORKDIR\"\n./a\n"},
     {"no-cd", "P mpirun -n 1 ./a\n", "S mpirun -n 1 ./a\n"},
     {"wipes-shared-folder", "S rm -rf /dev/shm/*\n", "S rm -rf /dev/shm/mine.*\n"},
@@ -193,6 +196,54 @@ TEST_CASE("a centre's public script has its known faults") {
   CHECK(differ);
 }
 
+TEST_CASE("one mistake is one finding") {
+  const auto told = [](std::string_view text) {
+    std::vector<std::string> all;
+    for (const Finding& finding : lint(text)) all.push_back(finding.id + " | " + finding.hint);
+    return all;
+  };
+  using Told = std::vector<std::string>;
+  const std::string tail = "#PBS -l walltime=1:00:00\n";
+  CHECK(told("#!/bin/sh\n#PBS -N my long job name\n" + tail) ==
+        Told{"word-in-directive | -N my_long_job_name"});
+  CHECK(told("#!/bin/sh\n#PBS -N my long job name\n" + tail + "#PBS --mail me\n").size() == 2);
+  CHECK(told("#!/bin/sh\n#PBS -q a # b c\n" + tail) ==
+        Told{"comment-in-directive | put the comment on a line of its own"});
+  CHECK(told("P #PBS -l select=1:ncpus=8:mpiprocs=4\n") == Told{"ompthreads-missing | :ompthreads=2"});
+}
+
+TEST_CASE("what to type fits the script") {
+  struct Hint {
+    const char *file, *text, *id, *what, *hint;
+  };
+  const Hint hints[] = {
+      {"-", "#!/bin/sh\r\n#PBS -N a\r\n", "crlf", "", "tr -d '\\r' < FILE"},
+      {"f", "#!/bin/sh\r\n#PBS -N a\r\n", "crlf", "", "sed -i 's/\\r$//' f"},
+      {"f", "#!/bin/sh\n#PBS -l walltime=4:00\n", "walltime-short-form", "4 minutes", "walltime=04:00:00, "},
+      {"f", "#PBS -N a\nexport KMP_BLOCKTIME,1\n", "export-no-name", "", "export KMP_BLOCKTIME=1"},
+      {"f", "#PBS -N a\nmpirun -PSM2 -prepend-rank a\n", "other-mpi-option", "-PSM2, -prepend-rank are",
+       "which mpirun"},
+      {"f", "#PBS -N a\nmodule load impi/2018\nmpirun -PSM2 a\n", "other-mpi-option",
+       "of Intel MPI, whose module is loaded", "nothing, if"},
+      {"f", "#PBS -N a\nmodule load intel/2018\nmpirun -PSM2 a\n", "other-mpi-option", "or MPICH",
+       "which mpirun"},
+      {"f", kisti, "kmp-trailing", "", "KMP_AFFINITY=verbose,granularity=fine,compact,1,0"},
+  };
+  for (const Hint& row : hints) {
+    CAPTURE(row.text);
+    bool found = false;
+    for (const Finding& finding : lint_script(parse_job_script(row.text, row.file), {})) {
+      if (finding.id != row.id) continue;
+      found = true;
+      CAPTURE(finding.what);
+      CAPTURE(finding.hint);
+      CHECK(finding.what.find(row.what) != std::string::npos);
+      CHECK(finding.hint.find(row.hint) != std::string::npos);
+    }
+    CHECK(found);
+  }
+}
+
 TEST_CASE("sound scripts are left alone") {
   const char* sound[] = {
       "P #PBS -l select=2:ncpus=8:mpiprocs=2:ompthreads=4 -l place=scatter\ncd \"$PBS_O_WORKDIR\" || exit\n"
@@ -226,6 +277,15 @@ TEST_CASE("the centre's rules") {
   CHECK(ids("#!/bin/sh\n#PBS -A caffe -l walltime=2:00:00\n").empty());
   CHECK(ids("#!/bin/sh\n#PBS -l walltime=2:00:00\n") == std::set<std::string>{"site-field-missing"});
   CHECK(ids("#!/bin/sh\n#PBS -A caffe -l walltime=2:00:01\n") == std::set<std::string>{"site-walltime"});
+  // The queue's limit goes first; without -q the centre's usual queue counts.
+  site.queue_walltimes = {{"normal", 3600}};
+  CHECK(ids("#!/bin/sh\n#PBS -A caffe -q other -l walltime=2:00:00\n").empty());
+  CHECK(ids("#!/bin/sh\n#PBS -A caffe -q normal -l walltime=2:00:00\n") ==
+        std::set<std::string>{"site-walltime"});
+  CHECK(ids("#!/bin/sh\n#PBS -A caffe -l walltime=2:00:00\n").empty());
+  site.defaults.emplace_back("queue", ddlrun::YamlValue{});
+  site.defaults.back().second.text = "normal";
+  CHECK(ids("#!/bin/sh\n#PBS -A caffe -l walltime=2:00:00\n") == std::set<std::string>{"site-walltime"});
   CHECK(ids("#!/bin/sh\n#SBATCH -n 1\n") == std::set<std::string>{"site-scheduler"});
 }
 

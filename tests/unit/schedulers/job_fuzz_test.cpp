@@ -154,6 +154,37 @@ TEST_CASE("what read_job takes for a name, a directive takes") {
   }
 }
 
+TEST_CASE("what was typed is answered as it is typed") {
+  struct Row {
+    const char *key, *text, *origin, *hint;
+  };
+  const Row rows[] = {
+      {"modules", "gcc mpi", "--modules", "--modules gcc/12.2,openmpi/4.1.4   # several are a list"},
+      {"dims", "4x", "the command line", "4x2x1   # 4 ranks on each of 2 nodes"},
+      {"hosts", "a_b!", "the command line", "h[1-4]   # or h1,h2"},
+      {"signal", "SIGUSR1@60", "--signal", "--signal USR1@60"},
+      {"signal", "USR1@60", "--signal", "--signal USR1@60   # and --walltime 4h"},
+      {"dependencies", "12", "--dependencies", "--dependencies afterok:12"},
+      {"environment", "1A", "--environment", "--environment DATA_ROOT,NCCL_DEBUG=INFO"},
+      {"environment", "A=x,y", "--environment",
+       "--environment 'A=...' --environment B=...   # a comma in a value: environment: {A: 'x,y'} in "
+       "ddlrun.yaml"},
+      {"launcher", "srun", "--launcher", "--cores-per-node 40   # or --threads 10"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    JobSettings settings;
+    settings["dims"] = flag_setting("dims", "1x1", "--dims");
+    settings["program"] = list_setting({"./train"}, "behind '--'");
+    settings["working_folder"] = flag_setting("working_folder", "/w", "here");
+    settings["scheduler"] = flag_setting("scheduler", "slurm", "--slurm");
+    settings[row.key] = flag_setting(row.key, row.text, row.origin);
+    const auto reading = read_job(settings);
+    REQUIRE(reading.mistakes.size() == 1);
+    CHECK(reading.mistakes[0].hint == row.hint);
+  }
+}
+
 TEST_CASE("a flag's mistake is answered with the flag") {
   JobSettings settings;
   settings["cores_per_node"] = flag_setting("cores_per_node", "022", "--cores-per-node");

@@ -68,7 +68,32 @@ TEST_CASE("flags with commas") {
   CHECK(flag_setting("hosts", "h[1,3],h5", "--hosts").value.text == "h[1,3],h5");
   CHECK(flag_setting("environment", "A,B", "--environment").value.items.size() == 2);
   CHECK(flag_setting("environment", "A=1,2", "--environment").value.text == "A=1,2");
+  CHECK(flag_setting("environment", "A=1,B=2", "--environment").value.items.size() == 2);
+  CHECK(flag_setting("environment", "C,A=1,B=", "--environment").value.items.size() == 3);
+  CHECK(flag_setting("environment", "A=x,y", "--environment").value.text == "A=x,y");
+  CHECK(flag_setting("environment", "A=1,", "--environment").value.text == "A=1,");
+  CHECK(repeated_flag_setting("environment", {"A=1,B=2", "C"}, "--environment").value.items.size() == 3);
+  CHECK(repeated_flag_setting("modules", {"gcc,mpi", "hdf5"}, "--modules").value.items.size() == 3);
+  CHECK(repeated_flag_setting("hosts", {"h[1,3]", "h5"}, "--hosts").value.items.size() == 2);
   CHECK(flag_setting("name", "a,b", "--name").value.text == "a,b");
+}
+
+TEST_CASE("a word of other tools has its key") {
+  CHECK(key_of_foreign_word("wallclock") == "walltime");
+  CHECK(key_of_foreign_word("job-name") == "name");
+  CHECK(key_of_foreign_word("partition") == "queue");
+  CHECK(key_of_foreign_word("waltime") == "");
+  CHECK(key_of_foreign_word("") == "");
+}
+
+TEST_CASE("mistakes are told in the order of the files") {
+  const std::vector<Message> told = sorted_by_place({{"a", "job.yaml:9:1", "x"},
+                                                     {"b", "--flag", "x"},
+                                                     {"c", "conf.yaml:1:1", "x"},
+                                                     {"d", "job.yaml:2:7", "x"}});
+  std::string order;
+  for (const Message& message : told) order += message.what;
+  CHECK(order == "dacb");
 }
 
 TEST_CASE("what is no job's file") {

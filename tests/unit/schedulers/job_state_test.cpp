@@ -65,3 +65,24 @@ TEST_CASE("an array's state is the join of its tasks") {
     CHECK(joined.tasks.size() == row.tasks.size());
   }
 }
+
+TEST_CASE("an array can never go on where none of its open tasks can") {
+  JobStatus stuck = task(JobState::queued);
+  stuck.never = true;
+  stuck.remedy = "less";
+  struct Row {
+    std::vector<JobStatus> tasks;
+    bool never;
+  };
+  const Row rows[] = {{{stuck, stuck}, true},
+                      {{stuck, task(JobState::completed, 0)}, true},
+                      {{stuck, task(JobState::queued)}, false},
+                      {{stuck, task(JobState::running)}, false},
+                      {{task(JobState::failed, 1)}, false},
+                      {{}, false}};
+  for (const Row& row : rows) {
+    const JobStatus joined = join_tasks("5", row.tasks);
+    CHECK(joined.never == row.never);
+    CHECK(joined.remedy == (row.never ? "less" : ""));
+  }
+}

@@ -45,15 +45,7 @@ const Row kRows[] = {
     {"08_x_all", "3[2].minsky1", S::failed, 2, 0, "F", "and failed", "", "minsky1/2"},
     {"08_x_all", "3[].minsky1", S::failed, 2, 0, "F", "and failed", "", "minsky1/1"},
     {"11_mixed", "0.minsky1", S::failed, 4, 0, "F", "and failed", "", kFour},
-    {"13_deleted_while_queued",
-     "1.minsky1",
-     S::cancelled,
-     {},
-     0,
-     "F",
-     "and terminated",
-     "before it started",
-     ""},
+    {"13_deleted_while_queued", "1.minsky1", S::cancelled, {}, 0, "F", "", "before it started", ""},
     {"16_deleted_while_running", "5.minsky1", S::cancelled, 143, 15, "F", "terminated by ddl@minsky1", "",
      "minsky1/0"},
 };
@@ -71,6 +63,8 @@ void check_row(const Row& row, const JobStatus& status) {
   CHECK(status.explained.empty() == std::string(row.explained).empty());
   CHECK(status.hosts == row.hosts);
   CHECK(status.restarts == 0);
+  CHECK(status.never == (std::string(row.reason) == "Can Never Run"));
+  CHECK(status.remedy.empty() != status.never);
 }
 
 // A job's attributes as JSON, for what no machine recorded.

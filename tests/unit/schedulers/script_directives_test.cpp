@@ -45,6 +45,19 @@ struct Row {
 constexpr SchedulerKind slurm = SchedulerKind::slurm, pbs = SchedulerKind::pbs,
                         torque = SchedulerKind::torque;
 
+// Each row's line is in the script; an empty one: the job is refused.
+void check_rows(const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    JobSpec job = job_of(row.kind);
+    row.change(job);
+    CAPTURE(row.line);
+    if (row.line.empty())
+      CHECK_THROWS_AS(render(job), Error);
+    else
+      CHECK(has(render(job), row.line));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("the shape in each dialect") {
@@ -94,15 +107,7 @@ TEST_CASE("the shape in each dialect") {
        },
        "-l mem=1gb"},
   };
-  for (const Row& row : rows) {
-    JobSpec job = job_of(row.kind);
-    row.change(job);
-    CAPTURE(row.line);
-    if (row.line.empty())
-      CHECK_THROWS_AS(render(job), Error);
-    else
-      CHECK(has(render(job), row.line));
-  }
+  check_rows(rows);
 }
 
 TEST_CASE("place, payer and life in each dialect") {
@@ -193,15 +198,7 @@ TEST_CASE("place, payer and life in each dialect") {
        "-t 0,2,4"},
       {torque, [](JobSpec& job) { job.project = "p1"; }, ""},
   };
-  for (const Row& row : rows) {
-    JobSpec job = job_of(row.kind);
-    row.change(job);
-    CAPTURE(row.line);
-    if (row.line.empty())
-      CHECK_THROWS_AS(render(job), Error);
-    else
-      CHECK(has(render(job), row.line));
-  }
+  check_rows(rows);
 }
 
 TEST_CASE("what a site wants is in every script, and -V in none") {

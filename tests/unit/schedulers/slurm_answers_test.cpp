@@ -114,11 +114,11 @@ TEST_CASE("recorded scontrol: exit codes, signals, restarts") {
                     {"6_0", S::completed, 0, 0, "", "node1"},
                     {"6_1", S::failed, 1, 0, "NonZeroExitCode", "node1"},
                     {"6_2", S::cancelled, 143, 15, "", "node1"},
-                    {"6_4", S::cancelled, {}, 0, "JobArrayTaskLimit"},
-                    {"6_5", S::cancelled, {}, 0, "JobArrayTaskLimit"},
-                    {"7", S::failed, 181, 53, "JobLaunchFailure", "node1"},
+                    {"6_4", S::cancelled, {}, 0, ""},
+                    {"6_5", S::cancelled, {}, 0, ""},
+                    {"7", S::failed, {}, 0, "ExitCode 0:53", "node1"},
                     {"8", S::cancelled, 143, 15, "", "node1"},
-                    {"11", S::cancelled, {}, 0, "JobHeldUser"},
+                    {"11", S::cancelled, {}, 0, ""},
                     {"13", S::queued, {}, 0, "BeginTime"}});
   CHECK(by_id(jobs, "13")->restarts == 1);
   CHECK(by_id(jobs, "2")->explained.find("killed with signal 9") != std::string::npos);
@@ -234,6 +234,43 @@ TEST_CASE("reasons for waiting come with what to do") {
   // What is to be typed holds the id.
   CHECK(parse_squeue("77|PENDING||JobHeldUser\n")[0].explained.find("scontrol release 77") !=
         std::string::npos);
+}
+
+TEST_CASE("what never comes is told from what takes its time, and a reason for waiting from an end") {
+  struct Row {
+    const char *word, *reason;
+    bool never;
+    const char *remedy, *kept;  // the reason that is left
+  };
+  const Row rows[] = {
+      {"PENDING", "PartitionTimeLimit", true, "--walltime", "PartitionTimeLimit"},
+      {"PENDING", "PartitionNodeLimit", true, "nodes", "PartitionNodeLimit"},
+      {"PENDING", "PartitionConfig", true, "--queue", "PartitionConfig"},
+      {"PENDING", "BadConstraints", true, "--constraint", "BadConstraints"},
+      {"PENDING", "DependencyNeverSatisfied", true, "--dependencies", "DependencyNeverSatisfied"},
+      {"PENDING", "AssocMaxWallDurationPerJobLimit", true, "--walltime", "AssocMaxWallDurationPerJobLimit"},
+      {"PENDING", "QOSMaxNodePerJobLimit", true, "--qos", "QOSMaxNodePerJobLimit"},
+      {"PENDING", "AssocGrpNodeLimit", false, "", "AssocGrpNodeLimit"},
+      {"PENDING", "QOSMaxJobsPerUserLimit", false, "", "QOSMaxJobsPerUserLimit"},
+      {"PENDING", "PartitionDown", false, "", "PartitionDown"},
+      {"PENDING", "Dependency", false, "", "Dependency"},
+      {"PENDING", "Resources", false, "", "Resources"},
+      {"RUNNING", "PartitionTimeLimit", false, "", "PartitionTimeLimit"},
+      {"CANCELLED", "PartitionTimeLimit", false, "", ""},
+      {"CANCELLED", "Dependency", false, "", ""},
+      {"FAILED", "NonZeroExitCode", false, "", "NonZeroExitCode"},
+      {"TIMEOUT", "TimeLimit", false, "", "TimeLimit"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.word);
+    CAPTURE(row.reason);
+    const auto jobs = parse_squeue("9|" + std::string(row.word) + "||" + row.reason + "\n");
+    REQUIRE(jobs.size() == 1);
+    CHECK(jobs[0].never == row.never);
+    CHECK(jobs[0].remedy.empty() != row.never);
+    CHECK(jobs[0].remedy.find(row.remedy) != std::string::npos);
+    CHECK(jobs[0].reason == row.kept);
+  }
 }
 
 TEST_CASE("recorded refusals are told with their meaning, a silent controller as such") {

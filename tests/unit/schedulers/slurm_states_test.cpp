@@ -124,6 +124,8 @@ TEST_CASE("tasks of an array that ended early come from the accounting") {
                            {"sacct", kNoAccounting},
                            {"scontrol", kUnknown}}};
   CHECK(ask_one("5", forgetful).explained.find("knows 2 tasks") != std::string::npos);
+  CHECK(ask_one("5", forgetful).may_lack_tasks);
+  CHECK_FALSE(status.may_lack_tasks);
 }
 
 TEST_CASE("a controller that is down is no finding about a job") {
