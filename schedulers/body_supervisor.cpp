@@ -39,7 +39,7 @@ Lines alarm_lines(const JobSpec& job) {
               "  ddl_sleep() {",
               "    sleep \"$1\" &",
               "    ddl_sleeper=$!",
-              "    wait \"$ddl_sleeper\"",
+              "    wait \"$ddl_sleeper\" 2>/dev/null",
               "  }"};
   if (early) append(lines, {fmt::format("  ddl_sleep {}", limit - lead), "  kill -s USR1 \"$$\""});
   if (own_limit) {
@@ -136,12 +136,12 @@ Lines supervisor_lines(const JobSpec& job, const JobFolder& folder) {
       "  for ddl_name in $ddl_missed; do kill -s \"$ddl_name\" \"$ddl_child\" 2>/dev/null; done",
       "  while :; do",
       "    ddl_seen=$ddl_signals",
-      "    wait \"$ddl_child\"",
+      "    wait \"$ddl_child\" 2>/dev/null",
       "    ddl_status=$?",
       "    if [ \"$ddl_seen\" -eq \"$ddl_signals\" ]; then break; fi",
       "  done",
-      "  # bash 5.2 can lose the status of a child that ends in the instant of a signal, and then says 255 or 127",
-      "  case $ddl_ended$ddl_status in yes255 | yes127) ddl_status=143 ;; esac",
+      "  # bash 5.2 can lose the status of a child that ends in the instant of a signal, and then says -1 or 127",
+      "  case $ddl_ended$ddl_status in yes-1 | yes127) ddl_status=143 ;; esac",
       "  ddl_child=",
       "fi"};
   append(lines, again_lines(job, folder));

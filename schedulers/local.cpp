@@ -21,14 +21,18 @@ namespace {
 
 // The texts are constant; paths and numbers come as $1, $2, ...
 // Field 22 of stat is the start time; what stands before ") " may hold blanks.
+// The new process tells its own number and start time before it becomes the script: a short job is over before
+// anybody else could look. It lets go of the pipe then, which ends the substitution.
 constexpr const char* kStart =
     "umask 077\n"
-    "setsid nohup bash \"$1\" </dev/null >>\"$2\" 2>&1 &\n"
-    "pid=$!\n"
-    "stat=$(cat \"/proc/$pid/stat\") || exit 1\n"
-    "stat=${stat##*) }\n"
-    "set -- $stat\n"
-    "echo \"$pid-${20}@$(uname -n)\"\n";
+    "id=$(setsid nohup bash -c '\n"
+    "  stat=$(cat \"/proc/$$/stat\") || exit 1\n"
+    "  stat=${stat##*) }\n"
+    "  set -- \"$1\" \"$2\" $stat\n"
+    "  echo \"$$-${22}@$(uname -n)\"\n"
+    "  exec bash \"$1\" >>\"$2\" 2>&1' bash \"$1\" \"$2\" </dev/null 2>/dev/null &)\n"
+    "[ -n \"$id\" ] || exit 1\n"
+    "echo \"$id\"\n";
 constexpr const char* kLook =
     "uname -n\n"
     "for pid; do cat \"/proc/$pid/stat\" 2>/dev/null; done\n"

@@ -55,10 +55,10 @@ run timeout --preserve-status -s INT 2 "$DDLRUN" submit --local --launcher none 
 grep -q 'left alone' err || fail "nothing is said: $(cat err)"
 expect 0 'completed' "$DDLRUN" wait "$(head -n 1 out)"
 for i in 1 2 3 4; do
-  "$DDLRUN" submit --local --detach --name twin --launcher none --doctor off --walltime 5m 1x1x1 -- true > "id.$i" 2> /dev/null &
+  "$DDLRUN" submit --local --detach --name twin --launcher none --doctor off --walltime 5m 1x1x1 -- true > "id.$i" 2> "said.$i" &
 done
 wait
-[ "$(cat id.* | sort -u | wc -l)" -eq 4 ] || fail "ids: $(cat id.*)"
+[ "$(cat id.* | sort -u | wc -l)" -eq 4 ] || fail "ids: $(cat id.* said.*)"
 [ "$(find ddlrun-jobs -name 'twin-*' | wc -l)" -eq 4 ] || fail "folders: $(ls ddlrun-jobs)"
 
 # A damaged history is told, not overwritten, and no reason not to submit.

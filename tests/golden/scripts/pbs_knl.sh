@@ -111,7 +111,7 @@ if [ "$ddl_early$ddl_ended" = nono ]; then
   for ddl_name in $ddl_missed; do kill -s "$ddl_name" "$ddl_child" 2>/dev/null; done
   while :; do
     ddl_seen=$ddl_signals
-    wait "$ddl_child"
+    wait "$ddl_child" 2>/dev/null
     ddl_status=$?
     if [ "$ddl_seen" -eq "$ddl_signals" ]; then break; fi
   done

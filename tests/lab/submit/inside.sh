@@ -59,7 +59,7 @@ scenario_names_do_nothing() {
   same "words arrive as they are" "<$odd>|<-n>|<*>|<>|" "$(tail -n +2 "$work/out" | tr '\n' '|')"
   [ -z "$(find "$lab_home" -name PWNED)" ] || fail "something was executed"
   submit --name 'x $(touch PWNED)' 1x1x1 -- true
-  ends 3
+  ends 2
 }
 scenario_named_hosts() {
   submit --launcher srun --threads 1 1x2x1 node2,node4 -- hostname -s

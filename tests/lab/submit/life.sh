@@ -3,8 +3,7 @@
 # Sourced by ../submit.sh: cancelling, holding, depending, following.
 
 scenario_cancel_queued() {
-  begin --dependencies afterok:99999 1x1x1 -- true
-  [ "$status" -eq 0 ] || begin 1x5x1 -- true # Slurm may refuse a dependency on nobody
+  begin 1x5x1 -- true # there are 4 hosts: it waits for ever
   ddl cancel "$id"
   ends 0
   same "slurmctld says" CANCELLED "$(field "$id" JobState)"
@@ -106,7 +105,7 @@ scenario_same_second() {
 scenario_lists() {
   begin --name listed 1x1x1 -- true
   ddl jobs
-  prints "  $id  "
+  grep -qE "^ *$id " "$work/out" || fail "job $id is not in the list: $(cat "$work/out")"
   ddl jobs --json
   same "in the list" True "$(json "'$id' in [x['id'] for x in d['jobs']]")"
   ddl wait "$id"

@@ -32,7 +32,7 @@ scenario_too_long() { waits PartitionTimeLimit --queue short --walltime 2h 1x1x1
 
 scenario_mistakes_at_once() {
   run on node1 "$tool" submit --slurm 4x2x1 h1,h2,h3 --walltime 90 --mail nobody -- true
-  ends 3
+  ends 2
   [ "$(grep -c '^ddlrun: error: ' "$work/err")" -ge 3 ] || fail "not all mistakes: $(cat "$work/err")"
   [ ! -s "$work/out" ] || fail "stdout is not empty"
 }
@@ -74,10 +74,10 @@ scenario_job_of_another() {
 }
 scenario_unknown_ids() {
   ddl status 99999
-  ends 1
+  ends 3
   says "job 99999 is not known"
   ddl cancel 99999
-  ends 4
+  ends 3
   says "job 99999 is not known"
   ddl logs 99999
   ends 3
