@@ -4,6 +4,8 @@ add_custom_target(unit_tests)
 function(ddlrun_unit_tests room)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   set(target unit_${room})
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/support/doctest_main.cpp" PROPERTIES
+                              SKIP_PRECOMPILE_HEADERS ON)  # doctest's own code is made where main is
   ddlrun_executable(${target} SOURCES ${ARG_SOURCES} "${PROJECT_SOURCE_DIR}/tests/support/doctest_main.cpp"
                     LINK doctest::doctest ${ARG_LINK})
   target_compile_definitions(${target} PRIVATE DDLRUN_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
