@@ -106,7 +106,8 @@ std::string pbs_output(const JobSpec& job, const JobFolder& folder, bool torque)
 
 std::string mail_points(const std::string& events) {
   std::string letters;
-  for (const std::string_view event : split(events.empty() ? "end,fail" : events, ',')) {
+  const std::string wanted = events.empty() ? "end,fail" : events;
+  for (const std::string_view event : split(wanted, ',')) {
     if (event != "begin" && event != "end" && event != "fail") {
       refuse(fmt::format("mail_events: '{}' is no event", printable(event, 40)), "mail_events",
              "of begin, end, fail, joined by commas");

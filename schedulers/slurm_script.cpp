@@ -87,7 +87,8 @@ std::string dependency_list(const JobSpec& job) {
 
 std::string mail_types(const std::string& events) {
   std::vector<std::string> types;
-  for (const std::string_view event : split(events.empty() ? "end,fail" : events, ',')) {
+  const std::string wanted = events.empty() ? "end,fail" : events;
+  for (const std::string_view event : split(wanted, ',')) {
     if (event == "begin")
       types.emplace_back("BEGIN");
     else if (event == "end")
