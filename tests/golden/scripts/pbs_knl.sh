@@ -115,8 +115,8 @@ if [ "$ddl_early$ddl_ended" = nono ]; then
     ddl_status=$?
     if [ "$ddl_seen" -eq "$ddl_signals" ]; then break; fi
   done
-  # bash 5.2 can lose the status of a child that ends in the instant of a signal, and then says 255 or 127
-  case $ddl_ended$ddl_status in yes255 | yes127) ddl_status=143 ;; esac
+  # bash 5.2 can lose the status of a child that ends in the instant of a signal, and then says -1 or 127
+  case $ddl_ended$ddl_status in yes-1 | yes127) ddl_status=143 ;; esac
   ddl_child=
 fi
 
