@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view example = "node[01-04,7]-ib, h1,h2 or @hosts.txt";
 
-[[noreturn]] void refuse(std::string_view list, std::size_t column, std::string what,
-                         ErrorKind kind = ErrorKind::usage) {
+[[noreturn]] void refuse_list(std::string_view list, std::size_t column, std::string what,
+                              ErrorKind kind = ErrorKind::usage) {
   throw Error(kind,
               {std::move(what), fmt::format("host list '{}', column {}", printable(list, 60), column + 1),
                std::string(example)});
@@ -40,8 +40,9 @@ Range parse_range(std::string_view list, std::size_t column, std::string_view te
   const std::string_view last = dash == std::string_view::npos ? first : text.substr(dash + 1);
   const auto from = parse_unsigned(first, UINT64_MAX / 2);
   const auto to = parse_unsigned(last, UINT64_MAX / 2);
-  if (!from || !to) refuse(list, column, fmt::format("'{}' is not a range of numbers", printable(text, 40)));
-  if (*to < *from) refuse(list, column, fmt::format("range {}-{} descends", *from, *to));
+  if (!from || !to)
+    refuse_list(list, column, fmt::format("'{}' is not a range of numbers", printable(text, 40)));
+  if (*to < *from) refuse_list(list, column, fmt::format("range {}-{} descends", *from, *to));
   return {*from, *to, first.size() > 1 && first[0] == '0' ? first.size() : 0};
 }
 
@@ -52,12 +53,12 @@ Pattern parse_pattern(std::string_view list, std::size_t column, std::string_vie
     const std::size_t open = word.find('[', begin);
     pattern.texts.emplace_back(word.substr(begin, open - begin));
     if (pattern.texts.back().find(']') != std::string::npos) {
-      refuse(list, column + begin, "']' without '['");
+      refuse_list(list, column + begin, "']' without '['");
     }
     if (open == std::string_view::npos) return pattern;
     const std::size_t close = word.find(']', open);
-    if (close == std::string_view::npos) refuse(list, column + open, "'[' without ']'");
-    if (pattern.groups.size() == 2) refuse(list, column + open, "more than 2 bracket groups in a name");
+    if (close == std::string_view::npos) refuse_list(list, column + open, "'[' without ']'");
+    if (pattern.groups.size() == 2) refuse_list(list, column + open, "more than 2 bracket groups in a name");
     std::vector<Range> ranges;
     for (const auto part : split(word.substr(open + 1, close - open - 1), ',')) {
       ranges.push_back(parse_range(list, column + open, part));
@@ -126,20 +127,20 @@ std::vector<std::string> expand_host_list(std::string_view text, std::size_t lim
   while (true) {
     const std::size_t end = find_word_end(text, begin);
     const std::string_view word = text.substr(begin, end - begin);
-    if (word.empty()) refuse(text, begin, "an empty host name");
+    if (word.empty()) refuse_list(text, begin, "an empty host name");
     const Pattern pattern = parse_pattern(text, begin, word);
     const std::uint64_t count = count_names(pattern);
     if (count > limit - names.size()) {
-      refuse(text, begin,
-             fmt::format("'{}' stands for {} hosts, at most {} are taken", printable(word, 40),
-                         count == UINT64_MAX ? std::string("over 2^64") : std::to_string(count), limit),
-             ErrorKind::request);
+      refuse_list(text, begin,
+                  fmt::format("'{}' stands for {} hosts, at most {} are taken", printable(word, 40),
+                              count == UINT64_MAX ? std::string("over 2^64") : std::to_string(count), limit),
+                  ErrorKind::request);
     }
     const std::size_t before = names.size();
     append_names(pattern, 0, "", names);
     for (std::size_t i = before; i < names.size(); ++i) {
       if (!is_host_name(names[i])) {
-        refuse(text, begin, fmt::format("'{}' is not a host name", printable(names[i], 60)));
+        refuse_list(text, begin, fmt::format("'{}' is not a host name", printable(names[i], 60)));
       }
     }
     if (end == text.size()) return names;

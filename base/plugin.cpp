@@ -9,7 +9,7 @@
 namespace ddlrun {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path) {
+[[noreturn]] void refuse_plugin(const std::string& path) {
   const char* why = ::dlerror();
   throw Error(ErrorKind::request, {"cannot load the plug-in: " + printable(why == nullptr ? "" : why, 400),
                                    path, "ldd " + quote_shell(path)});
@@ -19,14 +19,14 @@ namespace {
 
 Plugin Plugin::open(const std::string& path) {
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) refuse(path);
+  if (handle == nullptr) refuse_plugin(path);
   // Never closed: drivers leave threads and exit handlers behind.
   return Plugin(std::shared_ptr<void>(handle, [](void*) {}), path);
 }
 
 void* Plugin::symbol(const char* name) const {
   void* found = ::dlsym(handle_.get(), name);
-  if (found == nullptr) refuse(path_);
+  if (found == nullptr) refuse_plugin(path_);
   return found;
 }
 

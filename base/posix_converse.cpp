@@ -18,7 +18,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr auto grace = std::chrono::milliseconds(500);  // from TERM to KILL, and from KILL to giving up
+constexpr auto term_grace = std::chrono::milliseconds(500);  // from TERM to KILL, and from KILL to giving up
 
 // Writing to a child that has just ended must not end us.
 class IgnoredPipeSignal {
@@ -85,7 +85,7 @@ class Talk {
     }
     ::kill(-child_.pid, pushes_ == 0 ? SIGTERM : SIGKILL);
     ++pushes_;
-    deadline_ = now + grace;
+    deadline_ = now + term_grace;
   }
 
   void listen() {

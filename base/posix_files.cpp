@@ -32,7 +32,7 @@ std::string parent_of(const std::string& path) {
   return parent.empty() ? "." : parent.string();
 }
 
-[[noreturn]] void refuse(std::string_view action, const std::string& path, int code) {
+[[noreturn]] void refuse_file(std::string_view action, const std::string& path, int code) {
   const std::string hint = code == ENOENT   ? "ls -l " + parent_of(path)
                            : code == EISDIR ? "a file in it: ls " + path
                            : code == EACCES ? "check the permissions; ls -ld " + path
@@ -62,13 +62,13 @@ void write_all(int descriptor, std::string_view bytes) {
 
 std::string PosixFiles::read(const std::string& path, std::uint64_t max_bytes) {
   const Descriptor d{path == "-" ? ::dup(0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (d.fd < 0) refuse("read", path, errno);
+  if (d.fd < 0) refuse_file("read", path, errno);
   std::string bytes;
   std::array<char, 1 << 16> buffer;
   while (true) {
     const ssize_t n = ::read(d.fd, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) refuse("read", path, errno);
+    if (n < 0) refuse_file("read", path, errno);
     if (n == 0) return bytes;
     bytes.append(buffer.data(), static_cast<std::size_t>(n));
     if (bytes.size() > max_bytes) {
@@ -81,12 +81,12 @@ std::string PosixFiles::read(const std::string& path, std::uint64_t max_bytes) {
 void PosixFiles::read_blocks(const std::string& path,
                              const std::function<void(std::string_view block)>& sink) {
   const Descriptor d{path == "-" ? ::dup(0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (d.fd < 0) refuse("read", path, errno);
+  if (d.fd < 0) refuse_file("read", path, errno);
   std::vector<char> buffer(1 << 18);
   while (true) {
     const ssize_t n = ::read(d.fd, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) refuse("read", path, errno);
+    if (n < 0) refuse_file("read", path, errno);
     if (n == 0) return;
     sink({buffer.data(), static_cast<std::size_t>(n)});
   }
@@ -97,7 +97,7 @@ std::optional<FilePart> PosixFiles::read_from(const std::string& path, std::uint
   const Descriptor d{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (d.fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
   struct stat status {};
-  if (d.fd < 0 || ::fstat(d.fd, &status) != 0) refuse("read", path, errno);
+  if (d.fd < 0 || ::fstat(d.fd, &status) != 0) refuse_file("read", path, errno);
   FilePart part;
   part.size = static_cast<std::uint64_t>(status.st_size);
   if (part.size <= offset) return part;
@@ -107,7 +107,7 @@ std::optional<FilePart> PosixFiles::read_from(const std::string& path, std::uint
     const ssize_t n = ::pread(d.fd, part.bytes.data() + filled, part.bytes.size() - filled,
                               static_cast<off_t>(offset + filled));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) refuse("read", path, errno);
+    if (n < 0) refuse_file("read", path, errno);
     if (n == 0) break;  // cut off meanwhile
     filled += static_cast<std::size_t>(n);
   }
@@ -121,10 +121,10 @@ void PosixFiles::write(const std::string& path, std::string_view bytes) {
   const std::string temporary = fmt::format("{}.tmp.{}", path, ::getpid());
   {
     const Descriptor d{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)};
-    if (d.fd < 0) refuse("write", path, errno);
+    if (d.fd < 0) refuse_file("write", path, errno);
     try {
       write_all(d.fd, bytes);
-      if (::fsync(d.fd) != 0) refuse("write", path, errno);
+      if (::fsync(d.fd) != 0) refuse_file("write", path, errno);
     } catch (...) {
       ::unlink(temporary.c_str());
       throw;
@@ -133,7 +133,7 @@ void PosixFiles::write(const std::string& path, std::string_view bytes) {
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
     const int code = errno;
     ::unlink(temporary.c_str());
-    refuse("write", path, code);
+    refuse_file("write", path, code);
   }
   sync_folder(parent_of(path));
 }
@@ -148,7 +148,7 @@ void PosixFiles::remove(const std::string& path) {
 
 std::string PosixFiles::make_folder(const std::string& prefix) {
   std::string name = prefix + "XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) refuse("make a folder", prefix, errno);
+  if (::mkdtemp(name.data()) == nullptr) refuse_file("make a folder", prefix, errno);
   return name;
 }
 
@@ -156,13 +156,13 @@ void PosixFiles::make_folders(const std::string& path) {
   std::error_code code;
   const bool is_new = std::filesystem::create_directories(path, code);
   if (!code && is_new) std::filesystem::permissions(path, std::filesystem::perms::owner_all, code);
-  if (code) refuse("make the folder", path, code.value());
+  if (code) refuse_file("make the folder", path, code.value());
 }
 
 bool PosixFiles::make_new_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0) return true;
   if (errno == EEXIST) return false;
-  refuse("make the folder", path, errno);
+  refuse_file("make the folder", path, errno);
 }
 
 }  // namespace ddlrun

@@ -20,7 +20,7 @@ namespace ddlrun {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 using Kind = ProbeAnswer::Kind;
 
 constexpr int headers = 28;  // of IP and UDP
@@ -65,7 +65,7 @@ Attempt try_on(const NetworkProbe& probe, const ProbePeer& peer, const std::stri
     Attempt attempt = try_once(probe, peer, address, port, "probe", deadline);
     if (attempt.answer.kind == Kind::timed_out) ++silent;
     const bool ended = attempt.answer.kind == Kind::connected || attempt.answer.kind == Kind::another_host;
-    if (ended || silent == 2 || Clock::now() + 150ms >= deadline) return attempt;
+    if (ended || silent == 2 || Steady::now() + 150ms >= deadline) return attempt;
     std::this_thread::sleep_for(150ms);
   }
 }
@@ -81,7 +81,7 @@ bool passes(const sockaddr_in& target, int bytes) {
   const std::string reply = fmt::format("{}{}", mtu_word, text.size());
   for (int attempt = 0; attempt < 3; ++attempt) {
     if (::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL) < 0) return false;
-    if (!wait_ready(socket.get(), POLLIN, Clock::now() + 250ms)) continue;
+    if (!wait_ready(socket.get(), POLLIN, Steady::now() + 250ms)) continue;
     std::array<char, 64> buffer{};
     const ssize_t n = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
     if (n > 0 && std::string_view(buffer.data(), static_cast<std::size_t>(n)) == reply) return true;
@@ -112,13 +112,13 @@ StreamRate measure_stream(const NetworkProbe& probe, const ProbePeer& peer, cons
   if (connected.error != 0 || !receive_line(descriptor, 4096, soon(deadline, 2s))) return rate;
   if (!send_text(descriptor, probe.own_id + " stream\n", soon(deadline, 1s))) return rate;
   const std::string block(256u << 10, 'x');
-  const auto begun = Clock::now();
+  const auto begun = Steady::now();
   const Deadline enough = soon(deadline, 1s);
-  while (Clock::now() < enough && send_text(descriptor, block, soon(deadline, 2s))) {
+  while (Steady::now() < enough && send_text(descriptor, block, soon(deadline, 2s))) {
   }
   ::shutdown(descriptor, SHUT_WR);
   const auto bytes = parse_unsigned(receive_line(descriptor, 32, soon(deadline, 3s)).value_or(""));
-  const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+  const double seconds = std::chrono::duration<double>(Steady::now() - begun).count();
   if (bytes && seconds > 0) rate.megabits_per_second = static_cast<double>(*bytes) * 8e-6 / seconds;
   return rate;
 }
@@ -212,7 +212,7 @@ void append(ProbeResult& all, ProbeResult&& some) {
 }  // namespace
 
 ProbeResult PosixNetwork::probe(const NetworkProbe& probe) {
-  const Deadline deadline = Clock::now() + probe.limit;
+  const Deadline deadline = Steady::now() + probe.limit;
   ProbeServer server(probe, deadline);
   std::vector<ProbeResult> parts(probe.peers.size());
   std::vector<std::thread> threads;
@@ -221,7 +221,7 @@ ProbeResult PosixNetwork::probe(const NetworkProbe& probe) {
         [&, i] { parts[i] = PeerProbe(probe, probe.peers[i], deadline).run(probe.stream && i == 0); });
   }
   for (std::thread& thread : threads) thread.join();
-  while (!server.all_said_bye() && Clock::now() < deadline) std::this_thread::sleep_for(20ms);
+  while (!server.all_said_bye() && Steady::now() < deadline) std::this_thread::sleep_for(20ms);
   ProbeResult result;
   for (ProbeResult& part : parts) append(result, std::move(part));
   result.not_listening = server.not_listening();

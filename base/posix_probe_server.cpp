@@ -15,7 +15,7 @@ namespace ddlrun {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t most_connections = 512;
 
@@ -35,7 +35,7 @@ void swallow(int descriptor, Deadline end) {
 }  // namespace
 
 Deadline soon(Deadline deadline, std::chrono::milliseconds span) {
-  return std::min(deadline, Clock::now() + span);
+  return std::min(deadline, Steady::now() + span);
 }
 
 ProbeServer::ProbeServer(const NetworkProbe& probe, Deadline deadline) : probe_(probe), deadline_(deadline) {
@@ -64,7 +64,7 @@ void ProbeServer::serve() {
   std::vector<pollfd> entries;
   for (const Socket& listener : listeners_) entries.push_back({listener.get(), POLLIN, 0});
   if (datagrams_) entries.push_back({datagrams_.get(), POLLIN, 0});
-  while (!stop_ && Clock::now() < deadline_) {
+  while (!stop_ && Steady::now() < deadline_) {
     if (::poll(entries.data(), entries.size(), 50) <= 0) continue;
     for (const pollfd& entry : entries) {
       if ((entry.revents & POLLIN) == 0) continue;

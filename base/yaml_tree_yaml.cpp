@@ -17,7 +17,7 @@ constexpr std::size_t max_bytes = 1u << 20;
 constexpr std::size_t max_depth = 32;
 constexpr std::size_t max_values = 20'000;
 
-[[noreturn]] void refuse(const std::string& file, const YAML::Mark& mark, std::string what) {
+[[noreturn]] void refuse_yaml(const std::string& file, const YAML::Mark& mark, std::string what) {
   throw Error(ErrorKind::request,
               {std::move(what), fmt::format("{}:{}:{}", file, mark.line + 1, mark.column + 1),
                "mend that line; `ddlrun diagnose --list` shows what the built-in file has"});
@@ -33,7 +33,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { OnScalar(mark, "?", anchor, ""); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    refuse(file_, mark, "an alias (*name); this file knows none");
+    refuse_yaml(file_, mark, "an alias (*name); this file knows none");
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
@@ -62,9 +62,9 @@ class TreeBuilder : public YAML::EventHandler {
   };
 
   void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-    if (anchor != 0) refuse(file_, mark, "an anchor (&name); this file knows none");
-    if (!tag.empty() && tag != "?" && tag != "!") refuse(file_, mark, "a tag " + printable(tag, 40));
-    if (++count_ > max_values) refuse(file_, mark, fmt::format("more than {} values", max_values));
+    if (anchor != 0) refuse_yaml(file_, mark, "an anchor (&name); this file knows none");
+    if (!tag.empty() && tag != "?" && tag != "!") refuse_yaml(file_, mark, "a tag " + printable(tag, 40));
+    if (++count_ > max_values) refuse_yaml(file_, mark, fmt::format("more than {} values", max_values));
   }
   bool expects_key() const {
     return !levels_.empty() && levels_.back().value.kind == YamlValue::Kind::mapping &&
@@ -72,14 +72,16 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void open_field(const YAML::Mark& mark, const std::string& key) {
     Level& level = levels_.back();
-    if (level.value.find(key) != nullptr) refuse(file_, mark, "the key '" + printable(key, 40) + "' twice");
+    if (level.value.find(key) != nullptr)
+      refuse_yaml(file_, mark, "the key '" + printable(key, 40) + "' twice");
     level.value.fields.emplace_back(key, YamlValue{});
     level.has_key = true;
   }
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlValue::Kind kind) {
     check(mark, tag, anchor);
-    if (expects_key()) refuse(file_, mark, "a key that is not a plain word");
-    if (levels_.size() >= max_depth) refuse(file_, mark, fmt::format("nested deeper than {}", max_depth));
+    if (expects_key()) refuse_yaml(file_, mark, "a key that is not a plain word");
+    if (levels_.size() >= max_depth)
+      refuse_yaml(file_, mark, fmt::format("nested deeper than {}", max_depth));
     Level level;
     level.value.kind = kind;
     set_place(level.value, mark);
@@ -138,7 +140,7 @@ YamlValue parse_yaml(std::string_view text, const std::string& file_name) {
     YAML::Parser parser(stream);
     parser.HandleNextDocument(builder);
   } catch (const YAML::Exception& error) {
-    refuse(file_name, error.mark, "not YAML: " + printable(error.msg, 200));
+    refuse_yaml(file_name, error.mark, "not YAML: " + printable(error.msg, 200));
   }
   return builder.take_root();
 }

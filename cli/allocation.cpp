@@ -5,10 +5,6 @@
 
 namespace ddlrun::cli {
 
-namespace {
-constexpr std::uint64_t max_hostfile_bytes = 64u << 20;
-}
-
 std::optional<Allocation> find_allocation(System& system) {
   const std::string slurm = system.environment.get("SLURM_JOB_NODELIST");
   if (!slurm.empty()) return Allocation{expand_host_list(slurm), "SLURM_JOB_NODELIST", ""};

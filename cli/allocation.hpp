@@ -4,11 +4,14 @@
 
 #include "base/doors.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace ddlrun::cli {
+
+constexpr std::uint64_t max_hostfile_bytes = 64u << 20;
 
 struct Allocation {
   std::vector<std::string> hosts;  // as the scheduler names them; Slurm may list one twice

@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/host_list.hpp"
-#include "cli/allocation.hpp"
 #include "base/text.hpp"
+#include "cli/allocation.hpp"
 #include "cli/job_machines.hpp"
 #include "doctor/job.hpp"
 #include "rankfile/rankfile_names.hpp"
@@ -22,8 +22,6 @@ namespace ddlrun::cli {
 namespace {
 
 using doctor::Job;
-
-constexpr std::uint64_t max_hostfile_bytes = 64u << 20;
 
 std::uint32_t parse_count(const std::string& text, const char* option, const char* example,
                           std::uint64_t most) {
@@ -46,7 +44,7 @@ std::vector<std::uint16_t> parse_ports(const DoctorJobOptions& options, const En
 }
 
 // Where the names of the job's hosts come from, as mpirun would look for them.
-void find_allocation(System& system, const DoctorJobOptions& options, Job& job) {
+void set_allocation(System& system, const DoctorJobOptions& options, Job& job) {
   const std::string file = options.hosts.starts_with('@') ? options.hosts.substr(1) : options.hostfile;
   if (!file.empty()) {
     job.hostfile_path = file;
@@ -113,7 +111,7 @@ void count_rankfile(Job& job, const std::vector<std::string>& hosts) {
   if (job.ranks == 0) job.ranks = lines;
 }
 
-void count_ranks(Job& job, const std::vector<std::string>& hosts) {
+void spread_ranks(Job& job, const std::vector<std::string>& hosts) {
   if (!job.rankfile_text.empty()) return count_rankfile(job, hosts);
   if (job.dims) {
     if (job.ranks == 0) job.ranks = job.dims->world_size();
@@ -195,8 +193,8 @@ Job find_job(System& system, const DoctorJobOptions& options) {
     job.rankfile_path = options.rankfile;
     job.rankfile_text = system.files.read(options.rankfile, rankfile::max_rankfile_bytes);
   }
-  find_allocation(system, options, job);
-  count_ranks(job, find_job_hosts(system, options, job));
+  set_allocation(system, options, job);
+  spread_ranks(job, find_job_hosts(system, options, job));
   return job;
 }
 

@@ -34,8 +34,12 @@ std::string because(const JobStatus& status) {
   return printable(status.explained, 400) + " (" + printable(status.reason) + ")";  // the clear words first
 }
 
-// The diagnosis of the log, or "" where there is none to give, or it stands in the log.
-std::string diagnose_log(System& system, const KnownJob& job, int status) {
+// What the log says: the diagnosis, or "" where there is none to give, or it stands in the log; and the rank
+// that failed first: srun's own status is the greatest of all, also of those that it ended itself.
+struct LogWords {
+  std::string diagnosis, first;
+};
+LogWords read_log_words(System& system, const KnownJob& job, int status) {
   if (job.output.empty() || !system.files.exists(job.output)) return {};
   diagnose::LogAnalysis analysis(diagnose::builtin_signatures());
   bool told = false;
@@ -48,24 +52,35 @@ std::string diagnose_log(System& system, const KnownJob& job, int status) {
     before = block.substr(block.size() - std::min(block.size(), told_already.size()));
   });
   analysis.end_source();
-  if (told) return {};
-  const auto found = analysis.diagnosis({status, starter_of(job.scheduler)});
-  return found.verdict == diagnose::Verdict::cause_found ? diagnose::render_diagnosis(found) : std::string();
+  auto found = analysis.diagnosis({status, starter_of(job.scheduler)});
+  LogWords words;
+  if (found.first_failing && found.first_failing->place.rank) {
+    const diagnose::FailingRank& first = *found.first_failing;
+    words.first = fmt::format("rank {}{} failed first: {}", *first.place.rank,
+                              first.place.host.empty() ? "" : " on " + printable(first.place.host, 64),
+                              printable(first.how, 200));
+    // What the others were ended with says nothing about the cause.
+    if (status > 128) found = analysis.diagnosis({std::nullopt, starter_of(job.scheduler)});
+  }
+  if (!told && found.verdict == diagnose::Verdict::cause_found)
+    words.diagnosis = diagnose::render_diagnosis(found);
+  return words;
 }
 
-std::string how_it_failed(const KnownJob& job, const JobStatus& status) {
+std::string how_it_failed(const KnownJob& job, const JobStatus& status, const std::string& first) {
   if (!status.exit_status) return "failed";
   std::string text = fmt::format("failed with exit status {}", *status.exit_status);
+  if (!first.empty()) return text + ": " + first;
   const std::string meaning = diagnose::status_meaning({status.exit_status, starter_of(job.scheduler)});
   return meaning.empty() ? text : text + ": " + meaning;
 }
 
-std::string how_it_ended(const KnownJob& job, const JobStatus& status) {
+std::string how_job_ended(const KnownJob& job, const JobStatus& status, const std::string& first) {
   switch (status.state) {
     case JobState::completed:
       return "completed";
     case JobState::failed:
-      return how_it_failed(job, status);
+      return how_it_failed(job, status, first);
     case JobState::cancelled:
       return "was cancelled";
     case JobState::timed_out:
@@ -142,13 +157,17 @@ Error unknown_job_error(const KnownJob& job, const JobStatus& status) {
   return Error(ErrorKind::request, {what, "", "ddlrun jobs"});
 }
 
-JobStatus status_of_written(const KnownJob& job, int written) {
+JobStatus status_of_written(const KnownJob& job, int written, bool timed_out) {
   JobStatus status;
   status.id = job.id;
   status.state = written == 0 ? JobState::completed : JobState::failed;
   status.exit_status = written;
   if (written > 128 && written <= 128 + 64) status.signal = written - 128;
   status.word = "by its own exit_status file";
+  if (timed_out && written != 0) {
+    status.state = JobState::timed_out;
+    status.explained = "its walltime was used up";
+  }
   return status;
 }
 
@@ -160,9 +179,10 @@ std::string render_state(const JobStatus& status) {
   return why.empty() ? text : text + ", " + why;
 }
 
-std::string render_end(const KnownJob& job, const JobStatus& status) {
+std::string render_end(const KnownJob& job, const JobStatus& status, const std::string& first) {
   const std::string name = job.name.empty() ? "" : " (" + printable(job.name, 64) + ")";
-  std::string text = fmt::format("job {}{} {}", printable(job.id, 64), name, how_it_ended(job, status));
+  std::string text =
+      fmt::format("job {}{} {}", printable(job.id, 64), name, how_job_ended(job, status, first));
   if (status.restarts > 0)
     text += fmt::format(", after {} restart{}", status.restarts, status.restarts > 1 ? "s" : "");
   // "NonZeroExitCode" and the time limit's own words say nothing more; what to do is told beneath.
@@ -175,7 +195,7 @@ std::string render_end(const KnownJob& job, const JobStatus& status) {
   for (const JobStatus& task : status.tasks) {
     if (task.state == JobState::completed) continue;
     KnownJob part = job;
-    text += fmt::format("\n  {} {}", printable(task.id, 64), how_it_ended(part, task));
+    text += fmt::format("\n  {} {}", printable(task.id, 64), how_job_ended(part, task, ""));
   }
   return text;
 }
@@ -183,12 +203,11 @@ std::string render_end(const KnownJob& job, const JobStatus& status) {
 void tell_job_end(System& system, const KnownJob& job, const JobStatus& status) {
   const bool badly = status.state == JobState::failed || status.state == JobState::out_of_memory ||
                      status.state == JobState::node_failed;
-  if (badly) {
-    const std::string found = diagnose_log(system, job, status.exit_status.value_or(1));
-    if (!found.empty()) system.err("ddlrun: what the job's log says:\n" + found);
-  }
+  LogWords words;
+  if (badly) words = read_log_words(system, job, status.exit_status.value_or(1));
+  if (!words.diagnosis.empty()) system.err("ddlrun: what the job's log says:\n" + words.diagnosis);
   const std::string log = job.output.empty() ? "" : "; log " + printable(job.output, 300);
-  system.err("ddlrun: " + render_end(job, status) + log + "\n");
+  system.err("ddlrun: " + render_end(job, status, words.first) + log + "\n");
   const std::string next = next_step(system, job, status);
   if (!next.empty()) system.err("  try: " + next + "\n");
 }

@@ -18,13 +18,14 @@ int exit_status_of(const schedulers::JobStatus& status);
 Error unknown_job_error(const KnownJob& job, const schedulers::JobStatus& status);
 
 // The state of a job whose script has written its exit status, where the scheduler tells nothing.
-schedulers::JobStatus status_of_written(const KnownJob& job, int written);
+schedulers::JobStatus status_of_written(const KnownJob& job, int written, bool timed_out);
 
 // "queued, Resources: ...", "running on node[1-2]"
 std::string render_state(const schedulers::JobStatus& status);
 
-// "job 12 (train) failed with exit status 139: ..."
-std::string render_end(const KnownJob& job, const schedulers::JobStatus& status);
+// "job 12 (train) failed with exit status 139: ..."; `first` tells which rank failed first, where it is
+// known.
+std::string render_end(const KnownJob& job, const schedulers::JobStatus& status, const std::string& first);
 
 // The end on stderr, with the diagnosis of the log where it ended badly and the log does not hold one.
 void tell_job_end(System& system, const KnownJob& job, const schedulers::JobStatus& status);

@@ -131,7 +131,7 @@ class Follower {
     silent_ = true;
     for (Followed& one : followed_) {
       if (one.over || !one.written || pace_.failures == 0) continue;
-      one.status = status_of_written(one.job, *one.written);
+      one.status = status_of_written(one.job, *one.written, was_timed_out(system_, one.job));
       one.over = true;
     }
   }

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "cli/job_options.hpp"
 #include "cli/job_submission.hpp"
+#include "cli/job_template.hpp"
 #include "cli/state_folder.hpp"
 #include "schedulers/history.hpp"
 
@@ -20,8 +21,6 @@ namespace {
 using schedulers::JobEntry;
 using schedulers::JobHistory;
 using schedulers::JobStatus;
-
-constexpr std::uint64_t max_settings_bytes = 1u << 20;
 
 std::int64_t seconds_now(System& system) {
   return std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
@@ -40,14 +39,14 @@ void with_history(System& system, bool make, const std::function<void(JobHistory
   }
 }
 
-// Where the log is, by the settings that were written beside the script.
-std::string find_log(System& system, const KnownJob& job) {
+// Its queue, and where its log is, by the settings that were written beside the script.
+void add_settings(System& system, KnownJob& job) {
   const std::string file = job.folder + "/ddlrun.yaml";
   schedulers::JobSpec spec;
   try {
     std::vector<Message> mistakes;
     const auto settings =
-        schedulers::read_job_settings(system.files.read(file, max_settings_bytes), file, mistakes);
+        schedulers::read_job_settings(system.files.read(file, schedulers::max_settings_bytes), file, mistakes);
     const auto text = [&](const std::string& key) {
       const auto found = settings.find(key);
       return found == settings.end() ? std::string() : found->second.value.text;
@@ -55,10 +54,11 @@ std::string find_log(System& system, const KnownJob& job) {
     if (settings.count("array") > 0) spec.array.emplace();
     spec.output = text("output");
     spec.working_folder = text("working_folder");
+    job.queue = text("queue");
   } catch (const Error&) {
     spec.output.clear();  // the folder is gone, or was made by hand
   }
-  return log_of(spec, job.files(), job.id, job.task);
+  if (tells_log(system, job)) job.output = log_of(spec, job.files(), job.id, job.task);
 }
 
 KnownJob known_job(System& system, const JobEntry& entry, const std::string& task) {
@@ -68,7 +68,7 @@ KnownJob known_job(System& system, const JobEntry& entry, const std::string& tas
   job.name = entry.name;
   job.folder = entry.folder;
   job.task = task;
-  job.output = find_log(system, job);
+  add_settings(system, job);
   job.submitted =
       fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(entry.submitted_at)));
   return job;

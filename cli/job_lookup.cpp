@@ -22,9 +22,8 @@ using schedulers::JobState;
 using schedulers::JobStatus;
 using schedulers::SchedulerKind;
 
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds answer_patience{60};
 constexpr std::size_t max_id_bytes = 200;
-constexpr std::uint64_t max_settings_bytes = 1u << 20;
 constexpr std::uint64_t most_tasks = 100000;
 
 // An id goes to a scheduler's command as a word: nothing that could be an option or more than one word.
@@ -60,12 +59,36 @@ std::optional<KnownJob> find_remembered(System& system, const std::string& id) {
   return known;
 }
 
+// An array that the scheduler has forgotten as a whole, by what its tasks wrote; `unknown` where none did.
+JobStatus status_of_tasks(System& system, const KnownJob& job, const JobStatus& unknown) {
+  std::vector<JobStatus> tasks;
+  std::size_t silent = 0;
+  for (const std::uint64_t index : submitted_tasks(system, job)) {
+    KnownJob task = job;
+    task.id = task_id(job, index);
+    task.task = std::to_string(index);
+    const auto written = read_exit_status(system, task);
+    silent += written ? 0 : 1;
+    JobStatus status;
+    status.id = task.id;
+    tasks.push_back(written ? status_of_written(task, *written, false) : status);
+  }
+  const std::size_t all = tasks.size();
+  if (all == silent) return unknown;
+  JobStatus joined = schedulers::join_tasks(job.id, std::move(tasks));
+  if (silent == 0) return joined;
+  joined.explained =
+      fmt::format("{} of its {} tasks left no exit status: cancelled, lost, or never started", silent, all);
+  if (joined.state == JobState::completed) joined.state = JobState::unknown;
+  return joined;
+}
+
 }  // namespace
 
 schedulers::Ask asker(System& system) {
   return [&system](const Command& command) {
     ProcessLimits limits;
-    limits.timeout = patience;
+    limits.timeout = answer_patience;
     return system.processes.run(command, limits);
   };
 }
@@ -108,8 +131,8 @@ std::string submitted_setting(System& system, const KnownJob& job, const std::st
   const std::string file = job.folder + "/ddlrun.yaml";
   try {
     std::vector<Message> mistakes;
-    const auto settings =
-        schedulers::read_job_settings(system.files.read(file, max_settings_bytes), file, mistakes);
+    const auto settings = schedulers::read_job_settings(
+        system.files.read(file, schedulers::max_settings_bytes), file, mistakes);
     const auto found = settings.find(key);
     return found == settings.end() ? std::string() : found->second.value.text;
   } catch (const Error&) {
@@ -168,6 +191,11 @@ std::optional<KnownJob> read_next_job(System& system, const KnownJob& job) {
   return next;
 }
 
+bool was_timed_out(System& system, const KnownJob& job) {
+  return job.ours() && job.scheduler == SchedulerKind::local &&
+         system.files.exists(job.folder + "/timed_out");
+}
+
 std::vector<JobStatus> read_job_states(System& system, const std::vector<KnownJob>& jobs) {
   std::map<SchedulerKind, std::vector<JobId>> asked;
   for (const KnownJob& job : jobs) asked[job.scheduler].push_back(job.id);
@@ -183,7 +211,8 @@ std::vector<JobStatus> read_job_states(System& system, const std::vector<KnownJo
     status.id = job.id;
     if (status.state == JobState::unknown) {
       const auto written = read_exit_status(system, job);
-      if (written) status = status_of_written(job, *written);
+      if (written) status = status_of_written(job, *written, was_timed_out(system, job));
+      if (!written && job.task.empty()) status = status_of_tasks(system, job, status);
     }
     if (status.may_lack_tasks && status.tasks.size() == submitted_tasks(system, job).size()) {
       status.may_lack_tasks = false;  // the job's own settings tell that these were all

@@ -23,6 +23,7 @@ struct KnownJob {
   std::string folder;     // likewise
   std::string task;       // its index, of one task of an array
   std::string output;     // its log; "" of an array as a whole
+  std::string queue;      // as it was asked for; "" where nothing was said
   std::string submitted;  // "2026-11-02 10:20:30"
   bool ours() const { return !folder.empty(); }
   schedulers::JobFolder files() const { return {folder}; }
@@ -47,6 +48,9 @@ std::string task_id(const KnownJob& job, std::uint64_t index);
 
 // What the job's script wrote when it ended; nothing while it has not.
 std::optional<int> read_exit_status(System& system, const KnownJob& job);
+
+// Whether the script of a job without scheduler ended it at its walltime.
+bool was_timed_out(System& system, const KnownJob& job);
 
 // The job in which this one goes on, remembered from now on; nothing where there is none.
 std::optional<KnownJob> read_next_job(System& system, const KnownJob& job);

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/host_list.hpp"
 #include "base/text.hpp"
+#include "cli/allocation.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,6 @@ namespace ddlrun::cli {
 
 namespace {
 
-constexpr std::uint64_t max_hostfile_bytes = 64u << 20;
 constexpr int assumed_packages = 2;  // a Minsky: what rank_gen.py was written for
 constexpr int assumed_cores = 10;
 
@@ -54,7 +54,7 @@ JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& as
   return one_for_all(std::move(machine), hosts);
 }
 
-[[noreturn]] void refuse_silent(const std::vector<RemoteMachine>& asked) {
+[[noreturn]] void refuse_silent_machines(const std::vector<RemoteMachine>& asked) {
   std::vector<std::string> silent;
   std::string failure;
   for (const RemoteMachine& remote : asked) {
@@ -115,7 +115,7 @@ JobMachines find_job_machines(System& system, const std::vector<std::string>& ho
   const auto answered =
       std::count_if(asked.begin(), asked.end(), [](const auto& r) { return r.machine.has_value(); });
   if (answered == 0) return assume_machines(system, asked, hosts.size(), unprobed);
-  if (static_cast<std::size_t>(answered) < hosts.size()) refuse_silent(asked);
+  if (static_cast<std::size_t>(answered) < hosts.size()) refuse_silent_machines(asked);
   return collect(std::move(asked));
 }
 

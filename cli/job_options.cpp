@@ -2,6 +2,7 @@
 #include "cli/job_options.hpp"
 
 #include "base/text.hpp"
+#include "cli/job_template.hpp"
 #include "schedulers/scheduler.hpp"
 #include "schedulers/site_rules.hpp"
 
@@ -56,14 +57,42 @@ void set_scheduler(JobSettings& settings, const JobOptions& options) {
   if (!found.empty()) settings["scheduler"] = schedulers::flag_setting("scheduler", found, "--" + found);
 }
 
-// "submit 4x2x1 ./train": neither a shape nor a host has a slash.
+// "h1" and "h2" are hosts apart; "python" and "train.py" are a program.
+bool are_numbered_alike(const std::vector<std::string>& words) {
+  const auto stem = [](const std::string& word) {
+    const std::size_t last = word.find_last_not_of("0123456789");
+    return last == std::string::npos ? std::string() : word.substr(0, last + 1);
+  };
+  return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+    return !stem(word).empty() && stem(word) == stem(words[0]) && stem(word) != word;
+  });
+}
+
+// "submit 4x2x1 ./train", "submit 4x2x1 python train.py": a shape begins with a digit, neither it nor a host
+// has a slash, and hosts are one word.
 void refuse_program_without_dashes(const JobOptions& options) {
-  if (!options.program.empty()) return;
-  for (const std::string& word : {options.dims, options.hosts}) {
-    if (word.find('/') == std::string::npos) continue;
-    throw Error(ErrorKind::usage, {fmt::format("'{}' is neither DIMS nor HOSTS", printable(word, 60)),
-                                   "the program stands behind '--'", "-- " + printable(word, 60)});
+  std::vector<std::string> words = options.extra;
+  if (!options.hosts.empty()) words.insert(words.begin(), options.hosts);
+  const bool no_shape = !options.dims.empty() && (options.dims[0] < '0' || options.dims[0] > '9');
+  if (no_shape) words.insert(words.begin(), options.dims);
+  const bool slash = !words.empty() && options.program.empty() && words[0].find('/') != std::string::npos;
+  if (!no_shape && !slash && options.extra.empty()) return;
+  if (options.program.empty() && !(no_shape && options.hosts.empty() && !slash)) {
+    const std::string what = fmt::format("'{}' is neither DIMS nor HOSTS", printable(words[0], 60));
+    if (are_numbered_alike(words))
+      throw Error(ErrorKind::usage,
+                  {fmt::format("'{}' is not an argument of ddlrun submit",
+                               printable(options.extra.empty() ? words[0] : options.extra[0], 60)),
+                   "", "hosts as one word, with commas: " + printable(join(words, ","), 200)});
+    throw Error(ErrorKind::usage,
+                {what, "the program stands behind '--'", "-- " + printable(render_shell(words), 200)});
   }
+  if (options.extra.empty()) return;  // the shape is refused where shapes are read
+  throw Error(
+      ErrorKind::usage,
+      {fmt::format("'{}' is not an argument of ddlrun submit", printable(options.extra[0], 60)), "",
+       are_numbered_alike(words) ? "hosts as one word, with commas: " + printable(join(words, ","), 200)
+                                 : std::string("ddlrun submit --help")});
 }
 
 JobSettings settings_of_flags(const JobOptions& options) {
@@ -182,6 +211,15 @@ bool is_typed(const Message& mistake) {
          mistake.where == "behind '--'";
 }
 
+// "submit 4x2x1 python": one bare word more, and no program.
+void hint_at_dashes(const JobOptions& options, std::vector<Message>& mistakes) {
+  if (options.hosts.empty() || options.hosts.find_first_of(",[@") != std::string::npos) return;
+  for (Message& mistake : mistakes)
+    if (mistake.what == "there is no program")
+      mistake.hint = fmt::format("-- {}   # if that is the program: it stands behind '--'",
+                                 printable(quote_shell(options.hosts), 60));
+}
+
 }  // namespace
 
 std::string absolute_path(const Environment& environment, const std::string& path) {
@@ -230,8 +268,10 @@ WantedJob read_wanted_job(System& system, const JobOptions& options) {
   wanted.site = find_site(system, wanted.settings);
   wanted.settings = lay_over_shape(std::move(wanted.settings), settings_of_site(wanted.site, mistakes));
   add_own(system.environment, wanted.settings);
+  find_template(system.environment, wanted.site, wanted.settings);
   wanted.reading = schedulers::read_job(wanted.settings);
   auto& all = wanted.reading.mistakes;
+  hint_at_dashes(options, all);
   const bool typed = mistakes.empty() && std::all_of(all.begin(), all.end(), is_typed);
   all.insert(all.begin(), mistakes.begin(), mistakes.end());
   const schedulers::JobSpec& job = wanted.reading.job;
@@ -239,6 +279,11 @@ WantedJob read_wanted_job(System& system, const JobOptions& options) {
   all.insert(all.end(), breaches.begin(), breaches.end());
   all = schedulers::sorted_by_place(std::move(all));
   if (typed && breaches.empty()) wanted.mistakes_kind = ErrorKind::usage;
+  if (!all.empty()) return wanted;
+  wanted.user_configuration = find_user_configuration(system);
+  read_template(system, wanted);
+  const bool only_typed = std::all_of(all.begin(), all.end(), is_typed);
+  wanted.mistakes_kind = only_typed ? ErrorKind::usage : ErrorKind::request;
   return wanted;
 }
 
@@ -250,6 +295,7 @@ int tell_mistakes(System& system, const WantedJob& wanted) {
 void add_job_options(CLI::App& app, JobOptions& options) {
   app.add_option("DIMS", options.dims, "ranks per node x nodes per rack x racks: 4x2x1");
   app.add_option("HOSTS", options.hosts, "these hosts, not any: h1,h2 or node[01-04]");
+  app.add_option("WORD", options.extra, "")->group("");
   app.add_option("--job", options.file, "the job's file (./ddlrun.yaml, if it is there)");
   app.add_flag("--slurm", options.slurm, "hand it to Slurm");
   app.add_flag("--pbs", options.pbs, "hand it to OpenPBS or PBS Pro");

@@ -21,7 +21,8 @@ class App;
 namespace ddlrun::cli {
 
 struct JobOptions {
-  std::string dims, hosts;  // positional
+  std::string dims, hosts;         // positional
+  std::vector<std::string> extra;  // more words, which are nothing
   std::string file;         // --job; "": ./ddlrun.yaml if there is one
   bool slurm = false, pbs = false, torque = false, local = false;
   std::map<std::string, std::vector<std::string>> flags;  // by key, as typed
@@ -36,6 +37,8 @@ struct WantedJob {
   schedulers::JobSettings settings;  // all layers
   templates::SiteProfile site;
   schedulers::JobReading reading;
+  std::string user_configuration;  // the file for all of the user's jobs; "" if there is none
+  std::string template_text;       // of the user's own job script, if there is one
   // What the mistakes are: usage where all of them stand on the command line, else request.
   ErrorKind mistakes_kind = ErrorKind::request;
 };

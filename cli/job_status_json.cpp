@@ -27,6 +27,8 @@ ordered_json status_fields(const schedulers::JobStatus& status) {
   fields["never"] = status.never;
   fields["remedy"] = status.remedy;
   fields["hosts"] = status.hosts;
+  fields["queue"] = status.queue;
+  fields["run_seconds"] = status.run_seconds ? ordered_json(*status.run_seconds) : ordered_json(nullptr);
   fields["restarts"] = status.restarts;
   return fields;
 }
@@ -44,6 +46,7 @@ std::string render_status_json(const std::vector<JobAndStatus>& jobs) {
   for (const auto& [job, status] : jobs) {
     ordered_json entry = status_fields(status);
     entry["id"] = job.id;
+    if (status.queue.empty()) entry["queue"] = job.queue;
     entry["scheduler"] = name_of(job.scheduler);
     entry["name"] = text_or_null(job.name);
     entry["folder"] = text_or_null(job.folder);

@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/job_history.hpp"
+#include "cli/job_template.hpp"
+#include "cli/state_folder.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -38,13 +40,28 @@ Command without_variables(Command command, const std::vector<std::string>& names
   return env;
 }
 
+bool fits_directive(schedulers::SchedulerKind kind, const std::string& path) {
+  const bool slurm = kind == schedulers::SchedulerKind::slurm;
+  if (!slurm && path.find_first_of("%:,") != std::string::npos) return false;  // PBS: HOST:PATH
+  try {
+    schedulers::directive_value(schedulers::ValueKind::path, path, "the job's folder");
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
-std::string job_folder_name(const std::string& working_folder, const std::string& job_name,
-                            std::chrono::system_clock::time_point time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  return fmt::format("{}/ddlrun-jobs/{}-{:%Y%m%d-%H%M%S}", working_folder, job_name,
-                     fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)));
+std::string find_job_folder(System& system, const schedulers::JobSpec& job) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(system.clock.now());
+  const std::string name = fmt::format("{}-{:%Y%m%d-%H%M%S}", job.name,
+                                       fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)));
+  const std::string usual = job.working_folder + "/ddlrun-jobs/" + name;
+  if (job.scheduler == schedulers::SchedulerKind::local || fits_directive(job.scheduler, usual)) return usual;
+  const std::string state =
+      find_state_folder(system.environment, "the job's files", "export HOME") + "/jobs/";
+  return fits_directive(job.scheduler, state) ? state + name : usual;  // it is refused with its reason
 }
 
 PreparedJob prepare_job(System& system, const WantedJob& wanted, const schedulers::Scheduler& scheduler,
@@ -52,7 +69,8 @@ PreparedJob prepare_job(System& system, const WantedJob& wanted, const scheduler
   const schedulers::JobSpec& job = wanted.reading.job;
   PreparedJob prepared;
   prepared.folder = {folder};
-  prepared.script = scheduler.render(job, prepared.folder, wanted.site).text();
+  prepared.script = job.script_template.empty() ? scheduler.render(job, prepared.folder, wanted.site).text()
+                                                : fill_job_template(wanted, prepared.folder);
   prepared.left_out = scheduler.overriding_variables(system.environment.variables);
   prepared.submit =
       without_variables(scheduler.submit_command(job, prepared.folder.script()), prepared.left_out);
@@ -61,17 +79,18 @@ PreparedJob prepare_job(System& system, const WantedJob& wanted, const scheduler
 
 KnownJob submit_job(System& system, const WantedJob& wanted, const schedulers::Scheduler& scheduler) {
   const schedulers::JobSpec& job = wanted.reading.job;
-  const std::string name = job_folder_name(job.working_folder, job.name, system.clock.now());
+  const std::string name = find_job_folder(system, job);
   prepare_job(system, wanted, scheduler, name);  // what cannot be rendered leaves no folder behind
   const PreparedJob prepared = prepare_job(system, wanted, scheduler, make_job_folder(system, name));
   system.files.write(prepared.folder.script(), prepared.script);
   system.files.write(prepared.folder.path + "/ddlrun.yaml", render_job_settings(wanted.settings));
+  if (!job.script_template.empty()) system.files.write(kept_template(prepared.folder), wanted.template_text);
   KnownJob known;
   known.id = scheduler.read_submission(asker(system)(prepared.submit));
   known.scheduler = job.scheduler;
   known.name = job.name;
   known.folder = prepared.folder.path;
-  known.output = log_of(job, prepared.folder, known.id);
+  if (tells_log(system, known)) known.output = log_of(job, prepared.folder, known.id);
   remember_job(system, known);
   return known;
 }

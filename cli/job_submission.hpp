@@ -13,9 +13,10 @@
 
 namespace ddlrun::cli {
 
-// NAME-YYYYMMDD-HHMMSS below WORKING_FOLDER/ddlrun-jobs, by UTC.
-std::string job_folder_name(const std::string& working_folder, const std::string& job_name,
-                            std::chrono::system_clock::time_point time);
+// NAME-YYYYMMDD-HHMMSS below WORKING_FOLDER/ddlrun-jobs, by UTC. The log's path stands in a directive, which
+// takes no blanks: a job of a working folder that has some is kept in the state folder, whatever the
+// scheduler.
+std::string find_job_folder(System& system, const schedulers::JobSpec& job);
 
 struct PreparedJob {
   schedulers::JobFolder folder;

@@ -15,7 +15,7 @@ namespace {
 using launch::PlacementCount;
 using launch::PlacementRow;
 
-constexpr std::chrono::seconds patience{10};  // for mpirun to end a stalled job by itself
+constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stalled job by itself
 
 std::string first_that_is_not_ok(const std::vector<PlacementRow>& rows) {
   for (const PlacementRow& row : rows) {
@@ -93,7 +93,7 @@ void LaunchAttention::tell_news(Time now) {
 int LaunchAttention::tick(Time now, const std::vector<std::string>& below) {
   tell_news(now);
   if (is_lost(now, std::count(below.begin(), below.end(), "ssh"))) return SIGKILL;
-  if (ending_since_) return now - *ending_since_ > patience ? SIGKILL : 0;
+  if (ending_since_) return now - *ending_since_ > stall_patience ? SIGKILL : 0;
   if (!stalled_ || !run_.end_on_stall) return 0;
   ending_since_ = now;
   system_.err("ddlrun: the job is ended, as --on-stall end asks\n");

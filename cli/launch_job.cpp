@@ -96,8 +96,8 @@ std::vector<const MachineTopology*> machine_pointers(const LaunchJob& job) {
   return machines;
 }
 
-std::uint32_t count_ranks(const LaunchOptions& options, const LaunchJob& job,
-                          const std::vector<rankfile::RankLine>& lines) {
+std::uint32_t ranks_of(const LaunchOptions& options, const LaunchJob& job,
+                       const std::vector<rankfile::RankLine>& lines) {
   if (job.plan) return job.plan->dims.world_size();
   if (!options.dims.empty()) return topology::parse_dims(options.dims).world_size();
   return static_cast<std::uint32_t>(lines.size());
@@ -143,11 +143,11 @@ LaunchJob take_rankfile(System& system, const LaunchOptions& options, int mpi_ma
   // Form first: hosts are only asked for a file that could run.
   judge(system, options.rankfile, job.rankfile_text,
         check_context(options, job, read_host_names(system, options.hosts, options.hostfile),
-                      count_ranks(options, job, lines), mpi_major));
+                      ranks_of(options, job, lines), mpi_major));
   job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
   refuse_assumed(job.machines);
   judge(system, options.rankfile, job.rankfile_text,
-        check_context(options, job, {}, count_ranks(options, job, lines), mpi_major));
+        check_context(options, job, {}, ranks_of(options, job, lines), mpi_major));
   job.ranks = launch::planned_ranks(lines, job.hosts, machine_pointers(job), mpi_major);
   return job;
 }

@@ -58,7 +58,7 @@ std::vector<HostNetworks> ask_hosts(System& system, const std::vector<std::strin
   return networks;
 }
 
-void refuse_silent(const std::string& silent) {
+void refuse_silent_network(const std::string& silent) {
   throw Error(ErrorKind::unreachable,
               {"a host did not tell its interfaces: --interface cannot be checked", silent,
                "ddlrun doctor; or --interface none, which leaves the choice to mpirun"});
@@ -93,7 +93,7 @@ LaunchNetwork choose_launch_network(System& system, const LaunchOptions& options
   std::string silent;
   const std::vector<HostNetworks> hosts = ask_hosts(system, job.hosts, head, silent);
   if (hosts.size() < job.hosts.size()) {
-    if (!wanted.empty()) refuse_silent(silent);
+    if (!wanted.empty()) refuse_silent_network(silent);
     return result;
   }
   const NetworkChoice choice = doctor::choose_network(hosts, wanted);

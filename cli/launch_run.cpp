@@ -42,7 +42,7 @@ void check_started(const ProcessResult& result, const std::string& mpirun) {
 }
 
 // mpirun says 1 when a signal told it to stop; people expect 128 + that signal.
-int status_of(const ProcessResult& result) {
+int status_of_run(const ProcessResult& result) {
   const std::array ending{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   const bool told_to_stop = std::find(ending.begin(), ending.end(), result.passed_on) != ending.end();
   return told_to_stop && result.exit_status == 1 ? 128 + result.passed_on : result.exit_status;
@@ -97,7 +97,7 @@ int run_launch(System& system, LaunchRun run) {
   run.record.verified = run.verify;
   run.record.placement = attention.places();
   run.record.watched = attention.watched();
-  const int status = attention.status(result).value_or(status_of(result));
+  const int status = attention.status(result).value_or(status_of_run(result));
   run.record.end = launch::RunEnd{system.clock.now(), status, result.signal};
   system.files.write(run.folder + "/run.json", launch::render_run_json(run.record));
   check_started(result, run.line.argv[0]);

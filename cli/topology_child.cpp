@@ -30,7 +30,7 @@ std::optional<Message> parse_rendered_error(std::string_view text) {
   return message;
 }
 
-std::string how_it_ended(const ProcessResult& result, const ProcessLimits& limits) {
+std::string how_reader_ended(const ProcessResult& result, const ProcessLimits& limits) {
   if (!result.start_error.empty()) return "the reader could not be started: " + result.start_error;
   if (result.timed_out) return fmt::format("the reader took longer than {} s", limits.timeout.count() / 1000);
   if (result.truncated) return fmt::format("the reader wrote more than {} bytes", limits.output_bytes);
@@ -54,7 +54,7 @@ void check_child(const ProcessResult& result, const std::string& where, const Pr
   if (const auto message = parse_rendered_error(result.err); refused && message) {
     throw Error(ErrorKind::request, *message);
   }
-  throw Error(ErrorKind::request, {"hwloc could not load it: " + how_it_ended(result, limits), where,
+  throw Error(ErrorKind::request, {"hwloc could not load it: " + how_reader_ended(result, limits), where,
                                    "make it anew on that machine: lstopo machine.xml"});
 }
 

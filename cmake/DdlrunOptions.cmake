@@ -32,7 +32,6 @@ option(DDLRUN_NCCL "Let the CUDA plug-in use NCCL (needs NCCL)" ${have_nccl})
 option(DDLRUN_TESTS "Build the tests (needs doctest)" ${doctest_FOUND})
 option(DDLRUN_WERROR "Treat warnings as errors" OFF)
 option(DDLRUN_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
-option(DDLRUN_PRECOMPILE "Compile common headers once" ${DDLRUN_SANITIZE})
 
 function(ddlrun_require option found package)
   if(${option} AND NOT ${found})

@@ -19,29 +19,12 @@ if(DDLRUN_SANITIZE)
   target_link_options(ddlrun_settings INTERFACE -fsanitize=address,undefined)
 endif()
 
-# The headers that nearly every file reads, compiled once: a third of the build time. Only with sanitizers: optimised,
-# GCC 12 then warns of what is in the standard library, and files must also be built without, including what they use.
-# The first library and the first test own them.
-set(ddlrun_precompiled <algorithm> <chrono> <functional> <map> <optional> <set> <string> <string_view> <utility>
-                       <vector> <fmt/format.h>)
-function(ddlrun_precompile name owner)
-  if(NOT DDLRUN_PRECOMPILE OR name MATCHES "runtime")  # the runtime is compiled with OpenMP, which is another language
-    return()
-  endif()
-  if(name STREQUAL owner)
-    target_precompile_headers(${name} PRIVATE ${ddlrun_precompiled} ${ARGN})
-  else()
-    target_precompile_headers(${name} REUSE_FROM ${owner})
-  endif()
-endfunction()
-
 # ddlrun_library(NAME [SOURCES ...] [LINK ...])  LINK is public.
 function(ddlrun_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${name} PUBLIC ddlrun_settings ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK})
-  ddlrun_precompile(${name} ddlrun_base)
 endfunction()
 
 # ddlrun_executable(NAME [SOURCES ...] [LINK ...])

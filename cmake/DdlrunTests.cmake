@@ -5,14 +5,13 @@ function(ddlrun_unit_tests room)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   set(target unit_${room})
   set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/support/doctest_main.cpp" PROPERTIES
-                              SKIP_PRECOMPILE_HEADERS ON)  # doctest's own code is made where main is
+                              SKIP_UNITY_BUILD_INCLUSION ON)  # the #define makes doctest's own code
   ddlrun_executable(${target} SOURCES ${ARG_SOURCES} "${PROJECT_SOURCE_DIR}/tests/support/doctest_main.cpp"
                     LINK doctest::doctest ${ARG_LINK})
   target_compile_definitions(${target} PRIVATE DDLRUN_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${target} PRIVATE -O1)  # what is tested is optimised; the tests compile in half the time
   endif()
-  ddlrun_precompile(${target} unit_base <doctest/doctest.h>)
   add_dependencies(unit_tests ${target})
   add_test(NAME ${target} COMMAND ${target})
   set_tests_properties(${target} PROPERTIES LABELS unit TIMEOUT 600)

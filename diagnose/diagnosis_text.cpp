@@ -138,7 +138,10 @@ std::string_view class_in_words(SignatureClass kind) {
 }
 
 // What is known before a run; the places to fill in are left as words.
-std::string without_braces(std::string_view text) { return fill_in(text, {{}, "...", "..."}); }
+std::string without_braces(std::string_view text) {
+  const FillIns dots{Place(), "...", "..."};
+  return fill_in(text, dots);
+}
 
 }  // namespace
 

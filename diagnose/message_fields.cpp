@@ -41,7 +41,7 @@ constexpr std::array<std::pair<std::string_view, Capture>, 24> fields{{
     {"btls attempted", Capture::end},
 }};
 
-std::string lower(std::string_view text) {
+std::string lower_text(std::string_view text) {
   std::string small(text);
   for (char& c : small) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -64,7 +64,7 @@ std::optional<FoundField> read_field(std::string_view line) {
   const std::string_view key = trim(line.substr(0, colon));
   const std::string_view value = trim(line.substr(colon + 1));
   if (key.empty() || value.empty()) return std::nullopt;
-  const std::string small = lower(key);
+  const std::string small = lower_text(key);
   const auto known =
       std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == small; });
   if (known == fields.end()) return std::nullopt;

@@ -17,9 +17,7 @@ constexpr int field_lines = 12;
 constexpr int foreign_lines = 200;  // lines of others in between
 constexpr std::size_t max_open = 64;
 constexpr std::size_t max_evidence = 8;
-constexpr std::size_t shown_length = 400;
-
-SeenLine seen(const ReadLine& line) { return {line.line, shown(trim(line.prefix.text), shown_length)}; }
+SeenLine seen(const ReadLine& line) { return {line.line, shown(trim(line.prefix.text))}; }
 
 void add_evidence(Sighting& sighting, const ReadLine& line) {
   const bool known = !sighting.evidence.empty() && sighting.evidence.back().line == line.line;

@@ -12,7 +12,6 @@ namespace ddlrun::diagnose {
 namespace {
 
 constexpr std::size_t kept_at_most = 48;
-constexpr std::size_t shown_length = 400;
 constexpr int boilerplate_score = 6;  // shown where there is nothing better
 
 constexpr TellingWord words[] = {
@@ -161,12 +160,9 @@ void TellingLines::take(const ReadLine& line, int word_score) {
   const auto weakest = std::min_element(kept_.begin(), kept_.end(), weaker);
   if (full && score <= weakest->score && !first_rank) return;
 
-  Told told{{"", line.line, shown(trim(line.prefix.text), shown_length)},
-            line.source,
-            Moment{line.prefix.stamp, line.sequence},
-            {line.prefix.rank, line.prefix.host},
-            score,
-            shape_of(line.prefix.text)};
+  Told told{
+      {"", line.line, shown(trim(line.prefix.text))}, line.source, Moment{line.prefix.stamp, line.sequence},
+      {line.prefix.rank, line.prefix.host},           score,       shape_of(line.prefix.text)};
   if (first_rank) first_of_a_rank_ = told;
   const auto same =
       std::find_if(kept_.begin(), kept_.end(), [&](const Told& t) { return t.shape == told.shape; });

@@ -14,9 +14,11 @@ namespace ddlrun::doctor {
 
 namespace {
 
-constexpr std::string_view id = "BASE-01";
+constexpr std::string_view baseline_id = "BASE-01";
 
-std::vector<Finding> not_run(const CheckInput&) { return judge_once(id, skip("needs --baseline compare")); }
+std::vector<Finding> not_run(const CheckInput&) {
+  return judge_once(baseline_id, skip("needs --baseline compare"));
+}
 
 std::string shown(const std::string& value) {
   std::string one_line = value.empty() ? "(empty)" : value;
@@ -24,7 +26,7 @@ std::string shown(const std::string& value) {
   return printable(one_line, 80);
 }
 
-std::string value_of(const Facts& facts, const std::string& name) {
+std::string fact_value(const Facts& facts, const std::string& name) {
   const auto value = facts.text(name);
   return value ? shown(std::string(*value)) : "not known";
 }
@@ -37,19 +39,19 @@ struct Change {
 void add_changes(const Facts& before, const HostReport& now,
                  std::map<Change, std::vector<std::string>>& changes) {
   for (const auto& [name, fact] : before.all()) {
-    if (now.facts.all().count(name) != 0 && value_of(before, name) == value_of(now.facts, name)) continue;
-    changes[{name, value_of(before, name), value_of(now.facts, name)}].push_back(now.host);
+    if (now.facts.all().count(name) != 0 && fact_value(before, name) == fact_value(now.facts, name)) continue;
+    changes[{name, fact_value(before, name), fact_value(now.facts, name)}].push_back(now.host);
   }
   for (const auto& [name, fact] : now.facts.all()) {
     if (!fact.known || !is_stable(name) || before.all().count(name) != 0) continue;
-    changes[{name, "not there", value_of(now.facts, name)}].push_back(now.host);
+    changes[{name, "not there", fact_value(now.facts, name)}].push_back(now.host);
   }
 }
 
-Finding finding_of(const Change& change, std::vector<std::string> hosts, const std::string& saved_at,
-                   const std::string& all_hosts) {
+Finding finding_of_change(const Change& change, std::vector<std::string> hosts, const std::string& saved_at,
+                          const std::string& all_hosts) {
   Finding finding;
-  finding.id = id;
+  finding.id = baseline_id;
   finding.verdict = Verdict::warn;
   finding.hosts = std::move(hosts);
   finding.observed = fmt::format("{} is {}", change.fact, change.is);
@@ -111,14 +113,14 @@ std::vector<Finding> compare_with_baseline(const Baseline& baseline, std::span<c
   for (const HostReport& host : hosts) names.push_back(host.host);
   const std::string all_hosts = quote_shell(fold_host_list(names, max_hosts));
   for (auto& [change, changed] : changes) {
-    findings.push_back(finding_of(change, std::move(changed), baseline.saved_at, all_hosts));
+    findings.push_back(finding_of_change(change, std::move(changed), baseline.saved_at, all_hosts));
   }
   if (!unknown.empty()) {
-    auto some = judge_once(id, skip("the baseline does not know this host"), unknown);
+    auto some = judge_once(baseline_id, skip("the baseline does not know this host"), unknown);
     findings.push_back(std::move(some.front()));
   }
   if (changes.empty() && !same.empty()) {
-    auto some = judge_once(id, pass(fmt::format("as on {}", baseline.saved_at)), same);
+    auto some = judge_once(baseline_id, pass(fmt::format("as on {}", baseline.saved_at)), same);
     findings.push_back(std::move(some.front()));
   }
   return findings;
@@ -126,7 +128,7 @@ std::vector<Finding> compare_with_baseline(const Baseline& baseline, std::span<c
 
 const Check& baseline_check() {
   static const Check check{
-      id,
+      baseline_id,
       "as at the last good run",
       Level::quick,
       Place::host,

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void refuse(const std::string& what, const std::string& file) {
+[[noreturn]] void refuse_baseline(const std::string& what, const std::string& file) {
   throw Error(ErrorKind::request, {what, file, "keep a new one: ddlrun doctor --baseline save"});
 }
 
@@ -31,7 +31,7 @@ std::string render_baseline_json(const Baseline& baseline) {
 Baseline parse_baseline_json(std::string_view text, const std::string& file) {
   const json document = json::parse(text, nullptr, false);
   if (!document.is_object() || document.value("schema", json()) != "ddlrun.baseline/1") {
-    refuse("this is no baseline of ddlrun doctor", file);
+    refuse_baseline("this is no baseline of ddlrun doctor", file);
   }
   try {
     Baseline baseline;
@@ -42,7 +42,7 @@ Baseline parse_baseline_json(std::string_view text, const std::string& file) {
     }
     return baseline;
   } catch (const json::exception& error) {
-    refuse(fmt::format("this baseline cannot be read: {}", error.what()), file);
+    refuse_baseline(fmt::format("this baseline cannot be read: {}", error.what()), file);
   }
 }
 

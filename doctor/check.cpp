@@ -110,6 +110,18 @@ std::string_view via_name(Via via) {
 Judgement pass(std::string observed) { return {Verdict::pass, std::move(observed), "", "", {}}; }
 Judgement skip(std::string reason) { return {Verdict::skip, std::move(reason), "", "", {}}; }
 
+Judgement warn(std::string observed, std::string expected, std::string why, Remedy remedy) {
+  return {Verdict::warn, std::move(observed), std::move(expected), std::move(why), std::move(remedy)};
+}
+
+Judgement fail(std::string observed, std::string expected, std::string why, Remedy remedy) {
+  return {Verdict::fail, std::move(observed), std::move(expected), std::move(why), std::move(remedy)};
+}
+
+std::string count_of(std::uint64_t number, std::string_view thing) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
 std::vector<Finding> judge_each(const CheckInput& input, std::string_view id,
                                 const std::function<Judgement(const HostReport&)>& judge,
                                 std::string_view gatherer) {

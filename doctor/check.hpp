@@ -7,6 +7,7 @@
 #include "doctor/finding.hpp"
 #include "doctor/question.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -80,6 +81,10 @@ struct Judgement {
 
 Judgement pass(std::string observed);
 Judgement skip(std::string reason);
+Judgement warn(std::string observed, std::string expected, std::string why, Remedy remedy);
+Judgement fail(std::string observed, std::string expected, std::string why, Remedy remedy);
+
+std::string count_of(std::uint64_t number, std::string_view thing);  // "1 GPU", "4 GPUs"
 
 // Judges each host that answered and folds equal judgements into one finding; hosts that did not answer are
 // left out (SSH-01 names them). A gatherer that failed there, if named, makes the verdict `error`.

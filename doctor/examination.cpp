@@ -30,7 +30,7 @@ bool means_any(std::span<const std::string> words, std::string_view id) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return means(word, id); });
 }
 
-[[noreturn]] void refuse(const std::string& word, std::span<const Check> checks) {
+[[noreturn]] void refuse_check_name(const std::string& word, std::span<const Check> checks) {
   std::vector<std::string> known;
   for (const Check& check : checks) known.emplace_back(check.id);
   const auto near = closest_match(upper(word), known);
@@ -43,7 +43,7 @@ void check_words(std::span<const std::string> words, std::span<const Check> chec
   for (const std::string& word : words) {
     const bool known =
         std::any_of(checks.begin(), checks.end(), [&](const Check& check) { return means(word, check.id); });
-    if (!known) refuse(word, checks);
+    if (!known) refuse_check_name(word, checks);
   }
 }
 
@@ -80,7 +80,7 @@ std::vector<Check> choose_checks(const CheckChoice& choice, std::span<const Chec
 const Check& find_check(const std::string& id, std::span<const Check> checks) {
   const auto found =
       std::find_if(checks.begin(), checks.end(), [&](const Check& check) { return check.id == upper(id); });
-  if (found == checks.end()) refuse(id, checks);
+  if (found == checks.end()) refuse_check_name(id, checks);
   return *found;
 }
 

@@ -18,13 +18,13 @@ using nlohmann::json;
 constexpr std::size_t max_facts = 20'000;
 constexpr std::size_t max_fact_bytes = 64u << 10;
 
-[[noreturn]] void refuse(const std::string& what, const std::string& where) {
+[[noreturn]] void refuse_question(const std::string& what, const std::string& where) {
   throw Error(ErrorKind::request, {what, where, "the same ddlrun on every host: ddlrun --version"});
 }
 
 json parse(std::string_view text, std::size_t limit, const std::string& where) {
   if (text.size() > limit)
-    refuse(fmt::format("{} bytes of JSON, at most {} are read", text.size(), limit), where);
+    refuse_question(fmt::format("{} bytes of JSON, at most {} are read", text.size(), limit), where);
   int deepest = 0;
   const auto shallow = [&](int depth, json::parse_event_t, json&) {
     deepest = std::max(deepest, depth);
@@ -32,7 +32,7 @@ json parse(std::string_view text, std::size_t limit, const std::string& where) {
   };
   json document = json::parse(text, shallow, false);
   if (document.is_discarded() || !document.is_object() || deepest > 6)
-    refuse("not the JSON of an agent", where);
+    refuse_question("not the JSON of an agent", where);
   return document;
 }
 
@@ -41,7 +41,7 @@ T get(const json& object, const char* key, const std::string& where) {
   try {
     return object.at(key).get<T>();
   } catch (const json::exception&) {
-    refuse(fmt::format("'{}' is missing or of another type", key), where);
+    refuse_question(fmt::format("'{}' is missing or of another type", key), where);
   }
 }
 
@@ -126,12 +126,12 @@ void take_texts(const json& document, const char* key, const std::string& where,
   const auto entries = document.find(key);
   if (entries == document.end()) return;
   if (!entries->is_object() || entries->size() > max_facts)
-    refuse(fmt::format("'{}' is odd or too large", key), where);
+    refuse_question(fmt::format("'{}' is odd or too large", key), where);
   for (const auto& [name, value] : entries->items()) {
     const bool good = value.is_string() && value.get_ref<const std::string&>().size() <= max_fact_bytes;
     if (!good) {
-      refuse(fmt::format("'{}' is not a text of at most {} bytes", printable(name, 60), max_fact_bytes),
-             where);
+      refuse_question(
+          fmt::format("'{}' is not a text of at most {} bytes", printable(name, 60), max_fact_bytes), where);
     }
     store(name, value.get_ref<const std::string&>());
   }
@@ -142,7 +142,7 @@ void take_texts(const json& document, const char* key, const std::string& where,
 Answer parse_answer_json(std::string_view text, const std::string& host) {
   const json document = parse(text, max_answer_bytes, host);
   if (get<std::string>(document, "schema", host) != "ddlrun.agent/1")
-    refuse("an agent of another version", host);
+    refuse_question("an agent of another version", host);
   Answer answer;
   take_texts(document, "facts", host,
              [&](const auto& name, const auto& value) { answer.facts.set(name, value); });

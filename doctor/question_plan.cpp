@@ -11,11 +11,11 @@ namespace ddlrun::doctor {
 
 namespace {
 
-constexpr std::size_t most_names = 512;
+constexpr std::size_t most_asked_names = 512;
 constexpr std::size_t sampled_names = 128;
 
 // Every name that the job uses, each once.
-std::vector<std::string> names_of(const Job& job, const std::vector<std::string>& hosts) {
+std::vector<std::string> names_to_resolve(const Job& job, const std::vector<std::string>& hosts) {
   std::vector<std::string> names = hosts;
   names.insert(names.end(), job.allocation.begin(), job.allocation.end());
   for (const auto& [host, ranks] : job.ranks_of_host) names.push_back(host);
@@ -28,7 +28,7 @@ std::vector<std::string> names_of(const Job& job, const std::vector<std::string>
 }
 
 std::vector<std::string> sample_names(const std::vector<std::string>& names) {
-  if (names.size() <= most_names) return names;
+  if (names.size() <= most_asked_names) return names;
   std::vector<std::string> sample;
   for (std::size_t i = 0; i < sampled_names; ++i) sample.push_back(names[i * names.size() / sampled_names]);
   return sample;
@@ -60,7 +60,7 @@ Question question_of(const Job& job, const QuestionRequest& request, const std::
 
 std::vector<Question> plan_questions(const Job& job, const QuestionRequest& request) {
   std::vector<Question> questions;
-  const std::vector<std::string> names = names_of(job, request.hosts);
+  const std::vector<std::string> names = names_to_resolve(job, request.hosts);
   const std::vector<std::string> sample = sample_names(names);
   for (const std::string& host : request.hosts) {
     questions.push_back(question_of(job, request, host, sample));

@@ -112,16 +112,12 @@ std::string render_skips(std::span<const Finding> findings) {
   return text;
 }
 
-std::string plural(int count, std::string_view word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
 std::string render_summary(const Examination& examination) {
   const Tally tally = count_checks(examination.findings);
-  std::string text = fmt::format("{} by {}, {}: {} in {:.1f} s: {} pass",
-                                 plural(static_cast<int>(examination.hosts.size()), "host"),
-                                 via_name(examination.via), level_name(examination.level),
-                                 plural(tally.checks, "check"), examination.seconds, tally[Verdict::pass]);
+  std::string text = fmt::format(
+      "{} by {}, {}: {} in {:.1f} s: {} pass", count_of(examination.hosts.size(), "host"),
+      via_name(examination.via), level_name(examination.level),
+      count_of(static_cast<std::uint64_t>(tally.checks), "check"), examination.seconds, tally[Verdict::pass]);
   for (const Verdict verdict : {Verdict::fail, Verdict::error, Verdict::warn, Verdict::skip}) {
     if (tally[verdict] > 0) text += fmt::format(", {} {}", tally[verdict], verdict_name(verdict));
     if (verdict == Verdict::skip && tally[verdict] > 0) text += " (--all says why)";

@@ -12,9 +12,6 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-bool is_name_begin(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_name(char c) { return is_name_begin(c) || (c >= '0' && c <= '9'); }
-
 std::size_t name_end(std::string_view text, std::size_t at) {
   while (at < text.size() && is_name(text[at])) ++at;
   return at;

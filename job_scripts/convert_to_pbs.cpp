@@ -11,7 +11,7 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-const std::map<std::string, std::string>& names() {
+const std::map<std::string, std::string>& pbs_names() {
   static const std::map<std::string, std::string> all = {
       {"SLURM_JOB_ID", "PBS_JOBID"},
       {"SLURM_JOBID", "PBS_JOBID"},
@@ -115,7 +115,7 @@ void change_srun(const ScriptLine& line, const ShellCommand& command, const Reso
   change.leftovers.push_back({number, "srun", "became mpirun of Open MPI; another MPI has other options"});
 }
 
-void tell_commands(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
+void tell_slurm_commands(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
   static const std::map<std::string, const char*> counterparts = {{"sbatch", "qsub"},
                                                                   {"squeue", "qstat"},
                                                                   {"scancel", "qdel"},
@@ -177,16 +177,16 @@ BodyChange change_body_to_pbs(const JobScript& script, const ResourceRequest& re
   for (const ScriptLine& line : script.body) {
     for (const ShellCommand& command : parse_commands(line)) {
       if (command.base_name() == "srun") change_srun(line, command, request, change);
-      tell_commands(line, command, change);
+      tell_slurm_commands(line, command, change);
     }
     change_host_lists(line, change);
   }
-  rename_variables(script, names(), "SLURM_", change);
+  rename_variables(script, pbs_names(), "SLURM_", change);
   // Names that were only brought to one form.
   for (const ScriptLine& line : script.body) {
     for (const VariableUse& use : find_variables(line)) {
-      const auto found = names().find(use.name);
-      if (found != names().end() && found->second.starts_with("SLURM_"))
+      const auto found = pbs_names().find(use.name);
+      if (found != pbs_names().end() && found->second.starts_with("SLURM_"))
         change.kept_names.insert(found->second);
     }
   }

@@ -11,7 +11,7 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-const std::map<std::string, std::string>& names() {
+const std::map<std::string, std::string>& slurm_names() {
   static const std::map<std::string, std::string> all = {
       {"PBS_JOBID", "SLURM_JOB_ID"},
       {"PBS_O_WORKDIR", "SLURM_SUBMIT_DIR"},
@@ -67,7 +67,7 @@ void drop_hostfiles(const ScriptLine& line, const ShellCommand& command, BodyCha
   }
 }
 
-void tell_commands(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
+void tell_pbs_commands(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
   static const std::map<std::string, const char*> counterparts = {{"qsub", "sbatch"},
                                                                   {"qstat", "squeue"},
                                                                   {"qdel", "scancel"},
@@ -148,10 +148,10 @@ BodyChange change_body_to_slurm(const JobScript& script, const ResourceRequest&)
       } else {
         tell_hostfile_users(line, command, change);
       }
-      tell_commands(line, command, change);
+      tell_pbs_commands(line, command, change);
     }
   }
-  rename_variables(script, names(), "PBS_", change);
+  rename_variables(script, slurm_names(), "PBS_", change);
   mend_damage(script, change);
   change.kept_names.erase("PBS_NODEFILE");
   for (const std::string& name : change.kept_names)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "job_scripts/directive_words.hpp"
 
+#include "job_scripts/shell_lines.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -124,8 +126,6 @@ constexpr std::array<SlurmOption, 101> slurm_table{{
 // qsub(1B) of OpenPBS 23: letters with a value, and without.
 constexpr std::string_view pbs_with_value = "aAcCeJjklmMNopPqrRSuvW";
 constexpr std::string_view pbs_flags = "hIVXzfG";
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
 
 struct Word {
   std::string text;

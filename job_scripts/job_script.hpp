@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 #include <vector>
 
 namespace ddlrun::job_scripts {
+
+constexpr std::uint64_t max_script_bytes = 4u << 20;  // sbatch's own limit
 
 enum class Dialect { none, slurm, pbs };
 

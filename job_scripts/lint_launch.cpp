@@ -12,9 +12,9 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-class Judge : private JudgeBase {
+class LaunchJudge : private JudgeBase {
  public:
-  explicit Judge(const ScriptView& view) : JudgeBase(view) {}
+  explicit LaunchJudge(const ScriptView& view) : JudgeBase(view) {}
   std::vector<Finding> judge();
 
  private:
@@ -40,7 +40,7 @@ class Judge : private JudgeBase {
   std::optional<std::uint64_t> dims_;
 };
 
-bool Judge::loads(std::string_view module) const {
+bool LaunchJudge::loads(std::string_view module) const {
   for (const PlacedCommand& placed : view_.commands) {
     if (placed.command.name() != "module" && placed.command.name() != "ml") continue;
     for (const ShellWord& word : placed.command.words)
@@ -52,7 +52,7 @@ bool Judge::loads(std::string_view module) const {
 }
 
 // OpenMP threads of a rank, as far as the script tells.
-std::uint64_t Judge::threads() const {
+std::uint64_t LaunchJudge::threads() const {
   const auto found = view_.script.exports.find("OMP_NUM_THREADS");
   if (found != view_.script.exports.end())
     if (const auto number = parse_unsigned(found->second.text, 1u << 20)) return *number;
@@ -61,7 +61,7 @@ std::uint64_t Judge::threads() const {
   return chunk.threads > 0 ? chunk.threads : view_.pbs() ? chunk.cores : 0;
 }
 
-void Judge::judge_ranks(const PlacedCommand& placed, std::uint64_t ranks) {
+void LaunchJudge::judge_ranks(const PlacedCommand& placed, std::uint64_t ranks) {
   if (view_.request.chunks.empty() || view_.script.dialect == Dialect::none) return;
   const std::uint64_t asked = task_count(view_.request);
   if (ranks == asked || asked == 0) return;
@@ -74,7 +74,7 @@ void Judge::judge_ranks(const PlacedCommand& placed, std::uint64_t ranks) {
       fmt::format("-n {}, or {}", asked, view_.pbs() ? "another mpiprocs" : "another --ntasks-per-node"));
 }
 
-void Judge::judge_binding(const PlacedCommand& placed, std::uint64_t ranks) {
+void LaunchJudge::judge_binding(const PlacedCommand& placed, std::uint64_t ranks) {
   const std::uint64_t count = threads();
   if (ranks == 0 || ranks > 2 || count <= 1 || !is_open_mpi(placed.command)) return;
   if (has_option(placed.command,
@@ -88,7 +88,7 @@ void Judge::judge_binding(const PlacedCommand& placed, std::uint64_t ranks) {
       fmt::format("--map-by ppr:1:node:PE={} --bind-to core, or --bind-to none", count));
 }
 
-void Judge::judge_rankfile(const PlacedCommand& placed, std::optional<std::uint64_t> ranks) {
+void LaunchJudge::judge_rankfile(const PlacedCommand& placed, std::optional<std::uint64_t> ranks) {
   const auto file = option_value(placed.command, {"--rankfile", "-rf", "-rankfile"});
   if (!file) return;
   if (has_option(placed.command, {"--map-by", "-map-by", "--bind-to", "-bind-to", "-npernode", "--npernode"}))
@@ -110,7 +110,7 @@ void Judge::judge_rankfile(const PlacedCommand& placed, std::optional<std::uint6
 }
 
 // Which MPI is meant is known where the script loads its module or uses options of Open MPI beside.
-void Judge::judge_intel_options(const PlacedCommand& placed) {
+void LaunchJudge::judge_intel_options(const PlacedCommand& placed) {
   const auto words = intel_options(placed.command);
   if (words.empty()) return;
   std::vector<std::string> names;
@@ -129,7 +129,7 @@ void Judge::judge_intel_options(const PlacedCommand& placed) {
             : "the mpirun of the MPI that the program was built with: which mpirun");
 }
 
-void Judge::judge_mpirun(const PlacedCommand& placed) {
+void LaunchJudge::judge_mpirun(const PlacedCommand& placed) {
   const ShellCommand& command = placed.command;
   const auto count = option_value(command, {"-n", "-np", "--np", "--n", "-c"});
   const auto ranks = count ? parse_unsigned(*count, 1u << 20) : std::nullopt;
@@ -150,7 +150,7 @@ void Judge::judge_mpirun(const PlacedCommand& placed) {
         "leave it out");
 }
 
-void Judge::judge_srun(const PlacedCommand& placed) {
+void LaunchJudge::judge_srun(const PlacedCommand& placed) {
   const ShellCommand& command = placed.command;
   const auto wide = directives_of(view_, "cpus-per-task", 0);
   const bool carried =
@@ -200,7 +200,7 @@ void Judge::judge_srun(const PlacedCommand& placed) {
 }
 
 // "$SLURM_PROCID" in double quotes is expanded before the ranks are there.
-void Judge::judge_rank_variables(const PlacedCommand& placed) {
+void LaunchJudge::judge_rank_variables(const PlacedCommand& placed) {
   for (const ShellWord& word : placed.command.words) {
     const std::string& text = placed.line->text;
     const bool single = word.at < text.size() && text[word.at] == '\'';
@@ -219,7 +219,7 @@ void Judge::judge_rank_variables(const PlacedCommand& placed) {
 }
 
 // "4x2x3" behind ddlrun or a rankfile generator.
-void Judge::judge_dims(const PlacedCommand& placed) {
+void LaunchJudge::judge_dims(const PlacedCommand& placed) {
   for (std::size_t i = 1; i < placed.command.words.size() && i < 6; ++i) {
     const std::string& word = placed.command.words[i].text;
     const auto parts = split(word, 'x');
@@ -254,7 +254,7 @@ bool says_or(std::string_view comment) {
 }
 
 // Two launches in a row: both run, one after the other.
-void Judge::judge_sequence() {
+void LaunchJudge::judge_sequence() {
   const PlacedCommand* before = nullptr;
   for (const PlacedCommand& placed : view_.commands) {
     if (placed.depth > 0) continue;
@@ -281,7 +281,7 @@ void Judge::judge_sequence() {
   }
 }
 
-void Judge::judge_devices() {
+void LaunchJudge::judge_devices() {
   const auto found = view_.script.exports.find("CUDA_VISIBLE_DEVICES");
   if (found == view_.script.exports.end() || found->second.text.empty() || found->second.text[0] == '$')
     return;
@@ -293,7 +293,7 @@ void Judge::judge_devices() {
       "on a shared node these may be the GPUs of another job", "leave it as the scheduler set it");
 }
 
-std::vector<Finding> Judge::judge() {
+std::vector<Finding> LaunchJudge::judge() {
   for (const PlacedCommand& placed : view_.commands) {
     judge_dims(placed);
     const Starter starter = starter_of(placed.command);
@@ -308,6 +308,6 @@ std::vector<Finding> Judge::judge() {
 
 }  // namespace
 
-std::vector<Finding> lint_launch(const ScriptView& view) { return Judge(view).judge(); }
+std::vector<Finding> lint_launch(const ScriptView& view) { return LaunchJudge(view).judge(); }
 
 }  // namespace ddlrun::job_scripts

@@ -76,6 +76,8 @@ struct ResourceRequest {
   int select_line = 0;  // where the shape is asked for
 };
 
+constexpr std::uint64_t most_counted = 1u << 20;  // a larger number of anything is none
+
 // The shape in figures, 0 where it is not said.
 std::uint64_t node_count(const ResourceRequest& request);
 std::uint64_t task_count(const ResourceRequest& request);

@@ -9,9 +9,7 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-constexpr std::uint64_t many = 1u << 20;
-
-class Reader {
+class PbsReader {
  public:
   ResourceRequest read(const JobScript& script);
 
@@ -43,11 +41,11 @@ std::pair<std::string, std::string> cut_pair(std::string_view text, char sign = 
 }
 
 void set_number(std::uint64_t& target, std::string_view text) {
-  if (const auto number = parse_unsigned(text, many)) target = *number;
+  if (const auto number = parse_unsigned(text, most_counted)) target = *number;
 }
 
 // "2:ncpus=8:mpiprocs=4+1:ncpus=2"
-void Reader::read_select(std::string_view value) {
+void PbsReader::read_select(std::string_view value) {
   request_.style = Style::select;
   request_.chunks.clear();
   for (const std::string_view text : split(value, '+')) {
@@ -79,7 +77,7 @@ void Reader::read_select(std::string_view value) {
 }
 
 // "2:ppn=8:gpus=1" or "h1:ppn=2+h2:ppn=2"
-void Reader::read_old_nodes(std::string_view value) {
+void PbsReader::read_old_nodes(std::string_view value) {
   request_.style = Style::old_nodes;
   request_.chunks.clear();
   for (const std::string_view text : split(value, '+')) {
@@ -87,7 +85,7 @@ void Reader::read_old_nodes(std::string_view value) {
     bool first = true;
     for (const std::string_view part : split(text, ':')) {
       const auto [key, word] = cut_pair(part);
-      if (first && parse_unsigned(key, many)) {
+      if (first && parse_unsigned(key, most_counted)) {
         set_number(chunk.nodes, key);
       } else if (first && word.empty()) {
         chunk.host = key;
@@ -106,7 +104,7 @@ void Reader::read_old_nodes(std::string_view value) {
   if (request_.spread == Spread::unsaid) request_.spread = Spread::scatter;
 }
 
-void Reader::read_place(std::string_view value) {
+void PbsReader::read_place(std::string_view value) {
   for (const std::string_view word : split(value, ':')) {
     if (word == "scatter" || word == "vscatter") request_.spread = Spread::scatter;
     if (word == "pack") request_.spread = Spread::pack;
@@ -116,7 +114,7 @@ void Reader::read_place(std::string_view value) {
   }
 }
 
-bool Reader::read_resource(const std::string& key, const std::string& value) {
+bool PbsReader::read_resource(const std::string& key, const std::string& value) {
   if (key == "select") {
     read_select(value);
   } else if (key == "nodes") {
@@ -146,7 +144,7 @@ bool Reader::read_resource(const std::string& key, const std::string& value) {
   return true;
 }
 
-void Reader::read_resources(const Directive& option) {
+void PbsReader::read_resources(const Directive& option) {
   for (const std::string_view item : split(option.value, ',')) {
     const auto [key, value] = cut_pair(item);
     if (!read_resource(key, value))
@@ -156,14 +154,14 @@ void Reader::read_resources(const Directive& option) {
 }
 
 // "afterok:1.server:2,afterany:3"
-void Reader::read_dependencies(std::string_view value) {
+void PbsReader::read_dependencies(std::string_view value) {
   for (const std::string_view item : split(value, ',')) {
     const auto [kind, jobs] = cut_pair(item, ':');
     request_.dependencies.emplace_back(kind, jobs);
   }
 }
 
-void Reader::read_attributes(const Directive& option) {
+void PbsReader::read_attributes(const Directive& option) {
   // Commas part attributes, but also the kinds of a dependency: what lacks a "name=" belongs to the one
   // before.
   std::vector<std::string> items;
@@ -190,7 +188,7 @@ void Reader::read_attributes(const Directive& option) {
 }
 
 // Options that few scripts have.
-void Reader::read_other(const Directive& option) {
+void PbsReader::read_other(const Directive& option) {
   const std::string& value = option.value;
   switch (option.option[1]) {
     case 'p': {
@@ -230,7 +228,7 @@ std::string without_host(const std::string& path) {
   return colon == std::string::npos || path.find('/') < colon ? path : path.substr(colon + 1);
 }
 
-void Reader::read_option(const Directive& option) {
+void PbsReader::read_option(const Directive& option) {
   const std::string& value = option.value;
   if (option.option.size() < 2) {
     leave(option, value, "not an option");
@@ -306,7 +304,7 @@ void Reader::read_option(const Directive& option) {
   }
 }
 
-ResourceRequest Reader::read(const JobScript& script) {
+ResourceRequest PbsReader::read(const JobScript& script) {
   for (const Directive& option : script.directives) read_option(option);
   if (request_.job_memory > 0 && !request_.chunks.empty()) {
     const std::uint64_t nodes = std::max<std::uint64_t>(1, node_count(request_));
@@ -318,6 +316,6 @@ ResourceRequest Reader::read(const JobScript& script) {
 
 }  // namespace
 
-ResourceRequest read_pbs_request(const JobScript& script) { return Reader().read(script); }
+ResourceRequest read_pbs_request(const JobScript& script) { return PbsReader().read(script); }
 
 }  // namespace ddlrun::job_scripts

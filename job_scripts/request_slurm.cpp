@@ -14,9 +14,7 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-constexpr std::uint64_t many = 1u << 20;
-
-class Reader {
+class SlurmReader {
  public:
   ResourceRequest read(const JobScript& script);
 
@@ -29,7 +27,7 @@ class Reader {
   void read_export(const std::string& value);
   void read_dependencies(const Directive& option);
   void settle_shape(const JobScript& script);
-  std::uint64_t number(std::string_view text) const { return parse_unsigned(text, many).value_or(0); }
+  std::uint64_t number(std::string_view text) const { return parse_unsigned(text, most_counted).value_or(0); }
   void leave(const Directive& option, std::string why) {
     std::string text = option.option;
     if (!option.value.empty())
@@ -43,7 +41,7 @@ class Reader {
   Chunk chunk_;
 };
 
-bool Reader::read_shape(const std::string& name, const Directive& option) {
+bool SlurmReader::read_shape(const std::string& name, const Directive& option) {
   const std::string& value = option.value;
   if (name == "nodes") {
     nodes_ = number(std::string_view(value).substr(0, value.find('-')));
@@ -81,10 +79,10 @@ bool Reader::read_shape(const std::string& name, const Directive& option) {
 std::uint64_t read_gpu_words(std::string_view text, std::string& type) {
   const auto words = split(text, ':');
   if (words.size() == 2) type = std::string(words[0]);
-  return parse_unsigned(words.back(), many).value_or(0);
+  return parse_unsigned(words.back(), most_counted).value_or(0);
 }
 
-bool Reader::read_gpus(const std::string& name, const Directive& option) {
+bool SlurmReader::read_gpus(const std::string& name, const Directive& option) {
   if (name == "gpus-per-node") {
     chunk_.gpus = read_gpu_words(option.value, chunk_.gpu_type);
   } else if (name == "gpus") {
@@ -107,7 +105,7 @@ bool Reader::read_gpus(const std::string& name, const Directive& option) {
   return true;
 }
 
-bool Reader::read_text(const std::string& name, const std::string& value) {
+bool SlurmReader::read_text(const std::string& name, const std::string& value) {
   static const std::map<std::string, std::string ResourceRequest::*> texts = {
       {"job-name", &ResourceRequest::name},
       {"partition", &ResourceRequest::queue},
@@ -131,7 +129,7 @@ bool Reader::read_text(const std::string& name, const std::string& value) {
   return true;
 }
 
-void Reader::read_mail(std::string_view value) {
+void SlurmReader::read_mail(std::string_view value) {
   for (const std::string_view word : split(value, ',')) {
     const bool all = word == "ALL";
     request_.mail_begin = request_.mail_begin || all || word == "BEGIN";
@@ -141,7 +139,7 @@ void Reader::read_mail(std::string_view value) {
   }
 }
 
-void Reader::read_export(const std::string& value) {
+void SlurmReader::read_export(const std::string& value) {
   if (value == "NONE" || value == "NIL") {
     request_.exported = Export::none;
   } else if (value == "ALL") {
@@ -155,7 +153,7 @@ void Reader::read_export(const std::string& value) {
   }
 }
 
-void Reader::read_dependencies(const Directive& option) {
+void SlurmReader::read_dependencies(const Directive& option) {
   for (const std::string_view item : split(option.value, ',')) {
     const std::size_t colon = item.find(':');
     const std::string kind(item.substr(0, colon));
@@ -167,7 +165,7 @@ void Reader::read_dependencies(const Directive& option) {
   }
 }
 
-bool Reader::read_life(const std::string& name, const Directive& option) {
+bool SlurmReader::read_life(const std::string& name, const Directive& option) {
   const std::string& value = option.value;
   if (name == "time") {
     request_.walltime_seconds = parse_slurm_time(value).value_or(0);
@@ -200,7 +198,7 @@ bool Reader::read_life(const std::string& name, const Directive& option) {
 }
 
 // Slurm lets people say the same shape in many ways; here it becomes nodes with tasks of some cores each.
-void Reader::settle_shape(const JobScript& script) {
+void SlurmReader::settle_shape(const JobScript& script) {
   const auto omp = script.exports.find("OMP_NUM_THREADS");
   const std::uint64_t threads = omp == script.exports.end() ? 0 : number(omp->second.text);
   if (nodes_ == 0 && tasks_per_node_ == 0 && request_.total_tasks > 0) {
@@ -246,7 +244,7 @@ void Reader::settle_shape(const JobScript& script) {
   request_.total_tasks = 0;
 }
 
-ResourceRequest Reader::read(const JobScript& script) {
+ResourceRequest SlurmReader::read(const JobScript& script) {
   for (const Directive& option : script.directives) {
     const auto name = slurm_option_name(option.option);
     if (!name) {
@@ -263,6 +261,6 @@ ResourceRequest Reader::read(const JobScript& script) {
 
 }  // namespace
 
-ResourceRequest read_slurm_request(const JobScript& script) { return Reader().read(script); }
+ResourceRequest read_slurm_request(const JobScript& script) { return SlurmReader().read(script); }
 
 }  // namespace ddlrun::job_scripts

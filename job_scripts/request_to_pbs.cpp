@@ -11,9 +11,9 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-class Writer final : public RequestWriter {
+class PbsWriter final : public RequestWriter {
  public:
-  explicit Writer(const ResourceRequest& request) : RequestWriter(request) {}
+  explicit PbsWriter(const ResourceRequest& request) : RequestWriter(request) {}
 
  private:
   void write_names() override;
@@ -53,7 +53,7 @@ std::string job_name(std::string_view text) {
   return name;
 }
 
-void Writer::write_names() {
+void PbsWriter::write_names() {
   if (!request_.name.empty()) {
     const std::string name = job_name(request_.name);
     put("-N", name);
@@ -65,7 +65,7 @@ void Writer::write_names() {
   put_given("-P", request_.project);
 }
 
-std::string Writer::render_chunk(const Chunk& chunk) const {
+std::string PbsWriter::render_chunk(const Chunk& chunk) const {
   std::string text =
       fmt::format("{}:ncpus={}:mpiprocs={}", chunk.nodes, std::max<std::uint64_t>(1, chunk.cores),
                   std::max<std::uint64_t>(1, chunk.tasks));
@@ -79,7 +79,7 @@ std::string Writer::render_chunk(const Chunk& chunk) const {
   return text;
 }
 
-void Writer::write_shape() {
+void PbsWriter::write_shape() {
   if (request_.chunks.empty()) return;
   std::vector<std::string> chunks;
   bool gpus = false, types = false;
@@ -101,7 +101,7 @@ void Writer::write_shape() {
 }
 
 // What Slurm's pattern means where PBS has no patterns.
-std::string Writer::file_of(const std::string& pattern, char kind) {
+std::string PbsWriter::file_of(const std::string& pattern, char kind) {
   const std::string usual = fmt::format("%x.{}%j", kind), usual_array = fmt::format("%x.{}%A.%a", kind);
   if (pattern.empty() || pattern == usual || pattern == usual_array) return "";
   std::string path = pattern;
@@ -117,7 +117,7 @@ std::string Writer::file_of(const std::string& pattern, char kind) {
   return folder.find('%') == std::string::npos ? folder : "";
 }
 
-void Writer::write_files() {
+void PbsWriter::write_files() {
   const std::string output = file_of(request_.output, 'o');
   put_given("-o", output);
   if (request_.error.empty() || request_.error == request_.output) {
@@ -131,7 +131,7 @@ void Writer::write_files() {
           "a file of its own");
 }
 
-void Writer::write_array() {
+void PbsWriter::write_array() {
   if (!request_.array) return;
   const ArrayText& array = *request_.array;
   if (array.range.find(',') != std::string::npos || array.range.find('-') == std::string::npos) {
@@ -143,7 +143,7 @@ void Writer::write_array() {
   put("-J", array.at_once.empty() ? array.range : array.range + "%" + array.at_once);
 }
 
-void Writer::write_mail() {
+void PbsWriter::write_mail() {
   put_given("-M", request_.mail_user);
   std::string events;
   if (request_.mail_fail) events += 'a';
@@ -154,7 +154,7 @@ void Writer::write_mail() {
 }
 
 // "2026-11-21T12:30:00" -> "202611211230.00"; "12:30" -> "1230"
-void Writer::write_begin() {
+void PbsWriter::write_begin() {
   const std::string& text = request_.begin;
   if (text.empty()) return;
   std::string digits;
@@ -172,7 +172,7 @@ void Writer::write_begin() {
   }
 }
 
-void Writer::write_attributes() {
+void PbsWriter::write_attributes() {
   std::vector<std::string> kept;
   for (const auto& [kind, jobs] : request_.dependencies) {
     if (kind == "after" || kind == "afterok" || kind == "afternotok" || kind == "afterany") {
@@ -189,7 +189,7 @@ void Writer::write_attributes() {
 }
 
 // What has a name in Slurm only.
-void Writer::write_foreign() {
+void PbsWriter::write_foreign() {
   const auto say = [&](const char* option, const std::string& value, const char* why) {
     if (!value.empty()) leave(fmt::format("--{}={}", option, value), why);
   };
@@ -203,7 +203,7 @@ void Writer::write_foreign() {
       "PBS sends no early signal: the script has to wait for walltime minus the lead itself");
 }
 
-void Writer::write_life() {
+void PbsWriter::write_life() {
   if (request_.walltime_seconds > 0) put("-l", "walltime=" + render_time(request_.walltime_seconds));
   write_array();
   write_mail();
@@ -220,6 +220,6 @@ void Writer::write_life() {
 
 }  // namespace
 
-RenderedRequest render_pbs_request(const ResourceRequest& request) { return Writer(request).write(); }
+RenderedRequest render_pbs_request(const ResourceRequest& request) { return PbsWriter(request).write(); }
 
 }  // namespace ddlrun::job_scripts

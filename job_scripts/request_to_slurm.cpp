@@ -11,9 +11,9 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-class Writer final : public RequestWriter {
+class SlurmWriter final : public RequestWriter {
  public:
-  explicit Writer(const ResourceRequest& request) : RequestWriter(request) {}
+  explicit SlurmWriter(const ResourceRequest& request) : RequestWriter(request) {}
 
  private:
   void write_names() override;
@@ -52,7 +52,7 @@ class Writer final : public RequestWriter {
   }
 };
 
-void Writer::write_names() {
+void SlurmWriter::write_names() {
   put_given("--job-name", request_.name);
   put_given("--partition", request_.queue);
   put_given("--account", request_.account);
@@ -63,7 +63,7 @@ void Writer::write_names() {
   put_given("--constraint", request_.constraint);
 }
 
-void Writer::write_memory(std::uint64_t bytes) {
+void SlurmWriter::write_memory(std::uint64_t bytes) {
   if (bytes == 0) return;
   const std::uint64_t mib = (bytes + (1u << 20) - 1) >> 20;
   if (mib % 1024 == 0) {
@@ -73,7 +73,7 @@ void Writer::write_memory(std::uint64_t bytes) {
   }
 }
 
-void Writer::write_chunk(const Chunk& chunk) {
+void SlurmWriter::write_chunk(const Chunk& chunk) {
   const std::uint64_t tasks = std::max<std::uint64_t>(1, chunk.tasks);
   const bool packed = request_.spread == Spread::pack;
   const std::uint64_t per_node = packed ? tasks * chunk.nodes : tasks;
@@ -95,7 +95,7 @@ void Writer::write_chunk(const Chunk& chunk) {
 }
 
 // One Slurm allocation has nodes of one kind: enough for the largest chunk on each.
-void Writer::write_unlike_chunks() {
+void SlurmWriter::write_unlike_chunks() {
   Chunk most;
   std::uint64_t nodes = 0, tasks = 0;
   std::uint64_t cores_per_task = 1;
@@ -120,7 +120,7 @@ void Writer::write_unlike_chunks() {
         "Slurm spreads the ranks; \"#SBATCH hetjob\" makes parts that differ");
 }
 
-void Writer::write_shape() {
+void SlurmWriter::write_shape() {
   if (request_.chunks.empty()) return;
   if (request_.style == Style::cores_only) {
     write_chunk(request_.chunks.front());
@@ -148,7 +148,7 @@ void Writer::write_shape() {
 }
 
 // Where PBS would write: NAME.oN and NAME.eN where the job was handed in.
-void Writer::write_files() {
+void SlurmWriter::write_files() {
   const std::string job = request_.array ? "%A.%a" : "%j";
   const auto file = [&](const std::string& given, char kind) {
     const std::string usual = fmt::format("%x.{}{}", kind, job);
@@ -163,7 +163,7 @@ void Writer::write_files() {
   if (request_.requeue.value_or(false) || request_.append) put("--open-mode", "append");
 }
 
-void Writer::write_mail() {
+void SlurmWriter::write_mail() {
   put_given("--mail-user", request_.mail_user);
   std::vector<std::string> events;
   if (request_.mail_begin) events.emplace_back("BEGIN");
@@ -175,7 +175,7 @@ void Writer::write_mail() {
 }
 
 // "202611211230.00" -> "2026-11-21T12:30:00"; "1230" -> "12:30"
-void Writer::write_begin() {
+void SlurmWriter::write_begin() {
   const std::string& text = request_.begin;
   if (text.empty()) return;
   const std::string digits = text.substr(0, text.find('.'));
@@ -192,7 +192,7 @@ void Writer::write_begin() {
   }
 }
 
-void Writer::write_dependencies() {
+void SlurmWriter::write_dependencies() {
   std::vector<std::string> kept;
   for (const auto& [kind, jobs] : request_.dependencies) {
     if (kind != "after" && kind != "afterok" && kind != "afternotok" && kind != "afterany") {
@@ -209,13 +209,13 @@ void Writer::write_dependencies() {
   if (!kept.empty()) put("--dependency", join(kept, ","));
 }
 
-void Writer::write_export() {
+void SlurmWriter::write_export() {
   if (request_.exported == Export::all)
     put("--export", request_.export_list.empty() ? "ALL" : "ALL," + request_.export_list);
   if (request_.exported == Export::list) put("--export", "ALL," + request_.export_list);
 }
 
-void Writer::write_life() {
+void SlurmWriter::write_life() {
   if (request_.walltime_seconds > 0) put("--time", render_time(request_.walltime_seconds));
   if (request_.array) {
     const ArrayText& array = *request_.array;
@@ -237,6 +237,6 @@ void Writer::write_life() {
 
 }  // namespace
 
-RenderedRequest render_slurm_request(const ResourceRequest& request) { return Writer(request).write(); }
+RenderedRequest render_slurm_request(const ResourceRequest& request) { return SlurmWriter(request).write(); }
 
 }  // namespace ddlrun::job_scripts

@@ -8,13 +8,13 @@
 
 namespace ddlrun::job_scripts {
 
-namespace {
-
-constexpr std::size_t longest_quote = 200;  // lines; an open quote beyond this is a mistake, not a text
-
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
 bool is_name_begin(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_name(char c) { return is_name_begin(c) || (c >= '0' && c <= '9'); }
+
+namespace {
+
+constexpr std::size_t longest_quote = 200;  // lines; an open quote beyond this is a mistake, not a text
 
 bool is_assignment(std::string_view text) {
   const std::size_t equals = text.find('=');

@@ -11,6 +11,11 @@
 
 namespace ddlrun::job_scripts {
 
+// Of the C locale.
+bool is_blank(char c);
+bool is_name_begin(char c);  // of a variable
+bool is_name(char c);
+
 struct ShellWord {
   std::string text;    // without quotes; "$NAME" stays as it is
   std::size_t at = 0;  // in the line's text

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int max_pu = 1 << 20;
 
-std::string lead(std::string_view token) { return fmt::format("ddlrun-place token={} ", token); }
+std::string place_lead(std::string_view token) { return fmt::format("ddlrun-place token={} ", token); }
 
 std::optional<std::uint32_t> parse_rank(std::string_view text) {
   const auto value = parse_unsigned(text, topology::max_ranks - 1);
@@ -41,12 +41,12 @@ std::optional<PlaceReport> parse_fields(std::string_view text) {
 
 std::string render_place_marker(std::string_view token, const PlaceReport& report) {
   const std::string local = report.local_rank ? fmt::format("{}", *report.local_rank) : "?";
-  return fmt::format("{}rank={} local={} host={} pus={};\n", lead(token), report.rank, local, report.host,
-                     render_ranges(report.pus));
+  return fmt::format("{}rank={} local={} host={} pus={};\n", place_lead(token), report.rank, local,
+                     report.host, render_ranges(report.pus));
 }
 
 MarkedLine find_place_marker(std::string_view line, std::string_view token) {
-  Marked marked = cut_marker(line, lead(token));
+  Marked marked = cut_marker(line, place_lead(token));
   const auto report = marked.body ? parse_fields(*marked.body) : std::nullopt;
   if (!report) return {std::nullopt, std::string(line)};
   return {report, std::move(marked.rest)};

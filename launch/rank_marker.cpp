@@ -11,7 +11,7 @@ namespace ddlrun::launch {
 
 namespace {
 
-std::string lead(std::string_view token) { return fmt::format("ddlrun-rank token={} ", token); }
+std::string rank_lead(std::string_view token) { return fmt::format("ddlrun-rank token={} ", token); }
 
 constexpr std::string_view sign_names[] = {"alive", "stalled", "moves", "ended"};
 
@@ -98,12 +98,12 @@ std::optional<RankReport> parse_report(std::string_view body) {
 }  // namespace
 
 std::string render_rank_marker(std::string_view token, const RankReport& report) {
-  return fmt::format("{}rank={} host={} {}{};\n", lead(token), report.rank, report.host,
+  return fmt::format("{}rank={} host={} {}{};\n", rank_lead(token), report.rank, report.host,
                      sign_names[static_cast<std::size_t>(report.sign)], render_details(report));
 }
 
 MarkedRank find_rank_marker(std::string_view line, std::string_view token) {
-  Marked marked = cut_marker(line, lead(token));
+  Marked marked = cut_marker(line, rank_lead(token));
   const auto report = marked.body ? parse_report(*marked.body) : std::nullopt;
   if (!report) return {std::nullopt, std::string(line)};
   return {report, std::move(marked.rest)};

@@ -7,7 +7,7 @@ say() { printf '\n== %s\n' "$*"; }
 build_packages="g++ cmake ninja-build pkg-config libhwloc-dev libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libsqlite3-dev
   libopenmpi-dev openmpi-bin libdnnl-dev zlib1g-dev"
 data_packages="dataset-fashion-mnist"
-test_packages="doctest-dev hwloc-nox shellcheck procps python3 libomp5-14"
+test_packages="doctest-dev hwloc-nox shellcheck procps python3 libomp5-14 libgloo-dev"
 # The lab's virtual hosts (tests/lab): programs that it starts itself, inside namespaces.
 test_packages+=" openssh-client openssh-server iproute2 util-linux nftables faketime
   slurmctld slurmd slurm-client munge libpmix2 slurm-wlm-torque"

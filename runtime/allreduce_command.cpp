@@ -15,7 +15,7 @@ namespace ddlrun::runtime {
 
 namespace {
 
-constexpr const char* program_name = "ddl-train allreduce";
+constexpr const char* allreduce_name = "ddl-train allreduce";
 
 struct AllreduceOptions {
   std::uint64_t bytes = 4;
@@ -58,7 +58,7 @@ int run_allreduce_command(const std::vector<std::string>& words) {
   std::optional<Error> mistake;
   try {
     const std::vector<Option> table = table_of(options);
-    parse_options(program_name, words, table);
+    parse_options(allreduce_name, words, table);
     if (options.help) {
       if (launched_rank().value_or(0) == 0)
         fmt::print("usage: mpirun [...] ddl-train allreduce [OPTIONS]\n{}", render_options(table));
@@ -67,7 +67,7 @@ int run_allreduce_command(const std::vector<std::string>& words) {
   } catch (const Error& error) {
     mistake = error;
   }
-  return run_mpi_session(program_name, mistake, [&](Communicator& ranks) { add_up(options, ranks); });
+  return run_mpi_session(allreduce_name, mistake, [&](Communicator& ranks) { add_up(options, ranks); });
 }
 
 }  // namespace ddlrun::runtime

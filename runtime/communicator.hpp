@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What the trainer needs from a group of ranks: four operations. Implemented with MPI (mpi_session.hpp), with
-// threads of one process for tests (thread_communicator.hpp), and for a single rank (below).
+// What the trainer needs from a group of ranks: five operations. Implemented with libddl
+// (ddl_communicator.hpp), with threads of one process for tests (thread_communicator.hpp), and for a single
+// rank (below).
 #pragma once
 
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <span>
 #include <string>
@@ -19,8 +21,12 @@ class Communicator {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  // Zeroed memory that lives as long as this; sums of it are fastest. All ranks ask for the same.
+  virtual std::span<float> allocate(std::size_t count) = 0;
   // The element-wise sum over all ranks, with the same bits on all of them. `in` and `out` do not overlap.
   virtual void all_reduce_sum(std::span<const float> in, std::span<float> out) = 0;
+  // In place.
+  virtual void all_reduce_sum(std::span<float> data) = 0;
   // Rank 0's values on all ranks.
   virtual void broadcast(std::span<float> data) = 0;
   // One text from each rank, in rank order, on all ranks.
@@ -32,11 +38,16 @@ class SelfCommunicator : public Communicator {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
+  std::span<float> allocate(std::size_t count) override { return memory_.emplace_back(count, 0.0F); }
+  void all_reduce_sum(std::span<float>) override {}
   void all_reduce_sum(std::span<const float> in, std::span<float> out) override {
     std::copy(in.begin(), in.end(), out.begin());
   }
   void broadcast(std::span<float>) override {}
   std::vector<std::string> gather_all(const std::string& mine) override { return {mine}; }
+
+ private:
+  std::deque<std::vector<float>> memory_;
 };
 
 // An error that all ranks know of and throw together, so rank 0 may print it and all may end in order.

@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace ddlrun::runtime {
 namespace {
 
 // Large enough to be fast, small enough that a few thousand test images split well.
 constexpr std::size_t largest_evaluation = 100;
+constexpr std::size_t large_room = std::size_t{512} << 20U;
 
 class CpuEngine : public Engine {
  public:
@@ -23,12 +25,15 @@ class CpuEngine : public Engine {
         parameters_(parameters),
         engine_(dnnl::engine::kind::cpu, 0),
         stream_(engine_),
-        training_(cpu::compile(net_, batch, parameters, gradients, engine_)) {}
+        state_(initial_state(net_)),
+        training_(cpu::compile(net_, batch, {parameters, gradients, state_}, engine_)),
+        evaluation_batch_(choose_evaluation_batch(batch)) {}
 
-  std::size_t evaluation_batch() const override { return largest_evaluation; }
+  void start_step(const StepKey& key) override { *training_.key = key; }
+  std::span<float> state() override { return state_; }
+  std::size_t evaluation_batch() const override { return evaluation_batch_; }
 
-  LossSum train_batch(std::span<const float> images, std::span<const std::uint8_t> labels,
-                      float scale) override {
+  LossSum train_batch(std::span<const float> images, std::span<const Label> labels, float scale) override {
     forward(training_, images);
     const std::size_t outputs = labels.size() * static_cast<std::size_t>(net_.classes);
     const LossSum sum = softmax_cross_entropy(floats(training_.logits, outputs), labels,
@@ -38,8 +43,8 @@ class CpuEngine : public Engine {
     return sum;
   }
 
-  LossSum evaluate(std::span<const float> images, std::span<const std::uint8_t> labels) override {
-    if (!inference_) inference_ = cpu::compile(net_, largest_evaluation, parameters_, {}, engine_);
+  LossSum evaluate(std::span<const float> images, std::span<const Label> labels) override {
+    if (!inference_) inference_ = cpu::compile(net_, evaluation_batch_, {parameters_, {}, state_}, engine_);
     forward(*inference_, images);
     const std::size_t outputs = labels.size() * static_cast<std::size_t>(net_.classes);
     return softmax_cross_entropy(floats(inference_->logits, outputs), labels,
@@ -57,11 +62,20 @@ class CpuEngine : public Engine {
     cpu::run_steps(program.forward, stream_);
   }
 
+  // Large images: no more at once than training takes.
+  std::size_t choose_evaluation_batch(std::size_t batch) const {
+    const std::size_t image_bytes = training_.room_bytes / batch;
+    return image_bytes * largest_evaluation < large_room ? largest_evaluation
+                                                         : std::min(batch, largest_evaluation);
+  }
+
   Net net_;
   std::span<float> parameters_;
   dnnl::engine engine_;
   dnnl::stream stream_;
+  std::vector<float> state_;
   cpu::Program training_;
+  std::size_t evaluation_batch_;
   std::optional<cpu::Program> inference_;
 };
 

@@ -1,36 +1,49 @@
 // SPDX-License-Identifier: MIT
-// A net compiled for one batch size: two lists of oneDNN primitives, forward and backward, run in order.
+// A net compiled for one batch size: two lists of steps, forward and backward, run in order.
 #pragma once
 
 #include "runtime/cpu_describe.hpp"
+#include "runtime/engine.hpp"
 #include "runtime/net.hpp"
 
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include <cstddef>
+#include <functional>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 namespace ddlrun::runtime::cpu {
 
-// One primitive with its memories.
+// One primitive with its memories, or our own code, which then only lists the memories that it uses.
 struct Step {
   dnnl::primitive primitive;
   std::unordered_map<int, dnnl::memory> arguments;
+  std::function<void()> own;
 };
 using Steps = std::vector<Step>;
+
+// The caller's flat vectors; `gradients` empty: inference only.
+struct FlatVectors {
+  std::span<float> parameters;
+  std::span<float> gradients;
+  std::span<float> state;
+};
 
 struct Program {
   Steps forward;
   Steps backward;  // empty for inference
   dnnl::memory input;
-  dnnl::memory logits;           // plain rows
-  dnnl::memory logits_gradient;  // plain rows
+  dnnl::memory logits;              // plain rows
+  dnnl::memory logits_gradient;     // plain rows
+  std::shared_ptr<StepKey> key;     // of the step to come
+  std::shared_ptr<std::byte> room;  // where the activations and their gradients lie, in turn
+  std::size_t room_bytes = 0;
 };
 
-// `gradients` empty: inference only.
-Program compile(const Net& net, std::size_t batch, std::span<float> parameters, std::span<float> gradients,
-                const dnnl::engine& engine);
+Program compile(const Net& net, std::size_t batch, const FlatVectors& flat, const dnnl::engine& engine);
 
 void run_steps(const Steps& steps, dnnl::stream& stream);
 

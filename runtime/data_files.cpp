@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "runtime/dataset.hpp"
 #include "runtime/gzip.hpp"
+#include "runtime/synthetic.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -69,6 +70,7 @@ std::string find_subset() {
 }  // namespace
 
 Dataset load_dataset(const std::string& directory) {
+  if (is_synthetic(directory)) return make_synthetic(directory);
   struct stat status {};
   if (stat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
     throw Error(ErrorKind::request, {"the data directory does not exist", printable(directory),

@@ -12,11 +12,12 @@
 
 namespace ddlrun::runtime {
 
-// Images as bytes, one after the other; one label each.
+// Images as bytes, one after the other; one label each. Fewer images than labels are used again from the
+// first one (synthetic ones: what they show does not matter).
 struct ImageSet {
   Shape shape;
   std::vector<std::uint8_t> pixels;
-  std::vector<std::uint8_t> labels;
+  std::vector<Label> labels;
 
   std::size_t count() const { return labels.size(); }
 };

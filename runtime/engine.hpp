@@ -13,16 +13,28 @@
 
 namespace ddlrun::runtime {
 
+// Decides dropout's masks, and nothing else: the same key, the same masks.
+struct StepKey {
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;
+  std::uint64_t rank = 0;
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
 
+  // For the next train_batch().
+  virtual void start_step(const StepKey& key) { (void)key; }
+  // net.state_count floats, made as initial_state(): training changes them, evaluation reads them. They
+  // differ between ranks until the trainer averages them.
+  virtual std::span<float> state() { return {}; }
+
   // Forward and backward over exactly the batch the engine was made for, as floats one after the other.
   // Overwrites the gradients with the gradient of scale * sum of losses.
-  virtual LossSum train_batch(std::span<const float> images, std::span<const std::uint8_t> labels,
-                              float scale) = 0;
+  virtual LossSum train_batch(std::span<const float> images, std::span<const Label> labels, float scale) = 0;
   // Forward only, for 1 to evaluation_batch() images.
-  virtual LossSum evaluate(std::span<const float> images, std::span<const std::uint8_t> labels) = 0;
+  virtual LossSum evaluate(std::span<const float> images, std::span<const Label> labels) = 0;
   virtual std::size_t evaluation_batch() const = 0;
 };
 

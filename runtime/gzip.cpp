@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::size_t chunk = std::size_t{1} << 20;
 
-Error refuse(std::string_view name, std::string what, std::string hint) {
-  return {ErrorKind::request, {std::move(what), printable(name), std::move(hint)}};
-}
-
 class Inflater {
  public:
   // 15 bits of window, + 16: gzip only.
@@ -49,14 +45,18 @@ int inflate_some(Inflater& inflater, std::vector<std::uint8_t>& buffer, std::vec
   const int code = inflate(&inflater.stream, Z_NO_FLUSH);
   const std::size_t produced = buffer.size() - inflater.stream.avail_out;
   if (produced > limit - out.size()) {
-    throw refuse(name, fmt::format("it unpacks to more than {} bytes, the limit for a data file", limit),
-                 "zcat " + quote_shell(name) + " | wc -c");
+    throw refuse_file(name, fmt::format("it unpacks to more than {} bytes, the limit for a data file", limit),
+                      "zcat " + quote_shell(name) + " | wc -c");
   }
   out.insert(out.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(produced));
   return code;
 }
 
 }  // namespace
+
+Error refuse_file(std::string_view name, std::string what, std::string hint) {
+  return {ErrorKind::request, {std::move(what), printable(name), std::move(hint)}};
+}
 
 bool is_gzip(std::span<const std::uint8_t> bytes) {
   return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
@@ -82,19 +82,19 @@ std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::size_
       if (!is_gzip(bytes.subspan(used))) break;  // padding after the last member is allowed, as gzip does
       inflateReset(&inflater.stream);
     } else if (code != Z_OK && code != Z_BUF_ERROR) {
-      throw refuse(name,
-                   fmt::format("the gzip data is damaged near byte {} of {}: {}", used, bytes.size(),
-                               inflater.stream.msg != nullptr ? inflater.stream.msg : "zlib error"),
-                   try_test(name));
+      throw refuse_file(name,
+                        fmt::format("the gzip data is damaged near byte {} of {}: {}", used, bytes.size(),
+                                    inflater.stream.msg != nullptr ? inflater.stream.msg : "zlib error"),
+                        try_test(name));
     }
   }
   // A full output buffer can hold back data after the input is used up.
   while (code == Z_OK) code = inflate_some(inflater, buffer, out, limit, name);
   if (code != Z_STREAM_END) {
-    throw refuse(name,
-                 fmt::format("the gzip data ends early: {} bytes gave {} without an end mark", bytes.size(),
-                             out.size()),
-                 try_test(name));
+    throw refuse_file(name,
+                      fmt::format("the gzip data ends early: {} bytes gave {} without an end mark",
+                                  bytes.size(), out.size()),
+                      try_test(name));
   }
   return out;
 }
@@ -102,23 +102,23 @@ std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::size_
 std::vector<std::uint8_t> read_data_file(const std::string& path, std::size_t limit) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
-    throw refuse(path, fmt::format("the file cannot be read: {}", std::strerror(errno)),
-                 "ls -l " + quote_shell(path));
+    throw refuse_file(path, fmt::format("the file cannot be read: {}", std::strerror(errno)),
+                      "ls -l " + quote_shell(path));
   }
   if (!S_ISREG(status.st_mode)) {
-    throw refuse(path, "it is not a regular file", "ls -ld " + quote_shell(path));
+    throw refuse_file(path, "it is not a regular file", "ls -ld " + quote_shell(path));
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size > limit) {
-    throw refuse(path, fmt::format("the file has {} bytes, the limit is {}", size, limit),
-                 "ls -l " + quote_shell(path));
+    throw refuse_file(path, fmt::format("the file has {} bytes, the limit is {}", size, limit),
+                      "ls -l " + quote_shell(path));
   }
   std::vector<std::uint8_t> bytes(size);
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
   if (!file || static_cast<std::size_t>(file.gcount()) != size) {
-    throw refuse(path, fmt::format("{} of {} bytes could be read", file.gcount(), size),
-                 "ls -l " + quote_shell(path));
+    throw refuse_file(path, fmt::format("{} of {} bytes could be read", file.gcount(), size),
+                      "ls -l " + quote_shell(path));
   }
   return is_gzip(bytes) ? gunzip(bytes, limit, path) : bytes;
 }

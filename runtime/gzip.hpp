@@ -2,6 +2,8 @@
 // Files that may be compressed, read with a limit. The size field at the end of a gzip file is not used.
 #pragma once
 
+#include "base/error.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,6 +23,9 @@ bool is_gzip(std::span<const std::uint8_t> bytes);
 // All members of a gzip stream. Throws Error(request) if it is damaged, cut short or larger than `limit`.
 std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::size_t limit,
                                  std::string_view name);
+
+// Why a data file is not taken, for a throw.
+Error refuse_file(std::string_view name, std::string what, std::string hint);
 
 // The contents of a regular file, unpacked if it is gzip.
 std::vector<std::uint8_t> read_data_file(const std::string& path, std::size_t limit = max_data_bytes);

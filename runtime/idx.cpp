@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "runtime/gzip.hpp"
 
 #include <fmt/format.h>
 
@@ -12,10 +13,6 @@ namespace ddlrun::runtime {
 namespace {
 
 constexpr std::uint8_t unsigned_byte = 0x08;
-
-Error refuse(std::string_view name, std::string what, std::string hint) {
-  return {ErrorKind::request, {std::move(what), printable(name), std::move(hint)}};
-}
 
 std::string try_look(std::string_view name) { return "head -c 16 " + quote_shell(name) + " | xxd"; }
 
@@ -45,27 +42,28 @@ std::string type_name(std::uint8_t code) {
 
 void check_magic(std::span<const std::uint8_t> bytes, std::size_t dimensions, std::string_view name) {
   if (bytes.size() < 4) {
-    throw refuse(name,
-                 fmt::format("an IDX file starts with 4 magic bytes, this one has {} bytes", bytes.size()),
-                 "ls -l " + quote_shell(name));
+    throw refuse_file(
+        name, fmt::format("an IDX file starts with 4 magic bytes, this one has {} bytes", bytes.size()),
+        "ls -l " + quote_shell(name));
   }
   if (bytes[0] != 0 || bytes[1] != 0) {
-    throw refuse(
+    throw refuse_file(
         name,
         fmt::format("an IDX file starts with bytes 00 00, this one with {:02x} {:02x}", bytes[0], bytes[1]),
         try_look(name));
   }
   if (bytes[2] != unsigned_byte) {
-    throw refuse(name,
-                 fmt::format("elements must be of IDX type 0x08 (unsigned byte), these are 0x{:02x} ({})",
-                             bytes[2], type_name(bytes[2])),
-                 try_look(name));
+    throw refuse_file(
+        name,
+        fmt::format("elements must be of IDX type 0x08 (unsigned byte), these are 0x{:02x} ({})", bytes[2],
+                    type_name(bytes[2])),
+        try_look(name));
   }
   if (bytes[3] != dimensions) {
-    throw refuse(name,
-                 fmt::format("{} need {} IDX dimension(s), this file has {}",
-                             dimensions == 1 ? "labels" : "images", dimensions, bytes[3]),
-                 try_look(name));
+    throw refuse_file(name,
+                      fmt::format("{} need {} IDX dimension(s), this file has {}",
+                                  dimensions == 1 ? "labels" : "images", dimensions, bytes[3]),
+                      try_look(name));
   }
 }
 
@@ -88,25 +86,25 @@ IdxArray parse_idx(std::span<const std::uint8_t> bytes, std::size_t dimensions, 
   check_magic(bytes, dimensions, name);
   const std::size_t header = 4 + 4 * dimensions;
   if (bytes.size() < header) {
-    throw refuse(name, fmt::format("the header needs {} bytes, the file has {}", header, bytes.size()),
-                 "ls -l " + quote_shell(name));
+    throw refuse_file(name, fmt::format("the header needs {} bytes, the file has {}", header, bytes.size()),
+                      "ls -l " + quote_shell(name));
   }
   IdxArray array;
   for (std::size_t d = 0; d < dimensions; ++d) array.dims.push_back(big_endian(bytes.subspan(4 + 4 * d, 4)));
   array.data = bytes.subspan(header);
   const std::optional<std::uint64_t> expected = product(array.dims);
   if (!expected) {
-    throw refuse(name,
-                 fmt::format("the header promises {} elements, more than 64 bits can count, in {} bytes",
-                             render_dims(array.dims), array.data.size()),
-                 try_look(name));
+    throw refuse_file(name,
+                      fmt::format("the header promises {} elements, more than 64 bits can count, in {} bytes",
+                                  render_dims(array.dims), array.data.size()),
+                      try_look(name));
   }
   if (*expected != array.data.size()) {
-    throw refuse(name,
-                 fmt::format("the header promises {} = {} bytes, but {} follow it ({})",
-                             render_dims(array.dims), *expected, array.data.size(),
-                             *expected > array.data.size() ? "cut short?" : "something is appended"),
-                 "sha256sum " + quote_shell(name) + "   # and compare with where it came from");
+    throw refuse_file(name,
+                      fmt::format("the header promises {} = {} bytes, but {} follow it ({})",
+                                  render_dims(array.dims), *expected, array.data.size(),
+                                  *expected > array.data.size() ? "cut short?" : "something is appended"),
+                      "sha256sum " + quote_shell(name) + "   # and compare with where it came from");
   }
   return array;
 }

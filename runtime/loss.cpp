@@ -6,7 +6,7 @@
 
 namespace ddlrun::runtime {
 
-LossSum softmax_cross_entropy(std::span<const float> logits, std::span<const std::uint8_t> labels,
+LossSum softmax_cross_entropy(std::span<const float> logits, std::span<const Label> labels,
                               std::size_t classes, float scale, std::span<float> gradients) {
   LossSum result;
   for (std::size_t row = 0; row < labels.size(); ++row) {

@@ -2,8 +2,9 @@
 // Softmax cross-entropy, the one loss of the trainer. Plain C++, the same for every engine.
 #pragma once
 
+#include "runtime/layer.hpp"
+
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 namespace ddlrun::runtime {
@@ -15,7 +16,7 @@ struct LossSum {
 
 // `logits`: one row of `classes` per label. If `gradients` is not empty, it receives
 // scale * (softmax(logits) - one_hot(label)). A non-finite row gives a NaN loss and counts as wrong.
-LossSum softmax_cross_entropy(std::span<const float> logits, std::span<const std::uint8_t> labels,
+LossSum softmax_cross_entropy(std::span<const float> logits, std::span<const Label> labels,
                               std::size_t classes, float scale, std::span<float> gradients);
 
 }  // namespace ddlrun::runtime

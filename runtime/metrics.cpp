@@ -9,10 +9,10 @@
 namespace ddlrun::runtime {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using MetricsJson = nlohmann::ordered_json;
 
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // paths need not be UTF-8
+std::string dump(const MetricsJson& json) {
+  return json.dump(-1, ' ', false, MetricsJson::error_handler_t::replace);  // paths need not be UTF-8
 }
 
 // Five significant digits are enough for a measured time or rate.
@@ -83,8 +83,20 @@ std::string render_epoch_record(const EpochRecord& record) {
                {"train_seconds", rounded(record.train_seconds)}});
 }
 
+std::string render_checkpoint_record(const CheckpointRecord& record) {
+  const char* const reasons[] = {"due", "stop", "end"};
+  return dump({{"type", "checkpoint"},
+               {"step", record.step},
+               {"epoch", record.epoch},
+               {"file", record.path},
+               {"bytes", record.bytes},
+               {"seconds", rounded(record.seconds)},
+               {"reason", reasons[static_cast<int>(record.reason)]},
+               {"problem", record.problem.empty() ? MetricsJson() : MetricsJson(record.problem)}});
+}
+
 std::string render_summary_json(const RunFacts& facts, const TrainSummary& summary, bool as_record) {
-  Json json;
+  MetricsJson json;
   if (as_record) json["type"] = "summary";
   json["schema"] = "ddlrun.train/1";
   json["net"] = facts.net;

@@ -44,6 +44,7 @@ struct RunFacts {
 std::string render_config_record(const RunFacts& facts);
 std::string render_step_record(const StepRecord& record, std::size_t global_batch);
 std::string render_epoch_record(const EpochRecord& record);
+std::string render_checkpoint_record(const CheckpointRecord& record);
 // The document of --json, and with `type` the last metrics record.
 std::string render_summary_json(const RunFacts& facts, const TrainSummary& summary, bool as_record);
 // The line on stdout: "ddl-train: ok key=value ...".
@@ -53,8 +54,8 @@ std::string render_summary_line(const RunFacts& facts, const TrainSummary& summa
 // wrong path is found before the training.
 class MetricsFile {
  public:
-  // Throws Error(request). An empty path writes nothing.
-  explicit MetricsFile(const std::string& path);
+  // Throws Error(request). An empty path writes nothing. `append`: to the records of the run that goes on.
+  explicit MetricsFile(const std::string& path, bool append = false);
   ~MetricsFile();
   MetricsFile(const MetricsFile&) = delete;
   MetricsFile& operator=(const MetricsFile&) = delete;

@@ -19,7 +19,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Error refuse(const std::string& path, const char* what) {
+Error refuse_metrics(const std::string& path, const char* what) {
   return {ErrorKind::request,
           {fmt::format("{}: {}", what, std::strerror(errno)), "--metrics " + printable(path),
            "--metrics /tmp/metrics.jsonl"}};
@@ -27,10 +27,10 @@ Error refuse(const std::string& path, const char* what) {
 
 }  // namespace
 
-MetricsFile::MetricsFile(const std::string& path) : path_(path), last_flush_(now()) {
+MetricsFile::MetricsFile(const std::string& path, bool append) : path_(path), last_flush_(now()) {
   if (path_.empty()) return;
-  file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-  if (file_ < 0) throw refuse(path_, "the metrics file cannot be opened");
+  file_ = open(path_.c_str(), O_WRONLY | O_CREAT | (append ? 0 : O_TRUNC) | O_APPEND | O_CLOEXEC, 0666);
+  if (file_ < 0) throw refuse_metrics(path_, "the metrics file cannot be opened");
 }
 
 MetricsFile::~MetricsFile() {
@@ -56,7 +56,7 @@ void MetricsFile::flush() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       pending_.clear();
-      throw refuse(path_, "the metrics file cannot be written");
+      throw refuse_metrics(path_, "the metrics file cannot be written");
     }
     done += static_cast<std::size_t>(count);
   }

@@ -2,6 +2,8 @@
 #include "runtime/mpi_session.hpp"
 
 #include "base/text.hpp"
+#include "ddl/ddl.hpp"
+#include "runtime/ddl_communicator.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -10,62 +12,20 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
-#include <numeric>
 
 namespace ddlrun::runtime {
 namespace {
 
-class MpiCommunicator : public Communicator {
- public:
-  MpiCommunicator() {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  }
-
-  int rank() const override { return rank_; }
-  int size() const override { return size_; }
-
-  // Out of place: Open MPI 4.1's HAN component crashes on MPI_IN_PLACE (ompi#11473). A net's parameters are
-  // limited so that the count fits an int.
-  void all_reduce_sum(std::span<const float> in, std::span<float> out) override {
-    MPI_Allreduce(in.data(), out.data(), static_cast<int>(in.size()), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-  }
-
-  void broadcast(std::span<float> data) override {
-    MPI_Bcast(data.data(), static_cast<int>(data.size()), MPI_FLOAT, 0, MPI_COMM_WORLD);
-  }
-
-  std::vector<std::string> gather_all(const std::string& mine) override {
-    const int length = static_cast<int>(mine.size());
-    std::vector<int> lengths(static_cast<std::size_t>(size_));
-    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD);
-    std::vector<int> starts(lengths.size());
-    std::exclusive_scan(lengths.begin(), lengths.end(), starts.begin(), 0);
-    std::string all(static_cast<std::size_t>(starts.back() + lengths.back()), '\0');
-    MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR,
-                   MPI_COMM_WORLD);
-    std::vector<std::string> texts;
-    for (std::size_t r = 0; r < lengths.size(); ++r) {
-      texts.push_back(all.substr(static_cast<std::size_t>(starts[r]), static_cast<std::size_t>(lengths[r])));
-    }
-    return texts;
-  }
-
- private:
-  int rank_ = 0;
-  int size_ = 1;
-};
+// How long ranks wait for one that is at work on something else, such as a large checkpoint; a rank whose
+// process is gone is found out at once. DDL_OPTIONS="-timeout N" says otherwise.
+constexpr double patience_seconds = 300.0;
 
 // Prints and ends all ranks; does not return.
 int abort_job(std::string_view program, const Communicator& ranks, ErrorKind kind, Message message) {
   if (ranks.size() > 1) message.what = fmt::format("[{}] {}", rank_name(ranks), message.what);
   fmt::print(stderr, "{}", render_error(program, message));
   std::fflush(nullptr);
-  if (ranks.size() == 1) {
-    MPI_Finalize();
-    return exit_code(kind);
-  }
-  MPI_Abort(MPI_COMM_WORLD, exit_code(kind));
+  if (ranks.size() > 1) MPI_Abort(MPI_COMM_WORLD, exit_code(kind));
   return exit_code(kind);
 }
 
@@ -76,7 +36,6 @@ int run_guarded(std::string_view program, Communicator& ranks,
   } catch (const AgreedError& error) {
     if (ranks.rank() == 0) fmt::print(stderr, "{}", render_error(program, error.message()));
     std::fflush(nullptr);
-    MPI_Finalize();
     return exit_code(error.kind());
   } catch (const Error& error) {
     return abort_job(program, ranks, error.kind(), error.message());
@@ -89,7 +48,6 @@ int run_guarded(std::string_view program, Communicator& ranks,
                      {fmt::format("a bug in {}: {}", program, error.what()), "",
                       "report it with this message and the command line"});
   }
-  MPI_Finalize();
   return 0;
 }
 
@@ -101,16 +59,26 @@ int run_mpi_session(std::string_view program, const std::optional<Error>& mistak
     fmt::print(stderr, "{}", render_error(program, mistake->message()));
     return exit_code(mistake->kind());
   }
-  int provided = 0;
-  // Only the main thread calls MPI; OpenMP threads compute.
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-  MpiCommunicator ranks;
-  return run_guarded(program, ranks, [&](Communicator& all) {
-    run_agreed(all, [&] {
-      if (mistake) throw Error(*mistake);
+  int argc = 0;
+  char* none[] = {nullptr};
+  char** argv = none;
+  ddl::Options options;
+  options.timeout_seconds = patience_seconds;
+  try {
+    ddl::Context context(argc, argv, options);
+    DdlCommunicator ranks(context);
+    return run_guarded(program, ranks, [&](Communicator& all) {
+      run_agreed(all, [&] {
+        if (mistake) throw Error(*mistake);
+      });
+      work(all);
     });
-    work(all);
-  });
+  } catch (const ddl::Error& error) {
+    // The ranks cannot work together as they are: all know.
+    if (launched_rank().value_or(0) == 0)
+      fmt::print(stderr, "{}", render_error(program, convert_error(error).message()));
+    return exit_code(convert_error(error).kind());
+  }
 }
 
 std::optional<int> launched_rank() {

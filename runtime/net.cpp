@@ -3,167 +3,200 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "runtime/random.hpp"
+#include "runtime/hash.hpp"
+#include "runtime/layer_shapes.hpp"
+#include "runtime/net_graph.hpp"
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace ddlrun::runtime {
 namespace {
 
-// One gradient goes into one MPI call, whose count is an int; three slots are kept for the step's totals.
+// One gradient goes into one MPI call, whose count is an int; some slots are kept for the step's totals.
 constexpr std::uint64_t max_parameters = (std::uint64_t{1} << 31) - 16;
 
-Error bad_net(const std::string& net, std::string what) {
-  return {ErrorKind::request, {std::move(what), "--net " + net, "ddl-train --net mlp"}};
-}
-
-int shrink(const std::string& net, const PlannedLayer& planned, int size) {
-  const Layer& layer = planned.layer;
-  const int padded = size + 2 * layer.padding;
-  if (padded < layer.kernel) {
-    throw bad_net(net,
-                  fmt::format("layer {} has a kernel of {}x{}, but its input is only {} wide with padding",
-                              planned.name, layer.kernel, layer.kernel, padded));
+class NetPlanner {
+ public:
+  NetPlanner(const NetDescription& description, Shape input, int classes)
+      : description_(description), classes_(classes) {
+    net_.name = description.name;
+    net_.input = input;
   }
-  return layer.kind == LayerKind::max_pool ? padded / layer.kernel : padded - layer.kernel + 1;
-}
 
-Shape output_shape(const std::string& net, const PlannedLayer& planned) {
-  const Shape& in = planned.input;
-  switch (planned.layer.kind) {
-    case LayerKind::relu:
-      return in;
-    case LayerKind::linear:
-      return {planned.layer.outputs, 1, 1};
-    case LayerKind::max_pool:
-      return {in.channels, shrink(net, planned, in.height), shrink(net, planned, in.width)};
-    case LayerKind::convolution:
-      return {planned.layer.outputs, shrink(net, planned, in.height), shrink(net, planned, in.width)};
+  Net plan() {
+    check_images();
+    NetGraph graph = order_layers(description_.layers, description_.place);
+    mistakes_.insert(mistakes_.end(), graph.mistakes.begin(), graph.mistakes.end());
+    std::vector<std::optional<Shape>> outputs;
+    for (GraphNode& node : graph.nodes) outputs.push_back(add_layer(std::move(node), outputs));
+    if (mistakes_.empty()) check_outputs();
+    for (Message& mistake : mistakes_) {
+      if (mistake.where.empty()) mistake.where = description_.place;
+    }
+    if (!mistakes_.empty()) throw join_mistakes(mistakes_);
+    return std::move(net_);
   }
-  return in;
-}
 
-std::uint64_t weight_count(const PlannedLayer& planned) {
-  const auto outputs = static_cast<std::uint64_t>(planned.layer.outputs);
-  const auto kernel = static_cast<std::uint64_t>(planned.layer.kernel);
-  switch (planned.layer.kind) {
-    case LayerKind::convolution:
-      return outputs * static_cast<std::uint64_t>(planned.input.channels) * kernel * kernel;
-    case LayerKind::linear:
-      return outputs * planned.input.count();
-    default:
-      return 0;
+ private:
+  void check_images() {
+    const std::vector<Shape>& wanted = description_.images;
+    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), net_.input) != wanted.end()) return;
+    std::vector<std::string> words;
+    for (const Shape& shape : wanted) words.push_back(render_shape(shape));
+    mistakes_.push_back({fmt::format("{} needs images of {}, but these are {}", printable(net_.name),
+                                     join(words, " or "), render_shape(net_.input)),
+                         description_.place, "ddl-train --net mlp"});
   }
-}
 
-std::string layer_name(LayerKind kind, std::size_t index) {
-  const char* const names[] = {"convolution", "max_pool", "relu", "linear"};
-  return fmt::format("{}{}", names[static_cast<int>(kind)], index + 1);
-}
-
-Net build_lenet5(Shape input, int classes) {
-  const bool small = input == Shape{1, 28, 28};
-  if (!small && input != Shape{1, 32, 32}) {
-    throw bad_net("lenet5", fmt::format("lenet5 needs images of 28x28 or 32x32 with one channel, "
-                                        "but these are {}x{} with {}",
-                                        input.height, input.width, input.channels));
+  // Nothing if its shape cannot be known.
+  std::optional<Shape> add_layer(GraphNode node, const std::vector<std::optional<Shape>>& outputs) {
+    std::vector<Shape> inputs;
+    for (const std::size_t source : node.sources) {
+      if (source == from_images) {
+        inputs.push_back(net_.input);
+      } else if (source < outputs.size() && outputs[source]) {
+        inputs.push_back(*outputs[source]);
+      } else {
+        return std::nullopt;
+      }
+    }
+    Layer layer = description_.layers[node.layer];
+    if (node.sources.front() == from_images) add_border(layer, node.name);
+    ShapedLayer shaped = shape_layer(std::move(layer), node.name, inputs, classes_);
+    if (!shaped.mistakes.empty()) {
+      mistakes_.insert(mistakes_.end(), shaped.mistakes.begin(), shaped.mistakes.end());
+      return std::nullopt;
+    }
+    const Shape output = shaped.output;
+    place(std::move(node), std::move(shaped), std::move(inputs));
+    return output;
   }
-  // The paper's net reads 32x32; 28x28 images get a border of 2, as if they were pasted into 32x32.
-  const Layer layers[] = {convolution(6, 5, small ? 2 : 0),
-                          relu(),
-                          max_pool(2),
-                          convolution(16, 5),
-                          relu(),
-                          max_pool(2),
-                          linear(120),
-                          relu(),
-                          linear(84),
-                          relu(),
-                          linear(classes)};
-  return plan_net("lenet5", input, layers);
-}
 
-Net build_mlp(Shape input, int classes) {
-  const Layer layers[] = {linear(256), relu(), linear(128), relu(), linear(classes)};
-  return plan_net("mlp", input, layers);
-}
+  // A border of zeros around the images is the same as more padding in the convolutions that read them.
+  void add_border(Layer& layer, const std::string& name) {
+    const Shape& border = description_.border;
+    if (border.height <= net_.input.height && border.width <= net_.input.width) return;
+    const int rows = std::max(0, border.height - net_.input.height);
+    const int columns = std::max(0, border.width - net_.input.width);
+    if (layer.kind != LayerKind::convolution || rows % 2 != 0 || columns % 2 != 0) {
+      mistakes_.push_back(
+          {fmt::format("layer {} reads images of {}x{} with a border up to {}x{}: it must be a "
+                       "convolution, and both sides must get as much",
+                       printable(name, 60), net_.input.height, net_.input.width, border.height, border.width),
+           layer.place, "kind: convolution"});
+      return;
+    }
+    layer.padding.height += rows / 2;
+    layer.padding.width += columns / 2;
+  }
 
-struct NetEntry {
-  const char* name;
-  Net (*build)(Shape, int);
+  void place(GraphNode node, ShapedLayer shaped, std::vector<Shape> inputs) {
+    const std::uint64_t end = net_.parameter_count + shaped.weight_count + shaped.bias_count;
+    if (end + net_.state_count + shaped.state_count > max_parameters) {
+      mistakes_.push_back(
+          {fmt::format("images of {}x{} make {} parameters up to layer {}, and at most {} fit one message",
+                       net_.input.height, net_.input.width, end, printable(node.name, 60), max_parameters),
+           shaped.layer.place.empty() ? description_.place : shaped.layer.place, "ddl-train --net lenet5"});
+      return;
+    }
+    PlannedLayer planned;
+    planned.name = std::move(node.name);
+    planned.sources = std::move(node.sources);
+    planned.input = inputs.front();
+    planned.inputs = std::move(inputs);
+    planned.output = shaped.output;
+    planned.layer = std::move(shaped.layer);
+    planned.weights_offset = net_.parameter_count;
+    planned.weights_count = shaped.weight_count;
+    planned.bias_offset = planned.weights_offset + planned.weights_count;
+    planned.bias_count = shaped.bias_count;
+    planned.state_offset = net_.state_count;
+    planned.state_count = shaped.state_count;
+    name_tensors(planned, std::move(shaped.weight_dims));
+    net_.parameter_count = end;
+    net_.state_count += shaped.state_count;
+    net_.layers.push_back(std::move(planned));
+  }
+
+  void name_tensors(const PlannedLayer& planned, std::vector<int> weight_dims) {
+    const auto add = [&](const char* suffix, std::vector<int> dims, std::size_t offset, std::size_t count,
+                         const ParameterRule& rule) {
+      if (count == 0) return;
+      net_.parameters.push_back(
+          {planned.name + suffix, std::move(dims), offset, count, rule.lr_factor, rule.decay_factor});
+    };
+    const auto flat = [](std::size_t count) { return std::vector<int>{static_cast<int>(count)}; };
+    add(".weight", std::move(weight_dims), planned.weights_offset, planned.weights_count,
+        planned.layer.weight_rule);
+    add(".bias", flat(planned.bias_count), planned.bias_offset, planned.bias_count, planned.layer.bias_rule);
+    const std::size_t half = planned.state_count / 2;
+    if (half == 0) return;
+    net_.state.push_back({planned.name + ".running_mean", flat(half), planned.state_offset, half});
+    net_.state.push_back({planned.name + ".running_var", flat(half), planned.state_offset + half, half});
+  }
+
+  void check_outputs() {
+    const Shape& logits = net_.layers.back().output;
+    net_.classes = static_cast<int>(logits.count());
+    if (net_.classes < classes_) {
+      const Layer& last = net_.layers.back().layer;
+      mistakes_.push_back({fmt::format("the last layer, {}, has {} outputs, and the data has {} classes",
+                                       printable(net_.layers.back().name, 60), net_.classes, classes_),
+                           last.place.empty() ? description_.place : last.place,
+                           fmt::format("outputs: {}", classes_)});
+    }
+  }
+
+  const NetDescription& description_;
+  int classes_;
+  Net net_;
+  std::vector<Message> mistakes_;
 };
-constexpr NetEntry known_nets[] = {{"lenet5", build_lenet5}, {"mlp", build_mlp}};
 
 }  // namespace
 
-std::size_t Shape::count() const {
-  return static_cast<std::size_t>(channels) * static_cast<std::size_t>(height) *
-         static_cast<std::size_t>(width);
+std::size_t PlannedLayer::fan_in() const {
+  return weights_count == 0 ? 0 : weights_count / static_cast<std::size_t>(output.channels);
 }
 
-Layer convolution(int outputs, int kernel, int padding) {
-  return {LayerKind::convolution, outputs, kernel, padding};
+Net plan_net(const NetDescription& description, Shape input, int classes) {
+  return NetPlanner(description, input, classes).plan();
 }
-Layer max_pool(int kernel) { return {LayerKind::max_pool, 0, kernel, 0}; }
-Layer relu() { return {LayerKind::relu, 0, 0, 0}; }
-Layer linear(int outputs) { return {LayerKind::linear, outputs, 0, 0}; }
 
 Net plan_net(std::string name, Shape input, std::span<const Layer> layers) {
-  Net net{std::move(name), input, 0, 0, {}};
-  std::uint64_t offset = 0;
-  for (const Layer& layer : layers) {
-    PlannedLayer planned{layer, layer_name(layer.kind, net.layers.size()), input, {}, 0, 0, 0, 0};
-    planned.output = output_shape(net.name, planned);
-    const std::uint64_t weights = weight_count(planned);
-    planned.weights_offset = offset;
-    planned.weights_count = weights;
-    planned.bias_count = weights == 0 ? 0 : static_cast<std::size_t>(layer.outputs);
-    planned.bias_offset = offset + weights;
-    offset += weights + planned.bias_count;
-    if (offset > max_parameters) {
-      throw bad_net(net.name,
-                    fmt::format("images of {}x{} make {} parameters, and at most {} fit one message",
-                                net.input.height, net.input.width, offset, max_parameters));
-    }
-    input = planned.output;
-    net.layers.push_back(std::move(planned));
-  }
-  net.classes = input.channels;
-  net.parameter_count = offset;
-  return net;
+  NetDescription description;
+  description.place = "--net " + name;
+  description.name = std::move(name);
+  description.layers.assign(layers.begin(), layers.end());
+  return plan_net(description, input, 0);
 }
 
-std::vector<std::string> net_names() {
-  std::vector<std::string> names;
-  for (const NetEntry& entry : known_nets) names.emplace_back(entry.name);
-  return names;
+std::uint64_t fingerprint(const Net& net) {
+  std::string text = fmt::format("{};", render_shape(net.input));
+  for (const PlannedLayer& p : net.layers) {
+    const Layer& l = p.layer;
+    text += fmt::format("{} {} {} {}x{} {}x{} {}x{} {} {} {} {} {}", p.name, name_of(l.kind),
+                        render_shape(p.output), l.kernel.height, l.kernel.width, l.stride.height,
+                        l.stride.width, l.padding.height, l.padding.width, l.groups, l.bias,
+                        static_cast<int>(l.method), l.global, l.size);
+    text += fmt::format(" {} {} {} {} {} {};", l.rate, l.alpha, l.beta, l.k, l.epsilon, l.keep);
+    for (const std::size_t source : p.sources) text += fmt::format(" {}", static_cast<std::int64_t>(source));
+  }
+  return hash_bytes(std::as_bytes(std::span(text)));
 }
 
-Net build_net(std::string_view name, Shape input, int classes) {
-  for (const NetEntry& entry : known_nets) {
-    if (name == entry.name) return entry.build(input, classes);
+Error join_mistakes(std::span<const Message> mistakes) {
+  Message message = mistakes.front();
+  if (mistakes.size() > 1) message.what += fmt::format(" (the first of {} mistakes)", mistakes.size());
+  for (const Message& other : mistakes.subspan(1)) {
+    message.what += fmt::format("\n  and: {}", other.what);
+    if (!other.where.empty()) message.what += fmt::format("\n       at {}; try {}", other.where, other.hint);
   }
-  throw Error(ErrorKind::usage,
-              {fmt::format("there is no net '{}'; the nets are {}", printable(name), join(net_names(), ", ")),
-               "--net", "ddl-train --net lenet5"});
-}
-
-std::vector<float> initial_parameters(const Net& net, std::uint64_t seed) {
-  std::vector<float> parameters(net.parameter_count, 0.0F);
-  for (std::size_t i = 0; i < net.layers.size(); ++i) {
-    const PlannedLayer& planned = net.layers[i];
-    if (planned.weights_count == 0) continue;
-    // A tenth of LeCun's limit for the last layer: the first loss is then about log(classes), a calm start.
-    const double gain = i + 1 == net.layers.size() ? 0.03 : 6.0;
-    const double limit = std::sqrt(gain / static_cast<double>(planned.fan_in()));
-    Random random(mix_seed(seed, i));
-    for (std::size_t w = 0; w < planned.weights_count; ++w) {
-      parameters[planned.weights_offset + w] = static_cast<float>((2.0 * random.uniform() - 1.0) * limit);
-    }
-  }
-  return parameters;
+  return {ErrorKind::request, std::move(message)};
 }
 
 }  // namespace ddlrun::runtime

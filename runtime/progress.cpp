@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/progress.hpp"
 
+#include "base/error.hpp"
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -48,7 +51,8 @@ std::string render_bar(const StepRecord& record, const RunFacts& facts, double i
 Reporter::Reporter(const RunFacts& facts, MetricsFile& metrics, bool quiet)
     : facts_(facts), metrics_(metrics), quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
 
-void Reporter::on_start(std::size_t) {
+void Reporter::on_start(std::size_t, std::size_t first_step) {
+  last_step_ = first_step;
   start_ = Clock::now();
   last_show_ = start_;
 }
@@ -92,6 +96,24 @@ void Reporter::on_epoch(const EpochRecord& record) {
              "epoch {}/{}  train loss {:.4f}  accuracy {:.2f} %  test accuracy {:.2f} %  {} images/s\n",
              record.epoch, facts_.epochs, record.train_loss, 100.0 * record.train_accuracy,
              100.0 * record.test_accuracy, render_thousands(rate));
+}
+
+void Reporter::on_checkpoint(const CheckpointRecord& record) {
+  metrics_.write(render_checkpoint_record(record));
+  metrics_.flush();  // what the run goes on from, it has also told
+  if (quiet_ && record.problem.empty()) return;
+  clear_bar();
+  if (record.problem.empty()) {
+    fmt::print(stderr, "checkpoint: {}, {} in {:.3f} s\n", printable(record.path), render_bytes(record.bytes),
+               record.seconds);
+  } else {
+    fmt::print(stderr, "{}",
+               render_message(
+                   "ddl-train", "warning",
+                   {"step " + std::to_string(record.step) + " was not saved: " + record.problem,
+                    printable(record.path), "df -h   # the run goes on, and tries again when it is due"}));
+  }
+  std::fflush(stderr);
 }
 
 }  // namespace ddlrun::runtime

@@ -21,9 +21,10 @@ class Reporter : public TrainObserver {
  public:
   Reporter(const RunFacts& facts, MetricsFile& metrics, bool quiet);
 
-  void on_start(std::size_t total_steps) override;
+  void on_start(std::size_t total_steps, std::size_t first_step) override;
   void on_step(const StepRecord& record) override;
   void on_epoch(const EpochRecord& record) override;
+  void on_checkpoint(const CheckpointRecord& record) override;
 
  private:
   using Clock = std::chrono::steady_clock;

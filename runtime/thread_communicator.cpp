@@ -2,6 +2,7 @@
 #include "runtime/thread_communicator.hpp"
 
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -59,6 +60,13 @@ class ThreadCommunicator : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return group_.size(); }
 
+  std::span<float> allocate(std::size_t count) override { return memory_.emplace_back(count, 0.0F); }
+
+  void all_reduce_sum(std::span<float> data) override {
+    const std::vector<float> mine(data.begin(), data.end());
+    all_reduce_sum(mine, data);
+  }
+
   // Summed in rank order by each rank, so the bits are equal.
   void all_reduce_sum(std::span<const float> in, std::span<float> out) override {
     group_.inputs[static_cast<std::size_t>(rank_)] = in;
@@ -88,6 +96,7 @@ class ThreadCommunicator : public Communicator {
  private:
   Group& group_;
   int rank_;
+  std::deque<std::vector<float>> memory_;
 };
 
 }  // namespace

@@ -2,22 +2,28 @@
 #include "runtime/train_command.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "runtime/affinity.hpp"
+#include "runtime/checkpoint_saver.hpp"
 #include "runtime/cpu_engine.hpp"
 #include "runtime/mpi_session.hpp"
+#include "runtime/net_files.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/sharding.hpp"
+#include "runtime/stop_signal.hpp"
 #include "runtime/train_options.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 
 namespace ddlrun::runtime {
 namespace {
 
-constexpr const char* program_name = "ddl-train";
+constexpr const char* train_name = "ddl-train";
+constexpr int exit_stopped = 75;  // EX_TEMPFAIL: saved; the same command with --resume goes on
 
 void check_device(const TrainOptions& options) {
   if (options.device == "cpu") return;
@@ -32,6 +38,7 @@ struct Prepared {
   Net net;
   TrainPlan plan;
   RunFacts facts;
+  RunIdentity identity;
 };
 
 TrainPlan make_plan(const TrainOptions& options, const BatchPlan& batch) {
@@ -81,12 +88,29 @@ RunFacts make_facts(const TrainOptions& options, const Prepared& prepared, const
 }
 
 // What all ranks must have alike: steps and batches that differ would meet in the wrong collective.
-std::string render_shared_options(const RunFacts& facts) {
-  return fmt::format(
+std::string render_shared_options(const TrainOptions& options, const RunFacts& facts) {
+  std::string text = fmt::format(
       "--net {} --global-batch {} --epochs {} --lr {:.6g} ({}, {} warm-up steps) --momentum {:.6g} "
       "--weight-decay {:.6g} --seed {}",
       facts.net, facts.global_batch, facts.epochs, facts.lr_peak, facts.lr_decay, facts.warmup_steps,
       facts.momentum, facts.weight_decay, facts.seed);
+  if (!options.checkpoint.empty())
+    text +=
+        fmt::format(" --checkpoint {} --checkpoint-every {}", options.checkpoint, options.checkpoint_steps);
+  return options.resume ? text + " --resume " + options.resume_from : text;
+}
+
+RunIdentity make_identity(const TrainOptions& options, const Prepared& prepared, int ranks) {
+  RunIdentity identity;
+  identity.program = fmt::format("{} {}", train_name, DDLRUN_VERSION);
+  identity.net_hash = fingerprint(prepared.net);
+  identity.images = prepared.data.train.count();
+  identity.data_hash = fingerprint(prepared.data);
+  identity.lr_decay = name_of(options.lr_decay);
+  identity.ranks = ranks;
+  const char* dims = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): no thread of ours runs yet
+  identity.dims = dims == nullptr ? "" : dims;
+  return identity;
 }
 
 Prepared prepare(const TrainOptions& options, Communicator& ranks) {
@@ -98,18 +122,24 @@ Prepared prepare(const TrainOptions& options, Communicator& ranks) {
     const auto size = static_cast<std::size_t>(ranks.size());
     place = find_data(options.data);
     prepared.data = load_dataset(place.directory);
-    prepared.net = build_net(options.net, prepared.data.train.shape, prepared.data.classes);
+    prepared.net = load_net(options.net, prepared.data.train.shape, prepared.data.classes);
     prepared.plan = make_plan(options, plan_batch(options, size));
     local_batch(prepared.plan.global_batch, size, prepared.data.train.count());
   });
   const Dataset& data = prepared.data;
-  require_equal(
-      ranks,
-      fmt::format("{} + {} images, hash {:016x}", data.train.count(), data.test.count(), fingerprint(data)),
-      ErrorKind::request, "the ranks read different images",
-      "--data DIR with a directory that all hosts share");
+  prepared.identity = make_identity(options, prepared, ranks.size());
+  require_equal(ranks,
+                fmt::format("{} + {} images, hash {:016x}", data.train.count(), data.test.count(),
+                            prepared.identity.data_hash),
+                ErrorKind::request, "the ranks read different images",
+                "--data DIR with a directory that all hosts share");
+  const Net& net = prepared.net;
+  require_equal(ranks,
+                fmt::format("{}, {} parameters, hash {:016x}", net.name, net.parameter_count, fingerprint(net)),
+                ErrorKind::request, "the ranks read different nets",
+                "--net FILE with a file that all hosts share");
   prepared.facts = make_facts(options, prepared, place, threads, ranks.size());
-  require_equal(ranks, render_shared_options(prepared.facts), ErrorKind::usage,
+  require_equal(ranks, render_shared_options(options, prepared.facts), ErrorKind::usage,
                 "the ranks were started with different options", "the same ddl-train command on every rank");
   return prepared;
 }
@@ -146,23 +176,81 @@ void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSum
   }
 }
 
-void train_on(const TrainOptions& options, Communicator& ranks) {
-  const Prepared prepared = prepare(options, ranks);
-  std::optional<MetricsFile> metrics;
-  run_agreed(ranks, [&] { metrics.emplace(ranks.rank() == 0 ? options.metrics : ""); });
-  TrainObserver silent;
-  if (ranks.rank() != 0) {
-    train(prepared.plan, prepared.net, prepared.data, ranks, make_cpu_engine, silent);
+// Collective.
+std::optional<Resumption> find_resumption(const TrainOptions& options, const Prepared& prepared,
+                                          const CheckpointDisk& disk, Communicator& ranks) {
+  if (!options.resume) return std::nullopt;
+  auto start = resume_run(options.resume_from, prepared.net, prepared.plan, prepared.identity, disk, ranks);
+  // A job that is started again by the same command finds none at its first start.
+  if (start || options.resume_from == options.checkpoint) return start;
+  throw AgreedError(ErrorKind::request,
+                    {"there is no checkpoint to go on from", "--resume " + printable(options.resume_from),
+                     "--checkpoint DIR --resume   # a new run if the folder has none yet"});
+}
+
+void tell_resumption(const TrainOptions& options, const RunFacts& facts,
+                     const std::optional<Resumption>& start) {
+  if (!options.resume) return;
+  if (!start) {
+    if (!options.quiet)
+      fmt::print(stderr, "resume: no checkpoint in {} yet, a new run\n", printable(options.resume_from));
     return;
   }
-  metrics->write(render_config_record(prepared.facts));
-  if (!options.quiet) tell_start(prepared.facts);
+  for (const std::string& why : start->passed_over) {
+    fmt::print(stderr, "{}",
+               render_message(
+                   train_name, "warning",
+                   {"a newer checkpoint is passed over", why, "ls -l " + quote_shell(options.resume_from)}));
+  }
+  if (options.quiet) return;
+  fmt::print(stderr, "resume: {}, step {} of {}\n", printable(start->path), start->state.position.step,
+             facts.total_steps);
+  for (const std::string& one : start->differences) fmt::print(stderr, "resume: other {}\n", one);
+}
+
+void tell_stop(const TrainOptions& options, const TrainSummary& summary) {
+  fmt::print(stderr, "{}",
+             render_message(train_name, "note",
+                            {fmt::format("stopped by {} after step {} of {}, and saved", StopSignals::name(),
+                                         summary.steps, summary.total_steps),
+                             printable(join_path(options.checkpoint, checkpoint_name(summary.steps))),
+                             "the same command with --resume"}));
+}
+
+// Collective. Returns whether a signal stopped it.
+bool train_on(const TrainOptions& options, Communicator& ranks) {
+  const Prepared prepared = prepare(options, ranks);
+  const std::unique_ptr<CheckpointDisk> disk = make_posix_disk();
+  const std::optional<Resumption> start = find_resumption(options, prepared, *disk, ranks);
+  const bool first = ranks.rank() == 0;
+  std::optional<MetricsFile> metrics;
+  run_agreed(ranks, [&] { metrics.emplace(first ? options.metrics : "", start.has_value()); });
+  TrainObserver silent;
   Reporter reporter(prepared.facts, *metrics, options.quiet);
+  TrainObserver& observer = first ? static_cast<TrainObserver&>(reporter) : silent;
+  TrainSaver none;
+  std::optional<CheckpointSaver> saver;
+  if (!options.checkpoint.empty()) {
+    const CheckpointPlan plan{options.checkpoint, options.checkpoint_steps, options.keep};
+    saver.emplace(plan, prepared.net, prepared.plan, prepared.identity, *disk, ranks, observer,
+                  StopSignals::wanted);
+  }
+  if (first) {
+    metrics->write(render_config_record(prepared.facts));
+    if (!options.quiet) tell_start(prepared.facts);
+    tell_resumption(options, prepared.facts, start);
+  }
   const TrainSummary summary =
-      train(prepared.plan, prepared.net, prepared.data, ranks, make_cpu_engine, reporter);
-  metrics->write(render_summary_json(prepared.facts, summary, true));
-  metrics->flush();
-  tell_end(options, prepared.facts, summary);
+      train(prepared.plan, prepared.net, prepared.data, ranks, make_cpu_engine, observer,
+            saver ? static_cast<TrainSaver&>(*saver) : none, start ? &start->state : nullptr);
+  if (first && summary.stopped) {
+    tell_stop(options, summary);
+  } else if (first) {
+    metrics->write(render_summary_json(prepared.facts, summary, true));
+    metrics->flush();
+    tell_end(options, prepared.facts, summary);
+  }
+  return summary.stopped;
 }
 
 }  // namespace
@@ -170,6 +258,8 @@ void train_on(const TrainOptions& options, Communicator& ranks) {
 int run_train_command(const std::vector<std::string>& words) {
   TrainOptions options;
   std::optional<Error> mistake;
+  std::optional<StopSignals> signals;
+  bool stopped = false;
   try {
     options = parse_train_options(words);
     if (options.help || options.version) {
@@ -178,10 +268,13 @@ int run_train_command(const std::vector<std::string>& words) {
       return 0;
     }
     check_device(options);
+    if (!options.checkpoint.empty()) signals.emplace();
   } catch (const Error& error) {
     mistake = error;
   }
-  return run_mpi_session(program_name, mistake, [&](Communicator& ranks) { train_on(options, ranks); });
+  const int status =
+      run_mpi_session(train_name, mistake, [&](Communicator& ranks) { stopped = train_on(options, ranks); });
+  return status == 0 && stopped ? exit_stopped : status;
 }
 
 }  // namespace ddlrun::runtime

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "runtime/net.hpp"
+#include "runtime/net_files.hpp"
 #include "runtime/options.hpp"
 
 #include <fmt/format.h>
@@ -32,8 +33,12 @@ using Text = const std::string&;
 
 const Row option_rows[] = {
     {"", "", "What to train:", nullptr},
-    {"--net", "NAME", "lenet5 or mlp (default lenet5; mlp takes images of any size)",
-     [](TrainOptions& o, Text n, Text v) { o.net = net_names()[parse_choice(n, v, net_names())]; }},
+    {"--net", "NAME|FILE",
+     "alexnet, caffe, cifar-quick, ddl, lenet5, mlp, resnet-18, resnet-50, or a net in YAML (default lenet5; "
+     "mlp takes images of any size)",
+     [](TrainOptions& o, Text n, Text v) {
+       o.net = is_net_file(v) ? v : net_names()[parse_choice(n, v, net_names())];
+     }},
     {"--data", "DIR",
      "directory with MNIST's four IDX files, with or without .gz (default: $DDLRUN_DATA, else "
      "Debian's Fashion-MNIST, else the 1,000-image subset that comes with ddlrun)",
@@ -84,6 +89,29 @@ const Row option_rows[] = {
      "mask, shared with the ranks that have the same mask)",
      [](TrainOptions& o, Text n, Text v) { o.threads = static_cast<int>(parse_count(n, v, 1, 4096)); }},
 
+    {"", "", "Saving and going on:", nullptr},
+    {"--checkpoint", "DIR",
+     "save there what the run needs to go on, as safetensors; USR1 and TERM then save and end with status 75",
+     [](TrainOptions& o, Text n, Text v) {
+       if (v.empty()) throw Error(ErrorKind::usage, {"the directory is empty text", n, n + " checkpoints"});
+       o.checkpoint = v;
+     }},
+    {"--checkpoint-every", "WHEN", "epoch, or a number of steps (default epoch); and at the end",
+     [](TrainOptions& o, Text n, Text v) {
+       o.checkpoint_steps = v == "epoch" ? 0 : parse_count(n, v, 1, most_allowed);
+       o.checkpoint_every_given = true;
+     }},
+    {"--keep", "N", "checkpoints that stay, at least 2 (default 2)",
+     [](TrainOptions& o, Text n, Text v) { o.keep = parse_count(n, v, 2, most_allowed); }},
+    {"--resume", "[DIR|FILE]",
+     "go on from this checkpoint, or from the newest whole one of a folder (default: that of --checkpoint; a "
+     "new "
+     "run if it has none yet)",
+     [](TrainOptions& o, Text, Text v) {
+       o.resume = true;
+       o.resume_from = v;
+     }},
+
     {"", "", "What it tells:", nullptr},
     {"--metrics", "FILE", "write one JSON object a line: configuration, steps, epochs, summary (rank 0)",
      [](TrainOptions& o, Text n, Text v) {
@@ -106,7 +134,30 @@ std::vector<Option> make_table(TrainOptions& options) {
   return table;
 }
 
+// --resume is the one option whose value may be left out.
+std::vector<std::string> fill_resume(std::span<const std::string> words) {
+  std::vector<std::string> filled(words.begin(), words.end());
+  for (std::size_t i = 0; i < filled.size(); ++i) {
+    const bool alone = i + 1 == filled.size() || filled[i + 1].starts_with("--");
+    if (filled[i] == "--resume" && alone) filled[i] = "--resume=";
+  }
+  return filled;
+}
+
+void check_saving(const TrainOptions& options) {
+  if (options.resume && options.resume_from.empty()) {
+    throw Error(ErrorKind::usage,
+                {"--resume without a folder goes on in that of --checkpoint, which is not given",
+                 "command line", "--checkpoint DIR --resume   # or --resume DIR"});
+  }
+  if (options.checkpoint.empty() && (options.checkpoint_every_given || options.keep != 2)) {
+    throw Error(ErrorKind::usage, {"--checkpoint-every and --keep need --checkpoint, which says where",
+                                   "command line", "--checkpoint DIR"});
+  }
+}
+
 void check_combinations(const TrainOptions& options) {
+  check_saving(options);
   if (options.batch_size && options.global_batch) {
     throw Error(ErrorKind::usage,
                 {fmt::format("--batch-size {} (of a rank) and --global-batch {} (of all ranks) "
@@ -130,7 +181,8 @@ const char* name_of(LrDecay decay) { return decay_names[static_cast<std::size_t>
 
 TrainOptions parse_train_options(std::span<const std::string> words) {
   TrainOptions options;
-  parse_options("ddl-train", words, make_table(options));
+  parse_options("ddl-train", fill_resume(words), make_table(options));
+  if (options.resume && options.resume_from.empty()) options.resume_from = options.checkpoint;
   check_combinations(options);
   return options;
 }
@@ -143,7 +195,8 @@ std::string render_train_help() {
          "global batch, the gradients are averaged over all ranks, all ranks keep equal weights.\n" +
          render_options(make_table(unused)) +
          "\nThe summary goes to stdout, the talk to stderr. Exit status: 0 ok, 2 wrong command line,\n"
-         "3 the request cannot be met (data, device), 70 a bug of ddl-train.\n";
+         "3 the request cannot be met (data, device), 70 a bug of ddl-train, 75 saved and stopped by a "
+         "signal.\n";
 }
 
 BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks) {

@@ -27,7 +27,13 @@ struct TrainOptions {
   std::uint64_t seed = 1;
   int threads = 0;  // 0: from the affinity mask
   std::string device = "cpu";
-  std::string metrics;  // "": none
+  std::string checkpoint;            // folder; "": none
+  std::size_t checkpoint_steps = 0;  // 0: after each epoch
+  bool checkpoint_every_given = false;
+  std::size_t keep = 2;
+  bool resume = false;
+  std::string resume_from;  // "": the checkpoint folder
+  std::string metrics;      // "": none
   bool json = false;
   bool quiet = false;
   bool help = false;

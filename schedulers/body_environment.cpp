@@ -12,8 +12,6 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-void append(Lines& lines, const Lines& more) { lines.insert(lines.end(), more.begin(), more.end()); }
-
 // A name that its tool would take for an option is none.
 std::string no_option(const std::string& word, const char* key) {
   if (!word.empty() && word[0] != '-') return shell_word(word);
@@ -79,6 +77,7 @@ Lines python_lines(const JobSpec& job) {
 Lines export_lines(const JobSpec& job) {
   Lines lines;
   for (const std::string& entry : job.environment) {
+    if (is_wildcard(entry)) continue;
     const std::string name = variable_name(entry);
     if (entry.size() == name.size()) continue;
     if (lines.empty()) append(lines, {"", "# Variables of the job."});

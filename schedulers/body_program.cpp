@@ -14,9 +14,7 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-void append(Lines& lines, const Lines& more) { lines.insert(lines.end(), more.begin(), more.end()); }
-
-[[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& hint) {
+[[noreturn]] void refuse_program(const std::string& what, const std::string& where, const std::string& hint) {
   throw Error(ErrorKind::request, {what, where, hint});
 }
 
@@ -79,12 +77,13 @@ Lines binary_lines(const JobSpec& job) {
 std::vector<std::string> program_words(const JobSpec& job) {
   const bool for_trainer = job.program.empty() || job.program[0].starts_with('-');
   if (job.program.empty() && job.launcher != Launcher::ddlrun)
-    refuse("there is no program to start", "program", "program: [./train, --epochs, \"3\"]");
+    refuse_program("there is no program to start", "program", "program: [./train, --epochs, \"3\"]");
   if (!job.container) return job.program;
   const Container& container = *job.container;
-  if (for_trainer) refuse("a container needs a program of its own", "program", "program: [python, train.py]");
+  if (for_trainer)
+    refuse_program("a container needs a program of its own", "program", "program: [python, train.py]");
   if (container.image.empty() || container.image[0] == '-')
-    refuse("the container's image is no path", "container", "container: /scratch/me/pytorch.sif");
+    refuse_program("the container's image is no path", "container", "container: /scratch/me/pytorch.sif");
   std::vector<std::string> words{container.runtime, "exec"};
   if (job.gpus_per_node > 0) words.emplace_back("--nv");
   for (const std::string& bind : container.binds) {
@@ -141,21 +140,38 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
           "}"};
 }
 
+// What NCCL_* means is known in the job only, once modules and setup have run. Secrets are named one by one.
+Lines wildcard_lines(const std::vector<std::string>& prefixes) {
+  if (prefixes.empty()) return {};
+  return {"for ddl_prefix in " + join(prefixes, " ") + "; do",
+          "  for ddl_name in $(compgen -e \"$ddl_prefix\"); do",
+          "    case ${ddl_name^^} in *TOKEN* | *SECRET* | *PASSW* | *CREDENTIAL* | *APIKEY* | *_KEY) "
+          "continue ;; esac",
+          "    case \" ${ddl_passed[*]-} \" in *\" $ddl_name \"*) continue ;; esac",
+          "    ddl_passed+=(\"$ddl_name\")",
+          "  done",
+          "done"};
+}
+
 // launch refuses a name that is not set, and a job is not worth ending for one.
 Lines ddlrun_exports(const JobSpec& job) {
-  std::vector<std::string> names;
+  std::vector<std::string> names, prefixes;
   for (const std::string& entry : job.environment) {
-    const std::string name = variable_name(entry);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    const bool many = is_wildcard(entry);
+    const std::string name = variable_name(many ? entry.substr(0, entry.size() - 1) : entry);
+    auto& list = many ? prefixes : names;
+    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
   }
   std::string ours = "-x DDLRUN_RESTART_COUNT";
   if (job.array) ours += " -x DDLRUN_ARRAY_INDEX";
   if (job.data) ours += " -x DDLRUN_DATA";
   Lines lines{"", "# What reaches the ranks, by name.", "ddl_exports=(" + ours + ")"};
-  if (names.empty()) return lines;
-  append(lines, {"ddl_passed=(" + join(names, " ") + ")", "for ddl_name in \"${ddl_passed[@]}\"; do",
-                 "  if [ -n \"${!ddl_name+set}\" ]; then", "    export \"${ddl_name?}\"",
-                 "    ddl_exports+=(-x \"$ddl_name\")", "  fi", "done"});
+  if (names.empty() && prefixes.empty()) return lines;
+  lines.push_back("ddl_passed=(" + join(names, " ") + ")");
+  append(lines, wildcard_lines(prefixes));
+  const std::string all = names.empty() ? "${ddl_passed[@]+\"${ddl_passed[@]}\"}" : "\"${ddl_passed[@]}\"";
+  append(lines, {"for ddl_name in " + all + "; do", "  if [ -n \"${!ddl_name+set}\" ]; then",
+                 "    export \"${ddl_name?}\"", "    ddl_exports+=(-x \"$ddl_name\")", "  fi", "done"});
   return lines;
 }
 
@@ -188,6 +204,7 @@ Lines thread_lines(const JobSpec& job) {
   request.launcher = job.launcher == Launcher::srun ? "srun" : "";
   EnvVars own;
   for (const std::string& entry : job.environment) {
+    if (is_wildcard(entry)) continue;
     const std::string name = variable_name(entry);
     if (entry.size() > name.size()) own[name] = entry.substr(name.size() + 1);
   }
@@ -202,8 +219,10 @@ Lines srun_lines(const JobSpec& job) {
   Lines lines = thread_lines(job);
   // srun does not take the job's --cpus-per-task by itself.
   const std::string cpus = job.threads > 0 ? " --cpus-per-task=\"$SLURM_CPUS_PER_TASK\"" : "";
-  append(lines, {"", "ddl_command=(srun" + cpus +
-                         " --cpu-bind=cores --mpi=pmix --kill-on-bad-exit=1 -- \"${ddl_program[@]}\")"});
+  const std::string mpi =
+      job.srun_mpi.empty() ? "" : " --mpi=" + directive_value(ValueKind::name, job.srun_mpi, "srun_mpi");
+  append(lines, {"", "ddl_command=(srun" + cpus + " --cpu-bind=cores" + mpi +
+                         " --kill-on-bad-exit=1 -- \"${ddl_program[@]}\")"});
   return lines;
 }
 

@@ -14,8 +14,6 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-void append(Lines& lines, const Lines& more) { lines.insert(lines.end(), more.begin(), more.end()); }
-
 std::string early_signal(const JobSpec& job) {
   constexpr std::array known{"USR1", "USR2", "TERM", "INT"};
   if (std::find(known.begin(), known.end(), job.signal.name) != known.end()) return job.signal.name;
@@ -30,21 +28,15 @@ Lines alarm_lines(const JobSpec& job) {
   const bool early = lead > 0 && limit > lead;
   const bool own_limit = job.scheduler == SchedulerKind::local && limit > 0;
   if (job.scheduler == SchedulerKind::slurm || (!early && !own_limit)) return {};
-  Lines lines{"",
-              "# An alarm of our own, for want of the scheduler's. It ends with the job.",
-              "(",
-              "  trap - EXIT USR1",
-              "  ddl_sleeper=",
-              "  trap 'kill \"$ddl_sleeper\" 2>/dev/null; exit' TERM",
-              "  ddl_sleep() {",
-              "    sleep \"$1\" &",
-              "    ddl_sleeper=$!",
-              "    wait \"$ddl_sleeper\" 2>/dev/null",
-              "  }"};
+  Lines lines{"", "# An alarm of our own, for want of the scheduler's. It ends with the job."};
+  if (own_limit) lines.emplace_back("rm -f -- \"$ddl_folder/timed_out\"");
+  append(lines, {"(", "  trap - EXIT USR1",
+                 "  ddl_sleeper=", "  trap 'kill \"$ddl_sleeper\" 2>/dev/null; exit' TERM", "  ddl_sleep() {",
+                 "    sleep \"$1\" &", "    ddl_sleeper=$!", "    wait \"$ddl_sleeper\" 2>/dev/null", "  }"});
   if (early) append(lines, {fmt::format("  ddl_sleep {}", limit - lead), "  kill -s USR1 \"$$\""});
   if (own_limit) {
     append(lines, {fmt::format("  ddl_sleep {}", early ? lead : limit), "  ddl_say 'the walltime is used up'",
-                   "  kill -s TERM \"$$\""});
+                   "  : >\"$ddl_folder/timed_out\"", "  kill -s TERM \"$$\""});
   }
   append(lines, {") </dev/null >/dev/null &", "ddl_alarm=$!"});
   return lines;
@@ -63,6 +55,7 @@ Lines again_command(const JobSpec& job, const JobFolder& folder) {
   // the line win over those of the script.
   std::vector<std::string> names;
   for (const std::string& entry : job.environment) {
+    if (is_wildcard(entry)) continue;
     const std::string name = variable_name(entry);
     const bool is_new = std::find(names.begin(), names.end(), name) == names.end();
     if (entry.size() == name.size() && is_new) names.push_back(name);

@@ -14,7 +14,7 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-bool says(const ProcessResult& answer, std::string_view words) {
+bool tool_says(const ProcessResult& answer, std::string_view words) {
   return answer.out.find(words) != std::string::npos || answer.err.find(words) != std::string::npos;
 }
 
@@ -22,10 +22,10 @@ bool says(const ProcessResult& answer, std::string_view words) {
 // Engine's qsub has other options and is none of ours.
 std::optional<SchedulerKind> kind_of_qstat(const Ask& ask) {
   const ProcessResult version = ask({"qstat", "--version"});
-  if (says(version, "pbs_version") || says(version, "PBSPro") || says(version, "OpenPBS"))
+  if (tool_says(version, "pbs_version") || tool_says(version, "PBSPro") || tool_says(version, "OpenPBS"))
     return SchedulerKind::pbs;
   for (const std::string_view engine : {"SGE", "UGE", "GE 6", "Grid Engine"})
-    if (says(version, engine)) return std::nullopt;
+    if (tool_says(version, engine)) return std::nullopt;
   return SchedulerKind::torque;
 }
 

@@ -48,12 +48,12 @@ bool is_job_id(std::string_view text) {
   return digit_first && text.size() <= 255 && has_alphabet(text, "._-[]");
 }
 
-struct Kind {
+struct JudgedValue {
   bool good;
   std::string_view allowed;
 };
 
-Kind judge(ValueKind kind, std::string_view text) {
+JudgedValue judge(ValueKind kind, std::string_view text) {
   switch (kind) {
     case ValueKind::job_name:
       return {text.size() <= 64 && has_alphabet(text, "._+-"),
@@ -80,7 +80,7 @@ Kind judge(ValueKind kind, std::string_view text) {
 
 std::string directive_value(ValueKind kind, std::string_view text, std::string_view key,
                             std::string_view origin) {
-  const Kind judged = judge(kind, text);
+  const JudgedValue judged = judge(kind, text);
   if (judged.good) return std::string(text);
   throw Error(
       ErrorKind::request,

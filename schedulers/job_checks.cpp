@@ -10,6 +10,26 @@ namespace ddlrun::schedulers {
 
 namespace {
 
+// Nobody should learn of a limit by its end.
+void tell_limit(const SettingReader& reader, JobReading& reading) {
+  const JobSpec& job = reading.job;
+  const std::string origin = reader.origin_of("walltime");
+  if (job.walltime_seconds > 0 && origin.starts_with("profile "))
+    reading.remarks.push_back(
+        fmt::format("walltime: {}, by the {}", render_walltime(job.walltime_seconds), origin));
+  if (!origin.empty() || job.scheduler == SchedulerKind::local || !job.script_template.empty()) return;
+  const bool slurm = job.scheduler == SchedulerKind::slurm;
+  const std::string_view kind = slurm ? "partition" : "queue";
+  const std::string whose =
+      job.queue.empty() ? fmt::format("the default {}", kind) : fmt::format("{} {}", kind, job.queue);
+  const std::string ask = slurm
+                              ? "scontrol show partition " + job.queue + (job.queue.empty() ? "" : " ") +
+                                    "| grep -o 'DefaultTime=[^ ]*'"
+                              : "qstat -Qf " + job.queue + (job.queue.empty() ? "" : " ") + "| grep walltime";
+  reading.remarks.push_back(
+      fmt::format("walltime: none is said, so the time limit is that of {}: {}", whose, ask));
+}
+
 void check_life(SettingReader& reader, JobReading& reading) {
   const JobSpec& job = reading.job;
   const bool timed = job.walltime_seconds > 0;
@@ -58,6 +78,7 @@ void check_life(SettingReader& reader, JobReading& reading) {
 void check_together(SettingReader& reader, JobReading& reading) {
   check_forms(reader, reading);
   check_life(reader, reading);
+  tell_limit(reader, reading);
   check_directives(reader, reading);
 }
 

@@ -95,7 +95,7 @@ void check_torque(SettingReader& reader, const JobSpec& job) {
 
 void check_pbs(SettingReader& reader, JobReading& reading, std::string_view own) {
   JobSpec& job = reading.job;
-  if (job.cores_per_node == 0 && reader.find("cores_per_node") == nullptr) {
+  if (job.cores_per_node == 0 && reader.find("cores_per_node") == nullptr && job.script_template.empty()) {
     reader.refuse_at(
         fmt::format("{} is told how many cores each node gives, and cores_per_node is not said", own),
         reader.origin_of("scheduler"), "cores_per_node: 68   # or --cores-per-node 68");

@@ -16,8 +16,6 @@ using Kind = YamlValue::Kind;
 
 constexpr std::uint32_t longest_lead = 65535;  // Slurm's own limit
 
-std::string shown(std::string_view text) { return "'" + printable(text, 60) + "'"; }
-
 std::string lower(std::string text) {
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   return text;

@@ -65,6 +65,10 @@ void read_ways(SettingReader& reader, JobSpec& job) {
     job.order = *at == 0 ? topology::RankOrder::ddl : topology::RankOrder::packed;
   }
   if (const auto at = reader.choice("launcher", launchers)) job.launcher = launcher_kinds[*at];
+  if (const Setting* mpi = reader.find("srun_mpi"); mpi != nullptr) {
+    const bool left_out = mpi->value.kind == YamlValue::Kind::scalar && mpi->value.text.empty();
+    job.srun_mpi = left_out ? "" : reader.name("srun_mpi", NameKind::plain, "pmix");
+  }
   if (const auto at = reader.choice("doctor", levels)) job.doctor = level_kinds[*at];
   if (const auto at = reader.choice("affinity", affinities)) job.affinity = affinities[*at];
 }
@@ -88,6 +92,7 @@ JobReading read_job(const JobSettings& settings) {
   read_places(reader, job);
   read_amounts(reader, job);
   read_ways(reader, job);
+  job.script_template = reader.path("template", job.working_folder, "my-job.sh");
   read_surroundings(reader, job);
   read_program(reader, job);
   read_life(reader, job);

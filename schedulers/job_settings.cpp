@@ -41,12 +41,13 @@ constexpr auto keys = std::to_array<JobKey>({
     {"conda", "NAME|FOLDER", "the conda environment"},
     {"venv", "FOLDER", "the Python virtual environment"},
     {"container", "IMAGE", "run in this image (apptainer); in a file also runtime: and binds:"},
-    {"environment", "LIST", "NAME or NAME=value for the ranks, joined by commas, or the flag again"},
+    {"environment", "LIST", "NAME, NAME=value or NCCL_* for the ranks, joined by commas, or the flag again"},
     {"setup", "", "shell lines of your own, before the program"},
     {"data", "FOLDER", "the training data; in a file also from: and to: (copied to each node)"},
     {"program", "", "what each rank runs, with its arguments; or behind --"},
     {"working_folder", "FOLDER", "where the program starts"},
     {"launcher", "ddlrun|srun|none", "what starts the ranks (ddlrun)"},
+    {"srun_mpi", "NAME", "launcher srun: its --mpi= (pmix); \"\" in a file: the site's default"},
     {"doctor", "off|warn|stop", "examine the nodes first (stop: a fault ends the job)"},
     {"affinity", "auto|off|libgomp|libomp", "thread settings for this OpenMP runtime (auto)"},
     {"ddlrun", "PATH", "the ddlrun inside the job (ddlrun)"},
@@ -57,6 +58,7 @@ constexpr auto keys = std::to_array<JobKey>({
     {"mail", "ADDRESS", "whom to write to"},
     {"mail_events", "LIST", "of begin, end, fail (end,fail)"},
     {"output", "FILE", "the job's output"},
+    {"template", "FILE", "a job script of your own, with holes: #SBATCH --time={{walltime|sbatch}}"},
     {"directives", "", "lines for the scheduler, verbatim, without #SBATCH or #PBS"},
     {"scheduler", "slurm|pbs|torque|local", "whose script is written"},
     {"site", "NAME|FILE", "the centre's profile"},
@@ -173,6 +175,7 @@ std::string guess_key(std::string_view word) {
 }
 
 bool is_job_variable(std::string_view name) {
+  if (name.size() > 1 && name.ends_with('*')) name.remove_suffix(1);
   return !name.empty() && (name[0] < '0' || name[0] > '9') &&
          name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") ==
              std::string_view::npos;

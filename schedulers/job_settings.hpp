@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/yaml_tree.hpp"
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -22,6 +23,8 @@ struct Setting {
 
 // By key, as ddlrun.yaml spells it; a flag is the key with '-' for '_'.
 using JobSettings = std::map<std::string, Setting>;
+
+constexpr std::uint64_t max_settings_bytes = 1u << 20;  // of a ddlrun.yaml
 
 // A key that a job may have; the one table behind ddlrun.yaml, the flags, and the list in --help.
 struct JobKey {

@@ -92,6 +92,7 @@ struct JobSpec {
   Command program;
   std::string working_folder;  // absolute
   Launcher launcher = Launcher::ddlrun;
+  std::string srun_mpi = "pmix";  // "": the site's default
   DoctorLevel doctor = DoctorLevel::stop;
   std::string affinity = "auto";  // auto, off, libgomp, libomp
   std::string ddlrun = "ddlrun";  // the binary inside the job
@@ -103,6 +104,7 @@ struct JobSpec {
   std::vector<Dependency> dependencies;
   std::string mail;                     // an address
   std::string mail_events;              // of begin, end, fail, joined by ','
+  std::string script_template;          // a file: the user's own script, with holes, instead of ours
   std::string output;                   // a file; "": in the job's folder
   std::vector<std::string> directives;  // verbatim, without "#SBATCH" or "#PBS"
 

@@ -66,6 +66,7 @@ JobStatus join_tasks(JobId id, std::vector<JobStatus> tasks) {
     if (worst == nullptr || weight(task.state) > weight(worst->state)) worst = &task;
     if (task.exit_status) joined.exit_status = std::max(joined.exit_status.value_or(0), *task.exit_status);
     joined.restarts = std::max(joined.restarts, task.restarts);
+    if (joined.queue.empty()) joined.queue = task.queue;
   }
   if (worst != nullptr) {
     joined.state = worst->state;

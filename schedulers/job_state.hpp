@@ -2,6 +2,7 @@
 // How a job stands, in words that are the same for every scheduler.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,8 @@ struct JobStatus {
   std::string reason;              // why it waits or ended, in the scheduler's words: "PartitionNodeLimit"
   std::string explained;           // the same for people, with what to do; "" where the words say it
   std::string hosts;               // as the scheduler lists them
+  std::string queue;               // or partition
+  std::optional<std::uint64_t> run_seconds;  // so far, or in all
   int restarts = 0;
   bool never = false;  // it waits for what cannot come: it stays in the queue until somebody cancels it
   std::string remedy;  // what to ask for instead, where `never`

@@ -2,7 +2,7 @@
 // What stands around the program, and the program itself.
 #include "base/text.hpp"
 #include "schedulers/job_reading.hpp"
-#include "schedulers/script.hpp"
+#include "schedulers/script_forms.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,6 @@ namespace ddlrun::schedulers {
 namespace {
 
 using Kind = YamlValue::Kind;
-
-std::string shown(std::string_view text) { return "'" + printable(text, 60) + "'"; }
 
 bool is_mapping(const Setting* setting) { return setting != nullptr && setting->value.kind == Kind::mapping; }
 
@@ -140,7 +138,8 @@ void refuse_comma(SettingReader& reader, const PlacedText& written) {
 
 void add_variable(SettingReader& reader, JobSpec& job, const PlacedText& written) {
   const std::string name = written.text.substr(0, written.text.find('='));
-  const bool good = is_name(NameKind::variable, name);
+  const bool wildcard = written.text.size() > 1 && is_wildcard(written.text);  // NCCL_*
+  const bool good = is_name(NameKind::variable, wildcard ? name.substr(0, name.size() - 1) : name);
   if (!good) {
     reader.refuse_at(
         fmt::format("environment {}: a variable's name has {}", shown(name), alphabet_of(NameKind::variable)),
@@ -260,6 +259,7 @@ void read_program(SettingReader& reader, JobSpec& job) {
   read_directives(reader, job);
   const Setting* setting = reader.find("program");
   if (setting == nullptr) {
+    if (reader.find("template") != nullptr) return;  // it may have its own
     reader.refuse_at("there is no program", "",
                      "program: python train.py   # or: ddlrun submit ... -- python train.py");
     return;

@@ -7,7 +7,7 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-void refuse(const std::string& what, const std::string& where, const std::string& hint) {
+void refuse_local(const std::string& what, const std::string& where, const std::string& hint) {
   throw Error(ErrorKind::request, {what, where, hint});
 }
 
@@ -15,12 +15,13 @@ void refuse(const std::string& what, const std::string& where, const std::string
 
 Script render_local(const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site) {
   if (job.array)
-    refuse("an array needs a scheduler", "array", "a loop around ddlrun submit, or --slurm, --pbs");
+    refuse_local("an array needs a scheduler", "array", "a loop around ddlrun submit, or --slurm, --pbs");
   if (!job.dependencies.empty())
-    refuse("a dependency needs a scheduler", "dependency", "one job after the other, or --slurm, --pbs");
+    refuse_local("a dependency needs a scheduler", "dependency",
+                 "one job after the other, or --slurm, --pbs");
   if (!job.directives.empty())
-    refuse("directives without a scheduler", "directives", "without them, or --slurm, --pbs");
-  if (job.launcher == Launcher::srun) refuse("srun is Slurm's", "launcher", "launcher: ddlrun");
+    refuse_local("directives without a scheduler", "directives", "without them, or --slurm, --pbs");
+  if (job.launcher == Launcher::srun) refuse_local("srun is Slurm's", "launcher", "launcher: ddlrun");
   Script script;
   script.body = render_body(job, folder, site.preamble);
   return script;

@@ -15,26 +15,26 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-constexpr int kUnknownJob = 153, kFinished = 35;
-constexpr std::string_view kForgotten =
+constexpr int kPbsUnknownJob = 153, kFinished = 35;
+constexpr std::string_view kPbsForgot =
     "PBS does not know this id (any more): it keeps ended jobs for job_history_duration, or not at all "
     "(qstat -Bf)";
 
-bool says(const ProcessResult& answer, std::string_view words) {
+bool pbs_says(const ProcessResult& answer, std::string_view words) {
   return answer.err.find(words) != std::string::npos;
 }
 
 bool wants_other_options(const ProcessResult& answer) {
-  return says(answer, "sage:") || says(answer, "invalid option") || says(answer, "illegal option") ||
-         says(answer, "conflicting options");
+  return pbs_says(answer, "sage:") || pbs_says(answer, "invalid option") ||
+         pbs_says(answer, "illegal option") || pbs_says(answer, "conflicting options");
 }
 
 // Whether it told about jobs, be it that it knows none of them.
 bool is_answered(const ProcessResult& answer) {
   if (!answer.start_error.empty() || answer.timed_out) return false;
-  return answer.exit_status == 0 || answer.exit_status == kUnknownJob || answer.exit_status == kFinished ||
-         says(answer, "Unknown Job Id") || says(answer, "llegally formed job identifier") ||
-         says(answer, "has finished");
+  return answer.exit_status == 0 || answer.exit_status == kPbsUnknownJob || answer.exit_status == kFinished ||
+         pbs_says(answer, "Unknown Job Id") || pbs_says(answer, "llegally formed job identifier") ||
+         pbs_says(answer, "has finished");
 }
 
 class Qstat {
@@ -43,7 +43,7 @@ class Qstat {
 
   std::vector<PbsJob> read() {
     ProcessResult answer = ask(true);
-    if (says(answer, "job history") || says(answer, "maintain history")) {
+    if (pbs_says(answer, "job history") || pbs_says(answer, "maintain history")) {
       history_ = false;
       answer = ask(true);
     }
@@ -105,18 +105,18 @@ class Pbs : public Scheduler {
     std::map<JobId, JobStatus> statuses;
     if (ids.empty()) return statuses;
     const std::vector<PbsJob> jobs = Qstat(ids, ask).read();
-    for (const JobId& id : ids) statuses[id] = status_of(id, jobs, pbs_status, kForgotten);
+    for (const JobId& id : ids) statuses[id] = status_of(id, jobs, pbs_status, kPbsForgot);
     return statuses;
   }
 
   Command cancel_command(const JobId& id) const override { return {"qdel", id}; }
 
   std::string read_cancellation(const JobId& id, const ProcessResult& answer) const override {
-    if (answer.exit_status == kFinished || says(answer, "has finished"))
+    if (answer.exit_status == kFinished || pbs_says(answer, "has finished"))
       return fmt::format("{} is already over", id);
-    if (answer.exit_status == kUnknownJob || says(answer, "Unknown Job"))
+    if (answer.exit_status == kPbsUnknownJob || pbs_says(answer, "Unknown Job"))
       return fmt::format("{} is already over, or never was: PBS does not know it", id);
-    if (says(answer, "invalid for state of job")) return fmt::format("{} is already ending", id);
+    if (pbs_says(answer, "invalid for state of job")) return fmt::format("{} is already ending", id);
     if (!answer.ok()) throw_refusal("qdel", answer, pbs_refusals());
     return fmt::format("{} is being cancelled", id);
   }

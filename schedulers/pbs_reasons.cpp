@@ -11,37 +11,37 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-using Words = std::string_view;
+using Phrase = std::string_view;
 
 // "ncpus (R: 340 A: 272 T: 272)": asked for, free, there are in all.
 struct Shortage {
   std::string resource, asked, free, total;
 };
 
-std::string word_after(Words text, Words key) {
+std::string word_after(Phrase text, Phrase key) {
   const std::size_t at = text.find(key);
-  if (at == Words::npos) return "";
-  const Words rest = text.substr(at + key.size());
+  if (at == Phrase::npos) return "";
+  const Phrase rest = text.substr(at + key.size());
   return std::string(rest.substr(0, rest.find_first_of(" )")));
 }
 
-Shortage parse_shortage(Words comment) {
+Shortage parse_shortage(Phrase comment) {
   return {word_after(comment, "resource: "), word_after(comment, "R: "), word_after(comment, "A: "),
           word_after(comment, "T: ")};
 }
 
-std::string explain_never(Words comment) {
+std::string explain_never(Phrase comment) {
   const Shortage shortage = parse_shortage(comment);
   std::string fact = "it can never run";
   if (!shortage.resource.empty() && !shortage.total.empty())
     fact = fmt::format("it asks for {} {}, there are {} in all", shortage.asked, shortage.resource,
                        shortage.total);
-  else if (comment.find("nodes") != Words::npos)
+  else if (comment.find("nodes") != Phrase::npos)
     fact = "it asks for more nodes than there are";
   return fact + ": it would wait for ever";
 }
 
-std::string explain_shortage(Words comment) {
+std::string explain_shortage(Phrase comment) {
   const Shortage shortage = parse_shortage(comment);
   if (!shortage.asked.empty())
     return fmt::format("it waits for {} {}; {} of {} are free now", shortage.asked, shortage.resource,
@@ -54,7 +54,7 @@ std::string explain_shortage(Words comment) {
 }
 
 // The first whose words occur.
-constexpr std::pair<Words, Words> kComments[] = {
+constexpr std::pair<Phrase, Phrase> kComments[] = {
     {"Queue not started", "its queue takes jobs but starts none now: qstat -Q"},
     {"Queue not an execution queue", "its queue only passes jobs on; another --queue may run it: qstat -Q"},
     {"User has reached", "as many of your jobs run as you may have at once; it waits for one of them"},
@@ -80,10 +80,10 @@ constexpr std::pair<Words, Words> kComments[] = {
     {"License", "it waits for a licence"},
 };
 
-constexpr Words kTryAgain = "qstat -B; try again in some minutes, jobs that run go on meanwhile";
+constexpr Phrase kTryAgain = "qstat -B; try again in some minutes, jobs that run go on meanwhile";
 
 // By words first, as one exit status has several; then by exit status (the number of the error, modulo 256).
-constexpr Refusal kRefusals[] = {
+constexpr Refusal kPbsRefusals[] = {
     {0, "cannot connect to server", "the PBS server does not answer", kTryAgain, true},
     {0, "Connection refused", "the PBS server does not answer", kTryAgain, true},
     {0, "pbs_iff", "this host cannot prove to PBS who you are",
@@ -152,14 +152,14 @@ constexpr Refusal kRefusals[] = {
 
 }  // namespace
 
-std::string explain_pbs_comment(Words comment) {
-  if (comment.find("Can Never Run") != Words::npos) return explain_never(comment);
-  if (comment.find("Insufficient amount of") != Words::npos) return explain_shortage(comment);
+std::string explain_pbs_comment(Phrase comment) {
+  if (comment.find("Can Never Run") != Phrase::npos) return explain_never(comment);
+  if (comment.find("Insufficient amount of") != Phrase::npos) return explain_shortage(comment);
   for (const auto& [words, text] : kComments)
-    if (comment.find(words) != Words::npos) return std::string(text);
+    if (comment.find(words) != Phrase::npos) return std::string(text);
   return "";
 }
 
-std::span<const Refusal> pbs_refusals() { return kRefusals; }
+std::span<const Refusal> pbs_refusals() { return kPbsRefusals; }
 
 }  // namespace ddlrun::schedulers

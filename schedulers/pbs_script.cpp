@@ -14,11 +14,11 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-std::string name_value(std::string_view text, std::string_view key) {
+std::string pbs_name(std::string_view text, std::string_view key) {
   return directive_value(ValueKind::name, text, key);
 }
 
-[[noreturn]] void refuse(std::string what, std::string where, std::string hint) {
+[[noreturn]] void refuse_pbs(std::string what, std::string where, std::string hint) {
   throw Error(ErrorKind::request, {std::move(what), std::move(where), std::move(hint)});
 }
 
@@ -36,10 +36,10 @@ std::uint32_t threads_asked(const JobSpec& job) {
 
 // A word of a chunk: '+' would begin another chunk, '@' another server.
 std::string chunk_value(std::string_view text, std::string_view key) {
-  const std::string value = name_value(text, key);
+  const std::string value = pbs_name(text, key);
   if (value.find_first_of("+@") == std::string::npos) return value;
-  refuse(fmt::format("{}: '{}' holds a '+' or '@', which begin another chunk or server", key, value),
-         std::string(key), "constraint: cpu_type=knl");
+  refuse_pbs(fmt::format("{}: '{}' holds a '+' or '@', which begin another chunk or server", key, value),
+             std::string(key), "constraint: cpu_type=knl");
 }
 
 // "cpu_type=knl", several joined by ':'; none of what the shape says already.
@@ -49,8 +49,8 @@ std::string chunk_resources(const std::string& text) {
     const std::size_t equals = part.find('=');
     const std::string_view name = part.substr(0, equals);
     if (equals == std::string_view::npos || std::find(taken.begin(), taken.end(), name) != taken.end()) {
-      refuse(fmt::format("constraint: '{}' is no resource of a chunk of its own", printable(part, 60)),
-             "constraint", "constraint: cpu_type=knl");
+      refuse_pbs(fmt::format("constraint: '{}' is no resource of a chunk of its own", printable(part, 60)),
+                 "constraint", "constraint: cpu_type=knl");
     }
     chunk_value(name, "constraint");
     chunk_value(part.substr(equals + 1), "constraint");
@@ -100,39 +100,25 @@ std::string pbs_output(const JobSpec& job, const JobFolder& folder, bool torque)
       path.replace(at, 2, "^array_index^");
   }
   if (path.find_first_of("%:,") == std::string::npos) return path;
-  refuse(fmt::format("output: PBS would not take '{}' for a path", printable(path, 80)), "output",
-         "a path without ':', ',' and '%' (of an array, %a is the task)");
+  refuse_pbs(fmt::format("output: PBS would not take '{}' for a path", printable(path, 80)), "output",
+             "a path without ':', ',' and '%' (of an array, %a is the task)");
 }
 
-std::string mail_points(const std::string& events) {
-  std::string letters;
-  const std::string wanted = events.empty() ? "end,fail" : events;
-  for (const std::string_view event : split(wanted, ',')) {
-    if (event != "begin" && event != "end" && event != "fail") {
-      refuse(fmt::format("mail_events: '{}' is no event", printable(event, 40)), "mail_events",
-             "of begin, end, fail, joined by commas");
-    }
-    const char letter = event == "fail" ? 'a' : event[0];
-    if (letters.find(letter) == std::string::npos) letters += letter;
-  }
-  return letters;
-}
-
-std::string dependency_list(const JobSpec& job) {
+std::string pbs_dependencies(const JobSpec& job) {
   std::vector<std::string> parts;
   for (const Dependency& dependency : job.dependencies) {
-    parts.push_back(name_value(dependency.kind, "dependency") + ":" +
+    parts.push_back(pbs_name(dependency.kind, "dependency") + ":" +
                     directive_value(ValueKind::job_id, dependency.job, "dependency"));
   }
   return join(parts, ",");
 }
 
-void check_array(const JobSpec& job, bool torque) {
+void check_pbs_array(const JobSpec& job, bool torque) {
   if (!job.array) return;
   if (job.requeue.wanted)
-    refuse("PBS cannot start one task of an array again", "requeue", "requeue: no, or jobs of their own");
+    refuse_pbs("PBS cannot start one task of an array again", "requeue", "requeue: no, or jobs of their own");
   if (!torque && job.array->first == job.array->last)
-    refuse(
+    refuse_pbs(
         fmt::format("an array of PBS needs two tasks at least, not {}-{}", job.array->first, job.array->last),
         "array", "array: 0-1");
 }
@@ -145,30 +131,31 @@ std::string torque_array(const ArrayRange& array) {
   std::vector<std::string> tasks;
   for (std::uint64_t task = array.first; task <= array.last; task += array.step) {
     tasks.push_back(std::to_string(task));
-    if (tasks.size() > 1000) refuse("an array with a step of more than 1000 tasks", "array", "array: 0-999");
+    if (tasks.size() > 1000)
+      refuse_pbs("an array with a step of more than 1000 tasks", "array", "array: 0-999");
   }
   return join(tasks, ",") + (array.at_once > 0 ? fmt::format("%{}", array.at_once) : "");
 }
 
 void add_payer(std::vector<std::string>& lines, const JobSpec& job, const templates::SiteProfile& site) {
-  if (!job.account.empty()) lines.push_back("-A " + name_value(job.account, "account"));
+  if (!job.account.empty()) lines.push_back("-A " + pbs_name(job.account, "account"));
   if (job.application.empty()) return;
   const std::string directive = application_directive(job, site, "-A {}");
   if (!job.account.empty() && directive.starts_with("-A")) {
-    refuse("account and application both want -A", "application",
-           "one of the two, or a profile whose application_directive says otherwise");
+    refuse_pbs("account and application both want -A", "application",
+               "one of the two, or a profile whose application_directive says otherwise");
   }
   lines.push_back(directive);
 }
 
-void add_life(std::vector<std::string>& lines, const JobSpec& job, const JobFolder& folder, bool torque) {
-  check_array(job, torque);
+void add_pbs_life(std::vector<std::string>& lines, const JobSpec& job, const JobFolder& folder, bool torque) {
+  check_pbs_array(job, torque);
   if (job.array)
     lines.push_back(torque ? "-t " + torque_array(*job.array) : "-J " + render_array(*job.array));
-  if (!job.dependencies.empty()) lines.push_back("-W depend=" + dependency_list(job));
+  if (!job.dependencies.empty()) lines.push_back("-W depend=" + pbs_dependencies(job));
   if (!job.mail.empty()) {
     lines.push_back("-M " + directive_value(ValueKind::mail, job.mail, "mail"));
-    lines.push_back("-m " + mail_points(job.mail_events));
+    lines.push_back("-m " + pbs_mail_points(job.mail_events));
   }
   lines.emplace_back("-j oe");
   lines.push_back("-o " + pbs_output(job, folder, torque));
@@ -176,6 +163,7 @@ void add_life(std::vector<std::string>& lines, const JobSpec& job, const JobFold
   lines.emplace_back(job.requeue.wanted || job.array ? "-r y" : "-r n");
   std::vector<std::string> names;  // values that hold commas would not survive: the script sets them itself
   for (const std::string& entry : job.environment) {
+    if (is_wildcard(entry)) continue;
     const std::string name = variable_name(entry);
     const bool by_name = entry.find('=') == std::string::npos;
     if (by_name && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -185,12 +173,13 @@ void add_life(std::vector<std::string>& lines, const JobSpec& job, const JobFold
 
 void refuse_slurm_words(const JobSpec& job) {
   if (!job.qos.empty())
-    refuse("PBS has no qos", "qos", "the queue that gives it, or a line under directives");
-  if (job.launcher == Launcher::srun) refuse("srun is Slurm's", "launcher", "launcher: ddlrun");
+    refuse_pbs("PBS has no qos", "qos", "the queue that gives it, or a line under directives");
+  if (job.launcher == Launcher::srun) refuse_pbs("srun is Slurm's", "launcher", "launcher: ddlrun");
   if (job.signal.before_seconds > 0 && job.walltime_seconds <= job.signal.before_seconds) {
-    refuse(fmt::format("a signal {} s ahead of a walltime of {} s: PBS has none itself, the script counts",
-                       job.signal.before_seconds, job.walltime_seconds),
-           "signal", "a walltime that is longer");
+    refuse_pbs(
+        fmt::format("a signal {} s ahead of a walltime of {} s: PBS has none itself, the script counts",
+                    job.signal.before_seconds, job.walltime_seconds),
+        "signal", "a walltime that is longer");
   }
 }
 
@@ -212,6 +201,20 @@ void finish(Script& script, const JobSpec& job, const JobFolder& folder, const t
 
 }  // namespace
 
+std::string pbs_mail_points(const std::string& events) {
+  std::string letters;
+  const std::string wanted = events.empty() ? "end,fail" : events;
+  for (const std::string_view event : split(wanted, ',')) {
+    if (event != "begin" && event != "end" && event != "fail") {
+      refuse_pbs(fmt::format("mail_events: '{}' is no event", printable(event, 40)), "mail_events",
+                 "of begin, end, fail, joined by commas");
+    }
+    const char letter = event == "fail" ? 'a' : event[0];
+    if (letters.find(letter) == std::string::npos) letters += letter;
+  }
+  return letters;
+}
+
 Script render_pbs(const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site) {
   Script script = begin(job);
   std::vector<std::string>& lines = script.directives;
@@ -220,24 +223,24 @@ Script render_pbs(const JobSpec& job, const JobFolder& folder, const templates::
   if (job.walltime_seconds > 0) lines.push_back("-l walltime=" + render_walltime(job.walltime_seconds));
   // A reservation of PBS is a queue.
   if (!job.reservation.empty() && !job.queue.empty())
-    refuse("a reservation of PBS is a queue, and a queue is given too", "reservation", "one of the two");
+    refuse_pbs("a reservation of PBS is a queue, and a queue is given too", "reservation", "one of the two");
   const std::string& queue = job.reservation.empty() ? job.queue : job.reservation;
-  if (!queue.empty()) lines.push_back("-q " + name_value(queue, "queue"));
+  if (!queue.empty()) lines.push_back("-q " + pbs_name(queue, "queue"));
   add_payer(lines, job, site);
-  if (!job.project.empty()) lines.push_back("-P " + name_value(job.project, "project"));
-  add_life(lines, job, folder, false);
+  if (!job.project.empty()) lines.push_back("-P " + pbs_name(job.project, "project"));
+  add_pbs_life(lines, job, folder, false);
   finish(script, job, folder, site);
   return script;
 }
 
 Script render_torque(const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site) {
   if (!job.reservation.empty()) {
-    refuse("Torque has no directive for a reservation: its scheduler's own is needed", "reservation",
-           "directives: [\"-W x=FLAGS:ADVRES:NAME\"] with Moab or Maui");
+    refuse_pbs("Torque has no directive for a reservation: its scheduler's own is needed", "reservation",
+               "directives: [\"-W x=FLAGS:ADVRES:NAME\"] with Moab or Maui");
   }
-  if (!job.project.empty()) refuse("Torque has no project", "project", "account");
+  if (!job.project.empty()) refuse_pbs("Torque has no project", "project", "account");
   if (!job.gpu_type.empty())
-    refuse("Torque asks for GPUs by number only", "gpu_type", "constraint: a property");
+    refuse_pbs("Torque asks for GPUs by number only", "gpu_type", "constraint: a property");
   Script script = begin(job);
   std::vector<std::string>& lines = script.directives;
   lines.push_back("-l nodes=" + torque_nodes(job));
@@ -248,9 +251,9 @@ Script render_torque(const JobSpec& job, const JobFolder& folder, const template
                                 render_memory((job.memory_bytes + parts - 1) / parts, "mb", "gb")));
   }
   if (job.walltime_seconds > 0) lines.push_back("-l walltime=" + render_walltime(job.walltime_seconds));
-  if (!job.queue.empty()) lines.push_back("-q " + name_value(job.queue, "queue"));
+  if (!job.queue.empty()) lines.push_back("-q " + pbs_name(job.queue, "queue"));
   add_payer(lines, job, site);
-  add_life(lines, job, folder, true);
+  add_pbs_life(lines, job, folder, true);
   finish(script, job, folder, site);
   return script;
 }

@@ -12,7 +12,7 @@ namespace ddlrun::schedulers {
 namespace {
 
 // Substates of a job in the history.
-constexpr int kTerminated = 91, kFinished = 92, kFailed = 93;
+constexpr int kTerminated = 91, kFinishedState = 92, kFailed = 93;
 
 struct OwnEnd {
   int status;
@@ -83,7 +83,7 @@ bool used_up_walltime(const PbsJob& job) {
 }
 
 // 0..127 as it is; 128 + signal where a shell told of it; 256 + signal where the script itself was ended.
-void set_exit(JobStatus& status, int exit_status) {
+void set_pbs_exit(JobStatus& status, int exit_status) {
   const int base = exit_status > 256 ? 256 : 128;
   const int signal = exit_status > base && exit_status - base <= 64 ? exit_status - base : 0;
   status.signal = signal;
@@ -103,7 +103,7 @@ void judge_exit(JobStatus& status, const PbsJob& job, int exit_status, bool term
     }
     return;
   }
-  set_exit(status, exit_status);
+  set_pbs_exit(status, exit_status);
   const bool by_script_signal = exit_status > 256;
   if (by_script_signal && used_up_walltime(job)) {  // versions before the negative codes
     status.state = JobState::timed_out;
@@ -128,9 +128,9 @@ void judge_substate(JobStatus& status, const PbsJob& job) {
     if (!ran) status.explained = "deleted before it started";
   } else if (substate == kFailed) {
     status.state = JobState::failed;
-  } else if (substate == kFinished && (ran || status.word == "X")) {
+  } else if (substate == kFinishedState && (ran || status.word == "X")) {
     status.state = JobState::completed;
-  } else if (substate == kFinished || (depends && !ran)) {
+  } else if (substate == kFinishedState || (depends && !ran)) {
     status.state = JobState::cancelled;
     if (status.reason.empty()) status.reason = depends ? "depend=" + job.get("depend") : "never started";
     status.explained =
@@ -164,6 +164,8 @@ JobStatus common_status(const PbsJob& job) {
   status.state = waiting_state(status.word);
   status.reason = job.get("comment");
   status.hosts = job.get("exec_host");
+  status.queue = job.get("queue");
+  if (!status.hosts.empty()) status.run_seconds = seconds_of(job.get("resources_used.walltime"));
   if (status.word == "H") {
     if (status.reason.empty()) status.reason = "Hold_Types=" + job.get("Hold_Types");
     status.explained = explain_hold(job);

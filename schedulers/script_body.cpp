@@ -82,9 +82,9 @@ Lines folder_lines(const JobSpec& job) {
           "}"};
 }
 
-void append(Lines& lines, const Lines& more) { lines.insert(lines.end(), more.begin(), more.end()); }
-
 }  // namespace
+
+void append(Lines& lines, const Lines& more) { lines.insert(lines.end(), more.begin(), more.end()); }
 
 std::vector<std::string> render_body(const JobSpec& job, const JobFolder& folder,
                                      const std::vector<std::string>& preamble) {

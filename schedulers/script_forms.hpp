@@ -32,6 +32,11 @@ std::string shell_word(std::string_view word);
 std::string shell_words(const std::vector<std::string>& words);
 // The name of "NAME" or "NAME=value". Error{request} if a script cannot set it.
 std::string variable_name(std::string_view entry);
+// "NCCL_*": all exported variables of that prefix that the job finds set, but for names that look like
+// secrets.
+inline bool is_wildcard(std::string_view entry) {
+  return entry.ends_with('*') && entry.find('=') == entry.npos;
+}
 // A directive of the user's or the site's, as it is: one line, without control bytes, beginning with '-'.
 std::string verbatim_directive(std::string_view text, std::string_view origin);
 // How the site carries the application code: "-A {}" -> "-A vasp"; `otherwise` where it does not say.
@@ -41,12 +46,16 @@ std::string application_directive(const JobSpec& job, const templates::SiteProfi
 std::string output_path(const JobSpec& job, const JobFolder& folder);
 // "12gb" in PBS's words, "12G" in Slurm's: rounded up.
 std::string render_memory(std::uint64_t bytes, std::string_view mega, std::string_view giga);
+// "begin,fail" -> "BEGIN,FAIL" of Slurm, "ba" of PBS; "" is the end, well or badly. Error{request}.
+std::string slurm_mail_types(const std::string& events);
+std::string pbs_mail_points(const std::string& events);
 // "0-9:2%3"; the step only where it is not 1.
 std::string render_array(const ArrayRange& array);
 
 // Blocks of the body.
 
 using Lines = std::vector<std::string>;
+void append(Lines& lines, const Lines& more);
 Lines environment_lines(const JobSpec& job, const Lines& preamble);  // modules, conda, exports, setup lines
 Lines program_lines(const JobSpec& job);                             // data, what is started, doctor
 Lines signal_lines(const JobSpec& job);  // what is done on a signal; the own alarm

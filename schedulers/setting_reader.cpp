@@ -41,9 +41,9 @@ std::string typed_example(std::string_view example, std::string_view separator) 
   return value + rest;
 }
 
-std::string shown(std::string_view text) { return "'" + printable(text, 60) + "'"; }
-
 }  // namespace
+
+std::string shown(std::string_view text) { return "'" + printable(text, 60) + "'"; }
 
 const Setting* SettingReader::find(std::string_view key) const {
   const auto found = settings_.find(std::string(key));

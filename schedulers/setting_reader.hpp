@@ -20,6 +20,9 @@ struct PlacedText {
   std::string where;
 };
 
+// A value as messages name it: '4x2', printable, not long.
+std::string shown(std::string_view text);
+
 // What a name may consist of, for is_name().
 enum class NameKind {
   job,       // ^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$

@@ -18,13 +18,13 @@ std::string origin_in(const templates::SiteProfile& site, int line) {
   return fmt::format("profile {} ({}:{})", site.name, site.file, line);
 }
 
-std::string place_of_key(const JobSettings& settings, std::string_view key) {
+std::string origin_of_key(const JobSettings& settings, std::string_view key) {
   const auto found = settings.find(std::string(key));
   return found == settings.end() ? std::string() : found->second.origin;
 }
 
 bool is_flag(const JobSettings& settings, std::string_view key) {
-  return place_of_key(settings, key).starts_with("--");
+  return origin_of_key(settings, key).starts_with("--");
 }
 
 // Whether the job says something for the key; keys that it cannot be without are always there.
@@ -87,7 +87,7 @@ void check_folder(const templates::SiteProfile& site, std::string_view working_f
   for (const std::string& folder : site.submit_below) {
     if (is_below(path, plain_path(folder))) return;
   }
-  const std::string where = place_of_key(settings, "working_folder");
+  const std::string where = origin_of_key(settings, "working_folder");
   mistakes.push_back({fmt::format("{} starts jobs only below {}, the working folder is {}", site.name,
                                   join(site.submit_below, ", "), printable(path)),
                       where.empty() ? origin_in(site, 0) : where,
@@ -107,7 +107,7 @@ void check_walltime(const JobSpec& job, const templates::SiteProfile& site, cons
   if (most == 0 || job.walltime_seconds <= most) return;
   mistakes.push_back({fmt::format("walltime {}, {} gives at most {}", render_walltime(job.walltime_seconds),
                                   whose, render_walltime(most)),
-                      place_of_key(settings, "walltime"),
+                      origin_of_key(settings, "walltime"),
                       is_flag(settings, "walltime") ? "--walltime " + render_walltime(most)
                                                     : "walltime: " + render_walltime(most)});
 }
@@ -117,7 +117,7 @@ void check_scheduler_of(const JobSpec& job, const templates::SiteProfile& site, 
   const std::string_view own = word_of(job.scheduler);
   if (site.name.empty() || site.scheduler.empty() || own == site.scheduler) return;
   mistakes.push_back({fmt::format("the scheduler is {}, {} has {}", own, site.name, site.scheduler),
-                      place_of_key(settings, "scheduler"),
+                      origin_of_key(settings, "scheduler"),
                       is_flag(settings, "scheduler")
                           ? fmt::format("--{}   # or --site generic-{}", site.scheduler, own)
                           : fmt::format("scheduler: {}   # or site: generic-{}", site.scheduler, own)});
@@ -132,7 +132,7 @@ void check_account(const JobSpec& job, const templates::SiteProfile& site, const
   if (!same_place || job.account.empty() || job.application.empty()) return;
   mistakes.push_back(
       {fmt::format("account {} and application {} would both be '{}'", job.account, job.application, form),
-       place_of_key(settings, "account"),
+       origin_of_key(settings, "account"),
        "leave out account, or a profile whose application_directive says otherwise"});
 }
 

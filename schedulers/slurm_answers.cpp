@@ -24,7 +24,7 @@ bool is_cluster_name(std::string_view text) {
 }
 
 // "7", "15_3", "15_[2-5%2]", "15+1"
-bool is_job_id(std::string_view text) {
+bool is_slurm_job_id(std::string_view text) {
   const std::string_view part = job_part(text);
   if (!is_job_number(part)) return false;
   const std::string_view rest = text.substr(part.size());
@@ -56,7 +56,7 @@ struct FieldReader {
 };
 
 // "3:0", "0:15": code and signal of the batch script.
-void set_exit(JobStatus& status, std::string_view exit_code) {
+void set_slurm_exit(JobStatus& status, std::string_view exit_code) {
   const auto parts = split(exit_code, ':');
   if (parts.size() != 2) return;
   const auto code = parse_unsigned(parts[0], 255);
@@ -95,6 +95,12 @@ JobStatus make_status(JobId id, std::string_view word, std::string_view hosts, s
   return status;
 }
 
+// What has not run has no run time; Slurm says 0:00.
+void set_run_time(JobStatus& status, std::string_view elapsed) {
+  const bool ran = status.state == JobState::running || (is_over(status.state) && !status.hosts.empty());
+  if (ran) status.run_seconds = parse_elapsed(elapsed);
+}
+
 void add_tasks(std::vector<JobStatus>& statuses, const JobStatus& status) {
   for (JobId& id : expand_tasks(status.id)) {
     statuses.push_back(status);
@@ -124,10 +130,14 @@ std::optional<JobStatus> parse_scontrol_row(std::string_view row) {
   const std::string_view reason = fields.next(" Reason=", " Dependency=");
   const std::string_view restarts = fields.next(" Restarts=", " ");
   const std::string_view exit_code = fields.next(" ExitCode=", " ");
+  const std::string_view elapsed = fields.next(" RunTime=", " ");
+  const std::string_view queue = fields.next(" Partition=", " ");
   const std::string_view hosts = fields.next(" NodeList=", " ");
   JobStatus status = make_status(std::move(id), word, hosts, reason);
   status.restarts = static_cast<int>(parse_unsigned(restarts, 1u << 20).value_or(0));
-  set_exit(status, exit_code);
+  set_slurm_exit(status, exit_code);
+  status.queue = known(queue);
+  set_run_time(status, elapsed);
   if (status.signal != 0 && status.reason == "JobLaunchFailure")  // so says Slurm, though it ran
     status.explained = "the script itself was killed with signal " + std::to_string(status.signal) +
                        ": by an administrator, or by the kernel of a node without memory";
@@ -135,6 +145,21 @@ std::optional<JobStatus> parse_scontrol_row(std::string_view row) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> parse_elapsed(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const auto days = dash == std::string_view::npos ? std::optional<std::uint64_t>(0)
+                                                   : parse_unsigned(text.substr(0, dash), 1u << 20);
+  const auto parts = split(dash == std::string_view::npos ? text : text.substr(dash + 1), ':');
+  if (!days || parts.size() > 3) return std::nullopt;
+  std::uint64_t seconds = 0;
+  for (const std::string_view part : parts) {
+    const auto value = parse_unsigned(part.substr(0, part.find('.')), 1u << 30);
+    if (!value) return std::nullopt;
+    seconds = seconds * 60 + *value;
+  }
+  return *days * 86400 + seconds;
+}
 
 std::string_view job_part(std::string_view id) { return id.substr(0, id.find_first_of("_+")); }
 
@@ -172,14 +197,22 @@ std::vector<JobStatus> parse_squeue(std::string_view out) {
     std::array<std::string_view, 4> fields;
     std::size_t count = 0;
     line = trim(line);
+    const std::string_view first = line.substr(0, line.find('|'));  // no id holds a ';'
+    const std::size_t semicolon = first.find(';');
+    if (semicolon != std::string_view::npos) line.remove_prefix(std::min(first.size() + 1, line.size()));
     for (; count < 3; ++count) {
       const std::size_t bar = line.find('|');
       if (bar == std::string_view::npos) break;
       fields[count] = line.substr(0, bar);
       line.remove_prefix(bar + 1);
     }
-    if (count < 3 || !is_job_id(fields[0]) || fields[1].empty()) continue;
-    add_tasks(statuses, make_status(JobId(fields[0]), fields[1], fields[2], line));
+    if (count < 3 || !is_slurm_job_id(fields[0]) || fields[1].empty()) continue;
+    JobStatus status = make_status(JobId(fields[0]), fields[1], fields[2], line);
+    if (semicolon != std::string_view::npos) {
+      status.queue = known(first.substr(semicolon + 1));
+      set_run_time(status, first.substr(0, semicolon));
+    }
+    add_tasks(statuses, status);
   }
   return statuses;
 }
@@ -205,14 +238,18 @@ std::vector<JobStatus> parse_sacct(std::string_view out) {
   for (const std::string_view line : split(out, '\n')) {
     const auto fields = split(trim(line), '|');
     const bool a_job =
-        fields.size() >= 3 && is_job_id(fields[0]) && fields[0].find('.') == std::string_view::npos;
+        fields.size() >= 3 && is_slurm_job_id(fields[0]) && fields[0].find('.') == std::string_view::npos;
     if (!a_job) continue;  // the header, a step
     JobStatus status =
         make_status(JobId(fields[0]), fields[1], fields.size() > 3 ? fields[3] : std::string_view(), "");
     // Without its column of nodes nothing tells whether it ran.
     const std::string hosts = std::exchange(status.hosts, fields.size() > 3 ? status.hosts : "?");
-    set_exit(status, fields[2]);
+    set_slurm_exit(status, fields[2]);
     status.hosts = hosts;
+    if (fields.size() > 5) {
+      status.queue = known(fields[4]);
+      set_run_time(status, fields[5]);
+    }
     add_tasks(statuses, status);
   }
   return statuses;

@@ -6,6 +6,7 @@
 #include "schedulers/job_state.hpp"
 #include "schedulers/refusals.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,9 +15,10 @@
 
 namespace ddlrun::schedulers {
 
-// The reason stands last: it is the only field that may hold any character. parse_squeue() expects this.
-inline constexpr std::string_view kSqueueFormat = "%i|%T|%N|%r";
-inline constexpr std::string_view kSacctFormat = "JobID,State,ExitCode,NodeList";
+// The reason stands last: it is the only field that may hold any character. parse_squeue() expects this, also
+// without its first field, run time and partition.
+inline constexpr std::string_view kSqueueFormat = "%M;%P|%i|%T|%N|%r";
+inline constexpr std::string_view kSacctFormat = "JobID,State,ExitCode,NodeList,Partition,Elapsed";
 
 // "3", "3;cluster", "Submitted batch job 3", among what a site's plug-in may print.
 std::optional<JobId> parse_sbatch(std::string_view out);
@@ -26,6 +28,9 @@ std::optional<JobId> parse_sbatch(std::string_view out);
 std::vector<JobStatus> parse_squeue(std::string_view out);
 std::vector<JobStatus> parse_scontrol_jobs(std::string_view out);  // `scontrol -o show job`
 std::vector<JobStatus> parse_sacct(std::string_view out);          // `sacct -X -n -P`, with or without header
+
+// "42", "3:04", "02:03:04", "1-02:03:04" -> seconds; also a walltime of PBS.
+std::optional<std::uint64_t> parse_elapsed(std::string_view text);
 
 // "15_3", "15+1", "15_[2-5]" -> "15".
 std::string_view job_part(std::string_view id);

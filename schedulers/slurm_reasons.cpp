@@ -10,9 +10,9 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-using Words = std::string_view;
+using Phrase = std::string_view;
 
-constexpr std::pair<Words, JobState> kStates[] = {
+constexpr std::pair<Phrase, JobState> kStates[] = {
     {"PENDING", JobState::queued},
     {"CONFIGURING", JobState::queued},
     {"REQUEUED", JobState::queued},
@@ -43,7 +43,7 @@ constexpr std::pair<Words, JobState> kStates[] = {
 };
 
 // By the state's word; the end of a job explains itself before its reason does.
-constexpr std::pair<Words, Words> kEnds[] = {
+constexpr std::pair<Phrase, Phrase> kEnds[] = {
     {"PREEMPTED",
      "a job of higher priority took its nodes; with `requeue: true` in ddlrun.yaml it would start again"},
     {"DEADLINE", "its --deadline passed before it could end"},
@@ -60,7 +60,7 @@ constexpr std::pair<Words, Words> kEnds[] = {
 };
 
 // By the reason's beginning; the first that fits.
-constexpr std::pair<Words, Words> kReasons[] = {
+constexpr std::pair<Phrase, Phrase> kReasons[] = {
     {"None", ""},
     {"NonZeroExitCode", ""},
     {"RaisedSignal", ""},
@@ -136,7 +136,7 @@ constexpr std::pair<Words, Words> kReasons[] = {
 };
 
 // Reasons that no passing of time takes away, and what to ask for instead.
-constexpr std::pair<Words, Words> kNever[] = {
+constexpr std::pair<Phrase, Phrase> kNever[] = {
     {"PartitionTimeLimit", "a shorter --walltime, or another --queue: sinfo -o '%P %l'"},
     {"PartitionNodeLimit", "another number of nodes, or another --queue: sinfo -o '%P %D'"},
     {"PartitionConfig", "fewer nodes, or less per node, or another --queue: sinfo -o '%P %D %c %m %G %f'"},
@@ -148,14 +148,14 @@ constexpr std::pair<Words, Words> kNever[] = {
     {"QOSMaxWallDurationPerJobLimit", "a shorter --walltime, or another --qos: sacctmgr show qos"},
 };
 // "AssocMaxCpuPerJobLimit": one job alone is above the limit.
-constexpr Words kPerJob = "PerJob";
+constexpr Phrase kPerJob = "PerJob";
 
-constexpr Words kEndReasons[] = {"NonZeroExitCode",  "RaisedSignal",  "TimeLimit",     "OutOfMemory",
-                                 "JobLaunchFailure", "SystemFailure", "InactiveLimit", "DeadLine",
-                                 "NodeFail",         "Prolog"};
+constexpr Phrase kEndReasons[] = {"NonZeroExitCode",  "RaisedSignal",  "TimeLimit",     "OutOfMemory",
+                                  "JobLaunchFailure", "SystemFailure", "InactiveLimit", "DeadLine",
+                                  "NodeFail",         "Prolog"};
 
-constexpr Words kAskSinfo = "sinfo -s; then --queue NAME";
-constexpr Refusal kRefusals[] = {
+constexpr Phrase kAskSinfo = "sinfo -s; then --queue NAME";
+constexpr Refusal kSlurmRefusals[] = {
     {0, "Socket timed out", "the controller is too busy to answer in time",
      "ddlrun status, before you submit again: it may have taken the job", true},
     {0, "Unable to contact slurm controller", "nobody answers at the controller's address",
@@ -224,25 +224,25 @@ constexpr Refusal kRefusals[] = {
      "ask the site's help desk; often an account, a walltime or --comment is missing"},
 };
 
-bool begins(Words text, Words with) { return text.substr(0, with.size()) == with; }
+bool begins(Phrase text, Phrase with) { return text.substr(0, with.size()) == with; }
 
 // "CANCELLED by 2000", "CANCELLED+" -> "CANCELLED"
-Words first_word(Words word) { return word.substr(0, word.find_first_of(" +")); }
+Phrase first_word(Phrase word) { return word.substr(0, word.find_first_of(" +")); }
 
 }  // namespace
 
-JobState slurm_state(Words word, Words reason) {
-  const Words first = first_word(word);
+JobState slurm_state(Phrase word, Phrase reason) {
+  const Phrase first = first_word(word);
   for (const auto& [name, state] : kStates) {
     if (name != first) continue;
-    const bool held = begins(reason, "JobHeld") || reason.find("held") != Words::npos;
+    const bool held = begins(reason, "JobHeld") || reason.find("held") != Phrase::npos;
     return state == JobState::queued && held ? JobState::held : state;
   }
   return JobState::running;
 }
 
-std::string explain_slurm(JobState state, Words word, Words reason) {
-  const Words first = first_word(word);
+std::string explain_slurm(JobState state, Phrase word, Phrase reason) {
+  const Phrase first = first_word(word);
   if (first == "CANCELLED" && word.size() > first.size() + 4)
     return "cancelled by the user with the number" + std::string(word.substr(first.size() + 3)) + " (id -nu)";
   for (const auto& [name, text] : kEnds)
@@ -256,21 +256,21 @@ std::string explain_slurm(JobState state, Words word, Words reason) {
   return "";
 }
 
-Words slurm_never_remedy(Words reason) {
+Phrase slurm_never_remedy(Phrase reason) {
   for (const auto& [name, remedy] : kNever)
     if (begins(reason, name)) return remedy;
-  const bool one_job = reason.find(kPerJob) != Words::npos;
+  const bool one_job = reason.find(kPerJob) != Phrase::npos;
   if (one_job && begins(reason, "AssocMax"))
     return "a smaller job, or another --account: sacctmgr show assoc user=$USER";
   if (one_job && begins(reason, "QOSMax")) return "a smaller job, or another --qos: sacctmgr show qos";
   return "";
 }
 
-bool is_slurm_end_reason(Words reason) {
+bool is_slurm_end_reason(Phrase reason) {
   return std::any_of(std::begin(kEndReasons), std::end(kEndReasons),
-                     [&](Words name) { return begins(reason, name); });
+                     [&](Phrase name) { return begins(reason, name); });
 }
 
-std::span<const Refusal> slurm_refusals() { return kRefusals; }
+std::span<const Refusal> slurm_refusals() { return kSlurmRefusals; }
 
 }  // namespace ddlrun::schedulers

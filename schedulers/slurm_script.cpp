@@ -11,7 +11,7 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-std::string name_value(std::string_view text, std::string_view key) {
+std::string slurm_name(std::string_view text, std::string_view key) {
   return directive_value(ValueKind::name, text, key);
 }
 
@@ -45,7 +45,7 @@ void add_shape(std::vector<std::string>& lines, const JobSpec& job) {
     lines.push_back(
         fmt::format("--cpus-per-task={}", std::uint64_t{job.threads} * job.hardware_threads_per_core));
   if (job.gpus_per_node > 0) {
-    const std::string type = job.gpu_type.empty() ? "" : name_value(job.gpu_type, "gpu_type") + ":";
+    const std::string type = job.gpu_type.empty() ? "" : slurm_name(job.gpu_type, "gpu_type") + ":";
     lines.push_back(fmt::format("--gpus-per-node={}{}", type, job.gpus_per_node));
   }
   if (job.memory_bytes > 0) lines.push_back("--mem=" + render_memory(job.memory_bytes, "M", "G"));
@@ -58,7 +58,7 @@ void add_shape(std::vector<std::string>& lines, const JobSpec& job) {
 
 // "normal,debug": the first that is free.
 std::string partitions(const std::string& queue) {
-  for (const std::string_view name : split(queue, ',')) name_value(name, "queue");
+  for (const std::string_view name : split(queue, ',')) slurm_name(name, "queue");
   return queue;
 }
 
@@ -66,26 +66,43 @@ void add_place_and_payer(std::vector<std::string>& lines, const JobSpec& job,
                          const templates::SiteProfile& site) {
   if (job.walltime_seconds > 0) lines.push_back("--time=" + render_walltime(job.walltime_seconds));
   if (!job.queue.empty()) lines.push_back("--partition=" + partitions(job.queue));
-  if (!job.account.empty()) lines.push_back("--account=" + name_value(job.account, "account"));
-  if (!job.qos.empty()) lines.push_back("--qos=" + name_value(job.qos, "qos"));
+  if (!job.account.empty()) lines.push_back("--account=" + slurm_name(job.account, "account"));
+  if (!job.qos.empty()) lines.push_back("--qos=" + slurm_name(job.qos, "qos"));
   if (!job.reservation.empty())
-    lines.push_back("--reservation=" + name_value(job.reservation, "reservation"));
-  if (!job.project.empty()) lines.push_back("--wckey=" + name_value(job.project, "project"));
+    lines.push_back("--reservation=" + slurm_name(job.reservation, "reservation"));
+  if (!job.project.empty()) lines.push_back("--wckey=" + slurm_name(job.project, "project"));
   if (!job.application.empty()) lines.push_back(application_directive(job, site, "--comment={}"));
 }
 
-std::string dependency_list(const JobSpec& job) {
+std::string slurm_dependencies(const JobSpec& job) {
   std::vector<std::string> parts;
   for (const Dependency& dependency : job.dependencies) {
     // "1234;cluster" is how sbatch prints a job of another cluster; it reads the number only.
     const std::string id = dependency.job.substr(0, dependency.job.find(';'));
-    parts.push_back(name_value(dependency.kind, "dependency") + ":" +
+    parts.push_back(slurm_name(dependency.kind, "dependency") + ":" +
                     directive_value(ValueKind::job_id, id, "dependency"));
   }
   return join(parts, ",");
 }
 
-std::string mail_types(const std::string& events) {
+void add_slurm_life(std::vector<std::string>& lines, const JobSpec& job, const JobFolder& folder) {
+  if (job.array) lines.push_back("--array=" + render_array(*job.array));
+  if (!job.dependencies.empty()) lines.push_back("--dependency=" + slurm_dependencies(job));
+  if (!job.mail.empty()) {
+    lines.push_back("--mail-user=" + directive_value(ValueKind::mail, job.mail, "mail"));
+    lines.push_back("--mail-type=" + slurm_mail_types(job.mail_events));
+  }
+  lines.push_back("--output=" + slurm_output(job, folder));
+  lines.emplace_back("--open-mode=append");  // a restart would empty it
+  // To this script only; it passes on what the job asked for.
+  if (job.signal.before_seconds > 0)
+    lines.push_back(fmt::format("--signal=B:USR1@{}", job.signal.before_seconds));
+  lines.emplace_back(job.requeue.wanted ? "--requeue" : "--no-requeue");
+}
+
+}  // namespace
+
+std::string slurm_mail_types(const std::string& events) {
   std::vector<std::string> types;
   const std::string wanted = events.empty() ? "end,fail" : events;
   for (const std::string_view event : split(wanted, ',')) {
@@ -102,30 +119,13 @@ std::string mail_types(const std::string& events) {
   return join(types, ",");
 }
 
-void add_life(std::vector<std::string>& lines, const JobSpec& job, const JobFolder& folder) {
-  if (job.array) lines.push_back("--array=" + render_array(*job.array));
-  if (!job.dependencies.empty()) lines.push_back("--dependency=" + dependency_list(job));
-  if (!job.mail.empty()) {
-    lines.push_back("--mail-user=" + directive_value(ValueKind::mail, job.mail, "mail"));
-    lines.push_back("--mail-type=" + mail_types(job.mail_events));
-  }
-  lines.push_back("--output=" + slurm_output(job, folder));
-  lines.emplace_back("--open-mode=append");  // a restart would empty it
-  // To this script only; it passes on what the job asked for.
-  if (job.signal.before_seconds > 0)
-    lines.push_back(fmt::format("--signal=B:USR1@{}", job.signal.before_seconds));
-  lines.emplace_back(job.requeue.wanted ? "--requeue" : "--no-requeue");
-}
-
-}  // namespace
-
 Script render_slurm(const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site) {
   Script script;
   script.sentinel = "#SBATCH";
   script.directives.push_back("--job-name=" + directive_value(ValueKind::job_name, job.name, "name"));
   add_shape(script.directives, job);
   add_place_and_payer(script.directives, job, site);
-  add_life(script.directives, job, folder);
+  add_slurm_life(script.directives, job, folder);
   for (const std::string& line : site.directives)
     script.directives.push_back(verbatim_directive(line, site.file));
   for (const std::string& line : job.directives)

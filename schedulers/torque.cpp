@@ -16,11 +16,11 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-constexpr int kUnknownJob = 153;
-constexpr std::string_view kForgotten =
+constexpr int kTorqueUnknownJob = 153;
+constexpr std::string_view kTorqueForgot =
     "qstat does not know this id (any more): it forgets a job some minutes after its end (keep_completed)";
 
-bool says(const ProcessResult& answer, std::string_view words) {
+bool torque_says(const ProcessResult& answer, std::string_view words) {
   return answer.err.find(words) != std::string::npos || answer.out.find(words) != std::string::npos;
 }
 
@@ -68,21 +68,22 @@ class Torque : public Scheduler {
     if (std::any_of(ids.begin(), ids.end(), is_array)) command.emplace_back("-t");  // the wrapper has none
     command.insert(command.end(), ids.begin(), ids.end());
     const ProcessResult answer = ask(command);
-    const bool answered =
-        answer.start_error.empty() && !answer.timed_out &&
-        (answer.exit_status == 0 || answer.exit_status == kUnknownJob || says(answer, "Unknown Job Id"));
+    const bool answered = answer.start_error.empty() && !answer.timed_out &&
+                          (answer.exit_status == 0 || answer.exit_status == kTorqueUnknownJob ||
+                           torque_says(answer, "Unknown Job Id"));
     if (!answered) throw_no_answer("qstat", answer);
     const std::vector<PbsJob> jobs = parse_qstat_text(answer.out);
-    for (const JobId& id : ids) statuses[id] = status_of(id, jobs, torque_status, kForgotten);
+    for (const JobId& id : ids) statuses[id] = status_of(id, jobs, torque_status, kTorqueForgot);
     return statuses;
   }
 
   Command cancel_command(const JobId& id) const override { return {"qdel", id}; }
 
   std::string read_cancellation(const JobId& id, const ProcessResult& answer) const override {
-    if (says(answer, "Unknown Job") || says(answer, "Invalid job id"))
+    if (torque_says(answer, "Unknown Job") || torque_says(answer, "Invalid job id"))
       return fmt::format("{} is already over, or never was: it is not known", id);
-    if (says(answer, "nvalid for state of job") || says(answer, "already completing or completed"))
+    if (torque_says(answer, "nvalid for state of job") ||
+        torque_says(answer, "already completing or completed"))
       return fmt::format("{} is already over", id);
     if (!answer.ok()) throw_refusal("qdel", answer, refusals(answer));
     return fmt::format("{} is being cancelled", id);

@@ -91,6 +91,7 @@ class Filler {
     const std::size_t bar = hole.find('|');
     const std::string name(trim(hole.substr(0, bar)));
     const std::string filter(bar == std::string_view::npos ? "" : trim(hole.substr(bar + 1)));
+    result_.used.insert(name);
     const auto found = values_.find(name);
     if (found == values_.end()) return unknown_name(name, number, column);
     const auto& filters = filter_names();
@@ -158,5 +159,7 @@ FilledTemplate fill_template(std::string_view text, const std::string& file_name
                              const TemplateValues& values) {
   return Filler(file_name, values).fill(text);
 }
+
+std::set<std::string> hole_names(std::string_view text) { return fill_template(text, "", {}).used; }
 
 }  // namespace ddlrun::templates

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,11 +25,15 @@ using TemplateValues = std::map<std::string, std::vector<std::string>>;
 
 struct FilledTemplate {
   std::string text;
+  std::set<std::string> used;     // the names of its holes
   std::vector<Message> mistakes;  // all of them, each at FILE:LINE:COLUMN; the text is good only without any
 };
 
 // Never throws for what the user wrote.
 FilledTemplate fill_template(std::string_view text, const std::string& file_name,
                              const TemplateValues& values);
+
+// The names of its holes, whatever they are filled with.
+std::set<std::string> hole_names(std::string_view text);
 
 }  // namespace ddlrun::templates

@@ -15,7 +15,7 @@
 namespace ddlrun::topology {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what, const std::string& path, const std::string& hint) {
+[[noreturn]] void refuse_plugin(const std::string& what, const std::string& path, const std::string& hint) {
   throw Error(ErrorKind::request, {what, path, hint});
 }
 
@@ -25,7 +25,7 @@ void call(const std::string& path, Function* function, Arguments... arguments) {
   std::array<char, DDLRUN_CUDA_ERROR_BYTES> error{};
   if (function(arguments..., error.data()) != 0) {
     error.back() = '\0';
-    refuse("CUDA: " + printable(error.data(), error.size()), path, "nvidia-smi");
+    refuse_plugin("CUDA: " + printable(error.data(), error.size()), path, "nvidia-smi");
   }
 }
 
@@ -39,8 +39,8 @@ CudaReport read_cuda(const std::string& plugin_path) {
   const Plugin plugin = Plugin::open(plugin_path);
   if (const int abi = plugin.function<decltype(ddlrun_cuda_abi)>("ddlrun_cuda_abi")();
       abi != DDLRUN_CUDA_ABI) {
-    refuse(fmt::format("the plug-in speaks version {}, ddlrun version {}", abi, DDLRUN_CUDA_ABI), plugin_path,
-           "install ddlrun and its plug-in from the same build");
+    refuse_plugin(fmt::format("the plug-in speaks version {}, ddlrun version {}", abi, DDLRUN_CUDA_ABI),
+                  plugin_path, "install ddlrun and its plug-in from the same build");
   }
   const auto get_versions = plugin.function<decltype(ddlrun_cuda_get_versions)>("ddlrun_cuda_get_versions");
   const auto get_count = plugin.function<decltype(ddlrun_cuda_count)>("ddlrun_cuda_count");

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view axis_names[] = {"GPUs per node (X)", "nodes per rack (Y)", "racks (Z)",
                                            "aisles (A)"};
 
-[[noreturn]] void refuse(std::string_view text, std::string what) {
+[[noreturn]] void refuse_dims(std::string_view text, std::string what) {
   // 4X2, 4*2 and 4,2 are clear enough to be given back as they should be.
   std::string meant(text.substr(0, 60));
   for (char& c : meant) c = c == 'X' || c == '*' || c == ',' ? 'x' : c;
@@ -32,8 +32,8 @@ std::string_view strip_mode_letter(std::string_view text) {
   if (colon == std::string_view::npos) return text;
   const bool known = colon == 1 && std::string_view("bnrmp").find(text[0]) != std::string_view::npos;
   if (!known) {
-    refuse(text,
-           fmt::format("'{}' is not a mode letter (b, n, r, m or p)", printable(text.substr(0, colon), 20)));
+    refuse_dims(text, fmt::format("'{}' is not a mode letter (b, n, r, m or p)",
+                                  printable(text.substr(0, colon), 20)));
   }
   return text.substr(colon + 1);
 }
@@ -57,18 +57,18 @@ std::uint32_t Dims::rank_of(const Coordinates& at, RankOrder order) const {
 Dims parse_dims(std::string_view text) {
   const std::string_view shape = strip_mode_letter(text);
   const auto words = split(shape, 'x');
-  if (words.size() > 4) refuse(text, fmt::format("{} factors, at most 4 are known", words.size()));
+  if (words.size() > 4) refuse_dims(text, fmt::format("{} factors, at most 4 are known", words.size()));
   std::array<std::uint32_t, 4> factor{1, 1, 1, 1};
   std::uint64_t product = 1;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto value = parse_unsigned(words[i]);
     if (!value || *value < 1 || *value > max_ranks) {
-      refuse(text, fmt::format("{} is '{}', not a number from 1 to {}", axis_names[i],
-                               printable(words[i], 30), max_ranks));
+      refuse_dims(text, fmt::format("{} is '{}', not a number from 1 to {}", axis_names[i],
+                                    printable(words[i], 30), max_ranks));
     }
     factor[i] = static_cast<std::uint32_t>(*value);
     product *= *value;
-    if (product > max_ranks) refuse(text, fmt::format("more than {} ranks in all", max_ranks));
+    if (product > max_ranks) refuse_dims(text, fmt::format("more than {} ranks in all", max_ranks));
   }
   return {factor[0], factor[1], factor[2], factor[3]};
 }

@@ -26,14 +26,14 @@ namespace {
 using Handle = std::shared_ptr<hwloc_topology>;
 using Object = hwloc_obj_t;
 
-[[noreturn]] void refuse(std::string what, std::string where) {
+[[noreturn]] void refuse_topology(std::string what, std::string where) {
   std::string hint = where.empty() ? "lstopo machine.xml" : "lstopo-no-graphics -i " + quote_shell(where);
   throw Error(ErrorKind::request, {std::move(what), std::move(where), std::move(hint)});
 }
 
 Handle new_topology() {
   hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) refuse("hwloc could not start", "");
+  if (hwloc_topology_init(&raw) != 0) refuse_topology("hwloc could not start", "");
   Handle handle(raw, hwloc_topology_destroy);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   return handle;
@@ -41,7 +41,7 @@ Handle new_topology() {
 
 void load(const Handle& handle, const std::string& where) {
   if (hwloc_topology_load(handle.get()) != 0) {
-    refuse(fmt::format("hwloc could not load it: {}", std::strerror(errno)), where);
+    refuse_topology(fmt::format("hwloc could not load it: {}", std::strerror(errno)), where);
   }
 }
 
@@ -324,7 +324,7 @@ HwlocMachine HwlocMachine::from_xml(const std::string& bytes, const std::string&
   Handle handle = new_topology();
   if (bytes.size() >= INT_MAX ||
       hwloc_topology_set_xmlbuffer(handle.get(), bytes.c_str(), static_cast<int>(bytes.size()) + 1) != 0) {
-    refuse("this is not an hwloc XML file", where);
+    refuse_topology("this is not an hwloc XML file", where);
   }
   load(handle, where);
   return HwlocMachine(std::move(handle));
@@ -353,7 +353,7 @@ std::string HwlocMachine::xml() const {
   char* buffer = nullptr;
   int length = 0;
   if (hwloc_topology_export_xmlbuffer(handle_.get(), &buffer, &length, 0) != 0) {
-    refuse(fmt::format("hwloc could not export it: {}", std::strerror(errno)), "");
+    refuse_topology(fmt::format("hwloc could not export it: {}", std::strerror(errno)), "");
   }
   const std::shared_ptr<char> owner(
       buffer, [handle = handle_](char* text) { hwloc_free_xmlbuffer(handle.get(), text); });

@@ -15,7 +15,7 @@ namespace ddlrun::topology {
 
 namespace {
 
-std::string describe(const MachineTopology& machine) {
+std::string name_of(const MachineTopology& machine) {
   return machine.source.empty() ? "the machine" : machine.source;
 }
 
@@ -32,7 +32,7 @@ void check_rank_count(const MachineTopology& machine, std::uint32_t ranks, const
       options.cores_per_rank > 1 && ranks <= cores
           ? fmt::format("--cores-per-rank {}", cores / ranks)
           : fmt::format("dims that begin with {} or less: one core a rank is the least", cores);
-  throw Error(ErrorKind::request, {std::move(what), describe(machine), std::move(hint)});
+  throw Error(ErrorKind::request, {std::move(what), name_of(machine), std::move(hint)});
 }
 
 bool use_gpus(const MachineTopology& machine, std::uint32_t ranks, PlaceBy by) {
@@ -43,7 +43,7 @@ bool use_gpus(const MachineTopology& machine, std::uint32_t ranks, PlaceBy by) {
   throw Error(
       ErrorKind::request,
       {fmt::format("{} ranks per node, each with a GPU of its own, but there are {} GPUs", ranks, gpus),
-       describe(machine),
+       name_of(machine),
        gpus > 0 ? fmt::format("dims that begin with {}, or --by packages to place by cores alone", gpus)
                 : std::string("--by packages to place by cores alone")});
 }

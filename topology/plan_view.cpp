@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t most_ranks_shown = 256;
 
-std::string describe(const MachinePlan& machine, const LocalPlacement& place) {
+std::string describe_place(const MachinePlan& machine, const LocalPlacement& place) {
   std::vector<int> pus;
   for (const PuIndex pu : place.pus) pus.push_back(pu.os);
   std::string text = fmt::format("slot={} ({} core{}, PUs {})", place.slot, place.cores.size(),
@@ -32,7 +32,8 @@ std::string render_explanation(const Plan& plan) {
     for (std::size_t m = 0; m < plan.machines.size(); ++m) {
       text += fmt::format("machine {} ({}):\n", m, plan.machines[m].machine.source);
       for (std::size_t x = 0; x < plan.machines[m].ranks.size(); ++x) {
-        text += fmt::format("  local rank {}: {}", x, describe(plan.machines[m], plan.machines[m].ranks[x]));
+        text += fmt::format("  local rank {}: {}", x,
+                            describe_place(plan.machines[m], plan.machines[m].ranks[x]));
       }
     }
     return text;
@@ -40,7 +41,7 @@ std::string render_explanation(const Plan& plan) {
   for (const Placement& place : plan.by_rank()) {
     const Coordinates& at = place.coordinates;
     text += fmt::format("  rank {} on {} (x {}, y {}, z {}): {}", place.rank, plan.hosts[place.host], at.x,
-                        at.y, at.z, describe(plan.machine(place.host), *place.local));
+                        at.y, at.z, describe_place(plan.machine(place.host), *place.local));
   }
   return text;
 }

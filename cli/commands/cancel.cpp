@@ -15,7 +15,7 @@ namespace ddlrun::cli {
 
 namespace {
 
-constexpr std::string_view examples =
+constexpr std::string_view cancel_examples =
     "  ddlrun cancel 1234\n  ddlrun cancel 1234 15_3   # a job, and one task of an array";
 
 using schedulers::JobState;
@@ -81,7 +81,7 @@ Subcommand cancel_command() {
   Subcommand command;
   command.name = "cancel";
   command.summary = "end jobs";
-  command.examples = examples;
+  command.examples = cancel_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto ids = std::make_shared<std::vector<std::string>>();
     app.add_option("ID", *ids, "the jobs, as ddlrun submit printed them");

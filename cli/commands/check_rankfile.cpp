@@ -36,8 +36,8 @@ std::string read_rankfile(System& system, const std::string& file) {
 }
 
 // The machine for every host of the file, if there is one to judge cores by.
-std::optional<MachineTopology> find_machine(System& system, const CheckRankfileOptions& options,
-                                            const std::string& text) {
+std::optional<MachineTopology> machine_of_rankfile(System& system, const CheckRankfileOptions& options,
+                                                   const std::string& text) {
   if (any_given(options.machine)) return machine_from_options(system, options.machine);
   const auto lines = rankfile::parse_rank_lines(text);
   if (lines.empty()) return std::nullopt;
@@ -87,7 +87,7 @@ std::string render_all(const std::string& file, const std::vector<RankfileFindin
   return text;
 }
 
-std::string praise(const std::string& file, const std::string& text, bool cores_checked) {
+std::string praise_rankfile(const std::string& file, const std::string& text, bool cores_checked) {
   return fmt::format("ddlrun: {}: ok, {} rank lines{}\n", file, rankfile::parse_rank_lines(text).size(),
                      cores_checked ? ", every core is there" : "");
 }
@@ -114,7 +114,7 @@ int run_check_rankfile(System& system, const CheckRankfileOptions& options) {
   }
   CheckContext context = make_context(system, options);
   const std::string text = read_rankfile(system, options.file);
-  const auto machine = find_machine(system, options, text);
+  const auto machine = machine_of_rankfile(system, options, text);
   if (machine) {
     context.machine_of = [&machine](std::string_view) { return &*machine; };
   } else {
@@ -129,7 +129,7 @@ int run_check_rankfile(System& system, const CheckRankfileOptions& options) {
         rankfile::render_findings_json(options.file, findings, machine.has_value(), context.mpi_major));
   } else {
     system.out(render_all(options.file, findings));
-    if (findings.empty()) system.err(praise(options.file, text, machine.has_value()));
+    if (findings.empty()) system.err(praise_rankfile(options.file, text, machine.has_value()));
   }
   return rankfile::needs_attention(findings) ? 1 : 0;
 }

@@ -90,7 +90,7 @@ DoctorRequest request_of(System& system, const DoctorOptions& options) {
   return request;
 }
 
-int status_of(const doctor::Examination& examination, bool strict) {
+int status_of_findings(const doctor::Examination& examination, bool strict) {
   if (!examination.unreached.empty()) return exit_code(ErrorKind::unreachable);
   const doctor::Tally tally = doctor::count_checks(examination.findings);
   const bool bad = tally[doctor::Verdict::fail] > 0 || (strict && tally[doctor::Verdict::warn] > 0);
@@ -129,7 +129,7 @@ int run_doctor(System& system, const DoctorOptions& options) {
   const bool colour = system.environment.stdout_is_terminal && system.environment.get("NO_COLOR").empty();
   system.out(options.json ? doctor::render_report_json(examination, checks)
                           : doctor::render_report(examination, checks, {colour, options.all}));
-  return status_of(examination, options.strict);
+  return status_of_findings(examination, options.strict);
 }
 
 void add_job_options(CLI::App& app, DoctorJobOptions& job) {

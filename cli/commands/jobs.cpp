@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most = 1000;
 constexpr std::size_t most_asked = 100;
-constexpr std::string_view examples =
+constexpr std::string_view jobs_examples =
     "  ddlrun jobs           # all that you submitted with ddlrun, newest first\n"
     "  ddlrun jobs --json    # with folders and logs\n\n"
     "The scheduler is asked once, about those that were not over; where it does not answer, they stand as\n"
@@ -50,7 +50,7 @@ Subcommand jobs_command() {
   Subcommand command;
   command.name = "jobs";
   command.summary = "the jobs that you submitted";
-  command.examples = examples;
+  command.examples = jobs_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto json = std::make_shared<bool>(false);
     app.add_flag("--json", *json, "one JSON document (ddlrun.status/1)");

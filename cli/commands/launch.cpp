@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/launch_command.hpp"
 #include "cli/launch_job.hpp"
 #include "cli/launch_network.hpp"
 #include "cli/launch_options.hpp"
@@ -26,7 +27,7 @@ using launch::Exports;
 using launch::LaunchLine;
 using launch::MpirunVersion;
 
-constexpr std::string_view examples =
+constexpr std::string_view launch_examples =
     "  ddlrun launch                                 # the bundled trainer, ranks as this machine "
     "has them\n"
     "  ddlrun launch 2 -- ./my_mpi_program --steps 9 # two ranks here\n"
@@ -139,7 +140,7 @@ LaunchLine make_line(const System& system, const LaunchOptions& options, const D
   return launch::plan_launch_line(request, system.environment.variables);
 }
 
-int show(System& system, const LaunchOptions& options, const Decided& decided) {
+int show_launch(System& system, const LaunchOptions& options, const Decided& decided) {
   const std::string path = choose_run_folder(system, options.run_folder, false) + "/rankfile";
   system.out(launch::render_dry_run({path, decided.job.rankfile_text, decided.job.remarks, decided.exports,
                                      make_line(system, options, decided, path, false)}));
@@ -180,9 +181,11 @@ void tell(System& system, const Decided& decided, const LaunchLine& line, const 
   system.err("+ " + launch::render_launch_line(line, decided.exports) + "\n");
 }
 
+}  // namespace
+
 int run_launch_command(System& system, const LaunchOptions& options) {
   const Decided decided = decide(system, options);
-  if (options.dry_run) return show(system, options, decided);
+  if (options.dry_run) return show_launch(system, options, decided);
   check_not_root(system.environment, options.allow_run_as_root);
   const std::string folder = choose_run_folder(system, options.run_folder, true);
   const LaunchLine line = make_line(system, options, decided, folder + "/rankfile");
@@ -193,7 +196,7 @@ int run_launch_command(System& system, const LaunchOptions& options) {
                !options.no_diagnose, options.strict, differs_hint(options)});
 }
 
-void add_options(CLI::App& app, LaunchOptions& options) {
+void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("DIMS", options.dims,
                  "GPUs per host x hosts per rack x racks, like 4x2x3; default: what is there");
   app.add_option("HOSTS", options.hosts, "h1,h2 or node[01-04] or @file; default: this machine");
@@ -231,19 +234,17 @@ void add_options(CLI::App& app, LaunchOptions& options) {
   app.add_flag("--allow-run-as-root", options.allow_run_as_root, "let mpirun run as root");
 }
 
-}  // namespace
-
 Subcommand launch_command() {
   Subcommand command;
   command.name = "launch";
   command.summary = "plan, check and start ranks with Open MPI, and verify where they run";
-  command.examples = examples;
+  command.examples = launch_examples;
   command.takes_program = true;
   command.may_be_empty = "DIMS";
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<LaunchOptions>();
     options->program = rest;
-    add_options(app, *options);
+    add_launch_options(app, *options);
     return [options](System& system) { return run_launch_command(system, *options); };
   };
   return command;

@@ -15,8 +15,6 @@ namespace ddlrun::cli {
 
 namespace {
 
-constexpr std::uint64_t max_script_bytes = 4u << 20;  // sbatch's own limit
-
 struct LintScriptOptions {
   std::string file, site, scheduler;
   bool json = false;
@@ -33,7 +31,7 @@ job_scripts::Dialect parse_scheduler(const std::string& text) {
 }
 
 // Packages, cores and hardware threads; a machine whose packages differ is taken by its average.
-std::optional<affinity::ThreadMachine> find_machine(System& system, const MachineOptions& options) {
+std::optional<affinity::ThreadMachine> machine_of_options(System& system, const MachineOptions& options) {
   if (!any_given(options)) return std::nullopt;
   const auto machine = machine_from_options(system, options);
   const auto packages = static_cast<std::uint32_t>(machine.packages.empty() ? 1 : machine.packages.size());
@@ -43,7 +41,7 @@ std::optional<affinity::ThreadMachine> find_machine(System& system, const Machin
   return affinity::ThreadMachine{packages, cores / packages, threads};
 }
 
-std::string praise(const job_scripts::JobScript& script, const job_scripts::LintContext& context) {
+std::string praise_script(const job_scripts::JobScript& script, const job_scripts::LintContext& context) {
   const char* system = script.dialect == job_scripts::Dialect::slurm ? "Slurm" : "PBS";
   const std::string unchecked =
       context.site == nullptr
@@ -63,9 +61,9 @@ int run_lint_script(System& system, const LintScriptOptions& options) {
     site = templates::load_profile(
         options.site, [&](const std::string& path) { return system.files.read(path, 1u << 20); });
   if (site) context.site = &*site;
-  context.machine = find_machine(system, options.machine);
+  context.machine = machine_of_options(system, options.machine);
   const auto script =
-      job_scripts::parse_job_script(system.files.read(options.file, max_script_bytes), options.file);
+      job_scripts::parse_job_script(system.files.read(options.file, job_scripts::max_script_bytes), options.file);
   const auto findings = job_scripts::lint_script(script, context);
   if (options.json) {
     system.out(job_scripts::render_findings_json(script, findings));
@@ -73,7 +71,7 @@ int run_lint_script(System& system, const LintScriptOptions& options) {
     std::string text;
     for (const auto& finding : findings) text += job_scripts::render_finding(options.file, finding);
     system.out(text);
-    if (findings.empty()) system.err(praise(script, context));
+    if (findings.empty()) system.err(praise_script(script, context));
   }
   return job_scripts::needs_attention(findings) ? 1 : 0;
 }

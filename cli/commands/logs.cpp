@@ -5,6 +5,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/job_follow.hpp"
 #include "cli/job_log.hpp"
+#include "cli/job_template.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ namespace ddlrun::cli {
 
 namespace {
 
-constexpr std::string_view examples =
+constexpr std::string_view logs_examples =
     "  ddlrun logs 1234      # what job 1234 has said so far\n"
     "  ddlrun logs -f 1234   # and what it says from now on, until its end; the exit status is the job's";
 
@@ -29,6 +30,11 @@ Message why_no_log(System& system, const KnownJob& job) {
   if (!job.ours())
     return {fmt::format("job {} was not submitted by ddlrun here, its log is not known", id), "",
             "ddlrun jobs"};
+  if (!tells_log(system, job)) {
+    return {
+        fmt::format("job {} came of a template that has no hole for its output, so its log is not known", id),
+        kept_template(job.files()), "{{output|sbatch}} or {{output|pbs}} in the template, next time"};
+  }
   const auto tasks = submitted_tasks(system, job);
   return {fmt::format("job {} is an array: each task has a log of its own", id), job.folder,
           tasks.empty() ? "ls " + quote_shell(job.folder)
@@ -55,7 +61,7 @@ Subcommand logs_command() {
   Subcommand command;
   command.name = "logs";
   command.summary = "what a job has said, with -f until its end";
-  command.examples = examples;
+  command.examples = logs_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<LogsOptions>();
     app.add_option("ID", options->ids, "the job, as ddlrun submit printed it");

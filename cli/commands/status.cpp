@@ -16,7 +16,7 @@ namespace ddlrun::cli {
 namespace {
 
 constexpr std::size_t recent = 20;
-constexpr std::string_view examples =
+constexpr std::string_view status_examples =
     "  ddlrun status          # the jobs that you submitted with ddlrun, newest first\n"
     "  ddlrun status 1234     # this one, whoever submitted it\n"
     "  ddlrun status --json | jq '.jobs[] | select(.over | not)'\n\n"
@@ -61,7 +61,7 @@ Subcommand status_command() {
   Subcommand command;
   command.name = "status";
   command.summary = "how jobs stand, and why they wait";
-  command.examples = examples;
+  command.examples = status_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<StatusOptions>();
     app.add_option("ID", options->ids, "the jobs; default: your own recent ones");

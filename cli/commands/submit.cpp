@@ -16,18 +16,27 @@ namespace ddlrun::cli {
 
 namespace {
 
-constexpr std::string_view examples =
-    "  ddlrun submit                                  # what ./ddlrun.yaml says\n"
+constexpr std::string_view submit_examples =
+    "  ddlrun submit                                  # what ./ddlrun.yaml says, for example:\n"
+    "    name: alexnet\n"
+    "    dims: 4x2x1                  # 4 ranks on each of 2 nodes\n"
+    "    walltime: 4h\n"
+    "    queue: normal\n"
+    "    gpus: per-rank\n"
+    "    modules: [openmpi/4.1.4]\n"
+    "    environment: [NCCL_*, DATA_ROOT=/scratch/me/mnist]\n"
+    "    program: python train.py --epochs 3\n"
     "  ddlrun submit 4x2x1 --walltime 4h -- ./train   # 2 nodes with 4 ranks each\n"
     "  ddlrun submit --slurm 4x2x1 --dry-run -- ./train > job.sh   # type the mkdir that it shows, then "
     "sbatch job.sh\n"
     "  ddlrun submit --pbs --site kisti-nurion --application caffe --walltime 12h 1x4x1 -- ./train\n"
+    "  ddlrun submit --template my-job.sh 4x2x1 --walltime 4h -- ./train   # your own script, with holes\n"
     "  ddlrun submit --detach && ddlrun jobs\n\n"
     "The job's id goes to stdout, then its log as it grows; what happens to the job goes to stderr, and the\n"
     "exit status is the job's own: 124 for its time limit, 143 where it was cancelled, 5 for a lost host.\n"
     "Ctrl-C leaves the job alone. A setting comes from a flag, else DDLRUN_WALLTIME and the like, else\n"
     "ddlrun.yaml, else ~/.config/ddlrun/config.yaml, else the site's profile. Script, settings and log are\n"
-    "in ddlrun-jobs/NAME-DATE-TIME of the working folder.";
+    "in ddlrun-jobs/NAME-DATE-TIME of the working folder (with a blank in its path: of the state folder).";
 
 struct SubmitOptions {
   JobOptions job;
@@ -47,10 +56,9 @@ void tell_left_out(System& system, const schedulers::Scheduler& scheduler) {
                          printable(join(names, " "), 300)));
 }
 
-int show(System& system, const WantedJob& wanted, const schedulers::Scheduler& scheduler) {
+int show_submission(System& system, const WantedJob& wanted, const schedulers::Scheduler& scheduler) {
   const schedulers::JobSpec& job = wanted.reading.job;
-  const PreparedJob prepared = prepare_job(system, wanted, scheduler,
-                                           job_folder_name(job.working_folder, job.name, system.clock.now()));
+  const PreparedJob prepared = prepare_job(system, wanted, scheduler, find_job_folder(system, job));
   system.out(prepared.script);
   // Where the log goes; a scheduler does not make folders.
   system.err("ddlrun: to hand the script in by yourself, make its folder first:\n" +
@@ -65,7 +73,7 @@ int run_submit(System& system, const SubmitOptions& options) {
   const auto scheduler = schedulers::make_scheduler(wanted.reading.job.scheduler);
   tell_remarks(system, wanted);
   tell_left_out(system, *scheduler);
-  if (options.dry_run) return show(system, wanted, *scheduler);
+  if (options.dry_run) return show_submission(system, wanted, *scheduler);
   const KnownJob job = submit_job(system, wanted, *scheduler);
   system.out(job.id + "\n");
   system.err(fmt::format("ddlrun: handed to {} as job {}; its files are in {}\n", scheduler->name(),
@@ -80,7 +88,7 @@ Subcommand submit_command() {
   Subcommand command;
   command.name = "submit";
   command.summary = "hand a job to Slurm or PBS, follow it, and explain its end";
-  command.examples = examples;
+  command.examples = submit_examples;
   command.takes_program = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<SubmitOptions>();

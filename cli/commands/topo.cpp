@@ -37,7 +37,7 @@ struct Drawn {
   std::vector<topology::DrawnRank> ranks;
 };
 
-std::optional<Drawn> plan_ranks(const MachineTopology& machine, const std::string& text) {
+std::optional<Drawn> draw_ranks(const MachineTopology& machine, const std::string& text) {
   if (text.empty()) return std::nullopt;
   const topology::Dims dims = topology::parse_dims(text);
   Drawn drawn{topology::plan_machine(machine, dims.gpus_per_node, {}), {}};
@@ -105,7 +105,7 @@ int run_topo(System& system, const TopoOptions& options) {
     return 0;
   }
   const MachineTopology machine = machine_from_options(system, options.machine);
-  const std::optional<Drawn> drawn = plan_ranks(machine, options.dims);
+  const std::optional<Drawn> drawn = draw_ranks(machine, options.dims);
   if (!options.svg_file.empty()) {
     const std::string svg =
         topology::render_machine_svg(machine, drawn ? drawn->ranks : std::vector<topology::DrawnRank>{});
@@ -130,7 +130,7 @@ int run_topo(System& system, const TopoOptions& options) {
   return 0;
 }
 
-constexpr std::string_view examples =
+constexpr std::string_view topo_examples =
     "  ddlrun topo                                            # this machine\n"
     "  ddlrun topo --topology minsky.xml --json               # another one, for programs\n"
     "  ddlrun topo --sockets 2 --cores 10 --svg m.svg --ranks 4  # a picture with four ranks in it\n";
@@ -150,7 +150,7 @@ Subcommand topo_command() {
     app.add_flag("--cuda", options->cuda, "also ask CUDA for versions and for the links between GPUs");
     return [options](System& system) { return run_topo(system, *options); };
   };
-  return {"topo", "shows a machine: packages, NUMA nodes, cores, GPUs, NICs", examples, setup};
+  return {"topo", "shows a machine: packages, NUMA nodes, cores, GPUs, NICs", topo_examples, setup};
 }
 
 }  // namespace ddlrun::cli

@@ -12,7 +12,7 @@ namespace ddlrun::cli {
 
 namespace {
 
-constexpr std::string_view examples =
+constexpr std::string_view wait_examples =
     "  ddlrun wait 1234 && ./evaluate     # after job 1234, if it went well\n"
     "  ddlrun wait 1234 1235              # the status of the first one that did not";
 
@@ -30,7 +30,7 @@ Subcommand wait_command() {
   Subcommand command;
   command.name = "wait";
   command.summary = "stay until jobs are over; their exit status is ours";
-  command.examples = examples;
+  command.examples = wait_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto ids = std::make_shared<std::vector<std::string>>();
     app.add_option("ID", *ids, "the jobs, as ddlrun submit printed them");

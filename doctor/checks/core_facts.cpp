@@ -17,7 +17,7 @@ namespace {
 using topology::Core;
 using topology::MachineTopology;
 
-constexpr int most_cpus = 1 << 16;
+constexpr int most_cpus_in_facts = 1 << 16;
 
 struct NumberedList {
   int number = 0;
@@ -39,7 +39,7 @@ bool add_package(MachineTopology& machine, std::string_view line, std::set<int>&
   const int logical = static_cast<int>(machine.packages.size());
   topology::Package package{logical, parsed->number, "", 0};
   for (const std::string_view text : split(parsed->rest, ';')) {
-    const auto pus = parse_ranges(text, most_cpus);
+    const auto pus = parse_ranges(text, most_cpus_in_facts);
     if (!pus || pus->empty()) return false;
     Core core;
     core.package = logical;
@@ -59,7 +59,7 @@ bool add_numa(MachineTopology& machine, std::string_view text) {
   std::map<int, int> node_of_pu;
   for (const std::string_view line : split(text, '\n')) {
     const auto parsed = parse_line(line);
-    const auto pus = parsed ? parse_ranges(parsed->rest, most_cpus) : std::nullopt;
+    const auto pus = parsed ? parse_ranges(parsed->rest, most_cpus_in_facts) : std::nullopt;
     if (!pus) return false;
     const int logical = static_cast<int>(machine.numa_nodes.size());
     machine.numa_nodes.push_back({logical, parsed->number, 0, false, {}});

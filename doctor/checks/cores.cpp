@@ -14,33 +14,34 @@ namespace ddlrun::doctor {
 
 namespace {
 
-struct Kind {
+struct MachineKind {
   std::string shape;
   std::size_t cores = 0;
   std::vector<std::string> hosts;
 };
 
 // The kinds of machines, the most frequent first.
-std::vector<Kind> find_kinds(const CheckInput& input) {
-  std::vector<Kind> kinds;
+std::vector<MachineKind> find_kinds(const CheckInput& input) {
+  std::vector<MachineKind> kinds;
   for (const ValueGroup& group :
        group_by_value(input, [](const HostReport& host) { return text_of(host, "cores.map"); })) {
     const auto machine = parse_cores(group.value, "");
     if (!machine) continue;
     const std::string shape = render_shape(*machine);
-    const auto known =
-        std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.shape == shape; });
+    const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                    [&](const MachineKind& kind) { return kind.shape == shape; });
     if (known == kinds.end())
       kinds.push_back({shape, machine->cores.size(), group.hosts});
     else
       known->hosts.insert(known->hosts.end(), group.hosts.begin(), group.hosts.end());
   }
-  std::stable_sort(kinds.begin(), kinds.end(),
-                   [](const Kind& a, const Kind& b) { return a.hosts.size() > b.hosts.size(); });
+  std::stable_sort(kinds.begin(), kinds.end(), [](const MachineKind& a, const MachineKind& b) {
+    return a.hosts.size() > b.hosts.size();
+  });
   return kinds;
 }
 
-std::uint64_t wanted_cores(const Job& job, const Kind& kind) {
+std::uint64_t wanted_cores(const Job& job, const MachineKind& kind) {
   std::uint64_t most = 0;
   for (const std::string& host : kind.hosts) {
     const auto ranks = job.ranks_of_host.find(host);
@@ -73,7 +74,7 @@ std::vector<Finding> check_kinds(const CheckInput& input) {
         findings, "CPU-01", host.host,
         skip(failed == host.failed_gatherers.end() ? host.facts.why_missing("cores.map") : failed->second));
   }
-  const std::vector<Kind> kinds = find_kinds(input);
+  const std::vector<MachineKind> kinds = find_kinds(input);
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     Judgement judgement = pass(kinds[i].shape);
     if (i > 0) {
@@ -165,21 +166,22 @@ std::vector<Finding> check_request(const CheckInput& input) {
   return judge_once("CPU-06", judge_request(input));
 }
 
-constexpr std::array<Check, 2> table{{
-    {"CPU-01", "machines of one kind", Level::quick, Place::host,
-     "One machine with fewer cores slows every step, and breaks a rankfile that was made for the others.",
-     "Packages, cores and threads from /sys of each host. pass: the most frequent kind; warn: another; fail: "
-     "another, with fewer cores than the job wants there.",
-     "Leave the odd host out, or plan with its own cores.", check_kinds},
-    {"CPU-06", "what the scheduler gave", Level::quick, Place::head,
-     "ntasks-per-node, GPUs and ranks per node must be one number; mpiprocs x ompthreads must fit ncpus.",
-     "SLURM_NTASKS_PER_NODE, SLURM_CPUS_PER_TASK, SLURM_CPUS_ON_NODE, SLURM_GPUS_ON_NODE, or NCPUS and "
-     "OMP_NUM_THREADS, against the dims. pass: fits; fail: does not.",
-     "Mend the request.", check_request},
-}};
-
 }  // namespace
 
-std::span<const Check> core_checks() { return table; }
+std::span<const Check> core_checks() {
+  static constexpr std::array<Check, 2> table{{
+      {"CPU-01", "machines of one kind", Level::quick, Place::host,
+       "One machine with fewer cores slows every step, and breaks a rankfile that was made for the others.",
+       "Packages, cores and threads from /sys of each host. pass: the most frequent kind; warn: another; "
+       "fail: another, with fewer cores than the job wants there.",
+       "Leave the odd host out, or plan with its own cores.", check_kinds},
+      {"CPU-06", "what the scheduler gave", Level::quick, Place::head,
+       "ntasks-per-node, GPUs and ranks per node must be one number; mpiprocs x ompthreads must fit ncpus.",
+       "SLURM_NTASKS_PER_NODE, SLURM_CPUS_PER_TASK, SLURM_CPUS_ON_NODE, SLURM_GPUS_ON_NODE, or NCPUS and "
+       "OMP_NUM_THREADS, against the dims. pass: fits; fail: does not.",
+       "Mend the request.", check_request},
+  }};
+  return table;
+}
 
 }  // namespace ddlrun::doctor

@@ -13,15 +13,9 @@ namespace ddlrun::doctor {
 
 namespace {
 
-constexpr std::uint64_t mib = 1024 * 1024;
-
 std::string variable(const Job& job, const char* name) {
   const auto found = job.environment.find(name);
   return found == job.environment.end() ? std::string() : std::string(trim(found->second));
-}
-
-std::string plural(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 Judgement judge_threads(const CheckInput& input, const HostReport& host) {
@@ -42,20 +36,20 @@ Judgement judge_threads(const CheckInput& input, const HostReport& host) {
             "the OpenMP runtime ignores it and takes every core for each rank", remedy};
   }
   const std::uint64_t all = *outer * here.ranks;
-  const std::string seen = fmt::format("{} x OMP_NUM_THREADS={} = {} on {}", plural(here.ranks, "rank"),
-                                       *outer, plural(all, "thread"), plural(*cores, "usable core"));
+  const std::string seen = fmt::format("{} x OMP_NUM_THREADS={} = {} on {}", count_of(here.ranks, "rank"),
+                                       *outer, count_of(all, "thread"), count_of(*cores, "usable core"));
   if (all <= *cores) return pass(seen);
   Judgement judgement;
   judgement.verdict = all > *threads ? Verdict::fail : Verdict::warn;
   judgement.observed = seen;
-  judgement.expected = fmt::format("at most {}", plural(*cores, "thread"));
+  judgement.expected = fmt::format("at most {}", count_of(*cores, "thread"));
   judgement.why =
       all > *threads
           ? "threads take turns on a core; waiting ones spin and keep the computing ones off it"
           : fmt::format("two threads share a core: {} hardware threads on {} cores", *threads, *cores);
   judgement.remedy = remedy;
   if (good * here.ranks > *cores)
-    judgement.remedy.note = fmt::format("and at most {} here", plural(*cores, "rank"));
+    judgement.remedy.note = fmt::format("and at most {} here", count_of(*cores, "rank"));
   return judgement;
 }
 
@@ -221,8 +215,8 @@ std::string render_hogs(const std::vector<std::string_view>& lines) {
 Judgement judge_load(const CheckInput&, const HostReport& host) {
   const auto one = host.facts.number("load.one"), threads = host.facts.number("cpu.usable_threads");
   if (!one || !threads || *threads == 0) return skip_missing(host.facts, "load.one");
-  const std::string load =
-      fmt::format("load {:.2f} on {}", static_cast<double>(*one) / 100, plural(*threads, "hardware thread"));
+  const std::string load = fmt::format("load {:.2f} on {}", static_cast<double>(*one) / 100,
+                                       count_of(*threads, "hardware thread"));
   const auto hogs = host.facts.list("process.hogs");
   if (hogs.empty()) return pass("nobody else computes here");
   std::uint64_t percent = 0;
@@ -262,7 +256,7 @@ Judgement judge_memory(const CheckInput& input, const HostReport& host) {
   Judgement judgement;
   judgement.verdict = room < least ? Verdict::fail : Verdict::warn;
   judgement.observed = seen;
-  judgement.expected = fmt::format("{} for {}", render_bytes(good), plural(here.ranks, "rank"));
+  judgement.expected = fmt::format("{} for {}", render_bytes(good), count_of(here.ranks, "rank"));
   judgement.why =
       "the kernel ends the largest process when memory runs out: a rank dies of signal 9 (status 137)";
   judgement.remedy = {
@@ -277,7 +271,7 @@ Judgement judge_stuck(const CheckInput&, const HostReport& host) {
   const auto zombies = host.facts.number("process.zombies");
   if (!zombies) return skip_missing(host.facts, "process.zombies");
   const auto stuck = host.facts.list("process.stuck");
-  const std::string seen = plural(*zombies, "zombie");
+  const std::string seen = count_of(*zombies, "zombie");
   if (stuck.empty() && *zombies < 100) return pass("nothing hangs, " + seen);
   Judgement judgement;
   judgement.verdict = Verdict::warn;

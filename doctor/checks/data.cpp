@@ -13,10 +13,6 @@ namespace ddlrun::doctor {
 
 namespace {
 
-std::string plural(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 bool is_seen(const HostReport& host) { return host.facts.is("dir.token.state", "seen"); }
 
 // A mount like the head's, where the head has its folder from a server; what lies over it here is taken away.
@@ -132,8 +128,8 @@ struct DataFacts {
     if (text("state") == "unreadable") return "not readable";
     const std::string bytes = text("bytes").empty() ? "" : ", " + render_bytes(number("bytes"));
     if (text("state") == "file") return "a file of " + render_bytes(number("bytes"));
-    if (text("complete") == "no") return fmt::format("more than {}", plural(number("files"), "file"));
-    return plural(number("files"), "file") + bytes;
+    if (text("complete") == "no") return fmt::format("more than {}", count_of(number("files"), "file"));
+    return count_of(number("files"), "file") + bytes;
   }
 };
 
@@ -303,7 +299,7 @@ Judgement judge_readable(const CheckInput& input, const HostReport& host) {
     const std::string user = printable(host.facts.text("user.name").value_or("this user"), 40);
     return {
         Verdict::fail,
-        fmt::format("{} in {} not readable by {}: {}", plural(denied, "file"),
+        fmt::format("{} in {} not readable by {}: {}", count_of(denied, "file"),
                     printable(input.job.data_paths[i], 200), user, printable(data.text("first_denied"), 200)),
         "all readable",
         "ranks there end with \"Permission denied\" when they come to it",
@@ -336,7 +332,7 @@ std::vector<Finding> check_user(const CheckInput& input) {
         Judgement judgement;
         judgement.verdict = Verdict::fail;
         judgement.observed = fmt::format("{} is {} there", printable(user, 40), own);
-        judgement.expected = fmt::format("{}, as on {}", most, plural(groups[0].hosts.size(), "host"));
+        judgement.expected = fmt::format("{}, as on {}", most, count_of(groups[0].hosts.size(), "host"));
         judgement.why =
             "on a shared file system that is somebody else: files are not readable, or not writable";
         judgement.remedy.needs_root = true;

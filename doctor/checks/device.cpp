@@ -144,8 +144,4 @@ std::uint32_t ranks_on(const CheckInput& input, const HostReport& host) {
   return input.job.dims ? input.job.dims->gpus_per_node : 0;
 }
 
-std::string count_of(std::uint64_t number, std::string_view thing) {
-  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
-}
-
 }  // namespace ddlrun::doctor

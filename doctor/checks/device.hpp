@@ -91,6 +91,4 @@ std::optional<std::string> variable_of(const CheckInput& input, const HostReport
 // Ranks that the job puts on a host; 0 = not told.
 std::uint32_t ranks_on(const CheckInput& input, const HostReport& host);
 
-std::string count_of(std::uint64_t number, std::string_view thing);  // "1 GPU", "4 GPUs"
-
 }  // namespace ddlrun::doctor

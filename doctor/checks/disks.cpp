@@ -12,7 +12,6 @@ namespace ddlrun::doctor {
 
 namespace {
 
-constexpr std::uint64_t mib = 1024 * 1024, gib = 1024 * mib;
 constexpr std::array<std::string_view, 3> roles{"tmp", "work", "checkpoint"};
 
 struct Disk {
@@ -184,7 +183,7 @@ bool is_below(const std::string& path, const std::string& folder) {
 }
 
 // KISTI's Neuron and Nurion take jobs from /scratch/$USER only.
-std::vector<Finding> check_site(const CheckInput& input) {
+std::vector<Finding> check_site_folder(const CheckInput& input) {
   const std::string name = input.head.facts.is("site.kisti", "yes") ? "KISTI" : "";
   if (name.empty()) return judge_once("DISK-04", skip("no rule is known for this site"));
   const std::string user(input.head.facts.text("user.name").value_or(""));
@@ -239,7 +238,7 @@ std::span<const Check> disk_checks() {
        "Some centres take jobs only from their scratch file system.",
        "The domain of this host's name. KISTI: the working folder lies below /scratch/$USER, else fail. "
        "skip: other sites.",
-       "cd /scratch/$USER.", check_site},
+       "cd /scratch/$USER.", check_site_folder},
   }};
   return table;
 }

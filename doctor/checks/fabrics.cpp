@@ -112,7 +112,7 @@ std::vector<std::string> device_names(const HostReport& host) {
   return {names.begin(), names.end()};
 }
 
-Judgement judge_settings(const CheckInput& input, const HostReport& host) {
+Judgement judge_rdma_settings(const CheckInput& input, const HostReport& host) {
   const auto hca = variable_of(input, host, "NCCL_IB_HCA", "ib.env.");
   const auto ucx = variable_of(input, host, "UCX_NET_DEVICES", "ib.env.");
   for (const auto& [name, value, unknown] :
@@ -137,9 +137,9 @@ Judgement judge_settings(const CheckInput& input, const HostReport& host) {
   return pass("no adapter or GID is prescribed");
 }
 
-std::vector<Finding> check_settings(const CheckInput& input) {
+std::vector<Finding> check_rdma_settings(const CheckInput& input) {
   return judge_where(input, "IB-09", skip_without_rdma, "devices",
-                     [&](const HostReport& host) { return judge_settings(input, host); });
+                     [&](const HostReport& host) { return judge_rdma_settings(input, host); });
 }
 
 // The subnet prefixes of the ports in use: the first half of a GID.
@@ -315,55 +315,51 @@ std::vector<Finding> check_efa(const CheckInput& input) {
       "devices");
 }
 
-constexpr Check table[] = {
-    {"IB-07", "access to RDMA devices", Level::quick, Place::host,
-     "Programs open a fabric through /dev/infiniband; denied, they fall back to TCP.",
-     "/sys/class/infiniband_verbs and access(2) on each /dev/infiniband/uverbsN. fail: missing or not "
-     "readable and writable.",
-     "udev rule or group; modprobe ib_uverbs; container: --device /dev/infiniband.", check_verbs},
-    {"IB-08", "GPUDirect RDMA", Level::quick, Place::host,
-     "Without it each byte between GPU and adapter goes through the host's memory.",
-     "Hosts with GPUs and an active port: module nvidia_peermem (or nv_peer_mem) in /sys/module, else the "
-     "open kernel module "
-     "(/proc/driver/nvidia/version) on Linux 5.12 or newer. warn: neither.",
-     "modprobe nvidia-peermem, or the open driver.", check_gpudirect},
-    {"IB-09", "NCCL's and UCX's adapter settings", Level::quick, Place::host,
-     "A name that one host lacks makes that host use TCP, or end.",
-     "NCCL_IB_HCA, UCX_NET_DEVICES and NCCL_IB_GID_INDEX of the job, else of a shell on the host. fail: a "
-     "named adapter is "
-     "not there. warn: a GID index with NCCL 2.21 or newer.",
-     "unset them, or name adapters that all hosts have.", check_settings},
-    {"IB-10", "one fabric", Level::quick, Place::pairs,
-     "Adapters of two separate fabrics do not reach each other.",
-     "Subnet prefix (first half of GID 0) of active InfiniBand ports. pass: some prefix is on all hosts. "
-     "fail: none is.",
-     "Hosts, or adapters, of one fabric.", check_subnets},
-    {"IB-11", "RDMA firmware and drivers", Level::quick, Place::pairs,
-     "Mixed firmware gives faults that come and go by host.",
-     "fw_ver and board_id of devices in use, the version of module mlx5_core, and of libibverbs. warn: they "
-     "differ.",
-     "One firmware and one RDMA package.", check_versions},
-    {"IB-12", "RDMA bandwidth", Level::stress, Place::pairs, "One slow pair sets the pace of a ring.",
-     "ib_write_bw, where installed, from each host to the next in the list. pass: 90 % of the port's rate. "
-     "warn: 70 to 90 %. "
-     "fail: less.",
-     "Cable, PCIe width, other rails; ibdiagnet.", check_bandwidth},
-    {"OPA-01", "Omni-Path", Level::quick, Place::host,
-     "A job that asks for PSM2 ends without an Omni-Path adapter.",
-     "hfi1_* devices, /dev/hfi1_*, libpsm2.so.2. fail: the job asks for PSM2 (-PSM2, FI_PROVIDER, "
-     "OMPI_MCA_mtl) and one of "
-     "them is missing. Not asked for: skip or pass.",
-     "Hosts with Omni-Path, or another transport.", check_omni_path},
-    {"EFA-01", "Elastic Fabric Adapter", Level::quick, Place::host,
-     "Without the provider efa libfabric uses TCP.",
-     "RDMA devices with the driver efa; fi_info -p efa where there is one or FI_PROVIDER asks for it. fail: "
-     "asked for or "
-     "present, and not listed.",
-     "Install the EFA package.", check_efa},
-};
-
 }  // namespace
 
-std::span<const Check> fabric_checks() { return table; }
+std::span<const Check> fabric_checks() {
+  static constexpr Check table[] = {
+      {"IB-07", "access to RDMA devices", Level::quick, Place::host,
+       "Programs open a fabric through /dev/infiniband; denied, they fall back to TCP.",
+       "/sys/class/infiniband_verbs and access(2) on each /dev/infiniband/uverbsN. fail: missing or not "
+       "readable and writable.",
+       "udev rule or group; modprobe ib_uverbs; container: --device /dev/infiniband.", check_verbs},
+      {"IB-08", "GPUDirect RDMA", Level::quick, Place::host,
+       "Without it each byte between GPU and adapter goes through the host's memory.",
+       "Hosts with GPUs and an active port: module nvidia_peermem (or nv_peer_mem) in /sys/module, else the "
+       "open kernel module (/proc/driver/nvidia/version) on Linux 5.12 or newer. warn: neither.",
+       "modprobe nvidia-peermem, or the open driver.", check_gpudirect},
+      {"IB-09", "NCCL's and UCX's adapter settings", Level::quick, Place::host,
+       "A name that one host lacks makes that host use TCP, or end.",
+       "NCCL_IB_HCA, UCX_NET_DEVICES and NCCL_IB_GID_INDEX of the job, else of a shell on the host. fail: a "
+       "named adapter is not there. warn: a GID index with NCCL 2.21 or newer.",
+       "unset them, or name adapters that all hosts have.", check_rdma_settings},
+      {"IB-10", "one fabric", Level::quick, Place::pairs,
+       "Adapters of two separate fabrics do not reach each other.",
+       "Subnet prefix (first half of GID 0) of active InfiniBand ports. pass: some prefix is on all hosts. "
+       "fail: none is.",
+       "Hosts, or adapters, of one fabric.", check_subnets},
+      {"IB-11", "RDMA firmware and drivers", Level::quick, Place::pairs,
+       "Mixed firmware gives faults that come and go by host.",
+       "fw_ver and board_id of devices in use, the version of module mlx5_core, and of libibverbs. warn: "
+       "they differ.",
+       "One firmware and one RDMA package.", check_versions},
+      {"IB-12", "RDMA bandwidth", Level::stress, Place::pairs, "One slow pair sets the pace of a ring.",
+       "ib_write_bw, where installed, from each host to the next in the list. pass: 90 % of the port's rate. "
+       "warn: 70 to 90 %. fail: less.",
+       "Cable, PCIe width, other rails; ibdiagnet.", check_bandwidth},
+      {"OPA-01", "Omni-Path", Level::quick, Place::host,
+       "A job that asks for PSM2 ends without an Omni-Path adapter.",
+       "hfi1_* devices, /dev/hfi1_*, libpsm2.so.2. fail: the job asks for PSM2 (-PSM2, FI_PROVIDER, "
+       "OMPI_MCA_mtl) and one of them is missing. Not asked for: skip or pass.",
+       "Hosts with Omni-Path, or another transport.", check_omni_path},
+      {"EFA-01", "Elastic Fabric Adapter", Level::quick, Place::host,
+       "Without the provider efa libfabric uses TCP.",
+       "RDMA devices with the driver efa; fi_info -p efa where there is one or FI_PROVIDER asks for it. "
+       "fail: asked for or present, and not listed.",
+       "Install the EFA package.", check_efa},
+  };
+  return table;
+}
 
 }  // namespace ddlrun::doctor

@@ -154,7 +154,8 @@ std::vector<Finding> check_persistence(const CheckInput& input) {
   return judge_where(input, "GPU-08", skip_without_nvml, "nvml", judge_persistence);
 }
 
-void judge_mode(const GpuFacts& gpu, bool several_ranks, Worst& worst, std::vector<std::string>& commands) {
+void judge_compute_mode(const GpuFacts& gpu, bool several_ranks, Worst& worst,
+                        std::vector<std::string>& commands) {
   const std::string mode(gpu.text("compute_mode").value_or("default"));
   const std::string id = " -i " + quote_shell(gpu.pci());
   if (mode == "prohibited" || (mode != "default" && several_ranks)) {
@@ -175,13 +176,13 @@ bool wants_mig(const CheckInput& input, const HostReport& host) {
          std::string::npos;
 }
 
-Judgement judge_modes(const CheckInput& input, const HostReport& host) {
+Judgement judge_compute_modes(const CheckInput& input, const HostReport& host) {
   Worst worst;
   std::vector<std::string> commands;
   const auto gpus = gpus_of(host);
   const bool several = ranks_on(input, host) > gpus.size();
   if (wants_mig(input, host)) return pass("the job names MIG instances");
-  for (const GpuFacts& gpu : gpus) judge_mode(gpu, several, worst, commands);
+  for (const GpuFacts& gpu : gpus) judge_compute_mode(gpu, several, worst, commands);
   if (worst.verdict() == Verdict::pass) return pass("compute mode default, MIG off");
   return verdict_of(
       worst.verdict(), worst.text(), "compute mode default, MIG off",
@@ -190,9 +191,9 @@ Judgement judge_modes(const CheckInput& input, const HostReport& host) {
       as_root(std::move(commands), "MIG can only be changed while nothing runs on the GPU"));
 }
 
-std::vector<Finding> check_modes(const CheckInput& input) {
+std::vector<Finding> check_compute_modes(const CheckInput& input) {
   return judge_where(input, "GPU-09", skip_without_nvml, "nvml",
-                     [&](const HostReport& host) { return judge_modes(input, host); });
+                     [&](const HostReport& host) { return judge_compute_modes(input, host); });
 }
 
 // GPUs that the job will see where it names them by number; empty = all.
@@ -301,48 +302,43 @@ std::vector<Finding> check_throttle(const CheckInput& input) {
   return judge_where(input, "GPU-11", skip_without_nvml, "nvml", judge_throttle);
 }
 
-constexpr Check table[] = {
-    {"GPU-06", "GPU memory errors", Level::quick, Place::host,
-     "An uncorrectable error ends the process that meets it.",
-     "NVML: uncorrected errors since the driver was loaded, row remapping pending or failed, page retirement "
-     "pending "
-     "(fail if any); corrected errors above 10,000 (SRAM) or 20,000,000 (DRAM), more than 512 remapped rows "
-     "(warn).",
-     "Drain the host, nvidia-smi --gpu-reset; replace the GPU when remapping failed.", check_ecc},
-    {"GPU-07", "Xid errors in the kernel's log", Level::quick, Place::host,
-     "The driver reports hardware and firmware faults as Xid numbers; a GPU that had one fails again.",
-     "dmesg, else journalctl -k, where this user may read one of them. Xids 48 56 57 58 62 63 64 65 68 69 73 "
-     "74 79 80 81 "
-     "92 94 95 119 120: fail within the last 2 h, warn since the host started. 13, 31, 43 and 45 are faults "
-     "of programs "
-     "and do not count.",
-     "By Xid: power cycle (79, 119, 120), reset (48, 63, 94, 95), repair (64, 74).", check_xids},
-    {"GPU-08", "persistence mode", Level::quick, Place::host,
-     "Without it the driver unloads an idle GPU's state, which costs seconds at each start.",
-     "NVML. warn: off. There is no fail.", "systemctl enable --now nvidia-persistenced", check_persistence},
-    {"GPU-09", "compute mode and MIG", Level::quick, Place::host,
-     "An exclusive or prohibited GPU refuses ranks; a MIG slice is not a whole GPU.",
-     "NVML. fail: prohibited; exclusive with more ranks than GPUs; MIG on, unless CUDA_VISIBLE_DEVICES names "
-     "MIG "
-     "instances. warn: exclusive with a rank per GPU.",
-     "nvidia-smi -c 0; nvidia-smi -mig 0", check_modes},
-    {"GPU-10", "GPUs used by others", Level::quick, Place::host,
-     "Left-over or foreign processes take memory and time.",
-     "NVML: compute processes and memory in use (without the driver's own reserve) of the GPUs that "
-     "CUDA_VISIBLE_DEVICES "
-     "leaves. pass: none and under 500 MiB. warn: under 5 % of the memory. fail: more. MPS servers do not "
-     "count.",
-     "End left-over processes, or ask for the host exclusively.", check_foreign},
-    {"GPU-11", "GPU clocks and throttling", Level::quick, Place::host,
-     "A throttled GPU slows down the whole job.",
-     "NVML: what holds the clocks down now. fail: hardware slowdown, thermal slowdown, power brake. warn: "
-     "software power "
-     "cap, application clocks below those as delivered.",
-     "Check cooling and power; nvidia-smi -rac.", check_throttle},
-};
-
 }  // namespace
 
-std::span<const Check> gpu_health_checks() { return table; }
+std::span<const Check> gpu_health_checks() {
+  static constexpr Check table[] = {
+      {"GPU-06", "GPU memory errors", Level::quick, Place::host,
+       "An uncorrectable error ends the process that meets it.",
+       "NVML: uncorrected errors since the driver was loaded, row remapping pending or failed, page "
+       "retirement pending (fail if any); corrected errors above 10,000 (SRAM) or 20,000,000 (DRAM), more "
+       "than 512 remapped rows (warn).",
+       "Drain the host, nvidia-smi --gpu-reset; replace the GPU when remapping failed.", check_ecc},
+      {"GPU-07", "Xid errors in the kernel's log", Level::quick, Place::host,
+       "The driver reports hardware and firmware faults as Xid numbers; a GPU that had one fails again.",
+       "dmesg, else journalctl -k, where this user may read one of them. Xids 48 56 57 58 62 63 64 65 68 69 "
+       "73 74 79 80 81 92 94 95 119 120: fail within the last 2 h, warn since the host started. 13, 31, 43 "
+       "and 45 are faults of programs and do not count.",
+       "By Xid: power cycle (79, 119, 120), reset (48, 63, 94, 95), repair (64, 74).", check_xids},
+      {"GPU-08", "persistence mode", Level::quick, Place::host,
+       "Without it the driver unloads an idle GPU's state, which costs seconds at each start.",
+       "NVML. warn: off. There is no fail.", "systemctl enable --now nvidia-persistenced", check_persistence},
+      {"GPU-09", "compute mode and MIG", Level::quick, Place::host,
+       "An exclusive or prohibited GPU refuses ranks; a MIG slice is not a whole GPU.",
+       "NVML. fail: prohibited; exclusive with more ranks than GPUs; MIG on, unless CUDA_VISIBLE_DEVICES "
+       "names MIG instances. warn: exclusive with a rank per GPU.",
+       "nvidia-smi -c 0; nvidia-smi -mig 0", check_compute_modes},
+      {"GPU-10", "GPUs used by others", Level::quick, Place::host,
+       "Left-over or foreign processes take memory and time.",
+       "NVML: compute processes and memory in use (without the driver's own reserve) of the GPUs that "
+       "CUDA_VISIBLE_DEVICES leaves. pass: none and under 500 MiB. warn: under 5 % of the memory. fail: "
+       "more. MPS servers do not count.",
+       "End left-over processes, or ask for the host exclusively.", check_foreign},
+      {"GPU-11", "GPU clocks and throttling", Level::quick, Place::host,
+       "A throttled GPU slows down the whole job.",
+       "NVML: what holds the clocks down now. fail: hardware slowdown, thermal slowdown, power brake. warn: "
+       "software power cap, application clocks below those as delivered.",
+       "Check cooling and power; nvidia-smi -rac.", check_throttle},
+  };
+  return table;
+}
 
 }  // namespace ddlrun::doctor

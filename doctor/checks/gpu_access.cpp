@@ -172,35 +172,31 @@ std::vector<Finding> check_fabric_manager(const CheckInput& input) {
   return judge_where(input, "GPU-14", skip_without_gpu, "devices", judge_fabric_manager);
 }
 
-constexpr Check table[] = {
-    {"GPU-12", "visible GPUs", Level::quick, Place::host,
-     "CUDA_VISIBLE_DEVICES from a start-up file or script hides GPUs from ranks.",
-     "The job's CUDA_VISIBLE_DEVICES, else the one of a shell on the host, counted as CUDA does (up to the "
-     "first entry "
-     "that names no GPU). fail: fewer visible than ranks there and than installed. warn: all hidden, or a "
-     "part without a "
-     "scheduler's grant where the ranks are not known. pass: unset.",
-     "Unset it; launchers choose a GPU by local rank.", check_visible},
-    {"GPU-13", "access to the GPUs", Level::quick, Place::host,
-     "Without its module and device files CUDA finds no GPU.",
-     "/sys/module/nvidia, /dev/nvidiactl, /dev/nvidia-uvm and /dev/nvidiaN of each GPU that the driver has, "
-     "by access(2), "
-     "and whether NVML starts. fail: missing, denied, NVML refuses, or no driver where the job or other "
-     "hosts have one. "
-     "/dev/nvidia-uvm may be missing where nvidia-modprobe is installed. A device cgroup shows as fewer GPUs "
-     "in GPU-01.",
-     "Ask the scheduler for GPUs (--gres=gpu:N); modprobe nvidia-uvm; reboot after a driver update.",
-     check_access},
-    {"GPU-14", "Fabric Manager", Level::quick, Place::host,
-     "On boards with NVSwitch no CUDA program starts until Fabric Manager has set up the switches.",
-     "NVSwitch chips (PCI class 0680 of NVIDIA), NVML's fabric state, else whether a process "
-     "nv-fabricmanager runs. "
-     "fail: neither. skip: no NVSwitch.",
-     "systemctl restart nvidia-fabricmanager", check_fabric_manager},
-};
-
 }  // namespace
 
-std::span<const Check> gpu_access_checks() { return table; }
+std::span<const Check> gpu_access_checks() {
+  static constexpr Check table[] = {
+      {"GPU-12", "visible GPUs", Level::quick, Place::host,
+       "CUDA_VISIBLE_DEVICES from a start-up file or script hides GPUs from ranks.",
+       "The job's CUDA_VISIBLE_DEVICES, else the one of a shell on the host, counted as CUDA does (up to the "
+       "first entry that names no GPU). fail: fewer visible than ranks there and than installed. warn: all "
+       "hidden, or a part without a scheduler's grant where the ranks are not known. pass: unset.",
+       "Unset it; launchers choose a GPU by local rank.", check_visible},
+      {"GPU-13", "access to the GPUs", Level::quick, Place::host,
+       "Without its module and device files CUDA finds no GPU.",
+       "/sys/module/nvidia, /dev/nvidiactl, /dev/nvidia-uvm and /dev/nvidiaN of each GPU that the driver "
+       "has, by access(2), and whether NVML starts. fail: missing, denied, NVML refuses, or no driver where "
+       "the job or other hosts have one. /dev/nvidia-uvm may be missing where nvidia-modprobe is installed. "
+       "A device cgroup shows as fewer GPUs in GPU-01.",
+       "Ask the scheduler for GPUs (--gres=gpu:N); modprobe nvidia-uvm; reboot after a driver update.",
+       check_access},
+      {"GPU-14", "Fabric Manager", Level::quick, Place::host,
+       "On boards with NVSwitch no CUDA program starts until Fabric Manager has set up the switches.",
+       "NVSwitch chips (PCI class 0680 of NVIDIA), NVML's fabric state, else whether a process "
+       "nv-fabricmanager runs. fail: neither. skip: no NVSwitch.",
+       "systemctl restart nvidia-fabricmanager", check_fabric_manager},
+  };
+  return table;
+}
 
 }  // namespace ddlrun::doctor

@@ -215,7 +215,7 @@ Judgement judge_cuda(const HostReport& host) {
                    : ""));
 }
 
-std::vector<Finding> check_cuda(const CheckInput& input) {
+std::vector<Finding> check_cuda_release(const CheckInput& input) {
   return judge_where(input, "GPU-04", skip_without_gpu, "devices", judge_cuda);
 }
 
@@ -249,45 +249,41 @@ std::vector<Finding> check_nccl(const CheckInput& input) {
                           "no libnccl.so.2 with a version in its name was found");
 }
 
-constexpr Check table[] = {
-    {"GPU-01", "number of GPUs", Level::quick, Place::pairs,
-     "A GPU that has fallen off the PCI bus, or a host of another kind, leaves ranks without a device.",
-     "Counts NVIDIA devices of class 0300 and 0302 in /sys/bus/pci/devices (without those bound to vfio-pci) "
-     "and what "
-     "NVML lists. fail: NVML has fewer than the bus, unless a scheduler or container granted a part; or the "
-     "bus has "
-     "fewer than most hosts of the job and than the job's ranks there. skip: no host has a GPU.",
-     "Drain the host and power-cycle it; look for Xid 79 in the kernel's log.", check_count},
-    {"GPU-02", "GPU model", Level::quick, Place::pairs,
-     "The slowest GPU sets the pace of every step, and the smallest memory the batch.",
-     "Model, memory size and VBIOS by NVML. fail: model or memory differ between hosts. warn: only the VBIOS "
-     "differs.",
-     "Ask the scheduler for hosts of one kind.", check_models},
-    {"GPU-03", "GPU driver", Level::quick, Place::pairs,
-     "Different driver branches give ranks different features of CUDA and NCCL.",
-     "/proc/driver/nvidia/version, else NVML. fail: the branch (535) differs. warn: only what follows it "
-     "differs.",
-     "The same driver package on all hosts.", check_driver},
-    {"GPU-04", "driver fits the CUDA runtime", Level::quick, Place::host,
-     "A runtime newer than the driver allows fails in its first call.",
-     "CUDA version of the job's program: torch/version.py beside its Python, else the libcudart that it is "
-     "linked to; "
-     "against NVIDIA's table (13.x needs driver 580, 12.x 525, 11.x 450, 10.2 440 ... 8.0 367). fail: older "
-     "driver. "
-     "warn: older driver, but cuda-compat on LD_LIBRARY_PATH. A runtime that is newer within one major "
-     "passes, and "
-     "is told.",
-     "Update the driver, use a program for an older CUDA, or install cuda-compat.", check_cuda},
-    {"GPU-05", "NCCL version", Level::quick, Place::pairs,
-     "Ranks with different NCCL releases refuse to talk to each other.",
-     "The version in the file name of the libnccl.so.2 that the program would load, or in the name of its "
-     "Python "
-     "package. fail: the second number or the CUDA major differs. warn: the patch differs.",
-     "One libnccl.so.2 for all hosts; look at LD_LIBRARY_PATH.", check_nccl},
-};
-
 }  // namespace
 
-std::span<const Check> gpu_identity_checks() { return table; }
+std::span<const Check> gpu_identity_checks() {
+  static constexpr Check table[] = {
+      {"GPU-01", "number of GPUs", Level::quick, Place::pairs,
+       "A GPU that has fallen off the PCI bus, or a host of another kind, leaves ranks without a device.",
+       "Counts NVIDIA devices of class 0300 and 0302 in /sys/bus/pci/devices (without those bound to "
+       "vfio-pci) and what NVML lists. fail: NVML has fewer than the bus, unless a scheduler or container "
+       "granted a part; or the bus has fewer than most hosts of the job and than the job's ranks there. "
+       "skip: no host has a GPU.",
+       "Drain the host and power-cycle it; look for Xid 79 in the kernel's log.", check_count},
+      {"GPU-02", "GPU model", Level::quick, Place::pairs,
+       "The slowest GPU sets the pace of every step, and the smallest memory the batch.",
+       "Model, memory size and VBIOS by NVML. fail: model or memory differ between hosts. warn: only the "
+       "VBIOS differs.",
+       "Ask the scheduler for hosts of one kind.", check_models},
+      {"GPU-03", "GPU driver", Level::quick, Place::pairs,
+       "Different driver branches give ranks different features of CUDA and NCCL.",
+       "/proc/driver/nvidia/version, else NVML. fail: the branch (535) differs. warn: only what follows it "
+       "differs.",
+       "The same driver package on all hosts.", check_driver},
+      {"GPU-04", "driver fits the CUDA runtime", Level::quick, Place::host,
+       "A runtime newer than the driver allows fails in its first call.",
+       "CUDA version of the job's program: torch/version.py beside its Python, else the libcudart that it is "
+       "linked to; against NVIDIA's table (13.x needs driver 580, 12.x 525, 11.x 450, 10.2 440 ... 8.0 367). "
+       "fail: older driver. warn: older driver, but cuda-compat on LD_LIBRARY_PATH. A runtime that is newer "
+       "within one major passes, and is told.",
+       "Update the driver, use a program for an older CUDA, or install cuda-compat.", check_cuda_release},
+      {"GPU-05", "NCCL version", Level::quick, Place::pairs,
+       "Ranks with different NCCL releases refuse to talk to each other.",
+       "The version in the file name of the libnccl.so.2 that the program would load, or in the name of its "
+       "Python package. fail: the second number or the CUDA major differs. warn: the patch differs.",
+       "One libnccl.so.2 for all hosts; look at LD_LIBRARY_PATH.", check_nccl},
+  };
+  return table;
+}
 
 }  // namespace ddlrun::doctor

@@ -139,32 +139,31 @@ std::vector<Finding> check_copies(const CheckInput& input) {
   return judge_where(input, "P2P-05", skip_untried, "cuda", judge_copies);
 }
 
-constexpr Check table[] = {
-    {"GPU-15", "PCIe width under load", Level::full, Place::host,
-     "A card that lost lanes copies at a fraction of its speed.",
-     "current_link_width against max_link_width in /sys/bus/pci/devices right after copies to the GPU; the "
-     "speed is not judged, "
-     "since idle links slow down to 2.5 GT/s. fail: fewer lanes.",
-     "Seat the card anew.", check_link},
-    {"GPU-16", "GPUs compute", Level::full, Place::host,
-     "A GPU can be listed and still hang, fail or add wrongly.",
-     "libcuda in a child for each GPU: cuInit, 256 MiB, a sum of two vectors of 4 Mi numbers, checked. pass: "
-     "right within 10 s. "
-     "warn: right within 60 s. fail: error, wrong result, or no answer.",
-     "Look for Xids, reset the GPU.", check_trial},
-    {"GPU-17", "dcgmi diag", Level::stress, Place::host,
-     "NVIDIA's own test of the installation and the board.",
-     "dcgmi diag -r 1, where installed. fail: a test failed.", "What dcgmi says of the failed test.",
-     check_dcgm},
-    {"P2P-05", "copies between GPUs", Level::full, Place::host,
-     "Peer copies that go astray give wrong gradients without an error.",
-     "libcuda: 4 MiB from each GPU to each other by cuMemcpyPeer, read by the receiving GPU itself. fail: "
-     "other data.",
-     "NCCL_P2P_DISABLE=1 or NCCL_P2P_LEVEL=PXB; switch ACS off.", check_copies},
-};
-
 }  // namespace
 
-std::span<const Check> gpu_load_checks() { return table; }
+std::span<const Check> gpu_load_checks() {
+  static constexpr Check table[] = {
+      {"GPU-15", "PCIe width under load", Level::full, Place::host,
+       "A card that lost lanes copies at a fraction of its speed.",
+       "current_link_width against max_link_width in /sys/bus/pci/devices right after copies to the GPU; the "
+       "speed is not judged, since idle links slow down to 2.5 GT/s. fail: fewer lanes.",
+       "Seat the card anew.", check_link},
+      {"GPU-16", "GPUs compute", Level::full, Place::host,
+       "A GPU can be listed and still hang, fail or add wrongly.",
+       "libcuda in a child for each GPU: cuInit, 256 MiB, a sum of two vectors of 4 Mi numbers, checked. "
+       "pass: right within 10 s. warn: right within 60 s. fail: error, wrong result, or no answer.",
+       "Look for Xids, reset the GPU.", check_trial},
+      {"GPU-17", "dcgmi diag", Level::stress, Place::host,
+       "NVIDIA's own test of the installation and the board.",
+       "dcgmi diag -r 1, where installed. fail: a test failed.", "What dcgmi says of the failed test.",
+       check_dcgm},
+      {"P2P-05", "copies between GPUs", Level::full, Place::host,
+       "Peer copies that go astray give wrong gradients without an error.",
+       "libcuda: 4 MiB from each GPU to each other by cuMemcpyPeer, read by the receiving GPU itself. fail: "
+       "other data.",
+       "NCCL_P2P_DISABLE=1 or NCCL_P2P_LEVEL=PXB; switch ACS off.", check_copies},
+  };
+  return table;
+}
 
 }  // namespace ddlrun::doctor

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "doctor/checks/device.hpp"
 #include "doctor/gather/rooted_files.hpp"
+#include "doctor/link_counters.hpp"
 
 #include <fmt/format.h>
 
@@ -31,7 +32,7 @@ std::string state_of(const PortFacts& port) {
 
 // Ports of a card that nobody cabled are no fault; a port is missed where it is up on another host, or where
 // it is InfiniBand and no port of the host is up.
-void judge_port(const PortFacts& port, bool missed, Worst& worst) {
+void judge_rdma_port(const PortFacts& port, bool missed, Worst& worst) {
   const auto state = port.text("state");
   if (!state || port.is_active()) return;
   if (*state == "INIT" || *state == "ARMED") {
@@ -41,7 +42,7 @@ void judge_port(const PortFacts& port, bool missed, Worst& worst) {
   }
 }
 
-Judgement judge_state(const HostReport& host, const std::set<std::string>& in_use) {
+Judgement judge_rdma_ports(const HostReport& host, const std::set<std::string>& in_use) {
   Worst worst;
   const auto ports = ports_of(host);
   if (ports.empty()) return skip("the RDMA devices have no ports");
@@ -50,7 +51,7 @@ Judgement judge_state(const HostReport& host, const std::set<std::string>& in_us
     if (port.is_active()) active.push_back(port.label());
   }
   for (const PortFacts& port : ports) {
-    judge_port(port, in_use.contains(port.label()) || (port.is_infiniband() && active.empty()), worst);
+    judge_rdma_port(port, in_use.contains(port.label()) || (port.is_infiniband() && active.empty()), worst);
   }
   if (worst.verdict() == Verdict::pass) {
     return active.empty() ? skip("no RDMA port is up on any host") : pass("ACTIVE: " + join(active, ", "));
@@ -69,7 +70,7 @@ Judgement judge_state(const HostReport& host, const std::set<std::string>& in_us
 std::vector<Finding> check_state(const CheckInput& input) {
   const auto in_use = ports_in_use(input);
   return judge_where(input, "IB-01", skip_without_rdma, "devices",
-                     [&](const HostReport& host) { return judge_state(host, in_use); });
+                     [&](const HostReport& host) { return judge_rdma_ports(host, in_use); });
 }
 
 // "100 Gb/sec (4X EDR)" -> 100
@@ -212,11 +213,10 @@ std::vector<Finding> check_subnet_manager(const CheckInput& input) {
   return judge_where(input, "IB-04", skip_without_rdma, "devices", judge_subnet_manager);
 }
 
-constexpr const char* counters[] = {"symbol_error", "link_error_recovery", "link_downed", "port_rcv_errors"};
 constexpr std::uint64_t tolerated_an_hour = 10;
 
 void judge_counters(const PortFacts& port, std::uint64_t tolerated, Worst& worst) {
-  for (const char* counter : counters) {
+  for (const char* counter : link_counters) {
     const std::string name = counter;
     const std::uint64_t growth = port.number("delta." + name).value_or(0),
                         total = port.number("error." + name).value_or(0);
@@ -281,45 +281,41 @@ std::vector<Finding> check_flaps(const CheckInput& input) {
   return judge_where(input, "IB-06", skip_without_rdma, "device-log", judge_flaps);
 }
 
-constexpr Check table[] = {
-    {"IB-01", "RDMA ports up", Level::quick, Place::host,
-     "MPI and NCCL fall back to TCP without a word when no port is active.",
-     "/sys/class/infiniband/*/ports/*/state and phys_state. pass: ACTIVE. warn: INIT or ARMED (no subnet "
-     "manager). fail: "
-     "down, where the same port is up on another host, or where it is InfiniBand and no port of the host is "
-     "up. Ports "
-     "that are down everywhere were never cabled and do not count.",
-     "Cable, transceiver, switch port; opensm.", check_state},
-    {"IB-02", "RDMA ports equal", Level::quick, Place::pairs,
-     "The host with the slowest or fewest ports sets the pace.",
-     "Rate and link layer of all active ports, compared between hosts. warn: a rate differs (downshift). "
-     "fail: a host has "
-     "fewer active ports than most.",
-     "mlxlink -d DEVICE; seat or replace the cable.", check_rate},
-    {"IB-03", "InfiniBand partitions", Level::quick, Place::pairs,
-     "Hosts in different partitions do not reach each other although all ports are up.",
-     "P_Key tables of active InfiniBand ports. pass: some partition has all hosts as full members (bit "
-     "0x8000). warn: all "
-     "share one, but some as limited members. fail: none is common to all.",
-     "The fabric's administrator changes partitions.conf; NCCL_IB_PKEY.", check_partitions},
-    {"IB-04", "subnet manager", Level::quick, Place::host, "Without a subnet manager ports get no address.",
-     "sm_lid of InfiniBand ports with a link. fail: 0. RoCE has none: skip.", "Start opensm on one host.",
-     check_subnet_manager},
-    {"IB-05", "RDMA error counters", Level::quick, Place::host,
-     "Errors on the wire cost bandwidth first and the job later.",
-     "symbol_error, link_error_recovery, link_downed and port_rcv_errors of active ports, twice: 1 s apart, "
-     "5 s at "
-     "--full. fail: one grew. warn: more than 10 for each hour since the host started.",
-     "Cable and transceiver.", check_errors},
-    {"IB-06", "link flaps", Level::quick, Place::host, "A link that went down comes down again.",
-     "Lines 'link down' or 'lost carrier' of RDMA devices and their interfaces in the kernel's log, without "
-     "the first 2 "
-     "minutes after the start. warn: 1 within 6 h. fail: 2 or more. skip: the log is not readable.",
-     "Drain; inspect cable and transceiver.", check_flaps},
-};
-
 }  // namespace
 
-std::span<const Check> infiniband_checks() { return table; }
+std::span<const Check> infiniband_checks() {
+  static constexpr Check table[] = {
+      {"IB-01", "RDMA ports up", Level::quick, Place::host,
+       "MPI and NCCL fall back to TCP without a word when no port is active.",
+       "/sys/class/infiniband/*/ports/*/state and phys_state. pass: ACTIVE. warn: INIT or ARMED (no subnet "
+       "manager). fail: down, where the same port is up on another host, or where it is InfiniBand and no "
+       "port of the host is up. Ports that are down everywhere were never cabled and do not count.",
+       "Cable, transceiver, switch port; opensm.", check_state},
+      {"IB-02", "RDMA ports equal", Level::quick, Place::pairs,
+       "The host with the slowest or fewest ports sets the pace.",
+       "Rate and link layer of all active ports, compared between hosts. warn: a rate differs (downshift). "
+       "fail: a host has fewer active ports than most.",
+       "mlxlink -d DEVICE; seat or replace the cable.", check_rate},
+      {"IB-03", "InfiniBand partitions", Level::quick, Place::pairs,
+       "Hosts in different partitions do not reach each other although all ports are up.",
+       "P_Key tables of active InfiniBand ports. pass: some partition has all hosts as full members (bit "
+       "0x8000). warn: all share one, but some as limited members. fail: none is common to all.",
+       "The fabric's administrator changes partitions.conf; NCCL_IB_PKEY.", check_partitions},
+      {"IB-04", "subnet manager", Level::quick, Place::host, "Without a subnet manager ports get no address.",
+       "sm_lid of InfiniBand ports with a link. fail: 0. RoCE has none: skip.", "Start opensm on one host.",
+       check_subnet_manager},
+      {"IB-05", "RDMA error counters", Level::quick, Place::host,
+       "Errors on the wire cost bandwidth first and the job later.",
+       "symbol_error, link_error_recovery, link_downed and port_rcv_errors of active ports, twice: 1 s "
+       "apart, 5 s at --full. fail: one grew. warn: more than 10 for each hour since the host started.",
+       "Cable and transceiver.", check_errors},
+      {"IB-06", "link flaps", Level::quick, Place::host, "A link that went down comes down again.",
+       "Lines 'link down' or 'lost carrier' of RDMA devices and their interfaces in the kernel's log, "
+       "without the first 2 minutes after the start. warn: 1 within 6 h. fail: 2 or more. skip: the log is "
+       "not readable.",
+       "Drain; inspect cable and transceiver.", check_flaps},
+  };
+  return table;
+}
 
 }  // namespace ddlrun::doctor

@@ -38,15 +38,15 @@ bool read_word(std::string_view word, HostInterface& interface) {
 }
 
 // Where one host is in one network.
-struct Place {
+struct NetworkPlace {
   std::size_t host;
   const HostInterface* interface;
   Ipv4 address;
 };
-using Places = std::map<std::string, std::vector<Place>>;  // by network
+using NetworkPlaces = std::map<std::string, std::vector<NetworkPlace>>;  // by network
 
-Places find_places(std::span<const HostNetworks> hosts) {
-  Places places;
+NetworkPlaces find_places(std::span<const HostNetworks> hosts) {
+  NetworkPlaces places;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     for (const HostInterface& interface : hosts[host].interfaces) {
       for (const std::string& text : interface.addresses) {
@@ -67,9 +67,10 @@ std::string some_hosts(std::span<const HostNetworks> hosts, const std::vector<st
 }
 
 // Docker's and libvirt's bridges: the same address on many hosts.
-std::string find_shared_address(std::span<const HostNetworks> hosts, const std::vector<Place>& places) {
+std::string find_shared_address(std::span<const HostNetworks> hosts,
+                                const std::vector<NetworkPlace>& places) {
   std::map<std::uint32_t, std::vector<std::size_t>> owners;
-  for (const Place& place : places) {
+  for (const NetworkPlace& place : places) {
     auto& all = owners[place.address.bits];
     if (all.empty() || all.back() != place.host) all.push_back(place.host);
   }
@@ -93,31 +94,31 @@ bool name_leads_to(const HostNetworks& host, const Ipv4& address) {
   return std::find(own.begin(), own.end(), render_address(address)) != own.end();
 }
 
-std::vector<std::string> names_of(std::span<const HostNetworks> hosts,
-                                  const std::vector<std::size_t>& which) {
+std::vector<std::string> names_of_hosts(std::span<const HostNetworks> hosts,
+                                        const std::vector<std::size_t>& which) {
   std::vector<std::string> names;
   for (const std::size_t host : which) names.push_back(hosts[host].host);
   return names;
 }
 
 std::string find_problem(std::span<const HostNetworks> hosts, Network& network,
-                         const std::vector<Place>& places) {
+                         const std::vector<NetworkPlace>& places) {
   if (auto shared = find_shared_address(hosts, places); !shared.empty()) return shared;
   std::vector<std::size_t> without, down;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     if (network.ports[host].interface.empty()) without.push_back(host);
   }
-  for (const Place& place : places) {
+  for (const NetworkPlace& place : places) {
     if (!place.interface->up && network.ports[place.host].interface == place.interface->name)
       down.push_back(place.host);
   }
-  network.lacking = names_of(hosts, down.empty() ? without : down);
+  network.lacking = names_of_hosts(hosts, down.empty() ? without : down);
   if (!down.empty()) return "down on " + some_hosts(hosts, down);
   if (!without.empty()) return "no address in it on " + some_hosts(hosts, without);
   return {};
 }
 
-void take_port(Network& network, const HostNetworks& host, const Place& place) {
+void take_port(Network& network, const HostNetworks& host, const NetworkPlace& place) {
   NetworkPort& port = network.ports[place.host];
   const HostInterface& interface = *place.interface;
   if (port.interface.empty() || interface.up)
@@ -129,13 +130,14 @@ void take_port(Network& network, const HostNetworks& host, const Place& place) {
 }
 
 Network make_network(std::span<const HostNetworks> hosts, const std::string& cidr,
-                     const std::vector<Place>& places) {
+                     const std::vector<NetworkPlace>& places) {
   Network network;
   network.cidr = cidr;
   network.ports.resize(hosts.size());
-  for (const Place& place : places) take_port(network, hosts[place.host], place);
-  const bool all_known = std::all_of(places.begin(), places.end(),
-                                     [](const Place& place) { return place.interface->speed_mbps > 0; });
+  for (const NetworkPlace& place : places) take_port(network, hosts[place.host], place);
+  const bool all_known = std::all_of(places.begin(), places.end(), [](const NetworkPlace& place) {
+    return place.interface->speed_mbps > 0;
+  });
   if (!all_known) network.speed_mbps = 0;
   network.problem = find_problem(hosts, network, places);
   return network;

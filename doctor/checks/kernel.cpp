@@ -13,10 +13,6 @@ namespace {
 
 bool has_gpus(const HostReport& host) { return host.facts.number("devices.nvidia").value_or(0) > 0; }
 
-Judgement warn(std::string observed, std::string expected, std::string why, Remedy remedy) {
-  return {Verdict::warn, std::move(observed), std::move(expected), std::move(why), std::move(remedy)};
-}
-
 // A kernel setting now and after the next boot.
 Remedy sysctl(std::string_view setting) {
   return {{fmt::format("sysctl -w {}", setting),

@@ -11,8 +11,6 @@ namespace ddlrun::doctor {
 
 namespace {
 
-constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
-
 // Where the job itself says that it wants RDMA, a device need not be seen.
 bool asks_for_rdma(const Job& job) {
   const auto value = [&](const char* name) {

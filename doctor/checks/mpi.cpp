@@ -83,7 +83,7 @@ bool wants_gpu_buffers(const Job& job) {
   });
 }
 
-std::vector<Finding> check_cuda(const CheckInput& input) {
+std::vector<Finding> check_gpu_buffers(const CheckInput& input) {
   const bool asked = wants_gpu_buffers(input.job);
   return judge_each(
       input, "MPI-03",
@@ -177,37 +177,39 @@ std::vector<Finding> check_signals(const CheckInput& input) {
   return judge_once("MPI-10", judge_signals(input));
 }
 
-constexpr std::array<Check, 5> table{{
-    {"MPI-02", "the program's own MPI", Level::quick, Place::host,
-     "A program linked with another MPI than mpirun's runs N times alone instead of once with N ranks.",
-     "DT_NEEDED of the program, searched as the loader does, against mpirun's vendor and release. pass: same "
-     "release; warn: another release of Open MPI; fail: another vendor. Scripts and Python are skipped.",
-     "Build with the mpicc beside mpirun, or load the other module.", check_library},
-    {"MPI-03", "MPI with CUDA", Level::full, Place::host,
-     "GPU memory given to an MPI without CUDA support ends in a segmentation fault.",
-     "ompi_info --parsable --all, where there is an NVIDIA device. pass: built with CUDA, or the job does "
-     "not ask for it; warn: asked for by OMPI_MCA_opal_cuda_support, UCX_TLS or MV2_USE_CUDA and not built "
-     "in.",
-     "A CUDA-aware build, or copies through host memory.", check_cuda},
-    {"MPI-05", "Slurm's way to start ranks", Level::quick, Place::head,
-     "Open MPI started by srun needs Slurm's pmix plug-in; without it each rank is alone.",
-     "srun --mpi=list inside a Slurm job. pass: pmix, or mpirun is there; warn: only pmi2; fail: neither.",
-     "Launch with mpirun, or have the plug-in installed.", check_pmi},
-    {"MPI-09", "not as root", Level::quick, Place::head,
-     "mpirun refuses to start as root unless two variables allow it.",
-     "The user id on the head and OMPI_ALLOW_RUN_AS_ROOT(_CONFIRM), when a job was named. pass: another "
-     "user, or allowed; fail: root.",
-     "Run as a user.", check_root},
-    {"MPI-10", "time to save before the end", Level::quick, Place::head,
-     "mpirun gives ranks about one second between TERM and KILL: too short for a checkpoint.",
-     "OMPI_MCA_odls_base_sigkill_timeout and slurm.conf's KillWait, when a checkpoint folder was named. "
-     "warn: a timeout above 1 s, which delays TERM itself; otherwise skipped until a checkpoint's time is "
-     "known.",
-     "Have USR1 sent early, at twice the time of a checkpoint.", check_signals},
-}};
-
 }  // namespace
 
-std::span<const Check> mpi_checks() { return table; }
+std::span<const Check> mpi_checks() {
+  static constexpr std::array<Check, 5> table{{
+      {"MPI-02", "the program's own MPI", Level::quick, Place::host,
+       "A program linked with another MPI than mpirun's runs N times alone instead of once with N ranks.",
+       "DT_NEEDED of the program, searched as the loader does, against mpirun's vendor and release. pass: "
+       "same release; warn: another release of Open MPI; fail: another vendor. Scripts and Python are "
+       "skipped.",
+       "Build with the mpicc beside mpirun, or load the other module.", check_library},
+      {"MPI-03", "MPI with CUDA", Level::full, Place::host,
+       "GPU memory given to an MPI without CUDA support ends in a segmentation fault.",
+       "ompi_info --parsable --all, where there is an NVIDIA device. pass: built with CUDA, or the job does "
+       "not ask for it; warn: asked for by OMPI_MCA_opal_cuda_support, UCX_TLS or MV2_USE_CUDA and not built "
+       "in.",
+       "A CUDA-aware build, or copies through host memory.", check_gpu_buffers},
+      {"MPI-05", "Slurm's way to start ranks", Level::quick, Place::head,
+       "Open MPI started by srun needs Slurm's pmix plug-in; without it each rank is alone.",
+       "srun --mpi=list inside a Slurm job. pass: pmix, or mpirun is there; warn: only pmi2; fail: neither.",
+       "Launch with mpirun, or have the plug-in installed.", check_pmi},
+      {"MPI-09", "not as root", Level::quick, Place::head,
+       "mpirun refuses to start as root unless two variables allow it.",
+       "The user id on the head and OMPI_ALLOW_RUN_AS_ROOT(_CONFIRM), when a job was named. pass: another "
+       "user, or allowed; fail: root.",
+       "Run as a user.", check_root},
+      {"MPI-10", "time to save before the end", Level::quick, Place::head,
+       "mpirun gives ranks about one second between TERM and KILL: too short for a checkpoint.",
+       "OMPI_MCA_odls_base_sigkill_timeout and slurm.conf's KillWait, when a checkpoint folder was named. "
+       "warn: a timeout above 1 s, which delays TERM itself; otherwise skipped until a checkpoint's time is "
+       "known.",
+       "Have USR1 sent early, at twice the time of a checkpoint.", check_signals},
+  }};
+  return table;
+}
 
 }  // namespace ddlrun::doctor

@@ -14,7 +14,7 @@ namespace ddlrun::doctor {
 
 namespace {
 
-std::string folder_of(std::string_view path) { return std::string(path.substr(0, path.rfind('/'))); }
+std::string folder_of_program(std::string_view path) { return std::string(path.substr(0, path.rfind('/'))); }
 
 // What mpirun of the head starts on each host.
 std::string daemon_of(const HostReport& head) {
@@ -27,7 +27,8 @@ Remedy path_remedy(const std::string& folder) {
   return {{into_bashrc(fmt::format("export PATH={}:$PATH", folder))},
           false,
           false,
-          fmt::format("or load the site's module there. For one job: mpirun --prefix {}", folder_of(folder))};
+          fmt::format("or load the site's module there. For one job: mpirun --prefix {}",
+                      folder_of_program(folder))};
 }
 
 bool is_in_path(const HostReport& host, const std::string& folder) {
@@ -48,15 +49,15 @@ Remedy install_remedy(const std::string& folder, const std::string& release) {
           false,
           fmt::format("Open MPI {} has to be installed or mounted at {}, or another one be given by mpirun "
                       "--prefix",
-                      release, printable(folder_of(folder), 200))};
+                      release, printable(folder_of_program(folder), 200))};
 }
 
 Judgement judge_path(const CheckInput& input, const HostReport& host, const std::string& daemon) {
   const std::string fact = "mpi.program." + daemon;
   const auto wanted = text_of(input.head, fact);
   const auto here = text_of(host, fact);
-  const std::string folder =
-      folder_of(wanted ? *wanted : input.head.facts.text("mpi.program.mpirun").value_or("/usr/bin/mpirun"));
+  const std::string folder = folder_of_program(
+      wanted ? *wanted : input.head.facts.text("mpi.program.mpirun").value_or("/usr/bin/mpirun"));
   if (!here && host.facts.all().count(fact) == 0) return skip(host.facts.why_missing(fact));
   if (!here) {
     const std::string release(input.head.facts.text("mpi.version").value_or(""));
@@ -89,7 +90,7 @@ Judgement judge_path(const CheckInput& input, const HostReport& host, const std:
 }
 
 // A head without mpirun starts no job: told where one is to be started, or where the hosts have Open MPI.
-Judgement judge_head(const CheckInput& input) {
+Judgement judge_head_mpirun(const CheckInput& input) {
   const std::string observed =
       fmt::format("no mpirun on the head: {}", input.head.facts.why_missing("mpi.program.mpirun"));
   const auto with_mpi = std::find_if(input.hosts.begin(), input.hosts.end(), [](const HostReport& host) {
@@ -98,7 +99,8 @@ Judgement judge_head(const CheckInput& input) {
   const bool found = with_mpi != input.hosts.end();
   const bool asked = input.head.facts.all().count("mpi.program.mpirun") > 0;
   if (!asked || (!found && !starts_ranks(input.job))) return skip(observed);
-  const std::string folder = found ? folder_of(*text_of(*with_mpi, "mpi.program.mpirun")) : "/usr/bin";
+  const std::string folder =
+      found ? folder_of_program(*text_of(*with_mpi, "mpi.program.mpirun")) : "/usr/bin";
   const std::string release = found ? text_of(*with_mpi, "mpi.version").value_or("") : "";
   Remedy remedy =
       found && !is_in_path(input.head, folder) ? path_remedy(folder) : install_remedy(folder, release);
@@ -111,7 +113,7 @@ Judgement judge_head(const CheckInput& input) {
 }
 
 std::vector<Finding> check_path(const CheckInput& input) {
-  if (!text_of(input.head, "mpi.program.mpirun")) return judge_once("SSH-05", judge_head(input));
+  if (!text_of(input.head, "mpi.program.mpirun")) return judge_once("SSH-05", judge_head_mpirun(input));
   const std::string daemon = daemon_of(input.head);
   if (daemon.empty())
     return judge_once("SSH-05",
@@ -145,7 +147,7 @@ std::vector<Finding> check_release(const CheckInput& input) {
   const auto of_head = release_of(input.head);
   if (groups.empty()) return judge_once("MPI-01", skip("no MPI was found on any host"));
   const std::string wanted = of_head.value_or(groups.front().value);
-  const std::string folder = folder_of(input.head.facts.text("mpi.program.mpirun").value_or(""));
+  const std::string folder = folder_of_program(input.head.facts.text("mpi.program.mpirun").value_or(""));
   return judge_each(
       input, "MPI-01",
       [&](const HostReport& host) {
@@ -169,24 +171,26 @@ std::vector<Finding> check_release(const CheckInput& input) {
       "mpi");
 }
 
-constexpr std::array<Check, 2> table{{
-    {"SSH-05", "mpirun's daemon in PATH", Level::quick, Place::host,
-     "mpirun runs `orted` (Open MPI 4) or `prted` (5) on each host in a shell that is not interactive: PATH "
-     "of your login does not count there.",
-     "PATH of the agent's own environment, searched for orted or prted, beside the head's. pass: the same "
-     "file; warn: another one of the same version; fail: none, or no mpirun on the head where a job is to be "
-     "started or the hosts have Open MPI.",
-     "PATH or the site's module above the interactive guard of ~/.bashrc; mpirun --prefix DIR.", check_path},
-    {"MPI-01", "one MPI release", Level::quick, Place::host,
-     "Daemons of different releases refuse each other, or read past the end of each other's messages.",
-     "The release in libopen-pal or libopen-rte that mpirun and orted would load; only where none tells, "
-     "`mpirun --version`. pass: equal on the head and all hosts; warn: patch levels differ from release 5.0 "
-     "on; fail: anything else.",
-     "The same installation first in PATH everywhere.", check_release},
-}};
-
 }  // namespace
 
-std::span<const Check> mpi_release_checks() { return table; }
+std::span<const Check> mpi_release_checks() {
+  static constexpr std::array<Check, 2> table{{
+      {"SSH-05", "mpirun's daemon in PATH", Level::quick, Place::host,
+       "mpirun runs `orted` (Open MPI 4) or `prted` (5) on each host in a shell that is not interactive: "
+       "PATH of your login does not count there.",
+       "PATH of the agent's own environment, searched for orted or prted, beside the head's. pass: the same "
+       "file; warn: another one of the same version; fail: none, or no mpirun on the head where a job is to "
+       "be started or the hosts have Open MPI.",
+       "PATH or the site's module above the interactive guard of ~/.bashrc; mpirun --prefix DIR.",
+       check_path},
+      {"MPI-01", "one MPI release", Level::quick, Place::host,
+       "Daemons of different releases refuse each other, or read past the end of each other's messages.",
+       "The release in libopen-pal or libopen-rte that mpirun and orted would load; only where none tells, "
+       "`mpirun --version`. pass: equal on the head and all hosts; warn: patch levels differ from release "
+       "5.0 on; fail: anything else.",
+       "The same installation first in PATH everywhere.", check_release},
+  }};
+  return table;
+}
 
 }  // namespace ddlrun::doctor

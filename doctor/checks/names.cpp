@@ -20,7 +20,7 @@ constexpr std::string_view bad_host_words =
 constexpr std::string_view all_filled_words =
     "All nodes which are allocated for this job are already filled.";
 
-bool contains(const std::vector<std::string>& all, std::string_view one) {
+bool is_among(const std::vector<std::string>& all, std::string_view one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
@@ -86,8 +86,8 @@ Prediction predict_managed(const LaunchNames& names) {
                           name)};
     }
     const std::string node = cut_name(names, name);
-    if (contains(nodes, node)) continue;
-    if (node == "localhost" && contains(nodes, cut_name(names, names.own_name))) continue;
+    if (is_among(nodes, node)) continue;
+    if (node == "localhost" && is_among(nodes, cut_name(names, names.own_name))) continue;
     return {Outcome::bad_host, node, std::string(bad_host_words)};
   }
   return {};
@@ -147,11 +147,11 @@ std::string_view outcome_name(Outcome outcome) {
 
 bool is_launching_host(const LaunchNames& names, std::string_view name) {
   if (name == "localhost" || name == cut_name(names, names.own_name)) return true;
-  if (contains(names.own_addresses, name)) return true;
+  if (is_among(names.own_addresses, name)) return true;
   const auto row = names.resolved.find(name);
   if (row == names.resolved.end()) return false;
   const auto is_own = [&](const std::string& address) {  // Open MPI looks at IPv4 only
-    return parse_ipv4(address).has_value() && contains(names.own_addresses, address);
+    return parse_ipv4(address).has_value() && is_among(names.own_addresses, address);
   };
   return std::any_of(row->second.addresses.begin(), row->second.addresses.end(), is_own);
 }

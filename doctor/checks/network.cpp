@@ -22,7 +22,7 @@ bool is_set(const Job& job, const char* name) {
 }
 
 // A network that the job's own settings name, where --interface does not.
-std::string wanted_network(const Job& job) {
+std::string network_of_job(const Job& job) {
   if (!job.interface.empty()) return job.interface;
   const auto found = job.environment.find("OMPI_MCA_btl_tcp_if_include");
   if (found == job.environment.end() || found->second.find(',') != std::string::npos) return {};
@@ -189,7 +189,7 @@ void judge_missing(const std::vector<HostNetworks>& hosts, const std::string& ci
   }
 }
 
-Judgement judge_port(const HostReport& host, std::uint16_t port) {
+Judgement judge_listening_port(const HostReport& host, std::uint16_t port) {
   const std::string name = fmt::format("port.{}", port);
   const auto state = host.facts.text(name);
   if (!state) return skip(host.facts.why_missing(name));
@@ -233,7 +233,7 @@ std::vector<HostNetworks> known_networks(const CheckInput& input) {
 
 std::vector<Finding> check_common_network(const CheckInput& input) {
   const std::vector<HostNetworks> hosts = known_networks(input);
-  const std::string wanted = wanted_network(input.job);
+  const std::string wanted = network_of_job(input.job);
   const bool asked = !wanted.empty() && hosts.size() == input.hosts.size();  // one host must have it too
   if (input.hosts.size() < 2 && !asked) return judge_once("MPI-04", skip("only one host"));
   if (hosts.size() < 2 && !asked)
@@ -266,7 +266,7 @@ std::vector<Finding> check_ports_free(const CheckInput& input) {
   const HostReport& first = input.hosts.front();
   std::vector<Finding> findings;
   for (const std::uint16_t port : input.job.ports) {
-    for (Finding& finding : judge_once("NET-04", judge_port(first, port), {first.host}))
+    for (Finding& finding : judge_once("NET-04", judge_listening_port(first, port), {first.host}))
       findings.push_back(std::move(finding));
   }
   return findings;

@@ -14,12 +14,12 @@ namespace ddlrun::doctor {
 
 namespace {
 
-struct Answer {
+struct PairAnswer {
   std::string_view peer, address, port, how, detail;
 };
 
-std::vector<Answer> read_answers(const Facts& facts) {
-  std::vector<Answer> answers;
+std::vector<PairAnswer> read_answers(const Facts& facts) {
+  std::vector<PairAnswer> answers;
   for (const std::string_view line : facts.list("pair.answers")) {
     auto words = split(line, ' ');
     if (words.size() < 4) continue;
@@ -51,9 +51,9 @@ bool listened(const CheckInput& input, std::string_view peer, std::string_view p
   return false;
 }
 
-bool any_connected(const std::vector<Answer>& answers, std::string_view peer) {
+bool any_connected(const std::vector<PairAnswer>& answers, std::string_view peer) {
   return std::any_of(answers.begin(), answers.end(),
-                     [&](const Answer& one) { return one.peer == peer && one.how == "connected"; });
+                     [&](const PairAnswer& one) { return one.peer == peer && one.how == "connected"; });
 }
 
 // The head may be one of the hosts under another name: then two agents on one machine share its ports, and
@@ -75,8 +75,8 @@ struct Connections {
   std::size_t good = 0;
 };
 
-void take_answer(const CheckInput& input, const HostReport& host, const std::vector<Answer>& answers,
-                 const Answer& answer, Connections& result) {
+void take_answer(const CheckInput& input, const HostReport& host, const std::vector<PairAnswer>& answers,
+                 const PairAnswer& answer, Connections& result) {
   if (answer.how == "connected") {
     ++result.good;
     return;
@@ -106,13 +106,13 @@ void take_answer(const CheckInput& input, const HostReport& host, const std::vec
 Connections collect(const CheckInput& input) {
   Connections result;
   for (const HostReport* host : hosts_and_head(input)) {
-    const std::vector<Answer> answers = read_answers(host->facts);
-    for (const Answer& answer : answers) take_answer(input, *host, answers, answer, result);
+    const std::vector<PairAnswer> answers = read_answers(host->facts);
+    for (const PairAnswer& answer : answers) take_answer(input, *host, answers, answer, result);
   }
   return result;
 }
 
-std::string words_for(const Blocked& blocked) {
+std::string words_for_blocked(const Blocked& blocked) {
   if (blocked.how == "timed-out") return "no answer: packets are dropped";
   if (blocked.how == "refused") return "refused although it listened: a filter rejects";
   if (blocked.how == "another-host") return "answered by " + blocked.detail;
@@ -145,7 +145,7 @@ Finding blocked_finding(const CheckInput& input, const std::string& host, const 
   finding.hosts = {host};
   finding.observed =
       fmt::format("port{} {} of {} from {}: {}", blocked.ports.size() == 1 ? "" : "s", some_of(blocked.ports),
-                  some_of(blocked.addresses), some_of(blocked.by), words_for(blocked));
+                  some_of(blocked.addresses), some_of(blocked.by), words_for_blocked(blocked));
   finding.expected = "every host connects to its neighbours on any port above 1023";
   finding.why = "mpirun and NCCL take ports as they come: ranks wait for each other without a message";
   finding.remedy = {

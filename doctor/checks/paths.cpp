@@ -35,7 +35,7 @@ std::vector<const HostReport*> reports_of(const CheckInput& input, const HostRep
   return all;
 }
 
-std::string value_of(const HostReport& report, const Compared& one) {
+std::string compared_value(const HostReport& report, const Compared& one) {
   const auto text = report.facts.text(one.fact);
   if (!text) return "not known";
   return text->empty() ? "not set" : printable(render_limit(*text, one.is_bytes), 80);
@@ -47,7 +47,7 @@ std::string differences(const std::vector<const HostReport*>& reports, const Com
   bool differs = false;
   for (const HostReport* report : reports) {
     differs = differs || report->facts.text(one.fact) != reports[0]->facts.text(one.fact);
-    text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", value_of(*report, one),
+    text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", compared_value(*report, one),
                         via_name(report->reach.via));
   }
   return differs ? text : std::string();

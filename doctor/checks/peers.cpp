@@ -11,7 +11,7 @@
 namespace ddlrun::doctor {
 namespace {
 
-bool is_virtual(const HostReport& host) { return host.facts.is("peers.virtual", "yes"); }
+bool is_virtual_machine(const HostReport& host) { return host.facts.is("peers.virtual", "yes"); }
 
 // Something that a GPU could exchange data with past the processor: another GPU, or an RDMA adapter.
 bool has_peers(const HostReport& host) {
@@ -140,7 +140,7 @@ Judgement judge_acs(const HostReport& host) {
   }
   const std::string seen = fmt::format("ACS on on {} of {}: {}{}", on.size(), count_of(*bridges, "bridge"),
                                        join(shown, " "), on.size() > shown.size() ? " ..." : "");
-  if (is_virtual(host)) {
+  if (is_virtual_machine(host)) {
     return verdict_of(
         Verdict::warn, seen + " in a virtual machine", "off, or ATS on in the adapters",
         "a virtual machine needs ACS; peer-to-peer traffic then detours by the processor unless ATS is on",
@@ -165,7 +165,7 @@ Judgement judge_iommu(const HostReport& host) {
   const auto type = host.facts.text("peers.iommu.type");
   if (type == "identity" || (!type && host.facts.is("peers.iommu.cmdline", "yes")))
     return pass("IOMMU passes through");
-  if (is_virtual(host)) return pass("IOMMU of a virtual machine");
+  if (is_virtual_machine(host)) return pass("IOMMU of a virtual machine");
   return verdict_of(
       Verdict::warn, fmt::format("IOMMU on{}", type ? fmt::format(", translating ({})", *type) : ""),
       "off, or iommu=pt",
@@ -224,62 +224,59 @@ Judgement judge_bus(const HostReport& host) {
         by_hand("mount /sys into the container (--volume /sys:/sys:ro), or give NCCL a description of the "
                 "machine: NCCL_TOPO_FILE"));
   }
-  if (is_virtual(host) && gpus > 1 && host.facts.number("peers.bridges") == 0u) {
+  if (is_virtual_machine(host) && gpus > 1 && host.facts.number("peers.bridges") == 0u) {
     return verdict_of(
         Verdict::warn, "virtual machine: GPUs without a bridge above them", "the machine's own PCIe tree",
         "NCCL takes all GPUs for equally far from each other and chooses slow paths",
         by_hand("give NCCL the provider's description of the machine: NCCL_TOPO_FILE=/path/topo.xml"));
   }
-  return pass(is_virtual(host) ? "PCIe tree visible (virtual machine)" : "PCIe tree visible");
+  return pass(is_virtual_machine(host) ? "PCIe tree visible (virtual machine)" : "PCIe tree visible");
 }
 
 std::vector<Finding> check_bus(const CheckInput& input) {
   return judge_where(input, "P2P-07", skip_without_gpu, "devices", judge_bus);
 }
 
-constexpr Check table[] = {
-    {"P2P-01", "peer access between GPUs", Level::quick, Place::host,
-     "GPUs that cannot read each other's memory exchange data through the host's.",
-     "NVML's peer-to-peer status of every pair. warn: a pair on one NUMA node without, or switched off in "
-     "the driver. Pairs across processors and GPUs that lack it altogether pass, and are told. There is no "
-     "fail: NCCL falls back.",
-     "Ranks that talk most on GPUs of one switch; NCCL_P2P_LEVEL.", check_peer_access},
-    {"P2P-02", "NVLink", Level::quick, Place::pairs,
-     "A link that is down halves the bandwidth of a ring, for all ranks.",
-     "State of each NVLink and the speed of a link by NVML. fail: a link inactive while others of the host "
-     "are up, or "
-     "number or speed differ between hosts. pass: no link of any GPU is up (cards without a bridge).",
-     "Drain; reset all GPUs or power-cycle; else repair.", check_nvlink},
-    {"P2P-03", "PCIe access control (ACS)", Level::quick, Place::host,
-     "With ACS on, bridges send traffic between GPUs up to the processor and back.",
-     "Capability 0x000d in the configuration space of each bridge above a GPU; readable by root only, else "
-     "skip. fail: "
-     "source validation or redirection on, where there are 2 GPUs or an RDMA adapter. warn: the same in a "
-     "virtual machine.",
-     "Switch it off in the BIOS, or at each boot: setpci -s BDF ECAP_ACS+0x6.w=0000", check_acs},
-    {"P2P-04", "IOMMU", Level::quick, Place::host,
-     "An IOMMU that translates addresses makes peer-to-peer traffic detour by the processor.",
-     "/sys/class/iommu, the type of the GPUs' iommu_group, /proc/cmdline. pass: none, identity (iommu=pt), "
-     "or a virtual "
-     "machine. warn: translating, where there are 2 GPUs or an RDMA adapter.",
-     "iommu=pt on the kernel's command line.", check_iommu},
-    {"P2P-06", "ranks near their GPUs", Level::quick, Place::pairs,
-     "A rank on the other processor pays for each transfer to its GPU.",
-     "The slots of --rankfile on this host's cores against the NUMA node of GPU x for local rank x (PCI bus "
-     "order). warn: "
-     "another NUMA node of the same package. fail: another package. skip: no rankfile, or NUMA nodes unknown "
-     "(VMs).",
-     "ddlrun gen-rankfile places ranks by their GPUs.", check_place},
-    {"P2P-07", "PCI bus visible", Level::quick, Place::host,
-     "NCCL builds its rings from the PCI tree in /sys.",
-     "Whether /sys/bus/pci shows the GPUs that NVML lists. fail: it does not. warn: a virtual machine with "
-     "several GPUs "
-     "and no bridge above them.",
-     "Mount /sys into the container; NCCL_TOPO_FILE.", check_bus},
-};
-
 }  // namespace
 
-std::span<const Check> peer_checks() { return table; }
+std::span<const Check> peer_checks() {
+  static constexpr Check table[] = {
+      {"P2P-01", "peer access between GPUs", Level::quick, Place::host,
+       "GPUs that cannot read each other's memory exchange data through the host's.",
+       "NVML's peer-to-peer status of every pair. warn: a pair on one NUMA node without, or switched off in "
+       "the driver. Pairs across processors and GPUs that lack it altogether pass, and are told. There is no "
+       "fail: NCCL falls back.",
+       "Ranks that talk most on GPUs of one switch; NCCL_P2P_LEVEL.", check_peer_access},
+      {"P2P-02", "NVLink", Level::quick, Place::pairs,
+       "A link that is down halves the bandwidth of a ring, for all ranks.",
+       "State of each NVLink and the speed of a link by NVML. fail: a link inactive while others of the host "
+       "are up, or number or speed differ between hosts. pass: no link of any GPU is up (cards without a "
+       "bridge).",
+       "Drain; reset all GPUs or power-cycle; else repair.", check_nvlink},
+      {"P2P-03", "PCIe access control (ACS)", Level::quick, Place::host,
+       "With ACS on, bridges send traffic between GPUs up to the processor and back.",
+       "Capability 0x000d in the configuration space of each bridge above a GPU; readable by root only, else "
+       "skip. fail: source validation or redirection on, where there are 2 GPUs or an RDMA adapter. warn: "
+       "the same in a virtual machine.",
+       "Switch it off in the BIOS, or at each boot: setpci -s BDF ECAP_ACS+0x6.w=0000", check_acs},
+      {"P2P-04", "IOMMU", Level::quick, Place::host,
+       "An IOMMU that translates addresses makes peer-to-peer traffic detour by the processor.",
+       "/sys/class/iommu, the type of the GPUs' iommu_group, /proc/cmdline. pass: none, identity (iommu=pt), "
+       "or a virtual machine. warn: translating, where there are 2 GPUs or an RDMA adapter.",
+       "iommu=pt on the kernel's command line.", check_iommu},
+      {"P2P-06", "ranks near their GPUs", Level::quick, Place::pairs,
+       "A rank on the other processor pays for each transfer to its GPU.",
+       "The slots of --rankfile on this host's cores against the NUMA node of GPU x for local rank x (PCI "
+       "bus order). warn: another NUMA node of the same package. fail: another package. skip: no rankfile, "
+       "or NUMA nodes unknown (VMs).",
+       "ddlrun gen-rankfile places ranks by their GPUs.", check_place},
+      {"P2P-07", "PCI bus visible", Level::quick, Place::host,
+       "NCCL builds its rings from the PCI tree in /sys.",
+       "Whether /sys/bus/pci shows the GPUs that NVML lists. fail: it does not. warn: a virtual machine with "
+       "several GPUs and no bridge above them.",
+       "Mount /sys into the container; NCCL_TOPO_FILE.", check_bus},
+  };
+  return table;
+}
 
 }  // namespace ddlrun::doctor

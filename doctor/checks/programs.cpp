@@ -182,23 +182,24 @@ std::vector<Finding> check_libraries(const CheckInput& input) {
   return judge_each(input, "SW-02", judge_libraries, "programs");
 }
 
-constexpr std::array<Check, 2> table{{
-    {"SW-01", "the program on every host", Level::quick, Place::host,
-     "A program that is missing, or is another build on one host, ends the job late or lets it hang.",
-     "argv[0] as PATH or its path finds it, and the script behind an interpreter: size and contents (a "
-     "64-bit fingerprint; above 4 MiB size and build id at level quick, contents at full). pass: equal; "
-     "fail: missing, not executable, without its interpreter, different. A differing time alone is no "
-     "matter.",
-     "Copy it to the same path, or use a shared file system.", check_same},
-    {"SW-02", "the program's libraries", Level::quick, Place::host,
-     "A library that the loader does not find ends every rank of that host.",
-     "DT_NEEDED of the program and of what it needs, searched in RPATH, LD_LIBRARY_PATH, RUNPATH, the "
-     "loader's cache and folders, without running anything. pass: all found; fail: some not.",
-     "module load; -x LD_LIBRARY_PATH.", check_libraries},
-}};
-
 }  // namespace
 
-std::span<const Check> program_checks() { return table; }
+std::span<const Check> program_checks() {
+  static constexpr std::array<Check, 2> table{{
+      {"SW-01", "the program on every host", Level::quick, Place::host,
+       "A program that is missing, or is another build on one host, ends the job late or lets it hang.",
+       "argv[0] as PATH or its path finds it, and the script behind an interpreter: size and contents (a "
+       "64-bit fingerprint; above 4 MiB size and build id at level quick, contents at full). pass: equal; "
+       "fail: missing, not executable, without its interpreter, different. A differing time alone is no "
+       "matter.",
+       "Copy it to the same path, or use a shared file system.", check_same},
+      {"SW-02", "the program's libraries", Level::quick, Place::host,
+       "A library that the loader does not find ends every rank of that host.",
+       "DT_NEEDED of the program and of what it needs, searched in RPATH, LD_LIBRARY_PATH, RUNPATH, the "
+       "loader's cache and folders, without running anything. pass: all found; fail: some not.",
+       "module load; -x LD_LIBRARY_PATH.", check_libraries},
+  }};
+  return table;
+}
 
 }  // namespace ddlrun::doctor

@@ -145,7 +145,7 @@ Remedy mend_or_write(const CheckInput& input, const CheckContext& context) {
           "look at it first: the same without --fix names each line"};
 }
 
-std::string first_ones(const std::vector<const RankfileFinding*>& findings) {
+std::string first_findings(const std::vector<const RankfileFinding*>& findings) {
   constexpr std::size_t most = 3;
   std::string text;
   for (std::size_t i = 0; i < findings.size() && i < most; ++i) {
@@ -156,7 +156,7 @@ std::string first_ones(const std::vector<const RankfileFinding*>& findings) {
 }
 
 // The program's own "-mode b:4x2x1" against --dims, the file's header and its number of ranks.
-std::optional<Judgement> judge_mode(const CheckInput& input) {
+std::optional<Judgement> judge_program_mode(const CheckInput& input) {
   const Job& job = input.job;
   const auto mode = find_program_dims(job.program);
   if (!mode) return std::nullopt;
@@ -182,7 +182,7 @@ std::optional<Judgement> judge_mode(const CheckInput& input) {
 }
 
 std::vector<Finding> check_form(const CheckInput& input) {
-  if (auto mode = judge_mode(input)) return judge_once("MPI-08", std::move(*mode));
+  if (auto mode = judge_program_mode(input)) return judge_once("MPI-08", std::move(*mode));
   const Job& job = input.job;
   if (job.rankfile_text.empty() && job.dims && job.ranks > 0 && job.ranks != job.dims->world_size()) {
     const std::string dims = topology::render_dims(*job.dims);
@@ -207,7 +207,7 @@ std::vector<Finding> check_form(const CheckInput& input) {
   if (errors.empty() && warnings.empty())
     return judge_once("MPI-08", pass(fmt::format("{}: {} ranks, well formed", printable(job.rankfile_path),
                                                  rankfile::parse_rank_lines(job.rankfile_text).size())));
-  Judgement judgement = fail(first_ones(errors.empty() ? warnings : errors),
+  Judgement judgement = fail(first_findings(errors.empty() ? warnings : errors),
                              "each rank once, rank 0 first, as many as -n and the dims say",
                              "mpirun refuses the file, or places ranks otherwise than is written",
                              mend_or_write(input, context));
@@ -286,7 +286,7 @@ std::vector<Finding> check_slots(const CheckInput& input) {
     const bool only_warnings = std::none_of(
         wrong.begin(), wrong.end(), [](const auto* finding) { return finding->severity == Severity::error; });
     Judgement judgement =
-        fail(first_ones(wrong), "slots that are there",
+        fail(first_findings(wrong), "slots that are there",
              "mpirun says \"Not found in file rmaps_rank_file.c\", or ends without a word",
              write_anew(input,
                         "rankfiles count cores, not hardware threads: ddlrun topo shows them; fewer ranks a "
@@ -304,33 +304,34 @@ std::vector<Finding> check_overlap(const CheckInput& input) {
   if (linted.wanted.empty()) return judge_once("CPU-03", pass("no two ranks share a core"));
   return by_host(input, "CPU-03", linted.wanted, [&](const auto& wrong) {
     return fail(
-        first_ones(wrong), "cores of its own for each rank",
+        first_findings(wrong), "cores of its own for each rank",
         "ranks that share a core take turns: the step takes as long as both together, and nothing says so",
         write_anew(input));
   });
 }
 
-constexpr std::array<Check, 3> table{{
-    {"MPI-08", "the rankfile's form and shape", Level::quick, Place::head,
-     "A rankfile with a gap, a repeated rank, Windows line ends or another shape than the program is told is "
-     "refused late, or taken otherwise than written.",
-     "ddlrun's rankfile linter on --rankfile with -n, --dims and the program's own -mode. pass: nothing; "
-     "warn: its warnings; fail: its errors, or a -mode of another shape.",
-     "ddlrun check-rankfile FILE --fix, ddlrun gen-rankfile DIMS.", check_form},
-    {"CPU-02", "the rankfile's slots", Level::quick, Place::host,
-     "A slot that the host does not have ends mpirun with a message that names neither rank nor host, or "
-     "with none.",
-     "Every slot against the host's usable cores in /sys, counted as hwloc does. pass: all there; warn: read "
-     "otherwise by some release; fail: not there.",
-     "ddlrun gen-rankfile DIMS HOSTS writes slots that fit.", check_slots},
-    {"CPU-03", "cores shared by ranks", Level::quick, Place::host,
-     "Open MPI 4 gives two ranks the same core in silence.",
-     "The slots of all ranks of a host. pass: disjoint; fail: a core twice.",
-     "Narrower ranges; ddlrun gen-rankfile.", check_overlap},
-}};
-
 }  // namespace
 
-std::span<const Check> rankfile_checks() { return table; }
+std::span<const Check> rankfile_checks() {
+  static constexpr std::array<Check, 3> table{{
+      {"MPI-08", "the rankfile's form and shape", Level::quick, Place::head,
+       "A rankfile with a gap, a repeated rank, Windows line ends or another shape than the program is told "
+       "is refused late, or taken otherwise than written.",
+       "ddlrun's rankfile linter on --rankfile with -n, --dims and the program's own -mode. pass: nothing; "
+       "warn: its warnings; fail: its errors, or a -mode of another shape.",
+       "ddlrun check-rankfile FILE --fix, ddlrun gen-rankfile DIMS.", check_form},
+      {"CPU-02", "the rankfile's slots", Level::quick, Place::host,
+       "A slot that the host does not have ends mpirun with a message that names neither rank nor host, or "
+       "with none.",
+       "Every slot against the host's usable cores in /sys, counted as hwloc does. pass: all there; warn: "
+       "read otherwise by some release; fail: not there.",
+       "ddlrun gen-rankfile DIMS HOSTS writes slots that fit.", check_slots},
+      {"CPU-03", "cores shared by ranks", Level::quick, Place::host,
+       "Open MPI 4 gives two ranks the same core in silence.",
+       "The slots of all ranks of a host. pass: disjoint; fail: a core twice.",
+       "Narrower ranges; ddlrun gen-rankfile.", check_overlap},
+  }};
+  return table;
+}
 
 }  // namespace ddlrun::doctor

@@ -74,7 +74,8 @@ std::map<std::string, std::string> find_right_names(const CheckInput& input, con
   return right;
 }
 
-std::string rewrite_command(const std::string& path, const std::map<std::string, std::string>& right) {
+std::string rewrite_rankfile_command(const std::string& path,
+                                     const std::map<std::string, std::string>& right) {
   std::string script;
   for (const auto& [from, to] : right) {
     script += fmt::format("{}s/^([[:blank:]]*rank[^=]*=[[:blank:]]*){}([[:blank:]])/\\1{}\\2/",
@@ -84,7 +85,7 @@ std::string rewrite_command(const std::string& path, const std::map<std::string,
 }
 
 // The network that the rankfile's names lead to: what the user wanted to choose by them.
-std::string wanted_network(const CheckInput& input, const LaunchNames& names) {
+std::string network_of_rankfile(const CheckInput& input, const LaunchNames& names) {
   std::set<std::string> addresses;
   for (const std::string& name : names.rankfile) {
     const auto row = names.resolved.find(name);
@@ -106,7 +107,7 @@ Remedy remedy_for(const CheckInput& input, const LaunchNames& names) {
   const auto right = find_right_names(input, names);
   const std::string& path = input.job.rankfile_path;
   if (!right.empty() && right.size() <= most_rewrites && !path.empty()) {
-    remedy.commands.push_back(rewrite_command(path, right));
+    remedy.commands.push_back(rewrite_rankfile_command(path, right));
   } else {
     remedy.commands.push_back(
         fmt::format("ddlrun check-rankfile {} --hostfile {}", quote_shell(path),
@@ -114,7 +115,7 @@ Remedy remedy_for(const CheckInput& input, const LaunchNames& names) {
   }
   remedy.note = fmt::format("write the names of the allocation in the rankfile ({}); do not rename the hosts",
                             some_of(names.allocation));
-  const std::string cidr = wanted_network(input, names);
+  const std::string cidr = network_of_rankfile(input, names);
   if (!cidr.empty()) {
     remedy.note +=
         fmt::format("; the network is chosen apart from the names: mpirun --mca btl_tcp_if_include {}", cidr);

@@ -87,8 +87,8 @@ Judgement judge_names(const CheckInput& input, const std::set<std::string>& want
 
 // The head starts the job: what it cannot resolve it cannot reach. Where it is one of the hosts it was judged
 // there.
-void judge_head(const CheckInput& input, const std::set<std::string>& wanted,
-                const std::function<const Addresses&()>& known, std::vector<Finding>& findings) {
+void judge_names_of_head(const CheckInput& input, const std::set<std::string>& wanted,
+                         const std::function<const Addresses&()>& known, std::vector<Finding>& findings) {
   for (const HostReport& host : input.hosts) {
     if (host.reach.via == Via::local) return;
   }
@@ -200,7 +200,7 @@ bool belongs_to(const CheckInput& input, const std::string& name, const std::set
   return false;
 }
 
-std::string rewrite_command(const std::string& name, const std::string& address) {
+std::string rewrite_hosts_command(const std::string& name, const std::string& address) {
   return fmt::format(
       "sed -i -E {} /etc/hosts && echo {} >> /etc/hosts",
       quote_shell(fmt::format("s/([[:blank:]]){}([[:blank:]]|$)/\\1\\2/g;/^[^#[:blank:]]+[[:blank:]]*$/d",
@@ -208,8 +208,8 @@ std::string rewrite_command(const std::string& name, const std::string& address)
       quote_shell(fmt::format("{} {}", address, name)));
 }
 
-Finding differing(const std::string& name, const View& view, const View& right,
-                  std::vector<std::string> hosts) {
+Finding differing_name(const std::string& name, const View& view, const View& right,
+                       std::vector<std::string> hosts) {
   Finding finding;
   finding.id = "NAME-04";
   finding.verdict = Verdict::fail;
@@ -221,7 +221,7 @@ Finding differing(const std::string& name, const View& view, const View& right,
                                  right.hosts.size(), right.hosts.size() == 1 ? "" : "s");
   finding.expected = "one table of names on all hosts";
   finding.why = "ranks connect to another host than their peers, or to none: a hang, or a refused connection";
-  finding.remedy.commands = {rewrite_command(name, *right.addresses.begin())};
+  finding.remedy.commands = {rewrite_hosts_command(name, *right.addresses.begin())};
   finding.remedy.needs_root = true;
   finding.remedy.note = "if the names come from DNS there, mend that instead: getent hosts " + name;
   return finding;
@@ -239,7 +239,7 @@ std::vector<Finding> check_names_resolve(const CheckInput& input) {
   std::vector<Finding> findings = judge_each(
       input, "NAME-01", [&](const HostReport& host) { return judge_names(input, wanted, known, host); },
       "names");
-  judge_head(input, wanted, known, findings);
+  judge_names_of_head(input, wanted, known, findings);
   return findings;
 }
 
@@ -267,7 +267,7 @@ std::vector<Finding> check_same_tables(const CheckInput& input) {
       if (shares) continue;  // more or fewer addresses of the same host
       std::vector<std::string> hosts;
       for (const HostReport* host : view.hosts) hosts.push_back(host->host);
-      findings.push_back(differing(name, view, majority, std::move(hosts)));
+      findings.push_back(differing_name(name, view, majority, std::move(hosts)));
     }
   }
   if (!findings.empty()) return findings;

@@ -63,12 +63,12 @@ std::vector<Finding> check_warning(const CheckInput& input) {
   return judge_once("SCH-03", judge_warning(input));
 }
 
-std::vector<Finding> check_site(const CheckInput&) {
+std::vector<Finding> check_site_fields(const CheckInput&) {
   return judge_once("SCH-04", skip("no site profile was given"));
 }
 
 // Slurm knows a node by its short name.
-std::string node_name(const std::string& host) { return host.substr(0, host.find('.')); }
+std::string slurm_node_name(const std::string& host) { return host.substr(0, host.find('.')); }
 
 bool starts_with_any(std::string_view state, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(),
@@ -80,7 +80,7 @@ bool is_held(std::string_view state) {
       state, {"down", "fail", "drain", "error", "unknown", "not_respond", "inval", "maint", "reboot"});
 }
 
-Judgement judge_state(std::string_view text, const std::vector<std::string>& hosts) {
+Judgement judge_node_state(std::string_view text, const std::vector<std::string>& hosts) {
   const auto bar = text.find('|');
   const std::string state(text.substr(0, bar));
   const bool silent = state.ends_with('*');  // its daemon does not answer; down follows if it never does
@@ -90,7 +90,7 @@ Judgement judge_state(std::string_view text, const std::vector<std::string>& hos
   if (!is_held(state)) return pass(state.starts_with("mix") ? "mixed: other jobs run on it too" : state);
   const std::string reason = bar == std::string_view::npos ? "" : fmt::format(" ({})", text.substr(bar + 1));
   std::vector<std::string> names;
-  for (const std::string& host : hosts) names.push_back(node_name(host));
+  for (const std::string& host : hosts) names.push_back(slurm_node_name(host));
   const std::string nodes = quote_shell(join(names, ","));
   const std::string note =
       fmt::format("when its reason is mended: scontrol show node {}", quote_shell(names.front()));
@@ -120,7 +120,7 @@ std::vector<Finding> check_nodes(const CheckInput& input) {
     std::vector<ValueGroup> by_state;
     for (const HostReport& host : input.hosts) {
       const std::string state =
-          text_of(input.head, "scheduler.slurm.node." + node_name(host.host)).value_or("");
+          text_of(input.head, "scheduler.slurm.node." + slurm_node_name(host.host)).value_or("");
       const auto known = std::find_if(by_state.begin(), by_state.end(),
                                       [&](const ValueGroup& group) { return group.value == state; });
       if (known == by_state.end())
@@ -133,39 +133,41 @@ std::vector<Finding> check_nodes(const CheckInput& input) {
   std::vector<Finding> findings;
   for (const ValueGroup& group : groups) {
     Judgement judgement = group.value.empty() ? skip("no node of Slurm's has that name")
-                                              : judge_state(group.value, group.hosts);
+                                              : judge_node_state(group.value, group.hosts);
     std::vector<Finding> one = judge_once("SCH-05", std::move(judgement), group.hosts);
     findings.push_back(std::move(one.front()));
   }
   return findings;
 }
 
-constexpr std::array<Check, 5> table{{
-    {"SCH-01", "the scheduler answers", Level::quick, Place::head,
-     "A controller that is down takes no job and starts no step.",
-     "sinfo or qstat -B within 5 s, where slurm.conf or pbs.conf is here. pass: an answer; warn: none; fail: "
-     "none, and the hosts come from its allocation.",
-     "Restart slurmctld or the PBS server; tell the administrators.", check_answer},
-    {"SCH-02", "the job script", Level::quick, Place::head,
-     "A directive that is misread is dropped in silence.",
-     "Nothing yet: no script is given to doctor. Always skipped.",
-     "sbatch --test-only SCRIPT as a first look.", check_script},
-    {"SCH-03", "the warning before the end", Level::quick, Place::head,
-     "A job that is not warned in time loses what it learned since its last checkpoint.",
-     "Slurm's KillWait beside a checkpoint's time, which is not known before a run. Skipped until then.",
-     "--signal=B:USR1@SECONDS with at least twice a checkpoint's time.", check_warning},
-    {"SCH-04", "fields that the site asks for", Level::quick, Place::head,
-     "Some sites refuse a job without a comment or an account.",
-     "A site profile; there is none yet. Skipped.", "What the site's guide says: --comment, -A.", check_site},
-    {"SCH-05", "states of the hosts", Level::quick, Place::host,
-     "No job starts on a host that is drained or down.",
-     "sinfo -N for the hosts of the job. pass: idle, allocated, mixed; fail: down, drained; "
-     "skip: Slurm does not know the name, or waits for its daemon's answer.",
-     "scontrol show node for the reason; State=RESUME.", check_nodes},
-}};
-
 }  // namespace
 
-std::span<const Check> scheduler_checks() { return table; }
+std::span<const Check> scheduler_checks() {
+  static constexpr std::array<Check, 5> table{{
+      {"SCH-01", "the scheduler answers", Level::quick, Place::head,
+       "A controller that is down takes no job and starts no step.",
+       "sinfo or qstat -B within 5 s, where slurm.conf or pbs.conf is here. pass: an answer; warn: none; "
+       "fail: none, and the hosts come from its allocation.",
+       "Restart slurmctld or the PBS server; tell the administrators.", check_answer},
+      {"SCH-02", "the job script", Level::quick, Place::head,
+       "A directive that is misread is dropped in silence.",
+       "Nothing yet: no script is given to doctor. Always skipped.",
+       "sbatch --test-only SCRIPT as a first look.", check_script},
+      {"SCH-03", "the warning before the end", Level::quick, Place::head,
+       "A job that is not warned in time loses what it learned since its last checkpoint.",
+       "Slurm's KillWait beside a checkpoint's time, which is not known before a run. Skipped until then.",
+       "--signal=B:USR1@SECONDS with at least twice a checkpoint's time.", check_warning},
+      {"SCH-04", "fields that the site asks for", Level::quick, Place::head,
+       "Some sites refuse a job without a comment or an account.",
+       "A site profile; there is none yet. Skipped.", "What the site's guide says: --comment, -A.",
+       check_site_fields},
+      {"SCH-05", "states of the hosts", Level::quick, Place::host,
+       "No job starts on a host that is drained or down.",
+       "sinfo -N for the hosts of the job. pass: idle, allocated, mixed; fail: down, drained; skip: Slurm "
+       "does not know the name, or waits for its daemon's answer.",
+       "scontrol show node for the reason; State=RESUME.", check_nodes},
+  }};
+  return table;
+}
 
 }  // namespace ddlrun::doctor

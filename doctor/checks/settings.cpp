@@ -52,7 +52,7 @@ std::vector<std::string> minus(const std::set<std::string>& a, const std::set<st
   return rest;
 }
 
-std::string first_ones(const std::vector<std::string>& lines) {
+std::string first_lines(const std::vector<std::string>& lines) {
   constexpr std::size_t most = 4;
   std::vector<std::string> some(lines.begin(),
                                 lines.begin() + static_cast<std::ptrdiff_t>(std::min(most, lines.size())));
@@ -93,11 +93,11 @@ Remedy removal(const std::vector<std::string>& lines) {
   return remedy;
 }
 
-Judgement differing(const std::vector<std::string>& extra, const std::vector<std::string>& lacking) {
+Judgement differing_settings(const std::vector<std::string>& extra, const std::vector<std::string>& lacking) {
   std::string observed;
-  if (!extra.empty()) observed = "only here: " + first_ones(extra);
+  if (!extra.empty()) observed = "only here: " + first_lines(extra);
   if (!lacking.empty())
-    observed += fmt::format("{}missing here: {}", observed.empty() ? "" : "; ", first_ones(lacking));
+    observed += fmt::format("{}missing here: {}", observed.empty() ? "" : "; ", first_lines(lacking));
   Remedy remedy = removal(extra);
   if (extra.empty())
     remedy.note =
@@ -124,7 +124,7 @@ void check_head_alone(const CheckInput& input, const std::set<std::string>& comm
   std::vector<std::string> flags;
   for (const std::string& name : names) flags.push_back("-x " + name);
   Judgement judgement =
-      warn(fmt::format("set on the head only: {}", first_ones(names)), "exported to all ranks, or unset",
+      warn(fmt::format("set on the head only: {}", first_lines(names)), "exported to all ranks, or unset",
            "ranks on the head would see it and the others not, as mpirun passes on nothing but OMPI_MCA_*",
            {{"unset " + join(names, " ")}, false, true, "or export it to all ranks: " + join(flags, " ")});
   std::vector<Finding> one = judge_once("MPI-07", std::move(judgement));
@@ -143,14 +143,14 @@ void check_exports(const CheckInput& input, std::vector<Finding>& findings) {
   }
   if (names.empty()) return;
   Judgement judgement =
-      warn(fmt::format("-x {}: not set here", first_ones(names)), "a variable that is set",
+      warn(fmt::format("-x {}: not set here", first_lines(names)), "a variable that is set",
            "mpirun says \"could not find environment variable\", and the ranks do without it",
            {{}, false, true, fmt::format("export {0}=VALUE first, or leave out -x {0}", names[0])});
   std::vector<Finding> one = judge_once("MPI-07", std::move(judgement));
   findings.push_back(std::move(one.front()));
 }
 
-std::vector<Finding> check_settings(const CheckInput& input) {
+std::vector<Finding> check_mpi_settings(const CheckInput& input) {
   const std::vector<ValueGroup> groups = group_by_value(
       input, [](const HostReport& host) { return is_plain_path(host) ? settings_of(host) : std::nullopt; });
   const auto common = groups.empty() ? std::set<std::string>() : lines_of(groups.front().value);
@@ -163,7 +163,7 @@ std::vector<Finding> check_settings(const CheckInput& input) {
         if (!settings) return skip(host.facts.why_missing("environment.settings"));
         const auto own = lines_of(*settings);
         const auto extra = minus(own, common), lacking = minus(common, own);
-        if (!extra.empty() || !lacking.empty()) return differing(extra, lacking);
+        if (!extra.empty() || !lacking.empty()) return differing_settings(extra, lacking);
         return pass(own.empty() ? "none" : fmt::format("{} settings, alike on all", own.size()));
       },
       "environment");
@@ -204,23 +204,24 @@ std::vector<Finding> check_secrets(const CheckInput& input) {
   return judge_once("SEC-01", judge_secrets(input));
 }
 
-constexpr std::array<Check, 2> table{{
-    {"MPI-07", "leftover settings", Level::quick, Place::host,
-     "A forgotten variable or parameter file on one host makes its ranks choose another transport than the "
-     "rest.",
-     "OMPI_MCA_*, NCCL_*, UCX_*, I_MPI_*, LD_PRELOAD and the like in the environment of each host, "
-     "~/.openmpi/mca-params.conf and the installation's own file. pass: alike on all hosts; warn: NCCL_*, "
-     "UCX_* and others set on the head only and not exported; fail: hosts differ.",
-     "Remove it, or set it for all: --mca, -x.", check_settings},
-    {"SEC-01", "secrets in the job's environment", Level::quick, Place::head,
-     "What is exported to ranks lies readable in many places.",
-     "Names behind -x against *TOKEN*, *SECRET*, *PASSWORD*, *_KEY, AWS_*; values are never read. pass: "
-     "none; warn: exported; fail: exported from inside a PBS job.",
-     "Leave it out; a file of mode 600 that the program reads.", check_secrets},
-}};
-
 }  // namespace
 
-std::span<const Check> setting_checks() { return table; }
+std::span<const Check> setting_checks() {
+  static constexpr std::array<Check, 2> table{{
+      {"MPI-07", "leftover settings", Level::quick, Place::host,
+       "A forgotten variable or parameter file on one host makes its ranks choose another transport than the "
+       "rest.",
+       "OMPI_MCA_*, NCCL_*, UCX_*, I_MPI_*, LD_PRELOAD and the like in the environment of each host, "
+       "~/.openmpi/mca-params.conf and the installation's own file. pass: alike on all hosts; warn: NCCL_*, "
+       "UCX_* and others set on the head only and not exported; fail: hosts differ.",
+       "Remove it, or set it for all: --mca, -x.", check_mpi_settings},
+      {"SEC-01", "secrets in the job's environment", Level::quick, Place::head,
+       "What is exported to ranks lies readable in many places.",
+       "Names behind -x against *TOKEN*, *SECRET*, *PASSWORD*, *_KEY, AWS_*; values are never read. pass: "
+       "none; warn: exported; fail: exported from inside a PBS job.",
+       "Leave it out; a file of mode 600 that the program reads.", check_secrets},
+  }};
+  return table;
+}
 
 }  // namespace ddlrun::doctor

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double quick_seconds = 10;
 
-double seconds_of(const HostReport& head, std::string_view name) {
+double smoke_seconds(const HostReport& head, std::string_view name) {
   const std::string text = text_of(head, name).value_or("0");
   double value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
@@ -69,7 +69,7 @@ std::vector<Finding> check_smoke(const CheckInput& input) {
   if (count != all)
     return once(fail(fmt::format("{} of {} ranks said their host's name", count, all), "one each",
                      "ranks get lost on the way", look_closer(input, "")));
-  const double seconds = seconds_of(input.head, "smoke.seconds");
+  const double seconds = smoke_seconds(input.head, "smoke.seconds");
   const auto latency = text_of(input.head, "smoke.allreduce.latency");
   const bool tried =
       facts.why_missing("smoke.allreduce.latency").find("ddl-train is not") == std::string::npos;
@@ -90,7 +90,7 @@ std::vector<Finding> check_smoke(const CheckInput& input) {
   const std::string summary =
       fmt::format("{} hosts in {:.1f} s{}", all, seconds,
                   latency ? fmt::format(", the first allreduce of 4 bytes in {:.1f} ms",
-                                        seconds_of(input.head, "smoke.allreduce.latency") * 1e3)
+                                        smoke_seconds(input.head, "smoke.allreduce.latency") * 1e3)
                           : "; no allreduce: " + facts.why_missing("smoke.allreduce.latency"));
   if (seconds <= quick_seconds) return once(pass(summary));
   return once(warn(summary, fmt::format("{} s", quick_seconds),
@@ -98,17 +98,18 @@ std::vector<Finding> check_smoke(const CheckInput& input) {
                    look_closer(input, "")));
 }
 
-constexpr std::array<Check, 1> table{{
-    {"MPI-06", "a smoke run", Level::full, Place::pairs,
-     "All parts may be right and the whole still not start: the shortest real run shows it.",
-     "mpirun with one rank on each host that answered runs `hostname`, then an allreduce of 4 bytes "
-     "(ddl-train allreduce, where it lies at one path on all hosts). pass: within 10 s; warn: within 60 s; "
-     "fail: an error, a missing rank, no end.",
-     "What mpirun said, and the checks that it points to.", check_smoke},
-}};
-
 }  // namespace
 
-std::span<const Check> smoke_checks() { return table; }
+std::span<const Check> smoke_checks() {
+  static constexpr std::array<Check, 1> table{{
+      {"MPI-06", "a smoke run", Level::full, Place::pairs,
+       "All parts may be right and the whole still not start: the shortest real run shows it.",
+       "mpirun with one rank on each host that answered runs `hostname`, then an allreduce of 4 bytes "
+       "(ddl-train allreduce, where it lies at one path on all hosts). pass: within 10 s; warn: within 60 s; "
+       "fail: an error, a missing rank, no end.",
+       "What mpirun said, and the checks that it points to.", check_smoke},
+  }};
+  return table;
+}
 
 }  // namespace ddlrun::doctor

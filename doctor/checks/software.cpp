@@ -37,12 +37,8 @@ std::string into_bashrc(std::string_view line) {
       quote_shell(line));
 }
 
-Judgement warn(std::string observed, std::string expected, std::string why, Remedy remedy) {
-  return {Verdict::warn, std::move(observed), std::move(expected), std::move(why), std::move(remedy)};
-}
-
-Judgement fail(std::string observed, std::string expected, std::string why, Remedy remedy) {
-  return {Verdict::fail, std::move(observed), std::move(expected), std::move(why), std::move(remedy)};
+Remedy head_commands(std::vector<std::string> commands, std::string note) {
+  return {std::move(commands), false, true, std::move(note)};
 }
 
 std::optional<std::string> text_of(const HostReport& host, std::string_view name) {

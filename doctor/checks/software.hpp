@@ -29,8 +29,8 @@ std::string render_hosts(const std::vector<std::string>& hosts);
 // that are not interactive turn back.
 std::string into_bashrc(std::string_view line);
 
-Judgement warn(std::string observed, std::string expected, std::string why, Remedy remedy);
-Judgement fail(std::string observed, std::string expected, std::string why, Remedy remedy);
+// A remedy that is run on the head.
+Remedy head_commands(std::vector<std::string> commands, std::string note = {});
 
 // "4.1.4" -> "4.1"
 std::string minor_version(std::string_view version);

@@ -18,10 +18,6 @@ constexpr std::uint64_t much_noise_bytes = 4096;
 
 bool is_key_kind(std::string_view kind) { return kind == "unknown-host-key" || kind == "changed-host-key"; }
 
-Remedy head_commands(std::vector<std::string> commands, std::string note = {}) {
-  return {std::move(commands), false, true, std::move(note)};
-}
-
 // `line` with HOST in it, for one host or as a loop over many.
 std::string for_hosts(std::string line, const std::vector<std::string>& hosts) {
   const bool many = hosts.size() > 1;
@@ -95,8 +91,8 @@ bool is_launchers_own(Via via, std::string_view kind) {
   return via == Via::mpirun && (kind == "other" || kind == "hung" || kind == "missing-program");
 }
 
-ProblemWords words_for(const CheckInput& input, std::string_view kind,
-                       const std::vector<std::string>& hosts) {
+ProblemWords words_for_problem(const CheckInput& input, std::string_view kind,
+                               const std::vector<std::string>& hosts) {
   if (kind == "no-key" && has_loose_key(input.head)) {
     return {"ssh does not use a private key that others may read, and is refused without one: see SSH-07",
             head_commands({"chmod 600 $(ls ~/.ssh/id_* | grep -v '\\.pub$')"},
@@ -188,7 +184,8 @@ std::vector<Finding> check_reached(const CheckInput& input) {
   for (TroubleGroup& group : group_troubles(input, is_other_kind)) {
     const Via via = group.hosts.front()->reach.via;
     const bool own = group.kind != "agent" && is_launchers_own(via, group.kind);
-    ProblemWords words = own ? launcher_words(via, group.names) : words_for(input, group.kind, group.names);
+    ProblemWords words =
+        own ? launcher_words(via, group.names) : words_for_problem(input, group.kind, group.names);
     add_finding(
         findings, "SSH-01",
         fail(group.problem,
@@ -321,35 +318,36 @@ std::vector<Finding> check_dropped(const CheckInput& input) {
   return findings;
 }
 
-constexpr std::array<Check, 4> table{{
-    {"SSH-01", "ssh to every host", Level::quick, Place::host,
-     "mpirun starts a daemon on each host by ssh; a host that asks for a password, is down or hangs ends the "
-     "whole job.",
-     "ssh -o BatchMode=yes -o ConnectTimeout=5 HOST, the connection that also brings back the facts. pass: "
-     "an answer; fail: none.",
-     "By what ssh said: a key (ssh-keygen, ssh-copy-id), the name, the link, sshd.", check_reached},
-    {"SSH-02", "host keys", Level::quick, Place::host,
-     "Without a terminal ssh cannot ask about an unknown key: it refuses, and so mpirun ends before anything "
-     "runs.",
-     "What ssh says under your own settings of StrictHostKeyChecking. pass: known, or taken under "
-     "accept-new; fail: unknown, or another key than the known one.",
-     "ssh-keyscan HOST >> ~/.ssh/known_hosts after comparing fingerprints; ssh-keygen -R HOST first where "
-     "the key changed.",
-     check_host_keys},
-    {"SSH-04", "silent start-up files", Level::quick, Place::host,
-     "What .bashrc prints in a non-interactive shell gets into every protocol that runs over ssh.",
-     "Bytes on stdout before our first word. pass: 0; warn: more; fail: more than 4 KiB.",
-     "Put echo, banners and tools that talk behind the interactive guard of ~/.bashrc.", check_noise},
-    {"SSH-06", "dropped logins", Level::quick, Place::host,
-     "sshd drops new connections by chance when many log in at once (MaxStartups 10:30:100): of 128 at once, "
-     "42 were.",
-     "Tries until a login succeeded, after \"kex_exchange_identification: ... reset\". pass: 1; warn: more; "
-     "fail: never.",
-     "Fewer at once; the administrator: MaxStartups 100:30:300.", check_dropped},
-}};
-
 }  // namespace
 
-std::span<const Check> ssh_checks() { return table; }
+std::span<const Check> ssh_checks() {
+  static constexpr std::array<Check, 4> table{{
+      {"SSH-01", "ssh to every host", Level::quick, Place::host,
+       "mpirun starts a daemon on each host by ssh; a host that asks for a password, is down or hangs ends "
+       "the whole job.",
+       "ssh -o BatchMode=yes -o ConnectTimeout=5 HOST, the connection that also brings back the facts. pass: "
+       "an answer; fail: none.",
+       "By what ssh said: a key (ssh-keygen, ssh-copy-id), the name, the link, sshd.", check_reached},
+      {"SSH-02", "host keys", Level::quick, Place::host,
+       "Without a terminal ssh cannot ask about an unknown key: it refuses, and so mpirun ends before "
+       "anything runs.",
+       "What ssh says under your own settings of StrictHostKeyChecking. pass: known, or taken under "
+       "accept-new; fail: unknown, or another key than the known one.",
+       "ssh-keyscan HOST >> ~/.ssh/known_hosts after comparing fingerprints; ssh-keygen -R HOST first where "
+       "the key changed.",
+       check_host_keys},
+      {"SSH-04", "silent start-up files", Level::quick, Place::host,
+       "What .bashrc prints in a non-interactive shell gets into every protocol that runs over ssh.",
+       "Bytes on stdout before our first word. pass: 0; warn: more; fail: more than 4 KiB.",
+       "Put echo, banners and tools that talk behind the interactive guard of ~/.bashrc.", check_noise},
+      {"SSH-06", "dropped logins", Level::quick, Place::host,
+       "sshd drops new connections by chance when many log in at once (MaxStartups 10:30:100): of 128 at "
+       "once, 42 were.",
+       "Tries until a login succeeded, after \"kex_exchange_identification: ... reset\". pass: 1; warn: "
+       "more; fail: never.",
+       "Fewer at once; the administrator: MaxStartups 100:30:300.", check_dropped},
+  }};
+  return table;
+}
 
 }  // namespace ddlrun::doctor

@@ -13,10 +13,6 @@ namespace ddlrun::doctor {
 
 namespace {
 
-Remedy head_commands(std::vector<std::string> commands, std::string note = {}) {
-  return {std::move(commands), false, true, std::move(note)};
-}
-
 // Octal digits as Facts hold them.
 unsigned mode_of(std::string_view octal) {
   unsigned mode = 0;
@@ -26,7 +22,7 @@ unsigned mode_of(std::string_view octal) {
   return mode;
 }
 
-Judgement judge_modes(const CheckInput& input) {
+Judgement judge_file_modes(const CheckInput& input) {
   const Facts& facts = input.head.facts;
   if (!facts.text("ssh.home")) return skip(facts.why_missing("ssh.home"));
   std::vector<std::string> loose_keys;
@@ -58,7 +54,9 @@ Judgement judge_modes(const CheckInput& input) {
               head_commands({"chmod go-w ~ ~/.ssh ~/.ssh/authorized_keys"}));
 }
 
-std::vector<Finding> check_modes(const CheckInput& input) { return judge_once("SSH-07", judge_modes(input)); }
+std::vector<Finding> check_file_modes(const CheckInput& input) {
+  return judge_once("SSH-07", judge_file_modes(input));
+}
 
 std::vector<Finding> check_forwarding(const CheckInput& input) {
   const Facts& facts = input.head.facts;
@@ -114,27 +112,29 @@ std::vector<Finding> check_adopted(const CheckInput& input) {
       "environment");
 }
 
-constexpr std::array<Check, 3> table{{
-    {"SSH-07", "modes of ssh's files", Level::quick, Place::head,
-     "ssh ignores a private key that others can read; sshd ignores authorized_keys that others could write.",
-     "stat of ~, ~/.ssh, authorized_keys and id_* on the head. pass: closed, or open without a refusal; "
-     "fail: a private key beyond 600, or group or others may write and a host refused the key.",
-     "chmod go-w ~; chmod 700 ~/.ssh; chmod 600 ~/.ssh/id_*", check_modes},
-    {"SSH-08", "agent and X11 forwarding", Level::quick, Place::head,
-     "A forwarded agent lets root of any host log in as you elsewhere (CVE-2023-38408 even ran code on the "
-     "head).",
-     "The ssh configuration; where it mentions forwarding, ssh -G for up to 64 hosts. pass: none; warn: "
-     "forwarded.",
-     "ForwardAgent no and ForwardX11 no for these hosts; ddlrun itself always says so.", check_forwarding},
-    {"SSH-09", "ssh sessions inside the job", Level::full, Place::host,
-     "Ranks started by ssh past the scheduler have other limits and survive the job.",
-     "/proc/self/cgroup of the agent, inside a Slurm allocation that uses cgroups. pass: in the job's; warn: "
-     "outside.",
-     "mpirun's Slurm launcher or doctor --via srun; pam_slurm_adopt.", check_adopted},
-}};
-
 }  // namespace
 
-std::span<const Check> ssh_file_checks() { return table; }
+std::span<const Check> ssh_file_checks() {
+  static constexpr std::array<Check, 3> table{{
+      {"SSH-07", "modes of ssh's files", Level::quick, Place::head,
+       "ssh ignores a private key that others can read; sshd ignores authorized_keys that others could "
+       "write.",
+       "stat of ~, ~/.ssh, authorized_keys and id_* on the head. pass: closed, or open without a refusal; "
+       "fail: a private key beyond 600, or group or others may write and a host refused the key.",
+       "chmod go-w ~; chmod 700 ~/.ssh; chmod 600 ~/.ssh/id_*", check_file_modes},
+      {"SSH-08", "agent and X11 forwarding", Level::quick, Place::head,
+       "A forwarded agent lets root of any host log in as you elsewhere (CVE-2023-38408 even ran code on the "
+       "head).",
+       "The ssh configuration; where it mentions forwarding, ssh -G for up to 64 hosts. pass: none; warn: "
+       "forwarded.",
+       "ForwardAgent no and ForwardX11 no for these hosts; ddlrun itself always says so.", check_forwarding},
+      {"SSH-09", "ssh sessions inside the job", Level::full, Place::host,
+       "Ranks started by ssh past the scheduler have other limits and survive the job.",
+       "/proc/self/cgroup of the agent, inside a Slurm allocation that uses cgroups. pass: in the job's; "
+       "warn: outside.",
+       "mpirun's Slurm launcher or doctor --via srun; pam_slurm_adopt.", check_adopted},
+  }};
+  return table;
+}
 
 }  // namespace ddlrun::doctor

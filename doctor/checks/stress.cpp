@@ -104,26 +104,25 @@ std::vector<Finding> check_gpu_allreduce(const CheckInput& input) {
                      [&](const HostReport& host) { return judge_gpu_allreduce(host, median); });
 }
 
-constexpr Check table[] = {
-    {"STRESS-01", "allreduce bandwidth", Level::stress, Place::pairs,
-     "One host with a slow link holds up every allreduce of all others.",
-     "ddl-train allreduce of 16 MiB, one rank a host, over all hosts (at most 64) and between neighbours in "
-     "a ring of them, "
-     "through the job's mpirun. Bandwidth is 2 (n-1)/n x bytes / time. warn: a host whose better neighbour "
-     "still gives less "
-     "than half of the median; a slow pair is tried twice. There is no fail. Inside Slurm and PBS only all "
-     "hosts together.",
-     "Link speed and errors (ip -s link, ethtool), limits (tc), what else runs on the host.", check_network},
-    {"STRESS-02", "allreduce over the GPUs of a host", Level::stress, Place::pairs,
-     "One host whose GPUs exchange data slowly holds up the whole job.",
-     "all_reduce_perf of nccl-tests over all GPUs of each host, where installed. fail: wrong values. warn: "
-     "less than half the "
-     "bus bandwidth of the median host.",
-     "Compare NVLink, PCIe and clocks with a fast host.", check_gpu_allreduce},
-};
-
 }  // namespace
 
-std::span<const Check> stress_checks() { return table; }
+std::span<const Check> stress_checks() {
+  static constexpr Check table[] = {
+      {"STRESS-01", "allreduce bandwidth", Level::stress, Place::pairs,
+       "One host with a slow link holds up every allreduce of all others.",
+       "ddl-train allreduce of 16 MiB, one rank a host, over all hosts (at most 64) and between neighbours "
+       "in a ring of them, through the job's mpirun. Bandwidth is 2 (n-1)/n x bytes / time. warn: a host "
+       "whose better neighbour still gives less than half of the median; a slow pair is tried twice. There "
+       "is no fail. Inside Slurm and PBS only all hosts together.",
+       "Link speed and errors (ip -s link, ethtool), limits (tc), what else runs on the host.",
+       check_network},
+      {"STRESS-02", "allreduce over the GPUs of a host", Level::stress, Place::pairs,
+       "One host whose GPUs exchange data slowly holds up the whole job.",
+       "all_reduce_perf of nccl-tests over all GPUs of each host, where installed. fail: wrong values. warn: "
+       "less than half the bus bandwidth of the median host.",
+       "Compare NVLink, PCIe and clocks with a fast host.", check_gpu_allreduce},
+  };
+  return table;
+}
 
 }  // namespace ddlrun::doctor

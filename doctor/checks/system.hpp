@@ -22,6 +22,8 @@ std::span<const Check> time_checks();      // TIME
 std::span<const Check> security_checks();  // SEC-02, 03
 std::span<const Check> path_checks();      // PATH-01
 
+constexpr std::uint64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
+
 // The text of a limit: "unlimited", "64 KiB", or the number as it is.
 std::string render_limit(std::string_view text, bool is_bytes);
 

@@ -170,31 +170,32 @@ std::vector<Finding> check_container(const CheckInput& input) {
       "environment");
 }
 
-constexpr std::array<Check, 4> table{{
-    {"SW-03", "architecture, kernel, glibc", Level::quick, Place::host,
-     "A program runs on the architecture it was built for, with a glibc not older than the one it was built "
-     "with.",
-     "uname, glibc's version, the newest GLIBC_ symbol of the program. pass: equal; warn: another kernel "
-     "release; fail: another architecture, or glibc too old.",
-     "Hosts of one kind; build on the oldest.", check_system},
-    {"SW-04", "Python, torch and NCCL", Level::quick, Place::host,
-     "torch and NCCL must be the same on all hosts.",
-     "Where the program is python: its version, and torch's and NCCL's from their files. pass: equal; warn: "
-     "Python's patch level differs; fail: else.",
-     "One environment for all.", check_python},
-    {"SW-05", "environment modules", Level::quick, Place::host,
-     "Hosts with other modules find other programs and libraries.",
-     "LOADEDMODULES. pass: equal; warn: another order; fail: different.", "The same module lines everywhere.",
-     check_modules},
-    {"SW-06", "container runtime and image", Level::quick, Place::host,
-     "An image that is missing on one host ends the job there.",
-     "Where the program is docker, podman, apptainer, singularity or enroot: its path, image files behind "
-     "it, user namespaces. pass: there; fail: missing, or no user namespaces.",
-     "Pull the image on each host; sysctl user.max_user_namespaces.", check_container},
-}};
-
 }  // namespace
 
-std::span<const Check> version_checks() { return table; }
+std::span<const Check> version_checks() {
+  static constexpr std::array<Check, 4> table{{
+      {"SW-03", "architecture, kernel, glibc", Level::quick, Place::host,
+       "A program runs on the architecture it was built for, with a glibc not older than the one it was "
+       "built with.",
+       "uname, glibc's version, the newest GLIBC_ symbol of the program. pass: equal; warn: another kernel "
+       "release; fail: another architecture, or glibc too old.",
+       "Hosts of one kind; build on the oldest.", check_system},
+      {"SW-04", "Python, torch and NCCL", Level::quick, Place::host,
+       "torch and NCCL must be the same on all hosts.",
+       "Where the program is python: its version, and torch's and NCCL's from their files. pass: equal; "
+       "warn: Python's patch level differs; fail: else.",
+       "One environment for all.", check_python},
+      {"SW-05", "environment modules", Level::quick, Place::host,
+       "Hosts with other modules find other programs and libraries.",
+       "LOADEDMODULES. pass: equal; warn: another order; fail: different.",
+       "The same module lines everywhere.", check_modules},
+      {"SW-06", "container runtime and image", Level::quick, Place::host,
+       "An image that is missing on one host ends the job there.",
+       "Where the program is docker, podman, apptainer, singularity or enroot: its path, image files behind "
+       "it, user namespaces. pass: there; fail: missing, or no user namespaces.",
+       "Pull the image on each host; sysctl user.max_user_namespaces.", check_container},
+  }};
+  return table;
+}
 
 }  // namespace ddlrun::doctor

@@ -12,7 +12,7 @@ namespace ddlrun::doctor {
 
 namespace {
 
-std::string why_failed(const ProcessResult& result, const Gatherer& gatherer) {
+std::string why_gatherer_failed(const ProcessResult& result, const Gatherer& gatherer) {
   if (!result.start_error.empty()) return result.start_error;
   if (result.timed_out) return fmt::format("no answer within {} ms", gatherer.limit.count());
   if (result.signal != 0) return fmt::format("it died of signal {}", result.signal);
@@ -54,7 +54,8 @@ Answer gather_facts(System& system, const Question& question, std::span<const Ga
   Answer answer;
   for (std::size_t i = 0; i < results.size(); ++i) {
     try {
-      if (!results[i].ok()) throw Error(ErrorKind::request, {why_failed(results[i], gatherers[i]), "", "-"});
+      if (!results[i].ok())
+        throw Error(ErrorKind::request, {why_gatherer_failed(results[i], gatherers[i]), "", "-"});
       answer.facts.merge(parse_answer_json(results[i].out, std::string(gatherers[i].name)).facts);
     } catch (const Error& error) {
       answer.failed_gatherers[std::string(gatherers[i].name)] = error.message().what;

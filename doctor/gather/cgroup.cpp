@@ -45,7 +45,7 @@ std::optional<Group> find_group(const RootedFiles& files, std::string_view table
 }
 
 // The group's folder and those above it, the root last; at most 32.
-std::vector<std::string> folders_of(const Group& group) {
+std::vector<std::string> folders_of_group(const Group& group) {
   std::vector<std::string> folders;
   std::string path = group.path == "/" ? "" : group.path;
   while (!path.empty() && folders.size() < 31) {
@@ -58,7 +58,7 @@ std::vector<std::string> folders_of(const Group& group) {
 
 void gather_cpu_quota(const RootedFiles& files, const Group& group, Facts& facts) {
   std::optional<std::uint64_t> percent;
-  for (const std::string& folder : folders_of(group)) {
+  for (const std::string& folder : folders_of_group(group)) {
     std::optional<std::uint64_t> quota, period;
     if (group.is_second) {
       const auto line = files.line(folder + "/cpu.max");
@@ -76,7 +76,7 @@ void gather_cpu_quota(const RootedFiles& files, const Group& group, Facts& facts
 
 void gather_memory_bound(const RootedFiles& files, const Group& group, Facts& facts) {
   std::optional<std::uint64_t> least;
-  for (const std::string& folder : folders_of(group)) {
+  for (const std::string& folder : folders_of_group(group)) {
     const auto bound = files.number(folder + (group.is_second ? "/memory.max" : "/memory.limit_in_bytes"));
     if (!bound || *bound >= std::uint64_t{1} << 60 || *bound >= least.value_or(UINT64_MAX)) continue;
     least = bound;
@@ -88,7 +88,7 @@ void gather_memory_bound(const RootedFiles& files, const Group& group, Facts& fa
 
 void gather_pids_bound(const RootedFiles& files, const Group& group, Facts& facts) {
   std::uint64_t least_room = UINT64_MAX;
-  for (const std::string& folder : folders_of(group)) {
+  for (const std::string& folder : folders_of_group(group)) {
     const auto most = files.number(folder + "/pids.max");  // "max" where there is none
     if (!most) continue;
     const std::uint64_t used = files.number(folder + "/pids.current").value_or(0);
@@ -102,7 +102,7 @@ void gather_pids_bound(const RootedFiles& files, const Group& group, Facts& fact
 
 void gather_cpuset(const RootedFiles& files, const Group& group, Facts& facts) {
   const std::string_view name = group.is_second ? "/cpuset.cpus.effective" : "/cpuset.effective_cpus";
-  for (const std::string& folder : folders_of(group)) {
+  for (const std::string& folder : folders_of_group(group)) {
     const auto line = files.line(folder + std::string(name));
     if (!line || line->empty()) continue;
     facts.set("cgroup.cpuset", line->substr(0, 1024));

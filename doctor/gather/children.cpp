@@ -15,7 +15,7 @@ namespace ddlrun::doctor {
 
 namespace {
 
-constexpr unsigned at_once = 8;
+constexpr unsigned children_at_once = 8;
 constexpr std::size_t most_children = 128;
 
 std::string result_of(const ProcessResult& result) {
@@ -43,7 +43,7 @@ void gather_children(const GatherContext& context, Facts& facts) {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(12);
   limits.output_bytes = 64u << 10;
-  const auto results = context.system.processes.run_many(commands, limits, at_once);
+  const auto results = context.system.processes.run_many(commands, limits, children_at_once);
   for (std::size_t i = 0; i < results.size(); ++i) {
     facts.set(fmt::format("child.{}.host", i), children[i]);
     facts.set(fmt::format("child.{}.result", i), result_of(results[i]));

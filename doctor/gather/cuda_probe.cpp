@@ -22,7 +22,7 @@ namespace {
 using Function = std::pair<ChildFunction, std::chrono::milliseconds>;
 // Together under the two minutes that --full gives a host: a hanging GPU must not cost its other facts.
 constexpr std::chrono::seconds count_limit{15}, trial_limit{60}, copy_limit{25};
-constexpr int max_gpus = 16;
+constexpr int max_tried_gpus = 16;
 
 std::string library_path(const GatherContext& context) {
   return context.root.empty() ? "libcuda.so.1" : context.root + "/usr/lib/libcuda.so.1";
@@ -125,7 +125,7 @@ void gather_cuda_probe(const GatherContext& context, Facts& facts) {
                                                             : child_problem(counted, count_limit));
   }
   facts.set("cuda.try.count", *count);
-  const int tried = static_cast<int>(std::min<std::uint64_t>(*count, max_gpus));
+  const int tried = static_cast<int>(std::min<std::uint64_t>(*count, max_tried_gpus));
   const bool well = tried > 0 && try_all(context, tried, facts);
   if (tried < 2) return;
   if (well) {

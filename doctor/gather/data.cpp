@@ -39,7 +39,7 @@ std::string_view state_name(Manifest::State state) {
 }
 
 // Runs in the child; "name value" lines, samples last.
-std::string look_at(const GatherContext& context, const std::string& path) {
+std::string look_at_data(const GatherContext& context, const std::string& path) {
   ManifestBounds bounds;
   if (context.question.level != Level::quick) bounds.entries = 1'000'000;
   const Manifest manifest = read_manifest(context.kernel, context.root + path, bounds);
@@ -55,7 +55,7 @@ std::string look_at(const GatherContext& context, const std::string& path) {
   return answer;
 }
 
-void set_answer(const ProcessResult& result, const std::string& fact, Facts& facts) {
+void set_data_answer(const ProcessResult& result, const std::string& fact, Facts& facts) {
   if (result.timed_out) return facts.set(fact + "state", "hung");
   if (!result.ok()) {
     return facts.set_unknown(fact + "state",
@@ -83,7 +83,7 @@ void gather_data(const GatherContext& context, Facts& facts) {
   const auto& paths = context.question.data_paths;
   const std::size_t count = std::min(paths.size(), most_paths);
   for (std::size_t i = 0; i < count; ++i) {
-    functions.emplace_back([&context, &path = paths[i]] { return look_at(context, path); }, path_limit);
+    functions.emplace_back([&context, &path = paths[i]] { return look_at_data(context, path); }, path_limit);
   }
   const auto results = context.system.processes.run_functions(functions);
   const std::string mounts = RootedFiles(context).read("/proc/self/mounts", 1 << 20).value_or("");
@@ -92,7 +92,7 @@ void gather_data(const GatherContext& context, Facts& facts) {
     facts.set(fact + "path", paths[i].substr(0, 4096));
     if (const auto mount = find_mount(mounts, paths[i]))
       facts.set(fact + "mount", mount->point.substr(0, 1024));
-    set_answer(results[i], fact, facts);
+    set_data_answer(results[i], fact, facts);
   }
 }
 

@@ -12,14 +12,14 @@
 namespace ddlrun::doctor {
 namespace {
 
-std::string why_failed(const ProcessResult& result, std::chrono::milliseconds limit) {
+std::string why_part_failed(const ProcessResult& result, std::chrono::milliseconds limit) {
   if (result.timed_out)
     return fmt::format("no answer within {} s", static_cast<double>(limit.count()) / 1000);
   if (result.signal != 0) return fmt::format("it died of signal {}", result.signal);
   return fmt::format("it ended with status {}", result.exit_status);
 }
 
-void gather_devices(const GatherContext& context, Facts& facts) {
+void gather_device_parts(const GatherContext& context, Facts& facts) {
   gather_gpu(context, facts);
   gather_fabric(context, facts);
   const bool has_gpu = RootedFiles(context).exists("/dev/nvidiactl");
@@ -51,7 +51,7 @@ void gather_parts(const GatherContext& context, std::span<const DevicePart> part
     const std::string name = "device.failed." + std::string(parts[i].name);
     try {
       if (!results[i].ok())
-        throw Error(ErrorKind::request, {why_failed(results[i], parts[i].limit), "", "-"});
+        throw Error(ErrorKind::request, {why_part_failed(results[i], parts[i].limit), "", "-"});
       facts.merge(parse_answer_json(results[i].out, std::string(parts[i].name)).facts);
     } catch (const Error& error) {
       facts.set_unknown(name, error.message().what);
@@ -62,7 +62,7 @@ void gather_parts(const GatherContext& context, std::span<const DevicePart> part
 std::span<const Gatherer> device_gatherers() {
   using std::chrono::seconds;
   static const Gatherer gatherers[] = {
-      {"devices", Level::quick, seconds(15), gather_devices},
+      {"devices", Level::quick, seconds(15), gather_device_parts},
       {"cuda", Level::full, seconds(105), gather_cuda_probe},
       {"gpu-stress", Level::stress, seconds(105), gather_gpu_stress},
       {"fabric-stress", Level::stress, seconds(60), gather_fabric_stress},

@@ -43,7 +43,7 @@ std::string parent_of(const std::string& path) {
 }
 
 // Runs in the child; its answer is "name value" lines.
-std::string look_at(const GatherContext& context, const std::string& path) {
+std::string look_at_disk(const GatherContext& context, const std::string& path) {
   Kernel& kernel = context.kernel;
   std::string existing = context.root + path;
   const auto before = std::chrono::steady_clock::now();
@@ -71,7 +71,7 @@ void set_mount(const std::string& table, const std::string& path, const std::str
   facts.set(fact + ".fs", mount->type.substr(0, 64));
 }
 
-void set_answer(const ProcessResult& result, const std::string& fact, Facts& facts) {
+void set_disk_answer(const ProcessResult& result, const std::string& fact, Facts& facts) {
   if (result.timed_out) return facts.set(fact + ".state", "hung");
   if (!result.ok()) {
     return facts.set_unknown(fact + ".state",
@@ -90,14 +90,14 @@ void gather_disks(const GatherContext& context, Facts& facts) {
   const std::vector<Look> looks = plan_looks(context);
   std::vector<std::pair<ChildFunction, std::chrono::milliseconds>> functions;
   for (const Look& look : looks) {
-    functions.emplace_back([&context, &look] { return look_at(context, look.path); }, look_limit);
+    functions.emplace_back([&context, &look] { return look_at_disk(context, look.path); }, look_limit);
   }
   const auto results = context.system.processes.run_functions(functions);
   const std::string mounts = RootedFiles(context).read("/proc/self/mounts", 1 << 20).value_or("");
   for (std::size_t i = 0; i < looks.size(); ++i) {
     const std::string fact = "disk." + looks[i].role;
     facts.set(fact + ".path", looks[i].path.substr(0, 4096));
-    set_answer(results[i], fact, facts);
+    set_disk_answer(results[i], fact, facts);
     const auto existing = facts.text(fact + ".existing");
     set_mount(mounts, existing ? std::string(*existing) : looks[i].path, fact, facts);
   }

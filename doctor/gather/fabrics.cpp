@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "doctor/gather/device.hpp"
 #include "doctor/gather/libraries.hpp"
+#include "doctor/link_counters.hpp"
 
 #include <fmt/format.h>
 
@@ -16,8 +17,6 @@
 
 namespace ddlrun::doctor {
 namespace {
-
-constexpr const char* counters[] = {"symbol_error", "link_error_recovery", "link_downed", "port_rcv_errors"};
 
 std::string find_psm2(const GatherContext& context, const RootedFiles& files) {
   const std::string path = job_variable(context, "LD_LIBRARY_PATH");
@@ -83,7 +82,7 @@ Readings read_counters(const RootedFiles& files, const std::vector<std::string>&
   for (const std::string& device : devices) {
     const std::string folder = "/sys/class/infiniband/" + device + "/ports";
     for (const std::string& port : files.list(folder)) {
-      for (const char* counter : counters) {
+      for (const char* counter : link_counters) {
         const auto value = files.number(fmt::format("{}/{}/counters/{}", folder, port, counter));
         if (value) readings[fmt::format("ib.{}.port.{}.delta.{}", device, port, counter)] = *value;
       }

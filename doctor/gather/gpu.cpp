@@ -96,7 +96,7 @@ void gather_nodes(const RootedFiles& files, Facts& facts) {
   facts.set("gpu.modprobe", yes_no(files.exists("/usr/bin/nvidia-modprobe")));
 }
 
-void gather_environment(const GatherContext& context, Facts& facts) {
+void gather_gpu_environment(const GatherContext& context, Facts& facts) {
   for (const char* name : {"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "SLURM_JOB_GPUS",
                            "SLURM_STEP_GPUS", "SLURM_GPUS_ON_NODE", "PBS_GPUFILE"}) {
     const auto& variables = context.system.environment.variables;
@@ -149,7 +149,7 @@ void gather_gpu(const GatherContext& context, Facts& facts) {
     facts.set(fmt::format("gpu.module.{}", module),
               yes_no(files.exists(fmt::format("/sys/module/{}", module))));
   }
-  gather_environment(context, facts);
+  gather_gpu_environment(context, facts);
   if (devices.switches > 0) facts.set("gpu.fabric_manager", find_fabric_manager(files));
   gather_peers(files, devices.gpus, facts);
   gather_cuda_versions(context, files, facts);

@@ -29,7 +29,7 @@
 namespace ddlrun::doctor {
 namespace {
 
-constexpr unsigned max_gpus = 64;
+constexpr unsigned max_asked_gpus = 64;
 
 template <typename Value>
 void note(Facts& facts, const std::string& name, const NvmlAnswer<Value>& answer) {
@@ -164,7 +164,7 @@ void gather_nvml(const GatherContext& context, Facts& facts) {
     const auto count = nvml.count();
     note(facts, "nvml.count", count);
     std::vector<NumberedGpu> gpus;
-    for (unsigned i = 0; i < count.value && i < max_gpus; ++i) {
+    for (unsigned i = 0; i < count.value && i < max_asked_gpus; ++i) {
       const std::string name = fmt::format("nvml.{}.", i);
       const auto gpu = nvml.device(i);
       if (!gpu.ok()) {

@@ -21,7 +21,7 @@ namespace ddlrun::doctor {
 namespace {
 
 constexpr std::size_t most_interfaces = 64;
-constexpr std::size_t most_addresses = 8;
+constexpr std::size_t most_interface_addresses = 8;
 
 // veth and bridges claim a speed that means nothing; bonds and VLANs have that of their ports.
 bool has_hardware(const RootedFiles& files, const std::string& folder) {
@@ -32,14 +32,15 @@ bool has_hardware(const RootedFiles& files, const std::string& folder) {
                      [](const auto& name) { return name.starts_with("lower_"); });
 }
 
-HostInterface look_at(const RootedFiles& files, const NetworkInterface& seen) {
+HostInterface look_at_interface(const RootedFiles& files, const NetworkInterface& seen) {
   HostInterface interface;
   interface.name = seen.name;
   interface.up = seen.up && seen.running;
   interface.loopback = seen.loopback;
   interface.mtu = seen.mtu;
   interface.addresses = seen.addresses;
-  if (interface.addresses.size() > most_addresses) interface.addresses.resize(most_addresses);
+  if (interface.addresses.size() > most_interface_addresses)
+    interface.addresses.resize(most_interface_addresses);
   if (seen.loopback || seen.name.find('/') != std::string::npos) return interface;
   const std::string folder = "/sys/class/net/" + seen.name;
   if (auto hardware = files.line(folder + "/address"); hardware && hardware->find(' ') == std::string::npos)
@@ -63,7 +64,7 @@ void gather_interfaces(const GatherContext& context, Facts& facts) {
   std::vector<std::string> lines;
   for (const NetworkInterface& interface : all) {
     if (lines.size() < most_interfaces && interface.name.find(' ') == std::string::npos)
-      lines.push_back(render_interface(look_at(files, interface)));
+      lines.push_back(render_interface(look_at_interface(files, interface)));
   }
   facts.set_list("net.interfaces", lines);
   facts.set("net.left_out", all.size() - lines.size());

@@ -34,7 +34,7 @@ std::vector<std::string> folders_of(std::string_view path, const std::string& or
   return folders;
 }
 
-bool is_virtual(const std::string& name) {
+bool is_made_by_kernel(const std::string& name) {
   return name.starts_with("linux-vdso") || name.starts_with("linux-gate");
 }
 
@@ -56,7 +56,7 @@ class TreeWalk {
     while (!open_.empty() && tree_.found.size() < most_libraries) {
       const Asker asker = std::move(open_.front());
       open_.pop_front();
-      if (!is_virtual(asker.name)) find(asker);
+      if (!is_made_by_kernel(asker.name)) find(asker);
     }
   }
 

@@ -111,7 +111,7 @@ void gather_daemon(const GatherContext& context, Facts& facts) {
   if (files.number(pid_file) == pid) facts.set("limit.daemon.pid_file", pid_file);
 }
 
-void gather_devices(const GatherContext& context, Facts& facts) {
+void gather_device_counts(const GatherContext& context, Facts& facts) {
   const RootedFiles files(context);
   facts.set("devices.rdma", files.list("/sys/class/infiniband").size());
   std::uint64_t gpus = 0;
@@ -144,7 +144,7 @@ void gather_limits(const GatherContext& context, Facts& facts) {
   } else {
     facts.set_unknown("shm.total_bytes", "there is no /dev/shm");
   }
-  gather_devices(context, facts);
+  gather_device_counts(context, facts);
   set_start(context, facts, "start.path", "PATH");
   set_start(context, facts, "start.tmpdir", "TMPDIR");
   set_start(context, facts, "start.library_path", "LD_LIBRARY_PATH");

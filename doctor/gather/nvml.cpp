@@ -65,14 +65,15 @@ constexpr int not_supported = 3, no_permission = 4, insufficient_size = 7;
 constexpr unsigned nvlink_speed_field = 90;  // NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON
 
 // Bits of nvmlDeviceGetCurrentClocksThrottleReasons; idleness (1) is no throttling.
-constexpr std::array<std::pair<unsigned, const char*>, 8> reasons = {{{0x2, "application clocks"},
-                                                                      {0x4, "software power cap"},
-                                                                      {0x8, "hardware slowdown"},
-                                                                      {0x10, "sync boost"},
-                                                                      {0x20, "software thermal slowdown"},
-                                                                      {0x40, "hardware thermal slowdown"},
-                                                                      {0x80, "power brake"},
-                                                                      {0x100, "display clocks"}}};
+constexpr std::array<std::pair<unsigned, const char*>, 8> clock_reasons = {
+    {{0x2, "application clocks"},
+     {0x4, "software power cap"},
+     {0x8, "hardware slowdown"},
+     {0x10, "sync boost"},
+     {0x20, "software thermal slowdown"},
+     {0x40, "hardware thermal slowdown"},
+     {0x80, "power brake"},
+     {0x100, "display clocks"}}};
 
 template <std::size_t size>
 std::string bounded(const char (&text)[size]) {
@@ -84,7 +85,7 @@ NvmlAnswer<Value> refused(std::string problem) {
   return {{}, std::move(problem)};
 }
 
-std::string lower(std::string text) {
+std::string lower_address(std::string text) {
   for (char& letter : text) {
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
   }
@@ -177,7 +178,7 @@ NvmlAnswer<std::string> Nvml::pci_address(Device* device) const {
 NvmlAnswer<std::string> Nvml::name(Device* device) const { return ask_text("nvmlDeviceGetName", device); }
 NvmlAnswer<std::string> Nvml::vbios(Device* device) const {
   auto answer = ask_text("nvmlDeviceGetVbiosVersion", device);
-  answer.value = lower(std::move(answer.value));
+  answer.value = lower_address(std::move(answer.value));
   return answer;
 }
 NvmlAnswer<unsigned> Nvml::minor_number(Device* device) const {
@@ -257,7 +258,7 @@ NvmlAnswer<std::vector<std::string>> Nvml::throttle_reasons(Device* device) cons
   if (!bits.ok()) bits = ask<unsigned long long>("nvmlDeviceGetCurrentClocksThrottleReasons", device);
   if (!bits.ok()) return refused<std::vector<std::string>>(bits.problem);
   NvmlAnswer<std::vector<std::string>> answer;
-  for (const auto& [bit, words] : reasons) {
+  for (const auto& [bit, words] : clock_reasons) {
     if ((bits.value & bit) != 0) answer.value.emplace_back(words);
   }
   return answer;

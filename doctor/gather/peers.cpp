@@ -63,7 +63,7 @@ void gather_iommu(const RootedFiles& files, const std::vector<std::string>& gpus
   facts.set("peers.iommu.cmdline", passes ? "yes" : "no");
 }
 
-bool is_virtual(const RootedFiles& files) {
+bool has_hypervisor(const RootedFiles& files) {
   const std::string cpus = files.read("/proc/cpuinfo", 16 << 20).value_or("");
   const std::size_t at = cpus.find("\nflags");
   if (at == std::string::npos) return false;
@@ -77,7 +77,7 @@ void gather_peers(const RootedFiles& files, const std::vector<std::string>& gpus
   if (gpus.empty()) return;
   gather_acs(files, find_bridges(files, gpus), facts);
   gather_iommu(files, gpus, facts);
-  facts.set("peers.virtual", is_virtual(files) ? "yes" : "no");
+  facts.set("peers.virtual", has_hypervisor(files) ? "yes" : "no");
 }
 
 }  // namespace ddlrun::doctor

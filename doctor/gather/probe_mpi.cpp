@@ -12,9 +12,9 @@ namespace ddlrun::doctor {
 
 namespace {
 
-constexpr std::size_t most_names = 256;
+constexpr std::size_t most_mapped_names = 256;
 
-ProcessLimits minute() {
+ProcessLimits mpirun_limits() {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(60);
   limits.output_bytes = 4u << 20;
@@ -27,7 +27,7 @@ bool is_telling(std::string_view line) {
 }
 
 // The first lines that say something; Open MPI frames its messages with dashes.
-std::string first_words(const ProcessResult& result) {
+std::string words_of_mpirun(const ProcessResult& result) {
   if (!result.start_error.empty()) return "mpirun: " + result.start_error;
   std::vector<std::string> lines;
   for (const std::string& stream : {result.err, result.out}) {
@@ -40,13 +40,13 @@ std::string first_words(const ProcessResult& result) {
                        : join(lines, " / ");
 }
 
-std::string seconds_of(std::chrono::steady_clock::time_point begin) {
+std::string seconds_since(std::chrono::steady_clock::time_point begin) {
   return fmt::format("{:.3f}",
                      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
 // {"schema":"ddl-train.allreduce/1","ranks":4,...,"seconds":0.000123}: a number behind a key of our own line.
-std::string value_of(std::string_view line, std::string_view key) {
+std::string number_behind(std::string_view line, std::string_view key) {
   const std::string wanted = fmt::format("\"{}\":", key);
   const auto at = line.find(wanted);
   if (at == std::string_view::npos) return {};
@@ -58,8 +58,8 @@ void run_hostname(System& system, const SmokeRun& run, Facts& facts) {
   const Command command = plan_smoke_command(run, {"hostname"});
   facts.set("smoke.command", printable(render_shell(command), 2000));
   const auto begin = std::chrono::steady_clock::now();
-  const ProcessResult result = system.processes.run(command, minute());
-  if (!result.ok()) return facts.set_unknown("smoke.seconds", first_words(result));
+  const ProcessResult result = system.processes.run(command, mpirun_limits());
+  if (!result.ok()) return facts.set_unknown("smoke.seconds", words_of_mpirun(result));
   std::vector<std::string> names;
   std::set<std::string_view> seen;
   std::uint64_t count = 0;
@@ -67,11 +67,11 @@ void run_hostname(System& system, const SmokeRun& run, Facts& facts) {
     const std::string_view name = trim(line);
     if (name.empty()) continue;
     ++count;
-    if (seen.insert(name).second && names.size() < most_names) names.push_back(printable(name, 80));
+    if (seen.insert(name).second && names.size() < most_mapped_names) names.push_back(printable(name, 80));
   }
   facts.set("smoke.count", count);
   facts.set_list("smoke.names", names);
-  facts.set("smoke.seconds", seconds_of(begin));
+  facts.set("smoke.seconds", seconds_since(begin));
 }
 
 void run_allreduce(System& system, const SmokeRun& run, Facts& facts) {
@@ -79,14 +79,15 @@ void run_allreduce(System& system, const SmokeRun& run, Facts& facts) {
     return facts.set_unknown("smoke.allreduce.latency", "ddl-train is not at one path on all hosts");
   const auto begin = std::chrono::steady_clock::now();
   const ProcessResult result =
-      system.processes.run(plan_smoke_command(run, {run.trainer, "allreduce"}), minute());
+      system.processes.run(plan_smoke_command(run, {run.trainer, "allreduce"}), mpirun_limits());
   if (result.err.find("unable to find the specified executable") != std::string::npos)
     return facts.set_unknown("smoke.allreduce.latency", "ddl-train is not at one path on all hosts");
-  const std::string ranks = value_of(result.out, "ranks"), latency = value_of(result.out, "seconds");
+  const std::string ranks = number_behind(result.out, "ranks"),
+                    latency = number_behind(result.out, "seconds");
   if (!result.ok() || ranks.empty() || latency.empty())
-    return facts.set_unknown("smoke.allreduce.latency", first_words(result));
+    return facts.set_unknown("smoke.allreduce.latency", words_of_mpirun(result));
   facts.set("smoke.allreduce.ranks", ranks);
-  facts.set("smoke.allreduce.total_seconds", seconds_of(begin));
+  facts.set("smoke.allreduce.total_seconds", seconds_since(begin));
   facts.set("smoke.allreduce.latency", latency);
 }
 

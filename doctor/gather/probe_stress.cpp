@@ -13,11 +13,11 @@ namespace ddlrun::doctor {
 namespace {
 
 using Pair = std::pair<std::size_t, std::size_t>;
-constexpr std::size_t most_hosts = 64;
+constexpr std::size_t most_stressed_hosts = 64;
 constexpr std::uint64_t vector_bytes = 16u << 20;
-constexpr unsigned at_once = 4;  // mpirun needs some processor here too
+constexpr unsigned pairs_at_once = 4;  // mpirun needs some processor here too
 
-ProcessLimits minute() {
+ProcessLimits stress_limits() {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(60);
   limits.output_bytes = 1u << 20;
@@ -53,7 +53,7 @@ void run_round(System& system, const SmokeRun& run, const std::vector<Pair>& rou
                std::vector<PairSpeed>& speeds) {
   std::vector<Command> commands;
   for (const auto& [a, b] : round) commands.push_back(plan_allreduce(run, {run.hosts[a], run.hosts[b]}));
-  const auto results = system.processes.run_many(commands, minute(), at_once);
+  const auto results = system.processes.run_many(commands, stress_limits(), pairs_at_once);
   for (std::size_t i = 0; i < round.size(); ++i)
     speeds.push_back({round[i], read_speed(results[i], 2).value_or(0)});
 }
@@ -67,7 +67,8 @@ void try_slow_again(System& system, const SmokeRun& run, std::vector<PairSpeed>&
   for (PairSpeed& pair : speeds) {
     if (pair.speed * 2 >= median && pair.speed > 0) continue;
     const Command command = plan_allreduce(run, {run.hosts[pair.pair.first], run.hosts[pair.pair.second]});
-    pair.speed = std::max(pair.speed, read_speed(system.processes.run(command, minute()), 2).value_or(0));
+    pair.speed =
+        std::max(pair.speed, read_speed(system.processes.run(command, stress_limits()), 2).value_or(0));
   }
 }
 
@@ -92,7 +93,7 @@ std::vector<std::vector<Pair>> plan_rounds(std::size_t count) {
 Facts probe_stress(System& system, const SmokeRun& smoke) {
   Facts facts;
   SmokeRun run = smoke;
-  if (run.hosts.size() > most_hosts) run.hosts.resize(most_hosts);
+  if (run.hosts.size() > most_stressed_hosts) run.hosts.resize(most_stressed_hosts);
   if (run.hosts.size() < 2) {
     facts.set_unknown("stress.all", "fewer than two hosts answered");
     return facts;
@@ -104,7 +105,7 @@ Facts probe_stress(System& system, const SmokeRun& smoke) {
   facts.set("stress.bytes", vector_bytes);
   facts.set("stress.hosts", run.hosts.size());
   const auto all =
-      read_speed(system.processes.run(plan_allreduce(run, run.hosts), minute()), run.hosts.size());
+      read_speed(system.processes.run(plan_allreduce(run, run.hosts), stress_limits()), run.hosts.size());
   if (!all) {
     facts.set_unknown("stress.all", "the allreduce over all hosts failed (MPI-06)");
     return facts;

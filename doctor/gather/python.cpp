@@ -22,7 +22,7 @@ constexpr const char* question_text =
 constexpr std::size_t most_folders = 32;
 
 // __version__ = '2.3.0+cu121' -> 2.3.0+cu121
-std::string value_of(std::string_view text, std::string_view name) {
+std::string assigned_value(std::string_view text, std::string_view name) {
   for (const std::string_view line : split(text, '\n')) {
     if (!line.starts_with(name)) continue;
     const auto equals = line.find('=');
@@ -39,8 +39,8 @@ void look_for_torch(const GatherContext& context, const std::vector<std::string_
   for (const std::string_view folder : folders) {
     const auto text = read_small(context, std::string(folder) + "/torch/version.py");
     if (!text) continue;
-    facts.set("python.torch", value_of(*text, "__version__"));
-    facts.set("python.cuda", value_of(*text, "cuda"));
+    facts.set("python.torch", assigned_value(*text, "__version__"));
+    facts.set("python.cuda", assigned_value(*text, "cuda"));
     for (const std::string& entry : context.kernel.list_folder(context.root + std::string(folder))) {
       if (!entry.starts_with("nvidia_nccl") || !entry.ends_with(".dist-info")) continue;
       const auto dash = entry.find('-');

@@ -23,8 +23,8 @@ namespace ddlrun::doctor {
 
 namespace {
 
-constexpr std::size_t most_names = 512;
-constexpr std::size_t most_addresses = 8;
+constexpr std::size_t most_resolved_names = 512;
+constexpr std::size_t most_addresses_of_name = 8;
 constexpr std::chrono::milliseconds budget{3000};
 
 // Each once, those that matter most first.
@@ -49,7 +49,7 @@ std::vector<std::string> names_to_ask(const GatherContext& context) {
 
 NameRow ask(Kernel& kernel, const std::string& name) {
   NameLookup found = kernel.find_addresses(name);
-  if (found.addresses.size() > most_addresses) found.addresses.resize(most_addresses);
+  if (found.addresses.size() > most_addresses_of_name) found.addresses.resize(most_addresses_of_name);
   if (found.addresses.empty() && found.problem.empty()) found.problem = "no address";
   return {name, std::move(found.addresses), std::move(found.problem)};
 }
@@ -84,7 +84,7 @@ void gather_names(const GatherContext& context, Facts& facts) {
   std::chrono::microseconds slowest{0};
   std::vector<std::string> table;
   for (const std::string& name : names) {
-    if (table.size() == most_names || before - begun > budget) break;
+    if (table.size() == most_resolved_names || before - begun > budget) break;
     table.push_back(render_name_row(ask(context.kernel, name)));
     const auto now = context.system.clock.now();
     const auto took = std::chrono::duration_cast<std::chrono::microseconds>(now - before);

@@ -29,7 +29,7 @@ ProcessLimits short_limits() {
   return limits;
 }
 
-std::string first_words(const ProcessResult& result) {
+std::string words_of_scheduler(const ProcessResult& result) {
   if (result.timed_out) return "no answer within 5 s";
   if (!result.start_error.empty()) return result.start_error;
   const std::string_view said = trim(result.err.empty() ? result.out : result.err);
@@ -79,7 +79,7 @@ void ask_slurm(const GatherContext& context, const std::string& conf, Facts& fac
   const ProcessResult result =
       context.system.processes.run({sinfo, "-N", "-h", "-o", "%N|%T|%E"}, short_limits());
   if (!result.ok()) {
-    facts.set_unknown("scheduler.slurm.answer", first_words(result));
+    facts.set_unknown("scheduler.slurm.answer", words_of_scheduler(result));
     return;
   }
   facts.set("scheduler.slurm.answer", "ok");
@@ -119,7 +119,7 @@ void ask_pbs(const GatherContext& context, Facts& facts) {
   if (result.ok())
     facts.set("scheduler.pbs.answer", "ok");
   else
-    facts.set_unknown("scheduler.pbs.answer", first_words(result));
+    facts.set_unknown("scheduler.pbs.answer", words_of_scheduler(result));
 }
 
 }  // namespace

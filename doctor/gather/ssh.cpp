@@ -19,7 +19,7 @@ namespace ddlrun::doctor {
 
 namespace {
 
-constexpr std::size_t most_hosts = 64;
+constexpr std::size_t most_configured_hosts = 64;
 
 void set_mode(const GatherContext& context, const std::string& path, const std::string& name, Facts& facts) {
   const auto info = context.kernel.file_info(context.root + path, true);
@@ -80,7 +80,7 @@ void look_at_forwarding(const GatherContext& context, const std::string& folder,
   if (own || systems) {  // what holds for each host, ssh tells best
     std::vector<Command> commands;
     for (const std::string& host : context.question.names) {
-      if (commands.size() < most_hosts) commands.push_back({"ssh", "-G", "--", host});
+      if (commands.size() < most_configured_hosts) commands.push_back({"ssh", "-G", "--", host});
     }
     ProcessLimits limits;
     limits.timeout = std::chrono::seconds(2);

@@ -28,7 +28,7 @@ ProcessLimits limits_of(int seconds) {
 }
 
 // Its own last words, where a tool ended badly.
-std::string last_words(const std::string& tool, const ProcessResult& result) {
+std::string last_words_of_tool(const std::string& tool, const ProcessResult& result) {
   if (result.timed_out) return tool + " gave no answer in time";
   if (!result.start_error.empty()) return tool + ": " + result.start_error;
   const std::string_view all = trim(result.err.empty() ? result.out : result.err);
@@ -42,7 +42,7 @@ void run_dcgm(const GatherContext& context, Facts& facts) {
     return facts.set_unknown("dcgm.failed", "dcgmi is not installed");
   const ProcessResult result = context.system.processes.run({"dcgmi", "diag", "-r", "1"}, limits_of(50));
   const auto report = parse_dcgm(result.out);
-  if (!report) return facts.set_unknown("dcgm.failed", last_words("dcgmi", result));
+  if (!report) return facts.set_unknown("dcgm.failed", last_words_of_tool("dcgmi", result));
   facts.set("dcgm.passed", report->passed);
   facts.set_list("dcgm.failed", report->failed);
 }
@@ -55,7 +55,7 @@ void run_nccl_tests(const GatherContext& context, std::size_t gpus, Facts& facts
                            std::to_string(gpus)};
   const ProcessResult result = context.system.processes.run(command, limits_of(50));
   const auto report = parse_nccl_tests(result.out);
-  if (!report) return facts.set_unknown("nccl.load.busbw", last_words("all_reduce_perf", result));
+  if (!report) return facts.set_unknown("nccl.load.busbw", last_words_of_tool("all_reduce_perf", result));
   facts.set("nccl.load.busbw", report->bus_hundredths);
   facts.set("nccl.wrong", report->wrong);
 }
@@ -95,7 +95,7 @@ std::string run_client(const GatherContext& context, Command command) {
     if (result.ok() || result.timed_out) break;
     context.system.processes.run({"sleep", "1"}, limits_of(3));
   }
-  return result.ok() ? result.out : "! " + last_words("ib_write_bw", result);
+  return result.ok() ? result.out : "! " + last_words_of_tool("ib_write_bw", result);
 }
 
 void run_write_bandwidth(const GatherContext& context, const Port& port, Facts& facts) {

@@ -52,9 +52,9 @@ class Round {
   }
 
   Conversation plan(const Question& question) {
-    const auto json = std::make_shared<const std::string>(render_question_json(question) + "\n");
+    const auto line = std::make_shared<const std::string>(render_question_json(question) + "\n");
     Conversation conversation;
-    conversation.replies.push_back({ready_line(agent_.id), json, true});
+    conversation.replies.push_back({ready_line(agent_.id), line, true});
     if (question.is_head) {
       conversation.command = {agent_.path, "agent", "--id", agent_.id};
       return conversation;
@@ -146,15 +146,15 @@ HostReport report_of(const Question& question, const ProcessResult& result, cons
   if (!result.replied.empty()) {
     reach.connect_seconds = duration<double>(result.replied.front().since_start).count();
   }
-  const std::string_view json = answer_in(result.out);
-  if (json.empty()) {
+  const std::string_view line = answer_in(result.out);
+  if (line.empty()) {
     reach.problem = last_words(result, options.limit);
     const bool spoke = result.out.find("ddlrun-agent ") != std::string::npos;
     reach.problem_kind = spoke ? "agent" : classify_problem(result.err, result.exit_status, result.timed_out);
     return report;
   }
   try {
-    Answer answer = parse_answer_json(json, question.host);
+    Answer answer = parse_answer_json(line, question.host);
     report.facts = std::move(answer.facts);
     report.failed_gatherers = std::move(answer.failed_gatherers);
     note_clock(answer, result, reach);

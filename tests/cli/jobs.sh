@@ -45,7 +45,7 @@ run "$DDLRUN" wait "$sleeper" "$id"
 case $(state_of "$sleeper") in failed | cancelled) ;; *) fail "cancelled, it is $(state_of "$sleeper")" ;; esac
 "$DDLRUN" jobs > list
 [ "$(wc -l < list)" -eq 4 ] || fail "jobs: $(cat list)"
-head -n 1 list | grep -q '^JOB  *STATE  *EXIT  *NAME  *SUBMITTED' || fail "the header of jobs: $(cat list)"
+head -n 1 list | grep -q '^JOB  *STATE  *EXIT  *NAME  *QUEUE  *HOSTS  *TIME  *SUBMITTED' || fail "the header of jobs: $(cat list)"
 grep -q "queued\|running" list && fail "jobs does not know that they are over: $(cat list)"
 "$DDLRUN" status --json | grep -q "\"wait_status\": $status," || fail "no status of the wait: $("$DDLRUN" status --json)"
 
@@ -60,6 +60,52 @@ done
 wait
 [ "$(cat id.* | sort -u | wc -l)" -eq 4 ] || fail "ids: $(cat id.* said.*)"
 [ "$(find ddlrun-jobs -name 'twin-*' | wc -l)" -eq 4 ] || fail "folders: $(ls ddlrun-jobs)"
+
+# The walltime of a job without scheduler.
+run "$DDLRUN" submit --local --launcher none --doctor off --walltime 2s 1x1x1 -- sleep 60
+[ "$status" -eq 124 ] || fail "status $status after the walltime: $(cat err)"
+grep -q 'used up its time limit' err || fail "the end is not told: $(cat err)"
+
+# An array that Slurm has forgotten as a whole: its tasks' own files tell. PBS: a job that goes on as another.
+mkdir bin
+recorded=$DDLRUN_SOURCE_DIR/tests/data/schedulers
+# shellcheck disable=SC2016 # for the stand-in
+answer() { printf '#!/bin/sh\ncat "%s"\n[ ! -e "%s.err" ] || cat "%s.err" >&2\nexit "$(cat "%s.rc")"\n' "$2" "$2" "$2" "$2" > "bin/$1"; }
+printf '#!/bin/sh\nexit 0\n' > bin/squeue
+answer scontrol "$recorded/slurm/10_unknown_scontrol.txt"
+answer sacct "$recorded/slurm/24_sacct_none.txt"
+printf '#!/bin/sh\necho 4711\n' > bin/sbatch
+chmod +x bin/*
+run env PATH="$work/bin:$PATH" "$DDLRUN" submit --slurm --detach --queue long --array 0-2 --launcher none --doctor off --walltime 5m 1x1x1 -- true
+folder=$(dirname "$(find ddlrun-jobs -name ddlrun.yaml -newer bin/sbatch)")
+asked() { PATH="$work/bin:$PATH" "$DDLRUN" status 4711 --json 2> err | python3 -c 'import json, sys
+j = json.load(sys.stdin)["jobs"][0]; print(j["state"], j["exit_status"], [t["state"] for t in j["tasks"]], j["queue"])'; }
+[ "$(asked)" = "unknown None [] long" ] || fail "an array of which nothing is known: $(asked)"
+echo 0 > "$folder/exit_status.0"
+echo 9 > "$folder/exit_status.2"
+[ "$(asked)" = "failed 9 ['completed', 'unknown', 'failed'] long" ] || fail "a forgotten array: $(asked)"
+echo 0 > "$folder/exit_status.1"
+echo 0 > "$folder/exit_status.2"
+[ "$(asked)" = "completed 0 ['completed', 'completed', 'completed'] long" ] || fail "a forgotten array: $(asked)"
+
+# PBS: the first job's script has handed in the next and wrote down its id; recorded answers of OpenPBS.
+answer qsub "$recorded/pbs/01_qsub.out"
+answer qstat "$recorded/pbs/08_x_all.json"
+chmod +x bin/*
+run env PATH="$work/bin:$PATH" "$DDLRUN" submit --pbs --detach --cores-per-node 8 --launcher none --doctor off --walltime 5m 1x1x1 -- true
+folder=$(dirname "$(find ddlrun-jobs -name job.sh -newer bin/qstat)")
+first=$(head -n 1 out)
+[ "$first" = "$(cat "$recorded/pbs/01_qsub.out")" ] || fail "the id is $first: $(cat err)"
+echo '3[2].minsky1' > "$folder/next_job"
+run env PATH="$work/bin:$PATH" "$DDLRUN" wait "$first"
+[ "$status" -eq 2 ] || fail "status $status of the next job, not 2: $(cat err)"
+grep -qF "job $first goes on as job 3[2].minsky1" err || fail "the next job is not followed: $(cat err)"
+rm "$folder/next_job"
+run env PATH="$work/bin:$PATH" "$DDLRUN" wait "$first"
+[ "$status" -eq 4 ] || fail "status $status of the first job alone, not 4: $(cat err)"
+env PATH="$work/bin:$PATH" "$DDLRUN" status "$first" > table
+grep -q '^JOB  *STATE  *EXIT  *NAME  *QUEUE  *HOSTS  *TIME$' table || fail "the header of status: $(cat table)"
+grep -q '^0.minsky1  *failed  *4  *ddlrun  *normal  *minsky1 +3  *0:02' table || fail "queue, hosts, time: $(cat table)"
 
 # A damaged history is told, not overwritten, and no reason not to submit.
 printf 'no database' > state/ddlrun/jobs.sqlite

@@ -4,6 +4,7 @@
 # machine from begin to end. What a real Slurm does with it: ../lab/submit.sh.
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$(readlink -f "$0")")/../support/check.sh"
+golden=$(readlink -f "$(dirname "$0")/../golden")
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 cd "$work" || exit 1
 small=(--local --launcher none --doctor off --walltime 5m)
@@ -60,6 +61,69 @@ expect_refusal 2 'more than one scheduler' "$DDLRUN" submit --slurm --pbs 1x1x1 
 expect_refusal 2 'given twice' "$DDLRUN" submit --slurm 1x1x1 --dims 1x1x1 -- true
 expect_refusal 2 '--waltime' "$DDLRUN" submit --slurm 1x1x1 --waltime 1h -- true
 expect_refusal 3 'neither sbatch nor qsub' env PATH=/nowhere "$DDLRUN" submit 1x1x1 --walltime 1h -- true
+
+# A program without its dashes is no list of hosts.
+expect_refusal 2 'try: -- python train.py' "$DDLRUN" submit --slurm 4x2x1 python train.py
+expect_refusal 2 'try: -- python   #' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h python
+expect_refusal 2 'try: hosts as one word, with commas: h1,h2' "$DDLRUN" submit --slurm 4x2x1 h1 h2 -- true
+
+# No walltime: whose limit holds; srun's MPI; variables by prefix; a working folder with a blank.
+expect 0 'time limit is that of the default partition' "$DDLRUN" submit --slurm 1x1x1 --dry-run -- ./t
+expect 0 'time limit is that of queue long' "$DDLRUN" submit --pbs --cores-per-node 8 --queue long 1x1x1 --dry-run -- ./t
+srun_job=(submit --slurm --launcher srun --threads 1 --walltime 1h 1x1x1 --dry-run)
+expect 0 '' "$DDLRUN" "${srun_job[@]}" -- ./t
+grep -q 'srun .* --mpi=pmix ' out || fail "srun's MPI: $(grep srun out)"
+expect 0 '' "$DDLRUN" "${srun_job[@]}" --srun-mpi pmi2 -- ./t
+grep -q 'srun .* --mpi=pmi2 ' out || fail "srun's MPI: $(grep srun out)"
+echo 'srun_mpi: ""' > mpi.yaml
+expect 0 '' "$DDLRUN" "${srun_job[@]}" --job mpi.yaml -- ./t
+grep -q -- '--mpi' out && fail "srun's MPI is not left out"
+expect_refusal 2 'environment' "$DDLRUN" submit --slurm 1x1x1 --environment '*' --walltime 1h --dry-run -- ./t
+cat > standin << 'STANDIN'
+#!/bin/bash
+[ "$1" = launch ] && printf '%s\n' "$*"
+STANDIN
+chmod +x standin
+expect 0 '' env -i PATH="$PATH" HOME="$work" ABC_A=1 ABC_TOKEN=2 ABC_API_KEY=3 ABC_PKEY=4 OTHER=5 \
+  "$DDLRUN" submit --local --doctor off --ddlrun "$PWD/standin" --environment 'OTHER,ABC_*,NONE_*' --walltime 5m 1x1x1 -- true
+grep -q -- '-x OTHER -x ABC_A -x ABC_PKEY -- true$' out || fail "variables by prefix: $(cat out)"
+mkdir 'a b'
+for scheduler in slurm pbs torque local; do
+  expect 0 '' env -C 'a b' "$DDLRUN" submit --$scheduler --cores-per-node 8 --launcher none --walltime 1h --dry-run 1x1x1 -- ./t
+  grep -q "^cd -- '.*/a b' " out || fail "$scheduler: $(grep cd out)"
+  grep -q '^#.* \(-o \|--output=\).*/a b' out && fail "$scheduler: a blank in a directive: $(grep '^#' out)"
+done
+
+# A script of the user's own with holes: filled, and nothing that the job says is lost.
+cat > mine.sh << 'TEMPLATE'
+#!/bin/bash
+#SBATCH --job-name={{name|sbatch}} --nodes={{nodes|int}} --ntasks-per-node={{ranks_per_node|int}}
+#SBATCH --time={{walltime|sbatch}} --output={{output|sbatch}} --open-mode=append
+end() { echo $? >{{exit_status_file|sh}}; }; trap end EXIT
+{{program|sh}}
+TEMPLATE
+mkdir conf
+# shellcheck disable=SC2016 # a word, not an expansion
+printf 'name: own\ntemplate: ../mine.sh\ndims: 4x2x1\nwalltime: 1h\nprogram: [./a, "it'"'"'s $(x)"]\n' > conf/job.yaml
+expect 0 '+ sbatch --parsable ' "$DDLRUN" submit --slurm --job conf/job.yaml --dry-run
+sed "s|$work/ddlrun-jobs/own-[0-9-]*|FOLDER|g" out > filled
+diff "$golden/scripts/template.sh" filled || fail "the filled template is not as it was"
+expect_refusal 2 'queue (long) would be lost' "$DDLRUN" submit --slurm --job conf/job.yaml --queue long --gpus 4 --dry-run
+grep -qF 'try: #SBATCH --partition={{queue|sbatch}}' err || fail "no hole to add: $(cat err)"
+grep -qF 'gpus (4) would be lost' err || fail "not all that is lost: $(cat err)"
+expect_refusal 3 'program' "$DDLRUN" submit --slurm --template mine.sh 4x2x1 --walltime 1h --dry-run
+printf '#!/bin/bash\n#SBATCH -t {{waltime|sbatch}}\n{{dims}} {{program|sh}}\n' > bad.sh
+expect_refusal 3 'bad.sh:2:12' "$DDLRUN" submit --slurm --template bad.sh 1x1x1 --dry-run -- ./t
+grep -qF 'bad.sh:3:1' err || fail "not all mistakes of the template: $(cat err)"
+expect_refusal 3 'cannot read' "$DDLRUN" submit --slurm --template none.sh 1x1x1 --dry-run -- ./t
+printf '#!/bin/bash\n# {{dims|sh}} {{name|sh}}\n{{program|sh}}\n' > silent.sh
+expect 0 'the log cannot be followed: #SBATCH --output={{output|sbatch}}' "$DDLRUN" submit --slurm --template silent.sh 1x1x1 --dry-run -- ./t
+grep -q 'does not write its exit status down' err || fail "the exit status is not told: $(cat err)"
+expect_refusal 3 'only the script can tell its exit status' "$DDLRUN" submit --local --template silent.sh 1x1x1 -- true
+printf '#!/bin/bash\n# {{dims|sh}}\nend() { echo $? >{{exit_status_file|sh}}; }; trap end EXIT\n{{program|sh}}\n' > local.sh
+expect 7 'failed with exit status 7' "$DDLRUN" submit --local --template local.sh 1x1x1 -- sh -c 'echo own words; exit 7'
+grep -q 'own words' out || fail "the template's log is not followed: $(cat out)"
+rm -r ddlrun-jobs
 
 # Here, from begin to end: id and log on stdout, the job's status.
 ends() { # STATUS PROGRAM...

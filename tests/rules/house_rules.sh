@@ -22,12 +22,15 @@ may_include() {
     diagnose) echo diagnose base ;;
     launch) echo launch affinity rankfile topology base ;;
     doctor) echo doctor affinity rankfile topology base ;;
-    cli) echo cli diagnose doctor launch job_scripts schedulers templates affinity rankfile topology base ;;
-    runtime) echo runtime base ;;
+    bench_report) echo bench_report base ;;
+    cli) echo cli bench_report diagnose doctor launch job_scripts schedulers templates affinity rankfile topology base ;;
+    ddl) echo ddl ;;
+    ddl_bench) echo ddl_bench ddl base ;;
+    runtime) echo runtime ddl base ;;
   esac
 }
 
-for room in base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor cli runtime; do
+for room in base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor bench_report cli ddl ddl_bench runtime; do
   allowed=" $(may_include "$room") "
   while IFS=: read -r file line include; do
     target=${include#*\"}
@@ -39,11 +42,11 @@ for room in base topology rankfile affinity templates schedulers job_scripts lau
   done < <(sources "$room" | xargs -r grep -HnE '^#include "[a-z_]+/')
 done
 
-# Of base, the runtime takes errors and text only.
+# Of base, the runtime takes errors, text and YAML with places only.
 while IFS=: read -r file line include; do
   case $include in
-    *'"base/error.hpp"'* | *'"base/text.hpp"'*) ;;
-    *) breach "$file:$line: runtime/ takes only base/error.hpp and base/text.hpp" ;;
+    *'"base/error.hpp"'* | *'"base/text.hpp"'* | *'"base/yaml_tree.hpp"'*) ;;
+    *) breach "$file:$line: runtime/ takes only error, text and yaml_tree of base/" ;;
   esac
 done < <(sources runtime | xargs -r grep -HnE '^#include "base/')
 
@@ -51,14 +54,15 @@ done < <(sources runtime | xargs -r grep -HnE '^#include "base/')
 third_party() {
   while IFS=: read -r file line _; do
     [[ $file =~ $2 ]] || breach "$file:$line: <$1> is only for $2"
-  done < <(sources base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor cli runtime | xargs grep -HnE "^#include <$1")
+  done < <(sources base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor bench_report cli ddl ddl_bench runtime | xargs grep -HnE "^#include <$1")
 }
 third_party 'hwloc' '^topology/hwloc_[a-z_]*\.cpp$'
 third_party 'CLI/' '^cli/'
 third_party 'nlohmann/' '_json\.cpp$|^runtime/.*(json|metrics).*\.cpp$'
 third_party 'yaml-cpp/' '_yaml\.cpp$'
 third_party 'sqlite3' '_sqlite\.cpp$'
-third_party 'mpi\.h' '^runtime/mpi_'
+third_party 'mpi\.h' '^(ddl|ddl_bench|runtime)/mpi_'
+third_party 'gloo/' '^ddl_bench/gloo_'
 third_party '(dnnl|oneapi)' '^runtime/cpu_'
 third_party '(cuda|nccl|cublas|cudnn)' '(^|/)cuda_'
 third_party 'doctest' '^$'
@@ -66,7 +70,7 @@ third_party 'doctest' '^$'
 # Effects belong to the doors of base/ (and to the runtime, which is a program of its own).
 while IFS=: read -r file line text; do
   breach "$file:$line: an effect outside base/: $text"
-done < <(sources topology rankfile affinity templates schedulers job_scripts launch diagnose doctor cli | grep -vE '^topology/(cuda_plugin/|hwloc_)' |
+done < <(sources topology rankfile affinity templates schedulers job_scripts launch diagnose doctor bench_report cli | grep -vE '^topology/(cuda_plugin/|hwloc_)' |
          xargs grep -HnE '\b(getenv|system|popen|fork|execvp|posix_spawn|exit|_exit|abort)\(|std::(cout|cerr|ofstream|ifstream)\b|\bprintf\(')
 
 # Every test is in a target.
@@ -82,7 +86,7 @@ done < <(find tests/cli tests/mpi tests/gpu -name '*.sh' 2>/dev/null)
 # Rooms stay small, and say what they are for.
 while read -r lines file; do
   [ "$file" = total ] || [ "$lines" -le 400 ] || breach "$file: $lines lines, at most 400"
-done < <(sources base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor cli runtime tests | xargs wc -l)
+done < <(sources base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor bench_report cli ddl_bench runtime tests | xargs wc -l)
 [ "$(wc -l < cli/main.cpp)" -le 20 ] || breach "cli/main.cpp: more than 20 lines"
 for room in base topology rankfile diagnose launch cli runtime tests; do
   [ -f "$room/README.md" ] || breach "$room/README.md: missing"
@@ -90,7 +94,7 @@ for room in base topology rankfile diagnose launch cli runtime tests; do
 done
 while read -r file; do
   head -3 "$file" | grep -q 'SPDX-License-Identifier: MIT' || breach "$file: no SPDX line"
-done < <(sources base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor cli runtime tests)
+done < <(sources base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor bench_report cli ddl_bench runtime tests)
 
 if [ "$breaches" -gt 0 ]; then
   echo "$breaches breaches of the house rules"

@@ -42,6 +42,7 @@ trap 'ddl_early=yes; ddl_pass_on USR1' USR1
 trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
 
 # An alarm of our own, for want of the scheduler's. It ends with the job.
+rm -f -- "$ddl_folder/timed_out"
 (
   trap - EXIT USR1
   ddl_sleeper=
@@ -53,6 +54,7 @@ trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
   }
   ddl_sleep 7200
   ddl_say 'the walltime is used up'
+  : >"$ddl_folder/timed_out"
   kill -s TERM "$$"
 ) </dev/null >/dev/null &
 ddl_alarm=$!

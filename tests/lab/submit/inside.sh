@@ -52,8 +52,7 @@ scenario_names_do_nothing() {
   local odd='a b '\''c'\'' "d" $(touch PWNED) `touch PWNED` ; touch PWNED # \ é'
   # shellcheck disable=SC2016
   run on node1 bash -c 'mkdir "odd; touch PWNED" && cd odd* && exec "$@"' bash env "${small[@]}" "$tool" submit --slurm 1x1x1 -- true
-  ends 3
-  says "cannot stand in a directive"
+  ends 0 # the job's files are elsewhere, since such a path is nothing for a directive
   submit --name odd 1x1x1 -- printf '<%s>\n' "$odd" '-n' '*' ''
   ends 0
   same "words arrive as they are" "<$odd>|<-n>|<*>|<>|" "$(tail -n +2 "$work/out" | tr '\n' '|')"

@@ -9,7 +9,7 @@ using namespace ddlrun::affinity;
 
 namespace {
 
-constexpr ThreadMachine knl{1, 68, 4}, skylake{2, 20, 2};
+constexpr ThreadMachine knights_landing{1, 68, 4}, skylake{2, 20, 2};
 
 ThreadMap map_of(const ThreadMapRequest& request) {
   const auto map = map_threads(request);
@@ -26,14 +26,15 @@ TEST_CASE("published figures: distinct cores and threads on the fullest") {
     EnvVars variables;
     std::uint32_t distinct, most;
   };
-  for (const Row& row : {Row{knl, 60, {{"KMP_AFFINITY", "verbose,granularity=fine,compact=1"}}, 15, 4},
-                         Row{knl, 60, {{"KMP_AFFINITY", "granularity=fine,compact,1,0"}}, 60, 1},
-                         Row{knl, 60, {{"KMP_AFFINITY", "granularity=fine,balanced"}}, 60, 1},
-                         Row{knl, 60, {{"OMP_PLACES", "threads"}, {"OMP_PROC_BIND", "close"}}, 15, 4},
-                         Row{knl, 60, {{"OMP_PLACES", "cores"}, {"OMP_PROC_BIND", "close"}}, 60, 1},
-                         Row{knl, 136, {{"KMP_AFFINITY", "scatter"}}, 68, 2},
-                         Row{skylake, 20, {{"KMP_AFFINITY", "granularity=fine,compact"}}, 10, 2},
-                         Row{skylake, 20, {{"KMP_AFFINITY", "granularity=fine,compact,1,0"}}, 20, 1}}) {
+  for (const Row& row :
+       {Row{knights_landing, 60, {{"KMP_AFFINITY", "verbose,granularity=fine,compact=1"}}, 15, 4},
+        Row{knights_landing, 60, {{"KMP_AFFINITY", "granularity=fine,compact,1,0"}}, 60, 1},
+        Row{knights_landing, 60, {{"KMP_AFFINITY", "granularity=fine,balanced"}}, 60, 1},
+        Row{knights_landing, 60, {{"OMP_PLACES", "threads"}, {"OMP_PROC_BIND", "close"}}, 15, 4},
+        Row{knights_landing, 60, {{"OMP_PLACES", "cores"}, {"OMP_PROC_BIND", "close"}}, 60, 1},
+        Row{knights_landing, 136, {{"KMP_AFFINITY", "scatter"}}, 68, 2},
+        Row{skylake, 20, {{"KMP_AFFINITY", "granularity=fine,compact"}}, 10, 2},
+        Row{skylake, 20, {{"KMP_AFFINITY", "granularity=fine,compact,1,0"}}, 20, 1}}) {
     CAPTURE(row.variables.begin()->second);
     const ThreadMap map = map_of({row.machine, {}, OpenMpRuntime::libomp, row.variables, row.threads});
     CHECK(map.bound);
@@ -44,8 +45,8 @@ TEST_CASE("published figures: distinct cores and threads on the fullest") {
 
 TEST_CASE("GNU's and LLVM's runtime take true differently") {
   const EnvVars variables{{"OMP_PROC_BIND", "true"}};
-  CHECK(map_of({knl, {}, OpenMpRuntime::libgomp, variables, 60}).distinct_cores == 15);
-  CHECK(map_of({knl, {}, OpenMpRuntime::libomp, variables, 60}).distinct_cores == 60);
+  CHECK(map_of({knights_landing, {}, OpenMpRuntime::libgomp, variables, 60}).distinct_cores == 15);
+  CHECK(map_of({knights_landing, {}, OpenMpRuntime::libomp, variables, 60}).distinct_cores == 60);
 }
 
 TEST_CASE("a mask is all there is") {
@@ -57,11 +58,11 @@ TEST_CASE("a mask is all there is") {
 }
 
 TEST_CASE("unbound threads are taken to spread") {
-  const ThreadMap map = map_of({knl, {}, OpenMpRuntime::libomp, {{"KMP_AFFINITY", "none"}}, 60});
+  const ThreadMap map = map_of({knights_landing, {}, OpenMpRuntime::libomp, {{"KMP_AFFINITY", "none"}}, 60});
   CHECK_FALSE(map.bound);
   CHECK(map.distinct_cores == 60);
   CHECK(map.most_on_a_core == 1);
-  CHECK(map_of({knl, {}, OpenMpRuntime::libgomp, {}, 136}).most_on_a_core == 2);
+  CHECK(map_of({knights_landing, {}, OpenMpRuntime::libgomp, {}, 136}).most_on_a_core == 2);
 }
 
 TEST_CASE("what is not modelled is not guessed") {
@@ -70,9 +71,9 @@ TEST_CASE("what is not modelled is not guessed") {
         EnvVars{{"GOMP_CPU_AFFINITY", "0-3"}}, EnvVars{{"OMP_PROC_BIND", "tight"}},
         EnvVars{{"KMP_AFFINITY", "proclist=[0,1],explicit"}}, EnvVars{{"KMP_AFFINITY", "compct"}}}) {
     CAPTURE(variables.begin()->second);
-    CHECK_FALSE(map_threads({knl, {}, OpenMpRuntime::libomp, variables, 4}).has_value());
+    CHECK_FALSE(map_threads({knights_landing, {}, OpenMpRuntime::libomp, variables, 4}).has_value());
   }
-  CHECK_FALSE(map_threads({knl, {}, OpenMpRuntime::unknown, {}, 4}).has_value());
+  CHECK_FALSE(map_threads({knights_landing, {}, OpenMpRuntime::unknown, {}, 4}).has_value());
   CHECK_FALSE(map_threads({{0, 0, 0}, {}, OpenMpRuntime::libomp, {}, 4}).has_value());
 }
 

@@ -186,9 +186,21 @@ TEST_CASE("tables and JSON hold what wait gives") {
 }
 
 TEST_CASE("names of folders and logs") {
-  CHECK(job_folder_name("/w", "train", std::chrono::system_clock::from_time_t(1700000000)) ==
-        "/w/ddlrun-jobs/train-20231114-221320");
+  tests::FakeSystem fake;
+  fake.clock.time =
+      std::chrono::system_clock::from_time_t(1700000000);  // 2023-11-14 22:13:20 UTC, says date -u
+  fake.environment.variables["HOME"] = "/home/me";
+  System system = fake.doors();
   schedulers::JobSpec job;
+  job.name = "train";
+  job.scheduler = schedulers::SchedulerKind::slurm;
+  job.working_folder = "/w";
+  CHECK(find_job_folder(system, job) == "/w/ddlrun-jobs/train-20231114-221320");
+  // A directive takes no blank: the files go where there is none.
+  job.working_folder = "/my data";
+  CHECK(find_job_folder(system, job).starts_with("/home/me/"));
+  job.scheduler = schedulers::SchedulerKind::local;
+  CHECK(find_job_folder(system, job) == "/my data/ddlrun-jobs/train-20231114-221320");
   job.working_folder = "/w";
   CHECK(log_of(job, {"/f"}, "7") == "/f/output.log");
   job.output = "logs/%j-100%%.txt";

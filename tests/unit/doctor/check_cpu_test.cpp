@@ -6,7 +6,7 @@ using namespace ddlrun::tests;
 
 namespace {
 
-FactTable cores(const char* count, const char* threads) {
+FactTable usable_cores(const char* count, const char* threads) {
   return {{"cpu.usable_cores", count}, {"cpu.usable_threads", threads}};
 }
 FactTable governors(const char* list, const char* percent = "100") {
@@ -22,38 +22,39 @@ Job affinity(const std::string& value) { return with({}, "KMP_AFFINITY", value);
 TEST_CASE("processors: verdicts at both sides of each threshold") {
   const Job no_job;
   check_rows({
-      {"CPU-04", "pass", cores("68", "272"), with(job_of(1), "OMP_NUM_THREADS", "60")},
-      {"CPU-04", "pass", cores("8", "8"), with(job_of(4), "OMP_NUM_THREADS", "2")},
-      {"CPU-04", "fail", cores("8", "8"), with(job_of(4), "OMP_NUM_THREADS", "3")},
-      {"CPU-04", "warn", cores("8", "16"), with(job_of(4), "OMP_NUM_THREADS", "4")},
-      {"CPU-04", "fail", cores("8", "16"), with(job_of(4), "OMP_NUM_THREADS", "5")},
-      {"CPU-04", "fail", cores("2", "2"), with(no_job, "OMP_NUM_THREADS", "60")},
-      {"CPU-04", "pass", cores("8", "8"), job_of(4)},
-      {"CPU-04", "pass", cores("8", "8"), with(job_of(4), "OMP_NUM_THREADS", "2,4")},
-      {"CPU-04", "warn", cores("8", "8"), with(job_of(4), "OMP_NUM_THREADS", "two")},
-      {"CPU-04", "warn", cores("8", "8"), with(job_of(4), "OMP_NUM_THREADS", "0")},
+      {"CPU-04", "pass", usable_cores("68", "272"), with(job_of(1), "OMP_NUM_THREADS", "60")},
+      {"CPU-04", "pass", usable_cores("8", "8"), with(job_of(4), "OMP_NUM_THREADS", "2")},
+      {"CPU-04", "fail", usable_cores("8", "8"), with(job_of(4), "OMP_NUM_THREADS", "3")},
+      {"CPU-04", "warn", usable_cores("8", "16"), with(job_of(4), "OMP_NUM_THREADS", "4")},
+      {"CPU-04", "fail", usable_cores("8", "16"), with(job_of(4), "OMP_NUM_THREADS", "5")},
+      {"CPU-04", "fail", usable_cores("2", "2"), with(no_job, "OMP_NUM_THREADS", "60")},
+      {"CPU-04", "pass", usable_cores("8", "8"), job_of(4)},
+      {"CPU-04", "pass", usable_cores("8", "8"), with(job_of(4), "OMP_NUM_THREADS", "2,4")},
+      {"CPU-04", "warn", usable_cores("8", "8"), with(job_of(4), "OMP_NUM_THREADS", "two")},
+      {"CPU-04", "warn", usable_cores("8", "8"), with(job_of(4), "OMP_NUM_THREADS", "0")},
       {"CPU-04", "skip", {}, with(job_of(4), "OMP_NUM_THREADS", "2")},
-      {"CPU-05", "pass", cores("8", "8"), no_job},
-      {"CPU-05", "pass", cores("8", "16"), affinity("granularity=fine,compact,1,0")},
-      {"CPU-05", "fail", cores("8", "16"),
+      {"CPU-05", "pass", usable_cores("8", "8"), no_job},
+      {"CPU-05", "pass", usable_cores("8", "16"), affinity("granularity=fine,compact,1,0")},
+      {"CPU-05", "fail", usable_cores("8", "16"),
        affinity("verbose,granularity=fine,compact=1")},  // a published script's
-      {"CPU-05", "warn", cores("8", "16"), affinity("granularity=fine,compact")},
-      {"CPU-05", "pass", cores("8", "8"), affinity("granularity=fine,compact")},
-      {"CPU-05", "warn", cores("8", "8"), with(affinity("scatter"), "OMP_PLACES", "cores")},
-      {"CPU-05", "warn", cores("8", "8"), with(affinity("scatter"), "GOMP_CPU_AFFINITY", "0-7")},
-      {"CPU-05", "pass", cores("8", "8"),
+      {"CPU-05", "warn", usable_cores("8", "16"), affinity("granularity=fine,compact")},
+      {"CPU-05", "pass", usable_cores("8", "8"), affinity("granularity=fine,compact")},
+      {"CPU-05", "warn", usable_cores("8", "8"), with(affinity("scatter"), "OMP_PLACES", "cores")},
+      {"CPU-05", "warn", usable_cores("8", "8"), with(affinity("scatter"), "GOMP_CPU_AFFINITY", "0-7")},
+      {"CPU-05", "pass", usable_cores("8", "8"),
        with(with(no_job, "OMP_PLACES", "cores"), "OMP_PROC_BIND", "close")},
-      {"CPU-05", "warn", cores("8", "8"), with(no_job, "KMP_BLOCKTIME", "soon")},
-      {"CPU-05", "pass", cores("8", "16"),
+      {"CPU-05", "warn", usable_cores("8", "8"), with(no_job, "KMP_BLOCKTIME", "soon")},
+      {"CPU-05", "pass", usable_cores("8", "16"),
        with(with(with(no_job, "OMP_NUM_THREADS", "8"), "OMP_PLACES", "cores"), "OMP_PROC_BIND", "close")},
-      {"CPU-05", "warn", cores("8", "16"),
+      {"CPU-05", "warn", usable_cores("8", "16"),
        with(with(with(no_job, "OMP_NUM_THREADS", "8"), "OMP_PLACES", "threads"), "OMP_PROC_BIND", "close")},
-      {"CPU-05", "warn", cores("8", "16"),
+      {"CPU-05", "warn", usable_cores("8", "16"),
        with(with(no_job, "OMP_NUM_THREADS", "8"), "OMP_PROC_BIND", "true")},
-      {"CPU-05", "pass", cores("8", "8"),
+      {"CPU-05", "pass", usable_cores("8", "8"),
        with(with(no_job, "OMP_NUM_THREADS", "8"), "OMP_PROC_BIND", "true")},
-      {"CPU-05", "warn", cores("8", "8"), with(with(no_job, "OMP_NUM_THREADS", "8"), "MKL_NUM_THREADS", "1")},
-      {"CPU-05", "pass", cores("8", "8"), with(no_job, "KMP_BLOCKTIME", "infinite")},
+      {"CPU-05", "warn", usable_cores("8", "8"),
+       with(with(no_job, "OMP_NUM_THREADS", "8"), "MKL_NUM_THREADS", "1")},
+      {"CPU-05", "pass", usable_cores("8", "8"), with(no_job, "KMP_BLOCKTIME", "infinite")},
       {"CPU-07", "pass", governors("performance acpi-cpufreq"), no_job},
       {"CPU-07", "pass", governors("powersave intel_pstate"), no_job},
       {"CPU-07", "pass", governors("powersave amd-pstate-epp"), no_job},
@@ -81,15 +82,16 @@ TEST_CASE("processors: verdicts at both sides of each threshold") {
 }
 
 TEST_CASE("CPU-04 says how many threads fit") {
-  const Finding finding = judge_one("CPU-04", cores("8", "8"), with(job_of(3), "OMP_NUM_THREADS", "8"));
+  const Finding finding =
+      judge_one("CPU-04", usable_cores("8", "8"), with(job_of(3), "OMP_NUM_THREADS", "8"));
   CHECK(finding.observed == "3 ranks x OMP_NUM_THREADS=8 = 24 threads on 8 usable cores");
   CHECK(finding.remedy.commands == std::vector<std::string>{"export OMP_NUM_THREADS=2"});
   CHECK(finding.remedy.on_head);
   // Carried out, it passes.
-  CHECK(verdict_of("CPU-04", cores("8", "8"), with(job_of(3), "OMP_NUM_THREADS", "2")) == "pass");
+  CHECK(verdict_of("CPU-04", usable_cores("8", "8"), with(job_of(3), "OMP_NUM_THREADS", "2")) == "pass");
 }
 
 TEST_CASE("what stands behind KMP_AFFINITY's type is named") {
-  CHECK(judge_one("CPU-05", cores("68", "272"), affinity("compact=1")).observed.find("=1") !=
+  CHECK(judge_one("CPU-05", usable_cores("68", "272"), affinity("compact=1")).observed.find("=1") !=
         std::string::npos);
 }

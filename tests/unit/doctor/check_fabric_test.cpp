@@ -9,7 +9,7 @@ using namespace ddlrun::tests;
 
 namespace {
 
-void healthy(Facts& facts) {
+void healthy_fabric(Facts& facts) {
   set_fabric(facts);
   facts.set("ib.load.mbits", 95000);
   facts.set("ib.bw.rate_mbits", 100000);
@@ -29,13 +29,13 @@ const auto no_device = [](DoctorInput&, Facts& facts) {
   facts.set("gpu.count", 0);
 };
 const auto asks_psm2 = [](DoctorInput& input, Facts&) { input.job.program = {"mpirun", "-PSM2", "./a.out"}; };
-auto port(const char* device, const char* part, const char* text) {
+auto rdma_port(const char* device, const char* part, const char* text) {
   return
       [=](DoctorInput&, Facts& facts) { facts.set(std::string("ib.") + device + ".port.1." + part, text); };
 }
 // Both ports of h2.
-auto ports(const char* part, const char* text) {
-  return both(port("mlx5_0", part, text), port("mlx5_1", part, text));
+auto rdma_ports(const char* part, const char* text) {
+  return both(rdma_port("mlx5_0", part, text), rdma_port("mlx5_1", part, text));
 }
 
 const auto omni_path = [](DoctorInput&, Facts& facts) {
@@ -51,7 +51,7 @@ const auto gpus = [](DoctorInput&, Facts& facts) {
 }  // namespace
 
 TEST_CASE("IB-01..06: ports") {
-  const auto down = both(ports("state", "DOWN"), ports("phys", "Polling"));
+  const auto down = both(rdma_ports("state", "DOWN"), rdma_ports("phys", "Polling"));
   const auto second_down_everywhere = everywhere("ib.mlx5_1.port.1.state", "DOWN");
   const auto all_down_ethernet =
       both(both(everywhere("ib.mlx5_0.port.1.state", "DOWN"), everywhere("ib.mlx5_1.port.1.state", "DOWN")),
@@ -61,42 +61,45 @@ TEST_CASE("IB-01..06: ports") {
       both(everywhere("ib.mlx5_0.port.1.pkeys", "0x7fff"), everywhere("ib.mlx5_1.port.1.pkeys", "0x7fff"));
   const CheckRow rows[] = {
       {"IB-01", same, P, "ACTIVE: mlx5_0/1, mlx5_1/1"},
-      {"IB-01", port("mlx5_1", "state", "DOWN"), F, "mlx5_1/1 DOWN (LinkUp)"},
+      {"IB-01", rdma_port("mlx5_1", "state", "DOWN"), F, "mlx5_1/1 DOWN (LinkUp)"},
       {"IB-01", down, F, "mlx5_0/1 DOWN (Polling); mlx5_1/1 DOWN (Polling)"},
       {"IB-01", second_down_everywhere, P, "ACTIVE: mlx5_0/1"},
       {"IB-01", all_down_ethernet, S, "no RDMA port is up on any host"},
-      {"IB-01", port("mlx5_0", "state", "INIT"), W, "mlx5_0/1 INIT (LinkUp)"},
-      {"IB-01", port("mlx5_0", "state", "ARMED"), W, "ARMED"},
+      {"IB-01", rdma_port("mlx5_0", "state", "INIT"), W, "mlx5_0/1 INIT (LinkUp)"},
+      {"IB-01", rdma_port("mlx5_0", "state", "ARMED"), W, "ARMED"},
       {"IB-01", no_device, S, "no RDMA device"},
       {"IB-02", same, P, "2 x 100 Gb/sec (4X EDR) InfiniBand"},
-      {"IB-02", port("mlx5_0", "rate", "25 Gb/sec (1X EDR)"), W, "25 Gb/sec (1X EDR) InfiniBand"},
-      {"IB-02", port("mlx5_0", "state", "DOWN"), F, "1 x 100 Gb/sec (4X EDR) InfiniBand on 1 host"},
+      {"IB-02", rdma_port("mlx5_0", "rate", "25 Gb/sec (1X EDR)"), W, "25 Gb/sec (1X EDR) InfiniBand"},
+      {"IB-02", rdma_port("mlx5_0", "state", "DOWN"), F, "1 x 100 Gb/sec (4X EDR) InfiniBand on 1 host"},
       {"IB-02", no_device, S, "no RDMA port is up"},
       {"IB-03", same, P, "P_Keys 0xffff"},
-      {"IB-03", ports("pkeys", "0xffff\n0x8001"), P, "P_Keys 0x8001 0xffff"},
-      {"IB-03", ports("pkeys", "0x7fff"), W, "P_Keys 0x7fff on 1 host"},
+      {"IB-03", rdma_ports("pkeys", "0xffff\n0x8001"), P, "P_Keys 0x8001 0xffff"},
+      {"IB-03", rdma_ports("pkeys", "0x7fff"), W, "P_Keys 0x7fff on 1 host"},
       {"IB-03", limited, W, "P_Keys 0x7fff: limited members only"},
-      {"IB-03", ports("pkeys", "0x8002"), F, "P_Keys 0x8002 on 1 host"},
-      {"IB-03", ports("pkeys", "nonsense"), S, "no active InfiniBand port"},
+      {"IB-03", rdma_ports("pkeys", "0x8002"), F, "P_Keys 0x8002 on 1 host"},
+      {"IB-03", rdma_ports("pkeys", "nonsense"), S, "no active InfiniBand port"},
       {"IB-04", same, P, "subnet manager known to mlx5_0/1, mlx5_1/1"},
-      {"IB-04", port("mlx5_1", "sm_lid", "0"), F, "sm_lid 0 on mlx5_1/1"},
-      {"IB-04", both(port("mlx5_1", "sm_lid", "0"), port("mlx5_1", "layer", "Ethernet")), P, "mlx5_0/1"},
-      {"IB-04", ports("phys", "Polling"), S, "no InfiniBand port with a link"},
+      {"IB-04", rdma_port("mlx5_1", "sm_lid", "0"), F, "sm_lid 0 on mlx5_1/1"},
+      {"IB-04", both(rdma_port("mlx5_1", "sm_lid", "0"), rdma_port("mlx5_1", "layer", "Ethernet")), P,
+       "mlx5_0/1"},
+      {"IB-04", rdma_ports("phys", "Polling"), S, "no InfiniBand port with a link"},
       {"IB-05", same, P, "do not grow"},
-      {"IB-05", port("mlx5_0", "delta.symbol_error", "1"), F, "mlx5_0/1 symbol_error grew by 1 within 1 s"},
-      {"IB-05", port("mlx5_0", "error.port_rcv_errors", "1000"), P, "do not grow"},
-      {"IB-05", port("mlx5_0", "error.port_rcv_errors", "1001"), W, "mlx5_0/1 port_rcv_errors 1001"},
-      {"IB-05", both(fact("ib.uptime", "60"), port("mlx5_0", "error.link_downed", "10")), P, "do not grow"},
-      {"IB-05", both(fact("ib.uptime", "60"), port("mlx5_0", "error.link_downed", "11")), W,
+      {"IB-05", rdma_port("mlx5_0", "delta.symbol_error", "1"), F,
+       "mlx5_0/1 symbol_error grew by 1 within 1 s"},
+      {"IB-05", rdma_port("mlx5_0", "error.port_rcv_errors", "1000"), P, "do not grow"},
+      {"IB-05", rdma_port("mlx5_0", "error.port_rcv_errors", "1001"), W, "mlx5_0/1 port_rcv_errors 1001"},
+      {"IB-05", both(fact("ib.uptime", "60"), rdma_port("mlx5_0", "error.link_downed", "10")), P,
+       "do not grow"},
+      {"IB-05", both(fact("ib.uptime", "60"), rdma_port("mlx5_0", "error.link_downed", "11")), W,
        "link_downed 11"},
-      {"IB-05", ports("state", "DOWN"), S, "no active port"},
+      {"IB-05", rdma_ports("state", "DOWN"), S, "no active port"},
       {"IB-06", same, P, "no link went down"},
       {"IB-06", fact("log.error.link", "100 ib0"), W, "ib0 went down 1 time in 6 h"},
       {"IB-06", fact("log.error.link", "100 ib0\n90 ib0"), F, "ib0 went down 2 times in 6 h"},
       {"IB-06", fact("log.error.link", "21600 ib0\n21700 ib0\nodd"), P, "no link went down"},
       {"IB-06", unknown("log.source", "not readable here"), S, "not readable here"},
   };
-  check_rows(rows, healthy);
+  check_rows(rows, healthy_fabric);
 }
 
 TEST_CASE("IB-07..12: who may use a fabric, and how well") {
@@ -115,7 +118,7 @@ TEST_CASE("IB-07..12: who may use a fabric, and how well") {
        "no nvidia_peermem; proprietary driver, kernel 4.18"},
       {"IB-08", both(open_driver, fact("ib.kernel", "5.12.0")), P, "open kernel module with dma-buf"},
       {"IB-08", both(open_driver, fact("ib.kernel", "5.11.22")), W, "open driver, kernel 5.11.22"},
-      {"IB-08", both(gpus, ports("state", "DOWN")), S, "no RDMA port is up"},
+      {"IB-08", both(gpus, rdma_ports("state", "DOWN")), S, "no RDMA port is up"},
       {"IB-09", same, P, "no adapter or GID is prescribed"},
       {"IB-09", job_env("NCCL_IB_HCA", "mlx5_0,mlx5_1:1"), P, "NCCL_IB_HCA=mlx5_0,mlx5_1:1: present"},
       {"IB-09", job_env("NCCL_IB_HCA", "mlx5"), P, "present"},
@@ -130,11 +133,11 @@ TEST_CASE("IB-07..12: who may use a fabric, and how well") {
       {"IB-09", both(job_env("NCCL_IB_GID_INDEX", "3"), fact("nccl.version", "2.20.5")), P, ""},
       {"IB-09", no_device, S, "no RDMA device"},
       {"IB-10", same, P, "subnet fe80:0000:0000:0000"},
-      {"IB-10", ports("gid", "fec0:0000:0000:0001:ec0d:9a03:002d:9a18"), F,
+      {"IB-10", rdma_ports("gid", "fec0:0000:0000:0001:ec0d:9a03:002d:9a18"), F,
        "subnet fec0:0000:0000:0001 on 1 host"},
-      {"IB-10", port("mlx5_1", "gid", "fec0:0000:0000:0001:ec0d:9a03:002d:9a18"), P,
+      {"IB-10", rdma_port("mlx5_1", "gid", "fec0:0000:0000:0001:ec0d:9a03:002d:9a18"), P,
        "subnet fe80:0000:0000:0000, fec0"},
-      {"IB-10", ports("layer", "Ethernet"), S, "no active InfiniBand port"},
+      {"IB-10", rdma_ports("layer", "Ethernet"), S, "no active InfiniBand port"},
       {"IB-11", same, P, "IBM2180110032 firmware 12.26.1040"},
       {"IB-11", fact("ib.mlx5_1.firmware", "12.25.1020"), W, "firmware 12.25.1020"},
       {"IB-11", fact("ib.rdma_core", "28.0"), W, "libibverbs 28.0 on 1 host"},
@@ -146,7 +149,7 @@ TEST_CASE("IB-07..12: who may use a fabric, and how well") {
       {"IB-12", fact("ib.load.mbits", "69999"), F, "70.0 Gb/s to h3"},
       {"IB-12", unknown("ib.load.mbits", "ib_write_bw (perftest) is not installed"), S, "not installed"},
   };
-  check_rows(rows, healthy);
+  check_rows(rows, healthy_fabric);
 }
 
 TEST_CASE("OPA-01 and EFA-01: only what the job asks for can fail") {
@@ -170,5 +173,5 @@ TEST_CASE("OPA-01 and EFA-01: only what the job asks for can fail") {
       {"EFA-01", both(efa, fact("efa.provider", "no fi_info on PATH")), S, "no fi_info"},
       {"EFA-01", job_env("FI_PROVIDER", "efa"), F, "no EFA adapter"},
   };
-  check_rows(rows, healthy);
+  check_rows(rows, healthy_fabric);
 }

@@ -10,7 +10,7 @@ using namespace ddlrun::tests;
 
 namespace {
 
-void healthy(Facts& facts) {
+void healthy_gpus(Facts& facts) {
   set_gpus(facts);
   facts.set("cuda.runtime", "10.1");
   facts.set("cuda.runtime.source", "/usr/local/cuda/lib64/libcudart.so.10.1");
@@ -86,7 +86,7 @@ TEST_CASE("GPU-01..05: which GPUs, drivers and libraries") {
       {"GPU-05", fact("nccl.cuda", "12"), F, "NCCL 2.18.3 for CUDA 12"},
       {"GPU-05", unknown("nccl.version", "none"), S, "no libnccl.so.2"},
   };
-  check_rows(rows, healthy);
+  check_rows(rows, healthy_gpus);
 }
 
 TEST_CASE("GPU-06..11: health and use") {
@@ -147,7 +147,7 @@ TEST_CASE("GPU-06..11: health and use") {
       {"GPU-11", fact("nvml.3.clock.sm", "1327"), W, "application clock 1327 MHz, 1328 as delivered"},
       {"GPU-11", no_gpu, S, "no NVIDIA GPU"},
   };
-  check_rows(rows, healthy);
+  check_rows(rows, healthy_gpus);
 }
 
 TEST_CASE("GPU-12..17: access and load") {
@@ -218,7 +218,7 @@ TEST_CASE("GPU-12..17: access and load") {
       {"STRESS-02", unknown("nccl.load.busbw", "nccl-tests (all_reduce_perf) is not installed"), S,
        "not installed"},
   };
-  check_rows(rows, healthy);
+  check_rows(rows, healthy_gpus);
 }
 
 TEST_CASE("P2P-01..07: between GPUs, and between a GPU and its cores") {
@@ -286,11 +286,11 @@ TEST_CASE("P2P-01..07: between GPUs, and between a GPU and its cores") {
       {"P2P-07", virtual_machine, P, "virtual machine"},
       {"P2P-07", no_gpu, S, "no NVIDIA GPU"},
   };
-  check_rows(rows, healthy);
+  check_rows(rows, healthy_gpus);
 }
 
 TEST_CASE("remedies name the device that is meant") {
-  DoctorInput input = healthy_hosts(healthy);
+  DoctorInput input = healthy_hosts(healthy_gpus);
   Facts& facts = input.host("h2").facts;
   facts.set("nvml.3.ecc.uncorrected", 1);
   facts.set("nvml.1.mig", "yes");
@@ -308,7 +308,7 @@ TEST_CASE("remedies name the device that is meant") {
 }
 
 TEST_CASE("a gatherer that failed is an error of the checks that need it") {
-  DoctorInput input = healthy_hosts(healthy);
+  DoctorInput input = healthy_hosts(healthy_gpus);
   input.host("h2").facts.set_unknown("device.failed.nvml", "no answer within 8 s");
   input.host("h3").failed_gatherers["devices"] = "no answer within 15 s";
   for (const char* id : {"GPU-06", "GPU-08", "GPU-09", "GPU-10", "GPU-11", "P2P-01", "P2P-02"}) {

@@ -14,7 +14,7 @@ FactTable swap(double total, double available, double swap_total, double swap_fr
           {"mem.swap_bytes", gib(swap_total)},
           {"mem.swap_free_bytes", gib(swap_free)}};
 }
-FactTable cores(const char* count, const char* threads, const char* quota = nullptr) {
+FactTable limited_cores(const char* count, const char* threads, const char* quota = nullptr) {
   FactTable facts{{"cpu.usable_cores", count}, {"cpu.usable_threads", threads}};
   if (quota != nullptr) facts["cgroup.cpu.percent"] = quota;
   return facts;
@@ -50,11 +50,11 @@ TEST_CASE("kernel settings: verdicts at both sides of each threshold") {
       {"LIM-08", "pass", remove_ipc("1000", "0"), batch()},
       {"LIM-08", "pass", remove_ipc("1000", "4"), no_job},
       {"LIM-08", "skip", {}, no_job},
-      {"LIM-09", "pass", cores("8", "16"), job_of(4, 2)},
-      {"LIM-09", "fail", cores("7", "14"), job_of(4, 2)},
-      {"LIM-09", "pass", cores("2", "2"), no_job},
-      {"LIM-09", "pass", cores("8", "8", "800"), job_of(4, 2)},
-      {"LIM-09", "warn", cores("8", "8", "799"), job_of(4, 2)},
+      {"LIM-09", "pass", limited_cores("8", "16"), job_of(4, 2)},
+      {"LIM-09", "fail", limited_cores("7", "14"), job_of(4, 2)},
+      {"LIM-09", "pass", limited_cores("2", "2"), no_job},
+      {"LIM-09", "pass", limited_cores("8", "8", "800"), job_of(4, 2)},
+      {"LIM-09", "warn", limited_cores("8", "8", "799"), job_of(4, 2)},
       {"LIM-09", "skip", {}, job_of(4, 2)},
       {"LIM-10", "skip", {{"mem.huge_pages", "0"}, {"mem.huge_pages_free", "0"}}, no_job},
       {"LIM-10",
@@ -122,7 +122,7 @@ TEST_CASE("remedies of settings name the setting and keep it") {
         std::vector<std::string>{
             "sysctl -w kernel.yama.ptrace_scope=1",
             "echo kernel.yama.ptrace_scope=1 > /etc/sysctl.d/90-ddlrun-kernel.yama.ptrace_scope.conf"});
-  const Finding few = judge_one("LIM-09", cores("7", "14"), job_of(4, 2));
+  const Finding few = judge_one("LIM-09", limited_cores("7", "14"), job_of(4, 2));
   CHECK(few.observed == "7 cores usable (14 hardware threads)");
   CHECK(few.expected == "8 for 4 ranks of 2 cores");
   CHECK(few.remedy.note.find("plan 3 ranks here") != std::string::npos);

@@ -24,7 +24,7 @@ void put_cpu(tests::FakeHost& host, int cpu, const std::string& core, const std:
   host.kernel.cpus.push_back(cpu);
 }
 
-Facts gather(tests::FakeHost& host) {
+Facts gather_core_facts(tests::FakeHost& host) {
   Facts facts;
   System doors = host.system.doors();
   doors.kernel = &host.kernel;
@@ -41,7 +41,7 @@ TEST_CASE("siblings that lie far apart, and a package with another number") {
     put_cpu(host, cpu, fmt::format("{},{}", core, core + 4), package == 0 ? "0-1,4-5" : "2-3,6-7",
             package == 0 ? "0" : "8");
   }
-  const Facts facts = gather(host);
+  const Facts facts = gather_core_facts(host);
   CHECK(facts.is("cores.map", "0: 0,4;1,5\n8: 2,6;3,7"));
   const auto machine = machine_of(facts);
   REQUIRE(machine);
@@ -55,9 +55,9 @@ TEST_CASE("processors that are not ours do not count, as hwloc leaves them out")
   tests::FakeHost host;
   for (const int cpu : {0, 1, 2, 3}) put_cpu(host, cpu, cpu < 2 ? "0-1" : "2-3", "0-3", "0");
   host.kernel.cpus = {1, 2, 3};
-  CHECK(gather(host).is("cores.map", "0: 1;2-3"));
+  CHECK(gather_core_facts(host).is("cores.map", "0: 1;2-3"));
   host.kernel.cpus = {};
-  CHECK_FALSE(gather(host).text("cores.map"));
+  CHECK_FALSE(gather_core_facts(host).text("cores.map"));
 }
 
 TEST_CASE("NUMA nodes inside a package order its cores, as in hwloc") {

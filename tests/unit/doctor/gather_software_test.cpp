@@ -17,7 +17,9 @@ using ddlrun::tests::FakeHost;
 
 namespace {
 
-Facts gather(FakeHost& host, std::string_view name) { return host.gather(software_gatherers(), name); }
+Facts gather_software(FakeHost& host, std::string_view name) {
+  return host.gather(software_gatherers(), name);
+}
 
 std::string library(const std::string& soname, const std::string& version) {
   return ElfImage{{}, "", "", soname}.bytes() + '\0' + "v" + version + '\0' + "more";
@@ -48,7 +50,7 @@ TEST_CASE("the version of Open MPI is read from its libraries, and nothing is ru
   host.system.environment.variables["PATH"] = "/opt/new/bin:/usr/bin";
   install(host, "/usr", "4.1.4");
   install(host, "/opt/new", "4.0.7rc2");
-  const Facts facts = gather(host, "mpi");
+  const Facts facts = gather_software(host, "mpi");
   CHECK(facts.is("mpi.program.mpirun", "/opt/new/bin/mpirun"));
   CHECK(facts.is("mpi.real.mpirun", "/opt/new/bin/orterun"));
   CHECK(facts.is("mpi.vendor", "Open MPI"));
@@ -77,7 +79,7 @@ TEST_CASE("a wrapper is asked") {
     host.system.processes.answer = [&](const Command& command) {
       return command[0] == "/site/bin/mpirun" ? says(row.said) : says("", 1);
     };
-    const Facts facts = gather(host, "mpi");
+    const Facts facts = gather_software(host, "mpi");
     CHECK(facts.text("mpi.version").value_or("") == row.version);
   }
 }
@@ -85,7 +87,7 @@ TEST_CASE("a wrapper is asked") {
 TEST_CASE("no MPI is a fact too") {
   FakeHost host;
   host.system.environment.variables["PATH"] = "/usr/bin";
-  const Facts facts = gather(host, "mpi");
+  const Facts facts = gather_software(host, "mpi");
   CHECK(facts.why_missing("mpi.version") == "no mpirun in PATH");
   CHECK(facts.why_missing("mpi.vendor") == "no MPI in PATH");
 }
@@ -94,7 +96,7 @@ TEST_CASE("parameter files without their comments") {
   FakeHost host;
   host.kernel.who.home = "/home/u";
   host.put("/home/u/.openmpi/mca-params.conf", "# mine\nbtl = tcp,self  # two\n\n   \ncoll=^tuned\n");
-  CHECK(gather(host, "mpi").list("mpi.parameter_files") ==
+  CHECK(gather_software(host, "mpi").list("mpi.parameter_files") ==
         std::vector<std::string_view>{"/home/u/.openmpi/mca-params.conf: btl = tcp,self",
                                       "/home/u/.openmpi/mca-params.conf: coll=^tuned"});
 }
@@ -103,11 +105,11 @@ TEST_CASE("the program: there, its libraries, its contents") {
   FakeHost host;
   host.question.executable = "./train";
   host.question.working_folder = "/job";
-  CHECK(gather(host, "programs").why_missing("program.path") == "no file /job/./train");
+  CHECK(gather_software(host, "programs").why_missing("program.path") == "no file /job/./train");
   host.put("/job/./train", ElfImage{{"libmpi.so.40", "libgone.so"}, "", "/home/u/lib:/opt/lib", ""}.bytes())
       .mode = 0755;
   host.put("/opt/lib/libmpi.so.40", ElfImage{{}, "", "", "libmpi.so.40"}.bytes());
-  Facts facts = gather(host, "programs");
+  Facts facts = gather_software(host, "programs");
   CHECK(facts.is("program.kind", "elf"));
   CHECK(facts.is("program.libmpi", "/opt/lib/libmpi.so.40"));
   CHECK(facts.list("program.missing") == std::vector<std::string_view>{"libgone.so, needed by /job/./train"});
@@ -116,7 +118,7 @@ TEST_CASE("the program: there, its libraries, its contents") {
   const std::string hash(facts.text("program.hash").value());
   CHECK(hash.size() == 16);
   host.put("/job/./train", ElfImage{{"libmpi.so.40", "libgonf.so"}, "", "/home/u/lib:/opt/lib", ""}.bytes());
-  CHECK_FALSE(gather(host, "programs").is("program.hash", hash));
+  CHECK_FALSE(gather_software(host, "programs").is("program.hash", hash));
 }
 
 TEST_CASE("scripts, and what else the words name") {
@@ -127,21 +129,21 @@ TEST_CASE("scripts, and what else the words name") {
   host.question.working_folder = "/job";
   host.put("/usr/bin/run.sh", "#! /opt/py/python3 -u\nprint()\n");
   host.put("/job/train.py", "print(1)\n");
-  const Facts facts = gather(host, "programs");
+  const Facts facts = gather_software(host, "programs");
   CHECK(facts.is("program.kind", "script"));
   CHECK(facts.is("program.interpreter", "missing: /opt/py/python3"));
   CHECK(facts.number("program.file.0.size") == 9);
   CHECK(facts.why_missing("program.file.1.size") == "no file /job/gone.py");
   host.question.executable = "nowhere";
-  CHECK(gather(host, "programs").why_missing("program.path") == "nowhere is not in PATH");
+  CHECK(gather_software(host, "programs").why_missing("program.path") == "nowhere is not in PATH");
 }
 
 TEST_CASE("large files are left to level full") {
   FakeHost host;
   host.question.executable = "/app/big";
   host.put("/app/big", "x").size_bytes = 5u << 20;
-  CHECK(gather(host, "programs").why_missing("program.hash") == "5 MiB: read at level full only");
-  CHECK(gather(host, "program-contents").text("program.hash"));
+  CHECK(gather_software(host, "programs").why_missing("program.hash") == "5 MiB: read at level full only");
+  CHECK(gather_software(host, "program-contents").text("program.hash"));
 }
 
 TEST_CASE("a fingerprint changes with every bit, with the length, with the order of words") {
@@ -178,7 +180,7 @@ TEST_CASE("settings and secrets of the environment") {
                                        {"TOKENIZERS_PARALLELISM", "false"},
                                        {"SLURM_JOB_ID", "12"},
                                        {"LOADEDMODULES", "a:b"}};
-  const Facts facts = gather(host, "environment");
+  const Facts facts = gather_software(host, "environment");
   CHECK(facts.list("environment.settings") ==
         std::vector<std::string_view>{"LD_PRELOAD=/x.so", "NCCL_DEBUG=INFO", "OMPI_MCA_btl=tcp"});
   CHECK(facts.list("environment.secrets") == std::vector<std::string_view>{"HF_TOKEN"});
@@ -233,7 +235,7 @@ TEST_CASE("modes of ssh's files, and forwarding by ssh's own word") {
   host.put("/home/u/.ssh/id_ed25519.pub", "").mode = 0644;
   host.put("/etc/ssh/ssh_config",
            "Include /etc/ssh/ssh_config.d/*.conf\nHost *\n#   ForwardAgent yes\n    SendEnv LANG\n");
-  Facts facts = gather(host, "ssh");
+  Facts facts = gather_software(host, "ssh");
   CHECK(facts.is("ssh.mode.home", "775"));
   CHECK(facts.list("ssh.mode.keys") == std::vector<std::string_view>{"id_ed25519 640"});
   CHECK(facts.is("ssh.key", "/home/u/.ssh/id_ed25519"));
@@ -243,7 +245,7 @@ TEST_CASE("modes of ssh's files, and forwarding by ssh's own word") {
   host.system.processes.answer = [](const Command& command) {
     return says(command.back() == "h2" ? "user u\nforwardagent yes\nforwardx11 no\n" : "forwardagent no\n");
   };
-  facts = gather(host, "ssh");
+  facts = gather_software(host, "ssh");
   CHECK(facts.list("ssh.forward") == std::vector<std::string_view>{"h2 agent"});
   CHECK(host.system.processes.ran.size() == 2);
 }
@@ -253,14 +255,14 @@ TEST_CASE("Slurm's states of the job's hosts") {
   host.question.is_head = true;
   host.question.names = {"n1", "n2.cluster"};
   host.system.environment.variables["PATH"] = "/usr/bin";
-  CHECK_FALSE(gather(host, "scheduler").text("scheduler.slurm.answer"));
+  CHECK_FALSE(gather_software(host, "scheduler").text("scheduler.slurm.answer"));
   CHECK(host.system.processes.ran.empty());
   host.put("/etc/slurm/slurm.conf", "ClusterName=x\nKillWait=90\n");
   host.put("/usr/bin/sinfo", "");
   host.system.processes.answer = [](const Command&) {
     return says("n1|idle|none\nn2|drained|bad disk\nn2|drained|bad disk\nn3|down*|Not responding\n");
   };
-  const Facts facts = gather(host, "scheduler");
+  const Facts facts = gather_software(host, "scheduler");
   CHECK(facts.is("scheduler.slurm.node.n1", "idle"));
   CHECK(facts.is("scheduler.slurm.node.n2", "drained|bad disk"));
   CHECK_FALSE(facts.text("scheduler.slurm.node.n3"));
@@ -272,7 +274,7 @@ TEST_CASE("Slurm's states of the job's hosts") {
     result.err = "slurm_load_partitions: Unable to contact slurm controller (connect failure)\n";
     return result;
   };
-  CHECK(gather(host, "scheduler").why_missing("scheduler.slurm.answer") ==
+  CHECK(gather_software(host, "scheduler").why_missing("scheduler.slurm.answer") ==
         "slurm_load_partitions: Unable to contact slurm controller (connect failure)");
 }
 
@@ -285,13 +287,13 @@ TEST_CASE("Python's torch is read from its files") {
            "__version__ = '2.3.0+cu121'\ndebug = False\ncuda: Optional[str] = '12.1'\n");
   host.kernel.add_folder("/lib/py/nvidia_nccl_cu12-2.20.5.dist-info");
   host.system.processes.answer = [](const Command&) { return says("3.11.2\n/usr\n/lib/none\n/lib/py\n"); };
-  const Facts facts = gather(host, "python");
+  const Facts facts = gather_software(host, "python");
   CHECK(facts.is("python.version", "3.11.2"));
   CHECK(facts.is("python.torch", "2.3.0+cu121"));
   CHECK(facts.is("python.cuda", "12.1"));
   CHECK(facts.is("python.nccl", "2.20.5"));
   host.question.executable = "./train";
-  CHECK(gather(host, "python").all().empty());
+  CHECK(gather_software(host, "python").all().empty());
 }
 
 TEST_CASE("this machine's Open MPI, kernel and processors are those that other tools name") {

@@ -40,7 +40,7 @@ FakeHost over_ssh() {
   return host;
 }
 
-Facts gather(FakeHost& host, std::string_view name) { return host.gather(system_gatherers(), name); }
+Facts gather_system(FakeHost& host, std::string_view name) { return host.gather(system_gatherers(), name); }
 
 }  // namespace
 
@@ -77,7 +77,7 @@ TEST_CASE("limits: ours, and those of the daemon that started us") {
   host.kernel.add("/dev/nvidia0");
   host.kernel.add("/dev/nvidia17");
   host.kernel.add("/dev/nvidiactl");
-  const Facts facts = gather(host, "limits");
+  const Facts facts = gather_system(host, "limits");
   CHECK(facts.is("limit.memlock.soft", "65536"));
   CHECK(facts.is("limit.memlock.hard", "8388608"));
   CHECK(facts.is("limit.nofile.hard", "unlimited"));
@@ -96,7 +96,7 @@ TEST_CASE("limits: ours, and those of the daemon that started us") {
   CHECK(facts.text("limit.container") == std::nullopt);
   host.put("/run/sshd.pid", "31\n");  // another sshd's
   host.put("/.dockerenv", "");
-  const Facts again = gather(host, "limits");
+  const Facts again = gather_system(host, "limits");
   CHECK(again.text("limit.daemon.pid_file") == std::nullopt);
   CHECK(again.is("limit.container", "yes"));
 }
@@ -115,7 +115,7 @@ TEST_CASE("control groups of both versions, the narrowest bound on the way up") 
     host.put("/sys/fs/cgroup/job.slice/pids.max", "600\n");
     host.put("/sys/fs/cgroup/job.slice/pids.current", "400\n");
     host.put("/sys/fs/cgroup/job.slice/cpuset.cpus.effective", "0-3\n");
-    const Facts facts = gather(host, "cgroup");
+    const Facts facts = gather_system(host, "cgroup");
     CHECK(facts.number("cgroup.cpu.percent") == 250);
     CHECK(facts.number("cgroup.memory.bytes") == 1u << 30);
     CHECK(facts.number("cgroup.memory.used") == 4096);
@@ -130,13 +130,13 @@ TEST_CASE("control groups of both versions, the narrowest bound on the way up") 
     host.put("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n");
     host.put("/sys/fs/cgroup/pids/a/pids.max", "100\n");
     host.put("/sys/fs/cgroup/cpuset/a/cpuset.effective_cpus", "0,2\n");
-    const Facts facts = gather(host, "cgroup");
+    const Facts facts = gather_system(host, "cgroup");
     CHECK(facts.number("cgroup.cpu.percent") == std::nullopt);
     CHECK(facts.number("cgroup.memory.bytes") == std::nullopt);
     CHECK(facts.number("cgroup.pids.max") == 100);
     CHECK(facts.is("cgroup.cpuset", "0,2"));
   }
-  SUBCASE("none") { CHECK(gather(host, "cgroup").all().empty()); }
+  SUBCASE("none") { CHECK(gather_system(host, "cgroup").all().empty()); }
 }
 
 TEST_CASE("kernel settings and memory") {
@@ -150,7 +150,7 @@ TEST_CASE("kernel settings and memory") {
   host.put("/sys/devices/system/node/online", "0-1,3\n");
   host.put("/etc/systemd/logind.conf", "[Login]\n#RemoveIPC=no\n");
   host.kernel.who.user = "ddl";
-  Facts facts = gather(host, "kernel");
+  Facts facts = gather_system(host, "kernel");
   CHECK(facts.number("mem.total_bytes") == 24684084ull * 1024);
   CHECK(facts.number("mem.swap_free_bytes") == 1024000);
   CHECK(facts.number("mem.huge_pages_free") == 3);
@@ -164,7 +164,7 @@ TEST_CASE("kernel settings and memory") {
   host.put("/etc/systemd/logind.conf.d/ipc.conf", "[Login]\nRemoveIPC=no\n");
   host.kernel.add_folder("/run/systemd/seats");
   host.put("/var/lib/systemd/linger/ddl", "");
-  facts = gather(host, "kernel");
+  facts = gather_system(host, "kernel");
   CHECK(facts.is("logind.remove_ipc", "no"));
   CHECK(facts.is("logind.runs", "yes"));
   CHECK(facts.is("logind.lingers", "yes"));
@@ -183,7 +183,7 @@ TEST_CASE("processors: threads, cores, frequencies, load") {
   host.put(policy + "scaling_max_freq", "1800000\n");
   host.put(policy + "cpuinfo_max_freq", "3600000\n");
   host.put("/proc/loadavg", "12.34 5.60 0.07 1/234 5678\n");
-  Facts facts = gather(host, "cpu");
+  Facts facts = gather_system(host, "cpu");
   CHECK(facts.is("cpu.usable", "0-1,4-5"));
   CHECK(facts.number("cpu.usable_threads") == 4);
   CHECK(facts.number("cpu.usable_cores") == 2);
@@ -193,7 +193,7 @@ TEST_CASE("processors: threads, cores, frequencies, load") {
   CHECK(facts.number("load.five") == 560);
   host.put("/proc/loadavg", "much\n");
   host.remove("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list");
-  facts = gather(host, "cpu");
+  facts = gather_system(host, "cpu");
   CHECK(facts.number("load.one") == std::nullopt);
   CHECK(facts.number("cpu.usable_cores") == 3);
 }
@@ -209,13 +209,13 @@ TEST_CASE("who else computes: long runners only, not we, not the kernel") {
   add_process(host, 203, "kworker", 'R', 2, 90000, 0);
   add_process(host, 204, "two", 'R', 1, 180000, 10000, 2001);           // two threads
   host.put("/proc/42/stat", stat_line(42, "sh", 'S', 41, 99000, 100));  // our parent
-  CHECK(gather(host, "processes").is("process.hogs", "204 2001 200 two\n200 2000 50 train"));
+  CHECK(gather_system(host, "processes").is("process.hogs", "204 2001 200 two\n200 2000 50 train"));
   host.put("/proc/loadavg", "0.99 1.00 1.00 1/234 5678\n");
-  CHECK(gather(host, "processes").is("process.hogs", ""));  // quick, and the host is idle
+  CHECK(gather_system(host, "processes").is("process.hogs", ""));  // quick, and the host is idle
   host.question.level = Level::full;
-  CHECK(gather(host, "processes").list("process.hogs").size() == 2);
+  CHECK(gather_system(host, "processes").list("process.hogs").size() == 2);
   host.remove("/proc/uptime");
-  CHECK(gather(host, "processes").text("process.hogs") == std::nullopt);
+  CHECK(gather_system(host, "processes").text("process.hogs") == std::nullopt);
 }
 
 TEST_CASE("what hangs: in state D at both ends, without having run") {
@@ -231,7 +231,7 @@ TEST_CASE("what hangs: in state D at both ends, without having run") {
     host.put("/proc/51/status", "Name:\tdd\nvoluntary_ctxt_switches:\t9\n");
     return ProcessResult{};
   };
-  const Facts facts = gather(host, "stuck");
+  const Facts facts = gather_system(host, "stuck");
   CHECK(facts.number("process.zombies") == 1);
   CHECK(facts.is("process.stuck", "50 cp"));
 }
@@ -248,7 +248,7 @@ TEST_CASE("disks: the folder, or the nearest above it, and its mount") {
   host.put("/proc/self/mounts",
            "/dev/vda / ext4 rw 0 0\nnas:/home /home nfs4 rw 0 0\nnas:/r /home/ddl/my\\040run nfs4 ro 0 0\n"
            "x /home/ddl/my\\040runs nfs4 ro 0 0\n");
-  const Facts facts = gather(host, "disks");
+  const Facts facts = gather_system(host, "disks");
   CHECK(facts.is("disk.work.state", "missing"));
   CHECK(facts.is("disk.work.existing", "/home/ddl/my run"));
   CHECK(facts.is("disk.work.writable", "no"));
@@ -293,7 +293,7 @@ TEST_CASE("data: a manifest for each path") {
   host.put("/data/a", "12345");
   host.put("/data/b c", "1");
   host.question.data_paths = {"/data", "/none", "/data/a"};
-  const Facts facts = gather(host, "data");
+  const Facts facts = gather_system(host, "data");
   CHECK(facts.is("data.0.state", "folder"));
   CHECK(facts.number("data.0.files") == 2);
   CHECK(facts.number("data.0.bytes") == 6);
@@ -305,18 +305,18 @@ TEST_CASE("data: a manifest for each path") {
 
 TEST_CASE("the head's file: local folders are not waited for, those of a network are") {
   FakeHost host;
-  CHECK(gather(host, "token").all().empty());
+  CHECK(gather_system(host, "token").all().empty());
   host.question.token_file = "/run/here/.token";
-  CHECK(gather(host, "token").is("dir.token.state", "no folder"));
+  CHECK(gather_system(host, "token").is("dir.token.state", "no folder"));
   host.kernel.add_folder("/run/here");
-  CHECK(gather(host, "token").is("dir.token.state", "not seen"));
+  CHECK(gather_system(host, "token").is("dir.token.state", "not seen"));
   CHECK(host.system.processes.ran.empty());
   host.kernel.disks["/run/here"].type = 0x6969;
   host.system.processes.answer = [&](const Command&) {
     if (host.system.processes.ran.size() == 2) host.put("/run/here/.token", "");
     return ProcessResult{};
   };
-  const Facts facts = gather(host, "token");
+  const Facts facts = gather_system(host, "token");
   CHECK(facts.is("dir.token.state", "seen"));
   CHECK(facts.number("dir.token.waits") == 2);
 }
@@ -325,9 +325,9 @@ TEST_CASE("clock, user, loose files, listeners") {
   FakeHost host;
   host.kernel.clock = {true, 0.000123};
   host.kernel.add("/usr/lib/systemd/system/chrony.service");
-  CHECK(gather(host, "clock").is("clock.synchronised", "yes"));
-  CHECK(gather(host, "clock").number("clock.error_microseconds") == 123);
-  CHECK(gather(host, "clock").is("clock.service", "chrony"));
+  CHECK(gather_system(host, "clock").is("clock.synchronised", "yes"));
+  CHECK(gather_system(host, "clock").number("clock.error_microseconds") == 123);
+  CHECK(gather_system(host, "clock").is("clock.service", "chrony"));
 
   host.kernel.who = {2000, 2000, {2000, 27}, "ddl", "/home/ddl"};
   host.question.working_folder = "/work";
@@ -348,8 +348,8 @@ TEST_CASE("clock, user, loose files, listeners") {
       "   1: 0100007F:22B8 00000000:0000 0A 00000000:00000000 00:00000000 00000000  2000        0 1 1\n"
       "   2: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1\n"
       "   3: 00000000:6D7C 00000000:0000 01 00000000:00000000 00:00000000 00000000  2000        0 1 1\n");
-  Facts facts = gather(host, "user");
-  facts.merge(gather(host, "security"));
+  Facts facts = gather_system(host, "user");
+  facts.merge(gather_system(host, "security"));
   CHECK(facts.number("user.uid") == 2000);
   CHECK(facts.is("user.groups", "2000\n27"));
   CHECK(facts.is(
@@ -360,7 +360,7 @@ TEST_CASE("clock, user, loose files, listeners") {
   CHECK(facts.text("site.kisti") == std::nullopt);
   host.kernel.networks[1].addresses.push_back("150.183.1.1/24");
   host.system.environment.host_name = "login01.ksc.re.kr";
-  facts = gather(host, "user");
+  facts = gather_system(host, "user");
   CHECK(facts.is("listen.public", "yes"));
   CHECK(facts.is("site.kisti", "yes"));
 }

@@ -9,7 +9,7 @@ using namespace ddlrun::doctor;
 
 namespace {
 
-HostInterface port(const std::string& name, const std::string& address, std::uint64_t speed = 10000) {
+HostInterface host_port(const std::string& name, const std::string& address, std::uint64_t speed = 10000) {
   HostInterface interface;
   interface.name = name;
   interface.up = true;
@@ -21,18 +21,18 @@ HostInterface port(const std::string& name, const std::string& address, std::uin
 }
 
 HostInterface loopback() {
-  HostInterface interface = port("lo", "127.0.0.1/8", 0);
+  HostInterface interface = host_port("lo", "127.0.0.1/8", 0);
   interface.loopback = true;
   return interface;
 }
 
-std::vector<HostNetworks> four_hosts(std::uint64_t ib_speed = 10000) {
+std::vector<HostNetworks> four_networked_hosts(std::uint64_t ib_speed = 10000) {
   std::vector<HostNetworks> hosts;
   for (const std::string i : {"1", "2", "3", "4"}) {
-    hosts.push_back(
-        {"node" + i,
-         {loopback(), port("eth0", "10.1.1." + i + "/24"), port("ib0", "10.9.1." + i + "/24", ib_speed)},
-         {"10.1.1." + i}});
+    hosts.push_back({"node" + i,
+                     {loopback(), host_port("eth0", "10.1.1." + i + "/24"),
+                      host_port("ib0", "10.9.1." + i + "/24", ib_speed)},
+                     {"10.1.1." + i}});
   }
   return hosts;
 }
@@ -65,7 +65,7 @@ TEST_CASE("addresses and their networks") {
 }
 
 TEST_CASE("an interface travels as one line; odd lines are refused") {
-  HostInterface interface = port("eth0.100", "10.1.1.2/24");
+  HostInterface interface = host_port("eth0.100", "10.1.1.2/24");
   interface.rdma = "mlx5_0";
   interface.addresses.push_back("fe80::1/64");
   const auto back = parse_interface(render_interface(interface));
@@ -78,7 +78,7 @@ TEST_CASE("an interface travels as one line; odd lines are refused") {
 }
 
 TEST_CASE("alike networks: the one that the hosts' names lead to") {
-  auto hosts = four_hosts();
+  auto hosts = four_networked_hosts();
   NetworkChoice choice = choose_network(hosts, "");
   REQUIRE(choice.network);
   CHECK(choice.network->cidr == "10.1.1.0/24");
@@ -90,7 +90,7 @@ TEST_CASE("alike networks: the one that the hosts' names lead to") {
 }
 
 TEST_CASE("the faster network wins, unless another is asked for") {
-  const auto hosts = four_hosts(100000);
+  const auto hosts = four_networked_hosts(100000);
   CHECK(choose_network(hosts, "").network->cidr == "10.9.1.0/24");
   CHECK(choose_network(hosts, "eth0").network->cidr == "10.1.1.0/24");
   CHECK(choose_network(hosts, "10.1.1.0/24").network->cidr == "10.1.1.0/24");
@@ -102,7 +102,7 @@ TEST_CASE("the faster network wins, unless another is asked for") {
 }
 
 TEST_CASE("a network that does not serve is refused, with the reason") {
-  auto hosts = four_hosts(100000);
+  auto hosts = four_networked_hosts(100000);
   hosts[1].interfaces[2].up = false;
   NetworkChoice choice = choose_network(hosts, "");
   CHECK(choice.network->cidr == "10.1.1.0/24");
@@ -111,16 +111,16 @@ TEST_CASE("a network that does not serve is refused, with the reason") {
   const NetworkChoice asked = choose_network(hosts, "ib0");
   CHECK(!asked.network);
   CHECK(asked.why == "ib0 (10.9.1.0/24) was asked for: down on node2");
-  hosts = four_hosts(100000);
+  hosts = four_networked_hosts(100000);
   hosts[2].interfaces.pop_back();
   hosts[3].interfaces.pop_back();
   CHECK(choose_network(hosts, "").refused.at(0).problem == "no address in it on node3, node4");
 }
 
 TEST_CASE("an address that several hosts have alike leads nowhere") {
-  auto hosts = four_hosts();
+  auto hosts = four_networked_hosts();
   for (auto& host : hosts) {
-    host.interfaces.push_back(port("docker0", "172.17.0.1/16", 100000));
+    host.interfaces.push_back(host_port("docker0", "172.17.0.1/16", 100000));
     host.interfaces.back().hardware += host.host;
   }
   const NetworkChoice choice = choose_network(hosts, "");
@@ -131,7 +131,7 @@ TEST_CASE("an address that several hosts have alike leads nowhere") {
 }
 
 TEST_CASE("interfaces' names may differ between hosts; the network is what counts") {
-  auto hosts = four_hosts();
+  auto hosts = four_networked_hosts();
   hosts[3].interfaces[1].name = "ens3";
   NetworkChoice choice = choose_network(hosts, "");
   CHECK(choice.network->ports[3].interface == "ens3");
@@ -148,9 +148,9 @@ TEST_CASE("interfaces' names may differ between hosts; the network is what count
 }
 
 TEST_CASE("settings: exact names where one begins another, RDMA devices, the host that launches") {
-  auto hosts = four_hosts();
+  auto hosts = four_networked_hosts();
   for (auto& host : hosts) {
-    host.interfaces.push_back(port("eth01", "10.3.1." + host.host.substr(4) + "/24"));
+    host.interfaces.push_back(host_port("eth01", "10.3.1." + host.host.substr(4) + "/24"));
     host.interfaces[1].rdma = "mlx5_0";
   }
   const NetworkChoice choice = choose_network(hosts, "eth0");
@@ -162,17 +162,17 @@ TEST_CASE("settings: exact names where one begins another, RDMA devices, the hos
   CHECK(render_setting(settings[0]) == "--mca btl_tcp_if_include 10.1.1.0/24");
   // an RDMA device elsewhere: UCX is not led away from it
   CHECK(value_of(network_settings(choose_network(hosts, "ib0"), hosts), "UCX_NET_DEVICES").empty());
-  CHECK(value_of(network_settings(choose_network(four_hosts(), "ib0"), four_hosts()), "UCX_NET_DEVICES") ==
-        "ib0");
-  const HostNetworks outside{"login", {port("eth0", "192.168.7.1/24")}, {}};
+  CHECK(value_of(network_settings(choose_network(four_networked_hosts(), "ib0"), four_networked_hosts()),
+                 "UCX_NET_DEVICES") == "ib0");
+  const HostNetworks outside{"login", {host_port("eth0", "192.168.7.1/24")}, {}};
   settings = network_settings(choice, hosts, &outside);
   CHECK(value_of(settings, "oob_tcp_if_include") == "");  // daemons could not call back
-  const HostNetworks inside{"login", {port("eno1", "10.1.1.200/24")}, {}};
+  const HostNetworks inside{"login", {host_port("eno1", "10.1.1.200/24")}, {}};
   CHECK(value_of(network_settings(choice, hosts, &inside), "oob_tcp_if_include") == "10.1.1.0/24");
 }
 
 TEST_CASE("networks of other sizes are other networks; nothing shared is no choice") {
-  auto hosts = four_hosts();
+  auto hosts = four_networked_hosts();
   for (auto& host : hosts) host.interfaces.pop_back();
   hosts[0].interfaces[1].addresses = {"10.1.1.1/16"};
   const NetworkChoice choice = choose_network(hosts, "");

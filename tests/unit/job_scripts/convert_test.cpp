@@ -21,7 +21,7 @@ std::string converted(const std::string& text, Dialect to) {
 }
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-struct Row {
+struct ConvertRow {
   const char* before;
   const char* after;
 };
@@ -29,7 +29,7 @@ struct Row {
 }  // namespace
 
 TEST_CASE("variables of PBS") {
-  const Row rows[] = {
+  const ConvertRow rows[] = {
       {"cd $PBS_O_WORKDIR", "cd \"$SLURM_SUBMIT_DIR\""},
       {"echo \"$PBS_JOBID\"", "echo \"$SLURM_JOB_ID\""},
       {"x=${PBS_JOBID%%.*}", "x=${SLURM_JOB_ID%%.*}"},
@@ -42,7 +42,7 @@ TEST_CASE("variables of PBS") {
       {"mpirun --hostfile mine -n 8 ./a", "mpirun --hostfile mine -n 8 ./a"},
       {"echo \\$PBS_JOBID", "echo \\$PBS_JOBID"},
   };
-  for (const Row& row : rows) {
+  for (const ConvertRow& row : rows) {
     CAPTURE(row.before);
     const std::string text = converted(pbs_head + "cd /\n" + row.before + "\n", Dialect::slurm);
     CHECK(holds(text, "\n" + std::string(row.after) + "\n"));
@@ -50,7 +50,7 @@ TEST_CASE("variables of PBS") {
 }
 
 TEST_CASE("variables and commands of Slurm") {
-  const Row rows[] = {
+  const ConvertRow rows[] = {
       {"cd \"$SLURM_SUBMIT_DIR\"", "cd \"$PBS_O_WORKDIR\""},
       {"echo $SLURM_JOB_ID", "echo \"$PBS_JOBID\""},
       {"for h in $(scontrol show hostnames \"$SLURM_JOB_NODELIST\"); do :; done",
@@ -61,7 +61,7 @@ TEST_CASE("variables and commands of Slurm") {
        "mpirun -n 2 --hostfile \"$PBS_NODEFILE\" --map-by ppr:1:node:PE=8 --bind-to core ./a"},
       {"mpirun -n $SLURM_NTASKS ./a", "mpirun -n \"$SLURM_NTASKS\" ./a"},
   };
-  for (const Row& row : rows) {
+  for (const ConvertRow& row : rows) {
     CAPTURE(row.before);
     const std::string text = converted(slurm_head + row.before + "\n", Dialect::pbs);
     CHECK(holds(text, "\n" + std::string(row.after) + "\n"));
@@ -93,15 +93,15 @@ TEST_CASE("the first line") {
 }
 
 TEST_CASE("nothing is dropped in silence") {
-  const Row rows[] = {{"#PBS -W sandbox=PRIVATE", "sandbox=PRIVATE"},
-                      {"#PBS -l software=x", "software=x"},
-                      {"#PBS -W umask=077", "umask 077"},
-                      {"#PBS -k oe", "-k oe"},
-                      {"#PBS -l place=group=rack", "group=rack"},
-                      {"#PBS -p 5", "-p 5"},
-                      {"#PBS -a 0304", ""},
-                      {"#PBS -W depend=before:3", "before:3"}};
-  for (const Row& row : rows) {
+  const ConvertRow rows[] = {{"#PBS -W sandbox=PRIVATE", "sandbox=PRIVATE"},
+                             {"#PBS -l software=x", "software=x"},
+                             {"#PBS -W umask=077", "umask 077"},
+                             {"#PBS -k oe", "-k oe"},
+                             {"#PBS -l place=group=rack", "group=rack"},
+                             {"#PBS -p 5", "-p 5"},
+                             {"#PBS -a 0304", ""},
+                             {"#PBS -W depend=before:3", "before:3"}};
+  for (const ConvertRow& row : rows) {
     CAPTURE(row.before);
     const auto result = convert_script(
         parse_job_script(std::string("#!/bin/sh\n") + row.before + "\ntrue\n", "f"), Dialect::slurm, nullptr);

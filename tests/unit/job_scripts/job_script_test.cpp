@@ -20,14 +20,14 @@ std::string render(const std::vector<Directive>& directives) {
   return text;
 }
 
-struct Row {
+struct ReadRow {
   const char* text;
   Dialect dialect;
   const char* read;
   const char* unread;
 };
 
-const Row rows[] = {
+const ReadRow read_rows[] = {
     {"#!/bin/sh\n#SBATCH -N2 --time=1:00 -J x\n", Dialect::slurm, "2:9 -N=2;2:13 --time=1:00;2:25 -J=x;", ""},
     {"#SBATCH --nodes 2\n", Dialect::slurm, "1:9 --nodes=2;", ""},
     {"#SBATCH--nodes=2\n", Dialect::slurm, "1:8 --nodes=2;", ""},
@@ -63,7 +63,7 @@ std::string lines_of(const JobScript& script) {
 }  // namespace
 
 TEST_CASE("directives are read as the scheduler reads them") {
-  for (const Row& row : rows) {
+  for (const ReadRow& row : read_rows) {
     CAPTURE(row.text);
     const JobScript script = parse_job_script(row.text, "f");
     const bool here = std::string_view(row.text).starts_with("cat");

@@ -11,19 +11,19 @@ using namespace ddlrun::job_scripts;
 
 namespace {
 
-struct Row {
+struct LintRow {
   const char* id;
   const char* bad;
   const char* good;
 };
 
 // In the shorthand of the table: P and S stand for sound heads of the two systems.
-const std::string pbs_head = "#!/bin/bash\n#PBS -N t\n#PBS -l walltime=1:00:00\n";
-const std::string slurm_head = "#!/bin/bash\n#SBATCH -J t\n#SBATCH --time=1:00:00\n";
+const std::string named_pbs_head = "#!/bin/bash\n#PBS -N t\n#PBS -l walltime=1:00:00\n";
+const std::string named_slurm_head = "#!/bin/bash\n#SBATCH -J t\n#SBATCH --time=1:00:00\n";
 
 std::string unfold(std::string_view text) {
-  if (text.starts_with("P ")) return pbs_head + std::string(text.substr(2));
-  if (text.starts_with("S ")) return slurm_head + std::string(text.substr(2));
+  if (text.starts_with("P ")) return named_pbs_head + std::string(text.substr(2));
+  if (text.starts_with("S ")) return named_slurm_head + std::string(text.substr(2));
   return std::string(text);
 }
 
@@ -35,7 +35,7 @@ bool has(const std::vector<Finding>& findings, std::string_view id) {
                      [id](const Finding& finding) { return finding.id == id; });
 }
 
-const Row rows[] = {
+const LintRow lint_rows[] = {
     {"crlf", "#!/bin/bash\r\n#PBS -N a\r\n", "#!/bin/bash\n#PBS -N a\n"},
     {"byte-order-mark", "\xEF\xBB\xBF#!/bin/bash\n", "#!/bin/bash\n"},
     {"odd-blank",
@@ -168,7 +168,7 @@ exit 0
 }  // namespace
 
 TEST_CASE("each finding where it belongs, and not beside") {
-  for (const Row& row : rows) {
+  for (const LintRow& row : lint_rows) {
     CAPTURE(row.id);
     CAPTURE(row.bad);
     CAPTURE(row.good);
@@ -290,7 +290,7 @@ TEST_CASE("the centre's rules") {
 }
 
 TEST_CASE("a report of thousands of one kind is short") {
-  std::string text = pbs_head;
+  std::string text = named_pbs_head;
   for (int i = 0; i < 5000; ++i) text += "cd $PBS_O_WORKDIR\n";
   CHECK(lint(text).size() <= 60);
 }

@@ -33,13 +33,13 @@ TEST_CASE("times and sizes") {
 
 namespace {
 
-struct Row {
+struct RequestRow {
   const char* pbs;
   const char* slurm;  // every line is asked for
 };
 
 // From the manuals of qsub and sbatch.
-const Row to_slurm[] = {
+const RequestRow to_slurm[] = {
     {"#PBS -l select=4:ncpus=68:mpiprocs=1:ompthreads=68\n#PBS -l place=scatter",
      "--nodes=4\n--ntasks-per-node=1\n--cpus-per-task=68"},
     {"#PBS -l select=2:ncpus=40:mpiprocs=4:ompthreads=10:mem=64gb",
@@ -85,7 +85,7 @@ void check_lines(const std::string& text, std::string wanted, const char* sentin
   }
 }
 
-const Row to_pbs[] = {
+const RequestRow to_pbs[] = {
     {"-l select=2:ncpus=32:mpiprocs=4:ompthreads=8\n-l place=scatter",
      "#SBATCH -N 2 --ntasks-per-node=4 -c 8"},
     {"-l select=8:ncpus=2:mpiprocs=1:ompthreads=2\n-l place=free", "#SBATCH --ntasks=8 --cpus-per-task=2"},
@@ -112,7 +112,7 @@ const Row to_pbs[] = {
 }  // namespace
 
 TEST_CASE("PBS directives have their Slurm counterparts") {
-  for (const Row& row : to_slurm) {
+  for (const RequestRow& row : to_slurm) {
     CAPTURE(row.pbs);
     const auto script = parse_job_script(std::string("#!/bin/bash\n") + row.pbs + "\ncd /\ntrue\n", "f");
     check_lines(convert_script(script, Dialect::slurm, nullptr).text, row.slurm, "#SBATCH");
@@ -120,7 +120,7 @@ TEST_CASE("PBS directives have their Slurm counterparts") {
 }
 
 TEST_CASE("Slurm directives have their PBS counterparts") {
-  for (const Row& row : to_pbs) {
+  for (const RequestRow& row : to_pbs) {
     CAPTURE(row.slurm);
     const auto script = parse_job_script(std::string("#!/bin/bash\n") + row.slurm + "\ntrue\n", "f");
     check_lines(convert_script(script, Dialect::pbs, nullptr).text, row.pbs, "#PBS");

@@ -10,16 +10,16 @@ using launch::render_place_marker;
 
 namespace {
 
-const PlaceReport report{3, 1, "h2", {0, 1, 2, 3, 16, 17}};
-const std::string marker = "ddlrun-place token=T1 rank=3 local=1 host=h2 pus=0-3,16-17;\n";
+const PlaceReport place_report{3, 1, "h2", {0, 1, 2, 3, 16, 17}};
+const std::string place_line = "ddlrun-place token=T1 rank=3 local=1 host=h2 pus=0-3,16-17;\n";
 
 }  // namespace
 
 TEST_CASE("a marker is one line and is read back") {
-  CHECK(render_place_marker("T1", report) == marker);
-  const auto found = find_place_marker(marker, "T1");
+  CHECK(render_place_marker("T1", place_report) == place_line);
+  const auto found = find_place_marker(place_line, "T1");
   REQUIRE(found.report);
-  CHECK(*found.report == report);
+  CHECK(*found.report == place_report);
   CHECK(found.rest.empty());
   const PlaceReport unknown{0, std::nullopt, "h", {}};
   CHECK(find_place_marker(render_place_marker("T1", unknown), "T1").report == unknown);
@@ -30,14 +30,14 @@ TEST_CASE("what stands around a marker belongs to others, byte for byte") {
     std::string line, rest;
   };
   for (const Row& row :
-       {Row{"[1,3]<stderr>:" + marker, ""}, Row{"[prterun-h1-77@1,3]<stderr>: " + marker, ""},
-        Row{"half a line" + marker, "half a line"},
-        Row{"[1,0]<stderr>:half[1,3]<stderr>:" + marker, "[1,0]<stderr>:half"},
-        Row{"<stderr>:" + marker, "<stderr>:"}, Row{marker.substr(0, marker.size() - 1), ""},
-        Row{marker.substr(0, marker.size() - 1) + "more\n", "more\n"}}) {
+       {Row{"[1,3]<stderr>:" + place_line, ""}, Row{"[prterun-h1-77@1,3]<stderr>: " + place_line, ""},
+        Row{"half a line" + place_line, "half a line"},
+        Row{"[1,0]<stderr>:half[1,3]<stderr>:" + place_line, "[1,0]<stderr>:half"},
+        Row{"<stderr>:" + place_line, "<stderr>:"}, Row{place_line.substr(0, place_line.size() - 1), ""},
+        Row{place_line.substr(0, place_line.size() - 1) + "more\n", "more\n"}}) {
     CAPTURE(row.line);
     const auto found = find_place_marker(row.line, "T1");
-    CHECK(found.report == report);
+    CHECK(found.report == place_report);
     CHECK(found.rest == row.rest);
   }
 }

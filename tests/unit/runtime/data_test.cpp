@@ -58,7 +58,7 @@ ImageSet tiny_set(Bytes pixels, Bytes labels) {
   ImageSet set;
   set.shape = {1, 1, static_cast<int>(pixels.size() / labels.size())};
   set.pixels = std::move(pixels);
-  set.labels = std::move(labels);
+  set.labels.assign(labels.begin(), labels.end());
   return set;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The CPU engine against finite differences of a reference net in doubles, and the loss against closed forms.
-#include "runtime/cpu_engine.hpp"
-#include "runtime/random.hpp"
-#include "tests/unit/runtime/reference_net.hpp"
+#include "tests/unit/runtime/engine_checks.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,63 +8,6 @@
 #include <limits>
 
 namespace ddlrun::runtime {
-namespace {
-
-struct Sample {
-  std::vector<float> images;
-  std::vector<std::uint8_t> labels;
-};
-
-Sample make_sample(const Net& net, std::size_t count) {
-  Random random(5);
-  Sample sample;
-  for (std::size_t i = 0; i < count * net.input.count(); ++i) {
-    sample.images.push_back(static_cast<float>(2.0 * random.uniform() - 1.0));
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    sample.labels.push_back(static_cast<std::uint8_t>(random.below(static_cast<std::uint64_t>(net.classes))));
-  }
-  return sample;
-}
-
-// Random weights and biases, so that no gradient is zero by construction.
-std::vector<float> make_parameters(const Net& net) {
-  std::vector<float> parameters = initial_parameters(net, 11);
-  Random random(12);
-  for (float& value : parameters) value += static_cast<float>(0.2 * random.uniform() - 0.1);
-  return parameters;
-}
-
-// Compares up to 400 evenly spread partial derivatives with central differences in doubles.
-void check_gradients(const Net& net, std::size_t batch) {
-  std::vector<float> parameters = make_parameters(net);
-  std::vector<float> gradients(parameters.size(), -1.0F);
-  const Sample sample = make_sample(net, batch);
-  const auto engine = make_cpu_engine(net, batch, parameters, gradients);
-  const auto scale = static_cast<float>(1.0 / static_cast<double>(batch));
-  const LossSum sum = engine->train_batch(sample.images, sample.labels, scale);
-  std::vector<double> exact(parameters.begin(), parameters.end());
-  CHECK(sum.loss == doctest::Approx(reference::loss(net, sample.images, sample.labels, exact)).epsilon(1e-5));
-  const std::size_t stride = parameters.size() / 400 + 1;
-  constexpr double probe = 1e-6;
-  for (std::size_t i = 0; i < parameters.size(); i += stride) {
-    const double here = exact[i];
-    exact[i] = here + probe;
-    const double above = reference::loss(net, sample.images, sample.labels, exact);
-    exact[i] = here - probe;
-    const double below = reference::loss(net, sample.images, sample.labels, exact);
-    exact[i] = here;
-    const double expected = (above - below) / (2.0 * probe) / static_cast<double>(batch);
-    CHECK_MESSAGE(std::abs(gradients[i] - expected) < 2e-5 + 1e-3 * std::abs(expected), net.name,
-                  " parameter ", i, ": ", gradients[i], " instead of ", expected);
-  }
-}
-
-Net make_net(const char* name, Shape input, std::vector<Layer> layers) {
-  return plan_net(name, input, layers);
-}
-
-}  // namespace
 
 TEST_CASE("engine: gradients of each layer") {
   check_gradients(make_net("linear", {1, 3, 4}, {linear(5)}), 3);
@@ -94,7 +35,7 @@ TEST_CASE("engine: a batch's gradient is the sum of its halves'") {
   make_cpu_engine(net, 8, parameters, whole)->train_batch(sample.images, sample.labels, 0.125F);
   const auto engine = make_cpu_engine(net, 4, parameters, half);
   const std::span<const float> images = sample.images;
-  const std::span<const std::uint8_t> labels = sample.labels;
+  const std::span<const Label> labels = sample.labels;
   std::vector<float> sum(parameters.size(), 0.0F);
   for (const std::size_t part : {0U, 1U}) {
     engine->train_batch(images.subspan(part * images.size() / 2, images.size() / 2),
@@ -118,20 +59,20 @@ TEST_CASE("engine: evaluation agrees with training's forward pass and takes shor
 
 TEST_CASE("loss: closed forms") {
   const std::vector<float> zeros(20, 0.0F);
-  const std::vector<std::uint8_t> labels{3, 9};
+  const std::vector<Label> labels{3, 9};
   std::vector<float> gradients(20);
   CHECK(softmax_cross_entropy(zeros, labels, 10, 1.0F, gradients).loss ==
         doctest::Approx(2.0 * std::log(10.0)));
   CHECK(gradients[0] == doctest::Approx(0.1));
   CHECK(gradients[3] == doctest::Approx(-0.9));
   const std::vector<float> two{std::log(3.0F), 0.0F};  // probabilities 3/4 and 1/4
-  const LossSum right = softmax_cross_entropy(two, std::vector<std::uint8_t>{0}, 2, 2.0F, gradients);
+  const LossSum right = softmax_cross_entropy(two, std::vector<Label>{0}, 2, 2.0F, gradients);
   CHECK(right.loss == doctest::Approx(std::log(4.0 / 3.0)));
   CHECK(right.correct == 1);
   CHECK(gradients[0] == doctest::Approx(-0.5));
   CHECK(gradients[1] == doctest::Approx(0.5));
   const std::vector<float> huge{1e30F, -1e30F};  // no overflow
-  CHECK(softmax_cross_entropy(huge, std::vector<std::uint8_t>{0}, 2, 1.0F, {}).loss == 0.0);
+  CHECK(softmax_cross_entropy(huge, std::vector<Label>{0}, 2, 1.0F, {}).loss == 0.0);
 }
 
 TEST_CASE("loss: a row that is not finite gives NaN and is not counted as right") {
@@ -139,8 +80,8 @@ TEST_CASE("loss: a row that is not finite gives NaN and is not counted as right"
     for (const std::size_t where : {0U, 1U, 2U}) {
       std::vector<float> logits{1.0F, 2.0F, 3.0F};
       logits[where] = bad;
-      for (const std::uint8_t label : {0, 1, 2}) {
-        const LossSum sum = softmax_cross_entropy(logits, std::vector<std::uint8_t>{label}, 3, 1.0F, {});
+      for (const Label label : {0, 1, 2}) {
+        const LossSum sum = softmax_cross_entropy(logits, std::vector<Label>{label}, 3, 1.0F, {});
         CHECK(!std::isfinite(sum.loss));
         CHECK(sum.correct == 0);
       }

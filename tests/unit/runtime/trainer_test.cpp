@@ -59,11 +59,11 @@ class FaultyEngine : public Engine {
  public:
   FaultyEngine(std::span<float> gradients, bool bad_loss, bool bad_gradient)
       : gradients_(gradients), bad_loss_(bad_loss), bad_gradient_(bad_gradient) {}
-  LossSum train_batch(std::span<const float>, std::span<const std::uint8_t>, float) override {
+  LossSum train_batch(std::span<const float>, std::span<const Label>, float) override {
     if (bad_gradient_) gradients_[1] = std::numeric_limits<float>::infinity();
     return {bad_loss_ ? std::nan("") : 1.0, 0};
   }
-  LossSum evaluate(std::span<const float>, std::span<const std::uint8_t>) override { return {}; }
+  LossSum evaluate(std::span<const float>, std::span<const Label>) override { return {}; }
   std::size_t evaluation_batch() const override { return 100; }
 
  private:

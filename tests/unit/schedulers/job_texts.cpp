@@ -78,6 +78,7 @@ void add_surroundings(Lines& lines, const JobSpec& job) {
   lines.say("working_folder", job.working_folder);
   constexpr const char* launchers[] = {"ddlrun", "srun", "none"};
   if (job.launcher != Launcher::ddlrun) lines.say("launcher", launchers[static_cast<int>(job.launcher)]);
+  lines.add("srun_mpi", job.srun_mpi, std::string("pmix"));
   constexpr const char* levels[] = {"off", "warn", "stop"};
   if (job.doctor != DoctorLevel::stop) lines.say("doctor", levels[static_cast<int>(job.doctor)]);
   lines.add("affinity", job.affinity, std::string("auto"));
@@ -99,6 +100,7 @@ void add_life(Lines& lines, const JobSpec& job) {
   lines.add("mail", job.mail, std::string());
   lines.add("mail_events", job.mail_events, std::string());
   lines.add("output", job.output, std::string());
+  lines.add("template", job.script_template, std::string());
   lines.add("directive", job.directives);
 }
 

@@ -18,9 +18,9 @@ using tests::recorded_file;
 namespace {
 
 using S = JobState;
-const auto pbs = make_scheduler(SchedulerKind::pbs);
+const auto pbs_scheduler = make_scheduler(SchedulerKind::pbs);
 
-struct Row {
+struct AnswerRow {
   const char* file;
   const char* id;
   JobState state;
@@ -33,7 +33,7 @@ struct Row {
 };
 
 constexpr const char* kFour = "minsky1/0*68+minsky2/0*68+minsky3/0*68+minsky4/0*68";
-const Row kRows[] = {
+const AnswerRow kRows[] = {
     {"02_qstat_R", "0.minsky1", S::running, {}, 0, "R", "Job run at Sat Nov 21", "", kFour},
     {"07_all", "1.minsky1", S::queued, {}, 0, "Q", "Can Never Run", "asks for 340 ncpus, there are 272", ""},
     {"07_all", "2.minsky1", S::held, {}, 0, "H", "Hold_Types=u", "qrls 2.minsky1", ""},
@@ -50,7 +50,7 @@ const Row kRows[] = {
      "minsky1/0"},
 };
 
-void check_row(const Row& row, const JobStatus& status) {
+void check_row(const AnswerRow& row, const JobStatus& status) {
   CAPTURE(row.file);
   CAPTURE(row.id);
   CHECK(status.id == row.id);
@@ -78,9 +78,9 @@ JobStatus told(const std::string& fields) {
 }  // namespace
 
 TEST_CASE("recorded JSON") {
-  for (const Row& row : kRows) {
+  for (const AnswerRow& row : kRows) {
     const FakeAsk ask{{{"qstat -x -t -f -F json", recorded("pbs/" + std::string(row.file) + ".json")}}};
-    check_row(row, pbs->read_states(std::vector<JobId>{row.id}, ask).at(row.id));
+    check_row(row, pbs_scheduler->read_states(std::vector<JobId>{row.id}, ask).at(row.id));
     CHECK(ask.asked->size() == 1);
   }
 }
@@ -98,22 +98,22 @@ TEST_CASE("the same jobs from the folded text") {
         CHECK(other.attributes == job.attributes);
       }
     }
-    for (const Row& row : kRows)
+    for (const AnswerRow& row : kRows)
       if (row.file == file) check_row(row, status_of(row.id, text, pbs_status, "unknown"));
   }
 }
 
 TEST_CASE("one question for all, the unknown among them") {
   const FakeAsk ask{{{"qstat -x -t -f -F json 0.minsky1 9999.minsky1", recorded("pbs/11_mixed.json")}}};
-  const auto states = pbs->read_states(std::vector<JobId>{"0.minsky1", "9999.minsky1"}, ask);
+  const auto states = pbs_scheduler->read_states(std::vector<JobId>{"0.minsky1", "9999.minsky1"}, ask);
   CHECK(states.at("0.minsky1").exit_status == 4);
   CHECK(states.at("9999.minsky1").state == S::unknown);
   CHECK_FALSE(states.at("9999.minsky1").explained.empty());
   const FakeAsk none{{{"qstat", recorded("pbs/10_unknown.json")}}};
-  CHECK(pbs->read_states(std::vector<JobId>{"9999"}, none).at("9999").state == S::unknown);
+  CHECK(pbs_scheduler->read_states(std::vector<JobId>{"9999"}, none).at("9999").state == S::unknown);
   const FakeAsk finished{{{"qstat", recorded("pbs/09_finished_nox.txt")}}};
-  CHECK(pbs->read_states(std::vector<JobId>{"0"}, finished).at("0").state == S::unknown);
-  CHECK(pbs->read_states({}, FakeAsk{}).empty());
+  CHECK(pbs_scheduler->read_states(std::vector<JobId>{"0"}, finished).at("0").state == S::unknown);
+  CHECK(pbs_scheduler->read_states({}, FakeAsk{}).empty());
 }
 
 TEST_CASE("an id may be asked for without its server, or with its long name") {
@@ -228,7 +228,7 @@ TEST_CASE("JSON as PBS really writes it") {
 
 TEST_CASE("broken JSON, an old qstat or no history: the question is put again") {
   const auto state = [](const FakeAsk& ask) {
-    return pbs->read_states(std::vector<JobId>{"0"}, ask).at("0");
+    return pbs_scheduler->read_states(std::vector<JobId>{"0"}, ask).at("0");
   };
   const ProcessResult text = recorded("pbs/08_x_all.txt");
   const FakeAsk broken{
@@ -252,7 +252,7 @@ TEST_CASE("a server that is down is no finding about a job") {
        {recorded("pbs/23_server_down_qstat.txt"), answered("", 255), answered("", 1)}) {
     const FakeAsk ask{{{"qstat", answer}}};
     try {
-      pbs->read_states(std::vector<JobId>{"0.minsky1"}, ask);
+      pbs_scheduler->read_states(std::vector<JobId>{"0.minsky1"}, ask);
       FAIL("an answer from nowhere");
     } catch (const Error& error) {
       CHECK(error.kind() == ErrorKind::unreachable);
@@ -265,12 +265,12 @@ TEST_CASE("recorded submissions") {
       {"01_qsub", "0.minsky1"},         {"03_qsub_big", "1.minsky1"}, {"04_qsub_hold", "2.minsky1"},
       {"05_qsub_array", "3[].minsky1"}, {"06_qsub_dep", "4.minsky1"}, {"14_qsub", "5.minsky1"}};
   for (const auto& [file, id] : good)
-    CHECK(pbs->read_submission(recorded("pbs/" + std::string(file) + ".out")) == id);
-  CHECK(pbs->read_submission(answered("quota: 4 h left\n12.pbs-1.site.example\n")) ==
+    CHECK(pbs_scheduler->read_submission(recorded("pbs/" + std::string(file) + ".out")) == id);
+  CHECK(pbs_scheduler->read_submission(answered("quota: 4 h left\n12.pbs-1.site.example\n")) ==
         "12.pbs-1.site.example");
   for (const char* bad : {"", "ok", "12.", "12[.s", "x.minsky1", "1 2", "3[a].s"}) {
     CAPTURE(bad);
-    CHECK_THROWS_AS(pbs->read_submission(answered(bad)), Error);
+    CHECK_THROWS_AS(pbs_scheduler->read_submission(answered(bad)), Error);
   }
 }
 
@@ -305,7 +305,7 @@ TEST_CASE("refusals of qsub, by the words and exit statuses that OpenPBS gave") 
   for (const Refused& row : rows) {
     CAPTURE(row.answer.err);
     try {
-      pbs->read_submission(row.answer);
+      pbs_scheduler->read_submission(row.answer);
       FAIL("it was taken for a success");
     } catch (const Error& error) {
       CHECK(error.kind() == row.kind);
@@ -336,16 +336,15 @@ TEST_CASE("comments of waiting jobs, for people") {
 }
 
 TEST_CASE("cancelling") {
-  CHECK(pbs->cancel_command("3[].minsky1") == Command{"qdel", "3[].minsky1"});
-  CHECK(pbs->read_cancellation("1.s", recorded("pbs/12_qdel_q.out")).find("being cancelled") !=
+  CHECK(pbs_scheduler->cancel_command("3[].minsky1") == Command{"qdel", "3[].minsky1"});
+  CHECK(pbs_scheduler->read_cancellation("1.s", recorded("pbs/12_qdel_q.out")).find("being cancelled") !=
         std::string::npos);
-  CHECK(pbs->read_cancellation("5.s", recorded("pbs/15_qdel.out")).find("being cancelled") !=
+  CHECK(pbs_scheduler->read_cancellation("5.s", recorded("pbs/15_qdel.out")).find("being cancelled") !=
         std::string::npos);
-  CHECK(pbs->read_cancellation("9.s", answered("", 153, "qdel: Unknown Job Id 9.s\n")).find("already over") !=
-        std::string::npos);
-  CHECK(
-      pbs->read_cancellation("9.s", answered("", 35, "qdel: Job has finished 9.s\n")).find("already over") !=
-      std::string::npos);
-  CHECK_THROWS_AS(pbs->read_cancellation("9.s", answered("", 159, "qdel: Unauthorized Request  9.s\n")),
-                  Error);
+  CHECK(pbs_scheduler->read_cancellation("9.s", answered("", 153, "qdel: Unknown Job Id 9.s\n"))
+            .find("already over") != std::string::npos);
+  CHECK(pbs_scheduler->read_cancellation("9.s", answered("", 35, "qdel: Job has finished 9.s\n"))
+            .find("already over") != std::string::npos);
+  CHECK_THROWS_AS(
+      pbs_scheduler->read_cancellation("9.s", answered("", 159, "qdel: Unauthorized Request  9.s\n")), Error);
 }

@@ -13,7 +13,7 @@ using namespace ddlrun::schedulers;
 
 namespace {
 
-const JobFolder folder{"/scratch/me/job"};
+const JobFolder job_folder{"/scratch/me/job"};
 
 JobSpec job_of(SchedulerKind kind) {
   JobSpec job;
@@ -27,16 +27,16 @@ JobSpec job_of(SchedulerKind kind) {
 }
 
 Script render(const JobSpec& job, const templates::SiteProfile& site = {}) {
-  if (job.scheduler == SchedulerKind::slurm) return render_slurm(job, folder, site);
-  return job.scheduler == SchedulerKind::pbs ? render_pbs(job, folder, site)
-                                             : render_torque(job, folder, site);
+  if (job.scheduler == SchedulerKind::slurm) return render_slurm(job, job_folder, site);
+  return job.scheduler == SchedulerKind::pbs ? render_pbs(job, job_folder, site)
+                                             : render_torque(job, job_folder, site);
 }
 
 bool has(const Script& script, const std::string& line) {
   return std::find(script.directives.begin(), script.directives.end(), line) != script.directives.end();
 }
 
-struct Row {
+struct DirectiveRow {
   SchedulerKind kind;
   std::function<void(JobSpec&)> change;
   std::string line;  // "": refused
@@ -46,8 +46,8 @@ constexpr SchedulerKind slurm = SchedulerKind::slurm, pbs = SchedulerKind::pbs,
                         torque = SchedulerKind::torque;
 
 // Each row's line is in the script; an empty one: the job is refused.
-void check_rows(const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
+void check_directives(const std::vector<DirectiveRow>& rows) {
+  for (const DirectiveRow& row : rows) {
     JobSpec job = job_of(row.kind);
     row.change(job);
     CAPTURE(row.line);
@@ -61,7 +61,7 @@ void check_rows(const std::vector<Row>& rows) {
 }  // namespace
 
 TEST_CASE("the shape in each dialect") {
-  const std::vector<Row> rows{
+  const std::vector<DirectiveRow> rows{
       {slurm, [](JobSpec&) {}, "--nodes=4"},
       {slurm, [](JobSpec&) {}, "--cpus-per-task=60"},
       {slurm, [](JobSpec& job) { job.hardware_threads_per_core = 4; }, "--cpus-per-task=240"},
@@ -107,11 +107,11 @@ TEST_CASE("the shape in each dialect") {
        },
        "-l mem=1gb"},
   };
-  check_rows(rows);
+  check_directives(rows);
 }
 
 TEST_CASE("place, payer and life in each dialect") {
-  const std::vector<Row> rows{
+  const std::vector<DirectiveRow> rows{
       {slurm, [](JobSpec& job) { job.walltime_seconds = 360000; }, "--time=100:00:00"},
       {slurm, [](JobSpec& job) { job.queue = "normal,debug"; }, "--partition=normal,debug"},
       {slurm, [](JobSpec& job) { job.queue = "a b"; }, ""},
@@ -198,7 +198,7 @@ TEST_CASE("place, payer and life in each dialect") {
        "-t 0,2,4"},
       {torque, [](JobSpec& job) { job.project = "p1"; }, ""},
   };
-  check_rows(rows);
+  check_directives(rows);
 }
 
 TEST_CASE("what a site wants is in every script, and -V in none") {
@@ -248,13 +248,13 @@ TEST_CASE("what cannot be started is refused") {
   CHECK_THROWS_AS(render(job), Error);
   job = job_of(SchedulerKind::local);
   job.array = ArrayRange{0, 1, 1, 0};
-  CHECK_THROWS_AS(render_local(job, folder, {}), Error);
+  CHECK_THROWS_AS(render_local(job, job_folder, {}), Error);
 }
 
 TEST_CASE("a user's template gets the job's words") {
   JobSpec job = job_of(slurm);
   job.environment = {"A=secret"};
-  const auto values = template_values(job, folder);
+  const auto values = template_values(job, job_folder);
   CHECK(values.at("launch") ==
         std::vector<std::string>{"ddlrun", "launch", "1x2x2", "--threads", "60", "-x", "A", "--", "./train"});
   CHECK(values.at("nodes") == std::vector<std::string>{"4"});

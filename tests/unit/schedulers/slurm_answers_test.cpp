@@ -101,6 +101,31 @@ TEST_CASE("recorded squeue: what waits, runs and ended") {
       CHECK_FALSE(status.explained.empty());
     }
   CHECK(parse_squeue(recorded("slurm/10_unknown_squeue.txt").out).empty());
+  const auto rows =
+      parse_squeue("1-02:03:04;normal|7|RUNNING|n[1-2]|a|b\n0:00;long,short|8|PENDING||Priority\n");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].queue == "normal");
+  CHECK(rows[0].run_seconds == 93784);
+  CHECK(rows[0].reason == "a|b");
+  CHECK(rows[1].queue == "long,short");
+  CHECK_FALSE(rows[1].run_seconds.has_value());
+  const auto accounted = parse_sacct("7|COMPLETED|0:0|n1|normal|00:01:10\n");
+  CHECK(accounted.at(0).queue == "normal");
+  CHECK(accounted.at(0).run_seconds == 70);
+  struct Elapsed {
+    std::string text;
+    std::optional<std::uint64_t> seconds;
+  };
+  for (const Elapsed& row : std::vector<Elapsed>{{"42", 42},
+                                                 {"3:04", 184},
+                                                 {"02:03:04", 7384},
+                                                 {"", {}},
+                                                 {"INVALID", {}},
+                                                 {"1:2:3:4", {}},
+                                                 {"x-1:00", {}}}) {
+    CAPTURE(row.text);
+    CHECK(parse_elapsed(row.text) == row.seconds);
+  }
   CHECK(parse_squeue("CLUSTER: west\n7|RUNNING|n1|a|b\n").at(0).reason == "a|b");
 }
 

@@ -16,7 +16,7 @@ using tests::recorded_file;
 namespace {
 
 using S = JobState;
-const auto slurm = make_scheduler(SchedulerKind::slurm);
+const auto slurm_scheduler = make_scheduler(SchedulerKind::slurm);
 
 // The rows of a recorded `scontrol -o show job` that one job's question would show.
 ProcessResult shown(const std::string& file, const std::string& id) {
@@ -34,7 +34,7 @@ const ProcessResult kNoAccounting = recorded("slurm/24_sacct_none.txt");
 const ProcessResult kUnknown = recorded("slurm/28_scontrol_unknown.txt");
 
 JobStatus ask_one(const JobId& id, const FakeAsk& ask) {
-  return slurm->read_states(std::vector<JobId>{id}, ask).at(id);
+  return slurm_scheduler->read_states(std::vector<JobId>{id}, ask).at(id);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ JobStatus ask_one(const JobId& id, const FakeAsk& ask) {
 TEST_CASE("jobs that wait or run cost one question, however many") {
   const FakeAsk ask{{{"squeue --me", recorded("slurm/20_squeue_early.txt")}}};
   const std::vector<JobId> ids = {"3", "4", "5", "9", "10", "12", "6", "6_5"};
-  const auto states = slurm->read_states(ids, ask);
+  const auto states = slurm_scheduler->read_states(ids, ask);
   CHECK(ask.asked->size() == 1);
   CHECK(states.size() == ids.size());
   CHECK(states.at("3").state == S::running);
@@ -84,7 +84,7 @@ TEST_CASE("what the controller has forgotten is asked of the accounting, once fo
   const FakeAsk ask{{{"squeue --me", answered("")},
                      {"sacct -X -n -P -j 3,5,7,99", answered(accounted)},
                      {"scontrol -o show job 99", kUnknown}}};
-  const auto states = slurm->read_states(std::vector<JobId>{"3", "5", "7", "99"}, ask);
+  const auto states = slurm_scheduler->read_states(std::vector<JobId>{"3", "5", "7", "99"}, ask);
   CHECK(ask.asked->size() == 3);
   CHECK(states.at("3").state == S::cancelled);
   CHECK(states.at("3").word == "CANCELLED by 2000");
@@ -160,17 +160,17 @@ TEST_CASE("an old squeue without --me is asked for all") {
 TEST_CASE("a job of another cluster is asked for there") {
   const FakeAsk ask{{{"squeue -M west --me", answered("CLUSTER: west\n3|RUNNING|w1|None\n")},
                      {"squeue --me", answered("3|PENDING||Priority\n")}}};
-  const auto states = slurm->read_states(std::vector<JobId>{"3;west", "3"}, ask);
+  const auto states = slurm_scheduler->read_states(std::vector<JobId>{"3;west", "3"}, ask);
   CHECK(states.at("3;west").state == S::running);
   CHECK(states.at("3;west").id == "3;west");
   CHECK(states.at("3").state == S::queued);
-  CHECK(slurm->cancel_command("3;west") == Command{"scancel", "-M", "west", "-v", "3"});
+  CHECK(slurm_scheduler->cancel_command("3;west") == Command{"scancel", "-M", "west", "-v", "3"});
 }
 
 TEST_CASE("recorded cancellations") {
-  CHECK(slurm->cancel_command("8") == Command{"scancel", "-v", "8"});
+  CHECK(slurm_scheduler->cancel_command("8") == Command{"scancel", "-v", "8"});
   const auto said = [](const char* file) {
-    return slurm->read_cancellation("8", recorded("slurm/" + std::string(file) + ".txt"));
+    return slurm_scheduler->read_cancellation("8", recorded("slurm/" + std::string(file) + ".txt"));
   };
   CHECK(said("22_scancel_v").find("being cancelled") != std::string::npos);
   CHECK(said("22_scancel_v_array").find("being cancelled") != std::string::npos);
@@ -178,7 +178,7 @@ TEST_CASE("recorded cancellations") {
   CHECK(said("22_scancel_v_over").find("already over") != std::string::npos);
   CHECK(said("22_scancel_v_unknown").find("does not know") != std::string::npos);
   CHECK_THROWS_AS(
-      slurm->read_cancellation(
+      slurm_scheduler->read_cancellation(
           "8", answered("", 1, "scancel: error: Kill job error on job id 8: Access/permission denied\n")),
       Error);
 }

@@ -16,7 +16,7 @@ using tests::FakeAsk;
 namespace {
 
 using S = JobState;
-const auto torque = make_scheduler(SchedulerKind::torque);
+const auto torque_scheduler = make_scheduler(SchedulerKind::torque);
 
 std::string wrapper_job(const std::string& id, const std::string& state) {
   return "Job Id:\t" + id + "\n\tJob_Name = train\n\tJob_Owner = ddl@minsky1\n\tjob_state = " + state +
@@ -46,7 +46,7 @@ TEST_CASE("Slurm's wrapper") {
     CAPTURE(letter);
     // Its filter takes 3 for a part of 30.
     const FakeAsk ask{{{"qstat -f 30", answered(wrapper_job("3", "Q") + wrapper_job("30", letter))}}};
-    const JobStatus status = torque->read_states(std::vector<JobId>{"30"}, ask).at("30");
+    const JobStatus status = torque_scheduler->read_states(std::vector<JobId>{"30"}, ask).at("30");
     CHECK(name_of(status.state) == name_of(state));
     CHECK(status.word == letter);
     CHECK(status.hosts == "minsky1/68+minsky2/68");
@@ -80,7 +80,8 @@ TEST_CASE("Torque itself") {
   for (const Row& row : rows) {
     CAPTURE(row.lines);
     const FakeAsk ask{{{"qstat -f 8.server", answered(real_job("8.server", row.lines))}}};
-    const JobStatus status = torque->read_states(std::vector<JobId>{"8.server"}, ask).at("8.server");
+    const JobStatus status =
+        torque_scheduler->read_states(std::vector<JobId>{"8.server"}, ask).at("8.server");
     CHECK(name_of(status.state) == name_of(row.state));
     CHECK(status.exit_status == row.exit_status);
     CHECK(status.signal == row.signal);
@@ -94,7 +95,8 @@ TEST_CASE("arrays of Torque are asked for with their tasks") {
   const std::string jobs = real_job("9[0].server", "    job_state = C\n    exit_status = 0\n") +
                            real_job("9[1].server", "    job_state = C\n    exit_status = 2\n");
   const FakeAsk ask{{{"qstat -f -t 9[].server", answered(jobs)}}};
-  const JobStatus status = torque->read_states(std::vector<JobId>{"9[].server"}, ask).at("9[].server");
+  const JobStatus status =
+      torque_scheduler->read_states(std::vector<JobId>{"9[].server"}, ask).at("9[].server");
   CHECK(status.state == S::failed);
   CHECK(status.exit_status == 2);
   CHECK(status.tasks.size() == 2);
@@ -102,19 +104,19 @@ TEST_CASE("arrays of Torque are asked for with their tasks") {
 
 TEST_CASE("unknown jobs and silent servers") {
   const FakeAsk unknown{{{"qstat", answered("", 153, "qstat: Unknown Job Id Error 8.server\n")}}};
-  CHECK(torque->read_states(std::vector<JobId>{"8"}, unknown).at("8").state == S::unknown);
+  CHECK(torque_scheduler->read_states(std::vector<JobId>{"8"}, unknown).at("8").state == S::unknown);
   const FakeAsk wrapper{{{"qstat", answered("", 153)}}};
-  CHECK(torque->read_states(std::vector<JobId>{"8"}, wrapper).at("8").state == S::unknown);
+  CHECK(torque_scheduler->read_states(std::vector<JobId>{"8"}, wrapper).at("8").state == S::unknown);
   const FakeAsk down{{{"qstat", answered("", 255, "Problem loading jobs.\n")}}};
-  CHECK_THROWS_AS(torque->read_states(std::vector<JobId>{"8"}, down), Error);
+  CHECK_THROWS_AS(torque_scheduler->read_states(std::vector<JobId>{"8"}, down), Error);
 }
 
 TEST_CASE("submission through either") {
-  CHECK(torque->read_submission(answered("8\n")) == "8");
-  CHECK(torque->read_submission(answered("8.server.example\n")) == "8.server.example");
+  CHECK(torque_scheduler->read_submission(answered("8\n")) == "8");
+  CHECK(torque_scheduler->read_submission(answered("8.server.example\n")) == "8.server.example");
   const auto refused = [](const ProcessResult& answer) {
     try {
-      torque->read_submission(answer);
+      torque_scheduler->read_submission(answer);
     } catch (const Error& error) {
       return std::pair(error.kind(), error.message().what);
     }

@@ -66,5 +66,6 @@ TEST_CASE("mistakes have their place, all at once") {
     CHECK(filled.mistakes[0].hint.find(row.hint) != std::string::npos);
     CHECK_FALSE(filled.mistakes[0].hint.empty());
   }
+  CHECK(hole_names("{{a|sh}} {{ b|x}} {{c}} {{d") == std::set<std::string>{"a", "b", "c"});
   CHECK(fill("{{a|sh}}\n{{b|sh}} {{c|sh}}").mistakes.size() == 3);
 }

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// `ddlrun bench`: how fast sums over ranks are here, and whether N ranks train N times faster than one.
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/allocation.hpp"
+#include "cli/bench_scaling.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/job_machines.hpp"
+#include "cli/launch_command.hpp"
+#include "cli/launch_program.hpp"
+#include "launch/default_ranks.hpp"
+#include "topology/dims.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::string_view bench_examples =
+    "  ddlrun bench allreduce                        # libddl beside MPI_Allreduce and Gloo, on this host\n"
+    "  ddlrun bench allreduce 4x2x1 h1,h2 -- --sizes 64k:64M --json sums.json\n"
+    "  ddlrun bench scaling                          # are 4 ranks 4 times faster?\n"
+    "  ddlrun bench scaling h1,h2 --ranks 1,4,8 --svg scaling.svg -- --net lenet5 --batch-size 64\n\n"
+    "Both start their ranks as `ddlrun launch` does and take its options. Behind -- stand options of "
+    "ddl-bench\n"
+    "(ddl-bench allreduce --help) or of ddl-train. scaling trains with the same batch and the same cores a "
+    "rank\n"
+    "on every number of ranks.";
+
+struct BenchCommandOptions {
+  std::string what;
+  LaunchOptions launch;
+  std::string ranks, per_host, repeat = "1";
+  std::string json, svg;
+  std::vector<std::string> launch_words;  // the options of launch that were given
+};
+
+[[noreturn]] void refuse_bench(const std::string& what, const std::string& where, const std::string& hint) {
+  throw Error(ErrorKind::usage, {what, where, hint});
+}
+
+int bench_count(const std::string& text, const std::string& name, int most) {
+  const auto count = parse_unsigned(text, static_cast<std::uint64_t>(most));
+  if (!count || *count == 0)
+    refuse_bench(fmt::format("'{}' is no number from 1 to {}", printable(text, 40), most), name, name + " 1");
+  return static_cast<int>(*count);
+}
+
+std::string find_bench_program(System& system) {
+  const std::string& own = system.environment.executable;
+  const std::string here = own.substr(0, own.rfind('/'));
+  for (const char* place : {"/ddl-bench", "/../ddl_bench/ddl-bench"})
+    if (system.files.exists(here + place)) return here + place;
+  std::string found = find_program(system, "ddl-bench");
+  if (!found.empty()) return found;
+  throw Error(ErrorKind::request,
+              {"ddl-bench was not found", fmt::format("{0}, {0}/../ddl_bench, PATH", here),
+               "build with -DDDLRUN_RUNTIME=ON"});
+}
+
+std::vector<std::string> bench_host_names(System& system, const LaunchOptions& options) {
+  std::vector<std::string> hosts = read_host_names(system, options.hosts, options.hostfile);
+  if (!hosts.empty()) return hosts;
+  const auto allocation = find_allocation(system);
+  return allocation ? allocation->hosts : std::vector<std::string>();
+}
+
+BenchHosts look_at_hosts(System& system, const BenchCommandOptions& options,
+                         const std::vector<std::string>& hosts) {
+  const std::vector<topology::MachineTopology> machines =
+      hosts.empty() ? std::vector{machine_from_options(system, options.launch.machine)}
+                    : find_job_machines(system, hosts, options.launch.machine, Unprobed::refuse).machines;
+  BenchHosts found;
+  found.hosts = std::max(1, static_cast<int>(hosts.size()));
+  found.cores = static_cast<int>(machines[0].cores.size());
+  for (const topology::MachineTopology& machine : machines)
+    found.cores = std::min(found.cores, static_cast<int>(machine.cores.size()));
+  const auto ranks = launch::default_ranks(machines, parse_plan_options(options.launch.plan)).ranks;
+  found.ranks_of_a_host = static_cast<int>(ranks);
+  return found;
+}
+
+// libddl is told the racks; hosts and ranks it sees itself.
+void tell_dims(const Environment& environment, LaunchOptions& options) {
+  if (options.dims.empty() || !environment.get("DDL_OPTIONS").empty()) return;
+  const topology::Dims dims = topology::parse_dims(options.dims);
+  if (dims.racks * dims.aisles == 1) return;
+  options.exports.push_back("DDL_OPTIONS=-mode b:" + topology::render_dims(dims));
+}
+
+int run_bench_sums(System& system, const BenchCommandOptions& options) {
+  if (!options.ranks.empty() || !options.per_host.empty() || options.repeat != "1" || !options.svg.empty())
+    refuse_bench("--ranks, --per-host, --repeat and --svg are for scaling", "ddlrun bench allreduce",
+                 "ddlrun bench allreduce 4   # ranks as DIMS");
+  if (!options.launch.program.empty() && !options.launch.program[0].starts_with('-'))
+    refuse_bench(fmt::format("'{}' is no option of ddl-bench", printable(options.launch.program[0], 60)),
+                 "behind --", "ddlrun bench allreduce 2 -- --sizes 64k:64M");
+  LaunchOptions launch = options.launch;
+  launch.program = {find_bench_program(system), "allreduce"};
+  if (!options.json.empty()) launch.program.insert(launch.program.end(), {"--json", options.json});
+  launch.program.insert(launch.program.end(), options.launch.program.begin(), options.launch.program.end());
+  tell_dims(system.environment, launch);
+  const bool counted =
+      launch.dims.empty() && launch.rankfile.empty() && bench_host_names(system, launch).empty();
+  if (!counted) return run_launch_command(system, launch);
+  const std::vector<int> counts = default_sum_counts(look_at_hosts(system, options, {}).cores);
+  const bool writes = std::any_of(launch.program.begin(), launch.program.end(),
+                                  [](const std::string& word) { return word.starts_with("--json"); });
+  if (writes && counts.size() > 1)
+    refuse_bench("--json would be written by the run of 2 ranks and again by that of 4",
+                 "ddlrun bench allreduce", "ddlrun bench allreduce 4 --json sums.json");
+  int status = 0;
+  for (const int ranks : counts) {
+    launch.dims = std::to_string(ranks);
+    const int ended = run_launch_command(system, launch);
+    if (status == 0) status = ended;
+  }
+  return status;
+}
+
+ScalingRequest plan_scaling_request(System& system, const BenchCommandOptions& options) {
+  ScalingRequest request;
+  request.trainer_words = scaling_trainer_words(options.launch.program);
+  request.repeat = bench_count(options.repeat, "--repeat", 1000);
+  if (!options.launch.rankfile.empty())
+    refuse_bench("a rankfile is for one number of ranks", "--rankfile", "--ranks 1,2,4");
+  std::vector<int> counts;
+  if (!options.ranks.empty()) counts = parse_rank_counts(options.ranks);
+  const int per_host = options.per_host.empty() ? 0 : bench_count(options.per_host, "--per-host", 1 << 20);
+  request.hosts = bench_host_names(system, options.launch);
+  const BenchHosts hosts = look_at_hosts(system, options, request.hosts);
+  if (counts.empty()) counts = default_rank_counts(hosts);
+  request.plan = plan_scaling(counts, hosts, per_host);
+  request.launch_options = options.launch_words;
+  request.cores_given = !options.launch.plan.cores_per_rank.empty();
+  return request;
+}
+
+int run_bench_scaling(System& system, BenchCommandOptions options) {
+  if (!options.launch.hosts.empty())
+    refuse_bench("scaling takes HOSTS only: the numbers of ranks are --ranks", options.launch.dims,
+                 "ddlrun bench scaling " + quote_shell(options.launch.hosts) + " --ranks 1,2,4");
+  options.launch.hosts = options.launch.dims;
+  options.launch.dims.clear();
+  if (options.json == "-" && options.svg == "-")
+    refuse_bench("--json - and --svg - each fill the output: only one can hold", "", "--svg scaling.svg");
+  const ScalingRequest request = plan_scaling_request(system, options);
+  if (options.launch.dry_run) {
+    for (const ScalingRun& run : request.plan.runs)
+      system.out(render_shell(scaling_command(system.environment, request, run)) + "\n");
+    return 0;
+  }
+  check_not_root(system.environment, options.launch.allow_run_as_root);
+  // What cannot be written is known before the runs.
+  for (const std::string& file : {options.json, options.svg})
+    if (!file.empty() && file != "-") system.files.write(file, "");
+  const bench_report::Scaling scaling = run_scaling(system, request);
+  const std::string json = bench_report::render_scaling_json(scaling);
+  const std::string svg = bench_report::render_scaling_svg(scaling);
+  if (!options.json.empty() && options.json != "-") system.files.write(options.json, json);
+  if (!options.svg.empty() && options.svg != "-") system.files.write(options.svg, svg);
+  if (options.json == "-") {
+    system.out(json);
+  } else {
+    system.out(options.svg == "-" ? svg : bench_report::render_scaling_table(scaling));
+  }
+  return 0;
+}
+
+// The options of launch that were given, as words that launch reads back; not its positional words, nor ours.
+std::vector<std::string> given_launch_words(const CLI::App& app) {
+  constexpr std::array<std::string_view, 9> own = {
+      "--help", "--verbose", "--quiet", "--ranks", "--per-host", "--repeat", "--json", "--svg", "--dry-run"};
+  std::vector<std::string> words;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || !name.starts_with('-') || name == "--hostfile") continue;
+    if (std::find(own.begin(), own.end(), name) != own.end()) continue;
+    const auto each = static_cast<std::size_t>(option->get_type_size_max());
+    const std::vector<std::string> values = option->results();
+    for (std::size_t i = 0; i < values.size(); i += std::max<std::size_t>(each, 1)) {
+      const bool joined = each == 1 && name.starts_with("--");
+      words.push_back(joined ? name + "=" + values[i] : name);
+      for (std::size_t k = 0; k < each && !joined && i + k < values.size(); ++k)
+        words.push_back(values[i + k]);
+    }
+  }
+  return words;
+}
+
+int run_bench_command(System& system, BenchCommandOptions options) {
+  if (options.what == "allreduce") return run_bench_sums(system, options);
+  if (options.what == "scaling") return run_bench_scaling(system, std::move(options));
+  const std::vector<std::string> known = {"allreduce", "scaling"};
+  refuse_bench(options.what.empty() ? "what to measure is not said"
+                                    : fmt::format("unknown benchmark '{}'", printable(options.what, 40)),
+               "ddlrun bench", "ddlrun bench " + closest_match(options.what, known).value_or("allreduce"));
+}
+
+}  // namespace
+
+Subcommand bench_command() {
+  Subcommand command;
+  command.name = "bench";
+  command.summary = "measure sums over ranks, and how training scales with them";
+  command.examples = bench_examples;
+  command.takes_program = true;
+  command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
+    auto options = std::make_shared<BenchCommandOptions>();
+    options->launch.program = rest;
+    app.add_option("WHAT", options->what, "allreduce or scaling (scaling takes HOSTS, no DIMS)");
+    add_launch_options(app, options->launch);
+    app.add_option("--ranks", options->ranks, "scaling: the numbers of ranks, like 1,2,4");
+    app.add_option("--per-host", options->per_host, "scaling: ranks that fill a host");
+    app.add_option("--repeat", options->repeat, "scaling: run all so often; the fastest counts (1)");
+    app.add_option("--json", options->json,
+                   "write a JSON document to FILE; -: to stdout instead of the table");
+    app.add_option("--svg", options->svg, "scaling: write a picture to FILE; -: to stdout instead");
+    return [options, &app](System& system) {
+      options->launch_words = given_launch_words(app);
+      return run_bench_command(system, *options);
+    };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// ddl.h over ddl.hpp: exceptions become numbers and a message of the thread.
+#include "ddl/ddl.h"
+#include "ddl/ddl.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <map>
+#include <string>
+
+struct ddl_context {
+  ddl::Context context;
+  std::map<void*, ddl::Buffer<std::byte>> buffers;
+};
+struct ddl_handle {
+  ddl::Handle handle;
+};
+
+namespace {
+
+thread_local std::string last_message;  // as errno: C has nowhere else to put it
+
+int number_of(ddl::Fault fault) {
+  switch (fault) {
+    case ddl::Fault::usage:
+      return DDL_ERROR_USAGE;
+    case ddl::Fault::mismatch:
+      return DDL_ERROR_MISMATCH;
+    case ddl::Fault::lost:
+      return DDL_ERROR_LOST;
+    case ddl::Fault::unsupported:
+      break;
+  }
+  return DDL_ERROR_UNSUPPORTED;
+}
+
+template <typename Work>
+int guarded(const Work& work) noexcept {
+  try {
+    work();
+    return 0;
+  } catch (const ddl::Error& error) {
+    last_message = fmt::format("{}{}; try {}", error.what(),
+                               error.where().empty() ? "" : " (at " + error.where() + ")", error.hint());
+    return number_of(error.fault());
+  } catch (const std::exception& error) {
+    last_message = error.what();
+    return DDL_ERROR_OTHER;
+  }
+}
+
+ddl::Tensor tensor_of(const void* data, size_t count, ddl_type type) {
+  // Inputs are only read; a Tensor does not know the difference.
+  auto* bytes = static_cast<std::byte*>(const_cast<void*>(data));
+  if (type < DDL_FLOAT32 || type > DDL_INT32)
+    throw ddl::Error(ddl::Fault::usage, fmt::format("there is no type {}", static_cast<int>(type)), "",
+                     "DDL_FLOAT32");
+  return {bytes, count, static_cast<ddl::DataType>(type), ""};
+}
+
+ddl::Operation operation_of(ddl_operation operation) {
+  if (operation < DDL_SUM || operation > DDL_MAX) {
+    throw ddl::Error(ddl::Fault::usage, fmt::format("there is no operation {}", static_cast<int>(operation)),
+                     "", "DDL_SUM");
+  }
+  return static_cast<ddl::Operation>(operation);
+}
+
+}  // namespace
+
+extern "C" {
+
+int ddl_init(int* argc, char*** argv, const char* options, ddl_context** context) {
+  return guarded([&] {
+    int no_arguments = 0;
+    char* none[] = {nullptr};
+    char** no_words = none;
+    const ddl::Options parsed = ddl::parse_options(options == nullptr ? "" : options);
+    *context = new ddl_context{
+        {argc == nullptr ? no_arguments : *argc, argv == nullptr ? no_words : *argv, parsed}, {}};
+  });
+}
+
+int ddl_finish(ddl_context* context) {
+  return guarded([&] { delete context; });
+}
+
+const char* ddl_message(void) { return last_message.c_str(); }
+
+int ddl_rank(const ddl_context* context) { return context->context.rank(); }
+int ddl_size(const ddl_context* context) { return context->context.size(); }
+int ddl_local_rank(const ddl_context* context) { return context->context.local_rank(); }
+int ddl_local_size(const ddl_context* context) { return context->context.local_size(); }
+
+void* ddl_allocate(ddl_context* context, size_t bytes) {
+  void* memory = nullptr;
+  guarded([&] {
+    ddl::Buffer<std::byte> buffer{context->context.allocate<std::byte>(bytes)};
+    memory = buffer.data();
+    context->buffers.emplace(memory, std::move(buffer));
+  });
+  return memory;
+}
+
+void ddl_free(ddl_context* context, void* memory) { context->buffers.erase(memory); }
+
+int ddl_broadcast(ddl_context* context, void* data, size_t count, ddl_type type, int root) {
+  return guarded([&] { context->context.broadcast(tensor_of(data, count, type), root); });
+}
+
+int ddl_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation) {
+  return guarded([&] { context->context.all_reduce(tensor_of(data, count, type), operation_of(operation)); });
+}
+
+int ddl_reduce_scatter(ddl_context* context, const void* in, void* out, size_t count_out, ddl_type type,
+                       ddl_operation operation) {
+  return guarded([&] {
+    const auto size = static_cast<size_t>(context->context.size());
+    context->context.reduce_scatter(tensor_of(in, count_out * size, type), tensor_of(out, count_out, type),
+                                    operation_of(operation));
+  });
+}
+
+int ddl_all_gather(ddl_context* context, const void* in, void* out, size_t count_in, ddl_type type) {
+  return guarded([&] {
+    const auto size = static_cast<size_t>(context->context.size());
+    context->context.all_gather(tensor_of(in, count_in, type), tensor_of(out, count_in * size, type));
+  });
+}
+
+int ddl_barrier(ddl_context* context) {
+  return guarded([&] { context->context.barrier(); });
+}
+
+int ddl_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type,
+                         ddl_operation operation, ddl_handle** handle) {
+  return guarded([&] {
+    *handle = new ddl_handle{
+        context->context.start_all_reduce(tensor_of(data, count, type), operation_of(operation))};
+  });
+}
+
+int ddl_wait(ddl_handle* handle) {
+  return guarded([&] {
+    const std::unique_ptr<ddl_handle> owned(handle);
+    if (owned) owned->handle.wait();
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/collectives.hpp"
+
+#include "ddl/agreement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace ddl {
+namespace {
+
+// Tensors up to this travel together in all_reduce_n.
+constexpr std::size_t most_together_bytes = 64 << 10;
+constexpr std::size_t together_bytes = 4 << 20;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Reduction reduction_of(const Tensor& tensor, Operation operation, int ranks) {
+  if (operation == Operation::average && tensor.type == DataType::int32) {
+    throw Error(Fault::usage, "there is no average of int32", tensor.name, "Operation::sum, or float32");
+  }
+  return {tensor.type, operation, operation == Operation::average ? 1.0 / ranks : 1.0};
+}
+
+// A host's part of a sum that goes on over wires: scaled at the end, once.
+Reduction partial(const Reduction& whole) {
+  return {whole.type, whole.operation == Operation::max ? Operation::max : Operation::sum, 1.0};
+}
+
+std::vector<Wire*> pointers(const std::vector<std::unique_ptr<Wire>>& wires) {
+  std::vector<Wire*> all;
+  for (const auto& wire : wires) all.push_back(wire.get());
+  return all;
+}
+
+}  // namespace
+
+// What a call is: for the host's barrier and for the wires.
+struct Collectives::Asked {
+  Call call;
+  WireOptions wire;
+};
+
+Collectives::Collectives(Ranks& ranks, const Grid& grid, const Options& options)
+    : ranks_(ranks),
+      grid_(grid),
+      options_(options),
+      place_(grid.place(ranks.rank())),
+      group_(ranks.make_host_group(grid)),
+      memory_(*group_),
+      stage_(*group_, options.timeout_seconds),
+      wires_(ranks.make_wires(grid, options.timeout_seconds)),
+      watch_(ranks, grid, options.dump_every > 0 ? options.dump_every : options.rebind_every, wires_),
+      wire_pointers_(pointers(wires_)) {}
+
+Collectives::~Collectives() = default;
+
+Collectives::Asked Collectives::ask(Task task, const Tensor& tensor, int detail, std::uint64_t number) {
+  const std::string text = fmt::format("{} {} {} {} {} {}", number, static_cast<int>(task), tensor.count,
+                                       static_cast<int>(tensor.type), detail, tensor.name);
+  Asked asked;
+  asked.call = {number, hash_text(text)};
+  asked.wire.signature = static_cast<std::uint32_t>(asked.call.signature);
+  asked.wire.narrow = options_.wire;
+  return asked;
+}
+
+template <typename Work>
+void Collectives::guarded(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    stage_.give_up(error);
+    throw;
+  }
+}
+
+void Collectives::all_reduce(const Tensor& tensor, Operation operation, std::uint64_t number) {
+  const Reduction reduction = reduction_of(tensor, operation, ranks_.size());
+  const Asked asked = ask(Task::all_reduce, tensor, static_cast<int>(operation), number);
+  guarded([&] {
+    watch_.run(
+        tensor.bytes(), [&] { stage_.barrier(asked.call); },
+        [&] {
+          if (options_.mode == Mode::explore) {
+            explore(tensor, reduction, asked);
+          } else {
+            sum_by(options_.mode, tensor, reduction, asked);
+          }
+        });
+  });
+}
+
+void Collectives::sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
+  if (mode == Mode::mpi) return sum_plainly(tensor, reduction.operation, asked);
+  Asked how = asked;
+  if (mode == Mode::ring) how.wire.algorithm = WireAlgorithm::ring;
+  sum_over_hosts(tensor, reduction, how);
+}
+
+void Collectives::sum_over_hosts(const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
+  const std::optional<SharedRange> range = memory_.find(tensor);
+  if (wires_.empty()) {
+    if (range) return stage_.all_reduce(*range, reduction, asked.call);
+    return stage_.all_reduce(tensor.data, tensor.count, reduction, asked.call);
+  }
+  if (range) {
+    stage_.reduce_scatter(*range, partial(reduction), asked.call);
+  } else {
+    stage_.reduce_scatter(tensor.data, tensor.count, partial(reduction), asked.call);
+  }
+  const Slice slice = stage_.slice(tensor.count, tensor.type);
+  ddl::all_reduce(wires(), reduction, tensor.data + slice.begin * size_of(tensor.type), slice.count,
+                  asked.wire, scratch_);
+  if (range) {
+    stage_.all_gather(*range, asked.call);
+  } else {
+    stage_.all_gather(tensor.data, tensor.count, tensor.type, asked.call);
+  }
+}
+
+// The library's own way, for comparison; what it cannot add goes ours.
+void Collectives::sum_plainly(const Tensor& tensor, Operation operation, const Asked& asked) {
+  plain_.resize(tensor.bytes());
+  const Reduction reduction = reduction_of(tensor, operation, ranks_.size());
+  if (!ranks_.plain_all_reduce(tensor.data, plain_.data(), tensor.count, tensor.type, operation))
+    return sum_over_hosts(tensor, reduction, asked);
+  const std::byte* const source[] = {plain_.data()};
+  std::byte* const out[] = {tensor.data};
+  reduce(reduction, source, out, tensor.count);
+}
+
+void Collectives::explore(const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
+  const double start = seconds_now();
+  sum_by(explorer_.next(tensor.bytes()), tensor, reduction, asked);
+  const auto tried = explorer_.add(tensor.bytes(), seconds_now() - start);
+  if (!tried) return;
+  Explorer::Seconds slowest = *tried;
+  const Tensor times = ddl::tensor(std::span<double>(slowest), "the times of the ways");
+  sum_over_hosts(times, {DataType::float64, Operation::max, 1.0}, asked);
+  explorer_.settle(tensor.bytes(), slowest);
+}
+
+// The large ones each for itself, the small ones of one type side by side.
+void Collectives::all_reduce_n(std::span<const Tensor> tensors, Operation operation, std::uint64_t number) {
+  std::vector<std::vector<Tensor>> small(5);  // by type
+  for (const Tensor& tensor : tensors) {
+    if (tensor.bytes() > most_together_bytes) {
+      all_reduce(tensor, operation, number);
+    } else {
+      small[static_cast<std::size_t>(tensor.type)].push_back(tensor);
+    }
+  }
+  for (const auto& alike : small) {
+    for (std::size_t first = 0; first < alike.size();) {
+      std::size_t last = first;
+      for (std::size_t bytes = 0; last < alike.size() && bytes < together_bytes; ++last)
+        bytes += alike[last].bytes();
+      const Reduction reduction = reduction_of(alike[first], operation, ranks_.size());
+      const Asked asked = ask(Task::all_reduce_n, alike[first], static_cast<int>(last - first), number);
+      sum_small_together(std::span(alike).subspan(first, last - first), reduction, asked);
+      first = last;
+    }
+  }
+}
+
+void Collectives::sum_small_together(std::span<const Tensor> tensors, const Reduction& reduction,
+                                     const Asked& asked) {
+  Tensor all{nullptr, 0, tensors[0].type, fmt::format("{} tensors from {}", tensors.size(), tensors[0].name)};
+  for (const Tensor& each : tensors) all.count += each.count;
+  packed_.resize(all.bytes());
+  all.data = packed_.data();
+  std::byte* place = packed_.data();
+  for (const Tensor& each : tensors) {
+    std::copy_n(each.data, each.bytes(), place);
+    place += each.bytes();
+  }
+  guarded([&] { sum_over_hosts(all, reduction, asked); });
+  place = packed_.data();
+  for (const Tensor& each : tensors) {
+    std::copy_n(place, each.bytes(), each.data);
+    place += each.bytes();
+  }
+}
+
+void Collectives::all_reduce_update(const Tensor& tensor, Operation operation, std::uint64_t number,
+                                    const Context::Update& update) {
+  const Reduction reduction = reduction_of(tensor, operation, ranks_.size());
+  const Asked asked = ask(Task::update, tensor, static_cast<int>(operation), number);
+  guarded([&] {
+    watch_.run(
+        tensor.bytes(), [&] { stage_.barrier(asked.call); },
+        [&] { update_once_a_host(tensor, reduction, asked, update); });
+  });
+}
+
+void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& reduction, const Asked& asked,
+                                     const Context::Update& update) {
+  const std::optional<SharedRange> range = memory_.find(tensor);
+  if (range && wires_.empty()) {
+    return stage_.reduce_update(
+        *range, reduction, asked.call,
+        [&](const Slice& block, const std::byte* sums) { update(block.begin, block.count, sums); });
+  }
+  const Reduction here = wires_.empty() ? reduction : partial(reduction);
+  if (range) {
+    stage_.reduce_scatter(*range, here, asked.call);
+  } else {
+    stage_.reduce_scatter(tensor.data, tensor.count, here, asked.call);
+  }
+  const Slice slice = stage_.slice(tensor.count, tensor.type);
+  std::byte* mine = tensor.data + slice.begin * size_of(tensor.type);
+  if (!wires_.empty()) ddl::all_reduce(wires(), reduction, mine, slice.count, asked.wire, scratch_);
+  update(slice.begin, slice.count, mine);
+  stage_.barrier(asked.call);
+}
+
+// First the root's counterparts on the other hosts, then everyone on each host.
+void Collectives::broadcast(const Tensor& tensor, int root, std::uint64_t number) {
+  if (root < 0 || root >= ranks_.size()) {
+    throw Error(Fault::usage,
+                fmt::format("there is no rank {} to broadcast from, there are {} ranks", root, ranks_.size()),
+                tensor.name, "broadcast(tensor, 0)");
+  }
+  const auto at = static_cast<std::size_t>(root);
+  const Asked asked = ask(Task::broadcast, tensor, root, number);
+  guarded([&] {
+    if (place_.local_rank == grid_.local_rank_of[at]) {
+      WireOptions exact = asked.wire;
+      exact.narrow.reset();
+      ddl::broadcast(wires(), grid_.position_of(grid_.host_of[at]), {tensor.data, tensor.bytes()}, exact);
+    }
+    if (const auto range = memory_.find(tensor)) {
+      stage_.broadcast(*range, grid_.local_rank_of[at], asked.call);
+    } else {
+      stage_.broadcast(tensor.data, tensor.count, tensor.type, grid_.local_rank_of[at], asked.call);
+    }
+  });
+}
+
+Wire& Collectives::flat_wire() {
+  if (!flat_wire_) flat_wire_ = ranks_.make_flat_wire(grid_, options_.timeout_seconds);
+  return *flat_wire_;
+}
+
+void Collectives::reduce_scatter(const Tensor& in, const Tensor& out, Operation operation,
+                                 std::uint64_t number) {
+  const auto size = static_cast<std::size_t>(ranks_.size());
+  const auto rank = static_cast<std::size_t>(ranks_.rank());
+  if (in.type != out.type || in.count != out.count * size) {
+    throw Error(
+        Fault::usage,
+        fmt::format("reduce_scatter of {} {} into {} {}: {} ranks need {} to become {}", in.count,
+                    name_of(in.type), out.count, name_of(out.type), size, out.count * size, out.count),
+        in.name, "an input of the output's type with size() times its elements");
+  }
+  const Reduction reduction = reduction_of(in, operation, ranks_.size());
+  const Asked asked = ask(Task::reduce_scatter, in, static_cast<int>(operation), number);
+  guarded([&] {
+    if (wires_.empty()) {
+      const std::shared_ptr<SharedBlock> block = exchange_block(in.bytes(), asked);
+      std::vector<const std::byte*> sources;
+      for (int r = 0; r < stage_.local_size(); ++r)
+        sources.push_back(block->part(r).data() + rank * out.bytes());
+      std::copy_n(in.data, in.bytes(), block->part(stage_.local_rank()).data());
+      stage_.barrier(asked.call);
+      std::byte* const destination[] = {out.data};
+      reduce(reduction, sources, destination, out.count);
+      return stage_.barrier(asked.call);
+    }
+    packed_.assign(in.data, in.data + in.bytes());
+    Wire* wire = &flat_wire();
+    ddl::reduce_scatter({&wire, 1}, reduction, packed_.data(), in.count, asked.wire, scratch_);
+    std::copy_n(packed_.data() + rank * out.bytes(), out.bytes(), out.data);
+  });
+}
+
+// Shared memory for at least `bytes` of each rank; that all ask for the same is known before it is made
+// together.
+std::shared_ptr<SharedBlock> Collectives::exchange_block(std::size_t bytes, const Asked& asked) {
+  if (!exchange_ || exchange_->part(0).size() < bytes) {
+    stage_.barrier(asked.call);
+    exchange_ = memory_.allocate(bytes);
+  }
+  return exchange_;
+}
+
+void Collectives::all_gather(const Tensor& in, const Tensor& out, std::uint64_t number) {
+  const auto size = static_cast<std::size_t>(ranks_.size());
+  if (in.type != out.type || in.count * size != out.count) {
+    throw Error(Fault::usage,
+                fmt::format("all_gather of {} {} into {} {}: {} ranks give {}", in.count, name_of(in.type),
+                            out.count, name_of(out.type), size, in.count * size),
+                in.name, "an output of the input's type with size() times its elements");
+  }
+  const Asked asked = ask(Task::all_gather, in, 0, number);
+  guarded([&] {
+    if (wires_.empty()) {
+      const std::shared_ptr<SharedBlock> block = exchange_block(in.bytes(), asked);
+      std::copy_n(in.data, in.bytes(), block->part(stage_.local_rank()).data());
+      stage_.barrier(asked.call);
+      for (int r = 0; r < stage_.local_size(); ++r)
+        std::copy_n(block->part(r).data(), in.bytes(), out.data + static_cast<std::size_t>(r) * in.bytes());
+      return stage_.barrier(asked.call);
+    }
+    std::copy_n(in.data, in.bytes(), out.data + static_cast<std::size_t>(ranks_.rank()) * in.bytes());
+    WireOptions exact = asked.wire;
+    exact.narrow.reset();
+    Wire* wire = &flat_wire();
+    ddl::all_gather({&wire, 1}, out.type, out.data, out.count, exact, scratch_);
+  });
+}
+
+// Who has passed the wires knows that each counterpart has passed its host's barrier.
+void Collectives::barrier(std::uint64_t number) {
+  const Asked asked = ask(Task::barrier, {}, 0, number);
+  guarded([&] {
+    stage_.barrier(asked.call);
+    ddl::barrier(wires(), asked.wire);
+  });
+}
+
+}  // namespace ddl

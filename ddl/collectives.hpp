@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// The collectives themselves, blocking: the host's ranks through shared memory, the hosts slice by slice over
+// the wires of their levels. Called by one thread at a time, by all ranks in the same order.
+#pragma once
+
+#include "ddl/ddl.hpp"
+#include "ddl/explorer.hpp"
+#include "ddl/host_stage.hpp"
+#include "ddl/levels.hpp"
+#include "ddl/ranks.hpp"
+#include "ddl/shared_memory.hpp"
+#include "ddl/speed_watch.hpp"
+#include "ddl/wire_sums.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ddl {
+
+class Collectives {
+ public:
+  Collectives(Ranks& ranks, const Grid& grid, const Options& options);
+  ~Collectives();
+  Collectives(const Collectives&) = delete;
+  Collectives& operator=(const Collectives&) = delete;
+
+  const Place& place() const { return place_; }
+  SharedMemory& memory() { return memory_; }
+
+  // `number` counts the calls of the program.
+  void all_reduce(const Tensor& tensor, Operation operation, std::uint64_t number);
+  void all_reduce_n(std::span<const Tensor> tensors, Operation operation, std::uint64_t number);
+  void all_reduce_update(const Tensor& tensor, Operation operation, std::uint64_t number,
+                         const Context::Update& update);
+  void broadcast(const Tensor& tensor, int root, std::uint64_t number);
+  void reduce_scatter(const Tensor& in, const Tensor& out, Operation operation, std::uint64_t number);
+  void all_gather(const Tensor& in, const Tensor& out, std::uint64_t number);
+  void barrier(std::uint64_t number);
+  // After an error: nothing that is freed waits for the other ranks.
+  void abandon() { group_->abandon(); }
+
+ private:
+  enum class Task : std::uint8_t {
+    all_reduce,
+    all_reduce_n,
+    update,
+    broadcast,
+    reduce_scatter,
+    all_gather,
+    barrier
+  };
+  struct Asked;
+
+  Asked ask(Task task, const Tensor& tensor, int detail, std::uint64_t number);
+  void update_once_a_host(const Tensor& tensor, const Reduction& reduction, const Asked& asked,
+                          const Context::Update& update);
+  void sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Asked& asked);
+  void sum_over_hosts(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
+  void sum_plainly(const Tensor& tensor, Operation operation, const Asked& asked);
+  void explore(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
+  void sum_small_together(std::span<const Tensor> tensors, const Reduction& reduction, const Asked& asked);
+  Wire& flat_wire();
+  std::shared_ptr<SharedBlock> exchange_block(std::size_t bytes, const Asked& asked);
+  Wires wires() const { return wire_pointers_; }
+  // An error of this rank is told to the host's others, so that they need not wait for it.
+  template <typename Work>
+  void guarded(const Work& work);
+
+  Ranks& ranks_;
+  const Grid& grid_;
+  Options options_;
+  Place place_;
+  std::unique_ptr<HostGroup> group_;
+  SharedMemory memory_;
+  HostStage stage_;
+  std::vector<std::unique_ptr<Wire>> wires_;
+  SpeedWatch watch_;
+  std::vector<Wire*> wire_pointers_;
+  std::unique_ptr<Wire> flat_wire_;
+  std::shared_ptr<SharedBlock> exchange_;  // for what the host's ranks hand each other whole
+  Explorer explorer_;
+  std::vector<std::byte> packed_;  // small tensors side by side
+  std::vector<std::byte> plain_;   // the result of a plain sum
+  Scratch scratch_;
+};
+
+}  // namespace ddl

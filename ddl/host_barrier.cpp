@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/host_barrier.hpp"
+
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ddl {
+
+// An occasion in 24 bytes, so that two of them and the flag fit a line.
+struct OccasionNote {
+  std::uint64_t sequence;
+  std::uint64_t signature;
+  std::uint64_t what;
+  bool operator==(const OccasionNote&) const = default;
+};
+
+namespace {
+
+using BarrierClock = std::chrono::steady_clock;
+using Flag = std::atomic<std::uint32_t>;
+static_assert(Flag::is_always_lock_free && sizeof(Flag) == 4);
+
+constexpr auto spin_time = std::chrono::microseconds(20);
+constexpr auto yield_time = std::chrono::microseconds(200);
+// A yield that takes this long gave the core to a stranger; then sleeping is faster, for who wakes is let in
+// first.
+constexpr auto stranger_time = std::chrono::microseconds(500);
+constexpr std::uint32_t meetings_without_yield = 64;
+constexpr auto look_round = std::chrono::milliseconds(100);
+
+OccasionNote note_of(const Occasion& occasion) {
+  constexpr std::uint64_t most = (std::uint64_t{1} << 52) - 1;
+  return {occasion.call.sequence, occasion.call.signature,
+          std::min<std::uint64_t>(occasion.count, most) | std::uint64_t{occasion.detail & 15U} << 52 |
+              static_cast<std::uint64_t>(occasion.type) << 56 |
+              static_cast<std::uint64_t>(occasion.verb) << 60};
+}
+
+std::string render_note(const OccasionNote& note) {
+  constexpr std::string_view verbs[] = {"the start",  "barrier",    "broadcast",    "reduce_scatter",
+                                        "all_gather", "all_reduce", "reduce_update"};
+  const auto verb = static_cast<std::size_t>(note.what >> 60) % std::size(verbs);
+  std::string text(verbs[verb]);
+  if (verb == static_cast<std::size_t>(Verb::start)) return text;
+  text += fmt::format(" #{}", note.sequence);
+  if (verb == static_cast<std::size_t>(Verb::barrier)) return text;
+  return text + fmt::format(" of {} {}", note.what & ((std::uint64_t{1} << 52) - 1),
+                            name_of(static_cast<DataType>(note.what >> 56 & 15U)));
+}
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#elif defined(__powerpc64__)
+  asm volatile("or 27,27,27");
+#endif
+}
+
+// Between processes: no FUTEX_PRIVATE_FLAG.
+void sleep_on(Flag& word, std::uint32_t value, std::chrono::nanoseconds most) {
+  const timespec limit{.tv_sec = most.count() / 1'000'000'000, .tv_nsec = most.count() % 1'000'000'000};
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, value, &limit, nullptr, 0);
+}
+void wake_all(Flag& word) {
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+}
+
+template <std::size_t size>
+void keep_text(char (&place)[size], const std::string& text) {
+  const std::size_t length = std::min(text.size(), size - 1);
+  std::memcpy(place, text.data(), length);
+  place[length] = '\0';
+}
+
+}  // namespace
+
+// One for each rank, at the start of its part. The lines under "common" are used in rank 0's part only.
+struct HostBarrier::Shared {
+  // arrived: how often this rank has come; its note of that time is notes[arrived % 2], for a rank is at most
+  // one meeting ahead of the others.
+  struct alignas(64) Line {
+    Flag arrived;
+    OccasionNote notes[2];
+  } line;
+  struct alignas(64) Cpus {
+    std::uint64_t mask[16];
+  } cpus;
+  // common
+  struct alignas(64) Bell {
+    Flag rung;
+  } bell;
+  struct alignas(64) Sleepers {
+    Flag count;
+  } sleepers;
+  struct alignas(64) Trouble {
+    Flag state;  // 0 none, 1 being written, 2 to be read
+    std::uint32_t fault;
+    char what[768];
+    char where[512];
+    char hint[512];
+  } trouble;
+};
+
+struct HostBarrier::Parts {
+  HostGroup& group;
+  std::shared_ptr<SharedBlock> block;
+  std::chrono::duration<double> timeout;
+  std::vector<Shared*> ranks;
+  std::uint32_t arrived = 0;
+  bool oversubscribed = false;
+  std::uint32_t no_yield = 0;  // for so many meetings
+
+  Shared& mine() const { return *ranks[static_cast<std::size_t>(group.local_rank())]; }
+  Shared& common() const { return *ranks[0]; }
+
+  bool has_come(std::size_t rank) const {
+    const std::uint32_t theirs = ranks[rank]->line.arrived.load(std::memory_order_seq_cst);
+    return static_cast<std::int32_t>(theirs - arrived) >= 0;
+  }
+  // Goes on from `first`: those before it have come.
+  bool all_have_come(std::size_t& first) const {
+    while (first < ranks.size() && has_come(first)) ++first;
+    return first == ranks.size();
+  }
+
+  [[noreturn]] void throw_trouble() const;
+  void write_trouble(const Error& error) const noexcept;
+  [[noreturn]] void fail(const Error& error) const {
+    write_trouble(error);
+    throw_trouble();
+  }
+  void wait(const OccasionNote& note);
+  void sleep(std::size_t& first, const OccasionNote& note) const;
+  void look_for_the_missing(const OccasionNote& note, std::chrono::duration<double> waited) const;
+  void compare(const OccasionNote& note) const;
+  void count_cpus();
+};
+
+void HostBarrier::Parts::throw_trouble() const {
+  group.abandon();
+  const Shared::Trouble& trouble = common().trouble;
+  const auto begin = BarrierClock::now();
+  while (trouble.state.load(std::memory_order_acquire) == 1 && BarrierClock::now() - begin < look_round) {
+    sched_yield();
+  }
+  if (trouble.state.load(std::memory_order_acquire) != 2) {
+    throw Error(Fault::lost, "another rank of this host failed and could not tell why", "",
+                "look for the first error in the other ranks' output");
+  }
+  throw Error(static_cast<Fault>(trouble.fault), trouble.what, trouble.where, trouble.hint);
+}
+
+// The first error is kept; all sleepers are woken to read it.
+void HostBarrier::Parts::write_trouble(const Error& error) const noexcept {
+  Shared::Trouble& trouble = common().trouble;
+  std::uint32_t none = 0;
+  if (!trouble.state.compare_exchange_strong(none, 1)) return;
+  trouble.fault = static_cast<std::uint32_t>(error.fault());
+  keep_text(trouble.what, error.what());
+  keep_text(trouble.where, error.where());
+  keep_text(trouble.hint, error.hint());
+  trouble.state.store(2);
+  common().bell.rung.fetch_add(1);
+  wake_all(common().bell.rung);
+}
+
+// Called every 100 ms by who waits.
+void HostBarrier::Parts::look_for_the_missing(const OccasionNote& note,
+                                              std::chrono::duration<double> waited) const {
+  if (common().trouble.state.load(std::memory_order_acquire) != 0) throw_trouble();
+  std::vector<std::string> missing;
+  std::vector<std::string> dead;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (has_come(rank)) continue;
+    const std::string name = group.name_of(static_cast<int>(rank));
+    // Who came and then ended in order is not dead to us: asked again after the look at its process.
+    if (!group.alive(static_cast<int>(rank)) && !has_come(rank)) dead.push_back(name);
+    missing.push_back(name);
+  }
+  const auto named = [](const std::vector<std::string>& names) {
+    constexpr std::size_t most = 6;
+    std::string text = names.front();
+    for (std::size_t i = 1; i < std::min(names.size(), most); ++i) text += ", " + names[i];
+    return names.size() > most ? fmt::format("{} and {} more", text, names.size() - most) : text;
+  };
+  if (!dead.empty()) {
+    fail(Error(Fault::lost,
+               fmt::format("{} ended before {} came to {}", named(dead), dead.size() == 1 ? "it" : "they",
+                           render_note(note)),
+               named(dead), "look for that rank's own message, or a kill for memory (dmesg), further up"));
+  }
+  if (!missing.empty() && waited >= timeout) {
+    fail(Error(Fault::lost,
+               fmt::format("{} {} not come to {} within {:g} s", named(missing),
+                           missing.size() == 1 ? "has" : "have", render_note(note), timeout.count()),
+               named(missing),
+               "see what that rank does: stopped, on another path of the program, or slow (then raise the "
+               "timeout)"));
+  }
+}
+
+// Time in which this process itself was stopped must not count: a nap counts as twice its length at most.
+void HostBarrier::Parts::sleep(std::size_t& first, const OccasionNote& note) const {
+  Flag& sleepers = common().sleepers.count;
+  Flag& bell = common().bell.rung;
+  struct Asleep {
+    Flag& count;
+    explicit Asleep(Flag& flag) : count(flag) { count.fetch_add(1); }
+    ~Asleep() { count.fetch_sub(1); }
+  } const asleep(sleepers);
+  BarrierClock::duration waited{};
+  BarrierClock::duration next_look = look_round;
+  while (true) {
+    const std::uint32_t heard = bell.load();
+    if (all_have_come(first)) return;  // after the count and the bell: who comes later sees us, or we see it
+    if (common().trouble.state.load(std::memory_order_acquire) != 0) throw_trouble();
+    const auto begin = BarrierClock::now();
+    const auto left = std::chrono::duration_cast<BarrierClock::duration>(timeout) - waited;
+    sleep_on(bell, heard, std::clamp<BarrierClock::duration>(left, std::chrono::milliseconds(1), look_round));
+    waited += std::min<BarrierClock::duration>(BarrierClock::now() - begin, 2 * look_round);
+    if (waited >= next_look || waited >= timeout) {
+      look_for_the_missing(note, waited);
+      next_look = waited + look_round;
+    }
+  }
+}
+
+void HostBarrier::Parts::wait(const OccasionNote& note) {
+  std::size_t first = 0;
+  // Who comes last rings for those who sleep. All flags are stored and read in one order that all ranks agree
+  // on (seq_cst), so the last one sees all flags here, and every sleeper in the count.
+  if (all_have_come(first)) {
+    if (common().sleepers.count.load() != 0) {
+      common().bell.rung.fetch_add(1);
+      wake_all(common().bell.rung);
+    }
+    return;
+  }
+  const auto begin = BarrierClock::now();
+  if (!oversubscribed) {
+    do {
+      for (int i = 0; i < 32; ++i) {
+        if (all_have_come(first)) return;
+        relax();
+      }
+    } while (BarrierClock::now() - begin < spin_time);
+  }
+  if (no_yield != 0) {
+    --no_yield;
+    return sleep(first, note);
+  }
+  auto now = BarrierClock::now();
+  do {
+    sched_yield();
+    const auto before = std::exchange(now, BarrierClock::now());
+    if (now - before > stranger_time) no_yield = meetings_without_yield;
+    if (all_have_come(first)) return;
+  } while (now - begin < yield_time);
+  sleep(first, note);
+}
+
+void HostBarrier::Parts::compare(const OccasionNote& note) const {
+  const auto note_at = [&](std::size_t rank) -> const OccasionNote& {
+    return ranks[rank]->line.notes[arrived % 2];
+  };
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (note_at(rank) == note) continue;
+    // All that see a difference tell the same: the first rank that differs from rank 0.
+    std::size_t odd = 1;
+    while (odd < ranks.size() && note_at(odd) == note_at(0)) ++odd;
+    const std::string odd_name = group.name_of(static_cast<int>(odd));
+    const std::string first_name = group.name_of(0);
+    const std::string theirs = render_note(note_at(odd));
+    const std::string first = render_note(note_at(0));
+    fail(Error(Fault::mismatch,
+               theirs == first ? fmt::format("{} and {} both call {}, but with other tensors or operations",
+                                             odd_name, first_name, theirs)
+                               : fmt::format("{} calls {}, {} calls {}", odd_name, theirs, first_name, first),
+               fmt::format("{}, {}", odd_name, first_name),
+               "all ranks must make the same calls in the same order"));
+  }
+}
+
+void HostBarrier::Parts::count_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  Shared::Cpus& my_cpus = mine().cpus;
+  static_assert(sizeof(set) == sizeof(my_cpus.mask));
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) std::memcpy(my_cpus.mask, &set, sizeof(set));
+}
+
+HostBarrier::HostBarrier(HostGroup& group, std::shared_ptr<SharedBlock> block, double timeout_seconds)
+    : parts_(new Parts{group, std::move(block), std::chrono::duration<double>(timeout_seconds), {}}) {
+  for (int rank = 0; rank < group.local_size(); ++rank) {
+    parts_->ranks.push_back(reinterpret_cast<Shared*>(parts_->block->part(rank).data()));
+  }
+  parts_->count_cpus();
+  meet({Verb::start, {}, 0, DataType::float32, 0});
+  int cpus = 0;
+  for (std::size_t word = 0; word < std::size(parts_->mine().cpus.mask); ++word) {
+    std::uint64_t any = 0;
+    for (const Shared* rank : parts_->ranks) any |= rank->cpus.mask[word];
+    cpus += std::popcount(any);
+  }
+  parts_->oversubscribed = cpus != 0 && cpus < group.local_size();
+}
+
+HostBarrier::~HostBarrier() = default;
+
+std::size_t HostBarrier::bytes_needed() { return sizeof(Shared); }
+bool HostBarrier::oversubscribed() const { return parts_->oversubscribed; }
+void HostBarrier::give_up(const Error& error) noexcept {
+  parts_->write_trouble(error);
+  parts_->group.abandon();
+}
+
+void HostBarrier::meet(const Occasion& occasion) {
+  Parts& parts = *parts_;
+  if (parts.common().trouble.state.load(std::memory_order_relaxed) != 0) parts.throw_trouble();
+  if (parts.ranks.size() == 1) return;
+  const OccasionNote note = note_of(occasion);
+  Shared::Line& line = parts.mine().line;
+  ++parts.arrived;
+  line.notes[parts.arrived % 2] = note;
+  line.arrived.store(parts.arrived, std::memory_order_seq_cst);
+  parts.wait(note);
+  parts.compare(note);
+}
+
+}  // namespace ddl

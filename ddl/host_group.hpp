@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The ranks of one host: memory that all of them see. Made with MPI's shared windows (mpi_host_group) or, in
+// tests, by threads of one process (thread_ranks).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace ddl {
+
+// Equal parts, one for each local rank, all mapped here; 4096-byte aligned, zeroed. Freed with the last copy:
+// that is collective over the host's ranks, in the same order on all of them.
+class SharedBlock {
+ public:
+  virtual ~SharedBlock() = default;
+  virtual std::span<std::byte> part(int local_rank) const = 0;
+};
+
+class HostGroup {
+ public:
+  virtual ~HostGroup() = default;
+
+  virtual int local_rank() const = 0;
+  virtual int local_size() const = 0;
+  // Collective: `bytes` for each local rank, the same number on all of them.
+  virtual std::shared_ptr<SharedBlock> allocate(std::size_t bytes) = 0;
+  // False once the rank's process is gone; asked only while something waits for it.
+  virtual bool alive(int local_rank) const = 0;
+  // "rank 3 (h2)": the rank in the whole job, for messages.
+  virtual std::string name_of(int local_rank) const = 0;
+  // After an error: ranks may be missing, so freeing blocks must no longer wait for them.
+  virtual void abandon() {}
+};
+
+}  // namespace ddl

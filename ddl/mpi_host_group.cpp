@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/mpi_host_group.hpp"
+
+#include "ddl/error.hpp"
+#include "ddl/process_mark.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace ddl {
+namespace {
+
+constexpr std::size_t window_page = 4096;
+
+// The communicator lives as long as a block of it; after abandon() nothing is freed, for that waits for all
+// ranks.
+struct HostComm {
+  explicit HostComm(MPI_Comm all) {
+    int rank = 0;
+    MPI_Comm_rank(all, &rank);
+    MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  }
+  ~HostComm() {
+    if (!abandoned) MPI_Comm_free(&comm);
+  }
+  HostComm(const HostComm&) = delete;
+  HostComm& operator=(const HostComm&) = delete;
+
+  MPI_Comm comm = MPI_COMM_NULL;
+  bool abandoned = false;
+};
+
+class WindowBlock : public SharedBlock {
+ public:
+  WindowBlock(std::shared_ptr<HostComm> host, int size, std::size_t bytes)
+      : host_(std::move(host)), bytes_(bytes) {
+    const std::size_t stride = std::max((bytes + window_page - 1) / window_page * window_page, window_page);
+    void* mine = nullptr;
+    // One run of memory for all, and a page more, so that every part begins on a page.
+    int rank = 0;
+    MPI_Comm_rank(host_->comm, &rank);
+    const auto asked = static_cast<MPI_Aint>(stride + (rank == 0 ? window_page : 0));
+    if (MPI_Win_allocate_shared(asked, 1, MPI_INFO_NULL, host_->comm, &mine, &window_) != MPI_SUCCESS) {
+      throw Error(Fault::unsupported,
+                  fmt::format("{} ranks of this host get no {} bytes each of shared memory", size, bytes), "",
+                  "see the size of /dev/shm (df -h /dev/shm), or allocate less");
+    }
+    MPI_Aint length = 0;
+    int unit = 0;
+    void* first = nullptr;
+    MPI_Win_shared_query(window_, 0, &length, &unit, &first);
+    const auto address = reinterpret_cast<std::uintptr_t>(first);
+    // Every rank maps the same pages, so all skip the same number of bytes.
+    auto* begin = static_cast<std::byte*>(first) + (window_page - address % window_page) % window_page;
+    for (int r = 0; r < size; ++r) parts_.push_back(begin + static_cast<std::size_t>(r) * stride);
+    // MPI does not promise zeros; and who touches a page first has it near.
+    std::memset(parts_[static_cast<std::size_t>(rank)], 0, stride);
+    MPI_Barrier(host_->comm);
+  }
+  ~WindowBlock() override {
+    if (!host_->abandoned) MPI_Win_free(&window_);
+  }
+  WindowBlock(const WindowBlock&) = delete;
+  WindowBlock& operator=(const WindowBlock&) = delete;
+
+  std::span<std::byte> part(int local_rank) const override {
+    return {parts_[static_cast<std::size_t>(local_rank)], bytes_};
+  }
+
+ private:
+  std::shared_ptr<HostComm> host_;
+  std::size_t bytes_;
+  MPI_Win window_ = MPI_WIN_NULL;
+  std::vector<std::byte*> parts_;
+};
+
+class MpiHostGroup : public HostGroup {
+ public:
+  explicit MpiHostGroup(MPI_Comm all) : host_(std::make_shared<HostComm>(all)) {
+    MPI_Comm_rank(host_->comm, &rank_);
+    MPI_Comm_size(host_->comm, &size_);
+    Card mine;
+    MPI_Comm_rank(all, &mine.rank);
+    gethostname(mine.host, sizeof(mine.host) - 1);
+    mine.process = mark_this_process();
+    cards_.resize(static_cast<std::size_t>(size_));
+    MPI_Allgather(&mine, sizeof(Card), MPI_BYTE, cards_.data(), sizeof(Card), MPI_BYTE, host_->comm);
+    for (Card& card : cards_) card.seen = still_runs(card.process, true);
+  }
+
+  int local_rank() const override { return rank_; }
+  int local_size() const override { return size_; }
+  std::shared_ptr<SharedBlock> allocate(std::size_t bytes) override {
+    return std::make_shared<WindowBlock>(host_, size_, bytes);
+  }
+  bool alive(int local_rank) const override {
+    return still_runs(card(local_rank).process, card(local_rank).seen);
+  }
+  std::string name_of(int local_rank) const override {
+    return fmt::format("rank {} ({})", card(local_rank).rank, card(local_rank).host);
+  }
+  void abandon() override { host_->abandoned = true; }
+
+ private:
+  struct Card {
+    int rank = 0;
+    char host[65] = {};
+    bool seen = false;
+    ProcessMark process;
+  };
+  const Card& card(int local_rank) const { return cards_[static_cast<std::size_t>(local_rank)]; }
+
+  std::shared_ptr<HostComm> host_;
+  int rank_ = 0;
+  int size_ = 1;
+  std::vector<Card> cards_;
+};
+
+}  // namespace
+
+std::unique_ptr<HostGroup> make_mpi_host_group(MPI_Comm all) { return std::make_unique<MpiHostGroup>(all); }
+
+}  // namespace ddl

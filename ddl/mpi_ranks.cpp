@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/mpi_ranks.hpp"
+
+#include "ddl/ddl.hpp"
+#include "ddl/mpi_host_group.hpp"
+#include "ddl/mpi_wire.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <numeric>
+
+namespace ddl {
+namespace {
+
+// MPI counts are ints.
+constexpr std::size_t most_elements = 1U << 30U;
+
+class MpiRanks : public Ranks {
+ public:
+  explicit MpiRanks(bool started_here) : started_here_(started_here) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &all_);
+    MPI_Comm_rank(all_, &rank_);
+    MPI_Comm_size(all_, &size_);
+  }
+  ~MpiRanks() override {
+    if (abandoned_) return;
+    MPI_Comm_free(&all_);
+    if (started_here_) MPI_Finalize();
+  }
+  MpiRanks(const MpiRanks&) = delete;
+  MpiRanks& operator=(const MpiRanks&) = delete;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  std::vector<std::string> gather(const std::string& mine) override {
+    const int length = static_cast<int>(mine.size());
+    std::vector<int> lengths(static_cast<std::size_t>(size_));
+    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, all_);
+    std::vector<int> starts(lengths.size());
+    std::exclusive_scan(lengths.begin(), lengths.end(), starts.begin(), 0);
+    std::string texts(static_cast<std::size_t>(starts.back() + lengths.back()), '\0');
+    MPI_Allgatherv(mine.data(), length, MPI_CHAR, texts.data(), lengths.data(), starts.data(), MPI_CHAR,
+                   all_);
+    std::vector<std::string> result;
+    for (std::size_t r = 0; r < lengths.size(); ++r)
+      result.push_back(
+          texts.substr(static_cast<std::size_t>(starts[r]), static_cast<std::size_t>(lengths[r])));
+    return result;
+  }
+
+  // Where memory can be shared is MPI's to say: containers with one name are still two hosts.
+  std::string host_name() const override {
+    std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+    int length = 0;
+    MPI_Get_processor_name(name.data(), &length);
+    return name.data();
+  }
+
+  std::unique_ptr<HostGroup> make_host_group(const Grid& grid) override {
+    auto group = make_mpi_host_group(all_);
+    const std::size_t wanted = grid.place(rank_).local_ranks.size();
+    if (static_cast<std::size_t>(group->local_size()) == wanted) return group;
+    if (wanted == 1)
+      return make_mpi_host_group(MPI_COMM_SELF);  // on uneven hosts each rank stands for itself
+    throw Error(Fault::unsupported,
+                fmt::format("{} ranks of {} share memory, not {}", group->local_size(), host_name(), wanted),
+                grid.name_of(rank_),
+                "one container or job step for all ranks of a host, or DDL_OPTIONS=\"-mode m\"");
+  }
+  std::vector<std::unique_ptr<Wire>> make_wires(const Grid& grid, double timeout_seconds) override {
+    return make_mpi_wires(all_, grid, timeout_seconds);
+  }
+  // All ranks on one level: as if each had a host of its own.
+  std::unique_ptr<Wire> make_flat_wire(const Grid& grid, double timeout_seconds) override {
+    std::vector<std::string> each;
+    for (int r = 0; r < size_; ++r) {
+      const auto host = static_cast<std::size_t>(grid.host_of[static_cast<std::size_t>(r)]);
+      each.push_back(fmt::format("{} #{}", grid.hosts[host], r));
+    }
+    return std::move(make_mpi_wires(all_, plan_grid("", each), timeout_seconds).at(0));
+  }
+
+  bool plain_all_reduce(const std::byte* in, std::byte* out, std::size_t count, DataType type,
+                        Operation operation) override {
+    if (type == DataType::float16 || type == DataType::bfloat16) return false;
+    const MPI_Datatype number = type == DataType::float32   ? MPI_FLOAT
+                                : type == DataType::float64 ? MPI_DOUBLE
+                                                            : MPI_INT32_T;
+    const MPI_Op how = operation == Operation::max ? MPI_MAX : MPI_SUM;
+    for (std::size_t at = 0; at < count; at += most_elements) {
+      const std::size_t part = std::min(most_elements, count - at);
+      MPI_Allreduce(in + at * size_of(type), out + at * size_of(type), static_cast<int>(part), number, how,
+                    all_);
+    }
+    return true;
+  }
+
+  void abandon() noexcept override { abandoned_ = true; }
+
+ private:
+  bool started_here_;
+  bool abandoned_ = false;
+  MPI_Comm all_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+}  // namespace
+
+bool started_by_launcher() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+    if (std::getenv(name) != nullptr) return true;  // NOLINT(concurrency-mt-unsafe): before any thread
+  return false;
+}
+
+std::unique_ptr<Ranks> make_mpi_ranks(int& argc, char**& argv) {
+  int started = 0;
+  MPI_Initialized(&started);
+  if (started == 0 && !started_by_launcher()) return make_single_rank();
+  int level = MPI_THREAD_SINGLE;
+  if (started != 0) {
+    MPI_Query_thread(&level);
+  } else {
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+  }
+  if (level < MPI_THREAD_SERIALIZED) {
+    throw Error(
+        Fault::usage, "MPI was started for one thread only; sums are made by a thread of their own", "MPI",
+        "MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided), or leave it to ddl::Context");
+  }
+  return std::make_unique<MpiRanks>(started == 0);
+}
+
+namespace {
+
+Options with_environment(Options options) {
+  const char* text = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): before any thread
+  return text == nullptr ? options : parse_options(text, std::move(options));
+}
+
+}  // namespace
+
+Context::Context(int& argc, char**& argv, Options options)
+    : Context(make_mpi_ranks(argc, argv), with_environment(std::move(options))) {}
+
+}  // namespace ddl

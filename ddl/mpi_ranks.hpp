@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Ranks as processes, by MPI.
+#pragma once
+
+#include "ddl/ranks.hpp"
+
+#include <memory>
+
+namespace ddl {
+
+// Starts MPI with MPI_THREAD_SERIALIZED unless it has been started, and then ends it with the last of what it
+// made; a process that no launcher started is one rank and starts nothing. Throws Error(usage) when MPI was
+// started with less.
+std::unique_ptr<Ranks> make_mpi_ranks(int& argc, char**& argv);
+
+// Whether mpirun, srun or another launcher with PMI or PMIx started this process.
+bool started_by_launcher();
+
+}  // namespace ddl

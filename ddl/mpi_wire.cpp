@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/mpi_wire.hpp"
+
+#include "ddl/error.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+
+namespace ddl {
+namespace {
+
+using WireClock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+
+// Longer messages travel in parts: MPI counts with int, and the deadline starts anew with each part.
+constexpr std::size_t part_bytes = 16 << 20;
+
+constexpr microseconds poll_spin_time{50};    // a message that is on its way over a fast link
+constexpr microseconds poll_yield_time{500};  // then others get the core
+constexpr microseconds longest_sleep{50};
+
+void check_mpi(int code, const char* call, const std::string& where) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw Error(Fault::lost, fmt::format("{}: {}", call, std::string(text, static_cast<std::size_t>(length))),
+              where, "see what mpirun says of that rank");
+}
+
+struct MpiMessage {
+  int peer = 0;
+  bool is_send = false;
+  std::size_t bytes = 0;
+  int tag = 0;
+  std::vector<MPI_Request> parts;
+};
+
+class MpiWire : public Wire {
+ public:
+  // Takes the communicator over.
+  MpiWire(MPI_Comm wire, Level level, std::vector<std::string> names, double timeout_seconds)
+      : wire_(wire), level_(std::move(level)), names_(std::move(names)), timeout_seconds_(timeout_seconds) {
+    MPI_Comm_set_errhandler(wire_, MPI_ERRORS_RETURN);
+    void* most = nullptr;
+    int known = 0;
+    MPI_Comm_get_attr(wire_, MPI_TAG_UB, static_cast<void*>(&most), &known);
+    tags_ = known != 0 ? static_cast<std::uint32_t>(*static_cast<int*>(most)) : 32767;
+  }
+  ~MpiWire() override {
+    abandon();
+    MPI_Comm_free(&wire_);
+  }
+  MpiWire(const MpiWire&) = delete;
+  MpiWire& operator=(const MpiWire&) = delete;
+
+  int rank() const override { return level_.me; }
+  int size() const override { return static_cast<int>(level_.ranks.size()); }
+  void stamp(std::uint32_t call) override { stamp_ = call; }
+  std::string name_of(int rank) const override { return names_[static_cast<std::size_t>(rank)]; }
+
+  Ticket send(int to, std::span<const std::byte> bytes) override {
+    return post(to, true, bytes.size(), [&](std::size_t at, int count, int tag, MPI_Request& request) {
+      return MPI_Isend(bytes.data() + at, count, MPI_BYTE, to, tag, wire_, &request);
+    });
+  }
+  // Any tag: a message of another size or call is taken, and found out, instead of waited for.
+  Ticket receive(int from, std::span<std::byte> bytes) override {
+    return post(from, false, bytes.size(), [&](std::size_t at, int count, int, MPI_Request& request) {
+      return MPI_Irecv(bytes.data() + at, count, MPI_BYTE, from, MPI_ANY_TAG, wire_, &request);
+    });
+  }
+  void wait(Ticket ticket) override {
+    if (broken_) throw Error(*broken_);
+    MpiMessage& message = messages_.at(ticket);
+    try {
+      for (MPI_Request& part : message.parts) wait_part(message, part);
+    } catch (const Error& error) {
+      broken_ = error;
+      abandon();
+      throw;
+    }
+    messages_.erase(ticket);
+  }
+
+ private:
+  template <typename Start>
+  Ticket post(int peer, bool is_send, std::size_t bytes, const Start& start) {
+    if (broken_) throw Error(*broken_);
+    MpiMessage& message = messages_[next_];
+    message = {peer, is_send, bytes, tag_of(bytes), {}};
+    std::size_t at = 0;
+    do {
+      const std::size_t count = std::min(part_bytes, bytes - at);
+      message.parts.push_back(MPI_REQUEST_NULL);
+      check_mpi(start(at, static_cast<int>(count), message.tag, message.parts.back()),
+                is_send ? "MPI_Isend" : "MPI_Irecv", name_of(peer));
+      at += count;
+    } while (at < bytes);
+    return next_++;
+  }
+
+  // What both sides must agree on: the size, also of a message in parts, and the call.
+  int tag_of(std::size_t bytes) const {
+    const std::uint64_t mixed = (static_cast<std::uint64_t>(bytes) << 32 ^ stamp_) * 0x9e3779b97f4a7c15u;
+    return static_cast<int>((mixed >> 33) % (static_cast<std::uint64_t>(tags_) + 1));
+  }
+
+  void wait_part(const MpiMessage& message, MPI_Request& part) {
+    const auto begun = WireClock::now();
+    microseconds sleep{1};
+    for (int polls = 1;; ++polls) {
+      int done = 0;
+      MPI_Status status;
+      const int code = MPI_Test(&part, &done, &status);
+      if (code != MPI_SUCCESS) throw failed(message, code);
+      if (done != 0) return check_arrived(message, status);
+      if (polls % 8 != 0) continue;
+      const auto waited = WireClock::now() - begun;
+      if (waited < poll_spin_time) continue;
+      if (std::chrono::duration<double>(waited).count() > timeout_seconds_) throw late(message);
+      if (waited < poll_yield_time) {
+        sched_yield();
+      } else {
+        std::this_thread::sleep_for(sleep);
+        sleep = std::min(sleep * 2, longest_sleep);
+      }
+    }
+  }
+
+  void check_arrived(const MpiMessage& message, const MPI_Status& status) const {
+    if (message.is_send || status.MPI_TAG == message.tag) return;
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    throw mismatch(message, fmt::format("sent {} bytes", bytes));
+  }
+  Error mismatch(const MpiMessage& message, const std::string& did) const {
+    return {Fault::mismatch,
+            fmt::format("{} {} for another call, {} were expected for this one", name_of(message.peer), did,
+                        message.bytes),
+            name_of(message.peer), "all ranks make the same calls with the same counts in the same order"};
+  }
+  Error failed(const MpiMessage& message, int code) const {
+    int kind = MPI_SUCCESS;
+    MPI_Error_class(code, &kind);
+    if (kind == MPI_ERR_TRUNCATE) return mismatch(message, "sent more bytes");
+    try {
+      check_mpi(code, "MPI_Test", name_of(message.peer));
+    } catch (const Error& error) {
+      return error;
+    }
+    return late(message);
+  }
+  Error late(const MpiMessage& message) const {
+    return {Fault::lost,
+            fmt::format("{} has {} nothing for {:g} s", name_of(message.peer),
+                        message.is_send ? "taken" : "sent", timeout_seconds_),
+            name_of(message.peer),
+            "see whether it still runs and what it last said; a longer Options::timeout_seconds"};
+  }
+
+  // Receives that nothing has come for are withdrawn; what has begun to arrive goes on.
+  void abandon() {
+    for (auto& [ticket, message] : messages_) {
+      for (MPI_Request& part : message.parts) {
+        if (part == MPI_REQUEST_NULL) continue;
+        if (!message.is_send) MPI_Cancel(&part);
+        MPI_Request_free(&part);
+      }
+    }
+    messages_.clear();
+  }
+
+  MPI_Comm wire_;
+  Level level_;
+  std::vector<std::string> names_;
+  double timeout_seconds_;
+  std::uint32_t tags_ = 0;
+  std::uint32_t stamp_ = 0;
+  Ticket next_ = 0;
+  std::unordered_map<Ticket, MpiMessage> messages_;
+  std::optional<Error> broken_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Wire>> make_mpi_wires(MPI_Comm all, const Grid& grid, double timeout_seconds) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(all, &rank), "MPI_Comm_rank", "");
+  std::vector<std::unique_ptr<Wire>> wires;
+  Place place = grid.place(rank);
+  for (Level& level : place.levels) {
+    MPI_Comm wire = MPI_COMM_NULL;
+    const int lowest =
+        *std::min_element(level.ranks.begin(), level.ranks.end());  // tells this wire from the others
+    check_mpi(MPI_Comm_split(all, lowest, level.me, &wire), "MPI_Comm_split", grid.name_of(rank));
+    std::vector<std::string> names;
+    for (const int member : level.ranks) names.push_back(grid.name_of(member));
+    wires.push_back(std::make_unique<MpiWire>(wire, std::move(level), std::move(names), timeout_seconds));
+  }
+  return wires;
+}
+
+}  // namespace ddl

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Whether another process of this machine still runs: by its number and the time at which it started, so that
+// a number that was given out again is not taken for it.
+#pragma once
+
+#include <cstdint>
+
+namespace ddl {
+
+struct ProcessMark {
+  std::int64_t pid = 0;
+  std::uint64_t started = 0;  // 0: unknown
+};
+
+ProcessMark mark_this_process();
+// True also where it cannot be known: another pid namespace, no /proc. `seen`: it was seen running before.
+bool still_runs(const ProcessMark& mark, bool seen);
+
+}  // namespace ddl

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// One rank alone: its memory is shared with nobody, it has no wires.
+#include "ddl/ranks.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <new>
+
+namespace ddl {
+namespace {
+
+constexpr std::size_t own_page_bytes = 4096;
+
+class OwnBlock : public SharedBlock {
+ public:
+  explicit OwnBlock(std::size_t bytes)
+      : bytes_(bytes), data_(static_cast<std::byte*>(std::calloc(1, bytes + own_page_bytes))) {
+    if (data_ == nullptr) throw std::bad_alloc();
+  }
+  ~OwnBlock() override { std::free(data_); }
+  OwnBlock(const OwnBlock&) = delete;
+  OwnBlock& operator=(const OwnBlock&) = delete;
+  std::span<std::byte> part(int) const override {
+    void* start = data_;
+    std::size_t room = bytes_ + own_page_bytes;
+    std::align(own_page_bytes, bytes_, start, room);
+    return {static_cast<std::byte*>(start), bytes_};
+  }
+
+ private:
+  std::size_t bytes_;
+  std::byte* data_;
+};
+
+class OwnHost : public HostGroup {
+ public:
+  explicit OwnHost(std::string name) : name_(std::move(name)) {}
+  int local_rank() const override { return 0; }
+  int local_size() const override { return 1; }
+  std::shared_ptr<SharedBlock> allocate(std::size_t bytes) override {
+    return std::make_shared<OwnBlock>(bytes);
+  }
+  bool alive(int) const override { return true; }
+  std::string name_of(int) const override { return name_; }
+
+ private:
+  std::string name_;
+};
+
+class SingleRank : public Ranks {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  std::vector<std::string> gather(const std::string& mine) override { return {mine}; }
+  std::string host_name() const override {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+  }
+  std::unique_ptr<HostGroup> make_host_group(const Grid& grid) override {
+    return std::make_unique<OwnHost>(grid.name_of(0));
+  }
+  std::vector<std::unique_ptr<Wire>> make_wires(const Grid&, double) override { return {}; }
+  std::unique_ptr<Wire> make_flat_wire(const Grid&, double) override { return std::make_unique<NoWire>(); }
+  bool plain_all_reduce(const std::byte* in, std::byte* out, std::size_t count, DataType type,
+                        Operation) override {
+    std::copy_n(in, count * size_of(type), out);
+    return true;
+  }
+
+ private:
+  // Nobody at the other end: collectives over it send nothing.
+  class NoWire : public Wire {
+   public:
+    int rank() const override { return 0; }
+    int size() const override { return 1; }
+    Ticket send(int, std::span<const std::byte>) override { return 0; }
+    Ticket receive(int, std::span<std::byte>) override { return 0; }
+    void wait(Ticket) override {}
+    std::string name_of(int) const override { return "rank 0"; }
+  };
+};
+
+}  // namespace
+
+std::unique_ptr<Ranks> make_single_rank() { return std::make_unique<SingleRank>(); }
+
+}  // namespace ddl

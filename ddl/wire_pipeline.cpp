@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/wire_pipeline.hpp"
+
+#include <algorithm>
+
+namespace ddl {
+namespace {
+
+constexpr std::size_t pipeline_lag = 4;             // chunks that are under way in each stage
+constexpr std::size_t chunks_aimed_at = 16;         // so that the first and the last cost little
+constexpr std::size_t smallest_message = 16 << 10;  // below, a message costs more than its bytes
+constexpr std::size_t cache_line = 64;
+
+struct ChunkStage {
+  std::size_t level = 0;
+  bool gathers = false;
+  int step = 0;  // of a ring
+};
+
+std::vector<ChunkStage> plan_stages(Wires wires, bool ring) {
+  std::vector<ChunkStage> stages;
+  const auto add = [&](std::size_t level, bool gathers) {
+    const int steps = ring ? wires[level]->size() - 1 : 1;
+    for (int step = 0; step < steps; ++step) stages.push_back({level, gathers, step});
+  };
+  for (std::size_t level = 0; level < wires.size(); ++level) add(level, false);
+  for (std::size_t level = wires.size(); level-- > 0;) add(level, true);
+  return stages;
+}
+
+std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line - 1) / cache_line * cache_line; }
+
+// How the vector is cut, and what a chunk needs besides it.
+struct ChunkPlan {
+  std::size_t chunk = 0;  // elements
+  std::size_t chunks = 0;
+  std::size_t inbox_bytes = 0;
+  std::size_t image_bytes = 0;
+};
+
+ChunkPlan plan_chunks(Wires wires, std::size_t count, DataType type, const WireOptions& options, bool ring) {
+  const std::size_t size = size_of(travelling_type(type, options));
+  const auto ranks = static_cast<std::size_t>(wires.front()->size());
+  const std::size_t fitting = count * size / (ranks * chunks_aimed_at);
+  const std::size_t longest = std::max(options.message_bytes, cache_line);
+  const std::size_t message = std::clamp(fitting, std::min(smallest_message, longest), longest);
+  ChunkPlan plan;
+  plan.chunk = whole_lines(message * ranks) / size;
+  plan.chunks = (count + plan.chunk - 1) / plan.chunk;
+  std::size_t most = plan.chunk;
+  for (const Wire* wire : wires) {
+    const auto n = static_cast<std::size_t>(wire->size());
+    most = (most + n - 1) / n;
+    plan.inbox_bytes = std::max(plan.inbox_bytes, whole_lines((ring ? 1 : n - 1) * most * size));
+  }
+  plan.image_bytes = size == size_of(type) ? 0 : whole_lines(plan.chunk * size);
+  return plan;
+}
+
+class ChunkSum {
+ public:
+  ChunkSum() = default;
+  ChunkSum(Wires wires, const Freight& freight, Range chunk, std::byte* inbox, bool ring)
+      : wires_(wires), freight_(freight), chunk_(chunk), inbox_(inbox), ring_(ring) {
+    for (const Wire* wire : wires) {
+      levels_.push_back(pieces_of(chunk, wire->size()));
+      chunk = levels_.back()[static_cast<std::size_t>(wire->rank())];
+    }
+  }
+
+  void post(const ChunkStage& stage) {
+    Wire& wire = *wires_[stage.level];
+    const Pieces& pieces = levels_[stage.level];
+    if (!stage.gathers && ring_)
+      return post_ring_scatter(wire, freight_, pieces, stage.step, inbox_, underway_);
+    if (!stage.gathers) return post_direct_scatter(wire, freight_, pieces, inbox_, underway_);
+    if (stage.level + 1 == wires_.size() && stage.step == 0) {
+      freight_.pack(pieces[static_cast<std::size_t>(wire.rank())]);  // the result is narrowed here, once
+    }
+    if (ring_) return post_ring_gather(wire, freight_, pieces, stage.step, underway_);
+    post_direct_gather(wire, freight_, pieces, underway_);
+  }
+
+  void finish(const ChunkStage& stage) {
+    Wire& wire = *wires_[stage.level];
+    const Pieces& pieces = levels_[stage.level];
+    const bool last_level = stage.level + 1 == wires_.size();
+    if (stage.gathers) return underway_.finish(wire);
+    if (ring_) return finish_ring_scatter(wire, freight_, pieces, stage.step, inbox_, last_level, underway_);
+    finish_direct_scatter(wire, freight_, pieces, inbox_, last_level, underway_);
+  }
+
+  void end() { freight_.unpack(chunk_); }
+
+ private:
+  Wires wires_;
+  Freight freight_;
+  Range chunk_;
+  std::byte* inbox_ = nullptr;
+  bool ring_ = false;
+  std::vector<Pieces> levels_;
+  Underway underway_;
+};
+
+}  // namespace
+
+void all_reduce_in_chunks(Wires wires, const Reduction& reduction, std::byte* data, std::size_t count,
+                          const WireOptions& options, Scratch& scratch) {
+  const bool ring = options.algorithm == WireAlgorithm::ring;
+  const std::vector<ChunkStage> stages = plan_stages(wires, ring);
+  const ChunkPlan plan = plan_chunks(wires, count, reduction.type, options, ring);
+  const std::size_t slots = std::min(plan.chunks, stages.size() * pipeline_lag + 1);
+  const std::size_t slot_bytes = plan.inbox_bytes + plan.image_bytes;
+  if (scratch.size() < slots * slot_bytes) scratch.resize(slots * slot_bytes);
+  const DataType travelling = travelling_type(reduction.type, options);
+  std::vector<ChunkSum> sums(slots);
+
+  // At each tick one chunk enters, and every chunk that has had `pipeline_lag` ticks for its stage goes on to
+  // the next.
+  for (std::size_t tick = 0; tick < plan.chunks + stages.size() * pipeline_lag; ++tick) {
+    if (tick < plan.chunks) {
+      const Range chunk{tick * plan.chunk, std::min(plan.chunk, count - tick * plan.chunk)};
+      std::byte* const inbox = scratch.data() + tick % slots * slot_bytes;
+      const Freight freight(reduction, travelling, data, chunk, inbox + plan.inbox_bytes);
+      sums[tick % slots] = ChunkSum(wires, freight, chunk, inbox, ring);
+      sums[tick % slots].post(stages[0]);
+    }
+    for (std::size_t s = 0; s < stages.size() && (s + 1) * pipeline_lag <= tick; ++s) {
+      const std::size_t chunk = tick - (s + 1) * pipeline_lag;
+      if (chunk >= plan.chunks) continue;
+      ChunkSum& sum = sums[chunk % slots];
+      sum.finish(stages[s]);
+      if (s + 1 < stages.size())
+        sum.post(stages[s + 1]);
+      else
+        sum.end();
+    }
+  }
+}
+
+}  // namespace ddl

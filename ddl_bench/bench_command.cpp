@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "ddl_bench/bench_command.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "ddl_bench/bench_options.hpp"
+#include "ddl_bench/ddl_ways.hpp"
+#include "ddl_bench/gloo_ways.hpp"
+#include "ddl_bench/measure.hpp"
+#include "ddl_bench/mpi_world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+namespace ddlrun::ddl_bench {
+namespace {
+
+using ContextPointer = std::shared_ptr<ddl::Context>;
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// DDL_OPTIONS holds the dims that ddlrun planned; its mode is not for the ways, which have their own.
+ddl::Options take_ddl_options() {
+  ddl::Options options;
+  const char* text = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): before any thread
+  if (text != nullptr) options.dims = ddl::parse_options(text).dims;
+  ::unsetenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): before any thread
+  return options;
+}
+
+bool han_is_on() {
+  const char* priority = std::getenv("OMPI_MCA_coll_han_priority");  // NOLINT(concurrency-mt-unsafe)
+  return priority != nullptr && parse_unsigned(priority).value_or(0) > 0;
+}
+
+ContextPointer make_context(const ddl::Options& options) {
+  int argc = 0;
+  char** argv = nullptr;
+  return std::make_shared<ddl::Context>(argc, argv, options);
+}
+
+struct Bench {
+  const BenchOptions& options;
+  World& world;
+  ddl::Options base;
+  ContextPointer main;
+  std::vector<Way> ways;
+  BenchFacts facts;
+
+  bool by_name(const std::string& way) const {
+    return std::find(options.ways.begin(), options.ways.end(), way) != options.ways.end();
+  }
+  bool wants(const std::string& way) const { return options.ways.empty() || by_name(way); }
+  bool note(const std::string& text) {
+    facts.notes.push_back(text);
+    return false;
+  }
+};
+
+void add_ddl_ways(Bench& bench) {
+  const ddl::DataType type = bench.options.type;
+  const bool many_hosts = bench.main->hosts() > 1;
+  if (bench.wants("ddl")) bench.ways.push_back(ddl_way("ddl", bench.main, type, true, LimitForm::sums));
+  if (bench.wants("ddl-private"))
+    bench.ways.push_back(ddl_way("ddl-private", bench.main, type, false, LimitForm::sums));
+  if (bench.wants("ddl-bf16") && many_hosts && type == ddl::DataType::float32) {
+    ddl::Options options = bench.base;
+    options.wire = ddl::DataType::bfloat16;
+    bench.ways.push_back(ddl_way("ddl-bf16", make_context(options), type, true, LimitForm::half_on_wire));
+  } else if (bench.by_name("ddl-bf16")) {
+    bench.note("no ddl-bf16: it is for float32 between hosts");
+  }
+  if (bench.wants("ddl-ring") && many_hosts) {
+    ddl::Options options = bench.base;
+    options.mode = ddl::Mode::ring;
+    bench.ways.push_back(ddl_way("ddl-ring", make_context(options), type, true, LimitForm::sums));
+  } else if (bench.by_name("ddl-ring")) {
+    bench.note("no ddl-ring: on one host it is ddl");
+  }
+}
+
+void add_update_ways(Bench& bench) {
+  const bool update = bench.options.one_copy || bench.by_name("ddl-update");
+  const bool each = bench.options.one_copy || bench.by_name("ddl-each");
+  if (!update && !each) return;
+  if (bench.options.type != ddl::DataType::float32) {
+    bench.note("no ddl-update, no ddl-each: they are for float32");
+    return;
+  }
+  if (update) bench.ways.push_back(ddl_update_way(bench.main));
+  if (each) bench.ways.push_back(ddl_each_way(bench.main));
+}
+
+void add_other_ways(Bench& bench) {
+  if (bench.wants("mpi")) {
+    const auto way = mpi_way(bench.options.type, !han_is_on());
+    if (way) bench.ways.push_back(*way);
+    if (!way) bench.note(fmt::format("no MPI_Allreduce: it has no {}", ddl::name_of(bench.options.type)));
+    if (han_is_on())
+      bench.note("MPI_Allreduce by HAN, out of place only: in place it crashes in Open MPI 4.1.4");
+  }
+  if (bench.wants("gloo")) {
+    GlooWay gloo =
+        connect_gloo(bench.world, bench.options.type, bench.main->hosts() == 1, bench.options.gloo_interface);
+    if (gloo.way) {
+      bench.ways.push_back(*gloo.way);
+      bench.facts.gloo = gloo.what;
+    } else {
+      bench.note(gloo.what);
+    }
+  }
+}
+
+LinkPlace link_place(const ddl::Context& main) {
+  return {main.host(), main.hosts(), main.local_rank(), main.local_size()};
+}
+
+void gather_facts(Bench& bench) {
+  const ddl::Context& main = *bench.main;
+  BenchFacts& facts = bench.facts;
+  facts.version = DDLRUN_VERSION;
+  facts.ranks = main.size();
+  facts.hosts = main.hosts();
+  facts.local_ranks = main.local_size();
+  facts.dims = main.dims();
+  facts.type = bench.options.type;
+  facts.seconds = bench.options.seconds;
+  facts.mpi = mpi_version();
+  if (facts.hosts > 1) facts.link = measure_link(link_place(main));
+}
+
+void print_now(const std::string& text) {
+  fmt::print("{}", text);
+  if (std::fflush(stdout) == 0) return;
+  throw Error(ErrorKind::request,
+              {"the table could not be written", "stdout", "ddl-bench allreduce > FILE on a disk with room"});
+}
+
+void write_json(const std::string& path, const std::string& text) {
+  std::FILE* const file = std::fopen(path.c_str(), "we");
+  const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file != nullptr && std::fclose(file) == 0 && written) return;
+  throw Error(ErrorKind::request, {"the JSON document could not be written", "--json " + printable(path),
+                                   "--json FILE in a folder that you may write to"});
+}
+
+int measure_all(const BenchOptions& options, World& world) {
+  Bench bench{options, world, take_ddl_options(), nullptr, {}, {}};
+  bench.main = make_context(bench.base);
+  add_ddl_ways(bench);
+  add_update_ways(bench);
+  add_other_ways(bench);
+  if (bench.ways.empty()) {
+    const Message message{"no way is left to measure",
+                          bench.facts.notes.empty() ? "--ways" : bench.facts.notes[0], "--ways ddl,mpi"};
+    return refuse_on_all(world, exit_code(ErrorKind::request), render_error("ddl-bench", message));
+  }
+  gather_facts(bench);
+  const BenchFacts& facts = bench.facts;
+  const bool first = world.rank() == 0;
+  const bool table = first && options.json != "-";
+  if (first && !options.json.empty() && options.json != "-") write_json(options.json, "");  // before the work
+  MeasurePlan plan{options.seconds, options.check, options.type, facts.local_ranks, {}, steady_seconds};
+  if (facts.hosts > 1)
+    plan.make_link = [place = link_place(*bench.main)](std::size_t bytes) {
+      return make_link_variant(place, bytes);
+    };
+  if (table) print_now(render_table_head(facts));
+  std::vector<SizeResult> sizes;
+  std::size_t wrong = 0;
+  for (const std::size_t bytes : options.sizes) {
+    sizes.push_back(measure_size(world, bench.ways, bytes, plan));
+    for (const WayResult& way : sizes.back().ways) wrong += way.wrong();
+    if (table) print_now(render_table_rows(facts, sizes.back()));
+  }
+  if (table) print_now(render_table_foot(facts, sizes));
+  if (first && options.json == "-") print_now(render_results_json(facts, sizes));
+  if (first && !options.json.empty() && options.json != "-")
+    write_json(options.json, render_results_json(facts, sizes));
+  return wrong == 0 ? 0 : 1;
+}
+
+BenchOptions parse_words(const std::vector<std::string>& words) {
+  if (words.empty() || (words[0] != "allreduce" && words[0] != "--help" && words[0] != "--version")) {
+    throw Error(ErrorKind::usage,
+                {words.empty() ? "what to measure is not said"
+                               : fmt::format("unknown benchmark '{}'", printable(words[0], 40)),
+                 "command line", "ddl-bench allreduce"});
+  }
+  const std::size_t skipped = words[0] == "allreduce" ? 1 : 0;
+  return parse_bench_options(std::span(words).subspan(skipped));
+}
+
+bool is_first_or_alone() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    const char* rank = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
+    if (rank != nullptr) return parse_unsigned(rank).value_or(0) == 0;
+  }
+  return true;
+}
+
+}  // namespace
+
+int run_bench_command(const std::vector<std::string>& words) {
+  BenchOptions options;
+  std::optional<Error> mistake;
+  try {
+    options = parse_words(words);
+  } catch (const Error& error) {
+    mistake = error;
+  }
+  if (options.help || options.version) {
+    if (is_first_or_alone())
+      fmt::print("{}", options.help ? render_bench_help() : fmt::format("ddl-bench {}\n", DDLRUN_VERSION));
+    return 0;
+  }
+  // Launched ranks all start MPI first: a launcher ends the others as soon as one has failed.
+  return run_with_mpi([&](World& world) {
+    if (mistake)
+      return refuse_on_all(world, exit_code(mistake->kind()), render_error("ddl-bench", mistake->message()));
+    return measure_all(options, world);
+  });
+}
+
+}  // namespace ddlrun::ddl_bench

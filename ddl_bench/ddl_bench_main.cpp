@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+#include "ddl_bench/bench_command.hpp"
+
+int main(int argc, char** argv) {
+  return ddlrun::ddl_bench::run_bench_command({argv + (argc > 0 ? 1 : 0), argv + argc});
+}

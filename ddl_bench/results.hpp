@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// What a run of `ddl-bench allreduce` found, and how it is shown.
+#pragma once
+
+#include "ddl/data_type.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::ddl_bench {
+
+// Seconds of a call on the slowest rank.
+struct Times {
+  double least = 0.0;
+  double median = 0.0;
+  std::size_t turns = 0;
+};
+// Nothing of none.
+std::optional<Times> times_of(std::vector<double> seconds);
+
+struct VariantResult {
+  std::string how;  // the algorithm, where a way has several
+  Times times;
+  std::size_t wrong = 0;
+};
+
+struct WayResult {
+  std::string way;
+  std::vector<VariantResult> variants;  // one at least
+  std::optional<double> limit;          // seconds that no way of this form can beat
+
+  const VariantResult& best() const;  // by its fastest turn
+  std::size_t wrong() const;          // of all variants
+};
+
+struct SizeResult {
+  std::size_t bytes = 0;
+  std::size_t count = 0;
+  std::vector<WayResult> ways;
+};
+
+// Payload between neighbouring hosts, bytes/s of one host.
+struct LinkRate {
+  double one_way = 0.0;
+  double both_ways = 0.0;  // in each direction while the other is used too
+};
+
+struct BenchFacts {
+  std::string version;
+  int ranks = 1;
+  int hosts = 1;
+  int local_ranks = 1;
+  std::string dims;
+  ddl::DataType type = ddl::DataType::float32;
+  double seconds = 0.0;  // for each size and way
+  std::string mpi;
+  std::string gloo;  // "": not among the ways
+  std::optional<LinkRate> link;
+  std::vector<std::string> notes;
+};
+
+double alg_bandwidth(std::size_t bytes, double seconds);             // GB/s
+double bus_bandwidth(std::size_t bytes, double seconds, int ranks);  // GB/s
+std::optional<double> times_mpi(const SizeResult& size, const WayResult& way);
+
+// The table in parts, so that rows appear as they are measured. Lines that begin with # are no rows.
+std::string render_table_head(const BenchFacts& facts);
+std::string render_table_rows(const BenchFacts& facts, const SizeResult& size);
+std::string render_table_foot(const BenchFacts& facts, const std::vector<SizeResult>& sizes);
+// "ddl-bench.allreduce/1"
+std::string render_results_json(const BenchFacts& facts, const std::vector<SizeResult>& sizes);
+
+}  // namespace ddlrun::ddl_bench

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// The safetensors layout: eight bytes of length, a JSON header, then the tensors' bytes without gaps. Written
+// with checksums of every tensor and of the header in the metadata; read strictly, for a file may come from
+// anywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+// What is written: float32 only.
+struct Tensor {
+  std::string name;
+  std::vector<std::uint64_t> shape;
+  std::span<const float> values;
+};
+
+using Metadata = std::map<std::string, std::string>;
+
+// Where a tensor's bytes are, counted from the end of the header.
+struct TensorPlace {
+  std::string name;
+  std::string type;  // "F32", ...
+  std::vector<std::uint64_t> shape;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+struct SafetensorsHead {
+  Metadata metadata;
+  std::vector<TensorPlace> tensors;  // in the order of their bytes
+  std::uint64_t data_start = 0;      // in the file; a multiple of 8 in files of ours
+};
+
+constexpr std::uint64_t max_header_bytes = 100'000'000;  // the format's own limit
+constexpr std::size_t length_bytes = 8;
+
+// All that stands before the values, which follow in the order of `tensors`. Adds "crc32.NAME" for each
+// tensor and "crc32" for the header itself to the metadata.
+std::string render_safetensors_head(const Metadata& metadata, std::span<const Tensor> tensors);
+
+// From the first eight bytes to the header's length. Throws Error(request), as all below, where `file` is the
+// place.
+std::uint64_t parse_header_length(std::string_view start, std::uint64_t file_bytes, const std::string& file);
+// `head`: the eight bytes and the header. Every number is checked against the file's size; a name twice,
+// unknown types and keys, gaps and overlaps are refused.
+SafetensorsHead parse_safetensors_head(std::string_view head, std::uint64_t file_bytes,
+                                       const std::string& file);
+
+// zlib's CRC-32: finds every single flipped bit and every burst of up to 32.
+class Crc32 {
+ public:
+  void add(std::span<const std::byte> bytes);
+  std::string text() const;  // eight hexadecimal digits
+
+ private:
+  std::uint32_t sum_ = 0;
+};
+
+// The header's own checksum stands in the header, so it is taken with this in its place.
+constexpr std::string_view head_sum_blank = "00000000";
+std::string seal_head(std::string head);
+
+// Of files that render_safetensors_head() began.
+void check_head_sum(std::string_view head, const std::string& file);
+void check_tensor_sum(const SafetensorsHead& head, const TensorPlace& place, const Crc32& sum,
+                      const std::string& file);
+
+}  // namespace ddlrun::runtime

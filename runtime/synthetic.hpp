@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Images made of random numbers, to measure nets without data: synthetic:3x224x224x1000:10000 are 10,000
+// images of 3x224x224 in 1,000 classes. What they show does not fit their labels: nothing can be learnt from
+// them.
+#pragma once
+
+#include "runtime/dataset.hpp"
+
+#include <string>
+
+namespace ddlrun::runtime {
+
+bool is_synthetic(const std::string& place);
+
+// Throws Error(usage). A hundredth of the images, at least one, is the test. At most 64 different ones are
+// kept.
+Dataset make_synthetic(const std::string& place);
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# ddlrun bench: sums and scaling as a user runs them; what is written parses; what cannot be is refused before any run.
+# shellcheck source=tests/support/launch_checks.sh
+. "$(dirname "$(readlink -f "$0")")/../support/launch_checks.sh"
+bench() { "$DDLRUN" bench "$@"; }
+
+expect 0 '/ddl-bench allreduce --sizes 4k' bench allreduce 1 --dry-run -- --sizes 4k
+expect 0 "launch 1x1 --sockets=1 --cores=1 -x A --mca btl self,vader --cores-per-rank 1 -- --net lenet5 --steps 3 --json --quiet" \
+  bench scaling --ranks 1 --sockets 1 --cores 1 --dry-run -x A --mca btl self,vader -- --net lenet5 --steps 3 --json --quiet
+expect_refusal 2 'what to measure is not said' bench
+expect_refusal 2 'ddlrun bench scaling' bench scalin
+expect_refusal 2 'are for scaling' bench allreduce 2 --svg x.svg
+expect_refusal 2 'is no option of ddl-bench' bench allreduce 2 -- prog
+expect_refusal 2 'would be written by the run of 2 ranks' bench allreduce --sockets 1 --cores 4 --json x.json
+expect_refusal 2 "'0' is no number of ranks" bench scaling --ranks 0
+expect_refusal 2 "'prog' is no option of ddl-train" bench scaling -- prog
+expect_refusal 2 'has the same batch a rank' bench scaling -- --global-batch 64
+expect_refusal 2 'HOSTS only' bench scaling 2 h1,h2
+expect_refusal 2 'only one can hold' bench scaling --json - --svg -
+expect_refusal 3 'need as many cores, there are 2' bench scaling --ranks 1,4 --sockets 1 --cores 2
+expect_refusal 3 '6 ranks do not fill hosts of 4' bench scaling --ranks 1,6 --per-host 4 --sockets 1 --cores 8
+
+[ -x "$DDLRUN_BUILD_DIR/ddl_bench/ddl-bench" ] || { echo "skipped: no ddl-bench in this build (DDLRUN_RUNTIME=OFF)"; exit 125; }
+cores=$(nproc)
+[ "$cores" -ge 2 ] || { echo "skipped: one core, two ranks"; exit 125; }
+expect 0 'all elements right' bench allreduce 2 -- --sizes 4,64k --seconds 0.01
+expect 0 '"schema":"ddl-bench.allreduce/1"' bench allreduce 2 --json - -- --sizes 4 --seconds 0.01
+python3 -m json.tool "$work/out" > "$work/tool" || fail "stdout is not only the document: $(head -2 "$work/out")"
+
+subset=$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset
+expect 0 'Are 2 ranks 2 times faster than 1?' bench scaling --ranks 1,2 --json s.json --svg s.svg -- --data "$subset" --steps 20 \
+  --epochs 20
+[ "$(grep -c '^ ' "$work/out")" -eq 2 ] || fail "not two rows: $(cat "$work/out")"
+python3 - s.json s.svg <<'PY' || fail "JSON or SVG is not what is promised"
+import json, sys, xml.dom.minidom
+d = json.load(open(sys.argv[1]))
+assert d["schema"] == "ddlrun.bench.scaling/1" and [r["ranks"] for r in d["runs"]] == [1, 2], d
+for r in d["runs"]:
+    assert r["steps"] == 20 and r["global_batch"] == 64 * r["ranks"], r
+    assert abs(r["compute_ms"] + r["exposed_ms"] + (r["input_ms"] or 0) - r["step_ms"]) < 0.01 * r["step_ms"], r
+    assert abs(r["step_ms"] * r["images_s"] / r["global_batch"] / 1e3 - 1) < 0.01, r
+    assert abs(r["speedup"] / r["ranks"] / r["efficiency"] - 1) < 0.01, r
+svg = xml.dom.minidom.parse(sys.argv[2]).documentElement
+assert svg.tagName == "svg" and len(svg.getAttribute("viewBox").split()) == 4
+bars = svg.getElementsByTagName("rect")
+assert sum("compute: " in b.toxml() for b in bars) == 2, "one compute part a run"
+PY
+expect 3 'ended with status' bench scaling --ranks 1 -- --data /nowhere
+grep -q '/nowhere' "$work/err" || fail "the reason of the failed run is not told: $(cat "$work/err")"
+finish

@@ -1,0 +1,42 @@
+# shellcheck shell=bash disable=SC2154,SC2016,SC2034
+# SPDX-License-Identifier: MIT
+# Sourced by ../submit.sh: a job script of the user's own, and what a working folder with a blank asks for.
+
+scenario_own_template() {
+  cat > "$lab_home/mine.sh" << 'TEMPLATE'
+#!/bin/bash
+#SBATCH --job-name={{name|sbatch}} --nodes={{nodes|int}} --ntasks-per-node={{ranks_per_node|int}}
+#SBATCH --time={{walltime|sbatch}} --output={{output|sbatch}} --open-mode=append
+end() { echo $? >{{exit_status_file|sh}}; }; trap end EXIT
+echo "on $SLURM_JOB_NUM_NODES nodes"
+srun --mpi=none {{program|sh}}
+TEMPLATE
+  run on node1 "$tool" submit --slurm --template mine.sh --name templated --walltime 3m 1x2x1 -- \
+    sh -c 'echo "rank $SLURM_PROCID it'"'"'s"; exit $((SLURM_PROCID * 6))'
+  id=$(head -n 1 "$work/out")
+  ends 6
+  prints "on 2 nodes"
+  prints "rank 1 it's"
+  says "failed with exit status 6"
+  same "slurmctld says" "00:03:00 2 6:0 templated" \
+    "$(field "$id" TimeLimit) $(field "$id" NumNodes) $(field "$id" ExitCode) $(field "$id" JobName)"
+  same "its own file" 6 "$(cat "$lab_home"/ddlrun-jobs/templated-*/exit_status)"
+  ddl logs "$id"
+  prints "on 2 nodes"
+  run on node1 "$tool" submit --slurm --template mine.sh --walltime 3m --queue short 1x2x1 -- true
+  ends 2
+  says "#SBATCH --partition={{queue|sbatch}}"
+}
+scenario_folder_with_a_blank() {
+  run on node1 bash -c 'mkdir "two words" && cd two* && exec "$@"' bash env "${small[@]}" "$tool" submit --slurm --name blank 1x1x1 -- pwd
+  ends 0
+  prints "/home/ddl/two words"
+}
+# Rank 1 fails, srun ends rank 0 and answers 143 for the job: the one that failed first is named.
+scenario_first_failing_rank() {
+  submit --launcher srun --srun-mpi none --threads 1 1x2x1 -- sh -c '[ $SLURM_PROCID = 0 ] && exec sleep 30; sleep 1; exit 5'
+  ends 143
+  says "failed with exit status 143: rank 1"
+  says "failed first: Exited with exit code 5"
+  ! grep -q "told it to stop" "$work/err" || fail "the killed rank is taken for the cause: $(tail -n 3 "$work/err")"
+}

@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Saved, read by another reader, stopped by signals, gone on from: the same weights as in one run, and what is said.
+. "$(dirname "$0")/ranks.sh"
+command -v python3 > /dev/null || skip "no python3 to read the checkpoints; apt-get install python3"
+here=$(dirname "$(readlink -f "$0")")
+
+common=(--data "$subset" --global-batch 40 --lr 0.01 --quiet)
+whole=("${common[@]}" --epochs 4)
+hash_of() { sed -n 's/.* hash=\([0-9a-f]*\)$/\1/p' "$1"; }
+steps_in() { python3 -c 'import json,sys
+print(*[json.loads(l)["step"] for l in open(sys.argv[1]) if json.loads(l)["type"] == sys.argv[2]])' "$1" "$2"; }
+
+# One run, and a judge that shares no code with ours.
+expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --lr-decay none --momentum 0.5 --steps 32 \
+  --checkpoint "$work/one" --checkpoint-every 31 --metrics "$work/one.jsonl"
+[ "$(steps_in "$work/one.jsonl" checkpoint)" = "31 32" ] || fail "checkpoints at $(steps_in "$work/one.jsonl" checkpoint)"
+[ "$(cat "$work/one/latest")" = ckpt-000032.safetensors ] || fail "latest is $(cat "$work/one/latest")"
+python3 "$here/read_checkpoint.py" lenet5 0.01 "$work/one/ckpt-000031.safetensors" "$work/one/ckpt-000032.safetensors" ||
+  fail 'another reader finds faults'
+
+# Stopped by USR1 to one rank, or TERM to all, and gone on until it is over: the weights of one run.
+expect 0 'ddl-train: ok' ranks 2 "$train" "${whole[@]}"
+straight=$(hash_of "$work/out")
+cat > "$work/rank" << 'RANK'
+#!/bin/sh
+echo $$ > "$1/$OMPI_COMM_WORLD_RANK"
+shift
+exec "$@"
+RANK
+chmod +x "$work/rank"
+saved_steps() { grep -c '"type":"checkpoint"' "$1.jsonl"; }
+# stop_after FOLDER STEPS SIGNAL RANKS [OPTION...]: starts two ranks that go on, and signals them once so many
+# more steps are saved
+stop_after() {
+  local folder=$1 steps=$2 signal=$3 signalled=$4 pids="$work/pids"
+  shift 4
+  rm -rf "$pids" && mkdir "$pids"
+  : >> "$folder.jsonl"
+  steps=$((steps + $(saved_steps "$folder")))
+  ranks 2 "$work/rank" "$pids" "$train" "${whole[@]}" --checkpoint "$folder" --resume --checkpoint-every 1 \
+    --metrics "$folder.jsonl" "$@" > "$work/out" 2> "$work/err" < /dev/null &
+  job=$!
+  while [ "$(saved_steps "$folder")" -lt "$steps" ] && kill -0 "$job" 2>/dev/null; do sleep 0.02; done
+  for rank in $signalled; do kill -s "$signal" "$(cat "$pids/$rank")" 2>/dev/null; done
+  wait "$job"
+  status=$?
+}
+stops=0
+for signal in USR1 TERM; do
+  folder=$work/stopped_$signal
+  for _ in 1 2 3 4; do
+    case $signal in USR1) stop_after "$folder" 12 USR1 1 ;; TERM) stop_after "$folder" 12 TERM "0 1" ;; esac
+    [ "$status" -eq 75 ] || break
+    stops=$((stops + 1))
+    grep -q "^ddl-train: note: stopped by .* after step .*, and saved" "$work/err" || fail "no word about the stop: $(cat "$work/err")"
+    [ ! -s "$work/out" ] || fail 'a stopped run has a summary'
+  done
+  if [ "$status" -eq 75 ]; then
+    ranks 2 "$train" "${whole[@]}" --checkpoint "$folder" --resume > "$work/out" 2> "$work/err"
+    status=$?
+  fi
+  [ "$status" -eq 0 ] || fail "status $status after $signal: $(cat "$work/err")"
+  [ "$(hash_of "$work/out")" = "$straight" ] || fail "$signal: other weights than in one run"
+done
+[ "$stops" -ge 2 ] || fail "only $stops runs were stopped"
+echo "$stops stops, the weights of one run"
+
+# What a step draws by chance and what layers keep beside their weights go on too.
+cat > "$work/net.yaml" << 'NET'
+layers:
+  - {name: conv, kind: convolution, outputs: 4, kernel: 5, stride: 2}
+  - {name: norm, kind: batch_norm}
+  - {name: act, kind: relu}
+  - {name: drop, kind: dropout, rate: 0.5}
+  - {name: out, kind: inner_product, outputs: classes}
+NET
+expect 0 'ddl-train: ok' ranks 2 "$train" "${whole[@]}" --net "$work/net.yaml"
+drawn=$(hash_of "$work/out")
+stop_after "$work/drawn" 10 USR1 0 --net "$work/net.yaml"
+[ "$status" -eq 75 ] || fail "status $status after USR1: $(cat "$work/err")"
+expect 0 "hash=$drawn" ranks 2 "$train" "${whole[@]}" --net "$work/net.yaml" --checkpoint "$work/drawn" --resume
+grep -aq 'norm.running_mean' "$work/drawn/$(cat "$work/drawn/latest")" || fail 'no running means in the checkpoint'
+
+# Another number of ranks goes on with the same losses but for rounding; a run that is over is told again.
+cp -r "$work/stopped_USR1" "$work/four"
+rm "$work/four"/ckpt-*100.safetensors
+expect 0 'ddl-train: ok net=lenet5 ranks=4' ranks 4 "$train" "${whole[@]}" --resume "$work/four"
+grep -q 'is passed over' "$work/err" || fail 'a missing checkpoint is not told'
+expect 0 "hash=$straight" ranks 2 "$train" "${whole[@]}" --resume "$work/stopped_USR1"
+
+# A second TERM ends at once, and the checkpoints before it are there.
+folder=$work/twice
+mkdir "$folder"
+"$train" "${common[@]}" --epochs 100000 --checkpoint "$folder" --checkpoint-every 5 > /dev/null 2>&1 < /dev/null &
+job=$!
+for _ in $(seq 200); do [ -e "$folder/latest" ] && break; sleep 0.05; done
+kill -STOP "$job"; kill -TERM "$job"; kill -CONT "$job"; kill -TERM "$job" 2>/dev/null
+wait "$job"
+status=$?
+case $status in 75 | 143) ;; *) fail "two TERM end with $status" ;; esac
+
+# Refusals, each with both values and the words to type.
+expect_refusal 3 'of the net lenet5, and this run trains mlp' ranks 2 "$train" "${common[@]}" --net mlp --resume "$work/one"
+grep -q 'try: --net lenet5' "$work/err" || fail 'no net to type'
+expect_refusal 3 "global batch is 40, and this run's is 80" ranks 2 "$train" --data "$subset" --global-batch 80 --resume "$work/one"
+expect_refusal 3 'there is no checkpoint to go on from' ranks 2 "$train" "${common[@]}" --resume "$work/none"
+expect_refusal 3 'ckpt-000031' "$train" "${common[@]}" --steps 5 --resume "$work/one/ckpt-000031.safetensors"
+expect_refusal 2 'which is not given' "$train" "${common[@]}" --resume
+expect_refusal 2 'from 2' "$train" "${common[@]}" --checkpoint "$work/x" --keep 1
+printf x >> "$work/one/ckpt-000031.safetensors"
+expect_refusal 3 'follow' "$train" "${common[@]}" --resume "$work/one/ckpt-000031.safetensors"
+touch "$work/file"
+expect_refusal 3 'cannot be created' ranks 2 "$train" "${common[@]}" --checkpoint "$work/file"
+finish

@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# libddl as a user gets it: installed into an empty folder, found by CMake and by pkg-config, called from C++ and C,
+# alone and under mpirun.
+. "$(dirname "$(readlink -f "$0")")/ranks.sh"
+
+prefix=$work/prefix
+expect 0 '' cmake --install "$DDLRUN_BUILD_DIR" --component libddl --prefix "$prefix"
+cp -r "$DDLRUN_SOURCE_DIR/examples/libddl" "$work/example"
+expect 0 '' cmake -S "$work/example" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix"
+expect 0 '' cmake --build "$work/build"
+libraries=$(dirname "$(find "$prefix" -name libddl.so)")
+export LD_LIBRARY_PATH=$libraries PKG_CONFIG_PATH=$libraries/pkgconfig
+expect 0 'rank 0 of 1 (1x1): 1' "$work/build/sum"
+expect 0 'rank 0 of 1: 1' "$work/build/sum_c"
+for rank in 0 1 2; do
+  expect 0 "rank $rank of 3 (3x1): 2" ranks 3 "$work/build/sum"
+  expect 0 "rank $rank of 3: 2" ranks 3 "$work/build/sum_c"
+done
+expect 0 '' env DDL_OPTIONS='-mode r:2x1' mpirun --oversubscribe -n 2 "$work/build/sum"
+expect 1 'dims 3x1 are 1 hosts of 3 ranks, the job has 1 of 2' env DDL_OPTIONS='-mode b:3x1' mpirun --oversubscribe -n 2 "$work/build/sum"
+
+read -ra flags <<< "$(pkg-config --cflags --libs ddl)"
+expect 0 '' c++ -std=c++20 "$work/example/sum.cpp" -o "$work/by_hand" "${flags[@]}"
+expect 0 'rank 1 of 2 (2x1): 1.5' ranks 2 "$work/by_hand"
+finish

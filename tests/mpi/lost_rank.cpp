@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// lost_rank FATE: ranks add up; in the 20th sum rank 1 meets its fate: stop, kill, leave, shape or type. The others tell
+// what they were told and after how many seconds.
+#include "ddl/ddl.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+void meet(const std::string& fate, ddl::Context& ddl) {
+  std::vector<float> odd(999, 1.0F);
+  std::vector<std::int32_t> whole(1000, 1);
+  if (fate == "stop") std::raise(SIGSTOP);
+  if (fate == "kill") std::raise(SIGKILL);
+  if (fate == "leave") std::_Exit(0);
+  if (fate == "shape") ddl.all_reduce(ddl::tensor(std::span(odd), "conv1"), ddl::Operation::sum);
+  if (fate == "type") ddl.all_reduce(ddl::tensor(std::span(whole), "conv1"), ddl::Operation::sum);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string fate = argc > 1 ? argv[1] : "";
+  std::chrono::steady_clock::time_point start;
+  try {
+    ddl::Options options;
+    options.timeout_seconds = 4;
+    ddl::Context ddl(argc, argv, options);
+    std::vector<float> values(1000, 1.0F);
+    for (int i = 0; i < 40; ++i) {
+      start = std::chrono::steady_clock::now();
+      if (i == 20 && ddl.rank() == 1) meet(fate, ddl);
+      ddl.all_reduce(ddl::tensor(std::span(values), "conv1"), ddl::Operation::max);
+    }
+    std::printf("all sums are made\n");
+  } catch (const ddl::Error& error) {
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+    std::fprintf(stderr, "told after %.1f s: %s\n  at:  %s\n  try: %s\n", waited.count(), error.what(),
+                 error.where().c_str(), error.hint().c_str());
+    std::fflush(stderr);
+    std::_Exit(1);
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/speed.hpp"
+
+#include "tests/support/thread_contexts.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+// Rank 1 is waited for: it waits least itself.
+std::vector<ddl::SpeedSample> samples(double first, double second) {
+  return {{{{'X', 2e9, 0.1}, {'Y', 1e9, 10.0}}, first}, {{{'X', 2e9, 0.2}, {'Y', 1e9, 8.0}}, second}};
+}
+
+}  // namespace
+
+TEST_CASE("a report tells each dimension's speed by its slowest rank, and who came last") {
+  ddl::SpeedReport report;
+  const std::vector<std::string> names{"rank 0 (h1)", "rank 1 (h2)"};
+  // 2 GB in 0.2 s, 1 GB in 10 s; (1.5 - 0.5) s over 100 sums.
+  const std::string line =
+      "ddl: 100 sums: X 10 GB/s, Y 0.1 GB/s; last to come: rank 1 (h2), others wait 10 ms a sum";
+  CHECK(report.add(samples(1.5, 0.5), names, 100) == line);
+  CHECK(report.add(samples(1.5, 0.5), names, 100) == line);
+  CHECK(report.add(samples(1.5, 0.5), names, 100) ==
+        line + "; the last in 3 reports in a row: see its cores and its host");
+  CHECK(report.add(samples(0.5, 1.5), names, 100).find("rank 0 (h1), others wait 10 ms a sum") !=
+        std::string::npos);
+}
+
+TEST_CASE("a sample travels as text") {
+  const ddl::SpeedSample sent{{{'X', 123.0, 0.5}, {'Z', 1e12, 7.25}}, 0.125};
+  const ddl::SpeedSample got = ddl::parse_sample(ddl::render_sample(sent));
+  REQUIRE(got.moved.size() == 2);
+  CHECK(got.waited_seconds == sent.waited_seconds);
+  CHECK(got.moved[1].dimension == 'Z');
+  CHECK(got.moved[1].bytes == sent.moved[1].bytes);
+  CHECK(got.moved[1].seconds == sent.moved[1].seconds);
+}
+
+TEST_CASE("sums stay right while they are measured") {
+  ddl::Options options;
+  options.dump_every = 2;
+  std::vector<int> right(4);
+  ddl::tests::run_contexts(ddl::tests::packed_hosts(2, 2), options, [&](ddl::Context& ddl) {
+    for (int i = 0; i < 4; ++i) {
+      std::vector<float> values(100, 1.0F);
+      ddl.all_reduce(ddl::tensor(std::span(values)), ddl::Operation::sum);
+      if (values == std::vector<float>(100, 4.0F)) ++right[static_cast<std::size_t>(ddl.rank())];
+    }
+  });
+  CHECK(right == std::vector<int>(4, 4));
+}
