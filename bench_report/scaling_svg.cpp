@@ -23,33 +23,9 @@ constexpr std::string_view compute_colour = "#4878a8";
 constexpr std::string_view exposed_colour = "#d9822b";
 constexpr std::string_view input_colour = "#7a9a52";
 
-// Foreign text inside an element.
-std::string escape_svg(std::string_view text) {
-  std::string result;
-  for (const char c : printable(text, 80)) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += static_cast<unsigned char>(c) < 0x80 ? c : '?';
-    }
-  }
-  return result;
-}
-
 std::string svg_text(double x, double y, std::string_view anchor, std::string_view text, int size = 12) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\">{}</text>\n", x, y,
-                     anchor, size, escape_svg(text));
+                     anchor, size, printable_xml(text, 80));
 }
 std::string svg_line(double x1, double y1, double x2, double y2, std::string_view style) {
   return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>\n", x1, y1, x2, y2,
@@ -60,7 +36,7 @@ std::string svg_bar(double x, double y, double width, double height, std::string
   return fmt::format(
       "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
       "fill=\"{}\"><title>{}</title></rect>\n",
-      x, y, width, std::max(0.0, height), colour, escape_svg(title));
+      x, y, width, std::max(0.0, height), colour, printable_xml(title, 80));
 }
 
 // A number that quarters well, at least `value`.

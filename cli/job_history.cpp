@@ -45,8 +45,8 @@ void add_settings(System& system, KnownJob& job) {
   schedulers::JobSpec spec;
   try {
     std::vector<Message> mistakes;
-    const auto settings =
-        schedulers::read_job_settings(system.files.read(file, schedulers::max_settings_bytes), file, mistakes);
+    const auto settings = schedulers::read_job_settings(
+        system.files.read(file, schedulers::max_settings_bytes), file, mistakes);
     const auto text = [&](const std::string& key) {
       const auto found = settings.find(key);
       return found == settings.end() ? std::string() : found->second.value.text;

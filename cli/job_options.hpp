@@ -23,7 +23,7 @@ namespace ddlrun::cli {
 struct JobOptions {
   std::string dims, hosts;         // positional
   std::vector<std::string> extra;  // more words, which are nothing
-  std::string file;         // --job; "": ./ddlrun.yaml if there is one
+  std::string file;                // --job; "": ./ddlrun.yaml if there is one
   bool slurm = false, pbs = false, torque = false, local = false;
   std::map<std::string, std::vector<std::string>> flags;  // by key, as typed
   std::vector<std::string> program;                       // what stood behind "--"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libddl for C, and for every language that can call C. Each function returns 0, or a DDL_ERROR_* whose message
- * ddl_message() tells; all are collective as in ddl.hpp, which says more. A ddl_context is used by one thread at a
- * time. */
+/* libddl for C, and for every language that can call C. Each function returns 0, or a DDL_ERROR_* whose
+ * message ddl_message() tells; all are collective as in ddl.hpp, which says more. A ddl_context is used by
+ * one thread at a time. */
 #ifndef DDL_DDL_H
 #define DDL_DDL_H
 
@@ -29,8 +29,8 @@ int ddl_size(const ddl_context* context);
 int ddl_local_rank(const ddl_context* context);
 int ddl_local_size(const ddl_context* context);
 
-/* Zeroed memory that the host's ranks share, where sums need no copies; NULL when it cannot be had. Collective over
- * the host's ranks, as ddl_free(). */
+/* Zeroed memory that the host's ranks share, where sums need no copies; NULL when it cannot be had.
+ * Collective over the host's ranks, as ddl_free(). */
 void* ddl_allocate(ddl_context* context, size_t bytes);
 void ddl_free(ddl_context* context, void* memory);
 
@@ -42,8 +42,8 @@ int ddl_all_gather(ddl_context* context, const void* in, void* out, size_t count
 int ddl_barrier(ddl_context* context);
 
 /* At work while the caller computes; ddl_wait() also frees the handle. */
-int ddl_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation,
-                         ddl_handle** handle);
+int ddl_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type,
+                         ddl_operation operation, ddl_handle** handle);
 int ddl_wait(ddl_handle* handle);
 
 #ifdef __cplusplus

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 // libddl: sums over all ranks at the speed of memory and of the wire.
 //
-//   ddl::Context ddl(argc, argv);                     // started by ddlrun, mpirun or srun; alone it is one
-//   rank ddl::Buffer<float> gradient = ddl.allocate<float>(n);  // in memory that the host's ranks share: no
-//   copies ddl.broadcast(weights, 0); ddl.all_reduce(gradient, ddl::Operation::average); ddl::Handle sum =
-//   ddl.start_all_reduce(bucket, ddl::Operation::average);  // ... compute ... sum.wait();
+//   ddl::Context ddl(argc, argv);
+//   ddl::Buffer<float> gradient = ddl.allocate<float>(n);
+//   ddl.broadcast(weights, 0);
+//   ddl.all_reduce(gradient, ddl::Operation::average);
+//   ddl::Handle sum = ddl.start_all_reduce(bucket, ddl::Operation::average);
+//   sum.wait();
+//
+// Started by ddlrun, mpirun or srun; alone a process is one rank. What allocate() gives lies in memory that
+// the host's ranks share, so its sums need no copies; a started sum runs on a thread of its own.
 //
 // Every call is collective: all ranks make the same calls in the same order. A call that differs, a rank that
 // dies or stays away ends in an ddl::Error on all the others, with the rank's name, within Options::timeout.

@@ -93,10 +93,12 @@ void reduce(const Reduction& reduction, std::span<const std::byte* const> source
 }
 
 void narrow(DataType to, std::span<const float> from, std::byte* out) {
+  if (from.empty()) return;
   kernels_in_use().narrow[to == DataType::bfloat16 ? 1 : 0](from.data(), out, from.size());
 }
 
 void widen(DataType from, const std::byte* in, std::span<float> out) {
+  if (out.empty()) return;
   kernels_in_use().widen[from == DataType::bfloat16 ? 1 : 0](in, out.data(), out.size());
 }
 

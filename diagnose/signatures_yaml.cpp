@@ -3,9 +3,9 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/yaml_tree.hpp"
 #include "diagnose/line_pattern.hpp"
 #include "diagnose/literal_scanner.hpp"
-#include "base/yaml_tree.hpp"
 
 #include <fmt/format.h>
 

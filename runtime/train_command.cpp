@@ -134,10 +134,9 @@ Prepared prepare(const TrainOptions& options, Communicator& ranks) {
                 ErrorKind::request, "the ranks read different images",
                 "--data DIR with a directory that all hosts share");
   const Net& net = prepared.net;
-  require_equal(ranks,
-                fmt::format("{}, {} parameters, hash {:016x}", net.name, net.parameter_count, fingerprint(net)),
-                ErrorKind::request, "the ranks read different nets",
-                "--net FILE with a file that all hosts share");
+  require_equal(
+      ranks, fmt::format("{}, {} parameters, hash {:016x}", net.name, net.parameter_count, fingerprint(net)),
+      ErrorKind::request, "the ranks read different nets", "--net FILE with a file that all hosts share");
   prepared.facts = make_facts(options, prepared, place, threads, ranks.size());
   require_equal(ranks, render_shared_options(options, prepared.facts), ErrorKind::usage,
                 "the ranks were started with different options", "the same ddl-train command on every rank");

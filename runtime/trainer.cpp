@@ -201,8 +201,7 @@ class Trainer {
       const SgdRule rule{plan_.rule.momentum,
                          static_cast<float>(static_cast<double>(plan_.rule.weight_decay) * run.decay_factor)};
       sgd_step(rule, static_cast<float>(lr * run.lr_factor),
-               std::span(parameters_).subspan(run.range.begin, count),
-               sums_.subspan(run.range.begin, count),
+               std::span(parameters_).subspan(run.range.begin, count), sums_.subspan(run.range.begin, count),
                std::span(velocity_).subspan(run.range.begin, count));
     }
     const std::span<float> state = engine_->state();

@@ -21,8 +21,8 @@ namespace {
 
 // The texts are constant; paths and numbers come as $1, $2, ...
 // Field 22 of stat is the start time; what stands before ") " may hold blanks.
-// The new process tells its own number and start time before it becomes the script: a short job is over before
-// anybody else could look. It lets go of the pipe then, which ends the substitution.
+// The new process tells its own number and start time before it becomes the script: a short job is over
+// before anybody else could look. It lets go of the pipe then, which ends the substitution.
 constexpr const char* kStart =
     "umask 077\n"
     "id=$(setsid nohup bash -c '\n"

@@ -91,7 +91,8 @@ std::string variable_name(std::string_view entry) {
                                      "environment", "letters, digits and _, a letter first: NCCL_DEBUG"});
   }
   const bool is_ours = name.starts_with("ddl_") || name == "DDLRUN_RESTARTS" ||
-                       name == "DDLRUN_RESTART_COUNT" || name == "DDLRUN_JOB_ID" || name == "DDLRUN_ARRAY_INDEX";
+                       name == "DDLRUN_RESTART_COUNT" || name == "DDLRUN_JOB_ID" ||
+                       name == "DDLRUN_ARRAY_INDEX";
   if (is_ours || std::find(bash_owned.begin(), bash_owned.end(), name) != bash_owned.end()) {
     throw Error(ErrorKind::request,
                 {fmt::format("{} is set by {}", name, is_ours ? "the job script itself" : "bash itself"),

@@ -27,30 +27,6 @@ struct Box {
   std::string body;
 };
 
-// Foreign text inside an element or an attribute; control bytes are gone already.
-std::string escape(std::string_view text, std::size_t limit = 60) {
-  std::string result;
-  for (const char c : printable(text, limit)) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += static_cast<unsigned char>(c) < 0x80 ? c : '?';
-    }
-  }
-  return result;
-}
-
 std::string channel(double hue, double saturation, double lightness, double offset) {
   const double k = std::fmod(offset + hue / 30, 12);
   const double a = saturation * std::min(lightness, 1 - lightness);
@@ -106,7 +82,7 @@ Box frame(std::string_view title, const std::vector<Box>& parts, std::string_vie
   const double title_width = 6.8 * static_cast<double>(title.size());
   Box box{std::max(inside.width, title_width) + 2 * gap, inside.height + 22 + gap, ""};
   box.body = rectangle(box.width, box.height, fill, stroke) +
-             words(gap, 15, escape(title, 160), " class=\"title\"") +
+             words(gap, 15, printable_xml(title, 160), " class=\"title\"") +
              fmt::format("<g transform=\"translate({:g},22)\">\n{}</g>", gap, inside.body);
   return box;
 }
@@ -159,7 +135,7 @@ class Picture {
   }
 
   static Box device_box(const std::string& label, std::string_view fill, std::string_view stroke) {
-    const std::string text = escape(label, 60);
+    const std::string text = printable_xml(label, 60);
     const double width = 6.6 * static_cast<double>(std::min<std::size_t>(label.size(), 60)) + 3 * gap;
     return {width, core_height, rectangle(width, core_height, fill, stroke) + words(gap, 15, text)};
   }

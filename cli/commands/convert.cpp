@@ -66,8 +66,8 @@ int run_convert(System& system, const ConvertOptions& options) {
   if (!options.site.empty())
     site = templates::load_profile(
         options.site, [&](const std::string& path) { return system.files.read(path, 1u << 20); });
-  const auto script =
-      job_scripts::parse_job_script(system.files.read(options.file, job_scripts::max_script_bytes), options.file);
+  const auto script = job_scripts::parse_job_script(
+      system.files.read(options.file, job_scripts::max_script_bytes), options.file);
   const auto conversion = job_scripts::convert_script(script, to, site ? &*site : nullptr);
   system.out(conversion.text);
   system.err(render_list(options.file, conversion.leftovers) +

@@ -62,8 +62,8 @@ int run_lint_script(System& system, const LintScriptOptions& options) {
         options.site, [&](const std::string& path) { return system.files.read(path, 1u << 20); });
   if (site) context.site = &*site;
   context.machine = machine_of_options(system, options.machine);
-  const auto script =
-      job_scripts::parse_job_script(system.files.read(options.file, job_scripts::max_script_bytes), options.file);
+  const auto script = job_scripts::parse_job_script(
+      system.files.read(options.file, job_scripts::max_script_bytes), options.file);
   const auto findings = job_scripts::lint_script(script, context);
   if (options.json) {
     system.out(job_scripts::render_findings_json(script, findings));

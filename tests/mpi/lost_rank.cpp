@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lost_rank FATE: ranks add up; in the 20th sum rank 1 meets its fate: stop, kill, leave, shape or type. The others tell
-// what they were told and after how many seconds.
+// lost_rank FATE: ranks add up; in the 20th sum rank 1 meets its fate: stop, kill, leave, shape or type. The
+// others tell what they were told and after how many seconds.
 #include "ddl/ddl.hpp"
 
 #include <chrono>
