@@ -7,7 +7,7 @@
 prefix=$work/prefix
 expect 0 '' cmake --install "$DDLRUN_BUILD_DIR" --component libddl --prefix "$prefix"
 cp -r "$DDLRUN_SOURCE_DIR/examples/libddl" "$work/example"
-expect 0 '' cmake -S "$work/example" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix"
+expect 0 '' cmake -G Ninja -S "$work/example" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix"
 expect 0 '' cmake --build "$work/build"
 libraries=$(dirname "$(find "$prefix" -name libddl.so)")
 export LD_LIBRARY_PATH=$libraries PKG_CONFIG_PATH=$libraries/pkgconfig
