@@ -168,11 +168,11 @@ class Linter {
            fmt::format("{} is not a number of threads: the runtime takes one for each processor",
                        shown("OMP_NUM_THREADS")),
            "export OMP_NUM_THREADS=N");
-    if (exported && given_.ompthreads > 0 && *exported != given_.ompthreads)
+    if (ompthreads_differ())
       find("ompthreads-differ", AffinitySeverity::warning, "OMP_NUM_THREADS",
            fmt::format("the request says ompthreads={}, the script OMP_NUM_THREADS={}: the script's holds",
                        given_.ompthreads, *exported),
-           fmt::format("ompthreads={}, and leave the export out", *exported), {{"OMP_NUM_THREADS", ""}});
+           request_line(over_cores() ? fitting_threads() : *exported), {{"OMP_NUM_THREADS", ""}});
     const auto mkl = parse_unsigned(variable_of(given_.variables, "MKL_NUM_THREADS"), 1u << 20);
     if (mkl && *mkl > 0 && threads_ > 0 && *mkl != threads_)
       find("mkl-differs", AffinitySeverity::warning, "MKL_NUM_THREADS",
@@ -182,17 +182,37 @@ class Linter {
            "unset MKL_NUM_THREADS", {{"MKL_NUM_THREADS", ""}});
   }
 
+  bool threads_unset() const { return !has("OMP_NUM_THREADS") && given_.ompthreads == 0; }
+  bool ompthreads_differ() const {
+    const auto exported = threads_of(given_.variables);
+    return exported && given_.ompthreads > 0 && *exported != given_.ompthreads;
+  }
+  static std::string request_line(std::uint64_t threads) {
+    return fmt::format("ompthreads={}, and leave the export out", threads);
+  }
+  std::uint64_t usable_cores() const {
+    const std::uint64_t cores = given_.machine.cores();
+    return cores - std::min<std::uint64_t>(cores, given_.cores_reserved);
+  }
+  // Of each rank, one a core.
+  std::uint64_t fitting_threads() const {
+    return std::max<std::uint64_t>(1, usable_cores() / std::max(1u, given_.ranks_per_node));
+  }
+  bool over_cores() const {
+    if (given_.machine.cores() == 0 || given_.ranks_per_node == 0 || threads_ == 0) return false;
+    if (threads_unset() && given_.cpus_per_chunk > 0) return false;
+    return std::uint64_t{given_.ranks_per_node} * threads_ > usable_cores();
+  }
+
   void check_room() {
-    const std::uint64_t cores = given_.machine.cores(), ranks = given_.ranks_per_node;
-    const bool unset = !has("OMP_NUM_THREADS") && given_.ompthreads == 0;
-    if (unset && given_.cpus_per_chunk > 0 && ranks > 1)
+    const std::uint64_t ranks = given_.ranks_per_node;
+    if (threads_unset() && given_.cpus_per_chunk > 0 && ranks > 1)
       find("ompthreads-missing", AffinitySeverity::warning, "",
            fmt::format("mpiprocs={} without ompthreads: PBS sets OMP_NUM_THREADS={} for each of {}", ranks,
                        given_.cpus_per_chunk, count(ranks, "rank")),
            fmt::format("ompthreads={}", std::max<std::uint64_t>(1, given_.cpus_per_chunk / ranks)));
-    if (cores == 0 || ranks == 0 || threads_ == 0 || (unset && given_.cpus_per_chunk > 0)) return;
-    const std::uint64_t usable = cores - std::min<std::uint64_t>(cores, given_.cores_reserved);
-    if (ranks * threads_ <= usable) return;
+    if (!over_cores()) return;
+    const std::uint64_t usable = usable_cores();
     const std::uint64_t siblings = usable * given_.machine.threads_per_core;
     const bool fits_siblings = ranks * threads_ <= siblings;
     find("threads-over-cores", fits_siblings ? AffinitySeverity::note : AffinitySeverity::warning,
@@ -200,8 +220,9 @@ class Linter {
          fmt::format("{} x {} = {} threads on {}{}", count(ranks, "rank"), count(threads_, "thread"),
                      ranks * threads_, count(usable, "core"),
                      fits_siblings ? fmt::format(" of {} hardware threads", siblings) : ""),
-         export_line("OMP_NUM_THREADS", fmt::format("{}", std::max<std::uint64_t>(1, usable / ranks))),
-         {{"OMP_NUM_THREADS", fmt::format("{}", std::max<std::uint64_t>(1, usable / ranks))}});
+         ompthreads_differ() ? request_line(fitting_threads())
+                             : export_line("OMP_NUM_THREADS", fmt::format("{}", fitting_threads())),
+         {{"OMP_NUM_THREADS", fmt::format("{}", fitting_threads())}});
   }
 
   void check_blocktime() {

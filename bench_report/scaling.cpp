@@ -21,7 +21,9 @@ ScalingRow make_row(const TrainRun& run) {
   row.step_ms = 1e3 * static_cast<double>(run.global_batch) / run.images_per_second;
   row.exposed_ms = row.step_ms * run.exposed_percent / 100.0;
   if (run.input_percent) row.input_ms = row.step_ms * *run.input_percent / 100.0;
-  row.compute_ms = std::max(0.0, row.step_ms - row.exposed_ms - row.input_ms.value_or(0.0));
+  const double rest = std::max(0.0, row.step_ms - row.exposed_ms - row.input_ms.value_or(0.0));
+  row.compute_ms = run.compute_percent ? std::min(rest, row.step_ms * *run.compute_percent / 100.0) : rest;
+  if (run.compute_percent) row.other_ms = rest - row.compute_ms;
   return row;
 }
 
@@ -36,6 +38,7 @@ std::string render_losses(const ScalingRow& first, const ScalingRow& last) {
   std::vector<Loss> losses = {
       {last.exposed_ms - first.exposed_ms, "waiting for sums between the ranks"},
       {last.input_ms.value_or(0.0) - first.input_ms.value_or(0.0), "waiting for images"},
+      {last.other_ms.value_or(0.0) - first.other_ms.value_or(0.0), "updating the weights, and the rest"},
       {last.compute_ms - first.compute_ms,
        "computing that is slower beside other ranks (memory, caches, clock, other programs)"}};
   std::sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.ms > b.ms; });
@@ -94,17 +97,23 @@ std::string render_scaling_answer(const Scaling& scaling) {
 std::string render_scaling_table(const Scaling& scaling) {
   const bool input = std::any_of(scaling.rows.begin(), scaling.rows.end(),
                                  [](auto& row) { return row.input_ms.has_value(); });
+  const bool other = std::any_of(scaling.rows.begin(), scaling.rows.end(),
+                                 [](auto& row) { return row.other_ms.has_value(); });
+  const auto optional_ms = [](const std::optional<double>& ms) {
+    return ms ? fmt::format(" {:>9.3f}", *ms) : fmt::format(" {:>9}", "-");
+  };
   std::string text = fmt::format(
       "# {}, {} images a rank and step, on {}\n# {:>4} {:>8} {:>10} {:>8} {:>11} {:>9} "
-      "{:>11} {:>11}{}\n",
+      "{:>11} {:>11}{}{}\n",
       printable(scaling.net), scaling.batch_a_rank, printable(scaling.hosts), "ranks", "threads", "images/s",
       "speedup", "efficiency", "step ms", "compute ms", "exposed ms",
-      input ? fmt::format(" {:>9}", "input ms") : "");
+      input ? fmt::format(" {:>9}", "input ms") : "", other ? fmt::format(" {:>9}", "other ms") : "");
   for (const ScalingRow& row : scaling.rows) {
     text += fmt::format("{:>7} {:>8} {:>10.0f} {:>8.2f} {:>9.1f} % {:>9.3f} {:>11.3f} {:>11.3f}",
                         row.run.ranks, row.run.threads, row.run.images_per_second, row.speedup,
                         100.0 * row.efficiency, row.step_ms, row.compute_ms, row.exposed_ms);
-    if (input) text += row.input_ms ? fmt::format(" {:>9.3f}", *row.input_ms) : fmt::format(" {:>9}", "-");
+    if (input) text += optional_ms(row.input_ms);
+    if (other) text += optional_ms(row.other_ms);
     text += "\n";
   }
   return text + render_scaling_answer(scaling);

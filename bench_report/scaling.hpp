@@ -20,6 +20,7 @@ struct TrainRun {
   double images_per_second = 0.0;
   double exposed_percent = 0.0;  // of the time: waiting for sums that nothing was computed beside
   std::optional<double> input_percent;
+  std::optional<double> compute_percent;  // forward and backward; without it, all the rest is taken for it
 };
 
 // The summary among what ddl-train printed: the line of "ddlrun.train/1". Throws Error(request); `where` says
@@ -33,6 +34,7 @@ struct ScalingRow {
   double compute_ms = 0.0;
   double exposed_ms = 0.0;
   std::optional<double> input_ms;
+  std::optional<double> other_ms;  // the update of the weights, and what is in none of these
   double speedup = 1.0;
   double ideal = 1.0;       // ranks over the first run's
   double efficiency = 1.0;  // speedup / ideal

@@ -46,6 +46,10 @@ double rounded_to_five(double value) {
   return std::round(value * unit) / unit;
 }
 
+ScalingJson optional_number(const std::optional<double>& value) {
+  return value ? ScalingJson(rounded_to_five(*value)) : ScalingJson();
+}
+
 }  // namespace
 
 TrainRun parse_train_summary(std::string_view text, const std::string& where) {
@@ -65,6 +69,7 @@ TrainRun parse_train_summary(std::string_view text, const std::string& where) {
     if (!exposed) refuse_summary("the summary of ddl-train has no 'comm_percent' from 0 to 100", where);
     run.exposed_percent = *exposed;
     run.input_percent = percent_of(json, "input_percent");
+    run.compute_percent = percent_of(json, "compute_percent");
     return run;
   }
   refuse_summary("ddl-train printed no summary", where);
@@ -78,18 +83,18 @@ std::string render_scaling_json(const Scaling& scaling) {
                       {"answer", std::string(trim(render_scaling_answer(scaling)))},
                       {"runs", ScalingJson::array()}};
   for (const ScalingRow& row : scaling.rows) {
-    json["runs"].push_back(
-        {{"ranks", row.run.ranks},
-         {"threads", row.run.threads},
-         {"global_batch", row.run.global_batch},
-         {"steps", row.run.steps},
-         {"images_s", rounded_to_five(row.run.images_per_second)},
-         {"speedup", rounded_to_five(row.speedup)},
-         {"efficiency", rounded_to_five(row.efficiency)},
-         {"step_ms", rounded_to_five(row.step_ms)},
-         {"compute_ms", rounded_to_five(row.compute_ms)},
-         {"exposed_ms", rounded_to_five(row.exposed_ms)},
-         {"input_ms", row.input_ms ? ScalingJson(rounded_to_five(*row.input_ms)) : ScalingJson()}});
+    json["runs"].push_back({{"ranks", row.run.ranks},
+                            {"threads", row.run.threads},
+                            {"global_batch", row.run.global_batch},
+                            {"steps", row.run.steps},
+                            {"images_s", rounded_to_five(row.run.images_per_second)},
+                            {"speedup", rounded_to_five(row.speedup)},
+                            {"efficiency", rounded_to_five(row.efficiency)},
+                            {"step_ms", rounded_to_five(row.step_ms)},
+                            {"compute_ms", rounded_to_five(row.compute_ms)},
+                            {"exposed_ms", rounded_to_five(row.exposed_ms)},
+                            {"input_ms", optional_number(row.input_ms)},
+                            {"other_ms", optional_number(row.other_ms)}});
   }
   return json.dump(-1, ' ', false, ScalingJson::error_handler_t::replace) + "\n";
 }

@@ -22,6 +22,7 @@ constexpr int grid_steps = 4;
 constexpr std::string_view compute_colour = "#4878a8";
 constexpr std::string_view exposed_colour = "#d9822b";
 constexpr std::string_view input_colour = "#7a9a52";
+constexpr std::string_view other_colour = "#b0b0b0";
 
 std::string svg_text(double x, double y, std::string_view anchor, std::string_view text, int size = 12) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\">{}</text>\n", x, y,
@@ -107,15 +108,16 @@ std::string draw_steps(const Scaling& scaling) {
     stack(row.compute_ms, compute_colour, "compute");
     if (row.input_ms) stack(*row.input_ms, input_colour, "input");
     stack(row.exposed_ms, exposed_colour, "exposed communication");
+    if (row.other_ms) stack(*row.other_ms, other_colour, "update and rest");
     text += svg_text(x, y - 5, "middle", fmt::format("{:.3g}", row.step_ms));
     text += svg_text(x, bottom + 18, "middle", fmt::format("{}", row.run.ranks));
   }
   return text;
 }
 
-std::string draw_legend(bool input) {
+std::string draw_legend(bool input, bool other) {
   std::string text;
-  double x = right_panel;
+  double x = right_panel - (other ? 110 : 0);
   const auto entry = [&](std::string_view colour, std::string_view what) {
     text += svg_bar(x, bottom + 48, 12, 12, colour, what) + svg_text(x + 17, bottom + 59, "start", what);
     x += 40 + 7.0 * static_cast<double>(what.size());
@@ -123,6 +125,7 @@ std::string draw_legend(bool input) {
   entry(compute_colour, "compute");
   if (input) entry(input_colour, "input");
   entry(exposed_colour, "exposed communication");
+  if (other) entry(other_colour, "update and rest");
   return text;
 }
 
@@ -131,6 +134,8 @@ std::string draw_legend(bool input) {
 std::string render_scaling_svg(const Scaling& scaling) {
   const bool input = std::any_of(scaling.rows.begin(), scaling.rows.end(),
                                  [](auto& row) { return row.input_ms.has_value(); });
+  const bool other = std::any_of(scaling.rows.begin(), scaling.rows.end(),
+                                 [](auto& row) { return row.other_ms.has_value(); });
   std::string text =
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 920 400\" width=\"920\" height=\"400\" "
       "font-family=\"DejaVu Sans, Arial, sans-serif\" fill=\"#222\">\n"
@@ -139,7 +144,7 @@ std::string render_scaling_svg(const Scaling& scaling) {
       left_panel, 28, "start",
       fmt::format("{}: {} images a rank and step, on {}", scaling.net, scaling.batch_a_rank, scaling.hosts),
       16);
-  return text + draw_speed(scaling) + draw_steps(scaling) + draw_legend(input) + "</svg>\n";
+  return text + draw_speed(scaling) + draw_steps(scaling) + draw_legend(input, other) + "</svg>\n";
 }
 
 }  // namespace ddlrun::bench_report

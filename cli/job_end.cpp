@@ -3,9 +3,9 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/job_history.hpp"
+#include "cli/job_words.hpp"
 #include "diagnose/exit_status.hpp"
-#include "diagnose/log_analysis.hpp"
-#include "diagnose/signatures_yaml.hpp"
 
 #include <fmt/format.h>
 
@@ -19,9 +19,6 @@ using schedulers::JobState;
 using schedulers::JobStatus;
 using schedulers::SchedulerKind;
 
-// What `ddlrun launch` says in the log before its own diagnosis.
-constexpr std::string_view told_already = "ddlrun: what the output above says";
-
 diagnose::Starter starter_of(SchedulerKind kind) {
   if (kind == SchedulerKind::slurm) return diagnose::Starter::slurm;
   if (kind == SchedulerKind::pbs || kind == SchedulerKind::torque) return diagnose::Starter::pbs;
@@ -34,43 +31,11 @@ std::string because(const JobStatus& status) {
   return printable(status.explained, 400) + " (" + printable(status.reason) + ")";  // the clear words first
 }
 
-// What the log says: the diagnosis, or "" where there is none to give, or it stands in the log; and the rank
-// that failed first: srun's own status is the greatest of all, also of those that it ended itself.
-struct LogWords {
-  std::string diagnosis, first;
-};
-LogWords read_log_words(System& system, const KnownJob& job, int status) {
-  if (job.output.empty() || !system.files.exists(job.output)) return {};
-  diagnose::LogAnalysis analysis(diagnose::builtin_signatures());
-  bool told = false;
-  std::string before;
-  analysis.begin_source(job.output);
-  system.files.read_blocks(job.output, [&](std::string_view block) {
-    analysis.take(block);
-    before.append(block.substr(0, told_already.size()));
-    told = told || before.find(told_already) != std::string::npos || block.find(told_already) != block.npos;
-    before = block.substr(block.size() - std::min(block.size(), told_already.size()));
-  });
-  analysis.end_source();
-  auto found = analysis.diagnosis({status, starter_of(job.scheduler)});
-  LogWords words;
-  if (found.first_failing && found.first_failing->place.rank) {
-    const diagnose::FailingRank& first = *found.first_failing;
-    words.first = fmt::format("rank {}{} failed first: {}", *first.place.rank,
-                              first.place.host.empty() ? "" : " on " + printable(first.place.host, 64),
-                              printable(first.how, 200));
-    // What the others were ended with says nothing about the cause.
-    if (status > 128) found = analysis.diagnosis({std::nullopt, starter_of(job.scheduler)});
-  }
-  if (!told && found.verdict == diagnose::Verdict::cause_found)
-    words.diagnosis = diagnose::render_diagnosis(found);
-  return words;
-}
-
 std::string how_it_failed(const KnownJob& job, const JobStatus& status, const std::string& first) {
   if (!status.exit_status) return "failed";
   std::string text = fmt::format("failed with exit status {}", *status.exit_status);
   if (!first.empty()) return text + ": " + first;
+  if (!status.explained.empty()) return text + ": " + printable(status.explained, 400);
   const std::string meaning = diagnose::status_meaning({status.exit_status, starter_of(job.scheduler)});
   return meaning.empty() ? text : text + ": " + meaning;
 }
@@ -107,6 +72,14 @@ std::string after_time_limit(System& system, const KnownJob& job) {
   return longer + "; or --signal USR1@120 --requeue yes, and a program that saves on USR1 and exits 85";
 }
 
+// "8_2" -> "2", "3[1].server" -> "1"
+std::string task_index(const schedulers::JobId& id) {
+  const std::size_t at = id.find_first_of("_[");
+  if (at == std::string::npos) return {};
+  const std::string index = id.substr(at + 1, id.find(']', at) - at - 1);
+  return parse_unsigned(index) ? index : std::string();
+}
+
 // What to type next.
 std::string next_step(System& system, const KnownJob& job, const JobStatus& status) {
   if (status.never) return fmt::format("ddlrun cancel {}; then {}", quote_shell(job.id), status.remedy);
@@ -127,6 +100,11 @@ std::string next_step(System& system, const KnownJob& job, const JobStatus& stat
 }
 
 }  // namespace
+
+bool is_ending(const JobStatus& status) {
+  const bool completing = status.word.find("COMPLETING") != std::string::npos;  // Slurm; E is PBS's
+  return status.state == JobState::running && (completing || status.word == "E");
+}
 
 int exit_status_of(const JobStatus& status) {
   switch (status.state) {
@@ -174,7 +152,8 @@ JobStatus status_of_written(const KnownJob& job, int written, bool timed_out) {
 std::string render_state(const JobStatus& status) {
   std::string text(schedulers::name_of(status.state));
   if (status.state == JobState::running && !status.hosts.empty())
-    return text + " on " + printable(status.hosts);
+    return text + " on " + printable(status.hosts) +
+           (is_ending(status) ? "; it has ended, the scheduler is cleaning up" : "");
   const std::string why = because(status);
   return why.empty() ? text : text + ", " + why;
 }
@@ -189,26 +168,41 @@ std::string render_end(const KnownJob& job, const JobStatus& status, const std::
   const bool said = status.state == JobState::completed || status.state == JobState::out_of_memory ||
                     (status.state == JobState::timed_out && status.explained.rfind("its walltime", 0) == 0) ||
                     (status.state == JobState::failed && status.exit_status && status.explained.empty());
-  const std::string why = said ? "" : because(status);
+  const bool by_cause = status.state == JobState::failed && status.exit_status && !status.explained.empty();
+  const std::string why = said || by_cause ? "" : because(status);
   if (!why.empty()) text += "; " + why;
-  if (status.tasks.empty()) return text;
   for (const JobStatus& task : status.tasks) {
     if (task.state == JobState::completed) continue;
-    KnownJob part = job;
-    text += fmt::format("\n  {} {}", printable(task.id, 64), how_job_ended(part, task, ""));
+    text += fmt::format("\n  {} {}", printable(task.id, 64), how_job_ended(job, task, ""));
   }
   return text;
 }
 
-void tell_job_end(System& system, const KnownJob& job, const JobStatus& status) {
-  const bool badly = status.state == JobState::failed || status.state == JobState::out_of_memory ||
-                     status.state == JobState::node_failed;
-  LogWords words;
-  if (badly) words = read_log_words(system, job, status.exit_status.value_or(1));
+// What the logs of the first few failed tasks say, and where these are.
+void add_task_causes(System& system, const KnownJob& job, JobStatus& status) {
+  constexpr int most_logs = 4;
+  int looked_at = 0;
+  for (JobStatus& task : status.tasks) {
+    const std::string index = task_index(task.id);
+    if (task.state != JobState::failed || index.empty() || looked_at++ >= most_logs) continue;
+    auto part = remembered_job(system, job.id, index);
+    if (!part) return;
+    part->id = task.id;
+    const std::string cause = read_job_words(system, *part, task).cause();
+    task.explained = (cause.empty() ? "" : cause + "; ") + "log " + part->output;
+    task.reason.clear();
+  }
+}
+
+void tell_job_end(System& system, const KnownJob& job, JobStatus& status) {
+  const JobWords words = read_job_words(system, job, status);
+  if (words.status) status.exit_status = words.status;
+  remember_cause(system, job, words.cause(), words.status);
+  if (!status.tasks.empty()) add_task_causes(system, job, status);
   if (!words.diagnosis.empty()) system.err("ddlrun: what the job's log says:\n" + words.diagnosis);
   const std::string log = job.output.empty() ? "" : "; log " + printable(job.output, 300);
   system.err("ddlrun: " + render_end(job, status, words.first) + log + "\n");
-  const std::string next = next_step(system, job, status);
+  const std::string next = words.remedy.empty() ? next_step(system, job, status) : words.remedy;
   if (!next.empty()) system.err("  try: " + next + "\n");
 }
 

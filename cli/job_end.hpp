@@ -27,7 +27,11 @@ std::string render_state(const schedulers::JobStatus& status);
 // known.
 std::string render_end(const KnownJob& job, const schedulers::JobStatus& status, const std::string& first);
 
-// The end on stderr, with the diagnosis of the log where it ended badly and the log does not hold one.
-void tell_job_end(System& system, const KnownJob& job, const schedulers::JobStatus& status);
+// Its script is over; the scheduler still ends processes, or waits for a host that is lost.
+bool is_ending(const schedulers::JobStatus& status);
+
+// The end on stderr, with the diagnosis of the log where it ended badly and the log does not hold one. What
+// the log tells is put into `status` and remembered.
+void tell_job_end(System& system, const KnownJob& job, schedulers::JobStatus& status);
 
 }  // namespace ddlrun::cli

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/job_end.hpp"
+#include "cli/job_history.hpp"
 #include "cli/job_log.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +22,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds look_every{250};  // at the job's own files
 constexpr double hint_seconds = 1;       // between questions while the files say that something happened
 constexpr int hint_questions = 8;
-constexpr int most_forgotten = 4;  // answers in a row that do not know the job
+constexpr int most_forgotten = 4;      // answers in a row that do not know the job
+constexpr double ending_seconds = 45;  // Slurm's KillWait is 30
 constexpr int most_never = 2;  // that say that it can never run: at first sight it may be a node rebooting
 
 struct Followed {
@@ -32,6 +34,7 @@ struct Followed {
   int forgotten = 0;
   int never = 0;
   std::optional<int> written;  // by the job, when it ended
+  double ending_since = 0;     // its script is over, and the scheduler does not let go of it
 };
 
 class Follower {
@@ -132,6 +135,7 @@ class Follower {
     for (Followed& one : followed_) {
       if (one.over || !one.written || pace_.failures == 0) continue;
       one.status = status_of_written(one.job, *one.written, was_timed_out(system_, one.job));
+      remember_state(system_, one.job, one.status);
       one.over = true;
     }
   }
@@ -150,8 +154,24 @@ class Follower {
     }
     one.told = text;
     one.status = std::move(status);
-    one.over = over && !goes_on(one);
+    one.over = (over && !goes_on(one)) || is_left_behind(one);
     return changed;
+  }
+
+  // A lost host keeps a job "completing" for minutes: what the script wrote is its end then.
+  bool is_left_behind(Followed& one) {
+    if (!one.written || !is_ending(one.status)) return false;
+    if (one.ending_since == 0) one.ending_since = now();
+    if (now() - one.ending_since < ending_seconds) return false;
+    tell(
+        fmt::format("job {}: its script ended with status {}; the scheduler has been waiting for {} for {} s",
+                    one.job.id, *one.written, one.status.hosts.empty() ? "its hosts" : one.status.hosts,
+                    static_cast<int>(now() - one.ending_since)));
+    const std::string hosts = one.status.hosts;
+    one.status = status_of_written(one.job, *one.written, false);
+    one.status.hosts = hosts;
+    remember_state(system_, one.job, one.status);
+    return true;
   }
 
   // Where a job cannot be started again under its own id, it has handed in the next and wrote down its id.
@@ -166,7 +186,7 @@ class Follower {
 
   int tell_end() {
     int first = 0;
-    for (const Followed& one : followed_) {
+    for (Followed& one : followed_) {
       if (options_.explain) tell_job_end(system_, one.job, one.status);
       const int status = exit_status_of(one.status);
       if (first == 0) first = status;

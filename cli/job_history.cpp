@@ -69,6 +69,14 @@ KnownJob known_job(System& system, const JobEntry& entry, const std::string& tas
   job.folder = entry.folder;
   job.task = task;
   add_settings(system, job);
+  if (task.empty()) {
+    job.last.state = entry.state;
+    job.last.exit_status = entry.exit_status;
+    job.last.hosts = entry.hosts;
+    job.last.run_seconds = entry.run_seconds;
+    job.last.explained = entry.cause;
+  }
+  job.last.id = entry.id;
   job.submitted =
       fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(entry.submitted_at)));
   return job;
@@ -91,6 +99,21 @@ void remember_state(System& system, const KnownJob& job, const JobStatus& status
   with_history(system, false, [&](JobHistory& history) { history.update(status, seconds_now(system)); });
 }
 
+void remember_cause(System& system, const KnownJob& job, const std::string& cause,
+                    std::optional<int> status) {
+  if (!job.ours() || !job.task.empty() || cause.empty()) return;
+  with_history(system, false, [&](JobHistory& history) { history.note_end(job.id, cause, status); });
+}
+
+std::vector<KnownJob> remembered_by_number(System& system, const std::string& number,
+                                           const std::string& task) {
+  std::vector<KnownJob> jobs;
+  with_history(system, false, [&](JobHistory& history) {
+    for (const JobEntry& entry : history.find_short(number)) jobs.push_back(known_job(system, entry, task));
+  });
+  return jobs;
+}
+
 std::optional<KnownJob> remembered_job(System& system, const schedulers::JobId& id, const std::string& task) {
   std::optional<KnownJob> job;
   with_history(system, false, [&](JobHistory& history) {
@@ -104,11 +127,9 @@ std::vector<std::pair<KnownJob, JobStatus>> remembered_jobs(System& system, std:
   std::vector<std::pair<KnownJob, JobStatus>> jobs;
   with_history(system, false, [&](JobHistory& history) {
     for (const JobEntry& entry : history.recent(most)) {
-      JobStatus status;
-      status.id = entry.id;
-      status.state = entry.state;
-      status.exit_status = entry.exit_status;
-      jobs.emplace_back(known_job(system, entry, ""), std::move(status));
+      KnownJob job = known_job(system, entry, "");
+      JobStatus status = job.last;
+      jobs.emplace_back(std::move(job), std::move(status));
     }
   });
   return jobs;

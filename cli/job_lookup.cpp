@@ -59,6 +59,24 @@ std::optional<KnownJob> find_remembered(System& system, const std::string& id) {
   return known;
 }
 
+// "77" of a user is 77.pbs01 of PBS, "3[1]" is 3[1].pbs01.
+std::optional<KnownJob> find_by_number(System& system, const std::string& id) {
+  if (id.find_first_of(".@;") != std::string::npos) return std::nullopt;
+  const IdParts parts = parts_of(id);
+  auto found = remembered_by_number(system, parts.job, parts.task);
+  if (found.size() > 1) {
+    std::vector<std::string> ids;
+    for (const KnownJob& job : found) ids.push_back(job.id);
+    throw Error(ErrorKind::usage, {fmt::format("job {} is one of {}: {}", printable(id), ids.size(),
+                                               printable(join(ids, ", "), 300)),
+                                   "", "the whole id: " + printable(ids.front(), 100)});
+  }
+  if (found.empty()) return std::nullopt;
+  const auto task = parts.task.empty() ? std::nullopt : parse_unsigned(parts.task);
+  if (task) found.front().id = task_id(found.front(), *task);
+  return found.front();
+}
+
 // An array that the scheduler has forgotten as a whole, by what its tasks wrote; `unknown` where none did.
 JobStatus status_of_tasks(System& system, const KnownJob& job, const JobStatus& unknown) {
   std::vector<JobStatus> tasks;
@@ -83,6 +101,34 @@ JobStatus status_of_tasks(System& system, const KnownJob& job, const JobStatus& 
   return joined;
 }
 
+using Answers = std::map<std::pair<SchedulerKind, JobId>, JobStatus>;
+
+void ask_scheduler(System& system, SchedulerKind kind, const std::vector<JobId>& ids, Answers& answers,
+                   SilentSchedulers& silent) {
+  try {
+    for (auto& [id, status] : schedulers::make_scheduler(kind)->read_states(ids, asker(system)))
+      answers.insert_or_assign({kind, id}, std::move(status));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::internal) throw;
+    silent.emplace(kind, error);
+  }
+}
+
+// By its own files, else by the history, if it is over.
+JobStatus status_without_scheduler(System& system, const KnownJob& job, const JobStatus& unknown) {
+  if (const auto written = read_exit_status(system, job)) {
+    JobStatus status = status_of_written(job, *written, was_timed_out(system, job));
+    status.hosts = job.last.hosts;
+    status.run_seconds = job.last.run_seconds;
+    return status;
+  }
+  if (!job.task.empty()) return unknown;
+  const JobStatus status = status_of_tasks(system, job, unknown);
+  const bool remembered =
+      status.state == JobState::unknown && status.tasks.empty() && schedulers::is_over(job.last.state);
+  return remembered ? job.last : status;
+}
+
 }  // namespace
 
 schedulers::Ask asker(System& system) {
@@ -93,12 +139,13 @@ schedulers::Ask asker(System& system) {
   };
 }
 
-std::vector<KnownJob> find_jobs(System& system, const std::vector<std::string>& ids) {
+std::vector<KnownJob> find_jobs(System& system, const std::vector<std::string>& ids,
+                                std::optional<SchedulerKind> here) {
   std::vector<KnownJob> jobs;
-  std::optional<SchedulerKind> here;
   for (const std::string& id : ids) {
     check_id(id);
     auto known = find_remembered(system, id);
+    if (!known) known = find_by_number(system, id);
     if (!known) {
       if (!here) here = find_scheduler(system);
       known.emplace();
@@ -111,7 +158,8 @@ std::vector<KnownJob> find_jobs(System& system, const std::vector<std::string>& 
 }
 
 std::vector<std::pair<KnownJob, JobStatus>> read_recent_jobs(System& system, std::size_t most,
-                                                             std::size_t most_asked) {
+                                                             std::size_t most_asked,
+                                                             SilentSchedulers& silent) {
   auto jobs = remembered_jobs(system, most);
   std::vector<KnownJob> open;
   std::vector<JobStatus*> places;
@@ -121,7 +169,7 @@ std::vector<std::pair<KnownJob, JobStatus>> read_recent_jobs(System& system, std
     places.push_back(&status);
   }
   if (open.empty()) return jobs;
-  const auto states = read_job_states(system, open);
+  const auto states = read_job_states(system, open, silent);
   for (std::size_t i = 0; i < states.size(); ++i) *places[i] = states[i];
   return jobs;
 }
@@ -197,22 +245,37 @@ bool was_timed_out(System& system, const KnownJob& job) {
 }
 
 std::vector<JobStatus> read_job_states(System& system, const std::vector<KnownJob>& jobs) {
+  SilentSchedulers silent;
+  auto states = read_job_states(system, jobs, silent);
+  if (!silent.empty()) throw Error(silent.begin()->second);
+  return states;
+}
+
+void warn_of_silent(System& system, const SilentSchedulers& silent) {
+  for (const auto& [kind, error] : silent) {
+    Message message = error.message();
+    message.what = fmt::format("{}: {}; its jobs stand as last seen", name_of(kind), message.what);
+    system.err(render_message("ddlrun", "warning", message));
+  }
+}
+
+std::vector<JobStatus> read_job_states(System& system, const std::vector<KnownJob>& jobs,
+                                       SilentSchedulers& silent) {
   std::map<SchedulerKind, std::vector<JobId>> asked;
   for (const KnownJob& job : jobs) asked[job.scheduler].push_back(job.id);
-  std::map<std::pair<SchedulerKind, JobId>, JobStatus> answers;
-  for (const auto& [kind, ids] : asked) {
-    for (auto& [id, status] : schedulers::make_scheduler(kind)->read_states(ids, asker(system))) {
-      answers.insert_or_assign({kind, id}, std::move(status));
-    }
-  }
+  Answers answers;
+  for (const auto& [kind, ids] : asked) ask_scheduler(system, kind, ids, answers, silent);
   std::vector<JobStatus> states;
   for (const KnownJob& job : jobs) {
     JobStatus status = answers[{job.scheduler, job.id}];
+    if (status.state == JobState::unknown) status = status_without_scheduler(system, job, status);
     status.id = job.id;
-    if (status.state == JobState::unknown) {
-      const auto written = read_exit_status(system, job);
-      if (written) status = status_of_written(job, *written, was_timed_out(system, job));
-      if (!written && job.task.empty()) status = status_of_tasks(system, job, status);
+    if (status.state == JobState::unknown && silent.contains(job.scheduler)) {
+      status = job.last;
+      status.id = job.id;
+      status.explained = "as last seen; its scheduler does not answer";
+      states.push_back(std::move(status));
+      continue;
     }
     if (status.may_lack_tasks && status.tasks.size() == submitted_tasks(system, job).size()) {
       status.may_lack_tasks = false;  // the job's own settings tell that these were all

@@ -5,10 +5,12 @@
 #pragma once
 
 #include "base/doors.hpp"
+#include "base/error.hpp"
 #include "schedulers/scheduler.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,12 +21,13 @@ namespace ddlrun::cli {
 struct KnownJob {
   schedulers::JobId id;
   schedulers::SchedulerKind scheduler = schedulers::SchedulerKind::local;
-  std::string name;       // "": not submitted by this user's ddlrun
-  std::string folder;     // likewise
-  std::string task;       // its index, of one task of an array
-  std::string output;     // its log; "" of an array as a whole
-  std::string queue;      // as it was asked for; "" where nothing was said
-  std::string submitted;  // "2026-11-02 10:20:30"
+  std::string name;            // "": not submitted by this user's ddlrun
+  std::string folder;          // likewise
+  std::string task;            // its index, of one task of an array
+  std::string output;          // its log; "" of an array as a whole
+  std::string queue;           // as it was asked for; "" where nothing was said
+  std::string submitted;       // "2026-11-02 10:20:30"
+  schedulers::JobStatus last;  // as the history has it; `explained` is the cause of a bad end
   bool ours() const { return !folder.empty(); }
   schedulers::JobFolder files() const { return {folder}; }
 };
@@ -32,12 +35,18 @@ struct KnownJob {
 // A question to a scheduler's command: 60 s at most.
 schedulers::Ask asker(System& system);
 
-// The jobs of these ids, in order; what the history does not know is asked of this machine's scheduler.
-std::vector<KnownJob> find_jobs(System& system, const std::vector<std::string>& ids);
+// The jobs of these ids, in order; what the history does not know is asked of this machine's scheduler. A PBS
+// id may lack its server: Error{usage} where several jobs are meant.
+std::vector<KnownJob> find_jobs(System& system, const std::vector<std::string>& ids,
+                                std::optional<schedulers::SchedulerKind> here = {});
+// Schedulers that do not answer, and what they say instead.
+using SilentSchedulers = std::map<schedulers::SchedulerKind, Error>;
+
 // Those of the history, newest first, as they stand: one question for the `most_asked` newest that were not
 // over when somebody last asked; the others as last seen.
 std::vector<std::pair<KnownJob, schedulers::JobStatus>> read_recent_jobs(System& system, std::size_t most,
-                                                                         std::size_t most_asked);
+                                                                         std::size_t most_asked,
+                                                                         SilentSchedulers& silent);
 
 // A setting of the job as it was submitted ("signal" -> "USR1@120"); "" where it had none, or nobody knows.
 std::string submitted_setting(System& system, const KnownJob& job, const std::string& key);
@@ -57,5 +66,10 @@ std::optional<KnownJob> read_next_job(System& system, const KnownJob& job);
 
 // How they stand, in the order of `jobs`. Error{unreachable} if the scheduler does not answer.
 std::vector<schedulers::JobStatus> read_job_states(System& system, const std::vector<KnownJob>& jobs);
+// The same, but jobs of a silent scheduler stand as their own files tell, else as last seen.
+std::vector<schedulers::JobStatus> read_job_states(System& system, const std::vector<KnownJob>& jobs,
+                                                   SilentSchedulers& silent);
+// To be told on stderr.
+void warn_of_silent(System& system, const SilentSchedulers& silent);
 
 }  // namespace ddlrun::cli

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/job_template.hpp"
 #include "schedulers/scheduler.hpp"
+#include "schedulers/script_forms.hpp"
 #include "schedulers/site_rules.hpp"
 
 #include <CLI/CLI.hpp>
@@ -121,16 +122,63 @@ JobSettings settings_of_flags(const JobOptions& options) {
   return settings;
 }
 
-JobSettings settings_of_environment(const Environment& environment) {
+std::string variable_of(std::string_view key) {
+  std::string name = "DDLRUN_" + std::string(key);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  return name;
+}
+
+// A job tells its program DDLRUN_DATA, and what that program submits must not inherit it.
+constexpr std::string_view data_variable = "DDLRUN_DATA";
+// What ddlrun itself sets or reads.
+constexpr auto own_variables = std::to_array<std::string_view>(
+    {data_variable, "DDLRUN_JOB_ID", "DDLRUN_RESTART_COUNT", "DDLRUN_RESTARTS", "DDLRUN_ARRAY_INDEX",
+     "DDLRUN_SSH", "DDLRUN_VERSION"});
+
+// Nearly the name of a setting: it would be lost without a word.
+void refuse_misspelt_variables(const Environment& environment, std::vector<Message>& mistakes) {
+  std::vector<std::string> names;
+  for (const schedulers::JobKey& key : schedulers::job_keys()) names.push_back(variable_of(key.name));
+  for (const auto& [name, value] : environment.variables) {
+    if (!name.starts_with("DDLRUN_") || value.empty()) continue;
+    if (std::find(own_variables.begin(), own_variables.end(), name) != own_variables.end()) continue;
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    std::vector<std::string> keys;
+    for (const std::string& one : names) keys.push_back(one.substr(7));
+    const auto meant = closest_match(name.substr(7), keys);
+    if (meant)
+      mistakes.push_back({fmt::format("{} is no setting of a job; DDLRUN_{} is", printable(name, 60), *meant),
+                          printable(name, 60),
+                          fmt::format("unset {0}; export DDLRUN_{1}={2}", name, *meant, quote_shell(value))});
+  }
+}
+
+JobSettings settings_of_environment(const Environment& environment, std::vector<Message>& mistakes) {
   JobSettings settings;
   for (const schedulers::JobKey& key : schedulers::job_keys()) {
-    std::string name = "DDLRUN_" + std::string(key.name);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-    const std::string text = environment.get(name);
+    const std::string name = variable_of(key.name);
+    const std::string text = name == data_variable ? "" : environment.get(name);
     if (!text.empty()) settings[std::string(key.name)] = schedulers::flag_setting(key.name, text, name);
   }
+  refuse_misspelt_variables(environment, mistakes);
   return settings;
+}
+
+// Outside a job somebody may have meant it for a setting.
+void tell_data_variable(const Environment& environment, WantedJob& wanted) {
+  const std::string value = environment.get(std::string(data_variable));
+  if (value.empty() || !environment.get("DDLRUN_JOB_ID").empty() || wanted.settings.contains("data")) return;
+  wanted.reading.remarks.push_back(fmt::format(
+      "DDLRUN_DATA is no setting of a job but what a program is told; the job's data is --data {}",
+      printable(quote_shell(value), 200)));
+}
+
+// What of NCCL_* is set where the job is handed in; Slurm passes all on, PBS only what is named.
+void name_wildcards(const Environment& environment, schedulers::JobSpec& job) {
+  if (job.scheduler != SchedulerKind::pbs && job.scheduler != SchedulerKind::torque) return;
+  for (const std::string& name : schedulers::matching_variables(job.environment, environment.variables))
+    job.environment.push_back(name);
 }
 
 JobSettings settings_of_file(System& system, const std::string& file, std::vector<Message>& mistakes) {
@@ -150,7 +198,7 @@ std::string find_user_configuration(System& system) {
 
 JobSettings settings_of_user(System& system, const JobOptions& options, std::vector<Message>& mistakes) {
   JobSettings settings =
-      lay_over_shape(settings_of_flags(options), settings_of_environment(system.environment));
+      lay_over_shape(settings_of_flags(options), settings_of_environment(system.environment, mistakes));
   const std::string near = system.files.exists("ddlrun.yaml") ? "ddlrun.yaml" : "";
   const std::string file = options.file.empty() ? near : options.file;
   if (!file.empty()) settings = lay_over_shape(std::move(settings), settings_of_file(system, file, mistakes));
@@ -270,6 +318,8 @@ WantedJob read_wanted_job(System& system, const JobOptions& options) {
   add_own(system.environment, wanted.settings);
   find_template(system.environment, wanted.site, wanted.settings);
   wanted.reading = schedulers::read_job(wanted.settings);
+  name_wildcards(system.environment, wanted.reading.job);
+  tell_data_variable(system.environment, wanted);
   auto& all = wanted.reading.mistakes;
   hint_at_dashes(options, all);
   const bool typed = mistakes.empty() && std::all_of(all.begin(), all.end(), is_typed);

@@ -37,6 +37,28 @@ std::string shown_file(const System& system, const std::string& path) {
   return path.starts_with(here) ? path.substr(here.size()) : path;
 }
 
+// The sign of directives that stand in the text, and of those that the scheduler reads.
+bool has_directives(const std::string& text, const std::string& sign) {
+  return text.starts_with(sign + " ") || text.find("\n" + sign + " ") != std::string::npos;
+}
+
+// Lines of another scheduler's are comments to this one: what they ask for would be lost.
+bool refuse_foreign_template(WantedJob& wanted, const std::string& file) {
+  const schedulers::JobSpec& job = wanted.reading.job;
+  if (job.scheduler == schedulers::SchedulerKind::local) return false;
+  const bool slurm = job.scheduler == schedulers::SchedulerKind::slurm;
+  const std::string own = slurm ? "#SBATCH" : "#PBS", foreign = slurm ? "#PBS" : "#SBATCH";
+  if (has_directives(wanted.template_text, own) || !has_directives(wanted.template_text, foreign))
+    return false;
+  wanted.reading.mistakes.push_back(
+      {fmt::format("{} has {} lines only, which {} takes for comments: shape and time would be lost", file,
+                   foreign, slurm ? "sbatch" : "qsub"),
+       wanted.settings.at("template").origin,
+       slurm ? fmt::format("--pbs; or ddlrun convert --to slurm {}", quote_shell(file))
+             : fmt::format("--slurm; or ddlrun convert --to pbs {}", quote_shell(file))});
+  return true;
+}
+
 void judge_lost(WantedJob& wanted, const std::string& file, const std::set<std::string>& holes) {
   std::string others;
   for (const auto& fact : schedulers::lost_facts(wanted.reading.job, wanted.settings, holes)) {
@@ -84,6 +106,7 @@ void read_template(System& system, WantedJob& wanted) {
   if (job.script_template.empty()) return;
   wanted.template_text = system.files.read(job.script_template, max_template_bytes);
   const std::string file = shown_file(system, job.script_template);
+  if (refuse_foreign_template(wanted, file)) return;
   const schedulers::JobFolder folder{find_job_folder(system, job)};  // its real one may end in -2
   const auto filled =
       templates::fill_template(wanted.template_text, file, schedulers::template_values(job, folder));

@@ -2,6 +2,8 @@
 #include "cli/launch_attention.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/launch_lost.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -124,13 +126,20 @@ std::optional<int> LaunchAttention::status(const ProcessResult& result) const {
   if (result.exit_status == 0 || result.passed_on != 0) return std::nullopt;
   if (ending_since_) return exit_code(ErrorKind::time_limit);
   const bool no_other = ranks_ && ranks_->anybody_heard() && !ranks_->record().first_failure;
-  if (killed_lost_ || (daemons_.lost().said && no_other)) return exit_code(ErrorKind::unreachable);
+  if (killed_lost_ || !down_.empty() || (daemons_.lost().said && no_other))
+    return exit_code(ErrorKind::unreachable);
   return std::nullopt;
 }
 
 void LaunchAttention::finish(const ProcessResult& result) {
   const bool failed = result.exit_status != 0 && result.passed_on == 0;
   if (ranks_) ranks_->finish(failed, daemons_.lost().host);
+  if (failed && ranks_ && !ranks_->anybody_heard()) down_ = find_down_hosts(system_, run_.job.hosts);
+  if (!down_.empty())
+    system_.err(render_message("ddlrun", "error",
+                               {fmt::format("before any rank was heard a host of the job went away: {}",
+                                            printable(join(down_, ", "), 300)),
+                                "sinfo", "sinfo -R   # why; then the same job again, without it"}));
   if (run_.verify && !places_told_ && result.start_error.empty())
     tell_silent(system_, run_, placement_.rows());
 }

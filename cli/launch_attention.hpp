@@ -54,6 +54,7 @@ class LaunchAttention {
   std::ptrdiff_t most_sshs_ = 0;
   std::optional<Time> lost_since_;
   bool killed_lost_ = false;
+  std::vector<std::string> down_;  // by the scheduler, where no rank was heard
 };
 
 }  // namespace ddlrun::cli

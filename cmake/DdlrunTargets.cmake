@@ -7,17 +7,18 @@ endif()
 add_library(ddlrun_settings INTERFACE)
 target_compile_features(ddlrun_settings INTERFACE cxx_std_20)
 target_include_directories(ddlrun_settings INTERFACE "${PROJECT_SOURCE_DIR}")
-target_compile_options(ddlrun_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow
-                       -fstack-protector-strong $<$<BOOL:${DDLRUN_WERROR}>:-Werror>)
+# nvcc has options of its own.
+target_compile_options(ddlrun_settings INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-fstack-protector-strong;$<$<BOOL:${DDLRUN_WERROR}>:-Werror>>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
   # GCC 12 and 13 see overlaps in std::string that are not there (GCC bug 105329).
-  target_compile_options(ddlrun_settings INTERFACE -Wno-restrict)
+  target_compile_options(ddlrun_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(DDLRUN_SANITIZE)
   # These take half of the compile time, for what mostly ends in a fault that is found anyway.
   set(costly null,alignment,vptr,object-size,pointer-overflow,return,nonnull-attribute,returns-nonnull-attribute)
-  target_compile_options(ddlrun_settings INTERFACE -fsanitize=address,undefined -fno-sanitize=${costly}
-                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(ddlrun_settings INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined;-fno-sanitize=${costly};-fno-sanitize-recover=all;-fno-omit-frame-pointer>")
   target_link_options(ddlrun_settings INTERFACE -fsanitize=address,undefined)
 endif()
 

@@ -56,7 +56,10 @@ Collectives::Collectives(Ranks& ranks, const Grid& grid, const Options& options)
       stage_(*group_, options.timeout_seconds),
       wires_(ranks.make_wires(grid, options.timeout_seconds)),
       watch_(ranks, grid, options.dump_every > 0 ? options.dump_every : options.rebind_every, wires_),
-      wire_pointers_(pointers(wires_)) {}
+      wire_pointers_(pointers(wires_)) {
+  stage_.watch(stall_watch());
+  for (const auto& wire : wires_) wire->watch(stall_watch());
+}
 
 Collectives::~Collectives() = default;
 
@@ -67,7 +70,22 @@ Collectives::Asked Collectives::ask(Task task, const Tensor& tensor, int detail,
   asked.call = {number, hash_text(text)};
   asked.wire.signature = static_cast<std::uint32_t>(asked.call.signature);
   asked.wire.narrow = options_.wire;
+  if (options_.stall.tell) {
+    call_ = fmt::format("call #{}", number);
+    tensor_ = tensor.name;
+  }
   return asked;
+}
+
+// What waits knows who is missing; the call's name is known here.
+StallWatch Collectives::stall_watch() {
+  if (!options_.stall.tell) return {};
+  return {options_.stall.seconds, [this](const Stall& stall) {
+            Stall named = stall;
+            if (named.call.empty()) named.call = call_;
+            named.tensor = tensor_;
+            options_.stall.tell(named);
+          }};
 }
 
 template <typename Work>
@@ -244,7 +262,10 @@ void Collectives::broadcast(const Tensor& tensor, int root, std::uint64_t number
 }
 
 Wire& Collectives::flat_wire() {
-  if (!flat_wire_) flat_wire_ = ranks_.make_flat_wire(grid_, options_.timeout_seconds);
+  if (!flat_wire_) {
+    flat_wire_ = ranks_.make_flat_wire(grid_, options_.timeout_seconds);
+    flat_wire_->watch(stall_watch());
+  }
   return *flat_wire_;
 }
 

@@ -41,6 +41,8 @@ class Collectives {
   void barrier(std::uint64_t number);
   // After an error: nothing that is freed waits for the other ranks.
   void abandon() { group_->abandon(); }
+  // From any thread.
+  void set_state(std::uint64_t state) { stage_.set_state(state); }
 
  private:
   enum class Task : std::uint8_t {
@@ -63,6 +65,7 @@ class Collectives {
   void explore(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   void sum_small_together(std::span<const Tensor> tensors, const Reduction& reduction, const Asked& asked);
   Wire& flat_wire();
+  StallWatch stall_watch();
   std::shared_ptr<SharedBlock> exchange_block(std::size_t bytes, const Asked& asked);
   Wires wires() const { return wire_pointers_; }
   // An error of this rank is told to the host's others, so that they need not wait for it.
@@ -85,6 +88,8 @@ class Collectives {
   std::vector<std::byte> packed_;  // small tensors side by side
   std::vector<std::byte> plain_;   // the result of a plain sum
   Scratch scratch_;
+  std::string call_;    // the one under way, for who is told of a stall
+  std::string tensor_;  // its tensor
 };
 
 }  // namespace ddl

@@ -127,6 +127,8 @@ void Context::barrier() {
   parts_->call([&](std::uint64_t number) { parts_->collectives.barrier(number); });
 }
 
+void Context::set_state(std::uint64_t state) { parts_->collectives.set_state(state); }
+
 void Context::all_reduce_update(const Tensor& tensor, Operation operation, const Update& update) {
   parts_->call([&](std::uint64_t number) {
     parts_->collectives.all_reduce_update(tensor, operation, number, update);

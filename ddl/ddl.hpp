@@ -19,6 +19,7 @@
 
 #include "ddl/data_type.hpp"
 #include "ddl/error.hpp"
+#include "ddl/stall.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,7 @@ struct Options {
   Mode mode = Mode::best;
   std::optional<DataType> wire;   // bfloat16 or float16: how float32 sums travel between hosts
   double timeout_seconds = 30.0;  // how long a call waits for a rank
+  StallWatch stall;               // who is told before that
   int dev_sync = 0;  // PowerAI's -dev_sync 0|1|2: synchronises a GPU around calls; nothing on CPUs
   std::uint64_t dump_every =
       0;  // PowerAI's -dump_iter: every N sums rank 0 tells the speed of each dimension
@@ -152,6 +154,9 @@ class Context {
   // `out`, count n*size(), gets everybody's `in`, count n, by rank.
   void all_gather(const Tensor& in, const Tensor& out);
   void barrier();
+  // What this rank is at, a number of the program's own: the others of its host are told it if it stays away.
+  // From any thread.
+  void set_state(std::uint64_t state);
   // One text from each rank, by rank: for names and messages.
   std::vector<std::string> gather(const std::string& mine);
 

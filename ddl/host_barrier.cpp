@@ -99,6 +99,9 @@ struct HostBarrier::Shared {
     Flag arrived;
     OccasionNote notes[2];
   } line;
+  struct alignas(64) State {
+    std::atomic<std::uint64_t> number;
+  } state;
   struct alignas(64) Cpus {
     std::uint64_t mask[16];
   } cpus;
@@ -126,6 +129,7 @@ struct HostBarrier::Parts {
   std::uint32_t arrived = 0;
   bool oversubscribed = false;
   std::uint32_t no_yield = 0;  // for so many meetings
+  StallWatch watch = {};
 
   Shared& mine() const { return *ranks[static_cast<std::size_t>(group.local_rank())]; }
   Shared& common() const { return *ranks[0]; }
@@ -149,6 +153,7 @@ struct HostBarrier::Parts {
   void wait(const OccasionNote& note);
   void sleep(std::size_t& first, const OccasionNote& note) const;
   void look_for_the_missing(const OccasionNote& note, std::chrono::duration<double> waited) const;
+  Stall describe_stall(const OccasionNote& note) const;
   void compare(const OccasionNote& note) const;
   void count_cpus();
 };
@@ -216,6 +221,27 @@ void HostBarrier::Parts::look_for_the_missing(const OccasionNote& note,
   }
 }
 
+// Empty unless this rank is the first of those that wait.
+Stall HostBarrier::Parts::describe_stall(const OccasionNote& note) const {
+  Stall stall;
+  const auto me = static_cast<std::size_t>(group.local_rank());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (has_come(rank) && rank < me) return {};
+    if (has_come(rank)) continue;
+    const int local = static_cast<int>(rank);
+    if (stall.missing.empty()) {
+      // It writes its next note into the other place, and is one meeting behind.
+      stall.seen = "last in " + render_note(ranks[rank]->line.notes[(arrived - 1) % 2]);
+      const std::string process = group.state_of(local);
+      if (!process.empty()) stall.seen += "; " + process;
+      stall.state = ranks[rank]->state.number.load(std::memory_order_relaxed);
+    }
+    stall.missing.push_back(group.name_of(local));
+  }
+  stall.call = render_note(note);
+  return stall;
+}
+
 // Time in which this process itself was stopped must not count: a nap counts as twice its length at most.
 void HostBarrier::Parts::sleep(std::size_t& first, const OccasionNote& note) const {
   Flag& sleepers = common().sleepers.count;
@@ -227,9 +253,12 @@ void HostBarrier::Parts::sleep(std::size_t& first, const OccasionNote& note) con
   } const asleep(sleepers);
   BarrierClock::duration waited{};
   BarrierClock::duration next_look = look_round;
+  StallTimer stall(watch);
+  const auto seconds = [&] { return std::chrono::duration<double>(waited).count(); };
   while (true) {
     const std::uint32_t heard = bell.load();
-    if (all_have_come(first)) return;  // after the count and the bell: who comes later sees us, or we see it
+    // After the count and the bell: who comes later sees us, or we see it.
+    if (all_have_come(first)) return stall.over(seconds());
     if (common().trouble.state.load(std::memory_order_acquire) != 0) throw_trouble();
     const auto begin = BarrierClock::now();
     const auto left = std::chrono::duration_cast<BarrierClock::duration>(timeout) - waited;
@@ -237,6 +266,7 @@ void HostBarrier::Parts::sleep(std::size_t& first, const OccasionNote& note) con
     waited += std::min<BarrierClock::duration>(BarrierClock::now() - begin, 2 * look_round);
     if (waited >= next_look || waited >= timeout) {
       look_for_the_missing(note, waited);
+      stall.waited(seconds(), [&] { return describe_stall(note); });
       next_look = waited + look_round;
     }
   }
@@ -326,6 +356,10 @@ HostBarrier::~HostBarrier() = default;
 
 std::size_t HostBarrier::bytes_needed() { return sizeof(Shared); }
 bool HostBarrier::oversubscribed() const { return parts_->oversubscribed; }
+void HostBarrier::watch(StallWatch watch) { parts_->watch = std::move(watch); }
+void HostBarrier::set_state(std::uint64_t state) noexcept {
+  parts_->mine().state.number.store(state, std::memory_order_relaxed);
+}
 void HostBarrier::give_up(const Error& error) noexcept {
   parts_->write_trouble(error);
   parts_->group.abandon();

@@ -7,6 +7,7 @@
 #include "ddl/data_type.hpp"
 #include "ddl/error.hpp"
 #include "ddl/host_group.hpp"
+#include "ddl/stall.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -57,6 +58,11 @@ class HostBarrier {
   bool oversubscribed() const;
   // Makes all ranks throw this error, or the one that came first.
   void give_up(const Error& error) noexcept;
+
+  // Who is told when a wait takes long. Of the ranks that wait the first one tells.
+  void watch(StallWatch watch);
+  // What this rank is at, for the others; from any thread.
+  void set_state(std::uint64_t state) noexcept;
 
  private:
   struct Shared;

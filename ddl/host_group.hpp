@@ -28,6 +28,11 @@ class HostGroup {
   virtual std::shared_ptr<SharedBlock> allocate(std::size_t bytes) = 0;
   // False once the rank's process is gone; asked only while something waits for it.
   virtual bool alive(int local_rank) const = 0;
+  // "process 4711 is stopped"; empty where there is nothing to say.
+  virtual std::string state_of(int local_rank) const {
+    static_cast<void>(local_rank);
+    return "";
+  }
   // "rank 3 (h2)": the rank in the whole job, for messages.
   virtual std::string name_of(int local_rank) const = 0;
   // After an error: ranks may be missing, so freeing blocks must no longer wait for them.

@@ -102,6 +102,8 @@ Slice HostStage::slice_of(int local_rank, std::size_t count, DataType type) cons
 }
 
 void HostStage::give_up(const Error& error) noexcept { parts_->barrier.give_up(error); }
+void HostStage::watch(StallWatch watch) { parts_->barrier.watch(std::move(watch)); }
+void HostStage::set_state(std::uint64_t state) noexcept { parts_->barrier.set_state(state); }
 
 void HostStage::barrier(const Call& call) {
   parts_->barrier.meet({Verb::barrier, call, 0, DataType::float32, 0});

@@ -76,6 +76,10 @@ class HostStage {
   // waiting.
   void give_up(const Error& error) noexcept;
 
+  // Who is told when a wait takes long; and what this rank is at, for the others, from any thread.
+  void watch(StallWatch watch);
+  void set_state(std::uint64_t state) noexcept;
+
  private:
   struct Parts;
   std::unique_ptr<Parts> parts_;

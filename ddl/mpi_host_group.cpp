@@ -107,6 +107,9 @@ class MpiHostGroup : public HostGroup {
   std::string name_of(int local_rank) const override {
     return fmt::format("rank {} ({})", card(local_rank).rank, card(local_rank).host);
   }
+  std::string state_of(int local_rank) const override {
+    return card(local_rank).seen ? render_state(card(local_rank).process) : "";
+  }
   void abandon() override { host_->abandoned = true; }
 
  private:

@@ -63,6 +63,7 @@ class MpiWire : public Wire {
   int rank() const override { return level_.me; }
   int size() const override { return static_cast<int>(level_.ranks.size()); }
   void stamp(std::uint32_t call) override { stamp_ = call; }
+  void watch(StallWatch watch) override { watch_ = std::move(watch); }
   std::string name_of(int rank) const override { return names_[static_cast<std::size_t>(rank)]; }
 
   Ticket send(int to, std::span<const std::byte> bytes) override {
@@ -115,16 +116,22 @@ class MpiWire : public Wire {
   void wait_part(const MpiMessage& message, MPI_Request& part) {
     const auto begun = WireClock::now();
     microseconds sleep{1};
+    StallTimer stall(watch_);
     for (int polls = 1;; ++polls) {
       int done = 0;
       MPI_Status status;
       const int code = MPI_Test(&part, &done, &status);
       if (code != MPI_SUCCESS) throw failed(message, code);
-      if (done != 0) return check_arrived(message, status);
+      if (done != 0) {
+        if (stall.told()) stall.over(std::chrono::duration<double>(WireClock::now() - begun).count());
+        return check_arrived(message, status);
+      }
       if (polls % 8 != 0) continue;
       const auto waited = WireClock::now() - begun;
       if (waited < poll_spin_time) continue;
-      if (std::chrono::duration<double>(waited).count() > timeout_seconds_) throw late(message);
+      const double seconds = std::chrono::duration<double>(waited).count();
+      if (seconds > timeout_seconds_) throw late(message);
+      stall.waited(seconds, [&] { return describe_stall(message); });
       if (waited < poll_yield_time) {
         sched_yield();
       } else {
@@ -165,6 +172,14 @@ class MpiWire : public Wire {
             "see whether it still runs and what it last said; a longer Options::timeout_seconds"};
   }
 
+  Stall describe_stall(const MpiMessage& message) const {
+    Stall stall;
+    stall.missing.push_back(name_of(message.peer));
+    stall.seen =
+        message.is_send ? "it takes nothing" : "it sends nothing; it may itself wait for a rank of its host";
+    return stall;
+  }
+
   // Receives that nothing has come for are withdrawn; what has begun to arrive goes on.
   void abandon() {
     for (auto& [ticket, message] : messages_) {
@@ -183,6 +198,7 @@ class MpiWire : public Wire {
   double timeout_seconds_;
   std::uint32_t tags_ = 0;
   std::uint32_t stamp_ = 0;
+  StallWatch watch_;
   Ticket next_ = 0;
   std::unordered_map<Ticket, MpiMessage> messages_;
   std::optional<Error> broken_;

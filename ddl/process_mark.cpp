@@ -41,4 +41,14 @@ bool still_runs(const ProcessMark& mark, bool seen) {
   return now.started == mark.started && now.state != 'Z' && now.state != 'X';
 }
 
+std::string render_state(const ProcessMark& mark) {
+  const char state = read_process_state(mark.pid).state;
+  const char* const text = state == 'T' || state == 't' ? "is stopped"
+                           : state == 'R'               ? "runs"
+                           : state == 'S'               ? "sleeps"
+                           : state == 'D'               ? "waits for a disk"
+                                                        : "has ended";
+  return "process " + std::to_string(mark.pid) + " " + text;
+}
+
 }  // namespace ddl

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace ddl {
 
@@ -15,5 +16,8 @@ struct ProcessMark {
 ProcessMark mark_this_process();
 // True also where it cannot be known: another pid namespace, no /proc. `seen`: it was seen running before.
 bool still_runs(const ProcessMark& mark, bool seen);
+
+// "process 4711 is stopped", "... runs", "... sleeps", "... waits for a disk".
+std::string render_state(const ProcessMark& mark);
 
 }  // namespace ddl

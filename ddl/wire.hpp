@@ -3,6 +3,8 @@
 // Made with MPI (mpi_wire) or, in tests, by threads of one process (thread_ranks).
 #pragma once
 
+#include "ddl/stall.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,6 +29,8 @@ class Wire {
   // What is being called: told with every message sent from now on; one that is received with another stamp
   // than this rank's is an Error(mismatch).
   virtual void stamp(std::uint32_t call) { static_cast<void>(call); }
+  // Who is told when a wait takes long.
+  virtual void watch(StallWatch watch) { static_cast<void>(watch); }
   // "rank 3 (h2)": the rank in the whole job.
   virtual std::string name_of(int rank) const = 0;
 };

@@ -59,6 +59,13 @@ std::string how_of(const Sighting& end) {
   return told.value.empty() ? std::string() : shown(told.value, 200);
 }
 
+// With a status of its own, not by a signal, which may be that of the others' ending.
+bool failed_by_itself(const Sighting& end) {
+  const auto status = end.captures.status ? end.captures.status : end.fields.status;
+  if (end.captures.value.starts_with("Exited with exit code ")) return true;  // srun
+  return !end.captures.signal && status && *status > 0 && *status <= 128;
+}
+
 }  // namespace
 
 std::string fill_in(std::string_view text, const FillIns& with) {
@@ -156,6 +163,9 @@ std::vector<Finding> FindingBook::ranked(const std::vector<std::string>& sources
   for (const auto& [number, entry] : entries_) {
     const Signature& signature = set_.signatures[number];
     if (signature.unless_rank_ended && first_end_) continue;
+    if (signature.unless_rank_failed && first_end_ && failed_by_itself(*first_end_) &&
+        first_end_->sequence < entry.first_sequence)
+      continue;
     rows.push_back({&signature, &entry});
   }
   // Time stamps decide within a class only where all of it have one of the same kind.

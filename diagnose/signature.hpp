@@ -58,8 +58,9 @@ struct Signature {
   std::vector<MessagePattern> patterns;  // alternatives
   std::vector<HelpTopic> topics;
   std::vector<FactRule> facts;
-  bool may_follow = false;         // may also be a consequence: other causes come first
-  bool unless_rank_ended = false;  // only where no rank is known to have been started and ended
+  bool may_follow = false;          // may also be a consequence: other causes come first
+  bool unless_rank_ended = false;   // only where no rank is known to have been started and ended
+  bool unless_rank_failed = false;  // only where no rank had ended by itself before, with a status
 };
 
 // What else is read from a log: how a rank ended, the status of the whole run, where a rank lives.

@@ -155,7 +155,7 @@ class Reader {
 
   Signature read_signature(const YamlValue& value) const {
     need_mapping(value, {"id", "class", "title", "match", "topics", "facts", "may_follow",
-                         "unless_rank_ended", "cause", "try", "reference"});
+                         "unless_rank_ended", "unless_rank_failed", "cause", "try", "reference"});
     Signature signature;
     signature.id = required_text(value, "id");
     signature.kind = read_class(value);
@@ -173,6 +173,8 @@ class Reader {
     if (const YamlValue* may = value.find("may_follow")) signature.may_follow = read_bool(*may);
     if (const YamlValue* unless = value.find("unless_rank_ended"))
       signature.unless_rank_ended = read_bool(*unless);
+    if (const YamlValue* unless = value.find("unless_rank_failed"))
+      signature.unless_rank_failed = read_bool(*unless);
     const bool can_be_found =
         !signature.patterns.empty() || !signature.topics.empty() || !signature.facts.empty();
     if (!can_be_found && signature.kind != SignatureClass::fact)

@@ -86,6 +86,52 @@ JobScript without_marked_lines(const JobScript& script) {
   return parse_job_script(text, script.file);
 }
 
+const std::string& site_default(const templates::SiteProfile& site, std::string_view key) {
+  static const std::string none;
+  for (const auto& [name, value] : site.defaults)
+    if (name == key) return value.text;
+  return none;
+}
+
+// The longest walltime that the profile names for any queue; 0: none.
+std::uint64_t longest_walltime(const templates::SiteProfile& site) {
+  std::uint64_t most = site.walltime_most_seconds;
+  for (const auto& [name, seconds] : site.queue_walltimes) most = std::max(most, seconds);
+  return most;
+}
+
+// What the request asks for and the centre, as its profile tells, does not have.
+void tell_misfits(const templates::SiteProfile& site, const ResourceRequest& request,
+                  std::vector<Leftover>& leftovers) {
+  const auto& queues = site.queue_walltimes;
+  const bool known = std::any_of(queues.begin(), queues.end(),
+                                 [&](const auto& queue) { return queue.first == request.queue; });
+  const std::string& usual = site_default(site, "queue");
+  if (!known && !queues.empty() && !request.queue.empty() && request.queue != usual)
+    leftovers.push_back({0, "queue " + request.queue,
+                         fmt::format("the profile of {} names no such queue: {}", site.name,
+                                     usual.empty() ? queues.front().first : usual)});
+  const std::uint64_t most = known || queues.empty() || request.queue.empty()
+                                 ? walltime_limit(site, request.queue)
+                                 : longest_walltime(site);
+  if (most > 0 && request.walltime_seconds > most)
+    leftovers.push_back({0, "walltime " + render_time(request.walltime_seconds),
+                         fmt::format("{} allows {} at most", site.name, render_time(most)), true});
+  const auto cores = parse_unsigned(site_default(site, "cores_per_node"), most_counted).value_or(0);
+  const bool no_gpus = cores > 0 && site_default(site, "gpus").empty();  // its node is described
+  std::uint64_t most_cores = 0, gpus = 0;
+  for (const Chunk& chunk : request.chunks) {
+    most_cores = std::max(most_cores, chunk.cores);
+    gpus = std::max(gpus, chunk.gpus);
+  }
+  if (no_gpus && gpus > 0)
+    leftovers.push_back({0, fmt::format("{} GPU{} of each node", gpus, gpus == 1 ? "" : "s"),
+                         fmt::format("{} has none, as its profile tells ({})", site.name, site.title), true});
+  if (cores > 0 && most_cores > cores)
+    leftovers.push_back({0, fmt::format("{} cores of each node", most_cores),
+                         fmt::format("a node of {} has {}", site.name, cores), true});
+}
+
 // What the centre wants of each job.
 void apply_site(const templates::SiteProfile& site, Dialect to, ResourceRequest& request,
                 std::vector<std::string>& directives, std::vector<Leftover>& leftovers) {
@@ -109,10 +155,7 @@ void apply_site(const templates::SiteProfile& site, Dialect to, ResourceRequest&
                      code.empty() ? "put the application's name in its place" : "left out")});
   }
   directives.insert(directives.end(), site.directives.begin(), site.directives.end());
-  const std::uint64_t most = walltime_limit(site, request.queue);
-  if (most > 0 && request.walltime_seconds > most)
-    leftovers.push_back({0, "walltime " + render_time(request.walltime_seconds),
-                         fmt::format("{} allows {} at most", site.name, render_time(most))});
+  tell_misfits(site, request, leftovers);
   for (const std::string& path : site.submit_below)
     leftovers.push_back({0, "submission", fmt::format("{} starts jobs only from below {}", site.name, path)});
 }

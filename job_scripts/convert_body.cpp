@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 namespace ddlrun::job_scripts {
@@ -126,6 +127,28 @@ void rename_variables(const JobScript& script, const std::map<std::string, std::
     }
     tell_plain_names(line, prefix, change);
   }
+}
+
+std::vector<ShellCommand> nested_commands(const ShellCommand& command) {
+  static constexpr std::array<std::string_view, 6> runners{"trap", "eval", "sh", "bash", "ksh", "zsh"};
+  const bool runs_words = std::find(runners.begin(), runners.end(), command.base_name()) != runners.end();
+  std::vector<ShellCommand> found;
+  const auto add = [&found](std::string_view text) {
+    ScriptLine line;
+    line.text = std::string(text);
+    for (ShellCommand& inner : parse_commands(line)) found.push_back(std::move(inner));
+  };
+  const auto add_word = [&](const ShellWord& word) {
+    const std::string_view text = word.text;
+    if (runs_words && word.quoted && text.find(' ') != std::string_view::npos) add(text);
+    for (std::size_t at = 0; (at = text.find("$(", at)) != std::string_view::npos; at += 2)
+      if (text.substr(at, 3) != "$((") add(text.substr(at + 2, text.rfind(')') - at - 2));
+    const std::size_t tick = text.find('`');
+    if (tick != std::string_view::npos) add(text.substr(tick + 1, text.find('`', tick + 1) - tick - 1));
+  };
+  for (const ShellWord& word : command.words) add_word(word);
+  for (const ShellWord& word : command.assignments) add_word(word);
+  return found;
 }
 
 void mend_damage(const JobScript& script, BodyChange& change) {

@@ -45,6 +45,8 @@ struct BodyChange {
 // Renames variables by `names`; those of the family (`prefix`) without a counterpart stay and are collected.
 void rename_variables(const JobScript& script, const std::map<std::string, std::string>& names,
                       std::string_view prefix, BodyChange& change);
+// Commands within words: of "$(...)", of backquotes, and of what trap, eval and sh -c are given.
+std::vector<ShellCommand> nested_commands(const ShellCommand& command);
 // Mends "</p>" at line ends.
 void mend_damage(const JobScript& script, BodyChange& change);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace ddlrun::job_scripts {
 
@@ -38,6 +39,7 @@ struct SrunLine {
   std::uint64_t tasks = 0, nodes = 0, cpus = 0;
   std::string tasks_text;  // "$SLURM_NTASKS"
   bool label = false;
+  bool own_gpus = false;  // each task sees its own
   std::vector<std::string> unknown;
   std::size_t program = 0;  // index of its word
 };
@@ -64,6 +66,8 @@ SrunLine read_srun(const ShellCommand& command) {
       result.cpus = parse_unsigned(*cpus, 1u << 20).value_or(0);
     } else if (value_of("ntasks-per-node", 0) || value_of("cpu-bind", 0) || value_of("mpi", 0) ||
                value_of("hint", 0) || value_of("distribution", 'm') || value_of("gpu-bind", 0)) {
+    } else if (value_of("gpus-per-task", 0)) {
+      result.own_gpus = true;
     } else if (word == "-l" || word == "--label") {
       result.label = true;
     } else if (word != "-u" && word != "--unbuffered" && word != "--exclusive" && word != "--overlap" &&
@@ -76,7 +80,48 @@ SrunLine read_srun(const ShellCommand& command) {
   return result;
 }
 
-std::string render_mpirun(const SrunLine& srun, const ResourceRequest& request) {
+// True where the shell does not wait for the command: it, or the pipe that it begins, ends with '&'.
+bool runs_beside(const std::vector<ShellCommand>& commands, std::size_t at) {
+  while (at + 1 < commands.size() && commands[at].piped) ++at;
+  return commands[at].background;
+}
+
+// Names that the ranks of a line find in their environment under srun: mpirun hands over to other hosts only
+// what it is told to.
+std::vector<std::string> find_exported(const JobScript& script, const ScriptLine& until,
+                                       const ShellCommand& launch) {
+  std::vector<std::string> names;
+  const auto add = [&names](std::string_view word) {
+    const std::string name(word.substr(0, word.find('=')));
+    const bool good =
+        !name.empty() && is_name_begin(name[0]) && std::all_of(name.begin(), name.end(), is_name);
+    const bool of_launcher =
+        name.starts_with("OMPI_") || name.starts_with("SLURM_") || name.starts_with("SRUN_");
+    if (good && !of_launcher && std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
+  };
+  for (const ScriptLine& line : script.body) {
+    if (line.line >= until.line) break;
+    for (const ShellCommand& command : parse_commands(line)) {
+      const std::string name = command.name();
+      const bool declares = (name == "declare" || name == "typeset") && command.words.size() > 1 &&
+                            command.words[1].text == "-x";
+      if (name == "module" || name == "ml" || name == "conda" || name == "source" || name == "." ||
+          name == "spack") {
+        add("PATH");
+        add("LD_LIBRARY_PATH");
+      }
+      if (name != "export" && !declares) continue;
+      for (const ShellWord& word : command.assignments) add(word.text);
+      for (std::size_t i = 1; i < command.words.size(); ++i) add(command.words[i].text);
+    }
+  }
+  for (const ShellWord& word : launch.assignments) add(word.text);
+  return names;
+}
+
+std::string render_mpirun(const SrunLine& srun, const ResourceRequest& request,
+                          const std::vector<std::string>& exported) {
   const Chunk& chunk = request.chunks.front();
   const std::uint64_t nodes = srun.nodes > 0 ? srun.nodes : node_count(request);
   const std::uint64_t per_node = srun.tasks > 0 && nodes > 0 ? (srun.tasks + nodes - 1) / nodes
@@ -89,20 +134,53 @@ std::string render_mpirun(const SrunLine& srun, const ResourceRequest& request) 
       fmt::format("mpirun -n {} --hostfile \"$PBS_NODEFILE\" --map-by ppr:{}:node:PE={} --bind-to core",
                   tasks, std::max<std::uint64_t>(1, per_node), cores);
   if (srun.label) text += " --tag-output";
+  for (const std::string& name : exported) text += " -x " + name;
   return text;
 }
 
+// Steps that run beside each other: several in the background, or one of a loop's.
+bool has_parallel_steps(const JobScript& script) {
+  int steps = 0, loops = 0;
+  for (const ScriptLine& line : script.body) {
+    const auto commands = parse_commands(line);
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      for (const std::string& word : commands[i].keywords) {
+        if (word == "while" || word == "until") ++loops;
+        if (word == "done") loops = std::max(0, loops - 1);
+      }
+      if (commands[i].name() == "for" || commands[i].name() == "select") ++loops;
+      if (commands[i].base_name() == "srun" && runs_beside(commands, i)) steps += loops > 0 ? 2 : 1;
+    }
+  }
+  return steps > 1;
+}
+
+// What the srun line says of its ranks that mpirun cannot.
+void tell_srun(const SrunLine& srun, int number, BodyChange& change) {
+  for (const std::string& word : srun.unknown)
+    change.leftovers.push_back({number, "srun " + word, "an option that mpirun does not have"});
+  if (srun.own_gpus)
+    change.leftovers.push_back(
+        {number, "srun --gpus-per-task",
+         "each rank saw its own GPUs only; under mpirun it sees all of its node and has "
+         "to pick by $OMPI_COMM_WORLD_LOCAL_RANK"});
+  change.leftovers.push_back({number, "srun",
+                              "became mpirun of Open MPI, which hands over to other hosts only the variables "
+                              "that -x names (srun: all); another MPI has other options"});
+}
+
 void change_srun(const ScriptLine& line, const ShellCommand& command, const ResourceRequest& request,
-                 BodyChange& change) {
+                 const std::vector<std::string>& exported, BodyChange& change) {
   const SrunLine srun = read_srun(command);
   const int number = place_in(line, command.words.front().at).line;
   if (srun.program >= command.words.size() || request.chunks.empty() || !srun.tasks_text.empty()) {
     change.leftovers.push_back(
-        {number, "srun", "PBS has no srun: mpirun, with -n and --hostfile \"$PBS_NODEFILE\""});
+        {number, "srun", "PBS has no srun: mpirun, with -n and --hostfile \"$PBS_NODEFILE\"", true});
     return;
   }
   const ShellWord& first = command.words.front();
-  change.edits.push_back(edit_at(line, first.at, first.end - first.at, render_mpirun(srun, request)));
+  change.edits.push_back(
+      edit_at(line, first.at, first.end - first.at, render_mpirun(srun, request, exported)));
   for (std::size_t i = 1; i < srun.program; ++i) {
     const ShellWord& word = command.words[i];
     const bool blank = word.at > 0 && line.text[word.at - 1] == ' ' &&
@@ -110,12 +188,10 @@ void change_srun(const ScriptLine& line, const ShellCommand& command, const Reso
     change.edits.push_back(
         edit_at(line, word.at - (blank ? 1 : 0), word.end - word.at + (blank ? 1 : 0), ""));
   }
-  for (const std::string& word : srun.unknown)
-    change.leftovers.push_back({number, "srun " + word, "an option that mpirun does not have"});
-  change.leftovers.push_back({number, "srun", "became mpirun of Open MPI; another MPI has other options"});
+  tell_srun(srun, number, change);
 }
 
-void tell_slurm_commands(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
+void tell_slurm_command(const ShellCommand& command, int number, bool list, BodyChange& change) {
   static const std::map<std::string, const char*> counterparts = {{"sbatch", "qsub"},
                                                                   {"squeue", "qstat"},
                                                                   {"scancel", "qdel"},
@@ -125,11 +201,10 @@ void tell_slurm_commands(const ScriptLine& line, const ShellCommand& command, Bo
                                                                   {"sattach", "tail -f of the output file"}};
   const auto found = counterparts.find(command.base_name());
   const bool control = command.base_name() == "scontrol";
-  const bool list = control && line.text.find("hostnames") != std::string::npos;
   if (found == counterparts.end() && (!control || list)) return;
-  change.leftovers.push_back(
-      {place_in(line, command.words.front().at).line, command.base_name(),
-       fmt::format("a command of Slurm: {}", control ? "qrerun, qhold, qalter" : found->second)});
+  change.leftovers.push_back({number, command.base_name(),
+                              fmt::format("a command of Slurm that PBS does not have: {}",
+                                          control ? "qrerun, qhold, qalter" : found->second)});
 }
 
 // "scontrol show hostnames [LIST]", also within "$(...)": the hosts of the node file.
@@ -174,10 +249,29 @@ bool goes_to_submit_folder(const JobScript& script) {
 
 BodyChange change_body_to_pbs(const JobScript& script, const ResourceRequest& request) {
   BodyChange change;
+  const bool parallel = has_parallel_steps(script);
   for (const ScriptLine& line : script.body) {
-    for (const ShellCommand& command : parse_commands(line)) {
-      if (command.base_name() == "srun") change_srun(line, command, request, change);
-      tell_slurm_commands(line, command, change);
+    const auto commands = parse_commands(line);
+    const bool list = line.text.find("hostnames") != std::string::npos;
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      const ShellCommand& command = commands[i];
+      const int number = command.words.empty() ? line.line : place_in(line, command.words.front().at).line;
+      if (command.base_name() == "srun" && parallel && runs_beside(commands, i)) {
+        change.leftovers.push_back(
+            {number, "srun ... &",
+             "left as it is: PBS has no steps, and several mpirun at once take the same "
+             "hosts and cores. Give each a part of \"$PBS_NODEFILE\" by --hostfile",
+             true});
+      } else if (command.base_name() == "srun") {
+        change_srun(line, command, request, find_exported(script, line, command), change);
+      }
+      tell_slurm_command(command, number, list, change);
+      for (const ShellCommand& inner : nested_commands(command)) {
+        tell_slurm_command(inner, number, list, change);
+        if (inner.base_name() == "srun")
+          change.leftovers.push_back(
+              {number, "srun within another command", "PBS has no srun: mpirun", true});
+      }
     }
     change_host_lists(line, change);
   }
@@ -193,7 +287,10 @@ BodyChange change_body_to_pbs(const JobScript& script, const ResourceRequest& re
   const auto known = known_values(request);
   for (const std::string& name : change.kept_names)
     if (!known.contains(name))
-      change.leftovers.push_back({0, "$" + name, "a variable of Slurm that PBS does not set"});
+      change.leftovers.push_back({0, "$" + name,
+                                  name == "SLURM_PROCID"    ? "under Open MPI: OMPI_COMM_WORLD_RANK"
+                                  : name == "SLURM_LOCALID" ? "under Open MPI: OMPI_COMM_WORLD_LOCAL_RANK"
+                                                            : "a variable of Slurm that PBS does not set"});
   mend_damage(script, change);
   return change;
 }

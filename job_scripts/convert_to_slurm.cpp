@@ -2,6 +2,7 @@
 // The body of a PBS script under Slurm.
 #include "base/text.hpp"
 #include "job_scripts/convert_body.hpp"
+#include "job_scripts/lint_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -45,8 +46,32 @@ bool is_hostfile_option(const std::string& word) {
          word == "-f";
 }
 
-// "--hostfile $PBS_NODEFILE": Open MPI and Intel MPI learn the hosts from Slurm itself.
-void drop_hostfiles(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
+// Intel MPI's and MPICH's mpirun: -f, -ppn and their like are no options of Open MPI's.
+bool is_hydra(const ShellCommand& command) {
+  const auto words = intel_options(command);
+  return command.base_name() == "mpiexec.hydra" ||
+         std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text != "-l"; }) ||
+         std::any_of(command.words.begin(), command.words.end(),
+                     [](const ShellWord& word) { return word.text == "-f"; });
+}
+
+// True where hosts have different numbers of ranks, which one Slurm request cannot say.
+bool differs_by_host(const ResourceRequest& request) {
+  return request.spread != Spread::pack && has_unlike_chunks(request);
+}
+
+constexpr std::string_view why_hydra =
+    "kept: the mpirun of Intel MPI or MPICH reads it; the script makes a node file as PBS does, each host "
+    "once "
+    "per rank (I_MPI_HYDRA_BOOTSTRAP=slurm starts the ranks without ssh)";
+// Under Slurm, Open MPI 4.1 takes no count from a host that stands there several times.
+constexpr std::string_view why_slots =
+    "kept, as HOST slots=N: only so does Open MPI know under Slurm how many ranks each host gets";
+
+// "--hostfile $PBS_NODEFILE": Open MPI learns the hosts from Slurm itself.
+void drop_hostfiles(const ScriptLine& line, const ShellCommand& command, const ResourceRequest& request,
+                    BodyChange& change) {
+  const bool hydra = is_hydra(command), slots = !hydra && differs_by_host(request);
   for (std::size_t i = 1; i < command.words.size(); ++i) {
     const ShellWord& word = command.words[i];
     const bool apart = is_hostfile_option(word.text) && i + 1 < command.words.size() &&
@@ -54,6 +79,16 @@ void drop_hostfiles(const ScriptLine& line, const ShellCommand& command, BodyCha
     const bool joined = (word.text.starts_with("--hostfile=") || word.text.starts_with("--machinefile=")) &&
                         word.text.find("PBS_NODEFILE") != std::string::npos;
     if (!apart && !joined) continue;
+    if (slots) {
+      const ShellWord& file = command.words[i + (apart ? 1 : 0)];
+      const std::string option = apart ? "" : file.text.substr(0, file.text.find('=') + 1);
+      change.edits.push_back(edit_at(line, file.at, file.end - file.at, option + "\"$PBS_NODEFILE.slots\""));
+    }
+    if (hydra || slots) {
+      change.leftovers.push_back({place_in(line, word.at).line, word.text + " $PBS_NODEFILE",
+                                  std::string(hydra ? why_hydra : why_slots)});
+      continue;
+    }
     for (std::size_t k = i; k <= i + (apart ? 1u : 0u); ++k) {
       const ShellWord& gone = command.words[k];
       const bool blank = gone.end < line.text.size() && line.text[gone.end] == ' ' &&
@@ -67,7 +102,7 @@ void drop_hostfiles(const ScriptLine& line, const ShellCommand& command, BodyCha
   }
 }
 
-void tell_pbs_commands(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
+void tell_pbs_command(const ShellCommand& command, int number, BodyChange& change) {
   static const std::map<std::string, const char*> counterparts = {{"qsub", "sbatch"},
                                                                   {"qstat", "squeue"},
                                                                   {"qdel", "scancel"},
@@ -77,11 +112,12 @@ void tell_pbs_commands(const ScriptLine& line, const ShellCommand& command, Body
                                                                   {"qrerun", "scontrol requeue"},
                                                                   {"pbsdsh", "srun --ntasks-per-node=1"},
                                                                   {"pbs_tmrsh", "srun -N1 -w HOST"},
-                                                                  {"pbsnodes", "sinfo"}};
+                                                                  {"pbsnodes", "sinfo"},
+                                                                  {"aprun", "srun"}};
   const auto found = counterparts.find(command.base_name());
   if (found == counterparts.end()) return;
-  change.leftovers.push_back({place_in(line, command.words.front().at).line, command.base_name(),
-                              fmt::format("a command of PBS: {}", found->second)});
+  change.leftovers.push_back({number, command.base_name(),
+                              fmt::format("a command of PBS that Slurm does not have: {}", found->second)});
 }
 
 // Another script that is handed the node file may start its ranks through ssh: it is left alone.
@@ -114,15 +150,15 @@ bool uses(const JobScript& script, std::string_view name) {
 }
 
 // The node file is needed if anything but a dropped --hostfile names it.
-bool still_uses_node_file(const JobScript& script) {
+bool still_uses_node_file(const JobScript& script, const ResourceRequest& request) {
   for (const ScriptLine& line : script.body) {
     const auto commands = parse_commands(line);
     std::size_t named = 0, dropped = 0;
     for (const VariableUse& use : find_variables(line)) named += use.name == "PBS_NODEFILE" ? 1 : 0;
     for (const ShellCommand& command : commands) {
-      if (!is_mpirun(command.base_name())) continue;
+      if (!is_mpirun(command.base_name()) || is_hydra(command) || differs_by_host(request)) continue;
       BodyChange change;
-      drop_hostfiles(line, command, change);
+      drop_hostfiles(line, command, request, change);
       dropped += change.leftovers.size();
     }
     if (named > dropped) return true;
@@ -130,25 +166,51 @@ bool still_uses_node_file(const JobScript& script) {
   return false;
 }
 
-// What PBS would have put into the job's environment by itself.
+// What OpenPBS would have put into the job's environment by itself; Torque, whose form "nodes=" is, does not.
 std::uint64_t threads_set_by_pbs(const ResourceRequest& request) {
-  if (request.chunks.empty()) return 0;
+  if (request.chunks.empty() || request.torque || request.style == Style::old_nodes) return 0;
   const Chunk& chunk = request.chunks.front();
   return chunk.threads > 0 ? chunk.threads : chunk.cores;
 }
 
+// The lines that make PBS's node file: each host once per rank, chunk by chunk.
+std::string render_node_file(const ResourceRequest& request) {
+  std::string ranks;
+  if (request.spread == Spread::pack) {
+    ranks = fmt::format("{}", task_count(request));
+  } else {
+    std::uint64_t nodes = 0;
+    for (std::size_t i = 0; i < request.chunks.size(); ++i) {
+      const Chunk& chunk = request.chunks[i];
+      nodes += chunk.nodes;
+      const bool last = i + 1 == request.chunks.size() || !has_unlike_chunks(request);
+      ranks += last ? fmt::format("{}", std::max<std::uint64_t>(1, chunk.tasks))
+                    : fmt::format("NR <= {} ? {} : ", nodes, std::max<std::uint64_t>(1, chunk.tasks));
+      if (last) break;
+    }
+    if (ranks.empty()) ranks = "1";
+  }
+  const bool plain = ranks.find(' ') == std::string::npos;
+  return fmt::format(
+      "scontrol show hostnames \"$SLURM_JOB_NODELIST\" |\n"
+      "  awk '{{ {}for (i = 0; i < {}; i++) print }}' >\"$PBS_NODEFILE\"",
+      plain ? "" : fmt::format("n = {}; ", ranks), plain ? ranks : "n");
+}
+
 }  // namespace
 
-BodyChange change_body_to_slurm(const JobScript& script, const ResourceRequest&) {
+BodyChange change_body_to_slurm(const JobScript& script, const ResourceRequest& request) {
   BodyChange change;
   for (const ScriptLine& line : script.body) {
     for (const ShellCommand& command : parse_commands(line)) {
       if (is_mpirun(command.base_name())) {
-        drop_hostfiles(line, command, change);
+        drop_hostfiles(line, command, request, change);
       } else {
         tell_hostfile_users(line, command, change);
       }
-      tell_pbs_commands(line, command, change);
+      const int number = command.words.empty() ? line.line : place_in(line, command.words.front().at).line;
+      tell_pbs_command(command, number, change);
+      for (const ShellCommand& inner : nested_commands(command)) tell_pbs_command(inner, number, change);
     }
   }
   rename_variables(script, slurm_names(), "PBS_", change);
@@ -171,19 +233,23 @@ std::vector<std::string> prepare_for_slurm(const JobScript& script, const Resour
   }
   if (!script.exports.contains("OMP_NUM_THREADS") && threads > 0) {
     const bool said = request.chunks.front().threads > 0 || tasks == 1;
-    lines.emplace_back("# PBS sets this by itself.");
+    lines.emplace_back("# OpenPBS sets this by itself.");
     lines.push_back(said ? fmt::format("export OMP_NUM_THREADS={}", threads)
                          : "export OMP_NUM_THREADS=\"${SLURM_CPUS_PER_TASK:-1}\"");
   }
   if (uses(script, "NCPUS") && threads > 0) lines.push_back(fmt::format("export NCPUS={}", threads));
-  if (still_uses_node_file(script)) {
+  for (const auto& [name, value] : request.assigned)
+    lines.push_back(fmt::format("export {}={}", name, quote_shell(value)));
+  if (still_uses_node_file(script, request)) {
     lines.emplace_back("# The node file that PBS would have made: each host once per rank.");
     lines.emplace_back("PBS_NODEFILE=$(mktemp \"${TMPDIR:-/tmp}/nodefile.XXXXXX\") || exit");
     lines.emplace_back("export PBS_NODEFILE");
-    lines.push_back(
-        fmt::format("scontrol show hostnames \"$SLURM_JOB_NODELIST\" |\n"
-                    "  awk '{{ for (i = 0; i < {}; i++) print }}' >\"$PBS_NODEFILE\"",
-                    request.spread == Spread::pack ? task_count(request) : tasks));
+    lines.push_back(render_node_file(request));
+    if (differs_by_host(request)) {
+      lines.emplace_back("# The same for Open MPI, which under Slurm wants the counts told.");
+      lines.emplace_back(
+          "uniq -c \"$PBS_NODEFILE\" | awk '{ print $2 \" slots=\" $1 }' >\"$PBS_NODEFILE.slots\"");
+    }
   }
   return lines;
 }

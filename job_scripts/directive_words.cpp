@@ -126,6 +126,9 @@ constexpr std::array<SlurmOption, 101> slurm_table{{
 // qsub(1B) of OpenPBS 23: letters with a value, and without.
 constexpr std::string_view pbs_with_value = "aAcCeJjklmMNopPqrRSuvW";
 constexpr std::string_view pbs_flags = "hIVXzfG";
+// qsub(1B) of Torque 6: what it has beside these.
+constexpr std::string_view torque_with_value = "bdDFKLtTw";
+constexpr std::string_view torque_flags = "BEnx";
 
 struct Word {
   std::string text;
@@ -157,6 +160,26 @@ std::vector<Word> cut_words(std::string_view line, std::size_t from, bool slurm)
     }
     words.push_back(std::move(word));
   }
+}
+
+// The value of an option with its quotes; quotes around all of it are qsub's own and go.
+std::string quoted_value(std::string_view line, const Directive& option) {
+  std::size_t at = std::min(line.size(), static_cast<std::size_t>(option.column) + 1);
+  while (at < line.size() && is_blank(line[at])) ++at;
+  std::string value;
+  char quote = 0;
+  std::size_t pieces = 0;  // of quoted text
+  for (; at < line.size() && (quote != 0 || !is_blank(line[at])); value += line[at++]) {
+    if (quote == 0 && (line[at] == '"' || line[at] == '\'')) {
+      quote = line[at];
+      ++pieces;
+    } else if (line[at] == quote) {
+      quote = 0;
+    }
+  }
+  const bool whole = pieces == 1 && value.size() > 1 && value.front() == value.back() &&
+                     (value.front() == '"' || value.front() == '\'');
+  return whole ? value.substr(1, value.size() - 2) : value;
 }
 
 const SlurmOption* find_letter(char letter) {
@@ -223,6 +246,23 @@ std::vector<Directive> read_pbs_options(std::string_view line, std::size_t from,
   return options;
 }
 
+std::vector<std::string> cut_variable_list(std::string_view line, const Directive& option) {
+  std::vector<std::string> items(1);
+  char quote = 0;
+  for (const char c : quoted_value(line, option)) {
+    if (quote == 0 && (c == '"' || c == '\'')) {
+      quote = c;
+    } else if (quote != 0 && c == quote) {
+      quote = 0;
+    } else if (c == ',' && quote == 0) {
+      items.emplace_back();
+    } else {
+      items.back() += c;
+    }
+  }
+  return items;
+}
+
 std::optional<std::string> slurm_option_name(std::string_view option) {
   const SlurmOption* found = nullptr;
   if (option.starts_with("--")) {
@@ -252,9 +292,17 @@ const std::vector<std::string>& all_slurm_options() {
   return all;
 }
 
-bool takes_value_pbs(char letter) { return pbs_with_value.find(letter) != std::string_view::npos; }
+bool takes_value_pbs(char letter) {
+  return pbs_with_value.find(letter) != std::string_view::npos ||
+         torque_with_value.find(letter) != std::string_view::npos;
+}
 bool is_pbs_option(char letter) {
-  return takes_value_pbs(letter) || pbs_flags.find(letter) != std::string_view::npos;
+  return pbs_with_value.find(letter) != std::string_view::npos ||
+         pbs_flags.find(letter) != std::string_view::npos;
+}
+bool is_torque_option(char letter) {
+  return torque_with_value.find(letter) != std::string_view::npos ||
+         torque_flags.find(letter) != std::string_view::npos;
 }
 
 }  // namespace ddlrun::job_scripts

@@ -16,6 +16,9 @@ namespace ddlrun::job_scripts {
 std::vector<Directive> read_slurm_options(std::string_view line, std::size_t from, int number);
 std::vector<Directive> read_pbs_options(std::string_view line, std::size_t from, int number);
 
+// -v A="x,y",B -> {"A=x,y", "B"}: commas in quotes belong to a value.
+std::vector<std::string> cut_variable_list(std::string_view line, const Directive& option);
+
 // The long name that sbatch understands: "-N" and "--node" -> "nodes"; nothing if it knows no such option or
 // if the abbreviation is ambiguous.
 std::optional<std::string> slurm_option_name(std::string_view option);
@@ -23,6 +26,7 @@ std::optional<std::string> slurm_option_name(std::string_view option);
 std::vector<std::string> slurm_options_like(std::string_view option);
 const std::vector<std::string>& all_slurm_options();
 bool takes_value_pbs(char letter);
-bool is_pbs_option(char letter);
+bool is_pbs_option(char letter);     // of OpenPBS's qsub
+bool is_torque_option(char letter);  // of Torque's, and not of OpenPBS's
 
 }  // namespace ddlrun::job_scripts

@@ -62,7 +62,8 @@ affinity::ThreadEnvironment describe(const ScriptView& view) {
     environment.ranks_per_node = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, chunk.tasks));
     if (view.pbs()) {
       environment.ompthreads = static_cast<std::uint32_t>(chunk.threads);
-      environment.cpus_per_chunk = static_cast<std::uint32_t>(chunk.cores);
+      // Torque sets no OMP_NUM_THREADS.
+      if (!view.torque()) environment.cpus_per_chunk = static_cast<std::uint32_t>(chunk.cores);
     }
   }
   environment.rankfile = uses_rankfile(view);
@@ -94,12 +95,31 @@ std::string keep_verbose(std::string hint, const ScriptView& view) {
   return hint;
 }
 
+bool launches_by_ddlrun(const ScriptView& view) {
+  return std::any_of(view.commands.begin(), view.commands.end(), [](const PlacedCommand& placed) {
+    return starter_of(placed.command) == Starter::ddlrun && has_word(placed.command, "launch");
+  });
+}
+
+// "nodes=2:ppn=8": OpenPBS makes mpiprocs and ncpus of ppn, Torque sets no threads at all.
+void tell_ppn(const ScriptView& view, affinity::AffinityFinding& found) {
+  if (view.request.style != Style::old_nodes) return;
+  found.severity = affinity::AffinitySeverity::note;
+  found.what = fmt::format("ppn={0} and no OMP_NUM_THREADS: OpenPBS sets it to {0} for each of {0} ranks",
+                           view.request.chunks.front().tasks);
+  found.hint = "export OMP_NUM_THREADS=1, or --scheduler torque, which sets nothing";
+}
+
 }  // namespace
 
 std::vector<Finding> lint_affinity(const ScriptView& view) {
   std::vector<Finding> findings;
-  for (const affinity::AffinityFinding& found : check_thread_environment(describe(view))) {
-    if (found.id == "ompthreads-missing" && view.request.style == Style::select) continue;  // judge_chunk's
+  for (affinity::AffinityFinding& found : check_thread_environment(describe(view))) {
+    if (found.id == "ompthreads-missing") {
+      // A select is judge_chunk's; ddlrun launch sets the threads of its ranks itself.
+      if (view.request.style == Style::select || launches_by_ddlrun(view)) continue;
+      tell_ppn(view, found);
+    }
     Place place{view.request.select_line, view.request.select_line > 0 ? 1 : 0};
     const auto line = view.script.exports.find(found.variable);
     if (line != view.script.exports.end()) place = {line->second.line, 1};

@@ -136,7 +136,16 @@ void check_words(const ScriptView& view, const Directive& directive, std::vector
     add("option-unknown", fmt::format("sbatch knows no {}", directive.option),
         "the script is refused, status 255", near ? *near : "man sbatch");
   } else if (directive.option.size() < 2 || !is_pbs_option(directive.option[1])) {
-    if (directive.option == "-t" || directive.option == "-d") return;  // Torque's
+    const bool of_torque = directive.option.size() > 1 && is_torque_option(directive.option[1]);
+    if (of_torque && view.torque()) return;
+    if (of_torque) {
+      add("option-unknown", fmt::format("OpenPBS's qsub knows no {}, which is Torque's", directive.option),
+          fmt::format("qsub: directive error: {}", trim(line.substr(0, 60))),
+          directive.option == "-t"   ? "-J " + directive.value
+          : directive.option == "-d" ? fmt::format("cd {} || exit", quote_shell(directive.value))
+                                     : "--scheduler torque, if it is for Torque");
+      return;
+    }
     add("option-unknown", fmt::format("qsub knows no {}", directive.option),
         fmt::format("qsub: directive error: {}", trim(line.substr(0, 60))), "man qsub");
   }

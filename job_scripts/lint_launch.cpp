@@ -23,6 +23,8 @@ class LaunchJudge : private JudgeBase {
   void judge_binding(const PlacedCommand& placed, std::uint64_t ranks);
   void judge_rankfile(const PlacedCommand& placed, std::optional<std::uint64_t> ranks);
   void judge_srun(const PlacedCommand& placed);
+  void judge_foreign(const PlacedCommand& placed);
+  void judge_export(const PlacedCommand& placed);
   void judge_rank_variables(const PlacedCommand& placed);
   void judge_dims(const PlacedCommand& placed);
   void judge_sequence();
@@ -58,7 +60,7 @@ std::uint64_t LaunchJudge::threads() const {
     if (const auto number = parse_unsigned(found->second.text, 1u << 20)) return *number;
   if (view_.request.chunks.empty()) return 0;
   const Chunk& chunk = view_.request.chunks.front();
-  return chunk.threads > 0 ? chunk.threads : view_.pbs() ? chunk.cores : 0;
+  return chunk.threads > 0 ? chunk.threads : view_.pbs() && !view_.torque() ? chunk.cores : 0;
 }
 
 void LaunchJudge::judge_ranks(const PlacedCommand& placed, std::uint64_t ranks) {
@@ -199,6 +201,40 @@ void LaunchJudge::judge_srun(const PlacedCommand& placed) {
   }
 }
 
+// A launcher that the scheduler does not bring.
+void LaunchJudge::judge_foreign(const PlacedCommand& placed) {
+  const std::string name = placed.command.base_name();
+  const bool foreign =
+      (name == "srun" && view_.pbs() && !view_.torque()) || (name == "aprun" && view_.slurm());
+  if (!foreign) return;
+  add("launcher-of-other-scheduler", Severity::error, placed.place,
+      fmt::format("{} under {}", name, view_.pbs() ? "PBS" : "Slurm"),
+      fmt::format("bash: {}: command not found", name),
+      view_.pbs() ? "mpirun -n RANKS --hostfile \"$PBS_NODEFILE\"" : "srun");
+}
+
+// --export=NONE or a list without ALL: srun takes it over by SLURM_EXPORT_ENV, and so does the srun by which
+// Open MPI reaches other nodes. Slurm 22.05: execve(): bash: No such file or directory.
+void LaunchJudge::judge_export(const PlacedCommand& placed) {
+  const auto given = directives_of(view_, "export", 0);
+  if (!view_.slurm() || given.empty()) return;
+  const std::string& value = given.back()->value;
+  const auto names = split(value, ',');
+  if (value.empty() || std::find(names.begin(), names.end(), "ALL") != names.end()) return;
+  const bool srun = starter_of(placed.command) == Starter::srun;
+  if (srun ? has_option(placed.command, {"--export"}) : node_count(view_.request) < 2) return;
+  if (view_.script.exports.contains("SLURM_EXPORT_ENV")) return;
+  for (const PlacedCommand& other : view_.commands)
+    if (other.command.name() == "unset" && has_word(other.command, "SLURM_EXPORT_ENV")) return;
+  add("export-starves-ranks", Severity::warning, placed.place,
+      fmt::format("--export={} holds for {} too", value,
+                  srun ? "srun" : "the srun by which mpirun starts its daemons"),
+      srun ? "the ranks get no PATH, no LD_LIBRARY_PATH and nothing of what the script exports: execve(): No "
+             "such file or directory"
+           : "the daemons on other nodes are not found: An ORTE daemon has unexpectedly failed after launch",
+      "unset SLURM_EXPORT_ENV");
+}
+
 // "$SLURM_PROCID" in double quotes is expanded before the ranks are there.
 void LaunchJudge::judge_rank_variables(const PlacedCommand& placed) {
   for (const ShellWord& word : placed.command.words) {
@@ -299,6 +335,8 @@ std::vector<Finding> LaunchJudge::judge() {
     const Starter starter = starter_of(placed.command);
     if (starter == Starter::mpirun) judge_mpirun(placed);
     if (starter == Starter::srun) judge_srun(placed);
+    if (starter == Starter::srun || starter == Starter::mpirun) judge_export(placed);
+    judge_foreign(placed);
     if (starter == Starter::mpirun || starter == Starter::srun) judge_rank_variables(placed);
   }
   judge_sequence();

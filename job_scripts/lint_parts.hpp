@@ -32,6 +32,11 @@ struct ScriptView {
   std::vector<PlacedCommand> commands;
 
   bool pbs() const { return dialect == Dialect::pbs; }
+  bool torque() const {
+    return pbs() &&
+           (context.pbs_kind == PbsKind::torque ||
+            (context.pbs_kind == PbsKind::unsaid && request.torque && request.style != Style::select));
+  }
   bool slurm() const { return dialect == Dialect::slurm; }
 };
 ScriptView make_view(const JobScript& script, const LintContext& context);
@@ -41,6 +46,7 @@ Starter starter_of(const ShellCommand& command);
 std::optional<std::string> option_value(const ShellCommand& command,
                                         std::initializer_list<std::string_view> names);
 bool has_option(const ShellCommand& command, std::initializer_list<std::string_view> names);
+bool has_word(const ShellCommand& command, std::string_view text);
 // Words that only Intel MPI's or MPICH's mpirun understands.
 std::vector<ShellWord> intel_options(const ShellCommand& command);
 Place place_of(const PlacedCommand& command, const ShellWord& word);

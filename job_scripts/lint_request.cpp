@@ -84,7 +84,7 @@ void RequestJudge::judge_numbers(const Directive* select) {
 void RequestJudge::judge_chunk(const Directive* select, const Chunk& chunk) {
   const std::uint64_t tasks = std::max<std::uint64_t>(1, chunk.tasks);
   if (chunk.cores == 0) return;
-  if (chunk.tasks > 1 && chunk.threads == 0)
+  if (chunk.tasks > 1 && chunk.threads == 0 && !view_.torque())
     add("ompthreads-missing", Severity::warning, select,
         fmt::format("ncpus={} and mpiprocs={} without ompthreads", chunk.cores, chunk.tasks),
         fmt::format("PBS sets OMP_NUM_THREADS to ncpus: {} ranks of {} threads on {} cores", chunk.tasks,
@@ -126,7 +126,7 @@ void RequestJudge::judge_pbs_styles() {
           fmt::format("qsub refuses: cannot be used with select or place ({})", key),
           "say it within select=...");
     }
-  } else if (const Directive* nodes = resource("nodes")) {
+  } else if (const Directive* nodes = resource("nodes"); nodes != nullptr && !view_.torque()) {
     add("old-nodes", Severity::note, nodes, "-l nodes= is the old form",
         "PBS turns it into select and scatter", "-l select=N:ncpus=C:mpiprocs=R -l place=scatter");
   }

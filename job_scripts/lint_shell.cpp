@@ -124,11 +124,6 @@ void check_folder(const ScriptView& view, std::vector<Finding>& findings) {
   }
 }
 
-bool has_word(const ShellCommand& command, std::string_view text) {
-  return std::any_of(command.words.begin(), command.words.end(),
-                     [&](const ShellWord& word) { return word.text == text; });
-}
-
 void check_harm(const PlacedCommand& placed, std::vector<Finding>& findings) {
   const ShellCommand& command = placed.command;
   const std::string name = command.base_name();

@@ -78,11 +78,15 @@ Starter starter_of(const ShellCommand& command) {
     return Starter::mpirun;
   if (name == "srun") return Starter::srun;
   if (name == "ddlrun") return Starter::ddlrun;
+  // What handles the node file as a text, or as a variable, starts nothing.
+  static constexpr std::array<std::string_view, 40> handlers{
+      "cat",    "sort",     "wc",      "echo",  "printf", "uniq",     "cp",        "mv",    "rm",    "awk",
+      "gawk",   "sed",      "grep",    "head",  "tail",   "cut",      "tr",        "paste", "tee",   "nl",
+      "export", "readonly", "declare", "local", "unset",  "typeset",  "read",      "[",     "[[",    "test",
+      "for",    "mapfile",  "while",   "ls",    "stat",   "readlink", "readarray", "set",   "chmod", "cd"};
+  if (std::find(handlers.begin(), handlers.end(), name) != handlers.end()) return Starter::none;
   for (const ShellWord& word : command.words)
-    if (word.text.find("PBS_NODEFILE") != std::string::npos && name != "cat" && name != "sort" &&
-        name != "wc" && name != "echo" && name != "uniq" && name != "cp" && name != "awk" && name != "sed" &&
-        name != "[")
-      return Starter::script;
+    if (word.text.find("PBS_NODEFILE") != std::string::npos) return Starter::script;
   return Starter::none;
 }
 
@@ -103,6 +107,11 @@ std::optional<std::string> option_value(const ShellCommand& command,
 
 bool has_option(const ShellCommand& command, std::initializer_list<std::string_view> names) {
   return option_value(command, names).has_value();
+}
+
+bool has_word(const ShellCommand& command, std::string_view text) {
+  return std::any_of(command.words.begin(), command.words.end(),
+                     [&](const ShellWord& word) { return word.text == text; });
 }
 
 std::vector<ShellWord> intel_options(const ShellCommand& command) {

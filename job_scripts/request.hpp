@@ -42,6 +42,7 @@ struct Leftover {
   int line = 0;
   std::string text;  // the directive as it stood
   std::string why;
+  bool wrong = false;  // it meant something that the new script does not do
 };
 
 struct ResourceRequest {
@@ -67,10 +68,12 @@ struct ResourceRequest {
   std::string begin;  // as written
   std::string folder;
   Export exported = Export::unsaid;
-  std::string export_list;  // "A=1,B"
-  std::string signal;       // "USR1@120"
+  std::string export_list;                                    // "A=1,B"
+  std::vector<std::pair<std::string, std::string>> assigned;  // variables whose values have commas
+  std::string signal;                                         // "USR1@120"
   std::optional<std::int64_t> priority;
-  std::string shell;  // PBS -S
+  std::string shell;    // PBS -S
+  bool torque = false;  // options or variables that only Torque has
 
   std::vector<Leftover> leftovers;
   int select_line = 0;  // where the shape is asked for
@@ -81,6 +84,8 @@ constexpr std::uint64_t most_counted = 1u << 20;  // a larger number of anything
 // The shape in figures, 0 where it is not said.
 std::uint64_t node_count(const ResourceRequest& request);
 std::uint64_t task_count(const ResourceRequest& request);
+// True where chunks differ in more than their hosts.
+bool has_unlike_chunks(const ResourceRequest& request);
 
 ResourceRequest read_pbs_request(const JobScript& script);
 ResourceRequest read_slurm_request(const JobScript& script);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 // #PBS directives -> the neutral request.
 #include "base/text.hpp"
+#include "job_scripts/directive_words.hpp"
 #include "job_scripts/request.hpp"
+#include "job_scripts/shell_lines.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace ddlrun::job_scripts {
 
@@ -23,8 +27,10 @@ class PbsReader {
   void read_place(std::string_view value);
   void read_attributes(const Directive& option);
   void read_dependencies(std::string_view value);
-  void leave(const Directive& option, std::string text, std::string why) {
-    request_.leftovers.push_back({option.line, std::move(text), std::move(why)});
+  void read_array(const Directive& option);
+  void read_variables(const Directive& option, const std::string& line);
+  void leave(const Directive& option, std::string text, std::string why, bool wrong = false) {
+    request_.leftovers.push_back({option.line, std::move(text), std::move(why), wrong});
   }
   Chunk& first_chunk() {
     if (request_.chunks.empty()) request_.chunks.emplace_back();
@@ -209,17 +215,39 @@ void PbsReader::read_other(const Directive& option) {
     case 'X':
       leave(option, option.option, "an interactive job: salloc, then srun --pty bash");
       break;
+    case 'F':
+      leave(option, option.option + " " + value, "arguments of the script: behind its name for sbatch", true);
+      break;
     default:
-      leave(option, trim(option.option + " " + value).data(), "no counterpart in Slurm");
+      leave(option, std::string(trim(option.option + " " + value)), "no counterpart in Slurm");
   }
 }
 
-ArrayText read_array(std::string_view value) {
+void PbsReader::read_array(const Directive& option) {
+  const std::string& value = option.value;
   const std::size_t percent = value.find('%');
-  ArrayText array;
-  array.range = std::string(value.substr(0, percent));
-  if (percent != std::string_view::npos) array.at_once = std::string(value.substr(percent + 1));
-  return array;
+  if (value.substr(0, percent).empty()) {
+    leave(option, std::string(trim(option.option + " " + value)), "an array without its numbers", true);
+    return;
+  }
+  request_.array =
+      ArrayText{value.substr(0, percent), percent == std::string::npos ? "" : value.substr(percent + 1)};
+}
+
+// A="x,y",B='c d',C: commas in quotes belong to a value.
+void PbsReader::read_variables(const Directive& option, const std::string& line) {
+  std::vector<std::string> items = cut_variable_list(line, option);
+  std::vector<std::string> kept;
+  for (std::string& item : items) {
+    const std::size_t equals = item.find('=');
+    if (item.find(',') == std::string::npos || equals == std::string::npos) {
+      kept.push_back(std::move(item));
+      continue;
+    }
+    request_.assigned.emplace_back(item.substr(0, equals), item.substr(equals + 1));
+    leave(option, "-v " + item, "Slurm parts --export at every comma: the script sets the variable itself");
+  }
+  request_.export_list = join(kept, ",");
 }
 
 // "host:/path" -> "/path"
@@ -231,15 +259,18 @@ std::string without_host(const std::string& path) {
 void PbsReader::read_option(const Directive& option) {
   const std::string& value = option.value;
   if (option.option.size() < 2) {
-    leave(option, value, "not an option");
+    leave(option, value, "not an option: what was meant is not in the new script", true);
     return;
   }
+  request_.torque = request_.torque || is_torque_option(option.option[1]);
   switch (option.option[1]) {
     case 'N':
       request_.name = value;
       break;
     case 'q':
-      request_.queue = value;
+      request_.queue = value.substr(0, value.find('@'));
+      if (request_.queue.size() < value.size())
+        leave(option, "-q " + value, "another server of PBS: where Slurm has several clusters, -M CLUSTER");
       break;
     case 'A':
       request_.account = value;
@@ -273,7 +304,7 @@ void PbsReader::read_option(const Directive& option) {
       break;
     case 'J':
     case 't':
-      request_.array = read_array(value);
+      read_array(option);
       break;
     case 'r':
       request_.requeue = value == "y";
@@ -289,12 +320,12 @@ void PbsReader::read_option(const Directive& option) {
       break;
     case 'v':
       if (request_.exported == Export::unsaid) request_.exported = Export::list;
-      request_.export_list = value;
-      break;
+      break;  // its list is read with its quotes
     case 'S':
       request_.shell = value;
       break;
     case 'd':
+    case 'w':
       request_.folder = value;
       break;
     case 'z':
@@ -304,8 +335,29 @@ void PbsReader::read_option(const Directive& option) {
   }
 }
 
+// "nodes=2:ppn=8:gpus=4", $PBS_NUM_PPN: OpenPBS has neither.
+bool names_torque(const JobScript& script) {
+  for (const Directive& option : script.directives)
+    if (option.option == "-l" && option.value.starts_with("nodes=") &&
+        option.value.find(":gpus=") != std::string::npos)
+      return true;
+  return std::any_of(script.body.begin(), script.body.end(), [](const ScriptLine& line) {
+    for (const char* name : {"PBS_ARRAYID", "PBS_NUM_PPN", "PBS_NUM_NODES", "PBS_NP", "PBS_O_INITDIR"}) {
+      const std::size_t at = line.text.find(name);
+      const std::size_t end = at + std::string_view(name).size();
+      if (at != std::string::npos && (end >= line.text.size() || !is_name(line.text[end]))) return true;
+    }
+    return false;
+  });
+}
+
 ResourceRequest PbsReader::read(const JobScript& script) {
-  for (const Directive& option : script.directives) read_option(option);
+  for (const Directive& option : script.directives) {
+    read_option(option);
+    if (option.option == "-v")
+      read_variables(option, script.lines[static_cast<std::size_t>(option.line) - 1]);
+  }
+  request_.torque = request_.torque || names_torque(script);
   if (request_.job_memory > 0 && !request_.chunks.empty()) {
     const std::uint64_t nodes = std::max<std::uint64_t>(1, node_count(request_));
     for (Chunk& chunk : request_.chunks)

@@ -28,11 +28,11 @@ class SlurmReader {
   void read_dependencies(const Directive& option);
   void settle_shape(const JobScript& script);
   std::uint64_t number(std::string_view text) const { return parse_unsigned(text, most_counted).value_or(0); }
-  void leave(const Directive& option, std::string why) {
+  void leave(const Directive& option, std::string why, bool wrong = false) {
     std::string text = option.option;
     if (!option.value.empty())
       text += (text.starts_with("--") ? "=" : text.empty() ? "" : " ") + option.value;
-    request_.leftovers.push_back({option.line, std::move(text), std::move(why)});
+    request_.leftovers.push_back({option.line, std::move(text), std::move(why), wrong});
   }
 
   ResourceRequest request_;
@@ -89,6 +89,9 @@ bool SlurmReader::read_gpus(const std::string& name, const Directive& option) {
     request_.total_gpus = read_gpu_words(option.value, chunk_.gpu_type);
   } else if (name == "gpus-per-task") {
     gpus_per_task_ = read_gpu_words(option.value, chunk_.gpu_type);
+    leave(option,
+          "under Slurm a rank saw its own GPUs only; here it sees all of its node and has to pick by "
+          "$OMPI_COMM_WORLD_LOCAL_RANK");
   } else if (name == "gres") {
     for (const std::string_view item : split(option.value, ',')) {
       if (item == "gpu") {
@@ -248,7 +251,7 @@ ResourceRequest SlurmReader::read(const JobScript& script) {
   for (const Directive& option : script.directives) {
     const auto name = slurm_option_name(option.option);
     if (!name) {
-      leave(option, "sbatch knows no such option");
+      leave(option, "sbatch knows no such option", true);
     } else if (!read_shape(*name, option) && !read_gpus(*name, option) && !read_text(*name, option.value) &&
                !read_life(*name, option)) {
       leave(option, "no counterpart in PBS");

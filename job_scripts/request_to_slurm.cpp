@@ -20,6 +20,8 @@ class SlurmWriter final : public RequestWriter {
   void write_shape() override;
   void write_chunk(const Chunk& chunk);
   void write_unlike_chunks();
+  void write_packed_chunks();
+  std::string file_pattern(std::string path);
   void write_memory(std::uint64_t bytes);
   void write_files() override;
   void write_life() override;
@@ -94,30 +96,50 @@ void SlurmWriter::write_chunk(const Chunk& chunk) {
   write_memory(packed ? chunk.memory * chunk.nodes : chunk.memory);
 }
 
-// One Slurm allocation has nodes of one kind: enough for the largest chunk on each.
+// All chunks on one host.
+void SlurmWriter::write_packed_chunks() {
+  Chunk sum;
+  sum.tasks = task_count(request_);
+  for (const Chunk& chunk : request_.chunks) {
+    sum.cores += chunk.nodes * chunk.cores;
+    sum.gpus += chunk.nodes * chunk.gpus;
+    sum.memory += chunk.nodes * chunk.memory;
+    if (sum.gpu_type.empty()) sum.gpu_type = chunk.gpu_type;
+  }
+  write_chunk(sum);
+}
+
+// One Slurm allocation has nodes of one kind: on each as many tasks and cores as the largest chunk has.
 void SlurmWriter::write_unlike_chunks() {
   Chunk most;
-  std::uint64_t nodes = 0, tasks = 0;
-  std::uint64_t cores_per_task = 1;
+  std::uint64_t nodes = 0, wanted = 0;
+  std::vector<std::string> ranks;
   for (const Chunk& chunk : request_.chunks) {
     const std::uint64_t each = std::max<std::uint64_t>(1, chunk.tasks);
     nodes += chunk.nodes;
-    tasks += chunk.nodes * each;
-    cores_per_task = std::max(cores_per_task, chunk.cores / each);
+    wanted += chunk.nodes * std::max(each, chunk.cores);
+    ranks.push_back(chunk.nodes == 1 ? fmt::format("{}", each) : fmt::format("{}x{}", chunk.nodes, each));
+    most.tasks = std::max(most.tasks, each);
+    most.cores = std::max({most.cores, chunk.cores, each});
     most.gpus = std::max(most.gpus, chunk.gpus);
     most.memory = std::max(most.memory, chunk.memory);
     if (most.gpu_type.empty()) most.gpu_type = chunk.gpu_type;
   }
   put_number("--nodes", nodes);
-  put_number("--ntasks", tasks);
+  put_number("--ntasks-per-node", most.tasks);
+  const std::uint64_t cores_per_task = (most.cores + most.tasks - 1) / most.tasks;
   put_number("--cpus-per-task", cores_per_task);
   if (most.gpus > 0)
     put("--gpus-per-node", fmt::format("{}{}", most.gpu_type.empty() ? "" : most.gpu_type + ":", most.gpus));
   write_memory(most.memory);
+  if (!has_unlike_chunks(request_)) return;
   leave(fmt::format("{} chunks that differ", request_.chunks.size()),
-        "one Slurm allocation has nodes of one kind: every node is asked for with the most that a chunk has, "
-        "and "
-        "Slurm spreads the ranks; \"#SBATCH hetjob\" makes parts that differ");
+        fmt::format(
+            "one Slurm allocation has nodes of one kind: {} nodes of {} cores, {} cores instead of {}; "
+            "the {} ranks ({}) are the node file's to place: mpirun with -n {} and --hostfile; \"#SBATCH "
+            "hetjob\" makes parts that differ",
+            nodes, most.tasks * cores_per_task, nodes * most.tasks * cores_per_task, wanted,
+            task_count(request_), join(ranks, "+"), task_count(request_)));
 }
 
 void SlurmWriter::write_shape() {
@@ -131,6 +153,8 @@ void SlurmWriter::write_shape() {
       leave("no -l place=scatter",
             fmt::format("PBS may have put all {0} chunks on one host; --nodes={0} puts them on {0}",
                         chunk.nodes));
+  } else if (request_.spread == Spread::pack) {
+    write_packed_chunks();
   } else {
     write_unlike_chunks();
   }
@@ -147,15 +171,31 @@ void SlurmWriter::write_shape() {
   if (request_.exclusive) result_.directives.emplace_back("--exclusive");
 }
 
+// Names of PBS as sbatch's patterns; it expands no variables.
+std::string SlurmWriter::file_pattern(std::string path) {
+  for (const std::string folder : {"$PBS_O_WORKDIR/", "${PBS_O_WORKDIR}/"})
+    if (path.starts_with(folder) && request_.folder.empty()) path.erase(0, folder.size());  // its usual place
+  const std::string id = request_.array ? "%A" : "%j";
+  const std::pair<std::string, std::string> names[] = {
+      {"$PBS_JOBID", id},       {"${PBS_JOBID}", id},       {"$PBS_JOBNAME", "%x"},
+      {"${PBS_JOBNAME}", "%x"}, {"$PBS_ARRAY_INDEX", "%a"}, {"${PBS_ARRAY_INDEX}", "%a"},
+      {"$PBS_ARRAYID", "%a"},   {"${PBS_ARRAYID}", "%a"},   {"^array_index^", "%a"}};
+  for (const auto& [name, pattern] : names)
+    for (std::size_t at = 0; (at = path.find(name, at)) != std::string::npos; at += pattern.size())
+      path.replace(at, name.size(), pattern);
+  if (path.find('$') != std::string::npos)
+    result_.leftovers.push_back(
+        {0, path, "sbatch expands no variables in its options: write the path out", true});
+  return path;
+}
+
 // Where PBS would write: NAME.oN and NAME.eN where the job was handed in.
 void SlurmWriter::write_files() {
   const std::string job = request_.array ? "%A.%a" : "%j";
   const auto file = [&](const std::string& given, char kind) {
     const std::string usual = fmt::format("%x.{}{}", kind, job);
     if (given.empty()) return usual;
-    std::string path = given;
-    for (std::size_t at = 0; (at = path.find("^array_index^", at)) != std::string::npos;)
-      path.replace(at, 13, "%a");
+    const std::string path = file_pattern(given);
     return path.ends_with('/') ? path + usual : path;
   };
   put("--output", file(request_.output, 'o'));
@@ -212,7 +252,8 @@ void SlurmWriter::write_dependencies() {
 void SlurmWriter::write_export() {
   if (request_.exported == Export::all)
     put("--export", request_.export_list.empty() ? "ALL" : "ALL," + request_.export_list);
-  if (request_.exported == Export::list) put("--export", "ALL," + request_.export_list);
+  if (request_.exported == Export::list)
+    put("--export", request_.export_list.empty() ? "ALL" : "ALL," + request_.export_list);
 }
 
 void SlurmWriter::write_life() {

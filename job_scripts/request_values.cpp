@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ddlrun::job_scripts {
 
 namespace {
@@ -107,6 +109,17 @@ std::uint64_t task_count(const ResourceRequest& request) {
   std::uint64_t tasks = 0;
   for (const Chunk& chunk : request.chunks) tasks += chunk.nodes * (chunk.tasks == 0 ? 1 : chunk.tasks);
   return tasks;
+}
+
+bool has_unlike_chunks(const ResourceRequest& request) {
+  const auto shape = [](Chunk chunk) {
+    chunk.nodes = 1;
+    chunk.host.clear();
+    chunk.tasks = chunk.tasks == 0 ? 1 : chunk.tasks;
+    return chunk;
+  };
+  return std::any_of(request.chunks.begin(), request.chunks.end(),
+                     [&](const Chunk& chunk) { return shape(chunk) != shape(request.chunks.front()); });
 }
 
 ResourceRequest read_request(const JobScript& script) {

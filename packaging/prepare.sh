@@ -6,8 +6,13 @@ say() { printf '\n== %s\n' "$*"; }
 
 build_packages="g++ cmake ninja-build pkg-config libhwloc-dev libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libsqlite3-dev
   libopenmpi-dev openmpi-bin libdnnl-dev zlib1g-dev"
+# Images: JPEG, PNG, Caffe's LMDB; in tests, others' writers and readers of them.
+build_packages+=" libjpeg62-turbo-dev libpng-dev liblmdb-dev"
+build_packages+=" libprotobuf-dev protobuf-compiler"
 data_packages="dataset-fashion-mnist"
 test_packages="doctest-dev hwloc-nox shellcheck procps python3 libomp5-14 libgloo-dev"
+test_packages+=" python3-protobuf python3-crcmod"
+test_packages+=" python3-lmdb python3-numpy python3-pil python3-protobuf libjpeg-turbo-progs netpbm"
 # The lab's virtual hosts (tests/lab): programs that it starts itself, inside namespaces.
 test_packages+=" openssh-client openssh-server iproute2 util-linux nftables faketime
   slurmctld slurmd slurm-client munge libpmix2 slurm-wlm-torque"

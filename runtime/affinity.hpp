@@ -2,7 +2,7 @@
 // How many threads a rank should compute with when nobody says.
 #pragma once
 
-#include "runtime/communicator.hpp"
+#include "runtime/ranks/communicator.hpp"
 
 #include <string>
 #include <vector>

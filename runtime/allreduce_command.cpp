@@ -2,8 +2,8 @@
 #include "runtime/allreduce_command.hpp"
 
 #include "base/error.hpp"
-#include "runtime/mpi_session.hpp"
 #include "runtime/options.hpp"
+#include "runtime/ranks/mpi_session.hpp"
 
 #include <fmt/format.h>
 

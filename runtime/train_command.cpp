@@ -4,13 +4,14 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "runtime/affinity.hpp"
-#include "runtime/checkpoint_saver.hpp"
-#include "runtime/cpu_engine.hpp"
-#include "runtime/mpi_session.hpp"
-#include "runtime/net_files.hpp"
-#include "runtime/progress.hpp"
-#include "runtime/sharding.hpp"
-#include "runtime/stop_signal.hpp"
+#include "runtime/caffe/caffe_words.hpp"
+#include "runtime/data/open_images.hpp"
+#include "runtime/engine/cpu_engine.hpp"
+#include "runtime/nets/net_files.hpp"
+#include "runtime/ranks/mpi_session.hpp"
+#include "runtime/saving/checkpoint_saver.hpp"
+#include "runtime/saving/stop_signal.hpp"
+#include "runtime/seeing/watchers.hpp"
 #include "runtime/train_options.hpp"
 
 #include <fmt/format.h>
@@ -46,26 +47,33 @@ TrainPlan make_plan(const TrainOptions& options, const BatchPlan& batch) {
   plan.epochs = options.epochs;
   plan.max_steps = options.max_steps;
   plan.global_batch = batch.global_batch;
-  plan.schedule = {options.lr * batch.lr_factor, options.warmup_steps, 0, options.lr_decay};
-  plan.rule = {static_cast<float>(options.momentum), static_cast<float>(options.weight_decay)};
+  plan.accumulate = options.accumulate;
+  plan.data_threads = options.data_threads;
+  plan.test_every = options.test_every;
+  plan.schedule = make_schedule(options, batch.lr_factor);
+  plan.rule = make_rule(options);
+  plan.overlap = options.overlap;
+  plan.bucket_bytes = options.bucket_kb * 1024;
+  plan.update = options.update;
   plan.seed = options.seed;
   return plan;
 }
 
-RunFacts make_facts(const TrainOptions& options, const Prepared& prepared, const DataPlace& place,
+RunFacts make_facts(const TrainOptions& options, const Prepared& prepared, const std::string& data_reason,
                     const ThreadChoice& threads, int ranks) {
   const Dataset& data = prepared.data;
+  const Shares shares = share_out(data, prepared.plan.global_batch, 0, 0, static_cast<std::size_t>(ranks));
   const TrainPlan& plan = prepared.plan;
   RunFacts facts;
   facts.version = DDLRUN_VERSION;
   facts.net = prepared.net.name;
   facts.parameters = prepared.net.parameter_count;
   facts.data = data.directory;
-  facts.data_reason = place.reason;
-  facts.train_images = data.train.count();
-  facts.test_images = data.test.count();
-  facts.height = data.train.shape.height;
-  facts.width = data.train.shape.width;
+  facts.data_reason = data_reason;
+  facts.train_images = shares.train_images();
+  facts.test_images = shares.test_images();
+  facts.height = data.input().height;
+  facts.width = data.input().width;
   facts.classes = data.classes;
   facts.ranks = ranks;
   facts.threads = threads.threads;
@@ -73,8 +81,8 @@ RunFacts make_facts(const TrainOptions& options, const Prepared& prepared, const
   facts.global_batch = plan.global_batch;
   facts.local_batch = plan.global_batch / static_cast<std::size_t>(ranks);
   facts.epochs = plan.epochs;
-  facts.total_steps = total_steps(plan, data.train.count());
-  facts.dropped_per_epoch = data.train.count() % plan.global_batch;
+  facts.total_steps = total_steps(plan, shares.train_images());
+  facts.dropped_per_epoch = shares.left_out();
   facts.lr = options.lr;
   facts.lr_peak = plan.schedule.peak;
   facts.lr_decay = name_of(plan.schedule.decay);
@@ -94,53 +102,66 @@ std::string render_shared_options(const TrainOptions& options, const RunFacts& f
       "--weight-decay {:.6g} --seed {}",
       facts.net, facts.global_batch, facts.epochs, facts.lr_peak, facts.lr_decay, facts.warmup_steps,
       facts.momentum, facts.weight_decay, facts.seed);
+  text += fmt::format(" --optimizer {} --accumulate {} --test-every {} --overlap {} --bucket-kb {} --update {}",
+                      render_rule(make_rule(options)), options.accumulate, options.test_every,
+                      static_cast<int>(options.overlap), options.bucket_kb, static_cast<int>(options.update));
   if (!options.checkpoint.empty())
     text +=
         fmt::format(" --checkpoint {} --checkpoint-every {}", options.checkpoint, options.checkpoint_steps);
   return options.resume ? text + " --resume " + options.resume_from : text;
 }
 
-RunIdentity make_identity(const TrainOptions& options, const Prepared& prepared, int ranks) {
+RunIdentity make_identity(const Prepared& prepared, int ranks) {
   RunIdentity identity;
   identity.program = fmt::format("{} {}", train_name, DDLRUN_VERSION);
   identity.net_hash = fingerprint(prepared.net);
-  identity.images = prepared.data.train.count();
+  identity.images = prepared.facts.train_images;
   identity.data_hash = fingerprint(prepared.data);
-  identity.lr_decay = name_of(options.lr_decay);
   identity.ranks = ranks;
   const char* dims = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): no thread of ours runs yet
   identity.dims = dims == nullptr ? "" : dims;
   return identity;
 }
 
-Prepared prepare(const TrainOptions& options, Communicator& ranks) {
+Prepared prepare(const TrainOptions& options, const CaffeCommand& caffe, Communicator& ranks) {
   const ThreadChoice threads = choose_threads(options.threads, ranks);
   set_cpu_threads(threads.threads);
   Prepared prepared;
-  DataPlace place;
+  DataRequest request = options.images;
+  request.train = options.data;
+  OpenedImages images = open_images(std::move(request), ranks);
+  prepared.data = std::move(images.data);
+  const Dataset& data = prepared.data;
   run_agreed(ranks, [&] {
     const auto size = static_cast<std::size_t>(ranks.size());
-    place = find_data(options.data);
-    prepared.data = load_dataset(place.directory);
-    prepared.net = load_net(options.net, prepared.data.train.shape, prepared.data.classes);
+    prepared.net = caffe.run.net ? plan_caffe_net(*caffe.run.net, data.input(), data.classes)
+                                 : load_net(options.net, data.input(), data.classes);
     prepared.plan = make_plan(options, plan_batch(options, size));
-    local_batch(prepared.plan.global_batch, size, prepared.data.train.count());
+    prepared.plan.steps_per_epoch =
+        share_out(data, prepared.plan.global_batch, options.seed, 0, size).steps_per_epoch();
+    take_exact_steps(prepared.plan, options.exact_steps);
+    check_accumulation(prepared.plan, size);
   });
-  const Dataset& data = prepared.data;
-  prepared.identity = make_identity(options, prepared, ranks.size());
-  require_equal(ranks,
-                fmt::format("{} + {} images, hash {:016x}", data.train.count(), data.test.count(),
-                            prepared.identity.data_hash),
-                ErrorKind::request, "the ranks read different images",
-                "--data DIR with a directory that all hosts share");
   const Net& net = prepared.net;
   require_equal(
       ranks, fmt::format("{}, {} parameters, hash {:016x}", net.name, net.parameter_count, fingerprint(net)),
       ErrorKind::request, "the ranks read different nets", "--net FILE with a file that all hosts share");
-  prepared.facts = make_facts(options, prepared, place, threads, ranks.size());
+  prepared.facts = make_facts(options, prepared, images.reason, threads, ranks.size());
+  prepared.identity = make_identity(prepared, ranks.size());
   require_equal(ranks, render_shared_options(options, prepared.facts), ErrorKind::usage,
                 "the ranks were started with different options", "the same ddl-train command on every rank");
   return prepared;
+}
+
+// What a step is, where a plain one would not be understood from the line before.
+void tell_learning(const TrainOptions& options, const TrainPlan& plan) {
+  if (plan.rule.kind != UpdateKind::sgd || plan.accumulate > 1) {
+    fmt::print(stderr, "learning: {}, {} micro-batch(es) a step, rate {}\n", render_rule(plan.rule), plan.accumulate,
+               render_decay(plan.schedule));
+  }
+  if (options.lms_kb) {
+    fmt::print(stderr, "lms: activations of any size are in host memory already, with --device cpu\n");
+  }
 }
 
 void tell_start(const RunFacts& facts) {
@@ -217,37 +238,40 @@ void tell_stop(const TrainOptions& options, const TrainSummary& summary) {
 }
 
 // Collective. Returns whether a signal stopped it.
-bool train_on(const TrainOptions& options, Communicator& ranks) {
-  const Prepared prepared = prepare(options, ranks);
+bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicator& ranks, StallReport& stalls) {
+  const Prepared prepared = prepare(options, caffe, ranks);
   const std::unique_ptr<CheckpointDisk> disk = make_posix_disk();
   const std::optional<Resumption> start = find_resumption(options, prepared, *disk, ranks);
   const bool first = ranks.rank() == 0;
-  std::optional<MetricsFile> metrics;
-  run_agreed(ranks, [&] { metrics.emplace(first ? options.metrics : "", start.has_value()); });
-  TrainObserver silent;
-  Reporter reporter(prepared.facts, *metrics, options.quiet);
-  TrainObserver& observer = first ? static_cast<TrainObserver&>(reporter) : silent;
+  Watchers watchers({options.metrics, options.tensorboard, options.timeline, options.results, options.quiet,
+                     start.has_value()},
+                    prepared.facts, ranks, options.stall_seconds > 0.0 ? &stalls : nullptr);
+  std::optional<TrainTrace> trace;
+  if (watchers.sink() != nullptr) trace = make_train_trace(*watchers.sink(), prepared.net);
   TrainSaver none;
   std::optional<CheckpointSaver> saver;
   if (!options.checkpoint.empty()) {
     const CheckpointPlan plan{options.checkpoint, options.checkpoint_steps, options.keep};
-    saver.emplace(plan, prepared.net, prepared.plan, prepared.identity, *disk, ranks, observer,
+    saver.emplace(plan, prepared.net, prepared.plan, prepared.identity, *disk, ranks, watchers.observer(),
                   StopSignals::wanted);
   }
   if (first) {
-    metrics->write(render_config_record(prepared.facts));
+    if (!options.quiet) fmt::print(stderr, "{}", render_caffe(caffe, train_name, prepared.facts.test_images));
     if (!options.quiet) tell_start(prepared.facts);
+    if (!options.quiet) tell_learning(options, prepared.plan);
+    const std::string parts = render_parts(prepared.data);
+    if (!options.quiet && !parts.empty()) fmt::print(stderr, "{}\n", parts);
     tell_resumption(options, prepared.facts, start);
   }
-  const TrainSummary summary =
-      train(prepared.plan, prepared.net, prepared.data, ranks, make_cpu_engine, observer,
-            saver ? static_cast<TrainSaver&>(*saver) : none, start ? &start->state : nullptr);
+  const TrainSummary summary = watchers.run([&] {
+    return train(prepared.plan, prepared.net, prepared.data, ranks, make_cpu_engine, watchers.observer(),
+                 saver ? static_cast<TrainSaver&>(*saver) : none, start ? &start->state : nullptr,
+                 trace ? &*trace : nullptr);
+  });
   if (first && summary.stopped) {
     tell_stop(options, summary);
   } else if (first) {
-    metrics->write(render_summary_json(prepared.facts, summary, true));
-    metrics->flush();
-    tell_end(options, prepared.facts, summary);
+    tell_end(options, watchers.facts(), summary);
   }
   return summary.stopped;
 }
@@ -256,11 +280,18 @@ bool train_on(const TrainOptions& options, Communicator& ranks) {
 
 int run_train_command(const std::vector<std::string>& words) {
   TrainOptions options;
+  CaffeCommand caffe;
   std::optional<Error> mistake;
   std::optional<StopSignals> signals;
   bool stopped = false;
   try {
-    options = parse_train_options(words);
+    caffe = read_caffe_command(words);
+    options = parse_train_options(caffe.line.words);
+    if (const auto root = find_list_root(caffe, options.data)) options.images.root = *root;
+    // Horovod's wish for the same file; DYNAMIC is its word for another interface.
+    const char* timeline = std::getenv("HOROVOD_TIMELINE");  // NOLINT(concurrency-mt-unsafe): no thread yet
+    if (options.timeline.empty() && timeline != nullptr && std::string_view(timeline) != "DYNAMIC")
+      options.timeline = timeline;
     if (options.help || options.version) {
       if (launched_rank().value_or(0) == 0)
         fmt::print("{}", options.help ? render_train_help() : fmt::format("ddl-train {}\n", DDLRUN_VERSION));
@@ -271,8 +302,10 @@ int run_train_command(const std::vector<std::string>& words) {
   } catch (const Error& error) {
     mistake = error;
   }
-  const int status =
-      run_mpi_session(train_name, mistake, [&](Communicator& ranks) { stopped = train_on(options, ranks); });
+  StallReport stalls(train_name);
+  const int status = run_mpi_session(
+      train_name, mistake, [&](Communicator& ranks) { stopped = train_on(options, caffe, ranks, stalls); },
+      options.wire, stalls.watch(options.stall_seconds));
   return status == 0 && stopped ? exit_stopped : status;
 }
 

@@ -2,28 +2,54 @@
 // The command line of ddl-train as a value.
 #pragma once
 
-#include "runtime/schedule.hpp"
+#include "runtime/data/data_request.hpp"
+#include "runtime/training/schedule.hpp"
+#include "runtime/training/trainer.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace ddlrun::runtime {
 
 struct TrainOptions {
   std::string net = "lenet5";
-  std::string data;  // "": search
+  std::string solver;  // Caffe's; what it says is in the other fields already
+  std::string data;   // "": search
+  DataRequest images;  // what else is said about them
+  int data_threads = -1;  // -1: as the loader finds right
   std::size_t epochs = 5;
   std::size_t max_steps = 0;                // 0: as the epochs give
+  std::size_t exact_steps = 0;              // over as many epochs as that takes; 0: not given
+  std::size_t accumulate = 1;
+  std::size_t test_every = 0;  // steps; 0: after each epoch only
   std::optional<std::size_t> batch_size;    // per rank
   std::optional<std::size_t> global_batch;  // of all ranks
   double lr = 0.02;
   std::optional<LrScale> lr_scale;
   LrDecay lr_decay = LrDecay::cosine;
   std::size_t warmup_steps = 0;
+  std::optional<double> lr_gamma;
+  std::optional<double> lr_power;
+  std::vector<std::size_t> lr_steps;
   double momentum = 0.9;
   double weight_decay = 0.0;
+  std::optional<UpdateKind> optimizer;
+  bool nesterov = false;
+  RuleForm rule_form = RuleForm::torch;
+  bool l1 = false;
+  double beta2 = 0.999;
+  std::optional<double> epsilon;
+  double rms_decay = 0.99;
+  double trust = 0.001;
+  double clip = 0.0;
+  Overlap overlap = Overlap::automatic;
+  std::size_t bucket_kb = 0;  // 0: tried out
+  UpdatePlace update = UpdatePlace::automatic;
+  std::string wire = "float32";
+  std::optional<std::size_t> lms_kb;
   std::uint64_t seed = 1;
   int threads = 0;  // 0: from the affinity mask
   std::string device = "cpu";
@@ -34,6 +60,10 @@ struct TrainOptions {
   bool resume = false;
   std::string resume_from;  // "": the checkpoint folder
   std::string metrics;      // "": none
+  std::string results;
+  std::string tensorboard;
+  std::string timeline;
+  double stall_seconds = 30.0;  // 0: never told
   bool json = false;
   bool quiet = false;
   bool help = false;
@@ -55,7 +85,10 @@ struct BatchPlan {
 // default). With --global-batch both are what the user wrote, for every number of ranks.
 BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks);
 
+// Without total_steps, which the data decide. The rate's factor is that of BatchPlan.
+LrSchedule make_schedule(const TrainOptions& options, double lr_factor);
+UpdateRule make_rule(const TrainOptions& options);
+
 const char* name_of(LrScale scale);
-const char* name_of(LrDecay decay);
 
 }  // namespace ddlrun::runtime

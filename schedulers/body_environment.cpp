@@ -3,10 +3,12 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "schedulers/script_forms.hpp"
+#include "schedulers/setting_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace ddlrun::schedulers {
 
@@ -43,33 +45,35 @@ Lines module_lines(const JobSpec& job) {
       "    if [ -r \"$ddl_file\" ]; then . \"$ddl_file\" && break; fi",
       "  done",
       "fi",
-      "type module >/dev/null 2>&1 || {",
-      "  ddl_say 'there is no module command on this host'",
-      "  exit 3",
-      "}"};
+      "type module >/dev/null 2>&1 ||",
+      "  ddl_fail 'there is no module command on this host' 'the job without modules, or another --queue'"};
   if (job.purge_modules) lines.emplace_back("module purge");
   std::string names;
   for (const std::string& name : job.modules) names += " " + no_option(name, "modules");
-  lines.push_back("module load" + names + " || {");
-  lines.emplace_back("  ddl_say 'a module could not be loaded'");
-  lines.emplace_back("  exit 3");
-  lines.emplace_back("}");
+  lines.push_back("module load" + names + " ||");
+  lines.push_back("  ddl_fail " + shell_word("a module could not be loaded, of" + names) +
+                  " 'module avail   # names the ones that are there'");
   return lines;
 }
 
 Lines python_lines(const JobSpec& job) {
   Lines lines;
   if (!job.conda.empty()) {
-    append(lines,
-           {"", "# The conda environment. A batch shell has conda, if at all, without its shell function.",
-            "command -v conda >/dev/null || {", "  ddl_say 'there is no conda on this host'", "  exit 3", "}",
-            "eval \"$(conda shell.bash hook)\"", "conda activate " + no_option(job.conda, "conda") + " || {",
-            "  ddl_say 'the conda environment could not be activated'", "  exit 3", "}"});
+    append(
+        lines,
+        {"", "# The conda environment. A batch shell has conda, if at all, without its shell function.",
+         "command -v conda >/dev/null ||",
+         "  ddl_fail 'there is no conda on this host' 'modules: [the one that brings conda]; module avail'",
+         "eval \"$(conda shell.bash hook)\"", "conda activate " + no_option(job.conda, "conda") + " ||",
+         "  ddl_fail " + shell_word("the conda environment " + job.conda + " could not be activated") +
+             " 'conda env list   # names those that are there'"});
   }
   if (!job.venv.empty()) {
-    append(lines, {"", "# The virtual environment.", "# shellcheck source=/dev/null",
-                   ". " + no_option(job.venv + "/bin/activate", "venv") + " || {",
-                   "  ddl_say 'the virtual environment could not be activated'", "  exit 3", "}"});
+    append(lines,
+           {"", "# The virtual environment.", "# shellcheck source=/dev/null",
+            ". " + no_option(job.venv + "/bin/activate", "venv") + " ||",
+            "  ddl_fail " + shell_word("the virtual environment " + job.venv + " could not be activated") +
+                " \"python3 -m venv $(printf %q " + shell_word(job.venv) + ")   # makes it\""});
   }
   return lines;
 }
@@ -95,7 +99,32 @@ Lines own_lines(const Lines& own, const char* key, const char* title) {
   return lines;
 }
 
+// As the script's own question in body_program.cpp: *TOKEN* | *SECRET* | *PASSW* | *CREDENTIAL* | *APIKEY* |
+// *_KEY
+bool looks_secret(std::string name) {
+  for (char& c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  constexpr std::array<std::string_view, 5> words{"TOKEN", "SECRET", "PASSW", "CREDENTIAL", "APIKEY"};
+  return name.ends_with("_KEY") || std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+           return name.find(word) != std::string::npos;
+         });
+}
+
 }  // namespace
+
+std::vector<std::string> matching_variables(const std::vector<std::string>& entries,
+                                            const EnvVars& environment) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : environment) {
+    const auto names_it = [&](const std::string& entry) { return entry.substr(0, entry.find('=')) == name; };
+    const auto means_it = [&](const std::string& entry) {
+      return is_wildcard(entry) && name.starts_with(std::string_view(entry).substr(0, entry.size() - 1));
+    };
+    const bool meant = std::any_of(entries.begin(), entries.end(), means_it) &&
+                       std::none_of(entries.begin(), entries.end(), names_it);
+    if (meant && !looks_secret(name) && is_name(NameKind::variable, name)) names.push_back(name);
+  }
+  return names;
+}
 
 Lines environment_lines(const JobSpec& job, const Lines& preamble) {
   Lines inner = module_lines(job);

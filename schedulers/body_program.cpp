@@ -22,10 +22,17 @@ bool launches_copies(const JobSpec& job) {
   return job.data && !job.data->to.empty() && job.scheduler != SchedulerKind::slurm && job.nodes() > 1;
 }
 
-// One host's copy. rsync writes beside and renames, so what an ended job left is mended; cp copies all again.
+// One host's copy, just as the source is: what is gone there goes here. Only in a folder that an earlier copy
+// of the same source made, or an empty one: what else lies there is somebody's.
 constexpr const char* copy_script =
-    "mkdir -p -- \"$2\" && if command -v rsync >/dev/null; then rsync -rlt -- \"$1/\" \"$2/\"; "
-    "else cp -R -- \"$1/.\" \"$2/\"; fi";
+    "mkdir -p -- \"$2\" || exit; mark=$2/.ddlrun-data; "
+    "if [ -e \"$mark\" ]; then was=$(cat -- \"$mark\"); "
+    "[ \"$was\" = \"$1\" ] || { echo \"$(uname -n): $2 holds a copy of $was, not of $1\" >&2; exit 1; }; "
+    "elif [ -n \"$(ls -A -- \"$2\")\" ]; then "
+    "echo \"$(uname -n): $2 holds files that no job of ddlrun put there\" >&2; exit 1; fi; "
+    "echo \"$1\" >\"$mark\" || exit; if command -v rsync >/dev/null; then "
+    "rsync -rlt --delete --exclude=/.ddlrun-data -- \"$1/\" \"$2/\"; "
+    "else find \"$2/\" -mindepth 1 ! -name .ddlrun-data -delete && cp -R -- \"$1/.\" \"$2/\"; fi";
 
 std::string per_host(const JobSpec& job) {
   if (job.scheduler == SchedulerKind::slurm) {
@@ -49,23 +56,21 @@ Lines data_lines(const JobSpec& job) {
   Lines lines{"", "# The data, as the program finds it."};
   lines.push_back("export DDLRUN_DATA=" + shell_word(data.to.empty() ? data.from : data.to));
   if (data.to.empty()) return lines;
-  append(
-      lines,
-      {"ddl_source=" + shell_word(data.from),
-       per_host(job) + "bash -c " + shell_word(copy_script) + " copy \"$ddl_source\" \"$DDLRUN_DATA\" || {",
-       "  ddl_say \"the data could not be copied to $DDLRUN_DATA on every host\"", "  exit 3", "}"});
+  append(lines,
+         {"ddl_source=" + shell_word(data.from),
+          per_host(job) + "bash -c " + shell_word(copy_script) + " copy \"$ddl_source\" \"$DDLRUN_DATA\" ||",
+          "  ddl_fail \"the data could not be copied to $DDLRUN_DATA on every host\" "
+          "\"ls -la $(printf %q \"$DDLRUN_DATA\"); df $(printf %q \"$DDLRUN_DATA\")   # on that host; or "
+          "another folder under to:\""});
   return lines;
 }
 
 Lines binary_lines(const JobSpec& job) {
   if (!needs_ddlrun(job)) return {};
-  Lines lines{"",
-              "# ddlrun must be here too.",
-              "ddl_binary=" + shell_word(job.ddlrun),
-              "command -v -- \"$ddl_binary\" >/dev/null || {",
-              "  ddl_say \"$ddl_binary is not on this host, or may not be run\"",
-              "  exit 3",
-              "}"};
+  Lines lines{
+      "", "# ddlrun must be here too.", "ddl_binary=" + shell_word(job.ddlrun),
+      "command -v -- \"$ddl_binary\" >/dev/null ||",
+      "  ddl_fail \"$ddl_binary is not on this host, or may not be run\" 'ddlrun: /its/path/on/the/hosts'"};
   if (job.launcher != Launcher::ddlrun && !launches_copies(job)) return lines;
   lines.emplace_back("ddl_run_folder=$ddl_folder/run.$ddl_id");
   if (job.scheduler == SchedulerKind::slurm)  // where a restart keeps its id
@@ -133,17 +138,16 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
           "# What would break on these hosts ends the job before anything is started.",
           command + " || {",
           "  ddl_status=$?",
-          "  ddl_say \"doctor's status is $ddl_status: nothing is started; --doctor warn goes on, --doctor "
-          "off leaves it "
-          "out\"",
-          "  exit \"$ddl_status\"",
+          "  ddl_fail \"doctor's status is $ddl_status: nothing is started\" \\",
+          "    '--doctor warn goes on, --doctor off leaves it out' \"$ddl_status\"",
           "}"};
 }
 
 // What NCCL_* means is known in the job only, once modules and setup have run. Secrets are named one by one.
 Lines wildcard_lines(const std::vector<std::string>& prefixes) {
   if (prefixes.empty()) return {};
-  return {"for ddl_prefix in " + join(prefixes, " ") + "; do",
+  return {"ddl_prefixes=(" + join(prefixes, " ") + ")",
+          "for ddl_prefix in \"${ddl_prefixes[@]}\"; do",
           "  for ddl_name in $(compgen -e \"$ddl_prefix\"); do",
           "    case ${ddl_name^^} in *TOKEN* | *SECRET* | *PASSW* | *CREDENTIAL* | *APIKEY* | *_KEY) "
           "continue ;; esac",

@@ -11,17 +11,23 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-constexpr int kVersion = 1, kBusyMilliseconds = 15000;
+constexpr int kVersion = 2, kBusyMilliseconds = 15000;
 constexpr int kApplication = 0x64646C72;  // "ddlr": another program's file is not written to
 
 constexpr const char* kSchema =
     "CREATE TABLE jobs(row INTEGER PRIMARY KEY, id TEXT NOT NULL, scheduler TEXT NOT NULL, name TEXT NOT "
     "NULL,"
     " folder TEXT NOT NULL, submitted_at INTEGER NOT NULL, script_hash TEXT NOT NULL, state TEXT NOT NULL,"
-    " exit_status INTEGER, ended_at INTEGER);"
+    " exit_status INTEGER, ended_at INTEGER, hosts TEXT NOT NULL DEFAULT '', run_seconds INTEGER,"
+    " cause TEXT NOT NULL DEFAULT '');"
     "CREATE INDEX jobs_by_id ON jobs(id);";
+constexpr const char* kFromVersion1 =
+    "ALTER TABLE jobs ADD COLUMN hosts TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE jobs ADD COLUMN run_seconds INTEGER;"
+    "ALTER TABLE jobs ADD COLUMN cause TEXT NOT NULL DEFAULT '';";
 constexpr const char* kColumns =
-    "SELECT id, scheduler, name, folder, submitted_at, script_hash, state, exit_status, ended_at FROM jobs ";
+    "SELECT id, scheduler, name, folder, submitted_at, script_hash, state, exit_status, ended_at, "
+    "hosts, run_seconds, cause FROM jobs ";
 
 std::string remedy_for(int code, const std::string& path) {
   switch (code & 0xff) {
@@ -95,6 +101,10 @@ class Statement {
   int bound_ = 0;
 };
 
+std::optional<std::int64_t> stored_seconds(const std::optional<std::uint64_t>& seconds) {
+  return seconds ? std::optional(static_cast<std::int64_t>(*seconds)) : std::nullopt;
+}
+
 JobEntry read_entry(const Statement& row) {
   JobEntry entry;
   entry.id = row.text(0);
@@ -106,6 +116,9 @@ JobEntry read_entry(const Statement& row) {
   entry.state = parse_job_state(row.text(6)).value_or(JobState::unknown);
   if (const auto status = row.optional_number(7)) entry.exit_status = static_cast<int>(*status);
   entry.ended_at = row.optional_number(8);
+  entry.hosts = row.text(9);
+  if (const auto seconds = row.optional_number(10)) entry.run_seconds = static_cast<std::uint64_t>(*seconds);
+  entry.cause = row.text(11);
   return entry;
 }
 
@@ -135,7 +148,7 @@ class SqliteHistory : public JobHistory {
     Statement insert(
         database_, path_,
         "INSERT INTO jobs(id, scheduler, name, folder, submitted_at, script_hash, state, exit_status,"
-        " ended_at) VALUES(?,?,?,?,?,?,?,?,?)");
+        " ended_at, hosts, run_seconds, cause) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
     insert.bind(entry.id);
     insert.bind(entry.scheduler);
     insert.bind(entry.name);
@@ -145,21 +158,49 @@ class SqliteHistory : public JobHistory {
     insert.bind(std::string(name_of(entry.state)));
     insert.bind(entry.exit_status ? std::optional<std::int64_t>(*entry.exit_status) : std::nullopt);
     insert.bind(entry.ended_at);
+    insert.bind(entry.hosts);
+    insert.bind(stored_seconds(entry.run_seconds));
+    insert.bind(entry.cause);
     insert.step();
   }
 
   bool update(const JobStatus& status, std::int64_t now) override {
     // One statement, so that two that watch the same job cannot overtake each other.
     Statement change(database_, path_,
-                     "UPDATE jobs SET state=?1, exit_status=ifnull(?2, exit_status), ended_at=?3"
+                     "UPDATE jobs SET state=?1, exit_status=ifnull(?2, exit_status), ended_at=?3,"
+                     " hosts=CASE ?5 WHEN '' THEN hosts ELSE ?5 END, run_seconds=?6"
                      " WHERE row=(SELECT max(row) FROM jobs WHERE id=?4) AND ended_at IS NULL");
     const bool over = is_over(status.state);
     change.bind(std::string(name_of(status.state)));
     change.bind(status.exit_status ? std::optional<std::int64_t>(*status.exit_status) : std::nullopt);
     change.bind(over ? std::optional<std::int64_t>(now) : std::nullopt);
     change.bind(status.id);
+    change.bind(status.hosts);
+    change.bind(over ? stored_seconds(status.run_seconds) : std::nullopt);
     change.step();
     return sqlite3_changes(database_) > 0 || find(status.id).has_value();
+  }
+
+  void note_end(const JobId& id, const std::string& cause, std::optional<int> exit_status) override {
+    Statement change(database_, path_,
+                     "UPDATE jobs SET cause=?1, exit_status=ifnull(?2, exit_status)"
+                     " WHERE row=(SELECT max(row) FROM jobs WHERE id=?3) AND ended_at IS NOT NULL");
+    change.bind(cause);
+    change.bind(exit_status ? std::optional<std::int64_t>(*exit_status) : std::nullopt);
+    change.bind(id);
+    change.step();
+  }
+
+  std::vector<JobEntry> find_short(const std::string& number) override {
+    Statement query(database_, path_,
+                    (std::string(kColumns) +
+                     "WHERE row IN (SELECT max(row) FROM jobs WHERE substr(id, 1, length(?1) + 1) = ?1 || '.'"
+                     " OR substr(id, 1, length(?1) + 3) = ?1 || '[].' GROUP BY id) ORDER BY row DESC")
+                        .c_str());
+    query.bind(number);
+    std::vector<JobEntry> entries;
+    while (query.step()) entries.push_back(read_entry(query));
+    return entries;
   }
 
   std::vector<JobEntry> recent(std::size_t most) override {
@@ -192,8 +233,10 @@ class SqliteHistory : public JobHistory {
     check_version();
     if (ask("PRAGMA user_version") == kVersion) return;
     run("BEGIN IMMEDIATE");
-    if (ask("PRAGMA user_version") == 0) {  // nobody else made it meanwhile
-      const int code = sqlite3_exec(database_, kSchema, nullptr, nullptr, nullptr);
+    const std::int64_t found = ask("PRAGMA user_version");
+    if (found < kVersion) {  // nobody else made it meanwhile
+      const char* const changes = found == 0 ? kSchema : kFromVersion1;
+      const int code = sqlite3_exec(database_, changes, nullptr, nullptr, nullptr);
       if (code != SQLITE_OK)
         throw Error(ErrorKind::request,
                     {fmt::format("the job history cannot be made: {}", sqlite3_errmsg(database_)), path_,

@@ -30,6 +30,39 @@ void tell_limit(const SettingReader& reader, JobReading& reading) {
       fmt::format("walltime: none is said, so the time limit is that of {}: {}", whose, ask));
 }
 
+// "log.txt" -> "log.%a.txt"
+std::string with_task(const std::string& path) {
+  const std::size_t slash = path.rfind('/'), dot = path.rfind('.');
+  const bool has_end = dot != std::string::npos && (slash == std::string::npos || dot > slash + 1) && dot > 0;
+  return has_end ? path.substr(0, dot) + ".%a" + path.substr(dot) : path + ".%a";
+}
+
+// Tasks that share a log write into each other's lines, and none of them can be shown alone.
+void check_task_logs(SettingReader& reader, const JobSpec& job) {
+  if (!job.array || job.array->first == job.array->last || job.output.empty()) return;
+  const bool slurm = job.scheduler == SchedulerKind::slurm;
+  for (std::size_t i = 0; i + 1 < job.output.size(); ++i) {
+    if (job.output[i] != '%') continue;
+    const char next = job.output[++i];  // "%%a" is no task
+    if (next == 'a' || (slurm && next == 'j')) return;
+  }
+  const Setting* said = reader.find("output");
+  const std::string written = said == nullptr ? job.output : said->value.text;
+  reader.refuse("output",
+                fmt::format("output {}: one file for all tasks of array {}-{}", shown(written),
+                            job.array->first, job.array->last),
+                with_task(written));
+}
+
+void tell_staging(JobReading& reading) {
+  const JobSpec& job = reading.job;
+  if (!job.data || job.data->to.empty() || !job.script_template.empty()) return;
+  reading.remarks.push_back(
+      fmt::format("data: the copy in {} stays on each host after the job; the next job that copies {} there "
+                  "brings it up to date",
+                  job.data->to, job.data->from));
+}
+
 void check_life(SettingReader& reader, JobReading& reading) {
   const JobSpec& job = reading.job;
   const bool timed = job.walltime_seconds > 0;
@@ -78,6 +111,8 @@ void check_life(SettingReader& reader, JobReading& reading) {
 void check_together(SettingReader& reader, JobReading& reading) {
   check_forms(reader, reading);
   check_life(reader, reading);
+  check_task_logs(reader, reading.job);
+  tell_staging(reading);
   tell_limit(reader, reading);
   check_directives(reader, reading);
 }

@@ -33,6 +33,8 @@ constexpr auto slurm_rivals = std::to_array<Rival>({
     {"-w", "hosts"},
     {"--output", "output"},
     {"-o", "output"},
+    {"--error", "output"},
+    {"-e", "output"},
     {"--chdir", "working_folder"},
     {"-D", "working_folder"},
     {"--signal", "signal"},
@@ -50,6 +52,9 @@ constexpr auto pbs_rivals = std::to_array<Rival>({
     {"-J", "array"},
     {"-t", "array"},
     {"-o", "output"},
+    {"-e", "output"},
+    {"-j", "output"},
+    {"-k", "output"},
     {"-r", "requeue"},
 });
 

@@ -54,8 +54,7 @@ void check_constraint(SettingReader& reader, const JobSpec& job) {
 
 void check_output(SettingReader& reader, const JobSpec& job) {
   std::string path = job.output;
-  const std::size_t task =
-      job.array && job.scheduler == SchedulerKind::pbs ? path.find("%a") : std::string::npos;
+  const std::size_t task = job.array ? path.find("%a") : std::string::npos;
   if (task != std::string::npos) path.erase(task, 2);
   if (path.find_first_of("%:,") == std::string::npos) return;
   reader.refuse("output",
@@ -133,6 +132,29 @@ void check_local(SettingReader& reader, JobReading& reading) {
   }
 }
 
+// Without a number srun binds each rank to one core, whatever the node has; on a shared node Slurm gives the
+// job no more than one core a rank.
+void check_slurm_cores(SettingReader& reader, const JobSpec& job) {
+  const bool srun = job.launcher == Launcher::srun;
+  if (job.scheduler != SchedulerKind::slurm || job.launcher == Launcher::none) return;
+  if (job.threads > 0 || reader.find("threads") != nullptr || reader.find("cores_per_node") != nullptr)
+    return;
+  if (!srun && (job.exclusive || !job.script_template.empty())) return;
+  const bool by_gpu = std::any_of(job.directives.begin(), job.directives.end(), [](const std::string& line) {
+    return line.starts_with("--cpus-per-gpu") || line.starts_with("--mincpus");
+  });
+  if (!srun && by_gpu) return;
+  const std::string origin = reader.origin_of(srun ? "launcher" : "exclusive");
+  const bool typed = origin.starts_with("--") || reader.origin_of("dims") == "the command line";
+  reader.refuse_at(
+      srun ? "launcher srun binds each rank to one core: neither threads nor cores_per_node is said"
+           : "a shared node (exclusive: no) gives each rank one core: neither threads nor "
+             "cores_per_node is said",
+      origin,
+      typed ? "--cores-per-node 40   # or --threads 10"
+            : "cores_per_node: 40   # or threads: 10; --cores-per-node, --threads");
+}
+
 }  // namespace
 
 std::string_view word_of(SchedulerKind kind) {
@@ -146,15 +168,7 @@ void check_forms(SettingReader& reader, JobReading& reading) {
   if (job.launcher == Launcher::srun && job.scheduler != SchedulerKind::slurm) {
     reader.refuse("launcher", fmt::format("launcher srun is Slurm's, the scheduler is {}", own), "ddlrun");
   }
-  // Without a number srun binds each rank to one core, whatever the node has.
-  if (job.launcher == Launcher::srun && job.scheduler == SchedulerKind::slurm && job.threads == 0 &&
-      reader.find("threads") == nullptr && reader.find("cores_per_node") == nullptr) {
-    const bool flag = reader.origin_of("launcher").starts_with("--");
-    reader.refuse_at("launcher srun binds each rank to one core: neither threads nor cores_per_node is said",
-                     reader.origin_of("launcher"),
-                     flag ? "--cores-per-node 40   # or --threads 10"
-                          : "cores_per_node: 40   # or threads: 10; --cores-per-node, --threads");
-  }
+  check_slurm_cores(reader, job);
   if (job.scheduler == SchedulerKind::pbs || job.scheduler == SchedulerKind::torque)
     check_pbs(reader, reading, own);
   if (job.scheduler == SchedulerKind::local) check_local(reader, reading);

@@ -203,6 +203,18 @@ YamlValue scalar(std::string text) {
   return value;
 }
 
+// "[ls, ~]": the parser gives an empty text for YAML's null, as for '' in quotes; in a list they differ.
+void mark_nulls(const std::vector<std::string_view>& lines, YamlValue& value) {
+  for (auto& [word, field] : value.fields) mark_nulls(lines, field);
+  for (YamlValue& item : value.items) {
+    mark_nulls(lines, item);
+    if (item.kind != Kind::scalar || !item.text.empty() || item.line < 1 || item.column < 1) continue;
+    const auto row = static_cast<std::size_t>(item.line) - 1, at = static_cast<std::size_t>(item.column) - 1;
+    const char sign = row < lines.size() && at < lines[row].size() ? lines[row][at] : '\0';
+    if (sign == '~' || sign == 'n' || sign == 'N') item.kind = Kind::nothing;  // ~, null, Null, NULL
+  }
+}
+
 }  // namespace
 
 std::span<const JobKey> job_keys() { return keys; }
@@ -235,7 +247,8 @@ std::string_view key_of_foreign_word(std::string_view word) {
 
 JobSettings read_job_settings(std::string_view text, const std::string& file_name,
                               std::vector<Message>& mistakes) {
-  const YamlValue root = parse_job_yaml(text, file_name);
+  YamlValue root = parse_job_yaml(text, file_name);
+  mark_nulls(split(text, '\n'), root);
   if (root.kind != Kind::mapping) {
     const bool empty = root.kind == Kind::nothing || (root.kind == Kind::scalar && root.text.empty());
     refuse_file(empty ? "the file says nothing" : "no mapping (KEY: VALUE)",

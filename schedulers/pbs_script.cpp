@@ -90,18 +90,20 @@ std::string torque_nodes(const JobSpec& job) {
   return join(parts, "+");
 }
 
-// PBS's host:path must not come about by accident; a task of an array has its own file.
-std::string pbs_output(const JobSpec& job, const JobFolder& folder, bool torque) {
-  std::string path = output_path(job, folder);
-  if (job.array && !torque) {
-    if (job.output.empty())
-      path = folder.path + "/output.^array_index^.log";
-    else if (const std::size_t at = path.find("%a"); at != std::string::npos)
-      path.replace(at, 2, "^array_index^");
-  }
-  if (path.find_first_of("%:,") == std::string::npos) return path;
+void check_pbs_path(std::string path, bool array) {
+  if (const std::size_t task = array ? path.find("%a") : path.npos; task != path.npos) path.erase(task, 2);
+  if (path.find_first_of("%:,") == std::string::npos) return;
   refuse_pbs(fmt::format("output: PBS would not take '{}' for a path", printable(path, 80)), "output",
              "a path without ':', ',' and '%' (of an array, %a is the task)");
+}
+
+// What PBS caught itself is brought at the end, over what stands there: not the log, which the script writes.
+// Its host:path must not come about by accident; Torque adds the task of an array to the name itself.
+std::string pbs_spool(const JobSpec& job, const JobFolder& folder, bool torque) {
+  check_pbs_path(output_path(job, folder), job.array.has_value());
+  const std::string path = directive_value(ValueKind::path, folder.spool(), "the job's folder");
+  check_pbs_path(path, false);
+  return job.array && !torque ? folder.path + "/scheduler.^array_index^.log" : path;
 }
 
 std::string pbs_dependencies(const JobSpec& job) {
@@ -158,7 +160,7 @@ void add_pbs_life(std::vector<std::string>& lines, const JobSpec& job, const Job
     lines.push_back("-m " + pbs_mail_points(job.mail_events));
   }
   lines.emplace_back("-j oe");
-  lines.push_back("-o " + pbs_output(job, folder, torque));
+  lines.push_back("-o " + pbs_spool(job, folder, torque));
   // An array must be rerunnable.
   lines.emplace_back(job.requeue.wanted || job.array ? "-r y" : "-r n");
   std::vector<std::string> names;  // values that hold commas would not survive: the script sets them itself

@@ -31,6 +31,21 @@ Names names_of(SchedulerKind kind) {
   return {"$$", "", "${DDLRUN_RESTARTS:-0}"};
 }
 
+// PBS shows what it caught at the end only, so the script writes to the log itself.
+Lines log_lines(const JobSpec& job) {
+  if (job.scheduler != SchedulerKind::pbs && job.scheduler != SchedulerKind::torque) return {};
+  std::string log = job.array ? "$ddl_folder/output.$ddl_index.log" : "$ddl_folder/output.log";
+  if (!job.output.empty()) {
+    const std::string path = job.output[0] == '/' ? job.output : job.working_folder + "/" + job.output;
+    const std::size_t task = job.array ? path.find("%a") : std::string::npos;
+    log = shell_word(path.substr(0, task));
+    if (task != std::string::npos) log += "\"$ddl_index\"";
+    if (task != std::string::npos && task + 2 < path.size()) log += shell_word(path.substr(task + 2));
+  }
+  return {"", "# The log grows as the job speaks; the scheduler would show it at the end only.",
+          "ddl_log=" + log, "exec >>\"$ddl_log\" 2>&1"};
+}
+
 Lines opening_lines(const JobSpec& job, const JobFolder& folder) {
   const Names names = names_of(job.scheduler);
   Lines lines{"# Written by ddlrun submit; the next line ends the scheduler's directives.",
@@ -50,6 +65,8 @@ Lines opening_lines(const JobSpec& job, const JobFolder& folder) {
   lines.emplace_back("export DDLRUN_RESTART_COUNT=$ddl_restarts");
   if (job.array) lines.emplace_back("export DDLRUN_ARRAY_INDEX=$ddl_index");
   lines.emplace_back("ddl_say() { printf 'ddlrun job: %s\\n' \"$1\" >&2; }");
+  lines.emplace_back(
+      "ddl_fail() { printf 'ddlrun job: %s\\n  try: %s\\n' \"$1\" \"$2\" >&2; exit \"${3:-3}\"; }");
   return lines;
 }
 
@@ -73,13 +90,10 @@ Lines status_lines() {
 }
 
 Lines folder_lines(const JobSpec& job) {
-  return {"",
-          "# Relative paths of the job begin here.",
-          "cd -- " + shell_word(job.working_folder) + " || {",
-          "  ddl_say " +
-              shell_word("the working folder " + job.working_folder + " cannot be entered on this host"),
-          "  exit 3",
-          "}"};
+  return {"", "# Relative paths of the job begin here.",
+          "cd -- " + shell_word(job.working_folder) + " || ddl_fail " +
+              shell_word("the working folder " + job.working_folder + " cannot be entered on this host") +
+              " \"ls -ld $(printf %q " + shell_word(job.working_folder) + ")   # on this host\""};
 }
 
 }  // namespace
@@ -90,6 +104,7 @@ std::vector<std::string> render_body(const JobSpec& job, const JobFolder& folder
                                      const std::vector<std::string>& preamble) {
   Lines lines = opening_lines(job, folder);
   append(lines, status_lines());
+  append(lines, log_lines(job));
   append(lines, signal_lines(job));
   append(lines, folder_lines(job));
   append(lines, environment_lines(job, preamble));

@@ -37,6 +37,9 @@ std::string variable_name(std::string_view entry);
 inline bool is_wildcard(std::string_view entry) {
   return entry.ends_with('*') && entry.find('=') == entry.npos;
 }
+// Names of the environment that a wildcard of `entries` means and no entry names; secrets are none of them.
+std::vector<std::string> matching_variables(const std::vector<std::string>& entries,
+                                            const EnvVars& environment);
 // A directive of the user's or the site's, as it is: one line, without control bytes, beginning with '-'.
 std::string verbatim_directive(std::string_view text, std::string_view origin);
 // How the site carries the application code: "-A {}" -> "-A vasp"; `otherwise` where it does not say.

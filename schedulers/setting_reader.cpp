@@ -198,6 +198,9 @@ std::vector<PlacedText> SettingReader::texts(std::string_view key, std::string_v
       refuse_at(fmt::format("{}: a text is wanted in the list, this is a {}", key,
                             item.kind == Kind::mapping ? "mapping" : "list"),
                 where, "quote a text that holds ': '   # - 'like: this'");
+    } else if (item.kind == Kind::nothing) {
+      refuse_at(fmt::format("{}: ~ and null are no text in YAML, but nothing at all", key), where,
+                "'~'   # in quotes it is a text; the home folder is $HOME, spelt out");
     } else {
       all.push_back({item.text, where});
     }

@@ -53,7 +53,6 @@ std::string_view example_of(std::string_view key) {
   if (key == "application") return "caffe";
   if (key == "walltime") return "4h";
   if (key == "account") return "my_account";
-  if (key == "queue") return "normal";
   if (key == "memory") return "64GiB";
   return "...";
 }
@@ -75,6 +74,12 @@ void check_required(const JobSpec& job, const templates::SiteProfile& site, cons
     if (has(job, settings, key)) continue;
     std::string flag = key;
     std::replace(flag.begin(), flag.end(), '_', '-');
+    if (key == "queue") {  // which there are, only the scheduler knows
+      const std::string_view names = job.scheduler == SchedulerKind::slurm ? "sinfo -s" : "qstat -Q";
+      mistakes.push_back({fmt::format("{} wants {} of every job", site.name, key), origin_in(site, 0),
+                          fmt::format("{}   # names the queues; then --queue with one of them", names)});
+      continue;
+    }
     mistakes.push_back({fmt::format("{} wants {} of every job", site.name, key), origin_in(site, 0),
                         fmt::format("{}: {}   # or --{} {}", key, example_of(key), flag, example_of(key))});
   }

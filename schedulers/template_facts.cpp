@@ -177,7 +177,10 @@ std::vector<std::string> template_remarks(const JobSpec& job, const std::set<std
   if (!template_tells_log(job.scheduler, holes)) {
     remarks.push_back(fmt::format(
         "template: it has no hole for output, so the log cannot be followed: {}",
-        slurm ? "#SBATCH --output={{output|sbatch}} --open-mode=append" : "#PBS -j oe -o {{output|pbs}}"));
+        slurm ? "#SBATCH --output={{output|sbatch}} --open-mode=append"
+        : job.array
+            ? "#PBS -j oe -o {{output|pbs}}"
+            : "exec >>{{output|sh}} 2>&1   # behind the #PBS lines: PBS itself shows it at the end only"));
   }
   if (!holes.contains("exit_status_file")) {
     remarks.push_back(fmt::format(

@@ -42,7 +42,9 @@ class Torque : public Scheduler {
   // Slurm's wrapper puts a log name of its own over the script's, unless one stands on the line.
   Command submit_command(const JobSpec& job, const std::string& script) const override {
     const JobFolder folder{script.substr(0, script.rfind('/'))};
-    return {"qsub", "-j", "oe", "-o", output_path(job, folder), script};
+    // A template has no line of ours that writes the log.
+    const bool ours = job.script_template.empty();
+    return {"qsub", "-j", "oe", "-o", ours ? folder.spool() : output_path(job, folder), script};
   }
 
   std::vector<std::string> overriding_variables(const EnvVars& environment) const override {

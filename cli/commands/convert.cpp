@@ -43,19 +43,23 @@ std::string render_list(const std::string& file, const std::vector<job_scripts::
   return text;
 }
 
-// Mistakes that came along from the old script; nothing if there is none.
+constexpr std::size_t most_errors_told = 3;
+
+// Mistakes that came along from the old script, or that nothing could be made of; nothing if there is none.
 std::string render_errors_left(const ConvertOptions& options, const std::string& text,
                                const templates::SiteProfile* site) {
   job_scripts::LintContext context;
   context.site = site;
-  const auto findings = job_scripts::lint_script(job_scripts::parse_job_script(text, "-"), context);
-  const auto errors = std::count_if(findings.begin(), findings.end(), [](const auto& finding) {
-    return finding.severity == job_scripts::Severity::error;
-  });
+  std::size_t errors = 0;
+  std::string told;
+  for (const auto& finding : job_scripts::lint_script(job_scripts::parse_job_script(text, "-"), context)) {
+    if (finding.severity != job_scripts::Severity::error || ++errors > most_errors_told) continue;
+    told += fmt::format("  line {}: {}\n", finding.place.line, printable(finding.what, 400));
+  }
   if (errors == 0) return "";
   const std::string at = site == nullptr ? "" : " --site " + quote_shell(options.site);
-  return fmt::format("ddlrun: the new script still has {} error{}: ddlrun lint-script -{} < SCRIPT\n", errors,
-                     errors == 1 ? "" : "s", at);
+  return fmt::format("ddlrun: the new script still has {} error{}: ddlrun lint-script -{} < SCRIPT\n{}",
+                     errors, errors == 1 ? "" : "s", at, told);
 }
 
 int run_convert(System& system, const ConvertOptions& options) {
@@ -70,9 +74,13 @@ int run_convert(System& system, const ConvertOptions& options) {
       system.files.read(options.file, job_scripts::max_script_bytes), options.file);
   const auto conversion = job_scripts::convert_script(script, to, site ? &*site : nullptr);
   system.out(conversion.text);
-  system.err(render_list(options.file, conversion.leftovers) +
-             render_errors_left(options, conversion.text, site ? &*site : nullptr));
-  return 0;
+  const std::string errors = render_errors_left(options, conversion.text, site ? &*site : nullptr);
+  const bool wrong = std::any_of(conversion.leftovers.begin(), conversion.leftovers.end(),
+                                 [](const auto& leftover) { return leftover.wrong; });
+  std::string said = render_list(options.file, conversion.leftovers) + errors;
+  if (wrong || !errors.empty()) said += "ddlrun: not to be handed in as it is (status 1)\n";
+  system.err(said);
+  return wrong || !errors.empty() ? 1 : 0;
 }
 
 }  // namespace
@@ -80,7 +88,9 @@ int run_convert(System& system, const ConvertOptions& options) {
 Subcommand convert_command() {
   Subcommand command;
   command.name = "convert";
-  command.summary = "a PBS script for Slurm, or the other way; what cannot be carried over is said";
+  command.summary =
+      "a PBS or Torque script for Slurm, or Slurm's for PBS; what cannot be carried over is said; status 1 "
+      "where the new script must not be handed in as it is";
   command.examples =
       "  ddlrun convert job.pbs --to slurm > job.sh\n"
       "  ddlrun convert job.sh --to pbs --site kisti-nurion > job.pbs";

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun jobs`: what the user has submitted with ddlrun, from the own history, and how it stands.
-#include "base/error.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/job_history.hpp"
 #include "cli/job_status_json.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include <memory>
 
@@ -22,18 +19,10 @@ constexpr std::string_view jobs_examples =
     "The scheduler is asked once, about those that were not over; where it does not answer, they stand as\n"
     "last seen.";
 
-// What the scheduler does not tell is no reason not to list what was submitted.
-std::vector<JobAndStatus> read_jobs(System& system) {
-  try {
-    return read_recent_jobs(system, most, most_asked);
-  } catch (const Error& error) {
-    system.err(fmt::format("ddlrun: {}; the states are as last seen\n", error.message().what));
-    return remembered_jobs(system, most);
-  }
-}
-
 int run_jobs(System& system, bool json) {
-  const auto jobs = read_jobs(system);
+  SilentSchedulers silent;
+  const auto jobs = read_recent_jobs(system, most, most_asked, silent);
+  warn_of_silent(system, silent);
   if (json) {
     system.out(render_status_json(jobs));
   } else if (jobs.empty()) {

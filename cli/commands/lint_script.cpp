@@ -21,13 +21,15 @@ struct LintScriptOptions {
   MachineOptions machine;
 };
 
-job_scripts::Dialect parse_scheduler(const std::string& text) {
-  if (text.empty()) return job_scripts::Dialect::none;
-  if (text == "slurm") return job_scripts::Dialect::slurm;
-  if (text == "pbs" || text == "torque") return job_scripts::Dialect::pbs;
-  throw Error(ErrorKind::usage,
-              {fmt::format("--scheduler takes slurm or pbs, not \"{}\"", printable(text, 40)), "--scheduler",
-               "--scheduler slurm"});
+void set_scheduler(const std::string& text, job_scripts::LintContext& context) {
+  if (text.empty()) return;
+  if (text != "slurm" && text != "pbs" && text != "torque")
+    throw Error(ErrorKind::usage,
+                {fmt::format("--scheduler takes slurm, pbs or torque, not \"{}\"", printable(text, 40)),
+                 "--scheduler", "--scheduler slurm"});
+  context.scheduler = text == "slurm" ? job_scripts::Dialect::slurm : job_scripts::Dialect::pbs;
+  if (text != "slurm")
+    context.pbs_kind = text == "torque" ? job_scripts::PbsKind::torque : job_scripts::PbsKind::open_pbs;
 }
 
 // Packages, cores and hardware threads; a machine whose packages differ is taken by its average.
@@ -55,7 +57,7 @@ int run_lint_script(System& system, const LintScriptOptions& options) {
   if (options.file.empty())
     throw Error(ErrorKind::usage, {"no script given", "", "ddlrun lint-script job.sh"});
   job_scripts::LintContext context;
-  context.scheduler = parse_scheduler(options.scheduler);
+  set_scheduler(options.scheduler, context);
   std::optional<templates::SiteProfile> site;
   if (!options.site.empty())
     site = templates::load_profile(
@@ -93,7 +95,8 @@ Subcommand lint_script_command() {
         "--site", options->site,
         "the centre's rules (a profile's name or file): fields a job must have, limits of walltime; "
         "names of queues and applications are not checked");
-    app.add_option("--scheduler", options->scheduler, "slurm or pbs (default: by the directives)");
+    app.add_option("--scheduler", options->scheduler,
+                   "slurm, pbs (OpenPBS, PBS Pro) or torque (default: by the directives)");
     add_machine_options(app, options->machine);
     app.add_flag("--json", options->json, "the findings as one JSON document");
     return [options](System& system) { return run_lint_script(system, *options); };

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/job_end.hpp"
 #include "cli/job_status_json.hpp"
+#include "cli/job_words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -16,31 +17,42 @@ namespace ddlrun::cli {
 namespace {
 
 constexpr std::size_t recent = 20;
+constexpr std::uint64_t most_unasked_log = 4u << 20;  // of 20 jobs, at once
 constexpr std::string_view status_examples =
     "  ddlrun status          # the jobs that you submitted with ddlrun, newest first\n"
     "  ddlrun status 1234     # this one, whoever submitted it\n"
     "  ddlrun status --json | jq '.jobs[] | select(.over | not)'\n\n"
-    "Exit status: 0, or 3 if a job that was asked for is not known.";
+    "Exit status: 0; of jobs that were asked for, 3 if one is not known, 5 if its scheduler does not answer.";
 
 struct StatusOptions {
   std::vector<std::string> ids;
   bool json = false;
 };
 
-std::vector<JobAndStatus> read_asked(System& system, const std::vector<std::string>& ids) {
+std::vector<JobAndStatus> read_asked(System& system, const std::vector<std::string>& ids,
+                                     SilentSchedulers& silent) {
   const auto known = find_jobs(system, ids);
-  const auto states = read_job_states(system, known);
+  const auto states = read_job_states(system, known, silent);
   std::vector<JobAndStatus> jobs;
   for (std::size_t i = 0; i < known.size(); ++i) jobs.emplace_back(known[i], states[i]);
   return jobs;
 }
 
 int run_status(System& system, const StatusOptions& options) {
-  const auto jobs =
-      options.ids.empty() ? read_recent_jobs(system, recent, recent) : read_asked(system, options.ids);
+  SilentSchedulers silent;
+  auto jobs = options.ids.empty() ? read_recent_jobs(system, recent, recent, silent)
+                                  : read_asked(system, options.ids, silent);
+  warn_of_silent(system, silent);
   int status = 0;
-  for (const auto& [job, state] : jobs) {
-    if (options.ids.empty() || state.state != schedulers::JobState::unknown) continue;
+  for (auto& [job, state] : jobs) {
+    add_cause(system, job, state, options.ids.empty() ? most_unasked_log : UINT64_MAX);
+    if (options.ids.empty()) continue;
+    const auto no_answer = silent.find(job.scheduler);
+    if (no_answer != silent.end()) {
+      if (!schedulers::is_over(state.state)) status = exit_code(no_answer->second.kind());
+      continue;
+    }
+    if (state.state != schedulers::JobState::unknown) continue;
     const Error unknown = unknown_job_error(job, state);
     status = exit_code(unknown.kind());
     system.err(render_error("ddlrun", unknown.message()));

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/job_dependencies.hpp"
 #include "cli/job_follow.hpp"
 #include "cli/job_options.hpp"
 #include "cli/job_submission.hpp"
@@ -74,6 +75,7 @@ int run_submit(System& system, const SubmitOptions& options) {
   tell_remarks(system, wanted);
   tell_left_out(system, *scheduler);
   if (options.dry_run) return show_submission(system, wanted, *scheduler);
+  check_dependencies(system, wanted);
   const KnownJob job = submit_job(system, wanted, *scheduler);
   system.out(job.id + "\n");
   system.err(fmt::format("ddlrun: handed to {} as job {}; its files are in {}\n", scheduler->name(),

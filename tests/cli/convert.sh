@@ -12,23 +12,26 @@ judge() {
   command -v shellcheck >/dev/null || return 0
   shellcheck --exclude=SC1091,SC2164 "$1" >"$work/judged" || fail "$1: $(head -20 "$work/judged")"
 }
-# convert NAME TO: against NAME.TO.txt; DDLRUN_GOLDEN_WRITE=1 writes it anew
+# convert NAME TO [STATUS]: against NAME.TO.txt; DDLRUN_GOLDEN_WRITE=1 writes it anew
 convert() {
-  (cd "$golden" && "$DDLRUN" convert "$1" --to "$2") >"$work/new" 2>"$work/err" || fail "$1: $(cat "$work/err")"
+  local status=0
+  (cd "$golden" && "$DDLRUN" convert "$1" --to "$2") >"$work/new" 2>"$work/err" || status=$?
+  [ "$status" -eq "${3-0}" ] || fail "$1: status $status: $(cat "$work/err")"
   [ -z "${DDLRUN_GOLDEN_WRITE-}" ] || cp "$work/new" "$golden/$1.$2.txt"
   diff "$golden/$1.$2.txt" "$work/new" || fail "$1: another script"
   grep -q 'not carried over as written' "$work/err" || fail "$1: nothing is said"
   judge "$work/new"
 }
-convert kisti_caffe.pbs slurm
+convert kisti_caffe.pbs slurm 1
+grep -q '^  line 38: KMP_AFFINITY=.*"=1" behind compact' "$work/err" || fail "the error that came along: $(cat "$work/err")"
 grep -q '^kisti_caffe.pbs:4: no -l place=scatter: ' "$work/err" || fail "no line numbers: $(cat "$work/err")"
 convert array_gpu.slurm pbs
 grep -v '^#PBS -V' "$work/new" >"$work/judged.pbs"
 python3 "$grammar" "$work/judged.pbs" >"$work/judged" || fail "qsub: $(head "$work/judged")"
 
 # There and back: the request is the same.
-"$DDLRUN" convert "$golden/kisti_caffe.pbs" --to slurm >"$work/there.sh" 2>/dev/null || fail "there"
-expect 0 '' "$DDLRUN" convert "$work/there.sh" --to pbs
+"$DDLRUN" convert "$golden/kisti_caffe.pbs" --to slurm >"$work/there.sh" 2>/dev/null || [ $? -eq 1 ] || fail "there"
+expect 1 'not to be handed in as it is' "$DDLRUN" convert "$work/there.sh" --to pbs
 for line in '-N test' '-q normal' '-A caffe' '-l walltime=04:00:00' '-V' '-l select=4:ncpus=68:mpiprocs=1:ompthreads=60'; do
   grep -qxF -- "#PBS $line" "$work/out" || fail "back: no $line: $(grep '^#PBS' "$work/out")"
 done
@@ -37,12 +40,21 @@ python3 "$grammar" "$work/judged.pbs" >"$work/judged" || fail "qsub: $(head "$wo
 [ "$(grep -c 'ddlrun convert' "$work/out")" -eq 2 ] || fail "the first conversion's lines are still there"
 
 # From stdin, and a script without anything to say.
-"$DDLRUN" convert - --to slurm <"$golden/kisti_caffe.pbs" >"$work/out" 2>/dev/null || fail "stdin"
+"$DDLRUN" convert - --to slurm <"$golden/kisti_caffe.pbs" >"$work/out" 2>/dev/null || [ $? -eq 1 ] || fail "stdin"
 grep -q '^#SBATCH --nodes=4$' "$work/out" || fail "stdin: no nodes"
+
+# Torque's array and folder; words that are no option end with status 1, so that "&& sbatch" does not go on.
+printf '#!/bin/bash\n#PBS -l nodes=1:ppn=2\n#PBS -t 0-9%%2\n#PBS -d /home/me/run\n./a\n' >"$work/torque.pbs"
+expect 0 '#SBATCH --array=0-9%2' "$DDLRUN" convert "$work/torque.pbs" --to slurm
+grep -qx '#SBATCH --chdir=/home/me/run' "$work/out" || fail "Torque: no folder"
+grep -q OMP_NUM_THREADS "$work/out" && fail "Torque: threads that it never set"
+judge "$work/out"
+printf '#!/bin/bash\n#PBS -N a b\ncd /\n' >"$work/stray.pbs"
+expect 1 'b: not an option' "$DDLRUN" convert "$work/stray.pbs" --to slurm
 
 # With the centre known nothing is guessed; errors that came along are counted.
 printf '#!/bin/bash\n#SBATCH -A lab -N 1 -t 1:00:00\nexport A,1\n' >"$work/left.sh"
-expect 0 'the new script still has 1 error: ddlrun lint-script - --site kisti-nurion' \
+expect 1 'the new script still has 1 error: ddlrun lint-script - --site kisti-nurion' \
   "$DDLRUN" convert "$work/left.sh" --to pbs --site kisti-nurion
 grep -q 'some centres' "$work/err" && fail "guesses beside --site"
 grep -q 'kisti-nurion carries the application as -A' "$work/err" || fail "no word of the application"

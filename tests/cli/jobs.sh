@@ -107,6 +107,23 @@ env PATH="$work/bin:$PATH" "$DDLRUN" status "$first" > table
 grep -q '^JOB  *STATE  *EXIT  *NAME  *QUEUE  *HOSTS  *TIME$' table || fail "the header of status: $(cat table)"
 grep -q '^0.minsky1  *failed  *4  *ddlrun  *normal  *minsky1 +3  *0:02' table || fail "queue, hosts, time: $(cat table)"
 
+# A number without its server; the job that no scheduler answers for any more, beside one that is fine.
+env PATH="$work/bin:$PATH" "$DDLRUN" status "${first%%.*}" > table 2> err || fail "the short id: $(cat err)"
+grep -q "^$first " table || fail "the short id: $(cat table)"
+run env PATH="$work/bin:$PATH" "$DDLRUN" submit --pbs --detach --cores-per-node 8 --launcher none --doctor off --walltime 5m 1x1x1 -- true
+printf '#!/bin/sh\necho Unknown option: x >&2\nexit 2\n' > bin/qstat
+run env PATH="$work/bin:$PATH" "$DDLRUN" status
+[ "$status" -eq 0 ] || fail "status $status where one of two schedulers is silent"
+grep -q 'warning: pbs: .*Unknown option' err || fail "the silence is not told: $(cat err)"
+grep -q '^4711  *failed' out || fail "the other jobs are not told: $(cat out)"
+grep -q 'as last seen' out || fail "not as last seen: $(cat out)"
+run env PATH="$work/bin:$PATH" "$DDLRUN" status "$first"
+[ "$status" -eq 5 ] || [ "$status" -eq 0 ] || fail "status $status of a job whose scheduler is silent"
+folder=$(find ddlrun-jobs -name job.sh -newer table -printf '%h\n' | tail -n 1)
+echo 0 > "$folder/exit_status"
+run env PATH="$work/bin:$PATH" "$DDLRUN" jobs
+grep -q "^$first  *completed  *0 .*$(basename "$folder")" out || fail "its own exit status is not believed: $(cat out)"
+
 # A damaged history is told, not overwritten, and no reason not to submit.
 printf 'no database' > state/ddlrun/jobs.sqlite
 begin true

@@ -87,6 +87,27 @@ chmod +x standin
 expect 0 '' env -i PATH="$PATH" HOME="$work" ABC_A=1 ABC_TOKEN=2 ABC_API_KEY=3 ABC_PKEY=4 OTHER=5 \
   "$DDLRUN" submit --local --doctor off --ddlrun "$PWD/standin" --environment 'OTHER,ABC_*,NONE_*' --walltime 5m 1x1x1 -- true
 grep -q -- '-x OTHER -x ABC_A -x ABC_PKEY -- true$' out || fail "variables by prefix: $(cat out)"
+# PBS takes no patterns: what a wildcard means here is named. A log that grows, and no word in Slurm's for loop.
+expect 0 '' env -i PATH="$PATH" HOME="$work" D=3 NCCL_X=1 NCCL_TOKEN=2 \
+  "$DDLRUN" submit --pbs --cores-per-node 8 --environment 'D,NCCL_*' --walltime 5m --dry-run 1x1x1 -- true
+grep -qx '#PBS -v D,NCCL_X' out || fail "variables by prefix: $(grep '^#PBS -v' out)"
+grep -q '^exec >>"$ddl_log" 2>&1' out || fail "the log of PBS does not grow"
+echo 'directives: ["-k oe"]' > k.yaml
+expect_refusal 3 'output' "$DDLRUN" submit --pbs --cores-per-node 8 --job k.yaml --walltime 5m --dry-run 1x1x1 -- true
+# Settings of the environment: a misspelt one is no setting; what a job tells its program is none either.
+expect_refusal 3 'export DDLRUN_WALLTIME=4h' env DDLRUN_WALTIME=4h "$DDLRUN" submit --slurm --dry-run 1x1x1 -- true
+expect 0 '--data /nonexist' env DDLRUN_DATA=/nonexist "$DDLRUN" submit --slurm --walltime 5m --dry-run 1x1x1 -- true
+grep -q /nonexist out && fail "the data of another job: $(grep nonexist out)"
+expect 0 '' env DDLRUN_JOB_ID=7 DDLRUN_DATA=/nonexist "$DDLRUN" submit --slurm --walltime 5m --dry-run 1x1x1 -- true
+grep -q nonexist err && fail "inside a job nothing is to be told"
+# Tasks with one log; one core a rank on a shared node; nothing in YAML; a template of another scheduler.
+expect_refusal 2 'try: --output log.%a.txt' "$DDLRUN" submit --slurm --array 0-1 --output log.txt --walltime 5m --dry-run 1x1x1 -- true
+expect 0 '' "$DDLRUN" submit --slurm --array 0-1 --output log.%j.txt --walltime 5m --dry-run 1x1x1 -- true
+expect_refusal 2 'one core' "$DDLRUN" submit --slurm --exclusive no --gpus 4 --walltime 5m --dry-run 4x1x1 -- true
+printf 'dims: 1x1x1\nwalltime: 5m\nprogram: [ls, ~]\n' > null.yaml
+expect_refusal 3 'null.yaml:3:15' "$DDLRUN" submit --slurm --job null.yaml --dry-run
+printf '#!/bin/bash\n#SBATCH -N {{nodes|int}} -t {{walltime|sbatch}}\n{{program|sh}}\n' > slurm.sh
+expect_refusal 2 'has #SBATCH lines only' "$DDLRUN" submit --pbs --cores-per-node 8 --template slurm.sh --walltime 5m --dry-run 1x1x1 -- true
 mkdir 'a b'
 for scheduler in slurm pbs torque local; do
   expect 0 '' env -C 'a b' "$DDLRUN" submit --$scheduler --cores-per-node 8 --launcher none --walltime 1h --dry-run 1x1x1 -- ./t

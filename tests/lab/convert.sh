@@ -26,17 +26,21 @@ cp "$2" "$HOME/work/hostfile_seen"
 EOF
 chmod +x "$lab_home/bin/mpirun" "$job/scripts/run_intelcaffe.sh"
 
-# convert NAME: the PBS script on stdin becomes ~/work/NAME.sh
+# Behind a pipe a failure does not reach the count: "|| failures=..." there.
+# convert NAME [STATUS]: the PBS script on stdin becomes ~/work/NAME.sh
 convert() {
   cat > "$work/$1.pbs"
-  "$DDLRUN" convert "$work/$1.pbs" --to slurm > "$job/$1.sh" 2> "$work/said" || fail "$1: $(cat "$work/said")"
+  local status=0 before=$failures
+  "$DDLRUN" convert "$work/$1.pbs" --to slurm > "$job/$1.sh" 2> "$work/said" || status=$?
+  [ "$status" -eq "${2-0}" ] || fail "$1: status $status: $(cat "$work/said")"
   chown -R 2000:2000 "$lab_home"
   on node1 sbatch --test-only -D /home/ddl/work "/home/ddl/work/$1.sh" > "$work/tested" 2>&1 || fail "$1: $(cat "$work/tested")"
+  [ "$failures" -eq "$before" ]
 }
 submit() { on node1 bash -lc "cd work && sbatch --wait $1.sh" > "$work/out" 2>&1; }
 
 # The KISTI page's script, with the paths of this lab.
-sed "s#/apps/[^ ]*/mlslvars.sh#\$HOME/work/mlslvars.sh#" "$golden/kisti_caffe.pbs" | convert kisti
+sed "s#/apps/[^ ]*/mlslvars.sh#\$HOME/work/mlslvars.sh#" "$golden/kisti_caffe.pbs" | convert kisti 1 || failures=$((failures + 1)) # its KMP_AFFINITY is wrong, there as here
 submit kisti || fail "kisti: $(cat "$work/out" "$job"/test.[eo]*)"
 same "what mpirun was given" \
   "/home/ddl/work 60 1 4 68 -PSM2 -prepend-rank caffe train --solver ./models/intel_optimized_models/multinode/alexnet_4nodes/solver.prototxt" \
@@ -65,6 +69,22 @@ same "the job's own status" 5 "$status"
 same "ranks and threads" "4 node1 2;4 node2 2;" "$(grep ' 2$' "$job"/ranks.o* | sort | uniq -c | sed 's/^ *//' | tr '\n' ';')"
 same "the node file" "4 node1;4 node2;" "$(grep '^ ' "$job"/ranks.o* | sed 's/^ *//' | tr '\n' ';')"
 
+# Hosts with different numbers of ranks: Open MPI starts them where PBS would, and the node file says so.
+convert unlike <<'EOF'
+#!/bin/bash
+#PBS -N unlike
+#PBS -l select=1:ncpus=4:mpiprocs=1+2:ncpus=4:mpiprocs=4 -l place=scatter
+#PBS -j oe
+#PBS -v WORDS="x,y z"
+cd $PBS_O_WORKDIR
+NP=$(wc -l < $PBS_NODEFILE)
+/usr/bin/mpirun -n $NP --hostfile $PBS_NODEFILE hostname | sort | uniq -c
+echo "[$WORDS] $NP"
+EOF
+submit unlike || fail "unlike: $(cat "$work/out")"
+same "ranks by host" "1 node1;4 node2;4 node3;" "$(grep '^ ' "$job"/unlike.o* | sed 's/^ *//' | tr '\n' ';')"
+same "variable and count" "[x,y z] 9" "$(tail -n 1 "$job"/unlike.o*)"
+
 # An array, and a job that PBS would start at home.
 convert array <<'EOF'
 #PBS -N many
@@ -79,7 +99,7 @@ same "array" "/home/ddl 0;/home/ddl 1;/home/ddl 2;" "$(cat "$job"/many.o* | sort
 number=0
 while read -r directive; do
   number=$((number + 1))
-  printf '#!/bin/bash\n#PBS -N t%s\n#PBS %s\ncd /\n' "$number" "$directive" | convert "shape$number"
+  printf '#!/bin/bash\n#PBS -N t%s\n#PBS %s\ncd /\n' "$number" "$directive" | convert "shape$number" || failures=$((failures + 1))
 done <<'EOF'
 -l select=4:ncpus=68:mpiprocs=4:ompthreads=17 -l place=scatter:excl
 -l select=2:ncpus=8:ngpus=4 -l place=scatter
@@ -92,6 +112,10 @@ done <<'EOF'
 -m abe -M user@example.org -r y -h
 -a 203001020304.05 -W block=true
 -v A=1,B=two -J 0-9:3%2 -p -100
+-l select=1:ncpus=4:mpiprocs=1+2:ncpus=16:mpiprocs=16
+-l nodes=2:ppn=4 -t 0,2,4-8%2
+-o $PBS_O_WORKDIR/out.log -q normal@server
+-d /tmp
 EOF
-same "shapes asked" 11 "$number"
+same "shapes asked" 15 "$number"
 finish

@@ -20,5 +20,5 @@ first=$(sed 's/.*hash=//' "$work/out")
 expect 0 "hash=$first" "$train" --data "$subset" --epochs 8 --batch-size 20
 expect 0 '"schema":"ddlrun.train/1"' "$train" --data "$subset" --steps 3 --json --quiet
 [ ! -s "$work/err" ] || fail '--quiet is not quiet'
-DDLRUN_DATA=$subset expect 0 '(DDLRUN_DATA)' "$train" --steps 1
+DDLRUN_DATA=$subset expect 0 '(DDLRUN_DATA' "$train" --steps 1
 finish

@@ -58,7 +58,7 @@ def main():
     worst = moved = 0.0
     for name in weights:
         old, new = first[name][1], second[name][1]
-        velocity = second["optimizer.velocity." + name][1]
+        velocity = second["optimizer.momentum_buffer." + name][1]
         worst = max(worst, max(abs(b - (a - lr * v)) for a, b, v in zip(old, new, velocity)))
         moved = max(moved, max(abs(b - a) for a, b in zip(old, new)))
     print(f"{len(second)} tensors; w' = w - lr*v' to {worst:.1e}, weights moved by up to {moved:.1e}")

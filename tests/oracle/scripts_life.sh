@@ -99,6 +99,7 @@ PBS_JOBID=12.server DATA=x,y DDLRUN_RESTARTS=1 run bash "$folder/job.sh"
 ends pbs_again 85 ""
 called pbs_again "qsub -W depend=afterany:12.server -v DDLRUN_RESTARTS=2,DATA $folder/job.sh"
 [ "$(cat "$folder/next_job")" = 77.server ] || fail "pbs_again: next_job"
+grep -q 'starts again' "$folder/output.log" || fail "pbs_again: the log does not grow"
 PBS_JOBID=12.server DDLRUN_RESTARTS=2 run bash "$folder/job.sh"
 ends pbs_again-too-often 85 85
 : >"$CALLS"
@@ -136,5 +137,14 @@ echo data >"$folder/from here/part/x"
 run bash "$folder/job.sh"
 ends copied 0 0
 grep -q data "$work/out" || fail "copied: no data"
+# What is gone at the source is gone in the copy; files of somebody else are left alone, and the job is told why.
+mv "$folder/from here/part/x" "$folder/from here/part/y"
+run bash "$folder/job.sh"
+[ "$(ls "$folder/to \$there/part")" = y ] || fail "copied: stale files: $(ls "$folder/to \$there/part")"
+rm "$folder/to \$there/.ddlrun-data"
+run bash "$folder/job.sh"
+ends copied-over-others 3 3
+grep -q 'no job of ddlrun put there' "$work/err" || fail "copied over others' files: $(cat "$work/err")"
+[ -e "$folder/to \$there/part/y" ] || fail "copied: others' files are gone"
 [ -z "$(jobs -p)" ] || fail "processes are left"
 finish

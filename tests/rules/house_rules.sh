@@ -42,11 +42,11 @@ for room in base topology rankfile affinity templates schedulers job_scripts lau
   done < <(sources "$room" | xargs -r grep -HnE '^#include "[a-z_]+/')
 done
 
-# Of base, the runtime takes errors, text and YAML with places only.
+# Of base, the runtime takes errors, text, YAML with places and plug-ins only.
 while IFS=: read -r file line include; do
   case $include in
-    *'"base/error.hpp"'* | *'"base/text.hpp"'* | *'"base/yaml_tree.hpp"'*) ;;
-    *) breach "$file:$line: runtime/ takes only error, text and yaml_tree of base/" ;;
+    *'"base/error.hpp"'* | *'"base/text.hpp"'* | *'"base/yaml_tree.hpp"'* | *'"base/plugin.hpp"'*) ;;
+    *) breach "$file:$line: runtime/ takes only error, text, yaml_tree and plugin of base/" ;;
   esac
 done < <(sources runtime | xargs -r grep -HnE '^#include "base/')
 
@@ -61,10 +61,14 @@ third_party 'CLI/' '^cli/'
 third_party 'nlohmann/' '_json\.cpp$|^runtime/.*(json|metrics).*\.cpp$'
 third_party 'yaml-cpp/' '_yaml\.cpp$'
 third_party 'sqlite3' '_sqlite\.cpp$'
-third_party 'mpi\.h' '^(ddl|ddl_bench|runtime)/mpi_'
+third_party 'mpi\.h' '^(ddl|ddl_bench|runtime/(ranks|servers))/mpi_'
 third_party 'gloo/' '^ddl_bench/gloo_'
-third_party '(dnnl|oneapi)' '^runtime/cpu_'
+third_party '(jpeglib|jerror)\.h' '^runtime/data/jpeg_'
+third_party 'png\.h' '^runtime/data/png_'
+third_party 'lmdb\.h' '^runtime/data/lmdb_'
+third_party '(dnnl|oneapi)' '^runtime/engine/cpu_'
 third_party '(cuda|nccl|cublas|cudnn)' '(^|/)cuda_'
+third_party '(google/protobuf|caffe\.pb\.h)' '^runtime/caffe/[a-z_]*_protobuf\.[ch]pp$'
 third_party 'doctest' '^$'
 
 # Effects belong to the doors of base/ (and to the runtime, which is a program of its own).

@@ -13,6 +13,7 @@ ddl_status_file=$ddl_folder/exit_status
 export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
+ddl_fail() { printf 'ddlrun job: %s\n  try: %s\n' "$1" "$2" >&2; exit "${3:-3}"; }
 
 # However this ends, its status is written down, unless the job starts again.
 rm -f -- "$ddl_status_file"
@@ -60,28 +61,21 @@ rm -f -- "$ddl_folder/timed_out"
 ddl_alarm=$!
 
 # Relative paths of the job begin here.
-cd -- /scratch/me/run || {
-  ddl_say 'the working folder /scratch/me/run cannot be entered on this host'
-  exit 3
-}
+cd -- /scratch/me/run || ddl_fail 'the working folder /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
 
 set +u
 
 # The virtual environment.
 # shellcheck source=/dev/null
-. '/home/me/my venv/bin/activate' || {
-  ddl_say 'the virtual environment could not be activated'
-  exit 3
-}
+. '/home/me/my venv/bin/activate' ||
+  ddl_fail 'the virtual environment /home/me/my venv could not be activated' "python3 -m venv $(printf %q '/home/me/my venv')   # makes it"
 
 set -u
 
 # ddlrun must be here too.
 ddl_binary=ddlrun
-command -v -- "$ddl_binary" >/dev/null || {
-  ddl_say "$ddl_binary is not on this host, or may not be run"
-  exit 3
-}
+command -v -- "$ddl_binary" >/dev/null ||
+  ddl_fail "$ddl_binary is not on this host, or may not be run" 'ddlrun: /its/path/on/the/hosts'
 ddl_run_folder=$ddl_folder/run.$ddl_id
 
 # The program, word by word.
@@ -90,8 +84,8 @@ ddl_program=(--epochs 3)
 # What would break on these hosts ends the job before anything is started.
 "$ddl_binary" doctor h1,h2 --quick --dims 2x2x1 -- "${ddl_program[@]}" >&2 || {
   ddl_status=$?
-  ddl_say "doctor's status is $ddl_status: nothing is started; --doctor warn goes on, --doctor off leaves it out"
-  exit "$ddl_status"
+  ddl_fail "doctor's status is $ddl_status: nothing is started" \
+    '--doctor warn goes on, --doctor off leaves it out' "$ddl_status"
 }
 
 # What reaches the ranks, by name.

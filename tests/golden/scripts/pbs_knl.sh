@@ -6,7 +6,7 @@
 #PBS -q normal
 #PBS -A caffe
 #PBS -j oe
-#PBS -o /scratch/me/.ddlrun/jobs/0001/output.log
+#PBS -o /scratch/me/.ddlrun/jobs/0001/scheduler.log
 #PBS -r n
 # Written by ddlrun submit; the next line ends the scheduler's directives.
 # Words of the job are quoted as they are; functions here are called by traps.
@@ -22,6 +22,7 @@ ddl_status_file=$ddl_folder/exit_status
 export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
+ddl_fail() { printf 'ddlrun job: %s\n  try: %s\n' "$1" "$2" >&2; exit "${3:-3}"; }
 
 # However this ends, its status is written down, unless the job starts again.
 rm -f -- "$ddl_status_file"
@@ -37,6 +38,10 @@ ddl_end() {
 }
 trap ddl_end EXIT
 
+# The log grows as the job speaks; the scheduler would show it at the end only.
+ddl_log=$ddl_folder/output.log
+exec >>"$ddl_log" 2>&1
+
 # Signals are passed on to the program. USR1 comes ahead of the time limit, TERM at the end.
 ddl_child=
 ddl_early=no
@@ -51,10 +56,7 @@ trap 'ddl_early=yes; ddl_pass_on USR1' USR1
 trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
 
 # Relative paths of the job begin here.
-cd -- /scratch/me/run || {
-  ddl_say 'the working folder /scratch/me/run cannot be entered on this host'
-  exit 3
-}
+cd -- /scratch/me/run || ddl_fail 'the working folder /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
 
 set +u
 
@@ -66,24 +68,18 @@ if ! type module >/dev/null 2>&1; then
     if [ -r "$ddl_file" ]; then . "$ddl_file" && break; fi
   done
 fi
-type module >/dev/null 2>&1 || {
-  ddl_say 'there is no module command on this host'
-  exit 3
-}
+type module >/dev/null 2>&1 ||
+  ddl_fail 'there is no module command on this host' 'the job without modules, or another --queue'
 module purge
-module load gcc/8.3.0 openmpi/3.1.0 || {
-  ddl_say 'a module could not be loaded'
-  exit 3
-}
+module load gcc/8.3.0 openmpi/3.1.0 ||
+  ddl_fail 'a module could not be loaded, of gcc/8.3.0 openmpi/3.1.0' 'module avail   # names the ones that are there'
 
 set -u
 
 # ddlrun must be here too.
 ddl_binary=ddlrun
-command -v -- "$ddl_binary" >/dev/null || {
-  ddl_say "$ddl_binary is not on this host, or may not be run"
-  exit 3
-}
+command -v -- "$ddl_binary" >/dev/null ||
+  ddl_fail "$ddl_binary is not on this host, or may not be run" 'ddlrun: /its/path/on/the/hosts'
 ddl_run_folder=$ddl_folder/run.$ddl_id
 
 # The program, word by word.

@@ -26,6 +26,7 @@ export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 export DDLRUN_ARRAY_INDEX=$ddl_index
 ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
+ddl_fail() { printf 'ddlrun job: %s\n  try: %s\n' "$1" "$2" >&2; exit "${3:-3}"; }
 
 # However this ends, its status is written down, unless the job starts again.
 rm -f -- "$ddl_status_file"
@@ -55,10 +56,7 @@ trap 'ddl_early=yes; ddl_pass_on USR1' USR1
 trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
 
 # Relative paths of the job begin here.
-cd -- /scratch/me/run || {
-  ddl_say 'the working folder /scratch/me/run cannot be entered on this host'
-  exit 3
-}
+cd -- /scratch/me/run || ddl_fail 'the working folder /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
 
 # The program, word by word.
 ddl_program=(apptainer exec --bind /scratch:/scratch /scratch/me/torch.sif ./sweep)

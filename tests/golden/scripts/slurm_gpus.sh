@@ -28,6 +28,7 @@ ddl_status_file=$ddl_folder/exit_status
 export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
+ddl_fail() { printf 'ddlrun job: %s\n  try: %s\n' "$1" "$2" >&2; exit "${3:-3}"; }
 
 # However this ends, its status is written down, unless the job starts again.
 rm -f -- "$ddl_status_file"
@@ -57,10 +58,7 @@ trap 'ddl_early=yes; ddl_pass_on USR1' USR1
 trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
 
 # Relative paths of the job begin here.
-cd -- /scratch/me/run || {
-  ddl_say 'the working folder /scratch/me/run cannot be entered on this host'
-  exit 3
-}
+cd -- /scratch/me/run || ddl_fail 'the working folder /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
 
 set +u
 
@@ -72,26 +70,18 @@ if ! type module >/dev/null 2>&1; then
     if [ -r "$ddl_file" ]; then . "$ddl_file" && break; fi
   done
 fi
-type module >/dev/null 2>&1 || {
-  ddl_say 'there is no module command on this host'
-  exit 3
-}
+type module >/dev/null 2>&1 ||
+  ddl_fail 'there is no module command on this host' 'the job without modules, or another --queue'
 module purge
-module load cuda/11.4 openmpi/4.1.4 || {
-  ddl_say 'a module could not be loaded'
-  exit 3
-}
+module load cuda/11.4 openmpi/4.1.4 ||
+  ddl_fail 'a module could not be loaded, of cuda/11.4 openmpi/4.1.4' 'module avail   # names the ones that are there'
 
 # The conda environment. A batch shell has conda, if at all, without its shell function.
-command -v conda >/dev/null || {
-  ddl_say 'there is no conda on this host'
-  exit 3
-}
+command -v conda >/dev/null ||
+  ddl_fail 'there is no conda on this host' 'modules: [the one that brings conda]; module avail'
 eval "$(conda shell.bash hook)"
-conda activate torch || {
-  ddl_say 'the conda environment could not be activated'
-  exit 3
-}
+conda activate torch ||
+  ddl_fail 'the conda environment torch could not be activated' 'conda env list   # names those that are there'
 
 # Variables of the job.
 export NCCL_DEBUG=INFO
@@ -100,20 +90,16 @@ set -u
 
 # ddlrun must be here too.
 ddl_binary=ddlrun
-command -v -- "$ddl_binary" >/dev/null || {
-  ddl_say "$ddl_binary is not on this host, or may not be run"
-  exit 3
-}
+command -v -- "$ddl_binary" >/dev/null ||
+  ddl_fail "$ddl_binary is not on this host, or may not be run" 'ddlrun: /its/path/on/the/hosts'
 ddl_run_folder=$ddl_folder/run.$ddl_id
 if [ "$ddl_restarts" -gt 0 ]; then ddl_run_folder=$ddl_run_folder.$ddl_restarts; fi
 
 # The data, as the program finds it.
 export DDLRUN_DATA=/local/imagenet
 ddl_source=/scratch/me/imagenet
-srun --nodes=4 --ntasks=4 --ntasks-per-node=1 -- bash -c 'mkdir -p -- "$2" && if command -v rsync >/dev/null; then rsync -rlt -- "$1/" "$2/"; else cp -R -- "$1/." "$2/"; fi' copy "$ddl_source" "$DDLRUN_DATA" || {
-  ddl_say "the data could not be copied to $DDLRUN_DATA on every host"
-  exit 3
-}
+srun --nodes=4 --ntasks=4 --ntasks-per-node=1 -- bash -c 'mkdir -p -- "$2" || exit; mark=$2/.ddlrun-data; if [ -e "$mark" ]; then was=$(cat -- "$mark"); [ "$was" = "$1" ] || { echo "$(uname -n): $2 holds a copy of $was, not of $1" >&2; exit 1; }; elif [ -n "$(ls -A -- "$2")" ]; then echo "$(uname -n): $2 holds files that no job of ddlrun put there" >&2; exit 1; fi; echo "$1" >"$mark" || exit; if command -v rsync >/dev/null; then rsync -rlt --delete --exclude=/.ddlrun-data -- "$1/" "$2/"; else find "$2/" -mindepth 1 ! -name .ddlrun-data -delete && cp -R -- "$1/." "$2/"; fi' copy "$ddl_source" "$DDLRUN_DATA" ||
+  ddl_fail "the data could not be copied to $DDLRUN_DATA on every host" "ls -la $(printf %q "$DDLRUN_DATA"); df $(printf %q "$DDLRUN_DATA")   # on that host; or another folder under to:"
 
 # The program, word by word.
 ddl_program=(python train.py --name 'it'\''s "4x4"')
@@ -121,8 +107,8 @@ ddl_program=(python train.py --name 'it'\''s "4x4"')
 # What would break on these hosts ends the job before anything is started.
 "$ddl_binary" doctor --quick --dims 4x2x2 -- "${ddl_program[@]}" >&2 || {
   ddl_status=$?
-  ddl_say "doctor's status is $ddl_status: nothing is started; --doctor warn goes on, --doctor off leaves it out"
-  exit "$ddl_status"
+  ddl_fail "doctor's status is $ddl_status: nothing is started" \
+    '--doctor warn goes on, --doctor off leaves it out' "$ddl_status"
 }
 
 # What reaches the ranks, by name.

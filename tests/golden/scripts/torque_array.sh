@@ -3,7 +3,7 @@
 #PBS -l nodes=2:ppn=8:gpus=4
 #PBS -t 0,2,4,6,8%2
 #PBS -j oe
-#PBS -o /scratch/me/.ddlrun/jobs/0001/output.log
+#PBS -o /scratch/me/.ddlrun/jobs/0001/scheduler.log
 #PBS -r y
 # Written by ddlrun submit; the next line ends the scheduler's directives.
 # Words of the job are quoted as they are; functions here are called by traps.
@@ -21,6 +21,7 @@ export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 export DDLRUN_ARRAY_INDEX=$ddl_index
 ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
+ddl_fail() { printf 'ddlrun job: %s\n  try: %s\n' "$1" "$2" >&2; exit "${3:-3}"; }
 
 # However this ends, its status is written down, unless the job starts again.
 rm -f -- "$ddl_status_file"
@@ -36,6 +37,10 @@ ddl_end() {
 }
 trap ddl_end EXIT
 
+# The log grows as the job speaks; the scheduler would show it at the end only.
+ddl_log=$ddl_folder/output.$ddl_index.log
+exec >>"$ddl_log" 2>&1
+
 # Signals are passed on to the program. USR1 comes ahead of the time limit, TERM at the end.
 ddl_child=
 ddl_early=no
@@ -50,17 +55,12 @@ trap 'ddl_early=yes; ddl_pass_on USR1' USR1
 trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
 
 # Relative paths of the job begin here.
-cd -- /scratch/me/run || {
-  ddl_say 'the working folder /scratch/me/run cannot be entered on this host'
-  exit 3
-}
+cd -- /scratch/me/run || ddl_fail 'the working folder /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
 
 # ddlrun must be here too.
 ddl_binary=ddlrun
-command -v -- "$ddl_binary" >/dev/null || {
-  ddl_say "$ddl_binary is not on this host, or may not be run"
-  exit 3
-}
+command -v -- "$ddl_binary" >/dev/null ||
+  ddl_fail "$ddl_binary is not on this host, or may not be run" 'ddlrun: /its/path/on/the/hosts'
 ddl_run_folder=$ddl_folder/run.$ddl_id
 
 # The program, word by word.
@@ -69,8 +69,8 @@ ddl_program=(./train)
 # What would break on these hosts ends the job before anything is started.
 "$ddl_binary" doctor --quick --dims 4x2x1 -- "${ddl_program[@]}" >&2 || {
   ddl_status=$?
-  ddl_say "doctor's status is $ddl_status: nothing is started; --doctor warn goes on, --doctor off leaves it out"
-  exit "$ddl_status"
+  ddl_fail "doctor's status is $ddl_status: nothing is started" \
+    '--doctor warn goes on, --doctor off leaves it out' "$ddl_status"
 }
 
 # What reaches the ranks, by name.

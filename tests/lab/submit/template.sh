@@ -32,11 +32,34 @@ scenario_folder_with_a_blank() {
   ends 0
   prints "/home/ddl/two words"
 }
-# Rank 1 fails, srun ends rank 0 and answers 143 for the job: the one that failed first is named.
+# Rank 1 fails, srun ends rank 0 and answers 143 for the job: the one that failed first is named, its status told.
 scenario_first_failing_rank() {
   submit --launcher srun --srun-mpi none --threads 1 1x2x1 -- sh -c '[ $SLURM_PROCID = 0 ] && exec sleep 30; sleep 1; exit 5'
-  ends 143
-  says "failed with exit status 143: rank 1"
-  says "failed first: Exited with exit code 5"
+  ends 5
+  says "failed with exit status 5: rank 1"
+  ! grep -q "somebody cancelled" "$work/err" || fail "srun's own ending is taken for scancel: $(cat "$work/err")"
   ! grep -q "told it to stop" "$work/err" || fail "the killed rank is taken for the cause: $(tail -n 3 "$work/err")"
+}
+# A template for another scheduler asks for nothing here.
+scenario_template_of_pbs() {
+  printf '#!/bin/bash\n#PBS -l select={{nodes|int}}\n#PBS -l walltime={{walltime|pbs}}\n{{program|sh}}\n' > "$lab_home/pbs.sh"
+  run on node1 "$tool" submit --slurm --template pbs.sh --walltime 3m 1x2x1 -- true
+  ends 2
+  says "has #PBS lines only"
+}
+# Slurm starts a job at once whose dependency it has forgotten; a task's log has the task in its name.
+scenario_forgotten_dependency() {
+  submit --dependencies afterok:99999 1x1x1 -- true
+  ends 3
+  says "neither Slurm nor ddlrun's history knows that job"
+  submit 1x1x1 -- sh -c 'exit 3'
+  ends 3
+  local failed
+  failed=$(head -n 1 "$work/out")
+  submit --dependencies "afterok:$failed" 1x1x1 -- true
+  ends 3
+  says "is over and failed (3)"
+  submit --array 0-1 --output one.txt 1x1x1 -- true
+  ends 2
+  says "try: --output one.%a.txt"
 }

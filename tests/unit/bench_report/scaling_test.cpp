@@ -43,6 +43,27 @@ TEST_CASE("steps, speed and efficiency") {
   CHECK_THROWS_AS(compare_runs({known_run(1, 100, 0), other}, ""), Error);
 }
 
+TEST_CASE("with the trainer's own split, what is neither computing nor waiting is told apart") {
+  TrainRun one = known_run(1, 10'000, 0);
+  one.compute_percent = 90.0;
+  one.input_percent = 5.0;
+  TrainRun four = known_run(4, 32'000, 10);
+  four.compute_percent = 75.0;
+  four.input_percent = 5.0;
+  const Scaling scaling = compare_runs({one, four}, "h1");
+  CHECK(scaling.rows[0].compute_ms == doctest::Approx(5.76));
+  CHECK(*scaling.rows[0].other_ms == doctest::Approx(0.32));
+  CHECK(scaling.rows[1].compute_ms == doctest::Approx(6.0));
+  CHECK(*scaling.rows[1].other_ms == doctest::Approx(0.8));
+  CHECK(render_scaling_table(scaling).find("other ms") != std::string::npos);
+  CHECK(render_scaling_answer(scaling).find("0.48 ms are updating the weights, and the rest") !=
+        std::string::npos);
+  CHECK(nlohmann::json::parse(render_scaling_json(scaling))["runs"][1]["other_ms"] == doctest::Approx(0.8));
+  CHECK(render_scaling_svg(scaling).find("update and rest: 0.8 ms") != std::string::npos);
+  four.compute_percent = 99.0;  // clocks of two sources may not add up
+  CHECK(compare_runs({one, four}, "h1").rows[1].other_ms == 0.0);
+}
+
 TEST_CASE("the answer") {
   CHECK(
       render_scaling_answer(known_scaling()) ==
@@ -84,6 +105,7 @@ TEST_CASE("the document and the picture") {
   CHECK(json["schema"] == "ddlrun.bench.scaling/1");
   CHECK(json["runs"][1]["efficiency"] == doctest::Approx(0.8));
   CHECK(json["runs"][1]["input_ms"].is_null());
+  CHECK(json["runs"][1]["other_ms"].is_null());
   Scaling scaling = known_scaling();
   scaling.net = "<b>&\"\n";
   scaling.rows[1].input_ms = 1.0;

@@ -79,6 +79,89 @@ TEST_CASE("what PBS does by itself is done by the script") {
   CHECK(holds(converted(slurm_head + "./a\n", Dialect::pbs), "\ncd \"$PBS_O_WORKDIR\" || exit\n"));
 }
 
+TEST_CASE("the node file repeats each host once per rank, chunk by chunk") {
+  const auto made = [](const std::string& select, const std::string& line) {
+    return converted("#!/bin/bash\n#PBS -l select=" + select + "\ncd /\n" + line + "\n", Dialect::slurm);
+  };
+  const std::string unlike = "1:ncpus=4:mpiprocs=1+2:ncpus=16:mpiprocs=16 -l place=scatter";
+  const std::string text =
+      made(unlike, "NP=$(wc -l < $PBS_NODEFILE)\nmpirun -n $NP --hostfile $PBS_NODEFILE ./a");
+  CHECK(holds(text, "awk '{ n = NR <= 1 ? 1 : 16; for (i = 0; i < n; i++) print }'"));
+  CHECK(holds(text, "3 nodes of 16 cores, 48 cores instead of 36"));
+  CHECK(holds(text, "33 ranks (1+2x16)"));
+  CHECK(holds(text, "\nmpirun -n $NP --hostfile \"$PBS_NODEFILE.slots\" ./a\n"));
+  CHECK(holds(text, "{ print $2 \" slots=\" $1 }' >\"$PBS_NODEFILE.slots\""));
+  CHECK(holds(made("2:ncpus=4:mpiprocs=2+1:ncpus=4:mpiprocs=2", "cat $PBS_NODEFILE"), "i < 2; i++"));
+}
+
+TEST_CASE("Intel MPI keeps its node file") {
+  const std::string text =
+      converted(pbs_head + "cd /\nmpirun -n 2 -ppn 1 -f $PBS_NODEFILE ./a\n", Dialect::slurm);
+  CHECK(holds(text, "\nmpirun -n 2 -ppn 1 -f \"$PBS_NODEFILE\" ./a\n"));
+  CHECK(holds(text, "export PBS_NODEFILE\n"));
+  CHECK(holds(text, "-f $PBS_NODEFILE: kept: the mpirun of Intel MPI"));
+  CHECK_FALSE(holds(text, "Open MPI takes the hosts"));
+}
+
+TEST_CASE("what srun hands over, mpirun is told") {
+  const std::string text = converted(
+      slurm_head +
+          "export MASTER_ADDR=h1 MASTER_PORT=1\nexport OMPI_MCA_pml=ob1\nX=1\nsrun ./a\nexport LATE=1\n",
+      Dialect::pbs);
+  CHECK(holds(text, "--bind-to core -x MASTER_ADDR -x MASTER_PORT ./a\n"));
+  CHECK(holds(text, "only the variables that -x names"));
+  CHECK(holds(converted(slurm_head + "module load a\nA=1 srun ./a\n", Dialect::pbs),
+              " -x PATH -x LD_LIBRARY_PATH -x A ./a\n"));
+}
+
+TEST_CASE("steps beside each other stay, and are told") {
+  const auto result = [](const std::string& body) {
+    return convert_script(parse_job_script(slurm_head + body, "f"), Dialect::pbs, nullptr);
+  };
+  const auto wrong = [](const Conversion& conversion) {
+    return std::any_of(conversion.leftovers.begin(), conversion.leftovers.end(),
+                       [](const Leftover& leftover) { return leftover.wrong; });
+  };
+  for (const char* body : {"for i in 1 2; do\n  srun -N1 -n4 --exclusive ./a $i &\ndone\nwait\n",
+                           "srun -N1 ./a &\nsrun -N1 ./b | tee log &\nwait\n"}) {
+    CAPTURE(body);
+    CHECK_FALSE(holds(result(body).text, "mpirun -n"));
+    CHECK(holds(result(body).text, "PBS has no steps"));
+    CHECK(wrong(result(body)));
+  }
+  const auto one = result("srun ./a &\nwait\n");
+  CHECK(holds(one.text, "\nmpirun -n 8"));
+  CHECK_FALSE(wrong(one));
+}
+
+TEST_CASE("commands of a scheduler within words are told") {
+  const ConvertRow rows[] = {{"trap 'scontrol requeue $SLURM_JOB_ID' USR1", "scontrol: a command of Slurm"},
+                             {"jobs=$(squeue -h -u me)", "squeue: a command of Slurm"},
+                             {"n=`sinfo -h`", "sinfo: a command of Slurm"},
+                             {"bash -c 'srun hostname'", "srun within another command: PBS has no srun"},
+                             {"srun --gpus-per-task=1 ./a", "$OMPI_COMM_WORLD_LOCAL_RANK"}};
+  for (const ConvertRow& row : rows) {
+    CAPTURE(row.before);
+    CHECK(holds(converted(slurm_head + row.before + "\n", Dialect::pbs), row.after));
+  }
+  const std::string own_gpus = "#!/bin/bash\n#SBATCH -n 2 --gpus-per-task=1\nsrun ./a\n";
+  CHECK(holds(converted(own_gpus, Dialect::pbs),
+              "--gpus-per-task=1: under Slurm a rank saw its own GPUs only"));
+  CHECK(holds(converted(pbs_head + "aprun -n 8 ./a\n", Dialect::slurm), "aprun: a command of PBS"));
+  CHECK(holds(converted(pbs_head + "trap 'qrerun $PBS_JOBID' TERM\n", Dialect::slurm), "scontrol requeue"));
+}
+
+TEST_CASE("what Torque does not set is not set") {
+  const std::string torque = "#!/bin/bash\n#PBS -l nodes=2:ppn=8\n#PBS -t 0-9%2\ncd /\n./a\n";
+  CHECK_FALSE(holds(converted(torque, Dialect::slurm), "OMP_NUM_THREADS"));
+}
+
+TEST_CASE("values with commas are set by the script") {
+  const std::string text = converted("#!/bin/bash\n#PBS -v A=\"x,y\",B='c d'\ncd /\n./a\n", Dialect::slurm);
+  CHECK(holds(text, "\nexport A=x,y\n"));
+  CHECK(holds(text, "parts --export at every comma"));
+}
+
 TEST_CASE("the first line") {
   const auto first = [](const std::string& text, Dialect to) {
     const std::string all = converted(text, to);
@@ -100,6 +183,9 @@ TEST_CASE("nothing is dropped in silence") {
                              {"#PBS -l place=group=rack", "group=rack"},
                              {"#PBS -p 5", "-p 5"},
                              {"#PBS -a 0304", ""},
+                             {"#PBS -q @server2", "-q @server2"},
+                             {"#PBS -o $HOME/out", "expands no variables"},
+                             {"#PBS -t %2", "-t %2"},
                              {"#PBS -W depend=before:3", "before:3"}};
   for (const ConvertRow& row : rows) {
     CAPTURE(row.before);
@@ -126,6 +212,26 @@ TEST_CASE("refusals") {
   CHECK_THROWS_AS(convert_script(slurm, Dialect::slurm, nullptr), ddlrun::Error);
   const auto own = parse_job_script("#PBS -N x\n# Written by ddlrun submit; the next line ends it.\n", "f");
   CHECK_THROWS_AS(convert_script(own, Dialect::slurm, nullptr), ddlrun::Error);
+}
+
+TEST_CASE("what a centre does not have is told") {
+  ddlrun::templates::SiteProfile site;
+  site.name = "centre";
+  site.title = "nodes without GPUs";
+  site.queue_walltimes = {{"normal", 172800}};
+  site.defaults.emplace_back("queue", ddlrun::YamlValue{});
+  site.defaults.back().second.text = "normal";
+  site.defaults.emplace_back("cores_per_node", ddlrun::YamlValue{});
+  site.defaults.back().second.text = "68";
+  const auto script =
+      parse_job_script("#SBATCH -p gpu_v100 -N 1 --ntasks-per-node=72 --gres=gpu:4 -t 60:00:00\n", "f");
+  const std::string text = convert_script(script, Dialect::pbs, &site).text;
+  CHECK(holds(text, "queue gpu_v100: the profile of centre names no such queue: normal"));
+  CHECK(holds(text, "walltime 60:00:00: centre allows 48:00:00 at most"));
+  CHECK(holds(text, "4 GPUs of each node: centre has none"));
+  CHECK(holds(text, "72 cores of each node: a node of centre has 68"));
+  const auto fits = parse_job_script("#SBATCH -p normal -N 1 --ntasks-per-node=68 -t 48:00:00\n", "f");
+  CHECK_FALSE(holds(convert_script(fits, Dialect::pbs, &site).text, "centre"));
 }
 
 TEST_CASE("a centre carries the application elsewhere") {

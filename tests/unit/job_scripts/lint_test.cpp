@@ -140,6 +140,24 @@ const LintRow lint_rows[] = {
     {"alternatives-both-run", "S mpirun a\n# 혹은\nsrun b\n",
      "S if x; then mpirun a\n# 혹은\nelse srun b; fi\n"},
     {"launches-in-a-row", "S mpirun a\nsrun b\n", "S mpirun a\n"},
+    {"launches-in-a-row", "P ./run --hostfile $PBS_NODEFILE\nmpirun a\n",
+     "P export PBS_NODEFILE\nhead -1 $PBS_NODEFILE\nmpirun a\n"},
+    // Slurm 22.05 and Open MPI 4.1: execve(): bash: No such file or directory; unexpectedly failed after
+    // launch
+    {"export-starves-ranks", "S #SBATCH --export=NONE\nsrun bash a\n",
+     "S #SBATCH --export=NONE\nunset SLURM_EXPORT_ENV\nsrun bash a\n"},
+    {"export-starves-ranks", "S #SBATCH --export=A=1\nsrun bash a\n",
+     "S #SBATCH --export=ALL,A=1\nsrun bash a\n"},
+    {"export-starves-ranks", "S #SBATCH --export=NONE -N 2\nmpirun a\n",
+     "S #SBATCH --export=NONE -N 2\nsrun --export=ALL a\n"},
+    {"launcher-of-other-scheduler", "P srun a\n", "S srun a\n"},
+    {"launcher-of-other-scheduler", "S aprun a\n", "P aprun a\n"},
+    {"option-unknown", "P #PBS -l select=1:ncpus=2 -t 0-3\n", "P #PBS -l nodes=1:ppn=2 -t 0-3%2\n"},
+    {"old-nodes", "P #PBS -l nodes=1:ppn=2\n", "P #PBS -l nodes=1:ppn=2:gpus=1\n"},
+    {"ompthreads-missing", "P #PBS -l nodes=1:ppn=8\nmpirun a\n",
+     "P #PBS -l nodes=1:ppn=8:gpus=4\nmpirun a\n"},
+    {"ompthreads-missing", "P #PBS -l nodes=1:ppn=8\nmpirun a\n",
+     "P #PBS -l nodes=1:ppn=8\nddlrun launch 8x1x1 -- a\n"},
     {"devices-by-hand", "S #SBATCH --gpus-per-node=2\nexport CUDA_VISIBLE_DEVICES=0,1\n",
      "S export CUDA_VISIBLE_DEVICES=\n"},
 };
@@ -210,6 +228,31 @@ TEST_CASE("one mistake is one finding") {
   CHECK(told("#!/bin/sh\n#PBS -q a # b c\n" + tail) ==
         Told{"comment-in-directive | put the comment on a line of its own"});
   CHECK(told("P #PBS -l select=1:ncpus=8:mpiprocs=4\n") == Told{"ompthreads-missing | :ompthreads=2"});
+}
+
+TEST_CASE("Torque's options are OpenPBS's mistakes") {
+  const auto script =
+      parse_job_script("#!/bin/sh\n#PBS -l nodes=2:ppn=8 -l walltime=1:00:00 -t 0-7%2\n", "f");
+  const auto ids = [&script](PbsKind kind) {
+    LintContext context;
+    context.pbs_kind = kind;
+    return lint_script(script, context);
+  };
+  CHECK(ids(PbsKind::torque).empty());
+  CHECK(ids(PbsKind::unsaid).empty());
+  CHECK(has(ids(PbsKind::open_pbs), "option-unknown"));
+  // Alone, nodes= is taken by both: a note on threads, no finding to stop at.
+  const auto both = lint("P #PBS -l nodes=2:ppn=8\nmpirun a\n");
+  CHECK(has(both, "ompthreads-missing"));
+  CHECK_FALSE(needs_attention(both));
+}
+
+TEST_CASE("findings on one number give one advice") {
+  std::set<std::string> hints;
+  for (const Finding& finding :
+       lint("P #PBS -l select=1:ncpus=68:mpiprocs=2:ompthreads=34\nexport OMP_NUM_THREADS=136\n"))
+    if (finding.id == "ompthreads-differ" || finding.id == "threads-over-cores") hints.insert(finding.hint);
+  CHECK(hints == std::set<std::string>{"ompthreads=34, and leave the export out"});
 }
 
 TEST_CASE("what to type fits the script") {

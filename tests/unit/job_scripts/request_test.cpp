@@ -68,6 +68,24 @@ const RequestRow to_slurm[] = {
     {"#PBS -p -5", "--nice=5"},
     {"#PBS -W block=true", "--wait"},
     {"#PBS -l select=1:host=n3:ncpus=2", "--nodelist=n3"},
+    // Torque's qsub(1B)
+    {"#PBS -l nodes=2:ppn=8:gpus=4\n#PBS -t 0-9%2", "--array=0-9%2\n--output=%x.o%A.%a"},
+    {"#PBS -t 0,2,4-8%2", "--array=0,2,4-8%2"},
+    {"#PBS -d /home/me/run", "--chdir=/home/me/run"},
+    // Chunks that differ: as many ranks and cores on each node as the largest has.
+    {"#PBS -l select=1:ncpus=4:mpiprocs=1+2:ncpus=16:mpiprocs=16 -l place=scatter",
+     "--nodes=3\n--ntasks-per-node=16\n--cpus-per-task=1"},
+    {"#PBS -l select=1:ncpus=16:mpiprocs=1+2:ncpus=4:mpiprocs=4",
+     "--nodes=3\n--ntasks-per-node=4\n--cpus-per-task=4"},
+    {"#PBS -l select=1:ncpus=4:mpiprocs=1+2:ncpus=8:mpiprocs=2 -l place=pack",
+     "--nodes=1\n--ntasks-per-node=5\n--cpus-per-task=4"},
+    {"#PBS -l nodes=h1:ppn=2+h2:ppn=2", "--nodes=2\n--ntasks-per-node=2\n--nodelist=h1,h2"},
+    {"#PBS -o $PBS_O_WORKDIR/out.log -e $PBS_O_WORKDIR/$PBS_JOBNAME.$PBS_JOBID.err",
+     "--output=out.log\n--error=%x.%j.err"},
+    {"#PBS -q long@server2", "--partition=long"},
+    {"#PBS -v A=\"x,y\",B='c d',C", "--export=\"ALL,B=c d,C\""},
+    {"#PBS -v \"A='x,y',B=2\"", "--export=ALL,B=2"},
+    {"#PBS -v A=\"x,y\"", "--export=ALL"},
 };
 
 bool has_line(const std::string& text, const std::string& line) {

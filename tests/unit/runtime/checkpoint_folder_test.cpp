@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Stopped, refused or without power at every write, sync and rename: the last or the last but one is read.
-#include "runtime/checkpoint_folder.hpp"
+#include "runtime/saving/checkpoint_folder.hpp"
 
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/fake_disk.hpp"

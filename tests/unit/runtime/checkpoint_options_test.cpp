@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How saving is asked for, and the record that is kept of it.
-#include "runtime/metrics.hpp"
+#include "runtime/seeing/metrics.hpp"
 #include "runtime/train_options.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Stopped at any step and gone on, a run ends with the same bits. An engine whose sums are exact makes that
 // so for other numbers of ranks as well; its gradient depends on images, labels, weights and step.
-#include "runtime/checkpoint_saver.hpp"
-#include "runtime/thread_communicator.hpp"
+#include "runtime/ranks/thread_communicator.hpp"
+#include "runtime/saving/checkpoint_saver.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/fake_disk.hpp"
 
@@ -82,13 +82,15 @@ TrainPlan make_run(std::size_t epochs = 3) {
   TrainPlan plan;
   plan.epochs = epochs;
   plan.global_batch = 16;
-  plan.schedule = {0.05, 2, 0, LrDecay::cosine};
-  plan.rule = {0.9F, 0.001F};
+  plan.schedule.peak = 0.05;
+  plan.schedule.warmup_steps = 2;
+  plan.schedule.decay = LrDecay::cosine;
+  plan.rule.weight_decay = 0.001;
   return plan;
 }
 
 RunIdentity make_run_identity(const Net& net, int ranks) {
-  return {"test 1", fingerprint(net), images().train.count(), fingerprint(images()), "cosine", ranks, ""};
+  return {"test 1", fingerprint(net), images().train_images->count(), fingerprint(images()), ranks, ""};
 }
 
 class Notes : public TrainObserver {
@@ -169,11 +171,11 @@ TEST_CASE(
       // All of the checkpoint, with optimizer and state, but the time that was measured.
       const Net net = make_net();
       const TrainState a = read_state(disk, "dir/ckpt-000012.safetensors",
-                                      verify_checkpoint(disk, "dir/ckpt-000012.safetensors"), net);
+                                      verify_checkpoint(disk, "dir/ckpt-000012.safetensors"), net, {});
       const TrainState b = read_state(straight_disk, "dir/ckpt-000012.safetensors",
-                                      verify_checkpoint(straight_disk, "dir/ckpt-000012.safetensors"), net);
+                                      verify_checkpoint(straight_disk, "dir/ckpt-000012.safetensors"), net, {});
       CHECK(a.parameters == b.parameters);
-      CHECK(a.velocity == b.velocity);
+      CHECK(a.rule_state == b.rule_state);
       CHECK(a.layer_state == b.layer_state);
       CHECK(a.position.loss_sum == b.position.loss_sum);
       CHECK(a.position.epoch == b.position.epoch);
@@ -265,7 +267,9 @@ TEST_CASE("checkpoint: weights that are not finite are not saved") {
   FakeDisk disk;
   RunOptions options;
   options.saving.every_steps = 1;
-  options.plan.schedule = {3e38, 0, 0, LrDecay::none};
+  options.plan.schedule.peak = 3e38;
+  options.plan.schedule.warmup_steps = 0;
+  options.plan.schedule.decay = LrDecay::none;
   expect_error(ErrorKind::request, "not finite", [&] { run_saving(disk, options); });
   CHECK(!find_checkpoint(disk, saving_place));
 }

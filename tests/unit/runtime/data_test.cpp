@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/dataset.hpp"
-#include "runtime/gzip.hpp"
-#include "runtime/idx.hpp"
+#include "runtime/data/dataset.hpp"
+#include "runtime/data/gzip.hpp"
+#include "runtime/data/idx.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>
 #include <zlib.h>
 
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-
 namespace ddlrun::runtime {
 namespace {
-
-using Bytes = std::vector<std::uint8_t>;
 
 // zlib's own compressor makes the input of our reader.
 Bytes gzip(const Bytes& bytes) {
@@ -36,23 +31,6 @@ Bytes joined(Bytes a, const Bytes& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "ddlrun-XXXXXX").string();
-    path = mkdtemp(pattern.data());
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path); }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  void write(const std::string& name, const Bytes& bytes) const {
-    std::ofstream(path + "/" + name, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  }
-  std::string path;
-};
 
 ImageSet tiny_set(Bytes pixels, Bytes labels) {
   ImageSet set;
@@ -92,31 +70,32 @@ TEST_CASE("gzip: a bomb, a cut file, damage") {
 
 TEST_CASE("data: the committed subset") {
   const Dataset data = load_dataset(subset_folder);
-  CHECK(data.train.count() == 1000);
-  CHECK(data.test.count() == 200);
+  CHECK(data.kind == "MNIST's IDX files");
+  CHECK(data.train_images->count() == 1000);
+  CHECK(data.test_images->count() == 200);
   CHECK(data.classes == 10);
-  CHECK(data.train.shape == Shape{1, 28, 28});
+  CHECK(data.input() == Shape{1, 28, 28});
   // Labels of the first images as the data set's authors publish them: ankle boot, T-shirt, T-shirt, dress.
-  CHECK(data.train.labels[0] == 9);
-  CHECK(data.train.labels[1] == 0);
-  CHECK(data.train.labels[2] == 0);
-  CHECK(data.train.labels[3] == 3);
+  CHECK(data.train_images->label(0) == 9);
+  CHECK(data.train_images->label(1) == 0);
+  CHECK(data.train_images->label(2) == 0);
+  CHECK(data.train_images->label(3) == 3);
   // The full set is known for a mean of 0.2860 and a deviation of 0.3530.
-  CHECK(data.mean == doctest::Approx(0.2860).epsilon(0.02));
-  CHECK(data.deviation == doctest::Approx(0.3530).epsilon(0.02));
+  CHECK(data.transform.mean.at(0) / 255.0F == doctest::Approx(0.2860).epsilon(0.02));
+  CHECK(1.0F / data.transform.scale.at(0) / 255.0F == doctest::Approx(0.3530).epsilon(0.02));
 }
 
-TEST_CASE("data: normalised images have mean 0 and deviation 1") {
+TEST_CASE("data: images reach the net with mean 0 and deviation 1, each channel of its own") {
   const Dataset data = make_dataset(tiny_set({0, 255, 0, 255}, {0, 1}), tiny_set({255, 0}, {1}), "d");
-  CHECK(data.mean == doctest::Approx(0.5));
-  CHECK(data.deviation == doctest::Approx(0.5));
-  float out[2] = {};
-  normalise(data, data.test, 0, out);
-  CHECK(out[0] == doctest::Approx(1.0));
-  CHECK(out[1] == doctest::Approx(-1.0));
+  CHECK(data.transform.mean == std::vector<float>{127.5F});
+  CHECK(data.transform.scale.at(0) == doctest::Approx(1.0 / 127.5));
   const Dataset flat = make_dataset(tiny_set({7, 7}, {0, 1}), tiny_set({7}, {1}), "d");
-  normalise(flat, flat.train, 0, std::span(out).first(1));
-  CHECK(std::isfinite(out[0]));
+  CHECK(flat.transform.mean.at(0) == doctest::Approx(7.0));
+  CHECK(flat.transform.scale.at(0) == 1.0F);
+  ImageSet colours{{3, 1, 2}, {0, 2, 10, 10, 100, 200, 2, 0, 10, 10, 100, 200}, {0, 1}};
+  const Dataset coloured = make_dataset(colours, colours, "d");
+  CHECK(coloured.transform.mean == std::vector<float>{1.0F, 10.0F, 150.0F});
+  CHECK(coloured.transform.scale == std::vector<float>{1.0F, 1.0F, 1.0F / 50.0F});
 }
 
 TEST_CASE("data: sets that do not fit together") {
@@ -142,13 +121,16 @@ TEST_CASE("data: file names with a dot, with and without gz, and missing files")
   const TemporaryDirectory directory;
   const Bytes images = render_idx(std::vector<std::uint32_t>{2, 1, 1}, Bytes{3, 4});
   const Bytes labels = render_idx(std::vector<std::uint32_t>{2}, Bytes{0, 1});
+  expect_error(ErrorKind::request, "the folder is empty", [&] { load_dataset(directory.path); });
+  directory.write("train-labels-idx1-ubyte.gz", gzip(labels));
   expect_error(ErrorKind::request, "train-images-idx3-ubyte[.gz] is missing",
                [&] { load_dataset(directory.path); });
   directory.write("train-images.idx3-ubyte", images);
-  directory.write("train-labels-idx1-ubyte.gz", gzip(labels));
   directory.write("t10k-images.idx3-ubyte.gz", gzip(images));
   directory.write("t10k-labels-idx1-ubyte", gzip(labels));  // gzip without the name
-  CHECK(load_dataset(directory.path).train.pixels == Bytes{3, 4});
+  std::byte pixel{};
+  load_dataset(directory.path).train_images->read(1, std::span(&pixel, 1));
+  CHECK(pixel == std::byte{4});
   CHECK(fingerprint(load_dataset(directory.path)) == fingerprint(load_dataset(directory.path)));
   expect_error(ErrorKind::request, "does not exist", [&] { load_dataset(directory.path + "/nothing"); });
   expect_error(ErrorKind::request, "the limit is 3",

@@ -2,7 +2,7 @@
 // The CPU engine beside the reference net: samples, parameters, and all gradients against finite differences.
 #pragma once
 
-#include "runtime/cpu_engine.hpp"
+#include "runtime/engine/cpu_engine.hpp"
 #include "runtime/random.hpp"
 #include "tests/unit/runtime/reference_net.hpp"
 

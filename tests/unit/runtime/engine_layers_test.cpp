@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every kind of layer, with its settings, against finite differences of the reference; state, masks and room.
-#include "runtime/cpu_room.hpp"
+#include "runtime/engine/cpu_room.hpp"
 #include "tests/unit/runtime/engine_checks.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Nets of other forms than a chain learn from the small data set, on one rank and on two.
-#include "runtime/net_yaml.hpp"
-#include "runtime/thread_communicator.hpp"
-#include "runtime/trainer.hpp"
+#include "runtime/nets/net_yaml.hpp"
+#include "runtime/ranks/thread_communicator.hpp"
+#include "runtime/training/trainer.hpp"
 #include "tests/unit/runtime/engine_checks.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ Net plan_residual(Shape images, int classes) {
 
 TrainSummary train_residual(int ranks) {
   const Dataset data = load_dataset(DDLRUN_TEST_DATA "/fashion-mnist-subset");
-  const Net net = plan_residual(data.train.shape, data.classes);
+  const Net net = plan_residual(data.input(), data.classes);
   TrainPlan plan;
   plan.epochs = 4;
   plan.global_batch = 40;

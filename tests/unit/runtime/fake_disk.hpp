@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "runtime/checkpoint_disk.hpp"
 #include "runtime/random.hpp"
+#include "runtime/saving/checkpoint_disk.hpp"
 
 #include <cstring>
 #include <functional>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/idx.hpp"
+#include "runtime/data/idx.hpp"
 
-#include "runtime/dataset.hpp"
+#include "runtime/data/dataset.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/mutate.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,8 +14,6 @@
 
 namespace ddlrun::runtime {
 namespace {
-
-using Bytes = std::vector<std::uint8_t>;
 
 // Two 2x3 images, written by hand from the format's description.
 const Bytes two_images{0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/metrics.hpp"
+#include "runtime/seeing/metrics.hpp"
 
-#include "runtime/progress.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +27,7 @@ RunFacts some_facts() {
 }  // namespace
 
 TEST_CASE("metrics: each record is one line of JSON that says what it is") {
-  const StepRecord step{7, 1, 0.5, 0.01, 0.002, 0.0001};
+  const StepRecord step{7, 1, 0.5, 0.01, 0.002, 0.0001, 0.0002, 0.0015, 0.0};
   const EpochRecord epoch{1, 15, 0.6, 0.8, 0.7, 0.75, 1.5};
   TrainSummary summary;
   summary.last = epoch;
@@ -50,6 +49,8 @@ TEST_CASE("metrics: each record is one line of JSON that says what it is") {
   CHECK(json.at("loss") == 0.5);
   CHECK(json.at("images_s") == 32000.0);
   CHECK(json.at("comm_ms") == 0.1);
+  CHECK(json.at("input_ms") == 0.2);
+  CHECK(json.at("compute_ms") == 1.5);
   CHECK(nlohmann::json::parse(render_summary_json(some_facts(), summary, false)).at("schema") ==
         "ddlrun.train/1");
 }
@@ -88,18 +89,31 @@ TEST_CASE("metrics: the summary line is key=value after its head") {
   CHECK(line.find('\n') == std::string::npos);
 }
 
-TEST_CASE("progress: the bar never reaches the last column") {
-  for (const int columns : {0, 1, 10, 40, 80, 200}) {
-    for (const std::size_t step : {1U, 100U, 200U}) {
-      const StepRecord record{step, 1, 0.5, 0.0, 0.0, 0.0};
-      CHECK(render_bar(record, some_facts(), 31234.5, columns).size() <=
-            static_cast<std::size_t>(std::max(columns - 1, 0)));
-    }
-  }
-  CHECK(render_bar({100, 2, 0.5, 0, 0, 0}, some_facts(), 31234.5, 60) ==
-        "epoch 2/5 [======>     ]  50%  loss 0.5000  31,234 images/s");
-  CHECK(render_thousands(1234567) == "1,234,567");
-  CHECK(render_thousands(999) == "999");
+TEST_CASE("metrics: the time split, the memory and the accuracy are in the summary and in the results") {
+  TrainSummary summary;
+  summary.train_seconds = 10.0;
+  summary.compute_seconds = 8.0;
+  summary.comm_seconds = 0.5;
+  summary.input_seconds = 1.0;
+  summary.last.test_accuracy = 0.9;
+  RunFacts facts = some_facts();
+  facts.peak_memory_bytes = 1 << 20;
+  facts.peak_memory_rank = 2;
+  const auto json = nlohmann::json::parse(render_summary_json(facts, summary, false));
+  CHECK(json.at("compute_percent") == 80.0);
+  CHECK(json.at("comm_percent") == 5.0);
+  CHECK(json.at("input_percent") == 10.0);
+  CHECK(json.at("peak_memory_bytes") == 1048576);
+  CHECK(json.at("peak_memory_rank") == 2);
+  EpochRecord epoch;
+  epoch.epoch = 1;
+  epoch.test_accuracy = 0.9;
+  const auto results = nlohmann::json::parse(render_results(facts, summary, {epoch}));
+  CHECK(results.at("test_accuracy") == 0.9);
+  CHECK(results.at("config").at("net") == "lenet5");
+  CHECK(results.at("history").at(0).at("test_accuracy") == 0.9);
+  CHECK(results.at("stopped") == false);
+  CHECK(peak_memory_bytes() > 1000000);
 }
 
 }  // namespace ddlrun::runtime

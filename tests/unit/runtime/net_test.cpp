@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/net.hpp"
+#include "runtime/nets/net.hpp"
 
 #include "tests/unit/runtime/expect_error.hpp"
 

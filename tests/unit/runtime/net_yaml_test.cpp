@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/net_yaml.hpp"
+#include "runtime/nets/net_yaml.hpp"
 
-#include "runtime/net_library.hpp"
+#include "runtime/nets/net_library.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
 #include <doctest/doctest.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Sharding, learning rate and descent: closed forms.
+// Sharding and learning rates: closed forms.
 #include "runtime/affinity.hpp"
-#include "runtime/schedule.hpp"
-#include "runtime/sgd.hpp"
-#include "runtime/sharding.hpp"
+#include "runtime/data/sharding.hpp"
+#include "runtime/training/schedule.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace ddlrun::runtime {
@@ -72,29 +72,85 @@ TEST_CASE("learning rate: factors, warm-up, decay") {
   CHECK(lr_factor(LrScale::linear, 8) == 8.0);
   CHECK(lr_factor(LrScale::sqrt, 16) == 4.0);
   CHECK(lr_factor(LrScale::none, 8) == 1.0);
-  const LrSchedule constant{0.4, 0, 100, LrDecay::none};
+  const LrSchedule constant{0.4, 0, 100, LrDecay::none, 0.0, 0.0, 0, {}};
   CHECK(learning_rate(constant, 0) == 0.4);
   CHECK(learning_rate(constant, 99) == 0.4);
-  const LrSchedule warm{0.4, 4, 100, LrDecay::none};
+  const LrSchedule warm{0.4, 4, 100, LrDecay::none, 0.0, 0.0, 0, {}};
   CHECK(learning_rate(warm, 0) == doctest::Approx(0.1));
   CHECK(learning_rate(warm, 3) == doctest::Approx(0.4));
   CHECK(learning_rate(warm, 4) == 0.4);
-  const LrSchedule cosine{0.4, 10, 110, LrDecay::cosine};
+  const LrSchedule cosine{0.4, 10, 110, LrDecay::cosine, 0.0, 0.0, 0, {}};
   CHECK(learning_rate(cosine, 10) == doctest::Approx(0.4));
   CHECK(learning_rate(cosine, 60) == doctest::Approx(0.2));
   CHECK(learning_rate(cosine, 110) == doctest::Approx(0.0));
 }
 
-TEST_CASE("descent: momentum and weight decay by hand") {
-  float parameter[1] = {1.0F};
-  float velocity[1] = {0.0F};
-  const float gradient[1] = {0.5F};
-  sgd_step({0.5F, 0.1F}, 0.1F, parameter, gradient, velocity);  // v = 0.6, p = 0.94
-  CHECK(velocity[0] == doctest::Approx(0.6));
-  CHECK(parameter[0] == doctest::Approx(0.94));
-  sgd_step({0.5F, 0.1F}, 0.1F, parameter, gradient, velocity);  // v = 0.3 + 0.5 + 0.094
-  CHECK(velocity[0] == doctest::Approx(0.894));
-  CHECK(parameter[0] == doctest::Approx(0.8506));
+// GetLearningRate of src/caffe/solvers/sgd_solver.cpp, worked out in double precision.
+TEST_CASE("learning rate: Caffe's policies") {
+  struct Row {
+    LrSchedule schedule;
+    std::size_t step;
+    double rate;
+  };
+  const LrSchedule by_steps{0.1, 0, 10000, LrDecay::step, 0.5, 0.0, 100, {}};
+  const LrSchedule by_list{0.1, 0, 10000, LrDecay::multistep, 0.1, 0.0, 0, {3, 60, 4000}};
+  const LrSchedule lenet{0.01, 0, 10000, LrDecay::inv, 0.0001, 0.75, 0, {}};
+  const LrSchedule exponential{0.1, 0, 10000, LrDecay::exp, 0.999, 0.0, 0, {}};
+  const LrSchedule root{0.1, 0, 10000, LrDecay::poly, 0.0, 0.5, 0, {}};
+  const LrSchedule square{0.1, 0, 10000, LrDecay::poly, 0.0, 2.0, 0, {}};
+  const LrSchedule s_shaped{0.1, 0, 10000, LrDecay::sigmoid, 0.01, 0.0, 500, {}};
+  const LrSchedule warm{0.01, 5, 10000, LrDecay::inv, 0.0001, 0.75, 0, {}};
+  const Row rows[] = {
+      {by_steps, 0, 0.1},
+      {by_steps, 99, 0.1},
+      {by_steps, 100, 0.05},
+      {by_steps, 350, 0.0125},
+      {by_list, 2, 0.1},
+      {by_list, 3, 0.01},
+      {by_list, 59, 0.01},
+      {by_list, 60, 0.001},
+      {by_list, 9999, 0.0001},
+      {lenet, 0, 0.01},
+      {lenet, 5000, 0.00737787946467},
+      {lenet, 9999, 0.0059462585611},
+      {exponential, 0, 0.1},
+      {exponential, 700, 0.0496411413431},
+      {root, 3000, 0.0836660026534},
+      {root, 10000, 0.0},
+      {square, 9999, 1e-9},
+      {s_shaped, 500, 0.05},
+      {s_shaped, 300, 0.0119202922022},
+      {s_shaped, 700, 0.0880797077978},
+      {warm, 1, 0.004},
+      {warm, 5000, 0.00737787946467},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(render_decay(row.schedule));
+    CAPTURE(row.step);
+    CHECK(learning_rate(row.schedule, row.step) == doctest::Approx(row.rate).epsilon(1e-9));
+    CHECK(find_schedule_mistakes(row.schedule).empty());
+  }
+}
+
+TEST_CASE("learning rate: what a policy lacks") {
+  struct Row {
+    LrSchedule schedule;
+    const char* part;
+  };
+  const Row rows[] = {
+      {{0.1, 0, 0, LrDecay::step, 0.5, 0.0, 0, {}}, "step needs a step size"},
+      {{0.1, 0, 0, LrDecay::step, 0.0, 0.0, 10, {}}, "gamma above 0, not 0"},
+      {{0.1, 0, 0, LrDecay::exp, std::nan(""), 0.0, 0, {}}, "gamma above 0, not nan"},
+      {{0.1, 0, 0, LrDecay::multistep, 0.1, 0.0, 0, {}}, "at least one step value"},
+      {{0.1, 0, 0, LrDecay::multistep, 0.1, 0.0, 0, {5, 3}}, "5 stands before 3"},
+      {{0.1, 0, 0, LrDecay::multistep, 0.1, 0.0, 0, {5, 5}}, "5 stands before 5"},
+      {{0.1, 0, 0, LrDecay::inv, -1.0, 0.75, 0, {}}, "gamma of at least 0, not -1"},
+  };
+  for (const Row& row : rows) {
+    const std::vector<std::string> mistakes = find_schedule_mistakes(row.schedule);
+    REQUIRE(mistakes.size() == 1);
+    CHECK_MESSAGE(mistakes.front().find(row.part) != std::string::npos, mistakes.front());
+  }
 }
 
 TEST_CASE("threads: cores are shared by the ranks with the same mask") {

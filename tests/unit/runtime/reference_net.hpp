@@ -3,8 +3,8 @@
 // with. Values of a whole batch lie one image after the other.
 #pragma once
 
-#include "runtime/dropout.hpp"
-#include "runtime/net.hpp"
+#include "runtime/engine/dropout.hpp"
+#include "runtime/nets/net.hpp"
 
 #include <algorithm>
 #include <cmath>

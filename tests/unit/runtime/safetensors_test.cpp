@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The layout as the format's description has it, and everything that a strict reader refuses.
-#include "runtime/safetensors.hpp"
+#include "runtime/saving/safetensors.hpp"
 
 #include "runtime/random.hpp"
 #include "tests/unit/runtime/expect_error.hpp"

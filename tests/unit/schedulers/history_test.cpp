@@ -111,6 +111,9 @@ TEST_CASE("what is written is read, in another session too") {
   full.state = JobState::out_of_memory;
   full.exit_status = 137;
   full.ended_at = 2000;
+  full.hosts = "node[1-2]";
+  full.run_seconds = 61;
+  full.cause = "rank 3 'failed' first";
   {
     const auto history = open_job_history(folder.file());
     CHECK(history->recent(10).empty());
@@ -124,6 +127,29 @@ TEST_CASE("what is written is read, in another session too") {
   CHECK(history->recent(10) == std::vector<JobEntry>{full, entry("1")});
   CHECK(history->recent(1) == std::vector<JobEntry>{full});
   CHECK_FALSE(history->find("1' OR '1'='1"));
+}
+
+TEST_CASE("a number without its server; what was found out about an end") {
+  const Folder folder;
+  const auto history = open_job_history(folder.file());
+  for (const char* id : {"77.pbs01", "77", "177.pbs01", "77[].pbs02", "77.pbs01"}) history->add(entry(id));
+  const auto found = history->find_short("77");
+  REQUIRE(found.size() == 2);  // the newest of each
+  CHECK(found[0].id == "77.pbs01");
+  CHECK(found[1].id == "77[].pbs02");
+  CHECK(history->find_short("7").empty());
+  CHECK(history->find_short("77[]").size() == 1);
+  history->note_end("77", "too early", 4);
+  CHECK(history->find("77")->cause.empty());
+  JobStatus end = status("77", JobState::failed, 143);
+  end.hosts = "node[1-2]";
+  end.run_seconds = 61;
+  history->update(end, 1200);
+  history->note_end("77", "rank 3 failed first", 4);
+  CHECK(history->find("77")->cause == "rank 3 failed first");
+  CHECK(history->find("77")->exit_status == 4);
+  CHECK(history->find("77")->hosts == "node[1-2]");
+  CHECK(history->find("77")->run_seconds == 61);
 }
 
 TEST_CASE("a job's life; its end is kept") {
@@ -212,10 +238,10 @@ TEST_CASE("damaged and foreign files are refused, with a remedy, and left alone"
     CHECK(refused(folder.file()).hint.find("mv ") != std::string::npos);
   }
   SUBCASE("of a newer ddlrun") {
-    set_header_number(folder.file(), kUserVersionAt, 2);
+    set_header_number(folder.file(), kUserVersionAt, 3);
     const Message message = refused(folder.file());
-    CHECK(message.what.find("version 2") != std::string::npos);
-    CHECK(message.what.find("knows 1") != std::string::npos);
+    CHECK(message.what.find("version 3") != std::string::npos);
+    CHECK(message.what.find("knows 2") != std::string::npos);
   }
   SUBCASE("of another program") {
     set_header_number(folder.file(), kApplicationAt, 1);

@@ -161,7 +161,7 @@ TEST_CASE("place, payer and life in each dialect") {
        [](JobSpec& job) {
          job.array = ArrayRange{0, 9, 1, 0};
        },
-       "-o /scratch/me/job/output.^array_index^.log"},
+       "-o /scratch/me/job/scheduler.^array_index^.log"},
       {pbs,
        [](JobSpec& job) {
          job.array = ArrayRange{0, 9, 1, 0};

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Caffe links layers by the names of their outputs, which later layers may write over: what each name holds
+// now.
+#pragma once
+
+#include "runtime/caffe/layers_protobuf.hpp"
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+
+namespace ddlrun::runtime {
+
+enum class BlobKind {
+  images,
+  labels,
+  values,   // of a layer that computes
+  looked,   // probabilities, losses, accuracies: nothing learns from them
+  unknown,  // of a layer that was refused
+};
+
+struct CaffeBlob {
+  BlobKind kind = BlobKind::unknown;
+  std::size_t layer = 0;  // values: which, in the order of those that compute
+  bool flat = false;      // after Flatten
+  std::string maker;      // a layer's name, for messages
+};
+
+class BlobTable {
+ public:
+  BlobTable(std::string phase, CaffeReport& report) : phase_(std::move(phase)), report_(report) {}
+
+  // What bottom `index` holds: of kind unknown, told, if there is no such blob.
+  CaffeBlob find(const PlacedLayer& layer, int index);
+  void set_top(const PlacedLayer& layer, int index, CaffeBlob blob);
+  // All tops become `kind`, nothing more than that.
+  void set_tops(const PlacedLayer& layer, BlobKind kind);
+
+  // Its number of bottoms and tops (-1: any); where it is wrong, the tops become unknown.
+  bool check_counts(const PlacedLayer& layer, int least_bottoms, int most_bottoms, int tops);
+  // Whether values may be computed from this bottom; it is told why not.
+  bool check_readable(const PlacedLayer& layer, int index, const CaffeBlob& blob);
+
+  // The name of a batch norm's output that has been scaled under another name.
+  void spend(const std::string& name) { spent_.insert(name); }
+
+ private:
+  std::string phase_;
+  CaffeReport& report_;
+  std::map<std::string, CaffeBlob> blobs_;
+  std::set<std::string> spent_;
+};
+
+// A mistake in a value of a layer's field.
+void refuse_field(const PlacedLayer& layer, const char* field, int index, const std::string& what,
+                  std::string hint, CaffeReport& report);
+
+}  // namespace ddlrun::runtime

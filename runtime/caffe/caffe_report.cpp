@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/caffe/caffe_report.hpp"
+
+#include "base/text.hpp"
+#include "runtime/nets/net.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace ddlrun::runtime {
+
+void CaffeReport::refuse(std::string where, std::string what, std::string hint) {
+  if (!full()) mistakes.push_back({std::move(what), std::move(where), std::move(hint)});
+}
+
+void CaffeReport::tell(std::string where, std::string what, std::string hint) {
+  notes.push_back({std::move(what), std::move(where), std::move(hint)});
+}
+
+void CaffeReport::check() const {
+  if (!mistakes.empty()) throw join_mistakes(mistakes);
+}
+
+std::vector<Message> CaffeReport::all_notes(const std::string& file) const {
+  std::vector<Message> all = notes;
+  std::vector<std::string> words;
+  for (const auto& [name, count] : unused) {
+    words.push_back(count == 1 ? name : fmt::format("{} ({} times)", name, count));
+  }
+  if (!words.empty()) {
+    all.push_back({fmt::format("without effect here: {}; results do not depend on it", join(words, ", ")),
+                   file, "ddl-train --help   # what is shown, tested and saved has options of its own"});
+  }
+  return all;
+}
+
+}  // namespace ddlrun::runtime

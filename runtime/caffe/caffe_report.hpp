@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What is found in Caffe's files while they are read: mistakes, which stop a run, and notes, which do not.
+#pragma once
+
+#include "base/error.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+struct CaffeReport {
+  std::vector<Message> mistakes;
+  std::vector<Message> notes;
+  std::map<std::string, int> unused;  // fields that change no result, and how often they are set
+
+  // Nobody reads more than a hundred mistakes, and a hostile file would make millions.
+  bool full() const { return mistakes.size() >= 100; }
+
+  void refuse(std::string where, std::string what, std::string hint);
+  void tell(std::string where, std::string what, std::string hint);
+  // Throws one Error of all mistakes, if there are any.
+  void check() const;
+  // The notes, those of `unused` in one.
+  std::vector<Message> all_notes(const std::string& file) const;
+};
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What --solver and --net FILE.prototxt name, read from the disk.
+#pragma once
+
+#include "runtime/caffe/caffe_net.hpp"
+#include "runtime/caffe/caffe_solver.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+struct CaffeRun {
+  std::optional<CaffeSolver> solver;
+  std::optional<CaffeNet> net;  // nothing: the net is one of --net's other kinds
+  std::vector<Message> notes;
+};
+
+bool is_prototxt(const std::string& name);
+
+// `solver_file`: "" for none. `net_file`: a prototxt that takes the place of the solver's net; "": the
+// solver's. `with_net` false: the solver alone is read. A net that the solver names is looked for as Caffe
+// does, from the working folder, and then beside the solver. Throws one Error(request) with all mistakes of
+// all files.
+CaffeRun read_caffe_run(const std::string& solver_file, const std::string& net_file, bool with_net = true);
+
+}  // namespace ddlrun::runtime

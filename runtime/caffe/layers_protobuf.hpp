@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// One layer of Caffe's at a time: what kind it is, and what it computes.
+#pragma once
+
+#include "runtime/caffe/caffe_data.hpp"
+#include "runtime/caffe/prototxt_protobuf.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+// A layer as today's Caffe writes it, and where it is written.
+struct PlacedLayer {
+  caffe_files::LayerParameter parameter;
+  PrototxtPlace place;
+  std::string owner;  // "layer conv1: ", for messages
+
+  PlacedLayer(caffe_files::LayerParameter layer, PrototxtPlace where);
+};
+
+enum class LayerRole {
+  compute,   // has a LayerKind
+  data,      // gives images and labels
+  alias,     // Split, Flatten: the same values
+  scale,     // the affine part of the batch norm before it
+  softmax,   // probabilities: only looked at
+  loss,      // SoftmaxWithLoss
+  accuracy,  // looked at in tests
+  silence,   // nothing
+  refused,   // known to Caffe only
+};
+
+// Tells an unknown type, and one that is only Caffe's.
+LayerRole find_role(const PlacedLayer& layer, CaffeReport& report);
+
+// Takes out what belongs to layers of another type, which Caffe does not look at either.
+void drop_foreign_fields(PlacedLayer& layer, CaffeReport& report);
+
+// Of a layer that computes, without name and inputs.
+Layer read_computing_layer(const PlacedLayer& layer, CaffeReport& report);
+// Makes `norm` the batch norm that is scaled by `scale`.
+void add_scale(const PlacedLayer& scale, Layer& norm, CaffeReport& report);
+// Losses: what makes another loss than the mean over the batch is refused.
+void check_loss(const PlacedLayer& loss, CaffeReport& report);
+CaffeData read_data_layer(const PlacedLayer& layer, CaffeReport& report);
+
+Filler read_filler(const caffe_files::FillerParameter& filler, const PrototxtPlace& place,
+                   const std::string& owner, std::size_t fan_out, CaffeReport& report);
+
+// The layers of a net in today's form: old ones are upgraded as Caffe does.
+std::vector<PlacedLayer> list_layers(const caffe_files::NetParameter& net, const PrototxtPlace& place,
+                                     CaffeReport& report);
+
+}  // namespace ddlrun::runtime

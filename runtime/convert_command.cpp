@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/convert_command.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "runtime/data/data_options.hpp"
+#include "runtime/data/data_place.hpp"
+#include "runtime/data/datum.hpp"
+#include "runtime/data/lmdb_source.hpp"
+#include "runtime/options.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+
+namespace ddlrun::runtime {
+namespace {
+
+constexpr const char* convert_name = "ddl-train convert-data";
+
+struct ConvertOptions {
+  std::string from;
+  std::string to;
+  bool test = false;
+  bool help = false;
+  DataRequest request;
+};
+
+std::vector<Option> make_convert_table(ConvertOptions& options) {
+  static const std::array<std::string, 2> parts{"train", "test"};
+  DataRequest& request = options.request;
+  return {
+      {"--part", "WHICH", "train or test, where FROM holds both (default train)",
+       [&](const std::string& v) { options.test = parse_choice("--part", v, parts) == 1; }},
+      {"--resize", "N|HxW", "height and width of decoded images",
+       [&](const std::string& v) { request.resize = parse_sides("--resize", v); }},
+      {"--channels", "N", "1 grey, 3 colours (default: as the first images are)",
+       [&](const std::string& v) { request.channels = parse_count("--channels", v, 1, 3) == 1 ? 1 : 3; }},
+      {"--help", "", "this text", [&](const std::string&) { options.help = true; }},
+  };
+}
+
+std::string render_convert_help() {
+  ConvertOptions unused;
+  return "usage: ddl-train convert-data FROM TO [OPTIONS]\n\n"
+         "Writes the images of FROM (all that ddl-train --data reads) as the LMDB TO, a new folder: records\n"
+         "as Caffe's convert_mnist_data and convert_imageset write them.\n" +
+         render_options(make_convert_table(unused));
+}
+
+ConvertOptions parse_convert(const std::vector<std::string>& words) {
+  ConvertOptions options;
+  const std::size_t places = words.size() >= 2 && !words[0].starts_with("--") ? 2 : 0;
+  parse_options(convert_name, std::span(words).subspan(places), make_convert_table(options));
+  if (options.help) return options;
+  if (places == 0 || words[1].starts_with("--")) {
+    throw Error(ErrorKind::usage, {"two places are needed: the images, and the LMDB to be made of them",
+                                   "command line", "ddl-train convert-data FROM TO"});
+  }
+  options.from = words[0];
+  options.to = words[1];
+  return options;
+}
+
+// Read one by one: the set need not fit into memory.
+std::size_t write_lmdb(const ImageSource& images, const std::string& folder) {
+  if (images.pixels() != PixelKind::bytes) {
+    throw Error(ErrorKind::request, {"the images are floats already, as Caffe's float_data", images.name(0),
+                                     "ddl-train --data with these images as they are"});
+  }
+  const std::size_t bytes = images.image_bytes();
+  constexpr std::size_t room = 8192;  // a record's share of pages and keys
+  LmdbWriter writer(folder, (bytes + room) * images.count() * 2 + (std::size_t{16} << 20U));
+  std::vector<std::uint8_t> pixels(bytes);
+  for (std::size_t i = 0; i < images.count(); ++i) {
+    images.read(i, std::as_writable_bytes(std::span(pixels)));
+    writer.put(fmt::format("{:08}", i), render_datum(images.shape(), pixels, images.label(i)));
+  }
+  writer.finish();
+  return images.count();
+}
+
+void convert(ConvertOptions options) {
+  options.request.train = options.from;
+  options.request.memory = 0;
+  const PartPlace place = require_part(options.from, options.test);
+  std::vector<std::string> names;
+  const SourcePtr images = open_part(place, options.request, names);
+  const std::size_t count = write_lmdb(*images, options.to);
+  const Shape shape = images->shape();
+  fmt::print("{}: {} images of {}x{}x{} from {} ({})\n", printable(options.to), count, shape.channels,
+             shape.height, shape.width, printable(options.from), name_of(place.kind));
+}
+
+}  // namespace
+
+int run_convert_command(const std::vector<std::string>& words) {
+  try {
+    ConvertOptions options = parse_convert(words);
+    if (options.help) {
+      fmt::print("{}", render_convert_help());
+      return 0;
+    }
+    convert(std::move(options));
+    return 0;
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}", render_error(convert_name, error.message()));
+    return exit_code(error.kind());
+  }
+}
+
+}  // namespace ddlrun::runtime

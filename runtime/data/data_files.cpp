@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// The parts of data_place.hpp and dataset.hpp that read files.
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "runtime/data/cifar.hpp"
+#include "runtime/data/data_place.hpp"
+#include "runtime/data/dataset.hpp"
+#include "runtime/data/file_source.hpp"
+#include "runtime/data/gzip.hpp"
+#include "runtime/data/lmdb_source.hpp"
+#include "runtime/data/synthetic.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdlib>
+
+namespace ddlrun::runtime {
+namespace {
+
+constexpr const char* debian_set = "/usr/share/datasets/fashion-mnist";
+constexpr const char* installed_subset = "share/ddlrun/data/fashion-mnist-subset";
+constexpr const char* source_subset = "tests/data/fashion-mnist-subset";
+
+bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+std::string require_file(const std::string& directory, const std::string& part, const std::string& kind) {
+  std::string path = find_idx_file(directory, part, kind);
+  if (!path.empty()) return path;
+  throw Error(ErrorKind::request,
+              {fmt::format("{}-{}-{}-ubyte[.gz] is missing; a data directory holds 4 such files", part, kind,
+                           kind == "images" ? "idx3" : "idx1"),
+               printable(directory), "ls " + quote_shell(directory)});
+}
+
+ImageSet load_idx(const PartPlace& place) {
+  const std::string part = place.test ? "t10k" : "train";
+  const std::string images = require_file(place.path, part, "images");
+  const std::string labels = require_file(place.path, part, "labels");
+  return make_image_set(read_data_file(images), read_data_file(labels), images, labels);
+}
+
+ImageSet load_cifar(const PartPlace& place) {
+  ImageSet set;
+  const bool ten = place.kind == DataKind::cifar10;
+  const CifarKind kind = ten ? CifarKind::ten : CifarKind::hundred;
+  std::vector<std::string> names{place.test ? "test.bin" : "train.bin"};
+  if (ten && place.test) names = {"test_batch.bin"};
+  if (ten && !place.test) {
+    names.clear();
+    for (int i = 1; i <= 5; ++i) {  // a part of them will do
+      std::string name = fmt::format("data_batch_{}.bin", i);
+      if (exists(place.path + "/" + name)) names.push_back(std::move(name));
+    }
+  }
+  for (const std::string& name : names) {
+    const std::string path = place.path + "/" + name;
+    append_cifar(read_data_file(path), kind, path, set);
+  }
+  return set;
+}
+
+// Names are meant from the list's own folder; as Caffe does, from the working folder where nothing is there.
+FileList read_list(const std::string& path, const DataRequest& request) {
+  const std::vector<std::uint8_t> bytes = read_data_file(path);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!request.root.empty()) return parse_file_list(text, path, request.root);
+  const std::size_t slash = path.rfind('/');
+  FileList beside = parse_file_list(text, path, slash == std::string::npos ? "" : path.substr(0, slash));
+  if (exists(beside.path(0)) || !exists(std::string(beside.name(0)))) return beside;
+  return parse_file_list(text, path, "");
+}
+
+bool holds_data(const std::string& directory) { return !find_idx_file(directory, "train", "images").empty(); }
+
+// Beside the program: PREFIX/bin/ddl-train has PREFIX/share; a build tree has the source tree above it.
+std::string find_subset() {
+  std::array<char, PATH_MAX> buffer{};
+  const ssize_t length = readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
+  if (length <= 0) return "";
+  std::string base(buffer.data(), static_cast<std::size_t>(length));
+  for (int up = 0; up < 5 && !base.empty(); ++up) {
+    base.resize(base.rfind('/') == std::string::npos ? 0 : base.rfind('/'));
+    for (const char* place : {installed_subset, source_subset}) {
+      if (holds_data(base + "/" + place)) return base + "/" + place;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string find_idx_file(const std::string& folder, const std::string& part, const std::string& kind) {
+  for (const char* separator : {"-", "."}) {
+    for (const char* suffix : {"", ".gz"}) {
+      std::string path = fmt::format("{}/{}-{}{}{}-ubyte{}", folder, part, kind, separator,
+                                     kind == "images" ? "idx3" : "idx1", suffix);
+      if (exists(path)) return path;
+    }
+  }
+  return "";
+}
+
+SourcePtr open_part(const PartPlace& place, const DataRequest& request, std::vector<std::string>& classes) {
+  switch (place.kind) {
+    case DataKind::idx:
+      return make_memory_source(load_idx(place), place.path);
+    case DataKind::cifar10:
+    case DataKind::cifar100:
+      return make_memory_source(load_cifar(place), place.path);
+    case DataKind::synthetic:
+      return make_memory_source(draw_synthetic(place.path, place.test), place.path);
+    case DataKind::lmdb:
+      return keep_if_small(open_lmdb(place.path, request), request.memory);
+    case DataKind::list:
+      return keep_if_small(make_file_source(read_list(place.path, request), request), request.memory);
+    case DataKind::folders: {
+      FileList list = scan_class_folders(place.path, classes);
+      classes = list.classes;
+      return keep_if_small(make_file_source(std::move(list), request), request.memory);
+    }
+  }
+  return nullptr;
+}
+
+DataPlace find_data(const std::string& asked) {
+  if (!asked.empty()) return {asked, "--data"};
+  const char* variable = std::getenv("DDLRUN_DATA");  // NOLINT(concurrency-mt-unsafe): before any thread
+  if (variable != nullptr && *variable != '\0') return {variable, "DDLRUN_DATA"};
+  if (holds_data(debian_set)) return {debian_set, "Debian's dataset-fashion-mnist"};
+  const std::string subset = find_subset();
+  if (!subset.empty()) return {subset, "the 1,000-image subset that comes with ddlrun"};
+  throw Error(
+      ErrorKind::request,
+      {"no images found: --data and DDLRUN_DATA are not set, and neither of the 2 usual places has them",
+       fmt::format("{} and PREFIX/{}", debian_set, installed_subset),
+       "apt-get install dataset-fashion-mnist"});
+}
+
+}  // namespace ddlrun::runtime

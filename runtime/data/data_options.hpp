@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// The words of options about images. Each throws Error(usage).
+#pragma once
+
+#include "runtime/data/data_request.hpp"
+
+#include <string>
+
+namespace ddlrun::runtime {
+
+// "256" or "256x320": height, then width.
+Sides parse_sides(const std::string& option, const std::string& text);
+// "127.5", "104,117,123", or the name of Caffe's mean file.
+void parse_mean(const std::string& option, const std::string& text, DataRequest& request);
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// An image classification set: what is trained on, what is tested, and what happens to images on their way.
+#pragma once
+
+#include "runtime/data/data_request.hpp"
+#include "runtime/data/image_source.hpp"
+#include "runtime/data/moments.hpp"
+#include "runtime/data/sharding.hpp"
+#include "runtime/data/transform.hpp"
+#include "runtime/nets/net.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+struct Dataset {
+  std::string directory;  // as it was asked for
+  std::string kind;       // what it turned out to be: "MNIST's IDX files"
+  SourcePtr train_images;
+  SourcePtr test_images;
+  Transform transform;  // Loader: random for training, the middle for testing
+  int classes = 0;
+  std::vector<Moments> moments;    // that the transform is made of; empty: the user said mean and scale
+  std::optional<DataSplit> split;  // by --data-split; nothing: all ranks have the same images
+  std::uint64_t split_hash = 0;    // of all parts
+
+  // What a net gets.
+  Shape input() const { return transform.output(train_images->shape()); }
+};
+
+// Mean 0 and deviation 1.
+void set_moments(Transform& transform, std::span<const Moments> moments);
+
+// For one rank of many. Throws as Shares.
+Shares share_out(const Dataset& data, std::size_t global_batch, std::uint64_t seed, std::size_t rank,
+                 std::size_t ranks);
+
+// Pure: two IDX files' bytes -> a set. Throws Error(request) if they do not belong together.
+ImageSet make_image_set(std::span<const std::uint8_t> images, std::span<const std::uint8_t> labels,
+                        const std::string& images_name, const std::string& labels_name);
+// Counts classes, checks that both parts have the same images, measures mean and deviation.
+Dataset make_dataset(ImageSet train, ImageSet test, std::string directory);
+
+// Looks at what is there, and opens it. Throws Error(request).
+Dataset load_dataset(const DataRequest& request);
+Dataset load_dataset(const std::string& directory);
+
+// Where to look: `asked` if given; else DDLRUN_DATA; else Debian's Fashion-MNIST; else the subset that comes
+// with ddlrun. Throws Error(request) if there is none.
+struct DataPlace {
+  std::string directory;
+  std::string reason;  // for the user: "--data", "DDLRUN_DATA", ...
+};
+DataPlace find_data(const std::string& asked);
+
+// Equal for equal contents: what the ranks compare before they start. Of images that stay on the disk: names,
+// sizes, labels, and the contents of some.
+std::uint64_t fingerprint(const Dataset& data);
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/data/file_list.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "runtime/hash.hpp"
+#include "runtime/nets/net.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <span>
+
+namespace ddlrun::runtime {
+namespace {
+
+namespace files = std::filesystem;
+
+constexpr std::size_t most_list_mistakes = 10;
+constexpr std::uint64_t largest_label = UINT16_MAX;
+
+bool has_image_name(const std::string& name) {
+  static const std::array<std::string_view, 6> endings{".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".pnm"};
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos || name.front() == '.') return false;
+  std::string ending = name.substr(dot);
+  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return std::find(endings.begin(), endings.end(), ending) != endings.end();
+}
+
+// Names in order; none where the folder cannot be read.
+std::vector<std::string> names_in(const std::string& folder, bool folders) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (files::directory_iterator at(folder, ignored), end; at != end; at.increment(ignored)) {
+    const std::string name = at->path().filename().string();
+    if (folders ? at->is_directory(ignored) && name.front() != '.' : has_image_name(name))
+      names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool holds_images(const std::string& folder) {
+  std::error_code ignored;
+  for (files::directory_iterator at(folder, ignored), end; at != end; at.increment(ignored)) {
+    if (has_image_name(at->path().filename().string())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void FileList::add(std::string_view name, Label label) {
+  names_ += name;
+  ends_.push_back(names_.size());
+  labels_.push_back(label);
+}
+
+std::string_view FileList::name(std::size_t index) const {
+  const std::size_t begin = index == 0 ? 0 : ends_[index - 1];
+  return std::string_view(names_).substr(begin, ends_[index] - begin);
+}
+
+std::string FileList::path(std::size_t index) const {
+  const std::string_view own = name(index);
+  return own.starts_with('/') || folder_.empty() ? std::string(own) : fmt::format("{}/{}", folder_, own);
+}
+
+std::uint64_t FileList::fingerprint() const {
+  std::uint64_t hash = hash_bytes(std::as_bytes(std::span(names_.data(), names_.size())));
+  hash = hash_bytes(std::as_bytes(std::span(ends_)), hash);
+  return hash_bytes(std::as_bytes(std::span(labels_)), hash);
+}
+
+FileList parse_file_list(std::string_view text, const std::string& name, const std::string& folder) {
+  FileList list(folder);
+  std::vector<Message> mistakes;
+  std::size_t number = 0;
+  while (!text.empty() && mistakes.size() < most_list_mistakes) {
+    ++number;
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trim(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty()) continue;
+    const std::size_t blank = line.find_last_of(" \t");
+    const auto label = blank == std::string_view::npos
+                           ? std::nullopt
+                           : parse_unsigned(line.substr(blank + 1), largest_label);
+    if (label) {
+      list.add(trim(line.substr(0, blank)), static_cast<Label>(*label));
+    } else {
+      mistakes.push_back({fmt::format("\"{}\" does not end with a blank and a class of 0 to {}",
+                                      printable(line, 60), largest_label),
+                          fmt::format("{}:{}", printable(name), number), "a line like: cats/1.jpg 3"});
+    }
+  }
+  if (list.count() == 0 && mistakes.empty())
+    mistakes.push_back({"the list names no images", printable(name), "a line like: cats/1.jpg 3"});
+  if (!mistakes.empty()) throw join_mistakes(mistakes);
+  return list;
+}
+
+std::vector<std::string> find_class_folders(const std::string& folder) {
+  std::vector<std::string> classes = names_in(folder, true);
+  std::erase_if(classes, [&](const std::string& name) { return !holds_images(folder + "/" + name); });
+  return classes;
+}
+
+FileList scan_class_folders(const std::string& folder, const std::vector<std::string>& classes) {
+  FileList list(folder);
+  const std::vector<std::string> found = find_class_folders(folder);
+  list.classes = classes.empty() ? found : classes;
+  if (found.empty() || list.classes.size() > largest_label) {
+    throw Error(ErrorKind::request, {fmt::format("{} folders with images are there, 1 to {} can be classes",
+                                                 list.classes.size(), largest_label),
+                                     printable(folder), "ls " + quote_shell(folder)});
+  }
+  for (const std::string& name : found) {
+    const auto at = std::lower_bound(list.classes.begin(), list.classes.end(), name);
+    if (at == list.classes.end() || *at != name) {
+      throw Error(ErrorKind::request, {fmt::format("\"{}\" is no class of the training images, which have {}",
+                                                   printable(name), list.classes.size()),
+                                       printable(folder), "ls " + quote_shell(folder)});
+    }
+    for (const std::string& file : names_in(folder + "/" + name, false))
+      list.add(name + "/" + file, static_cast<Label>(at - list.classes.begin()));
+  }
+  return list;
+}
+
+}  // namespace ddlrun::runtime

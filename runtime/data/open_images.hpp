@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// How the ranks of a run come to their images, together.
+#pragma once
+
+#include "runtime/data/dataset.hpp"
+#include "runtime/ranks/communicator.hpp"
+
+#include <string>
+
+namespace ddlrun::runtime {
+
+struct OpenedImages {
+  Dataset data;
+  std::string reason;  // "--data, MNIST's IDX files"
+};
+
+// Collective. `request.train` as --data gave it: "" to search. Throws AgreedError, also if ranks that should
+// see the same images do not.
+OpenedImages open_images(DataRequest request, Communicator& ranks);
+
+// "images: node1 30,000 + 5,000 for 2 ranks; node2 ...": one line about the parts, "" without any.
+std::string render_parts(const Dataset& data);
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/data/sharding.hpp"
+
+#include "base/error.hpp"
+#include "runtime/random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace ddlrun::runtime {
+
+std::vector<std::uint32_t> epoch_permutation(std::size_t images, std::uint64_t seed, std::uint64_t epoch) {
+  std::vector<std::uint32_t> order(images);
+  std::iota(order.begin(), order.end(), 0U);
+  Random random(mix_seed(seed, 1'000'000 + epoch));
+  for (std::size_t i = images; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  return order;
+}
+
+std::size_t local_batch(std::size_t global_batch, std::size_t ranks, std::size_t images) {
+  if (global_batch == 0 || global_batch % ranks != 0) {
+    const std::size_t below = global_batch - global_batch % ranks;
+    const std::string legal =
+        below == 0 ? fmt::format("{}", ranks) : fmt::format("{} or {}", below, below + ranks);
+    throw Error(ErrorKind::usage,
+                {fmt::format("a global batch of {} cannot be divided by {} ranks; the nearest that can: {}",
+                             global_batch, ranks, legal),
+                 "--global-batch", fmt::format("--global-batch {}", below == 0 ? ranks : below)});
+  }
+  if (global_batch > images) {
+    const std::size_t most = images - images % ranks;
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("a global batch of {} is more than the {} training images", global_batch, images),
+         fmt::format("{} ranks of {} images each", ranks, global_batch / ranks),
+         most == 0 ? fmt::format("mpirun -n {} ddl-train", images) : fmt::format("--global-batch {}", most)});
+  }
+  return global_batch / ranks;
+}
+
+std::size_t steps_per_epoch(std::size_t images, std::size_t global_batch) { return images / global_batch; }
+
+std::span<const std::uint32_t> step_slice(std::span<const std::uint32_t> permutation,
+                                          std::size_t step_in_epoch, std::size_t global_batch,
+                                          std::size_t rank, std::size_t ranks) {
+  const std::size_t local = global_batch / ranks;
+  return permutation.subspan(step_in_epoch * global_batch + rank * local, local);
+}
+
+Range even_share(std::size_t count, std::size_t rank, std::size_t ranks) {
+  const std::size_t base = count / ranks;
+  const std::size_t rest = count % ranks;
+  const std::size_t begin = rank * base + (rank < rest ? rank : rest);
+  return {begin, begin + base + (rank < rest ? 1 : 0)};
+}
+
+Shares::Shares(DataSplit split, std::size_t global_batch, std::uint64_t seed)
+    : split_(std::move(split)), global_batch_(global_batch), seed_(seed) {
+  std::size_t ranks = 0;
+  for (const DataPart& part : split_.parts) ranks += part.ranks;
+  local_ = ddlrun::runtime::local_batch(global_batch, ranks, train_images());
+  steps_ = SIZE_MAX;
+  for (const DataPart& part : split_.parts) {
+    steps_ = std::min(steps_, part.train_images / (local_ * part.ranks));
+    if (steps_ > 0) continue;
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("this part has {} training images, and {} ranks of {} images each need {} a step",
+                     part.train_images, part.ranks, local_, local_ * part.ranks),
+         part.name, fmt::format("--global-batch {}", part.train_images / part.ranks * ranks)});
+  }
+}
+
+std::size_t Shares::train_images() const {
+  std::size_t count = 0;
+  for (const DataPart& part : split_.parts) count += part.train_images;
+  return count;
+}
+
+std::size_t Shares::test_images() const {
+  std::size_t count = 0;
+  for (const DataPart& part : split_.parts) count += part.test_images;
+  return count;
+}
+
+std::size_t Shares::left_out() const { return train_images() - steps_ * global_batch_; }
+
+std::span<const std::uint32_t> Shares::step(std::size_t epoch, std::size_t step_in_epoch) {
+  if (epoch != ordered_epoch_) {
+    order_ = epoch_permutation(mine().train_images, seed_, epoch);
+    ordered_epoch_ = epoch;
+  }
+  const std::size_t ranks = mine().ranks;
+  return step_slice(order_, step_in_epoch, local_ * ranks, split_.rank_in_part, ranks);
+}
+
+Range Shares::test_range() const { return even_share(mine().test_images, split_.rank_in_part, mine().ranks); }
+
+}  // namespace ddlrun::runtime

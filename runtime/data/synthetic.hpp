@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Images made of random numbers, to measure nets without data: synthetic:3x224x224x1000:10000 are 10,000
+// images of 3x224x224 in 1,000 classes. What they show does not fit their labels: nothing can be learnt from
+// them.
+#pragma once
+
+#include "runtime/data/image_source.hpp"
+
+#include <string>
+
+namespace ddlrun::runtime {
+
+bool is_synthetic(const std::string& place);
+
+// One part. Throws Error(usage). A hundredth of the images, at least one, is the test. At most 64 different
+// ones are kept.
+ImageSet draw_synthetic(const std::string& place, bool test);
+// As asked for, also where no image has the last one.
+int synthetic_classes(const std::string& place);
+
+}  // namespace ddlrun::runtime

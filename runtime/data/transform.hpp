@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What happens to an image between its source and the net, in Caffe's order: crop, mirror, (x - mean) *
+// scale. The random part depends on seed, step and image only, so it is the same for any number of ranks and
+// threads and after a resume.
+#pragma once
+
+#include "runtime/data/image_source.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+struct Transform {
+  Sides crop;               // 0: as they are
+  bool mirror = false;      // half of the training images
+  std::vector<float> mean;  // one for all, one a channel, or one a pixel of the uncropped image; empty: 0
+  std::vector<float> scale{1.0F};  // one for all, or one a channel
+
+  // What comes out for images of this shape.
+  Shape output(const Shape& shape) const;
+};
+
+// All mistakes: a crop larger than the images, means or scales of another number. Empty: it fits.
+std::vector<Message> check_transform(const Transform& transform, const Shape& shape);
+
+// How one image is cut and turned.
+struct View {
+  int top = 0;
+  int left = 0;
+  bool mirrored = false;
+  bool operator==(const View&) const = default;
+};
+// Training: anywhere, mirrored or not. Testing: the middle, as it is.
+View draw_view(const Transform& transform, const Shape& shape, std::uint64_t seed, std::uint64_t step,
+               std::uint64_t image);
+View middle_view(const Transform& transform, const Shape& shape);
+
+// `image`: plane after plane, of `shape`, bytes or floats. `out`: transform.output(shape).count() floats.
+void apply_transform(const Transform& transform, const View& view, const Shape& shape,
+                     std::span<const std::uint8_t> image, std::span<float> out);
+void apply_transform(const Transform& transform, const View& view, const Shape& shape,
+                     std::span<const float> image, std::span<float> out);
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Spans for the layers of a net. The names are here because they must outlive the sink's use of them.
+#pragma once
+
+#include "runtime/nets/net.hpp"
+#include "runtime/seeing/trace.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+struct LayerTrace {
+  TraceSink* sink = nullptr;          // never null where an engine sees it
+  std::vector<std::string> forward;   // by layer: "conv1 forward"
+  std::vector<std::string> backward;  // by layer
+
+  // From `begin` until now, which it returns. A layer without steps of its own leaves no span.
+  TraceClock::time_point tell_span(const std::string& name, TraceClock::time_point begin) const {
+    const auto end = TraceClock::now();
+    if (end - begin > std::chrono::microseconds(1)) sink->span(TraceLane::compute, name, begin, end);
+    return end;
+  }
+};
+
+inline LayerTrace make_layer_trace(TraceSink& sink, const Net& net) {
+  LayerTrace trace{&sink, {}, {}};
+  for (const PlannedLayer& layer : net.layers) {
+    trace.forward.push_back(layer.name + " forward");
+    trace.backward.push_back(layer.name + " backward");
+  }
+  return trace;
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What ddl-train knows of GPUs: a plug-in that is loaded only when one is asked for, so that ddl-train itself
+// starts on nodes without any CUDA library. Plug-in and program come from the same build.
+#pragma once
+
+#include "runtime/engine/engine.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace ddlrun::runtime {
+
+struct GpuOptions {
+  int device = 0;                             // among those that CUDA_VISIBLE_DEVICES leaves
+  bool tensor_float = false;                  // TF32: faster, 10 bits of mantissa in products
+  std::size_t largest_kept_bytes = SIZE_MAX;  // --lms: larger activations wait in host memory
+};
+
+// Implemented in the plug-in.
+class GpuPlugin {
+ public:
+  virtual ~GpuPlugin() = default;
+  // Throws Error(request) if there is no driver.
+  virtual int device_count() const = 0;
+  virtual std::string device_name(int device) const = 0;
+  virtual std::string library_versions() const = 0;  // "CUDA 13.0, cuDNN 9.19, NCCL 2.28.9"
+  virtual std::unique_ptr<Engine> make_engine(const Net& net, std::size_t batch, std::span<float> parameters,
+                                              std::span<float> gradients,
+                                              const GpuOptions& options) const = 0;
+};
+
+// Of this build: program and plug-in must have the same.
+std::string gpu_plugin_build();
+
+// Loaded once. Throws Error(request): not installed, from another build, a CUDA library missing (with the
+// loader's words), no driver, no GPU, no GPU `options.device`.
+const GpuPlugin& load_gpu_plugin();
+void require_gpu(const GpuPlugin& plugin, int device);
+
+}  // namespace ddlrun::runtime

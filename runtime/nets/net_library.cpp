@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/nets/net_library.hpp"
+
+#include "base/text.hpp"
+#include "runtime/nets/net.hpp"
+#include "runtime/nets/net_yaml.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::runtime {
+
+std::vector<std::string> net_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, text] : builtin_nets()) names.push_back(name);
+  return names;
+}
+
+Net build_net(std::string_view name, Shape input, int classes) {
+  for (const auto& [known, text] : builtin_nets()) {
+    if (known == name) return plan_net(parse_net_yaml(text, "nets/" + known + ".yaml"), input, classes);
+  }
+  const std::vector<std::string> names = net_names();
+  throw Error(ErrorKind::usage,
+              {fmt::format("there is no net '{}'; the nets are {}", printable(name), join(names, ", ")),
+               "--net", "ddl-train --net " + closest_match(name, names).value_or("lenet5")});
+}
+
+}  // namespace ddlrun::runtime

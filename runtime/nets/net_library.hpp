@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The nets that are part of the program: library/*.yaml, by their names. build_net() reads them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+// Name and YAML text, by name.
+std::vector<std::pair<std::string, std::string_view>> builtin_nets();
+
+}  // namespace ddlrun::runtime

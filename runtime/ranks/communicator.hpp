@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// What the trainer needs from a group of ranks. Implemented with libddl (ddl_communicator.hpp), with threads
+// of one process for tests (thread_communicator.hpp), and for a single rank (below). All calls are collective
+// and made by one thread at a time.
+#pragma once
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  // Among the ranks of this host.
+  virtual int local_rank() const = 0;
+  virtual int local_size() const = 0;
+  // Zeroed memory that lives as long as this; sums of it are fastest. All ranks ask for the same.
+  virtual std::span<float> allocate(std::size_t count) = 0;
+  // The same, but one for all ranks of the host.
+  virtual std::span<float> allocate_for_host(std::size_t count) = 0;
+  // The element-wise sum over all ranks, with the same bits on all of them. `in` and `out` do not overlap.
+  virtual void all_reduce_sum(std::span<const float> in, std::span<float> out) = 0;
+  // In place.
+  virtual void all_reduce_sum(std::span<float> data) = 0;
+  // The same sums, used once a host: `use` gets blocks of this rank's share of the elements, and the shares
+  // of the host's ranks are all of them. Returns when all of the host are done; `data` is then undefined.
+  using UseSums = std::function<void(std::size_t first, std::span<const float> sums)>;
+  virtual void sum_for_host(std::span<float> data, const UseSums& use) = 0;
+  // Whether an element's sum has the same bits in whatever vector it travels.
+  virtual bool sums_ignore_cuts() const { return true; }
+  // Rank 0's values on all ranks.
+  virtual void broadcast(std::span<float> data) = 0;
+  // One text from each rank, in rank order, on all ranks.
+  virtual std::vector<std::string> gather_all(const std::string& mine) = 0;
+  // What this rank is at, a number of the program's own, for those that wait for it. From any thread.
+  virtual void show_state(std::uint64_t state) { static_cast<void>(state); }
+};
+
+// A group of one.
+class SelfCommunicator : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  int local_rank() const override { return 0; }
+  int local_size() const override { return 1; }
+  std::span<float> allocate(std::size_t count) override { return memory_.emplace_back(count, 0.0F); }
+  std::span<float> allocate_for_host(std::size_t count) override { return allocate(count); }
+  void sum_for_host(std::span<float> data, const UseSums& use) override { use(0, data); }
+  void all_reduce_sum(std::span<float>) override {}
+  void all_reduce_sum(std::span<const float> in, std::span<float> out) override {
+    std::copy(in.begin(), in.end(), out.begin());
+  }
+  void broadcast(std::span<float>) override {}
+  std::vector<std::string> gather_all(const std::string& mine) override { return {mine}; }
+
+ private:
+  std::deque<std::vector<float>> memory_;
+};
+
+// An error that all ranks know of and throw together, so rank 0 may print it and all may end in order.
+class AgreedError : public Error {
+ public:
+  using Error::Error;
+};
+
+// "rank 3 h2"
+std::string rank_name(const Communicator& ranks);
+
+// Runs `work` on each rank. If it throws an Error on some, all throw an AgreedError: that of the lowest rank,
+// with its name in front unless all ranks failed in the same way.
+void run_agreed(Communicator& ranks, const std::function<void()>& work);
+
+// Throws an AgreedError that names the ranks whose text differs from rank 0's.
+void require_equal(Communicator& ranks, const std::string& mine, ErrorKind kind, const std::string& what,
+                   const std::string& hint);
+
+}  // namespace ddlrun::runtime

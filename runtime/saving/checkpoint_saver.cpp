@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/saving/checkpoint_saver.hpp"
+
+#include "base/text.hpp"
+#include "runtime/hash.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace ddlrun::runtime {
+namespace {
+
+// The newest of a folder, or exactly that file.
+std::optional<FoundCheckpoint> find_start(const CheckpointDisk& disk, const std::string& from) {
+  if (disk.size(from)) return FoundCheckpoint{from, verify_checkpoint(disk, from), {}};
+  return find_checkpoint(disk, from);
+}
+
+std::optional<Resumption> read_start(const std::string& from, const Net& net, const TrainPlan& run,
+                                     const RunIdentity& identity, const CheckpointDisk& disk) {
+  const auto found = find_start(disk, from);
+  if (!found) return std::nullopt;
+  TrainPlan plan = run;
+  plan.schedule.total_steps = total_steps(run, identity.images);
+  check_same_run(found->head.metadata, net, plan, identity, found->path);
+  return Resumption{read_state(disk, found->path, found->head, net, run.rule), found->path, found->passed_over,
+                    find_differences(found->head.metadata, net, plan, identity)};
+}
+
+}  // namespace
+
+CheckpointSaver::CheckpointSaver(const CheckpointPlan& plan, const Net& net, const TrainPlan& run,
+                                 RunIdentity identity, CheckpointDisk& disk, Communicator& ranks,
+                                 TrainObserver& observer, std::function<bool()> stop_wanted)
+    : plan_(plan),
+      net_(net),
+      run_(run),
+      identity_(std::move(identity)),
+      ranks_(ranks),
+      observer_(observer),
+      stop_wanted_(std::move(stop_wanted)),
+      folder_(disk, plan.folder, plan.keep) {
+  run_.schedule.total_steps = total_steps(run, identity_.images);
+  run_agreed(ranks_, [&] {
+    if (ranks_.rank() == 0) folder_.prepare();
+  });
+}
+
+bool CheckpointSaver::due(const TrainPosition& position, bool epoch_done) const {
+  return plan_.every_steps == 0 ? epoch_done : !epoch_done && position.step % plan_.every_steps == 0;
+}
+
+// What differs between ranks must not become what all go on from.
+void CheckpointSaver::require_equal_state(const TrainStateView& state) {
+  std::uint64_t hash = hash_start;
+  hash = hash_bytes(std::as_bytes(state.parameters), hash);
+  for (const auto& part : state.rule_state) hash = hash_bytes(std::as_bytes(part), hash);
+  hash = hash_bytes(std::as_bytes(state.layer_state), hash);
+  require_equal(ranks_, fmt::format("{:016x}", hash), ErrorKind::internal,
+                fmt::format("the ranks differ in what they would save after step {}", state.position.step),
+                "report it with the command line and the MPI version");
+}
+
+void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
+  const auto start = std::chrono::steady_clock::now();
+  const bool writes = ranks_.rank() == 0;
+  require_equal_state(state);
+  CheckpointFolder::Written written{checkpoint_name(state.position.step), 0};
+  CheckpointRecord record{
+      join_path(plan_.folder, written.name), state.position.step, state.position.epoch, 0, 0.0, reason, ""};
+  try {
+    // All wait for the writer here and vote; only then does it become the one to go on from.
+    run_agreed(ranks_, [&] {
+      if (writes) {
+        written = folder_.write(state.position.step, render_run(net_, run_, identity_, state.position),
+                                checkpoint_tensors(net_, run_.rule, state));
+      }
+    });
+    run_agreed(ranks_, [&] {
+      if (writes) folder_.make_latest(written.name);
+    });
+  } catch (const AgreedError& error) {
+    if (reason != SaveReason::due || error.kind() == ErrorKind::internal) throw;
+    record.problem = fmt::format("{}: {}", error.message().where, error.message().what);
+  }
+  record.bytes = written.bytes;
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (writes) observer_.on_checkpoint(record);
+}
+
+std::optional<Resumption> resume_run(const std::string& from, const Net& net, const TrainPlan& run,
+                                     const RunIdentity& identity, const CheckpointDisk& disk,
+                                     Communicator& ranks) {
+  std::optional<Resumption> start;
+  run_agreed(ranks, [&] {
+    if (ranks.rank() == 0) start = read_start(from, net, run, identity, disk);
+  });
+  const std::string position = ranks.gather_all(start ? render_position(start->state.position) : "").front();
+  if (position.empty()) return std::nullopt;
+  if (!start) start.emplace();
+  start->state.position = parse_position(position, from);
+  return start;
+}
+
+}  // namespace ddlrun::runtime

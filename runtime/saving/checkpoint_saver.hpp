@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Checkpoints of a group of ranks: rank 0 writes and reads, every rank votes before `latest` moves.
+#pragma once
+
+#include "runtime/ranks/communicator.hpp"
+#include "runtime/saving/checkpoint.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+struct CheckpointPlan {
+  std::string folder;
+  std::size_t every_steps = 0;  // 0: after each epoch
+  std::size_t keep = 2;
+};
+
+class CheckpointSaver : public TrainSaver {
+ public:
+  // Collective: the folder is made and tried. Throws AgreedError. The references must outlive it; `observer`
+  // hears of each checkpoint on rank 0.
+  CheckpointSaver(const CheckpointPlan& plan, const Net& net, const TrainPlan& run, RunIdentity identity,
+                  CheckpointDisk& disk, Communicator& ranks, TrainObserver& observer,
+                  std::function<bool()> stop_wanted);
+
+  bool stop_wanted() const override { return stop_wanted_(); }
+  bool due(const TrainPosition& position, bool epoch_done) const override;
+  // One that is due but cannot be written is told and passed over, the run goes on; the last of a run must be
+  // written: else AgreedError.
+  void save(const TrainStateView& state, SaveReason reason) override;
+
+ private:
+  void require_equal_state(const TrainStateView& state);
+
+  CheckpointPlan plan_;
+  const Net& net_;
+  TrainPlan run_;
+  RunIdentity identity_;
+  Communicator& ranks_;
+  TrainObserver& observer_;
+  std::function<bool()> stop_wanted_;
+  CheckpointFolder folder_;
+};
+
+// Where to go on, and what to tell about it (on rank 0).
+struct Resumption {
+  TrainState state;
+  std::string path;
+  std::vector<std::string> passed_over;  // newer ones, and why
+  std::vector<std::string> differences;  // to the run before
+};
+// Collective; rank 0 reads. `from`: a checkpoint or a folder of them. Nothing if the folder has none. Throws
+// AgreedError if none can be used.
+std::optional<Resumption> resume_run(const std::string& from, const Net& net, const TrainPlan& run,
+                                     const RunIdentity& identity, const CheckpointDisk& disk,
+                                     Communicator& ranks);
+
+}  // namespace ddlrun::runtime

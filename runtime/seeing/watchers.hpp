@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// All that watches a run, as its command line asks: the person's progress, the files, the timeline, the
+// report of ranks that stay away.
+#pragma once
+
+#include "runtime/ranks/communicator.hpp"
+#include "runtime/seeing/listeners.hpp"
+#include "runtime/seeing/progress.hpp"
+#include "runtime/seeing/stall_report.hpp"
+#include "runtime/seeing/tensorboard.hpp"
+#include "runtime/seeing/timeline.hpp"
+#include "runtime/seeing/whole_file.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ddlrun::runtime {
+
+// Empty paths: not wanted.
+struct WatchPlan {
+  std::string metrics;
+  std::string tensorboard;
+  std::string timeline;
+  std::string results;
+  bool quiet = false;
+  bool resumed = false;
+};
+
+class Watchers {
+ public:
+  // Collective; throws an AgreedError where a file cannot be had. `stalls` may be null.
+  Watchers(const WatchPlan& plan, const RunFacts& facts, Communicator& ranks, StallReport* stalls);
+
+  TrainObserver& observer() { return observers_; }
+  TraceSink* sink() { return traces_ ? &sinks_ : nullptr; }
+  MetricsFile& metrics() { return *metrics_; }
+
+  // Collective. Runs the training and completes all files, also where all ranks end it together with an
+  // error; where one rank fails alone, says how to get at what there is.
+  TrainSummary run(const std::function<TrainSummary()>& train);
+  // With what is known at the end.
+  const RunFacts& facts() const { return facts_; }
+
+ private:
+  void end_timeline();
+  void find_peak_memory();
+  void write_end(const TrainSummary& summary);
+
+  WatchPlan plan_;
+  RunFacts facts_;
+  Communicator& ranks_;
+  bool first_;  // rank 0, which has files of its own
+  bool traces_ = false;
+  std::optional<MetricsFile> metrics_;
+  std::optional<Reporter> reporter_;
+  std::optional<TensorboardFile> tensorboard_;
+  std::optional<WholeFile> results_;
+  std::unique_ptr<Timeline> timeline_;
+  struct History : TrainObserver {
+    void on_epoch(const EpochRecord& record) override { epochs.push_back(record); }
+    std::vector<EpochRecord> epochs;
+  } history_;
+  Observers observers_;
+  TraceSinks sinks_;
+};
+
+}  // namespace ddlrun::runtime

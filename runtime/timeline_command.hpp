@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// `ddl-train timeline FILE.json`: makes one file of the parts that a run has left which did not end in order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+// `words` behind "timeline".
+int run_timeline_command(const std::vector<std::string>& words);
+
+}  // namespace ddlrun::runtime

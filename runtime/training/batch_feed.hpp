@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The training images of this rank, one micro-batch after the other and one ahead, from where a run begins to
+// its last step.
+#pragma once
+
+#include "runtime/data/dataset.hpp"
+#include "runtime/data/loader.hpp"
+#include "runtime/training/records.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ddlrun::runtime {
+
+struct FeedPlan {
+  std::uint64_t seed = 1;
+  std::size_t total_steps = 0;
+  std::size_t parts = 1;  // micro-batches of a step
+  LoaderOptions loading;
+};
+
+class BatchFeed {
+ public:
+  // `data` outlives it.
+  BatchFeed(const Dataset& data, Shares shares, const FeedPlan& plan, const TrainPosition& start);
+
+  // The images of the next micro-batch; valid until the one after.
+  LoadedBatch next();
+
+ private:
+  void begin_ahead();
+
+  Shares shares_;
+  FeedPlan plan_;
+  std::size_t step_;  // of what is ahead
+  std::size_t epoch_;
+  std::size_t step_in_epoch_;
+  std::size_t part_ = 0;
+  Loader loader_;
+};
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The test images, shared out over the ranks.
+#pragma once
+
+#include "runtime/data/dataset.hpp"
+#include "runtime/data/loader.hpp"
+#include "runtime/engine/engine.hpp"
+#include "runtime/ranks/communicator.hpp"
+
+#include <cstddef>
+#include <optional>
+
+namespace ddlrun::runtime {
+
+struct TestResult {
+  double loss = 0.0;      // mean over all test images
+  double accuracy = 0.0;  // share of them that is right
+  bool stop = false;      // some rank wants to
+};
+
+class Evaluation {
+ public:
+  // All that is named outlives it.
+  Evaluation(const Dataset& data, const Shares& shares, Engine& engine, Communicator& ranks,
+             const LoaderOptions& loading);
+
+  // Collective.
+  TestResult run(bool stop_wanted);
+  // The part of a rank without an engine: it hears the others' result.
+  static TestResult watch(Communicator& ranks, const Shares& shares);
+
+ private:
+  LossSum test_mine();
+  static TestResult join(Communicator& ranks, const LossSum& mine, std::size_t count, bool stop_wanted);
+
+  const Dataset& data_;
+  Range range_;        // of this rank's source
+  std::size_t count_;  // of all ranks
+  Engine& engine_;
+  Communicator& ranks_;
+  LoaderOptions loading_;
+  std::optional<Loader> loader_;  // since the first test
+};
+
+}  // namespace ddlrun::runtime

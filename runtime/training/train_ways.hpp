@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// What a plan leaves open is chosen here: where weights are updated, which ways to make sums are tried.
+#pragma once
+
+#include "runtime/training/trainer.hpp"
+
+#include <vector>
+
+namespace ddlrun::runtime {
+
+// The same answer on all ranks.
+bool updates_for_host(const TrainPlan& plan, const Communicator& ranks);
+std::vector<SumWay> choose_ways(const TrainPlan& plan, const Net& net, const Communicator& ranks);
+
+}  // namespace ddlrun::runtime

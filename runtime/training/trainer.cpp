@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/training/trainer.hpp"
+
+#include "runtime/hash.hpp"
+#include "runtime/training/batch_feed.hpp"
+#include "runtime/training/evaluation.hpp"
+#include "runtime/training/finite.hpp"
+#include "runtime/training/refusals.hpp"
+#include "runtime/training/train_ways.hpp"
+#include "runtime/training/way_tuner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace ddlrun::runtime {
+namespace {
+
+using Clock = TraceClock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Trainer {
+ public:
+  Trainer(const TrainPlan& plan, const Net& net, const Dataset& data, Communicator& ranks,
+          const EngineFactory& make_engine, TrainObserver& observer, TrainSaver& saver,
+          const TrainState* start, const TrainTrace* trace)
+      : plan_(filled(plan, data)),
+        net_(net),
+        ranks_(ranks),
+        observer_(observer),
+        saver_(saver),
+        trace_(trace),
+        rank_(static_cast<std::size_t>(ranks.rank())),
+        size_(static_cast<std::size_t>(ranks.size())),
+        shares_(share_out(data, plan_.global_batch, plan_.seed, rank_, size_)),
+        position_(start == nullptr ? TrainPosition{} : start->position),
+        weights_(net, plan_.rule, ranks, updates_for_host(plan_, ranks)),
+        sums_(net, ranks, weights_, plan_.rule, trace == nullptr ? nullptr : &trace->sums),
+        tuner_(choose_ways(plan_, net, ranks)),
+        engine_(make_engine(net, shares_.local_batch() / plan_.accumulate, weights_.parameters(),
+                            sums_.gradients())),
+        evaluation_(data, shares_, *engine_, ranks, loading()),
+        feed_(data, shares_, {plan_.seed, plan_.schedule.total_steps, plan_.accumulate, loading()},
+              position_) {
+    weights_.start(plan_.seed, start);
+    if (start != nullptr)
+      std::copy(start->layer_state.begin(), start->layer_state.end(), engine_->state().begin());
+    if (net_.state_count > 0) ranks_.broadcast(engine_->state());
+    sums_.use(tuner_.way());
+    engine_->tell_gradients([this](std::size_t from) { sums_.gradients_final(from); });
+    if (trace != nullptr) engine_->trace(&trace->layers);
+  }
+
+  TrainSummary run() {
+    TrainSummary summary;
+    summary.total_steps = plan_.schedule.total_steps;
+    summary.first_step = position_.step;
+    observer_.on_start(summary.total_steps, position_.step);
+    while (!summary.stopped &&
+           (position_.step < summary.total_steps || position_.tested_step != position_.step))
+      run_epoch(summary);
+    summary.weights_hash = check_weights();
+    summary.last = position_.last;
+    summary.steps = position_.step;
+    summary.sums = size_ == 1 ? "none, one rank" : sums_.describe();
+    const auto images = static_cast<double>((position_.step - summary.first_step) * plan_.global_batch);
+    summary.images_per_second = images / std::max(summary.train_seconds, 1e-9);
+    return summary;
+  }
+
+ private:
+  static TrainPlan filled(TrainPlan plan, const Dataset& data) {
+    plan.schedule.total_steps = total_steps(plan, data.train_images->count());
+    return plan;
+  }
+  LoaderOptions loading() const { return {plan_.data_threads, sink()}; }
+  TraceSink* sink() const { return trace_ == nullptr ? nullptr : trace_->layers.sink; }
+  void tell_span(TraceLane lane, std::string TrainTrace::*name, Clock::time_point begin) const {
+    if (trace_ != nullptr) sink()->span(lane, trace_->*name, begin, Clock::now());
+  }
+
+  // What is left of the epoch that the run is in, and its test.
+  void run_epoch(TrainSummary& summary) {
+    double seconds = 0.0;
+    while (position_.step_in_epoch < shares_.steps_per_epoch() &&
+           position_.step < plan_.schedule.total_steps) {
+      const auto start = Clock::now();
+      const StepRecord done = run_step();
+      seconds += seconds_since(start);
+      add_times(summary, done);
+      observer_.on_step(done);
+      if (position_.step == plan_.schedule.total_steps) break;  // to be saved with its test
+      summary.stopped = sums_.total(stop_total) != 0.0;
+      if (summary.stopped || saver_.due(position_, false))
+        save(summary.stopped ? SaveReason::stop : SaveReason::due);
+      if (summary.stopped) break;
+      if (test_is_due()) test_between();
+    }
+    summary.train_seconds += seconds;
+    if (!summary.stopped) end_epoch(summary, seconds);
+  }
+
+  static void add_times(TrainSummary& summary, const StepRecord& done) {
+    summary.comm_seconds += done.comm_seconds;
+    summary.input_seconds += done.input_seconds;
+    summary.compute_seconds += done.compute_seconds;
+    summary.sum_seconds += done.sum_seconds;
+  }
+
+  void end_epoch(TrainSummary& summary, double seconds) {
+    const auto steps = static_cast<double>(std::max<std::size_t>(position_.step_in_epoch, 1));
+    EpochRecord record{position_.epoch,
+                       position_.step_in_epoch,
+                       position_.loss_sum / steps,
+                       position_.correct_sum / (steps * static_cast<double>(plan_.global_batch)),
+                       0.0,
+                       0.0,
+                       seconds};
+    const TestResult result = test();
+    record.test_loss = result.loss;
+    record.test_accuracy = result.accuracy;
+    check_weights();
+    position_.last = record;
+    position_.tested_step = position_.step;
+    observer_.on_epoch(record);
+    if (position_.step_in_epoch == shares_.steps_per_epoch()) {
+      position_.epoch += 1;
+      position_.step_in_epoch = 0;
+      position_.loss_sum = position_.correct_sum = 0.0;
+    }
+    const bool end = position_.step == plan_.schedule.total_steps;
+    summary.stopped = result.stop && !end;
+    if (end || summary.stopped || saver_.due(position_, true))
+      save(end ? SaveReason::end : summary.stopped ? SaveReason::stop : SaveReason::due);
+  }
+
+  TestResult test() {
+    const auto start = Clock::now();
+    const TestResult result = evaluation_.run(saver_.stop_wanted());
+    tell_span(TraceLane::compute, &TrainTrace::test, start);
+    return result;
+  }
+
+  // The test at the end of an epoch is not made twice.
+  bool test_is_due() const {
+    return plan_.test_every != 0 && position_.step % plan_.test_every == 0 &&
+           position_.step_in_epoch < shares_.steps_per_epoch();
+  }
+  // A wish to stop that comes here is heard in the next step.
+  void test_between() {
+    const auto start = Clock::now();
+    const TestResult result = test();
+    observer_.on_test({position_.step, position_.epoch, result.loss, result.accuracy, seconds_since(start)});
+  }
+
+  void save(SaveReason reason) {
+    const auto start = Clock::now();
+    // Alike on all ranks, for all learn from the same sums.
+    if (!weights_.finite()) refuse_weights({position_.step, plan_.schedule});
+    saver_.save({position_, weights_.parameters(), weights_.rule_state(), engine_->state()}, reason);
+    tell_span(TraceLane::saving, &TrainTrace::save, start);
+  }
+
+  StepRecord run_step() {
+    const auto start = Clock::now();
+    const StepPlace place{position_.step, plan_.schedule};
+    const double lr = learning_rate(plan_.schedule, position_.step);
+    LossSum mine;
+    StepRecord record{position_.step + 1, position_.epoch, 0.0, lr};
+    for (std::size_t part = 0; part < plan_.accumulate; ++part) {
+      const LoadedBatch batch = feed_.next();
+      record.input_seconds += batch.waited_seconds;
+      engine_->start_step({plan_.seed, position_.step * plan_.accumulate + part, rank_});
+      const bool last = part + 1 == plan_.accumulate;
+      if (last) sums_.begin({lr, position_.step});
+      const LossSum sum = engine_->train_batch(
+          batch.images, batch.labels, static_cast<float>(1.0 / static_cast<double>(plan_.global_batch)));
+      if (!last) sums_.keep(part == 0);
+      mine.loss += sum.loss;
+      mine.correct += sum.correct;
+    }
+    record.compute_seconds = seconds_since(start) - record.input_seconds;
+    const bool finite = sums_.finish(totals_of(mine), engine_->state());
+    if (sums_.total(bad_total) != 0.0)
+      refuse_not_finite(ranks_, !sums_.own_finite() || !std::isfinite(mine.loss), place);
+    if (!finite) refuse_sums(place);
+    take_sums(record);
+    record.step_seconds = seconds_since(start);
+    tune(record.step_seconds - record.input_seconds);
+    return record;
+  }
+
+  std::array<float, total_count> totals_of(const LossSum& mine) const {
+    std::array<float, total_count> totals{};
+    totals[loss_total] = static_cast<float>(mine.loss);
+    totals[correct_total] = static_cast<float>(mine.correct);
+    totals[bad_total] = std::isfinite(mine.loss) ? 0.0F : 1.0F;
+    totals[stop_total] = saver_.stop_wanted() ? 1.0F : 0.0F;
+    return totals;
+  }
+
+  // From the sums of all ranks: the same on all of them.
+  void take_sums(StepRecord& record) {
+    const std::span<float> state = engine_->state();
+    for (std::size_t i = 0; i < state.size(); ++i)
+      state[i] = sums_.layer_state()[i] / static_cast<float>(size_);
+    record.loss = sums_.total(loss_total) / static_cast<double>(plan_.global_batch);
+    record.comm_seconds = sums_.costs().exposed_seconds;
+    record.sum_seconds = sums_.costs().sum_seconds;
+    position_.step += 1;
+    position_.step_in_epoch += 1;
+    position_.loss_sum += record.loss;
+    position_.correct_sum += sums_.total(correct_total);
+  }
+
+  void tune(double seconds) {
+    if (tuner_.settled()) return;
+    if (tuner_.add(seconds)) {
+      std::vector<float> times = tuner_.medians();
+      ranks_.all_reduce_sum(times);
+      tuner_.settle(times);
+    }
+    sums_.use(tuner_.way());
+  }
+
+  std::uint64_t check_weights() {
+    std::uint64_t hash = weights_.hash();
+    if (net_.state_count > 0) hash = hash_bytes(std::as_bytes(engine_->state()), hash);
+    require_equal(ranks_, fmt::format("{:016x}", hash), ErrorKind::internal,
+                  fmt::format("the weights differ between ranks after step {}", position_.step),
+                  "report it with the command line and the MPI version");
+    return hash;
+  }
+
+  TrainPlan plan_;
+  const Net& net_;
+  Communicator& ranks_;
+  TrainObserver& observer_;
+  TrainSaver& saver_;
+  const TrainTrace* trace_;
+  std::size_t rank_;
+  std::size_t size_;
+  Shares shares_;
+  TrainPosition position_;
+  Weights weights_;
+  StepSums sums_;
+  WayTuner tuner_;
+  std::unique_ptr<Engine> engine_;
+  Evaluation evaluation_;
+  BatchFeed feed_;
+};
+
+}  // namespace
+
+TrainTrace make_train_trace(TraceSink& sink, const Net& net) {
+  TrainTrace trace;
+  trace.layers = make_layer_trace(sink, net);
+  trace.sums.sink = &sink;
+  for (std::size_t i = 0; i <= net.layers.size(); ++i)
+    trace.sums.buckets.push_back(fmt::format("bucket {}", i));
+  return trace;
+}
+
+std::size_t total_steps(const TrainPlan& plan, std::size_t images) {
+  const std::size_t each =
+      plan.steps_per_epoch != 0 ? plan.steps_per_epoch : steps_per_epoch(images, plan.global_batch);
+  const std::size_t steps = plan.epochs * each;
+  return plan.max_steps == 0 ? steps : std::min(steps, plan.max_steps);
+}
+
+TrainSummary train(const TrainPlan& plan, const Net& net, const Dataset& data, Communicator& ranks,
+                   const EngineFactory& make_engine, TrainObserver& observer) {
+  TrainSaver none;
+  return train(plan, net, data, ranks, make_engine, observer, none, nullptr);
+}
+
+TrainSummary train(const TrainPlan& plan, const Net& net, const Dataset& data, Communicator& ranks,
+                   const EngineFactory& make_engine, TrainObserver& observer, TrainSaver& saver,
+                   const TrainState* start, const TrainTrace* trace) {
+  return Trainer(plan, net, data, ranks, make_engine, observer, saver, start, trace).run();
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# --timeline: one file that a foreign, strict reader takes, of all ranks, after an orderly end, a stop, an error and
+# a kill; and what it tells fills the steps.
+. "$(dirname "$0")/ranks.sh"
+here=$(dirname "$(readlink -f "$0")")
+command -v python3 > /dev/null || skip 'no python3; apt-get install python3'
+
+# judged FILE TEXT...: the reader takes it and says so
+judged() {
+  local file=$1
+  shift
+  python3 "$here/check_timeline.py" "$file" > "$work/judged" || fail "$file: $(cat "$work/judged")"
+  for text in "$@"; do grep -q -- "$text" "$work/judged" || fail "$file: no '$text': $(head -3 "$work/judged")"; done
+}
+told_half() { sed -n 's/.* told=\([0-9.]*\) .*/\1/p' "$work/judged"; }
+
+# Two ranks to the end.
+expect 0 'timeline: ' ranks 2 "$train" --data "$subset" --net lenet5 --steps 30 --batch-size 20 --timeline "$work/t.json"
+judged "$work/t.json" '^ranks=2 .* steps=60 ' 'compute' 'sums' 'counters=bytes summed,images/s' '^process rank 1 ('
+# 0.98 and more where nobody else is at work; a thread that waits for its core tells nothing.
+awk -v told="$(told_half)" 'BEGIN { exit !(told >= 0.95) }' || fail "only $(told_half) of a step is told"
+find "$work" -name '*.part' | grep -q . && fail 'parts are left after an orderly end'
+
+# One rank, by Horovod's variable.
+HOROVOD_TIMELINE=$work/h.json expect 0 'ddl-train: ok' "$train" --data "$subset" --steps 5 --quiet
+judged "$work/h.json" '^ranks=1 .* steps=5 '
+HOROVOD_TIMELINE=DYNAMIC expect 0 'ddl-train: ok' "$train" --data "$subset" --steps 1 --quiet
+
+# An error that all ranks know of.
+expect 3 'is not finite' ranks 2 "$train" --data "$subset" --lr 1e30 --timeline "$work/e.json"
+judged "$work/e.json" '^ranks=2 '
+
+# A rank is killed: the parts are there, and become one file.
+mkdir "$work/pids"
+cat > "$work/rank" << 'RANK'
+#!/bin/sh
+: > "$1/$$"
+shift
+exec "$@"
+RANK
+chmod +x "$work/rank"
+ranks 2 "$work/rank" "$work/pids" "$train" --data "$subset" --epochs 100000 --quiet --timeline "$work/k.json" \
+  > "$work/killed" 2>&1 < /dev/null &
+job=$!
+for _ in $(seq 100); do
+  [ "$(find "$work" -name 'k.json.rank*.part' | wc -l)" -lt 2 ] || break
+  sleep 0.1
+done
+sleep 1.5  # into the training
+victim=$(find "$work/pids" -type f -printf '%f\n' | head -1)
+kill -KILL "$victim"
+wait "$job" && fail 'a killed rank ends the job with 0'
+[ ! -e "$work/k.json" ] || fail 'a killed run wrote a whole timeline'
+expect 0 'spans of 2 of 2 rank' "$train" timeline "$work/k.json"
+judged "$work/k.json" '^ranks=2 '
+
+# What is no part, or half a one, is named and left out.
+head -c 100 "$work/k.json.rank1.part" > "$work/cut" && cp "$work/cut" "$work/k.json.rank1.part"
+expect 0 'rank1.part: a part of the timeline is cut off' "$train" timeline "$work/k.json"
+judged "$work/k.json" '^ranks=1 '
+rm "$work"/k.json.rank*.part
+expect_refusal 3 'there is no part of a timeline' "$train" timeline "$work/k.json"
+expect_refusal 2 'one file is needed' "$train" timeline
+expect_refusal 3 "the timeline's part cannot be created" ranks 2 "$train" --data "$subset" --steps 1 --timeline /no/such/t.json
+finish

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# How sums are made, and where weights are updated, changes no bit; rules go on from a checkpoint to the bit; what is
+# refused.
+. "$(dirname "$0")/ranks.sh"
+
+common=(--data "$subset" --global-batch 40 --lr 0.005 --steps 30 --quiet)
+hash_of() { sed -n 's/.* hash=\([0-9a-f]*\).*$/\1/p' "$work/out"; }
+
+expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --overlap off --update rank
+straight=$(hash_of)
+[ -n "$straight" ] || fail 'no hash'
+for way in '--overlap off --update host' '--overlap on --bucket-kb 1 --update rank' '--overlap on --bucket-kb 64 --update host' \
+  '--overlap auto' ''; do
+  # shellcheck disable=SC2086
+  expect 0 "hash=$straight" ranks 2 "$train" "${common[@]}" $way
+done
+# Four ranks in two hosts, as far as libddl is told: sums over a wire, in another order, but one order.
+expect 0 'ddl-train: ok' ranks 4 "$train" "${common[@]}" --overlap off --update rank
+four=$(hash_of)
+expect 0 "hash=$four" ranks 4 "$train" "${common[@]}" --overlap on --bucket-kb 16
+
+# Rules with other state, stopped in the middle and gone on.
+for rule in 'adam --lr 0.001' 'nesterov' 'lars --lr 2' 'rmsprop --lr 0.001 --clip 1' 'adadelta --lr 1'; do
+  # shellcheck disable=SC2206
+  words=("${common[@]}" --lr-decay none --optimizer $rule)
+  case $rule in *--lr*) words=(--data "$subset" --global-batch 40 --steps 30 --quiet --lr-decay none --optimizer $rule) ;; esac
+  expect 0 'ddl-train: ok' ranks 2 "$train" "${words[@]}"
+  whole=$(hash_of)
+  folder=$work/${rule%% *}
+  expect 0 'ddl-train: ok' ranks 2 "$train" "${words[@]/30/17}" --checkpoint "$folder"
+  expect 0 "hash=$whole" ranks 2 "$train" "${words[@]}" --checkpoint "$folder" --resume --overlap on --bucket-kb 4
+done
+grep -aq 'optimizer.exp_avg_sq.conv1.weight' "$work/adam/$(cat "$work/adam/latest")" || fail "adam's state is not in the checkpoint"
+expect_refusal 3 "update rule is adam, and this run's is sgd" ranks 2 "$train" "${common[@]}" --resume "$work/adam"
+grep -q 'try: --optimizer adam' "$work/err" || fail 'no rule to type'
+
+# Narrow numbers between hosts; one host needs none.
+expect 0 "hash=$straight" ranks 2 "$train" "${common[@]}" --wire bf16 --overlap off
+expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --wire fp16 --accumulate 4 --test-every 10
+
+# A rate that leads nowhere: told with its ranks, however sums are made.
+for way in '--overlap off --update rank' '--overlap on --bucket-kb 1 --update host'; do
+  # shellcheck disable=SC2086
+  expect_refusal 3 'not finite' ranks 2 "$train" --data "$subset" --lr 1e30 --quiet $way
+  grep -q 'rank 0 .*rank 1 ' "$work/err" || fail "not both ranks are named: $(cat "$work/err")"
+done
+
+expect 0 'ddl-train: ok' "$train" --data "$subset" --steps 2 --lms 100
+grep -q '^lms: activations of any size are in host memory already' "$work/err" || fail '--lms is not told'
+expect_refusal 2 'needs a step size' "$train" --lr-decay step
+expect_refusal 2 'inv needs --lr-gamma' "$train" --lr-decay inv
+expect_refusal 2 '5 stands before 3' "$train" --lr-decay multistep --lr-step 5,3
+expect_refusal 2 'exclude each other' "$train" --optimizer adam --nesterov
+expect_refusal 2 'momentum 1 is not' "$train" --momentum 1
+expect_refusal 2 'cannot be divided by --accumulate 3' ranks 2 "$train" "${common[@]}" --accumulate 3
+expect_refusal 2 'need all sums' "$train" --optimizer lars --update host
+expect_refusal 2 'nothing to cut' "$train" --overlap off --bucket-kb 4
+finish
