@@ -13,7 +13,9 @@ steps=${STEPS:-60}
 data=${DATA:-$here/../tests/data/fashion-mnist-subset}
 ours=(--data "$data")
 [ -z "${SHAPE:-}" ] || { ours=(--data "synthetic:$SHAPE:$((4 * batch)):10"); data=$SHAPE; }
-python3 -c 'import torch, yaml' 2> /dev/null || { echo 'skipped: no python3-torch or python3-yaml' >&2; exit 125; }
+python=python3
+"$python" -c 'import torch, yaml' 2> /dev/null || python=/usr/bin/python3 # the system's, where another stands before it
+"$python" -c 'import torch, yaml' 2> /dev/null || { echo 'skipped: no python3-torch or python3-yaml' >&2; exit 125; }
 export OMP_NUM_THREADS=1
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
@@ -29,14 +31,14 @@ measure_ours() {  # ranks net file
 measure_torch() {  # ranks net file
   local net=$here/../runtime/nets/library/$2.yaml place rank
   if [ "$1" = 1 ]; then
-    taskset -c 0 python3 "$here/torch_peer.py" speed "$net" "$data" "$batch" "$steps" >> "$3"
+    taskset -c 0 "$python" "$here/torch_peer.py" speed "$net" "$data" "$batch" "$steps" >> "$3"
     return
   fi
   place=$(mktemp -u "$work/meet.XXXXXX")
   for ((rank = 1; rank < $1; rank++)); do
-    taskset -c "$rank" python3 "$here/torch_peer.py" ddp "$net" "$data" "$batch" "$steps" "$rank" "$1" "$place" &
+    taskset -c "$rank" "$python" "$here/torch_peer.py" ddp "$net" "$data" "$batch" "$steps" "$rank" "$1" "$place" &
   done
-  taskset -c 0 python3 "$here/torch_peer.py" ddp "$net" "$data" "$batch" "$steps" 0 "$1" "$place" >> "$3"
+  taskset -c 0 "$python" "$here/torch_peer.py" ddp "$net" "$data" "$batch" "$steps" 0 "$1" "$place" >> "$3"
   wait
 }
 best() { sort -g "$1" | tail -1; }

@@ -17,13 +17,6 @@ namespace {
 
 using schedulers::JobState;
 using schedulers::JobStatus;
-using schedulers::SchedulerKind;
-
-diagnose::Starter starter_of(SchedulerKind kind) {
-  if (kind == SchedulerKind::slurm) return diagnose::Starter::slurm;
-  if (kind == SchedulerKind::pbs || kind == SchedulerKind::torque) return diagnose::Starter::pbs;
-  return diagnose::Starter::unknown;
-}
 
 std::string because(const JobStatus& status) {
   if (status.explained.empty()) return status.reason.empty() ? "" : printable(status.reason);

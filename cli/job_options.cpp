@@ -176,7 +176,7 @@ void tell_data_variable(const Environment& environment, WantedJob& wanted) {
 
 // What of NCCL_* is set where the job is handed in; Slurm passes all on, PBS only what is named.
 void name_wildcards(const Environment& environment, schedulers::JobSpec& job) {
-  if (job.scheduler != SchedulerKind::pbs && job.scheduler != SchedulerKind::torque) return;
+  if (!is_pbs_like(job.scheduler)) return;
   for (const std::string& name : schedulers::matching_variables(job.environment, environment.variables))
     job.environment.push_back(name);
 }

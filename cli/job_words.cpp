@@ -108,17 +108,20 @@ bool is_bad_end(JobState state) {
 
 }  // namespace
 
+diagnose::Starter starter_of(SchedulerKind kind) {
+  if (kind == SchedulerKind::slurm) return diagnose::Starter::slurm;
+  if (is_pbs_like(kind)) return diagnose::Starter::pbs;
+  return diagnose::Starter::unknown;
+}
+
 JobWords read_job_words(System& system, const KnownJob& job, const JobStatus& status) {
   JobWords words;
   if (job.output.empty() || !is_bad_end(status.state)) return words;
-  const bool pbs = job.scheduler == SchedulerKind::pbs || job.scheduler == SchedulerKind::torque;
-  const auto starter = job.scheduler == SchedulerKind::slurm ? diagnose::Starter::slurm
-                       : pbs                                 ? diagnose::Starter::pbs
-                                                             : diagnose::Starter::unknown;
+  const auto starter = starter_of(job.scheduler);
   diagnose::LogAnalysis analysis(diagnose::builtin_signatures());
   LogEnd end;
   read_source(system, job.output, analysis, end);
-  if (pbs && job.ours()) {
+  if (is_pbs_like(job.scheduler) && job.ours()) {
     LogEnd spool;
     read_source(system, job.files().spool(), analysis, spool);
   }

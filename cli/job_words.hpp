@@ -5,6 +5,7 @@
 
 #include "base/doors.hpp"
 #include "cli/job_lookup.hpp"
+#include "diagnose/diagnosis.hpp"
 
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@ struct JobWords {
   // In one line; "" where the log tells nothing.
   std::string cause() const { return first.empty() ? title : first; }
 };
+
+// Whose words a failed job's log is read by.
+diagnose::Starter starter_of(schedulers::SchedulerKind kind);
 
 JobWords read_job_words(System& system, const KnownJob& job, const schedulers::JobStatus& status);
 

@@ -49,4 +49,8 @@ std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
   return seed;
 }
 
+std::uint64_t hash_numbers(std::span<const std::uint64_t> numbers) {
+  return hash_text({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()});
+}
+
 }  // namespace ddl

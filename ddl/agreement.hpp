@@ -19,7 +19,8 @@ std::string render_layout(std::span<const Tensor> tensors);
 std::optional<Error> find_difference(const std::vector<std::string>& layouts,
                                      const std::vector<std::string>& names);
 
-// A number for comparing: FNV-1a.
+// Numbers for comparing: FNV-1a.
 std::uint64_t hash_text(std::string_view text, std::uint64_t seed = 14695981039346656037ULL);
+std::uint64_t hash_numbers(std::span<const std::uint64_t> numbers);
 
 }  // namespace ddl

@@ -2,11 +2,11 @@
 #include "ddl/collectives.hpp"
 
 #include "ddl/agreement.hpp"
+#include "ddl/clock.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 namespace ddl {
@@ -15,10 +15,6 @@ namespace {
 // Tensors up to this travel together in all_reduce_n.
 constexpr std::size_t most_together_bytes = 64 << 10;
 constexpr std::size_t together_bytes = 4 << 20;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 Reduction reduction_of(const Tensor& tensor, Operation operation, int ranks) {
   if (operation == Operation::average && tensor.type == DataType::int32) {
@@ -38,6 +34,30 @@ std::vector<Wire*> pointers(const std::vector<std::unique_ptr<Wire>>& wires) {
   return all;
 }
 
+// Of a circle of ranks: at 1, 2, 4 ... to both sides, so that what one knows is soon known to all.
+void add_neighbours(const std::vector<int>& circle, int me, std::vector<int>& neighbours) {
+  const int n = static_cast<int>(circle.size());
+  for (int distance = 1; distance < n; distance *= 2) {
+    for (const int place : {(me + distance) % n, (me + n - distance) % n}) {
+      const int rank = circle[static_cast<std::size_t>(place)];
+      if (std::find(neighbours.begin(), neighbours.end(), rank) == neighbours.end())
+        neighbours.push_back(rank);
+    }
+  }
+}
+
+// Ranks of one host see each other; those of several have to ask.
+std::unique_ptr<RollCall> make_roll_call(Ranks& ranks, const Grid& grid, const Place& place) {
+  if (grid.hosts.size() < 2) return nullptr;
+  std::unique_ptr<NoteBox> box = ranks.make_notes();
+  if (!box) return nullptr;
+  std::vector<int> neighbours;
+  for (const Level& level : place.levels) add_neighbours(level.ranks, level.me, neighbours);
+  add_neighbours(place.local_ranks, place.local_rank, neighbours);
+  return std::make_unique<RollCall>(
+      std::move(box), [&grid](int rank) { return grid.name_of(rank); }, std::move(neighbours));
+}
+
 }  // namespace
 
 // What a call is: for the host's barrier and for the wires.
@@ -51,23 +71,32 @@ Collectives::Collectives(Ranks& ranks, const Grid& grid, const Options& options)
       grid_(grid),
       options_(options),
       place_(grid.place(ranks.rank())),
+      roll_(make_roll_call(ranks, grid, place_)),
       group_(ranks.make_host_group(grid)),
       memory_(*group_),
       stage_(*group_, options.timeout_seconds),
       wires_(ranks.make_wires(grid, options.timeout_seconds)),
       watch_(ranks, grid, options.dump_every > 0 ? options.dump_every : options.rebind_every, wires_),
-      wire_pointers_(pointers(wires_)) {
+      wire_pointers_(pointers(wires_)),
+      cache_(ranks.rank() == 0 ? options.cache_folder.value_or("") : "",
+             render_topology(grid, options, kernel_name())) {
   stage_.watch(stall_watch());
-  for (const auto& wire : wires_) wire->watch(stall_watch());
+  if (roll_) stage_.call_roll(roll_.get(), place_.local_ranks);
+  for (const auto& wire : wires_) {
+    wire->watch(stall_watch());
+    wire->call_roll(roll_.get());
+  }
+  if (options.mode == Mode::explore && ranks.size() > 1) recall_ways();
 }
 
 Collectives::~Collectives() = default;
 
 Collectives::Asked Collectives::ask(Task task, const Tensor& tensor, int detail, std::uint64_t number) {
-  const std::string text = fmt::format("{} {} {} {} {} {}", number, static_cast<int>(task), tensor.count,
-                                       static_cast<int>(tensor.type), detail, tensor.name);
+  const std::uint64_t numbers[] = {number, static_cast<std::uint64_t>(task), tensor.count,
+                                   static_cast<std::uint64_t>(tensor.type),
+                                   static_cast<std::uint64_t>(detail)};
   Asked asked;
-  asked.call = {number, hash_text(text)};
+  asked.call = {number, hash_text(tensor.name, hash_numbers(numbers))};
   asked.wire.signature = static_cast<std::uint32_t>(asked.call.signature);
   asked.wire.narrow = options_.wire;
   if (options_.stall.tell) {
@@ -94,6 +123,7 @@ void Collectives::guarded(const Work& work) {
     work();
   } catch (const Error& error) {
     stage_.give_up(error);
+    if (roll_) roll_->give_up(error);
     throw;
   }
 }
@@ -114,24 +144,34 @@ void Collectives::all_reduce(const Tensor& tensor, Operation operation, std::uin
   });
 }
 
+void Collectives::sum(const Tensor& tensor, std::uint64_t number) {
+  const Asked asked = ask(Task::all_reduce, tensor, static_cast<int>(Operation::sum), number);
+  guarded([&] { sum_over_hosts(tensor, reduction_of(tensor, Operation::sum, ranks_.size()), asked); });
+}
+
 void Collectives::sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
-  if (mode == Mode::mpi) return sum_plainly(tensor, reduction.operation, asked);
+  if (mode == Mode::mpi) return sum_plainly(tensor, reduction, asked);
   Asked how = asked;
   if (mode == Mode::ring) how.wire.algorithm = WireAlgorithm::ring;
   sum_over_hosts(tensor, reduction, how);
 }
 
+// Each rank's slice of the sum over this host.
+void Collectives::sum_on_host(const Tensor& tensor, const std::optional<SharedRange>& range,
+                              const Reduction& reduction, const Asked& asked) {
+  if (range) return stage_.reduce_scatter(*range, reduction, asked.call);
+  stage_.reduce_scatter(tensor.data, tensor.count, reduction, asked.call);
+}
+
 void Collectives::sum_over_hosts(const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
+  if (wires_.empty() && stage_.is_small(tensor.bytes()))
+    return stage_.all_reduce(tensor.data, tensor.count, reduction, asked.call);
   const std::optional<SharedRange> range = memory_.find(tensor);
   if (wires_.empty()) {
     if (range) return stage_.all_reduce(*range, reduction, asked.call);
     return stage_.all_reduce(tensor.data, tensor.count, reduction, asked.call);
   }
-  if (range) {
-    stage_.reduce_scatter(*range, partial(reduction), asked.call);
-  } else {
-    stage_.reduce_scatter(tensor.data, tensor.count, partial(reduction), asked.call);
-  }
+  sum_on_host(tensor, range, partial(reduction), asked);
   const Slice slice = stage_.slice(tensor.count, tensor.type);
   ddl::all_reduce(wires(), reduction, tensor.data + slice.begin * size_of(tensor.type), slice.count,
                   asked.wire, scratch_);
@@ -143,25 +183,34 @@ void Collectives::sum_over_hosts(const Tensor& tensor, const Reduction& reductio
 }
 
 // The library's own way, for comparison; what it cannot add goes ours.
-void Collectives::sum_plainly(const Tensor& tensor, Operation operation, const Asked& asked) {
+void Collectives::sum_plainly(const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
   plain_.resize(tensor.bytes());
-  const Reduction reduction = reduction_of(tensor, operation, ranks_.size());
-  if (!ranks_.plain_all_reduce(tensor.data, plain_.data(), tensor.count, tensor.type, operation))
+  if (!ranks_.plain_all_reduce(tensor.data, plain_.data(), tensor.count, tensor.type, reduction.operation))
     return sum_over_hosts(tensor, reduction, asked);
   const std::byte* const source[] = {plain_.data()};
   std::byte* const out[] = {tensor.data};
   reduce(reduction, source, out, tensor.count);
 }
 
+// Rank 0 reads, all know: in that text the topology is no matter any more.
+void Collectives::recall_ways() {
+  std::string mine;
+  if (ranks_.rank() == 0) {
+    if (const auto known = cache_.read()) mine = render_ways("", *known);
+  }
+  if (const auto known = parse_ways(ranks_.gather(mine).front(), "")) explorer_.recall(*known);
+}
+
 void Collectives::explore(const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
-  const double start = seconds_now();
+  const double start = steady_seconds();
   sum_by(explorer_.next(tensor.bytes()), tensor, reduction, asked);
-  const auto tried = explorer_.add(tensor.bytes(), seconds_now() - start);
+  const auto tried = explorer_.add(tensor.bytes(), steady_seconds() - start);
   if (!tried) return;
   Explorer::Seconds slowest = *tried;
   const Tensor times = ddl::tensor(std::span<double>(slowest), "the times of the ways");
   sum_over_hosts(times, {DataType::float64, Operation::max, 1.0}, asked);
   explorer_.settle(tensor.bytes(), slowest);
+  cache_.keep(explorer_.chosen());
 }
 
 // The large ones each for itself, the small ones of one type side by side.
@@ -226,11 +275,7 @@ void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& redu
         [&](const Slice& block, const std::byte* sums) { update(block.begin, block.count, sums); });
   }
   const Reduction here = wires_.empty() ? reduction : partial(reduction);
-  if (range) {
-    stage_.reduce_scatter(*range, here, asked.call);
-  } else {
-    stage_.reduce_scatter(tensor.data, tensor.count, here, asked.call);
-  }
+  sum_on_host(tensor, range, here, asked);
   const Slice slice = stage_.slice(tensor.count, tensor.type);
   std::byte* mine = tensor.data + slice.begin * size_of(tensor.type);
   if (!wires_.empty()) ddl::all_reduce(wires(), reduction, mine, slice.count, asked.wire, scratch_);
@@ -265,6 +310,7 @@ Wire& Collectives::flat_wire() {
   if (!flat_wire_) {
     flat_wire_ = ranks_.make_flat_wire(grid_, options_.timeout_seconds);
     flat_wire_->watch(stall_watch());
+    flat_wire_->call_roll(roll_.get());
   }
   return *flat_wire_;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ddl/ddl.hpp"
+#include "ddl/explore_cache.hpp"
 #include "ddl/explorer.hpp"
 #include "ddl/host_stage.hpp"
 #include "ddl/levels.hpp"
@@ -32,6 +33,8 @@ class Collectives {
 
   // `number` counts the calls of the program.
   void all_reduce(const Tensor& tensor, Operation operation, std::uint64_t number);
+  // The same, but not of the program: by the best way, unmeasured.
+  void sum(const Tensor& tensor, std::uint64_t number);
   void all_reduce_n(std::span<const Tensor> tensors, Operation operation, std::uint64_t number);
   void all_reduce_update(const Tensor& tensor, Operation operation, std::uint64_t number,
                          const Context::Update& update);
@@ -61,7 +64,10 @@ class Collectives {
                           const Context::Update& update);
   void sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   void sum_over_hosts(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
-  void sum_plainly(const Tensor& tensor, Operation operation, const Asked& asked);
+  void sum_on_host(const Tensor& tensor, const std::optional<SharedRange>& range, const Reduction& reduction,
+                   const Asked& asked);
+  void sum_plainly(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
+  void recall_ways();
   void explore(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   void sum_small_together(std::span<const Tensor> tensors, const Reduction& reduction, const Asked& asked);
   Wire& flat_wire();
@@ -76,6 +82,7 @@ class Collectives {
   const Grid& grid_;
   Options options_;
   Place place_;
+  std::unique_ptr<RollCall> roll_;  // null on one host
   std::unique_ptr<HostGroup> group_;
   SharedMemory memory_;
   HostStage stage_;
@@ -85,6 +92,7 @@ class Collectives {
   std::unique_ptr<Wire> flat_wire_;
   std::shared_ptr<SharedBlock> exchange_;  // for what the host's ranks hand each other whole
   Explorer explorer_;
+  ExploreCache cache_;
   std::vector<std::byte> packed_;  // small tensors side by side
   std::vector<std::byte> plain_;   // the result of a plain sum
   Scratch scratch_;

@@ -3,6 +3,7 @@
 #include "ddl/collectives.hpp"
 #include "ddl/ddl.hpp"
 #include "ddl/ranks.hpp"
+#include "ddl/rounding.hpp"
 #include "ddl/work_queue.hpp"
 
 #include <fmt/format.h>
@@ -98,6 +99,10 @@ std::string Context::name_of(int rank) const { return parts_->grid.name_of(rank)
 
 std::pair<std::shared_ptr<void>, std::byte*> Context::allocate_bytes(std::size_t bytes, bool one_each) {
   parts_->queue.drain();
+  if (!one_each) {  // the parts lie one after the other: together they are enough
+    const auto ranks = static_cast<std::size_t>(local_size());
+    bytes = round_up((bytes + ranks - 1) / ranks, page_bytes);
+  }
   std::shared_ptr<SharedBlock> block = parts_->collectives.memory().allocate(bytes);
   std::byte* mine = block->part(one_each ? local_rank() : 0).data();
   return {std::move(block), mine};
@@ -154,9 +159,30 @@ Handle Context::start_broadcast(const Tensor& tensor, int root) {
   });
 }
 
+// Where the others add zeros, a sum is a copy; and sums tell who is missing, MPI_Allgather waits for ever.
 std::vector<std::string> Context::gather(const std::string& mine) {
-  parts_->queue.drain();
-  return parts_->ranks->gather(mine);
+  const auto sum = [&](std::vector<std::int32_t>& words, const char* name) {
+    parts_->call(
+        [&](std::uint64_t number) { parts_->collectives.sum(tensor(std::span(words), name), number); });
+  };
+  constexpr std::size_t word = sizeof(std::int32_t);
+  const auto me = static_cast<std::size_t>(rank());
+  std::vector<std::int32_t> lengths(static_cast<std::size_t>(size()));
+  lengths[me] = static_cast<std::int32_t>(mine.size());
+  sum(lengths, "lengths of texts");
+  std::vector<std::size_t> starts;
+  std::size_t end = 0;
+  for (const std::int32_t length : lengths) {
+    starts.push_back(end);
+    end += round_up(static_cast<std::size_t>(length), word) / word;
+  }
+  std::vector<std::int32_t> words(end);
+  std::copy(mine.begin(), mine.end(), reinterpret_cast<char*>(words.data() + starts[me]));
+  sum(words, "texts");
+  std::vector<std::string> texts;
+  for (std::size_t r = 0; r < starts.size(); ++r)
+    texts.emplace_back(reinterpret_cast<const char*>(words.data() + starts[r]), lengths[r]);
+  return texts;
 }
 
 void Context::agree(std::span<const Tensor> tensors) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace ddl {
 
@@ -47,27 +48,19 @@ constexpr std::string_view name_of(Operation operation) {
   return names[static_cast<std::size_t>(operation)];
 }
 
+template <DataType type>
+using Tag = std::integral_constant<DataType, type>;
 template <typename Number>
 struct DataTypeOf;
 template <>
-struct DataTypeOf<float> {
-  static constexpr DataType value = DataType::float32;
-};
+struct DataTypeOf<float> : Tag<DataType::float32> {};
 template <>
-struct DataTypeOf<double> {
-  static constexpr DataType value = DataType::float64;
-};
+struct DataTypeOf<double> : Tag<DataType::float64> {};
 template <>
-struct DataTypeOf<Float16> {
-  static constexpr DataType value = DataType::float16;
-};
+struct DataTypeOf<Float16> : Tag<DataType::float16> {};
 template <>
-struct DataTypeOf<BFloat16> {
-  static constexpr DataType value = DataType::bfloat16;
-};
+struct DataTypeOf<BFloat16> : Tag<DataType::bfloat16> {};
 template <>
-struct DataTypeOf<std::int32_t> {
-  static constexpr DataType value = DataType::int32;
-};
+struct DataTypeOf<std::int32_t> : Tag<DataType::int32> {};
 
 }  // namespace ddl

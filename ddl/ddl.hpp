@@ -12,9 +12,9 @@
 // the host's ranks share, so its sums need no copies; a started sum runs on a thread of its own.
 //
 // Every call is collective: all ranks make the same calls in the same order. A call that differs, a rank that
-// dies or stays away ends in an ddl::Error on all the others, with the rank's name, within Options::timeout.
-// There are no globals; a Context is used by one thread at a time. float32, float64, float16, bfloat16,
-// int32.
+// dies or stays away ends in an ddl::Error on all the others, with the rank's name, within Options::timeout
+// and two seconds. There are no globals; a Context is used by one thread at a time. float32, float64,
+// float16, bfloat16, int32.
 #pragma once
 
 #include "ddl/data_type.hpp"
@@ -39,7 +39,7 @@ enum class Mode : char {
   ring = 'r',     // the same, but a ring between hosts
   mpi = 'm',      // MPI_Allreduce
   nccl = 'n',     // NCCL: GPUs
-  explore = 'p',  // tries b, r and m for each size once and keeps the fastest
+  explore = 'p',  // tries b, r and m for each size once and keeps the fastest, also for later runs
 };
 
 struct Options {
@@ -48,6 +48,9 @@ struct Options {
   std::optional<DataType> wire;   // bfloat16 or float16: how float32 sums travel between hosts
   double timeout_seconds = 30.0;  // how long a call waits for a rank
   StallWatch stall;               // who is told before that
+  // Where mode p keeps what it found, a file for each topology, written by rank 0: -cache DIR. "": nowhere,
+  // as -cache off and DDL_CACHE=off. Nothing: $XDG_CACHE_HOME/ddlrun/explore or ~/.cache/ddlrun/explore.
+  std::optional<std::string> cache_folder;
   int dev_sync = 0;  // PowerAI's -dev_sync 0|1|2: synchronises a GPU around calls; nothing on CPUs
   std::uint64_t dump_every =
       0;  // PowerAI's -dump_iter: every N sums rank 0 tells the speed of each dimension

@@ -33,4 +33,16 @@ void Explorer::settle(std::size_t bytes, const Seconds& slowest) {
   trials_[size_class(bytes)].chosen = ways[static_cast<std::size_t>(fastest - slowest.begin())];
 }
 
+void Explorer::recall(const ChosenWays& ways_by_size) {
+  for (const auto& [size, way] : ways_by_size) trials_[size].chosen = way;
+}
+
+ChosenWays Explorer::chosen() const {
+  ChosenWays settled;
+  for (const auto& [size, trial] : trials_) {
+    if (trial.chosen) settled.emplace(size, *trial.chosen);
+  }
+  return settled;
+}
+
 }  // namespace ddl

@@ -12,6 +12,8 @@
 
 namespace ddl {
 
+using ChosenWays = std::map<int, Mode>;  // by the width of the number of bytes
+
 class Explorer {
  public:
   static constexpr std::array<Mode, 3> ways{Mode::best, Mode::ring, Mode::mpi};
@@ -24,6 +26,10 @@ class Explorer {
   // slowest rank counts) and given to settle().
   std::optional<Seconds> add(std::size_t bytes, double seconds);
   void settle(std::size_t bytes, const Seconds& slowest);
+
+  // From another run and for it: these sizes are not tried.
+  void recall(const ChosenWays& ways);
+  ChosenWays chosen() const;
 
  private:
   struct Trial {

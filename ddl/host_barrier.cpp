@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/host_barrier.hpp"
 
+#include "ddl/fixed_text.hpp"
+#include "ddl/occasion_note.hpp"
+#include "ddl/roll_call.hpp"
+
 #include <fmt/format.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -15,19 +19,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace ddl {
-
-// An occasion in 24 bytes, so that two of them and the flag fit a line.
-struct OccasionNote {
-  std::uint64_t sequence;
-  std::uint64_t signature;
-  std::uint64_t what;
-  bool operator==(const OccasionNote&) const = default;
-};
 
 namespace {
 
@@ -42,26 +37,6 @@ constexpr auto yield_time = std::chrono::microseconds(200);
 constexpr auto stranger_time = std::chrono::microseconds(500);
 constexpr std::uint32_t meetings_without_yield = 64;
 constexpr auto look_round = std::chrono::milliseconds(100);
-
-OccasionNote note_of(const Occasion& occasion) {
-  constexpr std::uint64_t most = (std::uint64_t{1} << 52) - 1;
-  return {occasion.call.sequence, occasion.call.signature,
-          std::min<std::uint64_t>(occasion.count, most) | std::uint64_t{occasion.detail & 15U} << 52 |
-              static_cast<std::uint64_t>(occasion.type) << 56 |
-              static_cast<std::uint64_t>(occasion.verb) << 60};
-}
-
-std::string render_note(const OccasionNote& note) {
-  constexpr std::string_view verbs[] = {"the start",  "barrier",    "broadcast",    "reduce_scatter",
-                                        "all_gather", "all_reduce", "reduce_update"};
-  const auto verb = static_cast<std::size_t>(note.what >> 60) % std::size(verbs);
-  std::string text(verbs[verb]);
-  if (verb == static_cast<std::size_t>(Verb::start)) return text;
-  text += fmt::format(" #{}", note.sequence);
-  if (verb == static_cast<std::size_t>(Verb::barrier)) return text;
-  return text + fmt::format(" of {} {}", note.what & ((std::uint64_t{1} << 52) - 1),
-                            name_of(static_cast<DataType>(note.what >> 56 & 15U)));
-}
 
 void relax() {
 #if defined(__x86_64__)
@@ -80,13 +55,6 @@ void sleep_on(Flag& word, std::uint32_t value, std::chrono::nanoseconds most) {
 }
 void wake_all(Flag& word) {
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
-}
-
-template <std::size_t size>
-void keep_text(char (&place)[size], const std::string& text) {
-  const std::size_t length = std::min(text.size(), size - 1);
-  std::memcpy(place, text.data(), length);
-  place[length] = '\0';
 }
 
 }  // namespace
@@ -130,6 +98,8 @@ struct HostBarrier::Parts {
   bool oversubscribed = false;
   std::uint32_t no_yield = 0;  // for so many meetings
   StallWatch watch = {};
+  RollCall* roll = nullptr;
+  std::vector<int> job_ranks = {};  // by local rank; empty without a roll
 
   Shared& mine() const { return *ranks[static_cast<std::size_t>(group.local_rank())]; }
   Shared& common() const { return *ranks[0]; }
@@ -153,6 +123,7 @@ struct HostBarrier::Parts {
   void wait(const OccasionNote& note);
   void sleep(std::size_t& first, const OccasionNote& note) const;
   void look_for_the_missing(const OccasionNote& note, std::chrono::duration<double> waited) const;
+  bool follow_chain(std::size_t rank, const OccasionNote& note, bool late) const;
   Stall describe_stall(const OccasionNote& note) const;
   void compare(const OccasionNote& note) const;
   void count_cpus();
@@ -186,14 +157,34 @@ void HostBarrier::Parts::write_trouble(const Error& error) const noexcept {
   wake_all(common().bell.rung);
 }
 
+// Who has not come may wait itself, for a rank of another host. True: it has come after all.
+bool HostBarrier::Parts::follow_chain(std::size_t rank, const OccasionNote& note, bool late) const {
+  if (roll == nullptr) return false;
+  try {
+    roll->wait_for(job_ranks[rank]);
+    if (!late) return false;
+    const RollCall::Silence silence = roll->find_silent(job_ranks[rank]);
+    if (has_come(rank)) return true;
+    if (silence.circle || silence.rank == job_ranks[rank]) return false;
+    throw Error(Fault::lost,
+                fmt::format("{} has not come to {} within {:g} s: {}", group.name_of(static_cast<int>(rank)),
+                            render_note(note), timeout.count(), silence.told),
+                silence.name, "see whether it still runs and what it last said");
+  } catch (const Error& error) {
+    fail(error);
+  }
+}
+
 // Called every 100 ms by who waits.
 void HostBarrier::Parts::look_for_the_missing(const OccasionNote& note,
                                               std::chrono::duration<double> waited) const {
   if (common().trouble.state.load(std::memory_order_acquire) != 0) throw_trouble();
   std::vector<std::string> missing;
   std::vector<std::string> dead;
+  std::size_t first = 0;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (has_come(rank)) continue;
+    if (missing.empty()) first = rank;
     const std::string name = group.name_of(static_cast<int>(rank));
     // Who came and then ended in order is not dead to us: asked again after the look at its process.
     if (!group.alive(static_cast<int>(rank)) && !has_come(rank)) dead.push_back(name);
@@ -211,6 +202,7 @@ void HostBarrier::Parts::look_for_the_missing(const OccasionNote& note,
                            render_note(note)),
                named(dead), "look for that rank's own message, or a kill for memory (dmesg), further up"));
   }
+  if (!missing.empty() && follow_chain(first, note, waited >= timeout)) return;
   if (!missing.empty() && waited >= timeout) {
     fail(Error(Fault::lost,
                fmt::format("{} {} not come to {} within {:g} s", named(missing),
@@ -234,6 +226,10 @@ Stall HostBarrier::Parts::describe_stall(const OccasionNote& note) const {
       stall.seen = "last in " + render_note(ranks[rank]->line.notes[(arrived - 1) % 2]);
       const std::string process = group.state_of(local);
       if (!process.empty()) stall.seen += "; " + process;
+      if (roll != nullptr) {
+        const RollCall::Silence silence = roll->find_silent(job_ranks[rank]);
+        if (silence.rank != job_ranks[rank]) stall.seen += "; " + silence.told;
+      }
       stall.state = ranks[rank]->state.number.load(std::memory_order_relaxed);
     }
     stall.missing.push_back(group.name_of(local));
@@ -357,6 +353,10 @@ HostBarrier::~HostBarrier() = default;
 std::size_t HostBarrier::bytes_needed() { return sizeof(Shared); }
 bool HostBarrier::oversubscribed() const { return parts_->oversubscribed; }
 void HostBarrier::watch(StallWatch watch) { parts_->watch = std::move(watch); }
+void HostBarrier::call_roll(RollCall* roll, std::vector<int> ranks) {
+  parts_->roll = roll;
+  parts_->job_ranks = std::move(ranks);
+}
 void HostBarrier::set_state(std::uint64_t state) noexcept {
   parts_->mine().state.number.store(state, std::memory_order_relaxed);
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ddl {
 
@@ -42,6 +43,8 @@ struct Occasion {
   std::uint8_t detail = 0;  // the operation, or the root's low bits
 };
 
+class RollCall;
+
 class HostBarrier {
  public:
   // `block` is zeroed, with at least bytes_needed() at the start of each part; used by this barrier alone.
@@ -61,6 +64,9 @@ class HostBarrier {
 
   // Who is told when a wait takes long. Of the ranks that wait the first one tells.
   void watch(StallWatch watch);
+  // Who is asked before a rank is blamed: it may wait for one of another host. `ranks`: the local ones' in
+  // the whole job.
+  void call_roll(RollCall* roll, std::vector<int> ranks);
   // What this rank is at, for the others; from any thread.
   void set_state(std::uint64_t state) noexcept;
 

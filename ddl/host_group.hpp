@@ -10,8 +10,9 @@
 
 namespace ddl {
 
-// Equal parts, one for each local rank, all mapped here; 4096-byte aligned, zeroed. Freed with the last copy:
-// that is collective over the host's ranks, in the same order on all of them.
+// Equal parts, one for each local rank, all mapped here, zeroed; each begins at the first page_bytes after
+// the one before. Freed with the last copy: that is collective over the host's ranks, in the same order on
+// all of them.
 class SharedBlock {
  public:
   virtual ~SharedBlock() = default;

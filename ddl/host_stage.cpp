@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/host_stage.hpp"
 
+#include "ddl/rounding.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +13,6 @@
 namespace ddl {
 namespace {
 
-constexpr std::size_t line_bytes = 64;
-constexpr std::size_t page_bytes = 4096;
 // A buffer of the arena: two of each rank fit its second-level cache.
 constexpr std::size_t chunk_bytes = 256 << 10;
 constexpr int buffers = 3;
@@ -25,7 +25,6 @@ constexpr int most_ranks_direct = 3;
 // Sums for reduce_update: they stay in the first-level cache until they are used.
 constexpr std::size_t update_bytes = 16 << 10;
 
-std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 std::size_t steps_of(std::size_t count, std::size_t each) {
   return std::max<std::size_t>(1, (count + each - 1) / each);
 }
@@ -101,7 +100,12 @@ Slice HostStage::slice_of(int local_rank, std::size_t count, DataType type) cons
   return parts_->slice_of(local_rank, count, type);
 }
 
+bool HostStage::is_small(std::size_t bytes) const { return bytes <= parts_->small; }
+
 void HostStage::give_up(const Error& error) noexcept { parts_->barrier.give_up(error); }
+void HostStage::call_roll(RollCall* roll, std::vector<int> ranks) {
+  parts_->barrier.call_roll(roll, std::move(ranks));
+}
 void HostStage::watch(StallWatch watch) { parts_->barrier.watch(std::move(watch)); }
 void HostStage::set_state(std::uint64_t state) noexcept { parts_->barrier.set_state(state); }
 
@@ -140,7 +144,7 @@ void HostStage::all_reduce(const SharedRange& range, const Reduction& reduction,
                           static_cast<std::uint8_t>(reduction.operation)};
   std::byte* own = range.parts[static_cast<std::size_t>(parts.rank)];
   const std::size_t bytes = range.count * size_of(range.type);
-  if (bytes <= parts.small) return parts.all_reduce_direct(own, range.count, reduction, occasion);
+  if (is_small(bytes)) return parts.all_reduce_direct(own, range.count, reduction, occasion);
   parts.barrier.meet(occasion);
   const Slice mine = slice(range.count, range.type);
   const std::size_t at = mine.begin * size_of(range.type);
@@ -243,7 +247,7 @@ void HostStage::all_reduce(std::byte* data, std::size_t count, const Reduction& 
   Parts& parts = *parts_;
   const Occasion occasion{Verb::all_reduce, call, count, reduction.type,
                           static_cast<std::uint8_t>(reduction.operation)};
-  if (parts.size <= most_ranks_direct || count * size_of(reduction.type) <= parts.small) {
+  if (parts.size <= most_ranks_direct || is_small(count * size_of(reduction.type))) {
     parts.all_reduce_direct(data, count, reduction, occasion);
   } else {
     parts.all_reduce_sliced(data, count, reduction, occasion);

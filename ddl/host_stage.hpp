@@ -48,6 +48,9 @@ class HostStage {
   Slice slice(std::size_t count, DataType type) const;
   Slice slice_of(int local_rank, std::size_t count, DataType type) const;
 
+  // Sums of so few bytes go the same way from any memory.
+  bool is_small(std::size_t bytes) const;
+
   // My slice of all parts, added up, in my own part. Until the next call touch only my slice of my own part:
   // the others may still read the rest.
   void reduce_scatter(const SharedRange& range, const Reduction& reduction, const Call& call);
@@ -76,6 +79,7 @@ class HostStage {
   // waiting.
   void give_up(const Error& error) noexcept;
 
+  void call_roll(RollCall* roll, std::vector<int> ranks);  // HostBarrier's
   // Who is told when a wait takes long; and what this rank is at, for the others, from any thread.
   void watch(StallWatch watch);
   void set_state(std::uint64_t state) noexcept;

@@ -28,30 +28,18 @@ struct Kernels {
   }
 
   // A number type: Packed lies in memory, Sums are added. Both have the same number of lanes.
-  struct Float32 {
-    static constexpr std::size_t size = 4;
-    using Packed = F32;
-    using Sums = F32;
-    using Scale = float;
+  template <class Vector, class Factor>
+  struct Plain {
+    static constexpr std::size_t size = sizeof(Vector{}[0]);
+    using Packed = Vector;
+    using Sums = Vector;
+    using Scale = Factor;
     static Sums unpack(Packed values) { return values; }
     static Packed pack(Sums sums) { return sums; }
   };
-  struct Float64 {
-    static constexpr std::size_t size = 8;
-    using Packed = F64;
-    using Sums = F64;
-    using Scale = double;
-    static Sums unpack(Packed values) { return values; }
-    static Packed pack(Sums sums) { return sums; }
-  };
-  struct Int32 {
-    static constexpr std::size_t size = 4;
-    using Packed = S32;
-    using Sums = S32;
-    using Scale = float;
-    static Sums unpack(Packed values) { return values; }
-    static Packed pack(Sums sums) { return sums; }
-  };
+  using Float32 = Plain<F32, float>;
+  using Float64 = Plain<F64, double>;
+  using Int32 = Plain<S32, float>;
   struct Half {
     static constexpr std::size_t size = 2;
     using Packed = U16;

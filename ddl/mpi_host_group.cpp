@@ -3,6 +3,7 @@
 
 #include "ddl/error.hpp"
 #include "ddl/process_mark.hpp"
+#include "ddl/rounding.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,8 +17,6 @@
 
 namespace ddl {
 namespace {
-
-constexpr std::size_t window_page = 4096;
 
 // The communicator lives as long as a block of it; after abandon() nothing is freed, for that waits for all
 // ranks.
@@ -42,12 +41,12 @@ class WindowBlock : public SharedBlock {
  public:
   WindowBlock(std::shared_ptr<HostComm> host, int size, std::size_t bytes)
       : host_(std::move(host)), bytes_(bytes) {
-    const std::size_t stride = std::max((bytes + window_page - 1) / window_page * window_page, window_page);
+    const std::size_t stride = std::max(round_up(bytes, page_bytes), page_bytes);
     void* mine = nullptr;
     // One run of memory for all, and a page more, so that every part begins on a page.
     int rank = 0;
     MPI_Comm_rank(host_->comm, &rank);
-    const auto asked = static_cast<MPI_Aint>(stride + (rank == 0 ? window_page : 0));
+    const auto asked = static_cast<MPI_Aint>(stride + (rank == 0 ? page_bytes : 0));
     if (MPI_Win_allocate_shared(asked, 1, MPI_INFO_NULL, host_->comm, &mine, &window_) != MPI_SUCCESS) {
       throw Error(Fault::unsupported,
                   fmt::format("{} ranks of this host get no {} bytes each of shared memory", size, bytes), "",
@@ -59,7 +58,7 @@ class WindowBlock : public SharedBlock {
     MPI_Win_shared_query(window_, 0, &length, &unit, &first);
     const auto address = reinterpret_cast<std::uintptr_t>(first);
     // Every rank maps the same pages, so all skip the same number of bytes.
-    auto* begin = static_cast<std::byte*>(first) + (window_page - address % window_page) % window_page;
+    auto* begin = static_cast<std::byte*>(first) + (page_bytes - address % page_bytes) % page_bytes;
     for (int r = 0; r < size; ++r) parts_.push_back(begin + static_cast<std::size_t>(r) * stride);
     // MPI does not promise zeros; and who touches a page first has it near.
     std::memset(parts_[static_cast<std::size_t>(rank)], 0, stride);

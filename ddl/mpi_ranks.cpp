@@ -2,7 +2,11 @@
 #include "ddl/mpi_ranks.hpp"
 
 #include "ddl/ddl.hpp"
+#include "ddl/explore_cache.hpp"
+#include "ddl/launcher.hpp"
+#include "ddl/mpi_gather.hpp"
 #include "ddl/mpi_host_group.hpp"
+#include "ddl/mpi_notes.hpp"
 #include "ddl/mpi_wire.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <numeric>
 
 namespace ddl {
 namespace {
@@ -38,21 +41,7 @@ class MpiRanks : public Ranks {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
 
-  std::vector<std::string> gather(const std::string& mine) override {
-    const int length = static_cast<int>(mine.size());
-    std::vector<int> lengths(static_cast<std::size_t>(size_));
-    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, all_);
-    std::vector<int> starts(lengths.size());
-    std::exclusive_scan(lengths.begin(), lengths.end(), starts.begin(), 0);
-    std::string texts(static_cast<std::size_t>(starts.back() + lengths.back()), '\0');
-    MPI_Allgatherv(mine.data(), length, MPI_CHAR, texts.data(), lengths.data(), starts.data(), MPI_CHAR,
-                   all_);
-    std::vector<std::string> result;
-    for (std::size_t r = 0; r < lengths.size(); ++r)
-      result.push_back(
-          texts.substr(static_cast<std::size_t>(starts[r]), static_cast<std::size_t>(lengths[r])));
-    return result;
-  }
+  std::vector<std::string> gather(const std::string& mine) override { return gather_texts(all_, mine); }
 
   // Where memory can be shared is MPI's to say: containers with one name are still two hosts.
   std::string host_name() const override {
@@ -86,6 +75,8 @@ class MpiRanks : public Ranks {
     return std::move(make_mpi_wires(all_, plan_grid("", each), timeout_seconds).at(0));
   }
 
+  std::unique_ptr<NoteBox> make_notes() override { return make_mpi_notes(all_); }
+
   bool plain_all_reduce(const std::byte* in, std::byte* out, std::size_t count, DataType type,
                         Operation operation) override {
     if (type == DataType::float16 || type == DataType::bfloat16) return false;
@@ -113,16 +104,10 @@ class MpiRanks : public Ranks {
 
 }  // namespace
 
-bool started_by_launcher() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
-    if (std::getenv(name) != nullptr) return true;  // NOLINT(concurrency-mt-unsafe): before any thread
-  return false;
-}
-
 std::unique_ptr<Ranks> make_mpi_ranks(int& argc, char**& argv) {
   int started = 0;
   MPI_Initialized(&started);
-  if (started == 0 && !started_by_launcher()) return make_single_rank();
+  if (started == 0 && !launched_rank()) return make_single_rank();
   int level = MPI_THREAD_SINGLE;
   if (started != 0) {
     MPI_Query_thread(&level);
@@ -141,7 +126,9 @@ namespace {
 
 Options with_environment(Options options) {
   const char* text = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): before any thread
-  return text == nullptr ? options : parse_options(text, std::move(options));
+  if (text != nullptr) options = parse_options(text, std::move(options));
+  options.cache_folder = choose_cache_folder(options.cache_folder);
+  return options;
 }
 
 }  // namespace

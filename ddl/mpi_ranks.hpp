@@ -13,7 +13,4 @@ namespace ddl {
 // started with less.
 std::unique_ptr<Ranks> make_mpi_ranks(int& argc, char**& argv);
 
-// Whether mpirun, srun or another launcher with PMI or PMIx started this process.
-bool started_by_launcher();
-
 }  // namespace ddl

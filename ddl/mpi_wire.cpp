@@ -2,6 +2,7 @@
 #include "ddl/mpi_wire.hpp"
 
 #include "ddl/error.hpp"
+#include "ddl/roll_call.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -24,6 +25,7 @@ constexpr std::size_t part_bytes = 16 << 20;
 constexpr microseconds poll_spin_time{50};    // a message that is on its way over a fast link
 constexpr microseconds poll_yield_time{500};  // then others get the core
 constexpr microseconds longest_sleep{50};
+constexpr microseconds roll_time{50'000};  // then others may want to know for whom this rank waits
 
 void check_mpi(int code, const char* call, const std::string& where) {
   if (code == MPI_SUCCESS) return;
@@ -64,6 +66,7 @@ class MpiWire : public Wire {
   int size() const override { return static_cast<int>(level_.ranks.size()); }
   void stamp(std::uint32_t call) override { stamp_ = call; }
   void watch(StallWatch watch) override { watch_ = std::move(watch); }
+  void call_roll(RollCall* roll) override { roll_ = roll; }
   std::string name_of(int rank) const override { return names_[static_cast<std::size_t>(rank)]; }
 
   Ticket send(int to, std::span<const std::byte> bytes) override {
@@ -117,6 +120,7 @@ class MpiWire : public Wire {
     const auto begun = WireClock::now();
     microseconds sleep{1};
     StallTimer stall(watch_);
+    std::optional<Error> blame;
     for (int polls = 1;; ++polls) {
       int done = 0;
       MPI_Status status;
@@ -130,7 +134,12 @@ class MpiWire : public Wire {
       const auto waited = WireClock::now() - begun;
       if (waited < poll_spin_time) continue;
       const double seconds = std::chrono::duration<double>(waited).count();
-      if (seconds > timeout_seconds_) throw late(message);
+      if (roll_ != nullptr && waited >= roll_time) roll_->wait_for(job_rank(message.peer));
+      if (seconds > timeout_seconds_) {
+        if (blame) throw Error(*blame);
+        blame = late(message);  // to ask takes a while: one more look before it is thrown
+        continue;
+      }
       stall.waited(seconds, [&] { return describe_stall(message); });
       if (waited < poll_yield_time) {
         sched_yield();
@@ -164,16 +173,29 @@ class MpiWire : public Wire {
     }
     return late(message);
   }
+  int job_rank(int peer) const { return level_.ranks[static_cast<std::size_t>(peer)]; }
+
   Error late(const MpiMessage& message) const {
-    return {Fault::lost,
-            fmt::format("{} has {} nothing for {:g} s", name_of(message.peer),
-                        message.is_send ? "taken" : "sent", timeout_seconds_),
-            name_of(message.peer),
+    std::string what = fmt::format("{} has {} nothing for {:g} s", name_of(message.peer),
+                                   message.is_send ? "taken" : "sent", timeout_seconds_);
+    std::string where = name_of(message.peer);
+    if (roll_ != nullptr) {
+      const RollCall::Silence silence = roll_->find_silent(job_rank(message.peer));
+      what += ": " + silence.told;
+      if (!silence.circle) where = silence.name;
+    }
+    return {Fault::lost, what, where,
             "see whether it still runs and what it last said; a longer Options::timeout_seconds"};
   }
 
   Stall describe_stall(const MpiMessage& message) const {
     Stall stall;
+    if (roll_ != nullptr) {
+      const RollCall::Silence silence = roll_->find_silent(job_rank(message.peer));
+      stall.missing.push_back(silence.circle ? name_of(message.peer) : silence.name);
+      stall.seen = silence.told;
+      return stall;
+    }
     stall.missing.push_back(name_of(message.peer));
     stall.seen =
         message.is_send ? "it takes nothing" : "it sends nothing; it may itself wait for a rank of its host";
@@ -199,6 +221,7 @@ class MpiWire : public Wire {
   std::uint32_t tags_ = 0;
   std::uint32_t stamp_ = 0;
   StallWatch watch_;
+  RollCall* roll_ = nullptr;
   Ticket next_ = 0;
   std::unordered_map<Ticket, MpiMessage> messages_;
   std::optional<Error> broken_;

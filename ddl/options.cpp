@@ -81,11 +81,13 @@ Options parse_options(const std::string& text, Options base) {
       base.rebind_every = parse_every(name, value);
     } else if (name == "-wire") {
       take_wire(value, base);
+    } else if (name == "-cache") {
+      base.cache_folder = value == "off" ? "" : value;
     } else if (name == "-timeout") {
       take_timeout(value, base);
     } else {
       throw bad_option(fmt::format("unknown option {}", name),
-                       "-mode, -dev_sync, -dump_iter, -rebind_iter, -wire, -timeout");
+                       "-mode, -dev_sync, -dump_iter, -rebind_iter, -wire, -cache, -timeout");
     }
   }
   return base;

@@ -6,6 +6,7 @@
 #include "ddl/data_type.hpp"
 #include "ddl/host_group.hpp"
 #include "ddl/levels.hpp"
+#include "ddl/roll_call.hpp"
 #include "ddl/wire.hpp"
 
 #include <memory>
@@ -29,6 +30,9 @@ class Ranks {
   virtual std::vector<std::unique_ptr<Wire>> make_wires(const Grid& grid, double timeout_seconds) = 0;
   // One wire of all ranks, whatever their hosts.
   virtual std::unique_ptr<Wire> make_flat_wire(const Grid& grid, double timeout_seconds) = 0;
+
+  // Null where ranks cannot write to each other beside the wires. Collective.
+  virtual std::unique_ptr<NoteBox> make_notes() { return nullptr; }
 
   // The library's own sum (MPI_Allreduce), out of place. False: there is none for this type and operation.
   virtual bool plain_all_reduce(const std::byte* in, std::byte* out, std::size_t count, DataType type,

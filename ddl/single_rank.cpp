@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One rank alone: its memory is shared with nobody, it has no wires.
 #include "ddl/ranks.hpp"
+#include "ddl/rounding.hpp"
 
 #include <unistd.h>
 
@@ -12,12 +13,10 @@
 namespace ddl {
 namespace {
 
-constexpr std::size_t own_page_bytes = 4096;
-
 class OwnBlock : public SharedBlock {
  public:
   explicit OwnBlock(std::size_t bytes)
-      : bytes_(bytes), data_(static_cast<std::byte*>(std::calloc(1, bytes + own_page_bytes))) {
+      : bytes_(bytes), data_(static_cast<std::byte*>(std::calloc(1, bytes + page_bytes))) {
     if (data_ == nullptr) throw std::bad_alloc();
   }
   ~OwnBlock() override { std::free(data_); }
@@ -25,8 +24,8 @@ class OwnBlock : public SharedBlock {
   OwnBlock& operator=(const OwnBlock&) = delete;
   std::span<std::byte> part(int) const override {
     void* start = data_;
-    std::size_t room = bytes_ + own_page_bytes;
-    std::align(own_page_bytes, bytes_, start, room);
+    std::size_t room = bytes_ + page_bytes;
+    std::align(page_bytes, bytes_, start, room);
     return {static_cast<std::byte*>(start), bytes_};
   }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/speed.hpp"
 
+#include "ddl/clock.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <sstream>
 
 namespace ddl {
@@ -64,9 +65,9 @@ Wire::Ticket MeasuredWire::send(int to, std::span<const std::byte> bytes) {
 }
 
 void MeasuredWire::wait(Ticket ticket) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = steady_seconds();
   wire_->wait(ticket);
-  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  seconds_ += steady_seconds() - start;
 }
 
 }  // namespace ddl

@@ -52,6 +52,8 @@ class MeasuredWire : public Wire {
   Ticket receive(int from, std::span<std::byte> bytes) override { return wire_->receive(from, bytes); }
   void wait(Ticket ticket) override;
   void stamp(std::uint32_t call) override { wire_->stamp(call); }
+  void watch(StallWatch watch) override { wire_->watch(std::move(watch)); }
+  void call_roll(RollCall* roll) override { wire_->call_roll(roll); }
   std::string name_of(int rank) const override { return wire_->name_of(rank); }
 
   double bytes() const { return bytes_; }

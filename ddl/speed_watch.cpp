@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/speed_watch.hpp"
 
+#include "ddl/clock.hpp"
+
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
 #include <utility>
 
 namespace ddl {
-namespace {
-
-double clock_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
 
 SpeedWatch::SpeedWatch(Ranks& ranks, const Grid& grid, std::uint64_t every,
                        std::vector<std::unique_ptr<Wire>>& wires)
@@ -34,16 +28,16 @@ double SpeedWatch::wire_seconds() const {
   return seconds;
 }
 
-void SpeedWatch::run(std::size_t bytes, const std::function<void()>& meet, const std::function<void()>& sum) {
-  if (every_ == 0) return sum();
-  const double start = clock_seconds();
+void SpeedWatch::time(std::size_t bytes, const std::function<void()>& meet,
+                      const std::function<void()>& sum) {
+  const double start = steady_seconds();
   meet();
-  const double met = clock_seconds();
+  const double met = steady_seconds();
   const double on_wires = wire_seconds();
   sum();
   waited_ += met - start;
   host_bytes_ += static_cast<double>(bytes);
-  host_seconds_ += clock_seconds() - met - (wire_seconds() - on_wires);
+  host_seconds_ += steady_seconds() - met - (wire_seconds() - on_wires);
   if (++sums_ == every_) report();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/thread_host_group.hpp"
 
+#include "ddl/rounding.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -12,14 +14,11 @@
 namespace ddl {
 namespace {
 
-constexpr std::size_t thread_page = 4096;
-
 class ThreadBlock : public SharedBlock {
  public:
-  ThreadBlock(int ranks, std::size_t bytes)
-      : bytes_(bytes), stride_((bytes + thread_page - 1) / thread_page * thread_page) {
-    const std::size_t all = std::max(stride_ * static_cast<std::size_t>(ranks), thread_page);
-    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(thread_page, all)));
+  ThreadBlock(int ranks, std::size_t bytes) : bytes_(bytes), stride_(round_up(bytes, page_bytes)) {
+    const std::size_t all = std::max(stride_ * static_cast<std::size_t>(ranks), page_bytes);
+    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(page_bytes, all)));
     if (!memory_) throw std::bad_alloc();
     std::memset(memory_.get(), 0, all);
   }

@@ -12,6 +12,8 @@
 
 namespace ddl {
 
+class RollCall;
+
 class Wire {
  public:
   using Ticket = std::uint64_t;
@@ -31,6 +33,8 @@ class Wire {
   virtual void stamp(std::uint32_t call) { static_cast<void>(call); }
   // Who is told when a wait takes long.
   virtual void watch(StallWatch watch) { static_cast<void>(watch); }
+  // Who is asked before a rank is blamed for a silence; null: nobody.
+  virtual void call_roll(RollCall* roll) { static_cast<void>(roll); }
   // "rank 3 (h2)": the rank in the whole job.
   virtual std::string name_of(int rank) const = 0;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/wire_pipeline.hpp"
 
+#include "ddl/rounding.hpp"
+
 #include <algorithm>
 
 namespace ddl {
@@ -9,7 +11,6 @@ namespace {
 constexpr std::size_t pipeline_lag = 4;             // chunks that are under way in each stage
 constexpr std::size_t chunks_aimed_at = 16;         // so that the first and the last cost little
 constexpr std::size_t smallest_message = 16 << 10;  // below, a message costs more than its bytes
-constexpr std::size_t cache_line = 64;
 
 struct ChunkStage {
   std::size_t level = 0;
@@ -28,7 +29,7 @@ std::vector<ChunkStage> plan_stages(Wires wires, bool ring) {
   return stages;
 }
 
-std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line - 1) / cache_line * cache_line; }
+std::size_t whole_lines(std::size_t bytes) { return round_up(bytes, line_bytes); }
 
 // How the vector is cut, and what a chunk needs besides it.
 struct ChunkPlan {
@@ -42,7 +43,7 @@ ChunkPlan plan_chunks(Wires wires, std::size_t count, DataType type, const WireO
   const std::size_t size = size_of(travelling_type(type, options));
   const auto ranks = static_cast<std::size_t>(wires.front()->size());
   const std::size_t fitting = count * size / (ranks * chunks_aimed_at);
-  const std::size_t longest = std::max(options.message_bytes, cache_line);
+  const std::size_t longest = std::max(options.message_bytes, line_bytes);
   const std::size_t message = std::clamp(fitting, std::min(smallest_message, longest), longest);
   ChunkPlan plan;
   plan.chunk = whole_lines(message * ranks) / size;

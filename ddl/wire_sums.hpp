@@ -68,7 +68,7 @@ void reduce_scatter(Wires wires, const Reduction& reduction, std::byte* data, st
 void all_gather(Wires wires, DataType type, std::byte* data, std::size_t count, const WireOptions& options,
                 Scratch& scratch);
 
-// `root`: its rank on each wire, lowest first (Place::root_on_levels).
+// `root`: its rank on each wire, lowest first (Grid::position_of).
 void broadcast(Wires wires, std::span<const int> root, std::span<std::byte> data, const WireOptions& options);
 
 // Returns when all ranks have come.

@@ -3,6 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "ddl/clock.hpp"
+#include "ddl/launcher.hpp"
 #include "ddl_bench/bench_options.hpp"
 #include "ddl_bench/ddl_ways.hpp"
 #include "ddl_bench/gloo_ways.hpp"
@@ -12,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -20,10 +21,6 @@ namespace ddlrun::ddl_bench {
 namespace {
 
 using ContextPointer = std::shared_ptr<ddl::Context>;
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // DDL_OPTIONS holds the dims that ddlrun planned; its mode is not for the ways, which have their own.
 ddl::Options take_ddl_options() {
@@ -166,7 +163,7 @@ int measure_all(const BenchOptions& options, World& world) {
   const bool first = world.rank() == 0;
   const bool table = first && options.json != "-";
   if (first && !options.json.empty() && options.json != "-") write_json(options.json, "");  // before the work
-  MeasurePlan plan{options.seconds, options.check, options.type, facts.local_ranks, {}, steady_seconds};
+  MeasurePlan plan{options.seconds, options.check, options.type, facts.local_ranks, {}, ddl::steady_seconds};
   if (facts.hosts > 1)
     plan.make_link = [place = link_place(*bench.main)](std::size_t bytes) {
       return make_link_variant(place, bytes);
@@ -197,14 +194,6 @@ BenchOptions parse_words(const std::vector<std::string>& words) {
   return parse_bench_options(std::span(words).subspan(skipped));
 }
 
-bool is_first_or_alone() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    const char* rank = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
-    if (rank != nullptr) return parse_unsigned(rank).value_or(0) == 0;
-  }
-  return true;
-}
-
 }  // namespace
 
 int run_bench_command(const std::vector<std::string>& words) {
@@ -216,7 +205,7 @@ int run_bench_command(const std::vector<std::string>& words) {
     mistake = error;
   }
   if (options.help || options.version) {
-    if (is_first_or_alone())
+    if (ddl::launched_rank().value_or(0) == 0)
       fmt::print("{}", options.help ? render_bench_help() : fmt::format("ddl-bench {}\n", DDLRUN_VERSION));
     return 0;
   }

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace ddlrun::ddl_bench {
@@ -75,12 +74,11 @@ std::size_t checked_size(std::string_view text, std::size_t unit) {
 }
 
 double parse_bench_seconds(const std::string& text) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value > 0.0) || value > 3600.0)
+  const auto value = parse_number(text);
+  if (!value || *value <= 0.0 || *value > 3600.0)
     refuse_option(fmt::format("'{}' is no time from 0 to 3600 seconds", printable(text, 40)), "--seconds",
                   "--seconds 0.3");
-  return value;
+  return *value;
 }
 
 ddl::DataType parse_bench_type(const std::string& text) {

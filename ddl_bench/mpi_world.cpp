@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "ddl/error.hpp"
+#include "ddl/mpi_gather.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -10,7 +11,6 @@
 #include <array>
 #include <cstdio>
 #include <new>
-#include <numeric>
 
 namespace ddlrun::ddl_bench {
 namespace {
@@ -37,18 +37,7 @@ class MpiWorld : public World {
     return out;
   }
   std::vector<std::string> gather(const std::string& mine) override {
-    const int length = static_cast<int>(mine.size());
-    std::vector<int> lengths(static_cast<std::size_t>(size_));
-    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD);
-    std::vector<int> starts(lengths.size());
-    std::exclusive_scan(lengths.begin(), lengths.end(), starts.begin(), 0);
-    std::string all(static_cast<std::size_t>(starts.back() + lengths.back()), '\0');
-    MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR,
-                   MPI_COMM_WORLD);
-    std::vector<std::string> texts;
-    for (std::size_t r = 0; r < lengths.size(); ++r)
-      texts.push_back(all.substr(static_cast<std::size_t>(starts[r]), static_cast<std::size_t>(lengths[r])));
-    return texts;
+    return ddl::gather_texts(MPI_COMM_WORLD, mine);
   }
 
  private:

@@ -223,7 +223,7 @@ const char* name_of(LrScale scale) { return scale_names[static_cast<std::size_t>
 
 BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks) {
   if (options.global_batch) return {*options.global_batch, 1.0};
-  const LrScale scale = options.lr_scale.value_or(LrScale::linear);
+  const LrScale scale = options.lr_scale.value_or(options.asynchronous ? LrScale::none : LrScale::linear);
   return {options.batch_size.value_or(default_batch) * ranks * options.accumulate,
           lr_factor(scale, static_cast<double>(ranks))};
 }

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <set>
 
 namespace ddlrun::runtime {
@@ -105,10 +103,8 @@ std::uint64_t parse_count(const std::string& option, const std::string& text, st
 }
 
 double parse_real(const std::string& option, const std::string& text, double least, double most) {
-  double value = 0.0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = code == std::errc{} && end == text.data() + text.size();
-  if (whole && std::isfinite(value) && value >= least && value <= most) return value;
+  const auto value = parse_number(text);
+  if (value && *value >= least && *value <= most) return *value;
   throw usage(fmt::format("'{}' is not a number from {} to {}", printable(text), least, most), option,
               fmt::format("{} 0.01", option));
 }

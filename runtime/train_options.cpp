@@ -8,6 +8,7 @@
 #include "runtime/nets/net.hpp"
 #include "runtime/nets/net_files.hpp"
 #include "runtime/options.hpp"
+#include "runtime/server_options.hpp"
 
 #include <fmt/format.h>
 
@@ -17,25 +18,28 @@
 namespace ddlrun::runtime {
 namespace {
 
-const std::array<std::string, 2> device_names{"cpu", "cuda"};
+const std::array<std::string, 3> device_names{"cpu", "cuda", "auto"};
 
 using Text = const std::string&;
 
 std::string file_name(Text option, Text value, const char* example) {
-  if (value.empty()) throw Error(ErrorKind::usage, {"the file name is empty", option, option + " " + example});
+  if (value.empty())
+    throw Error(ErrorKind::usage, {"the file name is empty", option, option + " " + example});
   return value;
 }
 
 const OptionRow first_rows[] = {
     {"", "", "What to train:", nullptr},
     {"--net", "NAME|FILE",
-     "alexnet, caffe, cifar-quick, ddl, lenet5, mlp, resnet-18, resnet-50, a net in YAML, or one of Caffe's in a .prototxt "
+     "alexnet, caffe, cifar-quick, ddl, lenet5, mlp, resnet-18, resnet-50, a net in YAML, or one of Caffe's "
+     "in a .prototxt "
      "(default lenet5; mlp takes images of any size)",
      [](TrainOptions& o, Text n, Text v) {
        o.net = is_net_file(v) ? v : net_names()[parse_choice(n, v, net_names())];
      }},
     {"--solver", "FILE",
-     "Caffe's solver.prototxt: the net, images, batch of each rank, rates and steps are what it and its net say, "
+     "Caffe's solver.prototxt: the net, images, batch of each rank, rates and steps are what it and its net "
+     "say, "
      "but for options that are given beside it",
      [](TrainOptions& o, Text, Text v) { o.solver = v; }},
     {"--data", "PATH",
@@ -61,14 +65,17 @@ const OptionRow first_rows[] = {
 
 const OptionRow last_rows[] = {
     {"", "", "Where it runs:", nullptr},
-    {"--device", "WHAT", "cpu (default); cuda is not in this version yet",
+    {"--device", "WHAT",
+     "cpu (default); cuda: each rank a GPU, by its local rank among those that CUDA_VISIBLE_DEVICES leaves; "
+     "auto: cuda where all ranks can, else cpu",
      [](TrainOptions& o, Text n, Text v) { o.device = device_names[parse_choice(n, v, device_names)]; }},
     {"--threads", "N",
      "OpenMP threads per rank (default: $OMP_NUM_THREADS, else the cores in this rank's affinity "
      "mask, shared with the ranks that have the same mask)",
      [](TrainOptions& o, Text n, Text v) { o.threads = static_cast<int>(parse_count(n, v, 1, 4096)); }},
 
-    {"--lms", "KB", "keep activations larger than this in host memory between forward and backward",
+    {"--lms", "KB",
+     "with --device cuda: activations larger than this wait in host memory between forward and backward",
      [](TrainOptions& o, Text n, Text v) { o.lms_kb = parse_count(n, v, 0, most_allowed); }},
 
     {"", "", "Saving and going on:", nullptr},
@@ -118,8 +125,9 @@ const OptionRow last_rows[] = {
 
 std::vector<Option> make_table(TrainOptions& options) {
   std::vector<Option> table;
-  for (const std::span<const OptionRow> rows : {std::span<const OptionRow>(first_rows), image_rows(), learn_rows(),
-                                                 std::span<const OptionRow>(last_rows)}) {
+  for (const std::span<const OptionRow> rows :
+       {std::span<const OptionRow>(first_rows), image_rows(), learn_rows(), server_rows(),
+        std::span<const OptionRow>(last_rows)}) {
     for (const OptionRow& row : rows) {
       table.push_back({row.name, row.value, row.help,
                        [&options, &row](const std::string& value) { row.apply(options, row.name, value); }});
@@ -153,6 +161,7 @@ void check_saving(const TrainOptions& options) {
 void check_combinations(const TrainOptions& options) {
   check_saving(options);
   check_learn_options(options);
+  check_server_options(options);
 }
 
 }  // namespace
@@ -170,7 +179,8 @@ std::string render_train_help() {
   return "usage: ddl-train [OPTIONS]\n"
          "       mpirun -n RANKS ddl-train [OPTIONS]\n\n"
          "Trains a small image classifier on one or many ranks: each rank computes its part of the\n"
-         "global batch, the gradients are averaged over all ranks, all ranks keep equal weights.\n" +
+         "global batch, the gradients are averaged over all ranks, all ranks keep equal weights; or some\n"
+         "ranks are parameter servers for the others (--servers).\n" +
          render_options(make_table(unused)) +
          "\nThe summary goes to stdout, the talk to stderr. Exit status: 0 ok, 2 wrong command line,\n"
          "3 the request cannot be met (data, device), 70 a bug of ddl-train, 75 saved and stopped by a "

@@ -16,15 +16,15 @@ namespace ddlrun::runtime {
 
 struct TrainOptions {
   std::string net = "lenet5";
-  std::string solver;  // Caffe's; what it says is in the other fields already
-  std::string data;   // "": search
-  DataRequest images;  // what else is said about them
+  std::string solver;     // Caffe's; what it says is in the other fields already
+  std::string data;       // "": search
+  DataRequest images;     // what else is said about them
   int data_threads = -1;  // -1: as the loader finds right
   std::size_t epochs = 5;
-  std::size_t max_steps = 0;                // 0: as the epochs give
-  std::size_t exact_steps = 0;              // over as many epochs as that takes; 0: not given
+  std::size_t max_steps = 0;    // 0: as the epochs give
+  std::size_t exact_steps = 0;  // over as many epochs as that takes; 0: not given
   std::size_t accumulate = 1;
-  std::size_t test_every = 0;  // steps; 0: after each epoch only
+  std::size_t test_every = 0;               // steps; 0: after each epoch only
   std::optional<std::size_t> batch_size;    // per rank
   std::optional<std::size_t> global_batch;  // of all ranks
   double lr = 0.02;
@@ -49,6 +49,9 @@ struct TrainOptions {
   std::size_t bucket_kb = 0;  // 0: tried out
   UpdatePlace update = UpdatePlace::automatic;
   std::string wire = "float32";
+  std::size_t servers = 0;  // the last ranks; 0: none
+  bool asynchronous = false;
+  std::optional<std::size_t> staleness;
   std::optional<std::size_t> lms_kb;
   std::uint64_t seed = 1;
   int threads = 0;  // 0: from the affinity mask
@@ -82,7 +85,8 @@ struct BatchPlan {
   double lr_factor;
 };
 // With --batch-size the global batch grows with the ranks, and so does the rate (--lr-scale, linear by
-// default). With --global-batch both are what the user wrote, for every number of ranks.
+// default; none with --async, where each rank's batch is an update of its own). With --global-batch both are
+// what the user wrote, for every number of ranks. `ranks`: those that train.
 BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks);
 
 // Without total_steps, which the data decide. The rate's factor is that of BatchPlan.

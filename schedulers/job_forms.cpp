@@ -169,8 +169,7 @@ void check_forms(SettingReader& reader, JobReading& reading) {
     reader.refuse("launcher", fmt::format("launcher srun is Slurm's, the scheduler is {}", own), "ddlrun");
   }
   check_slurm_cores(reader, job);
-  if (job.scheduler == SchedulerKind::pbs || job.scheduler == SchedulerKind::torque)
-    check_pbs(reader, reading, own);
+  if (is_pbs_like(job.scheduler)) check_pbs(reader, reading, own);
   if (job.scheduler == SchedulerKind::local) check_local(reader, reading);
 }
 

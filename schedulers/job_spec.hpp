@@ -15,6 +15,10 @@
 namespace ddlrun::schedulers {
 
 enum class SchedulerKind { slurm, pbs, torque, local };
+// qsub, #PBS lines, $PBS_NODEFILE.
+constexpr bool is_pbs_like(SchedulerKind kind) {
+  return kind == SchedulerKind::pbs || kind == SchedulerKind::torque;
+}
 // How the ranks are started in the job. ddlrun: `ddlrun launch`, with plan, check and verification. srun:
 // Slurm starts them. none: the program is started once, on the first host, and starts its own.
 enum class Launcher { ddlrun, srun, none };

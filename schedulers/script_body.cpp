@@ -33,7 +33,7 @@ Names names_of(SchedulerKind kind) {
 
 // PBS shows what it caught at the end only, so the script writes to the log itself.
 Lines log_lines(const JobSpec& job) {
-  if (job.scheduler != SchedulerKind::pbs && job.scheduler != SchedulerKind::torque) return {};
+  if (!is_pbs_like(job.scheduler)) return {};
   std::string log = job.array ? "$ddl_folder/output.$ddl_index.log" : "$ddl_folder/output.log";
   if (!job.output.empty()) {
     const std::string path = job.output[0] == '/' ? job.output : job.working_folder + "/" + job.output;

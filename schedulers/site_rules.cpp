@@ -131,7 +131,7 @@ void check_scheduler_of(const JobSpec& job, const templates::SiteProfile& site, 
 // Where the application travels in the account's place there is no room for both.
 void check_account(const JobSpec& job, const templates::SiteProfile& site, const JobSettings& settings,
                    std::vector<Message>& mistakes) {
-  const bool pbs = job.scheduler == SchedulerKind::pbs || job.scheduler == SchedulerKind::torque;
+  const bool pbs = is_pbs_like(job.scheduler);
   const std::string form = site.application_directive.empty() && pbs ? "-A {}" : site.application_directive;
   const bool same_place = form.starts_with("-A") || form.starts_with("--account");
   if (!same_place || job.account.empty() || job.application.empty()) return;

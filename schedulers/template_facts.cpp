@@ -85,7 +85,7 @@ bool has_any(const Holes& holes, std::string_view names) {
 
 std::string line_of(const Carrier& carrier, SchedulerKind kind) {
   if (kind == SchedulerKind::slurm && !carrier.slurm.empty()) return fmt::format("#SBATCH {}", carrier.slurm);
-  const bool pbs = kind == SchedulerKind::pbs || kind == SchedulerKind::torque;
+  const bool pbs = is_pbs_like(kind);
   if (pbs && !carrier.pbs.empty()) return fmt::format("#PBS {}", carrier.pbs);
   return std::string(carrier.shell);
 }
@@ -126,7 +126,7 @@ void add_lost_shape(std::vector<LostFact>& all, const JobSpec& job, const JobSet
   const std::string key = settings.contains("dims") ? "dims" : "nodes";
   const auto found = settings.find(key);
   if (found == settings.end() || has_any(holes, "dims launch ranks")) return;
-  const bool pbs = job.scheduler == SchedulerKind::pbs || job.scheduler == SchedulerKind::torque;
+  const bool pbs = is_pbs_like(job.scheduler);
   std::vector<std::string> lines;
   const bool nodes = holes.contains("nodes") || holes.contains("hosts");
   if (!nodes) lines.emplace_back(pbs ? "-l select={{nodes|int}}:..." : "--nodes={{nodes|int}}");

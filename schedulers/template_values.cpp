@@ -58,7 +58,7 @@ Words dependency_words(const JobSpec& job) {
 
 Words mail_words(const JobSpec& job) {
   if (job.mail.empty()) return {};
-  const bool pbs = job.scheduler == SchedulerKind::pbs || job.scheduler == SchedulerKind::torque;
+  const bool pbs = is_pbs_like(job.scheduler);
   return text(pbs ? pbs_mail_points(job.mail_events) : slurm_mail_types(job.mail_events));
 }
 

@@ -24,6 +24,8 @@ class BatchNorm : public GpuLayer {
     const std::vector<float> ones(channels, 1.0F);
     check(cudaMemcpy(ones_.data(), ones.data(), channels * sizeof(float), cudaMemcpyHostToDevice),
           "cudaMemcpy");
+    check(cudaStreamSynchronize(nullptr),
+          "cudaStreamSynchronize");  // the Device's stream does not wait for it
   }
 
   void forward(Inputs inputs, float* output, const StepKey&) override {

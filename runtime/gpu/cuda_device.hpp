@@ -43,6 +43,8 @@ class DeviceArray {
     check(cudaMalloc(&data, count * sizeof(T)), "cudaMalloc");
     data_.reset(static_cast<T*>(data));
     check(cudaMemset(data, 0, count * sizeof(T)), "cudaMemset");
+    // It runs on the stream of all, for which the Device's own does not wait.
+    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   }
   T* data() const { return data_.get(); }
   std::size_t size() const { return count_; }

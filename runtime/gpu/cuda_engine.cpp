@@ -2,9 +2,11 @@
 #include "runtime/gpu/cuda_engine.hpp"
 
 #include "runtime/gpu/cuda_kernels.hpp"
+#include "runtime/gpu/cuda_nccl.hpp"
 #include "runtime/gpu/cuda_program.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -12,26 +14,59 @@ namespace ddlrun::runtime::gpu {
 namespace {
 
 constexpr std::size_t largest_evaluation = 256;
+constexpr double sum_patience_seconds = 300.0;  // as libddl waits
 
-// Makes memory of others known to the driver, so that copies need no stage. Where it refuses, copies are
-// slower, not wrong.
-class Registered {
+// The caller's vector on the host. Its whole pages are made known to the driver, so that they are copied
+// without a stage; what lies on pages that others may have part in is copied by itself, for no copy may cross
+// from known memory to other memory. Where the driver refuses, copies are slower, not wrong.
+class HostVector {
  public:
-  explicit Registered(std::span<float> memory)
-      : memory_(memory.data()),
-        done_(!memory.empty() &&
-              cudaHostRegister(memory_, memory.size_bytes(), cudaHostRegisterDefault) == cudaSuccess) {
-    if (!done_) static_cast<void>(cudaGetLastError());
+  explicit HostVector(std::span<float> values) : values_(values) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(values.data());
+    const std::uintptr_t first = (begin + page - 1) / page * page;
+    const std::uintptr_t last = (begin + values.size_bytes()) / page * page;
+    if (first >= last) return;
+    void* const pages = values.data() + (first - begin) / sizeof(float);
+    if (cudaHostRegister(pages, last - first, cudaHostRegisterDefault) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return;
+    }
+    known_begin_ = (first - begin) / sizeof(float);
+    known_end_ = (last - begin) / sizeof(float);
   }
-  ~Registered() {
-    if (done_) cudaHostUnregister(memory_);
+  ~HostVector() {
+    if (known_end_ > known_begin_) cudaHostUnregister(values_.data() + known_begin_);
   }
-  Registered(const Registered&) = delete;
-  Registered& operator=(const Registered&) = delete;
+  HostVector(const HostVector&) = delete;
+  HostVector& operator=(const HostVector&) = delete;
+
+  void copy_in(float* to, cudaStream_t stream) const {
+    for_each_part([&](std::size_t at, std::size_t bytes) {
+      check(cudaMemcpyAsync(to + at, values_.data() + at, bytes, cudaMemcpyHostToDevice, stream),
+            "cudaMemcpyAsync");
+    });
+  }
+  void copy_out(const float* from, cudaStream_t stream) const {
+    for_each_part([&](std::size_t at, std::size_t bytes) {
+      check(cudaMemcpyAsync(values_.data() + at, from + at, bytes, cudaMemcpyDeviceToHost, stream),
+            "cudaMemcpyAsync");
+    });
+  }
 
  private:
-  float* memory_;
-  bool done_;
+  static constexpr std::uintptr_t page = 4096;
+
+  template <typename Copy>
+  void for_each_part(const Copy& copy) const {
+    const std::size_t cuts[] = {0, known_begin_, known_end_, values_.size()};
+    for (int part = 0; part < 3; ++part) {
+      if (cuts[part] < cuts[part + 1]) copy(cuts[part], (cuts[part + 1] - cuts[part]) * sizeof(float));
+    }
+  }
+
+  std::span<float> values_;
+  std::size_t known_begin_ = 0;
+  std::size_t known_end_ = 0;
 };
 
 class CudaEngine : public Engine {
@@ -39,11 +74,12 @@ class CudaEngine : public Engine {
   CudaEngine(const Net& net, std::size_t batch, std::span<float> parameters, std::span<float> gradients,
              const GpuOptions& options)
       : net_(net),
+        device_(options.device, options.tensor_float),
+        group_(options.sums.nccl_id.empty()
+                   ? nullptr
+                   : make_nccl_group(device_, options.sums.nccl_id, options.sums.rank, options.sums.ranks)),
         parameters_(parameters),
         gradients_(gradients),
-        device_(options.device, options.tensor_float),
-        registered_parameters_(parameters),
-        registered_gradients_(gradients),
         device_parameters_(parameters.size()),
         device_gradients_(gradients.size()),
         device_state_(net_.state_count),
@@ -66,8 +102,7 @@ class CudaEngine : public Engine {
 
   LossSum train_batch(std::span<const float> images, std::span<const Label> labels, float scale) override {
     upload_vectors();
-    const LossSum sum = run(training_, images, labels, scale, logit_gradient_.data());
-    return sum;
+    return run(training_, images, labels, scale, logit_gradient_.data());
   }
 
   LossSum evaluate(std::span<const float> images, std::span<const Label> labels) override {
@@ -94,7 +129,8 @@ class CudaEngine : public Engine {
     copy_out(correct_.data(), device_correct_.data(), labels.size() * sizeof(std::int32_t));
     if (logit_gradient != nullptr) {
       program.backward(logit_gradient, key_);
-      copy_out(gradients_.data(), device_gradients_.data(), gradients_.size_bytes());
+      sum_gradients();
+      gradients_.copy_out(device_gradients_.data(), device_.stream());
       copy_out(state_.data(), device_state_.data(), state_.size() * sizeof(float));
     }
     device_.wait();
@@ -106,8 +142,15 @@ class CudaEngine : public Engine {
     return sum;
   }
 
+  // Waited for here: a copy to memory that the driver does not know would wait without end for a lost rank.
+  void sum_gradients() {
+    if (group_ == nullptr) return;
+    group_->all_reduce_sum(device_gradients_.data(), device_gradients_.size());
+    group_->wait(sum_patience_seconds);
+  }
+
   void upload_vectors() {
-    copy_in(device_parameters_.data(), parameters_.data(), parameters_.size_bytes());
+    parameters_.copy_in(device_parameters_.data(), device_.stream());
     copy_in(device_state_.data(), state_.data(), state_.size() * sizeof(float));
   }
 
@@ -121,11 +164,10 @@ class CudaEngine : public Engine {
   }
 
   Net net_;
-  std::span<float> parameters_;
-  std::span<float> gradients_;
   Device device_;
-  Registered registered_parameters_;
-  Registered registered_gradients_;
+  std::unique_ptr<NcclGroup> group_;  // null: the gradients are this rank's own
+  HostVector parameters_;
+  HostVector gradients_;
   DeviceArray<float> device_parameters_;
   DeviceArray<float> device_gradients_;
   DeviceArray<float> device_state_;

@@ -71,8 +71,8 @@ class RealNcclGroup : public NcclGroup {
   // A lost rank leaves the stream waiting for ever: the group is given up instead.
   void wait(double timeout_seconds) override {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
-    for (cudaError_t state = cudaErrorNotReady; state == cudaErrorNotReady;) {
-      state = cudaStreamQuery(device_.stream());
+    for (;;) {
+      const cudaError_t state = cudaStreamQuery(device_.stream());
       if (state != cudaSuccess && state != cudaErrorNotReady) gpu::check(state, "cudaStreamQuery");
       ncclResult_t late = ncclSuccess;
       check(nccl().async_error(group_, &late), "ncclCommGetAsyncError", group_);
@@ -80,7 +80,8 @@ class RealNcclGroup : public NcclGroup {
         give_up();
         check(late, "a sum over GPUs");
       }
-      if (state == cudaErrorNotReady && std::chrono::steady_clock::now() > end) {
+      if (state == cudaSuccess) return;
+      if (std::chrono::steady_clock::now() > end) {
         give_up();
         throw Error(
             ErrorKind::request,
@@ -88,7 +89,8 @@ class RealNcclGroup : public NcclGroup {
                          timeout_seconds),
              name_of_device(device_.index()), "the other ranks' messages, or NCCL_DEBUG=INFO"});
       }
-      if (state == cudaErrorNotReady) std::this_thread::yield();
+      static_cast<void>(cudaGetLastError());  // the next launch would take it for its own
+      std::this_thread::yield();
     }
   }
 

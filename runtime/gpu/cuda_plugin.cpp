@@ -10,12 +10,28 @@
 namespace ddlrun::runtime::gpu {
 namespace {
 
+std::string render_version(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+[[noreturn]] void refuse_driver() {
+  int driver = 0;
+  int runtime = 0;
+  static_cast<void>(cudaDriverGetVersion(&driver));
+  static_cast<void>(cudaRuntimeGetVersion(&runtime));
+  throw Error(
+      ErrorKind::request,
+      {driver == 0 ? "there is no NVIDIA driver on this host"
+                   : fmt::format("the NVIDIA driver of this host is for CUDA {}, and CUDA {} is needed",
+                                 render_version(driver), render_version(runtime)),
+       "--device cuda", driver == 0 ? "nvidia-smi; or --device cpu" : "nvidia-smi; a newer driver"});
+}
+
 class CudaPlugin : public GpuPlugin {
  public:
   int device_count() const override {
     int count = 0;
     const cudaError_t code = cudaGetDeviceCount(&count);
     if (code == cudaErrorNoDevice) return 0;
+    if (code == cudaErrorInsufficientDriver) refuse_driver();
     check(code, "cudaGetDeviceCount");
     return count;
   }
@@ -26,9 +42,12 @@ class CudaPlugin : public GpuPlugin {
     int runtime = 0;
     static_cast<void>(cudaRuntimeGetVersion(&runtime));
     const std::size_t cudnn = cudnnGetVersion();
-    return fmt::format("CUDA {}.{}, cuDNN {}.{}{}", runtime / 1000, runtime % 1000 / 10, cudnn / 10000,
-                       cudnn % 10000 / 100, describe_nccl());
+    return fmt::format("CUDA {}, cuDNN {}.{}{}", render_version(runtime), cudnn / 10000, cudnn % 10000 / 100,
+                       describe_nccl());
   }
+
+  bool has_nccl() const override { return !describe_nccl().empty(); }
+  std::string make_nccl_id() const override { return gpu::make_nccl_id(); }
 
   std::unique_ptr<Engine> make_engine(const Net& net, std::size_t batch, std::span<float> parameters,
                                       std::span<float> gradients, const GpuOptions& options) const override {

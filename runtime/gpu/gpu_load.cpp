@@ -53,15 +53,17 @@ const GpuPlugin& load_gpu_plugin() {
 void require_gpu(const GpuPlugin& plugin, int device) {
   const int count = plugin.device_count();
   if (device < count) return;
-  throw Error(ErrorKind::request,
-              {fmt::format("GPU {} is wanted, and this rank sees {}", device, count),
-               "CUDA_VISIBLE_DEVICES=" +
-                   [] {
-                     const char* visible =
-                         std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe)
-                     return visible == nullptr ? std::string("(not set)") : printable(visible);
-                   }(),
-               "nvidia-smi -L; or fewer ranks per host than GPUs"});
+  throw Error(
+      ErrorKind::request,
+      {count == 0 ? "this rank sees no GPU"
+                  : fmt::format("this rank needs GPU {}, and sees {} GPU(s), counted from 0", device, count),
+       "CUDA_VISIBLE_DEVICES=" +
+           [] {
+             const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe)
+             return visible == nullptr ? std::string("(not set)") : printable(visible);
+           }(),
+       count == 0 ? "nvidia-smi -L; or --device cpu"
+                  : fmt::format("nvidia-smi -L; or {} rank(s) per host", count)});
 }
 
 }  // namespace ddlrun::runtime

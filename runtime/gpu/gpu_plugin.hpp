@@ -13,10 +13,18 @@
 
 namespace ddlrun::runtime {
 
+// Gradients that are sums over all GPUs when they come to the host.
+struct GpuSums {
+  std::string nccl_id;  // rank 0's, on all ranks; "": each rank has its own gradients
+  int rank = 0;
+  int ranks = 1;
+};
+
 struct GpuOptions {
   int device = 0;                             // among those that CUDA_VISIBLE_DEVICES leaves
   bool tensor_float = false;                  // TF32: faster, 10 bits of mantissa in products
   std::size_t largest_kept_bytes = SIZE_MAX;  // --lms: larger activations wait in host memory
+  GpuSums sums;
 };
 
 // Implemented in the plug-in.
@@ -27,6 +35,10 @@ class GpuPlugin {
   virtual int device_count() const = 0;
   virtual std::string device_name(int device) const = 0;
   virtual std::string library_versions() const = 0;  // "CUDA 13.0, cuDNN 9.19, NCCL 2.28.9"
+  // Whether NCCL is built in and on this machine; and what GpuSums needs, which rank 0 makes.
+  virtual bool has_nccl() const = 0;
+  virtual std::string make_nccl_id() const = 0;
+  // Collective with `options.sums`.
   virtual std::unique_ptr<Engine> make_engine(const Net& net, std::size_t batch, std::span<float> parameters,
                                               std::span<float> gradients,
                                               const GpuOptions& options) const = 0;
@@ -36,8 +48,9 @@ class GpuPlugin {
 std::string gpu_plugin_build();
 
 // Loaded once. Throws Error(request): not installed, from another build, a CUDA library missing (with the
-// loader's words), no driver, no GPU, no GPU `options.device`.
+// loader's words).
 const GpuPlugin& load_gpu_plugin();
+// Throws Error(request): no driver, no GPU, no GPU `device`.
 void require_gpu(const GpuPlugin& plugin, int device);
 
 }  // namespace ddlrun::runtime

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -35,13 +33,6 @@ constexpr KindWord kind_words[] = {
     {"concat", LayerKind::concat, PoolMethod::max},
     {"softmax_loss", LayerKind::softmax_loss, PoolMethod::max},
 };
-
-std::optional<double> parse_number(std::string_view text) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
 
 class NetReader {
  public:

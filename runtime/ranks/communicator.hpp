@@ -12,6 +12,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ddlrun::runtime {
@@ -31,12 +32,12 @@ class Communicator {
   virtual std::span<float> allocate_for_host(std::size_t count) = 0;
   // The element-wise sum over all ranks, with the same bits on all of them. `in` and `out` do not overlap.
   virtual void all_reduce_sum(std::span<const float> in, std::span<float> out) = 0;
-  // In place.
-  virtual void all_reduce_sum(std::span<float> data) = 0;
+  // In place. `name`: what those that wait too long are told they wait in.
+  virtual void all_reduce_sum(std::span<float> data, std::string_view name) = 0;
   // The same sums, used once a host: `use` gets blocks of this rank's share of the elements, and the shares
   // of the host's ranks are all of them. Returns when all of the host are done; `data` is then undefined.
   using UseSums = std::function<void(std::size_t first, std::span<const float> sums)>;
-  virtual void sum_for_host(std::span<float> data, const UseSums& use) = 0;
+  virtual void sum_for_host(std::span<float> data, std::string_view name, const UseSums& use) = 0;
   // Whether an element's sum has the same bits in whatever vector it travels.
   virtual bool sums_ignore_cuts() const { return true; }
   // Rank 0's values on all ranks.
@@ -56,8 +57,8 @@ class SelfCommunicator : public Communicator {
   int local_size() const override { return 1; }
   std::span<float> allocate(std::size_t count) override { return memory_.emplace_back(count, 0.0F); }
   std::span<float> allocate_for_host(std::size_t count) override { return allocate(count); }
-  void sum_for_host(std::span<float> data, const UseSums& use) override { use(0, data); }
-  void all_reduce_sum(std::span<float>) override {}
+  void sum_for_host(std::span<float> data, std::string_view, const UseSums& use) override { use(0, data); }
+  void all_reduce_sum(std::span<float>, std::string_view) override {}
   void all_reduce_sum(std::span<const float> in, std::span<float> out) override {
     std::copy(in.begin(), in.end(), out.begin());
   }

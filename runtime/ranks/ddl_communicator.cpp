@@ -38,16 +38,16 @@ std::span<float> DdlCommunicator::allocate_for_host(std::size_t count) {
 
 void DdlCommunicator::all_reduce_sum(std::span<const float> in, std::span<float> out) {
   std::copy(in.begin(), in.end(), out.begin());
-  all_reduce_sum(out);
+  all_reduce_sum(out, "");
 }
 
-void DdlCommunicator::all_reduce_sum(std::span<float> data) {
-  converting([&] { context_.all_reduce(ddl::tensor(data), ddl::Operation::sum); });
+void DdlCommunicator::all_reduce_sum(std::span<float> data, std::string_view name) {
+  converting([&] { context_.all_reduce(ddl::tensor(data, std::string(name)), ddl::Operation::sum); });
 }
 
-void DdlCommunicator::sum_for_host(std::span<float> data, const UseSums& use) {
+void DdlCommunicator::sum_for_host(std::span<float> data, std::string_view name, const UseSums& use) {
   converting([&] {
-    context_.all_reduce_update(ddl::tensor(data), ddl::Operation::sum,
+    context_.all_reduce_update(ddl::tensor(data, std::string(name)), ddl::Operation::sum,
                                [&](std::size_t first, std::size_t count, const std::byte* sums) {
                                  use(first, {reinterpret_cast<const float*>(sums), count});
                                });

@@ -25,8 +25,8 @@ class DdlCommunicator : public Communicator {
   std::span<float> allocate(std::size_t count) override;
   std::span<float> allocate_for_host(std::size_t count) override;
   void all_reduce_sum(std::span<const float> in, std::span<float> out) override;
-  void all_reduce_sum(std::span<float> data) override;
-  void sum_for_host(std::span<float> data, const UseSums& use) override;
+  void all_reduce_sum(std::span<float> data, std::string_view name) override;
+  void sum_for_host(std::span<float> data, std::string_view name, const UseSums& use) override;
   bool sums_ignore_cuts() const override { return sums_ignore_cuts_; }
   void broadcast(std::span<float> data) override;
   std::vector<std::string> gather_all(const std::string& mine) override;

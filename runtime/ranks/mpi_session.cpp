@@ -92,13 +92,4 @@ int run_mpi_session(std::string_view program, const std::optional<Error>& mistak
   }
 }
 
-std::optional<int> launched_rank() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
-    if (value == nullptr) continue;
-    if (const auto rank = parse_unsigned(value, INT32_MAX)) return static_cast<int>(*rank);
-  }
-  return std::nullopt;
-}
-
 }  // namespace ddlrun::runtime

@@ -2,6 +2,7 @@
 // MPI from start to end. Nothing outside mpi_* sees an MPI type.
 #pragma once
 
+#include "ddl/launcher.hpp"
 #include "ddl/stall.hpp"
 #include "runtime/ranks/communicator.hpp"
 
@@ -24,7 +25,6 @@ int run_mpi_session(std::string_view program, const std::optional<Error>& mistak
                     const std::function<void(Communicator&)>& work, const std::string& wire = "float32",
                     ddl::StallWatch stall = {});
 
-// The rank that a launcher gave to this process, known before MPI starts; none without a launcher.
-std::optional<int> launched_rank();
+using ddl::launched_rank;  // known before MPI starts
 
 }  // namespace ddlrun::runtime

@@ -77,7 +77,7 @@ class ThreadCommunicator : public Communicator {
     return group_.common(next_common_++, count);
   }
 
-  void all_reduce_sum(std::span<float> data) override {
+  void all_reduce_sum(std::span<float> data, std::string_view) override {
     const std::vector<float> mine(data.begin(), data.end());
     all_reduce_sum(mine, data);
   }
@@ -94,7 +94,7 @@ class ThreadCommunicator : public Communicator {
   }
 
   // In two blocks, for who uses them must not rely on one.
-  void sum_for_host(std::span<float> data, const UseSums& use) override {
+  void sum_for_host(std::span<float> data, std::string_view, const UseSums& use) override {
     const std::vector<float> mine(data.begin(), data.end());
     std::vector<float> sums(data.size());
     all_reduce_sum(mine, sums);

@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 namespace ddlrun::runtime {
 namespace {
@@ -70,6 +72,34 @@ class PosixFile : public CheckpointFile {
   Descriptor file_;
 };
 
+bool refuses_writing(int code) { return code == EACCES || code == EPERM || code == EROFS; }
+
+// Of the open file, not of the process: closing another of its descriptors keeps it, and NFS knows it too.
+int try_file_lock(const Descriptor& file, short type) {
+  struct flock whole {};
+  whole.l_type = type;
+  whole.l_whence = SEEK_SET;
+  while (::fcntl(file.get(), F_OFD_SETLK, &whole) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+std::string read_lock_words(const Descriptor& file) {
+  std::array<char, 300> text{};
+  const ssize_t count = ::pread(file.get(), text.data(), text.size(), 0);
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+}
+
+// Advice to others only: the lock holds on a disk without room too.
+void write_lock_words(const Descriptor& file) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const std::string words = fmt::format("{} {}\n", host.data(), ::getpid());
+  [[maybe_unused]] const bool written =
+      ::ftruncate(file.get(), 0) == 0 && ::pwrite(file.get(), words.data(), words.size(), 0) > 0;
+}
+
 class PosixDisk : public CheckpointDisk {
  public:
   void create_folder(const std::string& path) override {
@@ -103,6 +133,26 @@ class PosixDisk : public CheckpointDisk {
       throw disk_refuses(path, "the file cannot be removed", errno);
   }
 
+  LockAnswer lock(const std::string& path) override {
+    if (locks_.contains(path)) return {};
+    constexpr int flags = O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    auto file = std::make_unique<Descriptor>(::open(path.c_str(), O_RDWR | flags, 0666));
+    // What another user left can still tell whether he is there.
+    const int refusal = file->get() < 0 ? errno : 0;
+    const bool foreign = refuses_writing(refusal);
+    if (foreign) file = std::make_unique<Descriptor>(::open(path.c_str(), O_RDONLY | (flags & ~O_CREAT)));
+    if (file->get() < 0) throw disk_refuses(path, "the lock file cannot be opened", refusal);
+    const int code = try_file_lock(*file, foreign ? F_RDLCK : F_WRLCK);
+    if (code == EAGAIN || code == EACCES) return {LockAnswer::State::others, read_lock_words(*file)};
+    if (code != 0 || foreign) {
+      locks_[path] = nullptr;  // asked again, it is not told again
+      return {LockAnswer::State::impossible, code != 0 ? std::strerror(code) : "it is another user's"};
+    }
+    write_lock_words(*file);
+    locks_[path] = std::move(file);
+    return {};
+  }
+
   std::vector<std::string> list(const std::string& path) const override {
     std::vector<std::string> names;
     std::error_code code;
@@ -131,6 +181,9 @@ class PosixDisk : public CheckpointDisk {
       offset += static_cast<std::uint64_t>(count);
     }
   }
+
+ private:
+  std::map<std::string, std::unique_ptr<Descriptor>> locks_;
 };
 
 }  // namespace

@@ -20,6 +20,13 @@ class CheckpointFile {
   virtual void sync() = 0;
 };
 
+// Whether this process has a file to itself.
+struct LockAnswer {
+  enum class State { ours, others, impossible };
+  State state = State::ours;
+  std::string words;  // what the others wrote, or why there are no locks
+};
+
 // All calls throw Error(request) if the disk refuses.
 class CheckpointDisk {
  public:
@@ -34,6 +41,10 @@ class CheckpointDisk {
   virtual void sync_folder(const std::string& path) = 0;
   // Fine if it is gone.
   virtual void remove(const std::string& path) = 0;
+
+  // Takes the file for this process until the disk ends; who dies loses it. It then holds "HOST PID". Asked
+  // again it is ours.
+  virtual LockAnswer lock(const std::string& path) = 0;
 
   // The names in a folder; none if there is no such folder.
   virtual std::vector<std::string> list(const std::string& path) const = 0;

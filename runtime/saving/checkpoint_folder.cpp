@@ -15,6 +15,7 @@ constexpr std::string_view name_start = "ckpt-";
 constexpr std::string_view name_end = ".safetensors";
 constexpr std::string_view unfinished_end = ".tmp";
 constexpr const char* latest_name = "latest";
+constexpr const char* lock_name = "lock";
 constexpr std::size_t block_bytes = std::size_t{8} << 20;
 
 std::string path_in(const std::string& folder, std::string_view name) {
@@ -53,6 +54,24 @@ std::vector<std::size_t> order_candidates(std::vector<std::size_t> descending,
                           [&](std::size_t step) { return step <= *latest; });
   }
   return descending;
+}
+
+// From "HOST PID"; anything else was written by nobody of ours.
+Error refuse_second_run(const std::string& folder, const std::string& holder) {
+  const std::vector<std::string_view> words = split(trim(holder), ' ');
+  const bool told = words.size() == 2 && !words[0].empty() && parse_unsigned(words[1]);
+  const std::string lock = quote_shell(path_in(folder, lock_name));
+  if (!told) {
+    return {ErrorKind::request,
+            {"another run saves into this folder", printable(folder),
+             "--checkpoint OTHER_DIR   # or end that run"}};
+  }
+  const std::string host = printable(words[0]);
+  return {
+      ErrorKind::request,
+      {fmt::format("another run saves into this folder: process {} on {}", words[1], host), printable(folder),
+       fmt::format("--checkpoint OTHER_DIR   # or end that run: kill -TERM {} on {}; if {} is lost: rm {}",
+                   words[1], host, host, lock)}};
 }
 
 }  // namespace
@@ -136,6 +155,17 @@ std::optional<FoundCheckpoint> find_checkpoint(const CheckpointDisk& disk, const
       ErrorKind::request,
       {fmt::format("none of {} checkpoint(s) is whole: {}", steps.size(), join(found.passed_over, "; ")),
        printable(folder), "--checkpoint NEW_DIR   # without --resume: from the beginning"});
+}
+
+std::optional<Message> hold_folder(CheckpointDisk& disk, const std::string& folder) {
+  disk.create_folder(folder);
+  const std::string path = path_in(folder, lock_name);
+  const LockAnswer answer = disk.lock(path);
+  if (answer.state == LockAnswer::State::others) throw refuse_second_run(folder, answer.words);
+  if (answer.state == LockAnswer::State::ours) return std::nullopt;
+  return Message{fmt::format("this folder cannot be locked ({}): a second run that saves here is not noticed",
+                             printable(answer.words)),
+                 printable(path), "a folder of its own for each run: --checkpoint DIR"};
 }
 
 CheckpointFolder::CheckpointFolder(CheckpointDisk& disk, std::string path, std::size_t keep)

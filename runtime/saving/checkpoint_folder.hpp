@@ -3,6 +3,7 @@
 // from. Whenever the process or the machine stops, the last checkpoint or the last but one can be read.
 #pragma once
 
+#include "base/error.hpp"
 #include "runtime/saving/checkpoint_disk.hpp"
 #include "runtime/saving/safetensors.hpp"
 
@@ -30,6 +31,10 @@ struct FoundCheckpoint {
 // What `latest` names; if that is damaged, the next older one. Nothing if the folder has no checkpoints,
 // Error if it has none that is whole.
 std::optional<FoundCheckpoint> find_checkpoint(const CheckpointDisk& disk, const std::string& folder);
+
+// Creates the folder and takes it for this run alone, until the disk ends: two runs would remove each other's
+// files. Throws Error(request) with the host and process that have it. A note where there are no locks.
+std::optional<Message> hold_folder(CheckpointDisk& disk, const std::string& folder);
 
 class CheckpointFolder {
  public:

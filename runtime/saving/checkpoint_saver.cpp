@@ -24,11 +24,19 @@ std::optional<Resumption> read_start(const std::string& from, const Net& net, co
   TrainPlan plan = run;
   plan.schedule.total_steps = total_steps(run, identity.images);
   check_same_run(found->head.metadata, net, plan, identity, found->path);
-  return Resumption{read_state(disk, found->path, found->head, net, run.rule), found->path, found->passed_over,
-                    find_differences(found->head.metadata, net, plan, identity)};
+  return Resumption{read_state(disk, found->path, found->head, net, run.rule), found->path,
+                    found->passed_over, find_differences(found->head.metadata, net, plan, identity)};
 }
 
 }  // namespace
+
+void hold_run_folder(const std::string& folder, CheckpointDisk& disk, Communicator& ranks) {
+  run_agreed(ranks, [&] {
+    if (ranks.rank() != 0) return;
+    if (const auto note = hold_folder(disk, folder))
+      fmt::print(stderr, "{}", render_message("ddl-train", "note", *note));
+  });
+}
 
 CheckpointSaver::CheckpointSaver(const CheckpointPlan& plan, const Net& net, const TrainPlan& run,
                                  RunIdentity identity, CheckpointDisk& disk, Communicator& ranks,
@@ -42,6 +50,7 @@ CheckpointSaver::CheckpointSaver(const CheckpointPlan& plan, const Net& net, con
       stop_wanted_(std::move(stop_wanted)),
       folder_(disk, plan.folder, plan.keep) {
   run_.schedule.total_steps = total_steps(run, identity_.images);
+  hold_run_folder(plan.folder, disk, ranks_);
   run_agreed(ranks_, [&] {
     if (ranks_.rank() == 0) folder_.prepare();
   });

@@ -17,10 +17,14 @@ struct CheckpointPlan {
   std::size_t keep = 2;
 };
 
+// Collective: rank 0 takes the folder for this run, and tells on stderr where it cannot. Throws AgreedError
+// if another run has it. Best before resume_run(), that what is read stays the newest.
+void hold_run_folder(const std::string& folder, CheckpointDisk& disk, Communicator& ranks);
+
 class CheckpointSaver : public TrainSaver {
  public:
-  // Collective: the folder is made and tried. Throws AgreedError. The references must outlive it; `observer`
-  // hears of each checkpoint on rank 0.
+  // Collective: the folder is made, held and tried. Throws AgreedError. The references must outlive it;
+  // `observer` hears of each checkpoint on rank 0.
   CheckpointSaver(const CheckpointPlan& plan, const Net& net, const TrainPlan& run, RunIdentity identity,
                   CheckpointDisk& disk, Communicator& ranks, TrainObserver& observer,
                   std::function<bool()> stop_wanted);

@@ -75,10 +75,10 @@ std::vector<Tensor> checkpoint_tensors(const Net& net, const UpdateRule& rule, c
 TrainState read_state(const CheckpointDisk& disk, const std::string& path, const SafetensorsHead& head,
                       const Net& net, const UpdateRule& rule) {
   const std::vector<std::string> names = state_names(rule);
-  TrainState state{
-      parse_position(head.metadata.at("position"), path), std::vector<float>(net.parameter_count),
-      std::vector<std::vector<float>>(names.size(), std::vector<float>(net.parameter_count)),
-      std::vector<float>(net.state_count)};
+  TrainState state{parse_position(head.metadata.at("position"), path),
+                   std::vector<float>(net.parameter_count),
+                   std::vector<std::vector<float>>(names.size(), std::vector<float>(net.parameter_count)),
+                   std::vector<float>(net.state_count)};
   const std::size_t wanted = (1 + names.size()) * net.parameters.size() + net.state.size();
   if (head.tensors.size() != wanted) {
     throw refuse_tensors(path, fmt::format("the checkpoint has {} tensors, and a run of {} has {}",

@@ -4,6 +4,8 @@
 // anywhere.
 #pragma once
 
+#include "base/error.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -52,6 +54,9 @@ std::uint64_t parse_header_length(std::string_view start, std::uint64_t file_byt
 // unknown types and keys, gaps and overlaps are refused.
 SafetensorsHead parse_safetensors_head(std::string_view head, std::uint64_t file_bytes,
                                        const std::string& file);
+
+// A file that cannot be trusted.
+Error damaged_file(const std::string& file, std::string what);
 
 // zlib's CRC-32: finds every single flipped bit and every burst of up to 32.
 class Crc32 {

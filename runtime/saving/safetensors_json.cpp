@@ -40,38 +40,33 @@ constexpr std::array<ElementType, 15> element_types{{{"F32", 4},
                                                      {"F8_E4M3", 1},
                                                      {"F8_E5M2", 1}}};
 
-Error bad_header(const std::string& file, std::string what) {
-  return {ErrorKind::request,
-          {std::move(what), printable(file), "--resume DIR   # takes the newest checkpoint that is whole"}};
-}
-
 // nlohmann-json keeps the last of two equal keys; here that is a fault. Nothing is nested deeper than three
 // levels.
 HeaderJson parse_without_duplicates(std::string_view text, const std::string& file) {
   std::vector<std::set<std::string>> keys;
   const auto look = [&](int depth, HeaderJson::parse_event_t event, HeaderJson& parsed) {
-    if (depth > 3) throw bad_header(file, "the header is nested deeper than a safetensors header is");
+    if (depth > 3) throw damaged_file(file, "the header is nested deeper than a safetensors header is");
     if (event == HeaderJson::parse_event_t::object_start) keys.emplace_back();
     if (event == HeaderJson::parse_event_t::object_end) keys.pop_back();
     if (event == HeaderJson::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
-      throw bad_header(file, fmt::format("the header has the name '{}' twice",
-                                         printable(parsed.get_ref<const std::string&>())));
+      throw damaged_file(file, fmt::format("the header has the name '{}' twice",
+                                           printable(parsed.get_ref<const std::string&>())));
     }
     return true;
   };
   try {
     return HeaderJson::parse(text.begin(), text.end(), look);
   } catch (const HeaderJson::exception& error) {
-    throw bad_header(file, fmt::format("the header is not JSON: {}", printable(error.what())));
+    throw damaged_file(file, fmt::format("the header is not JSON: {}", printable(error.what())));
   }
 }
 
 Metadata read_metadata(const HeaderJson& json, const std::string& file) {
   Metadata metadata;
-  if (!json.is_object()) throw bad_header(file, "__metadata__ is not an object");
+  if (!json.is_object()) throw damaged_file(file, "__metadata__ is not an object");
   for (const auto& [key, value] : json.items()) {
     if (!value.is_string())
-      throw bad_header(file, fmt::format("the metadata '{}' is not a text", printable(key)));
+      throw damaged_file(file, fmt::format("the metadata '{}' is not a text", printable(key)));
     metadata.emplace(key, value.get<std::string>());
   }
   return metadata;
@@ -83,7 +78,7 @@ std::vector<std::uint64_t> read_numbers(const HeaderJson& json, const std::strin
   const bool numbers =
       json.is_array() && json.size() <= max_dimensions &&
       std::all_of(json.begin(), json.end(), [](const HeaderJson& one) { return one.is_number_unsigned(); });
-  if (!numbers) throw bad_header(file, fmt::format("{} is not a short list of whole numbers", what));
+  if (!numbers) throw damaged_file(file, fmt::format("{} is not a short list of whole numbers", what));
   return json.get<std::vector<std::uint64_t>>();
 }
 
@@ -100,24 +95,24 @@ TensorPlace read_tensor(const std::string& name, const HeaderJson& json, const s
   const std::string who = fmt::format("the tensor '{}'", printable(name));
   if (!json.is_object() || json.size() != 3 || !json.contains("dtype") || !json.contains("shape") ||
       !json.contains("data_offsets") || !json.at("dtype").is_string()) {
-    throw bad_header(file, who + " has not exactly dtype, shape and data_offsets");
+    throw damaged_file(file, who + " has not exactly dtype, shape and data_offsets");
   }
   TensorPlace place{name, json.at("dtype").get<std::string>(),
                     read_numbers(json.at("shape"), "the shape of " + who, file), 0, 0};
   const auto offsets = read_numbers(json.at("data_offsets"), "data_offsets of " + who, file);
   if (offsets.size() != 2 || offsets[0] > offsets[1])
-    throw bad_header(file, fmt::format("data_offsets of {} are not a beginning and an end", who));
+    throw damaged_file(file, fmt::format("data_offsets of {} are not a beginning and an end", who));
   place.begin = offsets[0];
   place.end = offsets[1];
   const auto type = std::find_if(element_types.begin(), element_types.end(),
                                  [&](const ElementType& one) { return one.name == place.type; });
   if (type == element_types.end())
-    throw bad_header(file, fmt::format("{} has the unknown type '{}'", who, printable(place.type)));
+    throw damaged_file(file, fmt::format("{} has the unknown type '{}'", who, printable(place.type)));
   const auto bytes = byte_count(place, type->bytes);
   if (!bytes || *bytes != place.end - place.begin) {
-    throw bad_header(file,
-                     fmt::format("{} has {} bytes, but its shape needs {}", who, place.end - place.begin,
-                                 bytes ? std::to_string(*bytes) : "more than 64 bits can count"));
+    throw damaged_file(file,
+                       fmt::format("{} has {} bytes, but its shape needs {}", who, place.end - place.begin,
+                                   bytes ? std::to_string(*bytes) : "more than 64 bits can count"));
   }
   return place;
 }
@@ -127,13 +122,14 @@ void check_layout(const SafetensorsHead& head, std::uint64_t file_bytes, const s
   std::uint64_t at = 0;
   for (const TensorPlace& place : head.tensors) {
     if (place.begin != at) {
-      throw bad_header(file, fmt::format("the tensor '{}' begins at byte {}, but the one before ends at {}",
-                                         printable(place.name), place.begin, at));
+      throw damaged_file(file, fmt::format("the tensor '{}' begins at byte {}, but the one before ends at {}",
+                                           printable(place.name), place.begin, at));
     }
     at = place.end;
   }
   const std::uint64_t there = file_bytes - head.data_start;
-  if (at != there) throw bad_header(file, fmt::format("the tensors need {} bytes, but {} follow", at, there));
+  if (at != there)
+    throw damaged_file(file, fmt::format("the tensors need {} bytes, but {} follow", at, there));
 }
 
 }  // namespace
@@ -162,14 +158,14 @@ std::string render_safetensors_head(const Metadata& metadata, std::span<const Te
 
 std::uint64_t parse_header_length(std::string_view start, std::uint64_t file_bytes, const std::string& file) {
   if (start.size() < length_bytes || file_bytes < length_bytes) {
-    throw bad_header(file,
-                     fmt::format("the file has {} bytes, and a safetensors file at least 10", file_bytes));
+    throw damaged_file(file,
+                       fmt::format("the file has {} bytes, and a safetensors file at least 10", file_bytes));
   }
   std::uint64_t length = 0;
   for (std::size_t i = length_bytes; i-- > 0;) length = length << 8U | static_cast<unsigned char>(start[i]);
   if (length > max_header_bytes || length > file_bytes - length_bytes) {
-    throw bad_header(file, fmt::format("the header has {} bytes by its length field, but {} can be there",
-                                       length, std::min(max_header_bytes, file_bytes - length_bytes)));
+    throw damaged_file(file, fmt::format("the header has {} bytes by its length field, but {} can be there",
+                                         length, std::min(max_header_bytes, file_bytes - length_bytes)));
   }
   return length;
 }
@@ -177,9 +173,9 @@ std::uint64_t parse_header_length(std::string_view start, std::uint64_t file_byt
 SafetensorsHead parse_safetensors_head(std::string_view head, std::uint64_t file_bytes,
                                        const std::string& file) {
   const std::uint64_t length = parse_header_length(head, file_bytes, file);
-  if (head.size() != length_bytes + length) throw bad_header(file, "the header is cut short");
+  if (head.size() != length_bytes + length) throw damaged_file(file, "the header is cut short");
   const std::string_view text = head.substr(length_bytes);
-  if (!text.starts_with('{')) throw bad_header(file, "the header does not begin with '{'");
+  if (!text.starts_with('{')) throw damaged_file(file, "the header does not begin with '{'");
   const HeaderJson json = parse_without_duplicates(text, file);
   SafetensorsHead result;
   result.data_start = head.size();

@@ -30,12 +30,12 @@ std::string sum_of(std::string_view text) {
   return sum.text();
 }
 
-Error damaged(const std::string& file, std::string what) {
+}  // namespace
+
+Error damaged_file(const std::string& file, std::string what) {
   return {ErrorKind::request,
           {std::move(what), printable(file), "--resume DIR   # takes the newest checkpoint that is whole"}};
 }
-
-}  // namespace
 
 void Crc32::add(std::span<const std::byte> bytes) {
   sum_ =
@@ -52,25 +52,26 @@ std::string seal_head(std::string head) {
 
 void check_head_sum(std::string_view head, const std::string& file) {
   const std::size_t at = find_sum(head);
-  if (at == std::string_view::npos) throw damaged(file, "the header has no checksum of its own");
+  if (at == std::string_view::npos) throw damaged_file(file, "the header has no checksum of its own");
   std::string plain(head);
   const std::string stored = plain.substr(at, head_sum_blank.size());
   plain.replace(at, head_sum_blank.size(), head_sum_blank);
   const std::string real = sum_of(plain);
   if (real == stored) return;
-  throw damaged(file, fmt::format("the header is damaged: its checksum is {}, and {} stands there", real,
-                                  printable(stored)));
+  throw damaged_file(file, fmt::format("the header is damaged: its checksum is {}, and {} stands there", real,
+                                       printable(stored)));
 }
 
 void check_tensor_sum(const SafetensorsHead& head, const TensorPlace& place, const Crc32& sum,
                       const std::string& file) {
   const auto stored = head.metadata.find("crc32." + place.name);
   if (stored == head.metadata.end())
-    throw damaged(file, fmt::format("the tensor '{}' has no checksum", printable(place.name)));
+    throw damaged_file(file, fmt::format("the tensor '{}' has no checksum", printable(place.name)));
   const std::string real = sum.text();
   if (real == stored->second) return;
-  throw damaged(file, fmt::format("the tensor '{}' is damaged: its checksum is {}, and the header says {}",
-                                  printable(place.name), real, printable(stored->second)));
+  throw damaged_file(file,
+                     fmt::format("the tensor '{}' is damaged: its checksum is {}, and the header says {}",
+                                 printable(place.name), real, printable(stored->second)));
 }
 
 }  // namespace ddlrun::runtime

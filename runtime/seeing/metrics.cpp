@@ -41,6 +41,9 @@ MetricsJson config_json(const RunFacts& facts) {
           {"image_width", facts.width},
           {"classes", facts.classes},
           {"ranks", facts.ranks},
+          {"workers", facts.ranks - facts.servers},
+          {"servers", facts.servers},
+          {"asynchronous", facts.asynchronous},
           {"threads", facts.threads},
           {"threads_reason", facts.threads_reason},
           {"global_batch", facts.global_batch},
@@ -74,6 +77,9 @@ MetricsJson summary_json(const RunFacts& facts, const TrainSummary& summary) {
           {"net", facts.net},
           {"data", facts.data},
           {"ranks", facts.ranks},
+          {"workers", facts.ranks - facts.servers},
+          {"servers", facts.servers},
+          {"asynchronous", facts.asynchronous},
           {"threads", facts.threads},
           {"global_batch", facts.global_batch},
           {"epochs", summary.last.epoch},
@@ -100,6 +106,13 @@ MetricsJson typed(const char* type, const MetricsJson& body) {
   MetricsJson json = {{"type", type}};
   json.update(body);
   return json;
+}
+
+// What only runs with parameter servers tell.
+std::string render_roles(const RunFacts& facts) {
+  if (facts.servers == 0) return "";
+  return fmt::format(" workers={} servers={} mode={}", facts.ranks - facts.servers, facts.servers,
+                     facts.asynchronous ? "asynchronous" : "synchronous");
 }
 
 }  // namespace
@@ -168,12 +181,12 @@ std::string render_results(const RunFacts& facts, const TrainSummary& summary,
 
 std::string render_summary_line(const RunFacts& facts, const TrainSummary& summary) {
   return fmt::format(
-      "ddl-train: ok net={} ranks={} threads={} global_batch={} epochs={} steps={} train_loss={:.4f} "
+      "ddl-train: ok net={} ranks={}{} threads={} global_batch={} epochs={} steps={} train_loss={:.4f} "
       "test_loss={:.4f} test_accuracy={:.4f} images_s={:.0f} train_seconds={:.2f} comm_percent={:.1f} "
       "weights=equal hash={:016x}",
-      facts.net, facts.ranks, facts.threads, facts.global_batch, summary.last.epoch, summary.steps,
-      summary.last.train_loss, summary.last.test_loss, summary.last.test_accuracy, summary.images_per_second,
-      summary.train_seconds, communication_percent(summary), summary.weights_hash);
+      facts.net, facts.ranks, render_roles(facts), facts.threads, facts.global_batch, summary.last.epoch,
+      summary.steps, summary.last.train_loss, summary.last.test_loss, summary.last.test_accuracy,
+      summary.images_per_second, summary.train_seconds, communication_percent(summary), summary.weights_hash);
 }
 
 }  // namespace ddlrun::runtime

@@ -24,6 +24,8 @@ struct RunFacts {
   int width = 0;
   int classes = 0;
   int ranks = 1;
+  int servers = 0;  // of the ranks; the others are workers
+  bool asynchronous = false;
   int threads = 1;
   std::string threads_reason;
   std::size_t global_batch = 0;

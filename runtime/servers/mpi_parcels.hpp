@@ -2,14 +2,21 @@
 // Parcels over MPI's point-to-point messages, on a communicator of their own.
 #pragma once
 
+#include "ddl/stall.hpp"
 #include "runtime/servers/parcels.hpp"
 
 #include <memory>
 
 namespace ddlrun::runtime {
 
-// Collective. MPI has been started and outlives it. `largest`: floats of a parcel at most. A wait of more
-// than `most_seconds` ends in an Error that names who is silent.
-std::unique_ptr<Parcels> make_mpi_parcels(std::size_t largest, double most_seconds);
+// How long a rank waits: who is away is told by `stall`, and named in the Error at the end. A process of this
+// host that is gone is found out at once.
+struct ParcelPatience {
+  double most_seconds = 300.0;
+  ddl::StallWatch stall;
+};
+
+// Collective. MPI has been started and outlives it. `largest`: floats of a parcel at most.
+std::unique_ptr<Parcels> make_mpi_parcels(std::size_t largest, ParcelPatience patience);
 
 }  // namespace ddlrun::runtime

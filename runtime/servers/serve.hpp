@@ -2,15 +2,24 @@
 // A parameter server's loop: takes what workers push, answers those that may go on.
 #pragma once
 
+#include "runtime/seeing/trace.hpp"
 #include "runtime/servers/parcels.hpp"
 #include "runtime/servers/shard_server.hpp"
 
 #include <cstddef>
+#include <functional>
 
 namespace ddlrun::runtime {
 
-// Until every worker has done `until` steps, or as many as all stop at. Workers are ranks 0, 1, ...
-// `decides`: this server says when all stop, the others hear it from the workers.
-void serve_until(std::size_t until, bool decides, ShardServer& server, Parcels& parcels);
+struct ServePlan {
+  std::size_t until = 0;  // every worker has done so many steps, or as many as all stop at
+  bool decides = false;   // this server says when all stop, the others hear it from the workers
+  std::function<bool()> stop_wanted = [] { return false; };            // on this rank
+  std::function<void(std::size_t done)> on_step = [](std::size_t) {};  // all workers have done so many
+  TraceSink* sink = nullptr;
+};
+
+// Workers are ranks 0, 1, ...
+void serve_until(const ServePlan& plan, ShardServer& server, Parcels& parcels);
 
 }  // namespace ddlrun::runtime

@@ -34,6 +34,15 @@ ShardServer::ShardServer(ServerPlan plan, Range shard, std::span<const RateRun> 
 
 std::size_t ShardServer::done() const { return *std::min_element(done_.begin(), done_.end()); }
 
+std::vector<std::size_t> ShardServer::awaited() const {
+  const std::size_t slowest = done();
+  std::vector<std::size_t> workers;
+  for (std::size_t worker = 0; worker < done_.size(); ++worker) {
+    if (plan_.asynchronous ? !waits_[worker] : done_[worker] == slowest) workers.push_back(worker);
+  }
+  return workers;
+}
+
 std::vector<std::size_t> ShardServer::push(std::size_t worker, std::span<const float> gradients) {
   return plan_.asynchronous ? push_at_once(worker, gradients) : push_together(worker, gradients);
 }

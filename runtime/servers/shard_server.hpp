@@ -2,9 +2,8 @@
 // A parameter server's mind: one shard of the flat weights, whose gradients come from workers. Pure: it is
 // given pushes and says who may go on.
 //
-//   asynchronous  each push updates the weights at once; a worker that is `staleness` steps ahead of the
-//   slowest waits synchronous   a step's pushes are added up in the workers' order and update the weights
-//   once, when all are there
+//   asynchronous  each push updates the weights at once; who is more than `staleness` steps ahead waits
+//   synchronous   a step's pushes are added up in the workers' order, and update the weights once
 #pragma once
 
 #include "runtime/data/sharding.hpp"
@@ -52,6 +51,10 @@ class ShardServer {
   std::optional<std::size_t> stops_at() const { return stops_at_; }
   // Done steps of the slowest worker.
   std::size_t done() const;
+  // Those whose push the others cannot go on without; asynchronous: those that do not wait for others.
+  std::vector<std::size_t> awaited() const;
+  std::size_t workers() const { return plan_.workers; }
+  bool asynchronous() const { return plan_.asynchronous; }
 
   std::span<const float> weights() const { return weights_; }
   std::span<const std::vector<float>> state() const { return state_; }

@@ -68,7 +68,7 @@ class ThreadPost::Member : public Parcels {
     return notes;
   }
 
-  Arrived receive(std::span<float> gradients) override {
+  Arrived receive(std::span<float> gradients, std::span<const std::size_t>) override {
     const auto parcel = boxes_.take(rank_, -1);
     std::copy(parcel.body.begin(), parcel.body.end(), gradients.begin());
     return {parcel.from, parcel.note};

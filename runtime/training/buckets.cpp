@@ -36,6 +36,21 @@ std::vector<Range> plan_buckets(const Net& net, std::size_t head, std::size_t bu
   return buckets;
 }
 
+std::string name_bucket(const Net& net, std::size_t head, const Range& bucket) {
+  const PlannedLayer* first = nullptr;
+  const PlannedLayer* last = nullptr;
+  for (const PlannedLayer& layer : net.layers) {
+    const std::size_t count = layer.weights_count + layer.bias_count;
+    const std::size_t begin = head + layer.weights_offset;
+    if (count == 0 || begin >= bucket.end || begin + count <= bucket.begin) continue;
+    if (first == nullptr) first = &layer;
+    last = &layer;
+  }
+  if (first == nullptr) return "totals of the step";
+  return first == last ? fmt::format("gradients of {}", first->name)
+                       : fmt::format("gradients of {}..{}", first->name, last->name);
+}
+
 bool is_final(const Range& bucket, std::size_t head, std::size_t from) { return bucket.begin >= head + from; }
 
 std::vector<SumWay> plan_ways(const Net& net, std::size_t head, const std::vector<bool>& overlap,

@@ -28,6 +28,8 @@ std::size_t head_count(std::size_t floats);
 // Ranges of the flat vector, the last ones first; together they are all of it. Cut at cache lines, each
 // before the gradients of some layer.
 std::vector<Range> plan_buckets(const Net& net, std::size_t head, std::size_t bucket_bytes);
+// "gradients of conv2..ip2".
+std::string name_bucket(const Net& net, std::size_t head, const Range& bucket);
 // Whether all of a bucket's gradients are final once those of parameters [from, end) are.
 bool is_final(const Range& bucket, std::size_t head, std::size_t from);
 

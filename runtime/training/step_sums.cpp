@@ -33,6 +33,8 @@ void StepSums::use(const SumWay& way) {
   way_ = way;
   buckets_ = plan_buckets(net_, head_, way.overlap ? way.bucket_bytes : 0);
   times_.assign(buckets_.size(), {});
+  names_.clear();
+  for (const Range& bucket : buckets_) names_.push_back(name_bucket(net_, head_, bucket));
 }
 
 void StepSums::keep(bool first) {
@@ -112,14 +114,14 @@ void StepSums::sum(std::size_t bucket) {
   times.update = {};
   times.begin = TraceClock::now();
   if (weights_.one_a_host()) {
-    ranks_.sum_for_host(part(range), [&](std::size_t first, std::span<const float> sums) {
+    ranks_.sum_for_host(part(range), names_[bucket], [&](std::size_t first, std::span<const float> sums) {
       const auto start = TraceClock::now();
       use_sums(range.begin + first, sums);
       times.update += TraceClock::now() - start;
     });
     update_time_.fetch_add(times.update.count());
   } else {
-    ranks_.all_reduce_sum(part(range));
+    ranks_.all_reduce_sum(part(range), names_[bucket]);
   }
   times.end = TraceClock::now();
   if (trace_ != nullptr) {

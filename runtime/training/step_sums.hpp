@@ -94,6 +94,7 @@ class StepSums {
   std::vector<float> kept_;     // of earlier micro-batches
   SumWay way_;
   std::vector<Range> buckets_;
+  std::vector<std::string> names_;  // of the buckets
   std::vector<Times> times_;
   StepRates rates_;
   bool armed_ = false;

@@ -223,7 +223,7 @@ class Trainer {
     if (tuner_.settled()) return;
     if (tuner_.add(seconds)) {
       std::vector<float> times = tuner_.medians();
-      ranks_.all_reduce_sum(times);
+      ranks_.all_reduce_sum(times, "the times of the ways");
       tuner_.settle(times);
     }
     sums_.use(tuner_.way());

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// lost_rank FATE: ranks add up; in the 20th sum rank 1 meets its fate: stop, kill, leave, shape or type. The
-// others tell what they were told and after how many seconds.
+// lost_rank FATE [COUNT]: ranks add up; in the 20th sum rank 1 meets its fate: stop, kill, leave, shape or
+// type. The others tell what they were told and after how many seconds. With STALL=1 they also tell for whom
+// they wait, and stay a little: MPI ends who has a connection to one that has ended.
 #include "ddl/ddl.hpp"
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -29,8 +32,14 @@ int main(int argc, char** argv) {
   try {
     ddl::Options options;
     options.timeout_seconds = 4;
+    if (std::getenv("STALL") != nullptr) {
+      options.stall = {1.0, [](const ddl::Stall& stall) {
+                         std::fprintf(stderr, "stall: %s; %s\n", stall.missing[0].c_str(),
+                                      stall.seen.c_str());
+                       }};
+    }
     ddl::Context ddl(argc, argv, options);
-    std::vector<float> values(1000, 1.0F);
+    std::vector<float> values(argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 1000, 1.0F);
     for (int i = 0; i < 40; ++i) {
       start = std::chrono::steady_clock::now();
       if (i == 20 && ddl.rank() == 1) meet(fate, ddl);
@@ -42,6 +51,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "told after %.1f s: %s\n  at:  %s\n  try: %s\n", waited.count(), error.what(),
                  error.where().c_str(), error.hint().c_str());
     std::fflush(stderr);
+    if (std::getenv("STALL") != nullptr) std::this_thread::sleep_for(std::chrono::seconds(5));
     std::_Exit(1);
   }
 }

@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A rank that stops, dies, leaves or calls something else inside a sum: the others are told which, soon, and end.
-. "$(dirname "$(readlink -f "$0")")/ranks.sh"
+# A rank that stops, dies, leaves or calls something else inside a sum: the others are told which, soon, and end. On
+# one host, and on hosts that are UTS namespaces of this machine: there too all name that rank and not their neighbour.
+here=$(dirname "$(readlink -f "$0")")
+. "$here/ranks.sh"
 program=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/lost_rank}
 
 expect 0 'all sums are made' ranks 3 "$program" none
@@ -21,4 +23,58 @@ leave 6 rank 1
 shape 6 rank 1
 type 6 rank 1
 END
+
+unshare --uts hostname ddlrun-test 2> /dev/null || { echo 'several hosts need root here (unshare --uts): left out'; finish; exit 0; }
+[[ ${launcher[*]} == *--oversubscribe* ]] || { echo 'several hosts need Open MPI here: left out'; finish; exit 0; }
+spread=(--mca if_base_do_not_resolve 1 --mca plm_rsh_agent "$here/../support/uts_ssh.sh"
+  -x OMPI_ALLOW_RUN_AS_ROOT -x OMPI_ALLOW_RUN_AS_ROOT_CONFIRM)
+cat > "$work/rank" << 'RANK'
+#!/bin/sh
+echo $$ > "$1/pid.$OMPI_COMM_WORLD_RANK"
+exec 2> "$1/said.$OMPI_COMM_WORLD_RANK"
+shift
+exec "$@"
+RANK
+chmod +x "$work/rank"
+
+# One stops: mpirun sees nothing, the others find out.
+while read -r hosts mode count more; do
+  said=$(mktemp -d "$work/said.XXXX")
+  "${launcher[@]}" --host "$hosts" -n 4 "${spread[@]}" -x STALL=1 -x DDL_OPTIONS="-mode $mode $more" \
+    "$work/rank" "$said" "$program" stop "$count" > "$work/out" 2> "$work/err" < /dev/null &
+  job=$!
+  for _ in $(seq 150); do
+    [ "$(grep -ls 'told after' "$said"/said.* | wc -l)" -lt 3 ] || break
+    sleep 0.1
+  done
+  { kill -KILL "$job"; wait "$job"; } 2> /dev/null  # its daemons end with it
+  for pid in "$said"/pid.*; do kill -KILL "$(cat "$pid")" 2> /dev/null; done
+  for rank in 0 2 3; do
+    grep -A1 'told after [0-9]\.' "$said/said.$rank" 2> /dev/null | grep -q '^  at:  rank 1 (' ||
+      fail "$mode of $count: rank $rank does not name rank 1: $(head -4 "$said/said.$rank" 2>&1)"
+    grep -q '^stall: rank 1 (.*\(answers nobody\|is stopped\)$' "$said/said.$rank" ||
+      fail "$mode of $count: rank $rank's stall does not name rank 1: $(grep stall "$said/said.$rank")"
+  done
+done << 'ROWS'
+h1:1,h2:1,h3:1,h4:1 r:1x4 100000
+h1:1,h2:1,h3:1,h4:1 b:1x4 1000 -dump_iter 5
+h1:2,h2:2 r:2x2 1000
+h1:2,h2:2 b:2x2 100000
+ROWS
+
+# One is killed: MPI ends who has a connection to it, mpirun the rest; nobody who still speaks names another rank.
+while read -r hosts mode count; do
+  start=$(date +%s)
+  run timeout 60 "${launcher[@]}" --host "$hosts" -n 4 "${spread[@]}" -x DDL_OPTIONS="-mode $mode" "$program" kill "$count"
+  took=$(($(date +%s) - start))
+  [ "$status" -ne 0 ] || fail "$mode of $count, killed: status 0"
+  grep -q 'at:  rank 1 (\|rank 1 with PID .* exited on signal 9' "$work/err" || fail "$mode of $count, killed: rank 1 is not named: $(head -5 "$work/err")"
+  ! grep 'at:  rank [^1]' "$work/err" || fail "$mode of $count, killed: another rank is named"
+  [ "$took" -le 12 ] || fail "$mode of $count, killed: took $took s"
+done << 'ROWS'
+h1:1,h2:1,h3:1,h4:1 r:1x4 100000
+h1:1,h2:1,h3:1,h4:1 b:1x4 1000
+h1:2,h2:2 r:2x2 1000
+h1:2,h2:2 b:2x2 100000
+ROWS
 finish

@@ -13,7 +13,7 @@ expect_refusal 3 'more than the 1000 training images' ranks 2 "$train" --data "$
 once
 expect_refusal 3 'does not exist' ranks 2 "$train" --data /no/such/place
 once
-expect_refusal 3 'CPUs only' ranks 2 "$train" --device cuda
+expect_refusal 2 'did you mean cuda?' ranks 2 "$train" --device cud
 once
 # Ranks that were started differently would meet in the wrong collective.
 # shellcheck disable=SC2016

@@ -11,7 +11,7 @@ start_controller() {
 }
 scenario_controller_down_at_submit() {
   stop_controller
-  on node1 "$tool" status 1 > /dev/null 2>&1 & # Slurm's commands try for some 10 s
+  on node1 "$tool" status 4711 > /dev/null 2>&1 & # Slurm's commands try for some 10 s
   submit 1x1x1 -- true
   ends 5
   says "try: "

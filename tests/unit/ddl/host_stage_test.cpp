@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/host_stage.hpp"
 
+#include "tests/support/sanitized.hpp"
 #include "tests/unit/ddl/host_ranks.hpp"
 
 #include <doctest/doctest.h>
@@ -23,11 +24,7 @@ using ddl::tests::on_threads;
 
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
+constexpr bool sanitized = ddlrun::testing::with_asan || ddlrun::testing::with_tsan;
 
 constexpr DataType stage_types[] = {DataType::float32, DataType::float64, DataType::float16,
                                     DataType::bfloat16, DataType::int32};

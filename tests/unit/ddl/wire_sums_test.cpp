@@ -6,6 +6,7 @@
 #include "ddl/error.hpp"
 #include "ddl/thread_wire.hpp"
 #include "ddl/wire_broadcast.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/unit/ddl/wire_ranks.hpp"
 
 #include <doctest/doctest.h>
@@ -27,11 +28,7 @@ using ddl::testing::WireVector;
 namespace {
 
 // The memory checker makes each message dear: of the counts it sees some.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t thin = 29;
-#else
-constexpr std::size_t thin = 1;
-#endif
+constexpr std::size_t thin = ddlrun::testing::with_asan ? 29 : 1;
 
 constexpr DataType wire_types[] = {DataType::float32, DataType::float64, DataType::float16,
                                    DataType::bfloat16, DataType::int32};

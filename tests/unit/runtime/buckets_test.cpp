@@ -61,6 +61,15 @@ TEST_CASE(
   CHECK(!is_final({0, 48}, 16, 0));
 }
 
+TEST_CASE("buckets: a stall report names the layers that a bucket holds") {
+  const Net net = make_bucket_net();
+  const auto name = [&](std::size_t layer) { return net.layers[layer].name; };
+  CHECK(name_bucket(net, 16, {208, 219}) == "gradients of " + name(3));
+  CHECK(name_bucket(net, 16, {48, 208}) == "gradients of " + name(2) + ".." + name(3));
+  CHECK(name_bucket(net, 16, {0, 219}) == "gradients of " + name(0) + ".." + name(3));
+  CHECK(name_bucket(net, 16, {0, 16}) == "totals of the step");
+}
+
 TEST_CASE("buckets: the head ends on a cache line") {
   CHECK(head_count(4) == 16);
   CHECK(head_count(16) == 16);

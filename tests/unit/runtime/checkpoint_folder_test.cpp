@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 namespace ddlrun::runtime {
 namespace {
@@ -216,6 +217,52 @@ TEST_CASE("checkpoint folder: on this machine's disk") {
   if (::access("/dev/full", W_OK) == 0) {
     expect_error(ErrorKind::request, "File exists", [&] { disk->create("/dev/full"); });
   }
+}
+
+TEST_CASE("checkpoint folder: who holds it is named, and where nobody can, that is told") {
+  using State = LockAnswer::State;
+  struct Row {
+    LockAnswer answer;
+    std::string refusal;
+    std::string note;
+  };
+  for (const Row& row :
+       {Row{{State::ours, ""}, "", ""},
+        Row{{State::others, "h1 4711\n"}, "another run saves into this folder: process 4711 on h1", ""},
+        Row{{State::others, ""}, "another run saves into this folder", ""},
+        Row{{State::others, "h1 \x1b[2J"}, "another run saves into this folder", ""},
+        Row{{State::impossible, "No locks available"}, "", "cannot be locked (No locks available)"}}) {
+    CAPTURE(row.answer.words);
+    FakeDisk disk;
+    disk.lock_answer = row.answer;
+    if (!row.refusal.empty()) {
+      expect_error(ErrorKind::request, row.refusal, [&] { hold_folder(disk, saved_dir); });
+      continue;
+    }
+    const auto note = hold_folder(disk, saved_dir);
+    CHECK(note.has_value() == !row.note.empty());
+    if (note) CHECK(note->what.find(row.note) != std::string::npos);
+  }
+}
+
+TEST_CASE("checkpoint folder: a lock of this machine's disk is one run's, and gone with it") {
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("ddlrun_lock_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(path);
+  std::ofstream(path + "/lock") << "other 1\n";  // left behind by one that died
+  auto first = make_posix_disk();
+  CHECK(first->lock(path + "/lock").state == LockAnswer::State::ours);
+  CHECK(first->lock(path + "/lock").state == LockAnswer::State::ours);
+  const auto second = make_posix_disk();
+  const LockAnswer answer = second->lock(path + "/lock");
+  CHECK(answer.state == LockAnswer::State::others);
+  CHECK(answer.words.ends_with(" " + std::to_string(::getpid()) + "\n"));
+  first.reset();
+  CHECK(second->lock(path + "/lock").state == LockAnswer::State::ours);
+  std::filesystem::create_directory(path + "/odd");
+  expect_error(ErrorKind::request, "the lock file cannot be opened: Is a directory",
+               [&] { second->lock(path + "/odd"); });
+  std::filesystem::remove_all(path);
 }
 
 }  // namespace ddlrun::runtime

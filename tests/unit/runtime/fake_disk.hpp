@@ -80,6 +80,9 @@ class FakeDisk : public CheckpointDisk {
     if (now_.contains(path)) change(path, [=](Folder& folder) { folder.erase(path); });
   }
 
+  LockAnswer lock_answer;
+  LockAnswer lock(const std::string&) override { return lock_answer; }
+
   std::vector<std::string> list(const std::string& path) const override {
     std::vector<std::string> names;
     for (const auto& [name, file] : now_) {

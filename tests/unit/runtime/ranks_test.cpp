@@ -42,7 +42,7 @@ TEST_CASE("ranks: sums for the host give each share to one rank, and all have on
       std::vector<float> mine(11);
       for (std::size_t i = 0; i < mine.size(); ++i)
         mine[i] = static_cast<float>(i) + static_cast<float>(ranks.rank());
-      ranks.sum_for_host(mine, [&](std::size_t first, std::span<const float> sums) {
+      ranks.sum_for_host(mine, "mine", [&](std::size_t first, std::span<const float> sums) {
         for (std::size_t i = 0; i < sums.size(); ++i) common[first + i] += sums[i];  // twice would show
       });
       bool ok =

@@ -23,30 +23,42 @@ const Dataset& server_data() {
 struct Outcome {
   TrainSummary summary;
   std::vector<EpochRecord> epochs;
+  std::vector<double> losses;
+  std::vector<std::size_t> tested;
   std::vector<float> saved;
+  std::vector<std::size_t> saves;  // the steps
 };
 
 class EpochKeeper : public TrainObserver {
  public:
   explicit EpochKeeper(Outcome& outcome) : outcome_(outcome) {}
   void on_epoch(const EpochRecord& record) override { outcome_.epochs.push_back(record); }
+  void on_step(const StepRecord& record) override { outcome_.losses.push_back(record.loss); }
+  void on_test(const TestRecord& record) override { outcome_.tested.push_back(record.step); }
 
  private:
   Outcome& outcome_;
 };
 
-// Keeps what would be saved; wants to stop after so many questions.
+// Keeps what would be saved, each `every` steps too; wants to stop after so many questions.
 class MemorySaver : public TrainSaver {
  public:
-  MemorySaver(Outcome* outcome, int stop_after) : outcome_(outcome), left_(stop_after) {}
+  MemorySaver(Outcome* outcome, int stop_after, std::size_t every = 0)
+      : outcome_(outcome), left_(stop_after), every_(every) {}
+  bool due(const TrainPosition& position, bool epoch_done) const override {
+    return every_ != 0 && !epoch_done && position.step % every_ == 0;
+  }
   bool stop_wanted() const override { return left_ >= 0 && left_-- == 0; }
   void save(const TrainStateView& state, SaveReason) override {
-    if (outcome_ != nullptr) outcome_->saved.assign(state.parameters.begin(), state.parameters.end());
+    if (outcome_ == nullptr) return;
+    outcome_->saved.assign(state.parameters.begin(), state.parameters.end());
+    outcome_->saves.push_back(state.position.step);
   }
 
  private:
   Outcome* outcome_;
   mutable int left_;
+  std::size_t every_;
 };
 
 TrainPlan server_plan(std::size_t epochs, std::size_t batch) {
@@ -57,7 +69,8 @@ TrainPlan server_plan(std::size_t epochs, std::size_t batch) {
   return plan;
 }
 
-Outcome run_servers(int ranks, const TrainPlan& plan, const ServerRoles& roles, int stop_after = -1) {
+Outcome run_servers(int ranks, const TrainPlan& plan, const ServerRoles& roles, int stop_after = -1,
+                    std::size_t save_every = 0, int stopper = 0) {
   Outcome outcome;
   ThreadPost post(ranks);
   const Net net = build_net("mlp", server_data().input(), server_data().classes);
@@ -66,7 +79,7 @@ Outcome run_servers(int ranks, const TrainPlan& plan, const ServerRoles& roles, 
     const bool first = group.rank() == 0;
     TrainObserver silent;
     EpochKeeper keeper(outcome);
-    MemorySaver saver(first ? &outcome : nullptr, first ? stop_after : -1);
+    MemorySaver saver(first ? &outcome : nullptr, group.rank() == stopper ? stop_after : -1, save_every);
     const auto parcels = post.join(group.rank());
     try {
       const TrainSummary summary =
@@ -81,23 +94,27 @@ Outcome run_servers(int ranks, const TrainPlan& plan, const ServerRoles& roles, 
   return outcome;
 }
 
-EpochRecord run_all_reduce(int ranks, const TrainPlan& plan) {
-  EpochRecord last;
+Outcome run_all_reduce(int ranks, const TrainPlan& plan) {
+  Outcome outcome;
   const Net net = build_net("mlp", server_data().input(), server_data().classes);
   run_ranks_as_threads(ranks, [&](Communicator& group) {
     set_cpu_threads(1);
     TrainObserver silent;
-    const TrainSummary summary = train(plan, net, server_data(), group, make_cpu_engine, silent);
-    if (group.rank() == 0) last = summary.last;
+    EpochKeeper keeper(outcome);
+    const bool first = group.rank() == 0;
+    const TrainSummary summary = train(plan, net, server_data(), group, make_cpu_engine,
+                                       first ? static_cast<TrainObserver&>(keeper) : silent);
+    if (first) outcome.summary = summary;
   });
-  return last;
+  return outcome;
 }
 
 }  // namespace
 
 TEST_CASE("synchronous servers have the curve of an all-reduce") {
   const TrainPlan plan = server_plan(2, 40);
-  const EpochRecord expected = run_all_reduce(2, plan);
+  const Outcome summed = run_all_reduce(2, plan);
+  const EpochRecord& expected = summed.summary.last;
   for (const std::size_t servers : {1, 2, 3}) {
     CAPTURE(servers);
     const Outcome run = run_servers(static_cast<int>(2 + servers), plan, {servers, false});
@@ -106,6 +123,31 @@ TEST_CASE("synchronous servers have the curve of an all-reduce") {
     CHECK(run.summary.last.train_accuracy == doctest::Approx(expected.train_accuracy).epsilon(2e-3));
     CHECK(run.summary.steps == 50);
     CHECK(run.epochs.size() == 2);
+    REQUIRE(run.losses.size() == summed.losses.size());
+    for (std::size_t i = 0; i < run.losses.size(); ++i)
+      CHECK(run.losses[i] == doctest::Approx(summed.losses[i]).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("all ranks meet where a test or a checkpoint is due, and learn the same") {
+  TrainPlan plan = server_plan(2, 40);  // 25 steps an epoch
+  const Outcome plain = run_servers(3, plan, {1, false});
+  plan.test_every = 20;
+  const Outcome met = run_servers(3, plan, {1, false}, -1, 10);
+  CHECK(met.tested == std::vector<std::size_t>{20, 40});
+  CHECK(met.saves == std::vector<std::size_t>{10, 20, 30, 40, 50});
+  CHECK(met.saved == plain.saved);
+  CHECK(met.losses == plain.losses);
+  CHECK(met.summary.last.train_loss == doctest::Approx(plain.summary.last.train_loss).epsilon(1e-6));
+}
+
+TEST_CASE("a server that wants to stop stops all") {
+  for (const int stopper : {3, 4}) {  // the one that decides, and another
+    CAPTURE(stopper);
+    const Outcome run = run_servers(5, server_plan(2, 30), {2, false}, 7, 0, stopper);
+    CHECK(run.summary.stopped);
+    CHECK(run.summary.steps < 33);
+    CHECK(run.saves == std::vector<std::size_t>{run.summary.steps});
   }
 }
 

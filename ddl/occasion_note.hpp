@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// A call of a host's ranks in a few bytes of shared memory: for comparing, and for messages.
+#pragma once
+
+#include "ddl/host_barrier.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace ddl {
+
+// An occasion in 24 bytes, so that two of them and the flag fit a line.
+struct OccasionNote {
+  std::uint64_t sequence;
+  std::uint64_t signature;
+  std::uint64_t what;
+  bool operator==(const OccasionNote&) const = default;
+};
+
+OccasionNote note_of(const Occasion& occasion);
+// "all_reduce #812 of 4096 float32"
+std::string render_note(const OccasionNote& note);
+
+}  // namespace ddl

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// What a rank finds before it trains: images, net, plan, and what is told of them; compared over all ranks.
+#pragma once
+
+#include "runtime/caffe/caffe_words.hpp"
+#include "runtime/data/dataset.hpp"
+#include "runtime/device.hpp"
+#include "runtime/saving/checkpoint.hpp"
+#include "runtime/seeing/metrics.hpp"
+#include "runtime/servers/roles.hpp"
+#include "runtime/train_options.hpp"
+
+#include <optional>
+
+namespace ddlrun::runtime {
+
+struct Prepared {
+  std::optional<ServerRoles> roles;  // nothing: no parameter servers
+  RunDevice device;
+  Dataset data;
+  Net net;
+  TrainPlan plan;
+  RunFacts facts;
+  RunIdentity identity;
+};
+
+// Collective. Throws AgreedError, also where ranks differ in what they found or were told.
+Prepared prepare_run(const TrainOptions& options, const CaffeCommand& caffe, Communicator& ranks);
+
+}  // namespace ddlrun::runtime

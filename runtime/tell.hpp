@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What rank 0 tells people at the start and at the end of a training.
+#pragma once
+
+#include "runtime/prepare.hpp"
+#include "runtime/saving/checkpoint_saver.hpp"
+
+#include <optional>
+
+namespace ddlrun::runtime {
+
+// On stderr: what is trained on what, and where it goes on.
+void tell_start(const TrainOptions& options, const CaffeCommand& caffe, const Prepared& prepared,
+                const std::optional<Resumption>& start);
+// The summary on stdout. Throws Error(request) where it cannot be written.
+void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary);
+// A signal has stopped the run.
+void tell_stop(const TrainOptions& options, const TrainSummary& summary);
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Who is silent at the end of a chain of ranks that wait for each other; and how an end is told on.
+#include "ddl/roll_call.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Post {
+  explicit Post(std::size_t ranks) : boxes(ranks) {}
+  std::mutex mutex;
+  std::vector<std::deque<ddl::NoteBox::Received>> boxes;
+};
+
+class ThreadBox : public ddl::NoteBox {
+ public:
+  ThreadBox(Post& post, int rank) : post_(post), rank_(rank) {}
+  int rank() const override { return rank_; }
+  void send(int to, const ddl::Note& note) override {
+    const std::lock_guard lock(post_.mutex);
+    post_.boxes[static_cast<std::size_t>(to)].push_back({rank_, note});
+  }
+  std::optional<Received> take() override {
+    const std::lock_guard lock(post_.mutex);
+    auto& mine = post_.boxes[static_cast<std::size_t>(rank_)];
+    if (mine.empty()) return std::nullopt;
+    Received first = mine.front();
+    mine.pop_front();
+    return first;
+  }
+
+ private:
+  Post& post_;
+  int rank_;
+};
+
+std::string plain_name(int rank) { return "rank " + std::to_string(rank); }
+
+ddl::RollCall roll_of(Post& post, int rank, std::vector<int> neighbours = {}) {
+  return {std::make_unique<ThreadBox>(post, rank), plain_name, std::move(neighbours), milliseconds(300)};
+}
+
+}  // namespace
+
+TEST_CASE("roll call: down the chain to the one that answers nobody") {
+  struct Row {
+    std::vector<int> waits;  // of each rank; -1: silent
+    int silent;              // as rank 0 finds
+    bool circle;
+    std::string told;
+  };
+  const Row rows[] = {
+      {{1, -1}, 1, false, "rank 0 waits for rank 1, which answers nobody"},
+      {{3, -1, 1, 2},
+       1,
+       false,
+       "rank 0 waits for rank 3, which waits for rank 2, which waits for rank 1, which answers nobody"},
+      {{1, 2, 1},
+       1,
+       true,
+       "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 1: they wait for each other"},
+      {{1, 0}, 0, true, "rank 0 waits for rank 1, which waits for rank 0: they wait for each other"},
+      {{1, 2, 3, 4, 5, 6, 7, -1},
+       7,
+       false,
+       "rank 0 waits for rank 1, which waits for 2 more one after the other, which waits for rank 4, which "
+       "waits "
+       "for rank 5, which waits for rank 6, which waits for rank 7, which answers nobody"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.told);
+    Post post(row.waits.size());
+    std::atomic<bool> over = false;
+    std::vector<std::thread> threads;
+    for (std::size_t rank = 1; rank < row.waits.size(); ++rank) {
+      if (row.waits[rank] < 0) continue;
+      threads.emplace_back([&, rank] {
+        ddl::RollCall roll = roll_of(post, static_cast<int>(rank));
+        while (!over) {
+          roll.wait_for(row.waits[rank]);
+          std::this_thread::sleep_for(milliseconds(1));
+        }
+      });
+    }
+    const auto found = roll_of(post, 0).find_silent(row.waits[0]);
+    over = true;
+    for (std::thread& thread : threads) thread.join();
+    CHECK(found.rank == row.silent);
+    CHECK(found.circle == row.circle);
+    CHECK(found.name == plain_name(row.silent));
+    CHECK(found.told == row.told);
+  }
+}
+
+TEST_CASE("roll call: all that wait in a ring find the same rank, whoever is first to give up") {
+  constexpr int ranks = 6;
+  Post post(ranks);
+  std::vector<std::string> said(ranks);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (rank == 2) continue;
+    threads.emplace_back([&, rank] {
+      ddl::RollCall roll = roll_of(post, rank, {(rank + 1) % ranks});
+      const int left = (rank + ranks - 1) % ranks;
+      try {
+        for (int i = 0; i < 20 + 30 * rank; ++i) {  // they lose patience one after the other
+          roll.wait_for(left);
+          std::this_thread::sleep_for(milliseconds(1));
+        }
+        const auto found = roll.find_silent(left);
+        throw ddl::Error(ddl::Fault::lost, found.told, found.name, "look there");
+      } catch (const ddl::Error& error) {
+        CHECK(error.fault() == ddl::Fault::lost);
+        CHECK(error.hint() == "look there");
+        said[static_cast<std::size_t>(rank)] = error.where();
+        roll.give_up(error);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int rank = 0; rank < ranks; ++rank) {
+    CAPTURE(rank);
+    CHECK(said[static_cast<std::size_t>(rank)] == (rank == 2 ? "" : "rank 2"));
+  }
+}
