@@ -20,7 +20,8 @@ std::vector<std::string> layout_lines(const std::string& layout) {
 std::string render_layout(std::span<const Tensor> tensors) {
   std::string text;
   for (const Tensor& each : tensors)
-    text += fmt::format("\"{}\" of {} {}\n", each.name, each.count, name_of(each.type));
+    text += fmt::format("\"{}\" of {} {}{}\n", each.name, each.count, name_of(each.type),
+                        each.memory == Memory::device ? " on a GPU" : "");
   return text;
 }
 

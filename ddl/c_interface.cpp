@@ -12,6 +12,7 @@
 struct ddl_context {
   ddl::Context context;
   std::map<void*, ddl::Buffer<std::byte>> buffers;
+  std::string device;
 };
 struct ddl_handle {
   ddl::Handle handle;
@@ -56,7 +57,14 @@ ddl::Tensor tensor_of(const void* data, size_t count, ddl_type type) {
   if (type < DDL_FLOAT32 || type > DDL_INT32)
     throw ddl::Error(ddl::Fault::usage, fmt::format("there is no type {}", static_cast<int>(type)), "",
                      "DDL_FLOAT32");
-  return {bytes, count, static_cast<ddl::DataType>(type), ""};
+  return {bytes, count, static_cast<ddl::DataType>(type), "", ddl::Memory::host, nullptr};
+}
+
+ddl::Tensor gpu_tensor_of(const void* data, size_t count, ddl_type type, void* stream) {
+  ddl::Tensor tensor = tensor_of(data, count, type);
+  tensor.memory = ddl::Memory::device;
+  tensor.stream = stream;
+  return tensor;
 }
 
 ddl::Operation operation_of(ddl_operation operation) {
@@ -78,7 +86,7 @@ int ddl_init(int* argc, char*** argv, const char* options, ddl_context** context
     char** no_words = none;
     const ddl::Options parsed = ddl::parse_options(options == nullptr ? "" : options);
     *context = new ddl_context{
-        {argc == nullptr ? no_arguments : *argc, argv == nullptr ? no_words : *argv, parsed}, {}};
+        {argc == nullptr ? no_arguments : *argc, argv == nullptr ? no_words : *argv, parsed}, {}, {}};
   });
 }
 
@@ -146,6 +154,48 @@ int ddl_wait(ddl_handle* handle) {
     const std::unique_ptr<ddl_handle> owned(handle);
     if (owned) owned->handle.wait();
   });
+}
+
+int ddl_gpu_broadcast(ddl_context* context, void* data, size_t count, ddl_type type, int root, void* stream) {
+  return guarded([&] { context->context.broadcast(gpu_tensor_of(data, count, type, stream), root); });
+}
+
+int ddl_gpu_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation,
+                       void* stream) {
+  return guarded([&] {
+    context->context.all_reduce(gpu_tensor_of(data, count, type, stream), operation_of(operation));
+  });
+}
+
+int ddl_gpu_reduce_scatter(ddl_context* context, const void* in, void* out, size_t count_out, ddl_type type,
+                           ddl_operation operation, void* stream) {
+  return guarded([&] {
+    const auto size = static_cast<size_t>(context->context.size());
+    context->context.reduce_scatter(gpu_tensor_of(in, count_out * size, type, stream),
+                                    gpu_tensor_of(out, count_out, type, stream), operation_of(operation));
+  });
+}
+
+int ddl_gpu_all_gather(ddl_context* context, const void* in, void* out, size_t count_in, ddl_type type,
+                       void* stream) {
+  return guarded([&] {
+    const auto size = static_cast<size_t>(context->context.size());
+    context->context.all_gather(gpu_tensor_of(in, count_in, type, stream),
+                                gpu_tensor_of(out, count_in * size, type, stream));
+  });
+}
+
+int ddl_gpu_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type,
+                             ddl_operation operation, void* stream, ddl_handle** handle) {
+  return guarded([&] {
+    *handle = new ddl_handle{
+        context->context.start_all_reduce(gpu_tensor_of(data, count, type, stream), operation_of(operation))};
+  });
+}
+
+const char* ddl_device(ddl_context* context) {
+  context->device = context->context.device();
+  return context->device.c_str();
 }
 
 }  // extern "C"

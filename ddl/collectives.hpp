@@ -42,6 +42,13 @@ class Collectives {
   void reduce_scatter(const Tensor& in, const Tensor& out, Operation operation, std::uint64_t number);
   void all_gather(const Tensor& in, const Tensor& out, std::uint64_t number);
   void barrier(std::uint64_t number);
+  // Calls that something else carries out, GPUs: returns when all ranks call the same. While one is under
+  // way: answers ranks that ask, throws the error of another; and tells the others this rank's.
+  void meet(const Occasion& occasion, const std::string& name);
+  void look();
+  void tell(const Error& error) noexcept;
+  RollCall* roll() { return roll_.get(); }
+  HostGroup& group() { return *group_; }
   // After an error: nothing that is freed waits for the other ranks.
   void abandon() { group_->abandon(); }
   // From any thread.

@@ -2,8 +2,10 @@
 #include "ddl/agreement.hpp"
 #include "ddl/collectives.hpp"
 #include "ddl/ddl.hpp"
+#include "ddl/gpu_collectives.hpp"
 #include "ddl/ranks.hpp"
 #include "ddl/rounding.hpp"
+#include "ddl/texts.hpp"
 #include "ddl/work_queue.hpp"
 
 #include <fmt/format.h>
@@ -32,11 +34,21 @@ Grid grid_of(Ranks& ranks, const Options& options) {
   return plan_grid(options.dims, hosts);
 }
 
+bool on_gpu(const Tensor& tensor) { return tensor.memory == Memory::device; }
+
+void refuse_on_gpu(const Tensor& tensor, const char* why) {
+  if (on_gpu(tensor))
+    throw Error(Fault::usage, why, tensor.name, "all_reduce, with all tensors in one kind of memory");
+}
+
 }  // namespace
 
 struct Context::Parts {
   Parts(std::unique_ptr<Ranks> given, const Options& options)
-      : ranks(std::move(given)), grid(grid_of(*ranks, options)), collectives(*ranks, grid, options) {}
+      : ranks(std::move(given)),
+        grid(grid_of(*ranks, options)),
+        collectives(*ranks, grid, options),
+        gpu(collectives, *ranks, grid, options) {}
 
   // Each call has a number, given in the program's order; after an error there are no more calls.
   template <typename Work>
@@ -47,6 +59,24 @@ struct Context::Parts {
   template <typename Work>
   Handle start(Work work) {
     return queue.start([this, work = std::move(work), mine = number++] { attempt(work, mine); });
+  }
+  // On the communication thread too, which stays with it until the GPU is done; whoever waits goes on when
+  // the program's streams wait for it.
+  Handle start_on_gpu(GpuCall what) {
+    auto begun = std::make_shared<GpuCollectives::Start>(gpu.start(what));
+    auto state = std::make_shared<Handle::State>();
+    queue.start([this, what = std::move(what), begun, state, mine = number++] {
+      std::exception_ptr error;
+      try {
+        attempt([&](std::uint64_t its) { gpu.run(what, *begun, its, [&] { state->finish(nullptr); }); },
+                mine);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      begun->ready.clear();
+      state->finish(std::move(error));
+    });
+    return Handle(std::move(state));
   }
   template <typename Work>
   void attempt(const Work& work, std::uint64_t mine) {
@@ -60,6 +90,7 @@ struct Context::Parts {
       if (error.fault() == Fault::usage) throw;  // nothing was sent
       const std::lock_guard lock(mutex);
       if (!broken) {
+        gpu.abandon();
         collectives.abandon();
         ranks->abandon();
       }
@@ -71,6 +102,7 @@ struct Context::Parts {
   std::unique_ptr<Ranks> ranks;
   Grid grid;
   Collectives collectives;
+  GpuCollectives gpu;
   std::mutex mutex;
   std::optional<Error> broken;
   std::uint64_t number = 1;
@@ -78,11 +110,8 @@ struct Context::Parts {
 };
 
 Context::Context(std::unique_ptr<Ranks> ranks, Options options) {
-  if (options.mode == Mode::nccl) {
-    throw Error(Fault::unsupported, "mode n: this build has no NCCL back end", "DDL options",
-                "-mode b, which adds on the CPU");
-  }
   parts_ = std::make_unique<Parts>(std::move(ranks), options);
+  if (options.mode == Mode::nccl) parts_->call([&](std::uint64_t number) { parts_->gpu.open(number); });
 }
 
 Context::~Context() = default;
@@ -94,7 +123,10 @@ int Context::local_size() const { return static_cast<int>(parts_->collectives.pl
 int Context::host() const { return parts_->collectives.place().host; }
 int Context::hosts() const { return static_cast<int>(parts_->grid.hosts.size()); }
 std::string Context::dims() const { return parts_->grid.text(); }
-std::string Context::device() const { return "cpu"; }
+std::string Context::device() const {
+  parts_->queue.drain();
+  return parts_->gpu.device();
+}
 std::string Context::name_of(int rank) const { return parts_->grid.name_of(rank); }
 
 std::pair<std::shared_ptr<void>, std::byte*> Context::allocate_bytes(std::size_t bytes, bool one_each) {
@@ -109,22 +141,32 @@ std::pair<std::shared_ptr<void>, std::byte*> Context::allocate_bytes(std::size_t
 }
 
 void Context::broadcast(const Tensor& tensor, int root) {
+  if (on_gpu(tensor)) return parts_->start_on_gpu({Verb::broadcast, {tensor}, {}, {}, root}).wait();
   parts_->call([&](std::uint64_t number) { parts_->collectives.broadcast(tensor, root, number); });
 }
 
 void Context::all_reduce(const Tensor& tensor, Operation operation) {
+  if (on_gpu(tensor)) return parts_->start_on_gpu({Verb::all_reduce, {tensor}, {}, operation}).wait();
   parts_->call([&](std::uint64_t number) { parts_->collectives.all_reduce(tensor, operation, number); });
 }
 
 void Context::all_reduce_n(std::span<const Tensor> tensors, Operation operation) {
+  if (!tensors.empty() && on_gpu(tensors.front()))
+    return parts_->start_on_gpu({Verb::all_reduce, {tensors.begin(), tensors.end()}, {}, operation}).wait();
+  for (const Tensor& each : tensors)
+    refuse_on_gpu(each, "one call has tensors in host memory and in GPU memory");
   parts_->call([&](std::uint64_t number) { parts_->collectives.all_reduce_n(tensors, operation, number); });
 }
 
 void Context::reduce_scatter(const Tensor& in, const Tensor& out, Operation operation) {
+  if (on_gpu(in)) return parts_->start_on_gpu({Verb::reduce_scatter, {in}, out, operation}).wait();
+  refuse_on_gpu(out, "the input lies in host memory, the output in GPU memory");
   parts_->call([&](std::uint64_t number) { parts_->collectives.reduce_scatter(in, out, operation, number); });
 }
 
 void Context::all_gather(const Tensor& in, const Tensor& out) {
+  if (on_gpu(in)) return parts_->start_on_gpu({Verb::all_gather, {in}, out}).wait();
+  refuse_on_gpu(out, "the input lies in host memory, the output in GPU memory");
   parts_->call([&](std::uint64_t number) { parts_->collectives.all_gather(in, out, number); });
 }
 
@@ -135,18 +177,21 @@ void Context::barrier() {
 void Context::set_state(std::uint64_t state) { parts_->collectives.set_state(state); }
 
 void Context::all_reduce_update(const Tensor& tensor, Operation operation, const Update& update) {
+  refuse_on_gpu(tensor, "updates are made on the host");
   parts_->call([&](std::uint64_t number) {
     parts_->collectives.all_reduce_update(tensor, operation, number, update);
   });
 }
 
 Handle Context::start_all_reduce(const Tensor& tensor, Operation operation) {
+  if (on_gpu(tensor)) return parts_->start_on_gpu({Verb::all_reduce, {tensor}, {}, operation});
   return parts_->start([parts = parts_.get(), tensor, operation](std::uint64_t number) {
     parts->collectives.all_reduce(tensor, operation, number);
   });
 }
 
 Handle Context::start_all_reduce_update(const Tensor& tensor, Operation operation, Update update) {
+  refuse_on_gpu(tensor, "updates are made on the host");
   return parts_->start(
       [parts = parts_.get(), tensor, operation, update = std::move(update)](std::uint64_t number) {
         parts->collectives.all_reduce_update(tensor, operation, number, update);
@@ -154,35 +199,16 @@ Handle Context::start_all_reduce_update(const Tensor& tensor, Operation operatio
 }
 
 Handle Context::start_broadcast(const Tensor& tensor, int root) {
+  if (on_gpu(tensor)) return parts_->start_on_gpu({Verb::broadcast, {tensor}, {}, {}, root});
   return parts_->start([parts = parts_.get(), tensor, root](std::uint64_t number) {
     parts->collectives.broadcast(tensor, root, number);
   });
 }
 
-// Where the others add zeros, a sum is a copy; and sums tell who is missing, MPI_Allgather waits for ever.
 std::vector<std::string> Context::gather(const std::string& mine) {
-  const auto sum = [&](std::vector<std::int32_t>& words, const char* name) {
-    parts_->call(
-        [&](std::uint64_t number) { parts_->collectives.sum(tensor(std::span(words), name), number); });
-  };
-  constexpr std::size_t word = sizeof(std::int32_t);
-  const auto me = static_cast<std::size_t>(rank());
-  std::vector<std::int32_t> lengths(static_cast<std::size_t>(size()));
-  lengths[me] = static_cast<std::int32_t>(mine.size());
-  sum(lengths, "lengths of texts");
-  std::vector<std::size_t> starts;
-  std::size_t end = 0;
-  for (const std::int32_t length : lengths) {
-    starts.push_back(end);
-    end += round_up(static_cast<std::size_t>(length), word) / word;
-  }
-  std::vector<std::int32_t> words(end);
-  std::copy(mine.begin(), mine.end(), reinterpret_cast<char*>(words.data() + starts[me]));
-  sum(words, "texts");
-  std::vector<std::string> texts;
-  for (std::size_t r = 0; r < starts.size(); ++r)
-    texts.emplace_back(reinterpret_cast<const char*>(words.data() + starts[r]), lengths[r]);
-  return texts;
+  return gather_texts(mine, rank(), size(), [&](const Tensor& tensor) {
+    parts_->call([&](std::uint64_t number) { parts_->collectives.sum(tensor, number); });
+  });
 }
 
 void Context::agree(std::span<const Tensor> tensors) {

@@ -46,6 +46,20 @@ int ddl_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_typ
                          ddl_operation operation, ddl_handle** handle);
 int ddl_wait(ddl_handle* handle);
 
+/* Tensors in GPU memory (cudaMalloc), added up by NCCL. `stream`: a cudaStream_t, which waits for the call
+ * and for which the call waits, or NULL: as device_tensor in ddl.hpp. */
+int ddl_gpu_broadcast(ddl_context* context, void* data, size_t count, ddl_type type, int root, void* stream);
+int ddl_gpu_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation,
+                       void* stream);
+int ddl_gpu_reduce_scatter(ddl_context* context, const void* in, void* out, size_t count_out, ddl_type type,
+                           ddl_operation operation, void* stream);
+int ddl_gpu_all_gather(ddl_context* context, const void* in, void* out, size_t count_in, ddl_type type,
+                       void* stream);
+int ddl_gpu_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type,
+                             ddl_operation operation, void* stream, ddl_handle** handle);
+/* "cuda:0 (NVIDIA H200)" or "cpu"; until the next call or ddl_finish(). */
+const char* ddl_device(ddl_context* context);
+
 #ifdef __cplusplus
 }
 #endif

@@ -13,8 +13,8 @@
 //
 // Every call is collective: all ranks make the same calls in the same order. A call that differs, a rank that
 // dies or stays away ends in an ddl::Error on all the others, with the rank's name, within Options::timeout
-// and two seconds. There are no globals; a Context is used by one thread at a time. float32, float64,
-// float16, bfloat16, int32.
+// and two seconds. A tensor may lie in GPU memory (device_tensor): NCCL adds it up. There are no globals; a
+// Context is used by one thread at a time. float32, float64, float16, bfloat16, int32.
 #pragma once
 
 #include "ddl/data_type.hpp"
@@ -38,7 +38,7 @@ enum class Mode : char {
   best = 'b',     // the host by shared memory, above it slice by slice over the dims
   ring = 'r',     // the same, but a ring between hosts
   mpi = 'm',      // MPI_Allreduce
-  nccl = 'n',     // NCCL: GPUs
+  nccl = 'n',     // takes a GPU for each rank; tensors in host memory go as in b
   explore = 'p',  // tries b, r and m for each size once and keeps the fastest, also for later runs
 };
 
@@ -51,7 +51,12 @@ struct Options {
   // Where mode p keeps what it found, a file for each topology, written by rank 0: -cache DIR. "": nowhere,
   // as -cache off and DDL_CACHE=off. Nothing: $XDG_CACHE_HOME/ddlrun/explore or ~/.cache/ddlrun/explore.
   std::optional<std::string> cache_folder;
-  int dev_sync = 0;  // PowerAI's -dev_sync 0|1|2: synchronises a GPU around calls; nothing on CPUs
+  // PowerAI's -dev_sync 0|1|2: nothing; the whole GPU is waited for before a call; and calls return when they
+  // are done, also with a stream. Nothing on CPUs.
+  int dev_sync = 0;
+  // -nccl levels: all_reduce on GPUs adds up within hosts, then over the dims, each with a communicator of
+  // its own. -nccl all: one of all ranks, for NCCL knows the machine.
+  bool nccl_levels = false;
   std::uint64_t dump_every =
       0;  // PowerAI's -dump_iter: every N sums rank 0 tells the speed of each dimension
   std::uint64_t rebind_every = 0;  // PowerAI's -rebind_iter: every N sums a rank that is always last is named
@@ -61,12 +66,16 @@ struct Options {
 // Throws Error(usage).
 Options parse_options(const std::string& text, Options base = {});
 
+enum class Memory : std::uint8_t { host, device };
+
 // A vector of one type in anyone's memory. `name` is only for messages.
 struct Tensor {
   std::byte* data = nullptr;
   std::size_t count = 0;
   DataType type = DataType::float32;
   std::string name;
+  Memory memory = Memory::host;
+  void* stream = nullptr;  // device_tensor's
 
   std::size_t bytes() const { return count * size_of(type); }
 };
@@ -75,6 +84,21 @@ template <typename Number>
 Tensor tensor(std::span<Number> values, std::string name = "") {
   return {reinterpret_cast<std::byte*>(values.data()), values.size(), DataTypeOf<Number>::value,
           std::move(name)};
+}
+
+// In GPU memory (cudaMalloc), on the GPU of this rank: the one that mode n took, else the one of the first
+// such tensor. With `stream`, a cudaStream_t: a call waits there for what the stream was given before it, and
+// what it is given afterwards waits for the call; calls and Handle::wait() return as soon as that is
+// arranged, an error is thrown by the next call. Without one a call waits for the default stream and returns
+// when it is done.
+template <typename Number>
+Tensor device_tensor(Number* values, std::size_t count, std::string name = "", void* stream = nullptr) {
+  return {reinterpret_cast<std::byte*>(values),
+          count,
+          DataTypeOf<Number>::value,
+          std::move(name),
+          Memory::device,
+          stream};
 }
 
 // Memory in which sums need no copies, because the host's ranks share it. Give it back before its Context
@@ -132,7 +156,7 @@ class Context {
   int host() const;  // from 0, rack by rack
   int hosts() const;
   std::string dims() const;             // "4x2x1"
-  std::string device() const;           // "cpu"
+  std::string device() const;           // "cuda:0 (NVIDIA H200)" once it is used, else "cpu"
   std::string name_of(int rank) const;  // "rank 3 (h2)"
 
   // Zeroed. Collective over the ranks of the host, also when it is given back.

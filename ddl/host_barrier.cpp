@@ -365,9 +365,13 @@ void HostBarrier::give_up(const Error& error) noexcept {
   parts_->group.abandon();
 }
 
+void HostBarrier::look() const {
+  if (parts_->common().trouble.state.load(std::memory_order_relaxed) != 0) parts_->throw_trouble();
+}
+
 void HostBarrier::meet(const Occasion& occasion) {
   Parts& parts = *parts_;
-  if (parts.common().trouble.state.load(std::memory_order_relaxed) != 0) parts.throw_trouble();
+  look();
   if (parts.ranks.size() == 1) return;
   const OccasionNote note = note_of(occasion);
   Shared::Line& line = parts.mine().line;

@@ -57,6 +57,8 @@ class HostBarrier {
 
   // Returns when all ranks are here. What they wrote before is seen after.
   void meet(const Occasion& occasion);
+  // For who waits elsewhere: throws the error that another rank has met.
+  void look() const;
   // More ranks than cores that they may use.
   bool oversubscribed() const;
   // Makes all ranks throw this error, or the one that came first.

@@ -109,6 +109,9 @@ void HostStage::call_roll(RollCall* roll, std::vector<int> ranks) {
 void HostStage::watch(StallWatch watch) { parts_->barrier.watch(std::move(watch)); }
 void HostStage::set_state(std::uint64_t state) noexcept { parts_->barrier.set_state(state); }
 
+void HostStage::meet(const Occasion& occasion) { parts_->barrier.meet(occasion); }
+void HostStage::look() const { parts_->barrier.look(); }
+
 void HostStage::barrier(const Call& call) {
   parts_->barrier.meet({Verb::barrier, call, 0, DataType::float32, 0});
 }

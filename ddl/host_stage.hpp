@@ -61,6 +61,8 @@ class HostStage {
   // The root's part in mine.
   void broadcast(const SharedRange& range, int root, const Call& call);
   void barrier(const Call& call);
+  void meet(const Occasion& occasion);  // HostBarrier's
+  void look() const;
 
   // The sum once and its use once per host: `update` gets my slice in blocks that fit the caches, one after
   // the other, each with its sums. The parts keep what they held. When this returns, all ranks' updates are

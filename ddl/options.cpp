@@ -62,6 +62,14 @@ void take_dev_sync(const std::string& text, Options& options) {
   options.dev_sync = text[0] - '0';
 }
 
+void take_nccl(const std::string& text, Options& options) {
+  if (text != "all" && text != "levels")
+    throw bad_option(
+        fmt::format("-nccl {}: all (one communicator) or levels (one for each of the dims)", text),
+        "-nccl levels");
+  options.nccl_levels = text == "levels";
+}
+
 }  // namespace
 
 Options parse_options(const std::string& text, Options base) {
@@ -81,13 +89,15 @@ Options parse_options(const std::string& text, Options base) {
       base.rebind_every = parse_every(name, value);
     } else if (name == "-wire") {
       take_wire(value, base);
+    } else if (name == "-nccl") {
+      take_nccl(value, base);
     } else if (name == "-cache") {
       base.cache_folder = value == "off" ? "" : value;
     } else if (name == "-timeout") {
       take_timeout(value, base);
     } else {
       throw bad_option(fmt::format("unknown option {}", name),
-                       "-mode, -dev_sync, -dump_iter, -rebind_iter, -wire, -cache, -timeout");
+                       "-mode, -dev_sync, -dump_iter, -rebind_iter, -wire, -nccl, -cache, -timeout");
     }
   }
   return base;

@@ -10,6 +10,7 @@
 #include "ddl_bench/gloo_ways.hpp"
 #include "ddl_bench/measure.hpp"
 #include "ddl_bench/mpi_world.hpp"
+#include "ddl_bench/nccl_way.hpp"
 
 #include <fmt/format.h>
 
@@ -111,6 +112,11 @@ void add_other_ways(Bench& bench) {
     } else {
       bench.note(gloo.what);
     }
+  }
+  if (bench.wants("nccl")) {
+    const NcclWay nccl = connect_nccl(bench.world, bench.main->local_rank(), bench.base, bench.options.type);
+    if (nccl.way) bench.ways.push_back(*nccl.way);
+    bench.note(nccl.what);
   }
 }
 

@@ -23,7 +23,8 @@ struct BenchOption {
 
 constexpr BenchOption bench_options[] = {
     {"--sizes", "SIZES", "4:256M (default; each four times the last) or a list like 64k,1M"},
-    {"--ways", "LIST", "of ddl,ddl-private,ddl-bf16,ddl-ring,mpi,gloo (default: all that make sense here)"},
+    {"--ways", "LIST",
+     "of ddl,ddl-private,ddl-bf16,ddl-ring,mpi,gloo,nccl (default: all that make sense here)"},
     {"--seconds", "S", "for each size and way (default 0.3); 5 turns at least"},
     {"--type", "TYPE", "float32 (default), float64, float16, bfloat16, int32"},
     {"--json", "FILE", "also write a JSON document; -: to stdout, instead of the table"},
@@ -132,8 +133,8 @@ void set_bench_option(BenchOptions& options, std::string_view name, const std::s
 }  // namespace
 
 const std::vector<std::string>& known_ways() {
-  static const std::vector<std::string> names = {"ddl",        "ddl-private", "ddl-bf16", "ddl-ring",
-                                                 "ddl-update", "ddl-each",    "mpi",      "gloo"};
+  static const std::vector<std::string> names = {
+      "ddl", "ddl-private", "ddl-bf16", "ddl-ring", "ddl-update", "ddl-each", "mpi", "gloo", "nccl"};
   return names;
 }
 

@@ -107,6 +107,7 @@ struct Limits {
 };
 
 std::optional<double> limit_of(LimitForm form, const Limits& limits) {
+  if (form == LimitForm::none) return std::nullopt;
   const std::optional<double> memory = form == LimitForm::used_once ? limits.used_once : limits.sums;
   if (!limits.link) return memory;
   return std::max(memory.value_or(0.0), *limits.link * (form == LimitForm::half_on_wire ? 0.5 : 1.0));

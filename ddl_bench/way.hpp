@@ -25,9 +25,10 @@ class Variant {
 
 // Which limit belongs to a way.
 enum class LimitForm {
-  sums,         // n vectors read, n written
-  used_once,    // n vectors read, one updated
-  half_on_wire  // as sums, half the bytes between hosts
+  sums,          // n vectors read, n written
+  used_once,     // n vectors read, one updated
+  half_on_wire,  // as sums, half the bytes between hosts
+  none           // not of this memory
 };
 
 struct Way {

@@ -31,6 +31,7 @@ for type in float64 float16 bfloat16 int32; do
 done
 expect 0 '"ranks":1,' "$bench" allreduce --sizes 4k --seconds 0.01 --json -
 expect 0 'no ddl-ring: on one host it is ddl' ranks 2 "$bench" allreduce --sizes 4 --seconds 0.01 --ways ddl,ddl-ring
+[ -e /dev/nvidiactl ] || expect 3 'no nccl: ' ranks 2 "$bench" allreduce --sizes 4 --seconds 0.01 --ways nccl
 expect 0 'by HAN, out of place only' env OMPI_MCA_coll_han_priority=100 "${launcher[@]}" -n 2 "$bench" allreduce --sizes 4k \
   --seconds 0.01 --ways mpi --check
 

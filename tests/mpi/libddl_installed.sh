@@ -23,4 +23,16 @@ expect 1 'dims 3x1 are 1 hosts of 3 ranks, the job has 1 of 2' env DDL_OPTIONS='
 read -ra flags <<< "$(pkg-config --cflags --libs ddl)"
 expect 0 '' c++ -std=c++20 "$work/example/sum.cpp" -o "$work/by_hand" "${flags[@]}"
 expect 0 'rank 1 of 2 (2x1): 1.5' ranks 2 "$work/by_hand"
+
+# The CUDA program, where nvcc is; without a driver it says so, with the plug-in that was installed.
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+if [ -x "$nvcc" ]; then
+  expect 0 '' "$nvcc" -std=c++20 "$work/example/sum.cu" -o "$work/sum_gpu" "${flags[@]}"
+  if [ ! -e /dev/nvidiactl ] && [ -n "$(find "$prefix" -name libddl_cuda.so)" ]; then
+    expect_refusal 1 'there is no NVIDIA driver on this host' "$work/sum_gpu"
+    expect_refusal 1 'there is no NVIDIA driver on this host' ranks 2 "$work/sum_gpu"
+  fi
+else
+  echo 'without the CUDA program: no nvcc'
+fi
 finish

@@ -369,10 +369,11 @@ TEST_CASE("options of PowerAI DDL") {
     CHECK(options.dims == row.dims);
     CHECK(options.dev_sync == row.dev_sync);
     CHECK(options.dump_every == row.dump);
+    CHECK_FALSE(options.nccl_levels);
   }
   for (const std::string text :
        {"-mode x:4", "-mode b4", "-mode b:", "-mode", "-dev_sync 3", "-dump_iter many", "-fast 1",
-        "-wire int32", "-timeout 0", "-dump_iter -1"}) {
+        "-wire int32", "-nccl some", "-timeout 0", "-dump_iter -1"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(ddl::parse_options(text), ddl::Error);
   }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Calls on tensors in GPU memory: all ranks meet on the host and compare what they call, then NCCL carries it
+// out on a stream of libddl's own, and this rank waits for it as for any call: with a deadline, and with
+// names.
+#pragma once
+
+#include "ddl/collectives.hpp"
+#include "ddl/gpu_groups.hpp"
+#include "ddl/gpu_plugin.hpp"
+#include "ddl/host_pulse.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+struct GpuCall {
+  Verb verb = Verb::all_reduce;
+  std::vector<Tensor> tensors;  // several: all_reduce_n
+  std::optional<Tensor> out;    // of reduce_scatter, all_gather
+  Operation operation = Operation::sum;
+  int root = 0;
+};
+
+class GpuCollectives {
+ public:
+  GpuCollectives(Collectives& collectives, Ranks& ranks, const Grid& grid, const Options& options);
+  ~GpuCollectives();  // collective, as long as there was no error
+  GpuCollectives(const GpuCollectives&) = delete;
+  GpuCollectives& operator=(const GpuCollectives&) = delete;
+
+  // Mode n: takes a GPU for this rank, makes it the thread's, connects all. Collective.
+  void open(std::uint64_t number);
+  std::string device() const;  // "cuda:0 (NVIDIA H200)", "cpu"
+
+  // In the program's thread, where the call is made: what its streams hold until now. Throws Error(usage).
+  struct Start {
+    std::vector<std::shared_ptr<GpuMark>> ready;
+    std::vector<void*> streams;  // that wait for the sum
+    std::optional<Error> error;  // told to all in run()
+  };
+  Start start(const GpuCall& call);
+  // Returns when the call is done on the GPU. `issued`, before that: the streams wait for it. None: no
+  // stream.
+  void run(const GpuCall& call, Start& start, std::uint64_t number, const std::function<void()>& issued);
+  // After an error of any call: what runs on the GPU is ended.
+  void abandon() noexcept;
+
+ private:
+  void check(const GpuCall& call) const;
+  void check_place(const Tensor& tensor) const;
+  void take_gpu(int device);
+  std::string describe_mine();
+  void connect(std::uint64_t number);
+  void issue(const GpuCall& call);
+  void wait_until(const std::function<bool()>& passed, bool timed);
+  // Finds out who is missing. Not `at_once`: it may only just have fallen silent.
+  [[noreturn]] void lose(const std::string& why, bool at_once);
+
+  Collectives& collectives_;
+  Ranks& ranks_;
+  const Grid& grid_;
+  Options options_;
+  bool tried_ = false;             // to take a GPU
+  std::optional<Error> obstacle_;  // why there is none
+  std::unique_ptr<Gpu> gpu_;
+  std::unique_ptr<HostPulse> pulse_;
+  std::unique_ptr<GpuGroups> groups_;
+  std::string call_;  // the one under way
+};
+
+}  // namespace ddl

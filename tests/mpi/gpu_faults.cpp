@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// gpu_faults WHAT: ranks add up in GPU memory; in the 20th sum rank 1 does WHAT: kill, stop, shape, memory,
+// busy (its stream is late), none. Each tells what it was told, and after how long. FAKE_FATE: what happens
+// inside NCCL.
+#include "ddl/ddl.hpp"
+#include "tests/support/gpu_numbers.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <string>
+
+namespace {
+
+void meet(const std::string& fate, ddl::Context& ddl, gpu_numbers::Device<float>& values) {
+  std::vector<float> host(1000);
+  if (fate == "kill") std::raise(SIGKILL);
+  if (fate == "stop") std::raise(SIGSTOP);
+  if (fate == "shape") ddl.all_reduce(ddl::device_tensor(values.data(), 999, "conv1"), ddl::Operation::sum);
+  if (fate == "memory") ddl.all_reduce(ddl::tensor(std::span(host), "conv1"), ddl::Operation::sum);
+  if (fate == "busy") values.fill(1, nullptr, 8000);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string fate = argc > 1 ? argv[1] : "none";
+  std::chrono::steady_clock::time_point start;
+  try {
+    ddl::Options options;
+    options.timeout_seconds = 3;
+    ddl::Context ddl(argc, argv, options);
+    gpu_numbers::check(cudaSetDevice(ddl.local_rank()), "cudaSetDevice");
+    gpu_numbers::Device<float> values(1000);
+    for (int i = 0; i < 40; ++i) {
+      start = std::chrono::steady_clock::now();
+      if (i == 20 && ddl.rank() == 1) meet(fate, ddl, values);
+      ddl.all_reduce(ddl::device_tensor(values.data(), 1000, "conv1"), ddl::Operation::max);
+    }
+    std::printf("all sums are made\n");
+  } catch (const ddl::Error& error) {
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+    std::fprintf(stderr, "told after %.1f s: %s\n  at:  %s\n  try: %s\n", waited.count(), error.what(),
+                 error.where().c_str(), error.hint().c_str());
+    std::fflush(stderr);
+    std::_Exit(1);
+  }
+}

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Sums of tensors in GPU memory, with a CUDA runtime and an NCCL that are played: libddl's own way to them, its plug-in,
+# streams, communicators, and what is said when something is missing, or a rank in the middle of a sum.
+. "$(dirname "$(readlink -f "$0")")/ranks.sh"
+sums=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/gpu_sums PATH/TO/gpu_faults FOLDER/OF/FAKES}
+faults=$3
+fakes=$4
+
+linked=$(ldd "$DDLRUN_BUILD_DIR/ddl/libddl.so" "$sums" | grep -E 'libcuda|libcudart\.|libnccl')
+[ -z "$linked" ] || fail "linked to CUDA: $linked"
+
+mkdir -p "$work/bin" "$work/lib/ddlrun" "$work/nccl" "$work/no_nccl"
+cp "$sums" "$faults" "$work/bin"
+sums=$work/bin/gpu_sums
+faults=$work/bin/gpu_faults
+plugin=$work/lib/ddlrun/libddl_cuda.so
+export FAKE_NCCL=$work/nccl
+
+# The plug-in: none, damaged, foreign, of another build; on all ranks, also in mode n.
+none="sums on GPUs need libddl's plug-in libddl_cuda.so, which is not installed"
+expect_refusal 1 "$none" "$sums"
+expect_refusal 1 "$none" ranks 2 "$sums"
+expect_refusal 1 "$none" env DDL_OPTIONS='-mode n' "$sums"
+echo 'no library' > "$plugin"
+expect_refusal 1 'the plug-in for GPUs cannot be loaded: ' "$sums"
+cp "$fakes/libnccl.so.2" "$plugin"
+expect_refusal 1 'this is no plug-in of libddl: it has no ddl_gpu_build' "$sums"
+cp "$fakes/other/libddl_cuda.so" "$plugin"
+expect_refusal 1 'the plug-in for GPUs is of build 0.0.1 (' "$sums"
+grep -q 'try: install both from the same build' "$work/err" || fail "not what to do: $(cat "$work/err")"
+cp "$fakes/libddl_cuda.so" "$plugin"
+
+# NCCL: a loader that fails, too old; the driver; GPUs.
+expect_refusal 1 'NCCL cannot be loaded: ' env LD_LIBRARY_PATH="$fakes/broken" "$sums"
+export LD_LIBRARY_PATH=$fakes${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+expect_refusal 1 'NCCL 2.10.3 is too old: 2.14.3 or newer is needed' env FAKE_NCCL_VERSION=21003 "$sums"
+export DDL_OPTIONS='-mode n'
+expect_refusal 1 'there is no NVIDIA driver on this host' env FAKE_DRIVER=none "$sums"
+expect_refusal 1 'this rank sees no GPU' env FAKE_GPUS=0 "$sums"
+expect_refusal 1 'local rank 2 has no GPU: 2 can be seen' env FAKE_GPUS=2 timeout 60 "${launcher[@]}" -n 3 "$sums"
+expect_refusal 1 'use the same GPU (fake GPU), and NCCL needs one for each rank' env FAKE_GPUS=1 timeout 60 "${launcher[@]}" -n 2 "$sums"
+unset DDL_OPTIONS
+
+rm -f "$work/nccl"/fake_nccl.*  # ids that nobody took
+# Every type, operation and call; chosen by the first tensor, and in mode n.
+right() {
+  local count=$1
+  shift
+  expect 0 '' "$@"
+  [ "$(grep -c ' as expected$' "$work/out")" -eq "$count" ] || fail "not $count ranks: $(cat "$work/out")"
+  ! grep -v ' \([0-9]*\) of \1 as expected$' "$work/out" || fail "wrong sums: $*"
+  ! grep 'fake NCCL' "$work/err" || fail "NCCL is used wrongly: $*"
+}
+for count in 1 2 4; do
+  right "$count" ranks "$count" "$sums"
+done
+grep -q '^rank 3 of 4 on cuda:3 (fake GPU) (4x1): ' "$work/out" || fail "not where: $(cat "$work/out")"
+right 2 env DDL_OPTIONS='-mode n -dev_sync 2' timeout 60 "${launcher[@]}" -n 2 "$sums"
+right 2 ranks 2 "$sums" c
+# Hosts that are threads: one communicator, and one for each of the dims.
+for options in '-nccl all' '-nccl levels' '-mode n:2x2 -nccl levels'; do
+  right 4 env DDL_OPTIONS="$options" timeout 60 "$sums" h1,h1,h2,h2
+done
+right 8 env DDL_OPTIONS='-mode b:2x2x2 -nccl levels' timeout 60 "$sums" h1,h1,h2,h2,h3,h3,h4,h4
+right 3 env DDL_OPTIONS='-nccl levels' timeout 60 "$sums" h1,h2,h3
+[ -z "$(ls "$work/nccl")" ] || fail "communicators are left: $(ls "$work/nccl")"
+
+# ddl-bench's way.
+cp "$DDLRUN_BUILD_DIR/ddl_bench/ddl-bench" "$work/bin"
+expect 0 'nccl: sums in GPU memory' ranks 2 "$work/bin/ddl-bench" allreduce --sizes 4k,64k --seconds 0.01 --ways nccl --check
+grep -q '# all elements right' "$work/out" || fail "ddl-bench: $(cat "$work/out")"
+
+# A rank that goes or differs: fate before NCCL, fate in it, most seconds until who is told is told, what rank 0 or 2 must
+# say. A whole run says nothing about that: how long mpirun takes is the machine's.
+expect 0 'all sums are made' ranks 3 "$faults" none
+while IFS='|' read -r fate inside seconds text; do
+  run env ${inside:+FAKE_FATE="$inside"} timeout 100 "${launcher[@]}" -n 3 "$faults" "$fate"
+  [ "$status" -ne 0 ] && [ "$status" -ne 124 ] || fail "$fate $inside: status $status"
+  grep -q "$text" "$work/err" || fail "$fate $inside: no '$text' in: $(grep -A1 -m4 'told\|signal' "$work/err")"
+  awk -v most="$seconds" '/^told after/ && $3 > most { late = 1 } END { exit late }' "$work/err" ||
+    fail "$fate $inside: $(grep -o 'told after [0-9.]* s' "$work/err"), not $seconds"
+done << 'END'
+kill||5|rank 1
+stop||5|rank 1 (.*) has not come to all_reduce #21 of 1000 float32
+shape||5|rank 1 (.*) calls all_reduce #21 of 999 float32, rank 0
+memory||5|both call all_reduce #21 of 1000 float32, but with other tensors or operations
+busy||5|rank 1 (.*) has not computed yet what it adds
+none|kill 1 20|5|rank 1
+none|stop 1 20|5|rank 1 (.*) does not answer in all_reduce #20 of 1000 float32 on GPUs; process [0-9]* is stopped; it has not ended
+none|hang 1 20|5|all_reduce #20 of 1000 float32 on GPUs is not done; it has not ended within 3 s; all ranks answer
+none|error 1 20|5|on GPUs is not done; NCCL: remote process exited or there was a network error
+END
+finish
