@@ -91,6 +91,7 @@ Tensor tensor(std::span<Number> values, std::string name = "") {
 // what it is given afterwards waits for the call; calls and Handle::wait() return as soon as that is
 // arranged, an error is thrown by the next call. Without one a call waits for the default stream and returns
 // when it is done.
+// __half lies there as Float16, __nv_bfloat16 as BFloat16: reinterpret_cast.
 template <typename Number>
 Tensor device_tensor(Number* values, std::size_t count, std::string name = "", void* stream = nullptr) {
   return {reinterpret_cast<std::byte*>(values),

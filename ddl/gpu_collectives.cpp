@@ -81,6 +81,7 @@ void GpuCollectives::open(std::uint64_t number) {
   try {
     if (gpu_) gpu_->make_current();
     connect(number);
+    pulse_->end();
   } catch (const Error& error) {
     collectives_.tell(error);
     throw;
@@ -120,7 +121,6 @@ void GpuCollectives::connect(std::uint64_t number) {
   pulse_->ready();
   groups_ = std::make_unique<GpuGroups>(
       *gpu_, plan, ids, [this](const std::function<bool()>& passed) { wait_until(passed, true); });
-  pulse_->end();
 }
 
 void GpuCollectives::check(const GpuCall& call) const {

@@ -88,6 +88,7 @@ memory||5|both call all_reduce #21 of 1000 float32, but with other tensors or op
 busy||5|rank 1 (.*) has not computed yet what it adds
 none|kill 1 20|5|rank 1
 none|stop 1 20|5|rank 1 (.*) does not answer in all_reduce #20 of 1000 float32 on GPUs; process [0-9]* is stopped; it has not ended
+none|stop 1 1|6|rank 1 (.*) does not answer in all_reduce #1 of 1000 float32 on GPUs; process [0-9]* is stopped
 none|hang 1 20|5|all_reduce #20 of 1000 float32 on GPUs is not done; it has not ended within 3 s; all ranks answer
 none|error 1 20|5|on GPUs is not done; NCCL: remote process exited or there was a network error
 END
