@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // gpu_faults WHAT: ranks add up in GPU memory; in the 20th sum rank 1 does WHAT: kill, stop, shape, memory,
 // busy (its stream is late), none. Each tells what it was told, and after how long. FAKE_FATE: what happens
-// inside NCCL.
+// inside NCCL. LINGER: and stays a little.
 #include "ddl/ddl.hpp"
 #include "tests/support/gpu_numbers.hpp"
 
@@ -42,6 +42,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "told after %.1f s: %s\n  at:  %s\n  try: %s\n", waited.count(), error.what(),
                  error.where().c_str(), error.hint().c_str());
     std::fflush(stderr);
+    // mpirun ends all when the first one ends.
+    if (std::getenv("LINGER") != nullptr) std::this_thread::sleep_for(std::chrono::seconds(5));
     std::_Exit(1);
   }
 }

@@ -92,4 +92,32 @@ none|stop 1 1|6|rank 1 (.*) does not answer in all_reduce #1 of 1000 float32 on 
 none|hang 1 20|5|all_reduce #20 of 1000 float32 on GPUs is not done; it has not ended within 3 s; all ranks answer
 none|error 1 20|5|on GPUs is not done; NCCL: remote process exited or there was a network error
 END
+
+# Hosts that are UTS namespaces of this machine: levels over MPI; who stops inside NCCL is found by the roll call.
+unshare --uts hostname ddlrun-test 2> /dev/null || { echo 'several hosts need root here (unshare --uts): left out'; finish; exit 0; }
+[[ ${launcher[*]} == *--oversubscribe* ]] || { echo 'several hosts need Open MPI here: left out'; finish; exit 0; }
+spread=(--mca if_base_do_not_resolve 1 --mca plm_rsh_agent "$DDLRUN_SOURCE_DIR/tests/support/uts_ssh.sh"
+  -x OMPI_ALLOW_RUN_AS_ROOT -x OMPI_ALLOW_RUN_AS_ROOT_CONFIRM -x LD_LIBRARY_PATH -x FAKE_NCCL)
+right 4 timeout 60 "${launcher[@]}" --host h1:2,h2:2 -n 4 "${spread[@]}" -x DDL_OPTIONS='-nccl levels' "$sums"
+cat > "$work/rank" << 'RANK'
+#!/bin/sh
+echo $$ > "$1/pid.$OMPI_COMM_WORLD_RANK"
+exec 2> "$1/said.$OMPI_COMM_WORLD_RANK"
+shift
+exec "$@"
+RANK
+chmod +x "$work/rank"
+"${launcher[@]}" --host h1:1,h2:1,h3:1 -n 3 "${spread[@]}" -x LINGER=1 -x FAKE_FATE='stop 1 20' \
+  "$work/rank" "$work" "$faults" none > "$work/out" 2> "$work/err" < /dev/null &
+job=$!
+for _ in $(seq 200); do
+  [ "$(grep -ls '^  at:' "$work"/said.* | wc -l)" -lt 2 ] || break
+  sleep 0.1
+done
+{ kill -KILL "$job"; wait "$job"; } 2> /dev/null  # its daemons end with it
+for pid in "$work"/pid.*; do kill -KILL "$(cat "$pid")" 2> /dev/null; done
+for rank in 0 2; do
+  grep -q 'told after [0-9]\.[0-9] s: rank 1 (h2) answers nobody in all_reduce #20' "$work/said.$rank" ||
+    fail "hosts: rank $rank does not name rank 1: $(head -2 "$work/said.$rank" 2>&1)"
+done
 finish
