@@ -184,6 +184,9 @@ std::uint64_t fingerprint(const Net& net) {
                         l.stride.width, l.padding.height, l.padding.width, l.groups, l.bias,
                         static_cast<int>(l.method), l.global, l.size);
     text += fmt::format(" {} {} {} {} {} {};", l.rate, l.alpha, l.beta, l.k, l.epsilon, l.keep);
+    if (l.dilation != Sides{1, 1})
+      text += fmt::format(" dilation {}x{};", l.dilation.height, l.dilation.width);
+    if (l.slope != 0.0) text += fmt::format(" slope {};", l.slope);
     for (const std::size_t source : p.sources) text += fmt::format(" {}", static_cast<std::int64_t>(source));
   }
   return hash_bytes(std::as_bytes(std::span(text)));

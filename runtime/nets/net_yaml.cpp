@@ -74,10 +74,12 @@ class NetReader {
         {"kernel", {K::convolution, K::pooling}, &R::read_kernel},
         {"stride", {K::convolution, K::pooling}, &R::read_stride},
         {"padding", {K::convolution, K::pooling}, &R::read_padding},
+        {"dilation", {K::convolution}, &R::read_dilation},
         {"groups", {K::convolution}, &R::read_groups},
         {"bias", {K::convolution, K::inner_product}, &R::read_bias},
         {"rounding", {K::pooling}, &R::read_rounding},
         {"global", {K::pooling}, &R::read_global},
+        {"slope", {K::relu}, &R::read_slope},
         {"rate", {K::dropout}, &R::read_rate},
         {"size", {K::lrn}, &R::read_size},
         {"alpha", {K::lrn}, &R::read_alpha},
@@ -235,9 +237,11 @@ class NetReader {
   void read_kernel(const YamlValue& value, Layer& layer) { layer.kernel = sides(value); }
   void read_stride(const YamlValue& value, Layer& layer) { layer.stride = sides(value); }
   void read_padding(const YamlValue& value, Layer& layer) { layer.padding = sides(value); }
+  void read_dilation(const YamlValue& value, Layer& layer) { layer.dilation = sides(value); }
   void read_groups(const YamlValue& value, Layer& layer) { layer.groups = whole(value); }
   void read_bias(const YamlValue& value, Layer& layer) { layer.bias = yes_or_no(value); }
   void read_global(const YamlValue& value, Layer& layer) { layer.global = yes_or_no(value); }
+  void read_slope(const YamlValue& value, Layer& layer) { layer.slope = real(value); }
   void read_rate(const YamlValue& value, Layer& layer) { layer.rate = real(value); }
   void read_size(const YamlValue& value, Layer& layer) { layer.size = whole(value); }
   void read_alpha(const YamlValue& value, Layer& layer) { layer.alpha = real(value); }

@@ -13,7 +13,7 @@ TEST_CASE("net yaml: every key arrives") {
 images: [1x28x28, 3x32x16]
 border: 32x40
 layers:
-  - {name: c, kind: convolution, outputs: 8, kernel: [3, 5], stride: 2, padding: [1, 2], groups: 4, bias: false}
+  - {name: c, kind: convolution, outputs: 8, kernel: [3, 5], stride: 2, padding: [1, 2], dilation: [1, 3], groups: 4, bias: false}
   - {kind: max_pool, kernel: 3}
   - {kind: average_pool, kernel: 2, stride: 1, padding: 1, rounding: ceil, inputs: [c]}
   - {kind: average_pool, global: true}
@@ -23,7 +23,7 @@ layers:
   - {name: s, kind: sum, inputs: [a, b]}
   - {kind: concat, inputs: [s, data]}
   - {kind: inner_product, outputs: classes, weights: {gaussian: 0.01}, biases: {constant: 0.1}, lr: [1, 2], decay: [1, 0]}
-  - {kind: relu}
+  - {kind: relu, slope: 0.1}
   - {name: loss, kind: softmax_loss}
 )",
                                             "dir/net.yaml");
@@ -39,6 +39,7 @@ layers:
   CHECK(c.kernel == Sides{3, 5});
   CHECK(c.stride == Sides{2, 2});
   CHECK(c.padding == Sides{1, 2});
+  CHECK(c.dilation == Sides{1, 3});
   CHECK(c.groups == 4);
   CHECK(!c.bias);
   CHECK(net.layers[1].stride == Sides{3, 3});  // side by side, where nothing else is said
@@ -57,6 +58,7 @@ layers:
   CHECK(net.layers[6].epsilon == 0.001);
   CHECK(net.layers[6].keep == 0.99);
   CHECK(net.layers[7].inputs == std::vector<std::string>{"a", "b"});
+  CHECK(net.layers[10].slope == 0.1);
   CHECK(net.layers[8].kind == LayerKind::concat);
   const Layer& ip = net.layers[9];
   CHECK(ip.outputs == as_many_as_classes);
