@@ -36,12 +36,20 @@ class NetPlanner {
     if (mistakes_.empty()) check_outputs();
     for (Message& mistake : mistakes_) {
       if (mistake.where.empty()) mistake.where = description_.place;
+      mistake.hint = in_their_words(std::move(mistake.hint));
     }
     if (!mistakes_.empty()) throw join_mistakes(mistakes_);
     return std::move(net_);
   }
 
  private:
+  std::string in_their_words(std::string hint) const {
+    for (const NetWord& word : description_.words) {
+      if (hint.starts_with(word.ours)) return hint.replace(0, word.ours.size(), word.theirs);
+    }
+    return hint;
+  }
+
   void check_images() {
     const std::vector<Shape>& wanted = description_.images;
     if (wanted.empty() || std::find(wanted.begin(), wanted.end(), net_.input) != wanted.end()) return;
@@ -148,6 +156,12 @@ class NetPlanner {
                                        printable(net_.layers.back().name, 60), net_.classes, classes_),
                            last.place.empty() ? description_.place : last.place,
                            fmt::format("outputs: {}", classes_)});
+    }
+    if (net_.parameter_count == 0 && classes_ > 0) {
+      mistakes_.push_back(
+          {"the net has no weights to learn: none of its layers is a convolution, an inner "
+           "product or a batch norm with weights",
+           description_.place, "kind: inner_product, outputs: classes   # as the last layer"});
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/nets/net_yaml.hpp"
 
+#include "base/text.hpp"
 #include "runtime/nets/net_library.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
@@ -82,6 +83,7 @@ TEST_CASE("net yaml: refusals, with both numbers and their place") {
   };
   const Row rows[] = {
       {"[1, 2]", "has the key 'layers'", "n.yaml:1:1"},
+      {"", "has the key 'layers'", "n.yaml"},
       {"name: x", "has a list of layers, and this one has none", "n.yaml:1:1"},
       {"layers: 3", "a list of layers", "n.yaml:1:9"},
       {"layers:\n  - {name: x}", "a mapping with the key 'kind'", "n.yaml:2:5"},
@@ -132,6 +134,36 @@ TEST_CASE("net yaml: all mistakes at once, those of shapes at their layers") {
     CHECK(error.message().what.find("kernel of 9x9, but its input is only 8x8") != std::string::npos);
     CHECK(error.message().what.find("at n.yaml:2:5") != std::string::npos);
   }
+}
+
+TEST_CASE("net yaml: a net with nothing to learn") {
+  for (const char* text : {"layers: [{kind: relu}]", "layers: [{kind: max_pool, kernel: 4}]",
+                           "layers: [{kind: batch_norm, affine: false}]"}) {
+    CAPTURE(text);
+    expect_error(ErrorKind::request, "no weights to learn", [&] {
+      plan_net(parse_net_yaml(text, "n.yaml"), {1, 8, 8}, 3);
+    });
+  }
+}
+
+TEST_CASE("net yaml: how nets are written names all kinds and keys, and its example is a net") {
+  const std::string form = render_net_form();
+  for (const char* word :
+       {"convolution", "average_pool", "softmax_loss", "dilation", "slope", "inputs", "rounding"})
+    CHECK_MESSAGE(form.find(word) != std::string::npos, word);
+  for (const std::string_view line : split(form, '\n')) CHECK_MESSAGE(line.size() <= 120, line);
+  const std::size_t begin = form.find("  name: mine");
+  const std::string example = form.substr(begin, form.find("\n\n", begin) - begin);
+  CHECK(plan_net(parse_net_yaml(example, "n.yaml"), {1, 28, 28}, 7).classes == 7);
+}
+
+TEST_CASE("net yaml: a mistake with a net of the program is placed where it can be looked at") {
+  const Message told = expect_error(ErrorKind::request, "needs images of", [] {
+    build_net("lenet5", {3, 9, 9}, 2);
+  });
+  CHECK(told.where.starts_with("ddl-train print-net lenet5"));
+  CHECK(find_net_text("lenet5").find("name: conv1") != std::string_view::npos);
+  expect_error(ErrorKind::usage, "there is no net 'lenet6'", [] { find_net_text("lenet6"); });
 }
 
 TEST_CASE("net yaml: the nets of the program are read without a mistake") {
