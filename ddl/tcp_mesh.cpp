@@ -50,7 +50,13 @@ TcpMesh::TcpMesh(const TcpRoll& roll, double timeout_seconds)
     : self_{{static_cast<std::uint32_t>(roll.rank), static_cast<std::uint32_t>(roll.size), 0},
             roll.token,
             timeout_seconds} {
-  meet(roll);
+  try {
+    meet(roll);
+  } catch (const Error&) {
+    abandoned_ = true;
+    finish();
+    throw;
+  }
 }
 
 TcpMesh::~TcpMesh() { finish(); }
@@ -83,8 +89,6 @@ void TcpMesh::meet_as_first(const TcpRoll& roll, TcpClock::time_point deadline) 
   } catch (const Error& error) {
     welcome();
     tell_others(error);
-    abandoned_ = true;
-    finish();
     throw;
   }
   welcome();
