@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""knock.py HOST:PORT TOKEN_FILE RANK SIZE: says to rank 0 what a rank says first, as ddl/tcp_handshake.hpp has it, with
-openssl's command line for the HMAC. Prints rank 0's verdict, and whether rank 0 proved that it has the token."""
+"""Says what a rank says first, as ddl/tcp_handshake.hpp has it, with openssl's command line for the HMAC.
+knock.py HOST:PORT TOKEN_FILE RANK SIZE   as that rank to rank 0; prints the verdict, and whether rank 0 has the token
+knock.py HOST:PORT TOKEN_FILE             as rank 0, to one rank: welcomes it; prints whether that has the token"""
 import os
 import socket
 import struct
 import subprocess
 import sys
+
+GREETING = b"libddl/1"
 
 
 def hmac(token, text):
@@ -25,17 +28,48 @@ def read_exactly(connection, count):
     return data
 
 
+def proof_of(token, said):
+    return hmac(token, b"libddl/1 who connects" + said)
+
+
+def answer_of(token, said, verdict):
+    return hmac(token, b"libddl/1 who listens" + said + verdict)
+
+
+def word(is_right):
+    return "right HMAC" if is_right else "wrong HMAC"
+
+
+def knock(address, token, rank, size):
+    with socket.create_connection(address, timeout=10) as door:
+        hello = read_exactly(door, 40)
+        assert hello[:8] == GREETING, hello[:8]
+        mine = os.urandom(32) + struct.pack("<IIQ", rank, size, 0)
+        said = hello[8:] + mine
+        door.sendall(GREETING + mine + proof_of(token, said))
+        answer = read_exactly(door, 40)
+        verdict, number = struct.unpack("<II", answer[:8])
+        print(f"verdict {verdict} size {number} {word(answer_of(token, said, answer[:8]) == answer[8:])}")
+
+
+def listen(address, token):
+    with socket.create_server(address) as door:
+        door.settimeout(10)
+        rank, _ = door.accept()
+        with rank:
+            nonce = os.urandom(32)
+            rank.sendall(GREETING + nonce)
+            proof = read_exactly(rank, 88)
+            said = nonce + proof[8:56]
+            verdict = struct.pack("<II", 0, 2)
+            rank.sendall(verdict + answer_of(token, said, verdict))
+            print(word(proof_of(token, said) == proof[56:]))
+
+
 host, port = sys.argv[1].rsplit(":", 1)
 with open(sys.argv[2], "rb") as file:
     key = file.read().strip()
-rank, size = int(sys.argv[3]), int(sys.argv[4])
-with socket.create_connection((host, int(port)), timeout=10) as door:
-    hello = read_exactly(door, 40)
-    assert hello[:8] == b"libddl/1", hello[:8]
-    nonce = os.urandom(32)
-    said = hello[8:] + nonce + struct.pack("<IIQ", rank, size, 0)
-    door.sendall(b"libddl/1" + nonce + struct.pack("<IIQ", rank, size, 0) + hmac(key, b"libddl/1 who connects" + said))
-    answer = read_exactly(door, 40)
-    verdict, number = struct.unpack("<II", answer[:8])
-    proven = hmac(key, b"libddl/1 who listens" + said + answer[:8]) == answer[8:]
-    print(f"verdict {verdict} size {number} {'proven' if proven else 'not proven'}")
+if len(sys.argv) > 3:
+    knock((host, int(port)), key, int(sys.argv[3]), int(sys.argv[4]))
+else:
+    listen((host, int(port)), key)

@@ -145,10 +145,21 @@ if command -v python3 > /dev/null && command -v openssl > /dev/null; then
     kill "${pids[0]}" 2> /dev/null
     await
   done << 'ROWS'
-2 3 token verdict 0 size 3 proven
-2 3 other verdict 1 size 3 not proven
-2 4 token verdict 2 size 3 proven
-7 3 token verdict 4 size 3 proven
+2 3 token verdict 0 size 3 right HMAC
+2 3 other verdict 1 size 3 wrong HMAC
+2 4 token verdict 2 size 3 right HMAC
+7 3 token verdict 4 size 3 right HMAC
+ROWS
+  # Who only says that it is rank 0 is found out.
+  while read -r with proven said; do
+    next_port
+    rank 1 2 '' "$sums"
+    expect 0 "${proven/./ }" python3 "$work_of_test/knock.py" "127.0.0.1:$port" "$work/$with"
+    await
+    says 1 "$said" "rank 0 by openssl, $with"
+  done << 'ROWS'
+token right.HMAC rank.0.*has.ended
+other wrong.HMAC does.not.know.the.token
 ROWS
 else
   echo 'openssl dgst and python3 are missing: a foreign HMAC is left out'
