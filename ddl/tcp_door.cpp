@@ -219,6 +219,30 @@ void check_answer(const Answer& answer, const TcpSelf& self, const std::string& 
               "another port in DDL_MASTER for each run");
 }
 
+// False when the connection ends before there is an answer: then another attempt may do.
+bool shake_hands(const Socket& socket, const TcpSelf& self, int whom, const std::string& where,
+                 TcpClock::time_point deadline) {
+  const std::string name = fmt::format("rank {}", whom);
+  HelloBytes hello_bytes;
+  if (!read_whole(socket, hello_bytes, deadline)) return false;
+  const auto hello = parse_hello(hello_bytes);
+  if (!hello) throw other_program(name, where);
+  Proof mine;
+  fill_random(mine.nonce);
+  mine.card = self.card;
+  AnswerBytes answer_bytes;
+  if (!write_whole(socket, render_proof(self.token, *hello, mine.nonce, self.card), deadline) ||
+      !read_whole(socket, answer_bytes, deadline))
+    return false;
+  const auto answer = parse_answer(answer_bytes);
+  if (!answer) throw other_program(name, where);
+  check_answer(*answer, self, name, where);
+  if (!is_proven(self.token, *hello, mine, *answer))
+    throw Error(Fault::usage, fmt::format("who listens at {} does not know the token", where), where,
+                "a port that no other program uses: see ss -ltnp on that host");
+  return true;
+}
+
 }  // namespace
 
 void admit_ranks(const Socket& listener, const TcpSelf& self, const std::set<int>& expected,
@@ -231,33 +255,15 @@ void admit_ranks(const Socket& listener, const TcpSelf& self, const std::set<int
 }
 
 Socket knock(const TcpAddress& address, const TcpSelf& self, int whom, TcpClock::time_point deadline) {
-  const std::string name = fmt::format("rank {}", whom);
   std::string problem = "nobody listens";
   for (auto pause = first_pause; TcpClock::now() < deadline; pause = std::min(2 * pause, longest_pause)) {
     std::optional<Socket> socket = try_connect(address.host, address.port, deadline, problem);
-    HelloBytes hello_bytes;
-    if (socket && read_whole(*socket, hello_bytes, deadline)) {
-      const auto hello = parse_hello(hello_bytes);
-      if (!hello) throw other_program(name, address.text());
-      Proof mine;
-      fill_random(mine.nonce);
-      mine.card = self.card;
-      AnswerBytes answer_bytes;
-      if (write_whole(*socket, render_proof(self.token, *hello, mine.nonce, self.card), deadline) &&
-          read_whole(*socket, answer_bytes, deadline)) {
-        const auto answer = parse_answer(answer_bytes);
-        if (!answer) throw other_program(name, address.text());
-        check_answer(*answer, self, name, address.text());
-        if (!is_proven(self.token, *hello, mine, *answer))
-          throw Error(Fault::usage, fmt::format("who listens at {} does not know the token", address.text()),
-                      address.text(), "a port that no other program uses: see ss -ltnp on that host");
-        return std::move(*socket);
-      }
-    }
-    if (socket) problem = "it takes connections and says nothing";
-    std::this_thread::sleep_for(
-        std::min<TcpClock::duration>(pause, std::max(deadline - TcpClock::now(), TcpClock::duration(0))));
+    if (socket && shake_hands(*socket, self, whom, address.text(), deadline)) return std::move(*socket);
+    if (socket) problem = "it takes connections and does not answer";
+    const TcpClock::duration left = deadline - TcpClock::now();
+    std::this_thread::sleep_for(std::clamp<TcpClock::duration>(left, TcpClock::duration(0), pause));
   }
+  const std::string name = fmt::format("rank {}", whom);
   throw Error(
       Fault::lost,
       fmt::format("{} did not let rank {} in at {} within {:g} s: {}", name, self.card.rank, address.text(),

@@ -18,6 +18,10 @@ constexpr std::uint64_t most_text_bytes = 256 << 20;  // a text has no memory wa
 constexpr int reads_at_once = 16;
 constexpr std::size_t parts_at_once = 16;
 
+bool fits(const TcpPost& post, std::uint64_t size, std::uint32_t stamp) {
+  return post.size == size && post.stamp == stamp;
+}
+
 }  // namespace
 
 bool TcpLink::wants_to_read() const { return open_ && unasked_bytes_ <= most_unasked_bytes; }
@@ -93,10 +97,6 @@ void TcpLink::advance(std::size_t count) {
       first.post->moved = TcpClock::now();
     }
   }
-}
-
-bool TcpLink::fits(const TcpPost& post, std::uint64_t size, std::uint32_t stamp) const {
-  return post.size == size && post.stamp == stamp;
 }
 
 TcpPostPointer TcpLink::receive(std::uint32_t channel, std::uint32_t stamp, std::span<std::byte> bytes) {

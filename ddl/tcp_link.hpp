@@ -83,7 +83,6 @@ class TcpLink {
   void take_in(std::size_t count);
   void begin_frame();
   void finish_frame();
-  bool fits(const TcpPost& post, std::uint64_t size, std::uint32_t stamp) const;
   void advance(std::size_t count);
   void stop(const std::string& why);
 
