@@ -6,7 +6,7 @@
 work_of_test=$(dirname "$(readlink -f "$0")")
 # shellcheck source=tests/support/check.sh
 . "$work_of_test/../support/check.sh"
-sums=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/tcp_sums PATH/TO/lost_rank} lost=${3:?}
+train=${1:?usage: $0 PATH/TO/ddl-train PATH/TO/tcp_sums PATH/TO/lost_rank} sums=${2:?} lost=${3:?}
 unset DDL_RANK DDL_SIZE DDL_MASTER DDL_TOKEN DDL_TOKEN_FILE
 export DDL_CACHE=off DDL_OPTIONS='-timeout 20'
 for name in $(compgen -e | grep -E '^(OMPI_|PMIX_|PMI_|SLURM_)'); do unset "$name"; done
@@ -67,6 +67,22 @@ done << 'ROWS'
 2x2 h1 h2 h1 h2
 1x3 h1 h1 h2
 ROWS
+
+# ddl-train too; what needs MPI says so.
+lenet=("$train" --data "$work_of_test/../data/fashion-mnist-subset" --steps 3)
+for options in '' '--servers 1 --async'; do
+  next_port
+  for r in 0 1; do
+    # shellcheck disable=SC2086
+    OMP_NUM_THREADS=1 rank "$r" 2 '' timeout 60 "${lenet[@]}" $options
+  done
+  await
+  if [ -z "$options" ]; then
+    says 0 'ddl-train: ok .*ranks=2 .*weights=equal' 'ddl-train'
+  else
+    says 0 'parameter servers need MPI' 'ddl-train'
+  fi
+done
 
 # Words that are refused before anything listens.
 next_port
