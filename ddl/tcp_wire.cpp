@@ -3,6 +3,7 @@
 
 #include "ddl/error.hpp"
 #include "ddl/roll_call.hpp"
+#include "ddl/wire_silence.hpp"
 
 #include <fmt/format.h>
 
@@ -107,10 +108,11 @@ class TcpWire : public Wire {
       if (roll_ != nullptr && waited >= tcp_roll_time) roll_->wait_for(job_rank(message.peer));
       if (seconds_since(std::max(begun, post.moved)) > timeout_seconds_) {
         if (blame) throw Error(*blame);
-        blame = late(message);  // to ask takes a while: one more look before it is thrown
+        blame = late_error(awaited(message), timeout_seconds_,
+                           roll_);  // to ask takes a while: one more look before it is thrown
         continue;
       }
-      stall.waited(seconds_since(begun), [&] { return describe_stall(message); });
+      stall.waited(seconds_since(begun), [&] { return late_stall(awaited(message), roll_); });
     }
     if (stall.told()) stall.over(seconds_since(begun));
     if (post.odd_size) throw mismatch(message);
@@ -134,31 +136,8 @@ class TcpWire : public Wire {
             name_of(message.peer), "all ranks make the same calls with the same counts in the same order"};
   }
 
-  Error late(const TcpMessage& message) const {
-    std::string what = fmt::format("{} has {} nothing for {:g} s", name_of(message.peer),
-                                   message.is_send ? "taken" : "sent", timeout_seconds_);
-    std::string where = name_of(message.peer);
-    if (roll_ != nullptr) {
-      const RollCall::Silence silence = roll_->find_silent(job_rank(message.peer));
-      what += ": " + silence.told;
-      if (!silence.circle) where = silence.name;
-    }
-    return {Fault::lost, what, where,
-            "see whether it still runs and what it last said; a longer Options::timeout_seconds"};
-  }
-
-  Stall describe_stall(const TcpMessage& message) const {
-    Stall stall;
-    if (roll_ != nullptr) {
-      const RollCall::Silence silence = roll_->find_silent(job_rank(message.peer));
-      stall.missing.push_back(silence.circle ? name_of(message.peer) : silence.name);
-      stall.seen = silence.told;
-      return stall;
-    }
-    stall.missing.push_back(name_of(message.peer));
-    stall.seen =
-        message.is_send ? "it takes nothing" : "it sends nothing; it may itself wait for a rank of its host";
-    return stall;
+  AwaitedRank awaited(const TcpMessage& message) const {
+    return {name_of(message.peer), job_rank(message.peer), message.is_send};
   }
 
   TcpMesh& mesh_;
