@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 namespace ddlrun {
 
@@ -39,6 +40,47 @@ std::string parent_of(const std::string& path) {
                                             : "df -h; ls -ld " + path;
   throw Error(ErrorKind::request,
               {fmt::format("cannot {} {}: {}", action, path, std::strerror(code)), path, hint});
+}
+
+// What `path` leads to in the end, also if that is not there yet.
+std::string behind_links(std::string path) {
+  constexpr int most_links = 40;  // as the kernel
+  for (int i = 0; i < most_links; ++i) {
+    std::error_code no_link;
+    const auto next = std::filesystem::read_symlink(path, no_link);
+    if (no_link) break;
+    path = (std::filesystem::path(path).parent_path() / next).string();
+  }
+  return path;
+}
+
+// A stream of ours that goes to the same file: it would keep one that is replaced.
+int own_stream(const struct stat& status) {
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat own {};
+    if (::fstat(stream, &own) == 0 && own.st_dev == status.st_dev && own.st_ino == status.st_ino)
+      return stream;
+  }
+  return -1;
+}
+
+// A device, a pipe, or where stdout goes: nothing that can be replaced.
+bool write_through(const std::string& path, std::string_view bytes) {
+  struct stat status {};
+  // Asked before links are followed: the kernel knows which of them are traps.
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT) refuse_file("write", path, errno);
+    return false;
+  }
+  if (S_ISDIR(status.st_mode)) refuse_file("write", path, EISDIR);
+  const int stream = own_stream(status);
+  if (stream < 0 && S_ISREG(status.st_mode)) return false;
+  Descriptor d{stream >= 0 ? ::fcntl(stream, F_DUPFD_CLOEXEC, 0)
+                           : ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC)};
+  if (d.fd < 0) refuse_file("write", path, errno);
+  write_all(d.fd, bytes);
+  if (::close(std::exchange(d.fd, -1)) != 0) refuse_file("write", path, errno);
+  return true;
 }
 
 void sync_folder(const std::string& folder) {
@@ -117,7 +159,9 @@ std::optional<FilePart> PosixFiles::read_from(const std::string& path, std::uint
 
 bool PosixFiles::exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-void PosixFiles::write(const std::string& path, std::string_view bytes) {
+void PosixFiles::write(const std::string& given, std::string_view bytes) {
+  if (write_through(given, bytes)) return;
+  const std::string path = behind_links(given);
   const std::string temporary = fmt::format("{}.tmp.{}", path, ::getpid());
   {
     const Descriptor d{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)};

@@ -12,7 +12,7 @@ batch=${BATCH:-64}
 steps=${STEPS:-60}
 data=${DATA:-$here/../tests/data/fashion-mnist-subset}
 ours=(--data "$data")
-[ -z "${SHAPE:-}" ] || { ours=(--data "synthetic:$SHAPE:$((4 * batch)):10"); data=$SHAPE; }
+[ -z "${SHAPE:-}" ] || { ours=(--data "synthetic:${SHAPE}x10:$((8 * batch))"); data=$SHAPE; }
 python=python3
 "$python" -c 'import torch, yaml' 2> /dev/null || python=/usr/bin/python3 # the system's, where another stands before it
 "$python" -c 'import torch, yaml' 2> /dev/null || { echo 'skipped: no python3-torch or python3-yaml' >&2; exit 125; }

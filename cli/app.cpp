@@ -173,7 +173,17 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   return run(traced);
 }
 
+// "-v launch 2" is "launch -v 2".
+void move_behind_command(std::vector<std::string>& words) {
+  const auto is_global = [](const std::string& word) {
+    return word == "-v" || word == "--verbose" || word == "-q" || word == "--quiet";
+  };
+  const auto command = std::find_if_not(words.begin(), words.end(), is_global);
+  if (command != words.end()) std::rotate(words.begin(), command, command + 1);
+}
+
 int dispatch(std::vector<std::string> words, System& system) {
+  move_behind_command(words);
   if (words.empty()) {
     system.err(render_overview());
     return 2;

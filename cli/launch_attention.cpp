@@ -118,7 +118,9 @@ std::string LaunchAttention::diagnosis(const ProcessResult& result) {
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
   if (status(result)) return {};
   const diagnose::RunStatus end{result.exit_status, diagnose::Starter::mpirun};
-  const diagnose::Diagnosis found = lines_.diagnosis(end);
+  diagnose::Diagnosis found = lines_.diagnosis(end);
+  // The keepers saw who ended first; the log only who was told of first.
+  if (ranks_ && launch::find_first_failure(ranks_->record(), result.exit_status)) found.first_failing.reset();
   return found.verdict == diagnose::Verdict::cause_found ? diagnose::render_diagnosis(found) : std::string();
 }
 

@@ -41,11 +41,17 @@ void check_started(const ProcessResult& result, const std::string& mpirun) {
                "apt-get install openmpi-bin; or name it with --mpirun FILE"});
 }
 
-// mpirun says 1 when a signal told it to stop; people expect 128 + that signal.
-int status_of_run(const ProcessResult& result) {
+// mpirun says 1 when a signal told it to stop; people expect 128 + that signal, or what all ranks said: 75 of
+// those that saved and can go on.
+int status_of_run(const ProcessResult& result, const LaunchRun& run) {
   const std::array ending{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   const bool told_to_stop = std::find(ending.begin(), ending.end(), result.passed_on) != ending.end();
-  return told_to_stop && result.exit_status == 1 ? 128 + result.passed_on : result.exit_status;
+  if (!told_to_stop || result.exit_status == 0) return result.exit_status;
+  const auto said = run.record.watched
+                        ? launch::find_common_end(*run.record.watched, run.record.placement.size())
+                        : std::nullopt;
+  if (said) return *said;
+  return result.exit_status == 1 ? 128 + result.passed_on : result.exit_status;
 }
 
 // The last word: who failed first, how the job ended, and where everything about it lies.
@@ -97,7 +103,7 @@ int run_launch(System& system, LaunchRun run) {
   run.record.verified = run.verify;
   run.record.placement = attention.places();
   run.record.watched = attention.watched();
-  const int status = attention.status(result).value_or(status_of_run(result));
+  const int status = attention.status(result).value_or(status_of_run(result, run));
   run.record.end = launch::RunEnd{system.clock.now(), status, result.signal};
   system.files.write(run.folder + "/run.json", launch::render_run_json(run.record));
   check_started(result, run.line.argv[0]);

@@ -8,8 +8,10 @@
 //   ddl::Handle sum = ddl.start_all_reduce(bucket, ddl::Operation::average);
 //   sum.wait();
 //
-// Started by ddlrun, mpirun or srun; alone a process is one rank. What allocate() gives lies in memory that
-// the host's ranks share, so its sums need no copies; a started sum runs on a thread of its own.
+// Started by ddlrun, mpirun or srun; or by hand or anything else, without MPI, where DDL_RANK, DDL_SIZE,
+// DDL_MASTER=host:port and DDL_TOKEN_FILE (or Options::tcp) tell how ranks meet; alone a process is one rank.
+// What allocate() gives lies in memory that the host's ranks share, so its sums need no copies; a started sum
+// runs on a thread of its own.
 //
 // Every call is collective: all ranks make the same calls in the same order. A call that differs, a rank that
 // dies or stays away ends in an ddl::Error on all the others, with the rank's name, within Options::timeout
@@ -42,6 +44,17 @@ enum class Mode : char {
   explore = 'p',  // tries b, r and m for each size once and keeps the fastest, also for later runs
 };
 
+// Ranks that meet over TCP at rank 0's address. All have the same token, which proves who belongs to the run
+// and never travels; what they exchange afterwards is neither hidden nor sealed. The environment goes before
+// what is given here.
+struct TcpStart {
+  int rank = -1;           // DDL_RANK
+  int size = 0;            // DDL_SIZE
+  std::string master;      // DDL_MASTER: "h1:29400", an address of rank 0's host and a free port of it
+  std::string token_file;  // DDL_TOKEN_FILE: of mode 600
+  std::string token;       // DDL_TOKEN: instead of a file, at least 16 bytes
+};
+
 struct Options {
   std::string dims;  // "4x2x1": ranks per host x hosts per rack x racks; empty: from the placement
   Mode mode = Mode::best;
@@ -60,6 +73,7 @@ struct Options {
   std::uint64_t dump_every =
       0;  // PowerAI's -dump_iter: every N sums rank 0 tells the speed of each dimension
   std::uint64_t rebind_every = 0;  // PowerAI's -rebind_iter: every N sums a rank that is always last is named
+  std::optional<TcpStart> tcp;     // to meet without MPI; DDL_MASTER asks for it too
 };
 
 // "-mode b:4x2x1 -dev_sync 1 -dump_iter 100", what PowerAI DDL's programs and DDL_OPTIONS hold, over `base`.
@@ -141,8 +155,9 @@ class Ranks;
 
 class Context {
  public:
-  // Starts MPI unless it has been started (then with MPI_THREAD_SERIALIZED at least); a process without a
-  // launcher is one rank and needs none. DDL_OPTIONS in the environment is laid over `options`.
+  // Meets over TCP where DDL_MASTER or Options::tcp says so. Else starts MPI unless it has been started (then
+  // with MPI_THREAD_SERIALIZED at least); a process without a launcher is one rank and needs none.
+  // DDL_OPTIONS in the environment is laid over `options`.
   Context(int& argc, char**& argv, Options options = {});
   // On ranks that are known already.
   Context(std::unique_ptr<Ranks> ranks, Options options);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a launcher told this process before MPI speaks: mpirun, srun, or another one with PMI or PMIx.
+// What a launcher told this process before MPI speaks: mpirun, srun, another one with PMI or PMIx, or who set
+// DDL_MASTER and DDL_RANK, to start it without MPI.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/mpi_ranks.hpp"
 
-#include "ddl/ddl.hpp"
-#include "ddl/explore_cache.hpp"
+#include "ddl/error.hpp"
 #include "ddl/launcher.hpp"
 #include "ddl/mpi_gather.hpp"
 #include "ddl/mpi_host_group.hpp"
@@ -15,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 namespace ddl {
 namespace {
@@ -121,19 +119,5 @@ std::unique_ptr<Ranks> make_mpi_ranks(int& argc, char**& argv) {
   }
   return std::make_unique<MpiRanks>(started == 0);
 }
-
-namespace {
-
-Options with_environment(Options options) {
-  const char* text = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): before any thread
-  if (text != nullptr) options = parse_options(text, std::move(options));
-  options.cache_folder = choose_cache_folder(options.cache_folder);
-  return options;
-}
-
-}  // namespace
-
-Context::Context(int& argc, char**& argv, Options options)
-    : Context(make_mpi_ranks(argc, argv), with_environment(std::move(options))) {}
 
 }  // namespace ddl

@@ -3,6 +3,7 @@
 
 #include "ddl/error.hpp"
 #include "ddl/roll_call.hpp"
+#include "ddl/wire_silence.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -137,10 +138,11 @@ class MpiWire : public Wire {
       if (roll_ != nullptr && waited >= roll_time) roll_->wait_for(job_rank(message.peer));
       if (seconds > timeout_seconds_) {
         if (blame) throw Error(*blame);
-        blame = late(message);  // to ask takes a while: one more look before it is thrown
+        blame = late_error(awaited(message), timeout_seconds_,
+                           roll_);  // to ask takes a while: one more look before it is thrown
         continue;
       }
-      stall.waited(seconds, [&] { return describe_stall(message); });
+      stall.waited(seconds, [&] { return late_stall(awaited(message), roll_); });
       if (waited < poll_yield_time) {
         sched_yield();
       } else {
@@ -171,35 +173,12 @@ class MpiWire : public Wire {
     } catch (const Error& error) {
       return error;
     }
-    return late(message);
+    return late_error(awaited(message), timeout_seconds_, roll_);
   }
   int job_rank(int peer) const { return level_.ranks[static_cast<std::size_t>(peer)]; }
 
-  Error late(const MpiMessage& message) const {
-    std::string what = fmt::format("{} has {} nothing for {:g} s", name_of(message.peer),
-                                   message.is_send ? "taken" : "sent", timeout_seconds_);
-    std::string where = name_of(message.peer);
-    if (roll_ != nullptr) {
-      const RollCall::Silence silence = roll_->find_silent(job_rank(message.peer));
-      what += ": " + silence.told;
-      if (!silence.circle) where = silence.name;
-    }
-    return {Fault::lost, what, where,
-            "see whether it still runs and what it last said; a longer Options::timeout_seconds"};
-  }
-
-  Stall describe_stall(const MpiMessage& message) const {
-    Stall stall;
-    if (roll_ != nullptr) {
-      const RollCall::Silence silence = roll_->find_silent(job_rank(message.peer));
-      stall.missing.push_back(silence.circle ? name_of(message.peer) : silence.name);
-      stall.seen = silence.told;
-      return stall;
-    }
-    stall.missing.push_back(name_of(message.peer));
-    stall.seen =
-        message.is_send ? "it takes nothing" : "it sends nothing; it may itself wait for a rank of its host";
-    return stall;
+  AwaitedRank awaited(const MpiMessage& message) const {
+    return {name_of(message.peer), job_rank(message.peer), message.is_send};
   }
 
   // Receives that nothing has come for are withdrawn; what has begun to arrive goes on.

@@ -15,8 +15,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace ddlrun::ddl_bench {
 namespace {
@@ -145,6 +147,16 @@ void print_now(const std::string& text) {
               {"the table could not be written", "stdout", "ddl-bench allreduce > FILE on a disk with room"});
 }
 
+bool goes_to_file(const std::string& json) { return !json.empty() && json != "-"; }
+
+// Whether it can be written, before the work; what stands there stays.
+std::string find_obstacle(const std::string& path) {
+  std::FILE* const file = std::fopen(path.c_str(), "ae");
+  if (file == nullptr) return std::strerror(errno);
+  std::fclose(file);
+  return "";
+}
+
 void write_json(const std::string& path, const std::string& text) {
   std::FILE* const file = std::fopen(path.c_str(), "we");
   const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
@@ -164,11 +176,17 @@ int measure_all(const BenchOptions& options, World& world) {
                           bench.facts.notes.empty() ? "--ways" : bench.facts.notes[0], "--ways ddl,mpi"};
     return refuse_on_all(world, exit_code(ErrorKind::request), render_error("ddl-bench", message));
   }
+  const bool first = world.rank() == 0;
+  const std::string obstacle =
+      world.gather(first && goes_to_file(options.json) ? find_obstacle(options.json) : "").front();
+  if (!obstacle.empty())
+    return refuse_on_all(world, exit_code(ErrorKind::request),
+                         render_error("ddl-bench", {"the JSON document cannot be written: " + obstacle,
+                                                    "--json " + printable(options.json),
+                                                    "--json FILE in a folder that you may write to"}));
   gather_facts(bench);
   const BenchFacts& facts = bench.facts;
-  const bool first = world.rank() == 0;
   const bool table = first && options.json != "-";
-  if (first && !options.json.empty() && options.json != "-") write_json(options.json, "");  // before the work
   MeasurePlan plan{options.seconds, options.check, options.type, facts.local_ranks, {}, ddl::steady_seconds};
   if (facts.hosts > 1)
     plan.make_link = [place = link_place(*bench.main)](std::size_t bytes) {
@@ -184,8 +202,7 @@ int measure_all(const BenchOptions& options, World& world) {
   }
   if (table) print_now(render_table_foot(facts, sizes));
   if (first && options.json == "-") print_now(render_results_json(facts, sizes));
-  if (first && !options.json.empty() && options.json != "-")
-    write_json(options.json, render_results_json(facts, sizes));
+  if (first && goes_to_file(options.json)) write_json(options.json, render_results_json(facts, sizes));
   return wrong == 0 ? 0 : 1;
 }
 

@@ -168,6 +168,15 @@ std::vector<Finding> FindingBook::ranked(const std::vector<std::string>& sources
       continue;
     rows.push_back({&signature, &entry});
   }
+  // What a signature says of a consequence, a less specific one of the same lines does not make a cause.
+  const std::vector<Row> all = rows;
+  std::erase_if(rows, [&all](const Row& row) {
+    return !row.signature->may_follow && std::any_of(all.begin(), all.end(), [&row](const Row& other) {
+      return other.signature->may_follow && other.signature->kind == row.signature->kind &&
+             other.entry->first_sequence == row.entry->first_sequence &&
+             other.entry->count == row.entry->count && other.entry->best.weight > row.entry->best.weight;
+    });
+  });
   // Time stamps decide within a class only where all of it have one of the same kind.
   std::map<SignatureClass, Stamp::Kind> stamps;
   for (const Row& row : rows) {

@@ -190,6 +190,14 @@ std::optional<RankReport> find_first_failure(const WatchRecord& record, int stat
   return ended && ended->exit_status == status ? ended : record.first_failure;
 }
 
+std::optional<int> find_common_end(const WatchRecord& record, std::size_t ranks) {
+  if (record.ends.empty() || record.ends.size() != ranks) return std::nullopt;
+  const int first = record.ends.begin()->second;
+  const bool alike = std::all_of(record.ends.begin(), record.ends.end(),
+                                 [&](const auto& end) { return end.second == first; });
+  return alike && first > 0 && first < 128 ? std::optional(first) : std::nullopt;
+}
+
 std::string render_lost_hosts(const std::vector<std::string>& hosts) {
   constexpr std::size_t shown = 8;
   const std::vector<std::string> some(hosts.begin(),

@@ -95,6 +95,9 @@ class RankWatch {
 // only if that is the job's own status: else mpirun did it, because of something else.
 std::optional<RankReport> find_first_failure(const WatchRecord& record, int status);
 
+// The status with which each of the `ranks` ended by itself, if it is one and the same, and not 0.
+std::optional<int> find_common_end(const WatchRecord& record, std::size_t ranks);
+
 // "host h2 was lost: the connection to it broke, or its daemon was killed".
 std::string render_lost_hosts(const std::vector<std::string>& hosts);
 

@@ -5,7 +5,7 @@
 say() { printf '\n== %s\n' "$*"; }
 
 build_packages="g++ cmake ninja-build pkg-config libhwloc-dev libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libsqlite3-dev
-  libopenmpi-dev openmpi-bin libdnnl-dev zlib1g-dev"
+  libopenmpi-dev openmpi-bin libdnnl-dev libssl-dev zlib1g-dev"
 # Images: JPEG, PNG, Caffe's LMDB; in tests, others' writers and readers of them.
 build_packages+=" libjpeg62-turbo-dev libpng-dev liblmdb-dev"
 build_packages+=" libprotobuf-dev protobuf-compiler"

@@ -39,6 +39,8 @@ std::vector<int> allowed_pus() {
 
 }  // namespace
 
+std::size_t count_processors() { return allowed_pus().size(); }
+
 int threads_for_mask(int cores, const std::string& mine, const std::vector<std::string>& all) {
   const auto sharing = static_cast<int>(std::count(all.begin(), all.end(), mine));
   return std::max(1, cores / std::max(1, sharing));

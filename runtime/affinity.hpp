@@ -15,6 +15,9 @@ struct ThreadChoice {
   std::string reason;
 };
 
+// Hardware threads that this process may run on.
+std::size_t count_processors();
+
 // Pure: the cores of mask `mine`, shared evenly by the ranks whose mask (with host) is the same; at least 1.
 int threads_for_mask(int cores, const std::string& mine, const std::vector<std::string>& all);
 

@@ -6,12 +6,15 @@
 #include "runtime/data/data_options.hpp"
 #include "runtime/data/data_place.hpp"
 #include "runtime/data/datum.hpp"
+#include "runtime/data/file_list.hpp"
 #include "runtime/data/lmdb_source.hpp"
 #include "runtime/options.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 
 namespace ddlrun::runtime {
@@ -45,7 +48,12 @@ std::string render_convert_help() {
   ConvertOptions unused;
   return "usage: ddl-train convert-data FROM TO [OPTIONS]\n\n"
          "Writes the images of FROM (all that ddl-train --data reads) as the LMDB TO, a new folder: records\n"
-         "as Caffe's convert_mnist_data and convert_imageset write them.\n" +
+         "as Caffe's convert_mnist_data and convert_imageset write them. Until it is whole it is TO.part. "
+         "The\n"
+         "training and the test images are an LMDB each:\n\n"
+         "  ddl-train convert-data photos photos_train_lmdb --resize 36\n"
+         "  ddl-train convert-data photos photos_test_lmdb --resize 36 --part test\n"
+         "  ddl-train --data photos_train_lmdb\n\n" +
          render_options(make_convert_table(unused));
 }
 
@@ -63,7 +71,39 @@ ConvertOptions parse_convert(const std::vector<std::string>& words) {
   return options;
 }
 
-// Read one by one: the set need not fit into memory.
+// HUP, INT and TERM wait until somebody asks for them, so that what was begun can be removed.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigemptyset(&signals_);
+    for (const int one : stopping) {
+      struct sigaction action {};
+      const bool ignored = sigaction(one, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+      if (!ignored) sigaddset(&signals_, one);  // blocked, it would wait all the same
+    }
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  }
+  // One that still waits does now what it does.
+  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  bool waiting() const {
+    sigset_t pending{};
+    sigpending(&pending);
+    for (const int one : stopping) {
+      if (sigismember(&signals_, one) == 1 && sigismember(&pending, one) == 1) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr int stopping[] = {SIGHUP, SIGINT, SIGTERM};
+  sigset_t signals_{};
+  sigset_t before_{};
+};
+
+// Read one by one: the set need not fit into memory. Stops early where a signal waits: then nothing is left.
 std::size_t write_lmdb(const ImageSource& images, const std::string& folder) {
   if (images.pixels() != PixelKind::bytes) {
     throw Error(ErrorKind::request, {"the images are floats already, as Caffe's float_data", images.name(0),
@@ -71,9 +111,11 @@ std::size_t write_lmdb(const ImageSource& images, const std::string& folder) {
   }
   const std::size_t bytes = images.image_bytes();
   constexpr std::size_t room = 8192;  // a record's share of pages and keys
+  const HeldSignals signals;          // outlives the writer
   LmdbWriter writer(folder, (bytes + room) * images.count() * 2 + (std::size_t{16} << 20U));
   std::vector<std::uint8_t> pixels(bytes);
   for (std::size_t i = 0; i < images.count(); ++i) {
+    if (signals.waiting()) return i;
     images.read(i, std::as_writable_bytes(std::span(pixels)));
     writer.put(fmt::format("{:08}", i), render_datum(images.shape(), pixels, images.label(i)));
   }
@@ -81,16 +123,45 @@ std::size_t write_lmdb(const ImageSource& images, const std::string& folder) {
   return images.count();
 }
 
+// The test images' classes have the training images' numbers.
+std::vector<std::string> find_train_classes(const ConvertOptions& options, const PartPlace& place) {
+  if (!options.test || place.kind != DataKind::folders) return {};
+  const auto train = look_at(options.from, false);
+  return train && train->kind == DataKind::folders ? find_class_folders(train->path)
+                                                   : std::vector<std::string>{};
+}
+
+// Where there are test images too, and how to get them as well.
+void tell_other_part(const ConvertOptions& options, const PartPlace& place) {
+  const auto other = look_at(options.from, true);
+  if (options.test || !other || (other->path == place.path && other->kind == DataKind::folders)) return;
+  if (other->path == place.path && (other->kind == DataKind::lmdb || other->kind == DataKind::list)) return;
+  std::string to = options.to;
+  const std::size_t at = to.rfind("train");
+  to = at == std::string::npos || to.find('/', at) != std::string::npos ? "test_lmdb"
+                                                                        : to.replace(at, 5, "test");
+  std::string next =
+      fmt::format("{} {} {} --part test", convert_name, quote_shell(options.from), quote_shell(to));
+  const DataRequest& request = options.request;
+  if (request.resize.height > 0)
+    next += fmt::format(" --resize {}x{}", request.resize.height, request.resize.width);
+  if (request.channels > 0) next += fmt::format(" --channels {}", request.channels);
+  fmt::print(stderr, "{}",
+             render_message(convert_name, "note",
+                            {"the test images are not in it", printable(options.to), std::move(next)}));
+}
+
 void convert(ConvertOptions options) {
   options.request.train = options.from;
   options.request.memory = 0;
   const PartPlace place = require_part(options.from, options.test);
-  std::vector<std::string> names;
+  std::vector<std::string> names = find_train_classes(options, place);
   const SourcePtr images = open_part(place, options.request, names);
   const std::size_t count = write_lmdb(*images, options.to);
   const Shape shape = images->shape();
   fmt::print("{}: {} images of {}x{}x{} from {} ({})\n", printable(options.to), count, shape.channels,
              shape.height, shape.width, printable(options.from), name_of(place.kind));
+  tell_other_part(options, place);
 }
 
 }  // namespace

@@ -2,26 +2,33 @@
 #include "runtime/allreduce_command.hpp"
 #include "runtime/convert_command.hpp"
 #include "runtime/input_command.hpp"
+#include "runtime/net_command.hpp"
 #include "runtime/timeline_command.hpp"
 #include "runtime/train_command.hpp"
 
+namespace {
+
+struct Command {
+  const char* name;
+  int (*run)(const std::vector<std::string>& words);
+};
+constexpr Command commands[] = {
+    {"allreduce", ddlrun::runtime::run_allreduce_command},
+    {"timeline", ddlrun::runtime::run_timeline_command},
+    {"convert-data", ddlrun::runtime::run_convert_command},
+    {"read-data", ddlrun::runtime::run_input_command},
+    {"print-net", ddlrun::runtime::run_net_command},
+    {"--print-net", ddlrun::runtime::run_net_command},
+};
+
+}  // namespace
+
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  if (!words.empty() && words[0] == "allreduce") {
+  for (const Command& command : commands) {
+    if (words.empty() || words.front() != command.name) continue;
     words.erase(words.begin());
-    return ddlrun::runtime::run_allreduce_command(words);
-  }
-  if (!words.empty() && words[0] == "timeline") {
-    words.erase(words.begin());
-    return ddlrun::runtime::run_timeline_command(words);
-  }
-  if (!words.empty() && words[0] == "convert-data") {
-    words.erase(words.begin());
-    return ddlrun::runtime::run_convert_command(words);
-  }
-  if (!words.empty() && words[0] == "read-data") {
-    words.erase(words.begin());
-    return ddlrun::runtime::run_input_command(words);
+    return command.run(words);
   }
   return ddlrun::runtime::run_train_command(words);
 }

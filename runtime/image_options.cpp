@@ -39,11 +39,14 @@ const OptionRow image_option_rows[] = {
      [](TrainOptions& o, Word, Word) { o.images.mirror = true; }},
     {"--mean", "X,..|FILE",
      "(pixel - mean) * scale instead of mean 0 and deviation 1: one value, one for each channel, or the "
-     "binaryproto of Caffe's compute_image_mean",
+     "binaryproto of Caffe's compute_image_mean, for which --mean 120 does as well",
      [](TrainOptions& o, Word n, Word v) { parse_mean(n, v, o.images); }},
     {"--scale", "X", "see --mean (default 1 if --mean is given): 0.00390625 makes 0..255 to 0..1",
      [](TrainOptions& o, Word n, Word v) {
-       o.images.scale = static_cast<float>(parse_real(n, v, -1e6, 1e6));
+       o.images.scale = static_cast<float>(parse_real(n, v, -1e6, 1e6, "0.00390625"));
+       if (*o.images.scale == 0.0F)
+         throw Error(ErrorKind::usage,
+                     {"a scale of " + v + " makes all images the same", n, n + " 0.00390625"});
      }},
     {"--classes", "N", "how many there are (default: the largest class of the training images and 1)",
      [](TrainOptions& o, Word n, Word v) {

@@ -16,6 +16,8 @@ namespace {
 
 using Text = const std::string&;
 
+constexpr double least_divisor = 1e-30;  // what must be above 0
+
 const std::array<std::string, 3> scale_names{"linear", "sqrt", "none"};
 const std::array<std::string, 9> decay_names{"none", "cosine", "step",    "multistep", "exp",
                                              "inv",  "poly",   "sigmoid", "fixed"};
@@ -58,7 +60,7 @@ const OptionRow rows_of_learning[] = {
      "little memory (default 1)",
      [](TrainOptions& o, Text n, Text v) { o.accumulate = parse_count(n, v, 1, 65536); }},
     {"--lr", "X", "learning rate for the batch of one rank (default 0.02)",
-     [](TrainOptions& o, Text n, Text v) { o.lr = parse_real(n, v, 0.0, 1e30); }},
+     [](TrainOptions& o, Text n, Text v) { o.lr = parse_real(n, v, 0.0, 1e30, "0.02"); }},
     {"--lr-scale", "HOW",
      "linear: --lr x ranks; sqrt: --lr x sqrt(ranks); none (default linear; not with "
      "--global-batch)",
@@ -73,7 +75,7 @@ const OptionRow rows_of_learning[] = {
      "gamma of step, multistep (default 0.1), exp, inv and sigmoid (below 0 for a rate that falls)",
      [](TrainOptions& o, Text n, Text v) { o.lr_gamma = parse_real(n, v, -1e30, 1e30); }},
     {"--lr-power", "X", "power of inv (default 0.75) and poly (default 1)",
-     [](TrainOptions& o, Text n, Text v) { o.lr_power = parse_real(n, v, 0.0, 1e3); }},
+     [](TrainOptions& o, Text n, Text v) { o.lr_power = parse_real(n, v, 0.0, 1e3, "0.75"); }},
     {"--lr-step", "N[,N...]", "the step size of step and sigmoid, the step values of multistep",
      [](TrainOptions& o, Text n, Text v) { o.lr_steps = parse_steps(n, v); }},
     {"--warmup-steps", "N", "the rate rises from 0 over the first N steps (default 0)",
@@ -91,23 +93,24 @@ const OptionRow rows_of_learning[] = {
        o.rule_form = static_cast<RuleForm>(parse_choice(n, v, form_names));
      }},
     {"--momentum", "X", "of sgd, nesterov and lars; adam's beta1, adadelta's rho (default 0.9)",
-     [](TrainOptions& o, Text n, Text v) { o.momentum = parse_real(n, v, 0.0, 1.0); }},
+     [](TrainOptions& o, Text n, Text v) { o.momentum = parse_share(n, v, "0.9"); }},
     {"--weight-decay", "X", "adds X x weight to each gradient (default 0)",
-     [](TrainOptions& o, Text n, Text v) { o.weight_decay = parse_real(n, v, 0.0, 1.0); }},
+     [](TrainOptions& o, Text n, Text v) { o.weight_decay = parse_real(n, v, 0.0, 1.0, "0.0005"); }},
 
     {"--decay-norm", "NORM", "l2; l1: --weight-decay adds X x the sign of the weight (default l2)",
      [](TrainOptions& o, Text n, Text v) { o.l1 = parse_choice(n, v, norm_names) == 1; }},
     {"--beta2", "X", "of adam (default 0.999)",
-     [](TrainOptions& o, Text n, Text v) { o.beta2 = parse_real(n, v, 0.0, 1.0); }},
+     [](TrainOptions& o, Text n, Text v) { o.beta2 = parse_share(n, v, "0.999"); }},
     {"--epsilon", "X",
      "of adam, rmsprop (default 1e-8), adagrad (1e-10), adadelta (1e-6): keeps divisors from 0",
-     [](TrainOptions& o, Text n, Text v) { o.epsilon = parse_real(n, v, 0.0, 1.0); }},
+     [](TrainOptions& o, Text n, Text v) { o.epsilon = parse_real(n, v, least_divisor, 1.0, "1e-8"); }},
     {"--rms-decay", "X", "of rmsprop (default 0.99)",
-     [](TrainOptions& o, Text n, Text v) { o.rms_decay = parse_real(n, v, 0.0, 1.0); }},
+     [](TrainOptions& o, Text n, Text v) { o.rms_decay = parse_share(n, v, "0.99"); }},
     {"--trust", "X", "of lars (default 0.001)",
-     [](TrainOptions& o, Text n, Text v) { o.trust = parse_real(n, v, 0.0, 1e30); }},
-    {"--clip", "X", "largest norm of all gradients of a step together; larger ones are scaled to it",
-     [](TrainOptions& o, Text n, Text v) { o.clip = parse_real(n, v, 0.0, 1e30); }},
+     [](TrainOptions& o, Text n, Text v) { o.trust = parse_real(n, v, least_divisor, 1e30, "0.001"); }},
+    {"--clip", "X",
+     "largest norm of all gradients of a step together; larger ones are scaled to it; 0: none (default)",
+     [](TrainOptions& o, Text n, Text v) { o.clip = parse_real(n, v, 0.0, 1e30, "10"); }},
 
     {"", "", "Sums over the ranks:", nullptr},
     {"--overlap", "WHEN",

@@ -20,7 +20,7 @@ struct Option {
   std::function<void(const std::string&)> apply;
 };
 
-// "--name value" and "--name=value"; each option at most once. Throws Error(usage).
+// "--name value" and "--name=value"; each option at most once; -h is --help. Throws Error(usage).
 void parse_options(std::string_view program, std::span<const std::string> words,
                    std::span<const Option> table);
 
@@ -30,7 +30,11 @@ std::string render_options(std::span<const Option> table);
 // Values. Each throws Error(usage) that names the option and the legal range.
 std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
                           std::uint64_t most);
-double parse_real(const std::string& option, const std::string& text, double least, double most);
+// `example`: a legal value, for the remedy; "": the legal one that is nearest.
+double parse_real(const std::string& option, const std::string& text, double least, double most,
+                  std::string_view example = "");
+// From 0 up to, but not, 1.
+double parse_share(const std::string& option, const std::string& text, std::string_view example);
 // Returns the index in `names`.
 std::size_t parse_choice(const std::string& option, const std::string& text,
                          std::span<const std::string> names);

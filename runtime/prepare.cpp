@@ -6,6 +6,7 @@
 #include "runtime/data/open_images.hpp"
 #include "runtime/engine/cpu_engine.hpp"
 #include "runtime/nets/net_files.hpp"
+#include "runtime/run_notes.hpp"
 
 #include <fmt/format.h>
 
@@ -109,6 +110,19 @@ RunIdentity make_identity(const Prepared& prepared, int ranks) {
   return identity;
 }
 
+RunMeasures measure(const Prepared& prepared, const CaffeCommand& caffe) {
+  RunMeasures run;
+  run.data_kind = prepared.data.kind;
+  run.total_steps = prepared.facts.total_steps;
+  run.processors = count_processors();
+  run.outputs = prepared.net.classes;
+  run.classes = prepared.data.classes;
+  run.last_layer = prepared.net.layers.back().layer.place;
+  run.caffe_net = caffe.run.net.has_value();
+  run.laid = caffe.line.laid;
+  return run;
+}
+
 // Who does what: before anything else, for the rest is planned for the workers.
 void prepare_roles(const TrainOptions& options, Communicator& ranks, Prepared& prepared) {
   const auto size = static_cast<std::size_t>(ranks.size());
@@ -152,6 +166,7 @@ Prepared prepare_run(const TrainOptions& options, const CaffeCommand& caffe, Com
       ErrorKind::request, "the ranks read different nets", "--net FILE with a file that all hosts share");
   prepared.facts = make_facts(options, prepared, images.reason, threads, ranks.size());
   prepared.identity = make_identity(prepared, ranks.size());
+  prepared.notes = find_run_notes(options, measure(prepared, caffe));
   require_equal(ranks, render_shared_options(options, prepared.facts), ErrorKind::usage,
                 "the ranks were started with different options", "the same ddl-train command on every rank");
   return prepared;

@@ -11,6 +11,7 @@
 #include "runtime/train_options.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace ddlrun::runtime {
 
@@ -22,6 +23,7 @@ struct Prepared {
   TrainPlan plan;
   RunFacts facts;
   RunIdentity identity;
+  std::vector<Message> notes;  // what is odd, and told before the first step
 };
 
 // Collective. Throws AgreedError, also where ranks differ in what they found or were told.

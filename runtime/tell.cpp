@@ -94,8 +94,21 @@ void tell_start(const TrainOptions& options, const CaffeCommand& caffe, const Pr
     tell_learning(options, prepared);
     const std::string parts = render_parts(prepared.data);
     if (!parts.empty()) fmt::print(stderr, "{}\n", parts);
+    for (const Message& note : prepared.notes)
+      fmt::print(stderr, "{}", render_message(told_by, "note", note));
   }
   tell_resumption(options, prepared.facts, start);
+}
+
+void tell_other_run(const std::string& folder, std::optional<std::size_t> newest) {
+  if (!newest) return;
+  fmt::print(
+      stderr, "{}",
+      render_message(told_by, "warning",
+                     {fmt::format("the folder holds checkpoints of another run, the newest of step {}; "
+                                  "with this run's first they move into earlier-N there",
+                                  *newest),
+                      printable(folder), "--resume to go on from it, or --checkpoint OTHER_DIR"}));
 }
 
 void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary) {

@@ -16,6 +16,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 
 namespace ddlrun::runtime {
@@ -59,24 +60,39 @@ TrainSummary train_prepared(const Prepared& prepared, Communicator& ranks, const
                             prepared.device.make_engine, ends.observer, ends.saver, ends.start, ends.trace);
 }
 
+bool is_in(const std::string& file, const std::string& folder) {
+  std::error_code ignored;
+  const std::filesystem::path parent = std::filesystem::path(file).parent_path();
+  return std::filesystem::equivalent(parent.empty() ? "." : parent, folder, ignored);
+}
+
 // Collective. Returns whether a signal stopped it.
 bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicator& ranks,
               StallReport& stalls) {
+  WatchPlan watched{options.metrics,
+                    options.tensorboard,
+                    options.timeline,
+                    options.results,
+                    options.checkpoint,
+                    options.quiet,
+                    false};
+  run_agreed(ranks, [&] { check_outputs(watched, ranks.rank() == 0); });
   const Prepared prepared = prepare_run(options, caffe, ranks);
   const std::unique_ptr<CheckpointDisk> disk = make_posix_disk();
   // Before what is read, that it stays the newest.
   if (!options.checkpoint.empty()) hold_run_folder(options.checkpoint, *disk, ranks);
   const std::optional<Resumption> start = find_resumption(options, prepared, *disk, ranks);
   const bool first = ranks.rank() == 0;
-  Watchers watchers({options.metrics, options.tensorboard, options.timeline, options.results, options.quiet,
-                     start.has_value()},
-                    prepared.facts, ranks, options.stall_seconds > 0.0 ? &stalls : nullptr);
+  watched.resumed = start.has_value();
+  Watchers watchers(watched, prepared.facts, ranks, options.stall_seconds > 0.0 ? &stalls : nullptr);
   std::optional<TrainTrace> trace;
   if (watchers.sink() != nullptr) trace = make_train_trace(*watchers.sink(), prepared.net);
   TrainSaver none;
   std::optional<CheckpointSaver> saver;
   if (!options.checkpoint.empty()) {
-    const CheckpointPlan plan{options.checkpoint, options.checkpoint_steps, options.keep};
+    const bool goes_on = first && start && is_in(start->path, options.checkpoint);
+    const CheckpointPlan plan{options.checkpoint, options.checkpoint_steps, options.keep, goes_on};
+    if (first && !goes_on) tell_other_run(options.checkpoint, newest_step(*disk, options.checkpoint));
     saver.emplace(plan, prepared.net, prepared.plan, prepared.identity, *disk, ranks, watchers.observer(),
                   StopSignals::wanted);
   }
@@ -90,6 +106,8 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
   } else if (first) {
     tell_end(options, watchers.facts(), summary);
   }
+  if (saver) saver->require_saved();
+  watchers.require_written();
   return summary.stopped;
 }
 

@@ -28,12 +28,21 @@ std::string file_name(Text option, Text value, const char* example) {
   return value;
 }
 
+// What other programs call it is as far from cuda as from cpu.
+std::string parse_device(Text n, Text v) {
+  if (v.starts_with("gpu") || v.starts_with("GPU") || v.starts_with("CUDA")) {
+    throw Error(ErrorKind::usage, {fmt::format("'{}' is none of {}; did you mean cuda?", printable(v),
+                                               join(device_names, ", ")),
+                                   n, n + " cuda"});
+  }
+  return device_names[parse_choice(n, v, device_names)];
+}
+
 const OptionRow first_rows[] = {
     {"", "", "What to train:", nullptr},
     {"--net", "NAME|FILE",
-     "alexnet, caffe, cifar-quick, ddl, lenet5, mlp, resnet-18, resnet-50, a net in YAML, or one of Caffe's "
-     "in a .prototxt "
-     "(default lenet5; mlp takes images of any size)",
+     "alexnet, caffe, cifar-quick, ddl, lenet5, mlp, resnet-18, resnet-50, a net in YAML (ddl-train "
+     "print-net says how), or one of Caffe's in a .prototxt (default lenet5; mlp takes images of any size)",
      [](TrainOptions& o, Text n, Text v) {
        o.net = is_net_file(v) ? v : net_names()[parse_choice(n, v, net_names())];
      }},
@@ -68,7 +77,7 @@ const OptionRow last_rows[] = {
     {"--device", "WHAT",
      "cpu (default); cuda: each rank a GPU, by its local rank among those that CUDA_VISIBLE_DEVICES leaves; "
      "auto: cuda where all ranks can, else cpu",
-     [](TrainOptions& o, Text n, Text v) { o.device = device_names[parse_choice(n, v, device_names)]; }},
+     [](TrainOptions& o, Text n, Text v) { o.device = parse_device(n, v); }},
     {"--threads", "N",
      "OpenMP threads per rank (default: $OMP_NUM_THREADS, else the cores in this rank's affinity "
      "mask, shared with the ranks that have the same mask)",
@@ -115,11 +124,11 @@ const OptionRow last_rows[] = {
      "write what each rank does when, for ui.perfetto.dev or chrome://tracing (also: $HOROVOD_TIMELINE)",
      [](TrainOptions& o, Text n, Text v) { o.timeline = file_name(n, v, "timeline.json"); }},
     {"--stall-seconds", "X", "name ranks that others wait for longer than this; 0: never (default 30)",
-     [](TrainOptions& o, Text n, Text v) { o.stall_seconds = parse_real(n, v, 0.0, 86400.0); }},
+     [](TrainOptions& o, Text n, Text v) { o.stall_seconds = parse_real(n, v, 0.0, 86400.0, "30"); }},
     {"--json", "", "print the summary as one JSON document instead of one line",
      [](TrainOptions& o, Text, Text) { o.json = true; }},
     {"--quiet", "", "no progress on stderr", [](TrainOptions& o, Text, Text) { o.quiet = true; }},
-    {"--help", "", "this text", [](TrainOptions& o, Text, Text) { o.help = true; }},
+    {"--help", "", "this text (also: -h)", [](TrainOptions& o, Text, Text) { o.help = true; }},
     {"--version", "", "the version", [](TrainOptions& o, Text, Text) { o.version = true; }},
 };
 
@@ -129,8 +138,10 @@ std::vector<Option> make_table(TrainOptions& options) {
        {std::span<const OptionRow>(first_rows), image_rows(), learn_rows(), server_rows(),
         std::span<const OptionRow>(last_rows)}) {
     for (const OptionRow& row : rows) {
-      table.push_back({row.name, row.value, row.help,
-                       [&options, &row](const std::string& value) { row.apply(options, row.name, value); }});
+      table.push_back({row.name, row.value, row.help, [&options, &row](const std::string& value) {
+                         options.given.emplace(row.name, value);
+                         row.apply(options, row.name, value);
+                       }});
     }
   }
   return table;
@@ -176,8 +187,15 @@ TrainOptions parse_train_options(std::span<const std::string> words) {
 
 std::string render_train_help() {
   TrainOptions unused;
-  return "usage: ddl-train [OPTIONS]\n"
-         "       mpirun -n RANKS ddl-train [OPTIONS]\n\n"
+  return "usage: ddl-train [train] [OPTIONS]\n"
+         "       mpirun -n RANKS ddl-train [OPTIONS]\n"
+         "       ddl-train convert-data FROM TO    images as an LMDB of Caffe's\n"
+         "       ddl-train read-data DIR           how fast images are read and decoded\n"
+         "       ddl-train print-net [NAME]        how nets are written in YAML, or a net of ddl-train's as "
+         "a\n"
+         "                                         file to start from\n"
+         "       ddl-train timeline FILE           the --timeline of a run that was killed\n"
+         "       ddl-train allreduce               how fast sums over the ranks are, under mpirun\n\n"
          "Trains a small image classifier on one or many ranks: each rank computes its part of the\n"
          "global batch, the gradients are averaged over all ranks, all ranks keep equal weights; or some\n"
          "ranks are parameter servers for the others (--servers).\n" +

@@ -7,6 +7,7 @@
 #include "runtime/training/trainer.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 namespace ddlrun::runtime {
 
 struct TrainOptions {
+  std::map<std::string, std::string> given;  // the options that are written, with their values
   std::string net = "lenet5";
   std::string solver;     // Caffe's; what it says is in the other fields already
   std::string data;       // "": search

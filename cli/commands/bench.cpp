@@ -146,6 +146,9 @@ int run_bench_scaling(System& system, BenchCommandOptions options) {
   if (!options.launch.hosts.empty())
     refuse_bench("scaling takes HOSTS only: the numbers of ranks are --ranks", options.launch.dims,
                  "ddlrun bench scaling " + quote_shell(options.launch.hosts) + " --ranks 1,2,4");
+  if (parse_unsigned(options.launch.dims))
+    refuse_bench("scaling takes HOSTS; the numbers of ranks are --ranks", printable(options.launch.dims, 40),
+                 "ddlrun bench scaling --ranks 1," + options.launch.dims);
   options.launch.hosts = options.launch.dims;
   options.launch.dims.clear();
   if (options.json == "-" && options.svg == "-")

@@ -2,10 +2,12 @@
 #include "runtime/caffe/caffe_words.hpp"
 
 #include "base/text.hpp"
+#include "runtime/caffe/caffe_line.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace ddlrun::runtime {
@@ -35,6 +37,19 @@ std::string find_value(std::span<const std::string> words, const std::string& op
     return i + 1 < words.size() ? words[i + 1] : "";
   }
   return "";
+}
+
+// The net's mean image is there, or another one is said.
+void check_mean_file(const CaffeCommand& command) {
+  if (!command.run.net || !command.run.net->train_data) return;
+  const CaffeData& data = *command.run.net->train_data;
+  const std::string& mean = data.transform.mean_file;
+  std::error_code ignored;
+  if (mean.empty() || find_value(command.line.words, "--mean") != mean) return;
+  if (std::filesystem::exists(mean, ignored)) return;
+  throw Error(ErrorKind::request,
+              {"the net's mean image is not there: " + printable(mean), data.place,
+               "--mean 120   # one value for all pixels, or one a channel, in place of that file"});
 }
 
 class WordLayer {
@@ -68,6 +83,7 @@ class WordLayer {
     }
     if (!users) {
       added_.push_back(option);
+      result_.laid.push_back(option);
       if (!value.empty()) added_.push_back(value);
     } else if (!field.empty()) {
       result_.overridden.push_back(fmt::format("{} instead of {} {}", *users, field, value));
@@ -81,6 +97,10 @@ class WordLayer {
   static std::string words_of(double value) { return fmt::format("{}", value); }
 
   void lay_solver(const CaffeSolver& solver) {
+    if (const auto users = find_users("--net"); users && !solver.net.empty()) {
+      result_.overridden.push_back(
+          fmt::format("{} instead of net {}, its images and its batch_size", *users, solver.net));
+    }
     lay_rates(solver.schedule);
     lay_rule(solver.rule);
     add("--lr-scale", "none", "");
@@ -176,15 +196,6 @@ class WordLayer {
 
 }  // namespace
 
-std::vector<std::string> accept_caffe_words(std::span<const std::string> words) {
-  std::vector<std::string> accepted(words.begin(), words.end());
-  if (!accepted.empty() && accepted.front() == "train") accepted.erase(accepted.begin());
-  for (std::string& word : accepted) {
-    if (option_of(word) == "-solver") word.insert(0, "-");
-  }
-  return accepted;
-}
-
 CaffeWords lay_caffe_under(const CaffeRun& run, std::span<const std::string> words) {
   return WordLayer(words).lay(run);
 }
@@ -193,13 +204,15 @@ CaffeCommand read_caffe_command(std::span<const std::string> words) {
   CaffeCommand command;
   command.line.words = accept_caffe_words(words);
   const std::vector<std::string>& all = command.line.words;
-  if (std::find(all.begin(), all.end(), "--help") != all.end()) return command;
+  const auto says = [&](const char* word) { return std::find(all.begin(), all.end(), word) != all.end(); };
+  if (says("--help") || says("-h")) return command;
   const std::string solver = find_value(all, "--solver");
   const std::string net = find_value(all, "--net");
   const bool caffe_net = is_prototxt(net);
   if (solver.empty() && !caffe_net) return command;
   command.run = read_caffe_run(solver, caffe_net ? net : "", net.empty());
   command.line = lay_caffe_under(command.run, all);
+  check_mean_file(command);
   return command;
 }
 

@@ -12,12 +12,10 @@
 
 namespace ddlrun::runtime {
 
-// Caffe's ways of writing: a first word `train`, and -solver.
-std::vector<std::string> accept_caffe_words(std::span<const std::string> words);
-
 struct CaffeWords {
   std::vector<std::string> words;       // the user's, then those of the files
   std::vector<std::string> overridden;  // "--lr 0.02 instead of base_lr 0.01"
+  std::vector<std::string> laid;        // options that the files brought
 };
 // Throws Error(request) where the net's data cannot be read and --data is not given.
 CaffeWords lay_caffe_under(const CaffeRun& run, std::span<const std::string> words);
@@ -27,7 +25,8 @@ struct CaffeCommand {
   CaffeWords line;
   CaffeRun run;
 };
-// Reads the files of --solver and of --net FILE.prototxt.
+// Reads the files of --solver and of --net FILE.prototxt. Throws Error(request) also where these name a mean
+// image that is not there.
 CaffeCommand read_caffe_command(std::span<const std::string> words);
 // What a user is told at the start, notes and all; "" without files of Caffe's.
 std::string render_caffe(const CaffeCommand& command, std::string_view program, std::size_t test_images);

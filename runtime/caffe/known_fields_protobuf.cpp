@@ -80,7 +80,7 @@ constexpr KnownFields known_fields[] = {
     {"PoolingParameter",
      "pool pad kernel_size stride pad_h pad_w kernel_h kernel_w stride_h stride_w global_pooling round_mode",
      "engine"},
-    {"ReLUParameter", "", "engine fuse"},
+    {"ReLUParameter", "negative_slope", "engine fuse"},
     {"ScaleParameter", "filler bias_term bias_filler", ""},
     {"SoftmaxParameter", "", "engine"},
     {"SplitParameter", "", "engine"},

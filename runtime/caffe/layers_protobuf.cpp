@@ -30,7 +30,7 @@ class LayerConverter {
     if (type == "Convolution") convert_convolution();
     if (type == "InnerProduct") convert_inner_product();
     if (type == "Pooling") convert_pooling();
-    if (type == "ReLU") layer_.kind = LayerKind::relu;
+    if (type == "ReLU") convert_relu();
     if (type == "Dropout") convert_dropout();
     if (type == "LRN") convert_lrn();
     if (type == "BatchNorm") convert_batch_norm();
@@ -154,12 +154,8 @@ class LayerConverter {
     read_window(at, p);
     check_kernel(at);
     layer_.groups = small(p.group());
-    for (int i = 0; i < p.dilation_size(); ++i) {
-      if (p.dilation(i) == 1) continue;
-      refuse(at.at("dilation", i),
-             fmt::format("has a dilation of {}, and ddl-train computes only with 1", p.dilation(i)),
-             "dilation: 1");
-    }
+    layer_.dilation = read_sides(at, {"dilation", "dilation", p.dilation(), false, 0, false, 0}, 1);
+    check_least(at, "dilation", layer_.dilation);
     read_weights(at, p,
                  static_cast<std::size_t>(layer_.outputs) * static_cast<std::size_t>(layer_.kernel.height) *
                      static_cast<std::size_t>(layer_.kernel.width));
@@ -189,6 +185,14 @@ class LayerConverter {
     if (layer_.stride != Sides{1, 1} || layer_.padding != Sides{0, 0})
       refuse(at.at("global_pooling"), "pools the whole image, and has a stride or a pad too", "stride: 1");
     layer_.kernel = {0, 0};
+  }
+
+  void convert_relu() {
+    layer_.kind = LayerKind::relu;
+    layer_.slope = widen(parameter_.relu_param().negative_slope());
+    if (!(layer_.slope >= 0.0))
+      refuse(place_.at("relu_param").at("negative_slope"),
+             fmt::format("has a negative_slope of {}; 0 is the least", layer_.slope), "negative_slope: 0.01");
   }
 
   void convert_dropout() {

@@ -14,6 +14,23 @@ namespace {
 
 namespace proto = caffe_files;
 
+constexpr NetWord caffe_net_words[] = {
+    {"outputs:", "num_output:"},
+    {"kernel:", "kernel_size:"},
+    {"padding:", "pad:"},
+    {"groups:", "group:"},
+    {"rate:", "dropout_ratio:"},
+    {"size:", "local_size:"},
+    {"epsilon:", "eps:"},
+    {"slope:", "negative_slope:"},
+    {"kind: inner_product, outputs: classes",
+     "type: \"InnerProduct\" inner_product_param { num_output: 10 }"},
+    {"kind: inner_product", "type: \"InnerProduct\""},
+    {"kind: convolution", "type: \"Convolution\""},
+    {"kind: pooling", "type: \"Pooling\""},
+    {"kind: sum   # or concat", "type: \"Eltwise\"   # or Concat"},
+};
+
 // A net, wherever it is written.
 struct PlacedNet {
   const proto::NetParameter* net = nullptr;
@@ -87,6 +104,7 @@ CaffeNet read_net(const PlacedNet& train, const proto::NetState* train_state, co
   CaffeNet net;
   net.net.name = name_net(*train.net, train.place.file());
   net.net.place = train.place.text();
+  net.net.words = caffe_net_words;
   if (test.net != nullptr) {
     CaffeReport of_test;
     if (test.net != train.net) check_known_fields(*test.net, test.place, "", of_test);
@@ -109,6 +127,10 @@ CaffeNet read_net(const PlacedNet& train, const proto::NetState* train_state, co
 }  // namespace
 
 CaffeNet parse_caffe_net(const CaffeNetText& text, const CaffeNetText* test, CaffeReport& report) {
+  if (guess_prototxt(text.text).is_solver()) {
+    throw Error(ErrorKind::request, {"this is a solver, not a net: it has a base_lr and no layers",
+                                     printable(text.file), "ddl-train --solver " + quote_shell(text.file)});
+  }
   const NetPrototxt net(text.text, text.file, report);
   const PlacedNet train{&net.parameter, net.place};
   if (test == nullptr) return read_net(train, nullptr, train, nullptr, report);

@@ -67,10 +67,12 @@ class PrototxtErrors : public pb::io::ErrorCollector {
     const Spot spot = find_spot(line, column, quoted[1]);
     const std::vector<std::string> known = field_names(type);
     const auto near = closest_match(quoted[1], known);
-    report_.refuse(where(spot),
-                   fmt::format("Caffe knows no '{}' in a {}{}", printable(quoted[1], 60), type,
-                               near ? fmt::format("; did you mean {}?", *near) : ""),
-                   near ? *near + ": ..." : fmt::format("sed -i {}d {}", spot.line + 1, quote_shell(file_)));
+    report_.refuse(
+        where(spot),
+        fmt::format("Caffe knows no '{}' in a {}{}", printable(quoted[1], 60), type,
+                    near ? fmt::format("; did you mean {}?", *near) : ""),
+        near ? *near + ": ..."
+             : fmt::format("sed -n {}p {}   # and leave that field out", spot.line + 1, quote_shell(file_)));
   }
 
  private:
@@ -103,6 +105,22 @@ class PrototxtErrors : public pb::io::ErrorCollector {
   std::string file_;
   CaffeReport& report_;
 };
+
+// As much of it as can be read, and nothing said of the rest.
+template <typename Parameter>
+Parameter parse_leniently(std::string_view text) {
+  CaffeReport unused;
+  PrototxtErrors errors(text, "", unused);
+  pb::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  parser.AllowUnknownField(true);
+  parser.AllowPartialMessage(true);
+  parser.SetRecursionLimit(deepest_prototxt);
+  pb::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
+  Parameter parameter;
+  static_cast<void>(parser.Parse(&input, &parameter));
+  return parameter;
+}
 
 }  // namespace
 
@@ -145,6 +163,13 @@ Prototxt<Parameter>::Prototxt(std::string_view text, const std::string& file, Ca
 
 template struct Prototxt<caffe_files::SolverParameter>;
 template struct Prototxt<caffe_files::NetParameter>;
+
+PrototxtGuess guess_prototxt(std::string_view text) {
+  const auto net = parse_leniently<caffe_files::NetParameter>(text);
+  const auto solver = parse_leniently<caffe_files::SolverParameter>(text);
+  return {static_cast<std::size_t>(net.layer_size()) + static_cast<std::size_t>(net.layers_size()),
+          solver.has_base_lr()};
+}
 
 double widen(float value) {
   char text[64];

@@ -7,6 +7,7 @@
 #include <caffe.pb.h>
 #include <google/protobuf/text_format.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,16 @@ struct Prototxt {
 };
 using SolverPrototxt = Prototxt<caffe_files::SolverParameter>;
 using NetPrototxt = Prototxt<caffe_files::NetParameter>;
+
+// What a text seems to be, told from the fields that only one of Caffe's two kinds of file has.
+struct PrototxtGuess {
+  std::size_t layers = 0;
+  bool has_rate = false;
+
+  bool is_net() const { return layers > 0 && !has_rate; }
+  bool is_solver() const { return layers == 0 && has_rate; }
+};
+PrototxtGuess guess_prototxt(std::string_view text);
 
 // Refuses each field that is set to something other than Caffe's default and that ddl-train does not honour;
 // counts those that change no result.

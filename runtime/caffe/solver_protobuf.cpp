@@ -58,7 +58,7 @@ class SolverReader {
     if (p_.has_solver_mode() && solver_.wants_gpu) {
       report_.tell(place_.at("solver_mode").text(),
                    "solver_mode GPU is not taken over: --device says where a run computes",
-                   "solver_mode: CPU");
+                   "--device cuda   # or, for the CPU without this note, solver_mode: CPU");
     }
     return std::move(solver_);
   }
@@ -178,6 +178,11 @@ class SolverReader {
     rule.kind = read_kind();
     rule.form = RuleForm::caffe;
     rule.momentum = real("momentum", p_.momentum(), 0.0, 1.0, "momentum: 0.9");
+    if (rule.momentum != 0.0 && !uses_momentum(rule.kind)) {
+      report_.tell(place_.at("momentum").text(),
+                   fmt::format("momentum {} has no effect: {} has none", rule.momentum, name_of(rule.kind)),
+                   "momentum: 0");
+    }
     rule.momentum2 = real("momentum2", p_.momentum2(), 0.0, 1.0, "momentum2: 0.999");
     rule.rms_decay = real("rms_decay", p_.rms_decay(), 0.0, 1.0, "rms_decay: 0.99");
     rule.epsilon = real("delta", p_.delta(), 0.0, 1.0, "delta: 1e-8");
@@ -221,6 +226,13 @@ class SolverReader {
 }  // namespace
 
 CaffeSolver parse_caffe_solver(std::string_view text, const std::string& file_name, CaffeReport& report) {
+  if (const PrototxtGuess guess = guess_prototxt(text); guess.is_net()) {
+    throw Error(ErrorKind::request,
+                {fmt::format("this is a net, not a solver: it has {} layer(s) and no base_lr", guess.layers),
+                 printable(file_name),
+                 fmt::format("ddl-train --net {}   # or --solver with the file that names this net",
+                             quote_shell(file_name))});
+  }
   const SolverPrototxt file(text, file_name, report);
   return SolverReader(file, report).read();
 }

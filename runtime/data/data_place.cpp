@@ -109,6 +109,22 @@ std::string find_sibling(const std::string& path) {
   return "";
 }
 
+// How the test images of such a set can be given.
+const char* hint_test(DataKind kind) {
+  switch (kind) {
+    case DataKind::folders:
+      return "--test-data PATH   # or --data DIR with DIR/train/CLASS/*.jpg and DIR/val/CLASS/*.jpg";
+    case DataKind::list:
+      return "--test-data PATH   # or --data DIR with DIR/train.txt and DIR/val.txt";
+    case DataKind::lmdb:
+      return "--test-data PATH   # or name them photos_train_lmdb and photos_test_lmdb, beside each other; "
+             "made "
+             "with: ddl-train convert-data --part test";
+    default:
+      return "--test-data PATH";
+  }
+}
+
 Error refuse_place(const std::string& path) {
   constexpr std::size_t most_shown = 8;
   std::error_code failure;
@@ -185,7 +201,7 @@ SetPlace find_parts(const DataRequest& request) {
   if (test) return {train, *test};
   throw Error(ErrorKind::request,
               {fmt::format("{} to train on, but no images to test with", name_of(train.kind)),
-               printable(request.train), "--test-data PATH"});
+               printable(request.train), hint_test(train.kind)});
 }
 
 }  // namespace ddlrun::runtime

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint32_t max_side = 1U << 15U;
 
-Error refuse_data(std::string what, std::string where) {
-  std::string hint = "ddl-train --data DIR   # a directory with MNIST's four files";
+Error refuse_data(std::string what, std::string where,
+                  std::string hint = "ddl-train --data DIR   # a directory with MNIST's four files") {
   return {ErrorKind::request, {std::move(what), std::move(where), std::move(hint)}};
 }
 
@@ -63,13 +63,16 @@ void check_parts(const Parts& parts, const std::string& directory) {
   if (parts.train->shape() != parts.test->shape() || parts.train->pixels() != parts.test->pixels()) {
     throw refuse_data(fmt::format("training images are {}, test images {}", describe(parts.train->shape()),
                                   describe(parts.test->shape())),
-                      printable(directory));
+                      printable(directory),
+                      "--test-data PATH with images as the training images; --resize N "
+                      "brings pictures to one size");
   }
 }
 
 void check_labels(const Parts& parts, int classes, const std::string& directory) {
   if (classes < 2)
-    throw refuse_data("all training labels are 0, and at least 2 classes are needed", printable(directory));
+    throw refuse_data("all training labels are 0, and at least 2 classes are needed", printable(directory),
+                      "--data DIR with images of 2 classes, as DIR/train/cat/*.jpg and DIR/train/dog/*.jpg");
   const int train_label = count_classes(*parts.train) - 1;
   if (train_label >= classes) {
     throw Error(ErrorKind::request,
@@ -80,7 +83,7 @@ void check_labels(const Parts& parts, int classes, const std::string& directory)
   if (test_label < classes) return;
   throw refuse_data(
       fmt::format("a test label is {}, but the training labels end at {}", test_label, classes - 1),
-      printable(directory));
+      printable(directory), "--test-data PATH with images of the same classes");
 }
 
 Transform make_transform(const DataRequest& request, const Shape& shape) {

@@ -17,8 +17,9 @@ bool is_lmdb(const std::string& path);
 // Throws Error(request): no LMDB, damaged, cut short, empty, no Datums.
 SourcePtr open_lmdb(const std::string& path, const DataRequest& request);
 
-// Writes one: keys must come in ascending order. Throws Error(request) if the folder exists or the disk is
-// full; what was written until then stays.
+// Writes one: keys must come in ascending order. Until finish() it is in FOLDER.part, which no reader takes
+// for an LMDB, and which goes with a writer that does not come so far; that of a killed one is used again.
+// Throws Error(request) if the folder exists, another writes there, or the disk is full.
 class LmdbWriter {
  public:
   LmdbWriter(const std::string& folder, std::size_t expected_bytes);

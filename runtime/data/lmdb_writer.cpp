@@ -3,33 +3,80 @@
 #include "base/text.hpp"
 #include "runtime/data/lmdb_source.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <lmdb.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace ddlrun::runtime {
 
+namespace {
+
+constexpr const char* unfinished_name = "unfinished";  // no data.mdb yet
+
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+std::string parent_of_lmdb(const std::string& folder) {
+  const std::size_t slash = folder.rfind('/');
+  return slash == std::string::npos ? "." : folder.substr(0, slash + 1);
+}
+
+Error refuse_folder(const std::string& folder, const std::string& what, int code) {
+  return {ErrorKind::request,
+          {fmt::format("{}: {}", what, std::strerror(code)), printable(folder),
+           code == EEXIST ? fmt::format("another name, as {}   # or look into it: ls -l {}",
+                                        quote_shell(folder + "-2"), quote_shell(folder))
+                          : "df -h; ls -ld " + quote_shell(parent_of_lmdb(folder))}};
+}
+
+// The folder in which it grows, for this process alone. What a killed one left in it goes.
+int take_folder(const std::string& part) {
+  if (mkdir(part.c_str(), 0777) != 0 && errno != EEXIST)
+    throw refuse_folder(part, "the folder cannot be made", errno);
+  const int folder = open(part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0) throw refuse_folder(part, "the folder cannot be opened", errno);
+  if (flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(folder);
+    throw Error(ErrorKind::request,
+                {"another process writes this LMDB now", printable(part), "another name for TO"});
+  }
+  unlinkat(folder, unfinished_name, 0);
+  return folder;
+}
+
+}  // namespace
+
 class LmdbWriter::Store {
  public:
-  Store(const std::string& folder, std::size_t expected_bytes) : folder_(folder) {
-    if (mkdir(folder.c_str(), 0755) != 0) {
-      throw Error(ErrorKind::request, {fmt::format("the folder cannot be made: {}", std::strerror(errno)),
-                                       printable(folder), "ls -ld " + quote_shell(folder)});
-    }
+  Store(const std::string& folder, std::size_t expected_bytes)
+      : folder_(without_slashes(folder)), part_(folder_ + ".part"), file_(part_ + "/" + unfinished_name) {
+    struct stat status {};
+    if (lstat(folder_.c_str(), &status) == 0)
+      throw refuse_folder(folder_, "the folder cannot be made", EEXIST);
+    held_ = take_folder(part_);
     try {
       require(mdb_env_create(&environment_));
       require(mdb_env_set_mapsize(environment_, expected_bytes));
-      require(mdb_env_open(environment_, folder.c_str(), 0, 0644));
+      // Without LMDB's own lock file: it is mapped, and a write to it on a full disk ends the process.
+      require(mdb_env_open(environment_, file_.c_str(), MDB_NOSUBDIR | MDB_NOLOCK, 0666));
       begin();
     } catch (...) {
-      close();
+      close_all();
       throw;
     }
   }
-  ~Store() { close(); }
+  ~Store() { close_all(); }
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
@@ -49,26 +96,56 @@ class LmdbWriter::Store {
     require(mdb_txn_commit(done));
   }
 
+  // All of it is on the disk: now it may have its names.
+  void finish() {
+    commit();
+    mdb_env_close(std::exchange(environment_, nullptr));
+    const std::string data = part_ + "/data.mdb";
+    if (std::rename(file_.c_str(), data.c_str()) != 0)
+      throw refuse_folder(data, "the file cannot be given its name", errno);
+    if (std::rename(part_.c_str(), folder_.c_str()) != 0) {
+      const int code = errno;
+      unlink(data.c_str());
+      throw refuse_folder(folder_, "the folder cannot be given its name", code);
+    }
+    fsync(held_);
+    finished_ = true;
+  }
+
  private:
   static constexpr std::size_t records_a_commit = 1000;  // as Caffe's converters
 
   void require(int code) const {
     if (code == MDB_SUCCESS) return;
-    throw Error(ErrorKind::request, {fmt::format("the LMDB cannot be written: {}", mdb_strerror(code)),
-                                     printable(folder_), "df -h " + quote_shell(folder_)});
+    // A full disk may cut a write short, which LMDB calls an input/output error.
+    struct statvfs disk {};
+    const std::uint64_t room = statvfs(part_.c_str(), &disk) == 0 ? disk.f_bavail * disk.f_frsize : 0;
+    throw Error(ErrorKind::request, {fmt::format("the LMDB cannot be written: {} ({} free on that disk)",
+                                                 mdb_strerror(code), render_bytes(room)),
+                                     printable(folder_), "df -h " + quote_shell(parent_of_lmdb(folder_))});
   }
   void begin() {
     require(mdb_txn_begin(environment_, nullptr, 0, &transaction_));
     require(mdb_dbi_open(transaction_, nullptr, 0, &database_));
   }
-  void close() {
+  void close_all() {
     if (transaction_ != nullptr) mdb_txn_abort(transaction_);
     if (environment_ != nullptr) mdb_env_close(environment_);
     transaction_ = nullptr;
     environment_ = nullptr;
+    if (held_ >= 0 && !finished_) {
+      unlink(file_.c_str());
+      rmdir(part_.c_str());
+    }
+    if (held_ >= 0) close(held_);
+    held_ = -1;
   }
 
   std::string folder_;
+  std::string part_;
+  std::string file_;
+  int held_ = -1;  // the part, open and locked
+  bool finished_ = false;
   MDB_env* environment_ = nullptr;
   MDB_txn* transaction_ = nullptr;
   MDB_dbi database_ = 0;
@@ -82,6 +159,6 @@ LmdbWriter::~LmdbWriter() = default;
 void LmdbWriter::put(const std::string& key, std::span<const std::uint8_t> record) {
   store_->put(key, record);
 }
-void LmdbWriter::finish() { store_->commit(); }
+void LmdbWriter::finish() { store_->finish(); }
 
 }  // namespace ddlrun::runtime

@@ -16,6 +16,7 @@ constexpr const char* synthetic_prefix = "synthetic:";
 constexpr std::uint64_t most_classes = 65'536;
 constexpr std::uint64_t most_images = 1'000'000'000;
 constexpr std::size_t different_images = 64;
+constexpr std::size_t least_tested = 64;
 
 // "3x224x224x1000:10000" as {3, 224, 224, 1000, 10000}.
 std::optional<std::vector<std::uint64_t>> parse_sizes(std::string_view text) {
@@ -65,7 +66,7 @@ ImageSet draw_synthetic(const std::string& place, bool test) {
   const Shape shape{static_cast<int>(sizes[0]), static_cast<int>(sizes[1]), static_cast<int>(sizes[2])};
   const auto count = static_cast<std::size_t>(sizes[4]);
   return draw_set(shape, static_cast<std::size_t>(sizes[3]),
-                  test ? std::max<std::size_t>(1, count / 100) : count, test ? 2 : 1);
+                  test ? std::max(count / 100, std::min(count, least_tested)) : count, test ? 2 : 1);
 }
 
 int synthetic_classes(const std::string& place) { return static_cast<int>(require_sizes(place)[3]); }

@@ -12,8 +12,8 @@ namespace ddlrun::runtime {
 
 bool is_synthetic(const std::string& place);
 
-// One part. Throws Error(usage). A hundredth of the images, at least one, is the test. At most 64 different
-// ones are kept.
+// One part. Throws Error(usage). As many as a hundredth of the images are the test, at least 64 where there
+// are so many. At most 64 different ones are kept.
 ImageSet draw_synthetic(const std::string& place, bool test);
 // As asked for, also where no image has the last one.
 int synthetic_classes(const std::string& place);

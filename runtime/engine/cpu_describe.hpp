@@ -49,9 +49,9 @@ typename Operation::primitive_desc describe_backward(const dnnl::engine& engine,
                                                      Args&&... args) {
   return {engine, std::forward<Args>(args)..., hint};
 }
-inline dnnl::primitive_attr relu_after() {
+inline dnnl::primitive_attr relu_after(float slope) {
   dnnl::post_ops after;
-  after.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+  after.append_eltwise(dnnl::algorithm::eltwise_relu, slope, 0.0F);
   dnnl::primitive_attr attr;
   attr.set_post_ops(after);
   return attr;
@@ -67,12 +67,13 @@ inline auto describe_pool_backward(const dnnl::engine& engine,
   return describe_backward<dnnl::pooling_backward>(engine, hint, w.algorithm, source, destination, w.stride,
                                                    w.kernel, Dims(w.kernel.size(), 0), w.left, w.right);
 }
-inline auto describe_relu(const dnnl::engine& engine, dnnl::prop_kind kind, const Desc& data) {
-  return describe<dnnl::eltwise_forward>(engine, kind, relu_algorithm, data, data, 0.0F, 0.0F);
+inline auto describe_relu(const dnnl::engine& engine, dnnl::prop_kind kind, const Desc& data, float slope) {
+  return describe<dnnl::eltwise_forward>(engine, kind, relu_algorithm, data, data, slope, 0.0F);
 }
 inline auto describe_relu_backward(const dnnl::engine& engine,
-                                   const dnnl::eltwise_forward::primitive_desc& hint, const Desc& data) {
-  return describe_backward<dnnl::eltwise_backward>(engine, hint, relu_algorithm, data, data, data, 0.0F,
+                                   const dnnl::eltwise_forward::primitive_desc& hint, const Desc& data,
+                                   float slope) {
+  return describe_backward<dnnl::eltwise_backward>(engine, hint, relu_algorithm, data, data, data, slope,
                                                    0.0F);
 }
 inline auto describe_lrn(const dnnl::engine& engine, dnnl::prop_kind kind, const Desc& data,
@@ -121,9 +122,9 @@ typename Operation::primitive_desc describe_backward(const dnnl::engine& engine,
                                                      Args&&... args) {
   return {typename Operation::desc(std::forward<Args>(args)...), engine, hint};
 }
-inline dnnl::primitive_attr relu_after() {
+inline dnnl::primitive_attr relu_after(float slope) {
   dnnl::post_ops after;
-  after.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+  after.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, slope, 0.0F);
   dnnl::primitive_attr attr;
   attr.set_post_ops(after);
   return attr;
@@ -139,12 +140,13 @@ inline auto describe_pool_backward(const dnnl::engine& engine,
   return describe_backward<dnnl::pooling_backward>(engine, hint, w.algorithm, source, destination, w.stride,
                                                    w.kernel, w.left, w.right);
 }
-inline auto describe_relu(const dnnl::engine& engine, dnnl::prop_kind kind, const Desc& data) {
-  return describe<dnnl::eltwise_forward>(engine, kind, relu_algorithm, data, 0.0F, 0.0F);
+inline auto describe_relu(const dnnl::engine& engine, dnnl::prop_kind kind, const Desc& data, float slope) {
+  return describe<dnnl::eltwise_forward>(engine, kind, relu_algorithm, data, slope, 0.0F);
 }
 inline auto describe_relu_backward(const dnnl::engine& engine,
-                                   const dnnl::eltwise_forward::primitive_desc& hint, const Desc& data) {
-  return describe_backward<dnnl::eltwise_backward>(engine, hint, relu_algorithm, data, data, 0.0F, 0.0F);
+                                   const dnnl::eltwise_forward::primitive_desc& hint, const Desc& data,
+                                   float slope) {
+  return describe_backward<dnnl::eltwise_backward>(engine, hint, relu_algorithm, data, data, slope, 0.0F);
 }
 inline auto describe_lrn(const dnnl::engine& engine, dnnl::prop_kind kind, const Desc& data,
                          const LrnRule& r) {

@@ -29,10 +29,10 @@ enum class ReluPlace {
   fused,   // done by the layer before
 };
 
-std::unique_ptr<LayerSteps> make_weighted(const PlannedLayer& planned,
-                                          bool relu_after);  // convolution, inner product
+// Convolution, inner product; with the relu that is fused with it, if there is one.
+std::unique_ptr<LayerSteps> make_weighted(const PlannedLayer& planned, const Layer* relu);
 std::unique_ptr<LayerSteps> make_pooling(const PlannedLayer& planned);
-std::unique_ptr<LayerSteps> make_relu(ReluPlace place);
+std::unique_ptr<LayerSteps> make_relu(const Layer& layer, ReluPlace place);
 std::unique_ptr<LayerSteps> make_dropout(const PlannedLayer& planned, std::size_t index);
 std::unique_ptr<LayerSteps> make_lrn(const PlannedLayer& planned);
 std::unique_ptr<LayerSteps> make_batch_norm(const PlannedLayer& planned);

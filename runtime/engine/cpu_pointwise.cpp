@@ -8,11 +8,11 @@ namespace {
 
 class ReluSteps : public LayerSteps {
  public:
-  explicit ReluSteps(ReluPlace place) : place_(place) {}
+  ReluSteps(const Layer& layer, ReluPlace place) : slope_(static_cast<float>(layer.slope)), place_(place) {}
 
   dnnl::memory forward(Builder& builder, const Memories& sources) override {
     const dnnl::memory& source = sources.front();
-    description_ = describe_relu(builder.engine(), builder.kind(), source.get_desc());
+    description_ = describe_relu(builder.engine(), builder.kind(), source.get_desc(), slope_);
     result_ = place_ == ReluPlace::own ? builder.memory(description_.dst_desc()) : source;
     if (place_ != ReluPlace::fused)
       builder.add(dnnl::eltwise_forward(description_), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result_}});
@@ -21,7 +21,8 @@ class ReluSteps : public LayerSteps {
 
   Memories backward(Builder& builder, const dnnl::memory& gradient, bool wanted) override {
     if (!wanted) return {dnnl::memory()};
-    const auto description = describe_relu_backward(builder.engine(), description_, result_.get_desc());
+    const auto description =
+        describe_relu_backward(builder.engine(), description_, result_.get_desc(), slope_);
     const dnnl::memory incoming = builder.in_layout(gradient, description.diff_dst_desc());
     const dnnl::memory result = builder.memory(description.diff_src_desc());
     builder.add(dnnl::eltwise_backward(description),
@@ -30,6 +31,7 @@ class ReluSteps : public LayerSteps {
   }
 
  private:
+  float slope_;
   ReluPlace place_;
   dnnl::eltwise_forward::primitive_desc description_;
   dnnl::memory result_;
@@ -94,7 +96,9 @@ class DropoutSteps : public LayerSteps {
 
 }  // namespace
 
-std::unique_ptr<LayerSteps> make_relu(ReluPlace place) { return std::make_unique<ReluSteps>(place); }
+std::unique_ptr<LayerSteps> make_relu(const Layer& layer, ReluPlace place) {
+  return std::make_unique<ReluSteps>(layer, place);
+}
 std::unique_ptr<LayerSteps> make_dropout(const PlannedLayer& planned, std::size_t index) {
   return std::make_unique<DropoutSteps>(planned, index);
 }

@@ -71,12 +71,12 @@ class ProgramCompiler {
     switch (planned.layer.kind) {
       case LayerKind::convolution:
       case LayerKind::inner_product:
-        return make_weighted(planned, is_fused_with_next(i));
+        return make_weighted(planned, find_fused_relu(i));
       case LayerKind::pooling:
         return make_pooling(planned);
       case LayerKind::relu:
       case LayerKind::softmax_loss:
-        return make_relu(relu_place(planned));
+        return make_relu(planned.layer, relu_place(planned));
       case LayerKind::dropout:
         return make_dropout(planned, i);
       case LayerKind::lrn:
@@ -92,13 +92,14 @@ class ProgramCompiler {
   }
 
   // Whoever reads layer i is a relu, and nobody else reads it.
-  bool is_fused_with_next(std::size_t i) const {
+  const Layer* find_fused_relu(std::size_t i) const {
     for (const PlannedLayer& reader : net_.layers) {
       for (const std::size_t source : reader.sources) {
-        if (source == i) return readers_[i] == 1 && reader.layer.kind == LayerKind::relu;
+        if (source == i)
+          return readers_[i] == 1 && reader.layer.kind == LayerKind::relu ? &reader.layer : nullptr;
       }
     }
-    return false;
+    return nullptr;
   }
 
   // A layer whose own output the way back does not need lets the relu write over it.

@@ -10,12 +10,14 @@ namespace {
 // What both have alike; `Steps` of a convolution or an inner product fill in the descriptions.
 class Weighted : public LayerSteps {
  public:
-  Weighted(const PlannedLayer& planned, bool relu_after) : planned_(planned), relu_after_(relu_after) {}
+  Weighted(const PlannedLayer& planned, const Layer* relu) : planned_(planned), relu_(relu) {}
 
  protected:
   bool has_bias() const { return planned_.bias_count > 0; }
   Desc bias_desc() const { return plain({planned_.layer.outputs}); }
-  dnnl::primitive_attr attr() const { return relu_after_ ? relu_after() : dnnl::primitive_attr(); }
+  dnnl::primitive_attr attr() const {
+    return relu_ != nullptr ? relu_after(static_cast<float>(relu_->slope)) : dnnl::primitive_attr();
+  }
 
   template <class Operation, class Description>
   dnnl::memory run_forward(Builder& builder, const Description& description, const dnnl::memory& source,
@@ -63,7 +65,7 @@ class Weighted : public LayerSteps {
   }
 
   const PlannedLayer& planned_;
-  bool relu_after_;
+  const Layer* relu_;  // null: none
   dnnl::memory source_;
   dnnl::memory weights_;
 };
@@ -78,6 +80,7 @@ class ConvolutionSteps : public Weighted {
     out_ = any_layout(dims_of(builder.batch(), planned_.output));
     const auto& l = planned_.layer;
     stride_ = {l.stride.height, l.stride.width};
+    dilation_ = {l.dilation.height - 1, l.dilation.width - 1};  // oneDNN counts the gaps
     padding_ = {l.padding.height, l.padding.width};
     weight_dims_ = {l.outputs, planned_.input.channels / l.groups, l.kernel.height, l.kernel.width};
     if (l.groups > 1) {
@@ -85,13 +88,13 @@ class ConvolutionSteps : public Weighted {
       weight_dims_.insert(weight_dims_.begin(), l.groups);
     }
     const Desc weights = any_layout(weight_dims_);
-    description_ =
-        has_bias()
-            ? describe_with<dnnl::convolution_forward>(builder.engine(), attr(), builder.kind(), algorithm,
-                                                       in_, weights, bias_desc(), out_, stride_, padding_,
-                                                       padding_)
-            : describe_with<dnnl::convolution_forward>(builder.engine(), attr(), builder.kind(), algorithm,
-                                                       in_, weights, out_, stride_, padding_, padding_);
+    description_ = has_bias()
+                       ? describe_with<dnnl::convolution_forward>(builder.engine(), attr(), builder.kind(),
+                                                                  algorithm, in_, weights, bias_desc(), out_,
+                                                                  stride_, dilation_, padding_, padding_)
+                       : describe_with<dnnl::convolution_forward>(builder.engine(), attr(), builder.kind(),
+                                                                  algorithm, in_, weights, out_, stride_,
+                                                                  dilation_, padding_, padding_);
     return run_forward<dnnl::convolution_forward>(builder, description_, source, weight_dims_);
   }
 
@@ -100,13 +103,14 @@ class ConvolutionSteps : public Weighted {
     const Desc weights = any_layout(weight_dims_);
     const auto for_weights =
         has_bias() ? describe_backward<ForWeights>(builder.engine(), description_, algorithm, in_, weights,
-                                                   bias_desc(), out_, stride_, padding_, padding_)
+                                                   bias_desc(), out_, stride_, dilation_, padding_, padding_)
                    : describe_backward<ForWeights>(builder.engine(), description_, algorithm, in_, weights,
-                                                   out_, stride_, padding_, padding_);
+                                                   out_, stride_, dilation_, padding_, padding_);
     run_weights<ForWeights>(builder, for_weights, gradient, weight_dims_);
     if (!wanted) return {dnnl::memory()};
     const auto for_data = describe_backward<dnnl::convolution_backward_data>(
-        builder.engine(), description_, algorithm, in_, weights, out_, stride_, padding_, padding_);
+        builder.engine(), description_, algorithm, in_, weights, out_, stride_, dilation_, padding_,
+        padding_);
     return {run_data<dnnl::convolution_backward_data>(builder, for_data, gradient)};
   }
 
@@ -116,6 +120,7 @@ class ConvolutionSteps : public Weighted {
   Desc in_;
   Desc out_;
   Dims stride_;
+  Dims dilation_;
   Dims padding_;
   Dims weight_dims_;
 };
@@ -174,10 +179,9 @@ class InnerProductSteps : public Weighted {
 
 }  // namespace
 
-std::unique_ptr<LayerSteps> make_weighted(const PlannedLayer& planned, bool relu_after) {
-  if (planned.layer.kind == LayerKind::convolution)
-    return std::make_unique<ConvolutionSteps>(planned, relu_after);
-  return std::make_unique<InnerProductSteps>(planned, relu_after);
+std::unique_ptr<LayerSteps> make_weighted(const PlannedLayer& planned, const Layer* relu) {
+  if (planned.layer.kind == LayerKind::convolution) return std::make_unique<ConvolutionSteps>(planned, relu);
+  return std::make_unique<InnerProductSteps>(planned, relu);
 }
 
 }  // namespace ddlrun::runtime::cpu

@@ -48,8 +48,8 @@ class Convolution : public GpuLayer {
                                      layer.kernel.width),
           "cudnnSetFilter4dDescriptor");
     check(cudnnSetConvolution2dDescriptor(convolution_, layer.padding.height, layer.padding.width,
-                                          layer.stride.height, layer.stride.width, 1, 1,
-                                          CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
+                                          layer.stride.height, layer.stride.width, layer.dilation.height,
+                                          layer.dilation.width, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
           "cudnnSetConvolution2dDescriptor");
     check(cudnnSetConvolutionGroupCount(convolution_, layer.groups), "cudnnSetConvolutionGroupCount");
     check(cudnnSetConvolutionMathType(convolution_,

@@ -48,9 +48,10 @@ void lrn(const LrnGeometry& geometry, const float* in, float* out, cudaStream_t 
 void lrn_back(const LrnGeometry& geometry, const float* in, const float* gradient, float* in_gradient,
               cudaStream_t stream);
 
-void relu(const float* in, float* out, std::size_t count, cudaStream_t stream);
-// By the output: 0 where it is 0.
-void relu_back(const float* out, const float* gradient, float* in_gradient, std::size_t count,
+// Negative values times `slope`, which is not below 0.
+void relu(const float* in, float* out, std::size_t count, float slope, cudaStream_t stream);
+// By the output: `slope` where it is not above 0.
+void relu_back(const float* out, const float* gradient, float* in_gradient, std::size_t count, float slope,
                cudaStream_t stream);
 // dropout_keeps() of engine/dropout.hpp decides, so CPU and GPU drop the same.
 void dropout(const float* in, float* out, std::size_t count, std::uint64_t key, std::uint32_t limit,

@@ -5,15 +5,15 @@
 namespace ddlrun::runtime::gpu {
 namespace {
 
-__global__ void relu_kernel(const float* in, float* out, std::size_t count) {
+__global__ void relu_kernel(const float* in, float* out, std::size_t count, float slope) {
   for (std::size_t i = first_item(); i < count; i += item_stride())
-    out[i] = in[i] < 0.0F ? 0.0F : in[i];  // a NaN stays one
+    out[i] = in[i] < 0.0F ? slope * in[i] : in[i];  // a NaN stays one
 }
 
 __global__ void relu_back_kernel(const float* out, const float* gradient, float* in_gradient,
-                                 std::size_t count) {
+                                 std::size_t count, float slope) {
   for (std::size_t i = first_item(); i < count; i += item_stride())
-    in_gradient[i] = out[i] > 0.0F ? gradient[i] : 0.0F;
+    in_gradient[i] = out[i] > 0.0F ? gradient[i] : slope * gradient[i];
 }
 
 // dropout_keeps() of engine/dropout.hpp.
@@ -49,14 +49,14 @@ __global__ void sum_columns_kernel(const float* rows, float* sums, std::size_t r
 
 }  // namespace
 
-void relu(const float* in, float* out, std::size_t count, cudaStream_t stream) {
-  relu_kernel<<<blocks_for(count), block_size, 0, stream>>>(in, out, count);
+void relu(const float* in, float* out, std::size_t count, float slope, cudaStream_t stream) {
+  relu_kernel<<<blocks_for(count), block_size, 0, stream>>>(in, out, count, slope);
   check_launch("relu");
 }
 
-void relu_back(const float* out, const float* gradient, float* in_gradient, std::size_t count,
+void relu_back(const float* out, const float* gradient, float* in_gradient, std::size_t count, float slope,
                cudaStream_t stream) {
-  relu_back_kernel<<<blocks_for(count), block_size, 0, stream>>>(out, gradient, in_gradient, count);
+  relu_back_kernel<<<blocks_for(count), block_size, 0, stream>>>(out, gradient, in_gradient, count, slope);
   check_launch("relu_back");
 }
 

@@ -67,18 +67,21 @@ class AveragePool : public GpuLayer {
 class Relu : public GpuLayer {
  public:
   explicit Relu(const LayerPlace& place)
-      : count_(place.batch * place.planned.output.count()), stream_(place.device.stream()) {}
+      : count_(place.batch * place.planned.output.count()),
+        slope_(static_cast<float>(place.planned.layer.slope)),
+        stream_(place.device.stream()) {}
   void forward(Inputs inputs, float* output, const StepKey&) override {
-    relu(inputs[0], output, count_, stream_);
+    relu(inputs[0], output, count_, slope_, stream_);
   }
   void backward(Inputs, const float* output, const float* gradient, InputGradients wanted,
                 const StepKey&) override {
-    if (wanted[0] != nullptr) relu_back(output, gradient, wanted[0], count_, stream_);
+    if (wanted[0] != nullptr) relu_back(output, gradient, wanted[0], count_, slope_, stream_);
   }
   bool needs_output() const override { return true; }
 
  private:
   std::size_t count_;
+  float slope_;
   cudaStream_t stream_;
 };
 

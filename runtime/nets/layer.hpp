@@ -76,12 +76,14 @@ struct Layer {
   Sides kernel;     // convolution, pooling
   Sides stride = {1, 1};
   Sides padding;
-  int groups = 1;    // convolution
-  bool bias = true;  // convolution, inner_product; batch_norm: affine
+  Sides dilation = {1, 1};  // convolution: pixels from one of a kernel's values to the next
+  int groups = 1;           // convolution
+  bool bias = true;         // convolution, inner_product; batch_norm: affine
   PoolMethod method = PoolMethod::max;
   Rounding rounding = Rounding::floor;  // pooling
   bool global = false;                  // pooling over the whole image, whatever its size
 
+  double slope = 0.0;     // relu: of negative values
   double rate = 0.5;      // dropout: the share set to 0; the rest is divided by 1 - rate
   int size = 5;           // lrn: channels, odd
   double alpha = 1e-4;    // lrn

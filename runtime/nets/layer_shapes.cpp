@@ -62,6 +62,9 @@ class LayerShaper {
         shape_concat();
         break;
       case LayerKind::relu:
+        check(layer().slope >= 0.0, fmt::format("has a slope of {}; 0 is the least", layer().slope),
+              "slope: 0.01");
+        break;
       case LayerKind::softmax_loss:
         break;
     }
@@ -99,10 +102,17 @@ class LayerShaper {
     if (!sizes) return false;
     const int height = in_.height + 2 * layer().padding.height;
     const int width = in_.width + 2 * layer().padding.width;
-    return check(height >= layer().kernel.height && width >= layer().kernel.width,
-                 fmt::format("has a kernel of {}x{}, but its input is only {}x{} with padding",
-                             layer().kernel.height, layer().kernel.width, height, width),
+    const Sides window = reach();
+    return check(height >= window.height && width >= window.width,
+                 fmt::format("has a kernel of {}x{}, but its input is only {}x{} with padding", window.height,
+                             window.width, height, width),
                  fmt::format("kernel: {}", std::max(1, std::min(height, width))));
+  }
+
+  // The kernel with the gaps that a dilation leaves.
+  Sides reach() const {
+    const Layer& l = layer();
+    return {(l.kernel.height - 1) * l.dilation.height + 1, (l.kernel.width - 1) * l.dilation.width + 1};
   }
 
   static int positions(int size, int kernel, int stride, int padding, Rounding rounding) {
@@ -113,8 +123,9 @@ class LayerShaper {
   }
   Shape slide(int channels) const {
     const Layer& l = layer();
-    return {channels, positions(in_.height, l.kernel.height, l.stride.height, l.padding.height, l.rounding),
-            positions(in_.width, l.kernel.width, l.stride.width, l.padding.width, l.rounding)};
+    const Sides window = reach();
+    return {channels, positions(in_.height, window.height, l.stride.height, l.padding.height, l.rounding),
+            positions(in_.width, window.width, l.stride.width, l.padding.width, l.rounding)};
   }
 
   void set_weights(std::vector<int> dims, int bias) {
@@ -130,6 +141,14 @@ class LayerShaper {
 
   void shape_convolution() {
     shaped_.layer.rounding = Rounding::floor;
+    const Sides& gaps = layer().dilation;
+    const bool near =
+        gaps.height >= 1 && gaps.width >= 1 && gaps.height <= most_side && gaps.width <= most_side;
+    if (!check(
+            near,
+            fmt::format("has a dilation of {}x{}; 1 to {} are possible", gaps.height, gaps.width, most_side),
+            "dilation: 1"))
+      return;
     if (!check_outputs() || !check_window()) return;
     const int groups = layer().groups;
     if (!check(groups >= 1 && in_.channels % groups == 0 && layer().outputs % groups == 0,

@@ -36,12 +36,20 @@ class NetPlanner {
     if (mistakes_.empty()) check_outputs();
     for (Message& mistake : mistakes_) {
       if (mistake.where.empty()) mistake.where = description_.place;
+      mistake.hint = in_their_words(std::move(mistake.hint));
     }
     if (!mistakes_.empty()) throw join_mistakes(mistakes_);
     return std::move(net_);
   }
 
  private:
+  std::string in_their_words(std::string hint) const {
+    for (const NetWord& word : description_.words) {
+      if (hint.starts_with(word.ours)) return hint.replace(0, word.ours.size(), word.theirs);
+    }
+    return hint;
+  }
+
   void check_images() {
     const std::vector<Shape>& wanted = description_.images;
     if (wanted.empty() || std::find(wanted.begin(), wanted.end(), net_.input) != wanted.end()) return;
@@ -149,6 +157,12 @@ class NetPlanner {
                            last.place.empty() ? description_.place : last.place,
                            fmt::format("outputs: {}", classes_)});
     }
+    if (net_.parameter_count == 0 && classes_ > 0) {
+      mistakes_.push_back(
+          {"the net has no weights to learn: none of its layers is a convolution, an inner "
+           "product or a batch norm with weights",
+           description_.place, "kind: inner_product, outputs: classes   # as the last layer"});
+    }
   }
 
   const NetDescription& description_;
@@ -184,6 +198,9 @@ std::uint64_t fingerprint(const Net& net) {
                         l.stride.width, l.padding.height, l.padding.width, l.groups, l.bias,
                         static_cast<int>(l.method), l.global, l.size);
     text += fmt::format(" {} {} {} {} {} {};", l.rate, l.alpha, l.beta, l.k, l.epsilon, l.keep);
+    if (l.dilation != Sides{1, 1})
+      text += fmt::format(" dilation {}x{};", l.dilation.height, l.dilation.width);
+    if (l.slope != 0.0) text += fmt::format(" slope {};", l.slope);
     for (const std::size_t source : p.sources) text += fmt::format(" {}", static_cast<std::int64_t>(source));
   }
   return hash_bytes(std::as_bytes(std::span(text)));

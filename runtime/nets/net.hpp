@@ -58,6 +58,12 @@ struct Net {
   std::vector<NamedTensor> state;       // LAYER.running_mean, LAYER.running_var: in order and without gaps
 };
 
+// A key of our YAML files, and what another format calls it: "kernel:", "kernel_size:".
+struct NetWord {
+  std::string_view ours;
+  std::string_view theirs;
+};
+
 // A net before it meets the images.
 struct NetDescription {
   std::string name;
@@ -65,10 +71,12 @@ struct NetDescription {
   std::vector<Shape> images;  // what it takes; empty: whatever fits
   Shape border = {0, 0, 0};   // smaller images lie in the middle of zeros of this size; 0: as they are
   std::vector<Layer> layers;  // in any order; a softmax_loss names the logits, else the last layer has them
+  std::span<const NetWord> words;  // of its files, where they are not YAML's: remedies are told in them
 };
 
 // Throws Error(request) with all mistakes: a name twice, an unknown input, a cycle, shapes that do not fit, a
-// layer whose output nobody reads, a vector that outgrows one MPI message, fewer outputs than classes.
+// layer whose output nobody reads, a vector that outgrows one MPI message, fewer outputs than classes,
+// nothing to learn.
 Net plan_net(const NetDescription& description, Shape input, int classes);
 // The same for layers that follow each other.
 Net plan_net(std::string name, Shape input, std::span<const Layer> layers);

@@ -43,7 +43,8 @@ class NetReader {
     description_.name = file_.substr(file_.rfind('/') + 1);
     description_.name = description_.name.substr(0, description_.name.rfind('.'));
     if (root.kind != NodeKind::mapping) {
-      refuse(root, "this is no net: a file of a net has the key 'layers'", "layers: [{kind: relu}]");
+      refuse(root, "this is no net: a file of a net has the key 'layers'",
+             "ddl-train print-net lenet5 > FILE   # a net to start from");
     } else {
       check_keys(root, {"name", "images", "border", "layers"});
       if (const YamlValue* name = root.find("name")) description_.name = word(*name);
@@ -55,47 +56,98 @@ class NetReader {
     return std::move(description_);
   }
 
+  // "kernel    3, or [HEIGHT, WIDTH]; of convolution, max_pool, average_pool", a line each.
+  static std::string render_keys() {
+    std::string text;
+    for (const LayerKey& key : layer_keys()) {
+      std::vector<std::string> of;
+      for (const KindWord& row : kind_words) {
+        const auto& kinds = key.kinds;
+        if (std::find(kinds.begin(), kinds.end(), row.kind) != kinds.end()) of.emplace_back(row.word);
+      }
+      text += fmt::format("  {:<9} {}\n", key.key, key.help);
+      if (!of.empty()) text += fmt::format("  {:<9} of {}\n", "", join(of, ", "));
+    }
+    return text;
+  }
+
  private:
   using Apply = void (NetReader::*)(const YamlValue&, Layer&);
-  // A key of a layer, the kinds that know it, and what it does.
+  // A key of a layer, the kinds that know it, what it does, and what is told of it.
   struct LayerKey {
     const char* key;
     std::vector<LayerKind> kinds;  // empty: all
     Apply apply;
+    const char* help;
   };
   static const std::vector<LayerKey>& layer_keys() {
     using K = LayerKind;
     using R = NetReader;
     static const std::vector<LayerKey> keys{
-        {"name", {}, &R::read_name},
-        {"kind", {}, &R::read_nothing},
-        {"inputs", {}, &R::read_inputs},
-        {"outputs", {K::convolution, K::inner_product}, &R::read_outputs},
-        {"kernel", {K::convolution, K::pooling}, &R::read_kernel},
-        {"stride", {K::convolution, K::pooling}, &R::read_stride},
-        {"padding", {K::convolution, K::pooling}, &R::read_padding},
-        {"groups", {K::convolution}, &R::read_groups},
-        {"bias", {K::convolution, K::inner_product}, &R::read_bias},
-        {"rounding", {K::pooling}, &R::read_rounding},
-        {"global", {K::pooling}, &R::read_global},
-        {"rate", {K::dropout}, &R::read_rate},
-        {"size", {K::lrn}, &R::read_size},
-        {"alpha", {K::lrn}, &R::read_alpha},
-        {"beta", {K::lrn}, &R::read_beta},
-        {"k", {K::lrn}, &R::read_k},
-        {"affine", {K::batch_norm}, &R::read_bias},
-        {"epsilon", {K::batch_norm}, &R::read_epsilon},
-        {"keep", {K::batch_norm}, &R::read_keep},
-        {"weights", {K::convolution, K::inner_product, K::batch_norm}, &R::read_weights},
-        {"biases", {K::convolution, K::inner_product, K::batch_norm}, &R::read_biases},
-        {"lr", {K::convolution, K::inner_product, K::batch_norm}, &R::read_lr},
-        {"decay", {K::convolution, K::inner_product, K::batch_norm}, &R::read_decay},
+        {"name", {}, &R::read_name, "what inputs call it (default: its kind and its place, as relu2)"},
+        {"kind", {}, &R::read_nothing, "one of the above"},
+        {"inputs",
+         {},
+         &R::read_inputs,
+         "names of layers, and data for the images (default: the layer before)"},
+        {"outputs",
+         {K::convolution, K::inner_product},
+         &R::read_outputs,
+         "channels or neurons: a number, or the word classes"},
+        {"kernel", {K::convolution, K::pooling}, &R::read_kernel, "3, or [HEIGHT, WIDTH]"},
+        {"stride",
+         {K::convolution, K::pooling},
+         &R::read_stride,
+         "as kernel (default: convolution 1, pools their kernel)"},
+        {"padding",
+         {K::convolution, K::pooling},
+         &R::read_padding,
+         "zeros on each side, as kernel (default 0)"},
+        {"dilation",
+         {K::convolution},
+         &R::read_dilation,
+         "from one of a kernel's values to the next, as kernel (default 1)"},
+        {"groups", {K::convolution}, &R::read_groups, "parts of the channels that do not meet (default 1)"},
+        {"bias", {K::convolution, K::inner_product}, &R::read_bias, "true or false (default true)"},
+        {"rounding",
+         {K::pooling},
+         &R::read_rounding,
+         "floor, or ceil: a last window may hang over the end (default floor)"},
+        {"global", {K::pooling}, &R::read_global, "true: over the whole image, without a kernel"},
+        {"slope", {K::relu}, &R::read_slope, "of negative values (default 0)"},
+        {"rate", {K::dropout}, &R::read_rate, "the share that is dropped (default 0.5)"},
+        {"size", {K::lrn}, &R::read_size, "channels, odd (default 5)"},
+        {"alpha", {K::lrn}, &R::read_alpha, "default 0.0001"},
+        {"beta", {K::lrn}, &R::read_beta, "default 0.75"},
+        {"k", {K::lrn}, &R::read_k, "default 1"},
+        {"affine", {K::batch_norm}, &R::read_bias, "false: without weights and biases (default true)"},
+        {"epsilon", {K::batch_norm}, &R::read_epsilon, "added to the variance (default 0.00001)"},
+        {"keep",
+         {K::batch_norm},
+         &R::read_keep,
+         "share of the running values that a step keeps (default 0.9)"},
+        {"weights",
+         {K::convolution, K::inner_product, K::batch_norm},
+         &R::read_weights,
+         "first values: xavier, msra, {constant: X}, {gaussian: DEVIATION}, {uniform: [LOW, HIGH]}"},
+        {"biases",
+         {K::convolution, K::inner_product, K::batch_norm},
+         &R::read_biases,
+         "the same of the biases"},
+        {"lr",
+         {K::convolution, K::inner_product, K::batch_norm},
+         &R::read_lr,
+         "[X, Y] times the learning rate, for weights and biases"},
+        {"decay",
+         {K::convolution, K::inner_product, K::batch_norm},
+         &R::read_decay,
+         "[X, Y] times the weight decay"},
     };
     return keys;
   }
 
   void refuse(const YamlValue& at, std::string what, std::string hint) {
-    mistakes_.push_back({std::move(what), place_in(file_, at), std::move(hint)});
+    mistakes_.push_back({std::move(what), at.line > 0 ? place_in(file_, at) : file_, std::move(hint)});
   }
   static std::string shown(const YamlValue& value) {
     return value.kind == NodeKind::scalar ? "'" + printable(value.text, 60) + "'" : "a list or a mapping";
@@ -170,7 +222,7 @@ class NetReader {
     const YamlValue* layers = root.find("layers");
     if (layers == nullptr || layers->kind != NodeKind::sequence || layers->items.empty()) {
       refuse(layers == nullptr ? root : *layers, "a net has a list of layers, and this one has none",
-             "layers: [{kind: inner_product, outputs: classes}]");
+             "layers: [{kind: inner_product, outputs: classes}]   # ddl-train print-net tells more");
       return;
     }
     for (const YamlValue& item : layers->items) read_layer(item);
@@ -235,9 +287,11 @@ class NetReader {
   void read_kernel(const YamlValue& value, Layer& layer) { layer.kernel = sides(value); }
   void read_stride(const YamlValue& value, Layer& layer) { layer.stride = sides(value); }
   void read_padding(const YamlValue& value, Layer& layer) { layer.padding = sides(value); }
+  void read_dilation(const YamlValue& value, Layer& layer) { layer.dilation = sides(value); }
   void read_groups(const YamlValue& value, Layer& layer) { layer.groups = whole(value); }
   void read_bias(const YamlValue& value, Layer& layer) { layer.bias = yes_or_no(value); }
   void read_global(const YamlValue& value, Layer& layer) { layer.global = yes_or_no(value); }
+  void read_slope(const YamlValue& value, Layer& layer) { layer.slope = real(value); }
   void read_rate(const YamlValue& value, Layer& layer) { layer.rate = real(value); }
   void read_size(const YamlValue& value, Layer& layer) { layer.size = whole(value); }
   void read_alpha(const YamlValue& value, Layer& layer) { layer.alpha = real(value); }
@@ -298,7 +352,30 @@ YamlValue parse_tree(std::string_view text, const std::string& file_name) {
   }
 }
 
+constexpr const char* net_form = R"(Nets in YAML: ddl-train --net FILE.yaml
+
+  name: mine                        # else the file's name
+  images: [1x28x28]                 # what it takes, as channels x height x width; else whatever fits
+  border: 32x32                     # smaller images lie in the middle of zeros of this size
+  layers:
+    - {name: conv1, kind: convolution, outputs: 20, kernel: 5}
+    - {kind: max_pool, kernel: 2}
+    - {name: ip1, kind: inner_product, outputs: classes}
+
+Each layer follows the one before, unless it has inputs. The last one gives a value for each class; its loss is
+softmax with cross-entropy, also where no softmax_loss says so.
+)";
+
 }  // namespace
+
+std::string render_net_form() {
+  std::vector<std::string> words;
+  for (const KindWord& row : kind_words) words.emplace_back(row.word);
+  const std::span<const std::string> all(words);
+  return fmt::format("{}\nThe kinds: {},\n           {}.\n\nThe keys of a layer:\n{}", net_form,
+                     join(all.first(all.size() / 2), ", "), join(all.subspan(all.size() / 2), ", "),
+                     NetReader::render_keys());
+}
 
 NetDescription parse_net_yaml(std::string_view text, const std::string& file_name) {
   return NetReader(printable(file_name)).read(parse_tree(text, file_name));

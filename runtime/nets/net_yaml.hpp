@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nets written in YAML: what runtime/nets/library/*.yaml and users' files hold.
+// Nets written in YAML: what runtime/nets/library/*.yaml and users' files hold. Users see it by ddl-train
+// print-net.
 //
 //   name: caffe                     # else the file's name
 //   images: [1x28x28]               # what it takes; else whatever fits
@@ -19,5 +20,8 @@ namespace ddlrun::runtime {
 
 // Pure. Throws Error(request) with all mistakes, each at FILE:LINE:COLUMN.
 NetDescription parse_net_yaml(std::string_view text, const std::string& file_name);
+
+// How a net is written: an example, the kinds of layers and all their keys.
+std::string render_net_form();
 
 }  // namespace ddlrun::runtime

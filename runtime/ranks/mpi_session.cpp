@@ -30,12 +30,15 @@ ddl::Options ddl_options(const std::string& wire) {
   return text == nullptr ? options : ddl::parse_options(text, options);
 }
 
-// Prints and ends all ranks; does not return.
+// Prints and ends all ranks; does not return where MPI started them.
 int abort_job(std::string_view program, const Communicator& ranks, ErrorKind kind, Message message) {
   if (ranks.size() > 1) message.what = fmt::format("[{}] {}", rank_name(ranks), message.what);
   fmt::print(stderr, "{}", render_error(program, message));
   std::fflush(nullptr);
-  if (ranks.size() > 1) MPI_Abort(MPI_COMM_WORLD, exit_code(kind));
+  // Ranks that met without MPI see this one go.
+  int by_mpi = 0;
+  MPI_Initialized(&by_mpi);
+  if (ranks.size() > 1 && by_mpi != 0) MPI_Abort(MPI_COMM_WORLD, exit_code(kind));
   return exit_code(kind);
 }
 

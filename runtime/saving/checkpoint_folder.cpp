@@ -189,14 +189,49 @@ void CheckpointFolder::write_beside(const std::string& name,
   const std::string target = path_in(path_, name);
   const std::string beside = target + std::string(unfinished_end);
   disk_.remove(beside);
-  {
-    const std::unique_ptr<CheckpointFile> file = disk_.create(beside);
-    for (const auto& part : parts) file->append(part);
-    file->sync();
+  try {
+    {
+      const std::unique_ptr<CheckpointFile> file = disk_.create(beside);
+      for (const auto& part : parts) file->append(part);
+      file->sync();
+    }
+    check(beside);
+    disk_.rename(beside, target);
+  } catch (const Error&) {
+    discard(beside);
+    throw;
   }
-  check(beside);
-  disk_.rename(beside, target);
   disk_.sync_folder(path_);
+}
+
+// On a full disk the unfinished one takes room from the next.
+void CheckpointFolder::discard(const std::string& beside) {
+  try {
+    disk_.remove(beside);
+  } catch (const Error&) {  // why it is not finished is what is told
+  }
+}
+
+std::string CheckpointFolder::set_aside() {
+  std::vector<std::size_t> steps = list_steps(disk_, path_);
+  if (steps.empty()) return "";
+  std::string folder;
+  for (int number = 1; folder.empty() || !disk_.list(folder).empty(); ++number)
+    folder = path_in(path_, fmt::format("earlier-{}", number));
+  disk_.create_folder(folder);
+  // The newest last: whoever stops this finds the others' newest where it was.
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    disk_.rename(path_in(path_, checkpoint_name(*step)), path_in(folder, checkpoint_name(*step)));
+  if (disk_.size(path_in(path_, latest_name)))
+    disk_.rename(path_in(path_, latest_name), path_in(folder, latest_name));
+  disk_.sync_folder(folder);
+  disk_.sync_folder(path_);
+  return folder;
+}
+
+std::optional<std::size_t> newest_step(const CheckpointDisk& disk, const std::string& folder) {
+  const std::vector<std::size_t> steps = list_steps(disk, folder);
+  return steps.empty() ? std::nullopt : std::optional(steps.front());
 }
 
 CheckpointFolder::Written CheckpointFolder::write(std::size_t step, const Metadata& metadata,

@@ -32,6 +32,9 @@ struct FoundCheckpoint {
 // Error if it has none that is whole.
 std::optional<FoundCheckpoint> find_checkpoint(const CheckpointDisk& disk, const std::string& folder);
 
+// Of what has a checkpoint's name, whole or not.
+std::optional<std::size_t> newest_step(const CheckpointDisk& disk, const std::string& folder);
+
 // Creates the folder and takes it for this run alone, until the disk ends: two runs would remove each other's
 // files. Throws Error(request) with the host and process that have it. A note where there are no locks.
 std::optional<Message> hold_folder(CheckpointDisk& disk, const std::string& folder);
@@ -51,9 +54,14 @@ class CheckpointFolder {
   // Moves `latest`, and then removes checkpoints of earlier steps but the last `keep`.
   void make_latest(const std::string& name);
 
+  // Moves another run's checkpoints and `latest` into "earlier-N" in it: nothing is lost or mixed. Returns
+  // that folder, "" if there are none.
+  std::string set_aside();
+
   const std::string& path() const { return path_; }
 
  private:
+  void discard(const std::string& beside);
   void write_beside(const std::string& name, std::span<const std::span<const std::byte>> parts,
                     const std::function<void(const std::string&)>& check);
 

@@ -11,10 +11,28 @@
 namespace ddlrun::runtime {
 namespace {
 
-// The newest of a folder, or exactly that file.
+// Whoever names another file by mistake is not to read of a damaged header.
+void require_layout(const CheckpointDisk& disk, const std::string& file, std::uint64_t size) {
+  constexpr std::size_t needed = length_bytes + 1;
+  std::string start(std::min<std::uint64_t>(size, needed), '\0');
+  disk.read(file, 0, std::as_writable_bytes(std::span(start)));
+  if (start.size() == needed && start.back() == '{') return;
+  const std::size_t slash = file.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
+  throw Error(ErrorKind::request,
+              {fmt::format("this file of {} bytes is no checkpoint: {}", size,
+                           start.size() == needed ? "it has no header" : "the smallest have 10"),
+               printable(file), "--resume " + quote_shell(folder)});
+}
+
+// The newest of a folder, also by its file `latest`, or exactly that file.
 std::optional<FoundCheckpoint> find_start(const CheckpointDisk& disk, const std::string& from) {
-  if (disk.size(from)) return FoundCheckpoint{from, verify_checkpoint(disk, from), {}};
-  return find_checkpoint(disk, from);
+  const auto size = disk.size(from);
+  if (!size) return find_checkpoint(disk, from);
+  if (from.ends_with("/latest") && newest_step(disk, from.substr(0, from.rfind('/'))))
+    return find_checkpoint(disk, from.substr(0, from.rfind('/')));
+  require_layout(disk, from, *size);
+  return FoundCheckpoint{from, verify_checkpoint(disk, from), {}};
 }
 
 std::optional<Resumption> read_start(const std::string& from, const Net& net, const TrainPlan& run,
@@ -48,7 +66,8 @@ CheckpointSaver::CheckpointSaver(const CheckpointPlan& plan, const Net& net, con
       ranks_(ranks),
       observer_(observer),
       stop_wanted_(std::move(stop_wanted)),
-      folder_(disk, plan.folder, plan.keep) {
+      folder_(disk, plan.folder, plan.keep),
+      alone_(plan.goes_on) {
   run_.schedule.total_steps = total_steps(run, identity_.images);
   hold_run_folder(plan.folder, disk, ranks_);
   run_agreed(ranks_, [&] {
@@ -82,6 +101,8 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
     // All wait for the writer here and vote; only then does it become the one to go on from.
     run_agreed(ranks_, [&] {
       if (writes) {
+        if (!alone_) folder_.set_aside();
+        alone_ = true;
         written = folder_.write(state.position.step, render_run(net_, run_, identity_, state.position),
                                 checkpoint_tensors(net_, run_.rule, state));
       }
@@ -90,12 +111,17 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
       if (writes) folder_.make_latest(written.name);
     });
   } catch (const AgreedError& error) {
-    if (reason != SaveReason::due || error.kind() == ErrorKind::internal) throw;
+    if (reason == SaveReason::stop || error.kind() == ErrorKind::internal) throw;
+    if (reason == SaveReason::end) problem_ = error;
     record.problem = fmt::format("{}: {}", error.message().where, error.message().what);
   }
   record.bytes = written.bytes;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (writes) observer_.on_checkpoint(record);
+}
+
+void CheckpointSaver::require_saved() const {
+  if (problem_) throw AgreedError(*problem_);
 }
 
 std::optional<Resumption> resume_run(const std::string& from, const Net& net, const TrainPlan& run,

@@ -15,6 +15,7 @@ struct CheckpointPlan {
   std::string folder;
   std::size_t every_steps = 0;  // 0: after each epoch
   std::size_t keep = 2;
+  bool goes_on = false;  // from a checkpoint of this folder; else what is there is another run's
 };
 
 // Collective: rank 0 takes the folder for this run, and tells on stderr where it cannot. Throws AgreedError
@@ -31,9 +32,11 @@ class CheckpointSaver : public TrainSaver {
 
   bool stop_wanted() const override { return stop_wanted_(); }
   bool due(const TrainPosition& position, bool epoch_done) const override;
-  // One that is due but cannot be written is told and passed over, the run goes on; the last of a run must be
-  // written: else AgreedError.
+  // One that cannot be written is told and passed over: the run goes on, and to its summary. AgreedError
+  // where it ends early, to go on from this one. Another run's checkpoints are set aside before the first.
   void save(const TrainStateView& state, SaveReason reason) override;
+  // Throws the AgreedError of a run's last one that could not be written.
+  void require_saved() const;
 
  private:
   void require_equal_state(const TrainStateView& state);
@@ -46,6 +49,8 @@ class CheckpointSaver : public TrainSaver {
   TrainObserver& observer_;
   std::function<bool()> stop_wanted_;
   CheckpointFolder folder_;
+  bool alone_ = false;                  // no other run's checkpoints are in the folder
+  std::optional<AgreedError> problem_;  // of the last one
 };
 
 // Where to go on, and what to tell about it (on rank 0).

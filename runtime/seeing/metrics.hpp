@@ -81,19 +81,27 @@ class MetricsFile {
   MetricsFile(const MetricsFile&) = delete;
   MetricsFile& operator=(const MetricsFile&) = delete;
 
-  // Buffered up to a second. Throws Error(request) if the disk refuses.
+  // Buffered up to a second. A disk that refuses is told once on stderr, and tried again: no reason to end a
+  // training.
   void write(const std::string& record);        // a line
   void write_bytes(const std::string& record);  // as it is
+  // Throws Error(request) if the disk refuses the file's first bytes.
   void flush();
+  // Throws Error(request) if something is not written even now.
+  void finish();
 
  private:
   Error refusal(const char* what) const;
+  bool write_pending();
 
   std::string path_;
   FileUse use_;
   std::string pending_;
   double last_flush_ = 0.0;
   int file_ = -1;
+  bool begun_ = false;
+  bool told_ = false;
+  std::size_t left_out_ = 0;  // records, while the disk refused too many
 };
 
 }  // namespace ddlrun::runtime

@@ -157,8 +157,9 @@ void Reporter::on_epoch(const EpochRecord& record) {
 
 void Reporter::on_checkpoint(const CheckpointRecord& record) {
   metrics_.write(render_checkpoint_record(record));
-  metrics_.flush();  // what the run goes on from, it has also told
-  if (quiet_ && record.problem.empty()) return;
+  metrics_.flush();                                      // what the run goes on from, it has also told
+  const bool at_end = record.reason == SaveReason::end;  // a problem is then what the run ends with
+  if (record.problem.empty() ? quiet_ : at_end) return;
   clear_bar();
   if (record.problem.empty()) {
     fmt::print(stderr, "checkpoint: {}, {} in {:.3f} s\n", printable(record.path), render_bytes(record.bytes),

@@ -36,6 +36,8 @@ class TensorboardFile : public TrainObserver {
   void on_step(const StepRecord& record) override;
   void on_test(const TestRecord& record) override;
   void on_epoch(const EpochRecord& record) override;
+  // Throws Error(request) if something is not written.
+  void finish() { file_.finish(); }
   const std::string& path() const { return path_; }
 
  private:

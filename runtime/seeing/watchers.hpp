@@ -24,9 +24,14 @@ struct WatchPlan {
   std::string tensorboard;
   std::string timeline;
   std::string results;
+  std::string checkpoint;
   bool quiet = false;
   bool resumed = false;
 };
+
+// Before anything is read or made: outputs that would take each other's place, and, for the rank that writes,
+// those that cannot be written. Throws Error(usage) or Error(request).
+void check_outputs(const WatchPlan& plan, bool writes = true);
 
 class Watchers {
  public:
@@ -40,13 +45,18 @@ class Watchers {
   // Collective. Runs the training and completes all files, also where all ranks end it together with an
   // error; where one rank fails alone, says how to get at what there is.
   TrainSummary run(const std::function<TrainSummary()>& train);
+  // Collective. Throws the AgreedError of a file that run() could not complete: after the summary, which is
+  // worth more.
+  void require_written() const;
   // With what is known at the end.
   const RunFacts& facts() const { return facts_; }
 
  private:
   void end_timeline();
+  void tell_parts() const;
   void find_peak_memory();
   void write_end(const TrainSummary& summary);
+  void attempt(const std::function<void()>& work);
 
   WatchPlan plan_;
   RunFacts facts_;
@@ -56,7 +66,7 @@ class Watchers {
   std::optional<MetricsFile> metrics_;
   std::optional<Reporter> reporter_;
   std::optional<TensorboardFile> tensorboard_;
-  std::optional<WholeFile> results_;
+  std::optional<AgreedError> problem_;  // the first
   std::unique_ptr<Timeline> timeline_;
   struct History : TrainObserver {
     void on_epoch(const EpochRecord& record) override { epochs.push_back(record); }

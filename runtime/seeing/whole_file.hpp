@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A file that whoever opens it finds whole: written beside and renamed at the end.
+// A file that whoever opens it finds whole: written beside, synced and renamed at the end, behind all links
+// and with the rights of the one that was there. What is no regular file (a device, a pipe) is written
+// through, and so is the one that stdout or stderr go to.
 #pragma once
 
 #include "runtime/seeing/metrics.hpp"
@@ -22,12 +24,20 @@ class WholeFile {
   void end();
 
  private:
-  Error refusal() const;
-  std::string beside() const { return path_ + ".tmp"; }
+  void open_target();
+  Error refusal(int code) const;
 
   std::string path_;
   FileUse use_;
+  std::string target_;  // behind the links; "" where it is written through
+  std::string beside_;
   std::FILE* file_ = nullptr;
 };
+
+// Throws what a WholeFile would throw at its start, and leaves nothing behind.
+void check_whole_file(const std::string& path, const FileUse& use);
+
+// What `path` leads to in the end, also if that is not there yet.
+std::string follow_links(std::string path);
 
 }  // namespace ddlrun::runtime

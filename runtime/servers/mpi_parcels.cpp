@@ -218,6 +218,12 @@ class MpiParcels : public Parcels {
 }  // namespace
 
 std::unique_ptr<Parcels> make_mpi_parcels(std::size_t largest, ParcelPatience patience) {
+  int started = 0;
+  MPI_Initialized(&started);
+  if (started == 0)
+    throw Error(ErrorKind::request,
+                {"parameter servers need MPI, and these ranks met without it", "DDL_MASTER",
+                 "unset DDL_MASTER, and start with ddlrun launch or mpirun"});
   return std::make_unique<MpiParcels>(largest, std::move(patience));
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/servers/worker.hpp"
 
 #include "runtime/training/finite.hpp"
+#include "runtime/training/refusals.hpp"
 
 #include <fmt/format.h>
 
@@ -98,11 +99,10 @@ double Worker::exchange(std::size_t done, std::size_t& until, double loss) {
 }
 
 void Worker::refuse_mine(std::size_t done) const {
-  throw Error(
-      ErrorKind::request,
-      {fmt::format("the loss or a gradient is not finite (NaN or infinite) in step {} of {}", done + 1,
-                   run_.plan.schedule.total_steps),
-       rank_name(run_.ranks), fmt::format("--lr {:.3g} --warmup-steps 100", run_.plan.schedule.peak / 10.0)});
+  throw Error(ErrorKind::request,
+              {fmt::format("the loss or a gradient is not finite (NaN or infinite) in step {} of {}",
+                           done + 1, run_.plan.schedule.total_steps),
+               rank_name(run_.ranks), plan_slower({done, run_.plan.schedule}, true)});
 }
 
 }  // namespace ddlrun::runtime

@@ -6,6 +6,7 @@
 #include "runtime/training/schedule.hpp"
 
 #include <cstddef>
+#include <string>
 
 namespace ddlrun::runtime {
 
@@ -13,6 +14,10 @@ struct StepPlace {
   std::size_t step = 0;  // from 0
   const LrSchedule& schedule;
 };
+
+// What to type to learn slower: "--lr 0.002 --warmup-steps 16", or a rate that does not grow. `scaled`: the
+// ranks may have made the rate larger than --lr.
+std::string plan_slower(const StepPlace& place, bool scaled);
 
 // Some rank's loss or gradients are not finite; `mine`: this one's. Names the ranks.
 [[noreturn]] void refuse_not_finite(Communicator& ranks, bool mine, const StepPlace& place);

@@ -155,16 +155,23 @@ void learn(const UpdateRule& rule, Numbers numbers, std::size_t step, const Span
 
 std::string_view name_of(UpdateKind kind) { return rule_names.at(static_cast<std::size_t>(kind)); }
 
+bool uses_momentum(UpdateKind kind) { return kind != UpdateKind::adagrad && kind != UpdateKind::rmsprop; }
+bool uses_epsilon(UpdateKind kind) {
+  return kind != UpdateKind::sgd && kind != UpdateKind::nesterov && kind != UpdateKind::lars;
+}
+bool uses_form(UpdateKind kind) { return !uses_epsilon(kind) || kind == UpdateKind::adam; }
+
 std::string render_rule_kind(const UpdateRule& rule) {
   return fmt::format("{}{}", name_of(rule.kind), rule.form == RuleForm::caffe ? " in Caffe's form" : "");
 }
 
 std::string render_rule(const UpdateRule& rule) {
-  std::string text = fmt::format("{} momentum {}", render_rule_kind(rule), rule.momentum);
+  std::string text = render_rule_kind(rule);
+  if (uses_momentum(rule.kind)) text += fmt::format(" momentum {}", rule.momentum);
   if (rule.kind == UpdateKind::adam) text += fmt::format(" momentum2 {}", rule.momentum2);
   if (rule.kind == UpdateKind::rmsprop) text += fmt::format(" rms decay {}", rule.rms_decay);
   if (rule.kind == UpdateKind::lars) text += fmt::format(" trust {}", rule.trust);
-  if (state_names(rule).front() != "momentum_buffer") text += fmt::format(" epsilon {}", rule.epsilon);
+  if (uses_epsilon(rule.kind)) text += fmt::format(" epsilon {}", rule.epsilon);
   text += fmt::format(" weight decay {}{}", rule.weight_decay, rule.l1 ? " L1" : "");
   return rule.clip > 0.0 ? text + fmt::format(" clip {}", rule.clip) : text;
 }
@@ -183,11 +190,11 @@ std::vector<std::string> find_rule_mistakes(const UpdateRule& rule) {
     if (!(value >= 0.0 && std::isfinite(value)))
       mistakes.push_back(fmt::format("{} {} is not 0 or more", name, value));
   };
-  share("momentum", rule.momentum);
+  if (uses_momentum(rule.kind)) share("momentum", rule.momentum);
   if (rule.kind == UpdateKind::adam) share("momentum2", rule.momentum2);
   if (rule.kind == UpdateKind::rmsprop) share("rms decay", rule.rms_decay);
   if (rule.kind == UpdateKind::lars) positive("trust", rule.trust);
-  if (state_names(rule).front() != "momentum_buffer") positive("epsilon", rule.epsilon);
+  if (uses_epsilon(rule.kind)) positive("epsilon", rule.epsilon);
   not_negative("weight decay", rule.weight_decay);
   not_negative("clip", rule.clip);
   return mistakes;

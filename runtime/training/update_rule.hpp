@@ -49,6 +49,10 @@ struct UpdateRule {
 };
 
 std::string_view name_of(UpdateKind kind);
+// Which rules read the number of that name.
+bool uses_momentum(UpdateKind kind);
+bool uses_epsilon(UpdateKind kind);
+bool uses_form(UpdateKind kind);
 // What a checkpoint must have alike: "nesterov", "adam in Caffe's form".
 std::string render_rule_kind(const UpdateRule& rule);
 // With all numbers that it uses: "adam momentum 0.9 momentum2 0.999 epsilon 1e-08 weight decay 0".

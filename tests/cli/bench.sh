@@ -18,6 +18,9 @@ expect_refusal 2 "'prog' is no option of ddl-train" bench scaling -- prog
 expect_refusal 2 'has the same batch a rank' bench scaling -- --global-batch 64
 expect_refusal 2 'HOSTS only' bench scaling 2 h1,h2
 expect_refusal 2 'only one can hold' bench scaling --json - --svg -
+expect_refusal 2 'the numbers of ranks are --ranks' bench scaling 2
+expect_refusal 3 'the JSON document cannot be written: No such file' bench allreduce 2 --json /nonexist/x.json -- --sizes 4 --seconds 0.01
+grep -q 'a bug in' "$work/err" && fail "a wrong file is told as a bug: $(cat "$work/err")"
 expect_refusal 3 'need as many cores, there are 2' bench scaling --ranks 1,4 --sockets 1 --cores 2
 expect_refusal 3 '6 ranks do not fill hosts of 4' bench scaling --ranks 1,6 --per-host 4 --sockets 1 --cores 8
 

@@ -74,6 +74,15 @@ wait $!
 same "TERM to the keeper: status" 5 $?
 has "TERM to the keeper" term.out "got TERM"
 
+# TERM to the job: 128 + 15, unless all ranks say one thing, as 75 of those that saved and can go on.
+# shellcheck disable=SC2016
+"$DDLRUN" launch $ranks -- bash -c 'trap "exit 75" TERM; : > saved.$OMPI_COMM_WORLD_RANK; sleep 30 & wait' > saved.out 2> saved.err < /dev/null &
+for _ in $(seq 1 100); do [[ -e saved.0 && -e saved.$last ]] && break; sleep 0.05; done
+sleep 0.2
+kill -TERM $!
+wait $!
+same "TERM to a job that saves: status" 75 $?
+
 # --- nothing is left: children, sessions of their own, daemons; of good ends and bad ones
 name=$(new_name)
 cat > family.sh <<'PROGRAM'

@@ -40,4 +40,11 @@ for place in solver.prototxt:6:1 solver.prototxt:3:1 solver.prototxt:7:1 solver.
   grep -qF "$place" "$work/err" || fail "nothing at $place: $(cat "$work/err")"
 done
 expect_refusal 3 'no/such/solver.prototxt' "$train" --solver no/such/solver.prototxt
+expect_refusal 3 'this is a net, not a solver' "$train" --solver "$root/examples/caffe/lenet_train_test.prototxt"
+expect_refusal 2 'ddl-train has another option' "$train" train -solver "$solver" -gpu 0
+grep -q 'try: --device cuda ' "$work/err" || fail "not the option for GPUs: $(cat "$work/err")"
+
+# Another net beside the solver: its own images are left, and that is told.
+expect 0 'ddl-train: ok net=mlp ' "$train" --solver "$solver" --net mlp --data "$subset" --steps 2 --checkpoint other
+grep -q -- '--net mlp instead of net examples/caffe/lenet_train_test.prototxt' "$work/err" || fail 'nothing about --net'
 finish

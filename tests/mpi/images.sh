@@ -26,6 +26,7 @@ done
 # floats; ours; from the disk; with crops, mirrors and threads in between.
 judge write_caffe_sets "$subset" "$work"
 expect 0 '1000 images of 1x28x28' "$train" convert-data "$subset" "$work/ours_train_lmdb"
+grep -q "^  try: ddl-train convert-data .* $work/ours_test_lmdb --part test\$" "$work/err" || fail 'no way to the test images'
 expect 0 '200 images of 1x28x28' "$train" convert-data "$subset" "$work/ours_test_lmdb" --part test
 judge check_converted "$subset" "$work/ours_train_lmdb"
 # hash FILE: of the weights at the end

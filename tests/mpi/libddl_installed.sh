@@ -35,4 +35,13 @@ if [ -x "$nvcc" ]; then
 else
   echo 'without the CUDA program: no nvcc'
 fi
+# Two processes by hand, without MPI, as examples/libddl/README.md has it.
+(umask 077 && head -c 32 /dev/urandom | base64 > "$work/token")
+export DDL_SIZE=2 DDL_MASTER=127.0.0.1:$((20000 + RANDOM % 8000)) DDL_TOKEN_FILE=$work/token
+for program in sum sum_c; do
+  DDL_RANK=1 "$work/build/$program" > "$work/other" 2>&1 &
+  expect 0 'rank 0 of 2' env DDL_RANK=0 "$work/build/$program"
+  wait $!
+  grep -q '^rank 1 of 2.*: 1.5$' "$work/other" || fail "$program by hand: $(head -3 "$work/other")"
+done
 finish

@@ -62,5 +62,5 @@ judged "$work/k.json" '^ranks=1 '
 rm "$work"/k.json.rank*.part
 expect_refusal 3 'there is no part of a timeline' "$train" timeline "$work/k.json"
 expect_refusal 2 'one file is needed' "$train" timeline
-expect_refusal 3 "the timeline's part cannot be created" ranks 2 "$train" --data "$subset" --steps 1 --timeline /no/such/t.json
+expect_refusal 3 "the timeline cannot be written" ranks 2 "$train" --data "$subset" --steps 1 --timeline /no/such/t.json
 finish

@@ -31,7 +31,7 @@ def modern(net):
     layers = list(net.layer)
     for old in net.layers:
         new = caffe.LayerParameter(name=old.name, type=OLD_TYPES[old.type], bottom=old.bottom, top=old.top)
-        for field in ('convolution_param', 'pooling_param', 'inner_product_param', 'data_param'):
+        for field in ('convolution_param', 'pooling_param', 'inner_product_param', 'data_param', 'relu_param'):
             if old.HasField(field):
                 getattr(new, field).CopyFrom(getattr(old, field))
         for i in range(max(len(old.blobs_lr), len(old.weight_decay))):
@@ -94,7 +94,8 @@ def layer_line(layer, name, sources, scale):
     if layer.type == 'Convolution':
         p = layer.convolution_param
         kernel = sides(p, 'kernel_size', 'kernel', 0)
-        return line + ' %d %d' % (p.num_output, p.group) + window(p) + rules(layer, p, p.num_output * kernel[0] * kernel[1])
+        dilation = tuple(p.dilation)[:1] + tuple(p.dilation)[-1:] or (1, 1)
+        return line + ' %d %d %dx%d' % (p.num_output, p.group, *dilation) + window(p) + rules(layer, p, p.num_output * kernel[0] * kernel[1])
     if layer.type == 'InnerProduct':
         p = layer.inner_product_param
         return line + ' %d' % p.num_output + rules(layer, p, p.num_output)
@@ -102,6 +103,8 @@ def layer_line(layer, name, sources, scale):
         p = layer.pooling_param
         method = caffe.PoolingParameter.PoolMethod.Name(p.pool)
         return line + ' %s %s' % (method, 'global' if p.global_pooling else 'sliding') + window(p)
+    if layer.type == 'ReLU':
+        return line + ' ' + number(layer.relu_param.negative_slope)
     if layer.type == 'Dropout':
         return line + ' ' + number(layer.dropout_param.dropout_ratio)
     if layer.type == 'LRN':

@@ -42,7 +42,10 @@ void print_layer(const Layer& l) {
                                          l.stride.height, l.stride.width, l.padding.height, l.padding.width);
   const std::string rules = fmt::format(" {} bias {} {}", render_rule(l.weight_rule), l.bias ? 1 : 0,
                                         l.bias ? render_rule(l.bias_rule) : "");
-  if (l.kind == LayerKind::convolution) line += fmt::format(" {} {}", l.outputs, l.groups) + window + rules;
+  if (l.kind == LayerKind::convolution)
+    line += fmt::format(" {} {} {}x{}", l.outputs, l.groups, l.dilation.height, l.dilation.width) + window +
+            rules;
+  if (l.kind == LayerKind::relu) line += fmt::format(" {:.6g}", l.slope);
   if (l.kind == LayerKind::inner_product) line += fmt::format(" {}", l.outputs) + rules;
   if (l.kind == LayerKind::pooling)
     line +=

@@ -219,6 +219,21 @@ TEST_CASE("who failed first") {
         "rank 3 on h2 failed first: it exited with status 7");
 }
 
+TEST_CASE("what all ranks said at their end, after a signal to the job") {
+  struct Row {
+    std::vector<int> statuses;  // of ranks 0, 1, ...
+    std::size_t ranks;
+    std::optional<int> common;
+  };
+  for (const Row& row : {Row{{75, 75}, 2, 75}, Row{{75, 75}, 3, {}}, Row{{75, 3}, 2, {}}, Row{{0, 0}, 2, {}},
+                         Row{{143, 143}, 2, {}}, Row{{}, 0, {}}}) {
+    launch::WatchRecord record;
+    for (std::size_t r = 0; r < row.statuses.size(); ++r)
+      record.ends.emplace(static_cast<std::uint32_t>(r), row.statuses[r]);
+    CHECK(launch::find_common_end(record, row.ranks) == row.common);
+  }
+}
+
 TEST_CASE("a host that tells no end while others do was lost; the launcher's word comes first") {
   Run run;
   run.pass(10, "12");

@@ -70,7 +70,7 @@ std::vector<std::string> all_prototxts() {
       if (entry.path().extension() == ".prototxt") texts.push_back(read_text(entry.path()));
     }
   }
-  REQUIRE(texts.size() == 12);
+  REQUIRE(texts.size() == 13);
   return texts;
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/nets/layer_shapes.hpp"
 #include "tests/unit/runtime/caffe_support.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
 
 #include <algorithm>
 #include <map>
@@ -150,6 +151,31 @@ TEST_CASE("caffe nets: all that a file says arrives") {
   CHECK(pool.kernel == Sides{3, 2});
   CHECK(pool.stride == Sides{2, 2});
   CHECK(layer_called(net, "fc").weight_rule.filler == Filler{Filler::Kind::uniform, -0.05, 0.05});
+}
+
+TEST_CASE("caffe nets: remedies in Caffe's words") {
+  struct Row {
+    std::string layer;
+    int classes;
+    const char* hint;
+  };
+  const std::string whole = "layer { name: 'x' type: 'ReLU' bottom: 'data' top: 'top' }";
+  const Row rows[] = {
+      {whole, 11, "num_output: 11"},
+      {"layer { name: 'x' type: 'Convolution' bottom: 'data' top: 'top' convolution_param { num_output: 2 "
+       "kernel_size: 9 } }",
+       10, "kernel_size: 8"},
+      {"layer { name: 'x' type: 'Convolution' bottom: 'data' top: 'top' convolution_param { num_output: 2 "
+       "kernel_size: 3 group: 3 } }",
+       10, "group: 1"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.hint);
+    const CaffeNet net = parse_good_net(net_with(row.layer));
+    CHECK(expect_error(ErrorKind::request, "", [&] {
+            plan_caffe_net(net, {1, 8, 8}, row.classes);
+          }).hint == row.hint);
+  }
 }
 
 TEST_CASE("caffe nets: a net for use is trained too") {

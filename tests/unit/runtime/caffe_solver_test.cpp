@@ -2,6 +2,7 @@
 #include "runtime/caffe/caffe_solver.hpp"
 
 #include "tests/unit/runtime/caffe_support.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
 
 #include <filesystem>
 
@@ -54,6 +55,34 @@ TEST_CASE("caffe solver: Caffe's LeNet") {
   CHECK(learning_rate(solver.schedule, 9'900) == doctest::Approx(0.00596843));
   REQUIRE(run.net);
   CHECK(run.net->net.name == "LeNet");
+}
+
+TEST_CASE("caffe solver: a net in its place, and a solver in place of a net") {
+  const std::string net = example_file("lenet_train_test.prototxt");
+  const std::string solver = example_file("lenet_solver.prototxt");
+  const Message net_told = expect_error(ErrorKind::request, "this is a net, not a solver: it has 11 layer(s)",
+                                        [&] { read_caffe_run(net, ""); });
+  CHECK(net_told.hint.starts_with("ddl-train --net " + net));
+  const Message solver_told =
+      expect_error(ErrorKind::request, "this is a solver, not a net", [&] { read_caffe_run("", solver); });
+  CHECK(solver_told.hint == "ddl-train --solver " + solver);
+}
+
+TEST_CASE("caffe solver: no remedy writes into a file") {
+  CaffeReport report;
+  parse_caffe_solver(shortest + "zzzzzzzzzz: 3\n", "solver.prototxt", report);
+  REQUIRE(report.mistakes.size() == 1);
+  CHECK(report.mistakes.front().hint == "sed -n 2p solver.prototxt   # and leave that field out");
+}
+
+TEST_CASE("caffe solver: momentum is told where the rule has none") {
+  CaffeReport report;
+  parse_caffe_solver(shortest + "type: 'RMSProp' momentum: 0.9\n", "s", report);
+  REQUIRE(report.notes.size() == 1);
+  CHECK(report.notes.front().what == "momentum 0.9 has no effect: rmsprop has none");
+  CaffeReport other;
+  parse_caffe_solver(shortest + "type: 'Nesterov' momentum: 0.9\n", "s", other);
+  CHECK(other.notes.empty());
 }
 
 TEST_CASE("caffe solver: every field arrives") {

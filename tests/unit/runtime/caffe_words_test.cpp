@@ -2,8 +2,12 @@
 #include "runtime/caffe/caffe_words.hpp"
 
 #include "base/text.hpp"
+#include "runtime/caffe/caffe_line.hpp"
 #include "runtime/train_options.hpp"
 #include "tests/unit/runtime/caffe_support.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+
+#include <algorithm>
 
 namespace ddlrun::runtime {
 namespace {
@@ -89,6 +93,48 @@ TEST_CASE("caffe words: what the user writes wins, and is told") {
     }
     CHECK(join(lay_caffe_under(run, row.users).overridden, ", ") == row.told);
   }
+}
+
+TEST_CASE("caffe words: another net leaves the solver's images, and is told") {
+  const CaffeRun run = read_caffe_run(example_file("lenet_solver.prototxt"), "", false);
+  CHECK(join(lay_caffe_under(run, Words{"--net", "mlp"}).overridden, ", ") ==
+        "--net mlp instead of net examples/caffe/lenet_train_test.prototxt, its images and its batch_size");
+  const CaffeWords laid = lay_caffe_under(run, Words{"--lr", "1"});
+  CHECK(std::find(laid.laid.begin(), laid.laid.end(), "--lr") == laid.laid.end());
+  CHECK(std::find(laid.laid.begin(), laid.laid.end(), "--momentum") != laid.laid.end());
+}
+
+TEST_CASE("caffe words: what else its command line had is refused with our option") {
+  struct Row {
+    Words words;
+    const char* hint;
+  };
+  const Row rows[] = {
+      {{"train", "-solver", "s", "-gpu", "0"}, "--device cuda "},
+      {{"train", "-solver", "s", "-gpu=all"}, "--device cuda "},
+      {{"train", "--solver=s", "--snapshot=a.solverstate"}, "--resume DIR "},
+      {{"train", "-solver", "s", "-weights", "a.caffemodel"}, "--resume FILE "},
+      {{"train", "-model", "n.prototxt"}, "--net FILE.prototxt"},
+      {{"train", "-iterations", "9"}, "--steps 50"},
+      {{"test", "-model", "n.prototxt"}, "ddl-train --solver FILE "},
+      {{"time", "-model", "n.prototxt"}, "ddl-train --solver FILE --steps 50 "},
+      {{"device_query", "-gpu", "0"}, "nvidia-smi -L"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.hint);
+    const Message told = expect_error(ErrorKind::usage, "Caffe's ", [&] { accept_caffe_words(row.words); });
+    CHECK(told.hint.starts_with(row.hint));
+  }
+}
+
+TEST_CASE("caffe words: a mean image that is not there") {
+  const std::string net = example_file("cifar10_quick_train_test.prototxt");
+  const Message told = expect_error(ErrorKind::request, "examples/cifar10/mean.binaryproto", [&] {
+    read_caffe_command(Words{"--net", net, "--data", "d"});
+  });
+  CHECK(told.where == net + ":4:1");
+  CHECK(told.hint.starts_with("--mean 120 "));
+  CHECK_NOTHROW(read_caffe_command(Words{"--net", net, "--data", "d", "--mean", "120"}));
 }
 
 TEST_CASE("caffe words: the options that come out") {

@@ -202,6 +202,36 @@ TEST_CASE("checkpoint folder: what others have put there stays") {
   CHECK(found_step(disk) == 50);
 }
 
+TEST_CASE("checkpoint folder: another run's checkpoints are set aside, whole, and nothing of them is lost") {
+  FakeDisk disk = disk_with(50);
+  disk.put("dir/notes.txt", "mine");
+  const std::string old = disk.content("dir/" + checkpoint_name(50));
+  CheckpointFolder folder(disk, saved_dir, 2);
+  CHECK(folder.set_aside() == "dir/earlier-1");
+  CHECK(folder.set_aside().empty());
+  save_step(folder, 10);
+  CHECK(newest_step(disk, saved_dir) == 10);
+  CHECK(found_step(disk) == 10);
+  CHECK(disk.content("dir/earlier-1/" + checkpoint_name(50)) == old);
+  CHECK(disk.exists("dir/earlier-1/" + checkpoint_name(40)));
+  CHECK(disk.content("dir/earlier-1/latest") == checkpoint_name(50) + "\n");
+  CHECK(disk.content("dir/notes.txt") == "mine");
+  CHECK(folder.set_aside() == "dir/earlier-2");
+  CHECK(disk.exists("dir/earlier-2/" + checkpoint_name(10)));
+  CHECK(disk.exists("dir/earlier-1/" + checkpoint_name(50)));
+}
+
+TEST_CASE("checkpoint folder: a disk without room keeps no unfinished one") {
+  for (std::size_t call = 1; call <= 5; ++call) {  // created, written twice, synced, renamed
+    CAPTURE(call);
+    FakeDisk disk;
+    disk.plan_fault(call, Fault::refuse);
+    CheckpointFolder folder(disk, saved_dir, 2);
+    expect_error(ErrorKind::request, "No space left", [&] { save_step(folder, 10); });
+    CHECK(disk.list(saved_dir).empty());
+  }
+}
+
 TEST_CASE("checkpoint folder: on this machine's disk") {
   const std::string path =
       std::filesystem::temp_directory_path() / ("ddlrun_ckpt_" + std::to_string(::getpid()));

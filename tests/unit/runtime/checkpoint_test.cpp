@@ -129,11 +129,14 @@ RunResult run_saving(FakeDisk& disk, const RunOptions& options) {
     // Asked in a step before it is told; after the last step of an epoch also while testing.
     const std::size_t first = start ? start->state.position.step : 0;
     const bool mine = group.rank() == options.stop_rank;
-    CheckpointSaver saver(options.saving, net, options.plan, identity, disk, group, observer,
+    CheckpointPlan saving = options.saving;
+    saving.goes_on = start && group.rank() == 0;
+    CheckpointSaver saver(saving, net, options.plan, identity, disk, group, observer,
                           [&] { return mine && first + observer.losses.size() + 1 >= options.stop_at; });
     const TrainSummary summary = train(options.plan, net, images(), group, make_exact, observer, saver,
                                        start ? &start->state : nullptr);
     if (group.rank() == 0) result.summary = summary;
+    saver.require_saved();
   });
   return result;
 }
@@ -172,8 +175,9 @@ TEST_CASE(
       const Net net = make_net();
       const TrainState a = read_state(disk, "dir/ckpt-000012.safetensors",
                                       verify_checkpoint(disk, "dir/ckpt-000012.safetensors"), net, {});
-      const TrainState b = read_state(straight_disk, "dir/ckpt-000012.safetensors",
-                                      verify_checkpoint(straight_disk, "dir/ckpt-000012.safetensors"), net, {});
+      const TrainState b =
+          read_state(straight_disk, "dir/ckpt-000012.safetensors",
+                     verify_checkpoint(straight_disk, "dir/ckpt-000012.safetensors"), net, {});
       CHECK(a.parameters == b.parameters);
       CHECK(a.rule_state == b.rule_state);
       CHECK(a.layer_state == b.layer_state);

@@ -16,6 +16,16 @@ Layer grouped(int outputs, int kernel, int groups) {
   layer.groups = groups;
   return layer;
 }
+Layer dilated(int height, int width) {
+  Layer layer = convolution(3, 3, 1);
+  layer.dilation = {height, width};
+  return layer;
+}
+Layer leaky(double slope) {
+  Layer layer = relu();
+  layer.slope = slope;
+  return layer;
+}
 Layer unbiased(Layer layer) {
   layer.bias = false;
   return layer;
@@ -44,6 +54,15 @@ TEST_CASE("engine: gradients of convolutions with strides, padding, groups, with
       {"groups", {4, 5, 5}, {grouped(6, 3, 2), relu(), grouped(9, 3, 3), linear(3)}},
       {"depthwise", {4, 6, 6}, {grouped(4, 3, 4), linear(3)}},
       {"sixteens in groups", {1, 6, 6}, {convolution(32, 3), relu(), grouped(32, 3, 2), linear(3)}},
+      {"dilated", {2, 8, 9}, {dilated(2, 2), relu(), dilated(1, 3), linear(3)}},
+      {"leaky", {2, 6, 6}, {convolution(3, 3), leaky(0.1), linear(8), leaky(0.01), linear(4)}},
+      {"leaky after a pooling",
+       {2, 8, 8},
+       {convolution(3, 3), pool(average, 2, 2, 0, Rounding::floor), leaky(0.2), linear(4)}},
+      {"leaky with two readers",
+       {2, 6, 6},
+       {convolution(3, 3, 1), named("leak", leaky(0.3)), named("a", convolution(3, 3, 1)), sum({"leak", "a"}),
+        linear(4)}},
       {"without bias", {2, 6, 6}, {unbiased(convolution(3, 3)), relu(), unbiased(linear(4))}},
       {"convolution after rows", {1, 3, 3}, {linear(8), relu(), convolution(5, 1), linear(3)}},
   };

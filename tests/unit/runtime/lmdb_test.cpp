@@ -221,6 +221,29 @@ TEST_CASE("lmdb: a training and a testing one beside each other are a data set")
   expect_error(ErrorKind::request, "the label is 2, but there are 2 classes", [&] { load_dataset(request); });
 }
 
+TEST_CASE("lmdb: until it is whole no reader finds one, and what is not finished goes") {
+  const TemporaryDirectory directory;
+  const std::string folder = directory.path + "/x_train_lmdb";
+  {
+    LmdbWriter writer(folder + "/", std::size_t{1} << 26U);
+    for (int i = 0; i < 2500; ++i) writer.put("0000" + std::to_string(1000 + i), plain_datum);  // two commits
+    CHECK_FALSE(std::filesystem::exists(folder));
+    CHECK_FALSE(is_lmdb(folder + ".part"));
+    expect_error(ErrorKind::request, "another process writes this LMDB now",
+                 [&] { LmdbWriter(folder, std::size_t{1} << 26U); });
+  }
+  CHECK(std::filesystem::is_empty(directory.path));
+  directory.write("x_train_lmdb.part/unfinished", std::string("of a killed one"));
+  write_lmdb(directory, "x_train_lmdb", {plain_datum});
+  CHECK(open_lmdb(folder, {})->count() == 1);
+  CHECK_FALSE(std::filesystem::exists(folder + ".part"));
+  CHECK_FALSE(std::filesystem::exists(folder + "/unfinished"));
+  const Message there =
+      expect_error(ErrorKind::request, "File exists", [&] { LmdbWriter(folder, std::size_t{1} << 26U); });
+  CHECK(there.hint.find(folder + "-2") != std::string::npos);
+  CHECK(open_lmdb(folder, {})->count() == 1);
+}
+
 TEST_CASE("lmdb: refusals") {
   const TemporaryDirectory directory;
   directory.write("text/data.mdb", std::string(9'000, 'x'));

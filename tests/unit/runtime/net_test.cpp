@@ -156,6 +156,14 @@ TEST_CASE("net: refusals") {
   Layer grouped = convolution(4, 3);
   grouped.groups = 3;
   refused("has 3 groups, which must divide its 1 input and 4 output channels", {grouped});
+  Layer leaky = relu();
+  leaky.slope = -0.1;
+  refused("has a slope of -0.1; 0 is the least", {leaky});
+  Layer dilated = convolution(4, 3);
+  dilated.dilation = {4, 1};
+  refused("has a kernel of 9x3, but its input is only 8x8 with padding", {dilated});
+  dilated.dilation = {0, 1};
+  refused("has a dilation of 0x1; 1 to", {dilated});
   // All at once.
   refused("(the first of 3 mistakes)\n  and: ",
           {named("a", {"none"}, relu()), named("b", {"data"}, linear(0)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/nets/net_yaml.hpp"
 
+#include "base/text.hpp"
 #include "runtime/nets/net_library.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
@@ -13,7 +14,7 @@ TEST_CASE("net yaml: every key arrives") {
 images: [1x28x28, 3x32x16]
 border: 32x40
 layers:
-  - {name: c, kind: convolution, outputs: 8, kernel: [3, 5], stride: 2, padding: [1, 2], groups: 4, bias: false}
+  - {name: c, kind: convolution, outputs: 8, kernel: [3, 5], stride: 2, padding: [1, 2], dilation: [1, 3], groups: 4, bias: false}
   - {kind: max_pool, kernel: 3}
   - {kind: average_pool, kernel: 2, stride: 1, padding: 1, rounding: ceil, inputs: [c]}
   - {kind: average_pool, global: true}
@@ -23,7 +24,7 @@ layers:
   - {name: s, kind: sum, inputs: [a, b]}
   - {kind: concat, inputs: [s, data]}
   - {kind: inner_product, outputs: classes, weights: {gaussian: 0.01}, biases: {constant: 0.1}, lr: [1, 2], decay: [1, 0]}
-  - {kind: relu}
+  - {kind: relu, slope: 0.1}
   - {name: loss, kind: softmax_loss}
 )",
                                             "dir/net.yaml");
@@ -39,6 +40,7 @@ layers:
   CHECK(c.kernel == Sides{3, 5});
   CHECK(c.stride == Sides{2, 2});
   CHECK(c.padding == Sides{1, 2});
+  CHECK(c.dilation == Sides{1, 3});
   CHECK(c.groups == 4);
   CHECK(!c.bias);
   CHECK(net.layers[1].stride == Sides{3, 3});  // side by side, where nothing else is said
@@ -57,6 +59,7 @@ layers:
   CHECK(net.layers[6].epsilon == 0.001);
   CHECK(net.layers[6].keep == 0.99);
   CHECK(net.layers[7].inputs == std::vector<std::string>{"a", "b"});
+  CHECK(net.layers[10].slope == 0.1);
   CHECK(net.layers[8].kind == LayerKind::concat);
   const Layer& ip = net.layers[9];
   CHECK(ip.outputs == as_many_as_classes);
@@ -80,6 +83,7 @@ TEST_CASE("net yaml: refusals, with both numbers and their place") {
   };
   const Row rows[] = {
       {"[1, 2]", "has the key 'layers'", "n.yaml:1:1"},
+      {"", "has the key 'layers'", "n.yaml"},
       {"name: x", "has a list of layers, and this one has none", "n.yaml:1:1"},
       {"layers: 3", "a list of layers", "n.yaml:1:9"},
       {"layers:\n  - {name: x}", "a mapping with the key 'kind'", "n.yaml:2:5"},
@@ -130,6 +134,36 @@ TEST_CASE("net yaml: all mistakes at once, those of shapes at their layers") {
     CHECK(error.message().what.find("kernel of 9x9, but its input is only 8x8") != std::string::npos);
     CHECK(error.message().what.find("at n.yaml:2:5") != std::string::npos);
   }
+}
+
+TEST_CASE("net yaml: a net with nothing to learn") {
+  for (const char* text : {"layers: [{kind: relu}]", "layers: [{kind: max_pool, kernel: 4}]",
+                           "layers: [{kind: batch_norm, affine: false}]"}) {
+    CAPTURE(text);
+    expect_error(ErrorKind::request, "no weights to learn", [&] {
+      plan_net(parse_net_yaml(text, "n.yaml"), {1, 8, 8}, 3);
+    });
+  }
+}
+
+TEST_CASE("net yaml: how nets are written names all kinds and keys, and its example is a net") {
+  const std::string form = render_net_form();
+  for (const char* word :
+       {"convolution", "average_pool", "softmax_loss", "dilation", "slope", "inputs", "rounding"})
+    CHECK_MESSAGE(form.find(word) != std::string::npos, word);
+  for (const std::string_view line : split(form, '\n')) CHECK_MESSAGE(line.size() <= 120, line);
+  const std::size_t begin = form.find("  name: mine");
+  const std::string example = form.substr(begin, form.find("\n\n", begin) - begin);
+  CHECK(plan_net(parse_net_yaml(example, "n.yaml"), {1, 28, 28}, 7).classes == 7);
+}
+
+TEST_CASE("net yaml: a mistake with a net of the program is placed where it can be looked at") {
+  const Message told = expect_error(ErrorKind::request, "needs images of", [] {
+    build_net("lenet5", {3, 9, 9}, 2);
+  });
+  CHECK(told.where.starts_with("ddl-train print-net lenet5"));
+  CHECK(find_net_text("lenet5").find("name: conv1") != std::string_view::npos);
+  expect_error(ErrorKind::usage, "there is no net 'lenet6'", [] { find_net_text("lenet6"); });
 }
 
 TEST_CASE("net yaml: the nets of the program are read without a mistake") {

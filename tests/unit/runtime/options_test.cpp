@@ -53,6 +53,57 @@ TEST_CASE("options: refusals tell what was meant") {
   }
 }
 
+TEST_CASE("options: remedies keep what was right, and are accepted") {
+  struct Row {
+    std::vector<std::string> words;
+    std::string hint;
+  };
+  const Row rows[] = {
+      {{"--net", "mlp", "--lrr", "1"}, "ddl-train --net mlp --lr 1"},
+      {{"--lrr=1", "--quiet"}, "ddl-train --lr=1 --quiet"},
+      {{"--device", "gpu"}, "--device cuda"},
+      {{"--device", "GPU:0"}, "--device cuda"},
+      {{"--momentum", "1"}, "--momentum 0.9"},
+      {{"--momentum", "1.5"}, "--momentum 0.9"},
+      {{"--stall-seconds", "-1"}, "--stall-seconds 30"},
+      {{"--scale", "0"}, "--scale 0.00390625"},
+      {{"--optimizer", "adam", "--epsilon", "0"}, "--epsilon 1e-8"},
+      {{"--optimizer", "lars", "--trust", "0"}, "--trust 0.001"},
+      {{"--steps", "3", "--steps", "5"}, "--steps 5   # and take --steps 3 out"},
+      {{"--quiet", "--quiet"}, "--quiet   # once"},
+      {{"--lr", "1e31"}, "--lr 0.02"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.hint);
+    const Message told = expect_error(ErrorKind::usage, "", [&] { parse(row.words); });
+    CHECK(told.hint == row.hint);
+    std::vector<std::string> typed;
+    const std::string typed_line = told.hint.substr(0, told.hint.find("   #"));
+    for (const std::string_view word : split(typed_line, ' ')) typed.emplace_back(word);
+    if (typed.front() == "ddl-train") typed.erase(typed.begin());
+    CHECK_NOTHROW(parse(typed));
+  }
+  std::vector<std::string> many{"--lrr", "1"};
+  for (const char* word :
+       {"--net", "mlp", "--steps", "3", "--seed", "2", "--epochs", "4", "--json", "--quiet"})
+    many.emplace_back(word);
+  CHECK(expect_error(ErrorKind::usage, "", [&] {
+          parse(many);
+        }).hint.starts_with("ddl-train --lr 1 --net mlp"));
+  many.emplace_back("--mirror");
+  CHECK(expect_error(ErrorKind::usage, "", [&] { parse(many); }).hint == "--lr 1   # in place of --lrr");
+}
+
+TEST_CASE("options: a share says where it ends") {
+  expect_error(ErrorKind::usage, "'1' is not a number from 0 up to, but not, 1", [] {
+    parse({"--momentum", "1"});
+  });
+  expect_error(ErrorKind::usage, "--steps is given 2 times, as '3' and as '5', and 1 is allowed", [] {
+    parse({"--steps", "3", "--steps=5"});
+  });
+  CHECK(parse({"-h"}).help);
+}
+
 TEST_CASE("options: the batch of all ranks and the learning rate that follows it") {
   CHECK(plan_batch(parse({}), 4).global_batch == 256);
   CHECK(plan_batch(parse({}), 4).lr_factor == 4.0);

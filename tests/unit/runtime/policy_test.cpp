@@ -2,6 +2,7 @@
 // Sharding and learning rates: closed forms.
 #include "runtime/affinity.hpp"
 #include "runtime/data/sharding.hpp"
+#include "runtime/training/refusals.hpp"
 #include "runtime/training/schedule.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
@@ -151,6 +152,33 @@ TEST_CASE("learning rate: what a policy lacks") {
     REQUIRE(mistakes.size() == 1);
     CHECK_MESSAGE(mistakes.front().find(row.part) != std::string::npos, mistakes.front());
   }
+}
+
+TEST_CASE("learning rate: what to type where numbers are none any more") {
+  struct Row {
+    LrSchedule schedule;
+    std::size_t step;
+    const char* hint;
+  };
+  const Row rows[] = {
+      {{0.02, 0, 16, LrDecay::exp, 5.0, 0.0, 0, {}},
+       9,
+       "--lr-decay cosine   # gamma 5 makes the rate grow, from 0.02"},
+      {{1e30, 0, 16, LrDecay::cosine, 0.0, 0.0, 0, {}}, 0, "--lr 0.02"},
+      {{0.1, 0, 5000, LrDecay::none, 0.0, 0.0, 0, {}}, 3, "--lr 0.01 --warmup-steps 100"},
+      {{0.1, 200, 5000, LrDecay::none, 0.0, 0.0, 0, {}}, 300, "--lr 0.01"},
+      {{0.1, 0, 9, LrDecay::none, 0.0, 0.0, 0, {}}, 3, "--lr 0.01"},
+  };
+  for (const Row& row : rows) {
+    const std::string hint = plan_slower({row.step, row.schedule}, false);
+    CHECK_MESSAGE(hint.starts_with(row.hint), hint);
+    CHECK((std::string(row.hint).find('#') != std::string::npos || hint == row.hint));
+  }
+  // A rate that falls says nothing of the one at which it went wrong, and --lr is not what many ranks have.
+  const LrSchedule falls{0.1, 0, 5000, LrDecay::cosine, 0.0, 0.0, 0, {}};
+  CHECK(plan_slower({5000, falls}, true) == "--lr 0.01 --lr-scale none --warmup-steps 100");
+  const LrSchedule rises{0.1, 100, 5000, LrDecay::cosine, 0.0, 0.0, 0, {}};
+  CHECK(plan_slower({9, rises}, false) == "--lr 0.001");
 }
 
 TEST_CASE("threads: cores are shared by the ranks with the same mask") {

@@ -48,8 +48,8 @@ inline Values convolution(const PlannedLayer& p, const Values& in, std::size_t b
     for (int i = 0; i < group_in; ++i) {
       for (int dy = 0; dy < l.kernel.height; ++dy) {
         for (int dx = 0; dx < l.kernel.width; ++dx) {
-          const int sy = y * l.stride.height + dy - l.padding.height;
-          const int sx = x * l.stride.width + dx - l.padding.width;
+          const int sy = y * l.stride.height + dy * l.dilation.height - l.padding.height;
+          const int sx = x * l.stride.width + dx * l.dilation.width - l.padding.width;
           if (sy < 0 || sx < 0 || sy >= p.input.height || sx >= p.input.width) continue;
           const auto w =
               static_cast<std::size_t>(((o * group_in + i) * l.kernel.height + dy) * l.kernel.width + dx);
@@ -196,7 +196,7 @@ inline Values layer_output(const PlannedLayer& p, std::size_t index, const std::
     case LayerKind::concat:
       return concat(p, ins, batch);
     case LayerKind::relu:
-      for (double& v : x) v = std::max(v, 0.0);
+      for (double& v : x) v = v < 0.0 ? p.layer.slope * v : v;
       return x;
     case LayerKind::sum:
       for (std::size_t k = 1; k < ins.size(); ++k) {

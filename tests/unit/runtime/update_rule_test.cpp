@@ -201,6 +201,12 @@ TEST_CASE("update rules: what they cannot use") {
     CHECK(mistakes.front().find(row.part) != std::string::npos);
   }
   UpdateRule rule;
+  CHECK(render_rule(rule) == "sgd momentum 0.9 weight decay 0");
+  rule.kind = UpdateKind::rmsprop;  // its update reads no momentum
+  CHECK(render_rule(rule) == "rmsprop rms decay 0.99 epsilon 1e-08 weight decay 0");
+  rule.kind = UpdateKind::adagrad;
+  CHECK(render_rule(rule) == "adagrad epsilon 1e-08 weight decay 0");
+  rule.kind = UpdateKind::sgd;
   rule.momentum2 = 7.0;  // adam's, and this is sgd
   CHECK(find_rule_mistakes(rule).empty());
 }

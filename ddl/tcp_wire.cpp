@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/tcp_wire.hpp"
+
+#include "ddl/error.hpp"
+#include "ddl/roll_call.hpp"
+#include "ddl/wire_silence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+
+namespace ddl {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr microseconds tcp_spin_time{20};    // a message that is on its way over a fast link
+constexpr milliseconds tcp_roll_time{50};    // then others may want to know for whom this rank waits
+constexpr milliseconds tcp_longest_nap{20};  // what comes on any connection ends it
+constexpr milliseconds verdict_time{100};    // who ended may have told why, or another rank knows better
+
+class TcpWire : public Wire {
+ public:
+  TcpWire(TcpMesh& mesh, Level level, std::uint32_t channel, std::vector<std::string> names,
+          double timeout_seconds)
+      : mesh_(mesh),
+        level_(std::move(level)),
+        channel_(channel),
+        names_(std::move(names)),
+        timeout_seconds_(timeout_seconds) {}
+  // Others' memory may go with the wire.
+  ~TcpWire() override {
+    if (!messages_.empty()) mesh_.abandon();
+  }
+  TcpWire(const TcpWire&) = delete;
+  TcpWire& operator=(const TcpWire&) = delete;
+
+  int rank() const override { return level_.me; }
+  int size() const override { return static_cast<int>(level_.ranks.size()); }
+  void stamp(std::uint32_t call) override { stamp_ = call; }
+  void watch(StallWatch watch) override { watch_ = std::move(watch); }
+  void call_roll(RollCall* roll) override { roll_ = roll; }
+  std::string name_of(int rank) const override { return names_[static_cast<std::size_t>(rank)]; }
+
+  Ticket send(int to, std::span<const std::byte> bytes) override {
+    if (broken_) throw Error(*broken_);
+    return keep(to, true, link(to).send(channel_, stamp_, bytes));
+  }
+  Ticket receive(int from, std::span<std::byte> bytes) override {
+    if (broken_) throw Error(*broken_);
+    return keep(from, false, link(from).receive(channel_, stamp_, bytes));
+  }
+  void wait(Ticket ticket) override {
+    if (broken_) throw Error(*broken_);
+    const TcpMessage message = messages_.at(ticket);
+    try {
+      wait_for(message);
+    } catch (const Error& error) {
+      broken_ = error;
+      mesh_.abandon();
+      messages_.clear();
+      throw;
+    }
+    messages_.erase(ticket);
+  }
+
+ private:
+  struct TcpMessage {
+    int peer = 0;
+    bool is_send = false;
+    TcpPostPointer post;
+  };
+  int job_rank(int peer) const { return level_.ranks[static_cast<std::size_t>(peer)]; }
+  TcpLink& link(int peer) {
+    TcpLink* found = mesh_.link_to(job_rank(peer));
+    if (found == nullptr) throw mesh_.lost(job_rank(peer));
+    return *found;
+  }
+  Ticket keep(int peer, bool is_send, TcpPostPointer post) {
+    messages_.emplace(next_, TcpMessage{peer, is_send, std::move(post)});
+    return next_++;
+  }
+
+  void wait_for(const TcpMessage& message) {
+    TcpPost& post = *message.post;
+    TcpLink& connection = link(message.peer);
+    const auto begun = TcpClock::now();
+    StallTimer stall(watch_);
+    std::optional<Error> blame;
+    const auto seconds_since = [](TcpClock::time_point start) {
+      return std::chrono::duration<double>(TcpClock::now() - start).count();
+    };
+    while (!post.done) {
+      const auto waited = TcpClock::now() - begun;
+      if (waited < tcp_spin_time) {
+        connection.read();
+        connection.write();
+        continue;
+      }
+      mesh_.progress(waited < tcp_roll_time ? tcp_roll_time : tcp_longest_nap);
+      if (post.done) break;
+      if (!connection.is_open()) tell_end(message, job_rank(message.peer));
+      if (const int gone = mesh_.find_lost(); gone >= 0) tell_end(message, gone);
+      if (roll_ != nullptr && waited >= tcp_roll_time) roll_->wait_for(job_rank(message.peer));
+      if (seconds_since(std::max(begun, post.moved)) > timeout_seconds_) {
+        if (blame) throw Error(*blame);
+        blame = late_error(awaited(message), timeout_seconds_,
+                           roll_);  // to ask takes a while: one more look before it is thrown
+        continue;
+      }
+      stall.waited(seconds_since(begun), [&] { return late_stall(awaited(message), roll_); });
+    }
+    if (stall.told()) stall.over(seconds_since(begun));
+    if (post.odd_size) throw mismatch(message);
+  }
+
+  // Returns only when the message came after all.
+  void tell_end(const TcpMessage& message, int gone) {
+    const auto end = TcpClock::now() + verdict_time;
+    while (roll_ != nullptr && TcpClock::now() < end) {
+      roll_->wait_for(job_rank(message.peer));
+      std::this_thread::sleep_for(milliseconds(3));
+    }
+    throw mesh_.lost(gone);
+  }
+
+  Error mismatch(const TcpMessage& message) const {
+    const TcpPost& post = *message.post;
+    return {Fault::mismatch,
+            fmt::format("{} sent {} bytes for another call, {} were expected for this one",
+                        name_of(message.peer), *post.odd_size, post.size),
+            name_of(message.peer), "all ranks make the same calls with the same counts in the same order"};
+  }
+
+  AwaitedRank awaited(const TcpMessage& message) const {
+    return {name_of(message.peer), job_rank(message.peer), message.is_send};
+  }
+
+  TcpMesh& mesh_;
+  Level level_;
+  std::uint32_t channel_;
+  std::vector<std::string> names_;
+  double timeout_seconds_;
+  std::uint32_t stamp_ = 0;
+  StallWatch watch_;
+  RollCall* roll_ = nullptr;
+  Ticket next_ = 0;
+  std::unordered_map<Ticket, TcpMessage> messages_;
+  std::optional<Error> broken_;
+};
+
+}  // namespace
+
+std::unique_ptr<Wire> make_tcp_wire(TcpMesh& mesh, Level level, std::uint32_t channel,
+                                    std::vector<std::string> names, double timeout_seconds) {
+  return std::make_unique<TcpWire>(mesh, std::move(level), channel, std::move(names), timeout_seconds);
+}
+
+}  // namespace ddl

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Caffe's own command line: what of it is taken as it is, and what does the rest here.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+// Caffe's ways of writing: a first word `train`, and -solver. Throws Error(usage) for what else its command
+// line had, with the option that does it here.
+std::vector<std::string> accept_caffe_words(std::span<const std::string> words);
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/net_command.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "runtime/nets/net.hpp"
+#include "runtime/nets/net_library.hpp"
+#include "runtime/nets/net_yaml.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace ddlrun::runtime {
+namespace {
+
+std::string render_net_help() {
+  const std::vector<std::string> names = net_names();
+  return fmt::format(
+      "usage: ddl-train print-net [NAME]\n\n"
+      "Writes a net of ddl-train's own to stdout, as a file to start from:\n"
+      "    ddl-train print-net lenet5 > mine.yaml; ddl-train --net mine.yaml\n"
+      "The names: {}.\n\n{}",
+      join(names, ", "), render_net_form());
+}
+
+}  // namespace
+
+int run_net_command(const std::vector<std::string>& words) {
+  try {
+    if (words.size() > 1) {
+      throw Error(ErrorKind::usage, {fmt::format("{} words are given, and one name is wanted", words.size()),
+                                     "command line", "ddl-train print-net " + quote_shell(words.front())});
+    }
+    const bool help = words.empty() || words.front() == "--help" || words.front() == "-h";
+    fmt::print("{}", help ? render_net_help() : std::string(find_net_text(words.front())));
+    return 0;
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}", render_error("ddl-train print-net", error.message()));
+    return exit_code(error.kind());
+  }
+}
+
+}  // namespace ddlrun::runtime

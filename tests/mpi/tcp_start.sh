@@ -1,0 +1,235 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Ranks that are started by hand and meet over TCP, without MPI: sums, tokens, strangers, ranks that stay away or die;
+# hosts are UTS namespaces of this machine (root, else left out). Nothing listens once all have come, nothing is left
+# in /dev/shm.
+work_of_test=$(dirname "$(readlink -f "$0")")
+# shellcheck source=tests/support/check.sh
+. "$work_of_test/../support/check.sh"
+train=${1:?usage: $0 PATH/TO/ddl-train PATH/TO/tcp_sums PATH/TO/lost_rank} sums=${2:?} lost=${3:?}
+unset DDL_RANK DDL_SIZE DDL_MASTER DDL_TOKEN DDL_TOKEN_FILE
+export DDL_CACHE=off DDL_OPTIONS='-timeout 20'
+for name in $(compgen -e | grep -E '^(OMPI_|PMIX_|PMI_|SLURM_)'); do unset "$name"; done
+
+(umask 077 && head -c 32 /dev/urandom | base64 > "$work/token" && head -c 32 /dev/urandom | base64 > "$work/other")
+several_hosts=yes
+unshare --uts hostname ddlrun-test 2> /dev/null || several_hosts=
+[ -n "$several_hosts" ] || echo 'several hosts need root here (unshare --uts): left out'
+
+# Below the ports that the system gives out; one that is taken is passed over.
+port=$((20000 + RANDOM % 8000))
+next_port() {
+  port=$((port + 1))
+  while (: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do port=$((port + 1)); done
+}
+# rank R SIZE HOST COMMAND...: in the background; its pid in pids[R], its streams in $work/said.R. No HOST: this one.
+rank() {
+  local rank=$1 size=$2 host=$3 place=()
+  shift 3
+  # shellcheck disable=SC2016
+  [ -z "$host" ] || place=(unshare --uts sh -c 'hostname "$0"; exec "$@"' "$host")
+  DDL_RANK=$rank DDL_SIZE=$size DDL_MASTER=127.0.0.1:$port DDL_TOKEN_FILE=${token-$work/token} \
+    "${place[@]}" "$@" > "$work/said.$rank" 2>&1 < /dev/null &
+  pids[rank]=$!
+}
+# await: the status of each rank in statuses[R]
+await() {
+  local rank
+  statuses=()
+  for rank in "${!pids[@]}"; do
+    wait "${pids[rank]}" 2> /dev/null
+    statuses[rank]=$?
+  done
+  pids=()
+}
+# says RANK TEXT WHAT: a regular expression
+says() { grep -q -- "$2" "$work/said.$1" || fail "$3: rank $1 does not say '$2': $(head -4 "$work/said.$1")"; }
+seconds_since() { echo $(($(date +%s) - $1)); }
+
+# Sums on one host, on two of two ranks, on three, on two of unlike numbers.
+while read -r shape hosts; do
+  [ "$hosts" = '- - - -' ] || [ -n "$several_hosts" ] || continue
+  next_port
+  pids=() number=0
+  read -ra each <<< "$hosts"
+  for host in "${each[@]}"; do
+    rank "$number" "${#each[@]}" "${host#-}" timeout 60 "$sums"
+    number=$((number + 1))
+  done
+  await
+  for ((r = 0; r < number; r++)); do
+    says "$r" "^rank $r of $number ($shape): all sums are right$" "sums $shape"
+  done
+done << 'ROWS'
+4x1 - - - -
+2x2 h1 h1 h2 h2
+1x3 h1 h2 h3
+2x2 h1 h2 h1 h2
+1x3 h1 h1 h2
+ROWS
+
+# ddl-train too; what needs MPI says so.
+lenet=("$train" --data "$work_of_test/../data/fashion-mnist-subset" --steps 3)
+for options in '' '--servers 1 --async'; do
+  next_port
+  for r in 0 1; do
+    # shellcheck disable=SC2086
+    OMP_NUM_THREADS=1 rank "$r" 2 '' timeout 60 "${lenet[@]}" $options
+  done
+  await
+  if [ -z "$options" ]; then
+    says 0 'ddl-train: ok .*ranks=2 .*weights=equal' 'ddl-train'
+  else
+    says 0 'parameter servers need MPI' 'ddl-train'
+  fi
+done
+
+# Words that are refused before anything listens.
+next_port
+start=(env DDL_RANK=0 DDL_SIZE=2 DDL_MASTER=127.0.0.1:"$port")
+expect_refusal 1 'there is no token' "${start[@]}" "$sums"
+expect 1 'head -c 32 /dev/urandom | base64 > token; chmod 600 token' "${start[@]}" "$sums"
+cp "$work/token" "$work/open" && chmod 644 "$work/open"
+expect_refusal 1 "chmod 600 '$work/open'" "${start[@]}" DDL_TOKEN_FILE="$work/open" "$sums"
+expect_refusal 1 'port 0 is any port' "${start[@]}" DDL_MASTER=127.0.0.1:0 DDL_TOKEN_FILE="$work/token" "$sums"
+expect_refusal 1 'cannot listen at 192.0.2.1' "${start[@]}" DDL_MASTER=192.0.2.1:"$port" DDL_TOKEN_FILE="$work/token" "$sums"
+expect_refusal 1 'DDL_MASTER is not' env DDL_RANK=0 DDL_SIZE=2 "$sums"
+expect 0 'rank 0 of 1 (1x1): all sums are right' env DDL_RANK=0 DDL_SIZE=1 DDL_MASTER=127.0.0.1:"$port" "$sums"
+
+# A rank with another token is told, rank 0 tells too, and names it when it does not come.
+export DDL_OPTIONS='-timeout 3'
+next_port
+rank 0 2 '' "$sums"
+token=$work/other rank 1 2 '' "$sums"
+await
+says 1 'rank 0 has another token than this rank 1' 'other token'
+says 0 'note: 127.0.0.1:[0-9]*, which says that it is rank 1, has another token' 'other token'
+says 0 '^error: rank 1 has not come to 127.0.0.1:.* within 3 s; .*another token' 'other token'
+[ "${statuses[*]}" = '1 1' ] || fail "other token: statuses ${statuses[*]}"
+
+# Ranks that stay away are named by all that came.
+next_port
+begun=$(date +%s)
+for r in 0 1 4; do rank "$r" 5 '' "$sums"; done
+await
+for r in 0 1 4; do says "$r" '^error: ranks 2, 3 have not come to' 'stay away'; done
+[ "$(seconds_since "$begun")" -le 8 ] || fail "stay away: told after $(seconds_since "$begun") s"
+# Rank 0 stays away.
+next_port
+rank 1 2 '' "$sums"
+await
+says 1 'rank 0 did not let rank 1 in at 127.0.0.1:.* within 3 s: Connection refused' 'no rank 0'
+# Another size, the same rank twice.
+next_port
+rank 0 3 '' "$sums"
+sleep 0.3
+rank 1 2 '' "$sums"
+rank 2 3 '' "$sums"
+sleep 0.7
+DDL_RANK=2 DDL_SIZE=3 DDL_MASTER=127.0.0.1:$port DDL_TOKEN_FILE=$work/token "$sums" > "$work/said.twice" 2>&1
+await
+says 1 'rank 0 was started for 3 ranks, this rank 1 for 2' 'another size'
+says twice 'another process has come to rank 0 as rank 2' 'twice'
+says 0 '^error: rank 1 has not come' 'another size'
+
+# Strangers come first: one says nothing, one says rubbish, one leaves at once, one has half a proof. The run goes on,
+# each kind is told once.
+export DDL_OPTIONS='-timeout 20'
+next_port
+begun=$(date +%s)
+rank 0 2 '' "$sums"
+for _ in $(seq 100); do (: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null && break; sleep 0.05; done
+exec 7<> "/dev/tcp/127.0.0.1/$port"
+for _ in 1 2 3; do (printf 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n' > "/dev/tcp/127.0.0.1/$port") 2> /dev/null; done
+exec 8<> "/dev/tcp/127.0.0.1/$port"
+printf 'libddl/1 and no more' >&8
+sleep 0.3
+rank 1 2 '' "$sums"
+await
+exec 7>&- 8>&-
+[ "$(seconds_since "$begun")" -le 10 ] || fail "strangers: $(seconds_since "$begun") s"
+for r in 0 1; do says "$r" "all sums are right" 'strangers'; done
+[ "$(grep -c 'and is no rank: dropped' "$work/said.0")" = 1 ] || fail "strangers: rank 0 says $(head -5 "$work/said.0")"
+
+# Who speaks as ddl/tcp_handshake.hpp has it is let in, by openssl's HMAC as by ours.
+if command -v python3 > /dev/null && command -v openssl > /dev/null; then
+  while read -r as size with verdict; do
+    next_port
+    rank 0 3 '' "$sums"
+    for _ in $(seq 100); do (: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null && break; sleep 0.05; done
+    expect 0 "$verdict" python3 "$work_of_test/knock.py" "127.0.0.1:$port" "$work/$with" "$as" "$size"
+    kill "${pids[0]}" 2> /dev/null
+    await
+  done << 'ROWS'
+2 3 token verdict 0 size 3 right HMAC
+2 3 other verdict 1 size 3 wrong HMAC
+2 4 token verdict 2 size 3 right HMAC
+7 3 token verdict 4 size 3 right HMAC
+ROWS
+  # Who only says that it is rank 0 is found out.
+  while read -r with proven said; do
+    next_port
+    rank 1 2 '' "$sums"
+    expect 0 "${proven/./ }" python3 "$work_of_test/knock.py" "127.0.0.1:$port" "$work/$with"
+    await
+    says 1 "$said" "rank 0 by openssl, $with"
+  done << 'ROWS'
+token right.HMAC rank.0.*has.ended
+other wrong.HMAC does.not.know.the.token
+ROWS
+else
+  echo 'openssl dgst and python3 are missing: a foreign HMAC is left out'
+fi
+
+# A rank that dies, leaves, differs or stops inside a sum is named by all others; while they wait nobody listens.
+listeners() {
+  local pid
+  for pid in "$@"; do ss -H -ltnp 2> /dev/null | grep "pid=$pid,"; done
+}
+while read -r fate most mode hosts; do
+  [ "${hosts:0:1}" = - ] || [ -n "$several_hosts" ] || continue
+  next_port
+  begun=$(date +%s)
+  export DDL_OPTIONS="-mode $mode"
+  read -ra each <<< "$hosts"
+  for r in 0 1 2 3; do rank "$r" 4 "${each[r]#-}" "$lost" "$fate" 100000; done
+  if [ "$fate" = stop ]; then
+    sleep 2
+    found=$(listeners "${pids[@]}")
+    [ -z "$found" ] || fail "$fate $mode: still listens: $found"
+    found=$(find /dev/shm -name 'libddl-*' | head -2)
+    [ -z "$found" ] || fail "$fate $mode: in /dev/shm: $found"
+    for r in 0 2 3; do wait "${pids[r]}"; done
+    kill -KILL "${pids[1]}"
+  fi
+  await
+  for r in 0 2 3; do
+    says "$r" '^told after' "$fate $mode"
+    says "$r" '^  at:  rank 1 (' "$fate $mode"
+  done
+  [ "$(seconds_since "$begun")" -le "$most" ] || fail "$fate $mode: $(seconds_since "$begun") s"
+done << 'ROWS'
+kill 5 b:4x1 - - - -
+stop 12 b:4x1 - - - -
+kill 5 r:1x4 h1 h2 h3 h4
+kill 5 b:2x2 h1 h1 h2 h2
+leave 5 b:1x4 h1 h2 h3 h4
+type 5 b:2x2 h1 h1 h2 h2
+stop 15 r:1x4 h1 h2 h3 h4
+stop 15 b:2x2 h1 h1 h2 h2
+ROWS
+command -v ss > /dev/null || echo 'ss is missing (apt-get install iproute2): who listens was not looked at'
+export DDL_OPTIONS='-timeout 20'
+
+# One is killed while all start: what the others need not wait for they tell, and no name stays.
+export DDL_OPTIONS='-timeout 2'
+for delay in 0.00 0.01 0.02 0.03 0.05 0.08; do
+  next_port
+  for r in 0 1 2; do rank "$r" 3 '' "$sums"; done
+  sleep "$delay"
+  kill -KILL "${pids[${delay: -1} % 2]}" 2> /dev/null
+  await
+done
+left=$(find /dev/shm -name 'libddl-*' | wc -l)
+[ "$left" = 0 ] || fail "$left names are left in /dev/shm"
+finish
