@@ -2,8 +2,7 @@
 #include "ddl/mpi_wire.hpp"
 
 #include "ddl/error.hpp"
-#include "ddl/roll_call.hpp"
-#include "ddl/wire_silence.hpp"
+#include "ddl/level_wire.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -45,11 +44,11 @@ struct MpiMessage {
   std::vector<MPI_Request> parts;
 };
 
-class MpiWire : public Wire {
+class MpiWire : public LevelWire {
  public:
   // Takes the communicator over.
   MpiWire(MPI_Comm wire, Level level, std::vector<std::string> names, double timeout_seconds)
-      : wire_(wire), level_(std::move(level)), names_(std::move(names)), timeout_seconds_(timeout_seconds) {
+      : LevelWire(std::move(level), std::move(names), timeout_seconds), wire_(wire) {
     MPI_Comm_set_errhandler(wire_, MPI_ERRORS_RETURN);
     void* most = nullptr;
     int known = 0;
@@ -62,13 +61,6 @@ class MpiWire : public Wire {
   }
   MpiWire(const MpiWire&) = delete;
   MpiWire& operator=(const MpiWire&) = delete;
-
-  int rank() const override { return level_.me; }
-  int size() const override { return static_cast<int>(level_.ranks.size()); }
-  void stamp(std::uint32_t call) override { stamp_ = call; }
-  void watch(StallWatch watch) override { watch_ = std::move(watch); }
-  void call_roll(RollCall* roll) override { roll_ = roll; }
-  std::string name_of(int rank) const override { return names_[static_cast<std::size_t>(rank)]; }
 
   Ticket send(int to, std::span<const std::byte> bytes) override {
     return post(to, true, bytes.size(), [&](std::size_t at, int count, int tag, MPI_Request& request) {
@@ -138,11 +130,11 @@ class MpiWire : public Wire {
       if (roll_ != nullptr && waited >= roll_time) roll_->wait_for(job_rank(message.peer));
       if (seconds > timeout_seconds_) {
         if (blame) throw Error(*blame);
-        blame = late_error(awaited(message), timeout_seconds_,
-                           roll_);  // to ask takes a while: one more look before it is thrown
+        blame =
+            late(message.peer, message.is_send);  // to ask takes a while: one more look before it is thrown
         continue;
       }
-      stall.waited(seconds, [&] { return late_stall(awaited(message), roll_); });
+      stall.waited(seconds, [&] { return stall_of(message.peer, message.is_send); });
       if (waited < poll_yield_time) {
         sched_yield();
       } else {
@@ -156,31 +148,19 @@ class MpiWire : public Wire {
     if (message.is_send || status.MPI_TAG == message.tag) return;
     int bytes = 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    throw mismatch(message, fmt::format("sent {} bytes", bytes));
-  }
-  Error mismatch(const MpiMessage& message, const std::string& did) const {
-    return {Fault::mismatch,
-            fmt::format("{} {} for another call, {} were expected for this one", name_of(message.peer), did,
-                        message.bytes),
-            name_of(message.peer), "all ranks make the same calls with the same counts in the same order"};
+    throw mismatch(message.peer, fmt::format("sent {} bytes", bytes), message.bytes);
   }
   Error failed(const MpiMessage& message, int code) const {
     int kind = MPI_SUCCESS;
     MPI_Error_class(code, &kind);
-    if (kind == MPI_ERR_TRUNCATE) return mismatch(message, "sent more bytes");
+    if (kind == MPI_ERR_TRUNCATE) return mismatch(message.peer, "sent more bytes", message.bytes);
     try {
       check_mpi(code, "MPI_Test", name_of(message.peer));
     } catch (const Error& error) {
       return error;
     }
-    return late_error(awaited(message), timeout_seconds_, roll_);
+    return late(message.peer, message.is_send);
   }
-  int job_rank(int peer) const { return level_.ranks[static_cast<std::size_t>(peer)]; }
-
-  AwaitedRank awaited(const MpiMessage& message) const {
-    return {name_of(message.peer), job_rank(message.peer), message.is_send};
-  }
-
   // Receives that nothing has come for are withdrawn; what has begun to arrive goes on.
   void abandon() {
     for (auto& [ticket, message] : messages_) {
@@ -194,16 +174,9 @@ class MpiWire : public Wire {
   }
 
   MPI_Comm wire_;
-  Level level_;
-  std::vector<std::string> names_;
-  double timeout_seconds_;
   std::uint32_t tags_ = 0;
-  std::uint32_t stamp_ = 0;
-  StallWatch watch_;
-  RollCall* roll_ = nullptr;
   Ticket next_ = 0;
   std::unordered_map<Ticket, MpiMessage> messages_;
-  std::optional<Error> broken_;
 };
 
 }  // namespace

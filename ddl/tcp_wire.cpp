@@ -2,8 +2,7 @@
 #include "ddl/tcp_wire.hpp"
 
 #include "ddl/error.hpp"
-#include "ddl/roll_call.hpp"
-#include "ddl/wire_silence.hpp"
+#include "ddl/level_wire.hpp"
 
 #include <fmt/format.h>
 
@@ -23,28 +22,17 @@ constexpr milliseconds tcp_roll_time{50};    // then others may want to know for
 constexpr milliseconds tcp_longest_nap{20};  // what comes on any connection ends it
 constexpr milliseconds verdict_time{100};    // who ended may have told why, or another rank knows better
 
-class TcpWire : public Wire {
+class TcpWire : public LevelWire {
  public:
   TcpWire(TcpMesh& mesh, Level level, std::uint32_t channel, std::vector<std::string> names,
           double timeout_seconds)
-      : mesh_(mesh),
-        level_(std::move(level)),
-        channel_(channel),
-        names_(std::move(names)),
-        timeout_seconds_(timeout_seconds) {}
+      : LevelWire(std::move(level), std::move(names), timeout_seconds), mesh_(mesh), channel_(channel) {}
   // Others' memory may go with the wire.
   ~TcpWire() override {
     if (!messages_.empty()) mesh_.abandon();
   }
   TcpWire(const TcpWire&) = delete;
   TcpWire& operator=(const TcpWire&) = delete;
-
-  int rank() const override { return level_.me; }
-  int size() const override { return static_cast<int>(level_.ranks.size()); }
-  void stamp(std::uint32_t call) override { stamp_ = call; }
-  void watch(StallWatch watch) override { watch_ = std::move(watch); }
-  void call_roll(RollCall* roll) override { roll_ = roll; }
-  std::string name_of(int rank) const override { return names_[static_cast<std::size_t>(rank)]; }
 
   Ticket send(int to, std::span<const std::byte> bytes) override {
     if (broken_) throw Error(*broken_);
@@ -74,7 +62,6 @@ class TcpWire : public Wire {
     bool is_send = false;
     TcpPostPointer post;
   };
-  int job_rank(int peer) const { return level_.ranks[static_cast<std::size_t>(peer)]; }
   TcpLink& link(int peer) {
     TcpLink* found = mesh_.link_to(job_rank(peer));
     if (found == nullptr) throw mesh_.lost(job_rank(peer));
@@ -108,18 +95,18 @@ class TcpWire : public Wire {
       if (roll_ != nullptr && waited >= tcp_roll_time) roll_->wait_for(job_rank(message.peer));
       if (seconds_since(std::max(begun, post.moved)) > timeout_seconds_) {
         if (blame) throw Error(*blame);
-        blame = late_error(awaited(message), timeout_seconds_,
-                           roll_);  // to ask takes a while: one more look before it is thrown
+        blame =
+            late(message.peer, message.is_send);  // to ask takes a while: one more look before it is thrown
         continue;
       }
-      stall.waited(seconds_since(begun), [&] { return late_stall(awaited(message), roll_); });
+      stall.waited(seconds_since(begun), [&] { return stall_of(message.peer, message.is_send); });
     }
     if (stall.told()) stall.over(seconds_since(begun));
-    if (post.odd_size) throw mismatch(message);
+    if (post.odd_size) throw mismatch(message.peer, fmt::format("sent {} bytes", *post.odd_size), post.size);
   }
 
-  // Returns only when the message came after all.
-  void tell_end(const TcpMessage& message, int gone) {
+  // The verdict of another rank, if it comes in time; else that `gone` is lost.
+  [[noreturn]] void tell_end(const TcpMessage& message, int gone) {
     const auto end = TcpClock::now() + verdict_time;
     while (roll_ != nullptr && TcpClock::now() < end) {
       roll_->wait_for(job_rank(message.peer));
@@ -128,29 +115,10 @@ class TcpWire : public Wire {
     throw mesh_.lost(gone);
   }
 
-  Error mismatch(const TcpMessage& message) const {
-    const TcpPost& post = *message.post;
-    return {Fault::mismatch,
-            fmt::format("{} sent {} bytes for another call, {} were expected for this one",
-                        name_of(message.peer), *post.odd_size, post.size),
-            name_of(message.peer), "all ranks make the same calls with the same counts in the same order"};
-  }
-
-  AwaitedRank awaited(const TcpMessage& message) const {
-    return {name_of(message.peer), job_rank(message.peer), message.is_send};
-  }
-
   TcpMesh& mesh_;
-  Level level_;
   std::uint32_t channel_;
-  std::vector<std::string> names_;
-  double timeout_seconds_;
-  std::uint32_t stamp_ = 0;
-  StallWatch watch_;
-  RollCall* roll_ = nullptr;
   Ticket next_ = 0;
   std::unordered_map<Ticket, TcpMessage> messages_;
-  std::optional<Error> broken_;
 };
 
 }  // namespace

@@ -49,6 +49,15 @@ __device__ Span windows_over(int place, int kernel, int stride, int padding, int
   return {first, min(shifted / stride + 1, outputs)};
 }
 
+// Of an image's value.
+struct WindowsOver {
+  Span rows, columns;
+};
+__device__ WindowsOver windows_over(const PoolGeometry& g, int place) {
+  return {windows_over(place / g.width, g.kernel.height, g.stride.height, g.padding.height, g.out_height),
+          windows_over(place % g.width, g.kernel.width, g.stride.width, g.padding.width, g.out_width)};
+}
+
 // Each value gathers from the windows above it, in their order: no atomics, the same bits each time.
 __global__ void max_pool_back_kernel(PoolGeometry g, const float* gradient, const std::int32_t* winners,
                                      float* out) {
@@ -56,10 +65,7 @@ __global__ void max_pool_back_kernel(PoolGeometry g, const float* gradient, cons
   for (std::size_t i = first_item(); i < g.planes * plane_size; i += item_stride()) {
     const std::size_t base = i / plane_size * g.out_height * g.out_width;
     const int place = static_cast<int>(i % plane_size);
-    const Span rows =
-        windows_over(place / g.width, g.kernel.height, g.stride.height, g.padding.height, g.out_height);
-    const Span columns =
-        windows_over(place % g.width, g.kernel.width, g.stride.width, g.padding.width, g.out_width);
+    const auto [rows, columns] = windows_over(g, place);
     float sum = 0.0F;
     for (int y = rows.first; y < rows.last; ++y) {
       for (int x = columns.first; x < columns.last; ++x) {
@@ -90,10 +96,7 @@ __global__ void average_pool_back_kernel(PoolGeometry g, const float* gradient, 
   for (std::size_t i = first_item(); i < g.planes * plane_size; i += item_stride()) {
     const float* plane = gradient + i / plane_size * g.out_height * g.out_width;
     const int place = static_cast<int>(i % plane_size);
-    const Span rows =
-        windows_over(place / g.width, g.kernel.height, g.stride.height, g.padding.height, g.out_height);
-    const Span columns =
-        windows_over(place % g.width, g.kernel.width, g.stride.width, g.padding.width, g.out_width);
+    const auto [rows, columns] = windows_over(g, place);
     float sum = 0.0F;
     for (int y = rows.first; y < rows.last; ++y) {
       for (int x = columns.first; x < columns.last; ++x)

@@ -52,7 +52,7 @@ expect_refusal 2 'needs a step size' "$train" --lr-decay step
 expect_refusal 2 'inv needs --lr-gamma' "$train" --lr-decay inv
 expect_refusal 2 '5 stands before 3' "$train" --lr-decay multistep --lr-step 5,3
 expect_refusal 2 'exclude each other' "$train" --optimizer adam --nesterov
-expect_refusal 2 'momentum 1 is not' "$train" --momentum 1
+expect_refusal 2 'is not a number from 0 up to, but not, 1' "$train" --momentum 1
 expect_refusal 2 'cannot be divided by --accumulate 3' ranks 2 "$train" "${common[@]}" --accumulate 3
 expect_refusal 2 'need all sums' "$train" --optimizer lars --update host
 expect_refusal 2 'nothing to cut' "$train" --overlap off --bucket-kb 4
