@@ -6,6 +6,8 @@
 #include "base/text.hpp"
 #include "base/traced_doors.hpp"
 #include "cli/command.hpp"
+#include "cli/launch_program.hpp"
+#include "launch/ibm_line.hpp"
 #include "schedulers/job_settings.hpp"
 
 #include <CLI/CLI.hpp>
@@ -182,6 +184,24 @@ void move_behind_command(std::vector<std::string>& words) {
   if (command != words.end()) std::rotate(words.begin(), command, command + 1);
 }
 
+// A word that is no command of ours, nor nearly one, but can be run: "ddlrun python train.py".
+bool is_program(System& system, const std::string& word) {
+  const auto names = visible_names();
+  if (word.starts_with('-') || std::find(names.begin(), names.end(), word) != names.end()) return false;
+  return !closest_match(word, names) && !find_program(system, word).empty();
+}
+
+// The form of IBM's ddlrun, put into our words and said.
+void translate_ibm_words(std::vector<std::string>& words, System& system) {
+  std::vector<std::string> names = visible_names();
+  for (const Subcommand& command : subcommands()) names.emplace_back(command.name);
+  const auto ours =
+      launch::translate_ibm_line(words, names, is_program(system, words[0]), system.environment.variables);
+  if (!ours) return;
+  system.err("ddlrun: IBM's command line, in ours: ddlrun " + render_shell(*ours) + "\n");
+  words = *ours;
+}
+
 int dispatch(std::vector<std::string> words, System& system) {
   move_behind_command(words);
   if (words.empty()) {
@@ -197,6 +217,7 @@ int dispatch(std::vector<std::string> words, System& system) {
     return 0;
   }
   if (words[0] == "help") words = {words[1], "--help"};
+  translate_ibm_words(words, system);
   const Subcommand& command = find_subcommand(words[0]);
   return run_subcommand(command, {words.begin() + 1, words.end()}, system);
 }

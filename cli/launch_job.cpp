@@ -5,6 +5,7 @@
 #include "base/host_list.hpp"
 #include "base/text.hpp"
 #include "cli/allocation.hpp"
+#include "cli/launch_shape.hpp"
 #include "launch/default_ranks.hpp"
 #include "rankfile/rankfile.hpp"
 #include "rankfile/rankfile_check.hpp"
@@ -52,19 +53,18 @@ std::vector<std::string> unnamed_hosts(System& system, const LaunchOptions& opti
 
 // Hosts and dims that do not fit each other are refused before any host is asked: with a stand-in machine.
 void check_shape(const LaunchOptions& options, const LaunchJob& job) {
-  if (options.dims.empty()) return;
-  const Dims dims = topology::parse_dims(options.dims);
+  if (options.dims.empty() && options.accelerators.empty()) return;
+  const Dims dims = settle_dims(options, job.hosts.size(), 1);
   const auto cores = static_cast<int>(dims.gpus_per_node);
   topology::plan_job(dims, job.hosts, {topology::regular_machine(1, cores, 1, "any")},
                      std::vector<std::uint32_t>(job.hosts.size(), 0), {});
 }
 
 Dims dims_for(const LaunchOptions& options, const topology::PlanOptions& plan, LaunchJob& job) {
-  if (!options.dims.empty()) return topology::parse_dims(options.dims);
+  if (!options.dims.empty() || !options.accelerators.empty())
+    return settle_dims(options, job.hosts.size(), 1);
   const launch::DefaultRanks ranks = launch::default_ranks(job.machines.machines, plan);
-  Dims dims;
-  dims.gpus_per_node = ranks.ranks;
-  dims.nodes_per_rack = static_cast<std::uint32_t>(job.hosts.size());
+  const Dims dims = settle_dims(options, job.hosts.size(), ranks.ranks);
   job.remarks.push_back(fmt::format("no DIMS given: {} ({})", topology::render_dims(dims), ranks.reason));
   return dims;
 }
@@ -96,10 +96,15 @@ std::vector<const MachineTopology*> machine_pointers(const LaunchJob& job) {
   return machines;
 }
 
+std::optional<Dims> dims_beside_rankfile(const LaunchOptions& options, const LaunchJob& job) {
+  if (options.dims.empty() && options.accelerators.empty()) return std::nullopt;
+  return settle_dims(options, job.hosts.size(), 1);
+}
+
 std::uint32_t ranks_of(const LaunchOptions& options, const LaunchJob& job,
                        const std::vector<rankfile::RankLine>& lines) {
   if (job.plan) return job.plan->dims.world_size();
-  if (!options.dims.empty()) return topology::parse_dims(options.dims).world_size();
+  if (const auto dims = dims_beside_rankfile(options, job)) return dims->world_size();
   return static_cast<std::uint32_t>(lines.size());
 }
 
@@ -108,7 +113,7 @@ CheckContext check_context(const LaunchOptions& options, const LaunchJob& job,
   CheckContext context;
   context.ranks = ranks;
   if (job.plan) context.dims = job.plan->dims;
-  if (!job.plan && !options.dims.empty()) context.dims = topology::parse_dims(options.dims);
+  if (!job.plan) context.dims = dims_beside_rankfile(options, job);
   context.allocation = std::move(allocation);
   context.mpi_major = mpi_major;
   context.machine_of = [&job](std::string_view host) -> const MachineTopology* {

@@ -14,7 +14,9 @@ namespace ddlrun::cli {
 struct LaunchOptions {
   std::string dims;   // "" : what the machines have
   std::string hosts;  // "" : this machine
+  std::string hosts_option;  // -H: the same, for those who come from mpirun, horovodrun or IBM's ddlrun
   std::string hostfile;
+  std::string accelerators, nodes, racks, aisles;  // the factors of DIMS one by one; "": what is there
   MachineOptions machine;
   PlanTexts plan;
   std::string threads;            // of each rank; "": one for each of its cores

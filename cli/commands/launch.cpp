@@ -10,6 +10,7 @@
 #include "cli/launch_options.hpp"
 #include "cli/launch_program.hpp"
 #include "cli/launch_run.hpp"
+#include "cli/launch_shape.hpp"
 #include "cli/launch_threads.hpp"
 #include "cli/launch_watch_plan.hpp"
 #include "launch/dry_run.hpp"
@@ -200,6 +201,12 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("DIMS", options.dims,
                  "GPUs per host x hosts per rack x racks, like 4x2x3; default: what is there");
   app.add_option("HOSTS", options.hosts, "h1,h2 or node[01-04] or @file; default: this machine");
+  app.add_option("-H,--hosts", options.hosts_option,
+                 "the same as HOSTS; h1:4,h2:4 gives DIMS' first factor too");
+  app.add_option("--accelerators", options.accelerators, "DIMS one by one: ranks per host")->group("");
+  app.add_option("--nodes", options.nodes, "hosts per rack")->group("");
+  app.add_option("--racks", options.racks, "racks per aisle")->group("");
+  app.add_option("--aisles", options.aisles, "aisles")->group("");
   app.add_option("--hostfile", options.hostfile, "hosts, one a line; slots= is ignored");
   app.add_option("--rankfile", options.rankfile, "use this rankfile instead of a plan; it is checked first");
   add_plan_options(app, options.plan);
@@ -245,7 +252,10 @@ Subcommand launch_command() {
     auto options = std::make_shared<LaunchOptions>();
     options->program = rest;
     add_launch_options(app, *options);
-    return [options](System& system) { return run_launch_command(system, *options); };
+    return [options](System& system) {
+      settle_hosts(*options);
+      return run_launch_command(system, *options);
+    };
   };
   return command;
 }
