@@ -12,13 +12,6 @@ namespace ddlrun::launch {
 
 namespace {
 
-bool is_variable_name(std::string_view name) {
-  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; };
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !name.empty() && letter(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || digit(c); });
-}
-
 struct Typed {
   std::string name;
   bool has_value = false;
@@ -151,6 +144,13 @@ void add_threads(Builder& builder, const ExportRequest& request) {
 }
 
 }  // namespace
+
+bool is_variable_name(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !name.empty() && letter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || digit(c); });
+}
 
 Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
   Builder builder(environment);

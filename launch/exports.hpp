@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ddlrun::launch {
@@ -39,5 +40,8 @@ struct Exports {
 // PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER, OMP_NUM_THREADS and what places threads, then what the user asked
 // for. Error{usage}: a bad name, a name that is not set here, one name with two values.
 Exports plan_exports(const ExportRequest& request, const EnvVars& environment);
+
+// Letters, digits and '_', no digit first.
+bool is_variable_name(std::string_view name);
 
 }  // namespace ddlrun::launch

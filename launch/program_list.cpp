@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "launch/program_list.hpp"
+
+#include "base/error.hpp"
+#include "base/host_list.hpp"
+#include "base/text.hpp"
+#include "base/yaml_tree.hpp"
+#include "launch/exports.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::launch {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> program_keys{"ranks", "hosts",  "name",     "program",
+                                                       "set",   "serves", "arguments"};
+constexpr std::string_view list_example = "- ranks: 0-1 and below it program: [./server, --port, \"2222\"]";
+
+// One reading of one file: where it stands, and who has each rank.
+class ListReader {
+ public:
+  ListReader(const std::string& file, const RankSheet& sheet)
+      : file_(file), sheet_(sheet), entry_of_(sheet.size(), none) {}
+
+  std::vector<RankGroup> read(const YamlValue& root) {
+    if (root.kind != YamlValue::Kind::sequence || root.items.empty())
+      refuse(root, "a list of programs is wanted");
+    for (std::size_t i = 0; i < root.items.size(); ++i) read_entry(root.items[i], i);
+    const auto left = std::find(entry_of_.begin(), entry_of_.end(), none);
+    if (left != entry_of_.end()) {
+      refuse(root, fmt::format("rank {} of {} has no program", left - entry_of_.begin(), entry_of_.size()));
+    }
+    return groups();
+  }
+
+ private:
+  static constexpr std::size_t none = SIZE_MAX;
+
+  [[noreturn]] void refuse(const YamlValue& value, const std::string& what) const {
+    throw Error(ErrorKind::request, {what, place_in(file_, value), std::string(list_example)});
+  }
+
+  std::string scalar(const YamlValue& value) const {
+    if (value.kind != YamlValue::Kind::scalar) refuse(value, "one word is wanted");
+    return value.text;
+  }
+
+  std::vector<std::string> words(const YamlValue& value) const {
+    if (value.kind == YamlValue::Kind::scalar) return {value.text};
+    if (value.kind != YamlValue::Kind::sequence) refuse(value, "a list of words is wanted");
+    std::vector<std::string> words;
+    for (const YamlValue& item : value.items) words.push_back(scalar(item));
+    return words;
+  }
+
+  void read_entry(const YamlValue& entry, std::size_t number) {
+    if (entry.kind != YamlValue::Kind::mapping) refuse(entry, "ranks or hosts, and a program, are wanted");
+    for (const auto& [key, value] : entry.fields) {
+      if (std::find(program_keys.begin(), program_keys.end(), key) == program_keys.end()) {
+        refuse(value, fmt::format("'{}' is none of {}", printable(key, 40), fmt::join(program_keys, ", ")));
+      }
+    }
+    RankGroup group;
+    if (const YamlValue* name = entry.find("name")) group.name = scalar(*name);
+    const YamlValue* program = entry.find("program");
+    if (program == nullptr) refuse(entry, "there is no program");
+    group.program = words(*program);
+    if (group.program.empty() || group.program[0].empty()) refuse(*program, "the program is empty");
+    if (const YamlValue* arguments = entry.find("arguments")) group.arguments = words(*arguments);
+    if (const YamlValue* set = entry.find("set")) group.variables = variables(*set);
+    if (const YamlValue* serves = entry.find("serves")) group.serves = truth(*serves);
+    entries_.push_back(std::move(group));
+    take_ranks(entry, number);
+  }
+
+  bool truth(const YamlValue& value) const {
+    const std::string text = scalar(value);
+    if (text != "true" && text != "false") refuse(value, "true or false is wanted");
+    return text == "true";
+  }
+
+  std::vector<SheetVariable> variables(const YamlValue& set) const {
+    if (set.kind != YamlValue::Kind::mapping) refuse(set, "NAME: value is wanted");
+    std::vector<SheetVariable> variables;
+    for (const auto& [name, value] : set.fields) {
+      if (!is_variable_name(name))
+        refuse(value, fmt::format("'{}' is no variable name", printable(name, 40)));
+      variables.push_back({name, scalar(value), "the program list sets it"});
+    }
+    return variables;
+  }
+
+  void take_ranks(const YamlValue& entry, std::size_t number) {
+    const YamlValue *ranks = entry.find("ranks"), *hosts = entry.find("hosts");
+    if ((ranks == nullptr) == (hosts == nullptr)) refuse(entry, "either ranks or hosts tell who runs it");
+    if (ranks != nullptr) {
+      const int most = static_cast<int>(entry_of_.size()) - 1;
+      const auto numbers = parse_ranges(scalar(*ranks), most);
+      if (!numbers || numbers->empty()) {
+        refuse(*ranks,
+               fmt::format("'{}' are not ranks from 0 to {}, ascending", printable(ranks->text, 40), most));
+      }
+      for (const int rank : *numbers) take(static_cast<std::uint32_t>(rank), number, *ranks);
+      return;
+    }
+    for (const std::string& name : expand_host_list(scalar(*hosts))) {
+      const auto host = std::find_if(sheet_.hosts.begin(), sheet_.hosts.end(),
+                                     [&](const SheetHost& known) { return known.name == name; });
+      if (host == sheet_.hosts.end())
+        refuse(*hosts, fmt::format("{} is no host of this job", printable(name, 60)));
+      for (const std::uint32_t rank : host->ranks) take(rank, number, *hosts);
+    }
+  }
+
+  void take(std::uint32_t rank, std::size_t number, const YamlValue& at) {
+    std::size_t& owner = entry_of_[rank];
+    if (owner != none) refuse(at, fmt::format("rank {} has a program already, of entry {}", rank, owner + 1));
+    owner = number;
+  }
+
+  std::vector<RankGroup> groups() const {
+    std::vector<RankGroup> groups;
+    for (std::uint32_t rank = 0; rank < entry_of_.size(); ++rank) {
+      if (rank == 0 || entry_of_[rank] != entry_of_[rank - 1]) {
+        groups.push_back(entries_[entry_of_[rank]]);
+        groups.back().first = rank;
+      }
+      ++groups.back().ranks;
+    }
+    return groups;
+  }
+
+  const std::string& file_;
+  const RankSheet& sheet_;
+  std::vector<std::size_t> entry_of_;
+  std::vector<RankGroup> entries_;
+};
+
+}  // namespace
+
+std::vector<RankGroup> parse_program_list(std::string_view text, const std::string& file,
+                                          const RankSheet& sheet) {
+  const YamlValue root = parse_yaml(text, file);
+  return ListReader(file, sheet).read(root);
+}
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Many programs at once: a YAML file that tells which ranks, or which hosts' ranks, run what. Pure.
+//
+//   - ranks: 0-1
+//     name: ps
+//     program: [./server, --port, "2222"]
+//     serves: true             # ended once all others have
+//   - hosts: h[2-3]
+//     program: ./worker        # one word
+//     set: {MODE: train}       # variables of these ranks; {rank} and the like are filled in
+#pragma once
+
+#include "launch/rank_sheet.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::launch {
+
+// The groups of the sheet's ranks: each rank is in exactly one, and neighbours of one entry form one group.
+// Error{request} at FILE:LINE:COLUMN: an unknown key, a rank twice or not at all, a rank or host that the job
+// does not have.
+std::vector<RankGroup> parse_program_list(std::string_view text, const std::string& file,
+                                          const RankSheet& sheet);
+
+}  // namespace ddlrun::launch

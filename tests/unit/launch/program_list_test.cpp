@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "launch/program_list.hpp"
+
+#include "base/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace ddlrun;
+using launch::parse_program_list;
+using launch::RankGroup;
+using launch::RankSheet;
+
+namespace {
+
+// 2x2x1 in DDL order: h1 has ranks 0 and 2, h2 has 1 and 3.
+RankSheet list_sheet() {
+  const auto machine = topology::regular_machine(1, 4, 1, "test");
+  return launch::make_rank_sheet(
+      topology::plan_job(topology::parse_dims("2x2x1"), {"h1", "h2"}, {machine}, {0, 0}, {}));
+}
+
+std::string shape(const std::vector<RankGroup>& groups) {
+  std::string text;
+  for (const RankGroup& group : groups) {
+    text += group.name + " " + std::to_string(group.first) + "+" + std::to_string(group.ranks) + " " +
+            group.program[0] + (group.serves ? " serves" : "") + "; ";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("programs by ranks and by hosts") {
+  struct Row {
+    const char* what;
+    std::string text, groups;
+  };
+  const std::vector<Row> rows{
+      {"ranges", "- {ranks: 0, name: ps, program: ./s, serves: true}\n- {ranks: 1-3, program: [./w, a b]}\n",
+       "ps 0+1 ./s serves;  1+3 ./w; "},
+      {"hosts are interleaved in DDL order", "- {hosts: h1, program: ./a}\n- {hosts: h2, program: ./b}\n",
+       " 0+1 ./a;  1+1 ./b;  2+1 ./a;  3+1 ./b; "},
+      {"both", "- {hosts: h2, program: ./b}\n- {ranks: '0,2', program: ./a}\n",
+       " 0+1 ./a;  1+1 ./b;  2+1 ./a;  3+1 ./b; "}};
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    CHECK(shape(parse_program_list(row.text, "p.yaml", list_sheet())) == row.groups);
+  }
+  const auto set =
+      parse_program_list("- {ranks: 0-3, program: ./a, set: {MODE: 'r{rank}'}}\n", "p", list_sheet());
+  REQUIRE(set[0].variables.size() == 1);
+  CHECK(set[0].variables[0].value == "r{rank}");
+}
+
+TEST_CASE("a list that leaves a rank without, or gives it two, is refused at its place") {
+  struct Row {
+    std::string text, what, where;
+  };
+  const std::vector<Row> rows{
+      {"[]", "a list of programs is wanted", "p.yaml:1:1"},
+      {"- {ranks: 0-2, program: ./a}\n", "rank 3 of 4 has no program", "p.yaml:1:1"},
+      {"- {ranks: 0-3, program: ./a}\n- {ranks: 3, program: ./b}\n",
+       "rank 3 has a program already, of entry 1", "p.yaml:2:11"},
+      {"- {ranks: 0-4, program: ./a}\n", "'0-4' are not ranks from 0 to 3, ascending", "p.yaml:1:11"},
+      {"- {hosts: h3, program: ./a}\n", "h3 is no host of this job", "p.yaml:1:11"},
+      {"- {ranks: 0-3}\n", "there is no program", "p.yaml:1:3"},
+      {"- {ranks: 0-3, hosts: h1, program: a}\n", "either ranks or hosts tell who runs it", "p.yaml:1:3"},
+      {"- {ranks: 0-3, programm: a}\n",
+       "'programm' is none of ranks, hosts, name, program, set, serves, arguments", "p.yaml:1:26"},
+      {"- {ranks: 0-3, program: a, set: {1A: b}}\n", "'1A' is no variable name", "p.yaml:1:38"},
+      {"- {ranks: 0-3, program: a, serves: yes}\n", "true or false is wanted", "p.yaml:1:36"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    std::string what, where;
+    try {
+      parse_program_list(row.text, "p.yaml", list_sheet());
+    } catch (const Error& error) {
+      what = error.message().what;
+      where = error.message().where;
+    }
+    CHECK(what == row.what);
+    CHECK(where == row.where);
+  }
+}
