@@ -54,6 +54,7 @@ TrainSummary train_prepared(const Prepared& prepared, Communicator& ranks, const
                  prepared.device.make_engine, ends.observer, ends.saver, ends.start, ends.trace);
   }
   ParcelPatience patience;
+  if (const auto asked = asked_patience()) patience.most_seconds = patience.silent_seconds = *asked;
   patience.stall = stall;
   const auto parcels = make_mpi_parcels(prepared.net.parameter_count, patience);
   return train_with_servers(prepared.plan, *prepared.roles, prepared.net, prepared.data, ranks, *parcels,
