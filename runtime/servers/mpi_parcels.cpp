@@ -23,6 +23,8 @@ namespace ddlrun::runtime {
 namespace {
 
 constexpr int parcel_tag = 1;
+constexpr double spin_seconds = 0.002;
+constexpr auto between_checks = std::chrono::milliseconds(10);
 constexpr double roll_after_seconds = 0.05;  // then others may want to know for whom this rank waits
 constexpr double usual_steps = 10.0;         // a worker may be at work as long as so many of its steps took
 constexpr std::size_t most_asked = 4;        // ranks, 1.5 s each where they answer nothing
@@ -176,6 +178,8 @@ class MpiParcels : public Parcels {
     MPI_Status status{};
     int done = 0;
     double judge_at = deadline_of(wait);
+    auto next_check = start;
+    suspect_.reset();
     for (int turn = 1;; ++turn) {
       MPI_Test(&request, &done, &status);
       const double waited = seconds_since(start);
@@ -183,10 +187,10 @@ class MpiParcels : public Parcels {
         stall.over(waited);
         return status;
       }
-      if (turn < 1000) continue;
+      if (turn < 1000 && waited < spin_seconds) continue;          // a turn is long where the cores are full
       std::this_thread::sleep_for(std::chrono::microseconds(20));  // the workers' cores are not ours
-      if (turn % 500 != 0) continue;
-      if (waited > roll_after_seconds) answer_roll(wait.ranks.front());
+      if (ParcelClock::now() < next_check) continue;
+      next_check = ParcelClock::now() + between_checks;
       std::optional<Error> blame;
       if (const int lost = find_gone(wait); lost >= 0) {
         blame = refuse_gone(lost, wait);
@@ -197,8 +201,9 @@ class MpiParcels : public Parcels {
       if (blame) {
         MPI_Test(&request, &done, &status);  // a last parcel may have come before the end was seen
         if (done != 0) return status;
-        throw Error(*blame);
+        give_up(*blame);
       }
+      if (waited > roll_after_seconds) answer_roll(suspect_.value_or(wait.ranks.front()));
       stall.waited(waited, [&] { return describe(wait); });
     }
   }
@@ -217,13 +222,18 @@ class MpiParcels : public Parcels {
 
   // Of this host's ranks the system tells whether they run; another's that answers nobody is lost.
   std::optional<Error> judge(const Wait& wait, double waited) {
-    const bool near = std::all_of(wait.ranks.begin(), wait.ranks.end(),
-                                  [this](int rank) { return processes_.is_near(rank); });
-    if (near && waited <= patience_.most_seconds) return std::nullopt;
+    if (all_near(wait) && waited <= patience_.most_seconds) return std::nullopt;
     const auto silence = find_silent(wait);
     const bool lost = silence && !processes_.is_near(silence->rank);
-    if (!lost && waited <= patience_.most_seconds) return std::nullopt;
+    // A server that answers waits for somebody itself, and says so first.
+    const double most = patience_.most_seconds * (wait.is_for_server && !silence ? 2.0 : 1.0);
+    if (!lost && waited <= most) return std::nullopt;
     return lost ? refuse_silent(*silence, wait, waited) : refuse_silence(wait);
+  }
+
+  bool all_near(const Wait& wait) const {
+    return std::all_of(wait.ranks.begin(), wait.ranks.end(),
+                       [this](int rank) { return processes_.is_near(rank); });
   }
 
   void answer_roll(int awaited) {
@@ -239,7 +249,9 @@ class MpiParcels : public Parcels {
     try {
       for (std::size_t i = 0; i < std::min(most_asked, wait.ranks.size()); ++i) {
         ddl::RollCall::Silence silence = roll_->find_silent(wait.ranks[i]);
-        if (!silence.circle) return silence;
+        if (silence.circle) continue;
+        suspect_ = wait.ranks[i];
+        return silence;
       }
     } catch (const ddl::Error& error) {
       throw Error(convert_error(error));
@@ -254,11 +266,19 @@ class MpiParcels : public Parcels {
     return -1;
   }
 
-  // Who answers is waiting too: told is who does not.
+  // Of this host's ranks the system tells how they are, at once; a server that sleeps waits itself, and tells
+  // for whom. Between hosts who answers is waiting too: told is who does not.
   ddl::Stall describe(const Wait& wait) {
     ddl::Stall stall;
     stall.call = wait.what;
-    if (const auto silence = find_silent(wait)) {
+    if (all_near(wait)) {
+      for (const int rank : wait.ranks) {
+        const std::string state = processes_.state_of(rank);
+        if (wait.is_for_server && (state.ends_with(" sleeps") || state.ends_with(" runs"))) continue;
+        if (stall.missing.empty()) stall.seen = state;
+        stall.missing.push_back(processes_.name_of(rank));
+      }
+    } else if (const auto silence = find_silent(wait)) {
       stall.missing.push_back(silence->name);
       stall.seen = processes_.is_near(silence->rank) ? processes_.state_of(silence->rank) : silence->told;
     }
@@ -266,28 +286,31 @@ class MpiParcels : public Parcels {
   }
 
   // The others hear it from here, so that they do not blame this rank.
-  Error tell_others(const std::string& what, const std::string& hint) {
-    const std::string where = "parameter servers";
-    roll_->give_up(ddl::Error(ddl::Fault::lost, what, where, hint));
-    return {ErrorKind::request, {what, where, hint}};
+  [[noreturn]] void give_up(const Error& error) {
+    const Message& message = error.message();
+    roll_->give_up(ddl::Error(ddl::Fault::lost, message.what, message.where, message.hint));
+    throw Error(error);
   }
-  Error refuse_gone(int lost, const Wait& wait) {
-    return tell_others(fmt::format("{} has ended, and {} waits for the {}", processes_.name_of(lost),
-                                   processes_.own_name(), wait.what),
-                       "the messages of that rank above; dmesg, if the kernel killed it");
+  static Error refuse_servers(std::string what, std::string hint) {
+    return {ErrorKind::request, {std::move(what), "parameter servers", std::move(hint)}};
   }
-  Error refuse_silent(const ddl::RollCall::Silence& silence, const Wait& wait, double waited) {
-    return tell_others(
+  Error refuse_gone(int lost, const Wait& wait) const {
+    return refuse_servers(fmt::format("{} has ended, and {} waits for the {}", processes_.name_of(lost),
+                                      processes_.own_name(), wait.what),
+                          "the messages of that rank above; dmesg, if the kernel killed it");
+  }
+  Error refuse_silent(const ddl::RollCall::Silence& silence, const Wait& wait, double waited) const {
+    return refuse_servers(
         fmt::format("{} is lost: {} has waited {:.0f} s for the {}: {}", silence.name, processes_.own_name(),
                     waited, wait.what, silence.told),
         "see whether that host and its network are up; DDL_OPTIONS=\"-timeout 600\" waits longer");
   }
-  Error refuse_silence(const Wait& wait) {
+  Error refuse_silence(const Wait& wait) const {
     std::string names;
     for (const int rank : wait.ranks) names += (names.empty() ? "" : ", ") + processes_.name_of(rank);
-    return tell_others(fmt::format("{} has waited {:.0f} s for the {} from {}", processes_.own_name(),
-                                   patience_.most_seconds, wait.what, names),
-                       "the messages of those ranks above; ddlrun diagnose LOG");
+    return refuse_servers(fmt::format("{} has waited {:.0f} s for the {} from {}", processes_.own_name(),
+                                      patience_.most_seconds, wait.what, names),
+                          "the messages of those ranks above; ddlrun diagnose LOG");
   }
 
   ParcelPatience patience_;
@@ -301,6 +324,7 @@ class MpiParcels : public Parcels {
   std::map<int, ParcelClock::time_point> answered_;  // when a worker began its step
   std::map<int, double> longest_;                    // of a worker's steps, in seconds
   std::optional<ddl::RollCall> roll_;
+  std::optional<int> suspect_;  // of those that this rank waits for: the way to one that answers nobody
 };
 
 }  // namespace

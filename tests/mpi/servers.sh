@@ -150,7 +150,7 @@ RANK
         fail "a $what of another host: rank $rank's warning does not name it: $(head -3 "$said/said.$rank")"
       ! grep '^ddl-train: warning: rank ' "$said/said.$rank" | grep -qv "rank $victim (h" || fail "a $what of another host: rank $rank names another"
     done
-    grep -qh "^ddl-train: error: .*rank $victim (h$((victim + 1))) is lost: .* which answers nobody\$" "$said"/said.* ||
+    grep -qh "^ddl-train: error: .*rank $victim (h$((victim + 1))) .*, which answers nobody\$" "$said"/said.* ||
       fail "a $what of another host: nobody says that it is lost: $(cat "$said"/said.*)"
   done << 'ROWS'
 1 0,2 worker
