@@ -155,6 +155,17 @@ class Guardian {
   ::_exit(status);
 }
 
+// A dying process closes its files before its children get another parent: its end is worth a moment. One
+// that was let go of lives on.
+void wait_until_dead(pid_t guardian) {
+  for (int turn = 0; turn < 50; ++turn) {
+    siginfo_t info{};
+    const bool asked = ::waitid(P_PID, static_cast<id_t>(guardian), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    if (!asked || info.si_pid == guardian) return;
+    ::poll(nullptr, 0, 2);
+  }
+}
+
 }  // namespace
 
 Guarded start_guarded(const Command& command, const GuardianOptions& options) {
@@ -210,6 +221,7 @@ ProcessResult take_end(Guarded& guarded, const GuardianOptions& options) {
     return result;
   }
   // Let go of, or somebody killed the guardian: what it kept is ours now.
+  wait_until_dead(guarded.guardian);
   const Process program = read_process(guarded.program);
   const bool ours = program.parent == ::getpid();
   if (ours && options.program_grace.count() > 0) end_process(program.id, options.program_grace);
