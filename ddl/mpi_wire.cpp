@@ -26,7 +26,7 @@ constexpr microseconds poll_spin_time{50};  // a message that is on its way over
 // Then the core is left by sleeping: who yields it to a busy stranger gets it back after a whole time slice.
 // The longer it has lasted the longer a look at it may wait, for looking takes time from who computes.
 constexpr microseconds longest_sleep{200};
-constexpr int share_of_wait = 8;
+constexpr int share_of_wait = 3;
 constexpr unsigned long sleep_slack = 1000;  // ns: the usual slack is 50 us
 constexpr microseconds roll_time{50'000};    // then others may want to know for whom this rank waits
 
