@@ -150,6 +150,18 @@ void signal_process(const ProcessId& process, int signal) {
     ::kill(process.pid, signal);  // a kernel before 5.3
 }
 
+void end_process(const ProcessId& process, std::chrono::milliseconds grace) {
+  signal_process(process, SIGTERM);
+  signal_process(process, SIGCONT);  // a stopped one hears it too
+  const auto kill_at = Steady::now() + grace;
+  while (Steady::now() < kill_at) {
+    const Process now = read_process(process.pid);
+    if (now.id != process || now.state == 'Z') return;
+    ::poll(nullptr, 0, 10);
+  }
+  signal_process(process, SIGKILL);
+}
+
 int end_descendants(std::chrono::milliseconds grace) {
   const auto start = Steady::now();
   const auto kill_at = start + grace;

@@ -44,6 +44,9 @@ std::vector<Process> find_descendants(pid_t root);
 // Sends the signal unless the process has gone meanwhile.
 void signal_process(const ProcessId& process, int signal);
 
+// TERM to this one alone, and KILL if it still runs after `grace`. Does not take what is left of it.
+void end_process(const ProcessId& process, std::chrono::milliseconds grace);
+
 // Ends all processes below this one, which must be a subreaper: TERM once to each, KILL after `grace`. Takes
 // what is left of them, so none stays as a zombie. Returns how many there were to end.
 int end_descendants(std::chrono::milliseconds grace);

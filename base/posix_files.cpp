@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "base/posix_doors.hpp"
 #include "base/text.hpp"
+#include "base/whole_path.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -42,28 +43,6 @@ std::string parent_of(const std::string& path) {
               {fmt::format("cannot {} {}: {}", action, path, std::strerror(code)), path, hint});
 }
 
-// What `path` leads to in the end, also if that is not there yet.
-std::string behind_links(std::string path) {
-  constexpr int most_links = 40;  // as the kernel
-  for (int i = 0; i < most_links; ++i) {
-    std::error_code no_link;
-    const auto next = std::filesystem::read_symlink(path, no_link);
-    if (no_link) break;
-    path = (std::filesystem::path(path).parent_path() / next).string();
-  }
-  return path;
-}
-
-// A stream of ours that goes to the same file: it would keep one that is replaced.
-int own_stream(const struct stat& status) {
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    struct stat own {};
-    if (::fstat(stream, &own) == 0 && own.st_dev == status.st_dev && own.st_ino == status.st_ino)
-      return stream;
-  }
-  return -1;
-}
-
 // A device, a pipe, or where stdout goes: nothing that can be replaced.
 bool write_through(const std::string& path, std::string_view bytes) {
   struct stat status {};
@@ -73,7 +52,7 @@ bool write_through(const std::string& path, std::string_view bytes) {
     return false;
   }
   if (S_ISDIR(status.st_mode)) refuse_file("write", path, EISDIR);
-  const int stream = own_stream(status);
+  const int stream = find_own_stream(status);
   if (stream < 0 && S_ISREG(status.st_mode)) return false;
   Descriptor d{stream >= 0 ? ::fcntl(stream, F_DUPFD_CLOEXEC, 0)
                            : ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC)};
@@ -161,7 +140,7 @@ bool PosixFiles::exists(const std::string& path) { return ::access(path.c_str(),
 
 void PosixFiles::write(const std::string& given, std::string_view bytes) {
   if (write_through(given, bytes)) return;
-  const std::string path = behind_links(given);
+  const std::string path = follow_links(given);
   const std::string temporary = fmt::format("{}.tmp.{}", path, ::getpid());
   {
     const Descriptor d{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)};

@@ -66,9 +66,9 @@ class Guardian {
     if (!start(command)) return 127;
     const bool ended = attend();
     const milliseconds grace = grace_after(ended);
-    if (options_.kill_first) signal_process(program_, SIGKILL);
     detach(STDERR_FILENO);
     reports_.reset();
+    if (!ended && options_.program_grace.count() > 0) end_process(program_, options_.program_grace);
     end_descendants(grace);
     return 0;
   }
@@ -132,7 +132,7 @@ class Guardian {
 
   // What was killed outright, by mpirun or anybody, leaves nothing that deserves patience.
   milliseconds grace_after(bool ended) const {
-    if (options_.kill_first) return options_.grace;
+    if (options_.program_grace.count() > 0) return ended ? options_.grace : options_.leftover_grace;
     if (ended) return killed_ ? milliseconds(0) : options_.leftover_grace;
     char word = 0;
     const bool let_go = ::read(alive_.get(), &word, 1) == 1;
@@ -153,6 +153,17 @@ class Guardian {
     end_descendants(options.grace);
   }
   ::_exit(status);
+}
+
+// A dying process closes its files before its children get another parent: its end is worth a moment. One
+// that was let go of lives on.
+void wait_until_dead(pid_t guardian) {
+  for (int turn = 0; turn < 50; ++turn) {
+    siginfo_t info{};
+    const bool asked = ::waitid(P_PID, static_cast<id_t>(guardian), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    if (!asked || info.si_pid == guardian) return;
+    ::poll(nullptr, 0, 2);
+  }
 }
 
 }  // namespace
@@ -210,7 +221,11 @@ ProcessResult take_end(Guarded& guarded, const GuardianOptions& options) {
     return result;
   }
   // Let go of, or somebody killed the guardian: what it kept is ours now.
-  end_descendants(options.kill_first ? options.grace : milliseconds(0));
+  wait_until_dead(guarded.guardian);
+  const Process program = read_process(guarded.program);
+  const bool ours = program.parent == ::getpid();
+  if (ours && options.program_grace.count() > 0) end_process(program.id, options.program_grace);
+  end_descendants(options.program_grace.count() > 0 ? options.leftover_grace : milliseconds(0));
   result.signal = SIGKILL;
   result.exit_status = 128 + SIGKILL;
   if (options.on_end) options.on_end(result);

@@ -16,7 +16,9 @@ namespace ddlrun {
 struct GuardianOptions {
   bool capture_err = false;  // Guarded::err is our end of the program's stderr
   EnvVars extra;             // added to the program's environment
-  bool kill_first = false;  // the program gets KILL as soon as we are gone: its own way to end takes too long
+  // The program alone gets TERM first, and so long to clear away what it made, then KILL; 0: TERM with the
+  // rest.
+  std::chrono::milliseconds program_grace{0};
   // From TERM to KILL: for all when we let go, and for what is left when the program has ended by itself.
   std::chrono::milliseconds grace{2000};
   std::chrono::milliseconds leftover_grace{500};

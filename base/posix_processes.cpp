@@ -126,7 +126,8 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
   GuardianOptions options;
   options.capture_err = static_cast<bool>(attention.err_lines);
   options.extra = extra;
-  options.kill_first = true;
+  // mpirun removes its ranks' shared memory and its session's folder, which takes it a good second.
+  options.program_grace = std::chrono::milliseconds(3000);
   Guarded guarded = start_guarded(command, options);
   ProcessResult result;
   result.start_error = guarded.start_error;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # trainer_overlap.sh DDL_TRAIN: what overlap and shared updates are worth, on 2 ranks with one thread each: in turn,
 # ROUNDS times (default 3), STEPS steps (default 60). Median step, its exposed communication and input, and the memory
-# of a rank. NETS: "NET:BATCH ..." (default "lenet5:64 caffe:64 ddl:64 cifar-quick:64 alexnet:8").
+# of a rank; and by how much a step is longer than the larger of computing and summing, taken apart.
+# NETS: "NET:BATCH ..." (default "lenet5:64 caffe:64 ddl:64 cifar-quick:64 alexnet:8").
 # RATE=200mbit: the ranks on two virtual hosts (tests/lab, root) with a wire that slow. WIRE: fp32 (default) or bf16.
 set -eu
 train=$(readlink -f "${1:?usage: trainer_overlap.sh PATH/TO/ddl-train}")
@@ -54,7 +55,7 @@ for each in ${NETS:-lenet5:64 caffe:64 ddl:64 cifar-quick:64 alexnet:8}; do
   python3 - "$net" "$work/$net" "${ways[@]}" << 'PY'
 import json, statistics, sys
 net, path, ways = sys.argv[1], sys.argv[2], sys.argv[3:]
-base = None
+base = limit = None
 for index, way in enumerate(ways):
     runs, seen = [], []
     for line in open(f"{path}.{index}"):
@@ -67,8 +68,9 @@ for index, way in enumerate(ways):
     middle = lambda key: statistics.median(step[key] for step in runs)
     least = sorted(step["step_ms"] for step in runs)[len(runs) // 10]
     base = base or middle("step_ms")
+    limit = limit or max(middle("compute_ms"), middle("sum_ms"))  # one after the other: neither slows the other
     print(f"{net:12} {way:30} step {middle('step_ms'):8.2f} ms (best tenth {least:8.2f})  {base / middle('step_ms'):5.2f}x"
           f"  computing {middle('compute_ms'):8.2f}  waiting {100 * middle('comm_ms') / middle('step_ms'):5.1f} %"
-          f"  summing {middle('sum_ms'):8.2f}  {sums}", flush=True)
+          f"  summing {middle('sum_ms'):8.2f}  over the larger {100 * middle('step_ms') / limit - 100:+4.0f} %  {sums}", flush=True)
 PY
 done

@@ -69,6 +69,21 @@ ChosenProgram choose_program(System& system, const std::vector<std::string>& wor
   return {words, false};
 }
 
+int check_trainer_options(System& system, const ChosenProgram& program, std::size_t ranks, bool files_count) {
+  if (!program.is_trainer || program.command.size() < 2) return 0;
+  Command command{program.command[0], "check-options", std::to_string(ranks)};
+  command.insert(command.end(), program.command.begin() + 1, program.command.end());
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(20);
+  const ProcessResult result = system.processes.run(command, limits);
+  // Any other end is none of a judge: the ranks will tell, where they run.
+  const int usage = exit_code(ErrorKind::usage), request = exit_code(ErrorKind::request);
+  const bool refused = result.exit_status == usage || (result.exit_status == request && files_count);
+  if (!refused || result.err.empty()) return 0;
+  (system.program_err ? system.program_err : system.err)(result.err);
+  return result.exit_status;
+}
+
 launch::MpirunVersion read_mpirun_version(System& system, const std::string& mpirun) {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(20);

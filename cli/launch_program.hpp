@@ -21,6 +21,11 @@ struct ChosenProgram {
 // this machine) a program that is not here is Error{request}.
 ChosenProgram choose_program(System& system, const std::vector<std::string>& words, bool must_exist);
 
+// Lets the bundled trainer judge its own options, in one process that starts nothing: its message goes to
+// system.err, and its status, 2 or 3, is returned; 0: nothing is known against them. `files_count`: a file
+// that is missing here is a fault, for ranks will run here, in this folder.
+int check_trainer_options(System& system, const ChosenProgram& program, std::size_t ranks, bool files_count);
+
 // The file that `name` means: itself where it has a slash, else the first in PATH; "" if there is
 // none.
 std::string find_program(System& system, const std::string& name);

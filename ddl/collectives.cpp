@@ -34,28 +34,13 @@ std::vector<Wire*> pointers(const std::vector<std::unique_ptr<Wire>>& wires) {
   return all;
 }
 
-// Of a circle of ranks: at 1, 2, 4 ... to both sides, so that what one knows is soon known to all.
-void add_neighbours(const std::vector<int>& circle, int me, std::vector<int>& neighbours) {
-  const int n = static_cast<int>(circle.size());
-  for (int distance = 1; distance < n; distance *= 2) {
-    for (const int place : {(me + distance) % n, (me + n - distance) % n}) {
-      const int rank = circle[static_cast<std::size_t>(place)];
-      if (std::find(neighbours.begin(), neighbours.end(), rank) == neighbours.end())
-        neighbours.push_back(rank);
-    }
-  }
-}
-
 // Ranks of one host see each other; those of several have to ask.
 std::unique_ptr<RollCall> make_roll_call(Ranks& ranks, const Grid& grid, const Place& place) {
   if (grid.hosts.size() < 2) return nullptr;
   std::unique_ptr<NoteBox> box = ranks.make_notes();
   if (!box) return nullptr;
-  std::vector<int> neighbours;
-  for (const Level& level : place.levels) add_neighbours(level.ranks, level.me, neighbours);
-  add_neighbours(place.local_ranks, place.local_rank, neighbours);
   return std::make_unique<RollCall>(
-      std::move(box), [&grid](int rank) { return grid.name_of(rank); }, std::move(neighbours));
+      std::move(box), [&grid](int rank) { return grid.name_of(rank); }, place.neighbours());
 }
 
 }  // namespace
@@ -156,13 +141,6 @@ void Collectives::sum_by(Mode mode, const Tensor& tensor, const Reduction& reduc
   sum_over_hosts(tensor, reduction, how);
 }
 
-// Each rank's slice of the sum over this host.
-void Collectives::sum_on_host(const Tensor& tensor, const std::optional<SharedRange>& range,
-                              const Reduction& reduction, const Asked& asked) {
-  if (range) return stage_.reduce_scatter(*range, reduction, asked.call);
-  stage_.reduce_scatter(tensor.data, tensor.count, reduction, asked.call);
-}
-
 void Collectives::sum_over_hosts(const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
   if (wires_.empty() && stage_.is_small(tensor.bytes()))
     return stage_.all_reduce(tensor.data, tensor.count, reduction, asked.call);
@@ -171,15 +149,29 @@ void Collectives::sum_over_hosts(const Tensor& tensor, const Reduction& reductio
     if (range) return stage_.all_reduce(*range, reduction, asked.call);
     return stage_.all_reduce(tensor.data, tensor.count, reduction, asked.call);
   }
-  sum_on_host(tensor, range, partial(reduction), asked);
   const Slice slice = stage_.slice(tensor.count, tensor.type);
-  ddl::all_reduce(wires(), reduction, tensor.data + slice.begin * size_of(tensor.type), slice.count,
-                  asked.wire, scratch_);
+  std::byte* const mine = tensor.data + slice.begin * size_of(tensor.type);
   if (range) {
-    stage_.all_gather(*range, asked.call);
-  } else {
-    stage_.all_gather(tensor.data, tensor.count, tensor.type, asked.call);
+    stage_.meet_for_sums(*range, reduction, asked.call);
+    Alongside host = sums_of_host(*range, reduction);
+    host.take = [&](std::size_t first, std::size_t count) {
+      stage_.hand_out(*range, {slice.begin + first, count});
+    };
+    ddl::all_reduce(wires(), reduction, mine, slice.count, asked.wire, scratch_, host);
+    return stage_.meet_with_sums(*range, asked.call);
   }
+  stage_.reduce_scatter(tensor.data, tensor.count, partial(reduction), asked.call);
+  ddl::all_reduce(wires(), reduction, mine, slice.count, asked.wire, scratch_);
+  stage_.all_gather(tensor.data, tensor.count, tensor.type, asked.call);
+}
+
+// While a stretch of my slice is on the wires, the host's sum of the next one is made.
+Alongside Collectives::sums_of_host(const SharedRange& range, const Reduction& reduction) {
+  const std::size_t begin = stage_.slice(range.count, range.type).begin;
+  return {[this, &range, here = partial(reduction), begin](std::size_t first, std::size_t count) {
+            stage_.sum_stretch(range, here, {begin + first, count});
+          },
+          {}};
 }
 
 // The library's own way, for comparison; what it cannot add goes ours.
@@ -274,12 +266,23 @@ void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& redu
         *range, reduction, asked.call,
         [&](const Slice& block, const std::byte* sums) { update(block.begin, block.count, sums); });
   }
-  const Reduction here = wires_.empty() ? reduction : partial(reduction);
-  sum_on_host(tensor, range, here, asked);
   const Slice slice = stage_.slice(tensor.count, tensor.type);
-  std::byte* mine = tensor.data + slice.begin * size_of(tensor.type);
-  if (!wires_.empty()) ddl::all_reduce(wires(), reduction, mine, slice.count, asked.wire, scratch_);
-  update(slice.begin, slice.count, mine);
+  std::byte* const mine = tensor.data + slice.begin * size_of(tensor.type);
+  Alongside host;
+  if (range) {
+    stage_.meet_for_sums(*range, reduction, asked.call);
+    host = sums_of_host(*range, reduction);
+  } else {
+    stage_.reduce_scatter(tensor.data, tensor.count, wires_.empty() ? reduction : partial(reduction),
+                          asked.call);
+  }
+  host.take = [&](std::size_t first, std::size_t count) {
+    update(slice.begin + first, count, mine + first * size_of(tensor.type));
+  };
+  if (wires_.empty())
+    host.take(0, slice.count);
+  else
+    ddl::all_reduce(wires(), reduction, mine, slice.count, asked.wire, scratch_, host);
   stage_.barrier(asked.call);
 }
 

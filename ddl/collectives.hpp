@@ -71,8 +71,7 @@ class Collectives {
                           const Context::Update& update);
   void sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   void sum_over_hosts(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
-  void sum_on_host(const Tensor& tensor, const std::optional<SharedRange>& range, const Reduction& reduction,
-                   const Asked& asked);
+  Alongside sums_of_host(const SharedRange& range, const Reduction& reduction);
   void sum_plainly(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   void recall_ways();
   void explore(const Tensor& tensor, const Reduction& reduction, const Asked& asked);

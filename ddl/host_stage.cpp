@@ -118,27 +118,41 @@ void HostStage::barrier(const Call& call) {
 
 // ---- where the numbers lie in a SharedBlock
 
-void HostStage::reduce_scatter(const SharedRange& range, const Reduction& reduction, const Call& call) {
-  Parts& parts = *parts_;
-  parts.barrier.meet(
+void HostStage::meet_for_sums(const SharedRange& range, const Reduction& reduction, const Call& call) {
+  parts_->barrier.meet(
       {Verb::reduce_scatter, call, range.count, range.type, static_cast<std::uint8_t>(reduction.operation)});
-  const Slice mine = slice(range.count, range.type);
-  const std::size_t at = mine.begin * size_of(range.type);
-  parts.add_up(
-      reduction, [&](int r) { return range.parts[static_cast<std::size_t>(r)] + at; },
-      range.parts[static_cast<std::size_t>(parts.rank)] + at, mine.count);
 }
 
-void HostStage::all_gather(const SharedRange& range, const Call& call) {
+void HostStage::sum_stretch(const SharedRange& range, const Reduction& reduction, const Slice& stretch) {
   Parts& parts = *parts_;
-  const Slice mine = slice(range.count, range.type);
-  const std::size_t at = mine.begin * size_of(range.type);
-  const std::size_t bytes = mine.count * size_of(range.type);
+  const std::size_t at = stretch.begin * size_of(range.type);
+  parts.add_up(
+      reduction, [&](int r) { return range.parts[static_cast<std::size_t>(r)] + at; },
+      range.parts[static_cast<std::size_t>(parts.rank)] + at, stretch.count);
+}
+
+void HostStage::hand_out(const SharedRange& range, const Slice& stretch) {
+  const Parts& parts = *parts_;
+  const std::size_t at = stretch.begin * size_of(range.type);
+  const std::size_t bytes = stretch.count * size_of(range.type);
   const std::byte* from = range.parts[static_cast<std::size_t>(parts.rank)] + at;
   for (int step = 1; bytes != 0 && step < parts.size; ++step) {  // each rank begins with its neighbour
     std::memcpy(range.parts[static_cast<std::size_t>((parts.rank + step) % parts.size)] + at, from, bytes);
   }
-  parts.barrier.meet({Verb::all_gather, call, range.count, range.type, 0});
+}
+
+void HostStage::meet_with_sums(const SharedRange& range, const Call& call) {
+  parts_->barrier.meet({Verb::all_gather, call, range.count, range.type, 0});
+}
+
+void HostStage::reduce_scatter(const SharedRange& range, const Reduction& reduction, const Call& call) {
+  meet_for_sums(range, reduction, call);
+  sum_stretch(range, reduction, slice(range.count, range.type));
+}
+
+void HostStage::all_gather(const SharedRange& range, const Call& call) {
+  hand_out(range, slice(range.count, range.type));
+  meet_with_sums(range, call);
 }
 
 void HostStage::all_reduce(const SharedRange& range, const Reduction& reduction, const Call& call) {

@@ -56,6 +56,12 @@ class HostStage {
   void reduce_scatter(const SharedRange& range, const Reduction& reduction, const Call& call);
   // My slice of my part written into all others' parts.
   void all_gather(const SharedRange& range, const Call& call);
+  // Both in stretches of my slice: between meet_for_sums and meet_with_sums each is summed, into my own part,
+  // and then written into the others' parts, in any order and with anything in between.
+  void meet_for_sums(const SharedRange& range, const Reduction& reduction, const Call& call);
+  void sum_stretch(const SharedRange& range, const Reduction& reduction, const Slice& stretch);
+  void hand_out(const SharedRange& range, const Slice& stretch);
+  void meet_with_sums(const SharedRange& range, const Call& call);
   // The sum of all parts in my own part.
   void all_reduce(const SharedRange& range, const Reduction& reduction, const Call& call);
   // The root's part in mine.

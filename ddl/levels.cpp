@@ -138,6 +138,17 @@ std::vector<int> listed_places(const FoundHosts& hosts, const std::vector<int>& 
   return places;
 }
 
+void add_neighbours(const std::vector<int>& circle, int me, std::vector<int>& neighbours) {
+  const int n = static_cast<int>(circle.size());
+  for (int distance = 1; distance < n; distance *= 2) {
+    for (const int place : {(me + distance) % n, (me + n - distance) % n}) {
+      const int rank = circle[static_cast<std::size_t>(place)];
+      if (std::find(neighbours.begin(), neighbours.end(), rank) == neighbours.end())
+        neighbours.push_back(rank);
+    }
+  }
+}
+
 }  // namespace
 
 std::string Grid::text() const { return joined_dims(dims); }
@@ -205,6 +216,13 @@ Grid plan_grid(const std::string& dims, std::span<const std::string> host_of_ran
     }
   }
   return grid;
+}
+
+std::vector<int> Place::neighbours() const {
+  std::vector<int> neighbours;
+  for (const Level& level : levels) add_neighbours(level.ranks, level.me, neighbours);
+  add_neighbours(local_ranks, local_rank, neighbours);
+  return neighbours;
 }
 
 }  // namespace ddl

@@ -24,6 +24,10 @@ struct Place {
   int local_rank = 0;
   std::vector<int> local_ranks;  // of my host, in order of local rank: ranks in the whole job
   std::vector<Level> levels;     // lowest first; those of size 1 are left out, so none on one host
+
+  // Of each circle that this rank is in, those at 1, 2, 4 ... to both sides: what one knows is soon known to
+  // all.
+  std::vector<int> neighbours() const;
 };
 
 struct Grid {

@@ -5,7 +5,7 @@
 #include "ddl/level_wire.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <chrono>
@@ -22,10 +22,13 @@ using std::chrono::microseconds;
 // Longer messages travel in parts: MPI counts with int, and the deadline starts anew with each part.
 constexpr std::size_t part_bytes = 16 << 20;
 
-constexpr microseconds poll_spin_time{50};    // a message that is on its way over a fast link
-constexpr microseconds poll_yield_time{500};  // then others get the core
-constexpr microseconds longest_sleep{50};
-constexpr microseconds roll_time{50'000};  // then others may want to know for whom this rank waits
+constexpr microseconds poll_spin_time{50};  // a message that is on its way over a fast link
+// Then the core is left by sleeping: who yields it to a busy stranger gets it back after a whole time slice.
+// The longer it has lasted the longer a look at it may wait, for looking takes time from who computes.
+constexpr microseconds longest_sleep{200};
+constexpr int share_of_wait = 3;
+constexpr unsigned long sleep_slack = 1000;  // ns: the usual slack is 50 us
+constexpr microseconds roll_time{50'000};    // then others may want to know for whom this rank waits
 
 void check_mpi(int code, const char* call, const std::string& where) {
   if (code == MPI_SUCCESS) return;
@@ -35,6 +38,27 @@ void check_mpi(int code, const char* call, const std::string& where) {
   throw Error(Fault::lost, fmt::format("{}: {}", call, std::string(text, static_cast<std::size_t>(length))),
               where, "see what mpirun says of that rank");
 }
+
+// While it lives this thread's sleeps end when they should.
+class ShortSlack {
+ public:
+  ShortSlack() = default;
+  ~ShortSlack() {
+    if (before_ > 0) prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(before_), 0, 0, 0);
+  }
+  ShortSlack(const ShortSlack&) = delete;
+  ShortSlack& operator=(const ShortSlack&) = delete;
+  void sleep(microseconds time) {
+    if (before_ == 0) {
+      before_ = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+      prctl(PR_SET_TIMERSLACK, sleep_slack, 0, 0, 0);
+    }
+    std::this_thread::sleep_for(time);
+  }
+
+ private:
+  int before_ = 0;  // none was read
+};
 
 struct MpiMessage {
   int peer = 0;
@@ -111,7 +135,8 @@ class MpiWire : public LevelWire {
 
   void wait_part(const MpiMessage& message, MPI_Request& part) {
     const auto begun = WireClock::now();
-    microseconds sleep{1};
+    bool slept = false;
+    ShortSlack slack;
     StallTimer stall(watch_);
     std::optional<Error> blame;
     for (int polls = 1;; ++polls) {
@@ -123,7 +148,7 @@ class MpiWire : public LevelWire {
         if (stall.told()) stall.over(std::chrono::duration<double>(WireClock::now() - begun).count());
         return check_arrived(message, status);
       }
-      if (polls % 8 != 0) continue;
+      if (!slept && polls % 8 != 0) continue;
       const auto waited = WireClock::now() - begun;
       if (waited < poll_spin_time) continue;
       const double seconds = std::chrono::duration<double>(waited).count();
@@ -135,12 +160,8 @@ class MpiWire : public LevelWire {
         continue;
       }
       stall.waited(seconds, [&] { return stall_of(message.peer, message.is_send); });
-      if (waited < poll_yield_time) {
-        sched_yield();
-      } else {
-        std::this_thread::sleep_for(sleep);
-        sleep = std::min(sleep * 2, longest_sleep);
-      }
+      slack.sleep(std::min(std::chrono::duration_cast<microseconds>(waited / share_of_wait), longest_sleep));
+      slept = true;
     }
   }
 

@@ -8,7 +8,7 @@
 namespace ddl {
 namespace {
 
-constexpr std::size_t pipeline_lag = 4;             // chunks that are under way in each stage
+constexpr std::size_t pipeline_lag = 8;             // chunks that are under way in each stage
 constexpr std::size_t chunks_aimed_at = 16;         // so that the first and the last cost little
 constexpr std::size_t smallest_message = 16 << 10;  // below, a message costs more than its bytes
 
@@ -92,6 +92,7 @@ class ChunkSum {
   }
 
   void end() { freight_.unpack(chunk_); }
+  const Range& range() const { return chunk_; }
 
  private:
   Wires wires_;
@@ -106,7 +107,7 @@ class ChunkSum {
 }  // namespace
 
 void all_reduce_in_chunks(Wires wires, const Reduction& reduction, std::byte* data, std::size_t count,
-                          const WireOptions& options, Scratch& scratch) {
+                          const WireOptions& options, Scratch& scratch, const Alongside& alongside) {
   const bool ring = options.algorithm == WireAlgorithm::ring;
   const std::vector<ChunkStage> stages = plan_stages(wires, ring);
   const ChunkPlan plan = plan_chunks(wires, count, reduction.type, options, ring);
@@ -121,6 +122,7 @@ void all_reduce_in_chunks(Wires wires, const Reduction& reduction, std::byte* da
   for (std::size_t tick = 0; tick < plan.chunks + stages.size() * pipeline_lag; ++tick) {
     if (tick < plan.chunks) {
       const Range chunk{tick * plan.chunk, std::min(plan.chunk, count - tick * plan.chunk)};
+      if (alongside.fill) alongside.fill(chunk.first, chunk.count);
       std::byte* const inbox = scratch.data() + tick % slots * slot_bytes;
       const Freight freight(reduction, travelling, data, chunk, inbox + plan.inbox_bytes);
       sums[tick % slots] = ChunkSum(wires, freight, chunk, inbox, ring);
@@ -131,10 +133,12 @@ void all_reduce_in_chunks(Wires wires, const Reduction& reduction, std::byte* da
       if (chunk >= plan.chunks) continue;
       ChunkSum& sum = sums[chunk % slots];
       sum.finish(stages[s]);
-      if (s + 1 < stages.size())
+      if (s + 1 < stages.size()) {
         sum.post(stages[s + 1]);
-      else
-        sum.end();
+        continue;
+      }
+      sum.end();
+      if (alongside.take) alongside.take(sum.range().first, sum.range().count);
     }
   }
 }

@@ -9,6 +9,6 @@ namespace ddl {
 
 // `wires` are at least one, each of at least two ranks.
 void all_reduce_in_chunks(Wires wires, const Reduction& reduction, std::byte* data, std::size_t count,
-                          const WireOptions& options, Scratch& scratch);
+                          const WireOptions& options, Scratch& scratch, const Alongside& alongside);
 
 }  // namespace ddl

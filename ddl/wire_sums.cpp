@@ -161,16 +161,19 @@ void scale_alone(const Reduction& reduction, std::byte* data, std::size_t count)
 }  // namespace
 
 void all_reduce(Wires all_wires, const Reduction& reduction, std::byte* data, std::size_t count,
-                const WireOptions& options, Scratch& scratch) {
+                const WireOptions& options, Scratch& scratch, const Alongside& alongside) {
   check_call(all_wires, options);
   const std::vector<Wire*> wires = wires_in_use(all_wires);
-  if (wires.empty()) return scale_alone(reduction, data, count);
   const bool is_small = gathered_bytes(wires, count * size_of(reduction.type)) <= options.gathered_bytes;
-  if (count == 0 || options.algorithm == WireAlgorithm::gathered ||
-      (options.algorithm == WireAlgorithm::best && is_small)) {
-    return all_reduce_gathered(wires, reduction, data, count, scratch);
-  }
-  all_reduce_in_chunks(wires, reduction, data, count, options, scratch);
+  const bool at_once = wires.empty() || count == 0 || options.algorithm == WireAlgorithm::gathered ||
+                       (options.algorithm == WireAlgorithm::best && is_small);
+  if (!at_once) return all_reduce_in_chunks(wires, reduction, data, count, options, scratch, alongside);
+  if (alongside.fill) alongside.fill(0, count);
+  if (wires.empty())
+    scale_alone(reduction, data, count);
+  else
+    all_reduce_gathered(wires, reduction, data, count, scratch);
+  if (alongside.take) alongside.take(0, count);
 }
 
 OwnedRange owned_range(Wires wires, std::size_t count) {

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -48,9 +49,17 @@ using Wires = std::span<Wire* const>;
 // Memory between calls. After an Error it must outlive the wires: messages may still be under way.
 using Scratch = std::vector<std::byte>;
 
+// What goes on beside the wires, stretch by stretch: each element once, in order. `fill` writes a stretch
+// before any of it travels, `take` has its sums. While they work others' stretches are under way.
+struct Alongside {
+  using Stretch = std::function<void(std::size_t first, std::size_t count)>;
+  Stretch fill;
+  Stretch take;
+};
+
 // In place: the sum (average, maximum) over all levels of everybody's `data`. Without wires `data` is scaled.
 void all_reduce(Wires wires, const Reduction& reduction, std::byte* data, std::size_t count,
-                const WireOptions& options, Scratch& scratch);
+                const WireOptions& options, Scratch& scratch, const Alongside& alongside = {});
 
 // The part of `count` elements that this rank owns: piece by level. Pieces differ by one element at most;
 // they are equal when the ranks on all levels divide `count`. The owners in order of their parts: lowest

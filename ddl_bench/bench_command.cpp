@@ -190,7 +190,7 @@ int measure_all(const BenchOptions& options, World& world) {
   MeasurePlan plan{options.seconds, options.check, options.type, facts.local_ranks, {}, ddl::steady_seconds};
   if (facts.hosts > 1)
     plan.make_link = [place = link_place(*bench.main)](std::size_t bytes) {
-      return make_link_variant(place, bytes);
+      return make_link_variants(place, bytes);
     };
   if (table) print_now(render_table_head(facts));
   std::vector<SizeResult> sizes;

@@ -118,7 +118,8 @@ Limits take_limits(std::vector<Entry>& entries, std::size_t ways) {
   for (const Entry& entry : entries) {
     if (entry.way == ways) limits.sums = least_seconds(entry);
     if (entry.way == ways + 1) limits.used_once = least_seconds(entry);
-    if (entry.way == ways + 2) limits.link = least_seconds(entry);
+    if (entry.way == ways + 2)
+      limits.link = std::min(limits.link.value_or(least_seconds(entry)), least_seconds(entry));
   }
   return limits;
 }
@@ -141,7 +142,10 @@ SizeResult measure_size(World& world, const std::vector<Way>& ways, std::size_t 
       entries.push_back(
           {ways.size() + 1, std::make_unique<StreamsVariant>(bytes, plan.local_ranks, true), 0, 1, 0, {}});
   }
-  if (plan.make_link) entries.push_back({ways.size() + 2, plan.make_link(bytes), 0, 1, 0.0, {}});
+  if (plan.make_link) {
+    for (auto& variant : plan.make_link(bytes))
+      entries.push_back({ways.size() + 2, std::move(variant), 0, 1, 0.0, {}});
+  }
   Turns(world, plan).run(entries);
   const Limits limits = take_limits(entries, ways.size());
   for (std::size_t i = 0; i < ways.size(); ++i) {

@@ -18,8 +18,8 @@ struct MeasurePlan {
   ddl::DataType type = ddl::DataType::float32;
   int local_ranks = 1;
   // Several hosts: what must pass between them for so many bytes and nothing else, as a participant of the
-  // turns.
-  std::function<std::unique_ptr<Variant>(std::size_t bytes)> make_link;
+  // turns; the fastest variant counts.
+  std::function<std::vector<std::unique_ptr<Variant>>(std::size_t bytes)> make_link;
   std::function<double()> now;  // seconds of a steady clock
 };
 

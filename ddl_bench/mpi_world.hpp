@@ -31,7 +31,8 @@ struct LinkPlace {
 // Between neighbouring hosts, all their ranks together; collective over all ranks. An odd host out stays
 // idle.
 LinkRate measure_link(const LinkPlace& place);
-// What a sum of `bytes` must pass at least: 2(H-1)/H of them out of each host and as many in, at once.
-std::unique_ptr<Variant> make_link_variant(const LinkPlace& place, std::size_t bytes);
+// What a sum of `bytes` must pass at least: 2(H-1)/H of them out of each host. Ways to pass them, the fastest
+// is the limit.
+std::vector<std::unique_ptr<Variant>> make_link_variants(const LinkPlace& place, std::size_t bytes);
 
 }  // namespace ddlrun::ddl_bench

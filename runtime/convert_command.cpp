@@ -36,7 +36,8 @@ std::vector<Option> make_convert_table(ConvertOptions& options) {
   return {
       {"--part", "WHICH", "train or test, where FROM holds both (default train)",
        [&](const std::string& v) { options.test = parse_choice("--part", v, parts) == 1; }},
-      {"--resize", "N|HxW", "height and width of decoded images",
+      {"--resize", "N|HxW",
+       "height and width of decoded images: of pictures, not of MNIST's, CIFAR's or others' pixels",
        [&](const std::string& v) { request.resize = parse_sides("--resize", v); }},
       {"--channels", "N", "1 grey, 3 colours (default: as the first images are)",
        [&](const std::string& v) { request.channels = parse_count("--channels", v, 1, 3) == 1 ? 1 : 3; }},
@@ -123,6 +124,22 @@ std::size_t write_lmdb(const ImageSource& images, const std::string& folder) {
   return images.count();
 }
 
+// Only pictures are decoded: of pixels that lie there as they are an option would have no effect.
+void check_decoded(const DataRequest& request, const Shape& shape, const PartPlace& place) {
+  const Sides& wanted = request.resize;
+  std::string option;
+  if (wanted.height > 0 && (wanted.height != shape.height || wanted.width != shape.width))
+    option = fmt::format("--resize {}x{}", wanted.height, wanted.width);
+  else if (request.channels > 0 && request.channels != shape.channels)
+    option = fmt::format("--channels {}", request.channels);
+  if (option.empty()) return;
+  const std::string name = option.substr(0, option.find(' '));
+  throw Error(ErrorKind::request,
+              {fmt::format("{} is for pictures; these images ({}) are pixels of {}x{}x{} already", option,
+                           name_of(place.kind), shape.channels, shape.height, shape.width),
+               printable(place.path), "the same command without " + name});
+}
+
 // The test images' classes have the training images' numbers.
 std::vector<std::string> find_train_classes(const ConvertOptions& options, const PartPlace& place) {
   if (!options.test || place.kind != DataKind::folders) return {};
@@ -157,8 +174,9 @@ void convert(ConvertOptions options) {
   const PartPlace place = require_part(options.from, options.test);
   std::vector<std::string> names = find_train_classes(options, place);
   const SourcePtr images = open_part(place, options.request, names);
-  const std::size_t count = write_lmdb(*images, options.to);
   const Shape shape = images->shape();
+  check_decoded(options.request, shape, place);
+  const std::size_t count = write_lmdb(*images, options.to);
   fmt::print("{}: {} images of {}x{}x{} from {} ({})\n", printable(options.to), count, shape.channels,
              shape.height, shape.width, printable(options.from), name_of(place.kind));
   tell_other_part(options, place);

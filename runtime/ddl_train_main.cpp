@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/allreduce_command.hpp"
+#include "runtime/check_command.hpp"
 #include "runtime/convert_command.hpp"
 #include "runtime/input_command.hpp"
 #include "runtime/net_command.hpp"
@@ -15,6 +16,7 @@ struct Command {
 constexpr Command commands[] = {
     {"allreduce", ddlrun::runtime::run_allreduce_command},
     {"timeline", ddlrun::runtime::run_timeline_command},
+    {"check-options", ddlrun::runtime::run_check_command},
     {"convert-data", ddlrun::runtime::run_convert_command},
     {"read-data", ddlrun::runtime::run_input_command},
     {"print-net", ddlrun::runtime::run_net_command},

@@ -11,11 +11,11 @@
 #include "runtime/servers/mpi_parcels.hpp"
 #include "runtime/servers/server_trainer.hpp"
 #include "runtime/tell.hpp"
+#include "runtime/train_line.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -54,6 +54,7 @@ TrainSummary train_prepared(const Prepared& prepared, Communicator& ranks, const
                  prepared.device.make_engine, ends.observer, ends.saver, ends.start, ends.trace);
   }
   ParcelPatience patience;
+  if (const auto asked = asked_patience()) patience.most_seconds = patience.silent_seconds = *asked;
   patience.stall = stall;
   const auto parcels = make_mpi_parcels(prepared.net.parameter_count, patience);
   return train_with_servers(prepared.plan, *prepared.roles, prepared.net, prepared.data, ranks, *parcels,
@@ -111,33 +112,15 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
   return summary.stopped;
 }
 
-struct ReadCommand {
-  TrainOptions options;
-  CaffeCommand caffe;
-};
-
-ReadCommand read_command(const std::vector<std::string>& words) {
-  ReadCommand command;
-  command.caffe = read_caffe_command(words);
-  command.options = parse_train_options(command.caffe.line.words);
-  TrainOptions& options = command.options;
-  if (const auto root = find_list_root(command.caffe, options.data)) options.images.root = *root;
-  // Horovod's wish for the same file; DYNAMIC is its word for another interface.
-  const char* timeline = std::getenv("HOROVOD_TIMELINE");  // NOLINT(concurrency-mt-unsafe): no thread yet
-  if (options.timeline.empty() && timeline != nullptr && std::string_view(timeline) != "DYNAMIC")
-    options.timeline = timeline;
-  return command;
-}
-
 }  // namespace
 
 int run_train_command(const std::vector<std::string>& words) {
-  ReadCommand command;
+  TrainLine command;
   std::optional<Error> mistake;
   std::optional<StopSignals> signals;
   bool stopped = false;
   try {
-    command = read_command(words);
+    command = read_train_line(words);
     const TrainOptions& options = command.options;
     if (options.help || options.version) {
       if (launched_rank().value_or(0) == 0)

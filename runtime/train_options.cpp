@@ -194,6 +194,8 @@ std::string render_train_help() {
          "       ddl-train print-net [NAME]        how nets are written in YAML, or a net of ddl-train's as "
          "a\n"
          "                                         file to start from\n"
+         "       ddl-train check-options RANKS [OPTIONS]\n"
+         "                                         whether a training with them could start\n"
          "       ddl-train timeline FILE           the --timeline of a run that was killed\n"
          "       ddl-train allreduce               how fast sums over the ranks are, under mpirun\n\n"
          "Trains a small image classifier on one or many ranks: each rank computes its part of the\n"

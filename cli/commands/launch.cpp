@@ -186,6 +186,9 @@ void tell(System& system, const Decided& decided, const LaunchLine& line, const 
 
 int run_launch_command(System& system, const LaunchOptions& options) {
   const Decided decided = decide(system, options);
+  const bool files_count = decided.job.on_this_host(system.environment) && options.mpi_arguments.empty();
+  const int refused = check_trainer_options(system, decided.program, decided.job.ranks.size(), files_count);
+  if (refused != 0) return refused;
   if (options.dry_run) return show_launch(system, options, decided);
   check_not_root(system.environment, options.allow_run_as_root);
   const std::string folder = choose_run_folder(system, options.run_folder, true);

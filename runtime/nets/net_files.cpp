@@ -35,4 +35,6 @@ Net load_net(const std::string& name_or_file, Shape input, int classes) {
   return plan_net(parse_net_yaml(read_net_file(name_or_file), name_or_file), input, classes);
 }
 
+void check_net_file(const std::string& path) { static_cast<void>(parse_net_yaml(read_net_file(path), path)); }
+
 }  // namespace ddlrun::runtime

@@ -15,4 +15,7 @@ bool is_net_file(const std::string& name);
 // Error(request) if the file cannot be read.
 Net load_net(const std::string& name_or_file, Shape input, int classes);
 
+// A file in YAML alone, whatever its images will be. Throws as load_net().
+void check_net_file(const std::string& path);
+
 }  // namespace ddlrun::runtime

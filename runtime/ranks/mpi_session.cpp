@@ -66,6 +66,14 @@ int run_guarded(std::string_view program, Communicator& ranks,
 
 }  // namespace
 
+std::optional<double> asked_patience() {
+  ddl::Options options;
+  options.timeout_seconds = -1.0;
+  const char* text = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): before any thread
+  if (text != nullptr) options = ddl::parse_options(text, options);
+  return options.timeout_seconds > 0.0 ? std::optional(options.timeout_seconds) : std::nullopt;
+}
+
 int run_mpi_session(std::string_view program, const std::optional<Error>& mistake,
                     const std::function<void(Communicator&)>& work, const std::string& wire,
                     ddl::StallWatch stall) {

@@ -25,6 +25,9 @@ int run_mpi_session(std::string_view program, const std::optional<Error>& mistak
                     const std::function<void(Communicator&)>& work, const std::string& wire = "float32",
                     ddl::StallWatch stall = {});
 
+// Seconds that ranks shall wait for one another at most, if DDL_OPTIONS says so.
+std::optional<double> asked_patience();
+
 using ddl::launched_rank;  // known before MPI starts
 
 }  // namespace ddlrun::runtime

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "runtime/hash.hpp"
+#include "runtime/saving/stop_signal.hpp"
 
 #include <fmt/format.h>
 
@@ -46,6 +47,22 @@ std::optional<Resumption> read_start(const std::string& from, const Net& net, co
                     found->passed_over, find_differences(found->head.metadata, net, plan, identity)};
 }
 
+// Where a stopped run can go on although it could not save; `alone` false: what is there is another run's.
+Message tell_last_good(const CheckpointDisk& disk, const std::string& folder, bool alone) {
+  const std::string room = "df -h " + quote_shell(folder);
+  const Message none{"", "no checkpoint of this run is in " + printable(folder),
+                     room + "; then the same command begins anew"};
+  if (!alone) return none;
+  try {
+    const auto found = find_checkpoint(disk, folder);
+    if (!found) return none;
+    return {"", "the last good one: " + printable(found->path),
+            room + "; then the same command with --resume"};
+  } catch (const Error& error) {
+    return {"", error.message().what, room};
+  }
+}
+
 }  // namespace
 
 void hold_run_folder(const std::string& folder, CheckpointDisk& disk, Communicator& ranks) {
@@ -63,6 +80,7 @@ CheckpointSaver::CheckpointSaver(const CheckpointPlan& plan, const Net& net, con
       net_(net),
       run_(run),
       identity_(std::move(identity)),
+      disk_(disk),
       ranks_(ranks),
       observer_(observer),
       stop_wanted_(std::move(stop_wanted)),
@@ -111,13 +129,23 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
       if (writes) folder_.make_latest(written.name);
     });
   } catch (const AgreedError& error) {
-    if (reason == SaveReason::stop || error.kind() == ErrorKind::internal) throw;
+    if (error.kind() == ErrorKind::internal) throw;
+    if (reason == SaveReason::stop) refuse_unsaved_stop(state.position, error.message());
     if (reason == SaveReason::end) problem_ = error;
     record.problem = fmt::format("{}: {}", error.message().where, error.message().what);
   }
   record.bytes = written.bytes;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (writes) observer_.on_checkpoint(record);
+}
+
+// An error, for a job that is started again on status 75 would run into the same disk. Only rank 0 looks at
+// the disk (elsewhere alone_ is false), and it is the one that tells.
+void CheckpointSaver::refuse_unsaved_stop(const TrainPosition& position, const Message& why) const {
+  Message message = tell_last_good(disk_, plan_.folder, alone_);
+  message.what = fmt::format("stopped by {} after step {} of {}, and not saved: {}: {}", StopSignals::name(),
+                             position.step, run_.schedule.total_steps, why.where, why.what);
+  throw AgreedError(ErrorKind::request, std::move(message));
 }
 
 void CheckpointSaver::require_saved() const {

@@ -33,18 +33,21 @@ class CheckpointSaver : public TrainSaver {
   bool stop_wanted() const override { return stop_wanted_(); }
   bool due(const TrainPosition& position, bool epoch_done) const override;
   // One that cannot be written is told and passed over: the run goes on, and to its summary. AgreedError
-  // where it ends early, to go on from this one. Another run's checkpoints are set aside before the first.
+  // where it ends early, to go on from this one; it says which is the last good one. Another run's
+  // checkpoints are set aside before the first.
   void save(const TrainStateView& state, SaveReason reason) override;
   // Throws the AgreedError of a run's last one that could not be written.
   void require_saved() const;
 
  private:
   void require_equal_state(const TrainStateView& state);
+  [[noreturn]] void refuse_unsaved_stop(const TrainPosition& position, const Message& why) const;
 
   CheckpointPlan plan_;
   const Net& net_;
   TrainPlan run_;
   RunIdentity identity_;
+  const CheckpointDisk& disk_;
   Communicator& ranks_;
   TrainObserver& observer_;
   std::function<bool()> stop_wanted_;

@@ -2,6 +2,7 @@
 #include "runtime/seeing/watchers.hpp"
 
 #include "base/text.hpp"
+#include "base/whole_path.hpp"
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 #include "runtime/seeing/whole_file.hpp"
 
 #include "base/text.hpp"
+#include "base/whole_path.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,18 +17,6 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr int most_links = 40;  // as the kernel
-
-// A stream of ours that goes to the same file: it has its own place there, and would keep one that is
-// replaced.
-int find_own_stream(const struct stat& status) {
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    struct stat own {};
-    if (fstat(stream, &own) == 0 && own.st_dev == status.st_dev && own.st_ino == status.st_ino) return stream;
-  }
-  return -1;
-}
-
 bool sync_file(std::FILE* file) {
   while (fsync(fileno(file)) != 0) {
     if (errno == EINVAL) return true;  // a file system that cannot
@@ -37,16 +26,6 @@ bool sync_file(std::FILE* file) {
 }
 
 }  // namespace
-
-std::string follow_links(std::string path) {
-  for (int i = 0; i < most_links; ++i) {
-    std::error_code no_link;
-    const auto next = std::filesystem::read_symlink(path, no_link);
-    if (no_link) break;
-    path = (std::filesystem::path(path).parent_path() / next).string();
-  }
-  return path;
-}
 
 WholeFile::WholeFile(std::string path, FileUse use) : path_(std::move(path)), use_(std::move(use)) {
   if (!path_.empty()) open_target();

@@ -37,7 +37,4 @@ class WholeFile {
 // Throws what a WholeFile would throw at its start, and leaves nothing behind.
 void check_whole_file(const std::string& path, const FileUse& use);
 
-// What `path` leads to in the end, also if that is not there yet.
-std::string follow_links(std::string path);
-
 }  // namespace ddlrun::runtime

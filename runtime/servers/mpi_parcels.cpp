@@ -2,16 +2,20 @@
 #include "runtime/servers/mpi_parcels.hpp"
 
 #include "base/error.hpp"
+#include "ddl/mpi_notes.hpp"
 #include "ddl/process_mark.hpp"
+#include "runtime/ranks/ddl_communicator.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <exception>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <thread>
 
@@ -19,6 +23,12 @@ namespace ddlrun::runtime {
 namespace {
 
 constexpr int parcel_tag = 1;
+constexpr double spin_seconds = 0.002;
+constexpr auto between_checks = std::chrono::milliseconds(10);
+constexpr double roll_after_seconds = 0.05;  // then others may want to know for whom this rank waits
+constexpr double usual_steps = 10.0;         // a worker may be at work as long as so many of its steps took
+constexpr std::size_t most_asked = 4;        // ranks, 1.5 s each where they answer nothing
+using ParcelClock = std::chrono::steady_clock;
 using Bytes = std::vector<std::byte>;
 // Parcels are counted in floats: bytes would outgrow an int.
 static_assert(sizeof(ParcelNote) % sizeof(float) == 0);
@@ -36,6 +46,10 @@ ParcelNote unpack(const Bytes& bytes, std::span<float> body) {
   std::memcpy(&note, bytes.data(), sizeof note);
   if (!body.empty()) std::memcpy(body.data(), bytes.data() + sizeof note, body.size_bytes());
   return note;
+}
+
+double seconds_since(ParcelClock::time_point start) {
+  return std::chrono::duration<double>(ParcelClock::now() - start).count();
 }
 
 // The processes of all ranks; of those on this host it is known whether they run.
@@ -81,6 +95,15 @@ class MpiParcels : public Parcels {
     MPI_Comm_dup(MPI_COMM_WORLD, &group_);
     MPI_Comm_rank(group_, &rank_);
     processes_.meet(group_);
+    int size = 0;
+    MPI_Comm_size(group_, &size);
+    std::vector<int> others;
+    for (int rank = 0; rank < size; ++rank) {
+      if (rank != rank_) others.push_back(rank);
+    }
+    roll_.emplace(
+        ddl::make_mpi_notes(group_), [this](int rank) { return processes_.name_of(rank); },
+        std::move(others));
   }
   // Where an error ends the run nobody may come any more: what is on its way is left to it.
   ~MpiParcels() override {
@@ -118,11 +141,15 @@ class MpiParcels : public Parcels {
               MPI_ANY_SOURCE, parcel_tag, group_, &arriving);
     const MPI_Status status =
         wait_for(arriving, {"gradients for the parameter servers", {awaited.begin(), awaited.end()}, false});
-    return {status.MPI_SOURCE, unpack(inbox_, gradients)};
+    const int from = status.MPI_SOURCE;
+    if (const auto answered = answered_.find(from); answered != answered_.end())
+      longest_[from] = std::max(longest_[from], seconds_since(answered->second));
+    return {from, unpack(inbox_, gradients)};
   }
 
   void answer(int worker, const ParcelNote& note, std::span<const float> weights) override {
     send(worker, note, weights);
+    answered_[worker] = ParcelClock::now();
   }
 
  private:
@@ -145,29 +172,91 @@ class MpiParcels : public Parcels {
               &outgoing.request);
   }
 
-  MPI_Status wait_for(MPI_Request& request, const Wait& wait) const {
-    const auto start = std::chrono::steady_clock::now();
+  MPI_Status wait_for(MPI_Request& request, const Wait& wait) {
+    const auto start = ParcelClock::now();
     ddl::StallTimer stall(patience_.stall);
     MPI_Status status{};
     int done = 0;
+    double judge_at = deadline_of(wait);
+    auto next_check = start;
+    suspect_.reset();
     for (int turn = 1;; ++turn) {
       MPI_Test(&request, &done, &status);
-      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+      const double waited = seconds_since(start);
       if (done != 0) {
-        stall.over(waited.count());
+        stall.over(waited);
         return status;
       }
-      if (turn < 1000) continue;
+      if (turn < 1000 && waited < spin_seconds) continue;          // a turn is long where the cores are full
       std::this_thread::sleep_for(std::chrono::microseconds(20));  // the workers' cores are not ours
-      if (turn % 500 != 0) continue;
+      if (ParcelClock::now() < next_check) continue;
+      next_check = ParcelClock::now() + between_checks;
+      std::optional<Error> blame;
       if (const int lost = find_gone(wait); lost >= 0) {
-        MPI_Test(&request, &done, &status);  // its last parcel may have come before its end was seen
-        if (done != 0) return status;
-        refuse_gone(lost, wait);
+        blame = refuse_gone(lost, wait);
+      } else if (waited > judge_at) {
+        blame = judge(wait, waited);
+        judge_at = waited + deadline_of(wait);
       }
-      stall.waited(waited.count(), [&] { return describe(wait); });
-      if (waited.count() > patience_.most_seconds) refuse_silence(wait);
+      if (blame) {
+        MPI_Test(&request, &done, &status);  // a last parcel may have come before the end was seen
+        if (done != 0) return status;
+        give_up(*blame);
+      }
+      if (waited > roll_after_seconds) answer_roll(suspect_.value_or(wait.ranks.front()));
+      stall.waited(waited, [&] { return describe(wait); });
     }
+  }
+
+  // How long nobody is suspected. A server answers soon; a worker computes, as long as it did before.
+  double deadline_of(const Wait& wait) const {
+    if (wait.is_for_server) return std::min(patience_.silent_seconds, patience_.most_seconds);
+    double longest = 0.0;
+    for (const int rank : wait.ranks) {
+      const auto known = longest_.find(rank);
+      if (known == longest_.end()) return patience_.most_seconds;
+      longest = std::max(longest, known->second);
+    }
+    return std::min(std::max(patience_.silent_seconds, usual_steps * longest), patience_.most_seconds);
+  }
+
+  // Of this host's ranks the system tells whether they run; another's that answers nobody is lost.
+  std::optional<Error> judge(const Wait& wait, double waited) {
+    if (all_near(wait) && waited <= patience_.most_seconds) return std::nullopt;
+    const auto silence = find_silent(wait);
+    const bool lost = silence && !processes_.is_near(silence->rank);
+    // A server that answers waits for somebody itself, and says so first.
+    const double most = patience_.most_seconds * (wait.is_for_server && !silence ? 2.0 : 1.0);
+    if (!lost && waited <= most) return std::nullopt;
+    return lost ? refuse_silent(*silence, wait, waited) : refuse_silence(wait);
+  }
+
+  bool all_near(const Wait& wait) const {
+    return std::all_of(wait.ranks.begin(), wait.ranks.end(),
+                       [this](int rank) { return processes_.is_near(rank); });
+  }
+
+  void answer_roll(int awaited) {
+    try {
+      roll_->wait_for(awaited);
+    } catch (const ddl::Error& error) {
+      throw Error(convert_error(error));
+    }
+  }
+
+  // The first that answers nobody: one of those that are awaited, or one that they wait for.
+  std::optional<ddl::RollCall::Silence> find_silent(const Wait& wait) {
+    try {
+      for (std::size_t i = 0; i < std::min(most_asked, wait.ranks.size()); ++i) {
+        ddl::RollCall::Silence silence = roll_->find_silent(wait.ranks[i]);
+        if (silence.circle) continue;
+        suspect_ = wait.ranks[i];
+        return silence;
+      }
+    } catch (const ddl::Error& error) {
+      throw Error(convert_error(error));
+    }
+    return std::nullopt;
   }
 
   int find_gone(const Wait& wait) const {
@@ -177,32 +266,51 @@ class MpiParcels : public Parcels {
     return -1;
   }
 
-  // A server that sleeps waits itself, and tells for whom.
-  ddl::Stall describe(const Wait& wait) const {
+  // Of this host's ranks the system tells how they are, at once; a server that sleeps waits itself, and tells
+  // for whom. Between hosts who answers is waiting too: told is who does not.
+  ddl::Stall describe(const Wait& wait) {
     ddl::Stall stall;
     stall.call = wait.what;
-    for (const int rank : wait.ranks) {
-      const std::string state = processes_.state_of(rank);
-      if (wait.is_for_server && (state.ends_with(" sleeps") || state.ends_with(" runs"))) continue;
-      if (stall.missing.empty()) stall.seen = state;
-      stall.missing.push_back(processes_.name_of(rank));
+    if (all_near(wait)) {
+      for (const int rank : wait.ranks) {
+        const std::string state = processes_.state_of(rank);
+        if (wait.is_for_server && (state.ends_with(" sleeps") || state.ends_with(" runs"))) continue;
+        if (stall.missing.empty()) stall.seen = state;
+        stall.missing.push_back(processes_.name_of(rank));
+      }
+    } else if (const auto silence = find_silent(wait)) {
+      stall.missing.push_back(silence->name);
+      stall.seen = processes_.is_near(silence->rank) ? processes_.state_of(silence->rank) : silence->told;
     }
     return stall;
   }
 
-  [[noreturn]] void refuse_gone(int lost, const Wait& wait) const {
-    throw Error(ErrorKind::request,
-                {fmt::format("{} has ended, and {} waits for the {}", processes_.name_of(lost),
-                             processes_.own_name(), wait.what),
-                 "parameter servers", "the messages of that rank above; dmesg, if the kernel killed it"});
+  // The others hear it from here, so that they do not blame this rank.
+  [[noreturn]] void give_up(const Error& error) {
+    const Message& message = error.message();
+    roll_->give_up(ddl::Error(ddl::Fault::lost, message.what, message.where, message.hint));
+    throw Error(error);
   }
-  [[noreturn]] void refuse_silence(const Wait& wait) const {
+  static Error refuse_servers(std::string what, std::string hint) {
+    return {ErrorKind::request, {std::move(what), "parameter servers", std::move(hint)}};
+  }
+  Error refuse_gone(int lost, const Wait& wait) const {
+    return refuse_servers(fmt::format("{} has ended, and {} waits for the {}", processes_.name_of(lost),
+                                      processes_.own_name(), wait.what),
+                          "the messages of that rank above; dmesg, if the kernel killed it");
+  }
+  Error refuse_silent(const ddl::RollCall::Silence& silence, const Wait& wait, double waited) const {
+    return refuse_servers(
+        fmt::format("{} is lost: {} has waited {:.0f} s for the {}: {}", silence.name, processes_.own_name(),
+                    waited, wait.what, silence.told),
+        "see whether that host and its network are up; DDL_OPTIONS=\"-timeout 600\" waits longer");
+  }
+  Error refuse_silence(const Wait& wait) const {
     std::string names;
     for (const int rank : wait.ranks) names += (names.empty() ? "" : ", ") + processes_.name_of(rank);
-    throw Error(ErrorKind::request,
-                {fmt::format("{} has waited {:.0f} s for the {} from {}", processes_.own_name(),
-                             patience_.most_seconds, wait.what, names),
-                 "parameter servers", "the messages of those ranks above; ddlrun diagnose LOG"});
+    return refuse_servers(fmt::format("{} has waited {:.0f} s for the {} from {}", processes_.own_name(),
+                                      patience_.most_seconds, wait.what, names),
+                          "the messages of those ranks above; ddlrun diagnose LOG");
   }
 
   ParcelPatience patience_;
@@ -213,6 +321,10 @@ class MpiParcels : public Parcels {
   Bytes inbox_;
   std::vector<Bytes> arrivals_;
   std::map<int, Outgoing> outgoing_;
+  std::map<int, ParcelClock::time_point> answered_;  // when a worker began its step
+  std::map<int, double> longest_;                    // of a worker's steps, in seconds
+  std::optional<ddl::RollCall> roll_;
+  std::optional<int> suspect_;  // of those that this rank waits for: the way to one that answers nobody
 };
 
 }  // namespace

@@ -10,9 +10,12 @@
 namespace ddlrun::runtime {
 
 // How long a rank waits: who is away is told by `stall`, and named in the Error at the end. A process of this
-// host that is gone is found out at once.
+// host that is gone is found out at once; a rank of another host that answers no note is given up after
+// `silent_seconds`, a worker that computes, and so cannot answer, after ten of its longest steps if that is
+// longer.
 struct ParcelPatience {
   double most_seconds = 300.0;
+  double silent_seconds = 25.0;  // and some for asking: 30 in all
   ddl::StallWatch stall;
 };
 

@@ -150,6 +150,37 @@ if [[ $(id -u) -eq 0 ]]; then
 fi
 check "nothing was started by any of them" test ! -e ran
 
+# --- the trainer's options are judged once, by one process, before mpirun and also at --dry-run
+if [[ -x $DDLRUN_BUILD_DIR/runtime/ddl-train ]]; then
+  while read -r expected text words; do
+    for dry in "" --dry-run; do
+      # shellcheck disable=SC2086 # these are words
+      launch refused $ranks $dry --run-folder unmade -- $words
+      same "$words $dry: status" "$expected" "$status"
+      same "$words $dry: one message" 1 "$(grep -c '^ddl-train: error: ' refused.err)"
+      has "$words $dry" refused.err "${text//_/ }"
+      has_not "$words $dry" refused.err "mpirun -n"
+      same "$words $dry: stdout" "" "$(cat refused.out)"
+      check "$words $dry: no run folder" test ! -e unmade
+    done
+  done << 'ROWS'
+2 did_you_mean_--epochs? --epochz 3
+2 did_you_mean_lenet5? --net lenet
+3 does_not_exist --data /nonexistent/images
+3 cannot_be_read --net /nonexistent/net.yaml
+2 leave_no_worker --servers 64
+ROWS
+  launch refusedq 1 -q -- --epochz 3
+  has "the trainer's refusal with -q" refusedq.err "did you mean --epochs?"
+  # Only where a rank would find the same: not with words of mpirun's own, such as another folder.
+  launch elsewhere 1 --dry-run --mpi-arg --wdir --mpi-arg /nonexistent -- --data images
+  same "files of another folder: status" 0 "$status"
+  launch own 1 --dry-run -- true --epochz 3
+  same "another program's words: status" 0 "$status"
+else
+  echo 'left out: no trainer was built'
+fi
+
 # --- signals: to ddlrun, and nothing is left. The number of seconds names our own processes.
 # (The brackets keep grep from finding itself.)
 left() { grep -lzxe "[${1:0:1}]${1:1}" /proc/[0-9]*/cmdline 2> /dev/null | wc -l; }

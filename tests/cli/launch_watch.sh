@@ -121,6 +121,36 @@ for victim in rank keeper guard mpirun ddlrun; do
   check "$victim killed: all is gone" wait_for "$name" 0
 done
 
+# --- nor is anything left of what MPI made: mpirun alone knows its files, so it must live long enough to remove them
+shared_files() {
+  local process
+  for process in $(grep -lzxe "$1" /proc/[0-9]*/cmdline 2> /dev/null); do
+    grep -o '/dev/shm/[^ ]*\|[^ ]*/ompi\.[^ ]*' "${process%cmdline}maps" 2> /dev/null
+  done | sort -u
+}
+for victim in ddlrun guard; do
+  [[ -x $DDLRUN_BUILD_DIR/runtime/ddl-train && $ranks -gt 1 ]] || { echo "left out: no trainer, or one core"; break; }
+  seed=$((100000 + RANDOM))
+  "$DDLRUN" launch 2 -- --data "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" --epochs 1000000 --quiet --seed $seed \
+    --metrics shared.jsonl > shared.out 2> shared.err < /dev/null &
+  job=$!
+  for _ in $(seq 1 200); do [[ -s shared.jsonl ]] && break; sleep 0.1; done
+  mapfile -t files < <(shared_files $seed)
+  check "$victim of an MPI program: it shares memory" test ${#files[@]} -gt 0
+  case $victim in
+    ddlrun) kill -KILL $job ;;
+    guard) kill -KILL "$(pgrep -P $job -x ddlrun-guard)" ;;
+  esac
+  wait $job 2> /dev/null
+  for _ in $(seq 1 50); do
+    kept=$(for file in "${files[@]}"; do [[ ! -e $file ]] || echo "$file"; done)
+    [[ -z $kept ]] && break
+    sleep 0.1
+  done
+  same "$victim of an MPI program killed: files that stay" "" "$kept"
+  rm -f shared.jsonl
+done
+
 # --- a rank that stalls is named, with host, process and state; so is its going on
 # shellcheck disable=SC2016
 "$DDLRUN" launch $ranks --stall-after 2 -- bash -c 'echo $$ > stall.$OMPI_COMM_WORLD_RANK; while [ ! -e stop ]; do :; done' > stall.out 2> stall.err < /dev/null &

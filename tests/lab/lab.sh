@@ -130,11 +130,15 @@ start_one() {
   wait_host "$index"
 }
 
+# The bucket holds 1 ms: more would carry for nothing what is sent after a pause; at 1gbit, less than two of the
+# kernel's 64 kB packets would lose what the wire carries whenever a timer is late.
 limit_rate() {
-  local pid
+  local pid burst=64kb
   pid=$(pid_of "$1") || exit 1
+  [[ $3 =~ ^([0-9]+)mbit$ ]] && burst=$((BASH_REMATCH[1] * 125))
+  [[ $3 =~ ^([0-9]+)gbit$ ]] && burst=$((BASH_REMATCH[1] * 125000))
   nsenter --target "$pid" --net tc qdisc del dev "$2" root 2> /dev/null
-  [ "$3" = off ] || nsenter --target "$pid" --net tc qdisc add dev "$2" root tbf rate "$3" burst 64kb latency 50ms
+  [ "$3" = off ] || nsenter --target "$pid" --net tc qdisc add dev "$2" root tbf rate "$3" burst "$burst" latency 50ms
 }
 
 status_of_all() {

@@ -88,6 +88,13 @@ grep -q 'cut/train/jpeg/420.jpg' "$work/err" || fail 'the damaged file is not na
 expect_refusal 3 'no images to test with' "$train" --data "$work/p.lmdb"
 expect_refusal 3 'the folder cannot be made: File exists' "$train" convert-data "$subset" "$work/p.lmdb"
 expect_refusal 2 'two places are needed' "$train" convert-data
+# Options that could have no effect: pixels are not decoded.
+expect_refusal 3 "--resize 32x32 is for pictures; these images (MNIST's IDX files) are pixels of 1x28x28 already" \
+  "$train" convert-data "$subset" "$work/none_lmdb" --resize 32
+expect_refusal 3 '--channels 3 is for pictures' "$train" convert-data "$subset" "$work/none_lmdb" --channels 3
+expect_refusal 3 '--resize 4x4 is for pictures' "$train" convert-data synthetic:1x8x8x2:10 "$work/none_lmdb" --resize 4
+[ ! -e "$work/none_lmdb" ] || fail 'made before it was refused'
+expect 0 '200 images of 1x28x28' "$train" convert-data "$subset" "$work/same_lmdb" --part test --resize 28 --channels 1
 expect_refusal 2 '' "$train" --data "$subset" --crop 0
 expect_refusal 3 'a crop of 32x32 does not fit into images of 28x28' "$train" --data "$subset" --crop 32
 finish

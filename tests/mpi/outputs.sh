@@ -90,4 +90,29 @@ for case in "64k 0" "64k 1" "200k 1"; do
   fi
   [ "$status" -eq 3 ] && grep -q 'cannot be .* free on that disk\|No space left' "$work/err" || fail "status $status on a disk of $size: $(cat "$work/err")"
 done
+
+# TERM, and no room for the checkpoint it asks for: no success, and the last good one is named.
+cat > "$work/filled" << 'END'
+mount -t tmpfs -o size=16m none "$1" || exit 125
+folder=$1
+shift
+"$@" --checkpoint "$folder/kept" &
+job=$!
+for _ in $(seq 300); do [ ! -e "$folder/kept/latest" ] || break; sleep 0.1; done
+kill -STOP "$job"
+cat /dev/zero > "$folder/filler" 2> /dev/null
+kill -TERM "$job"
+kill -CONT "$job"
+wait "$job"
+END
+run timeout 60 "${alone[@]}" sh "$work/filled" "$work/mount" "${run[@]}" --epochs 100000 --checkpoint-every 500
+if grep -q 'unshare\|mount:' "$work/err"; then
+  echo 'left out: no small disk can be mounted here'
+else
+  [ "$status" -eq 3 ] || fail "status $status, stopped without room: $(cat "$work/err")"
+  grep -q '^ddl-train: error: stopped by TERM after step [0-9]* of [0-9]*, and not saved: .*No space left' "$work/err" ||
+    fail "not told what became of it: $(cat "$work/err")"
+  grep -q "^  at:  the last good one: $work/mount/kept/ckpt-[0-9]*00\.safetensors$" "$work/err" || fail "no last good one: $(cat "$work/err")"
+  [ ! -s "$work/out" ] || fail 'a run that was stopped has a summary'
+fi
 finish

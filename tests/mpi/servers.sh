@@ -111,6 +111,55 @@ esac
 [ "$took" -le 30 ] || fail "a killed server is noticed after $took s"
 grep -q '^ddl-train: error: .*rank 2 (' "$work/err" || fail "no worker names the killed server: $(head -5 "$work/err")"
 
+# Between hosts, that are UTS namespaces of this machine: who is stopped answers nobody, and all name that rank, not the
+# one that waits for it as they do.
+if unshare --uts hostname ddlrun-test 2> /dev/null && [[ ${launcher[*]} == *--oversubscribe* ]]; then
+  cat > "$work/far" << 'RANK'
+#!/bin/sh
+echo $$ > "$1/pid.$OMPI_COMM_WORLD_RANK"
+exec 2> "$1/said.$OMPI_COMM_WORLD_RANK"
+shift
+exec "$@"
+RANK
+  chmod +x "$work/far"
+  while read -r victim others what; do
+    said=$work/far.$victim
+    mkdir "$said"
+    "${launcher[@]}" --host h1:1,h2:1,h3:1 -n 3 --mca if_base_do_not_resolve 1 --mca plm_rsh_agent "$here/../support/uts_ssh.sh" \
+      -x OMPI_ALLOW_RUN_AS_ROOT -x OMPI_ALLOW_RUN_AS_ROOT_CONFIRM -x OMP_NUM_THREADS -x DDL_OPTIONS="-timeout 5" \
+      "$work/far" "$said" "$train" "${calm[@]:0:4}" --epochs 100000 --quiet --servers 1 --stall-seconds 2 \
+      --checkpoint "$said/saved" --checkpoint-every 15 > "$work/out" 2> "$work/err" < /dev/null &
+    job=$!
+    for _ in $(seq 300); do
+      [ ! -e "$said/saved/latest" ] || break
+      sleep 0.1
+    done
+    kill -STOP "$(cat "$said/pid.$victim")"
+    begin=$(date +%s)
+    for _ in $(seq 250); do
+      kill -0 "$job" 2> /dev/null || break
+      [ "$(grep -ls '^ddl-train: error' "$said"/said.* | wc -l)" -lt 2 ] || break
+      sleep 0.1
+    done
+    took=$(($(date +%s) - begin))
+    { kill -KILL "$job"; wait "$job"; } 2> /dev/null  # its daemons end with it
+    for pid in "$said"/pid.*; do kill -KILL "$(cat "$pid")" 2> /dev/null; done
+    [ "$took" -le 20 ] || fail "a $what of another host: named after $took s"
+    for rank in ${others//,/ }; do
+      grep -q "^ddl-train: warning: rank $victim (h$((victim + 1))) has not come to step" "$said/said.$rank" ||
+        fail "a $what of another host: rank $rank's warning does not name it: $(head -3 "$said/said.$rank")"
+      ! grep '^ddl-train: warning: rank ' "$said/said.$rank" | grep -qv "rank $victim (h" || fail "a $what of another host: rank $rank names another"
+    done
+    grep -qh "^ddl-train: error: .*rank $victim (h$((victim + 1))) .*, which answers nobody\$" "$said"/said.* ||
+      fail "a $what of another host: nobody says that it is lost: $(cat "$said"/said.*)"
+  done << 'ROWS'
+1 0,2 worker
+2 0,1 server
+ROWS
+else
+  echo 'several hosts need root and Open MPI here: left out'
+fi
+
 # refuse TEXT COUNT OPTION...
 refuse() {
   expect_refusal 2 "$1" ranks "$2" "$train" --data "$subset" "${@:3}"

@@ -227,6 +227,38 @@ TEST_CASE("the same bits on all ranks and in every repetition") {
   }
 }
 
+TEST_CASE("what goes on beside the wires sees each element once, in order, and its sum") {
+  const Grid3 grid{2, 2};
+  for (const WireAlgorithm algorithm :
+       {WireAlgorithm::direct, WireAlgorithm::ring, WireAlgorithm::gathered}) {
+    for (const std::size_t count : {0u, 1u, 500u, 40'000u}) {
+      CAPTURE(static_cast<int>(algorithm));
+      CAPTURE(count);
+      const std::string problem = run_on_wires(grid, [&](RankOnWires& me) -> std::string {
+        std::vector<float> data(count, -1.0F);
+        std::size_t filled = 0, taken = 0, stretches = 0, wrong = 0;
+        ddl::Alongside beside;
+        beside.fill = [&](std::size_t first, std::size_t n) {
+          wrong += first == filled ? 0 : 1;
+          for (filled = first + n; n > 0; --n) data[filled - n] = static_cast<float>(me.rank + 1);
+        };
+        beside.take = [&](std::size_t first, std::size_t n) {
+          wrong += first == taken && first + n <= filled ? 0 : 1;
+          for (taken = first + n; n > 0; --n) wrong += data[taken - n] == 10.0F ? 0 : 1;  // 1 + 2 + 3 + 4
+          ++stretches;
+        };
+        ddl::Scratch scratch;
+        ddl::all_reduce(me.wires(), {.type = DataType::float32}, reinterpret_cast<std::byte*>(data.data()),
+                        count, wire_options(algorithm, 1024), scratch, beside);
+        const bool cut = algorithm != WireAlgorithm::gathered && count > 10'000;
+        if (cut && stretches < 10) return "all at once";
+        return wrong == 0 && filled == count && taken == count ? "" : "wrong stretches";
+      });
+      CHECK(problem == "");
+    }
+  }
+}
+
 TEST_CASE("reduce_scatter leaves each rank its piece, all_gather spreads it") {
   for (const Grid3& grid : {Grid3{1}, Grid3{2}, Grid3{4}, Grid3{9}, Grid3{2, 3}, Grid3{2, 2, 3}}) {
     for (const std::size_t count : {0u, 1u, 5u, 144u, 4099u}) {

@@ -267,6 +267,40 @@ TEST_CASE(
   expect_error(ErrorKind::request, "No space left on device", [&] { run_saving(full, options); });
 }
 
+TEST_CASE(
+    "checkpoint: told to stop on a full disk, a run names the last good one, wherever the disk refuses") {
+  RunOptions options;
+  options.saving.every_steps = 3;
+  options.stop_at = 7;
+  FakeDisk room;
+  run_saving(room, options);
+  std::size_t earlier = 0;
+  for (std::size_t back = 0; back < 10; ++back) {  // from the last change of the last checkpoint
+    CAPTURE(back);
+    FakeDisk full;
+    full.plan_fault(room.calls() - back, Fault::refuse);
+    const Message message = expect_error(
+        ErrorKind::request, "after step 7 of 12, and not saved: ", [&] { run_saving(full, options); });
+    CHECK(message.what.find("No space left on device") != std::string::npos);
+    CHECK(message.what.starts_with("stopped by "));
+    const std::string words = "the last good one: ";
+    REQUIRE(message.where.starts_with(words));
+    const std::string file = message.where.substr(words.size());
+    CHECK_NOTHROW(verify_checkpoint(full, file));
+    CHECK(message.hint.find("--resume") != std::string::npos);
+    if (file == "dir/ckpt-000006.safetensors") ++earlier;
+  }
+  CHECK(earlier >= 8);  // once `latest` is renamed the new one is good, synced or not
+
+  FakeDisk none;
+  options.saving.every_steps = 0;
+  options.stop_at = 2;
+  none.plan_fault(4, Fault::refuse);  // after the folder was tried
+  const Message message =
+      expect_error(ErrorKind::request, "and not saved", [&] { run_saving(none, options); });
+  CHECK(message.where == "no checkpoint of this run is in dir");
+}
+
 TEST_CASE("checkpoint: weights that are not finite are not saved") {
   FakeDisk disk;
   RunOptions options;

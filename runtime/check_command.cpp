@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/check_command.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "runtime/data/data_place.hpp"
+#include "runtime/data/sharding.hpp"
+#include "runtime/data/synthetic.hpp"
+#include "runtime/learn_options.hpp"
+#include "runtime/nets/net_files.hpp"
+#include "runtime/seeing/watchers.hpp"
+#include "runtime/servers/roles.hpp"
+#include "runtime/train_line.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+
+namespace ddlrun::runtime {
+namespace {
+
+constexpr std::uint64_t most_ranks = std::uint64_t{1} << 20U;
+
+void check_for_ranks(const TrainOptions& options, std::size_t ranks) {
+  TrainPlan plan;
+  plan.rule = make_rule(options);
+  plan.accumulate = options.accumulate;
+  const ServerRoles roles{options.servers, options.asynchronous, options.staleness.value_or(SIZE_MAX)};
+  if (options.servers != 0) check_servers(plan, roles, ranks);
+  const std::size_t workers = ranks - options.servers;
+  plan.global_batch = plan_batch(options, workers).global_batch;
+  local_batch(plan.global_batch, workers, SIZE_MAX);
+  check_accumulation(plan, workers);
+}
+
+// Not a place that is another one on each host or rank.
+void check_images(const TrainOptions& options) {
+  if (options.images.split != SplitBy::none) return;
+  if (is_synthetic(options.data)) synthetic_classes(options.data);
+  DataRequest request = options.images;
+  request.train = options.data;
+  if (!options.data.empty()) find_parts(request);
+  std::error_code ignored;
+  if (options.images.mean_file.empty() || std::filesystem::exists(options.images.mean_file, ignored)) return;
+  throw Error(ErrorKind::request, {"the mean image does not exist", printable(options.images.mean_file),
+                                   "ls -l " + quote_shell(options.images.mean_file)});
+}
+
+}  // namespace
+
+void check_train_words(const std::vector<std::string>& words, std::size_t ranks) {
+  if (!words.empty() && words.front() == "--print-net") return;  // another command
+  const TrainLine line = read_train_line(words);
+  const TrainOptions& options = line.options;
+  if (options.help || options.version) return;
+  const WatchPlan outputs{options.metrics,
+                          options.tensorboard,
+                          options.timeline,
+                          options.results,
+                          options.checkpoint,
+                          options.quiet,
+                          false};
+  check_outputs(outputs, false);
+  check_for_ranks(options, ranks);
+  if (!line.caffe.run.net && is_net_file(options.net)) check_net_file(options.net);
+  check_images(options);
+}
+
+int run_check_command(const std::vector<std::string>& words) {
+  try {
+    const auto ranks = words.empty() ? std::nullopt : parse_unsigned(words.front(), most_ranks);
+    if (!ranks || *ranks == 0) {
+      throw Error(ErrorKind::usage, {"the first word is the number of ranks, from 1", "command line",
+                                     "ddl-train check-options 4 --epochs 3"});
+    }
+    check_train_words({words.begin() + 1, words.end()}, *ranks);
+    return 0;
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}", render_error("ddl-train", error.message()));
+    return exit_code(error.kind());
+  }
+}
+
+}  // namespace ddlrun::runtime
