@@ -138,7 +138,8 @@ Command plan_rank_command(const RankProgram& program) {
   const bool colons = has_colon(program.program);
   if (program.report_token.empty() && !colons && !program.keep) return program.program;
   Command command;
-  if (program.may_lack_ddlrun && program.report_token.empty() && !colons) {
+  const bool needs_ddlrun = colons || !program.report_token.empty() || !program.output_token.empty();
+  if (program.may_lack_ddlrun && !needs_ddlrun) {
     command = {"/bin/sh", "-c", std::string(without_ddlrun)};
   }
   command.insert(command.end(), {program.ddlrun, "exec"});
@@ -150,6 +151,8 @@ Command plan_rank_command(const RankProgram& program) {
       command.insert(command.end(), {"--stall-after", fmt::format("{}", program.stall_after)});
     }
   }
+  if (program.keep && !program.output_token.empty())
+    command.insert(command.end(), {"--output", program.output_token});
   const std::string stand_in = colon_stand_in(program.program);
   if (colons) command.insert(command.end(), {"--colon", stand_in});
   command.push_back("--");

@@ -9,9 +9,11 @@
 #include "cli/launch_network.hpp"
 #include "cli/launch_options.hpp"
 #include "cli/launch_program.hpp"
+#include "cli/launch_record.hpp"
 #include "cli/launch_run.hpp"
 #include "cli/launch_threads.hpp"
 #include "cli/launch_watch_plan.hpp"
+#include "cli/typed_words.hpp"
 #include "launch/dry_run.hpp"
 
 #include <CLI/CLI.hpp>
@@ -88,6 +90,7 @@ struct Decided {
   ChosenProgram program;
   bool verify = false;
   WatchPlan watch;
+  OutputPlan output;
   std::string token;  // "" if the ranks tell nothing
   Exports exports;
   LaunchNetwork network;
@@ -102,6 +105,7 @@ Decided decide(System& system, const LaunchOptions& options) {
   decided.program = choose_program(system, options.program, job.on_this_host(system.environment));
   decided.verify = wants_verify(options, decided.program.is_trainer);
   decided.watch = plan_watch(options);
+  decided.output = plan_output(options, decided.watch);
   if (decided.verify || decided.watch.tells) decided.token = make_token(system);
   const affinity::ThreadRequest threads =
       plan_rank_threads(system, options, decided.job, decided.program.command);
@@ -136,6 +140,7 @@ LaunchLine make_line(const System& system, const LaunchOptions& options, const D
                      decided.watch.keep,
                      decided.watch.tells && tells ? decided.token : "",
                      decided.watch.stall_after,
+                     decided.output.marked && tells ? decided.token : "",
                      others};
   return launch::plan_launch_line(request, system.environment.variables);
 }
@@ -165,6 +170,7 @@ launch::RunRecord make_record(System& system, const LaunchOptions& options, cons
   if (decided.job.plan) record.dims = topology::render_dims(decided.job.plan->dims);
   record.program = decided.program.command;
   record.exported = decided.exports.names;
+  add_launch_facts(system, options, decided.job, decided.exports, decided.network, record);
   record.start = system.clock.now();
   return record;
 }
@@ -193,7 +199,7 @@ int run_launch_command(System& system, const LaunchOptions& options) {
   return run_launch(
       system, {decided.job, line, decided.exports, make_record(system, options, decided, folder), folder,
                decided.token, decided.verify, decided.watch.tells, decided.watch.end_on_stall,
-               !options.no_diagnose, options.strict, differs_hint(options)});
+               !options.no_diagnose, options.strict, decided.output, differs_hint(options)});
 }
 
 void add_launch_options(CLI::App& app, LaunchOptions& options) {
@@ -219,6 +225,9 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("--interface", options.interface,
                  "network between the hosts: CIDR, interface name or none; default: the one all share");
   app.add_flag("--tag-output", options.tag_output, "put the rank before each line of output");
+  app.add_option("--output", options.output,
+                 "screen (default), prefix: the rank before each line, files: RUN/out/rank-0007.out and .err");
+  app.add_flag("--tee", options.tee, "keep each rank's output in files, and show it too");
   app.add_flag("--dry-run", options.dry_run, "print what would be done, as a script; run and write nothing");
   app.add_flag("--verify", options.verify,
                "compare each rank's real cores with the plan (default for the trainer)");
@@ -245,7 +254,11 @@ Subcommand launch_command() {
     auto options = std::make_shared<LaunchOptions>();
     options->program = rest;
     add_launch_options(app, *options);
-    return [options](System& system) { return run_launch_command(system, *options); };
+    return [options, &app](System& system) {
+      options->is_typed = true;
+      options->words = typed_words(app);
+      return run_launch_command(system, *options);
+    };
   };
   return command;
 }
