@@ -57,7 +57,7 @@ using LineSink = std::function<void(std::string_view line)>;
 
 // What is done while a guarded child runs.
 struct Attention {
-  LineSink err_lines;  // as above; may be empty
+  LineSink err_lines;                      // as above; may be empty
   std::function<void()> after_lines = {};  // when all lines that were there have been given; may be empty
   // About twice a second, with the names of the processes that the child itself has started; returns a signal
   // for the child, or 0. May be empty.

@@ -109,7 +109,8 @@ std::vector<ProcessResult> PosixProcesses::run_many(std::span<const Command> com
 namespace {
 
 constexpr int tick_ms = 500;
-constexpr std::size_t portion = 256 << 10;  // of a child that never stops talking: signals and ticks have their turn
+constexpr std::size_t portion =
+    256 << 10;  // of a child that never stops talking: signals and ticks have their turn
 
 std::vector<std::string> names_below(pid_t parent) {
   std::vector<std::string> names;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t one_write = 4096;  // PIPE_BUF: never torn, never mixed with another's
 constexpr std::size_t one_read = 32 << 10;
 constexpr int most_reads = 64;  // at the end: what was left behind in a pipe, not what others still write
-constexpr int turns = 16;  // of reading and writing before others have theirs
+constexpr int turns = 16;       // of reading and writing before others have theirs
 
 // Both ends of a terminal that changes no byte, or none.
 Pipe open_terminal() {

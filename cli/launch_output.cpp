@@ -43,7 +43,8 @@ OutputPlan plan_output(const LaunchOptions& options, const WatchPlan& watch) {
   if (!plan.marked) return plan;
   const std::string asked = options.output == "screen" ? "--tee" : "--output " + options.output;
   if (options.tag_output)
-    refuse_output(asked + " knows each line's rank already: --tag-output cannot go with it", asked + " alone");
+    refuse_output(asked + " knows each line's rank already: --tag-output cannot go with it",
+                  asked + " alone");
   if (options.no_watch)
     refuse_output(asked + " needs the keepers that --no-watch leaves out", asked + " alone");
   if (!watch.tells)
@@ -145,12 +146,16 @@ void LaunchOutput::finish() {
   } catch (const Error& error) {
     give_up_files(error.message().what);
   }
+  if (const std::size_t open = count_.without_end(); open > 0)
+    system_.err(fmt::format(
+        "ddlrun: of {} stream{} of the ranks the end did not come: its last lines may be missing\n", open,
+        open == 1 ? "" : "s"));
   const std::uint64_t bytes = count_.missing() * launch::output_piece_bytes;
   if (bytes > 0)
-    system_.err(render_message(
-        "ddlrun", "warning",
-        {fmt::format("up to {} of the ranks' output never arrived", render_bytes(bytes)), folder_,
-         "the launcher dropped it; let the program write its own file"}));
+    system_.err(
+        render_message("ddlrun", "warning",
+                       {fmt::format("up to {} of the ranks' output never arrived", render_bytes(bytes)),
+                        folder_, "the launcher dropped it; let the program write its own file"}));
 }
 
 std::vector<std::string> read_last_lines(System& system, const std::string& path) {

@@ -43,8 +43,7 @@ void add_launch_facts(System& system, const LaunchOptions& options, const Launch
                       const launch::Exports& exports, const LaunchNetwork& network,
                       launch::RunRecord& record) {
   record.process = read_run_process(system, "self");
-  if (options.is_typed)
-    record.typed = launch::TypedLaunch{options.words, options.program};
+  if (options.is_typed) record.typed = launch::TypedLaunch{options.words, options.program};
   record.replay_of = options.replay_of;
   record.output = options.output + (options.tee ? " tee" : "");
   record.hosts = job.hosts;

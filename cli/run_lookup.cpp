@@ -52,13 +52,14 @@ std::string find_run_folder(System& system, const std::string& word) {
   if (found.empty()) refuse_run(word, "no run has an id that begins so");
   if (found.size() == 1) return found.front();
   const std::string more = found.size() > 2 ? fmt::format(" and {} more", found.size() - 2) : "";
-  refuse_run(word, fmt::format("{} runs have an id that begins so: {}, {}{}", found.size(), run_name(found[0]),
-                               run_name(found[1]), more));
+  refuse_run(word, fmt::format("{} runs have an id that begins so: {}, {}{}", found.size(),
+                               run_name(found[0]), run_name(found[1]), more));
 }
 
 run_report::RunDocument read_run(System& system, const std::string& folder, bool with_ranks) {
   const std::string path = folder + "/run.json";
-  return run_report::parse_run_json(system.files.read(path, run_report::max_run_json_bytes), path, with_ranks);
+  return run_report::parse_run_json(system.files.read(path, run_report::max_run_json_bytes), path,
+                                    with_ranks);
 }
 
 RunState find_run_state(System& system, const run_report::RunDocument& run) {
@@ -68,7 +69,7 @@ RunState find_run_state(System& system, const run_report::RunDocument& run) {
   const launch::RunProcess own = read_run_process(system, "self");
   const bool same_boot = own.boot == run.boot;
   return same_boot && now.pid != 0 && now.started_ticks == run.started_ticks ? RunState::running
-                                                                            : RunState::unseen;
+                                                                             : RunState::unseen;
 }
 
 }  // namespace ddlrun::cli

@@ -58,8 +58,8 @@ std::vector<topology::DrawnRank> drawn_ranks(const RunDocument& run, const std::
     one.rank = rank.rank;
     for (const topology::Core& core : machine.cores) {
       const bool is_its = pus && std::any_of(core.pus.begin(), core.pus.end(), [&](topology::PuIndex pu) {
-        return std::binary_search(pus->begin(), pus->end(), pu.os);
-      });
+                            return std::binary_search(pus->begin(), pus->end(), pu.os);
+                          });
       if (is_its) one.cores.push_back(core.index);
     }
     const auto gpu = gpus.find(rank.rank);

@@ -10,8 +10,7 @@ namespace ddlrun::cli {
 namespace {
 
 std::string option_word(const CLI::Option& option) {
-  return option.get_lnames().empty() ? "-" + option.get_snames().front()
-                                     : "--" + option.get_lnames().front();
+  return option.get_lnames().empty() ? "-" + option.get_snames().front() : "--" + option.get_lnames().front();
 }
 
 void append_option(const CLI::Option& option, std::vector<std::string>& words) {
@@ -19,7 +18,7 @@ void append_option(const CLI::Option& option, std::vector<std::string>& words) {
   if (name == "--help" || name == "--verbose" || name == "--quiet") return;
   const auto width = static_cast<std::size_t>(option.get_type_size_max());
   const std::vector<std::string> values = option.results();
-  if (width == 0) return words.push_back(name);  // a flag
+  if (option.get_items_expected_max() == 0) return words.push_back(name);  // a flag
   for (std::size_t i = 0; i < values.size(); i += width) {
     words.push_back(name);
     for (std::size_t j = i; j < std::min(i + width, values.size()); ++j)

@@ -28,14 +28,14 @@ MpirunVersion parse_mpirun_version(std::string_view output);
 
 // How each rank is started.
 struct RankProgram {
-  Command program;               // what the user wants to run
-  std::string ddlrun;            // absolute path of the binary whose `exec` wraps it, where that is needed
-  std::string report_token;      // not empty: each rank tells its place first, marked with this
-  bool keep = false;             // a keeper stays with each rank: nothing of it outlives the job
-  std::string watch_token = {};  // not empty: the keeper tells how the rank fares, marked with this
-  int stall_after = 0;           // seconds without progress that are told; 0: never
+  Command program;                // what the user wants to run
+  std::string ddlrun;             // absolute path of the binary whose `exec` wraps it, where that is needed
+  std::string report_token;       // not empty: each rank tells its place first, marked with this
+  bool keep = false;              // a keeper stays with each rank: nothing of it outlives the job
+  std::string watch_token = {};   // not empty: the keeper tells how the rank fares, marked with this
+  int stall_after = 0;            // seconds without progress that are told; 0: never
   std::string output_token = {};  // not empty: the keeper marks what the program says with this
-  bool may_lack_ddlrun = false;  // other hosts, where ddlrun may not be at the same path
+  bool may_lack_ddlrun = false;   // other hosts, where ddlrun may not be at the same path
 };
 
 struct LaunchRequest {

@@ -137,8 +137,8 @@ void OutputCount::take(const OutputPiece& piece) {
 }
 
 std::size_t OutputCount::without_end() const {
-  return static_cast<std::size_t>(std::count_if(streams_.begin(), streams_.end(),
-                                                [](const auto& entry) { return !entry.second.ended; }));
+  return static_cast<std::size_t>(
+      std::count_if(streams_.begin(), streams_.end(), [](const auto& entry) { return !entry.second.ended; }));
 }
 
 }  // namespace ddlrun::launch

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How what a rank says travels to the head through any launcher's stderr: in pieces of exactly 512 bytes, each
-// one line that tells rank, stream and number. Launchers forward what ranks write in portions of their own
-// (Open MPI 4,096 bytes, Slurm whole lines of up to 1,024) and mix those of several ranks: pieces whose length
-// divides them are never torn. Pure.
+// How what a rank says travels to the head through any launcher's stderr: in pieces of exactly 512 bytes,
+// each one line that tells rank, stream and number. Launchers forward what ranks write in portions of their
+// own (Open MPI 4,096 bytes, Slurm whole lines of up to 1,024) and mix those of several ranks: pieces whose
+// length divides them are never torn. Pure.
 #pragma once
 
 #include <cstdint>

@@ -65,7 +65,7 @@ struct RunRecord {
   std::map<std::string, std::string> digests;  // of exported values that are no secrets: same or not
   std::string diagnosis;                       // why it ended badly, for people
   std::vector<std::string> last_lines;         // of stderr, where it ended badly
-  std::vector<PlacementRow> placement;  // planned, and found where `verified`
+  std::vector<PlacementRow> placement;         // planned, and found where `verified`
 };
 
 // "2026-11-21T03:19:14Z"; the form that sorts, "20261121-031914", names folders.

@@ -61,23 +61,23 @@ std::string draw_grid(const Scale& scale, const Chart& chart) {
   std::string text;
   for (int i = 0; i <= chart_steps; ++i) {
     const double value = scale.y_most * i / chart_steps;
-    text += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\" stroke=\"{3}\"/>\n",
-                        chart_left, scale.y(value), chart_right, i == 0 ? "#444" : "#ddd");
+    text +=
+        fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\" stroke=\"{3}\"/>\n",
+                    chart_left, scale.y(value), chart_right, i == 0 ? "#444" : "#ddd");
     text += chart_text(chart_left - 6, scale.y(value) + 4, "end", fmt::format("{:.4g}", value));
   }
   text += chart_text(chart_left, chart_bottom + 18, "middle", fmt::format("{:.6g}", scale.x_least));
   if (scale.x_most > scale.x_least)
     text += chart_text(chart_right, chart_bottom + 18, "middle", fmt::format("{:.6g}", scale.x_most));
-  return text +
-         chart_text((chart_left + chart_right) / 2, chart_bottom + 18, "middle", chart.x_label);
+  return text + chart_text((chart_left + chart_right) / 2, chart_bottom + 18, "middle", chart.x_label);
 }
 
 std::string draw_line(const Scale& scale, const ChartLine& line) {
   std::string text, points;
   const auto end_stretch = [&] {
     if (!points.empty())
-      text += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"/>\n", points,
-                          line.colour);
+      text += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"/>\n",
+                          points, line.colour);
     points.clear();
   };
   for (const auto& point : line.points) {
@@ -100,7 +100,8 @@ std::string draw_names(const Chart& chart) {
   for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
     if (line->points.empty()) continue;
     x -= 24 + 6.6 * static_cast<double>(line->name.size());
-    text += fmt::format("<rect x=\"{:.1f}\" y=\"25\" width=\"10\" height=\"10\" fill=\"{}\"/>\n", x, line->colour);
+    text += fmt::format("<rect x=\"{:.1f}\" y=\"25\" width=\"10\" height=\"10\" fill=\"{}\"/>\n", x,
+                        line->colour);
     text += chart_text(x + 14, 34, "start", line->name);
   }
   return text;

@@ -59,8 +59,8 @@ HistoryRow history_row(const RunDocument& run, const std::string& folder, RunSta
   const auto end = run.end ? parse_run_time(run.end->time) : std::optional<std::int64_t>();
   if (start && end) row.seconds = *end - *start;
   if (start && state == RunState::running) row.seconds = now - *start;
-  row.dims = run.dims.empty() ? fmt::format("{} rank{}", run.rank_count, run.rank_count == 1 ? "" : "s")
-                              : run.dims;
+  row.dims =
+      run.dims.empty() ? fmt::format("{} rank{}", run.rank_count, run.rank_count == 1 ? "" : "s") : run.dims;
   row.hosts = state == RunState::elsewhere && run.hosts.empty() ? run.host : fold_host_list(run.hosts);
   row.program = render_shell(run.program);
   if (run.end) row.exit_status = run.end->exit_status;
@@ -83,12 +83,14 @@ std::string status_words(const HistoryRow& row) {
       break;
   }
   if (row.exit_status == 0) return "ok";
-  if (row.exit_status > 128 && row.exit_status <= 128 + 64) return fmt::format("signal {}", row.exit_status - 128);
+  if (row.exit_status > 128 && row.exit_status <= 128 + 64)
+    return fmt::format("signal {}", row.exit_status - 128);
   return fmt::format("status {}", row.exit_status);
 }
 
 std::string render_history_table(const std::vector<HistoryRow>& rows) {
-  std::vector<Columns> table{{"RUN", "STARTED (UTC)", "TIME", "RANKS", "HOSTS", "RESULT", "PROGRAM", "FIRST FAILURE"}};
+  std::vector<Columns> table{
+      {"RUN", "STARTED (UTC)", "TIME", "RANKS", "HOSTS", "RESULT", "PROGRAM", "FIRST FAILURE"}};
   for (const HistoryRow& row : rows) table.push_back(columns_of(row));
   std::array<std::size_t, 8> width{};
   for (const Columns& columns : table)
@@ -97,7 +99,8 @@ std::string render_history_table(const std::vector<HistoryRow>& rows) {
   for (const Columns& columns : table) {
     std::string line;
     for (std::size_t i = 0; i < width.size(); ++i)
-      line += i == 2 ? fmt::format("{:>{}}  ", columns[i], width[i]) : fmt::format("{:<{}}  ", columns[i], width[i]);
+      line += i == 2 ? fmt::format("{:>{}}  ", columns[i], width[i])
+                     : fmt::format("{:<{}}  ", columns[i], width[i]);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }

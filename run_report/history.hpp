@@ -20,7 +20,7 @@ struct HistoryRow {
   RunState state = RunState::ended;
   std::string start;  // "2026-11-21T03:19:14Z"
   std::optional<std::int64_t> seconds;
-  std::string dims;  // or "8 ranks"
+  std::string dims;   // or "8 ranks"
   std::string hosts;  // folded
   std::string program;
   int exit_status = 0;        // ended
@@ -28,9 +28,7 @@ struct HistoryRow {
   std::string problem;        // damaged: why
   std::string replay_of;
 
-  bool failed() const {
-    return state == RunState::unseen || (state == RunState::ended && exit_status != 0);
-  }
+  bool failed() const { return state == RunState::unseen || (state == RunState::ended && exit_status != 0); }
 };
 
 // `now` in seconds since 1970: how long a running one has run.

@@ -31,7 +31,7 @@ dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; font-size: 13px; margin: 8px 0; }
 th, td { text-align: left; padding: 3px 12px 3px 8px; border-bottom: 1px solid #e6e6e6; vertical-align: top;
   overflow-wrap: anywhere; }
-th { background: #f3f3f0; } td.number { text-align: right; }
+th { background: #f3f3f0; }
 tr.odd td { background: #fbeeee; }
 ul { margin: 6px 0; padding-left: 22px; }
 .scroll { max-height: 460px; overflow: auto; border: 1px solid #e6e6e6; }
@@ -53,7 +53,8 @@ std::string badge(const ReportInput& input) {
 
 std::string render_head(const ReportInput& input) {
   const RunDocument& run = input.run;
-  std::string text = fmt::format("<h1>{}</h1>\n<p>{}", escape_html(render_shell(run.program), 300), badge(input));
+  std::string text =
+      fmt::format("<h1>{}</h1>\n<p>{}", escape_html(render_shell(run.program), 300), badge(input));
   if (!run.dims.empty()) text += fmt::format(" &nbsp; {}", escape_html(run.dims, 40));
   text += fmt::format(" &nbsp; {} rank{} on {} host{}", run.rank_count, run.rank_count == 1 ? "" : "s",
                       run.hosts.size(), run.hosts.size() == 1 ? "" : "s");

@@ -23,7 +23,8 @@ std::string render_list(const std::vector<std::string>& entries) {
   std::string text = "<ul>\n";
   for (std::size_t i = 0; i < std::min(entries.size(), most_listed); ++i)
     text += fmt::format("<li>{}</li>\n", escape_html(entries[i], 600));
-  if (entries.size() > most_listed) text += fmt::format("<li>and {} more</li>\n", entries.size() - most_listed);
+  if (entries.size() > most_listed)
+    text += fmt::format("<li>and {} more</li>\n", entries.size() - most_listed);
   return text + "</ul>\n";
 }
 
@@ -40,17 +41,17 @@ std::string fact(std::string_view name, const std::string& value) {
 }
 
 std::string render_failure(const RunFailure& failure) {
-  const std::string how = failure.signal != 0 ? fmt::format("ended by signal {}", failure.signal)
+  const std::string how = failure.signal != 0 ? fmt::format("was ended by signal {}", failure.signal)
                                               : fmt::format("exited with status {}", failure.exit_status);
-  return fmt::format("<p><b>Rank {} on {} failed first</b>: it was {}.</p>\n", failure.rank,
+  return fmt::format("<p><b>Rank {} on {} failed first</b>: it {}.</p>\n", failure.rank,
                      escape_html(failure.host, 100), how);
 }
 
 std::vector<std::string> told_stalls(const RunDocument& run) {
   std::vector<std::string> told;
   for (const RunStall& stall : run.stalls)
-    told.push_back(fmt::format("rank {} on {} did not get on for {} s: {} in state {}", stall.rank, stall.host,
-                               stall.seconds, stall.process, stall.state));
+    told.push_back(fmt::format("rank {} on {} did not get on for {} s: {} in state {}", stall.rank,
+                               stall.host, stall.seconds, stall.process, stall.state));
   for (const std::string& host : run.silent_hosts) told.push_back("host " + host + " was silent");
   for (const std::string& host : run.lost_hosts) told.push_back("host " + host + " was lost");
   return told;
@@ -69,23 +70,41 @@ std::vector<const RunRank*> chosen_ranks(const RunDocument& run) {
   std::vector<const RunRank*> ranks;
   for (const RunRank& rank : run.ranks) ranks.push_back(&rank);
   if (ranks.size() <= most_rank_rows) return ranks;
-  std::stable_partition(ranks.begin(), ranks.end(), [](const RunRank* rank) { return is_odd(*rank); });
+  std::stable_partition(ranks.begin(), ranks.end(), [&](const RunRank* rank) { return is_odd(run, *rank); });
   ranks.resize(most_rank_rows);
   std::sort(ranks.begin(), ranks.end(), [](auto* a, auto* b) { return a->rank < b->rank; });
   return ranks;
 }
 
-std::string render_rank_row(const RunRank& rank, bool verified, bool watched) {
-  std::string text = fmt::format("<tr{}><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{}</td>"
-                                 "<td>{}</td><td>{}</td>",
-                                 is_odd(rank) ? " class=\"odd\"" : "", rank.rank, rank.local_rank,
-                                 escape_html(rank.host, 100), escape_html(rank.slot, 100),
-                                 escape_html(rank.planned_pus, 200));
-  if (verified)
-    text += fmt::format("<td>{}</td><td>{}{}{}</td>", escape_html(rank.found_pus, 200),
-                        escape_html(rank.verdict, 20), rank.why.empty() ? "" : ": ", escape_html(rank.why, 200));
-  if (watched) text += fmt::format("<td class=\"number\">{}</td>", rank.exit_status ? fmt::format("{}", *rank.exit_status) : "");
+std::string render_rank_row(const RunDocument& run, const RunRank& rank) {
+  std::string text = fmt::format(
+      "<tr{}><td>{}</td><td>{}</td><td>{}</td>"
+      "<td>{}</td><td>{}</td>",
+      is_odd(run, rank) ? " class=\"odd\"" : "", rank.rank, rank.local_rank, escape_html(rank.host, 100),
+      escape_html(rank.slot, 100), escape_html(rank.planned_pus, 200));
+  if (run.verified)
+    text +=
+        fmt::format("<td>{}</td><td>{}{}{}</td>", escape_html(rank.found_pus, 200),
+                    escape_html(rank.verdict, 20), rank.why.empty() ? "" : ": ", escape_html(rank.why, 200));
+  if (run.watched)
+    text += fmt::format("<td>{}</td>", rank.exit_status ? fmt::format("{}", *rank.exit_status) : "");
   return text + "</tr>\n";
+}
+
+// A picture's own styles would hold for the whole page: its selectors are made to mean only what is in it.
+void keep_styles_inside(std::string& svg) {
+  constexpr std::string_view begin_style = "<style>";
+  std::size_t at = svg.find(begin_style);
+  const std::size_t last = svg.find("</style>");
+  if (at == std::string::npos || last == std::string::npos || last < at) return;
+  at += begin_style.size();
+  const std::string rules = svg.substr(at, last - at);
+  std::string scoped;
+  for (const std::string_view rule : split(rules, '}')) {
+    if (!trim(rule).empty()) scoped += fmt::format(".machine {}}}", trim(rule));
+  }
+  svg.replace(at, rules.size(), scoped);
+  svg.insert(svg.find("<svg") + 4, " class=\"machine\"");
 }
 
 // "<svg" of a file inside a page: no declaration, no name space.
@@ -94,7 +113,9 @@ std::string inline_svg(std::string_view svg) {
   if (begin == std::string_view::npos) return {};
   std::string text(svg.substr(begin));
   constexpr std::string_view name_space = " xmlns=\"http://www.w3.org/2000/svg\"";
-  if (const std::size_t at = text.find(name_space); at != std::string::npos) text.erase(at, name_space.size());
+  if (const std::size_t at = text.find(name_space); at != std::string::npos)
+    text.erase(at, name_space.size());
+  keep_styles_inside(text);
   return text;
 }
 
@@ -142,8 +163,9 @@ std::string render_facts_section(const ReportInput& input) {
                run.mpirun_version + (run.mpirun.empty() ? "" : " (" + run.mpirun + ")"));
   text += fact("ddlrun", run.ddlrun_version) + fact("kernel", run.kernel);
   if (!input.timeline.empty()) {
-    text += fmt::format("<dt>timeline</dt><dd><a href=\"{}\">{}</a> (open it in Perfetto or chrome://tracing)</dd>\n",
-                        render_file_link(input.timeline), escape_html(input.timeline, 1000));
+    text += fmt::format(
+        "<dt>timeline</dt><dd><a href=\"{}\">{}</a> (open it in Perfetto or chrome://tracing)</dd>\n",
+        render_file_link(input.timeline), escape_html(input.timeline, 1000));
   }
   text += "</dl>\n";
   if (!input.command_line.empty())
@@ -157,19 +179,21 @@ std::string render_training_section(const ReportInput& input) {
   if (!input.training) return {};
   const Training& training = *input.training;
   const auto steps = thin_out(training.steps, most_points);
-  Chart loss{"loss", "step",
+  Chart loss{"loss",
+             "step",
              {step_line("training", "#4878a8", steps, &TrainingStep::loss),
               epoch_line("test", "#d9822b", training.epochs, &TrainingEpoch::test_loss)}};
-  Chart speed{"images/s", "step",
-              {step_line("all ranks", "#4878a8", steps, &TrainingStep::images_per_second)}};
-  Chart accuracy{"accuracy on the test images", "step",
+  Chart speed{
+      "images/s", "step", {step_line("all ranks", "#4878a8", steps, &TrainingStep::images_per_second)}};
+  Chart accuracy{"accuracy on the test images",
+                 "step",
                  {epoch_line("test", "#d9822b", training.epochs, &TrainingEpoch::test_accuracy)}};
   std::string text = "<h2>Training</h2>\n";
   text += fmt::format("<p>{} on {}: {} steps, {} epochs. <span class=\"quiet\">From {}</span></p>\n",
                       escape_html(training.net, 100), escape_html(training.data, 200), training.steps.size(),
                       training.epochs.size(), escape_html(input.metrics_file, 400));
   if (training.damaged_lines > 0)
-    text += fmt::format("<p>{} of its lines hold no usable record.</p>\n", training.damaged_lines);
+    text += fmt::format("<p>Lines without a usable record: {}.</p>\n", training.damaged_lines);
   text += "<div class=\"charts\">\n";
   for (const Chart* chart : {&loss, &speed, &accuracy}) text += render_chart_svg(*chart);
   return text + "</div>\n";
@@ -187,29 +211,33 @@ std::string render_ranks_section(const ReportInput& input) {
   if (run.ranks.empty()) return {};
   const auto ranks = chosen_ranks(run);
   std::string text = "<h2>Each rank's place</h2>\n";
-  const auto odd = std::count_if(run.ranks.begin(), run.ranks.end(), is_odd);
+  const auto odd =
+      std::count_if(run.ranks.begin(), run.ranks.end(), [](auto& rank) { return rank.verdict != "ok"; });
   if (run.verified)
-    text += fmt::format("<p>As planned, and as each rank told it from inside: {} of {} are as they should be.</p>\n",
-                        run.ranks.size() - static_cast<std::size_t>(odd), run.ranks.size());
+    text += fmt::format(
+        "<p>As planned, and as each rank told it from inside: {} of {} are where they should be.</p>\n",
+        run.ranks.size() - static_cast<std::size_t>(odd), run.ranks.size());
   else
     text += "<p>As planned; the ranks were not asked (--verify asks them).</p>\n";
   if (ranks.size() < run.ranks.size())
     text += fmt::format("<p>{} of {} ranks are listed, those with something odd first.</p>\n", ranks.size(),
                         run.ranks.size());
-  text += "<div class=\"scroll\"><table>\n<tr><th>rank</th><th>local</th><th>host</th><th>slot</th><th>planned "
-          "PUs</th>";
+  text +=
+      "<div class=\"scroll\"><table>\n<tr><th>rank</th><th>local</th><th>host</th><th>slot</th><th>planned "
+      "PUs</th>";
   if (run.verified) text += "<th>found PUs</th><th>verdict</th>";
   if (run.watched) text += "<th>exit</th>";
   text += "</tr>\n";
-  for (const RunRank* rank : ranks) text += render_rank_row(*rank, run.verified, run.watched);
+  for (const RunRank* rank : ranks) text += render_rank_row(run, *rank);
   return text + "</table></div>\n";
 }
 
 std::string render_exports_section(const ReportInput& input) {
   const RunDocument& run = input.run;
   if (run.exported.empty()) return {};
-  std::string text = "<h2>Variables that reach the ranks</h2>\n<p class=\"quiet\">By name; values are not kept."
-                     "</p>\n<table>\n<tr><th>name</th><th>why</th></tr>\n";
+  std::string text =
+      "<h2>Variables that reach the ranks</h2>\n<p class=\"quiet\">By name; values are not kept."
+      "</p>\n<table>\n<tr><th>name</th><th>why</th></tr>\n";
   for (const std::string& name : run.exported) {
     const auto reason = std::find_if(run.reasons.begin(), run.reasons.end(),
                                      [&](const auto& entry) { return entry.first == "-x " + name; });

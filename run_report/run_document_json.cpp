@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "run_report/run_document.hpp"
-
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "run_report/run_document.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -86,7 +85,7 @@ void take_told(const RunJson& json, RunDocument& run) {
 
 RunRank rank_of(const RunJson& json) {
   RunRank rank;
-  take(json, "rank", rank.rank);
+  json.at("rank").get_to(rank.rank);
   take(json, "local_rank", rank.local_rank);
   take(json, "host", rank.host);
   take(json, "slot", rank.slot);

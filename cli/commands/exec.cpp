@@ -146,7 +146,8 @@ int run_exec(System& system, const ExecOptions& options) {
   }
   if (!options.colon.empty()) program = launch::restore_colons(std::move(program), options.colon);
   end_with_parent();
-  if (!options.report_token.empty()) report_place(system, options.report_token, !options.output_token.empty());
+  if (!options.report_token.empty())
+    report_place(system, options.report_token, !options.output_token.empty());
   if (options.keep) return tell_failure(system, program[0], keep_program(system, options, program));
   return tell_failure(system, program[0], become_program(program));
 }

@@ -33,16 +33,18 @@ struct HistoryOptions {
 };
 
 HistoryRow read_history_row(System& system, const std::string& folder, std::int64_t now) {
+  HistoryRow damaged;
+  damaged.id = folder.substr(folder.rfind('/') + 1);
+  damaged.folder = folder;
+  damaged.state = RunState::damaged;
+  damaged.problem = "there is no run.json in it: nothing was started";
+  if (!system.files.exists(folder + "/run.json")) return damaged;
   try {
     const run_report::RunDocument run = read_run(system, folder, false);
     return run_report::history_row(run, folder, find_run_state(system, run), now);
   } catch (const Error& error) {
-    HistoryRow row;
-    row.id = folder.substr(folder.rfind('/') + 1);
-    row.folder = folder;
-    row.state = RunState::damaged;
-    row.problem = error.message().what;
-    return row;
+    damaged.problem = error.message().what;
+    return damaged;
   }
 }
 

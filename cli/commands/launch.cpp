@@ -225,8 +225,9 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("--interface", options.interface,
                  "network between the hosts: CIDR, interface name or none; default: the one all share");
   app.add_flag("--tag-output", options.tag_output, "put the rank before each line of output");
-  app.add_option("--output", options.output,
-                 "screen (default), prefix: the rank before each line, files: RUN/out/rank-0007.out and .err");
+  app.add_option(
+      "--output", options.output,
+      "screen (default), prefix: the rank before each line, files: RUN/out/rank-0007.out and .err");
   app.add_flag("--tee", options.tee, "keep each rank's output in files, and show it too");
   app.add_flag("--dry-run", options.dry_run, "print what would be done, as a script; run and write nothing");
   app.add_flag("--verify", options.verify,

@@ -72,9 +72,10 @@ void add_program_words(LaunchOptions& options, const std::vector<std::string>& m
 
 void check_can_replay(const System& system, const run_report::RunDocument& run, const std::string& folder) {
   if (!run.is_typed) {
-    throw Error(ErrorKind::request,
-                {"this run does not tell how it was asked for: another command, or an older ddlrun, started it",
-                 folder, "head -1 " + quote_shell(folder + "/argv") + "   # what it ran"});
+    throw Error(
+        ErrorKind::request,
+        {"this run does not tell how it was asked for: another command, or an older ddlrun, started it",
+         folder, "head -1 " + quote_shell(folder + "/argv") + "   # what it ran"});
   }
   if (run.working_folder != system.environment.working_folder) {
     throw Error(ErrorKind::request,
@@ -126,7 +127,8 @@ Subcommand replay_command() {
     auto options = std::make_shared<ReplayOptions>();
     options->more = rest;
     app.add_option("RUN", options->run, "an id or its beginning, a run folder, or last")->required();
-    app.add_flag("--dry-run", options->dry_run, "print what would be done, as a script; run and write nothing");
+    app.add_flag("--dry-run", options->dry_run,
+                 "print what would be done, as a script; run and write nothing");
     return [options](System& system) { return run_replay(system, *options); };
   };
   return command;

@@ -48,7 +48,8 @@ Subcommand report_command() {
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<ReportOptions>();
     app.add_option("RUN", options->run, "an id or its beginning, a run folder, or last")->required();
-    app.add_option("-o,--output", options->file, "the page (report.html in the run's folder); -: standard output");
+    app.add_option("-o,--output", options->file,
+                   "the page (report.html in the run's folder); -: standard output");
     return [options](System& system) { return run_report_command(system, *options); };
   };
   return command;

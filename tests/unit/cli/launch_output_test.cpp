@@ -2,7 +2,7 @@
 #include "cli/launch_output.hpp"
 
 #include "base/error.hpp"
-#include "support/fake_system.hpp"
+#include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
 
@@ -37,7 +37,8 @@ struct Ranks {
 // A disk that is full.
 struct FullFiles : tests::FakeFiles {
   void append(const std::string& path, std::string_view) override {
-    throw Error(ErrorKind::request, {"cannot append to " + path + ": No space left on device", path, "df -h"});
+    throw Error(ErrorKind::request,
+                {"cannot append to " + path + ": No space left on device", path, "df -h"});
   }
 };
 

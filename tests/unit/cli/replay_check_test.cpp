@@ -28,11 +28,15 @@ TEST_CASE("machines, then and now") {
   other_pus.cores[3].pus = {{6}, {15}};
   const std::vector<Row> rows{
       {regular_machine(2, 4, 2, "a file"), regular_machine(2, 4, 2, "ssh h"), ""},
-      {regular_machine(2, 4, 1, ""), regular_machine(2, 6, 1, ""), "8 cores, 8 PUs, 0 GPUs, now 2 packages, 12 cores"},
-      {regular_machine(2, 4, 1, ""), regular_machine(2, 4, 2, ""), "8 PUs, 0 GPUs, now 2 packages, 8 cores, 16 PUs"},
-      {regular_machine(2, 4, 2, ""), other_pus, "with PUs 6-7, now core 3 of package 0 on NUMA node 0 with PUs 6,15"},
+      {regular_machine(2, 4, 1, ""), regular_machine(2, 6, 1, ""),
+       "8 cores, 8 PUs, 0 GPUs, now 2 packages, 12 cores"},
+      {regular_machine(2, 4, 1, ""), regular_machine(2, 4, 2, ""),
+       "8 PUs, 0 GPUs, now 2 packages, 8 cores, 16 PUs"},
+      {regular_machine(2, 4, 2, ""), other_pus,
+       "with PUs 6-7, now core 3 of package 0 on NUMA node 0 with PUs 6,15"},
       {with_gpu("0000:01:00.0", "A"), with_gpu("0000:01:00.0", "A"), ""},
-      {with_gpu("0000:01:00.0", "A"), with_gpu("0000:02:00.0", "A"), "at 0000:01:00.0, now A at 0000:02:00.0"},
+      {with_gpu("0000:01:00.0", "A"), with_gpu("0000:02:00.0", "A"),
+       "at 0000:01:00.0, now A at 0000:02:00.0"},
       {with_gpu("0000:01:00.0", "A"), with_gpu("0000:01:00.0", "B"), "GPU 0 was A at"},
       {with_gpu("0000:01:00.0", "A"), regular_machine(1, 4, 1, ""), "1 GPUs, now"}};
   for (const Row& row : rows) {

@@ -77,14 +77,19 @@ TEST_CASE("pieces survive a cut at every byte, beside other ranks and others' te
   OutputMarker three("t0k", 3), four("t0k", 4);
   std::string text = "mpirun says\n" + three.mark(RankStream::out, "from three\n" + all_bytes());
   text += four.mark(RankStream::err, "no end");
-  text += three.mark(RankStream::err, "\x1e" "t0k 9o0:fake\n");
+  text += three.mark(RankStream::err,
+                     "\x1e"
+                     "t0k 9o0:fake\n");
   text += "unfinished " + three.mark(RankStream::out, "more") + "\x1e alone\n";
   for (std::size_t cut = 0; cut <= text.size(); ++cut) {
     CAPTURE(cut);
     OutputReader reader("t0k");
     const Heard heard = hear(reader, text, cut);
     REQUIRE(heard.out == "from three\n" + all_bytes() + "more");
-    REQUIRE(heard.err == "no end" "\x1e" "t0k 9o0:fake\n");
+    REQUIRE(heard.err ==
+            "no end"
+            "\x1e"
+            "t0k 9o0:fake\n");
     REQUIRE(heard.rest == "mpirun says\nunfinished \x1e alone\n");
   }
 }
@@ -108,7 +113,12 @@ TEST_CASE("what is no piece is somebody else's, byte for byte") {
   damaged[200] = '\n';
   std::string wrong_rank = marker.mark(RankStream::out, "text");
   wrong_rank.replace(5, 1, "x");
-  const std::vector<std::string> rows{"plain\n", "", "\x1e\n", "\x1etok\n", damaged.substr(0, 201), wrong_rank,
+  const std::vector<std::string> rows{"plain\n",
+                                      "",
+                                      "\x1e\n",
+                                      "\x1etok\n",
+                                      damaged.substr(0, 201),
+                                      wrong_rank,
                                       OutputMarker("other", 1).mark(RankStream::out, "text")};
   for (const std::string& row : rows) {
     CAPTURE(row);

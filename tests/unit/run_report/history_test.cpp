@@ -51,15 +51,16 @@ TEST_CASE("a run's record is read back") {
 
 TEST_CASE("an older record, and what is no record") {
   const RunDocument old = run_report::parse_run_json(R"({"schema": "ddlrun.run/1", "id": "x", "end": null,
-    "dims": null, "watched": null, "ranks": []})", "run.json");
+    "dims": null, "watched": null, "ranks": []})",
+                                                     "run.json");
   CHECK_FALSE(old.end.has_value());
   CHECK_FALSE(old.is_typed);
   CHECK(old.pid == 0);
   const std::string half(whole, 300);
-  for (const std::string& text : {std::string(), std::string("[]"), std::string("{}"), half,
-                                  std::string(R"({"schema": "ddlrun.run/2"})"),
-                                  std::string(R"({"schema": "ddlrun.run/1", "id": 7})"),
-                                  std::string(R"({"schema": "ddlrun.run/1", "ranks": [7]})")}) {
+  for (const std::string& text :
+       {std::string(), std::string("[]"), std::string("{}"), half,
+        std::string(R"({"schema": "ddlrun.run/2"})"), std::string(R"({"schema": "ddlrun.run/1", "id": 7})"),
+        std::string(R"({"schema": "ddlrun.run/1", "ranks": [7]})")}) {
     CAPTURE(text);
     CHECK_THROWS_AS(run_report::parse_run_json(text, "run.json"), Error);
   }

@@ -21,11 +21,11 @@ TEST_CASE("nobody's text is markup") {
       {"tab\tline\n", "tab\\x09line\\x0a"},
       {std::string("nul\0!", 5), "nul\\x00!"},
       {"\xff\xfe", "\\xff\\xfe"},
-      {"\xc0\xaf", "\\xc0\\xaf"},               // overlong '/'
-      {"\xe0\x80\xbc", "\\xe0\\x80\\xbc"},      // overlong '<'
-      {"\xed\xa0\x80", "\\xed\\xa0\\x80"},      // a surrogate
+      {"\xc0\xaf", "\\xc0\\xaf"},                    // overlong '/'
+      {"\xe0\x80\xbc", "\\xe0\\x80\\xbc"},           // overlong '<'
+      {"\xed\xa0\x80", "\\xed\\xa0\\x80"},           // a surrogate
       {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},  // beyond Unicode
-      {"\xc2\x85", "\\xc2\\x85"},               // C1: a line break to some
+      {"\xc2\x85", "\\xc2\\x85"},                    // C1: a line break to some
       {"cut \xe2\x82", "cut \\xe2\\x82"},
       {"", ""}};
   for (const Row& row : rows) {

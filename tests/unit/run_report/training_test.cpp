@@ -16,8 +16,8 @@ TEST_CASE("the trainer's records are read, others counted") {
         R"({"type":"step","step":1,"epoch":1,"loss":2.5,"images_s":100.0})",
         R"({"type":"step","step":2,"epoch":1,"loss":null,"images_s":110.0})",
         R"({"type":"step","step":3,"epoch":1,"loss":1.5,"images_s":120.0})",
-        R"({"type":"epoch","epoch":1,"train_loss":1.6,"test_loss":1.4,"test_accuracy":0.5})", R"({"type":"new"})",
-        "", "[1]", R"({"type":"st)"}) {
+        R"({"type":"epoch","epoch":1,"train_loss":1.6,"test_loss":1.4,"test_accuracy":0.5})",
+        R"({"type":"new"})", "", "[1]", R"({"type":"st)"}) {
     take_metrics_line(line, training);
   }
   CHECK(training.known);
