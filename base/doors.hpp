@@ -57,7 +57,8 @@ using LineSink = std::function<void(std::string_view line)>;
 
 // What is done while a guarded child runs.
 struct Attention {
-  LineSink err_lines;  // as above; may be empty
+  LineSink err_lines;                      // as above; may be empty
+  std::function<void()> after_lines = {};  // when all lines that were there have been given; may be empty
   // About twice a second, with the names of the processes that the child itself has started; returns a signal
   // for the child, or 0. May be empty.
   std::function<int(const std::vector<std::string>& below)> tick;
@@ -131,6 +132,10 @@ class FileSystem {
   virtual bool exists(const std::string& path) = 0;
   // Written beside, fsynced, renamed: the old file or the new one, never a half.
   virtual void write(const std::string& path, std::string_view bytes) = 0;
+  // Behind what the file holds; a new one gets mode 600. Written at once, not yet safe from a crash.
+  virtual void append(const std::string& path, std::string_view bytes) = 0;
+  // What was appended survives a crash from here on; no error where there is no such file.
+  virtual void sync(const std::string& path) = 0;
   // One file or empty folder; no error where there is none.
   virtual void remove(const std::string& path) = 0;
   // A new private folder (mode 700) whose name begins with `prefix`; returns its path.

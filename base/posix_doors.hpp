@@ -28,6 +28,8 @@ class PosixFiles : public FileSystem {
                                     std::uint64_t max_bytes) override;
   bool exists(const std::string& path) override;
   void write(const std::string& path, std::string_view bytes) override;
+  void append(const std::string& path, std::string_view bytes) override;
+  void sync(const std::string& path) override;
   void remove(const std::string& path) override;
   std::string make_folder(const std::string& prefix) override;
   void make_folders(const std::string& path) override;

@@ -161,6 +161,23 @@ void PosixFiles::write(const std::string& given, std::string_view bytes) {
   sync_folder(parent_of(path));
 }
 
+void PosixFiles::append(const std::string& path, std::string_view bytes) {
+  const Descriptor d{::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0600)};
+  if (d.fd < 0) refuse_file("append to", path, errno);
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(d.fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse_file("append to", path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+void PosixFiles::sync(const std::string& path) {
+  const Descriptor d{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (d.fd < 0 && errno == ENOENT) return;
+  if (d.fd < 0 || (::fsync(d.fd) != 0 && errno != EINVAL)) refuse_file("sync", path, errno);
+}
+
 void PosixFiles::remove(const std::string& path) {
   if (::remove(path.c_str()) != 0 && errno != ENOENT) {
     const std::string why = std::strerror(errno);

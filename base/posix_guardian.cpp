@@ -15,6 +15,8 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <optional>
+#include <vector>
 
 namespace ddlrun {
 
@@ -66,10 +68,11 @@ class Guardian {
     if (!start(command)) return 127;
     const bool ended = attend();
     const milliseconds grace = grace_after(ended);
-    detach(STDERR_FILENO);
+    if (!relay_) detach(STDERR_FILENO);
     reports_.reset();
     if (!ended && options_.program_grace.count() > 0) end_process(program_, options_.program_grace);
     end_descendants(grace);
+    if (relay_) relay_->finish(alive_);
     return 0;
   }
 
@@ -80,7 +83,11 @@ class Guardian {
     spawn.own_group = false;  // the launcher's signals to our group reach the program directly, and once
     spawn.empty_stdin = false;
     spawn.extra = options_.extra;
+    if (options_.mark) relay_.emplace(options_.mark);
+    if (relay_) spawn.given_out = relay_->out_end();
+    if (relay_) spawn.given_err = relay_->err_end();
     const Child child = spawn_child(command, spawn);
+    if (relay_) relay_->close_ends();
     if (child.pid < 0) {
       send_report(reports_, {Report::failed, child.start_errno, 0});
       return false;
@@ -99,10 +106,12 @@ class Guardian {
   bool attend() {
     auto next = Steady::now() + options_.watch_every;
     while (true) {
-      std::array<pollfd, 2> polls{{{alive_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}}};
+      std::vector<pollfd> polls{{alive_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+      if (relay_) relay_->add_polls(polls);
       const auto left = std::chrono::duration_cast<milliseconds>(next - Steady::now()).count() + 1;
       ::poll(polls.data(), polls.size(),
              options_.watch ? static_cast<int>(std::max<long long>(left, 0)) : -1);
+      if (relay_) relay_->serve();
       if (reap()) return true;
       if (polls[0].revents != 0) return false;
       if (!options_.watch || Steady::now() < next) continue;
@@ -123,6 +132,7 @@ class Guardian {
       end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
       killed_ = end.signal == SIGKILL;
       end.exit_status = end.signal != 0 ? 128 + end.signal : WEXITSTATUS(status);
+      if (relay_) relay_->finish(alive_);  // its last words stand before its end
       if (options_.on_end) options_.on_end(end);
       send_report(reports_, {Report::ended, end.exit_status, end.signal});
       return true;
@@ -142,6 +152,7 @@ class Guardian {
   const GuardianOptions& options_;
   Fd alive_, reports_, signals_;
   ProcessId program_;
+  std::optional<OutputRelay> relay_;
   bool killed_ = false;
 };
 

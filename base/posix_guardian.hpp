@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/doors.hpp"
+#include "base/posix_relay.hpp"
 #include "base/posix_spawn.hpp"
 
 #include <sys/types.h>
@@ -25,6 +26,9 @@ struct GuardianOptions {
   // In the guardian, while the program runs; it has our stderr, if that is not captured.
   std::function<void(pid_t program)> watch;
   std::chrono::milliseconds watch_every{1000};
+  // Not empty: the guardian takes what the program says on stdout and stderr and passes it on to our stderr,
+  // so marked. It goes on with that if we are killed.
+  RelayMark mark;
   // In the guardian, before we learn of the end; in us if the guardian was killed.
   std::function<void(const ProcessResult& end)> on_end;
 };

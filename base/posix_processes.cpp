@@ -109,6 +109,8 @@ std::vector<ProcessResult> PosixProcesses::run_many(std::span<const Command> com
 namespace {
 
 constexpr int tick_ms = 500;
+constexpr std::size_t portion =
+    256 << 10;  // of a child that never stops talking: signals and ticks have their turn
 
 std::vector<std::string> names_below(pid_t parent) {
   std::vector<std::string> names;
@@ -137,6 +139,10 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
   }
   LineCutter lines(attention.err_lines);
   const auto feed = [&](std::string_view bytes) { lines.feed(bytes); };
+  const auto take_lines = [&](std::size_t most) {
+    drain(guarded.err, feed, most);
+    if (attention.after_lines) attention.after_lines();
+  };
   int passed_on = 0;
   Time next_tick = std::chrono::steady_clock::now();
   while (true) {
@@ -145,7 +151,7 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
     const int ready = ::poll(polls.data(), polls.size(), lines.holds_some() ? unfinished_line_ms : tick_ms);
     if (ready == 0) lines.flush();
     if (const int signal = signals.pass_on(guarded.program); signal != 0) passed_on = signal;
-    drain(guarded.err, feed);
+    take_lines(portion);
     if (const Time now = std::chrono::steady_clock::now(); attention.tick && now >= next_tick) {
       next_tick = now + std::chrono::milliseconds(tick_ms);
       if (const int signal = attention.tick(names_below(guarded.program)); signal != 0)
@@ -153,7 +159,9 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
     }
     if (ready <= 0 || polls[0].revents == 0) continue;
     result = take_end(guarded, options);
-    drain(guarded.err, feed);
+    take_lines(static_cast<std::size_t>(-1));
+    lines.flush();
+    if (attention.after_lines) attention.after_lines();
     ::waitpid(guarded.guardian, nullptr, 0);  // it ends what is left
     result.passed_on = passed_on;
     return result;

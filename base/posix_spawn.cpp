@@ -118,14 +118,16 @@ int Fd::release() {
   return fd;
 }
 
-void drain(Fd& fd, const std::function<void(std::string_view bytes)>& take) {
+void drain(Fd& fd, const std::function<void(std::string_view bytes)>& take, std::size_t most) {
   std::array<char, 1 << 16> buffer;
-  while (fd.open()) {
+  std::size_t taken = 0;
+  while (fd.open() && taken < most) {
     const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
     if (n <= 0) return fd.reset();
     take({buffer.data(), static_cast<std::size_t>(n)});
+    taken += static_cast<std::size_t>(n);
   }
 }
 
@@ -147,7 +149,9 @@ Child spawn_child(const Command& command, const SpawnOptions& options) {
     return child;
   }
   if (pid == 0) {
-    become(prepared, options, parent, {in.read.get(), out.write.get(), err.write.get()}, failure.write.get());
+    const int out_end = options.given_out >= 0 ? options.given_out : out.write.get();
+    const int err_end = options.given_err >= 0 ? options.given_err : err.write.get();
+    become(prepared, options, parent, {in.read.get(), out_end, err_end}, failure.write.get());
   }
   in.read.reset();
   out.write.reset();

@@ -31,8 +31,10 @@ class Fd {
   int fd_ = -1;
 };
 
-// Gives what there is to read to `take`, in portions; closes the descriptor at its end.
-void drain(Fd& fd, const std::function<void(std::string_view bytes)>& take);
+// Gives what there is to read to `take`, in portions, and stops after about `most` bytes; closes the
+// descriptor at its end.
+void drain(Fd& fd, const std::function<void(std::string_view bytes)>& take,
+           std::size_t most = static_cast<std::size_t>(-1));
 
 struct Pipe {
   Fd read, write;
@@ -47,6 +49,8 @@ struct SpawnOptions {
   bool own_group = true;  // a process group of its own, so that a time limit can end all of it
   bool empty_stdin = true;
   bool pipe_stdin = false;  // instead: Child::in is our end
+  int given_out = -1;       // instead of a pipe or ours; stays open here
+  int given_err = -1;
   ProcessLimits limits;
   EnvVars extra;
 };

@@ -76,6 +76,7 @@ int supervise_program(const Command& command, const Supervision& supervision) {
   GuardianOptions options;
   options.watch_every = supervision.every;
   options.on_end = supervision.on_end;
+  options.mark = supervision.mark;
   if (supervision.on_sample) {
     options.watch = [&](pid_t program) { supervision.on_sample(read_tree_sample(program)); };
   }

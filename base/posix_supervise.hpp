@@ -5,6 +5,7 @@
 
 #include "base/doors.hpp"
 #include "base/posix_descendants.hpp"
+#include "base/posix_relay.hpp"
 
 #include <chrono>
 #include <functional>
@@ -16,6 +17,7 @@ struct Supervision {
   std::function<void(const TreeSample& sample)> on_sample;  // may be empty; called in another process of ours
   std::chrono::milliseconds every{1000};
   std::function<void(const ProcessResult& end)> on_end;  // likewise
+  RelayMark mark;  // not empty: what the program says on stdout and stderr goes to our stderr, so marked
 };
 
 // The errno if the program could not be started; else it does not return.

@@ -53,6 +53,11 @@ void TracedFiles::write(const std::string& path, std::string_view bytes) {
   inner_.write(path, bytes);
 }
 
+void TracedFiles::sync(const std::string& path) {
+  trace_(fmt::format("# has appended to {}\n", quote_shell(path)));
+  inner_.sync(path);
+}
+
 void TracedFiles::remove(const std::string& path) {
   trace_(fmt::format("+ rm -f -- {}\n", quote_shell(path)));
   inner_.remove(path);

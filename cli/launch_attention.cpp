@@ -52,6 +52,11 @@ LaunchAttention::LaunchAttention(System& system, const LaunchRun& run)
     : system_(system), run_(run), placement_(run.job.ranks, run.token), lines_("stderr") {
   const auto is_here = [&system](const std::string& host) { return is_this_host(system.environment, host); };
   if (run.watch) ranks_.emplace(run.job.ranks, run.token, std::chrono::steady_clock::now(), is_here);
+  const auto on_err = [this](std::uint32_t rank, std::string_view line) {
+    keep_last(line);
+    if (run_.diagnose) lines_.take(fmt::format("[1,{}]<stderr>:{}", rank, line));
+  };
+  if (run.output.marked) output_.emplace(system, run.output, run.folder, run.token, on_err);
 }
 
 Attention LaunchAttention::attention() {
@@ -63,11 +68,13 @@ Attention LaunchAttention::attention() {
       return tick(std::chrono::steady_clock::now(), below);
     };
   }
+  if (output_) attention.after_lines = [this] { output_->flush(); };
   return attention;
 }
 
 void LaunchAttention::take(std::string_view line) {
-  std::string rest(line);
+  std::string rest = output_ ? output_->take(line) : std::string(line);
+  if (rest.empty()) return;
   if (ranks_) {
     const auto now = std::chrono::steady_clock::now();
     rest = ranks_->take_line(rest, now);
@@ -78,9 +85,16 @@ void LaunchAttention::take(std::string_view line) {
   if (run_.diagnose) lines_.take(rest);
   const auto& pass = system_.program_err ? system_.program_err : system_.err;
   if (!rest.empty()) pass(rest);
+  if (!rest.empty()) keep_last(rest);
   if (!run_.verify || places_told_ || !placement_.complete()) return;
   places_told_ = true;
   tell_places(system_, run_, placement_.rows());
+}
+
+void LaunchAttention::keep_last(std::string_view line) {
+  constexpr std::size_t most_lines = 40, most_bytes = 1000;
+  if (last_lines_.size() == most_lines) last_lines_.pop_front();
+  last_lines_.emplace_back(trim(line.substr(0, most_bytes)));
 }
 
 void LaunchAttention::tell_news(Time now) {
@@ -94,6 +108,7 @@ void LaunchAttention::tell_news(Time now) {
 // A signal for mpirun, or 0.
 int LaunchAttention::tick(Time now, const std::vector<std::string>& below) {
   tell_news(now);
+  if (output_) output_->tick();
   if (is_lost(now, std::count(below.begin(), below.end(), "ssh"))) return SIGKILL;
   if (ending_since_) return now - *ending_since_ > stall_patience ? SIGKILL : 0;
   if (!stalled_ || !run_.end_on_stall) return 0;
@@ -135,6 +150,7 @@ std::optional<int> LaunchAttention::status(const ProcessResult& result) const {
 
 void LaunchAttention::finish(const ProcessResult& result) {
   const bool failed = result.exit_status != 0 && result.passed_on == 0;
+  if (output_) output_->finish();
   if (ranks_) ranks_->finish(failed, daemons_.lost().host);
   if (failed && ranks_ && !ranks_->anybody_heard()) down_ = find_down_hosts(system_, run_.job.hosts);
   if (!down_.empty())

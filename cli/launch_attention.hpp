@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/doors.hpp"
+#include "cli/launch_output.hpp"
 #include "cli/launch_run.hpp"
 #include "diagnose/line_watch.hpp"
 #include "launch/lost_daemon.hpp"
@@ -12,6 +13,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +32,8 @@ class LaunchAttention {
 
   std::vector<launch::PlacementRow> places() const { return placement_.rows(); }
   std::optional<launch::WatchRecord> watched() const;
+  // What stood on stderr last.
+  std::vector<std::string> last_lines() const { return {last_lines_.begin(), last_lines_.end()}; }
   // Why the job ended badly, for people; "" where nothing known was seen, or a stall or a lost host was told.
   std::string diagnosis(const ProcessResult& result);
   // The status of a job that had to be ended: 124 after a stall, 5 with a host lost; else nothing.
@@ -38,6 +42,7 @@ class LaunchAttention {
  private:
   using Time = std::chrono::steady_clock::time_point;
   void take(std::string_view line);
+  void keep_last(std::string_view line);
   void tell_news(Time now);
   int tick(Time now, const std::vector<std::string>& below);
   bool is_lost(Time now, std::ptrdiff_t sshs);
@@ -54,6 +59,8 @@ class LaunchAttention {
   std::ptrdiff_t most_sshs_ = 0;
   std::optional<Time> lost_since_;
   bool killed_lost_ = false;
+  std::optional<LaunchOutput> output_;
+  std::deque<std::string> last_lines_;
   std::vector<std::string> down_;  // by the scheduler, where no rank was heard
 };
 

@@ -125,13 +125,15 @@ CheckContext check_context(const LaunchOptions& options, const LaunchJob& job,
   return context;
 }
 
-void judge(System& system, const std::string& file, const std::string& text, const CheckContext& context) {
+void judge(System& system, const std::string& file, const std::string& text, const CheckContext& context,
+           std::vector<std::string>& told) {
   const auto findings = rankfile::check_rankfile(text, context);
   std::size_t errors = 0;
   for (const rankfile::RankfileFinding& finding : findings) {
     if (finding.severity == rankfile::Severity::note) continue;
     if (finding.severity == rankfile::Severity::error) ++errors;
     system.err(rankfile::render_finding(file, finding));
+    told.push_back(fmt::format("{} in line {}: {}", finding.id, finding.line, finding.what));
   }
   if (errors == 0) return;
   throw Error(ErrorKind::request, {fmt::format("the rankfile has {} error{}: nothing was started", errors,
@@ -148,11 +150,13 @@ LaunchJob take_rankfile(System& system, const LaunchOptions& options, int mpi_ma
   // Form first: hosts are only asked for a file that could run.
   judge(system, options.rankfile, job.rankfile_text,
         check_context(options, job, read_host_names(system, options.hosts, options.hostfile),
-                      ranks_of(options, job, lines), mpi_major));
+                      ranks_of(options, job, lines), mpi_major),
+        job.findings);
+  job.findings.clear();  // the second look finds them again
   job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
   refuse_assumed(job.machines);
   judge(system, options.rankfile, job.rankfile_text,
-        check_context(options, job, {}, ranks_of(options, job, lines), mpi_major));
+        check_context(options, job, {}, ranks_of(options, job, lines), mpi_major), job.findings);
   job.ranks = launch::planned_ranks(lines, job.hosts, machine_pointers(job), mpi_major);
   return job;
 }
@@ -191,7 +195,7 @@ LaunchJob plan_launch_job(System& system, const LaunchOptions& options, int mpi_
   refuse_assumed(job.machines);
   plan_ranks(options, job);
   judge(system, "rankfile", job.rankfile_text,
-        check_context(options, job, {}, job.plan->dims.world_size(), mpi_major));
+        check_context(options, job, {}, job.plan->dims.world_size(), mpi_major), job.findings);
   return job;
 }
 

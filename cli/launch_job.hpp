@@ -21,6 +21,7 @@ struct LaunchJob {
   std::string rankfile_text;
   std::vector<launch::PlannedRank> ranks;  // ascending
   std::vector<std::string> remarks;        // what was decided for the user, for people
+  std::vector<std::string> findings;       // of the rankfile's linter, warnings too
 
   int fewest_cores() const;
   int most_cores() const;

@@ -33,6 +33,8 @@ struct LaunchOptions {
   std::string run_folder;         // "" : a new one below the user's state folder
   std::string interface;          // CIDR, NAME or none; "": chosen where it matters
   bool tag_output = false;
+  std::string output = "screen";  // screen, prefix, files
+  bool tee = false;               // files too
   bool dry_run = false;
   bool verify = false;
   bool no_verify = false;
@@ -42,6 +44,9 @@ struct LaunchOptions {
   bool no_diagnose = false;
   std::string stall_after = "60";
   std::string on_stall = "warn";
+  bool is_typed = false;             // by a person, as `ddlrun launch`
+  std::vector<std::string> words;    // then: the options, for replay
+  std::string replay_of;             // the id of the run that is repeated
   std::vector<std::string> program;  // what stood behind "--"
 };
 

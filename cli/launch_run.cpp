@@ -55,6 +55,14 @@ int status_of_run(const ProcessResult& result, const LaunchRun& run) {
   return result.exit_status == 1 ? 128 + result.passed_on : result.exit_status;
 }
 
+// What the rank that failed first said last, where that is only in its file.
+void tell_first_log(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
+  if (!run.output.files || run.output.show != OutputPlan::Show::nothing) return;
+  if (!run.record.watched || result.passed_on != 0) return;
+  const auto first = launch::find_first_failure(*run.record.watched, status);
+  if (first) system.err(render_last_lines(system, run.folder, first->rank));
+}
+
 // The last word: who failed first, how the job ended, and where everything about it lies.
 void tell_end(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
   const bool told_to_stop = result.passed_on != 0;
@@ -105,11 +113,14 @@ int run_launch(System& system, LaunchRun run) {
   run.record.placement = attention.places();
   run.record.watched = attention.watched();
   const int status = attention.status(result).value_or(status_of_run(result, run));
+  run.record.diagnosis = attention.diagnosis(result);
+  if (status != 0) run.record.last_lines = attention.last_lines();
   run.record.end = launch::RunEnd{system.clock.now(), status, result.signal};
   system.files.write(run.folder + "/run.json", launch::render_run_json(run.record));
   check_started(result, run.line.argv[0]);
-  const std::string why = attention.diagnosis(result);
-  if (!why.empty()) system.err("ddlrun: what the output above says:\n" + why);
+  tell_first_log(system, run, result, status);
+  if (!run.record.diagnosis.empty())
+    system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
   tell_end(system, run, result, status);
   const bool all_ok = launch::count_verdicts(run.record.placement).ok == run.record.placement.size();
   if (run.strict && run.verify && status == 0 && !all_ok) return 1;

@@ -5,6 +5,7 @@
 
 #include "base/doors.hpp"
 #include "cli/launch_job.hpp"
+#include "cli/launch_output.hpp"
 #include "launch/launcher.hpp"
 #include "launch/run_record.hpp"
 
@@ -28,6 +29,7 @@ struct LaunchRun {
   bool end_on_stall = false;
   bool diagnose = false;  // says why it ended badly
   bool strict = false;
+  OutputPlan output = {};
   std::string differs_hint;  // what to type if a rank is not where it was planned
 };
 

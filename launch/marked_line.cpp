@@ -3,10 +3,6 @@
 
 namespace ddlrun::launch {
 
-namespace {
-
-// Without the "[1,3]<stderr>:" (Open MPI 4) or "[job@1,3]<stderr>: " (5) that --tag-output put
-// before a marker.
 std::string_view without_tag(std::string_view text) {
   std::string_view body = text;
   if (!body.empty() && body.back() == ' ') body.remove_suffix(1);
@@ -16,8 +12,6 @@ std::string_view without_tag(std::string_view text) {
   return open == std::string_view::npos ? text : text.substr(0, open);
 }
 
-}  // namespace
-
 Marked cut_marker(std::string_view line, std::string_view lead) {
   const std::size_t at = line.find(lead);
   if (at == std::string_view::npos) return {std::nullopt, std::string(line)};
@@ -25,7 +19,8 @@ Marked cut_marker(std::string_view line, std::string_view lead) {
   const std::size_t end = body.find(';');
   if (end == std::string_view::npos) return {std::nullopt, std::string(line)};
   std::string_view after = body.substr(end + 1);
-  if (!after.empty() && after.front() == '\n') after.remove_prefix(1);
+  const std::size_t padding = after.find_first_not_of(' ');  // of pad_to_piece()
+  if (padding != std::string_view::npos && after[padding] == '\n') after.remove_prefix(padding + 1);
   return {body.substr(0, end), std::string(without_tag(line.substr(0, at))) + std::string(after)};
 }
 

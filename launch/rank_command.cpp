@@ -44,7 +44,7 @@ std::string wrapper_reason(const RankProgram& program) {
 
 Command plan_rank_command(const RankProgram& program) {
   const bool colons = has_colon(program.program);
-  const bool needed = !program.report_token.empty() || colons || !program.sheet.empty();
+  const bool needed = !program.report_token.empty() || colons || !program.sheet.empty() || !program.output_token.empty();
   if (!needed && !program.keep) return program.program;
   Command command;
   if (program.may_lack_ddlrun && !needed) command = {"/bin/sh", "-c", std::string(without_ddlrun)};
@@ -58,6 +58,8 @@ Command plan_rank_command(const RankProgram& program) {
       command.insert(command.end(), {"--stall-after", fmt::format("{}", program.stall_after)});
     }
   }
+  if (program.keep && !program.output_token.empty())
+    command.insert(command.end(), {"--output", program.output_token});
   const std::string stand_in = colon_stand_in(program.program);
   if (colons) command.insert(command.end(), {"--colon", stand_in});
   command.push_back("--");

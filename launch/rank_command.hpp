@@ -17,6 +17,7 @@ struct RankProgram {
   bool keep = false;             // a keeper stays with each rank: nothing of it outlives the job
   std::string watch_token = {};  // not empty: the keeper tells how the rank fares, marked with this
   int stall_after = 0;           // seconds without progress that are told; 0: never
+  std::string output_token = {};  // not empty: the keeper marks what the program says with this
   bool may_lack_ddlrun = false;  // other hosts, where ddlrun may not be at the same path
   Command sheet = {};            // "--sheet" or "--sheet-file FILE": the rank does first what its sheet says
 };

@@ -27,6 +27,13 @@ std::string render_time_for_names(std::chrono::system_clock::time_point time) {
   return fmt::format("{:%Y%m%d-%H%M%S}", utc(time));
 }
 
+// FNV-1a: nobody is meant to be kept from guessing, only the length is.
+std::string render_digest(std::string_view value) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const char byte : value) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211u;
+  return fmt::format("{:016x}", hash);
+}
+
 std::string render_argv_file(const Command& argv, const std::string& pasteable) {
   std::string text = "# " + pasteable + "\n";
   // A pasteable line with newlines in it would leave its comment: then only the words are told.

@@ -9,6 +9,8 @@
 #include "launch/rank_watch.hpp"
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +21,19 @@ struct RunEnd {
   std::chrono::system_clock::time_point time;
   int exit_status = 0;  // as a shell would report it
   int signal = 0;       // that ended mpirun, or 0
+};
+
+// Who runs it: a number that the kernel gave out again, or another boot, is not taken for it.
+struct RunProcess {
+  std::uint64_t pid = 0;
+  std::uint64_t started_ticks = 0;  // as /proc/PID/stat has it
+  std::string boot;                 // /proc/sys/kernel/random/boot_id
+};
+
+// `ddlrun launch` as it was typed, without the values of -x NAME=value.
+struct TypedLaunch {
+  Command words;
+  Command program;  // behind "--"
 };
 
 struct RunRecord {
@@ -37,12 +52,28 @@ struct RunRecord {
   std::optional<RunEnd> end;           // nothing while it runs, or if ddlrun was killed
   std::optional<WatchRecord> watched;  // nothing if nobody watched
   bool verified = false;
-  std::vector<PlacementRow> placement;  // planned, and found where `verified`
+  RunProcess process;
+  std::optional<TypedLaunch> typed;  // nothing where another command started it
+  std::string replay_of;             // the id of the run whose plan this is, or ""
+  std::string output = "screen";     // as --output says, and " tee"
+  std::vector<std::string> hosts;
+  std::vector<std::uint32_t> machine_of_host;  // the number in topology-N.json, one a host
+  std::string network;                         // which, and why; "" where nothing was chosen
+  std::vector<std::string> remarks;            // what was decided for the user
+  std::vector<std::string> findings;           // of the rankfile's linter
+  std::vector<Reason> reasons;                 // of exports
+  std::map<std::string, std::string> digests;  // of exported values that are no secrets: same or not
+  std::string diagnosis;                       // why it ended badly, for people
+  std::vector<std::string> last_lines;         // of stderr, where it ended badly
+  std::vector<PlacementRow> placement;         // planned, and found where `verified`
 };
 
 // "2026-11-21T03:19:14Z"; the form that sorts, "20261121-031914", names folders.
 std::string render_time(std::chrono::system_clock::time_point time);
 std::string render_time_for_names(std::chrono::system_clock::time_point time);
+
+// 16 hex digits that tell whether two values are the same.
+std::string render_digest(std::string_view value);
 
 // "schema": "ddlrun.run/1".
 std::string render_run_json(const RunRecord& record);

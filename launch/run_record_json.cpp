@@ -62,6 +62,27 @@ Json watched_json(const std::optional<WatchRecord>& record, int status) {
           {"lost_hosts", record->lost_hosts}};
 }
 
+Json process_json(const RunProcess& process) {
+  if (process.pid == 0) return {};
+  return {{"pid", process.pid}, {"started_ticks", process.started_ticks}, {"boot", process.boot}};
+}
+
+Json typed_json(const std::optional<TypedLaunch>& typed) {
+  if (!typed) return {};
+  return {{"words", typed->words}, {"program", typed->program}};
+}
+
+Json reasons_json(const std::vector<Reason>& reasons) {
+  Json list = Json::array();
+  for (const Reason& reason : reasons) list.push_back({{"subject", reason.subject}, {"why", reason.why}});
+  return list;
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+// Lists that may be long stand in one line.
+std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 // One rank a line: readable in a diff, and large runs stay small.
 std::string render_ranks(const RunRecord& record) {
   std::string text;
@@ -93,9 +114,22 @@ std::string render_run_json(const RunRecord& record) {
       {"versions",
        {{"ddlrun", record.ddlrun_version}, {"mpirun", record.mpirun_version}, {"kernel", record.kernel}}},
       {"watched", watched_json(record.watched, record.end ? record.end->exit_status : 0)},
-      {"verified", record.verified}};
+      {"verified", record.verified},
+      {"process", process_json(record.process)},
+      {"typed", typed_json(record.typed)},
+      {"replay_of", text_or_null(record.replay_of)},
+      {"output", record.output},
+      {"network", text_or_null(record.network)},
+      {"remarks", record.remarks},
+      {"findings", record.findings},
+      {"reasons", reasons_json(record.reasons)},
+      {"digests", record.digests},
+      {"diagnosis", text_or_null(record.diagnosis)},
+      {"last_lines", record.last_lines}};
   std::string text = head.dump(2, ' ', false, Json::error_handler_t::replace);
   text.resize(text.size() - 2);  // "\n}": the ranks follow
+  text += ",\n  \"hosts\": " + one_line(record.hosts);
+  text += ",\n  \"machine_of_host\": " + one_line(record.machine_of_host);
   return text + ",\n  \"ranks\": " + render_ranks(record) + "\n}\n";
 }
 

@@ -22,6 +22,9 @@ Subcommand cancel_command();
 Subcommand jobs_command();
 Subcommand lint_script_command();
 Subcommand convert_command();
+Subcommand history_command();
+Subcommand replay_command();
+Subcommand report_command();
 Subcommand exec_command();
 Subcommand agent_command();
 

@@ -7,8 +7,9 @@
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/exec_setup.hpp"
-#include "launch/rank_command.hpp"
+#include "launch/output_mark.hpp"
 #include "launch/place_marker.hpp"
+#include "launch/rank_command.hpp"
 #include "launch/rank_identity.hpp"
 #include "launch/rank_marker.hpp"
 #include "launch/rank_watch.hpp"
@@ -34,6 +35,7 @@ struct ExecOptions {
   bool keep = false;
   std::string watch_token;
   int stall_after = 0;
+  std::string output_token;
   Command program;
 };
 
@@ -43,16 +45,18 @@ std::string place_of(const Environment& environment) {
                   : environment.host_name;
 }
 
-void report_place(System& system, const std::string& token, std::optional<std::uint32_t> local_rank) {
+void report_place(System& system, const std::string& token, std::optional<std::uint32_t> local_rank,
+                  bool among_pieces) {
   const Environment& environment = system.environment;
   const auto identity = launch::find_rank_identity(environment.variables);
   if (!identity) {
     throw Error(ErrorKind::usage, {"--report needs a rank, and no launcher has set one",
                                    environment.host_name, "ddlrun launch 2 --verify -- ./my_mpi_program"});
   }
-  system.err(
+  const std::string marker =
       launch::render_place_marker(token, {identity->rank, local_rank ? local_rank : identity->local_rank,
-                                          environment.host_name, read_own_cpuset()}));
+                                          environment.host_name, read_own_cpuset()});
+  system.err(among_pieces ? launch::pad_to_piece(marker) : marker);
 }
 
 // As a shell reports it: 127 not found, 126 found but not to be run.
@@ -71,7 +75,9 @@ int tell_failure(System& system, const std::string& program, int code) {
 class Keeper {
  public:
   Keeper(const ExecOptions& options, const Environment& environment, const launch::RankIdentity& identity)
-      : token_(options.watch_token), stall_after_(options.stall_after) {
+      : token_(options.watch_token),
+        among_pieces_(!options.output_token.empty()),
+        stall_after_(options.stall_after) {
     speaks_for_host_ = identity.local_rank.value_or(0) < launch::signing_ranks;
     report_.rank = identity.rank;
     report_.host = environment.host_name;
@@ -107,10 +113,12 @@ class Keeper {
   void tell(launch::RankSign sign) {
     report_.sign = sign;
     last_sign_ = Steady::now();
-    tell_launcher(launch::render_rank_marker(token_, report_));
+    const std::string marker = launch::render_rank_marker(token_, report_);
+    tell_launcher(among_pieces_ ? launch::pad_to_piece(marker) : marker);
   }
 
   std::string token_;
+  bool among_pieces_;
   int stall_after_;
   bool speaks_for_host_ = false;
   launch::RankReport report_;
@@ -121,10 +129,19 @@ class Keeper {
 // Returns only if the program could not be started: the errno.
 int keep_program(System& system, const ExecOptions& options, const Command& program) {
   const auto identity = launch::find_rank_identity(system.environment.variables);
-  if (options.watch_token.empty() || !identity) return supervise_program(program, {});
+  Supervision supervision;
+  if (!options.output_token.empty() && identity) {
+    auto marker = std::make_shared<launch::OutputMarker>(options.output_token, identity->rank);
+    supervision.mark = [marker](int stream, std::string_view bytes) {
+      return marker->mark(stream == 1 ? launch::RankStream::out : launch::RankStream::err, bytes);
+    };
+  }
+  if (options.watch_token.empty() || !identity) return supervise_program(program, supervision);
   Keeper keeper(options, system.environment, *identity);
-  return supervise_program(program, {[&](const TreeSample& sample) { keeper.take(sample); },
-                                     keeper.interval(), [&](const ProcessResult& end) { keeper.end(end); }});
+  supervision.on_sample = [&](const TreeSample& sample) { keeper.take(sample); };
+  supervision.every = keeper.interval();
+  supervision.on_end = [&](const ProcessResult& end) { keeper.end(end); };
+  return supervise_program(program, supervision);
 }
 
 int run_exec(System& system, const ExecOptions& options) {
@@ -138,7 +155,8 @@ int run_exec(System& system, const ExecOptions& options) {
   if (program.empty() || program[0].empty()) {
     throw Error(ErrorKind::usage, {"no program to become", "after --", "ddlrun exec -- ./my_mpi_program"});
   }
-  if (!options.report_token.empty()) report_place(system, options.report_token, prepared.local_rank);
+  if (!options.report_token.empty())
+    report_place(system, options.report_token, prepared.local_rank, !options.output_token.empty());
   if (options.keep) return tell_failure(system, program[0], keep_program(system, options, program));
   return tell_failure(system, program[0], become_program(program));
 }
@@ -165,6 +183,8 @@ Subcommand exec_command() {
                    "with --keep: tell on stderr how the rank fares, marked with this word");
     app.add_option("--stall-after", options->stall_after,
                    "with --watch: tell when it made no progress for so many seconds");
+    app.add_option("--output", options->output_token,
+                   "with --keep: what the program says goes to stderr in pieces marked with this word");
     app.add_option("--colon", options->colon, "this word of the program stands for \":\"");
     return [options](System& system) { return run_exec(system, *options); };
   };

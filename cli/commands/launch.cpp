@@ -9,12 +9,14 @@
 #include "cli/launch_network.hpp"
 #include "cli/launch_options.hpp"
 #include "cli/launch_program.hpp"
+#include "cli/launch_record.hpp"
 #include "cli/launch_run.hpp"
 #include "cli/launch_shape.hpp"
 #include "cli/launch_threads.hpp"
 #include "cli/launch_watch_plan.hpp"
 #include "cli/launcher_choice.hpp"
 #include "cli/program_libraries.hpp"
+#include "cli/typed_words.hpp"
 #include "launch/dry_run.hpp"
 
 #include <CLI/CLI.hpp>
@@ -91,6 +93,7 @@ struct Decided {
   ChosenProgram program;
   bool verify = false;
   WatchPlan watch;
+  OutputPlan output;
   std::string token;  // "" if the ranks tell nothing
   Exports exports;
   LaunchNetwork network;
@@ -120,6 +123,7 @@ Decided decide(System& system, const LaunchOptions& options) {
   decided.program = choose_program(system, options.program, job.on_this_host(system.environment));
   decided.verify = wants_verify(options, decided.program.is_trainer);
   decided.watch = plan_watch(options);
+  decided.output = plan_output(options, decided.watch);
   if (decided.verify || decided.watch.tells) decided.token = make_token(system);
   const ProgramLibraries libraries = read_program_libraries(system, decided.program.command);
   check_launcher(system, decided, libraries);
@@ -162,6 +166,7 @@ LaunchLine make_line(const System& system, const LaunchOptions& options, const D
                      decided.watch.keep,
                      decided.watch.tells && tells ? decided.token : "",
                      decided.watch.stall_after,
+                     decided.output.marked && tells ? decided.token : "",
                      others};
   return launch::plan_launch_line(request, system.environment.variables);
 }
@@ -180,7 +185,8 @@ std::string read_kernel(System& system) {
   return system.files.exists(path) ? std::string(trim(system.files.read(path, 4096))) : std::string();
 }
 
-launch::RunRecord make_record(System& system, const Decided& decided, const std::string& folder) {
+launch::RunRecord make_record(System& system, const LaunchOptions& options, const Decided& decided,
+                              const std::string& folder) {
   launch::RunRecord record;
   record.id = folder.substr(folder.rfind('/') + 1);
   record.ddlrun_version = DDLRUN_VERSION;
@@ -193,6 +199,7 @@ launch::RunRecord make_record(System& system, const Decided& decided, const std:
   if (decided.job.plan) record.dims = topology::render_dims(decided.job.plan->dims);
   record.program = decided.program.command;
   record.exported = decided.exports.names;
+  add_launch_facts(system, options, decided.job, decided.exports, decided.network, record);
   record.start = system.clock.now();
   return record;
 }
@@ -222,9 +229,9 @@ int run_launch_command(System& system, const LaunchOptions& options) {
   const std::string folder = choose_run_folder(system, options.run_folder, true);
   const LaunchLine line = make_line(system, options, decided, folder);
   tell(system, decided, line, folder);
-  return run_launch(system, {decided.job, line, decided.exports, make_record(system, decided, folder), folder,
-                             decided.token, decided.verify, decided.watch.tells, decided.watch.end_on_stall,
-                             !options.no_diagnose, options.strict, differs_hint(options)});
+  return run_launch(system, {decided.job, line, decided.exports, make_record(system, options, decided, folder),
+                             folder, decided.token, decided.verify, decided.watch.tells, decided.watch.end_on_stall,
+                             !options.no_diagnose, options.strict, decided.output, differs_hint(options)});
 }
 
 void add_launch_options(CLI::App& app, LaunchOptions& options) {
@@ -264,6 +271,10 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("--interface", options.interface,
                  "network between the hosts: CIDR, interface name or none; default: the one all share");
   app.add_flag("--tag-output", options.tag_output, "put the rank before each line of output");
+  app.add_option(
+      "--output", options.output,
+      "screen (default), prefix: the rank before each line, files: RUN/out/rank-0007.out and .err");
+  app.add_flag("--tee", options.tee, "keep each rank's output in files, and show it too");
   app.add_flag("--dry-run", options.dry_run, "print what would be done, as a script; run and write nothing");
   app.add_flag("--verify", options.verify,
                "compare each rank's real cores with the plan (default for the trainer)");
@@ -290,7 +301,9 @@ Subcommand launch_command() {
     auto options = std::make_shared<LaunchOptions>();
     options->program = rest;
     add_launch_options(app, *options);
-    return [options](System& system) {
+    return [options, &app](System& system) {
+      options->is_typed = true;
+      options->words = typed_words(app);
       settle_hosts(*options);
       return run_launch_command(system, *options);
     };

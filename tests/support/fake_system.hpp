@@ -46,6 +46,7 @@ struct FakeFiles : FileSystem {
   std::map<std::string, std::string> files;
   std::vector<std::string> written;
   std::set<std::string> folders;  // made by make_new_folder
+  std::set<std::string> synced;
 
   std::string read(const std::string& path, std::uint64_t) override {
     const auto found = files.find(path);
@@ -73,6 +74,8 @@ struct FakeFiles : FileSystem {
     files[path] = bytes;
     written.push_back(path);
   }
+  void append(const std::string& path, std::string_view bytes) override { files[path] += bytes; }
+  void sync(const std::string& path) override { synced.insert(path); }
   void remove(const std::string& path) override { files.erase(path); }
   std::string make_folder(const std::string& prefix) override { return prefix + "000000"; }
   void make_folders(const std::string&) override {}

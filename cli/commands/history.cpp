@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// `ddlrun history`: the runs that `ddlrun launch` started here, newest first, and how they ended.
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/run_lookup.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using run_report::HistoryRow;
+using run_report::RunState;
+
+constexpr std::string_view history_examples =
+    "  ddlrun history                # the last 20 runs\n"
+    "  ddlrun history --failed       # only those that did not end well\n"
+    "  ddlrun history --limit 0 --json\n\n"
+    "A run that was killed together with its ddlrun \"ended unseen\". RUN in `ddlrun report RUN` and\n"
+    "`ddlrun replay RUN` is an id from here, the beginning of one, a run folder, or last. Jobs that were\n"
+    "handed to a scheduler are another list, `ddlrun jobs`; runs with a --run-folder of their own are in\n"
+    "neither.";
+
+struct HistoryOptions {
+  std::string limit = "20";
+  bool failed = false;
+  bool json = false;
+};
+
+HistoryRow read_history_row(System& system, const std::string& folder, std::int64_t now) {
+  HistoryRow damaged;
+  damaged.id = folder.substr(folder.rfind('/') + 1);
+  damaged.folder = folder;
+  damaged.state = RunState::damaged;
+  damaged.problem = "there is no run.json in it: nothing was started";
+  if (!system.files.exists(folder + "/run.json")) return damaged;
+  try {
+    const run_report::RunDocument run = read_run(system, folder, false);
+    return run_report::history_row(run, folder, find_run_state(system, run), now);
+  } catch (const Error& error) {
+    damaged.problem = error.message().what;
+    return damaged;
+  }
+}
+
+int run_history(System& system, const HistoryOptions& options) {
+  const auto limit = parse_unsigned(options.limit, 1'000'000);
+  if (!limit) {
+    throw Error(ErrorKind::usage,
+                {fmt::format("--limit takes a number, not '{}'", printable(options.limit, 40)), "",
+                 "--limit 20; 0 for all"});
+  }
+  const std::int64_t now =
+      std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
+  std::vector<HistoryRow> rows;
+  std::size_t left_out = 0;
+  for (const std::string& folder : list_run_folders(system)) {
+    if (*limit > 0 && rows.size() == *limit) {
+      ++left_out;
+      continue;
+    }
+    HistoryRow row = read_history_row(system, folder, now);
+    if (!options.failed || row.failed()) rows.push_back(std::move(row));
+  }
+  if (options.json) {
+    system.out(run_report::render_history_json(rows));
+    return 0;
+  }
+  if (rows.empty())
+    system.err(options.failed ? "ddlrun: no run failed\n" : "ddlrun: nothing was launched yet\n");
+  else
+    system.out(run_report::render_history_table(rows));
+  if (left_out > 0) system.err(fmt::format("ddlrun: older runs are not shown: {} (--limit 0)\n", left_out));
+  system.err("ddlrun: jobs that were handed to a scheduler: ddlrun jobs\n");
+  return 0;
+}
+
+}  // namespace
+
+Subcommand history_command() {
+  Subcommand command;
+  command.name = "history";
+  command.summary = "the runs that launch started: when, where, how they ended";
+  command.examples = history_examples;
+  command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
+    auto options = std::make_shared<HistoryOptions>();
+    app.add_option("--limit", options->limit, "at most so many, the newest (20); 0: all");
+    app.add_flag("--failed", options->failed, "only those that ended badly, or unseen");
+    app.add_flag("--json", options->json, "one JSON document (ddlrun.history/1)");
+    return [options](System& system) { return run_history(system, *options); };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// `ddlrun replay`: a run's plan, options and program once more, in a new run folder that names the old one.
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/launch_command.hpp"
+#include "cli/launch_program.hpp"
+#include "cli/replay_check.hpp"
+#include "cli/run_lookup.hpp"
+#include "rankfile/rankfile_reader.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::string_view replay_examples =
+    "  ddlrun replay last                # the same once more\n"
+    "  ddlrun replay last --dry-run      # shows what would be run\n"
+    "  ddlrun replay 20261121-03 -- --epochs 9   # with more arguments for the program\n\n"
+    "The ranks sit where they sat, by the run's own rankfile; names of variables are those of then, their\n"
+    "values those of now. Other hosts or another machine are refused, another mpirun or ddlrun is told.";
+
+struct ReplayOptions {
+  std::string run;
+  bool dry_run = false;
+  std::vector<std::string> more;
+};
+
+void tell_replay(System& system, const std::string& what) { system.err("ddlrun: " + what + "\n"); }
+
+void tell_version(System& system, const std::string& of, const std::string& then, const std::string& now) {
+  if (then != now) tell_replay(system, fmt::format("{} is another: {} then, {} now", of, then, now));
+}
+
+LaunchOptions parse_typed(const run_report::RunDocument& run, const std::string& folder) {
+  LaunchOptions options;
+  CLI::App app;
+  add_launch_options(app, options);
+  std::vector<std::string> words = run.typed_words;
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorKind::request,
+                {fmt::format("this ddlrun does not take the options of that run: {}",
+                             printable(std::string_view(error.what()), 160)),
+                 folder, "head -1 " + quote_shell(folder + "/argv") + "   # what it ran"});
+  }
+  options.program = run.typed_program;
+  options.is_typed = true;
+  options.words = run.typed_words;
+  options.replay_of = run.id;
+  options.run_folder.clear();  // a new one
+  if (!run.dims.empty()) options.dims = run.dims;
+  if (!options.rankfile.empty()) options.rankfile = folder + "/rankfile";  // theirs may have changed
+  return options;
+}
+
+void add_program_words(LaunchOptions& options, const std::vector<std::string>& more) {
+  if (options.program.empty() && !more.empty() && !more[0].starts_with('-')) {
+    throw Error(ErrorKind::usage, {fmt::format("'{}' would be another program", printable(more[0], 60)),
+                                   "behind --", "options of the program only; else ddlrun launch"});
+  }
+  options.program.insert(options.program.end(), more.begin(), more.end());
+}
+
+void check_can_replay(const System& system, const run_report::RunDocument& run, const std::string& folder) {
+  if (!run.is_typed) {
+    throw Error(
+        ErrorKind::request,
+        {"this run does not tell how it was asked for: another command, or an older ddlrun, started it",
+         folder, "head -1 " + quote_shell(folder + "/argv") + "   # what it ran"});
+  }
+  if (run.working_folder != system.environment.working_folder) {
+    throw Error(ErrorKind::request,
+                {fmt::format("that run stood in {}, this is {}", printable(run.working_folder),
+                             printable(system.environment.working_folder)),
+                 folder, fmt::format("cd {} && ddlrun replay {}", quote_shell(run.working_folder), run.id)});
+  }
+}
+
+// What the run rests on is looked at once before; launch says again what there is to say.
+void check_plan(System& system, const run_report::RunDocument& run, const std::string& folder,
+                LaunchOptions& options) {
+  const launch::MpirunVersion version = read_mpirun_version(system, options.mpirun);
+  tell_version(system, "mpirun", run.mpirun_version, version.text);
+  tell_version(system, "ddlrun", run.ddlrun_version, DDLRUN_VERSION);
+  System quiet = system;
+  quiet.err = [](std::string_view) {};
+  const LaunchJob job = plan_launch_job(quiet, options, version.major);
+  check_same_machines(system, run, folder, job);
+  const std::string then = system.files.read(folder + "/rankfile", rankfile::max_rankfile_bytes);
+  if (!same_ranks(then, job.rankfile_text)) {
+    options.rankfile = folder + "/rankfile";
+    tell_replay(system, "this ddlrun would place the ranks elsewhere: the run's own rankfile is used");
+  }
+  for (const std::string& change : export_changes(run, system.environment)) tell_replay(system, change);
+}
+
+int run_replay(System& system, const ReplayOptions& wanted) {
+  const std::string folder = find_run_folder(system, wanted.run);
+  const run_report::RunDocument run = read_run(system, folder, false);
+  check_can_replay(system, run, folder);
+  LaunchOptions options = parse_typed(run, folder);
+  add_program_words(options, wanted.more);
+  options.dry_run = wanted.dry_run;
+  tell_replay(system, fmt::format("run {} once more", run.id));
+  check_plan(system, run, folder, options);
+  return run_launch_command(system, options);
+}
+
+}  // namespace
+
+Subcommand replay_command() {
+  Subcommand command;
+  command.name = "replay";
+  command.summary = "a run once more: the same plan, options and program";
+  command.examples = replay_examples;
+  command.takes_program = true;
+  command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
+    auto options = std::make_shared<ReplayOptions>();
+    options->more = rest;
+    app.add_option("RUN", options->run, "an id or its beginning, a run folder, or last")->required();
+    app.add_flag("--dry-run", options->dry_run,
+                 "print what would be done, as a script; run and write nothing");
+    return [options](System& system) { return run_replay(system, *options); };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

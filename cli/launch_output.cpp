@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "cli/launch_output.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using launch::RankStream;
+using Show = OutputPlan::Show;
+
+constexpr std::size_t most_last_lines = 20;
+constexpr std::uint64_t last_bytes = 64 << 10;
+
+[[noreturn]] void refuse_output(std::string what, std::string hint) {
+  throw Error(ErrorKind::usage, {std::move(what), "", std::move(hint)});
+}
+
+std::string out_folder(const std::string& folder) { return folder + "/out"; }
+
+}  // namespace
+
+OutputPlan plan_output(const LaunchOptions& options, const WatchPlan& watch) {
+  OutputPlan plan;
+  if (options.output == "prefix") {
+    plan.show = Show::prefixed;
+  } else if (options.output == "files") {
+    plan.show = options.tee ? Show::plain : Show::nothing;
+  } else if (options.output != "screen") {
+    refuse_output(
+        fmt::format("--output takes screen, prefix or files, not '{}'", printable(options.output, 40)),
+        "--output files");
+  }
+  plan.files = options.tee || options.output == "files";
+  plan.marked = plan.files || plan.show == Show::prefixed;
+  if (!plan.marked) return plan;
+  const std::string asked = options.output == "screen" ? "--tee" : "--output " + options.output;
+  if (options.tag_output)
+    refuse_output(asked + " knows each line's rank already: --tag-output cannot go with it",
+                  asked + " alone");
+  if (options.no_watch)
+    refuse_output(asked + " needs the keepers that --no-watch leaves out", asked + " alone");
+  if (!watch.tells)
+    refuse_output(asked + " needs the ranks' stderr, which an option of mpirun sends elsewhere",
+                  asked + " without that --mpi-arg");
+  return plan;
+}
+
+std::string rank_file(const std::string& folder, std::uint32_t rank, RankStream stream) {
+  return fmt::format("{}/rank-{:04}.{}", out_folder(folder), rank, stream == RankStream::out ? "out" : "err");
+}
+
+LaunchOutput::LaunchOutput(System& system, const OutputPlan& plan, const std::string& folder,
+                           const std::string& token,
+                           std::function<void(std::uint32_t rank, std::string_view line)> on_err)
+    : system_(system),
+      plan_(plan),
+      folder_(folder),
+      on_err_(std::move(on_err)),
+      reader_(token),
+      lines_([this](std::uint32_t rank, RankStream stream, std::string_view line) {
+        take_line(rank, stream, line);
+      }) {
+  if (plan_.files) system_.files.make_folders(out_folder(folder_));
+}
+
+std::string LaunchOutput::take(std::string_view line) {
+  launch::OutputReader::Taken taken = reader_.take(line);
+  if (!taken.piece) return std::move(taken.rest);
+  const launch::OutputPiece& piece = *taken.piece;
+  count_.take(piece);
+  if (plan_.files) {
+    File& file = files_[{piece.rank, piece.stream}];
+    if (file.path.empty()) file.path = rank_file(folder_, piece.rank, piece.stream);
+    file.waiting += piece.bytes;
+  }
+  if (plan_.show != Show::nothing || (on_err_ && piece.stream == RankStream::err)) lines_.take(piece);
+  return std::move(taken.rest);
+}
+
+void LaunchOutput::take_line(std::uint32_t rank, RankStream stream, std::string_view line) {
+  if (on_err_ && stream == RankStream::err) on_err_(rank, line);
+  if (plan_.show == Show::nothing) return;
+  std::string& screen = stream == RankStream::out ? out_ : err_;
+  if (plan_.show == Show::prefixed) {
+    screen += '[';
+    screen += fmt::format_int(rank).c_str();
+    screen += "] ";
+  }
+  screen += line;
+  if (plan_.show == Show::prefixed && line.back() != '\n') screen += '\n';
+}
+
+void LaunchOutput::flush() {
+  if (!out_.empty()) system_.out(out_);
+  const auto& pass = system_.program_err ? system_.program_err : system_.err;
+  if (!err_.empty()) pass(err_);
+  out_.clear();
+  err_.clear();
+  write_files();
+}
+
+void LaunchOutput::write_files() {
+  if (!plan_.files) return;
+  try {
+    for (auto& [key, file] : files_) {
+      if (file.waiting.empty() && file.made) continue;
+      system_.files.append(file.path, file.waiting);  // also where a rank says nothing: that is a fact too
+      file.made = true;
+      file.waiting.clear();
+    }
+  } catch (const Error& error) {
+    give_up_files(error.message().what);
+  }
+}
+
+// A full disk must not end a job that can go on without its log.
+void LaunchOutput::give_up_files(const std::string& why) {
+  plan_.files = false;
+  files_.clear();
+  system_.err(render_message("ddlrun", "warning",
+                             {"the ranks' output is not kept any more: " + why, out_folder(folder_),
+                              "df -h " + quote_shell(folder_)}));
+  if (plan_.show == Show::nothing) plan_.show = Show::prefixed;
+}
+
+void LaunchOutput::tick() {
+  if (plan_.show == Show::plain) lines_.flush();
+  flush();
+}
+
+void LaunchOutput::finish() {
+  const std::string rest = reader_.finish();
+  if (!rest.empty()) err_ += rest;
+  lines_.flush();
+  flush();
+  try {
+    for (const auto& [key, file] : files_) system_.files.sync(file.path);
+  } catch (const Error& error) {
+    give_up_files(error.message().what);
+  }
+  if (const std::size_t open = count_.without_end(); open > 0)
+    system_.err(fmt::format(
+        "ddlrun: of {} stream{} of the ranks the end did not come: its last lines may be missing\n", open,
+        open == 1 ? "" : "s"));
+  const std::uint64_t bytes = count_.missing() * launch::output_piece_bytes;
+  if (bytes > 0)
+    system_.err(
+        render_message("ddlrun", "warning",
+                       {fmt::format("up to {} of the ranks' output never arrived", render_bytes(bytes)),
+                        folder_, "the launcher dropped it; let the program write its own file"}));
+}
+
+std::vector<std::string> read_last_lines(System& system, const std::string& path) {
+  const auto whole = system.files.read_from(path, 0, 0);
+  if (!whole || whole->size == 0) return {};
+  const std::uint64_t from = whole->size > last_bytes ? whole->size - last_bytes : 0;
+  const auto part = system.files.read_from(path, from, last_bytes);
+  std::vector<std::string_view> lines = split(part ? std::string_view(part->bytes) : "", '\n');
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();
+  if (from > 0 && lines.size() > 1) lines.erase(lines.begin());  // cut in the middle
+  const std::size_t shown = std::min(lines.size(), most_last_lines);
+  return {lines.end() - static_cast<long>(shown), lines.end()};
+}
+
+std::string render_last_lines(System& system, const std::string& folder, std::uint32_t rank) {
+  const std::string path = rank_file(folder, rank, RankStream::err);
+  const std::vector<std::string> lines = read_last_lines(system, path);
+  if (lines.empty()) return {};
+  std::string text = fmt::format("ddlrun: the last {} line{} of rank {}'s stderr, {}:\n", lines.size(),
+                                 lines.size() == 1 ? "" : "s", rank, path);
+  for (const std::string& line : lines) text += "  | " + printable(line, 400) + "\n";
+  return text;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// What the ranks say, rank by rank: on the screen with the rank before each line, in one file for each rank
+// and stream, or both.
+#pragma once
+
+#include "base/doors.hpp"
+#include "cli/launch_options.hpp"
+#include "cli/launch_watch_plan.hpp"
+#include "launch/output_mark.hpp"
+#include "launch/rank_lines.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::cli {
+
+struct OutputPlan {
+  enum class Show { nothing, plain, prefixed };
+  bool marked = false;  // the keepers mark what their ranks say; else it comes as the launcher gives it
+  bool files = false;
+  Show show = Show::plain;
+};
+
+// Error{usage} for an unknown word, and for what contradicts other options.
+OutputPlan plan_output(const LaunchOptions& options, const WatchPlan& watch);
+
+// "FOLDER/out/rank-0007.out"
+std::string rank_file(const std::string& folder, std::uint32_t rank, launch::RankStream stream);
+
+class LaunchOutput {
+ public:
+  // `on_err` gets each whole line of a rank's stderr.
+  LaunchOutput(System& system, const OutputPlan& plan, const std::string& folder, const std::string& token,
+               std::function<void(std::uint32_t rank, std::string_view line)> on_err);
+  LaunchOutput(const LaunchOutput&) = delete;
+  LaunchOutput& operator=(const LaunchOutput&) = delete;
+
+  // What of the line belongs to somebody else.
+  std::string take(std::string_view line);
+  // Writes what has come.
+  void flush();
+  // About twice a second: lines without an end are shown, where no prefix would stand in them.
+  void tick();
+  // After the end of the job; tells where the files are, and what did not come.
+  void finish();
+
+ private:
+  using Key = std::pair<std::uint32_t, launch::RankStream>;
+  struct File {
+    std::string path;
+    std::string waiting;
+    bool made = false;
+  };
+
+  void take_line(std::uint32_t rank, launch::RankStream stream, std::string_view line);
+  void write_files();
+  void give_up_files(const std::string& why);
+
+  System& system_;
+  OutputPlan plan_;
+  std::string folder_;
+  std::function<void(std::uint32_t, std::string_view)> on_err_;
+  launch::OutputReader reader_;
+  launch::OutputCount count_;
+  launch::RankLines lines_;
+  std::map<Key, File> files_;
+  std::string out_, err_;  // for the screen
+};
+
+// The last 20 lines of a file; nothing where there is none.
+std::vector<std::string> read_last_lines(System& system, const std::string& path);
+
+// The last lines of what a rank said on stderr, from its file, for people; "" if it said nothing.
+std::string render_last_lines(System& system, const std::string& folder, std::uint32_t rank);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What the run folder tells beyond the start itself: for `history`, `replay` and `report`.
+#pragma once
+
+#include "base/doors.hpp"
+#include "cli/launch_job.hpp"
+#include "cli/launch_network.hpp"
+#include "cli/launch_options.hpp"
+#include "launch/exports.hpp"
+#include "launch/run_record.hpp"
+
+namespace ddlrun::cli {
+
+void add_launch_facts(System& system, const LaunchOptions& options, const LaunchJob& job,
+                      const launch::Exports& exports, const LaunchNetwork& network,
+                      launch::RunRecord& record);
+
+// Of the values that nobody keeps secret: PATH, LD_LIBRARY_PATH, and what ddlrun set itself.
+std::map<std::string, std::string> export_digests(const Environment& environment,
+                                                  const launch::Exports& exports);
+
+// The process that runs `pid`: started_ticks 0 where there is none.
+launch::RunProcess read_run_process(System& system, const std::string& pid);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run_lookup.hpp"
+
+#include "base/error.hpp"
+#include "base/kernel.hpp"
+#include "base/text.hpp"
+#include "cli/launch_record.hpp"
+#include "cli/state_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using run_report::RunState;
+
+std::string run_name(const std::string& folder) { return folder.substr(folder.rfind('/') + 1); }
+
+[[noreturn]] void refuse_run(const std::string& word, const std::string& what) {
+  throw Error(ErrorKind::request, {what, printable(word, 80), "ddlrun history   # the runs there are"});
+}
+
+}  // namespace
+
+std::vector<std::string> list_run_folders(System& system) {
+  const std::string base =
+      find_state_folder(system.environment, "the list of runs", "export HOME=/home/you") + "/runs";
+  std::vector<std::string> folders;
+  if (system.kernel == nullptr) return folders;
+  for (const std::string& name : system.kernel->list_folder(base)) {
+    if (name != "." && name != "..") folders.push_back(base + "/" + name);
+  }
+  std::sort(folders.rbegin(), folders.rend());  // names begin with the time
+  return folders;
+}
+
+std::string find_run_folder(System& system, const std::string& word) {
+  if (system.files.exists(word + "/run.json")) return word;
+  if (word.find('/') != std::string::npos) refuse_run(word, "there is no run in this folder: no run.json");
+  const std::vector<std::string> folders = list_run_folders(system);
+  if (folders.empty()) refuse_run(word, "there are no runs yet");
+  if (word == "last") return folders.front();
+  std::vector<std::string> found;
+  for (const std::string& folder : folders) {
+    const std::string name = run_name(folder);
+    if (name == word) return folder;
+    if (name.starts_with(word)) found.push_back(folder);
+  }
+  if (found.empty()) refuse_run(word, "no run has an id that begins so");
+  if (found.size() == 1) return found.front();
+  const std::string more = found.size() > 2 ? fmt::format(" and {} more", found.size() - 2) : "";
+  refuse_run(word, fmt::format("{} runs have an id that begins so: {}, {}{}", found.size(),
+                               run_name(found[0]), run_name(found[1]), more));
+}
+
+run_report::RunDocument read_run(System& system, const std::string& folder, bool with_ranks) {
+  const std::string path = folder + "/run.json";
+  return run_report::parse_run_json(system.files.read(path, run_report::max_run_json_bytes), path,
+                                    with_ranks);
+}
+
+RunState find_run_state(System& system, const run_report::RunDocument& run) {
+  if (run.end) return RunState::ended;
+  if (run.pid == 0 || run.host != system.environment.host_name) return RunState::elsewhere;
+  const launch::RunProcess now = read_run_process(system, fmt::format("{}", run.pid));
+  const launch::RunProcess own = read_run_process(system, "self");
+  const bool same_boot = own.boot == run.boot;
+  return same_boot && now.pid != 0 && now.started_ticks == run.started_ticks ? RunState::running
+                                                                             : RunState::unseen;
+}
+
+}  // namespace ddlrun::cli

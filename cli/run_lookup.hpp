@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Runs that were, by what people call them: an id, the beginning of one, a folder, `last`.
+#pragma once
+
+#include "base/doors.hpp"
+#include "run_report/history.hpp"
+#include "run_report/run_document.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::cli {
+
+// The folders in the state folder, newest first. Error{request} where there is no state folder.
+std::vector<std::string> list_run_folders(System& system);
+
+// The run's folder. Error{request} where none is meant, or several are.
+std::string find_run_folder(System& system, const std::string& word);
+
+// Error{request} for a damaged one.
+run_report::RunDocument read_run(System& system, const std::string& folder, bool with_ranks);
+
+// Running only if the very process that wrote the record still is: a number alone says nothing.
+run_report::RunState find_run_state(System& system, const run_report::RunDocument& run);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `ddlrun history`, `ddlrun replay` and how runs are called.
+# shellcheck source=tests/support/launch_checks.sh
+. "$(dirname "$(readlink -f "$0")")/../support/launch_checks.sh"
+runs=$XDG_STATE_HOME/ddlrun/runs
+
+expect 0 'nothing was launched yet' "$DDLRUN" history
+expect_refusal 3 'there are no runs yet' "$DDLRUN" report last
+
+launch well 1 --verify --mca btl_base_verbose 0 -x 'KEY=s3cret' -x PATH -- sh -c 'echo hello' sh 'a b' '-x' '--'
+well=$(basename "$(folder_of well)")
+sleep 1.1 # ids of one second are in no order
+launch bad 1 -- sh -c 'exit 7'
+bad=$(basename "$(folder_of bad)")
+
+# --- newest first; results; where the other list is
+expect 0 'ddlrun jobs' "$DDLRUN" history
+same "history: rows" "$bad $well" "$(awk 'NR > 1 { printf "%s%s", s, $1; s = " " }' "$work/out")"
+has "history" "$work/out" "status 7"
+has "history" "$work/out" "rank 0 on $(hostname): status 7"
+expect 0 '' "$DDLRUN" history --failed
+same "history --failed" "$bad" "$(awk 'NR > 1 { print $1 }' "$work/out")"
+expect 0 'older runs are not shown: 1' "$DDLRUN" history --limit 1
+expect_refusal 2 'takes a number' "$DDLRUN" history --limit few
+expect 0 '' "$DDLRUN" history --json
+same "history --json" "ended 7 ended 0" "$(python3 -c 'import json, sys
+print(*[x for r in json.load(open(sys.argv[1]))["runs"] for x in (r["state"], r["exit_status"])])' "$work/out")"
+
+# --- running, by pid and start time; a number that somebody else has is not it
+"$DDLRUN" launch 1 -- sleep 60 > /dev/null 2> running.err &
+head=$!
+for _ in $(seq 100); do [[ -s $(folder_of running 2> /dev/null)/run.json ]] && break; sleep 0.1; done
+expect 0 'running' "$DDLRUN" history
+running=$(folder_of running)
+cp -r "$running" "$runs/20200101-000000-forged"
+sed -i 's/"started_ticks": [0-9]*/"started_ticks": 1/' "$runs/20200101-000000-forged/run.json"
+expect 0 '' "$DDLRUN" history
+grep -q '^20200101-000000-forged.*running' "$work/out" && fail "a pid alone was believed"
+{ kill -KILL $head && wait $head; } 2> /dev/null
+expect 0 'ended unseen' "$DDLRUN" history --failed
+has "history: killed" "$work/out" "$(basename "$running")"
+
+# --- damaged folders are told
+mkdir "$runs/20210101-000000-empty" "$runs/20210101-000000-half"
+head -c 300 "$runs/$well/run.json" > "$runs/20210101-000000-half/run.json"
+expect 0 'damaged' "$DDLRUN" history
+same "history: damaged" 2 "$(grep -c damaged "$work/out")"
+rm -r "$runs"/202?0101-*
+
+# --- what runs are called
+for word in "$well" "${well%???}" "$runs/$well"; do expect 0 '<!DOCTYPE html>' "$DDLRUN" report "$word" -o -; done
+expect 0 'wrote' "$DDLRUN" report last
+check "last is the newest" test -s "$running/report.html"
+expect_refusal 3 'runs have an id that begins so' "$DDLRUN" report "${well:0:2}"
+expect_refusal 3 'no run has an id' "$DDLRUN" report 1999
+expect_refusal 3 'no run.json' "$DDLRUN" report ./here
+
+# --- replay: the same words, options and places; a new folder that names the old one
+# shellcheck disable=SC2016
+launch first 1 --verify --output prefix -- sh -c 'for w; do echo "<$w>"; done' sh 'a b' '' '-x' '--'
+first=$(basename "$(folder_of first)")
+status=0
+"$DDLRUN" replay "$first" > again.out 2> again.err < /dev/null || status=$?
+same "replay: status" 0 "$status"
+same "replay: output" "$(cat first.out)" "$(cat again.out)"
+again=$(folder_of again)
+has "replay" "$again/run.json" "\"replay_of\": \"$first\""
+same "replay: rankfile" "$(cat "$runs/$first/rankfile")" "$(cat "$again/rankfile")"
+without_token() { tr '\0' '\n' < "$1/argv.nul" | sed -e 's/^[0-9a-f]\{16\}$/TOKEN/' -e 's:/runs/[^/]*/:/runs/RUN/:'; }
+same "replay: argv" "$(without_token "$runs/$first")" "$(without_token "$again")"
+has_not "replay" again.err "is not what it was"
+run "$DDLRUN" replay "$first" -- more
+same "replay: more words" '[0] <more>' "$(tail -1 "$work/out")"
+run "$DDLRUN" replay "$(basename "$again")" --dry-run
+check "replay --dry-run: a script" bash -n "$work/out"
+has "replay of a replay" "$work/err" "once more"
+
+# --- values never; what is not the same is told
+check "no value in any folder" bash -c '! grep -rq s3cret "$1"' bash "$runs"
+expect_refusal 2 'KEY' "$DDLRUN" replay "$well"
+KEY=other expect 0 'perhaps not those of then: KEY' "$DDLRUN" replay "$well"
+PATH=$PATH:/nowhere KEY=x expect 0 'PATH is not what it was then' "$DDLRUN" replay "$well"
+sed -i 's/"mpirun": "4[^"]*"/"mpirun": "4.0.0"/' "$runs/$first/run.json"
+expect 0 'mpirun is another: 4.0.0 then' "$DDLRUN" replay "$first" --dry-run
+
+# --- another machine, other hosts, another folder: refused with both values
+cp -r "$runs/$first" "$runs/20200101-000000-other"
+sed -i 's/"hosts": \["[^"]*"\]/"hosts": ["h9"]/' "$runs/20200101-000000-other/run.json"
+expect_refusal 3 'then h9, now' "$DDLRUN" replay 2020
+cp "$runs/$first/run.json" "$runs/20200101-000000-other/run.json"
+"$DDLRUN" topo --sockets 3 --cores 7 --json > "$runs/20200101-000000-other/topology-0.json"
+expect_refusal 3 'then 3 packages, 21 cores, 21 PUs, 0 GPUs, now' "$DDLRUN" replay 2020
+mkdir elsewhere
+cd elsewhere || exit 2
+expect_refusal 3 "that run stood in $work" "$DDLRUN" replay "$first"
+finish
