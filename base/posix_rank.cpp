@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace ddlrun {
@@ -27,6 +28,20 @@ std::vector<int> read_own_cpuset() {
     return found;
   }
   return {};
+}
+
+int bind_self(const std::vector<int>& pus) {
+  if (pus.empty()) return 0;
+  const auto most = static_cast<std::size_t>(*std::max_element(pus.begin(), pus.end()));
+  std::vector<cpu_set_t> sets(most / CPU_SETSIZE + 1);
+  const std::size_t bytes = sets.size() * sizeof(cpu_set_t);
+  CPU_ZERO_S(bytes, sets.data());
+  for (const int pu : pus) CPU_SET_S(static_cast<std::size_t>(pu), bytes, sets.data());
+  return ::sched_setaffinity(0, bytes, sets.data()) == 0 ? 0 : errno;
+}
+
+int enter_folder(const std::string& folder) {
+  return folder.empty() || ::chdir(folder.c_str()) == 0 ? 0 : errno;
 }
 
 void end_with_parent() { ::prctl(PR_SET_PDEATHSIG, SIGTERM); }

@@ -49,6 +49,8 @@ struct SpawnOptions {
   bool pipe_stdin = false;  // instead: Child::in is our end
   ProcessLimits limits;
   EnvVars extra;
+  std::function<bool()> prepare =
+      {};  // in the child, with its streams, before it becomes the command; false: ends with 126
 };
 
 // A started child. Its death signal is SIGTERM: it does not outlive us.

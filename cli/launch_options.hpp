@@ -24,6 +24,7 @@ struct LaunchOptions {
   std::vector<std::string> exports;
   std::vector<std::pair<std::string, std::string>> mca;
   std::vector<std::string> mpi_arguments;
+  std::string launcher;  // "": mpirun; "ssh": ddlrun itself, without MPI
   std::string mpirun = "mpirun";
   std::string run_folder;  // "" : a new one below the user's state folder
   std::string interface;   // CIDR, NAME or none; "": chosen where it matters

@@ -23,6 +23,7 @@ void write_inputs(System& system, const LaunchRun& run) {
     system.files.write(run.folder + "/" + name, bytes);
   };
   write("rankfile", run.job.rankfile_text);
+  for (const launch::LaunchFile& file : run.line.files) write(file.name, file.text);
   write("argv", launch::render_argv_file(run.line.argv, launch::render_launch_line(run.line, run.exports)));
   write("argv.nul", launch::render_argv_nul(run.line.argv));
   write("environment", launch::render_environment_names(system.environment.variables, run.exports));

@@ -36,6 +36,16 @@ std::string render_rankfile_part(const DryRun& run) {
                      run.rankfile_text);
 }
 
+// Each line ends with a newline, so the word that ends the here-document stands alone.
+std::string render_files_part(const DryRun& run) {
+  std::string text;
+  for (const LaunchFile& file : run.line.files) {
+    const std::string path = folder_of(run.rankfile_path) + "/" + file.name;
+    text += fmt::format("cat > {} <<'END_OF_FILE'\n{}END_OF_FILE\n\n", quote_shell(path), file.text);
+  }
+  return text;
+}
+
 std::string render_environment_part(const Exports& exports) {
   std::string text;
   for (const auto& [name, value] : exports.set_by_us)
@@ -55,6 +65,7 @@ std::string render_dry_run(const DryRun& run) {
   for (const std::string& remark : run.remarks) text += comment(remark);
   if (!run.remarks.empty()) text += "\n";
   text += render_rankfile_part(run);
+  text += render_files_part(run);
   text += render_environment_part(run.exports);
   text += "\n" + render_reasons(run.line);
   return text + render_shell(run.line.argv) + "\n";

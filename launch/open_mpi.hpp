@@ -52,10 +52,17 @@ struct LaunchRequest {
   RankProgram program;
 };
 
+// To be written into the run folder, beside the rankfile.
+struct LaunchFile {
+  std::string name;
+  std::string text;
+};
+
 struct LaunchLine {
   Command argv;
   EnvVars environment;          // added to ours
   std::vector<Reason> reasons;  // in the order of argv
+  std::vector<LaunchFile> files = {};
 };
 
 // Error{request} where Open MPI 5 cannot take the rankfile's path. `environment` is the user's: what

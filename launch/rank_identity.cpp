@@ -13,7 +13,9 @@ struct Names {
   const char* local_rank;
 };
 
-constexpr Names launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"},
+// Ours first: a job script of Slurm's is a process of Slurm's, too.
+constexpr Names launchers[] = {{"DDLRUN_RANK", "DDLRUN_LOCAL_RANK"},
+                               {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"},
                                {"PMIX_RANK", "PMIX_LOCAL_RANK"},
                                {"PMI_RANK", "MPI_LOCALRANKID"},
                                {"SLURM_PROCID", "SLURM_LOCALID"}};

@@ -16,7 +16,8 @@ struct RankIdentity {
   bool operator==(const RankIdentity&) const = default;
 };
 
-// Open MPI, PMIx, MPICH's hydra and Slurm, in this order; nothing where no launcher started us.
+// ddlrun's own start, Open MPI, PMIx, MPICH's hydra and Slurm, in this order; nothing where no launcher
+// started us.
 std::optional<RankIdentity> find_rank_identity(const EnvVars& environment);
 
 }  // namespace ddlrun::launch

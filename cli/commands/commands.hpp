@@ -23,6 +23,8 @@ Subcommand jobs_command();
 Subcommand lint_script_command();
 Subcommand convert_command();
 Subcommand exec_command();
+Subcommand start_hosts_command();
+Subcommand start_ranks_command();
 Subcommand agent_command();
 
 }  // namespace ddlrun::cli

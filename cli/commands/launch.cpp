@@ -13,6 +13,7 @@
 #include "cli/launch_threads.hpp"
 #include "cli/launch_watch_plan.hpp"
 #include "launch/dry_run.hpp"
+#include "launch/ssh_start.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -82,8 +83,10 @@ void check_words(System& system, const LaunchOptions& options) {
   }
 }
 
+bool is_plain(const LaunchOptions& options) { return options.launcher == "ssh"; }
+
 struct Decided {
-  MpirunVersion mpirun;
+  MpirunVersion mpirun{4, 0, ""};
   LaunchJob job;
   ChosenProgram program;
   bool verify = false;
@@ -96,7 +99,7 @@ struct Decided {
 Decided decide(System& system, const LaunchOptions& options) {
   check_words(system, options);
   Decided decided;
-  decided.mpirun = read_mpirun_version(system, options.mpirun);
+  if (!is_plain(options)) decided.mpirun = read_mpirun_version(system, options.mpirun);
   decided.job = plan_launch_job(system, options, decided.mpirun.major);
   const LaunchJob& job = decided.job;
   decided.program = choose_program(system, options.program, job.on_this_host(system.environment));
@@ -112,6 +115,18 @@ Decided decide(System& system, const LaunchOptions& options) {
   add_network(decided.network, decided.exports);
   if (!decided.network.remark.empty()) decided.job.remarks.push_back(decided.network.remark);
   return decided;
+}
+
+LaunchLine make_ssh_line(const System& system, const Decided& decided, const std::string& folder,
+                         const launch::RankProgram& program) {
+  launch::SshRequest request;
+  request.sheet = decided.job.plan ? launch::make_rank_sheet(*decided.job.plan)
+                                   : launch::make_rank_sheet(decided.job.ranks);
+  request.run_folder = folder;
+  request.working_folder = system.environment.working_folder;
+  request.exports = decided.exports;
+  request.program = program;
+  return launch::plan_ssh_line(request);
 }
 
 // `tells` false: nobody would take the keepers' lines out of stderr.
@@ -137,6 +152,9 @@ LaunchLine make_line(const System& system, const LaunchOptions& options, const D
                      decided.watch.tells && tells ? decided.token : "",
                      decided.watch.stall_after,
                      others};
+  if (is_plain(options)) {
+    return make_ssh_line(system, decided, rankfile.substr(0, rankfile.rfind('/')), request.program);
+  }
   return launch::plan_launch_line(request, system.environment.variables);
 }
 
@@ -157,7 +175,7 @@ launch::RunRecord make_record(System& system, const LaunchOptions& options, cons
   launch::RunRecord record;
   record.id = folder.substr(folder.rfind('/') + 1);
   record.ddlrun_version = DDLRUN_VERSION;
-  record.mpirun = options.mpirun;
+  record.mpirun = is_plain(options) ? "ssh" : options.mpirun;
   record.mpirun_version = decided.mpirun.text;
   record.kernel = read_kernel(system);
   record.host = system.environment.host_name;
@@ -186,7 +204,7 @@ void tell(System& system, const Decided& decided, const LaunchLine& line, const 
 int run_launch_command(System& system, const LaunchOptions& options) {
   const Decided decided = decide(system, options);
   if (options.dry_run) return show_launch(system, options, decided);
-  check_not_root(system.environment, options.allow_run_as_root);
+  if (!is_plain(options)) check_not_root(system.environment, options.allow_run_as_root);
   const std::string folder = choose_run_folder(system, options.run_folder, true);
   const LaunchLine line = make_line(system, options, decided, folder + "/rankfile");
   tell(system, decided, line, folder);
@@ -213,6 +231,7 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("--mca", options.mca, "NAME VALUE for Open MPI; may be repeated")->allow_extra_args(false);
   app.add_option("--mpi-arg", options.mpi_arguments, "one word for mpirun as it is; may be repeated")
       ->allow_extra_args(false);
+  app.add_option("--launcher", options.launcher, "ssh: ddlrun starts the ranks itself, without MPI");
   app.add_option("--mpirun", options.mpirun, "the mpirun to use");
   app.add_option("--run-folder", options.run_folder,
                  "where rankfile, argv, plan and result of this run are kept");
