@@ -17,11 +17,7 @@ namespace {
 
 constexpr std::size_t own_write_bytes = 4096;  // what a pipe with room takes without waiting
 constexpr auto stream_patience = std::chrono::milliseconds(1000);
-
-bool is_readable(const Fd& fd) {
-  pollfd ended{fd.get(), POLLIN, 0};
-  return ::poll(&ended, 1, 0) == 1;
-}
+constexpr auto ended_tick = std::chrono::milliseconds(20);
 
 bool takes_some(int stream) {
   pollfd ready{stream, POLLOUT, 0};
@@ -138,32 +134,34 @@ void Crew::speak(Member& member) {
   }
 }
 
-void Crew::add_polls(std::vector<pollfd>& polls) const {
-  polls.push_back({signals_.get(), POLLIN, 0});
-  if (hears_input && !input_ended_) polls.push_back({STDIN_FILENO, POLLIN, 0});
-  if (!untold_.empty()) polls.push_back({untold_.front().first, POLLOUT, 0});
-  for (const auto& [number, member] : members_) {
-    if (!member.has_ended) polls.push_back({member.child.pidfd.get(), POLLIN, 0});
-    if (!member.unsaid.empty()) polls.push_back({member.child.in.get(), POLLOUT, 0});
-    for (const Fd* fd : {&member.child.out, &member.child.err}) {
-      if (fd->open() && hears_members) polls.push_back({fd->get(), POLLIN, 0});
+std::vector<Crew::Look> Crew::looks() {
+  std::vector<Look> looks;
+  for (auto& [number, member] : members_) {
+    if (!member.has_ended) looks.push_back({number, &member, nullptr, POLLIN, member.child.pidfd.get()});
+    if (!member.unsaid.empty()) looks.push_back({number, &member, nullptr, POLLOUT, member.child.in.get()});
+    for (Fd* fd : {&member.child.out, &member.child.err}) {
+      if (fd->open() && hears_members) looks.push_back({number, &member, fd, POLLIN, fd->get()});
     }
   }
+  return looks;
 }
 
-void Crew::hear(std::size_t number, Member& member, const CrewEars& ears) {
+// A portion at a time, so that a loud one does not keep us from the others.
+void Crew::hear(const Look& look, const CrewEars& ears) {
   std::array<char, 1 << 16> buffer;
-  for (Fd* fd : {&member.child.out, &member.child.err}) {
-    const auto& ear = fd == &member.child.out ? ears.out : ears.err;
-    if (!fd->open() || !hears_members) continue;
-    // A portion at a time, so that a loud one does not keep us from the others.
-    const ssize_t n = ::read(fd->get(), buffer.data(), buffer.size());
-    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (n <= 0)
-      fd->reset();
-    else
-      ear(number, {buffer.data(), static_cast<std::size_t>(n)});
-  }
+  const ssize_t n = ::read(look.stream->get(), buffer.data(), buffer.size());
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (n <= 0) return look.stream->reset();
+  const auto& ear = look.stream == &look.member->child.out ? ears.out : ears.err;
+  ear(look.number, {buffer.data(), static_cast<std::size_t>(n)});
+}
+
+void Crew::take_end(Member& member) {
+  reap_child(member.child.pid, member.end);
+  member.has_ended = true;
+  member.child.in.reset();
+  member.unsaid.clear();
+  member.give_up = Steady::now() + stream_patience;
 }
 
 void Crew::hear_signals(const CrewEars& ears) {
@@ -185,25 +183,35 @@ void Crew::hear_own_input(const CrewEars& ears) {
 }
 
 void Crew::wait(std::chrono::milliseconds limit, const CrewEars& ears) {
-  std::vector<pollfd> polls;
-  add_polls(polls);
-  for (const auto& [number, member] : members_) {
-    if (member.has_ended) limit = std::min(limit, std::chrono::milliseconds(20));
+  std::vector<pollfd> polls{{signals_.get(), POLLIN, 0}};
+  if (hears_input && !input_ended_) polls.push_back({STDIN_FILENO, POLLIN, 0});
+  if (!untold_.empty()) polls.push_back({untold_.front().first, POLLOUT, 0});
+  const std::size_t first = polls.size();
+  const std::vector<Look> looks = this->looks();
+  for (const Look& look : looks) {
+    polls.push_back({look.fd, look.events, 0});
+    if (look.member->has_ended) limit = std::min(limit, ended_tick);
   }
   ::poll(polls.data(), polls.size(), static_cast<int>(limit.count()));
   hear_signals(ears);
   hear_own_input(ears);
   write_own();
+  for (std::size_t i = 0; i < looks.size(); ++i) {
+    const Look& look = looks[i];
+    if (polls[first + i].revents == 0) continue;
+    if (look.stream != nullptr)
+      hear(look, ears);
+    else if (look.events == POLLOUT)
+      speak(*look.member);
+    else
+      take_end(*look.member);
+  }
+  tell_ends(ears);
+}
+
+void Crew::tell_ends(const CrewEars& ears) {
   std::vector<std::size_t> done;
-  for (auto& [number, member] : members_) {
-    speak(member);
-    hear(number, member, ears);
-    if (!member.has_ended && is_readable(member.child.pidfd)) {
-      reap_child(member.child.pid, member.end);
-      member.has_ended = true;
-      member.child.in.reset();
-      member.give_up = Steady::now() + stream_patience;
-    }
+  for (const auto& [number, member] : members_) {
     if (!member.has_ended) continue;
     const bool silent = !member.child.out.open() && !member.child.err.open();
     if (silent || (hears_members && Steady::now() >= member.give_up)) done.push_back(number);
@@ -215,11 +223,11 @@ void Crew::wait(std::chrono::milliseconds limit, const CrewEars& ears) {
   }
 }
 
-void allow_descriptors(std::size_t count) {
+bool allow_descriptors(std::size_t count) {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return true;
   limit.rlim_cur = std::min<rlim_t>(count, limit.rlim_max);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= count;
 }
 
 }  // namespace ddlrun

@@ -76,8 +76,19 @@ class Crew {
     Steady::time_point give_up;  // whoever holds its streams then is no more waited for
   };
 
-  void add_polls(std::vector<pollfd>& polls) const;
-  void hear(std::size_t number, Member& member, const CrewEars& ears);
+  // One descriptor of a member's that is waited for; without `stream` its end, or room to speak.
+  struct Look {
+    std::size_t number = 0;
+    Member* member = nullptr;
+    Fd* stream = nullptr;
+    short events = 0;
+    int fd = -1;
+  };
+
+  std::vector<Look> looks();
+  void hear(const Look& look, const CrewEars& ears);
+  static void take_end(Member& member);
+  void tell_ends(const CrewEars& ears);
   static void speak(Member& member);
   void hear_signals(const CrewEars& ears);
   void hear_own_input(const CrewEars& ears);
@@ -93,7 +104,7 @@ class Crew {
   bool lost_ = false;
 };
 
-// Room for so many descriptors, as far as the system allows.
-void allow_descriptors(std::size_t count);
+// Room for so many descriptors; false where the system allows fewer.
+bool allow_descriptors(std::size_t count);
 
 }  // namespace ddlrun

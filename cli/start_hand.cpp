@@ -12,6 +12,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace ddlrun::cli {
 
 namespace {
@@ -22,7 +24,8 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t most_untold = 1u << 20;  // then the ranks wait for the head
 constexpr milliseconds unfinished_err{200};    // nobody buffers stderr: such a line is meant to be seen
-constexpr milliseconds hand_tick{100};
+constexpr milliseconds hand_tick{50};          // while something is due
+constexpr milliseconds hand_rest{5000};        // else: the cores are the ranks'
 constexpr std::chrono::seconds sign_of_life{10};
 constexpr milliseconds leftover_grace{500};
 
@@ -38,9 +41,14 @@ StartHand::Rank* StartHand::of_member(std::size_t member) {
   return found == ranks_.end() ? nullptr : &found->second;
 }
 
-void StartHand::prepare(const std::string& document) {
+void StartHand::prepare(const std::string& document, std::uint32_t node) {
   try {
     host_ = launch::parse_host_document(document);
+    node_ = node;
+    if (node >= host_->sheet.hosts.size()) {
+      throw Error(ErrorKind::internal, {fmt::format("host {} of {}", node, host_->sheet.hosts.size()), "",
+                                        "the same ddlrun on all hosts: ddlrun --version"});
+    }
     const std::string& folder = host_->sheet.working_folder;
     if (!folder.empty() && !system_.files.exists(folder)) {
       throw Error(ErrorKind::request, {"the working folder is not on this host", printable(folder),
@@ -58,7 +66,7 @@ void StartHand::prepare(const std::string& document) {
 void StartHand::start_ranks() {
   if (!host_ || going_) return;
   going_ = true;
-  for (const std::uint32_t rank : host_->sheet.hosts[host_->node].ranks) start_rank(rank);
+  for (const std::uint32_t rank : host_->sheet.hosts[node_].ranks) start_rank(rank);
 }
 
 void StartHand::start_rank(std::uint32_t number) {
@@ -81,7 +89,7 @@ void StartHand::start_rank(std::uint32_t number) {
 void StartHand::take(WireMessage&& message) {
   switch (message.word) {
     case WireWord::document:
-      return prepare(message.bytes);
+      return prepare(message.bytes, message.number);
     case WireWord::go:
       return start_ranks();
     case WireWord::input:
@@ -167,6 +175,14 @@ void StartHand::look_at_time() {
   crew_.hears_members = crew_.untold() < most_untold || (stopping_ && now >= stop_over_);
 }
 
+milliseconds StartHand::patience() const {
+  const bool due =
+      stopping_ || input_owed_ || !crew_.hears_members || std::ranges::any_of(ranks_, [](const auto& entry) {
+        return !entry.second.ended && (entry.second.kill_at || entry.second.err.holds_some());
+      });
+  return due ? hand_tick : hand_rest;
+}
+
 CrewEars StartHand::ears() {
   CrewEars ears;
   ears.out = [this](std::size_t member, std::string_view bytes) { pass_on(member, false, bytes); };
@@ -189,7 +205,7 @@ int StartHand::run() {
   const CrewEars ears = this->ears();
   while (!over_ && !(going_ && crew_.alive() == 0)) {
     try {
-      crew_.wait(hand_tick, ears);
+      crew_.wait(patience(), ears);
     } catch (const Error&) {  // what came is no message: there is nobody to be understood
       status_ = 70;
       head_is_lost();

@@ -35,7 +35,7 @@ class StartHand {
 
   CrewEars ears();
   void take(launch::WireMessage&& message);
-  void prepare(const std::string& document);
+  void prepare(const std::string& document, std::uint32_t node);
   void start_ranks();
   void start_rank(std::uint32_t number);
   void say(launch::WireWord word, std::uint32_t number = 0, std::uint32_t value = 0, std::string bytes = {});
@@ -45,6 +45,7 @@ class StartHand {
   void stop(std::chrono::milliseconds grace);
   void head_is_lost();
   void look_at_time();
+  std::chrono::milliseconds patience() const;
   Rank* of_member(std::size_t member);
   std::chrono::milliseconds grace() const { return std::chrono::milliseconds(host_ ? host_->grace_ms : 0); }
 
@@ -52,6 +53,7 @@ class StartHand {
   Crew crew_;
   launch::WireReader reader_;
   std::optional<launch::HostDocument> host_;
+  std::uint32_t node_ = 0;             // which of its hosts we are
   std::map<std::size_t, Rank> ranks_;  // by member
   std::optional<std::size_t> input_member_;
   bool input_owed_ = false;  // the head waits for "took"

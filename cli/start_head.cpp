@@ -23,10 +23,11 @@ using launch::WireWord;
 
 constexpr std::size_t most_starting = 32;
 constexpr int most_attempts = 4;
-constexpr std::chrono::seconds start_patience{30};  // from ssh's start until the host is prepared
-constexpr std::chrono::seconds cut_patience{10};    // after the grace, for hosts to end
-constexpr std::chrono::milliseconds head_tick{100};
-constexpr std::size_t most_waiting = 1u << 20;  // for our stdout; then the hosts wait
+constexpr std::chrono::seconds start_patience{30};    // from ssh's start until the host is prepared
+constexpr std::chrono::seconds cut_patience{10};      // after the grace, for hosts to end
+constexpr std::chrono::milliseconds head_tick{50};    // while something is due
+constexpr std::chrono::milliseconds head_rest{5000};  // else
+constexpr std::size_t most_waiting = 1u << 20;        // for our stdout; then the hosts wait
 constexpr std::size_t most_said = 4096;
 
 std::string last_line(std::string_view text) {
@@ -50,17 +51,24 @@ Message as_message(const std::string& told, const std::string& host) {
 StartHead::StartHead(System& system, launch::StartDocument document)
     : system_(system), document_(std::move(document)), job_(document_.sheet) {
   build_id_ = read_own_binary().build_id;
+  launch::HostDocument told{document_.sheet, document_.program, {}, document_.grace_ms};
   for (const std::string& name : document_.exported) {
     const auto found = system.environment.variables.find(name);
-    if (found != system.environment.variables.end()) values_.insert(*found);
+    if (found != system.environment.variables.end()) told.values.insert(*found);
   }
+  told_ = launch::render_host_document(told);
   for (std::uint32_t node = 0; node < document_.sheet.hosts.size(); ++node) {
     Hand& hand = hands_.emplace_back();
     hand.node = node;
     hand.here = is_this_host(system.environment, host_of(hand).name);
     if (host_of(hand).ranks.empty()) hand.state = Hand::over;
   }
-  allow_descriptors(hands_.size() * 4 + 64);
+  const std::size_t descriptors = hands_.size() * 4 + 64;
+  if (!allow_descriptors(descriptors)) {
+    throw Error(ErrorKind::request,
+                {fmt::format("{} hosts need {} open files, fewer are allowed", hands_.size(), descriptors),
+                 "ulimit -Hn", "a higher limit in /etc/security/limits.conf; or mpirun"});
+  }
 }
 
 StartHead::Hand* StartHead::of_member(std::size_t member) {
@@ -114,8 +122,7 @@ void StartHead::greeted(Hand& hand) {
                     system_.environment.executable, how_to_bring()});
   }
   if (!hand.greeting.noise().empty()) crew_.tell(STDERR_FILENO, hand.greeting.noise());
-  launch::HostDocument told{document_.sheet, document_.program, hand.node, values_, document_.grace_ms};
-  say(hand, WireWord::document, 0, launch::render_host_document(told));
+  say(hand, WireWord::document, hand.node, told_);
   take_words(hand, hand.greeting.rest());
 }
 
@@ -176,6 +183,7 @@ void StartHead::give_up(Hand& hand, ErrorKind kind, Message problem) {
   hand.problem_kind = kind;
   hand.problem = std::move(problem);
   crew_.close_input(hand.member);
+  crew_.signal(hand.member, SIGTERM);
 }
 
 // Connections that sshd drops because there are too many at once.
@@ -216,7 +224,7 @@ void StartHead::tell_problems() {
     crew_.tell(STDERR_FILENO, render_error("ddlrun", hand.problem));
   }
   crew_.tell(STDERR_FILENO, "ddlrun: nothing was started\n");
-  say_to_all(WireWord::stop);
+  stop(true);
 }
 
 void StartHead::go_or_give_up() {
@@ -252,10 +260,13 @@ void StartHead::stop(bool at_once) {
 
 void StartHead::take_signal(int signal) {
   const bool ends = signal != SIGUSR1 && signal != SIGUSR2;
+  // What is sent to a whole group comes to us by two ways.
+  if (ends && signal == signal_ && Steady::now() - signalled_ < std::chrono::seconds(1)) return;
   if (going_) say_to_all(WireWord::signal, static_cast<std::uint32_t>(signal));
   if (!ends) return;
   const bool again = signal_ != 0;
   signal_ = signal;
+  signalled_ = Steady::now();
   if (!going_ || again) {
     for (Hand& hand : hands_) {
       if (hand.state == Hand::waiting) hand.state = Hand::over;
@@ -283,10 +294,8 @@ void StartHead::look_at_time() {
       give_up(hand, ErrorKind::unreachable,
               {fmt::format("{} is not ready within {} s", host_of(hand).name, start_patience.count()),
                last_line(hand.said), fmt::format("ddlrun doctor {}", host_of(hand).name)});
-      crew_.signal(hand.member, SIGTERM);
     }
-    const bool open = hand.state == Hand::starting || hand.state == Hand::prepared;
-    if (cut_at_ && now >= *cut_at_ && open) crew_.signal(hand.member, SIGKILL);
+    if (cut_at_ && now >= *cut_at_) crew_.signal(hand.member, SIGKILL);
   }
   if (!going_ && signal_ != 0) {
     for (Hand& hand : hands_) {
@@ -294,6 +303,10 @@ void StartHead::look_at_time() {
     }
   }
   crew_.hears_members = crew_.untold() < most_waiting || (cut_at_ && now >= *cut_at_);
+}
+
+std::chrono::milliseconds StartHead::patience() const {
+  return going_ && !stop_at_ && !cut_at_ && crew_.hears_members ? head_rest : head_tick;
 }
 
 CrewEars StartHead::ears() {
@@ -325,7 +338,7 @@ int StartHead::run() {
   while (crew_.alive() > 0 || waits() || (!going_ && !problems_told_ && signal_ == 0)) {
     start_more();
     go_or_give_up();
-    crew_.wait(head_tick, ears);
+    crew_.wait(patience(), ears);
     look_at_time();
     if (!crew_.told_nobody() || status_) continue;
     status_ = 128 + SIGPIPE;  // nobody reads on: as any program in a pipe

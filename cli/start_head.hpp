@@ -57,6 +57,7 @@ class StartHead {
   void take_input(std::string_view bytes);
   void stop(bool at_once);
   void look_at_time();
+  std::chrono::milliseconds patience() const;
   void say(Hand& hand, launch::WireWord word, std::uint32_t number = 0, std::string bytes = {});
   void say_to_all(launch::WireWord word, std::uint32_t number = 0);
   Hand* of_member(std::size_t member);
@@ -68,13 +69,14 @@ class StartHead {
   launch::StartJob job_;
   Crew crew_;
   std::string build_id_;
-  EnvVars values_;
+  std::string told_;  // to each host, values and all
   std::vector<Hand> hands_;
   std::map<std::size_t, std::size_t> hand_of_member_;
   std::size_t starting_ = 0;
   bool going_ = false;
   bool problems_told_ = false;
-  std::optional<int> status_;                  // where it is not the job's own
+  std::optional<int> status_;  // where it is not the job's own
+  Steady::time_point signalled_;
   int signal_ = 0;                             // the last that told us to stop
   std::optional<Steady::time_point> stop_at_;  // what has not ended by itself then
   std::optional<Steady::time_point> cut_at_;   // hosts that have not ended then are left

@@ -52,7 +52,7 @@ Command plan_host_command(const StartDocument& document, const SheetHost& host, 
   Command command{document.ssh, "-T"};
   for (const char* option :
        {"BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=6",
-        "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "EscapeChar=none"}) {
+        "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "ControlMaster=no"}) {
     command.insert(command.end(), {"-o", option});
   }
   command.insert(command.end(), document.ssh_arguments.begin(), document.ssh_arguments.end());

@@ -24,12 +24,11 @@ struct StartDocument {
   int grace_ms = 2000;  // from TERM to KILL
 };
 
-// The same for one host.
+// What all hosts are told alike, so that it is rendered once; each learns beside it which host it is.
 struct HostDocument {
   RankSheet sheet;
   RankProgram program;
-  std::uint32_t node = 0;  // the host, in sheet.hosts
-  EnvVars values;          // of what is exported
+  EnvVars values;  // of what is exported
   int grace_ms = 2000;
 };
 

@@ -247,7 +247,7 @@ StartDocument parse_start_document(std::string_view text) {
 }
 
 std::string render_host_document(const HostDocument& host) {
-  Json document{{"schema", host_schema}, {"node", host.node}, {"program", program_json(host.program)}};
+  Json document{{"schema", host_schema}, {"program", program_json(host.program)}};
   Json& values = document["values"] = Json::object();
   for (const auto& [name, value] : host.values) values[name] = word_json(value);
   document["grace_ms"] = host.grace_ms;
@@ -260,8 +260,6 @@ HostDocument parse_host_document(std::string_view text) {
   HostDocument host;
   StartFields fields(document, "host");
   fields.find("schema");
-  int node = -1;
-  fields.take("node", node, 0, 1 << 30);
   host.program = parse_program(fields);
   fields.take("values", host.values);
   fields.take("grace_ms", host.grace_ms, 0, longest_grace_ms);
@@ -269,10 +267,6 @@ HostDocument parse_host_document(std::string_view text) {
   fields.done();
   for (const auto& [name, value] : host.values) check_name(name);
   check_sheet(host.sheet, host.program);
-  if (node < 0 || static_cast<std::size_t>(node) >= host.sheet.hosts.size()) {
-    refuse_start(fmt::format("node {} of {}", node, host.sheet.hosts.size()), "node");
-  }
-  host.node = static_cast<std::uint32_t>(node);
   return host;
 }
 

@@ -12,7 +12,7 @@ namespace ddlrun::launch {
 
 enum class WireWord {
   // head → host
-  document,  // bytes: what to start
+  document,  // bytes: what to start; number: which of its hosts this is
   go,        // start it: all hosts are prepared
   input,     // bytes for rank 0's stdin; none: it has ended
   signal,    // number: for all ranks

@@ -103,6 +103,10 @@ Decided decide(System& system, const LaunchOptions& options) {
   decided.job = plan_launch_job(system, options, decided.mpirun.major);
   const LaunchJob& job = decided.job;
   decided.program = choose_program(system, options.program, job.on_this_host(system.environment));
+  if (is_plain(options) && decided.program.is_trainer) {
+    throw Error(ErrorKind::request, {"the bundled trainer needs MPI, which --launcher ssh does without", "",
+                                     "leave out --launcher ssh, or name a program: -- python3 train.py"});
+  }
   decided.verify = wants_verify(options, decided.program.is_trainer);
   decided.watch = plan_watch(options);
   if (decided.verify || decided.watch.tells) decided.token = make_token(system);

@@ -57,7 +57,7 @@ wait_for() { # SECONDS-NAME COUNT
   return 1
 }
 new_name() { echo $((200000 + RANDOM * 20 + RANDOM % 20)); }
-two=(1x2x1 h1,h2 --sockets 1 --cores 1)
+two=(1x2x1 'h[1-2]' --sockets 1 --cores 1)
 
 # --- two ranks, their places, their names for themselves
 ranks=2
@@ -67,8 +67,9 @@ who='echo "$DDLRUN_RANK $DDLRUN_SIZE $DDLRUN_LOCAL_RANK $DDLRUN_LOCAL_SIZE $DDLR
 launch own $ranks --verify --strict -- sh -c "$who"
 same "own: status" 0 "$status"
 same "own: identity" "$(for ((i = 0; i < ranks; i++)); do echo "$i $ranks $i $ranks 0 1"; done)" "$(sort own.out)"
-same "own: places" "$ranks" "$(grep -c '"verdict": "ok"' "$(folder_of own)/run.json")"
+same "own: places" "$ranks" "$(grep -c '"verdict":"ok"' "$(folder_of own)/run.json")"
 # The cores that the ranks really have, by the kernel's own words, are those of the plan.
+# shellcheck disable=SC2016
 launch cores $ranks -- sh -c 'echo "$DDLRUN_RANK $(sed -n "s/Cpus_allowed_list:\t//p" /proc/self/status)"'
 planned() { sed -n 's/^rank \([0-9]*\)=.*/\1/p' "$(folder_of cores)/rankfile" | wc -l; }
 same "cores: a line a rank" "$(planned)" "$(wc -l < cores.out)"
@@ -97,14 +98,16 @@ for rank in 0 1; do
   check "lines of rank $rank" cmp -s expected <(grep "^rank $rank line" lines.out)
 done
 same "lines: no others" 20000 "$(wc -l < lines.out)"
+# shellcheck disable=SC2016
 launch errors "${two[@]}" -- sh -c 'seq -f "rank $DDLRUN_RANK line %05g" 10000 >&2'
 for rank in 0 1; do
   same "stderr of rank $rank" "$(seq -f "rank $rank line %05g" 10000 | md5sum)" "$(grep "^rank $rank line" errors.err | md5sum)"
 done
-same "stderr: no others" 20000 "$(grep -c rank.*line errors.err)"
+same "stderr: no others" 20000 "$(grep -c 'rank.*line' errors.err)"
 launch rest 1 -- printf 'no newline'
 same "a last line without newline" "no newline" "$(cat rest.out)"
 head -c 3000000 /dev/urandom > random
+# shellcheck disable=SC2016
 "$DDLRUN" launch --launcher ssh "${two[@]}" -- sh -c '[ $DDLRUN_RANK = 0 ] && exec cat; cat | wc -c >&2' \
   < random > copy.out 2> copy.err
 check "stdin of rank 0, byte for byte" cmp -s random copy.out
@@ -140,8 +143,10 @@ for i in $(seq 1 200); do sleep 0.1; done
 PROGRAM
 start_counter() {
   rm -f ready.* usr1.* term.*
+  [ "${1-}" != group ] || set -m
   "$DDLRUN" launch --launcher ssh "${two[@]}" -- bash counter.sh > count.out 2> count.err < /dev/null &
   job=$!
+  set +m
   for _ in $(seq 1 200); do [ -e ready.0 ] && [ -e ready.1 ] && return; sleep 0.05; done
   fail "the counters do not start: $(tail -3 count.err)"
 }
@@ -155,6 +160,11 @@ for rank in 0 1; do
   same "rank $rank: USR1 once" USR1 "$(cat usr1.$rank)"
   same "rank $rank: TERM once" TERM "$(cat term.$rank)"
 done
+start_counter group
+kill -TERM -- -$job
+wait $job
+same "TERM to the whole group: the ranks still have their time" 75 $?
+for rank in 0 1; do same "rank $rank: TERM once" TERM "$(cat term.$rank)"; done
 family="setsid sleep NAME & sleep NAME & trap '' TERM; sleep NAME; sleep NAME"
 for victim in launch start-hosts start-ranks; do
   name=$(new_name)
@@ -171,6 +181,7 @@ for victim in launch start-hosts start-ranks; do
 done
 
 # --- variables: any bytes, and nobody else sees them
+# shellcheck disable=SC2016
 export PLAIN='"quotes" and $(touch PWNED)' LINES2=$'two\nlines\n' UNICODE=$'gr\xc3\xbc\xc3\x9f' BYTES=$'\x01\xff\xfe\x7f' EMPTY=
 secret=s3cret-$RANDOM$RANDOM
 name=$(new_name)

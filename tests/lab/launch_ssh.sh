@@ -34,7 +34,7 @@ trap "" TERM
 while :; do for ((i = 0; i < 2000; i++)); do :; done; sleep 0.2; done
 PROGRAM
 chmod 755 "$lab_home/work"
-words=(--launcher ssh 2x4x1 node1,node2,node3,node4 --sockets 1 --cores 2)
+words=(--launcher ssh 2x4x1 'node[1-4]' --sockets 1 --cores 2)
 
 # --- what the ranks see is what was planned
 # shellcheck disable=SC2016
@@ -45,7 +45,7 @@ same "8 ranks: status" 0 $?
 sed -n 's/^rank \([0-9]*\)=\([^ ]*\) *slot=0:\([0-9]*\).*/\1 \2 \3 \3/p' "$lab_home/run/rankfile" | sort > "$work/planned"
 same "8 ranks: planned" 8 "$(wc -l < "$work/planned")"
 same "8 ranks: as planned" "$(cat "$work/planned")" "$(sort "$work/seen")"
-same "8 ranks: verified" 8 "$(grep -c '"verdict": "ok"' "$lab_home/run/run.json")"
+same "8 ranks: verified" 8 "$(grep -c '"verdict":"ok"' "$lab_home/run/run.json")"
 same "after a good run nothing is left" "" "$(everything)"
 
 start() {
