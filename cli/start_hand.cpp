@@ -5,6 +5,7 @@
 #include "base/own_binary.hpp"
 #include "base/posix_descendants.hpp"
 #include "base/posix_doors.hpp"
+#include "base/tcp_retries.hpp"
 #include "base/text.hpp"
 #include "launch/start_job.hpp"
 
@@ -26,14 +27,14 @@ constexpr std::size_t most_untold = 1u << 20;  // then the ranks wait for the he
 constexpr milliseconds unfinished_err{200};    // nobody buffers stderr: such a line is meant to be seen
 constexpr milliseconds hand_tick{50};          // while something is due
 constexpr milliseconds hand_rest{5000};        // else: the cores are the ranks'
-constexpr std::chrono::seconds sign_of_life{10};
+constexpr std::chrono::seconds sign_of_life{5};
+constexpr int most_looks_in_vain = 6;  // as ssh's ServerAlive at the other end
 constexpr milliseconds leftover_grace{500};
 
 }  // namespace
 
 void StartHand::say(WireWord word, std::uint32_t number, std::uint32_t value, std::string bytes) {
   crew_.tell(STDOUT_FILENO, launch::render_wire({word, number, value, std::move(bytes)}));
-  last_sign_ = Steady::now();
 }
 
 StartHand::Rank* StartHand::of_member(std::size_t member) {
@@ -170,9 +171,20 @@ void StartHand::look_at_time() {
     input_owed_ = false;
     say(WireWord::took);
   }
-  if (now - last_sign_ >= sign_of_life && crew_.untold() == 0) say(WireWord::alive);
+  look_at_connection(now);
   // Of ranks that were killed the output is taken in any case: it is bounded, and their end stands behind it.
   crew_.hears_members = crew_.untold() < most_untold || (stopping_ && now >= stop_over_);
+}
+
+// Something is sent now and then, so that there is something to be repeated where nobody takes it. A busy
+// network repeats too, but not at each of many looks.
+void StartHand::look_at_connection(Steady::time_point now) {
+  if (now - last_look_ < sign_of_life) return;
+  last_look_ = now;
+  const bool in_vain = read_tcp_retries(system_.environment.get("SSH_CONNECTION")) > 0;
+  looks_in_vain_ = in_vain ? looks_in_vain_ + 1 : 0;
+  if (crew_.untold() == 0) say(WireWord::alive);
+  if (!stopping_ && looks_in_vain_ >= most_looks_in_vain) head_is_lost();
 }
 
 milliseconds StartHand::patience() const {

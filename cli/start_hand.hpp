@@ -45,6 +45,7 @@ class StartHand {
   void stop(std::chrono::milliseconds grace);
   void head_is_lost();
   void look_at_time();
+  void look_at_connection(Steady::time_point now);
   std::chrono::milliseconds patience() const;
   Rank* of_member(std::size_t member);
   std::chrono::milliseconds grace() const { return std::chrono::milliseconds(host_ ? host_->grace_ms : 0); }
@@ -62,7 +63,8 @@ class StartHand {
   Steady::time_point stop_over_ = Steady::time_point::max();
   bool over_ = false;
   int status_ = 0;
-  Steady::time_point last_sign_ = Steady::now();
+  int looks_in_vain_ = 0;  // in succession
+  Steady::time_point last_look_ = Steady::now();
 };
 
 }  // namespace ddlrun::cli

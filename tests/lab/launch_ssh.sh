@@ -82,6 +82,23 @@ lab stop node3
 gone "node3 switched off" 5
 grep -q "host node3 was lost" "$work/job.err" || fail "switched off: node3 is not named: $(tail -3 "$work/job.err")"
 
+# --- a cut cable: both ends notice by themselves
+lab start node3
+name_hosts
+start
+lab link node3 eth0 down
+lab link node3 ib0 down
+begun=$SECONDS
+wait "$job"
+same "a cut cable: status" 5 "$(cat "$work/job.status")"
+grep -q "host node3 was lost" "$work/job.err" || fail "a cut cable: node3 is not named: $(tail -3 "$work/job.err")"
+until [ -z "$(everything)" ] || [ $((SECONDS - begun)) -gt 60 ]; do sleep 0.5; done
+same "a cut cable: nothing is left behind it" "" "$(everything)"
+echo "a cut cable: all ended after $((SECONDS - begun)) s"
+lab link node3 eth0 up
+lab link node3 ib0 up
+lab stop node3
+
 # --- a host that is down: told before anything starts
 on node1 "$tool" launch "${words[@]}" -- ./work > "$work/down.out" 2> "$work/down.err"
 same "node3 is down: status" 5 $?
