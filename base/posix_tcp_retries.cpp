@@ -51,12 +51,14 @@ int find_tcp_retries(std::string_view table, const std::string& ssh_connection) 
   if (!far_port || !near_port) return 0;
   const std::string far = table_address(ends[0]), near = table_address(ends[2]);
   for (const std::string_view line : split(table, '\n')) {
-    const auto words = words_of_line(line);  // number, local, remote, state, queues, timer, retries, ...
-    if (words.size() < 7 || !is_end(words[1], near, *near_port) || !is_end(words[2], far, *far_port))
+    const auto words = words_of_line(line);  // number, ends, state, queues, timer, retries, user, probes, ...
+    if (words.size() < 9 || !is_end(words[1], near, *near_port) || !is_end(words[2], far, *far_port))
       continue;
-    if (!words[5].starts_with("01:")) return 0;  // no other timer repeats what was sent
+    if (words[5].starts_with("04:")) return static_cast<int>(parse_unsigned(words[8], 1000).value_or(0));
     int retries = 0;
-    std::from_chars(words[6].data(), words[6].data() + words[6].size(), retries, 16);
+    if (words[5].starts_with("01:")) {
+      std::from_chars(words[6].data(), words[6].data() + words[6].size(), retries, 16);
+    }
     return retries;
   }
   return 0;
