@@ -74,6 +74,7 @@ void take_ends(const Ends& ends) {
   take_ends(ends);
   if (options.limits.memory_bytes > 0) limit_resource(RLIMIT_AS, options.limits.memory_bytes);
   if (options.limits.cpu_seconds > 0) limit_resource(RLIMIT_CPU, options.limits.cpu_seconds);
+  if (options.prepare && !options.prepare()) ::_exit(126);
   ::execvpe(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
   const int code = errno;
   [[maybe_unused]] const ssize_t n = ::write(failure, &code, sizeof code);

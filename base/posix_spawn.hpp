@@ -53,6 +53,8 @@ struct SpawnOptions {
   int given_err = -1;
   ProcessLimits limits;
   EnvVars extra;
+  std::function<bool()> prepare =
+      {};  // in the child, with its streams, before it becomes the command; false: ends with 126
 };
 
 // A started child. Its death signal is SIGTERM: it does not outlive us.

@@ -47,14 +47,6 @@ bool has_instances(Kernel* kernel, int minor) {
   return std::any_of(entries.begin(), entries.end(), [](const auto& name) { return name.starts_with("gi"); });
 }
 
-launch::GpuFacts read_gpu(System& system, const std::string& pci) {
-  const std::string path = fmt::format("{}/gpus/{}/information", driver, pci);
-  if (!system.files.exists(path)) return {};
-  launch::GpuFacts facts = launch::parse_gpu_information(system.files.read(path, most_driver_bytes));
-  facts.is_split = has_instances(system.kernel, facts.device_minor);
-  return facts;
-}
-
 void bind_rank(const RankSetup& setup, const std::string& place) {
   if (setup.pus.empty()) return;
   const int code = bind_to_pus(setup.pus);
@@ -86,6 +78,20 @@ void enter_working_folder(const RankSetup& setup, const std::string& place) {
 
 }  // namespace
 
+launch::GpuFacts read_gpu(System& system, const std::string& pci) {
+  const std::string path = fmt::format("{}/gpus/{}/information", driver, pci);
+  if (!system.files.exists(path)) return {};
+  launch::GpuFacts facts = launch::parse_gpu_information(system.files.read(path, most_driver_bytes));
+  facts.is_split = has_instances(system.kernel, facts.device_minor);
+  return facts;
+}
+
+void take_rank_place(const launch::RankSetup& setup, const std::string& place) {
+  bind_rank(setup, place);
+  place_memory(setup, place);
+  enter_working_folder(setup, place);
+}
+
 PreparedRank prepare_rank(System& system, const std::string& file, const Command& program) {
   const launch::RankSheet sheet = launch::parse_rank_sheet(read_sheet(system, file));
   const auto identity = launch::find_rank_identity(system.environment.variables);
@@ -98,9 +104,7 @@ PreparedRank prepare_rank(System& system, const std::string& file, const Command
       sheet, rank, *identity, program, [&system](const std::string& pci) { return read_gpu(system, pci); });
   const std::string place = fmt::format("rank {} on {}", rank.rank, system.environment.host_name);
   for (const std::string& remark : setup.remarks) system.err(fmt::format("ddlrun: {}: {}\n", place, remark));
-  bind_rank(setup, place);
-  place_memory(setup, place);
-  enter_working_folder(setup, place);
+  take_rank_place(setup, place);
   change_variables(setup.variables, setup.removed);
   // Hydra's own count is of a line of its host file; the others count as we do, or it is to be told.
   const bool miscounts = identity->launcher == launch::RankLauncher::hydra;

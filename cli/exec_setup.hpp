@@ -4,6 +4,7 @@
 
 #include "base/doors.hpp"
 #include "launch/rank_identity.hpp"
+#include "launch/rank_setup.hpp"
 #include "launch/rank_sheet.hpp"
 
 #include <optional>
@@ -20,5 +21,11 @@ struct PreparedRank {
 // where that is "" in the variable DDLRUN_RANKS. Error{usage} without a sheet or a rank; Error{request} for
 // what the host refuses.
 PreparedRank prepare_rank(System& system, const std::string& file, const Command& program);
+
+// What the driver of this host says of the GPU at a PCI bus id.
+launch::GpuFacts read_gpu(System& system, const std::string& pci);
+
+// Processors, memory and folder of this process, as decided. Error{request} at `place` for what is refused.
+void take_rank_place(const launch::RankSetup& setup, const std::string& place);
 
 }  // namespace ddlrun::cli

@@ -134,7 +134,8 @@ constexpr std::string_view data_variable = "DDLRUN_DATA";
 // What ddlrun itself sets or reads.
 constexpr auto own_variables = std::to_array<std::string_view>(
     {data_variable, "DDLRUN_JOB_ID", "DDLRUN_RESTART_COUNT", "DDLRUN_RESTARTS", "DDLRUN_ARRAY_INDEX",
-     "DDLRUN_SSH", "DDLRUN_VERSION"});
+     "DDLRUN_SSH", "DDLRUN_VERSION", "DDLRUN_RANK", "DDLRUN_SIZE", "DDLRUN_LOCAL_RANK", "DDLRUN_LOCAL_SIZE",
+     "DDLRUN_NODE_RANK", "DDLRUN_NODE_COUNT"});
 
 // Nearly the name of a setting: it would be lost without a word.
 void refuse_misspelt_variables(const Environment& environment, std::vector<Message>& mistakes) {

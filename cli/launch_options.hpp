@@ -26,6 +26,7 @@ struct LaunchOptions {
   std::vector<std::string> exports;
   std::vector<std::pair<std::string, std::string>> mca;
   std::vector<std::string> mpi_arguments;
+  std::string launcher;  // "": mpirun; "ssh": ddlrun itself, without MPI
   std::string mpirun = "mpirun";
   std::string launcher = "auto";  // auto, openmpi, mpich, intelmpi, srun, ssh
   std::string memory = "local";   // local, preferred, bind

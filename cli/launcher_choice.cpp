@@ -57,6 +57,10 @@ ChosenLauncher choose_automatically(System& system, const LaunchOptions& options
     if (srun.ok())
       return {take_version("srun", srun), "srun", "no mpirun here: the ranks are started by Slurm's srun"};
   }
+  if (none_there) {
+    return {LauncherVersion{LauncherKind::ssh, 0, 0, ""}, "ssh",
+            "no mpirun here: ddlrun starts the ranks itself, over ssh and without MPI"};
+  }
   ChosenLauncher chosen{take_version(options.mpirun, answer), options.mpirun, ""};
   if (chosen.version.kind != LauncherKind::open_mpi) {
     chosen.remark = fmt::format("{} is {} {}", printable(options.mpirun, 120), title_of(chosen.version.kind),
@@ -100,6 +104,7 @@ std::string how_to_get(LauncherKind kind) {
 }
 
 ChosenLauncher choose_named(System& system, const LaunchOptions& options, LauncherKind kind) {
+  if (kind == LauncherKind::ssh) return {LauncherVersion{kind, 0, 0, ""}, "ssh", ""};
   std::vector<std::string> seen;
   for (const std::string& program : programs_of(kind, options)) {
     const ProcessResult answer = ask_version(system, program);

@@ -8,6 +8,7 @@
 #include "launch/open_mpi.hpp"
 #include "launch/rank_setup.hpp"
 #include "launch/srun.hpp"
+#include "launch/ssh_start.hpp"
 
 #include <fmt/format.h>
 
@@ -81,8 +82,10 @@ LaunchLine plan_launch_line(const LaunchRequest& request, const EnvVars& environ
       return plan_hydra_line(request, environment);
     case LauncherKind::srun:
       return plan_srun_line(request, environment);
-    case LauncherKind::open_mpi:
     case LauncherKind::ssh:
+      return plan_ssh_line({request.sheet.value_or(RankSheet()), request.folder, request.working_folder,
+                            request.exports, request.program});
+    case LauncherKind::open_mpi:
       break;
   }
   return plan_open_mpi_line(request, environment);

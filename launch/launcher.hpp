@@ -57,6 +57,7 @@ struct LaunchRequest {
   std::optional<RankSheet> sheet;  // nothing: no rank gets more than the launcher can tell. Only Open MPI
                                    // can do without.
   std::string folder;              // where the files of the line are to be
+  std::string working_folder;      // where launch was called
   std::string pmi;                 // srun --mpi; "": srun's own default
 };
 

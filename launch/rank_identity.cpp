@@ -14,7 +14,9 @@ struct Names {
   RankLauncher launcher;
 };
 
-constexpr Names launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", RankLauncher::open_mpi},
+// Ours first: a job script of Slurm's is a process of Slurm's, too.
+constexpr Names launchers[] = {{"DDLRUN_RANK", "DDLRUN_LOCAL_RANK", RankLauncher::ddlrun},
+                               {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", RankLauncher::open_mpi},
                                {"PMIX_RANK", "PMIX_LOCAL_RANK", RankLauncher::pmix},
                                {"PMI_RANK", "MPI_LOCALRANKID", RankLauncher::hydra},
                                {"SLURM_PROCID", "SLURM_LOCALID", RankLauncher::slurm}};

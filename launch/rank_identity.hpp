@@ -9,7 +9,7 @@
 
 namespace ddlrun::launch {
 
-enum class RankLauncher { open_mpi, pmix, hydra, slurm };
+enum class RankLauncher { ddlrun, open_mpi, pmix, hydra, slurm };
 
 struct RankIdentity {
   std::uint32_t rank = 0;
@@ -19,7 +19,8 @@ struct RankIdentity {
   bool operator==(const RankIdentity&) const = default;
 };
 
-// Open MPI, PMIx, MPICH's hydra and Slurm, in this order; nothing where no launcher started us.
+// ddlrun's own start, Open MPI, PMIx, MPICH's hydra and Slurm, in this order; nothing where no launcher
+// started us.
 std::optional<RankIdentity> find_rank_identity(const EnvVars& environment);
 
 }  // namespace ddlrun::launch

@@ -121,6 +121,11 @@ Decided decide(System& system, const LaunchOptions& options) {
   if (!decided.launcher.remark.empty()) decided.job.remarks.push_back(decided.launcher.remark);
   const LaunchJob& job = decided.job;
   decided.program = choose_program(system, options.program, job.on_this_host(system.environment));
+  if (kind == LauncherKind::ssh && decided.program.is_trainer) {
+    throw Error(ErrorKind::request,
+                {"the bundled trainer needs MPI, and these ranks are started without", "",
+                 "apt-get install openmpi-bin; or a program without MPI: -- python3 train.py"});
+  }
   decided.verify = wants_verify(options, decided.program.is_trainer);
   decided.watch = plan_watch(options);
   decided.output = plan_output(options, decided.watch);
@@ -150,6 +155,7 @@ LaunchLine make_line(const System& system, const LaunchOptions& options, const D
   request.ranks = static_cast<std::uint32_t>(decided.job.ranks.size());
   request.rankfile = folder + "/rankfile";
   request.folder = folder;
+  request.working_folder = system.environment.working_folder;
   request.pmi = decided.pmi;
   if (request.kind != LauncherKind::open_mpi || decided.sheet.says_something()) request.sheet = decided.sheet;
   request.exports = decided.exports;
@@ -229,9 +235,10 @@ int run_launch_command(System& system, const LaunchOptions& options) {
   const std::string folder = choose_run_folder(system, options.run_folder, true);
   const LaunchLine line = make_line(system, options, decided, folder);
   tell(system, decided, line, folder);
-  return run_launch(system, {decided.job, line, decided.exports, make_record(system, options, decided, folder),
-                             folder, decided.token, decided.verify, decided.watch.tells, decided.watch.end_on_stall,
-                             !options.no_diagnose, options.strict, decided.output, differs_hint(options)});
+  return run_launch(
+      system, {decided.job, line, decided.exports, make_record(system, options, decided, folder), folder,
+               decided.token, decided.verify, decided.watch.tells, decided.watch.end_on_stall,
+               !options.no_diagnose, options.strict, decided.output, differs_hint(options)});
 }
 
 void add_launch_options(CLI::App& app, LaunchOptions& options) {
@@ -257,9 +264,9 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("--mca", options.mca, "NAME VALUE for Open MPI; may be repeated")->allow_extra_args(false);
   app.add_option("--mpi-arg", options.mpi_arguments, "one word for mpirun as it is; may be repeated")
       ->allow_extra_args(false);
-  app.add_option(
-      "--launcher", options.launcher,
-      "auto: what mpirun is, or srun in a job of Slurm's without one; openmpi, mpich, intelmpi, srun");
+  app.add_option("--launcher", options.launcher,
+                 "auto: what mpirun is, or srun in a job of Slurm's without one; openmpi, mpich, intelmpi, "
+                 "srun, ssh: no MPI");
   app.add_option("--mpirun", options.mpirun, "the mpirun to use");
   app.add_option(
       "--memory", options.memory,

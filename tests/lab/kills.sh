@@ -6,10 +6,13 @@
 # KINDS="rank orted" for some kinds, SEED=7 to repeat one.
 # shellcheck source=tests/lab/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
-command -v mpirun > /dev/null || { echo "skipped: no mpirun here (apt-get install openmpi-bin)"; exit 125; }
+launcher=${1-} # ssh: without mpirun; then its head and its hands on the hosts are killed too
+[ -n "$launcher" ] || command -v mpirun > /dev/null || { echo "skipped: no mpirun here (apt-get install openmpi-bin)"; exit 125; }
 lab_up 4
 hosts=(node1 node2 node3 node4)
-read -ra kinds <<< "${KINDS:-ddlrun mpirun rank orted sshd keeper guard}"
+default_kinds="ddlrun mpirun rank orted sshd keeper guard"
+[ "$launcher" != ssh ] || default_kinds="ddlrun head hand rank sshd keeper guard"
+read -ra kinds <<< "${KINDS:-$default_kinds}"
 programs=(family stubborn)
 seed=${SEED:-$RANDOM}
 RANDOM=$seed
@@ -28,7 +31,7 @@ chmod 755 "$lab_home/family" "$lab_home/stubborn"
 if [ -x "$DDLRUN_BUILD_DIR/bin/ddl-train" ] || [ -x "$DDLRUN_BUILD_DIR/runtime/ddl-train" ]; then
   install -m 755 "$DDLRUN_BUILD_DIR"/*/ddl-train "$lab_home/bin/ddl-train"
   cp -r "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" "$lab_home/data"
-  programs+=(trainer)
+  [ "$launcher" = ssh ] || programs+=(trainer) # it needs MPI
 fi
 chown -R 2000:2000 "$lab_home"
 declare -A of_host
@@ -45,6 +48,8 @@ everything() {
 find_kind() {
   everything | case $1 in
     ddlrun) awk '$4 == "ddlrun" && / launch /' ;;
+    head) awk '$4 == "ddlrun" && / start-hosts /' ;;
+    hand) awk '$4 == "ddlrun" && /ddlrun start-ranks/' ;;
     mpirun | orted) awk -v name="$1" '$4 == name' ;;
     rank) awk '$4 == "family" || $4 == "stubborn" || $4 == "ddl-train"' ;;
     keeper) awk '$4 == "ddlrun" && / exec /' ;;
@@ -53,7 +58,7 @@ find_kind() {
   esac | cut -d' ' -f2
 }
 start_job() {
-  local words=(--sockets 1 --cores 2)
+  local words=(${launcher:+--launcher "$launcher"} --sockets 1 --cores 2)
   case $1 in
     trainer) words+=(--no-verify --mca mpi_yield_when_idle 1 -- /home/ddl/bin/ddl-train --data data --epochs 100000 --quiet) ;;
     *) words+=(-- "./$1") ;;

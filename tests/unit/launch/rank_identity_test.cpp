@@ -16,6 +16,8 @@ TEST_CASE("the variables of each launcher") {
   for (const Row& row :
        {Row{{{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}}, RankIdentity{3, 1}},
         Row{{{"OMPI_COMM_WORLD_RANK", "3"}, {"PMIX_RANK", "5"}}, RankIdentity{3, std::nullopt}},
+        Row{{{"DDLRUN_RANK", "4"}, {"DDLRUN_LOCAL_RANK", "2"}, {"SLURM_PROCID", "0"}},
+            RankIdentity{4, 2, RankLauncher::ddlrun}},
         Row{{{"PMIX_RANK", "5"}}, RankIdentity{5, std::nullopt, RankLauncher::pmix}},
         Row{{{"PMI_RANK", "2"}, {"MPI_LOCALRANKID", "0"}}, RankIdentity{2, 0, RankLauncher::hydra}},
         Row{{{"SLURM_PROCID", "7"}, {"SLURM_LOCALID", "3"}}, RankIdentity{7, 3, RankLauncher::slurm}},

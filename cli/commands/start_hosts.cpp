@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// `ddlrun start-hosts FILE`: starts the ranks of a start document over ssh, as mpirun does those of a
+// rankfile.
+#include "cli/commands/commands.hpp"
+#include "cli/start_head.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::uint64_t most_document_bytes = 64u << 20;
+
+}  // namespace
+
+Subcommand start_hosts_command() {
+  Subcommand command;
+  command.name = "start-hosts";
+  command.summary = "start ranks over ssh, without MPI (launch --launcher ssh uses it)";
+  command.examples = "  ddlrun start-hosts run/start.json";
+  command.hidden = true;
+  command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
+    auto file = std::make_shared<std::string>();
+    app.add_option("FILE", *file, "what to start: the start.json of a run folder")->required();
+    return [file](System& system) {
+      return StartHead(system, launch::parse_start_document(system.files.read(*file, most_document_bytes)))
+          .run();
+    };
+  };
+  return command;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,242 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `ddlrun launch --launcher ssh`: ranks without any MPI. This machine is one host; others are made by a stand-in for ssh
+# that runs the remote command here and keeps what it was called with.
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$(readlink -f "$0")")/../support/check.sh"
+export XDG_STATE_HOME=$work/state
+unset OMP_NUM_THREADS CUDA_DEVICE_ORDER
+cd "$work" || exit 2
+mkdir bin
+cat > bin/mpirun << 'PROGRAM'
+#!/bin/sh
+echo "mpirun was called" >> "$(dirname "$0")/../mpirun.called"
+exit 1
+PROGRAM
+cat > bin/ssh << 'PROGRAM'
+#!/bin/bash
+here=$(dirname "$0")
+for host; do command=$host && host=$previous && previous=$command; done
+printf '%s\n' "$@" >> "$here/../ssh.$host"
+case $host in
+  dead) echo "ssh: connect to host dead port 22: Connection refused" >&2; exit 255 ;;
+  busy) [ "$(grep -c '^--$' "$here/../ssh.$host")" -gt 2 ] ||
+    { echo "kex_exchange_identification: Connection closed by remote host" >&2; exit 255; } ;;
+  bare) echo "sh: 1: exec: ddlrun: not found" >&2; exit 127 ;;
+  other) echo "ddlrun-start ready 0123"; exec sleep 20 ;;
+  noisy) echo "Welcome to noisy" ;;
+esac
+exec sh -c "$command"
+PROGRAM
+chmod 755 bin/*
+PATH=$work/bin:$PATH
+
+launch() { # NAME ARGUMENTS...
+  local name=$1
+  shift
+  status=0
+  "$DDLRUN" launch --launcher ssh "$@" > "$name.out" 2> "$name.err" < /dev/null || status=$?
+}
+folder_of() { sed -n 's/^ddlrun: run folder //p' "$1.err"; }
+check() { "${@:2}" || fail "$1"; }
+same() { [[ $2 == "$3" ]] || fail "$(printf '%s: expected %q, found %q' "$1" "$2" "$3")"; }
+has() { grep -qF -- "$3" "$2" || fail "$1: no '$3' in $2: $(tail -3 "$2")"; }
+has_not() { ! grep -qF -- "$3" "$2" || fail "$1: '$3' in $2"; }
+# Processes that sleep for so many seconds; the number names our own.
+left() {
+  grep -lzxe "[${1:0:1}]${1:1}" /proc/[0-9]*/cmdline 2> /dev/null | while read -r file; do
+    [[ $({ tr '\0' ' ' < "$file"; } 2> /dev/null) == "sleep "* ]] && echo "$file"
+  done | wc -l
+}
+wait_for() { # SECONDS-NAME COUNT
+  for _ in $(seq 1 200); do
+    [[ $(left "$1") -eq $2 ]] && return 0
+    sleep 0.05
+  done
+  echo "$(left "$1") sleepers, not $2"
+  return 1
+}
+new_name() { echo $((200000 + RANDOM * 20 + RANDOM % 20)); }
+two=(1x2x1 'h[1-2]' --sockets 1 --cores 1)
+
+# --- two ranks, their places, their names for themselves
+ranks=2
+"$DDLRUN" launch --launcher ssh 2 --dry-run -- true > /dev/null 2>&1 || ranks=1
+# shellcheck disable=SC2016
+who='echo "$DDLRUN_RANK $DDLRUN_SIZE $DDLRUN_LOCAL_RANK $DDLRUN_LOCAL_SIZE $DDLRUN_NODE_RANK $DDLRUN_NODE_COUNT"'
+launch own $ranks --verify --strict -- sh -c "$who"
+same "own: status" 0 "$status"
+same "own: identity" "$(for ((i = 0; i < ranks; i++)); do echo "$i $ranks $i $ranks 0 1"; done)" "$(sort own.out)"
+same "own: places" "$ranks" "$(grep -c '"verdict":"ok"' "$(folder_of own)/run.json")"
+# The cores that the ranks really have, by the kernel's own words, are those of the plan.
+# shellcheck disable=SC2016
+launch cores $ranks -- sh -c 'echo "$DDLRUN_RANK $(sed -n "s/Cpus_allowed_list:\t//p" /proc/self/status)"'
+planned() { sed -n 's/^rank \([0-9]*\)=.*/\1/p' "$(folder_of cores)/rankfile" | wc -l; }
+same "cores: a line a rank" "$(planned)" "$(wc -l < cores.out)"
+[ "$ranks" -eq 1 ] || same "cores: no two ranks have the same" 2 "$(cut -d' ' -f2 cores.out | sort -u | wc -l)"
+launch hosts "${two[@]}" -- sh -c "$who"
+same "two hosts: identity" $'0 2 0 1 0 2\n1 2 0 1 1 2' "$(sort hosts.out)"
+check "no mpirun" test ! -e mpirun.called
+launch dry "${two[@]}" --dry-run -- sh -c "$who"
+same "dry run: status" 0 "$status"
+check "dry run: bash reads it" bash -n dry.out
+same "dry run: the script does the same" "$(sort hosts.out)" "$(bash dry.out 2> /dev/null | sort)"
+
+# --- output: whole lines, all of them, never mixed
+cat > lines.py << 'PROGRAM'
+import os, sys
+rank = os.environ["DDLRUN_RANK"]
+out = os.fdopen(1, "wb", 1000 + 37 * int(rank))  # writes end within lines
+for i in range(10000):
+    out.write(b"rank %s line %05d %s\n" % (rank.encode(), i, b"x" * (i % 97)))
+out.flush()
+PROGRAM
+launch lines "${two[@]}" -- python3 lines.py
+same "lines: status" 0 "$status"
+for rank in 0 1; do
+  DDLRUN_RANK=$rank python3 lines.py > expected
+  check "lines of rank $rank" cmp -s expected <(grep "^rank $rank line" lines.out)
+done
+same "lines: no others" 20000 "$(wc -l < lines.out)"
+# shellcheck disable=SC2016
+launch errors "${two[@]}" -- sh -c 'seq -f "rank $DDLRUN_RANK line %05g" 10000 >&2'
+for rank in 0 1; do
+  same "stderr of rank $rank" "$(seq -f "rank $rank line %05g" 10000 | md5sum)" "$(grep "^rank $rank line" errors.err | md5sum)"
+done
+same "stderr: no others" 20000 "$(grep -c 'rank.*line' errors.err)"
+launch rest 1 -- printf 'no newline'
+same "a last line without newline" "no newline" "$(cat rest.out)"
+head -c 3000000 /dev/urandom > random
+# shellcheck disable=SC2016
+"$DDLRUN" launch --launcher ssh "${two[@]}" -- sh -c '[ $DDLRUN_RANK = 0 ] && exec cat; cat | wc -c >&2' \
+  < random > copy.out 2> copy.err
+check "stdin of rank 0, byte for byte" cmp -s random copy.out
+has "stdin of the others is empty" copy.err 0
+
+# --- ends
+for code in 0 1 2 7 126 127 255; do
+  launch code "${two[@]}" -- sh -c "[ \$DDLRUN_RANK = 0 ] || exit $code"
+  same "exit $code" "$code" "$status"
+done
+for signal in KILL SEGV TERM; do
+  # shellcheck disable=SC2016
+  launch signal "${two[@]}" -- sh -c '[ $DDLRUN_RANK = 0 ] || kill -'$signal' $$'
+  same "signal $signal" $((128 + $(kill -l $signal))) "$status"
+done
+name=$(new_name)
+launch first "${two[@]}" -- sh -c "[ \$DDLRUN_RANK = 1 ] && exit 9; trap '' TERM; sleep $name; sleep $name"
+same "one fails, the other is deaf: status" 9 "$status"
+has "the first failure" first.err "failed first: it exited with status 9"
+check "one fails: nothing is left" wait_for "$name" 0
+launch missing "${two[@]}" -- ./no-such-program
+same "no such program" 127 "$status"
+launch unwatched "${two[@]}" --no-watch -- sh -c 'exit 4'
+same "--no-watch: status" 4 "$status"
+has "--no-watch: the head tells" unwatched.err "failed first: it exited with status 4"
+
+# --- signals, and the end of the head
+cat > counter.sh << 'PROGRAM'
+trap 'echo USR1 >> usr1.$DDLRUN_RANK' USR1
+trap 'echo TERM >> term.$DDLRUN_RANK; exit 75' TERM
+touch ready.$DDLRUN_RANK
+for i in $(seq 1 200); do sleep 0.1; done
+PROGRAM
+start_counter() {
+  rm -f ready.* usr1.* term.*
+  [ "${1-}" != group ] || set -m
+  "$DDLRUN" launch --launcher ssh "${two[@]}" -- bash counter.sh > count.out 2> count.err < /dev/null &
+  job=$!
+  set +m
+  for _ in $(seq 1 200); do [ -e ready.0 ] && [ -e ready.1 ] && return; sleep 0.05; done
+  fail "the counters do not start: $(tail -3 count.err)"
+}
+start_counter
+kill -USR1 $job
+sleep 0.5
+kill -TERM $job
+wait $job
+same "TERM: the ranks' own status" 75 $?
+for rank in 0 1; do
+  same "rank $rank: USR1 once" USR1 "$(cat usr1.$rank)"
+  same "rank $rank: TERM once" TERM "$(cat term.$rank)"
+done
+start_counter group
+kill -TERM -- -$job
+wait $job
+same "TERM to the whole group: the ranks still have their time" 75 $?
+for rank in 0 1; do same "rank $rank: TERM once" TERM "$(cat term.$rank)"; done
+family="setsid sleep NAME & sleep NAME & trap '' TERM; sleep NAME; sleep NAME"
+for victim in launch start-hosts start-ranks; do
+  name=$(new_name)
+  "$DDLRUN" launch --launcher ssh "${two[@]}" -- sh -c "${family//NAME/$name}" > kill.out 2> kill.err < /dev/null &
+  job=$!
+  check "kill $victim: it starts" wait_for "$name" 6
+  mapfile -t victims < <(pgrep -f "^$DDLRUN $victim" | head -1)
+  kill -KILL "${victims[@]}"
+  wait $job 2> /dev/null
+  ended=$?
+  check "kill $victim: nothing is left" wait_for "$name" 0
+  [ $victim != start-ranks ] || same "a lost host: status" 5 $ended
+  [ $victim != start-ranks ] || has "a lost host is named" kill.err "host h"
+done
+
+# --- variables: any bytes, and nobody else sees them
+# shellcheck disable=SC2016
+export PLAIN='"quotes" and $(touch PWNED)' LINES2=$'two\nlines\n' UNICODE=$'gr\xc3\xbc\xc3\x9f' BYTES=$'\x01\xff\xfe\x7f' EMPTY=
+secret=s3cret-$RANDOM$RANDOM
+name=$(new_name)
+# shellcheck disable=SC2016
+show='printf "%s|" "$PLAIN" "$LINES2" "$UNICODE" "$BYTES" "$EMPTY" "$HIDDEN" > values.$DDLRUN_RANK; sleep '$name
+HIDDEN=$secret "$DDLRUN" launch --launcher ssh "${two[@]}" -x PLAIN -x LINES2 -x UNICODE -x BYTES -x EMPTY -x HIDDEN \
+  -- sh -c "$show" > /dev/null 2> values.err < /dev/null &
+job=$!
+check "values: it starts" wait_for "$name" 2
+for file in /proc/[0-9]*/cmdline; do
+  [[ $({ tr '\0' ' ' < "$file"; } 2> /dev/null) != *"$secret"* ]] || fail "the secret stands in $file"
+done
+kill -TERM $job
+wait $job
+printf '%s|' "$PLAIN" "$LINES2" "$UNICODE" "$BYTES" "" "$secret" > values
+for rank in 0 1; do check "values of rank $rank" cmp -s values values.$rank; done
+! grep -rqF "$secret" "$XDG_STATE_HOME" ssh.* values.err || fail "the secret was written"
+check "nothing was run by a value" test ! -e PWNED
+
+# --- hosts that cannot: named, and nothing is started
+refused() { # HOST STATUS TEXT
+  rm -f started
+  launch refuse 1x2x1 "h1,$1" --sockets 1 --cores 1 -- touch started
+  same "$1: status" "$2" "$status"
+  has "$1" refuse.err "$3"
+  has "$1" refuse.err "ddlrun: nothing was started"
+  grep -q "^  try: ." refuse.err || fail "$1: no 'try:'"
+  check "$1: no rank ran" test ! -e started
+}
+refused dead 5 "dead cannot be reached: ssh: connect to host dead port 22: Connection refused"
+refused bare 3 "bare has no ddlrun that can start ranks"
+refused other 3 "other has another build of ddlrun"
+launch busy 1x2x1 h1,busy --sockets 1 --cores 1 -- sh -c "$who"
+same "a busy sshd is tried again: status" 0 "$status"
+launch noisy 1x2x1 h1,noisy --sockets 1 --cores 1 -- sh -c "$who"
+same "a noisy shell: status" 0 "$status"
+same "a noisy shell: stdout" "$(sort hosts.out)" "$(sort noisy.out)"
+
+# --- groups: servers end with the workers, and each rank has its own words
+cat > start.json << DOCUMENT
+{"schema": "ddlrun.start/1", "exported": ["PATH"], "grace_ms": 1000,
+ "program": {"words": ["sh", "-c", "echo \$RANK/\$WORLD_SIZE \$MASTER_ADDR \$1; exec sleep 0.2", "sh"]},
+ "sheet": {"schema": "ddlrun.ranks/1", "folder": "$work", "hosts": "h[1-2]", "kind_of_host": [0, 0], "ranks": ["0,2", "1"],
+  "kinds": [[{}, {}]], "groups": [
+   {"first": 0, "ranks": 2, "name": "worker", "arguments": ["--task={group_rank}"],
+    "set": {"RANK": "{rank}", "WORLD_SIZE": "{group_size}", "MASTER_ADDR": "{host}"}},
+   {"first": 2, "ranks": 1, "name": "ps", "program": ["sleep", "600"], "serves": true, "set": {}}]}}
+DOCUMENT
+status=0
+timeout 20 "$DDLRUN" start-hosts start.json > groups.out 2> groups.err < /dev/null || status=$?
+same "servers: status" 0 "$status"
+same "servers: the workers' words" $'0/2 h1 --task=0\n1/2 h2 --task=1' "$(sort groups.out)"
+same "servers: nothing is told" "" "$(cat groups.err)"
+sed "s|\"folder\": \"$work\"|\"folder\": \"/no/such/folder\"|" start.json > lost.json
+expect_refusal 3 "h1: the working folder is not on this host" "$DDLRUN" start-hosts lost.json
+expect_refusal 3 "the start document is not readable" "$DDLRUN" start-hosts lines.py
+expect_refusal 3 "no-such.json" "$DDLRUN" start-hosts no-such.json
+finish
