@@ -84,7 +84,7 @@ LaunchLine plan_launch_line(const LaunchRequest& request, const EnvVars& environ
       return plan_srun_line(request, environment);
     case LauncherKind::ssh:
       return plan_ssh_line({request.sheet.value_or(RankSheet()), request.folder, request.working_folder,
-                            request.exports, request.program});
+                            request.exports, request.program, "ssh", {}});
     case LauncherKind::open_mpi:
       break;
   }
