@@ -12,8 +12,8 @@
 namespace ddlrun::cli {
 
 struct LaunchOptions {
-  std::string dims;   // "" : what the machines have
-  std::string hosts;  // "" : this machine
+  std::string dims;          // "" : what the machines have
+  std::string hosts;         // "" : this machine
   std::string hosts_option;  // -H: the same, for those who come from mpirun, horovodrun or IBM's ddlrun
   std::string hostfile;
   std::string accelerators, nodes, racks, aisles;  // the factors of DIMS one by one; "": what is there
@@ -26,7 +26,6 @@ struct LaunchOptions {
   std::vector<std::string> exports;
   std::vector<std::pair<std::string, std::string>> mca;
   std::vector<std::string> mpi_arguments;
-  std::string launcher;  // "": mpirun; "ssh": ddlrun itself, without MPI
   std::string mpirun = "mpirun";
   std::string launcher = "auto";  // auto, openmpi, mpich, intelmpi, srun, ssh
   std::string memory = "local";   // local, preferred, bind

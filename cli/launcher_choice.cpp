@@ -166,6 +166,10 @@ ChosenLauncher choose_launcher(System& system, const LaunchOptions& options) {
   return choose_named(system, options, kind);
 }
 
+int rankfile_major(const launch::LauncherVersion& launcher) {
+  return launcher.kind == LauncherKind::open_mpi ? launcher.major : 4;
+}
+
 std::string choose_srun_pmi(System& system, const ChosenLauncher& launcher, launch::ProgramMpi mpi) {
   if (launcher.version.kind != LauncherKind::srun) return {};
   if (mpi == launch::ProgramMpi::none) return "none";

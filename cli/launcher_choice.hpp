@@ -23,6 +23,10 @@ struct ChosenLauncher {
 // where it is missing, another one or too old.
 ChosenLauncher choose_launcher(System& system, const LaunchOptions& options);
 
+// Whose words a rankfile is written in. It is Open MPI's; for the others it is the plan in a form that people
+// know.
+int rankfile_major(const launch::LauncherVersion& launcher);
+
 // srun's --mpi for the program; "" for its own default. Error{request} where it cannot start such a program.
 std::string choose_srun_pmi(System& system, const ChosenLauncher& launcher, launch::ProgramMpi mpi);
 

@@ -83,8 +83,13 @@ LaunchLine plan_launch_line(const LaunchRequest& request, const EnvVars& environ
     case LauncherKind::srun:
       return plan_srun_line(request, environment);
     case LauncherKind::ssh:
-      return plan_ssh_line({request.sheet.value_or(RankSheet()), request.folder, request.working_folder,
-                            request.exports, request.program, "ssh", {}});
+      return plan_ssh_line({request.sheet.value_or(RankSheet()),
+                            request.folder,
+                            request.working_folder,
+                            request.exports,
+                            request.program,
+                            "ssh",
+                            {}});
     case LauncherKind::open_mpi:
       break;
   }

@@ -115,9 +115,7 @@ Decided decide(System& system, const LaunchOptions& options) {
   Decided decided;
   decided.launcher = choose_launcher(system, options);
   const LauncherKind kind = decided.launcher.version.kind;
-  // The rankfile is Open MPI's; for the others it is the plan in a form that people know.
-  decided.job =
-      plan_launch_job(system, options, kind == LauncherKind::open_mpi ? decided.launcher.version.major : 4);
+  decided.job = plan_launch_job(system, options, rankfile_major(decided.launcher.version));
   if (!decided.launcher.remark.empty()) decided.job.remarks.push_back(decided.launcher.remark);
   const LaunchJob& job = decided.job;
   decided.program = choose_program(system, options.program, job.on_this_host(system.environment));

@@ -4,7 +4,8 @@
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_command.hpp"
-#include "cli/launch_program.hpp"
+#include "cli/launch_shape.hpp"
+#include "cli/launcher_choice.hpp"
 #include "cli/replay_check.hpp"
 #include "cli/run_lookup.hpp"
 #include "rankfile/rankfile_reader.hpp"
@@ -57,7 +58,11 @@ LaunchOptions parse_typed(const run_report::RunDocument& run, const std::string&
   options.words = run.typed_words;
   options.replay_of = run.id;
   options.run_folder.clear();  // a new one
-  if (!run.dims.empty()) options.dims = run.dims;
+  settle_hosts(options);
+  if (!run.dims.empty()) {
+    options.dims = run.dims;
+    options.accelerators = options.nodes = options.racks = options.aisles = "";
+  }
   if (!options.rankfile.empty()) options.rankfile = folder + "/rankfile";  // theirs may have changed
   return options;
 }
@@ -88,12 +93,12 @@ void check_can_replay(const System& system, const run_report::RunDocument& run, 
 // What the run rests on is looked at once before; launch says again what there is to say.
 void check_plan(System& system, const run_report::RunDocument& run, const std::string& folder,
                 LaunchOptions& options) {
-  const launch::MpirunVersion version = read_mpirun_version(system, options.mpirun);
-  tell_version(system, "mpirun", run.mpirun_version, version.text);
+  const ChosenLauncher launcher = choose_launcher(system, options);
+  tell_version(system, launcher.program, run.mpirun_version, launcher.version.text);
   tell_version(system, "ddlrun", run.ddlrun_version, DDLRUN_VERSION);
   System quiet = system;
   quiet.err = [](std::string_view) {};
-  const LaunchJob job = plan_launch_job(quiet, options, version.major);
+  const LaunchJob job = plan_launch_job(quiet, options, rankfile_major(launcher.version));
   check_same_machines(system, run, folder, job);
   const std::string then = system.files.read(folder + "/rankfile", rankfile::max_rankfile_bytes);
   if (!same_ranks(then, job.rankfile_text)) {
