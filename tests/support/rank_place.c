@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A rank of any MPI that tells what it finds itself to be, in a file FOLDER/place.RANK: rank, size, host, local rank as
 // the launcher's variable says it, processors, and the variables named behind FOLDER. All ranks first add up their
-// ranks, so that one which is alone is noticed.
+// ranks, so that one which is alone is noticed. With -DWITHOUT_MPI any program: rank and size are the launcher's word.
+#ifndef WITHOUT_MPI
 #include <mpi.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +23,33 @@ static const char *local_rank(void) {
   return "-";
 }
 
+#ifdef WITHOUT_MPI
+static void begin(int *rank, int *size, int *sum) {
+  const char *named[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
+  const char *counted[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
+  for (int i = 2; i >= 0; --i) {
+    if (getenv(named[i]) == NULL) continue;
+    *rank = atoi(getenv(named[i]));
+    *size = atoi(variable(counted[i]));
+  }
+  *sum = *size * (*size - 1) / 2;
+}
+static void end(void) {}
+#else
+static void begin(int *rank, int *size, int *sum) {
+  MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, rank);
+  MPI_Comm_size(MPI_COMM_WORLD, size);
+  MPI_Allreduce(rank, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+static void end(void) { MPI_Finalize(); }
+#endif
+
 int main(int argc, char **argv) {
   char host[256] = "", line[4096], cpus[4096] = "-", path[4096];
   int rank = 0, size = 0, sum = 0;
   if (argc < 2) return 2;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  begin(&rank, &size, &sum);
   gethostname(host, sizeof host - 1);
   FILE *status = fopen("/proc/self/status", "r");
   while (status != NULL && fgets(line, sizeof line, status) != NULL) {
@@ -41,6 +62,6 @@ int main(int argc, char **argv) {
   for (int i = 2; i < argc; ++i) fprintf(place, " %s=%s", argv[i], variable(argv[i]));
   fprintf(place, "\n");
   fclose(place);
-  MPI_Finalize();
+  end();
   return 0;
 }
