@@ -68,6 +68,15 @@ has "mpich: both sets" madeup.err "is to run on PUs 0-63, but the kernel allows"
 launch mca 1 --launcher mpich --mca btl tcp -- touch ran
 same "mpich: --mca" 3 "$status"
 
+# A host that ssh does not reach: hydra alone would wait for ever.
+printf '#!/bin/sh\nexit 255\n' > no_ssh
+chmod +x no_ssh
+"$DDLRUN" topo --json > machine.json
+timeout 60 "$DDLRUN" launch 1x2x1 h1,h2 --topology machine.json --cores-per-rank 1 --launcher mpich --mpi-arg -launcher-exec \
+  --mpi-arg "$work/no_ssh" -- true > lost.out 2> lost.err < /dev/null
+same "mpich: hosts that are not reached" 5 $?
+has "mpich: hosts that are not reached" lost.err "it would wait for ever"
+
 # --- a program of one MPI under the launcher of the other: each rank would be rank 0 of 1
 compile() { command -v "$1" > /dev/null && "$1" -o "$2" "$DDLRUN_SOURCE_DIR/tests/support/rank_place.c" 2> /dev/null; }
 if compile mpicc.mpich theirs && compile mpicc ours; then
