@@ -8,9 +8,9 @@ binary=$(readlink -f "$DDLRUN")
 printf '#!/bin/sh\necho "mpirun (Open MPI) 4.1.4"\n' > "$work/mpirun"
 cp "$DDLRUN_SOURCE_DIR/tests/support/mpirun5.sh" "$work/mpirun5"
 printf '#!/bin/sh\necho "HYDRA build details:"\necho "    Version:                                 4.0.2"\n' > "$work/mpirun.mpich"
-# shellcheck disable=SC2028
 echo '#!/bin/sh
 echo "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230307 (id: d82b3071db)"' > "$work/mpirun_intel"
+# shellcheck disable=SC2016
 printf '#!/bin/sh\n[ "$1" = --mpi=list ] && echo "MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix" || echo slurm 22.05.8\n' > "$work/srun"
 chmod +x "$work"/mpirun* "$work/srun"
 

@@ -62,9 +62,9 @@ check "mpich: words byte for byte" cmp -s words.expected words.found
 check "nothing was expanded on the way" test ! -e PWNED
 launch seven 1 --launcher mpich -- sh -c 'exit 7'
 same "mpich: exit 7" 7 "$status"
-launch madeup 1 --launcher mpich --sockets 1 --cores 1 --smt 64 -- touch ran
+launch madeup 1 --launcher mpich --sockets 1 --cores 1 --smt 16 -- touch ran
 same "mpich: a plan that the kernel does not allow" 3 "$status"
-has "mpich: both sets" madeup.err "is to run on PUs 0-63, but the kernel allows"
+has "mpich: both sets" madeup.err "is to run on PUs 0-15, but the kernel allows"
 launch mca 1 --launcher mpich --mca btl tcp -- touch ran
 same "mpich: --mca" 3 "$status"
 

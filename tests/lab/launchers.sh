@@ -6,7 +6,7 @@
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
 command -v mpirun > /dev/null || { echo "skipped: no mpirun here (apt-get install openmpi-bin)"; exit 125; }
 mapfile -t cpus < <(for core in 0 1; do hwloc-calc --po -I pu "core:$core" 2> /dev/null; done)
-[ "${#cpus[@]}" -eq 2 ] && [ -n "${cpus[1]}" ] || { echo "skipped: two cores are needed, and hwloc-calc"; exit 125; }
+[ -n "${cpus[1]-}" ] || { echo "skipped: two cores are needed, and hwloc-calc"; exit 125; }
 lab_up 4
 
 # build NAME COMPILER [OPTION]: the rank that tells its place; false where the compiler is missing.
