@@ -17,6 +17,7 @@ namespace {
 using launch::PlacementCount;
 using launch::PlacementRow;
 
+constexpr std::chrono::seconds desertion_patience{5};
 constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stalled job by itself
 
 std::string first_that_is_not_ok(const std::vector<PlacementRow>& rows) {
@@ -109,7 +110,11 @@ void LaunchAttention::tell_news(Time now) {
 int LaunchAttention::tick(Time now, const std::vector<std::string>& below) {
   tell_news(now);
   if (output_) output_->tick();
-  if (is_lost(now, std::count(below.begin(), below.end(), "ssh"))) return SIGKILL;
+  if (run_.record.launcher == name_of(launch::LauncherKind::mpich)) {
+    if (is_deserted(now, below.size())) return SIGKILL;
+  } else if (is_lost(now, std::count(below.begin(), below.end(), "ssh"))) {
+    return SIGKILL;
+  }
   if (ending_since_) return now - *ending_since_ > stall_patience ? SIGKILL : 0;
   if (!stalled_ || !run_.end_on_stall) return 0;
   ending_since_ = now;
@@ -126,6 +131,25 @@ bool LaunchAttention::is_lost(Time now, std::ptrdiff_t sshs) {
   if (!lost_since_) lost_since_ = now;
   killed_lost_ = now - *lost_since_ >= std::chrono::milliseconds(500);
   return killed_lost_;
+}
+
+// hydra waits for ever for a host whose ssh is gone, or never came about.
+bool LaunchAttention::is_deserted(Time now, std::size_t below) {
+  most_below_ = std::max(most_below_, below);
+  const bool fewer = below < most_below_ || below == 0;
+  if (!fewer || !ranks_->record().ends.empty()) {
+    lost_since_.reset();
+    return false;
+  }
+  if (!lost_since_) lost_since_ = now;
+  if (killed_lost_ || now - *lost_since_ < desertion_patience) return killed_lost_;
+  killed_lost_ = true;
+  system_.err(render_message(
+      "ddlrun", "error",
+      {fmt::format("{} of {} connections of mpiexec are gone and no rank has ended: it would wait for ever",
+                   most_below_ - below, std::max<std::size_t>(most_below_, 1)),
+       daemons_.lost().host, "ddlrun doctor; then the same again"}));
+  return true;
 }
 
 std::string LaunchAttention::diagnosis(const ProcessResult& result) {

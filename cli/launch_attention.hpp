@@ -46,6 +46,7 @@ class LaunchAttention {
   void tell_news(Time now);
   int tick(Time now, const std::vector<std::string>& below);
   bool is_lost(Time now, std::ptrdiff_t sshs);
+  bool is_deserted(Time now, std::size_t below);
 
   System& system_;
   const LaunchRun& run_;
@@ -57,6 +58,7 @@ class LaunchAttention {
   diagnose::LineWatch lines_;
   launch::LostDaemonWatch daemons_;
   std::ptrdiff_t most_sshs_ = 0;
+  std::size_t most_below_ = 0;
   std::optional<Time> lost_since_;
   bool killed_lost_ = false;
   std::optional<LaunchOutput> output_;

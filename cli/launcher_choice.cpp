@@ -170,13 +170,19 @@ int rankfile_major(const launch::LauncherVersion& launcher) {
   return launcher.kind == LauncherKind::open_mpi ? launcher.major : 4;
 }
 
-std::string choose_srun_pmi(System& system, const ChosenLauncher& launcher, launch::ProgramMpi mpi) {
+std::string choose_srun_pmi(System& system, const ChosenLauncher& launcher, launch::ProgramMpi mpi,
+                            LaunchJob& job) {
   if (launcher.version.kind != LauncherKind::srun) return {};
   if (mpi == launch::ProgramMpi::none) return "none";
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(20);
   const ProcessResult answer = system.processes.run({launcher.program, "--mpi=list"}, limits);
-  return launch::choose_pmi(mpi, launch::parse_pmi_list(answer.out + "\n" + answer.err));
+  const std::string pmi = launch::choose_pmi(mpi, launch::parse_pmi_list(answer.out + "\n" + answer.err));
+  if (mpi == launch::ProgramMpi::mpich && pmi == "pmi2") {  // seen with Slurm 22.05 and MPICH 4.0
+    job.remarks.push_back(
+        "MPICH's MPI_Finalize may wait for ever under srun's pmi2; if it does: --launcher mpich");
+  }
+  return pmi;
 }
 
 void check_srun_hosts(System& system, const std::vector<std::string>& hosts) {

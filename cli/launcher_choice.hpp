@@ -28,7 +28,8 @@ ChosenLauncher choose_launcher(System& system, const LaunchOptions& options);
 int rankfile_major(const launch::LauncherVersion& launcher);
 
 // srun's --mpi for the program; "" for its own default. Error{request} where it cannot start such a program.
-std::string choose_srun_pmi(System& system, const ChosenLauncher& launcher, launch::ProgramMpi mpi);
+std::string choose_srun_pmi(System& system, const ChosenLauncher& launcher, launch::ProgramMpi mpi,
+                            LaunchJob& job);
 
 // Error{request} for hosts that are not in Slurm's allocation.
 void check_srun_hosts(System& system, const std::vector<std::string>& hosts);

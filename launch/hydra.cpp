@@ -47,8 +47,8 @@ void add_hosts(LineBuilder& builder, const LaunchRequest& request) {
   std::string why = "which rank sits on which host";
   if (runs.size() > request.sheet->hosts.size()) {
     why += fmt::format(
-        "; ranks alternate between hosts, so it takes {} ssh connections for {} hosts, and its shared memory "
-        "is of neighbouring ranks only: --order packed takes one a host",
+        "; ranks alternate between hosts, which takes {} ssh connections for {} hosts: --order packed takes "
+        "one a host",
         runs.size(), request.sheet->hosts.size());
   }
   // Intel's -f takes each name once.

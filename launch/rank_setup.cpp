@@ -70,7 +70,7 @@ GpuFacts parse_gpu_information(std::string_view text) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     const std::string_view name = trim(line.substr(0, colon)), value = trim(line.substr(colon + 1));
-    // A driver that has not looked yet says "GPU-????????-...".
+    // A driver that has not looked yet answers in question marks.
     if (name == "GPU UUID" && value.starts_with("GPU-") && value.find('?') == std::string_view::npos)
       facts.uuid = value;
     const auto minor = parse_unsigned(value, 1u << 20);

@@ -107,7 +107,7 @@ void check_launcher(System& system, Decided& decided, const ProgramLibraries& li
   launch::check_program_mpi(mpi, decided.launcher.version.kind);
   if (decided.launcher.version.kind != LauncherKind::srun) return;
   check_srun_hosts(system, decided.job.hosts);
-  decided.pmi = choose_srun_pmi(system, decided.launcher, mpi);
+  decided.pmi = choose_srun_pmi(system, decided.launcher, mpi, decided.job);
 }
 
 Decided decide(System& system, const LaunchOptions& options) {
@@ -132,8 +132,9 @@ Decided decide(System& system, const LaunchOptions& options) {
   check_launcher(system, decided, libraries);
   const affinity::ThreadRequest threads =
       plan_rank_threads(options, kind, decided.job, decided.program.command, libraries);
-  decided.exports = launch::plan_exports({options.exports, job.fewest_cores(), job.most_cores(), threads},
-                                         system.environment.variables);
+  const bool others = !job.all_on_this_host(system.environment) || kind == LauncherKind::srun;
+  decided.exports = launch::plan_exports(
+      {options.exports, job.fewest_cores(), job.most_cores(), threads, others}, system.environment.variables);
   for (const std::string& remark : decided.exports.remarks) decided.job.remarks.push_back(remark);
   decided.network = choose_launch_network(system, options, job);
   add_network(decided.network, decided.exports);
@@ -257,7 +258,7 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("--affinity", options.affinity,
                  "auto: places for the OpenMP runtime that the program links; off, libgomp, libomp");
   app.add_flag("--show-threads", options.show_threads, "let the OpenMP runtime print what it took");
-  app.add_option("-x", options.exports, "export VAR, or set and export VAR=value; may be repeated")
+  app.add_option("-x", options.exports, "export VAR, all VAR_*, or set and export VAR=value; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--mca", options.mca, "NAME VALUE for Open MPI; may be repeated")->allow_extra_args(false);
   app.add_option("--mpi-arg", options.mpi_arguments, "one word for mpirun as it is; may be repeated")

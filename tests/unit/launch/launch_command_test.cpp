@@ -373,14 +373,14 @@ TEST_CASE("root, a foreign mpirun, none at all") {
   CHECK(root.status == 3);
   CHECK(root.err.find("--allow-run-as-root") != std::string::npos);
   CHECK(root.files.written.empty());
-  Launch mpich;
-  mpich.processes.answer = [](const Command&) {
+  Launch other;
+  other.processes.answer = [](const Command&) {
     ProcessResult result;
-    result.out = "HYDRA build details:\n";
+    result.out = "mpirun of somebody else\n";
     return result;
   };
-  mpich.run({"launch", "2", "--", "prog"});
-  CHECK(mpich.status == 3);
+  other.run({"launch", "2", "--", "prog"});
+  CHECK(other.status == 3);
   Launch none;
   none.processes.answer = [](const Command&) {
     ProcessResult result;

@@ -1,0 +1,37 @@
+#!/bin/bash
+# Nothing was run or written. This does by hand what launch would do.
+set -eu
+
+mkdir -p -- /runs/one
+cat > /runs/one/ranks.json <<'END_OF_FILE'
+{"schema":"ddlrun.ranks/1","bind":true,"memory":"bind","hosts":"h[1-2]","kind_of_host":[0,0],"ranks":["0-3/1","4-7/1"],"kinds":[[{"pus":"0-39","numa":0},{"pus":"40-79","numa":0},{"pus":"80-119","numa":1},{"pus":"120-159","numa":1}]],"groups":[{"first":0,"ranks":8,"set":{}}]}
+END_OF_FILE
+
+mkdir -p -- /runs/one
+cat > /runs/one/hosts <<'END_OF_FILE'
+h1:4
+h2:4
+END_OF_FILE
+
+export HYDRA_LAUNCHER_EXTRA_ARGS='-oServerAliveInterval=5 -oServerAliveCountMax=6'
+export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
+export CUDA_DEVICE_ORDER=PCI_BUS_ID
+export MKL_NUM_THREADS=5
+export OMP_NUM_THREADS=5
+export OMP_PLACES=cores
+export OMP_PROC_BIND=close
+
+# -launcher ssh                     hosts are reached as ddlrun reaches them
+# -f /runs/one/hosts                which rank sits on which host
+# -n 8                              the ranks of the plan
+# HYDRA_LAUNCHER_EXTRA_ARGS=-oServerAliveInterval=5 -oServerAliveCountMax=6  for ssh: a host that goes away is noticed within 30 s, not a quarter of an hour
+# -genvlist PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS  the variables that reach the ranks, by name:
+#   PATH                            programs are found as here
+#   CUDA_DEVICE_ORDER               PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
+#   OMP_NUM_THREADS                 5: the cores of each rank; more threads would share cores
+#   OMP_PLACES                      cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
+#   OMP_PROC_BIND                   close: thread after thread on core after core of the rank, and it stays there
+#   MKL_NUM_THREADS                 5: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
+#   DDLRUN_RANKS                    what each rank is to get; ddlrun exec reads it
+# /opt/ddlrun/bin/ddlrun exec  gives each rank what its sheet says, then keeps each rank: tells how it fares, and ends all it started when the job ends
+mpirun.mpich -launcher ssh -f /runs/one/hosts -n 8 -genvlist PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS /opt/ddlrun/bin/ddlrun exec --sheet --keep -- ./p

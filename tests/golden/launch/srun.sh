@@ -1,0 +1,52 @@
+#!/bin/bash
+# Nothing was run or written. This does by hand what launch would do.
+set -eu
+
+mkdir -p -- /runs/one
+cat > /runs/one/ranks.json <<'END_OF_FILE'
+{"schema":"ddlrun.ranks/1","bind":true,"hosts":"h[1-2]","kind_of_host":[0,0],"ranks":["0-6/2","1-7/2"],"kinds":[[{"pus":"0-39","numa":0},{"pus":"40-79","numa":0},{"pus":"80-119","numa":1},{"pus":"120-159","numa":1}]],"groups":[{"first":0,"ranks":8,"set":{}}]}
+END_OF_FILE
+
+mkdir -p -- /runs/one
+cat > /runs/one/hosts <<'END_OF_FILE'
+h1
+h2
+h1
+h2
+h1
+h2
+h1
+h2
+END_OF_FILE
+
+export OMPI_MCA_btl=tcp,self
+export SLURM_HOSTFILE=/runs/one/hosts
+export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
+export CUDA_DEVICE_ORDER=PCI_BUS_ID
+export MKL_NUM_THREADS=5
+export OMP_NUM_THREADS=5
+export OMP_PLACES=cores
+export OMP_PROC_BIND=close
+
+# env -u SRUN_CPUS_PER_TASK         a count of CPUs a task would confine the job step to fewer than planned
+# -n 8                              the ranks of the plan
+# -N 2                              its hosts
+# --distribution=arbitrary          each rank on the host that its line of the host file names
+# SLURM_HOSTFILE=/runs/one/hosts    the host of each rank, a line each
+# --cpu-bind=none                   srun has one list for all hosts: ddlrun exec binds each rank itself
+# --gpu-bind=none                   likewise: the rank sheet says which GPU is whose
+# --overlap                         srun would wait for an interactive step of the same job to end
+# --kill-on-bad-exit=1              a rank that fails ends the job, as under mpirun
+# --input=0                         stdin is rank 0's, as under mpirun
+# --mpi=pmix                        how the program's MPI learns of its ranks
+# OMPI_MCA_btl=tcp,self             you asked for it
+# --export=HOME,PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS,OMPI_MCA_pml,...  the variables that reach the ranks, by name; beside them only Slurm's own:
+#   PATH                            programs are found as here
+#   CUDA_DEVICE_ORDER               PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
+#   OMP_NUM_THREADS                 5: the cores of each rank; more threads would share cores
+#   OMP_PLACES                      cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
+#   OMP_PROC_BIND                   close: thread after thread on core after core of the rank, and it stays there
+#   MKL_NUM_THREADS                 5: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
+#   DDLRUN_RANKS                    what each rank is to get; ddlrun exec reads it
+# /opt/ddlrun/bin/ddlrun exec  gives each rank what its sheet says, then keeps each rank: tells how it fares, and ends all it started when the job ends
+env -u SRUN_CPUS_PER_TASK srun -n 8 -N 2 --distribution=arbitrary --cpu-bind=none --gpu-bind=none --overlap --kill-on-bad-exit=1 --input=0 --mpi=pmix --export=HOME,PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS,OMPI_MCA_pml,OMPI_MCA_btl /opt/ddlrun/bin/ddlrun exec --sheet --keep -- ./p

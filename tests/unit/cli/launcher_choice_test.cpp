@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Which launcher is taken, where programs answer from a table.
+#include "cli/launcher_choice.hpp"
+
+#include "base/error.hpp"
+#include "tests/support/fake_system.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+using namespace ddlrun;
+using launch::GpuView;
+using launch::LauncherKind;
+using launch::MemoryPolicy;
+
+namespace {
+
+const std::string open_mpi = "mpirun (Open MPI) 4.1.4\n";
+const std::string mpich = "HYDRA build details:\n    Version:   4.0.2\n";
+const std::string slurm = "slurm-wlm 22.05.8\n";
+
+struct Installed {
+  tests::FakeProcesses processes;
+  tests::FakeFiles files;
+  tests::FakeClock clock;
+  Environment environment;
+  System system{processes, files, clock, environment, [](std::string_view) {}, [](std::string_view) {}};
+
+  explicit Installed(std::map<std::string, std::string> programs) {
+    processes.answer = [programs = std::move(programs)](const Command& command) {
+      ProcessResult result;
+      const auto found = programs.find(command[0]);
+      if (found == programs.end())
+        result.start_error = "No such file or directory";
+      else
+        result.out = found->second;
+      return result;
+    };
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the launcher that is named, else what mpirun is, else srun in a job of Slurm's") {
+  struct Row {
+    std::map<std::string, std::string> installed;  // name: what --version says
+    std::string launcher, mpirun;
+    bool job;             // of Slurm's
+    std::string started;  // "": refused with `kind`
+    ErrorKind kind = ErrorKind::request;
+  };
+  const std::map<std::string, std::string> both{{"mpirun", open_mpi}, {"mpirun.mpich", mpich}};
+  for (const Row& row :
+       {Row{both, "auto", "mpirun", false, "mpirun"}, Row{both, "mpich", "mpirun", false, "mpirun.mpich"},
+        Row{{{"mpirun", mpich}}, "auto", "mpirun", false, "mpirun"},
+        Row{{{"mpirun", mpich}}, "openmpi", "mpirun", false, ""},
+        Row{{{"mpirun", mpich}, {"mpirun.openmpi", open_mpi}}, "openmpi", "mpirun", false, "mpirun.openmpi"},
+        Row{both, "auto", "/opt/mpirun", false, ""}, Row{both, "openmpi", "mpirun.mpich", false, ""},
+        Row{{{"srun", slurm}}, "auto", "mpirun", true, "srun"},
+        Row{{{"srun", slurm}}, "auto", "mpirun", false, ""},
+        Row{{{"srun", slurm}, {"mpirun", open_mpi}}, "auto", "mpirun", true, "mpirun"},
+        Row{{{"srun", slurm}, {"mpirun", open_mpi}}, "srun", "mpirun", true, "srun"},
+        Row{{{"srun", slurm}}, "srun", "mpirun", false, "", ErrorKind::usage},
+        Row{both, "mpirun", "mpirun", false, "", ErrorKind::usage}}) {
+    CAPTURE(row.launcher);
+    CAPTURE(row.mpirun);
+    Installed here(row.installed);
+    if (row.job) here.environment.variables["SLURM_JOB_ID"] = "7";
+    cli::LaunchOptions options;
+    options.launcher = row.launcher;
+    options.mpirun = row.mpirun;
+    std::string started;
+    try {
+      started = cli::choose_launcher(here.system, options).program;
+    } catch (const Error& error) {
+      CHECK(error.kind() == row.kind);
+    }
+    CHECK(started == row.started);
+  }
+}
+
+TEST_CASE("srun starts nothing outside the allocation") {
+  Installed here({});
+  here.environment.variables = {{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NODELIST", "n[1-2]"}};
+  CHECK_NOTHROW(cli::check_srun_hosts(here.system, {"n2", "n1"}));
+  CHECK_THROWS_AS(cli::check_srun_hosts(here.system, {"n1", "n3"}), Error);
+}
+
+TEST_CASE("--memory and --gpu-view; an exported CUDA_VISIBLE_DEVICES wins") {
+  cli::LaunchJob job;
+  job.ranks = {{0, 0, "h1", "0:0", {0}, 1}};
+  cli::LaunchOptions options;
+  const auto plain = cli::plan_rank_sheet(options, {}, LauncherKind::open_mpi, job);
+  CHECK_FALSE(plain.says_something());
+  CHECK(cli::plan_rank_sheet(options, {}, LauncherKind::mpich, job).bind);
+  options.memory = "bind";
+  options.gpu_view = "one";
+  const auto asked = cli::plan_rank_sheet(options, {}, LauncherKind::open_mpi, job);
+  CHECK(asked.memory == MemoryPolicy::bind);
+  CHECK(asked.gpu_view == GpuView::one);
+  CHECK(job.remarks.size() == 1);  // a rankfile of the user's tells no NUMA node
+  launch::Exports exports;
+  exports.names = {"CUDA_VISIBLE_DEVICES"};
+  CHECK(cli::plan_rank_sheet(options, exports, LauncherKind::open_mpi, job).gpu_view == GpuView::leave);
+  CHECK(job.remarks.back().find("--gpu-view gives way") != std::string::npos);
+  options.memory = "far";
+  CHECK_THROWS_AS(cli::plan_rank_sheet(options, {}, LauncherKind::open_mpi, job), Error);
+}
