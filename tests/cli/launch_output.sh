@@ -105,8 +105,8 @@ sed -i 's/^    time.sleep(1)$/    time.sleep(60)/' counts.py
 head=$!
 for _ in $(seq 100); do [[ -s gone/out/rank-0000.out ]] && break; sleep 0.1; done
 sleep 0.5
-kill -KILL $head
-wait $head 2> /dev/null
+{ kill -KILL $head
+wait $head; } 2> /dev/null
 check "gone: something is there" test -s gone/out/rank-0000.out
 same "gone: in order" "" "$(sed '$d' gone/out/rank-0000.out | awk '$1 != NR - 1 { print NR; exit }')"
 
