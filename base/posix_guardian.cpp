@@ -107,10 +107,10 @@ class Guardian {
     auto next = Steady::now() + options_.watch_every;
     while (true) {
       std::vector<pollfd> polls{{alive_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
-      if (relay_) relay_->add_polls(polls);
+      const int hold = relay_ ? relay_->add_polls(polls) : -1;
       const auto left = std::chrono::duration_cast<milliseconds>(next - Steady::now()).count() + 1;
-      ::poll(polls.data(), polls.size(),
-             options_.watch ? static_cast<int>(std::max<long long>(left, 0)) : -1);
+      const int wait = options_.watch ? static_cast<int>(std::max<long long>(left, 0)) : -1;
+      ::poll(polls.data(), polls.size(), hold >= 0 && (wait < 0 || hold < wait) ? hold : wait);
       if (relay_) relay_->serve();
       if (reap()) return true;
       if (polls[0].revents != 0) return false;
@@ -213,7 +213,11 @@ Guarded start_guarded(const Command& command, const GuardianOptions& options) {
   guarded.alive = std::move(alive.write);
   guarded.reports = std::move(reports.read);
   guarded.err = std::move(err.read);
-  if (guarded.err.open()) ::fcntl(guarded.err.get(), F_SETFL, O_NONBLOCK);
+  if (guarded.err.open()) {
+    ::fcntl(guarded.err.get(), F_SETFL, O_NONBLOCK);
+    // mpirun drops at its end what its stderr does not take at once.
+    ::fcntl(guarded.err.get(), F_SETPIPE_SZ, 1 << 20);
+  }
   return guarded;
 }
 

@@ -3,13 +3,13 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 
 namespace ddlrun {
 
@@ -17,6 +17,11 @@ namespace {
 
 constexpr std::size_t one_write = 4096;  // PIPE_BUF: never torn, never mixed with another's
 constexpr std::size_t one_read = 32 << 10;
+constexpr int large_pipe = 512 << 10;
+constexpr int hold_ms = 2;
+constexpr int gather_ms = 20;
+constexpr int backlog = 32 << 10;
+constexpr std::size_t little = 8 << 10;
 constexpr int most_reads = 64;  // at the end: what was left behind in a pipe, not what others still write
 constexpr int turns = 16;       // of reading and writing before others have theirs
 
@@ -48,6 +53,27 @@ OutputRelay::OutputRelay(RelayMark mark) : mark_(std::move(mark)) {
   Pipe out = open_stream(STDOUT_FILENO), err = open_stream(STDERR_FILENO);
   out_ = {std::move(out.read), std::move(out.write), STDOUT_FILENO};
   err_ = {std::move(err.read), std::move(err.write), STDERR_FILENO};
+  capacity_ = std::max(0, ::fcntl(STDERR_FILENO, F_SETPIPE_SZ, large_pipe));
+}
+
+// Half of the pipe is kept for the end. A launcher that ends a job looks away for seconds and then reads only
+// what stands in the pipe: all that the program has written must fit into it by then.
+bool OutputRelay::must_hold_back() const {
+  return !ending_ && capacity_ >= large_pipe && unread() > capacity_ / 2;
+}
+
+int OutputRelay::unread() const {
+  int bytes = 0;
+  return ::ioctl(STDERR_FILENO, FIONREAD, &bytes) == 0 ? bytes : 0;
+}
+
+// Where nobody reads at the moment, little by little is let become more: short lines would fill the pipe with
+// texts that are mostly padding.
+int OutputRelay::rest_ms() const {
+  if (ending_ || !little_read_ || unread() < backlog) return 0;
+  const auto since = std::chrono::steady_clock::now() - last_read_;
+  const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+  return static_cast<int>(std::max<long long>(gather_ms - passed, 0));
 }
 
 void OutputRelay::close_ends() {
@@ -55,27 +81,41 @@ void OutputRelay::close_ends() {
   err_.end.reset();
 }
 
-void OutputRelay::add_polls(std::vector<pollfd>& polls) const {
-  if (!waiting_.empty()) return polls.push_back({STDERR_FILENO, POLLOUT, 0});
+int OutputRelay::add_polls(std::vector<pollfd>& polls) const {
+  if (!waiting_.empty()) {
+    const bool hold = must_hold_back();
+    if (!hold) polls.push_back({STDERR_FILENO, POLLOUT, 0});
+    return hold ? hold_ms : -1;
+  }
+  if (const int rest = rest_ms(); rest > 0) return rest;
   for (const Source* source : {&out_, &err_}) {
     if (source->fd.open()) polls.push_back({source->fd.get(), POLLIN, 0});
   }
+  return -1;
 }
 
 bool OutputRelay::read_some() {
+  if (rest_ms() > 0) return false;
+  std::size_t bytes_read = 0;
   for (Source* source : {&out_, &err_}) {
-    const auto take = [&](std::string_view bytes) { waiting_ += mark_(source->stream, bytes); };
+    const auto take = [&](std::string_view bytes) {
+      bytes_read += bytes.size();
+      waiting_ += mark_(source->stream, bytes);
+    };
     drain(source->fd, take, one_read);
     if (source->fd.open() || source->told_end) continue;
     source->told_end = true;
     waiting_ += mark_(source->stream, {});
   }
+  little_read_ = bytes_read < little;
+  last_read_ = std::chrono::steady_clock::now();
   return !waiting_.empty();
 }
 
 // False where it would have to wait.
 bool OutputRelay::write_some() {
   while (written_ < waiting_.size()) {
+    if (must_hold_back()) return false;
     pollfd err{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&err, 1, 0) != 1) return false;
     if ((err.revents & (POLLERR | POLLNVAL)) != 0) {
@@ -114,6 +154,7 @@ void OutputRelay::finish(const Fd& alive) {
   using Steady = std::chrono::steady_clock;
   auto closed_at = Steady::time_point::max();
   int reads = 0;
+  ending_ = true;
   while (true) {
     if (write_some() && (++reads > most_reads || !read_some())) return;
     if (waiting_.empty()) continue;

@@ -8,6 +8,7 @@
 
 #include <poll.h>
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -31,7 +32,8 @@ class OutputRelay {
   int err_end() const { return err_.end.get(); }
   void close_ends();
 
-  void add_polls(std::vector<pollfd>& polls) const;
+  // Returns how long poll may wait at most, in ms; -1 for as long as it likes.
+  int add_polls(std::vector<pollfd>& polls) const;
   // Reads and writes what can be without waiting, but not for ever.
   void serve();
   // All that has been written so far. Waits while somebody may read it: until our stderr has no reader, or
@@ -48,12 +50,19 @@ class OutputRelay {
 
   bool read_some();
   bool write_some();
+  int unread() const;
+  bool must_hold_back() const;
+  int rest_ms() const;
   void give_up();
 
   RelayMark mark_;
   Source out_, err_;
   std::string waiting_;  // marked, not yet written
   std::size_t written_ = 0;
+  int capacity_ = 0;  // of the pipe that our stderr is, where it could be made large
+  bool ending_ = false;
+  bool little_read_ = false;  // the last time
+  std::chrono::steady_clock::time_point last_read_;
 };
 
 }  // namespace ddlrun

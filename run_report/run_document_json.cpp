@@ -156,7 +156,8 @@ RunDocument parse_run_json(std::string_view text, const std::string& where, bool
 std::map<std::uint32_t, int> parse_plan_gpus(std::string_view text, const std::string& where) {
   std::map<std::uint32_t, int> gpus;
   try {
-    for (const RunJson& rank : member(RunJson::parse(text), "ranks")) {
+    const RunJson plan = RunJson::parse(text);
+    for (const RunJson& rank : member(plan, "ranks")) {
       if (rank.contains("gpu")) gpus[rank.at("rank").get<std::uint32_t>()] = rank.at("gpu").get<int>();
     }
   } catch (const RunJson::exception& error) {

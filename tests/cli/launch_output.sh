@@ -72,7 +72,8 @@ check "fails: before who failed" awk '/the last 20 lines/ { a = NR } /rank 1 on 
 cat > counts.py << 'END'
 import os, signal, sys, time
 rank = os.environ["OMPI_COMM_WORLD_RANK"]
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if sys.argv[1] == "stubborn":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if rank == "1":
     time.sleep(1)
     os._exit(9)
@@ -86,21 +87,26 @@ with open("wrote", "w") as wrote:
         wrote.flush()
         time.sleep(0.0005)
 END
-launch killed $ranks --output files -- python3 counts.py
+launch killed $ranks --output files -- python3 counts.py plain
 same "killed: status" 9 "$status"
 file=$(folder_of killed)/out/rank-0000.out
 check "killed: all that was written ($(cat wrote), found $(wc -l < "$file"))" test "$(wc -l < "$file")" -ge "$(cat wrote)"
 same "killed: in order" "" "$(awk '$1 != NR - 1 { print NR; exit }' "$file")"
+# Who goes on after TERM is killed while mpirun does not read: all, or it is told that some is missing.
+launch stubborn $ranks --output files -- python3 counts.py stubborn
+file=$(folder_of stubborn)/out/rank-0000.out
+same "stubborn: in order" "" "$(awk '$1 != NR - 1 { print NR; exit }' "$file")"
+[[ $(wc -l < "$file") -ge $(cat wrote) ]] || has "stubborn: what is missing is told" stubborn.err "the end did not come"
 
 # --- ddlrun itself is killed: the files hold a beginning of what was said, and history knows
 rm -f wrote
 sed -i 's/^    time.sleep(1)$/    time.sleep(60)/' counts.py
-"$DDLRUN" launch $ranks --output files --run-folder gone -- python3 counts.py > gone.out 2> gone.err &
+"$DDLRUN" launch $ranks --output files --run-folder gone -- python3 counts.py plain > gone.out 2> gone.err &
 head=$!
 for _ in $(seq 100); do [[ -s gone/out/rank-0000.out ]] && break; sleep 0.1; done
 sleep 0.5
-kill -KILL $head
-wait $head 2> /dev/null
+{ kill -KILL $head
+wait $head; } 2> /dev/null
 check "gone: something is there" test -s gone/out/rank-0000.out
 same "gone: in order" "" "$(sed '$d' gone/out/rank-0000.out | awk '$1 != NR - 1 { print NR; exit }')"
 

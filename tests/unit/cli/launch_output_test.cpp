@@ -25,6 +25,9 @@ struct Ranks {
     CHECK(output.take(one.mark(RankStream::err, "oops\n")).empty());
     CHECK(output.take("mpirun says\n") == "mpirun says\n");
     CHECK(output.take(zero.mark(RankStream::out, "goes on\nno end")).empty());
+    for (OutputMarker* marker : {&zero, &one})
+      for (const RankStream stream : {RankStream::out, RankStream::err})
+        output.take(marker->mark(stream, ""));
     output.finish();
   }
   std::function<void(std::uint32_t, std::string_view)> on_err() {
@@ -90,7 +93,7 @@ TEST_CASE("a full disk ends the files, not the job") {
   CHECK(fake.out == "[1] shown\n");
 }
 
-TEST_CASE("what a launcher dropped is told") {
+TEST_CASE("what a launcher dropped is told") {  // in the middle, and at the end
   tests::FakeSystem fake;
   System system = fake.doors();
   Ranks ranks;
@@ -99,6 +102,7 @@ TEST_CASE("what a launcher dropped is told") {
   ranks.one.mark(RankStream::out, "b");
   output.take(ranks.one.mark(RankStream::out, "c"));
   output.finish();
+  CHECK(fake.err.find("of 1 stream of the ranks the end did not come") != std::string::npos);
   CHECK(fake.err.find("512 bytes of the ranks' output never arrived") != std::string::npos);
 }
 
