@@ -59,8 +59,21 @@ void check_shape(const LaunchOptions& options, const LaunchJob& job) {
                      std::vector<std::uint32_t>(job.hosts.size(), 0), {});
 }
 
+// --np over the hosts: all of them get as many, or nothing is started.
+Dims dims_of_number(std::uint32_t ranks, std::uint32_t hosts) {
+  if (ranks % hosts == 0) return {ranks / hosts, hosts, 1, 1};
+  const std::uint32_t less = ranks / hosts * hosts;
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("{} ranks cannot be dealt evenly to {} hosts: nothing was started", ranks, hosts), "--np",
+       less == 0 ? fmt::format("--np {}", hosts) : fmt::format("--np {} or --np {}", less, less + hosts)});
+}
+
 Dims dims_for(const LaunchOptions& options, const topology::PlanOptions& plan, LaunchJob& job) {
   if (!options.dims.empty()) return topology::parse_dims(options.dims);
+  const auto hosts = static_cast<std::uint32_t>(job.hosts.size());
+  if (options.framework.ranks > 0) return dims_of_number(options.framework.ranks, hosts);
+  if (options.framework.ranks_per_host > 0) return {options.framework.ranks_per_host, hosts, 1, 1};
   const launch::DefaultRanks ranks = launch::default_ranks(job.machines.machines, plan);
   Dims dims;
   dims.gpus_per_node = ranks.ranks;
@@ -134,6 +147,15 @@ void judge(System& system, const std::string& file, const std::string& text, con
                                    file, "ddlrun check-rankfile " + quote_shell(file)});
 }
 
+// TensorFlow's tasks, which need not be as many on each host.
+void plan_task_ranks(const LaunchOptions& options, LaunchJob& job, int mpi_major) {
+  job.tasks = frameworks::plan_tasks(options.framework.ps_tasks, options.framework.worker_tasks, job.hosts,
+                                     machine_pointers(job));
+  job.rankfile_text = frameworks::render_task_rankfile(job.tasks, job.hosts);
+  job.ranks = launch::planned_ranks(rankfile::parse_rank_lines(job.rankfile_text), job.hosts,
+                                    machine_pointers(job), mpi_major);
+}
+
 // A rankfile of the user's is checked more than our own: its names, its cores, its ranks.
 LaunchJob take_rankfile(System& system, const LaunchOptions& options, int mpi_major) {
   LaunchJob job;
@@ -184,9 +206,13 @@ LaunchJob plan_launch_job(System& system, const LaunchOptions& options, int mpi_
   check_shape(options, job);
   job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
   refuse_assumed(job.machines);
-  plan_ranks(options, job);
+  if (options.framework.worker_tasks > 0) {
+    plan_task_ranks(options, job, mpi_major);
+  } else {
+    plan_ranks(options, job);
+  }
   judge(system, "rankfile", job.rankfile_text,
-        check_context(options, job, {}, job.plan->dims.world_size(), mpi_major));
+        check_context(options, job, {}, static_cast<std::uint32_t>(job.ranks.size()), mpi_major));
   return job;
 }
 

@@ -2,6 +2,7 @@
 // What `ddlrun launch` was asked, as typed.
 #pragma once
 
+#include "cli/framework_options.hpp"
 #include "cli/machine_source.hpp"
 #include "cli/plan_options.hpp"
 
@@ -37,6 +38,7 @@ struct LaunchOptions {
   bool no_diagnose = false;
   std::string stall_after = "60";
   std::string on_stall = "warn";
+  FrameworkOptions framework;
   std::vector<std::string> program;  // what stood behind "--"
 };
 

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_command.hpp"
+#include "cli/launch_framework.hpp"
 #include "cli/launch_job.hpp"
 #include "cli/launch_network.hpp"
 #include "cli/launch_options.hpp"
@@ -91,6 +92,7 @@ struct Decided {
   std::string token;  // "" if the ranks tell nothing
   Exports exports;
   LaunchNetwork network;
+  frameworks::FrameworkPlan framework;
 };
 
 Decided decide(System& system, const LaunchOptions& options) {
@@ -111,6 +113,8 @@ Decided decide(System& system, const LaunchOptions& options) {
   decided.network = choose_launch_network(system, options, job);
   add_network(decided.network, decided.exports);
   if (!decided.network.remark.empty()) decided.job.remarks.push_back(decided.network.remark);
+  decided.framework = plan_launch_framework(system, options, job, decided.program.command, decided.network);
+  add_framework(decided.framework, decided.exports, decided.job);
   return decided;
 }
 
@@ -137,7 +141,9 @@ LaunchLine make_line(const System& system, const LaunchOptions& options, const D
                      decided.watch.tells && tells ? decided.token : "",
                      decided.watch.stall_after,
                      others};
-  return launch::plan_launch_line(request, system.environment.variables);
+  LaunchLine line = launch::plan_launch_line(request, system.environment.variables);
+  add_rank_reasons(decided.framework, line);
+  return line;
 }
 
 int show_launch(System& system, const LaunchOptions& options, const Decided& decided) {
@@ -183,7 +189,8 @@ void tell(System& system, const Decided& decided, const LaunchLine& line, const 
 
 }  // namespace
 
-int run_launch_command(System& system, const LaunchOptions& options) {
+int run_launch_command(System& system, const LaunchOptions& typed) {
+  const LaunchOptions options = settle_framework(system, typed);
   const Decided decided = decide(system, options);
   if (options.dry_run) return show_launch(system, options, decided);
   check_not_root(system.environment, options.allow_run_as_root);
@@ -231,6 +238,7 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_flag("--no-watch", options.no_watch,
                "no keeper beside each rank: nobody tells of stalls, or ends what a killed job leaves");
   app.add_flag("--no-diagnose", options.no_diagnose, "do not say why a job ended badly");
+  add_framework_options(app, options.framework);
   app.add_flag("--allow-run-as-root", options.allow_run_as_root, "let mpirun run as root");
 }
 
