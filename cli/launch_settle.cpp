@@ -105,6 +105,16 @@ void settle_style(LaunchOptions& options, const Detection& seen) {
   }
 }
 
+// Where something else says how many ranks there are, the first word is HOSTS: DIMS have no place.
+void settle_words(LaunchOptions& options) {
+  const FrameworkOptions& own = options.framework;
+  if (own.np.empty() && own.ps.empty() && own.workers.empty()) return;
+  const bool is_dims = options.dims.find_first_not_of("0123456789xX") == std::string::npos;
+  if (is_dims || !options.hosts.empty()) return;
+  options.hosts = options.dims;
+  options.dims.clear();
+}
+
 // HorovodRunner's np: -n is n ranks here, n is n ranks over the hosts.
 void settle_np(LaunchOptions& options) {
   const std::string& np = options.framework.np;
@@ -146,6 +156,7 @@ void settle_horovod(System& system, LaunchOptions& options) {
 LaunchOptions settle_framework(System& system, const LaunchOptions& typed) {
   LaunchOptions options = typed;
   FrameworkOptions& own = options.framework;
+  settle_words(options);
   const auto named = frameworks::parse_framework(own.framework);
   const Detection seen = detect(system, options.program);
   own.chosen = named.value_or(seen.framework);

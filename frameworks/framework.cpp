@@ -91,6 +91,15 @@ std::string join_address(const std::string& address, std::uint32_t port) {
   return fmt::format("{}{}{}:{}", bare ? "" : "[", address, bare ? "" : "]", port);
 }
 
+std::vector<RankPlace> places_of(const launch::RankSheet& sheet) {
+  std::vector<RankPlace> places(sheet.size());
+  for (const launch::SheetHost& host : sheet.hosts) {
+    for (std::uint32_t local = 0; local < host.ranks.size(); ++local)
+      places.at(host.ranks[local]) = {host.name, local};
+  }
+  return places;
+}
+
 std::uint32_t most_local_ranks(const launch::RankSheet& sheet) {
   std::size_t most = 0;
   for (const launch::SheetHost& host : sheet.hosts) most = std::max(most, host.ranks.size());

@@ -34,6 +34,12 @@ std::vector<std::string> known_keys(const std::string& section) {
   return names;
 }
 
+// "key:" with nothing behind it says nothing.
+bool is_empty(const YamlValue& value) {
+  return value.kind == YamlValue::Kind::nothing ||
+         (value.kind == YamlValue::Kind::scalar && value.text.empty());
+}
+
 void take_section(const std::string& section, const YamlValue& value, const std::string& file,
                   HorovodSettings& settings) {
   const std::vector<std::string> known = known_keys(section);
@@ -41,7 +47,7 @@ void take_section(const std::string& section, const YamlValue& value, const std:
     if (std::ranges::find(known, name) == known.end())
       refuse_key(fmt::format("'{}' is no key of {}", printable(name, 40), section), place_in(file, field),
                  name, known);
-    if (field.kind == YamlValue::Kind::nothing) continue;
+    if (is_empty(field)) continue;
     if (field.kind != YamlValue::Kind::scalar)
       throw Error(ErrorKind::request,
                   {fmt::format("{} is one value", name), place_in(file, field), fmt::format("{}: 1", name)});
@@ -69,7 +75,7 @@ void read_horovod_yaml(std::string_view text, const std::string& file_name, Horo
       refuse_gloo(word, place);
     } else if (value.kind == YamlValue::Kind::mapping) {
       take_section(name, value, file_name, settings);
-    } else if (value.kind != YamlValue::Kind::nothing) {
+    } else if (!is_empty(value)) {
       refuse_key(fmt::format("{} is a section", name), place, name, known_keys(name));
     }
   }

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ddlrun::frameworks {
 
@@ -22,6 +23,12 @@ void give_each(launch::RankGroup& group, const std::string& name, const std::str
 std::string address_of(const FrameworkRequest& request, const std::string& host);
 // "h1:2222"; an IPv6 address in brackets.
 std::string join_address(const std::string& address, std::uint32_t port);
+// Where each rank sits, by rank: whichever groups the sheet has.
+struct RankPlace {
+  std::string host;
+  std::uint32_t local_rank = 0;
+};
+std::vector<RankPlace> places_of(const launch::RankSheet& sheet);
 std::uint32_t most_local_ranks(const launch::RankSheet& sheet);
 bool any_gpu(const launch::RankSheet& sheet);
 

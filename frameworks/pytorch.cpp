@@ -18,9 +18,8 @@ void plan_pytorch(const FrameworkRequest& request, FrameworkPlan& plan) {
   give_each(group, "GROUP_RANK", "{node}", "the same, in torchrun's other name");
   give_each(group, "ROLE_RANK", "{rank}", "torchrun: there is one role");
   give_each(group, "ROLE_WORLD_SIZE", "{size}", "torchrun: there is one role");
-  std::string master = "localhost";
-  if (const auto first = launch::find_sheet_rank(request.sheet, 0)) master = address_of(request, first->host);
-  share(request, plan, "MASTER_ADDR", master, "where rank 0 is: the others meet there");
+  share(request, plan, "MASTER_ADDR", address_of(request, places_of(request.sheet).at(0).host),
+        "where rank 0 is: the others meet there");
   share(request, plan, "MASTER_PORT", fmt::format("{}", request.master_port), request.master_port_why);
   if (any_gpu(request.sheet)) plan.gpu_view = "host";  // scripts choose with LOCAL_RANK
 }

@@ -15,22 +15,21 @@ struct TaskAddresses {
   std::string words;  // h1:2222,h2:2222
 };
 
-std::string task_address(const FrameworkRequest& request, std::uint32_t rank) {
-  const auto found = launch::find_sheet_rank(request.sheet, rank);
-  const std::uint32_t port = request.base_port + found->local_rank;
+std::string task_address(const FrameworkRequest& request, const RankPlace& place, std::uint32_t rank) {
+  const std::uint32_t port = request.base_port + place.local_rank;
   if (port > 65535) {
-    throw Error(ErrorKind::request,
-                {fmt::format("rank {} is the {}. of its host: port {} + {} = {} is above 65535", rank,
-                             found->local_rank + 1, request.base_port, found->local_rank, port),
-                 "--base-port", "--base-port 2222"});
+    throw Error(ErrorKind::request, {fmt::format("rank {} on {}: port {} + {} = {} is above 65535", rank,
+                                                 place.host, request.base_port, place.local_rank, port),
+                                     "--base-port", "--base-port 2222"});
   }
-  return join_address(address_of(request, found->host), port);
+  return join_address(address_of(request, place.host), port);
 }
 
-TaskAddresses task_addresses(const FrameworkRequest& request, std::uint32_t first, std::uint32_t count) {
+TaskAddresses task_addresses(const FrameworkRequest& request, const std::vector<RankPlace>& places,
+                             std::uint32_t first, std::uint32_t count) {
   TaskAddresses all;
   for (std::uint32_t rank = first; rank < first + count; ++rank) {
-    const std::string address = task_address(request, rank);
+    const std::string address = task_address(request, places.at(rank), rank);
     const char* comma = rank == first ? "" : ",";
     all.json += fmt::format("{}\"{}\"", comma, address);
     all.words += comma + address;
@@ -82,8 +81,9 @@ void plan_tensorflow(const FrameworkRequest& request, FrameworkPlan& plan) {
                 {fmt::format("{} parameter servers and {} ranks leave no worker", request.ps, ranks), "--ps",
                  "--ps 1 --workers 2"});
   }
-  const TaskAddresses ps = task_addresses(request, 0, request.ps);
-  const TaskAddresses workers = task_addresses(request, request.ps, ranks - request.ps);
+  const std::vector<RankPlace> places = places_of(request.sheet);
+  const TaskAddresses ps = task_addresses(request, places, 0, request.ps);
+  const TaskAddresses workers = task_addresses(request, places, request.ps, ranks - request.ps);
   if (request.ps > 0) {
     launch::RankGroup& group = plan.groups.emplace_back();
     group.name = "ps";
