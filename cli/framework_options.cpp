@@ -55,6 +55,9 @@ void add_framework_options(CLI::App& app, FrameworkOptions& options) {
   add("--ps", options.ps, "TensorFlow: so many parameter servers, instead of DIMS");
   add("--workers", options.workers,
       "TensorFlow: so many workers, each with a GPU of its own where hosts have GPUs");
+  app.add_flag("--chief", options.chief,
+               "TensorFlow: one task more, the coordinator that ParameterServerStrategy needs")
+      ->group("Frameworks");
   add("--base-port", options.base_port, "TensorFlow: the first port on each host (2222)");
   add("--tf-style", options.tf_style,
       "config (TF_CONFIG) or flags (--ps_hosts= --worker_hosts= --job_name= --task_index=)");

@@ -19,6 +19,7 @@ struct FrameworkOptions {
   std::string framework = "auto";
   std::string np;           // "8": over the hosts; "-4": here
   std::string ps, workers;  // TensorFlow's tasks
+  bool chief = false;       // TensorFlow: one task more, the coordinator
   std::string tf_style;     // config, flags; "": what the script reads
   std::string base_port = "2222";
   std::string master_port;              // "": a free one

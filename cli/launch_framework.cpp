@@ -135,6 +135,7 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options
   request.base_port = parse_port(options.framework.base_port, "--base-port");
   request.flags_style = options.framework.flags_style;
   request.ps = options.framework.ps_tasks;
+  request.chief = options.framework.chief;
   request.horovod = options.framework.horovod;
   request.intel_caffe = options.framework.intel_caffe;
   if (request.framework == Framework::pytorch) choose_master_port(system, options, request.sheet, request);

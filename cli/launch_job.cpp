@@ -149,8 +149,8 @@ void judge(System& system, const std::string& file, const std::string& text, con
 
 // TensorFlow's tasks, which need not be as many on each host.
 void plan_task_ranks(const LaunchOptions& options, LaunchJob& job, int mpi_major) {
-  job.tasks = frameworks::plan_tasks(options.framework.ps_tasks, options.framework.worker_tasks, job.hosts,
-                                     machine_pointers(job));
+  job.tasks = frameworks::plan_tasks(options.framework.ps_tasks + (options.framework.chief ? 1 : 0),
+                                     options.framework.worker_tasks, job.hosts, machine_pointers(job));
   job.rankfile_text = frameworks::render_task_rankfile(job.tasks, job.hosts);
   job.ranks = launch::planned_ranks(rankfile::parse_rank_lines(job.rankfile_text), job.hosts,
                                     machine_pointers(job), mpi_major);

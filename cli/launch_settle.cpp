@@ -94,6 +94,14 @@ void settle_tasks(LaunchOptions& options, const Detection& seen) {
 
 void settle_style(LaunchOptions& options, const Detection& seen) {
   FrameworkOptions& own = options.framework;
+  if (own.chief && own.chosen != Framework::tensorflow_ps)
+    throw Error(ErrorKind::usage,
+                {"--chief is for parameter servers", "--chief", "--ps 2 --workers 3 --chief"});
+  if (seen.chief && !own.chief && own.worker_tasks > 0) {
+    own.chief = true;
+    own.remarks.push_back(
+        "one task more, the chief: the script's ParameterServerStrategy is run by it (as --chief)");
+  }
   if (own.tf_style.empty()) {
     own.flags_style = seen.flags_style;
   } else if (own.tf_style == "config" || own.tf_style == "flags") {
@@ -164,7 +172,7 @@ LaunchOptions settle_framework(System& system, const LaunchOptions& typed) {
   settle_style(options, seen);
   settle_np(options);
   settle_horovod(system, options);
-  if (!named && own.chosen == seen.framework && own.remarks.empty() && !seen.why.empty())
+  if (!named && own.chosen == seen.framework && !seen.why.empty())
     own.remarks.push_back(frameworks::render_detection(seen));
   if (own.chosen == Framework::intel_caffe && options.affinity == "auto")
     options.affinity = "off";  // KMP_AFFINITY is its own

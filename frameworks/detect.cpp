@@ -28,6 +28,11 @@ std::vector<Sign> torch_signs(const PythonWords& words) {
     if (const int line = words.imports_module(module))
       return {{Framework::pytorch, line, fmt::format("imports {}", module)}};
   }
+  // They take the variables of torch.distributed where somebody has set them.
+  for (const char* module : {"deepspeed", "accelerate", "lightning", "pytorch_lightning"}) {
+    if (const int line = words.imports_module(module))
+      return {{Framework::pytorch, line, fmt::format("imports {}", module)}};
+  }
   if (words.imports_module("torch") == 0) return {};
   for (const char* name : {"DistributedDataParallel", "init_process_group", "FullyShardedDataParallel"}) {
     if (const int line = words.names_word(name))
@@ -89,6 +94,8 @@ Detection judge_signs(const std::vector<Sign>& signs, const PythonWords& words, 
   if (found.doubtful) return found;
   found.framework = signs.front().framework;
   found.flags_style = found.framework == Framework::tensorflow_ps && words.names_word("ps_hosts") != 0;
+  for (const char* name : {"ParameterServerStrategy", "ParameterServerStrategyV2", "ClusterCoordinator"})
+    found.chief = found.chief || (found.framework == Framework::tensorflow_ps && words.names_word(name) != 0);
   return found;
 }
 

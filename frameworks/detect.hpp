@@ -17,6 +17,7 @@ struct Detection {
   Framework framework = Framework::none;
   std::string why;           // what it was seen by; empty: nothing was seen
   bool flags_style = false;  // TensorFlow: the script reads --ps_hosts and --worker_hosts
+  bool chief = false;        // TensorFlow: its strategy has a coordinator of its own
   bool doubtful = false;     // there are signs, but they do not decide
 };
 

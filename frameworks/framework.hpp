@@ -49,7 +49,8 @@ struct FrameworkRequest {
   std::string master_port_why;
   std::uint16_t base_port = 2222;  // TensorFlow's first port on each host
   bool flags_style = false;        // TensorFlow: --ps_hosts= ... instead of TF_CONFIG
-  std::uint32_t ps = 0;            // TensorFlow: so many of the first ranks are parameter servers
+  bool chief = false;              // TensorFlow: rank 0 is the coordinator of ParameterServerStrategy
+  std::uint32_t ps = 0;            // TensorFlow: so many ranks behind it are parameter servers
   HorovodSettings horovod;
   IntelCaffeOptions intel_caffe;
 };

@@ -40,6 +40,16 @@ bool is_empty(const YamlValue& value) {
          (value.kind == YamlValue::Kind::scalar && value.text.empty());
 }
 
+// The tree knows where values are; of a section that is a line further down.
+std::string place_of_section(std::string_view text, const std::string& file, const std::string& name) {
+  int line = 1;
+  for (const std::string_view each : split(text, '\n')) {
+    if (each.starts_with(name + ":")) break;
+    ++line;
+  }
+  return fmt::format("{}:{}:1", file, line);
+}
+
 void take_section(const std::string& section, const YamlValue& value, const std::string& file,
                   HorovodSettings& settings) {
   const std::vector<std::string> known = known_keys(section);
@@ -64,7 +74,7 @@ void read_horovod_yaml(std::string_view text, const std::string& file_name, Horo
   if (root.kind != YamlValue::Kind::mapping)
     refuse_key("Horovod's settings are sections", place_in(file_name, root), "", sections);
   for (const auto& [name, value] : root.fields) {
-    const std::string place = place_in(file_name, value);
+    const std::string place = place_of_section(text, file_name, name);
     if (std::ranges::find(sections, name) == sections.end())
       refuse_key(fmt::format("'{}' is no section of Horovod's settings", printable(name, 40)), place, name,
                  sections);

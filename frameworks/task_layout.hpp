@@ -12,7 +12,7 @@
 namespace ddlrun::frameworks {
 
 struct Task {
-  bool is_ps = false;
+  bool is_ps = false;      // or the chief, which is the first of them
   std::uint32_t host = 0;  // index in `hosts`
   std::vector<topology::CoreIndex> cores;
   std::vector<topology::PuIndex> pus;
@@ -21,8 +21,9 @@ struct Task {
   std::string slot;    // as a rankfile writes it
 };
 
-// Rank by rank: parameter servers, then workers, both in the order of the hosts. Error{request} with both
-// numbers where there are more workers than GPUs (on hosts that have any) or more tasks than cores.
+// Rank by rank: parameter servers (a chief counts as one, on the first host), then workers, both in the order
+// of the hosts. Error{request} with both numbers where there are more workers than GPUs (on hosts that have
+// any) or more tasks than cores.
 std::vector<Task> plan_tasks(std::uint32_t ps, std::uint32_t workers, const std::vector<std::string>& hosts,
                              const std::vector<const topology::MachineTopology*>& machines);
 

@@ -10,7 +10,10 @@ namespace ddlrun::frameworks {
 
 namespace {
 
-struct TaskAddresses {
+// Consecutive ranks of one job, as TensorFlow's ClusterSpec has it.
+struct TaskJob {
+  std::string name;
+  std::uint32_t first = 0, count = 0;
   std::string json;   // "h1:2222","h2:2222"
   std::string words;  // h1:2222,h2:2222
 };
@@ -25,41 +28,53 @@ std::string task_address(const FrameworkRequest& request, const RankPlace& place
   return join_address(address_of(request, place.host), port);
 }
 
-TaskAddresses task_addresses(const FrameworkRequest& request, const std::vector<RankPlace>& places,
-                             std::uint32_t first, std::uint32_t count) {
-  TaskAddresses all;
+TaskJob task_job(const FrameworkRequest& request, const std::vector<RankPlace>& places,
+                 const std::string& name, std::uint32_t first, std::uint32_t count) {
+  TaskJob job{name, first, count, "", ""};
   for (std::uint32_t rank = first; rank < first + count; ++rank) {
     const std::string address = task_address(request, places.at(rank), rank);
     const char* comma = rank == first ? "" : ",";
-    all.json += fmt::format("{}\"{}\"", comma, address);
-    all.words += comma + address;
+    job.json += fmt::format("{}\"{}\"", comma, address);
+    job.words += comma + address;
   }
-  return all;
+  return job;
 }
 
-void tell_task(const FrameworkRequest& request, launch::RankGroup& group, const TaskAddresses& ps,
-               const TaskAddresses& workers) {
+std::vector<TaskJob> task_jobs(const FrameworkRequest& request) {
+  const std::vector<RankPlace> places = places_of(request.sheet);
+  const std::uint32_t chief = request.chief ? 1 : 0, served = chief + request.ps;
+  std::vector<TaskJob> jobs;
+  if (request.chief) jobs.push_back(task_job(request, places, "chief", 0, 1));
+  if (request.ps > 0) jobs.push_back(task_job(request, places, "ps", chief, request.ps));
+  jobs.push_back(task_job(request, places, "worker", served, request.sheet.size() - served));
+  return jobs;
+}
+
+void tell_task(const FrameworkRequest& request, launch::RankGroup& group, const std::vector<TaskJob>& jobs) {
+  std::string cluster;
+  for (const TaskJob& job : jobs) {
+    if (request.flags_style) group.arguments.push_back(fmt::format("--{}_hosts={}", job.name, job.words));
+    cluster += fmt::format("{}\"{}\":[{}]", cluster.empty() ? "" : ",", job.name, job.json);
+  }
   if (request.flags_style) {
-    group.arguments = {"--ps_hosts=" + ps.words, "--worker_hosts=" + workers.words,
-                       "--job_name=" + group.name, "--task_index={group_rank}"};
+    group.arguments.push_back("--job_name=" + group.name);
+    group.arguments.push_back("--task_index={group_rank}");
     return;
   }
-  const std::string servers = ps.json.empty() ? "" : fmt::format("\"ps\":[{}],", ps.json);
   give_each(group, "TF_CONFIG",
-            fmt::format(R"({{"cluster":{{{}"worker":[{}]}},"task":{{"type":"{}","index":{{group_rank}}}}}})",
-                        servers, workers.json, group.name),
+            fmt::format(R"({{"cluster":{{{}}},"task":{{"type":"{}","index":{{group_rank}}}}}})", cluster,
+                        group.name),
             "which tasks there are and which one this is");
 }
 
 void hide_gpus(const FrameworkRequest& request, launch::RankGroup& group) {
   if (any_gpu(request.sheet))
-    give_each(group, "CUDA_VISIBLE_DEVICES", "-1",
-              "a parameter server computes nothing: no GPU memory for it");
+    give_each(group, "CUDA_VISIBLE_DEVICES", "-1", "it computes nothing itself: no GPU memory for it");
 }
 
 void show_own_gpu(const FrameworkRequest& request, FrameworkPlan& plan, launch::RankGroup& group) {
   if (!any_gpu(request.sheet)) return;
-  if (most_local_ranks(request.sheet) == 1) {
+  if (request.framework == Framework::tensorflow && most_local_ranks(request.sheet) == 1) {
     plan.gpu_view = "host";  // a worker uses all it sees
     return;
   }
@@ -76,28 +91,27 @@ void plan_tensorflow(const FrameworkRequest& request, FrameworkPlan& plan) {
     plan.remarks.push_back("one rank: no TF_CONFIG; MirroredStrategy takes all GPUs of the host");
     return;
   }
-  if (request.ps >= ranks) {
+  const std::uint32_t served = request.ps + (request.chief ? 1 : 0);
+  if (served >= ranks) {
     throw Error(ErrorKind::request,
-                {fmt::format("{} parameter servers and {} ranks leave no worker", request.ps, ranks), "--ps",
+                {fmt::format("{} ranks, {} of them no workers: none is left", ranks, served), "--ps",
                  "--ps 1 --workers 2"});
   }
-  const std::vector<RankPlace> places = places_of(request.sheet);
-  const TaskAddresses ps = task_addresses(request, places, 0, request.ps);
-  const TaskAddresses workers = task_addresses(request, places, request.ps, ranks - request.ps);
-  if (request.ps > 0) {
+  const std::vector<TaskJob> jobs = task_jobs(request);
+  for (const TaskJob& job : jobs) {
     launch::RankGroup& group = plan.groups.emplace_back();
-    group.name = "ps";
-    group.ranks = request.ps;
-    group.serves = true;
-    tell_task(request, group, ps, workers);
-    hide_gpus(request, group);
+    group.name = job.name;
+    group.first = job.first;
+    group.ranks = job.count;
+    // A chief has the loop: the others serve it until it ends.
+    group.serves = job.name == "ps" || (request.chief && job.name == "worker");
+    tell_task(request, group, jobs);
+    if (job.name == "worker") {
+      show_own_gpu(request, plan, group);
+    } else {
+      hide_gpus(request, group);
+    }
   }
-  launch::RankGroup& group = plan.groups.emplace_back();
-  group.name = "worker";
-  group.first = request.ps;
-  group.ranks = ranks - request.ps;
-  tell_task(request, group, ps, workers);
-  show_own_gpu(request, plan, group);
 }
 
 }  // namespace ddlrun::frameworks

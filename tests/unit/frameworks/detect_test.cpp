@@ -57,6 +57,11 @@ TEST_CASE("scripts of the founding documents and their like") {
        Framework::pytorch, false, "line 2"},
       {python, "import torch\nm = torch.nn.parallel.DistributedDataParallel(m)\n", Framework::pytorch, false,
        "line 2 uses torch's DistributedDataParallel"},
+      {python, "import lightning as L\nimport torch\n", Framework::pytorch, false,
+       "line 1 imports lightning"},
+      // Horovod's own example for PyTorch shares its data by torch's sampler.
+      {python, "import horovod.torch as hvd\nimport torch.utils.data.distributed\n", Framework::horovod,
+       false, "line 1"},
       {python, "from mpi4py import MPI\n", Framework::none, false, "mpi4py"},
       {python, "import numpy\n", Framework::none, false, ""},
       {python, "# import horovod\n\"\"\"import torch.distributed\"\"\"\n", Framework::none, false, ""},
@@ -122,4 +127,6 @@ TEST_CASE("the older flags are seen in the script, and what is found is one line
                                         {}});
   CHECK(config.framework == Framework::tensorflow_ps);
   CHECK(!config.flags_style);
+  CHECK(config.chief);
+  CHECK(!found.chief);
 }

@@ -132,7 +132,7 @@ TEST_CASE("a YAML that horovodrun would silently take half of is refused") {
   };
   const std::vector<Row> rows{
       {"params:\n  cycle_tme_ms: 5\n", "'cycle_tme_ms' is no key of params", "h.yaml:2:"},
-      {"parms:\n  cycle_time_ms: 5\n", "'parms' is no section", "h.yaml:"},
+      {"parms:\n  cycle_time_ms: 5\n", "'parms' is no section", "h.yaml:1:1"},
       {"params: 5\n", "params is a section", "h.yaml:1:"},
       {"params:\n  cycle_time_ms: [5]\n", "cycle_time_ms is one value", "h.yaml:2:"},
       {"- a\n", "Horovod's settings are sections", "h.yaml:1:"},

@@ -68,6 +68,21 @@ TEST_CASE("the same job by TF_CONFIG") {
   CHECK(arguments_of(request, made, 4).empty());
 }
 
+TEST_CASE("a chief is rank 0, has the loop, and the others serve it") {
+  auto request = notes_request();
+  request.chief = true;
+  request.ps = 1;
+  const auto made = plan_framework(request);
+  REQUIRE(made.groups.size() == 3);
+  CHECK(!made.groups[0].serves);
+  CHECK((made.groups[1].serves && made.groups[2].serves));
+  const std::string cluster =
+      R"({"cluster":{"chief":["192.168.0.20:2222"],"ps":["192.168.0.80:2222"],"worker":["192.168.0.20:2223",)"
+      R"("192.168.0.80:2223","192.168.0.80:2224"]},"task":{"type":)";
+  CHECK(variables_of(request, made, 0).at("TF_CONFIG") == cluster + R"("chief","index":0}})");
+  CHECK(variables_of(request, made, 4).at("TF_CONFIG") == cluster + R"("worker","index":2}})");
+}
+
 TEST_CASE("MultiWorkerMirroredStrategy: a worker a rank, by address, each with its own port") {
   const auto machine = tests::with_gpus(topology::regular_machine(2, 8, 1, "test"), {0, 1});
   const auto plan = framework_plan("2x2x1", {"h1", "h2"}, topology::RankOrder::packed, machine);
@@ -97,7 +112,5 @@ TEST_CASE("what cannot be is refused") {
         std::string::npos);
   request = notes_request();
   request.ps = 5;
-  CHECK(tests::refusal_of([&] {
-          plan_framework(request);
-        }).starts_with("5 parameter servers and 5 ranks leave no worker"));
+  CHECK(tests::refusal_of([&] { plan_framework(request); }).starts_with("5 ranks, 5 of them no workers"));
 }
