@@ -158,6 +158,15 @@ void add_framework(const FrameworkPlan& plan, launch::Exports& exports, LaunchJo
   }
 }
 
+void lay_framework(const FrameworkPlan& plan, const LaunchOptions& options, const launch::Exports& exports,
+                   launch::RankSheet& sheet) {
+  if (!plan.groups.empty()) sheet.groups = plan.groups;
+  const bool own = std::ranges::find(exports.names, "CUDA_VISIBLE_DEVICES") != exports.names.end();
+  if (!options.gpu_view.empty() || own) return;
+  if (plan.gpu_view == "one") sheet.gpu_view = launch::GpuView::one;
+  if (plan.gpu_view == "host") sheet.gpu_view = launch::GpuView::host;
+}
+
 void add_rank_reasons(const FrameworkPlan& plan, launch::LaunchLine& line) {
   for (const launch::RankGroup& group : plan.groups) {
     const std::string who = group.name.empty() ? "rank" : group.name;

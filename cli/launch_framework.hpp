@@ -25,6 +25,10 @@ frameworks::FrameworkPlan plan_launch_framework(System& system, const LaunchOpti
 // Its shared variables among the exports, its remarks among the job's.
 void add_framework(const frameworks::FrameworkPlan& plan, launch::Exports& exports, LaunchJob& job);
 
+// Its groups and its view of the GPUs in the sheet, unless --gpu-view or CUDA_VISIBLE_DEVICES say otherwise.
+void lay_framework(const frameworks::FrameworkPlan& plan, const LaunchOptions& options,
+                   const launch::Exports& exports, launch::RankSheet& sheet);
+
 // What differs from rank to rank, for --dry-run: one reason a variable or argument.
 void add_rank_reasons(const frameworks::FrameworkPlan& plan, launch::LaunchLine& line);
 

@@ -26,8 +26,11 @@ struct LaunchOptions {
   std::vector<std::pair<std::string, std::string>> mca;
   std::vector<std::string> mpi_arguments;
   std::string mpirun = "mpirun";
-  std::string run_folder;  // "" : a new one below the user's state folder
-  std::string interface;   // CIDR, NAME or none; "": chosen where it matters
+  std::string launcher = "auto";  // auto, openmpi, mpich, intelmpi, srun, ssh
+  std::string memory = "local";   // local, preferred, bind
+  std::string gpu_view;           // all, one, host; "": as the framework wants it, else all
+  std::string run_folder;         // "" : a new one below the user's state folder
+  std::string interface;          // CIDR, NAME or none; "": chosen where it matters
   bool tag_output = false;
   bool dry_run = false;
   bool verify = false;

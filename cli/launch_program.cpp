@@ -28,13 +28,6 @@ std::string find_trainer(System& system) {
                "-DDDLRUN_RUNTIME=ON"});
 }
 
-// What to type where mpirun cannot be run: a file that was named is no matter for PATH.
-std::string other_mpirun(const std::string& mpirun) {
-  if (mpirun.find('/') == std::string::npos)
-    return "apt-get install openmpi-bin; or name it with --mpirun FILE";
-  return "ls -l " + quote_shell(mpirun) + "; or leave out --mpirun: then the one in PATH is used";
-}
-
 }  // namespace
 
 std::string find_program(System& system, const std::string& name) {
@@ -67,24 +60,6 @@ ChosenProgram choose_program(System& system, const std::vector<std::string>& wor
                            : fmt::format("./{} if it is in this folder", printable(words[0], 60))});
   }
   return {words, false};
-}
-
-launch::MpirunVersion read_mpirun_version(System& system, const std::string& mpirun) {
-  ProcessLimits limits;
-  limits.timeout = std::chrono::seconds(20);
-  const ProcessResult result = system.processes.run({mpirun, "--version"}, limits);
-  if (!result.start_error.empty()) {
-    throw Error(ErrorKind::request,
-                {fmt::format("{} cannot be started: {}", printable(mpirun, 120), result.start_error),
-                 mpirun.find('/') == std::string::npos ? "PATH" : "--mpirun", other_mpirun(mpirun)});
-  }
-  if (!result.ok()) {
-    throw Error(ErrorKind::request, {fmt::format("`{} --version` ended with {}{}", printable(mpirun, 120),
-                                                 result.exit_status, result.timed_out ? " after 20 s" : ""),
-                                     printable(trim(result.err), 160),
-                                     "apt-get install openmpi-bin; or name another with --mpirun FILE"});
-  }
-  return launch::parse_mpirun_version(result.out);
 }
 
 void check_not_root(const Environment& environment, bool allowed) {

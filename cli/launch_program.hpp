@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which programs a launch needs, found before anything is started: the user's or the bundled
-// trainer, and mpirun.
+// trainer.
 #pragma once
 
 #include "base/doors.hpp"
-#include "launch/open_mpi.hpp"
 
 #include <string>
 #include <vector>
@@ -25,10 +24,7 @@ ChosenProgram choose_program(System& system, const std::vector<std::string>& wor
 // none.
 std::string find_program(System& system, const std::string& name);
 
-// Asks `mpirun --version`. Error{request} where it is missing, another MPI's or too old.
-launch::MpirunVersion read_mpirun_version(System& system, const std::string& mpirun);
-
-// Error{request} if mpirun would refuse because we are root.
+// Error{request} if Open MPI's mpirun would refuse because we are root.
 void check_not_root(const Environment& environment, bool allowed);
 
 }  // namespace ddlrun::cli

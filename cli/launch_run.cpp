@@ -26,6 +26,7 @@ void write_inputs(System& system, const LaunchRun& run) {
   write("argv", launch::render_argv_file(run.line.argv, launch::render_launch_line(run.line, run.exports)));
   write("argv.nul", launch::render_argv_nul(run.line.argv));
   write("environment", launch::render_environment_names(system.environment.variables, run.exports));
+  for (const launch::LaunchFile& file : run.line.files) system.files.write(file.path, file.text);
   if (run.job.plan) write("plan.json", topology::render_plan_json(*run.job.plan));
   const auto& machines = run.job.machines.machines;
   for (std::size_t i = 0; i < machines.size(); ++i) {

@@ -5,7 +5,7 @@
 
 #include "base/doors.hpp"
 #include "cli/launch_job.hpp"
-#include "launch/open_mpi.hpp"
+#include "launch/launcher.hpp"
 #include "launch/run_record.hpp"
 
 #include <string>

@@ -6,18 +6,20 @@
 #include "base/doors.hpp"
 #include "cli/launch_job.hpp"
 #include "cli/launch_options.hpp"
+#include "cli/program_libraries.hpp"
+#include "launch/launcher.hpp"
 
 #include <string>
 #include <vector>
 
 namespace ddlrun::cli {
 
-// Reads the program's file, never runs it. A script, an interpreter or a wrapper is unknown.
-affinity::OpenMpRuntime find_openmp_runtime(System& system, const Command& program);
+affinity::OpenMpRuntime find_openmp_runtime(const ProgramLibraries& libraries);
 
 // From --threads and --affinity. What people should know is added to job.remarks. Error{usage} for a bad
 // value.
-affinity::ThreadRequest plan_rank_threads(System& system, const LaunchOptions& options, LaunchJob& job,
-                                          const Command& program);
+affinity::ThreadRequest plan_rank_threads(const LaunchOptions& options, launch::LauncherKind launcher,
+                                          LaunchJob& job, const Command& program,
+                                          const ProgramLibraries& libraries);
 
 }  // namespace ddlrun::cli

@@ -2,6 +2,7 @@
 #include "launch/dry_run.hpp"
 
 #include "base/text.hpp"
+#include "launch/rank_setup.hpp"
 
 #include <fmt/format.h>
 
@@ -36,8 +37,20 @@ std::string render_rankfile_part(const DryRun& run) {
                      run.rankfile_text);
 }
 
-std::string render_environment_part(const Exports& exports) {
+std::string render_files_part(const LaunchLine& line) {
   std::string text;
+  for (const LaunchFile& file : line.files) {
+    text += fmt::format("mkdir -p -- {}\ncat > {} <<'END_OF_FILE'\n{}END_OF_FILE\n\n",
+                        quote_shell(folder_of(file.path)), quote_shell(file.path), file.text);
+  }
+  return text;
+}
+
+std::string render_environment_part(const LaunchLine& line, const Exports& exports) {
+  std::string text;
+  for (const auto& [name, value] : line.own) text += fmt::format("export {}={}\n", name, quote_shell(value));
+  if (!line.sheet_path.empty())
+    text += fmt::format("export {}=\"$(cat {})\"\n", sheet_variable, quote_shell(line.sheet_path));
   for (const auto& [name, value] : exports.set_by_us)
     text += fmt::format("export {}={}\n", name, quote_shell(value));
   for (const auto& [name, value] : exports.set_by_user) {
@@ -54,8 +67,8 @@ std::string render_dry_run(const DryRun& run) {
       "-eu\n\n";
   for (const std::string& remark : run.remarks) text += comment(remark);
   if (!run.remarks.empty()) text += "\n";
-  text += render_rankfile_part(run);
-  text += render_environment_part(run.exports);
+  text += render_rankfile_part(run) + render_files_part(run.line);
+  text += render_environment_part(run.line, run.exports);
   text += "\n" + render_reasons(run.line);
   return text + render_shell(run.line.argv) + "\n";
 }

@@ -2,7 +2,7 @@
 // A launch that is shown instead of done: a bash script that does by hand what launch would do.
 #pragma once
 
-#include "launch/open_mpi.hpp"
+#include "launch/launcher.hpp"
 
 #include <string>
 
@@ -10,7 +10,7 @@ namespace ddlrun::launch {
 
 struct DryRun {
   std::string rankfile_path;
-  std::string rankfile_text;  // "" where the file is the user's and stands at the path already
+  std::string rankfile_text;  // "" where the launcher takes none
   std::vector<std::string> remarks;
   Exports exports;
   LaunchLine line;

@@ -25,6 +25,26 @@ struct Typed {
   std::string value;
 };
 
+// A name with "*" for any letters.
+bool is_pattern(std::string_view word) {
+  if (word.find('*') == std::string_view::npos) return false;
+  std::string name(word);
+  std::replace(name.begin(), name.end(), '*', '_');
+  return is_variable_name(name);
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern[0] != '*') {
+    return !name.empty() && pattern[0] == name[0] && matches(pattern.substr(1), name.substr(1));
+  }
+  while (pattern.starts_with("**")) pattern.remove_prefix(1);
+  for (std::size_t skip = 0; skip <= name.size(); ++skip) {
+    if (matches(pattern.substr(1), name.substr(skip))) return true;
+  }
+  return false;
+}
+
 Typed parse_typed(const std::string& word) {
   const std::size_t equals = word.find('=');
   Typed typed{word.substr(0, equals), equals != std::string::npos, {}};
@@ -71,6 +91,43 @@ class Builder {
       throw Error(ErrorKind::usage, {fmt::format("-x gives {} two different values", typed.name), "-x",
                                      fmt::format("keep one -x {}=...", typed.name)});
     }
+  }
+
+  // The names that are set here and fit; secrets are told, not taken.
+  void add_matching(const std::string& pattern) {
+    std::vector<std::string> secrets;
+    bool any = false;
+    for (const auto& [name, value] : environment_) {
+      if (!matches(pattern, name) || !is_variable_name(name)) continue;
+      any = true;
+      if (looks_secret(name))
+        secrets.push_back(name);
+      else
+        add(name, "you asked for " + pattern);
+    }
+    if (!secrets.empty()) {
+      remark(fmt::format("-x '{}' leaves out {}: a name that looks like a secret is exported by -x {} only",
+                         pattern, join(secrets, ", "), secrets.front()));
+    }
+    if (any) return;
+    throw Error(ErrorKind::usage, {fmt::format("nothing that is set here fits '{}'", pattern), "-x",
+                                   "env | cut -d= -f1 | sort"});
+  }
+
+  // What libraries of distributed training read, and what other hosts will not see.
+  void tell_what_stays() {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : environment_) {
+      const bool is_one =
+          name.starts_with("NCCL_") || name.starts_with("UCX_") || name.starts_with("HOROVOD_");
+      const bool goes = std::find(exports_.names.begin(), exports_.names.end(), name) != exports_.names.end();
+      if (is_one && !goes && is_variable_name(name)) names.push_back(name);
+    }
+    if (names.empty()) return;
+    const std::size_t bar = names.front().find('_');
+    remark(fmt::format("{} {} set here and not exported: other hosts do not see {} (-x '{}_*')",
+                       join(names, ", "), names.size() == 1 ? "is" : "are", names.size() == 1 ? "it" : "them",
+                       names.front().substr(0, bar)));
   }
 
   bool is_typed(const std::string& name) const { return exports_.set_by_user.count(name) != 0; }
@@ -152,10 +209,27 @@ void add_threads(Builder& builder, const ExportRequest& request) {
 
 }  // namespace
 
+bool looks_secret(std::string_view name) {
+  std::string upper(name);
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  for (const char* part : {"SECRET", "TOKEN", "PASSWORD", "PASSWD", "CREDENTIAL", "API_KEY", "APIKEY",
+                           "ACCESS_KEY", "PRIVATE_KEY"}) {
+    if (upper.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
 Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
   Builder builder(environment);
   std::vector<Typed> typed;
-  for (const std::string& word : request.typed) typed.push_back(parse_typed(word));
+  std::vector<std::string> patterns;
+  for (const std::string& word : request.typed) {
+    if (is_pattern(word))
+      patterns.push_back(word);
+    else
+      typed.push_back(parse_typed(word));
+  }
   for (const Typed& entry : typed) {
     if (entry.has_value) builder.take(entry);
   }
@@ -172,6 +246,8 @@ Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
     builder.add(entry.name, entry.has_value ? "you set it; passed by name, so its value is in no process list"
                                             : "you asked for it");
   }
+  for (const std::string& pattern : patterns) builder.add_matching(pattern);
+  if (request.others) builder.tell_what_stays();
   return std::move(builder).result();
 }
 

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ddlrun::launch {
@@ -21,11 +22,12 @@ struct Reason {
 };
 
 struct ExportRequest {
-  std::vector<std::string> typed;  // -x as typed: "NAME" or "NAME=value"
+  std::vector<std::string> typed;  // -x as typed: "NAME", "NAME=value", "NCCL_*"
   int fewest_cores = 0;            // of any rank
   int most_cores = 0;
   // How the threads are placed; the cores are taken from above. Nothing: only their number is set.
   std::optional<affinity::ThreadRequest> threads = {};
+  bool others = false;  // ranks on other hosts, which see nothing of our environment but what is exported
 };
 
 struct Exports {
@@ -33,11 +35,15 @@ struct Exports {
   EnvVars set_by_us;               // what ddlrun adds to mpirun's environment, with values anybody may see
   EnvVars set_by_user;             // from -x NAME=value: values that are never shown or kept
   std::vector<Reason> reasons;
-  std::vector<std::string> remarks;  // thread variables that contradict each other or the plan
+  std::vector<std::string> remarks;  // what contradicts each other or the plan, and what stays behind
 };
 
 // PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER, OMP_NUM_THREADS and what places threads, then what the user asked
-// for. Error{usage}: a bad name, a name that is not set here, one name with two values.
+// for. "NCCL_*" is all such names that are set here, but for those that look like secrets: they are exported
+// by their own name only. Error{usage}: a bad name, a name that is not set here, one name with two values.
+// AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN, ...
+bool looks_secret(std::string_view name);
+
 Exports plan_exports(const ExportRequest& request, const EnvVars& environment);
 
 }  // namespace ddlrun::launch

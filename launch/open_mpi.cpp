@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "launch/line_builder.hpp"
 
 #include <fmt/format.h>
 
@@ -13,19 +14,6 @@ namespace ddlrun::launch {
 namespace {
 
 constexpr std::string_view install_hint = "apt-get install openmpi-bin; or name another with --mpirun FILE";
-
-// Adds words and their reason together, so that none goes without.
-class LineBuilder {
- public:
-  void add(std::vector<std::string> words, std::string why) {
-    line_.reasons.push_back({join(words, " "), std::move(why)});
-    for (std::string& word : words) line_.argv.push_back(std::move(word));
-  }
-  LaunchLine& line() { return line_; }
-
- private:
-  LaunchLine line_;
-};
 
 void add_rankfile(LineBuilder& builder, const LaunchRequest& request) {
   const std::string why = "which rank sits on which host and cores";
@@ -39,39 +27,6 @@ void add_rankfile(LineBuilder& builder, const LaunchRequest& request) {
   }
   builder.add({"--map-by", "rankfile:file=" + request.rankfile}, why);
 }
-
-void add_exports(LineBuilder& builder, const Exports& exports) {
-  for (const std::string& name : exports.names) {
-    const auto reason = std::find_if(exports.reasons.begin(), exports.reasons.end(),
-                                     [&](const Reason& r) { return r.subject == "-x " + name; });
-    builder.add({"-x", name}, reason == exports.reasons.end() ? "" : reason->why);
-  }
-}
-
-std::string wrapper_reason(const RankProgram& program) {
-  const bool tells = !program.report_token.empty();
-  if (program.keep) {
-    return fmt::format("{}keeps each rank: tells how it fares, and ends all it started when the job ends",
-                       tells ? "tells where each rank is, then " : "");
-  }
-  return tells ? "each rank tells where it is, then becomes the program"
-               : "a word \":\" would start another program for mpirun";
-}
-
-// A word that stands for ":" and is none of the program's own.
-std::string colon_stand_in(const Command& program) {
-  std::string word = "%colon%";
-  while (std::find(program.begin(), program.end(), word) != program.end()) word += "%";
-  return word;
-}
-
-bool has_colon(const Command& program) {
-  return std::find(program.begin(), program.end(), ":") != program.end();
-}
-
-// Called with ddlrun's path as $0: where there is none, the program starts by itself.
-constexpr std::string_view without_ddlrun =
-    R"([ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@")";
 
 // A setting of Open MPI that we choose, unless the user has.
 class Settings {
@@ -134,66 +89,22 @@ MpirunVersion parse_mpirun_version(std::string_view output) {
   return {static_cast<int>(*major), static_cast<int>(minor.value_or(0)), std::string(text)};
 }
 
-Command plan_rank_command(const RankProgram& program) {
-  const bool colons = has_colon(program.program);
-  if (program.report_token.empty() && !colons && !program.keep) return program.program;
-  Command command;
-  if (program.may_lack_ddlrun && program.report_token.empty() && !colons) {
-    command = {"/bin/sh", "-c", std::string(without_ddlrun)};
-  }
-  command.insert(command.end(), {program.ddlrun, "exec"});
-  if (!program.report_token.empty()) command.insert(command.end(), {"--report", program.report_token});
-  if (program.keep) command.push_back("--keep");
-  if (program.keep && !program.watch_token.empty()) {
-    command.insert(command.end(), {"--watch", program.watch_token});
-    if (program.stall_after > 0) {
-      command.insert(command.end(), {"--stall-after", fmt::format("{}", program.stall_after)});
-    }
-  }
-  const std::string stand_in = colon_stand_in(program.program);
-  if (colons) command.insert(command.end(), {"--colon", stand_in});
-  command.push_back("--");
-  for (const std::string& word : program.program) command.push_back(word == ":" ? stand_in : word);
-  return command;
-}
-
-Command restore_colons(Command program, std::string_view stand_in) {
-  for (std::string& word : program) {
-    if (word == stand_in) word = ":";
-  }
-  return program;
-}
-
-LaunchLine plan_launch_line(const LaunchRequest& request, const EnvVars& environment) {
-  LineBuilder builder;
-  builder.line().argv.push_back(request.mpirun);
+LaunchLine plan_open_mpi_line(const LaunchRequest& request, const EnvVars& environment) {
+  LineBuilder builder(request);
+  builder.start(request.mpirun);
   if (request.allow_run_as_root) builder.add({"--allow-run-as-root"}, "you asked for it");
   builder.add({"-n", fmt::format("{}", request.ranks)},
               "the ranks of the plan, so that a cut rankfile is noticed");
   add_rankfile(builder, request);
-  add_exports(builder, request.exports);
+  for (const std::string& name : builder.names()) builder.add({"-x", name}, builder.reason_of(name));
   add_keepalives(builder, request, environment);
   for (const auto& [name, value] : request.mca) builder.add({"--mca", name, value}, "you asked for it");
   for (const auto& [name, value, why] : request.chosen_mca) builder.add({"--mca", name, value}, why);
   if (request.tag_output && request.mpi_major < 5) builder.add({"--tag-output"}, "each line tells its rank");
   if (request.tag_output && request.mpi_major >= 5)
     builder.add({"--output", "tag"}, "each line tells its rank");
-  for (const std::string& word : request.mpi_arguments) builder.add({word}, "you asked for it");
-  const Command rank = plan_rank_command(request.program);
-  LaunchLine& line = builder.line();
-  if (rank != request.program.program) {
-    line.reasons.push_back({fmt::format("{} exec", request.program.ddlrun), wrapper_reason(request.program)});
-  }
-  line.argv.insert(line.argv.end(), rank.begin(), rank.end());
-  line.environment = request.exports.set_by_us;
-  for (const auto& [name, value] : request.exports.set_by_user) line.environment[name] = value;
-  return std::move(line);
-}
-
-std::string render_launch_line(const LaunchLine& line, const Exports& exports) {
-  std::string text;
-  for (const auto& [name, value] : exports.set_by_us) text += name + "=" + quote_shell(value) + " ";
-  return text + render_shell(line.argv);
+  builder.add_asked(request.mpi_arguments);
+  return std::move(builder).finish();
 }
 
 }  // namespace ddlrun::launch

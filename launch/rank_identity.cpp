@@ -11,12 +11,13 @@ namespace {
 struct Names {
   const char* rank;
   const char* local_rank;
+  RankLauncher launcher;
 };
 
-constexpr Names launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"},
-                               {"PMIX_RANK", "PMIX_LOCAL_RANK"},
-                               {"PMI_RANK", "MPI_LOCALRANKID"},
-                               {"SLURM_PROCID", "SLURM_LOCALID"}};
+constexpr Names launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", RankLauncher::open_mpi},
+                               {"PMIX_RANK", "PMIX_LOCAL_RANK", RankLauncher::pmix},
+                               {"PMI_RANK", "MPI_LOCALRANKID", RankLauncher::hydra},
+                               {"SLURM_PROCID", "SLURM_LOCALID", RankLauncher::slurm}};
 
 std::optional<std::uint32_t> number(const EnvVars& environment, const char* name) {
   const auto found = environment.find(name);
@@ -29,9 +30,15 @@ std::optional<std::uint32_t> number(const EnvVars& environment, const char* name
 
 std::optional<RankIdentity> find_rank_identity(const EnvVars& environment) {
   for (const Names& names : launchers) {
-    if (const auto rank = number(environment, names.rank)) {
-      return RankIdentity{*rank, number(environment, names.local_rank)};
+    const auto rank = number(environment, names.rank);
+    if (!rank) continue;
+    RankIdentity identity{*rank, number(environment, names.local_rank), names.launcher};
+    // srun with a PMI of either kind: its own variables know the local rank.
+    if (!identity.local_rank && number(environment, "SLURM_PROCID") == rank) {
+      identity.local_rank = number(environment, "SLURM_LOCALID");
+      identity.launcher = RankLauncher::slurm;
     }
+    return identity;
   }
   return std::nullopt;
 }

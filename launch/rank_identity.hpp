@@ -9,9 +9,12 @@
 
 namespace ddlrun::launch {
 
+enum class RankLauncher { open_mpi, pmix, hydra, slurm };
+
 struct RankIdentity {
   std::uint32_t rank = 0;
   std::optional<std::uint32_t> local_rank;  // not every launcher tells it
+  RankLauncher launcher = RankLauncher::open_mpi;
 
   bool operator==(const RankIdentity&) const = default;
 };

@@ -44,7 +44,7 @@ const Seat* seat_at(const RankSheet& sheet, const SheetHost& host, std::size_t l
 
 using Word = std::pair<std::string_view, std::string>;
 
-std::array<Word, 10> words_of(const SheetRank& rank) {
+std::array<Word, 11> words_of(const SheetRank& rank) {
   const auto number = [](auto value) { return fmt::format("{}", value); };
   const int gpu = rank.seat == nullptr ? -1 : rank.seat->gpu;
   return {Word{"{rank}", number(rank.rank)},
@@ -56,7 +56,8 @@ std::array<Word, 10> words_of(const SheetRank& rank) {
           Word{"{group_rank}", number(rank.group_rank)},
           Word{"{group_size}", number(rank.group_size)},
           Word{"{host}", rank.host},
-          Word{"{gpu}", gpu < 0 ? "" : number(gpu)}};
+          Word{"{gpu}", gpu < 0 ? "" : number(gpu)},
+          Word{"{nic}", rank.seat == nullptr ? "" : rank.seat->nic}};
 }
 
 }  // namespace
@@ -65,6 +66,13 @@ std::uint32_t RankSheet::size() const {
   std::size_t ranks = 0;
   for (const SheetHost& host : hosts) ranks += host.ranks.size();
   return static_cast<std::uint32_t>(ranks);
+}
+
+bool RankSheet::says_something() const {
+  return bind || memory != MemoryPolicy::leave || gpu_view != GpuView::leave || !working_folder.empty() ||
+         groups.size() > 1 || std::any_of(groups.begin(), groups.end(), [](const RankGroup& group) {
+           return !group.program.empty() || !group.arguments.empty() || !group.variables.empty();
+         });
 }
 
 std::optional<SheetRank> find_sheet_rank(const RankSheet& sheet, std::uint32_t rank) {
@@ -88,6 +96,16 @@ std::optional<SheetRank> find_sheet_rank(const RankSheet& sheet, std::uint32_t r
                      group};
   }
   return std::nullopt;
+}
+
+std::vector<std::string> hosts_of_ranks(const RankSheet& sheet) {
+  std::vector<std::string> hosts(sheet.size());
+  for (const SheetHost& host : sheet.hosts) {
+    for (const std::uint32_t rank : host.ranks) {
+      if (rank < hosts.size()) hosts[rank] = host.name;
+    }
+  }
+  return hosts;
 }
 
 std::string fill_words(std::string_view text, const SheetRank& rank) {

@@ -58,14 +58,25 @@ struct RankGroup {
   bool operator==(const RankGroup&) const = default;
 };
 
+// Where a rank's memory comes from. leave: from the node that touches it first.
+enum class MemoryPolicy { leave, preferred, bind };
+
+// Which GPUs a rank sees (CUDA_VISIBLE_DEVICES). one: its seat's; host: all that ranks of its host have, in
+// the order of local ranks.
+enum class GpuView { leave, one, host };
+
 struct RankSheet {
   std::vector<std::vector<Seat>> kinds;  // [kind][local rank]
   std::vector<SheetHost> hosts;          // "node" in the words below is the place in this list
   std::vector<RankGroup> groups;         // ascending by first; together all ranks
   std::string working_folder;            // "": the launcher's
   bool bind = false;                     // exec binds the rank itself: the launcher cannot
+  MemoryPolicy memory = MemoryPolicy::leave;
+  GpuView gpu_view = GpuView::leave;
 
   std::uint32_t size() const;
+  // True if it tells a rank more than any launcher could.
+  bool says_something() const;
   bool operator==(const RankSheet&) const = default;
 };
 
@@ -83,8 +94,11 @@ struct SheetRank {
 // Nothing for a rank that the sheet does not hold.
 std::optional<SheetRank> find_sheet_rank(const RankSheet& sheet, std::uint32_t rank);
 
-// {rank} {size} {local_rank} {local_size} {node} {nodes} {group_rank} {group_size} {host} {gpu}; a word that
-// is none of these stays.
+// By rank.
+std::vector<std::string> hosts_of_ranks(const RankSheet& sheet);
+
+// {rank} {size} {local_rank} {local_size} {node} {nodes} {group_rank} {group_size} {host} {gpu} {nic}; a word
+// that is none of these stays.
 std::string fill_words(std::string_view text, const SheetRank& rank);
 
 // The sheet of a plan, one group with every rank. With a rankfile of the user's: from its ranks.

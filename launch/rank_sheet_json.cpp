@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <set>
 
 namespace ddlrun::launch {
@@ -17,6 +19,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view sheet_schema = "ddlrun.ranks/1";
 constexpr int most_pus = 1 << 20;
+constexpr std::array<std::string_view, 3> memory_names{"", "preferred", "bind"};
+constexpr std::array<std::string_view, 3> view_names{"", "one", "host"};
 
 [[noreturn]] void refuse_sheet(const std::string& what, const std::string& at) {
   throw Error(ErrorKind::request, {"the rank sheet is not readable: " + what, at,
@@ -126,6 +130,17 @@ class SheetFields {
   std::set<std::string> known_;
 };
 
+// An enumerator by its name; none keeps the first.
+template <typename Value>
+void take_name(SheetFields& fields, const char* field, const std::array<std::string_view, 3>& names,
+               Value& value) {
+  std::string name;
+  fields.take(field, name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) refuse_sheet(fmt::format("unknown '{}'", printable(name, 40)), field);
+  value = static_cast<Value>(found - names.begin());
+}
+
 Seat parse_seat(const Json& entry, const std::string& at) {
   Seat seat;
   std::string pus;
@@ -192,6 +207,10 @@ void parse_hosts(SheetFields& fields, RankSheet& sheet) {
 std::string render_rank_sheet(const RankSheet& sheet) {
   Json document{{"schema", sheet_schema}};
   if (sheet.bind) document["bind"] = true;
+  if (sheet.memory != MemoryPolicy::leave)
+    document["memory"] = memory_names[static_cast<std::size_t>(sheet.memory)];
+  if (sheet.gpu_view != GpuView::leave)
+    document["gpu_view"] = view_names[static_cast<std::size_t>(sheet.gpu_view)];
   if (!sheet.working_folder.empty()) document["folder"] = sheet.working_folder;
   std::vector<std::string> names;
   Json kind_of_host = Json::array(), ranks = Json::array();
@@ -227,6 +246,8 @@ RankSheet parse_rank_sheet(std::string_view text) {
   if (schema != sheet_schema) refuse_sheet(fmt::format("schema '{}'", printable(schema, 40)), "schema");
   RankSheet sheet;
   fields.take("bind", sheet.bind);
+  take_name(fields, "memory", memory_names, sheet.memory);
+  take_name(fields, "gpu_view", view_names, sheet.gpu_view);
   fields.take("folder", sheet.working_folder);
   const Json& kinds = fields.list("kinds");
   for (const Json& kind : kinds) {

@@ -24,7 +24,8 @@ struct RunEnd {
 struct RunRecord {
   std::string id;  // the folder's last name
   std::string ddlrun_version;
-  std::string mpirun;  // as it was called
+  std::string launcher;  // "openmpi", "mpich", "srun", ...
+  std::string mpirun;    // as it was called
   std::string mpirun_version;
   std::string kernel;  // "6.1.0-18-amd64", or "" where it could not be read
   std::string host;    // where mpirun ran

@@ -88,6 +88,7 @@ std::string render_run_json(const RunRecord& record) {
       {"dims", record.dims.empty() ? Json() : Json(record.dims)},
       {"rank_count", record.placement.size()},
       {"exported", record.exported},
+      {"launcher", record.launcher},
       {"mpirun", record.mpirun},
       {"versions",
        {{"ddlrun", record.ddlrun_version}, {"mpirun", record.mpirun_version}, {"kernel", record.kernel}}},

@@ -13,6 +13,8 @@ data_packages="dataset-fashion-mnist"
 test_packages="doctest-dev hwloc-nox shellcheck procps python3 libomp5-14 libgloo-dev"
 test_packages+=" python3-protobuf python3-crcmod"
 test_packages+=" python3-lmdb python3-numpy python3-pil python3-protobuf libjpeg-turbo-progs netpbm"
+# A second MPI beside Open MPI: mpirun and mpicc stay Open MPI's, which Debian's alternatives prefer.
+test_packages+=" mpich libmpich-dev"
 # The lab's virtual hosts (tests/lab): programs that it starts itself, inside namespaces.
 test_packages+=" openssh-client openssh-server iproute2 util-linux nftables faketime
   slurmctld slurmd slurm-client munge libpmix2 slurm-wlm-torque"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun exec`: what each rank runs first. It tells where the rank really is, then becomes the program, or
-// stays as its keeper.
+// `ddlrun exec`: what each rank runs first. It does what the rank sheet says, tells where the rank really is,
+// then becomes the program, or stays as its keeper.
 #include "base/error.hpp"
 #include "base/posix_rank.hpp"
 #include "base/posix_supervise.hpp"
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "launch/open_mpi.hpp"
+#include "cli/exec_setup.hpp"
+#include "launch/rank_command.hpp"
 #include "launch/place_marker.hpp"
 #include "launch/rank_identity.hpp"
 #include "launch/rank_marker.hpp"
@@ -26,6 +27,8 @@ namespace ddlrun::cli {
 namespace {
 
 struct ExecOptions {
+  bool sheet = false;
+  std::string sheet_file;
   std::string report_token;
   std::string colon;
   bool keep = false;
@@ -40,15 +43,16 @@ std::string place_of(const Environment& environment) {
                   : environment.host_name;
 }
 
-void report_place(System& system, const std::string& token) {
+void report_place(System& system, const std::string& token, std::optional<std::uint32_t> local_rank) {
   const Environment& environment = system.environment;
   const auto identity = launch::find_rank_identity(environment.variables);
   if (!identity) {
     throw Error(ErrorKind::usage, {"--report needs a rank, and no launcher has set one",
                                    environment.host_name, "ddlrun launch 2 --verify -- ./my_mpi_program"});
   }
-  system.err(launch::render_place_marker(
-      token, {identity->rank, identity->local_rank, environment.host_name, read_own_cpuset()}));
+  system.err(
+      launch::render_place_marker(token, {identity->rank, local_rank ? local_rank : identity->local_rank,
+                                          environment.host_name, read_own_cpuset()}));
 }
 
 // As a shell reports it: 127 not found, 126 found but not to be run.
@@ -125,12 +129,16 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
 
 int run_exec(System& system, const ExecOptions& options) {
   Command program = options.program;
+  const bool sheet = options.sheet || !options.sheet_file.empty();
+  if (!options.colon.empty()) program = launch::restore_colons(std::move(program), options.colon);
+  end_with_parent();
+  PreparedRank prepared{std::move(program), std::nullopt};
+  if (sheet) prepared = prepare_rank(system, options.sheet_file, prepared.program);
+  program = std::move(prepared.program);
   if (program.empty() || program[0].empty()) {
     throw Error(ErrorKind::usage, {"no program to become", "after --", "ddlrun exec -- ./my_mpi_program"});
   }
-  if (!options.colon.empty()) program = launch::restore_colons(std::move(program), options.colon);
-  end_with_parent();
-  if (!options.report_token.empty()) report_place(system, options.report_token);
+  if (!options.report_token.empty()) report_place(system, options.report_token, prepared.local_rank);
   if (options.keep) return tell_failure(system, program[0], keep_program(system, options, program));
   return tell_failure(system, program[0], become_program(program));
 }
@@ -147,6 +155,9 @@ Subcommand exec_command() {
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<ExecOptions>();
     options->program = rest;
+    app.add_flag("--sheet", options->sheet,
+                 "do first what the rank sheet in DDLRUN_RANKS says for this rank");
+    app.add_option("--sheet-file", options->sheet_file, "the same from a file");
     app.add_option("--report", options->report_token,
                    "tell rank, host and cpuset on stderr, marked with this word");
     app.add_flag("--keep", options->keep, "stay as the program's parent, and end all of it with the job");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun launch`: plan, check, show the mpirun line, run it, compare each rank's place with the
+// `ddlrun launch`: plan, check, show the line of the launcher, run it, compare each rank's place with the
 // plan.
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -13,6 +13,8 @@
 #include "cli/launch_run.hpp"
 #include "cli/launch_threads.hpp"
 #include "cli/launch_watch_plan.hpp"
+#include "cli/launcher_choice.hpp"
+#include "cli/program_libraries.hpp"
 #include "launch/dry_run.hpp"
 
 #include <CLI/CLI.hpp>
@@ -25,8 +27,8 @@ namespace ddlrun::cli {
 namespace {
 
 using launch::Exports;
+using launch::LauncherKind;
 using launch::LaunchLine;
-using launch::MpirunVersion;
 
 constexpr std::string_view launch_examples =
     "  ddlrun launch                                 # the bundled trainer, ranks as this machine "
@@ -84,7 +86,7 @@ void check_words(System& system, const LaunchOptions& options) {
 }
 
 struct Decided {
-  MpirunVersion mpirun;
+  ChosenLauncher launcher;
   LaunchJob job;
   ChosenProgram program;
   bool verify = false;
@@ -93,39 +95,64 @@ struct Decided {
   Exports exports;
   LaunchNetwork network;
   frameworks::FrameworkPlan framework;
+  launch::RankSheet sheet;
+  std::string pmi;  // for srun
 };
+
+// Whether the launcher can start this program on these hosts.
+void check_launcher(System& system, Decided& decided, const ProgramLibraries& libraries) {
+  const launch::ProgramMpi mpi = find_program_mpi(libraries);
+  launch::check_program_mpi(mpi, decided.launcher.version.kind);
+  if (decided.launcher.version.kind != LauncherKind::srun) return;
+  check_srun_hosts(system, decided.job.hosts);
+  decided.pmi = choose_srun_pmi(system, decided.launcher, mpi, decided.job);
+}
 
 Decided decide(System& system, const LaunchOptions& options) {
   check_words(system, options);
   Decided decided;
-  decided.mpirun = read_mpirun_version(system, options.mpirun);
-  decided.job = plan_launch_job(system, options, decided.mpirun.major);
+  decided.launcher = choose_launcher(system, options);
+  const LauncherKind kind = decided.launcher.version.kind;
+  // The rankfile is Open MPI's; for the others it is the plan in a form that people know.
+  decided.job =
+      plan_launch_job(system, options, kind == LauncherKind::open_mpi ? decided.launcher.version.major : 4);
+  if (!decided.launcher.remark.empty()) decided.job.remarks.push_back(decided.launcher.remark);
   const LaunchJob& job = decided.job;
   decided.program = choose_program(system, options.program, job.on_this_host(system.environment));
   decided.verify = wants_verify(options, decided.program.is_trainer);
   decided.watch = plan_watch(options);
   if (decided.verify || decided.watch.tells) decided.token = make_token(system);
+  const ProgramLibraries libraries = read_program_libraries(system, decided.program.command);
+  check_launcher(system, decided, libraries);
   const affinity::ThreadRequest threads =
-      plan_rank_threads(system, options, decided.job, decided.program.command);
-  decided.exports = launch::plan_exports({options.exports, job.fewest_cores(), job.most_cores(), threads},
-                                         system.environment.variables);
+      plan_rank_threads(options, kind, decided.job, decided.program.command, libraries);
+  const bool others = !job.all_on_this_host(system.environment) || kind == LauncherKind::srun;
+  decided.exports = launch::plan_exports(
+      {options.exports, job.fewest_cores(), job.most_cores(), threads, others}, system.environment.variables);
   for (const std::string& remark : decided.exports.remarks) decided.job.remarks.push_back(remark);
   decided.network = choose_launch_network(system, options, job);
   add_network(decided.network, decided.exports);
   if (!decided.network.remark.empty()) decided.job.remarks.push_back(decided.network.remark);
   decided.framework = plan_launch_framework(system, options, job, decided.program.command, decided.network);
   add_framework(decided.framework, decided.exports, decided.job);
+  decided.sheet = plan_rank_sheet(options, decided.exports, kind, decided.job);
+  lay_framework(decided.framework, options, decided.exports, decided.sheet);
   return decided;
 }
 
 // `tells` false: nobody would take the keepers' lines out of stderr.
 LaunchLine make_line(const System& system, const LaunchOptions& options, const Decided& decided,
-                     const std::string& rankfile, bool tells = true) {
+                     const std::string& folder, bool tells = true) {
   launch::LaunchRequest request;
-  request.mpirun = options.mpirun;
-  request.mpi_major = decided.mpirun.major;
+  request.kind = decided.launcher.version.kind;
+  request.mpirun = decided.launcher.program;
+  request.mpi_major = decided.launcher.version.major;
+  request.minor = decided.launcher.version.minor;
   request.ranks = static_cast<std::uint32_t>(decided.job.ranks.size());
-  request.rankfile = rankfile;
+  request.rankfile = folder + "/rankfile";
+  request.folder = folder;
+  request.pmi = decided.pmi;
+  if (request.kind != LauncherKind::open_mpi || decided.sheet.says_something()) request.sheet = decided.sheet;
   request.exports = decided.exports;
   request.mca = options.mca;
   request.chosen_mca = mca_settings(decided.network);
@@ -147,9 +174,11 @@ LaunchLine make_line(const System& system, const LaunchOptions& options, const D
 }
 
 int show_launch(System& system, const LaunchOptions& options, const Decided& decided) {
-  const std::string path = choose_run_folder(system, options.run_folder, false) + "/rankfile";
-  system.out(launch::render_dry_run({path, decided.job.rankfile_text, decided.job.remarks, decided.exports,
-                                     make_line(system, options, decided, path, false)}));
+  const std::string folder = choose_run_folder(system, options.run_folder, false);
+  const bool takes_rankfile = decided.launcher.version.kind == LauncherKind::open_mpi;
+  system.out(launch::render_dry_run({folder + "/rankfile", takes_rankfile ? decided.job.rankfile_text : "",
+                                     decided.job.remarks, decided.exports,
+                                     make_line(system, options, decided, folder, false)}));
   return 0;
 }
 
@@ -158,13 +187,13 @@ std::string read_kernel(System& system) {
   return system.files.exists(path) ? std::string(trim(system.files.read(path, 4096))) : std::string();
 }
 
-launch::RunRecord make_record(System& system, const LaunchOptions& options, const Decided& decided,
-                              const std::string& folder) {
+launch::RunRecord make_record(System& system, const Decided& decided, const std::string& folder) {
   launch::RunRecord record;
   record.id = folder.substr(folder.rfind('/') + 1);
   record.ddlrun_version = DDLRUN_VERSION;
-  record.mpirun = options.mpirun;
-  record.mpirun_version = decided.mpirun.text;
+  record.mpirun = decided.launcher.program;
+  record.mpirun_version = decided.launcher.version.text;
+  record.launcher = launch::name_of(decided.launcher.version.kind);
   record.kernel = read_kernel(system);
   record.host = system.environment.host_name;
   record.working_folder = system.environment.working_folder;
@@ -193,14 +222,14 @@ int run_launch_command(System& system, const LaunchOptions& typed) {
   const LaunchOptions options = settle_framework(system, typed);
   const Decided decided = decide(system, options);
   if (options.dry_run) return show_launch(system, options, decided);
-  check_not_root(system.environment, options.allow_run_as_root);
+  if (decided.launcher.version.kind == LauncherKind::open_mpi)
+    check_not_root(system.environment, options.allow_run_as_root);
   const std::string folder = choose_run_folder(system, options.run_folder, true);
-  const LaunchLine line = make_line(system, options, decided, folder + "/rankfile");
+  const LaunchLine line = make_line(system, options, decided, folder);
   tell(system, decided, line, folder);
-  return run_launch(
-      system, {decided.job, line, decided.exports, make_record(system, options, decided, folder), folder,
-               decided.token, decided.verify, decided.watch.tells, decided.watch.end_on_stall,
-               !options.no_diagnose, options.strict, differs_hint(options)});
+  return run_launch(system, {decided.job, line, decided.exports, make_record(system, decided, folder), folder,
+                             decided.token, decided.verify, decided.watch.tells, decided.watch.end_on_stall,
+                             !options.no_diagnose, options.strict, differs_hint(options)});
 }
 
 void add_launch_options(CLI::App& app, LaunchOptions& options) {
@@ -215,12 +244,21 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("--affinity", options.affinity,
                  "auto: places for the OpenMP runtime that the program links; off, libgomp, libomp");
   app.add_flag("--show-threads", options.show_threads, "let the OpenMP runtime print what it took");
-  app.add_option("-x", options.exports, "export VAR, or set and export VAR=value; may be repeated")
+  app.add_option("-x", options.exports, "export VAR, all VAR_*, or set and export VAR=value; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--mca", options.mca, "NAME VALUE for Open MPI; may be repeated")->allow_extra_args(false);
   app.add_option("--mpi-arg", options.mpi_arguments, "one word for mpirun as it is; may be repeated")
       ->allow_extra_args(false);
+  app.add_option(
+      "--launcher", options.launcher,
+      "auto: what mpirun is, or srun in a job of Slurm's without one; openmpi, mpich, intelmpi, srun");
   app.add_option("--mpirun", options.mpirun, "the mpirun to use");
+  app.add_option(
+      "--memory", options.memory,
+      "local (default): where it is touched; preferred, bind: from the NUMA node of the rank's cores");
+  app.add_option("--gpu-view", options.gpu_view,
+                 "GPUs that a rank sees: all, one: its own, host: those of all ranks of its host; default: "
+                 "all, or what the framework expects");
   app.add_option("--run-folder", options.run_folder,
                  "where rankfile, argv, plan and result of this run are kept");
   app.add_option("--interface", options.interface,
@@ -245,7 +283,7 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
 Subcommand launch_command() {
   Subcommand command;
   command.name = "launch";
-  command.summary = "plan, check and start ranks with Open MPI, and verify where they run";
+  command.summary = "plan, check and start ranks with any launcher, and verify where they run";
   command.examples = launch_examples;
   command.takes_program = true;
   command.may_be_empty = "DIMS";

@@ -28,8 +28,13 @@ rank 3=n4           slot=0:0-67
 
 END_OF_RANKFILE
 
+mkdir -p -- /runs/one
+cat > /runs/one/ranks.json <<'END_OF_FILE'
+{"schema":"ddlrun.ranks/1","hosts":"n[1-4]","kind_of_host":[0,0,0,0],"ranks":["0","1","2","3"],"kinds":[[{"pus":"0-67","numa":0}]],"groups":[{"first":0,"ranks":4,"set":{"HOROVOD_RANK":"{rank}","HOROVOD_SIZE":"{size}","HOROVOD_LOCAL_RANK":"{local_rank}","HOROVOD_LOCAL_SIZE":"{local_size}","HOROVOD_CROSS_RANK":"{node}","HOROVOD_CROSS_SIZE":"{nodes}"}}]}
+END_OF_FILE
+
+export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
-export DDLRUN_RANKS='{"schema":"ddlrun.ranks/1","hosts":"n[1-4]","kind_of_host":[0,0,0,0],"ranks":["0","1","2","3"],"kinds":[[{"pus":"0-67","numa":0}]],"groups":[{"first":0,"ranks":4,"set":{"HOROVOD_RANK":"{rank}","HOROVOD_SIZE":"{size}","HOROVOD_LOCAL_RANK":"{local_rank}","HOROVOD_LOCAL_SIZE":"{local_size}","HOROVOD_CROSS_RANK":"{node}","HOROVOD_CROSS_SIZE":"{nodes}"}}]}'
 export HOROVOD_CONTROLLER=mpi
 export MKL_NUM_THREADS=32
 export OMP_NUM_THREADS=32
@@ -45,12 +50,12 @@ export OMP_PROC_BIND=close
 # -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
 # -x MKL_NUM_THREADS                32: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 # -x HOROVOD_CONTROLLER             mpi: ranks meet over MPI, which starts them
-# -x DDLRUN_RANKS                   what each rank gets, for ddlrun exec
+# -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
 # --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
 # --mca oob_tcp_keepalive_probes 3  three times
 # --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
-# /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
+# /opt/ddlrun/bin/ddlrun exec  gives each rank what its sheet says, then keeps each rank: tells how it fares, and ends all it started when the job ends
 # rank HOROVOD_RANK                 {rank}: as MPI tells it
 # rank HOROVOD_SIZE                 {size}: as MPI tells it
 # rank HOROVOD_LOCAL_RANK           {local_rank}: which GPU of its host a script takes

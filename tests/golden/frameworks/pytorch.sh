@@ -26,8 +26,13 @@ rank 3=b           slot=1:0-9
 
 END_OF_RANKFILE
 
+mkdir -p -- /runs/one
+cat > /runs/one/ranks.json <<'END_OF_FILE'
+{"schema":"ddlrun.ranks/1","hosts":"a,b","kind_of_host":[0,0],"ranks":["0,1","2,3"],"kinds":[[{"pus":"0-79","numa":0},{"pus":"80-159","numa":1}]],"groups":[{"first":0,"ranks":4,"set":{"RANK":"{rank}","WORLD_SIZE":"{size}","LOCAL_RANK":"{local_rank}","LOCAL_WORLD_SIZE":"{local_size}","NODE_RANK":"{node}","GROUP_RANK":"{node}","ROLE_RANK":"{rank}","ROLE_WORLD_SIZE":"{size}"}}]}
+END_OF_FILE
+
+export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
-export DDLRUN_RANKS='{"schema":"ddlrun.ranks/1","hosts":"a,b","kind_of_host":[0,0],"ranks":["0,1","2,3"],"kinds":[[{"pus":"0-79","numa":0},{"pus":"80-159","numa":1}]],"groups":[{"first":0,"ranks":4,"set":{"RANK":"{rank}","WORLD_SIZE":"{size}","LOCAL_RANK":"{local_rank}","LOCAL_WORLD_SIZE":"{local_size}","NODE_RANK":"{node}","GROUP_RANK":"{node}","ROLE_RANK":"{rank}","ROLE_WORLD_SIZE":"{size}"}}]}'
 export MASTER_ADDR=a
 export MASTER_PORT=29500
 export MKL_NUM_THREADS=10
@@ -45,12 +50,12 @@ export OMP_PROC_BIND=close
 # -x MKL_NUM_THREADS                10: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 # -x MASTER_ADDR                    a: where rank 0 is: the others meet there
 # -x MASTER_PORT                    29500: --master-port
-# -x DDLRUN_RANKS                   what each rank gets, for ddlrun exec
+# -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
 # --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
 # --mca oob_tcp_keepalive_probes 3  three times
 # --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
-# /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
+# /opt/ddlrun/bin/ddlrun exec  gives each rank what its sheet says, then keeps each rank: tells how it fares, and ends all it started when the job ends
 # rank RANK                         {rank}: torch.distributed: this rank of all
 # rank WORLD_SIZE                   {size}: torch.distributed: all ranks
 # rank LOCAL_RANK                   {local_rank}: which GPU of its host a script takes

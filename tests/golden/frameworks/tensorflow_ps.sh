@@ -16,8 +16,13 @@ rank 3=a slot=1:0-5
 rank 4=b slot=0:0-9
 END_OF_RANKFILE
 
+mkdir -p -- /runs/one
+cat > /runs/one/ranks.json <<'END_OF_FILE'
+{"schema":"ddlrun.ranks/1","hosts":"a,b","kind_of_host":[0,1],"ranks":["0,2,3","1,4"],"kinds":[[{"pus":"48-79,128-159"},{"pus":"0-47","numa":0},{"pus":"80-127","numa":1}],[{"pus":"80-159","numa":1},{"pus":"0-79","numa":0}]],"groups":[{"first":0,"ranks":2,"name":"ps","arguments":["--ps_hosts=a:2222,b:2222","--worker_hosts=a:2223,a:2224,b:2223","--job_name=ps","--task_index={group_rank}"],"serves":true,"set":{}},{"first":2,"ranks":3,"name":"worker","arguments":["--ps_hosts=a:2222,b:2222","--worker_hosts=a:2223,a:2224,b:2223","--job_name=worker","--task_index={group_rank}"],"set":{}}]}
+END_OF_FILE
+
+export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
-export DDLRUN_RANKS='{"schema":"ddlrun.ranks/1","hosts":"a,b","kind_of_host":[0,1],"ranks":["0,2,3","1,4"],"kinds":[[{"pus":"48-79,128-159"},{"pus":"0-47","numa":0},{"pus":"80-127","numa":1}],[{"pus":"80-159","numa":1},{"pus":"0-79","numa":0}]],"groups":[{"first":0,"ranks":2,"name":"ps","arguments":["--ps_hosts=a:2222,b:2222","--worker_hosts=a:2223,a:2224,b:2223","--job_name=ps","--task_index={group_rank}"],"serves":true,"set":{}},{"first":2,"ranks":3,"name":"worker","arguments":["--ps_hosts=a:2222,b:2222","--worker_hosts=a:2223,a:2224,b:2223","--job_name=worker","--task_index={group_rank}"],"set":{}}]}'
 export MKL_NUM_THREADS=6
 export OMP_NUM_THREADS=6
 export OMP_PLACES=cores
@@ -31,12 +36,12 @@ export OMP_PROC_BIND=close
 # -x OMP_PLACES                     cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
 # -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
 # -x MKL_NUM_THREADS                6: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
-# -x DDLRUN_RANKS                   what each rank gets, for ddlrun exec
+# -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
 # --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
 # --mca oob_tcp_keepalive_probes 3  three times
 # --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
-# /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
+# /opt/ddlrun/bin/ddlrun exec  gives each rank what its sheet says, then keeps each rank: tells how it fares, and ends all it started when the job ends
 # ps argument                       --ps_hosts=a:2222,b:2222
 # ps argument                       --worker_hosts=a:2223,a:2224,b:2223
 # ps argument                       --job_name=ps

@@ -94,3 +94,27 @@ TEST_CASE("-x that cannot hold is refused with what to type") {
     }
   }
 }
+
+TEST_CASE("-x 'NCCL_*': what is set here and fits, but no secrets") {
+  const EnvVars here{{"NCCL_DEBUG", "INFO"},          {"NCCL_ALGO", "Ring"},       {"AWS_REGION", "eu"},
+                     {"AWS_SECRET_ACCESS_KEY", "k1"}, {"AWS_SESSION_TOKEN", "k2"}, {"UCX_TLS", "tcp"}};
+  launch::ExportRequest request{{"NCCL_*", "AWS_*"}, 4, 4};
+  request.others = true;
+  const Exports exports = plan_exports(request, here);
+  CHECK(exports.names ==
+        Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS", "NCCL_ALGO", "NCCL_DEBUG", "AWS_REGION"});
+  REQUIRE(exports.remarks.size() == 2);
+  CHECK(exports.remarks[0] ==
+        "-x 'AWS_*' leaves out AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN: a name that looks like a secret is "
+        "exported by -x AWS_SECRET_ACCESS_KEY only");
+  CHECK(exports.remarks[1] == "UCX_TLS is set here and not exported: other hosts do not see it (-x 'UCX_*')");
+  CHECK(plan_exports({{"AWS_SESSION_TOKEN"}, 4, 4}, here).names.back() == "AWS_SESSION_TOKEN");
+  CHECK(plan_exports({{"*_DEBUG"}, 4, 4}, here).names.back() == "NCCL_DEBUG");
+  CHECK(plan_exports({{"UCX_TLS"}, 4, 4}, here).remarks.empty());
+  CHECK_THROWS_AS(plan_exports({{"HOROVOD_*"}, 4, 4}, here), Error);
+  CHECK_THROWS_AS(plan_exports({{"NCCL_*=1"}, 4, 4}, here), Error);
+  for (const char* name : {"GITHUB_TOKEN", "db_password", "MY_API_KEY", "SSH_PRIVATE_KEY", "X_CREDENTIALS"})
+    CHECK(launch::looks_secret(name));
+  for (const char* name : {"NCCL_DEBUG", "PATH", "KEYBOARD", "OMP_PLACES"})
+    CHECK_FALSE(launch::looks_secret(name));
+}

@@ -87,6 +87,8 @@ TEST_CASE("known words are filled in, everything else stays") {
 TEST_CASE("what is written is read back, with the order of the hosts") {
   RankSheet sheet = make_rank_sheet(sheet_plan("2x2x2", {"h4", "login", "h2", "h3"}));
   sheet.bind = true;
+  sheet.memory = launch::MemoryPolicy::preferred;
+  sheet.gpu_view = launch::GpuView::host;
   sheet.working_folder = "/home/a b/\"c\"";
   sheet.kinds[0][1].gpu = 1;
   sheet.kinds[0][1].gpu_pci = "0002:01:00.0";

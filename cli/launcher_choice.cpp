@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include "cli/launcher_choice.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/allocation.hpp"
+#include "cli/launch_framework.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using launch::LauncherKind;
+using launch::LauncherVersion;
+
+constexpr const char* default_mpirun = "mpirun";
+
+// What to type where a launcher cannot be run: a file that was named is no matter for PATH.
+std::string other_mpirun(const std::string& mpirun) {
+  if (mpirun.find('/') == std::string::npos)
+    return "apt-get install openmpi-bin; or name it with --mpirun FILE";
+  return "ls -l " + quote_shell(mpirun) + "; or leave out --mpirun: then the one in PATH is used";
+}
+
+ProcessResult ask_version(System& system, const std::string& program) {
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(20);
+  return system.processes.run({program, "--version"}, limits);
+}
+
+LauncherVersion take_version(const std::string& program, const ProcessResult& result) {
+  if (!result.start_error.empty()) {
+    throw Error(ErrorKind::request,
+                {fmt::format("{} cannot be started: {}", printable(program, 120), result.start_error),
+                 program.find('/') == std::string::npos ? "PATH" : "--mpirun", other_mpirun(program)});
+  }
+  if (!result.ok()) {
+    throw Error(ErrorKind::request, {fmt::format("`{} --version` ended with {}{}", printable(program, 120),
+                                                 result.exit_status, result.timed_out ? " after 20 s" : ""),
+                                     printable(trim(result.err), 160),
+                                     "apt-get install openmpi-bin; or name another with --mpirun FILE"});
+  }
+  return launch::parse_launcher_version(result.out);
+}
+
+bool in_slurm_job(const System& system) { return !system.environment.get("SLURM_JOB_ID").empty(); }
+
+ChosenLauncher choose_automatically(System& system, const LaunchOptions& options) {
+  ProcessResult answer = ask_version(system, options.mpirun);
+  const bool none_there = !answer.start_error.empty() && options.mpirun == default_mpirun;
+  if (none_there && in_slurm_job(system)) {
+    ProcessResult srun = ask_version(system, "srun");
+    if (srun.ok())
+      return {take_version("srun", srun), "srun", "no mpirun here: the ranks are started by Slurm's srun"};
+  }
+  ChosenLauncher chosen{take_version(options.mpirun, answer), options.mpirun, ""};
+  if (chosen.version.kind != LauncherKind::open_mpi) {
+    chosen.remark = fmt::format("{} is {} {}", printable(options.mpirun, 120), title_of(chosen.version.kind),
+                                printable(chosen.version.text, 40));
+  }
+  return chosen;
+}
+
+// Under which names a launcher is found; --mpirun names one alone.
+std::vector<std::string> programs_of(LauncherKind kind, const LaunchOptions& options) {
+  if (options.mpirun != default_mpirun) return {options.mpirun};
+  switch (kind) {
+    case LauncherKind::open_mpi:
+      return {"mpirun", "mpirun.openmpi"};
+    case LauncherKind::mpich:
+      return {"mpirun", "mpirun.mpich", "mpiexec.hydra"};
+    case LauncherKind::intel_mpi:
+      return {"mpirun", "mpiexec.hydra"};
+    case LauncherKind::srun:
+      return {"srun"};
+    case LauncherKind::ssh:
+      break;
+  }
+  return {};
+}
+
+std::string how_to_get(LauncherKind kind) {
+  switch (kind) {
+    case LauncherKind::open_mpi:
+      return "apt-get install openmpi-bin; or --mpirun FILE";
+    case LauncherKind::mpich:
+      return "apt-get install mpich; or --mpirun FILE";
+    case LauncherKind::intel_mpi:
+      return "source /opt/intel/oneapi/mpi/latest/env/vars.sh; or --mpirun FILE";
+    case LauncherKind::srun:
+      return "apt-get install slurm-client";
+    case LauncherKind::ssh:
+      break;
+  }
+  return "apt-get install openssh-client";
+}
+
+ChosenLauncher choose_named(System& system, const LaunchOptions& options, LauncherKind kind) {
+  std::vector<std::string> seen;
+  for (const std::string& program : programs_of(kind, options)) {
+    const ProcessResult answer = ask_version(system, program);
+    if (!answer.start_error.empty()) {
+      seen.push_back(fmt::format("{}: {}", printable(program, 120), answer.start_error));
+      continue;
+    }
+    if (answer.ok()) {
+      LauncherVersion version = launch::parse_launcher_version(answer.out);
+      if (version.kind == kind) return {std::move(version), program, ""};
+      seen.push_back(fmt::format("{} is {} {}", printable(program, 120), title_of(version.kind),
+                                 printable(version.text, 40)));
+    } else {
+      seen.push_back(fmt::format("{}: {}", printable(program, 120), printable(trim(answer.err), 100)));
+    }
+  }
+  throw Error(ErrorKind::request,
+              {fmt::format("{} was not found", title_of(kind)), join(seen, "; "), how_to_get(kind)});
+}
+
+LauncherKind parse_kind(const std::string& name) {
+  if (const auto kind = launch::parse_launcher(name)) return *kind;
+  const std::vector<std::string> names{"auto", "openmpi", "mpich", "intelmpi", "srun", "ssh"};
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is not one of {}", printable(name, 40), join(names, ", ")),
+                                 "--launcher", "--launcher " + closest_match(name, names).value_or("auto")});
+}
+
+template <typename Value>
+Value choose_word(const std::string& option, const std::string& word,
+                  const std::map<std::string, Value>& words) {
+  if (const auto found = words.find(word); found != words.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [name, value] : words) names.push_back(name);
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is not one of {}", printable(word, 40), join(names, ", ")),
+                                 option, option + " " + closest_match(word, names).value_or(names[0])});
+}
+
+void tell_memory(const launch::RankSheet& sheet, LaunchJob& job) {
+  if (sheet.memory == launch::MemoryPolicy::leave) return;
+  for (const auto& seats : sheet.kinds) {
+    const bool unknown =
+        std::any_of(seats.begin(), seats.end(), [](const launch::Seat& seat) { return seat.numa_node < 0; });
+    if (!unknown) continue;
+    job.remarks.push_back(
+        "--memory is for ranks whose cores are of one NUMA node; the others take memory from anywhere");
+    return;
+  }
+}
+
+}  // namespace
+
+ChosenLauncher choose_launcher(System& system, const LaunchOptions& options) {
+  if (options.launcher == "auto") return choose_automatically(system, options);
+  const LauncherKind kind = parse_kind(options.launcher);
+  if (kind == LauncherKind::srun && !in_slurm_job(system)) {
+    throw Error(ErrorKind::usage, {"--launcher srun needs an allocation of Slurm's, and this is none",
+                                   "SLURM_JOB_ID is not set", "salloc -N 2 --exclusive; or ddlrun submit"});
+  }
+  return choose_named(system, options, kind);
+}
+
+std::string choose_srun_pmi(System& system, const ChosenLauncher& launcher, launch::ProgramMpi mpi,
+                            LaunchJob& job) {
+  if (launcher.version.kind != LauncherKind::srun) return {};
+  if (mpi == launch::ProgramMpi::none) return "none";
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(20);
+  const ProcessResult answer = system.processes.run({launcher.program, "--mpi=list"}, limits);
+  const std::string pmi = launch::choose_pmi(mpi, launch::parse_pmi_list(answer.out + "\n" + answer.err));
+  if (mpi == launch::ProgramMpi::mpich && pmi == "pmi2") {  // seen with Slurm 22.05 and MPICH 4.0
+    job.remarks.push_back(
+        "MPICH's MPI_Finalize may wait for ever under srun's pmi2; if it does: --launcher mpich");
+  }
+  return pmi;
+}
+
+void check_srun_hosts(System& system, const std::vector<std::string>& hosts) {
+  const auto given = find_allocation(system);
+  if (!given || given->source != "SLURM_JOB_NODELIST") return;
+  for (const std::string& host : hosts) {
+    if (std::find(given->hosts.begin(), given->hosts.end(), host) != given->hosts.end()) continue;
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("{} is not in the allocation: srun starts nothing there", printable(host, 80)),
+         fmt::format("SLURM_JOB_NODELIST={}", printable(system.environment.get("SLURM_JOB_NODELIST"))),
+         "leave out the hosts: then those of the allocation are used"});
+  }
+}
+
+launch::RankSheet plan_rank_sheet(const LaunchOptions& options, const launch::Exports& exports,
+                                  LauncherKind launcher, LaunchJob& job) {
+  using launch::GpuView;
+  using launch::MemoryPolicy;
+  launch::RankSheet sheet = job_sheet(job);
+  sheet.bind = launcher != LauncherKind::open_mpi;
+  sheet.memory = choose_word<MemoryPolicy>(
+      "--memory", options.memory,
+      {{"local", MemoryPolicy::leave}, {"preferred", MemoryPolicy::preferred}, {"bind", MemoryPolicy::bind}});
+  tell_memory(sheet, job);
+  sheet.gpu_view =
+      choose_word<GpuView>("--gpu-view", options.gpu_view.empty() ? "all" : options.gpu_view,
+                           {{"all", GpuView::leave}, {"one", GpuView::one}, {"host", GpuView::host}});
+  const bool own =
+      std::find(exports.names.begin(), exports.names.end(), "CUDA_VISIBLE_DEVICES") != exports.names.end();
+  if (own && sheet.gpu_view != GpuView::leave) {
+    sheet.gpu_view = GpuView::leave;
+    job.remarks.push_back("CUDA_VISIBLE_DEVICES is as you export it; --gpu-view gives way");
+  }
+  return sheet;
+}
+
+}  // namespace ddlrun::cli

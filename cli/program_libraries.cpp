@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "cli/program_libraries.hpp"
+
+#include "cli/launch_program.hpp"
+#include "doctor/gather/libraries.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::cli {
+
+bool is_launcher_of_others(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  constexpr std::array<std::string_view, 18> names{"sh",      "bash", "dash", "ksh",  "zsh",   "env",
+                                                   "perl",    "ruby", "java", "node", "julia", "numactl",
+                                                   "taskset", "nice", "time", "gdb",  "nsys",  "strace"};
+  const bool is_interpreter = name.starts_with("python") || name.starts_with("Rscript") || name == "R";
+  const bool is_container = name == "apptainer" || name == "singularity";
+  return is_interpreter || is_container || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+ProgramLibraries read_program_libraries(System& system, const Command& program) {
+  std::string path = find_program(system, program[0]);
+  if (path.empty() || system.kernel == nullptr || is_launcher_of_others(path)) return {};
+  if (path.starts_with("./")) path.erase(0, 2);
+  if (path[0] != '/') path = system.environment.working_folder + "/" + path;
+  const doctor::Question question;
+  const doctor::LibraryTree tree = doctor::find_libraries({system, *system.kernel, question, ""}, path);
+  if (!tree.is_elf || tree.top.needed.empty()) return {};
+  ProgramLibraries libraries{true, tree.missing.empty(), {}};
+  for (const auto& [name, file] : tree.found) libraries.names.push_back(name);
+  for (const doctor::MissingLibrary& missing : tree.missing) libraries.names.push_back(missing.name);
+  return libraries;
+}
+
+launch::ProgramMpi find_program_mpi(const ProgramLibraries& libraries) {
+  if (!libraries.known) return launch::ProgramMpi::unknown;
+  const launch::ProgramMpi mpi = launch::mpi_of(libraries.names);
+  return mpi == launch::ProgramMpi::none && !libraries.complete ? launch::ProgramMpi::unknown : mpi;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// A launch line word by word; what all launchers' lines have in common.
+#pragma once
+
+#include "launch/launcher.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::launch {
+
+// Adds words and their reason together, so that none goes without.
+class LineBuilder {
+ public:
+  explicit LineBuilder(const LaunchRequest& request);
+
+  // The launcher's own name needs no reason.
+  void start(const std::string& launcher) { line_.argv.push_back(launcher); }
+  void add(std::vector<std::string> words, std::string why);
+  // A variable that the launcher itself reads.
+  void set(const std::string& name, std::string value, std::string why);
+  // For words that were given as they are.
+  void add_asked(const std::vector<std::string>& words);
+  void add_file(std::string path, std::string text) {
+    line_.files.push_back({std::move(path), std::move(text)});
+  }
+  // The names of all variables that are to reach the ranks, the sheet's among them.
+  const std::vector<std::string>& names() const { return names_; }
+  std::string reason_of(const std::string& name) const;
+  // One reason a name, where all stand in one word.
+  void add_name_reasons();
+  // With what each rank executes at the end.
+  LaunchLine finish() &&;
+
+ private:
+  void take_sheet();
+
+  const LaunchRequest& request_;
+  RankProgram program_;
+  std::vector<std::string> names_;
+  LaunchLine line_;
+};
+
+}  // namespace ddlrun::launch

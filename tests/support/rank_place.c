@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// A rank of any MPI that tells what it finds itself to be, in a file FOLDER/place.RANK: rank, size, host, local rank as
+// the launcher's variable says it, processors, and the variables named behind FOLDER. All ranks first add up their
+// ranks, so that one which is alone is noticed.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *variable(const char *name) {
+  const char *value = getenv(name);
+  return value == NULL ? "-" : value;
+}
+
+static const char *local_rank(void) {
+  const char *names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
+  for (int i = 0; i < 3; ++i) {
+    if (getenv(names[i]) != NULL) return getenv(names[i]);
+  }
+  return "-";
+}
+
+int main(int argc, char **argv) {
+  char host[256] = "", line[4096], cpus[4096] = "-", path[4096];
+  int rank = 0, size = 0, sum = 0;
+  if (argc < 2) return 2;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  gethostname(host, sizeof host - 1);
+  FILE *status = fopen("/proc/self/status", "r");
+  while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+    if (sscanf(line, "Cpus_allowed_list: %4095s", cpus) == 1) break;
+  }
+  snprintf(path, sizeof path, "%s/place.%d", argv[1], rank);
+  FILE *place = fopen(path, "w");
+  if (place == NULL) return 3;
+  fprintf(place, "%d of %d (sum %d) on %s local %s cpus %s", rank, size, sum, host, local_rank(), cpus);
+  for (int i = 2; i < argc; ++i) fprintf(place, " %s=%s", argv[i], variable(argv[i]));
+  fprintf(place, "\n");
+  fclose(place);
+  MPI_Finalize();
+  return 0;
+}
