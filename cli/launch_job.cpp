@@ -60,9 +60,22 @@ void check_shape(const LaunchOptions& options, const LaunchJob& job) {
                      std::vector<std::uint32_t>(job.hosts.size(), 0), {});
 }
 
+// --np over the hosts: all of them get as many, or nothing is started.
+Dims dims_of_number(std::uint32_t ranks, std::uint32_t hosts) {
+  if (ranks % hosts == 0) return {ranks / hosts, hosts, 1, 1};
+  const std::uint32_t less = ranks / hosts * hosts;
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("{} ranks cannot be dealt evenly to {} hosts: nothing was started", ranks, hosts), "--np",
+       less == 0 ? fmt::format("--np {}", hosts) : fmt::format("--np {} or --np {}", less, less + hosts)});
+}
+
 Dims dims_for(const LaunchOptions& options, const topology::PlanOptions& plan, LaunchJob& job) {
   if (!options.dims.empty() || !options.accelerators.empty())
     return settle_dims(options, job.hosts.size(), 1);
+  const auto hosts = static_cast<std::uint32_t>(job.hosts.size());
+  if (options.framework.ranks > 0) return dims_of_number(options.framework.ranks, hosts);
+  if (options.framework.ranks_per_host > 0) return {options.framework.ranks_per_host, hosts, 1, 1};
   const launch::DefaultRanks ranks = launch::default_ranks(job.machines.machines, plan);
   const Dims dims = settle_dims(options, job.hosts.size(), ranks.ranks);
   job.remarks.push_back(fmt::format("no DIMS given: {} ({})", topology::render_dims(dims), ranks.reason));
@@ -141,6 +154,15 @@ void judge(System& system, const std::string& file, const std::string& text, con
                                    file, "ddlrun check-rankfile " + quote_shell(file)});
 }
 
+// TensorFlow's tasks, which need not be as many on each host.
+void plan_task_ranks(const LaunchOptions& options, LaunchJob& job, int mpi_major) {
+  job.tasks = frameworks::plan_tasks(options.framework.ps_tasks + (options.framework.chief ? 1 : 0),
+                                     options.framework.worker_tasks, job.hosts, machine_pointers(job));
+  job.rankfile_text = frameworks::render_task_rankfile(job.tasks, job.hosts);
+  job.ranks = launch::planned_ranks(rankfile::parse_rank_lines(job.rankfile_text), job.hosts,
+                                    machine_pointers(job), mpi_major);
+}
+
 // A rankfile of the user's is checked more than our own: its names, its cores, its ranks.
 LaunchJob take_rankfile(System& system, const LaunchOptions& options, int mpi_major) {
   LaunchJob job;
@@ -193,9 +215,14 @@ LaunchJob plan_launch_job(System& system, const LaunchOptions& options, int mpi_
   check_shape(options, job);
   job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
   refuse_assumed(job.machines);
-  plan_ranks(options, job);
+  if (options.framework.worker_tasks > 0) {
+    plan_task_ranks(options, job, mpi_major);
+  } else {
+    plan_ranks(options, job);
+  }
   judge(system, "rankfile", job.rankfile_text,
-        check_context(options, job, {}, job.plan->dims.world_size(), mpi_major), job.findings);
+        check_context(options, job, {}, static_cast<std::uint32_t>(job.ranks.size()), mpi_major),
+        job.findings);
   return job;
 }
 

@@ -98,6 +98,8 @@ LaunchNetwork choose_launch_network(System& system, const LaunchOptions& options
   }
   const NetworkChoice choice = doctor::choose_network(hosts, wanted);
   if (!choice.network && !wanted.empty()) refuse_unmet(choice, hosts);
+  for (std::size_t i = 0; choice.network && i < hosts.size(); ++i)
+    result.addresses[hosts[i].host] = choice.network->ports[i].address;
   if (wanted.empty() && !doctor::needs_choice(choice)) return result;
   for (NetworkSetting& setting : doctor::network_settings(choice, hosts, head ? &*head : nullptr)) {
     if (is_set_already(setting, options, environment)) continue;

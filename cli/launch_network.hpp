@@ -10,6 +10,7 @@
 #include "launch/exports.hpp"
 
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace ddlrun::cli {
 
 struct LaunchNetwork {
   std::vector<doctor::NetworkSetting> settings;  // empty: nothing is set
+  std::map<std::string, std::string> addresses;  // of each host in it, also where nothing needs setting
   std::string remark;                            // which network and why, for people
 };
 

@@ -2,6 +2,7 @@
 // What `ddlrun launch` was asked, as typed.
 #pragma once
 
+#include "cli/framework_options.hpp"
 #include "cli/machine_source.hpp"
 #include "cli/plan_options.hpp"
 
@@ -29,7 +30,7 @@ struct LaunchOptions {
   std::string mpirun = "mpirun";
   std::string launcher = "auto";  // auto, openmpi, mpich, intelmpi, srun, ssh
   std::string memory = "local";   // local, preferred, bind
-  std::string gpu_view = "all";   // all, one, host
+  std::string gpu_view;           // all, one, host; "": as the framework wants it, else all
   std::string run_folder;         // "" : a new one below the user's state folder
   std::string interface;          // CIDR, NAME or none; "": chosen where it matters
   bool tag_output = false;
@@ -44,9 +45,10 @@ struct LaunchOptions {
   bool no_diagnose = false;
   std::string stall_after = "60";
   std::string on_stall = "warn";
-  bool is_typed = false;             // by a person, as `ddlrun launch`
-  std::vector<std::string> words;    // then: the options, for replay
-  std::string replay_of;             // the id of the run that is repeated
+  bool is_typed = false;           // by a person, as `ddlrun launch`
+  std::vector<std::string> words;  // then: the options, for replay
+  std::string replay_of;           // the id of the run that is repeated
+  FrameworkOptions framework;
   std::vector<std::string> program;  // what stood behind "--"
 };
 

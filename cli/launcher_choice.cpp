@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/allocation.hpp"
+#include "cli/launch_framework.hpp"
 
 #include <fmt/format.h>
 
@@ -202,15 +203,14 @@ launch::RankSheet plan_rank_sheet(const LaunchOptions& options, const launch::Ex
                                   LauncherKind launcher, LaunchJob& job) {
   using launch::GpuView;
   using launch::MemoryPolicy;
-  launch::RankSheet sheet =
-      job.plan ? launch::make_rank_sheet(*job.plan) : launch::make_rank_sheet(job.ranks);
+  launch::RankSheet sheet = job_sheet(job);
   sheet.bind = launcher != LauncherKind::open_mpi;
   sheet.memory = choose_word<MemoryPolicy>(
       "--memory", options.memory,
       {{"local", MemoryPolicy::leave}, {"preferred", MemoryPolicy::preferred}, {"bind", MemoryPolicy::bind}});
   tell_memory(sheet, job);
   sheet.gpu_view =
-      choose_word<GpuView>("--gpu-view", options.gpu_view,
+      choose_word<GpuView>("--gpu-view", options.gpu_view.empty() ? "all" : options.gpu_view,
                            {{"all", GpuView::leave}, {"one", GpuView::one}, {"host", GpuView::host}});
   const bool own =
       std::find(exports.names.begin(), exports.names.end(), "CUDA_VISIBLE_DEVICES") != exports.names.end();

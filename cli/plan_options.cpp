@@ -28,7 +28,9 @@ Value parse_choice(const std::string& option, const std::string& word,
 }  // namespace
 
 void add_plan_options(CLI::App& app, PlanTexts& texts) {
-  app.add_option("--order", texts.order, "ddl: neighbour ranks in different racks; packed: host by host");
+  app.add_option("--order", texts.order,
+                 "ddl: neighbour ranks in different racks; packed: host by host; default: ddl, or what the "
+                 "framework assumes");
   app.add_option("--by", texts.by, "auto, gpus (cores near each GPU) or packages");
   app.add_option("--cores-per-rank", texts.cores_per_rank,
                  "exactly so many cores a rank (default: all dealt out)");
@@ -38,8 +40,10 @@ topology::PlanOptions parse_plan_options(const PlanTexts& texts) {
   using topology::PlaceBy;
   using topology::RankOrder;
   topology::PlanOptions options;
-  options.order = parse_choice<RankOrder>("--order", texts.order,
-                                          {{"ddl", RankOrder::ddl}, {"packed", RankOrder::packed}});
+  if (!texts.order.empty()) {
+    options.order = parse_choice<RankOrder>("--order", texts.order,
+                                            {{"ddl", RankOrder::ddl}, {"packed", RankOrder::packed}});
+  }
   options.by = parse_choice<PlaceBy>(
       "--by", texts.by,
       {{"auto", PlaceBy::automatic}, {"gpus", PlaceBy::gpus}, {"packages", PlaceBy::packages}});

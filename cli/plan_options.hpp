@@ -14,7 +14,7 @@ namespace ddlrun::cli {
 
 // As typed.
 struct PlanTexts {
-  std::string order = "ddl";
+  std::string order;  // "": ddl, or what the program's framework assumes
   std::string by = "auto";
   std::string cores_per_rank;
 };

@@ -11,6 +11,7 @@ Subcommand read_topology_command();
 Subcommand gen_rankfile_command();
 Subcommand check_rankfile_command();
 Subcommand launch_command();
+Subcommand intelcaffe_command();
 Subcommand bench_command();
 Subcommand doctor_command();
 Subcommand diagnose_command();

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_command.hpp"
+#include "cli/launch_framework.hpp"
 #include "cli/launch_job.hpp"
 #include "cli/launch_network.hpp"
 #include "cli/launch_options.hpp"
@@ -97,6 +98,7 @@ struct Decided {
   std::string token;  // "" if the ranks tell nothing
   Exports exports;
   LaunchNetwork network;
+  frameworks::FrameworkPlan framework;
   launch::RankSheet sheet;
   std::string pmi;  // for srun
 };
@@ -139,7 +141,10 @@ Decided decide(System& system, const LaunchOptions& options) {
   decided.network = choose_launch_network(system, options, job);
   add_network(decided.network, decided.exports);
   if (!decided.network.remark.empty()) decided.job.remarks.push_back(decided.network.remark);
+  decided.framework = plan_launch_framework(system, options, job, decided.program.command, decided.network);
+  add_framework(decided.framework, decided.exports, decided.job);
   decided.sheet = plan_rank_sheet(options, decided.exports, kind, decided.job);
+  lay_framework(decided.framework, options, decided.exports, decided.sheet);
   return decided;
 }
 
@@ -173,7 +178,9 @@ LaunchLine make_line(const System& system, const LaunchOptions& options, const D
                      decided.watch.stall_after,
                      decided.output.marked && tells ? decided.token : "",
                      others};
-  return launch::plan_launch_line(request, system.environment.variables);
+  LaunchLine line = launch::plan_launch_line(request, system.environment.variables);
+  add_rank_reasons(decided.framework, line);
+  return line;
 }
 
 int show_launch(System& system, const LaunchOptions& options, const Decided& decided) {
@@ -223,7 +230,8 @@ void tell(System& system, const Decided& decided, const LaunchLine& line, const 
 
 }  // namespace
 
-int run_launch_command(System& system, const LaunchOptions& options) {
+int run_launch_command(System& system, const LaunchOptions& typed) {
+  const LaunchOptions options = settle_framework(system, typed);
   const Decided decided = decide(system, options);
   const bool files_count = decided.job.on_this_host(system.environment) && options.mpi_arguments.empty();
   const int refused = check_trainer_options(system, decided.program, decided.job.ranks.size(), files_count);
@@ -271,7 +279,8 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
       "--memory", options.memory,
       "local (default): where it is touched; preferred, bind: from the NUMA node of the rank's cores");
   app.add_option("--gpu-view", options.gpu_view,
-                 "GPUs that a rank sees: all (default), one: its own, host: those of all ranks of its host");
+                 "GPUs that a rank sees: all, one: its own, host: those of all ranks of its host; default: "
+                 "all, or what the framework expects");
   app.add_option("--run-folder", options.run_folder,
                  "where rankfile, argv, plan and result of this run are kept");
   app.add_option("--interface", options.interface,
@@ -293,6 +302,7 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_flag("--no-watch", options.no_watch,
                "no keeper beside each rank: nobody tells of stalls, or ends what a killed job leaves");
   app.add_flag("--no-diagnose", options.no_diagnose, "do not say why a job ended badly");
+  add_framework_options(app, options.framework);
   app.add_flag("--allow-run-as-root", options.allow_run_as_root, "let mpirun run as root");
 }
 

@@ -21,17 +21,18 @@ may_include() {
     job_scripts) echo job_scripts schedulers templates affinity topology base ;;
     diagnose) echo diagnose base ;;
     launch) echo launch affinity rankfile topology base ;;
+    frameworks) echo frameworks launch topology base ;;
     doctor) echo doctor affinity rankfile topology base ;;
     bench_report) echo bench_report base ;;
     run_report) echo run_report base ;;
-    cli) echo cli bench_report run_report diagnose doctor launch job_scripts schedulers templates affinity rankfile topology base ;;
+    cli) echo cli frameworks bench_report run_report diagnose doctor launch job_scripts schedulers templates affinity rankfile topology base ;;
     ddl) echo ddl ;;
     ddl_bench) echo ddl_bench ddl base ;;
     runtime) echo runtime ddl base ;;
   esac
 }
 
-for room in base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor bench_report run_report cli ddl ddl_bench runtime; do
+for room in base topology rankfile affinity templates schedulers job_scripts launch frameworks diagnose doctor bench_report run_report cli ddl ddl_bench runtime; do
   allowed=" $(may_include "$room") "
   while IFS=: read -r file line include; do
     target=${include#*\"}
@@ -42,6 +43,14 @@ for room in base topology rankfile affinity templates schedulers job_scripts lau
     esac
   done < <(sources "$room" | xargs -r grep -HnE '^#include "[a-z_]+/')
 done
+
+# Of launch, frameworks/ takes the rank sheet only.
+while IFS=: read -r file line include; do
+  case $include in
+    *'"launch/rank_sheet.hpp"'*) ;;
+    *) breach "$file:$line: frameworks/ takes only rank_sheet of launch/" ;;
+  esac
+done < <(sources frameworks | xargs -r grep -HnE '^#include "launch/')
 
 # Of base, the runtime takes errors, text, YAML with places, plug-ins and the paths of whole files only.
 while IFS=: read -r file line include; do
@@ -55,7 +64,7 @@ done < <(sources runtime | xargs -r grep -HnE '^#include "base/')
 third_party() {
   while IFS=: read -r file line _; do
     [[ $file =~ $2 ]] || breach "$file:$line: <$1> is only for $2"
-  done < <(sources base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor bench_report run_report cli ddl ddl_bench runtime | xargs grep -HnE "^#include <$1")
+  done < <(sources base topology rankfile affinity templates schedulers job_scripts launch frameworks diagnose doctor bench_report run_report cli ddl ddl_bench runtime | xargs grep -HnE "^#include <$1")
 }
 third_party 'hwloc' '^topology/hwloc_[a-z_]*\.cpp$'
 third_party 'CLI/' '^cli/'
@@ -76,7 +85,7 @@ third_party 'doctest' '^$'
 # Effects belong to the doors of base/ (and to the runtime, which is a program of its own).
 while IFS=: read -r file line text; do
   breach "$file:$line: an effect outside base/: $text"
-done < <(sources topology rankfile affinity templates schedulers job_scripts launch diagnose doctor bench_report run_report cli | grep -vE '^topology/(cuda_plugin/|hwloc_)' |
+done < <(sources topology rankfile affinity templates schedulers job_scripts launch frameworks diagnose doctor bench_report run_report cli | grep -vE '^topology/(cuda_plugin/|hwloc_)' |
          xargs grep -HnE '\b(getenv|system|popen|fork|execvp|posix_spawn|exit|_exit|abort)\(|std::(cout|cerr|ofstream|ifstream)\b|\bprintf\(')
 
 # Every test is in a target.
@@ -92,15 +101,15 @@ done < <(find tests/cli tests/mpi tests/gpu -name '*.sh' 2>/dev/null)
 # Rooms stay small, and say what they are for.
 while read -r lines file; do
   [ "$file" = total ] || [ "$lines" -le 400 ] || breach "$file: $lines lines, at most 400"
-done < <(sources base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor bench_report run_report cli ddl_bench runtime tests | xargs wc -l)
+done < <(sources base topology rankfile affinity templates schedulers job_scripts launch frameworks diagnose doctor bench_report run_report cli ddl_bench runtime tests | xargs wc -l)
 [ "$(wc -l < cli/main.cpp)" -le 20 ] || breach "cli/main.cpp: more than 20 lines"
-for room in base topology rankfile diagnose launch run_report cli runtime tests; do
+for room in base topology rankfile diagnose launch frameworks run_report cli runtime tests; do
   [ -f "$room/README.md" ] || breach "$room/README.md: missing"
   [ ! -f "$room/README.md" ] || [ "$(wc -l < "$room/README.md")" -le 30 ] || breach "$room/README.md: over 30 lines"
 done
 while read -r file; do
   head -3 "$file" | grep -q 'SPDX-License-Identifier: MIT' || breach "$file: no SPDX line"
-done < <(sources base topology rankfile affinity templates schedulers job_scripts launch diagnose doctor bench_report run_report cli ddl_bench runtime tests)
+done < <(sources base topology rankfile affinity templates schedulers job_scripts launch frameworks diagnose doctor bench_report run_report cli ddl_bench runtime tests)
 
 if [ "$breaches" -gt 0 ]; then
   echo "$breaches breaches of the house rules"

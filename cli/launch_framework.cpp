@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "cli/launch_framework.hpp"
+
+#include "base/error.hpp"
+#include "base/kernel.hpp"
+#include "base/network_door.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using frameworks::Framework;
+using frameworks::FrameworkPlan;
+using frameworks::FrameworkRequest;
+
+std::uint16_t parse_port(const std::string& text, const char* option) {
+  const auto port = parse_unsigned(text, 65535);
+  if (port && *port > 0) return static_cast<std::uint16_t>(*port);
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is no port from 1 to 65535", printable(text, 40)), option,
+                                 fmt::format("{} 29500", option)});
+}
+
+// Below the ports that systems give to connections by themselves, which begin at 32768; other in each run.
+constexpr std::uint16_t first_port = 20000;
+constexpr std::uint64_t ports = 12000;
+
+void choose_master_port(System& system, const LaunchOptions& options, const launch::RankSheet& sheet,
+                        FrameworkRequest& request) {
+  if (!options.framework.master_port.empty()) {
+    request.master_port = parse_port(options.framework.master_port, "--master-port");
+    request.master_port_why = "--master-port";
+    return;
+  }
+  const auto start = static_cast<std::uint64_t>(system.clock.now().time_since_epoch().count()) / 1000;
+  request.master_port = static_cast<std::uint16_t>(first_port + start % ports);
+  request.master_port_why =
+      "from the time of the run, so that two runs differ; not tried, rank 0 is elsewhere (--master-port)";
+  const auto first = launch::find_sheet_rank(sheet, 0);
+  NetworkDoor* network = system.kernel == nullptr ? nullptr : system.kernel->network();
+  if (options.dry_run)
+    request.master_port_why = "from the time of the run; launch tries that it is free (--master-port)";
+  if (options.dry_run || network == nullptr || !first || !is_this_host(system.environment, first->host))
+    return;
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    const auto port = static_cast<std::uint16_t>(first_port + (start + i) % ports);
+    if (!network->try_listen(port).empty()) continue;
+    request.master_port = port;
+    request.master_port_why = "free on this host, where rank 0 is";
+    return;
+  }
+}
+
+// The user's environment as the ranks will see it.
+EnvVars seen_environment(const System& system, const LaunchOptions& options) {
+  EnvVars all = system.environment.variables;
+  for (const std::string& word : options.exports) {
+    const std::size_t equals = word.find('=');
+    if (equals != std::string::npos) all[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return all;
+}
+
+std::optional<topology::Dims> job_dims(const LaunchOptions& options, const LaunchJob& job) {
+  if (job.plan) return job.plan->dims;
+  if (options.dims.empty()) return std::nullopt;
+  return topology::parse_dims(options.dims);
+}
+
+void check_typed(const FrameworkPlan& plan, const LaunchOptions& options) {
+  for (const launch::RankGroup& group : plan.groups) {
+    for (const launch::SheetVariable& variable : group.variables) {
+      const bool typed = std::ranges::any_of(options.exports, [&](const std::string& word) {
+        return word == variable.name || word.starts_with(variable.name + "=");
+      });
+      if (!typed) continue;
+      throw Error(ErrorKind::usage, {fmt::format("-x {}: it has another value on each rank for {}",
+                                                 variable.name, name_of(plan.framework)),
+                                     "-x", "leave it out, or --framework none"});
+    }
+  }
+}
+
+launch::RankSheet task_sheet(const LaunchJob& job) {
+  launch::RankSheet sheet = launch::make_rank_sheet(job.ranks);
+  sheet.kinds.assign(sheet.hosts.size(), {});  // hosts differ in their tasks: a kind each
+  for (std::size_t node = 0; node < sheet.hosts.size(); ++node) {
+    sheet.hosts[node].kind = static_cast<std::uint32_t>(node);
+    for (const std::uint32_t rank : sheet.hosts[node].ranks) {
+      const frameworks::Task& task = job.tasks[rank];
+      const topology::MachineTopology& machine =
+          job.machines.machines[job.machines.machine_of_host[task.host]];
+      launch::Seat seat;
+      for (const topology::PuIndex pu : task.pus) seat.pus.push_back(pu.os);
+      if (task.numa_node >= 0)
+        seat.numa_node = machine.numa_nodes[static_cast<std::size_t>(task.numa_node)].os;
+      seat.gpu = task.gpu;
+      if (task.gpu >= 0) seat.gpu_pci = machine.gpus[static_cast<std::size_t>(task.gpu)].pci_bus_id;
+      sheet.kinds[node].push_back(seat);
+    }
+  }
+  return sheet;
+}
+
+void add_name(launch::Exports& exports, const std::string& name, const std::string& why) {
+  if (std::ranges::find(exports.names, name) == exports.names.end()) exports.names.push_back(name);
+  std::erase_if(exports.reasons,
+                [&](const launch::Reason& reason) { return reason.subject == "-x " + name; });
+  exports.reasons.push_back({"-x " + name, why});
+}
+
+}  // namespace
+
+launch::RankSheet job_sheet(const LaunchJob& job) {
+  if (job.plan) return launch::make_rank_sheet(*job.plan);
+  return job.tasks.empty() ? launch::make_rank_sheet(job.ranks) : task_sheet(job);
+}
+
+FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options, const LaunchJob& job,
+                                    const Command& program, const LaunchNetwork& network) {
+  FrameworkRequest request;
+  request.framework = options.framework.chosen;
+  request.program = program;
+  request.sheet = job_sheet(job);
+  request.plan = job.plan ? &*job.plan : nullptr;
+  request.dims = job_dims(options, job);
+  request.environment = seen_environment(system, options);
+  request.address = network.addresses;
+  if (job.hosts.size() == 1 && job.all_on_this_host(system.environment))
+    request.address[job.hosts[0]] = "127.0.0.1";
+  request.base_port = parse_port(options.framework.base_port, "--base-port");
+  request.flags_style = options.framework.flags_style;
+  request.ps = options.framework.ps_tasks;
+  request.chief = options.framework.chief;
+  request.horovod = options.framework.horovod;
+  request.intel_caffe = options.framework.intel_caffe;
+  if (request.framework == Framework::pytorch) choose_master_port(system, options, request.sheet, request);
+  FrameworkPlan plan = frameworks::plan_framework(request);
+  plan.remarks.insert(plan.remarks.begin(), options.framework.remarks.begin(),
+                      options.framework.remarks.end());
+  check_typed(plan, options);
+  return plan;
+}
+
+void add_framework(const FrameworkPlan& plan, launch::Exports& exports, LaunchJob& job) {
+  job.remarks.insert(job.remarks.end(), plan.remarks.begin(), plan.remarks.end());
+  for (const frameworks::SharedVariable& variable : plan.shared) {
+    if (variable.from_user) {
+      add_name(exports, variable.name, variable.why);
+      continue;
+    }
+    exports.set_by_us[variable.name] = variable.value;
+    add_name(exports, variable.name, printable(variable.value, 120) + ": " + variable.why);
+  }
+}
+
+void lay_framework(const FrameworkPlan& plan, const LaunchOptions& options, const launch::Exports& exports,
+                   launch::RankSheet& sheet) {
+  if (!plan.groups.empty()) sheet.groups = plan.groups;
+  const bool own = std::ranges::find(exports.names, "CUDA_VISIBLE_DEVICES") != exports.names.end();
+  if (!options.gpu_view.empty() || own) return;
+  if (plan.gpu_view == "one") sheet.gpu_view = launch::GpuView::one;
+  if (plan.gpu_view == "host") sheet.gpu_view = launch::GpuView::host;
+}
+
+void add_rank_reasons(const FrameworkPlan& plan, launch::LaunchLine& line) {
+  for (const launch::RankGroup& group : plan.groups) {
+    const std::string who = group.name.empty() ? "rank" : group.name;
+    for (const launch::SheetVariable& variable : group.variables)
+      line.reasons.push_back(
+          {fmt::format("{} {}", who, variable.name), variable.value + ": " + variable.why});
+    for (const std::string& argument : group.arguments) line.reasons.push_back({who + " argument", argument});
+  }
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// A launch and its program's framework: found out before the plan is made, planned once it is.
+#pragma once
+
+#include "base/doors.hpp"
+#include "cli/launch_job.hpp"
+#include "cli/launch_network.hpp"
+#include "cli/launch_options.hpp"
+#include "frameworks/framework.hpp"
+#include "launch/open_mpi.hpp"
+
+namespace ddlrun::cli {
+
+// The options with what the framework decides: order of the ranks, their number, its tasks. Reads the
+// program's script, never runs it. Error{usage} for options of another framework and for contradictions.
+LaunchOptions settle_framework(System& system, const LaunchOptions& typed);
+
+// Who sits where, of whichever kind the job is.
+launch::RankSheet job_sheet(const LaunchJob& job);
+
+frameworks::FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options,
+                                                const LaunchJob& job, const Command& program,
+                                                const LaunchNetwork& network);
+
+// Its shared variables among the exports, its remarks among the job's.
+void add_framework(const frameworks::FrameworkPlan& plan, launch::Exports& exports, LaunchJob& job);
+
+// Its groups and its view of the GPUs in the sheet, unless --gpu-view or CUDA_VISIBLE_DEVICES say otherwise.
+void lay_framework(const frameworks::FrameworkPlan& plan, const LaunchOptions& options,
+                   const launch::Exports& exports, launch::RankSheet& sheet);
+
+// What differs from rank to rank, for --dry-run: one reason a variable or argument.
+void add_rank_reasons(const frameworks::FrameworkPlan& plan, launch::LaunchLine& line);
+
+}  // namespace ddlrun::cli

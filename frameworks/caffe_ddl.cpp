@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// IBM Caffe with DDL, and programs that take DDL_OPTIONS: nothing is added to Caffe's words, they are
+// checked.
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "frameworks/ddl_options.hpp"
+#include "frameworks/gflags.hpp"
+#include "frameworks/plan_parts.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::frameworks {
+
+namespace {
+
+DdlJob ddl_job(const FrameworkRequest& request) {
+  return {request.dims, request.sheet.size(), most_local_ranks(request.sheet)};
+}
+
+void take_remarks(FrameworkPlan& plan, const std::vector<std::string>& remarks) {
+  plan.remarks.insert(plan.remarks.end(), remarks.begin(), remarks.end());
+}
+
+// IBM's Caffe gives each rank the GPU of its local rank by itself ("spreading GPUs per MPI rank", use
+// gpu[2]).
+void check_caffe_gpu(const FrameworkRequest& request) {
+  const auto gpu = find_gflag(request.program, "gpu");
+  const std::uint32_t ranks = most_local_ranks(request.sheet);
+  if (!gpu || !gpu->value || ranks < 2) return;
+  const std::string& value = *gpu->value;
+  if (value != "all" && value.find(',') == std::string::npos) return;
+  throw Error(
+      ErrorKind::usage,
+      {fmt::format("{} {}: each of the {} ranks of a host would take these GPUs for itself", gpu->typed,
+                   printable(value, 40), ranks),
+       "-gpu",
+       fmt::format("{} 0: a rank then takes the GPU of its local rank; or one rank a host", gpu->typed)});
+}
+
+void check_caffe_lms(const Command& program) {
+  const auto lms = find_gflag(program, "lms");
+  if (!lms || (lms->value && parse_unsigned(*lms->value, UINT32_MAX))) return;
+  throw Error(ErrorKind::usage,
+              {fmt::format("{} {}: a number of KB, above which a chunk stays in host memory", lms->typed,
+                           printable(lms->value.value_or(""), 40)),
+               "-lms", "-lms 800000"});
+}
+
+void check_order(const FrameworkRequest& request, FrameworkPlan& plan) {
+  if (request.plan == nullptr || request.plan->order == topology::RankOrder::ddl) return;
+  if (request.plan->hosts.size() > 1)
+    plan.remarks.push_back("--order packed: DDL's dims number ranks over hosts first (--order ddl)");
+}
+
+// DDL_OPTIONS as the user set it, checked; or from the plan.
+void share_ddl_options(const FrameworkRequest& request, FrameworkPlan& plan) {
+  const auto own = request.environment.find("DDL_OPTIONS");
+  if (own != request.environment.end()) {
+    take_remarks(plan, check_ddl_options(parse_ddl_options(own->second, "DDL_OPTIONS"), ddl_job(request),
+                                         "DDL_OPTIONS"));
+    share(request, plan, "DDL_OPTIONS", "", "");
+    return;
+  }
+  if (request.dims)
+    share(request, plan, "DDL_OPTIONS", render_ddl_options({}, *request.dims),
+          "what the plan is, for DDL; b: NCCL where it can");
+}
+
+}  // namespace
+
+void plan_caffe_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
+  check_caffe_gpu(request);
+  check_caffe_lms(request.program);
+  check_order(request, plan);
+  if (any_gpu(request.sheet)) plan.gpu_view = "host";
+  const auto typed = find_gflag(request.program, "ddl");
+  if (!typed || request.environment.contains("DDL_OPTIONS")) share_ddl_options(request, plan);
+  if (!typed) return;
+  if (!typed->value)
+    throw Error(ErrorKind::usage, {"-ddl has no value", "-ddl", R"(-ddl "-mode b:4x2x1 -dev_sync 1")"});
+  take_remarks(plan, check_ddl_options(parse_ddl_options(*typed->value, "-ddl"), ddl_job(request), "-ddl"));
+}
+
+void plan_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
+  check_order(request, plan);
+  if (any_gpu(request.sheet)) plan.gpu_view = "host";
+  share_ddl_options(request, plan);
+}
+
+}  // namespace ddlrun::frameworks

@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# PyTorch itself (Debian's python3-torch, Gloo): DistributedDataParallel over 2 ranks, started without torchrun. The
+# loss falls, and both ranks end with the same weights although their data differ.
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$(readlink -f "$0")")/../support/check.sh"
+python=/usr/bin/python3
+$python -c 'import torch.distributed as d; assert d.is_gloo_available()' 2>/dev/null || { echo "skipped: no PyTorch with Gloo (apt-get install python3-torch)"; exit 125; }
+command -v mpirun >/dev/null || { echo "skipped: no mpirun"; exit 125; }
+cd "$work" || exit 1
+export XDG_STATE_HOME=$work/state OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+cp "$DDLRUN_SOURCE_DIR/tests/support/torch_ddp.py" train.py
+expect 0 '' timeout 300 "$DDLRUN" launch 2 localhost -- "$python" train.py
+grep -q 'framework pytorch: train.py line' "$work/err" || fail "what was detected is not told"
+[ "$(grep -c '^rank [01] of 2 ' "$work/out")" -eq 2 ] || fail "not two ranks: $(cat "$work/out" "$work/err")"
+[ "$(sed -n 's/.* weights //p' "$work/out" | sort -u | wc -l)" -eq 1 ] || fail "the ranks' weights differ: $(cat "$work/out")"
+grep -q '^loss falls' "$work/out" || fail "the loss does not fall: $(cat "$work/out")"
+[ "$(sed -n 's/.* seed \([0-9]*\) .*/\1/p' "$work/out" | sort -u | wc -l)" -eq 2 ] || fail "both ranks had the same data"
+finish

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""torch.distributed's env:// (torch/distributed/rendezvous.py, _env_rendezvous_handler): RANK, WORLD_SIZE, MASTER_ADDR
+and MASTER_PORT have to be set and not empty; rank 0 listens at MASTER_PORT, all others connect to MASTER_ADDR. Scripts
+for torchrun take their GPU by LOCAL_RANK (torch/distributed/elastic/agent/server/local_elastic_agent.py sets the rest)."""
+import os
+import socket
+import sys
+import time
+
+
+def get_env_or_raise(name):
+    value = os.environ.get(name, None)
+    if not value:
+        sys.exit(f"env:// rendezvous: environment variable {name} expected, but not set")
+    return value
+
+
+rank, size = int(get_env_or_raise("RANK")), int(get_env_or_raise("WORLD_SIZE"))
+address, port = get_env_or_raise("MASTER_ADDR"), int(get_env_or_raise("MASTER_PORT"))
+local, peers = int(os.environ["LOCAL_RANK"]), int(os.environ["LOCAL_WORLD_SIZE"])
+node = int(os.environ["GROUP_RANK"])
+if not 0 <= port < 2**16:
+    sys.exit(f"port must have value from 0 to 65535 but was {port}.")
+if os.environ["ROLE_RANK"] != str(rank) or os.environ["NODE_RANK"] != str(node) or not 0 <= local < peers:
+    sys.exit("torchrun's names contradict each other")
+if rank != node * peers + local:
+    sys.exit(f"rank {rank} is not {node} * {peers} + {local}: ranks are not node-contiguous")
+if rank == 0:
+    with socket.create_server((address, port)) as server:
+        server.settimeout(20)
+        seen = {0}
+        while len(seen) < size:
+            connection, _ = server.accept()
+            with connection:
+                seen.add(int(connection.makefile().readline()))
+    if seen != set(range(size)):
+        sys.exit(f"ranks {sorted(seen)} of {size}")
+    print(f"all {size} ranks met at {address}")
+else:
+    for attempt in range(200):
+        try:
+            with socket.create_connection((address, port), 5) as connection:
+                connection.sendall(f"{rank}\n".encode())
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.1)
+    else:
+        sys.exit("rank 0 never listened")
