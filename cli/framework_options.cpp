@@ -52,6 +52,11 @@ void add_framework_options(CLI::App& app, FrameworkOptions& options) {
       "none");
   add("--np", options.np, "so many ranks over all hosts; -N: so many here, without other hosts");
   add("--master-port", options.master_port, "PyTorch: where the ranks meet on rank 0's host (a free one)");
+  add("--ddl-mode", options.ddl_mode,
+      "DDL: letter of -mode in DDL_OPTIONS: b, n, r, m, p or c, as IBM's ddlrun -m");
+  app.add_option("--ddl-arg", options.ddl_arguments, "DDL: more for DDL_OPTIONS: --ddl-arg='-dump_iter 100'")
+      ->allow_extra_args(false)
+      ->group("Frameworks");
   add("--ps", options.ps, "TensorFlow: so many parameter servers, instead of DIMS");
   add("--workers", options.workers,
       "TensorFlow: so many workers, each with a GPU of its own where hosts have GPUs");

@@ -22,7 +22,9 @@ struct FrameworkOptions {
   bool chief = false;       // TensorFlow: one task more, the coordinator
   std::string tf_style;     // config, flags; "": what the script reads
   std::string base_port = "2222";
-  std::string master_port;              // "": a free one
+  std::string master_port;  // "": a free one
+  std::string ddl_mode;     // a letter; "": b, or what DDL_OPTIONS says
+  std::vector<std::string> ddl_arguments;
   std::string horovod_config;           // YAML
   frameworks::HorovodSettings horovod;  // typed
   frameworks::IntelCaffeOptions intel_caffe;

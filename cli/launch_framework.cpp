@@ -136,6 +136,8 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options
   request.flags_style = options.framework.flags_style;
   request.ps = options.framework.ps_tasks;
   request.chief = options.framework.chief;
+  request.ddl_mode = options.framework.ddl_mode;
+  request.ddl_arguments = options.framework.ddl_arguments;
   request.horovod = options.framework.horovod;
   request.intel_caffe = options.framework.intel_caffe;
   if (request.framework == Framework::pytorch) choose_master_port(system, options, request.sheet, request);

@@ -49,7 +49,14 @@ struct LaunchOptions {
   std::vector<std::string> words;  // then: the options, for replay
   std::string replay_of;           // the id of the run that is repeated
   FrameworkOptions framework;
-  std::vector<std::string> program;  // what stood behind "--"
+  std::string programs;  // file: many programs at once
+  std::string max_restarts = "0";
+  std::string on_lost_host = "auto";           // auto, leave-out, wait
+  std::string host_wait = "600";               // seconds for lost hosts to come back
+  std::vector<std::string> restart_arguments;  // behind the program's words from the second start on
+  unsigned restarts = 0;                       // before this start
+  std::string restart_of;                      // the id of the run that ended badly before it
+  std::vector<std::string> program;            // what stood behind "--"
 };
 
 }  // namespace ddlrun::cli

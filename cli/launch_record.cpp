@@ -45,6 +45,8 @@ void add_launch_facts(System& system, const LaunchOptions& options, const Launch
   record.process = read_run_process(system, "self");
   if (options.is_typed) record.typed = launch::TypedLaunch{options.words, options.program};
   record.replay_of = options.replay_of;
+  record.restart_of = options.restart_of;
+  record.restarts = options.restarts;
   record.output = options.output + (options.tee ? " tee" : "");
   record.hosts = job.hosts;
   record.machine_of_host = job.machines.machine_of_host;

@@ -101,7 +101,7 @@ std::string choose_run_folder(System& system, const std::string& wanted, bool cr
   return system.files.make_folder(prefix);
 }
 
-int run_launch(System& system, LaunchRun run) {
+LaunchEnd run_launch(System& system, LaunchRun run) {
   LaunchAttention attention(system, run);
   run.record.placement = attention.places();
   run.record.verified = false;
@@ -123,8 +123,10 @@ int run_launch(System& system, LaunchRun run) {
     system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
   tell_end(system, run, result, status);
   const bool all_ok = launch::count_verdicts(run.record.placement).ok == run.record.placement.size();
-  if (run.strict && run.verify && status == 0 && !all_ok) return 1;
-  return status;
+  LaunchEnd end{status, result.passed_on, {}};
+  if (run.record.watched) end.lost_hosts = run.record.watched->lost_hosts;
+  if (run.strict && run.verify && status == 0 && !all_ok) end.status = 1;
+  return end;
 }
 
 }  // namespace ddlrun::cli

@@ -10,6 +10,7 @@
 #include "launch/run_record.hpp"
 
 #include <string>
+#include <vector>
 
 namespace ddlrun::cli {
 
@@ -33,8 +34,12 @@ struct LaunchRun {
   std::string differs_hint;  // what to type if a rank is not where it was planned
 };
 
-// Returns the program's exit status; with `strict` 1 if that is 0 but a rank is not where it was
-// planned.
-int run_launch(System& system, LaunchRun run);
+struct LaunchEnd {
+  int status = 0;     // the program's; with `strict` 1 if that is 0 but a rank is not where it was planned
+  int told_stop = 0;  // the signal by which somebody ended it, or 0
+  std::vector<std::string> lost_hosts;
+};
+
+LaunchEnd run_launch(System& system, LaunchRun run);
 
 }  // namespace ddlrun::cli

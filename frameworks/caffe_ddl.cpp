@@ -52,6 +52,31 @@ void check_order(const FrameworkRequest& request, FrameworkPlan& plan) {
     plan.remarks.push_back("--order packed: DDL's dims number ranks over hosts first (--order ddl)");
 }
 
+// "h1:0,2;h2:1,3": who is where, as IBM's ddlrun told it.
+std::string ddl_host_list(const launch::RankSheet& sheet) {
+  std::string list;
+  for (const launch::SheetHost& host : sheet.hosts) {
+    list += fmt::format("{}{}:{}", list.empty() ? "" : ";", host.name, fmt::join(host.ranks, ","));
+  }
+  return list;
+}
+
+// What IBM's ddlrun exported: four dims, its port and its list.
+void share_ibm_options(const FrameworkRequest& request, FrameworkPlan& plan) {
+  std::string text = fmt::format("-mode {}", request.ddl_mode);
+  if (request.dims) {
+    text += fmt::format(":{}x{}x{}x{}", request.dims->gpus_per_node, request.dims->nodes_per_rack,
+                        request.dims->racks, request.dims->aisles);
+  }
+  for (const std::string& argument : request.ddl_arguments) text += " " + argument;
+  take_remarks(plan, check_ddl_options(parse_ddl_options(text, "--ddl-mode, --ddl-arg"), ddl_job(request),
+                                       "--ddl-mode"));
+  share(request, plan, "DDL_OPTIONS", text, "the plan's dims and what --ddl-mode says, for DDL");
+  share(request, plan, "DDL_HOST_PORT", "2200", "where DDL's ranks meet, as IBM's ddlrun had it");
+  share(request, plan, "DDL_HOST_LIST", ddl_host_list(request.sheet),
+        "which ranks are on which host, for DDL");
+}
+
 // DDL_OPTIONS as the user set it, checked; or from the plan.
 void share_ddl_options(const FrameworkRequest& request, FrameworkPlan& plan) {
   const auto own = request.environment.find("DDL_OPTIONS");
@@ -61,6 +86,7 @@ void share_ddl_options(const FrameworkRequest& request, FrameworkPlan& plan) {
     share(request, plan, "DDL_OPTIONS", "", "");
     return;
   }
+  if (!request.ddl_mode.empty()) return share_ibm_options(request, plan);
   if (request.dims)
     share(request, plan, "DDL_OPTIONS", render_ddl_options({}, *request.dims),
           "what the plan is, for DDL; b: NCCL where it can");

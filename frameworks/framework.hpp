@@ -51,6 +51,8 @@ struct FrameworkRequest {
   bool flags_style = false;        // TensorFlow: --ps_hosts= ... instead of TF_CONFIG
   bool chief = false;              // TensorFlow: rank 0 is the coordinator of ParameterServerStrategy
   std::uint32_t ps = 0;            // TensorFlow: so many ranks behind it are parameter servers
+  std::string ddl_mode;            // a letter, as IBM's ddlrun -m: DDL_OPTIONS and its host list are made
+  std::vector<std::string> ddl_arguments;  // behind it in DDL_OPTIONS: "-dump_iter 100"
   HorovodSettings horovod;
   IntelCaffeOptions intel_caffe;
 };

@@ -51,6 +51,17 @@ std::optional<std::string_view> behind(std::string_view text, std::string_view l
   return text.substr(0, text.find('\n'));
 }
 
+// Words for mpirun, where there is none.
+void refuse_mpi_words(const LaunchRequest& request) {
+  const bool any = !request.mca.empty() || !request.mpi_arguments.empty() || request.tag_output;
+  if (!any) return;
+  const char* option = !request.mca.empty() ? "--mca" : request.tag_output ? "--tag-output" : "--mpi-arg";
+  throw Error(
+      ErrorKind::usage,
+      {fmt::format("{} is for mpirun, and these ranks are started over ssh", option), "--launcher ssh",
+       request.tag_output ? "--output prefix" : "the same without it, or --launcher openmpi"});
+}
+
 }  // namespace
 
 std::string_view name_of(LauncherKind kind) { return launcher_names[static_cast<std::size_t>(kind)].name; }
@@ -83,6 +94,7 @@ LaunchLine plan_launch_line(const LaunchRequest& request, const EnvVars& environ
     case LauncherKind::srun:
       return plan_srun_line(request, environment);
     case LauncherKind::ssh:
+      refuse_mpi_words(request);
       return plan_ssh_line({request.sheet.value_or(RankSheet()),
                             request.folder,
                             request.working_folder,

@@ -54,6 +54,8 @@ struct RunRecord {
   bool verified = false;
   RunProcess process;
   std::optional<TypedLaunch> typed;  // nothing where another command started it
+  std::string restart_of;            // the id of the run that ended badly before this start; ""
+  unsigned restarts = 0;             // starts before this one
   std::string replay_of;             // the id of the run whose plan this is, or ""
   std::string output = "screen";     // as --output says, and " tee"
   std::vector<std::string> hosts;

@@ -118,6 +118,8 @@ std::string render_run_json(const RunRecord& record) {
       {"process", process_json(record.process)},
       {"typed", typed_json(record.typed)},
       {"replay_of", text_or_null(record.replay_of)},
+      {"restart_of", text_or_null(record.restart_of)},
+      {"restarts", record.restarts},
       {"output", record.output},
       {"network", text_or_null(record.network)},
       {"remarks", record.remarks},

@@ -103,6 +103,12 @@ std::string choose_pmi(ProgramMpi mpi, const std::vector<std::string>& offered) 
 }
 
 void check_program_mpi(ProgramMpi mpi, LauncherKind launcher) {
+  if (launcher == LauncherKind::ssh && (mpi == ProgramMpi::open_mpi || mpi == ProgramMpi::mpich)) {
+    throw Error(
+        ErrorKind::request,
+        {"the program is linked with MPI, and ssh alone would start it: each rank would be rank 0 of 1",
+         "--launcher ssh, or no mpirun here", "apt-get install openmpi-bin, or mpich; then --launcher auto"});
+  }
   const bool hydra = launcher == LauncherKind::mpich || launcher == LauncherKind::intel_mpi;
   const bool open_mpi = launcher == LauncherKind::open_mpi;
   if (!(mpi == ProgramMpi::open_mpi && hydra) && !(mpi == ProgramMpi::mpich && open_mpi)) return;

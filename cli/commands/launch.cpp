@@ -10,7 +10,9 @@
 #include "cli/launch_network.hpp"
 #include "cli/launch_options.hpp"
 #include "cli/launch_program.hpp"
+#include "cli/launch_programs.hpp"
 #include "cli/launch_record.hpp"
+#include "cli/launch_restart.hpp"
 #include "cli/launch_run.hpp"
 #include "cli/launch_shape.hpp"
 #include "cli/launch_threads.hpp"
@@ -120,7 +122,10 @@ Decided decide(System& system, const LaunchOptions& options) {
   decided.job = plan_launch_job(system, options, rankfile_major(decided.launcher.version));
   if (!decided.launcher.remark.empty()) decided.job.remarks.push_back(decided.launcher.remark);
   const LaunchJob& job = decided.job;
-  decided.program = choose_program(system, options.program, job.on_this_host(system.environment));
+  // The line names the list; each rank's sheet names its program.
+  decided.program = options.programs.empty()
+                        ? choose_program(system, options.program, job.on_this_host(system.environment))
+                        : ChosenProgram{{options.programs}, false};
   if (kind == LauncherKind::ssh && decided.program.is_trainer) {
     throw Error(ErrorKind::request,
                 {"the bundled trainer needs MPI, and these ranks are started without", "",
@@ -145,6 +150,7 @@ Decided decide(System& system, const LaunchOptions& options) {
   add_framework(decided.framework, decided.exports, decided.job);
   decided.sheet = plan_rank_sheet(options, decided.exports, kind, decided.job);
   lay_framework(decided.framework, options, decided.exports, decided.sheet);
+  lay_programs(system, options, decided.sheet);
   return decided;
 }
 
@@ -230,22 +236,31 @@ void tell(System& system, const Decided& decided, const LaunchLine& line, const 
 
 }  // namespace
 
-int run_launch_command(System& system, const LaunchOptions& typed) {
+AttemptDone run_launch_attempt(System& system, const LaunchOptions& typed) {
   const LaunchOptions options = settle_framework(system, typed);
   const Decided decided = decide(system, options);
+  AttemptDone done;
+  done.hosts = decided.job.hosts;
+  if (decided.job.plan) done.dims = decided.job.plan->dims;
+  done.is_trainer = decided.program.is_trainer;
   const bool files_count = decided.job.on_this_host(system.environment) && options.mpi_arguments.empty();
   const int refused = check_trainer_options(system, decided.program, decided.job.ranks.size(), files_count);
-  if (refused != 0) return refused;
-  if (options.dry_run) return show_launch(system, options, decided);
+  if (refused != 0) return done.with_status(refused);
+  if (options.dry_run) return done.with_status(show_launch(system, options, decided));
   if (decided.launcher.version.kind == LauncherKind::open_mpi)
     check_not_root(system.environment, options.allow_run_as_root);
-  const std::string folder = choose_run_folder(system, options.run_folder, true);
-  const LaunchLine line = make_line(system, options, decided, folder);
-  tell(system, decided, line, folder);
-  return run_launch(
-      system, {decided.job, line, decided.exports, make_record(system, options, decided, folder), folder,
-               decided.token, decided.verify, decided.watch.tells, decided.watch.end_on_stall,
+  done.folder = choose_run_folder(system, options.run_folder, true);
+  const LaunchLine line = make_line(system, options, decided, done.folder);
+  tell(system, decided, line, done.folder);
+  done.end = run_launch(
+      system, {decided.job, line, decided.exports, make_record(system, options, decided, done.folder),
+               done.folder, decided.token, decided.verify, decided.watch.tells, decided.watch.end_on_stall,
                !options.no_diagnose, options.strict, decided.output, differs_hint(options)});
+  return done;
+}
+
+int run_launch_command(System& system, const LaunchOptions& options) {
+  return run_with_restarts(system, options, run_launch_attempt);
 }
 
 void add_launch_options(CLI::App& app, LaunchOptions& options) {
@@ -302,6 +317,9 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_flag("--no-watch", options.no_watch,
                "no keeper beside each rank: nobody tells of stalls, or ends what a killed job leaves");
   app.add_flag("--no-diagnose", options.no_diagnose, "do not say why a job ended badly");
+  app.add_option("--programs", options.programs,
+                 "YAML: which ranks, or which hosts' ranks, run which program; instead of -- PROGRAM");
+  add_restart_options(app, options);
   add_framework_options(app, options.framework);
   app.add_flag("--allow-run-as-root", options.allow_run_as_root, "let mpirun run as root");
 }

@@ -42,7 +42,7 @@ struct Installed {
 
 }  // namespace
 
-TEST_CASE("the launcher that is named, else what mpirun is, else srun in a job of Slurm's") {
+TEST_CASE("the launcher that is named, else what mpirun is, else srun in a job of Slurm's, else ssh") {
   struct Row {
     std::map<std::string, std::string> installed;  // name: what --version says
     std::string launcher, mpirun;
@@ -58,7 +58,8 @@ TEST_CASE("the launcher that is named, else what mpirun is, else srun in a job o
         Row{{{"mpirun", mpich}, {"mpirun.openmpi", open_mpi}}, "openmpi", "mpirun", false, "mpirun.openmpi"},
         Row{both, "auto", "/opt/mpirun", false, ""}, Row{both, "openmpi", "mpirun.mpich", false, ""},
         Row{{{"srun", slurm}}, "auto", "mpirun", true, "srun"},
-        Row{{{"srun", slurm}}, "auto", "mpirun", false, ""},
+        Row{{{"srun", slurm}}, "auto", "mpirun", false, "ssh"}, Row{{}, "auto", "mpirun", true, "ssh"},
+        Row{both, "ssh", "mpirun", false, "ssh"},
         Row{{{"srun", slurm}, {"mpirun", open_mpi}}, "auto", "mpirun", true, "mpirun"},
         Row{{{"srun", slurm}, {"mpirun", open_mpi}}, "srun", "mpirun", true, "srun"},
         Row{{{"srun", slurm}}, "srun", "mpirun", false, "", ErrorKind::usage},

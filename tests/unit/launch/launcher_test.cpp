@@ -207,6 +207,8 @@ TEST_CASE("the program's MPI, srun's choices and what does not go together") {
   CHECK_THROWS_AS(launch::check_program_mpi(ProgramMpi::open_mpi, LauncherKind::mpich), Error);
   CHECK_THROWS_AS(launch::check_program_mpi(ProgramMpi::open_mpi, LauncherKind::intel_mpi), Error);
   CHECK_THROWS_AS(launch::check_program_mpi(ProgramMpi::mpich, LauncherKind::open_mpi), Error);
+  CHECK_THROWS_AS(launch::check_program_mpi(ProgramMpi::open_mpi, LauncherKind::ssh), Error);
+  CHECK_NOTHROW(launch::check_program_mpi(ProgramMpi::none, LauncherKind::ssh));
   for (const auto kind : {LauncherKind::mpich, LauncherKind::intel_mpi, LauncherKind::srun})
     CHECK_NOTHROW(launch::check_program_mpi(ProgramMpi::mpich, kind));
   CHECK_NOTHROW(launch::check_program_mpi(ProgramMpi::unknown, LauncherKind::mpich));
