@@ -116,10 +116,26 @@ int LaunchAttention::tick(Time now, const std::vector<std::string>& below) {
     return SIGKILL;
   }
   if (ending_since_) return now - *ending_since_ > stall_patience ? SIGKILL : 0;
+  if (servers_told_) return now - *servers_told_ > stall_patience ? SIGKILL : 0;
+  if (only_servers_left()) {
+    servers_told_ = now;
+    system_.err("ddlrun: all other ranks have ended well: those that serve them are ended\n");
+    return SIGTERM;
+  }
   if (!stalled_ || !run_.end_on_stall) return 0;
   ending_since_ = now;
   system_.err("ddlrun: the job is ended, as --on-stall end asks\n");
   return SIGTERM;
+}
+
+bool LaunchAttention::only_servers_left() const {
+  if (run_.serving.empty()) return false;
+  const auto& ends = ranks_->record().ends;
+  const auto has_ended_well = [&](const launch::PlannedRank& planned) {
+    const auto end = ends.find(planned.rank);
+    return run_.serving.contains(planned.rank) || (end != ends.end() && end->second == 0);
+  };
+  return std::all_of(run_.job.ranks.begin(), run_.job.ranks.end(), has_ended_well);
 }
 
 // mpirun ends its own ranks first, which takes 2 s, then those elsewhere, which takes 2 s more. Without it
@@ -166,6 +182,7 @@ std::string LaunchAttention::diagnosis(const ProcessResult& result) {
 std::optional<int> LaunchAttention::status(const ProcessResult& result) const {
   if (result.exit_status == 0 || result.passed_on != 0) return std::nullopt;
   if (ending_since_) return exit_code(ErrorKind::time_limit);
+  if (servers_told_) return 0;
   const bool no_other = ranks_ && ranks_->anybody_heard() && !ranks_->record().first_failure;
   if (killed_lost_ || !down_.empty() || (daemons_.lost().said && no_other))
     return exit_code(ErrorKind::unreachable);

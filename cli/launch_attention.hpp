@@ -45,6 +45,7 @@ class LaunchAttention {
   void keep_last(std::string_view line);
   void tell_news(Time now);
   int tick(Time now, const std::vector<std::string>& below);
+  bool only_servers_left() const;
   bool is_lost(Time now, std::ptrdiff_t sshs);
   bool is_deserted(Time now, std::size_t below);
 
@@ -55,6 +56,7 @@ class LaunchAttention {
   bool places_told_ = false;
   bool stalled_ = false;
   std::optional<Time> ending_since_;
+  std::optional<Time> servers_told_;  // to end, as all others have
   diagnose::LineWatch lines_;
   launch::LostDaemonWatch daemons_;
   std::ptrdiff_t most_sshs_ = 0;

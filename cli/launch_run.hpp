@@ -9,6 +9,8 @@
 #include "launch/launcher.hpp"
 #include "launch/run_record.hpp"
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +33,8 @@ struct LaunchRun {
   bool diagnose = false;  // says why it ended badly
   bool strict = false;
   OutputPlan output = {};
-  std::string differs_hint;  // what to type if a rank is not where it was planned
+  std::set<std::uint32_t> serving = {};  // ranks to be ended once all others have ended well
+  std::string differs_hint;              // what to type if a rank is not where it was planned
 };
 
 struct LaunchEnd {
