@@ -152,6 +152,10 @@ void signal_process(const ProcessId& process, int signal) {
 
 void end_process(const ProcessId& process, std::chrono::milliseconds grace) {
   signal_process(process, SIGTERM);
+  wait_or_kill(process, grace);
+}
+
+void wait_or_kill(const ProcessId& process, std::chrono::milliseconds grace) {
   signal_process(process, SIGCONT);  // a stopped one hears it too
   const auto kill_at = Steady::now() + grace;
   while (Steady::now() < kill_at) {

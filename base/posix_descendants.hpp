@@ -46,6 +46,8 @@ void signal_process(const ProcessId& process, int signal);
 
 // TERM to this one alone, and KILL if it still runs after `grace`. Does not take what is left of it.
 void end_process(const ProcessId& process, std::chrono::milliseconds grace);
+// The same for one that has been told already: mpirun takes a second TERM for haste and leaves its files.
+void wait_or_kill(const ProcessId& process, std::chrono::milliseconds grace);
 
 // Ends all processes below this one, which must be a subreaper: TERM once to each, KILL after `grace`. Takes
 // what is left of them, so none stays as a zombie. Returns how many there were to end.

@@ -239,7 +239,8 @@ ProcessResult take_end(Guarded& guarded, const GuardianOptions& options) {
   wait_until_dead(guarded.guardian);
   const Process program = read_process(guarded.program);
   const bool ours = program.parent == ::getpid();
-  if (ours && options.program_grace.count() > 0) end_process(program.id, options.program_grace);
+  // The kernel has sent it TERM, as its parent is dead.
+  if (ours && options.program_grace.count() > 0) wait_or_kill(program.id, options.program_grace);
   end_descendants(options.program_grace.count() > 0 ? options.leftover_grace : milliseconds(0));
   result.signal = SIGKILL;
   result.exit_status = 128 + SIGKILL;
