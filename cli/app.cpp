@@ -27,6 +27,7 @@ constexpr std::string_view overview_head =
     "  ddlrun check-rankfile 4x2x3.rf               # what Open MPI would refuse or silently change\n"
     "  ddlrun launch 2 -- ./my_mpi_program          # plan, check, run, verify\n"
     "  ddlrun launch                                # the bundled trainer on this machine\n"
+    "  ddlrun report last -o run.html               # that run as one page\n"
     "  ddlrun doctor h1,h2                          # what would break there, and what mends it\n"
     "  ddlrun diagnose job.log                      # the first cause in a failed job's log\n\n"
     "Commands:\n";
