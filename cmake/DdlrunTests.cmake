@@ -23,10 +23,6 @@ function(ddlrun_script_test name label script)
   add_test(NAME ${name} COMMAND "${script}" ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 125 TIMEOUT 1200 ENVIRONMENT
     "DDLRUN_BUILD_DIR=${PROJECT_BINARY_DIR};DDLRUN_SOURCE_DIR=${PROJECT_SOURCE_DIR};DDLRUN=$<TARGET_FILE:ddlrun>")
-  if(label STREQUAL "oracle")  # Open MPI stumbles where another mpirun just removes the folder that all share
-    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
-      "OMPI_MCA_orte_tmpdir_base=${PROJECT_BINARY_DIR}/ompi/${name}")
-  endif()
   if(label MATCHES "^(mpi|cli|lab)$")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK cores)  # ranks that are bound need the cores to themselves
   endif()

@@ -21,13 +21,14 @@ shim=$(readlink -f "$shim")
 xml=$1 rankfile=$2
 shift 2
 
-said=$(mktemp)
-trap 'rm -f "$said"' EXIT
+# A folder of its own: Open MPI stumbles where another mpirun just removes the one that all share.
+own=$(mktemp -d) said=$own/said
+trap 'rm -rf "$own"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 ulimit -c 0
 {
   HWLOC_XMLFILE=$xml LD_PRELOAD=$shim timeout -k 5 "${OMPI_MAP_SECONDS:-60}" \
-  "${OMPI_MAP_MPIRUN:-mpirun}" --mca if_base_do_not_resolve 1 --do-not-launch --display-devel-map \
+  "${OMPI_MAP_MPIRUN:-mpirun}" --mca if_base_do_not_resolve 1 --mca orte_tmpdir_base "$own" --do-not-launch --display-devel-map \
   -rf "$rankfile" "$@" true >"$said" 2>&1 </dev/null
 } 2>/dev/null # bash would tell of the signal
 status=$?
