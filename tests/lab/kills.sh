@@ -11,7 +11,8 @@ launcher=${1-} # ssh: without mpirun; then its head and its hands on the hosts a
 lab_up 4
 hosts=(node1 node2 node3 node4)
 default_kinds="ddlrun mpirun rank orted sshd keeper guard"
-[ "$launcher" != ssh ] || default_kinds="ddlrun head hand rank sshd keeper guard"
+usual_kills=14
+[ "$launcher" != ssh ] || { default_kinds="ddlrun head hand rank sshd keeper guard"; usual_kills=7; }
 read -ra kinds <<< "${KINDS:-$default_kinds}"
 programs=(family stubborn)
 seed=${SEED:-$RANDOM}
@@ -89,7 +90,7 @@ everything | cut -d' ' -f2 | sort > "$work/before"
 declare -A killed left_by
 total_left=0
 survived=0
-for ((i = 0; i < ${KILLS:-14}; i++)); do
+for ((i = 0; i < ${KILLS:-$usual_kills}; i++)); do
   kind=${kinds[i % ${#kinds[@]}]}
   program=${programs[RANDOM % ${#programs[@]}]}
   after=$(printf '%d.%03d' $((RANDOM % 3)) $((RANDOM % 1000)))
