@@ -192,6 +192,16 @@ bool is_program(System& system, const std::string& word) {
   return !closest_match(word, names) && !find_program(system, word).empty();
 }
 
+// Values of -x are nobody's business.
+Command without_values(Command words) {
+  for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    const std::size_t equals = words[i].find('=');
+    if (words[i - 1] == "-x" && equals != std::string::npos)
+      words[i].replace(equals + 1, std::string::npos, "...");
+  }
+  return words;
+}
+
 // The form of IBM's ddlrun, put into our words and said.
 void translate_ibm_words(std::vector<std::string>& words, System& system) {
   std::vector<std::string> names = visible_names();
@@ -199,7 +209,7 @@ void translate_ibm_words(std::vector<std::string>& words, System& system) {
   const auto ours =
       launch::translate_ibm_line(words, names, is_program(system, words[0]), system.environment.variables);
   if (!ours) return;
-  system.err("ddlrun: IBM's command line, in ours: ddlrun " + render_shell(*ours) + "\n");
+  system.err("ddlrun: IBM's command line, in ours: ddlrun " + render_shell(without_values(*ours)) + "\n");
   words = *ours;
 }
 

@@ -172,7 +172,11 @@ std::string LaunchAttention::diagnosis(const ProcessResult& result) {
   if (!run_.diagnose || result.exit_status == 0 || result.passed_on != 0) return {};
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
   if (status(result)) return {};
-  const diagnose::RunStatus end{result.exit_status, diagnose::Starter::mpirun};
+  // What a status or silence means is known of Open MPI's mpirun only.
+  const bool is_open_mpi = run_.record.launcher == name_of(launch::LauncherKind::open_mpi);
+  if (!is_open_mpi && last_lines_.empty()) return {};  // silence too
+  const diagnose::RunStatus end{result.exit_status,
+                                is_open_mpi ? diagnose::Starter::mpirun : diagnose::Starter::unknown};
   diagnose::Diagnosis found = lines_.diagnosis(end);
   // The keepers saw who ended first; the log only who was told of first.
   if (ranks_ && launch::find_first_failure(ranks_->record(), result.exit_status)) found.first_failing.reset();

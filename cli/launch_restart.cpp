@@ -105,7 +105,8 @@ void prepare_next(const AttemptDone& done, const RestartDecision& decision, Laun
 
 void add_restart_options(CLI::App& app, LaunchOptions& options) {
   const std::string group = "Restart";
-  app.add_option("--max-restarts", options.max_restarts, "start again so many times after a bad end (0)")
+  app.add_option("--max-restarts", options.max_restarts,
+                 "start again so many times after a bad end (0); not after status 2, 126 and 127")
       ->group(group);
   app.add_option(
          "--on-lost-host", options.on_lost_host,

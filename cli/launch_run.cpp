@@ -42,9 +42,22 @@ void check_started(const ProcessResult& result, const std::string& mpirun) {
                "apt-get install openmpi-bin; or name it with --mpirun FILE"});
 }
 
+// Hydra mixes the statuses of its ranks into one number: the keepers know that of the first.
+std::optional<int> status_of_hydra(const ProcessResult& result, const LaunchRun& run) {
+  const std::string& launcher = run.record.launcher;
+  const bool is_hydra = launcher == name_of(launch::LauncherKind::mpich) ||
+                        launcher == name_of(launch::LauncherKind::intel_mpi);
+  if (!is_hydra || result.exit_status == 0 || result.passed_on != 0 || !run.record.watched)
+    return std::nullopt;
+  const auto& first =
+      run.record.watched->first_failure ? run.record.watched->first_failure : run.record.watched->first_ended;
+  return first ? std::optional<int>(first->exit_status) : std::nullopt;
+}
+
 // mpirun says 1 when a signal told it to stop; people expect 128 + that signal, or what all ranks said: 75 of
 // those that saved and can go on.
 int status_of_run(const ProcessResult& result, const LaunchRun& run) {
+  if (const auto own = status_of_hydra(result, run)) return *own;
   const std::array ending{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   const bool told_to_stop = std::find(ending.begin(), ending.end(), result.passed_on) != ending.end();
   if (!told_to_stop || result.exit_status == 0) return result.exit_status;

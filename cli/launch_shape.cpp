@@ -16,7 +16,7 @@ std::uint32_t shape_factor(const std::string& text, const char* option, std::uin
   if (!number || *number == 0) {
     throw Error(ErrorKind::usage,
                 {fmt::format("'{}' is no count from 1 to {}", printable(text, 40), topology::max_ranks),
-                 option, fmt::format("{} 4", option)});
+                 option, std::string_view(option) == "-H" ? "-H h1:4,h2:4" : fmt::format("{} 4", option)});
   }
   return static_cast<std::uint32_t>(*number);
 }

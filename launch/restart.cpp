@@ -16,7 +16,7 @@ namespace {
 
 // Statuses that the same words would only earn again.
 bool is_hopeless(int status) {
-  constexpr std::array hopeless{2, 3, 126, 127};
+  constexpr std::array hopeless{2, 126, 127};
   return std::find(hopeless.begin(), hopeless.end(), status) != hopeless.end();
 }
 

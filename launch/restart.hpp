@@ -40,7 +40,7 @@ struct RestartDecision {
 };
 
 // Not again: a good end, a signal of the user's or the scheduler's, a program that could not even start or
-// did not like its arguments (2, 3, 126, 127), no restarts left, no host left.
+// did not like its arguments (2, 126, 127), no restarts left, no host left.
 RestartDecision plan_restart(const RestartPolicy& policy, const AttemptEnd& end);
 
 // Error{usage} for another word than auto, leave-out and wait.

@@ -131,6 +131,11 @@ Decided decide(System& system, const LaunchOptions& options) {
                 {"the bundled trainer needs MPI, and these ranks are started without", "",
                  "apt-get install openmpi-bin; or a program without MPI: -- python3 train.py"});
   }
+  if (kind == LauncherKind::ssh && options.framework.chosen == frameworks::Framework::horovod) {
+    throw Error(ErrorKind::request,
+                {"Horovod needs MPI, and these ranks are started without: each would be alone",
+                 "--launcher ssh", "--launcher openmpi (apt-get install openmpi-bin)"});
+  }
   decided.verify = wants_verify(options, decided.program.is_trainer);
   decided.watch = plan_watch(options);
   decided.output = plan_output(options, decided.watch);
@@ -257,6 +262,8 @@ AttemptDone run_launch_attempt(System& system, const LaunchOptions& typed) {
   if (options.dry_run) return done.with_status(show_launch(system, options, decided));
   if (decided.launcher.version.kind == LauncherKind::open_mpi)
     check_not_root(system.environment, options.allow_run_as_root);
+  // What the launcher refuses leaves no folder behind.
+  make_line(system, options, decided, choose_run_folder(system, options.run_folder, false));
   done.folder = choose_run_folder(system, options.run_folder, true);
   const LaunchLine line = make_line(system, options, decided, done.folder);
   tell(system, decided, line, done.folder);
