@@ -110,7 +110,7 @@ void LaunchAttention::tell_news(Time now) {
 int LaunchAttention::tick(Time now, const std::vector<std::string>& below) {
   tell_news(now);
   if (output_) output_->tick();
-  if (run_.record.launcher == name_of(launch::LauncherKind::mpich)) {
+  if (run_.launcher == launch::LauncherKind::mpich) {
     if (is_deserted(now, below.size())) return SIGKILL;
   } else if (is_lost(now, std::count(below.begin(), below.end(), "ssh"))) {
     return SIGKILL;
@@ -173,7 +173,7 @@ std::string LaunchAttention::diagnosis(const ProcessResult& result) {
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
   if (status(result)) return {};
   // What a status or silence means is known of Open MPI's mpirun only.
-  const bool is_open_mpi = run_.record.launcher == name_of(launch::LauncherKind::open_mpi);
+  const bool is_open_mpi = run_.launcher == launch::LauncherKind::open_mpi;
   if (!is_open_mpi && last_lines_.empty()) return {};  // silence too
   const diagnose::RunStatus end{result.exit_status,
                                 is_open_mpi ? diagnose::Starter::mpirun : diagnose::Starter::unknown};

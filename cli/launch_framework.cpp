@@ -29,8 +29,7 @@ std::uint16_t parse_port(const std::string& text, const char* option) {
 constexpr std::uint16_t first_port = 20000;
 constexpr std::uint64_t ports = 12000;
 
-void choose_master_port(System& system, const LaunchOptions& options, const launch::RankSheet& sheet,
-                        FrameworkRequest& request) {
+void choose_master_port(System& system, const LaunchOptions& options, FrameworkRequest& request) {
   if (!options.framework.master_port.empty()) {
     request.master_port = parse_port(options.framework.master_port, "--master-port");
     request.master_port_why = "--master-port";
@@ -40,7 +39,7 @@ void choose_master_port(System& system, const LaunchOptions& options, const laun
   request.master_port = static_cast<std::uint16_t>(first_port + start % ports);
   request.master_port_why =
       "from the time of the run, so that two runs differ; not tried, rank 0 is elsewhere (--master-port)";
-  const auto first = launch::find_sheet_rank(sheet, 0);
+  const auto first = launch::find_sheet_rank(request.sheet, 0);
   NetworkDoor* network = system.kernel == nullptr ? nullptr : system.kernel->network();
   if (options.dry_run)
     request.master_port_why = "from the time of the run; launch tries that it is free (--master-port)";
@@ -53,22 +52,6 @@ void choose_master_port(System& system, const LaunchOptions& options, const laun
     request.master_port_why = "free on this host, where rank 0 is";
     return;
   }
-}
-
-// The user's environment as the ranks will see it.
-EnvVars seen_environment(const System& system, const LaunchOptions& options) {
-  EnvVars all = system.environment.variables;
-  for (const std::string& word : options.exports) {
-    const std::size_t equals = word.find('=');
-    if (equals != std::string::npos) all[word.substr(0, equals)] = word.substr(equals + 1);
-  }
-  return all;
-}
-
-std::optional<topology::Dims> job_dims(const LaunchOptions& options, const LaunchJob& job) {
-  if (job.plan) return job.plan->dims;
-  if (options.dims.empty()) return std::nullopt;
-  return topology::parse_dims(options.dims);
 }
 
 void check_typed(const FrameworkPlan& plan, const LaunchOptions& options) {
@@ -85,27 +68,6 @@ void check_typed(const FrameworkPlan& plan, const LaunchOptions& options) {
   }
 }
 
-launch::RankSheet task_sheet(const LaunchJob& job) {
-  launch::RankSheet sheet = launch::make_rank_sheet(job.ranks);
-  sheet.kinds.assign(sheet.hosts.size(), {});  // hosts differ in their tasks: a kind each
-  for (std::size_t node = 0; node < sheet.hosts.size(); ++node) {
-    sheet.hosts[node].kind = static_cast<std::uint32_t>(node);
-    for (const std::uint32_t rank : sheet.hosts[node].ranks) {
-      const frameworks::Task& task = job.tasks[rank];
-      const topology::MachineTopology& machine =
-          job.machines.machines[job.machines.machine_of_host[task.host]];
-      launch::Seat seat;
-      for (const topology::PuIndex pu : task.pus) seat.pus.push_back(pu.os);
-      if (task.numa_node >= 0)
-        seat.numa_node = machine.numa_nodes[static_cast<std::size_t>(task.numa_node)].os;
-      seat.gpu = task.gpu;
-      if (task.gpu >= 0) seat.gpu_pci = machine.gpus[static_cast<std::size_t>(task.gpu)].pci_bus_id;
-      sheet.kinds[node].push_back(seat);
-    }
-  }
-  return sheet;
-}
-
 void add_name(launch::Exports& exports, const std::string& name, const std::string& why) {
   if (std::ranges::find(exports.names, name) == exports.names.end()) exports.names.push_back(name);
   std::erase_if(exports.reasons,
@@ -115,20 +77,17 @@ void add_name(launch::Exports& exports, const std::string& name, const std::stri
 
 }  // namespace
 
-launch::RankSheet job_sheet(const LaunchJob& job) {
-  if (job.plan) return launch::make_rank_sheet(*job.plan);
-  return job.tasks.empty() ? launch::make_rank_sheet(job.ranks) : task_sheet(job);
-}
-
 FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options, const LaunchJob& job,
+                                    const launch::RankSheet& sheet, const launch::Exports& exports,
                                     const Command& program, const LaunchNetwork& network) {
   FrameworkRequest request;
   request.framework = options.framework.chosen;
   request.program = program;
-  request.sheet = job_sheet(job);
+  request.sheet = sheet;
   request.plan = job.plan ? &*job.plan : nullptr;
-  request.dims = job_dims(options, job);
-  request.environment = seen_environment(system, options);
+  request.dims = known_job_dims(options, job);
+  request.environment = system.environment.variables;
+  for (const auto& [name, value] : exports.set_by_user) request.environment[name] = value;
   request.address = network.addresses;
   if (job.hosts.size() == 1 && job.all_on_this_host(system.environment))
     request.address[job.hosts[0]] = "127.0.0.1";
@@ -140,7 +99,7 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options
   request.ddl_arguments = options.framework.ddl_arguments;
   request.horovod = options.framework.horovod;
   request.intel_caffe = options.framework.intel_caffe;
-  if (request.framework == Framework::pytorch) choose_master_port(system, options, request.sheet, request);
+  if (request.framework == Framework::pytorch) choose_master_port(system, options, request);
   FrameworkPlan plan = frameworks::plan_framework(request);
   plan.remarks.insert(plan.remarks.begin(), options.framework.remarks.begin(),
                       options.framework.remarks.end());
@@ -158,15 +117,6 @@ void add_framework(const FrameworkPlan& plan, launch::Exports& exports, LaunchJo
     exports.set_by_us[variable.name] = variable.value;
     add_name(exports, variable.name, printable(variable.value, 120) + ": " + variable.why);
   }
-}
-
-void lay_framework(const FrameworkPlan& plan, const LaunchOptions& options, const launch::Exports& exports,
-                   launch::RankSheet& sheet) {
-  if (!plan.groups.empty()) sheet.groups = plan.groups;
-  const bool own = std::ranges::find(exports.names, "CUDA_VISIBLE_DEVICES") != exports.names.end();
-  if (!options.gpu_view.empty() || own) return;
-  if (plan.gpu_view == "one") sheet.gpu_view = launch::GpuView::one;
-  if (plan.gpu_view == "host") sheet.gpu_view = launch::GpuView::host;
 }
 
 void add_rank_reasons(const FrameworkPlan& plan, launch::LaunchLine& line) {

@@ -15,19 +15,14 @@ namespace ddlrun::cli {
 // program's script, never runs it. Error{usage} for options of another framework and for contradictions.
 LaunchOptions settle_framework(System& system, const LaunchOptions& typed);
 
-// Who sits where, of whichever kind the job is.
-launch::RankSheet job_sheet(const LaunchJob& job);
-
+// `sheet`: job_sheet() of the job.
 frameworks::FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options,
-                                                const LaunchJob& job, const Command& program,
+                                                const LaunchJob& job, const launch::RankSheet& sheet,
+                                                const launch::Exports& exports, const Command& program,
                                                 const LaunchNetwork& network);
 
 // Its shared variables among the exports, its remarks among the job's.
 void add_framework(const frameworks::FrameworkPlan& plan, launch::Exports& exports, LaunchJob& job);
-
-// Its groups and its view of the GPUs in the sheet, unless --gpu-view or CUDA_VISIBLE_DEVICES say otherwise.
-void lay_framework(const frameworks::FrameworkPlan& plan, const LaunchOptions& options,
-                   const launch::Exports& exports, launch::RankSheet& sheet);
 
 // What differs from rank to rank, for --dry-run: one reason a variable or argument.
 void add_rank_reasons(const frameworks::FrameworkPlan& plan, launch::LaunchLine& line);

@@ -109,15 +109,9 @@ std::vector<const MachineTopology*> machine_pointers(const LaunchJob& job) {
   return machines;
 }
 
-std::optional<Dims> dims_beside_rankfile(const LaunchOptions& options, const LaunchJob& job) {
-  if (options.dims.empty() && options.accelerators.empty()) return std::nullopt;
-  return settle_dims(options, job.hosts.size(), 1);
-}
-
 std::uint32_t ranks_of(const LaunchOptions& options, const LaunchJob& job,
                        const std::vector<rankfile::RankLine>& lines) {
-  if (job.plan) return job.plan->dims.world_size();
-  if (const auto dims = dims_beside_rankfile(options, job)) return dims->world_size();
+  if (const auto dims = known_job_dims(options, job)) return dims->world_size();
   return static_cast<std::uint32_t>(lines.size());
 }
 
@@ -125,8 +119,7 @@ CheckContext check_context(const LaunchOptions& options, const LaunchJob& job,
                            std::vector<std::string> allocation, std::uint32_t ranks, int mpi_major) {
   CheckContext context;
   context.ranks = ranks;
-  if (job.plan) context.dims = job.plan->dims;
-  if (!job.plan) context.dims = dims_beside_rankfile(options, job);
+  context.dims = known_job_dims(options, job);
   context.allocation = std::move(allocation);
   context.mpi_major = mpi_major;
   context.machine_of = [&job](std::string_view host) -> const MachineTopology* {
@@ -184,6 +177,12 @@ LaunchJob take_rankfile(System& system, const LaunchOptions& options, int mpi_ma
 }
 
 }  // namespace
+
+std::optional<Dims> known_job_dims(const LaunchOptions& options, const LaunchJob& job) {
+  if (job.plan) return job.plan->dims;
+  if (options.dims.empty() && options.accelerators.empty()) return std::nullopt;
+  return settle_dims(options, job.hosts.size(), 1);
+}
 
 int LaunchJob::fewest_cores() const {
   const auto least =

@@ -31,6 +31,9 @@ struct LaunchJob {
   bool all_on_this_host(const Environment& environment) const;
 };
 
+// The dims of the plan; beside a rankfile or tasks, what was typed.
+std::optional<topology::Dims> known_job_dims(const LaunchOptions& options, const LaunchJob& job);
+
 // Plans the job, or takes --rankfile, and lets the linter judge the text. Findings go to
 // system.err. Error{request} if it found an error, or if a machine is only assumed;
 // Error{unreachable} for silent hosts.

@@ -8,14 +8,10 @@
 
 namespace ddlrun::cli {
 
-namespace {
-
 std::string read_if_there(System& system, const std::string& path) {
   const auto part = system.files.read_from(path, 0, 0);
   return part ? std::string(trim(system.files.read(path, 1 << 16))) : std::string();
 }
-
-}  // namespace
 
 launch::RunProcess read_run_process(System& system, const std::string& pid) {
   launch::RunProcess process;

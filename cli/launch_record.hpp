@@ -19,6 +19,9 @@ void add_launch_facts(System& system, const LaunchOptions& options, const Launch
 std::map<std::string, std::string> export_digests(const Environment& environment,
                                                   const launch::Exports& exports);
 
+// A small file of the system's; "" where there is none.
+std::string read_if_there(System& system, const std::string& path);
+
 // The process that runs `pid`: started_ticks 0 where there is none.
 launch::RunProcess read_run_process(System& system, const std::string& pid);
 

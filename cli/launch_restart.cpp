@@ -52,7 +52,9 @@ bool is_back(System& system, const std::string& host) {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(15);
   return system.processes
-      .run({"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", "--", host, "true"}, limits)
+      .run({"ssh", "-x", "-o", "BatchMode=yes", "-o", "ForwardAgent=no", "-o", "ConnectTimeout=5", "--", host,
+            "true"},
+           limits)
       .ok();
 }
 

@@ -44,10 +44,8 @@ void check_started(const ProcessResult& result, const std::string& mpirun) {
 
 // Hydra mixes the statuses of its ranks into one number: the keepers know that of the first.
 std::optional<int> status_of_hydra(const ProcessResult& result, const LaunchRun& run) {
-  const std::string& launcher = run.record.launcher;
-  const bool is_hydra = launcher == name_of(launch::LauncherKind::mpich) ||
-                        launcher == name_of(launch::LauncherKind::intel_mpi);
-  if (!is_hydra || result.exit_status == 0 || result.passed_on != 0 || !run.record.watched)
+  if (!launch::is_hydra(run.launcher) || result.exit_status == 0 || result.passed_on != 0 ||
+      !run.record.watched)
     return std::nullopt;
   const auto& first =
       run.record.watched->first_failure ? run.record.watched->first_failure : run.record.watched->first_ended;

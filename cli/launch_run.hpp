@@ -22,6 +22,7 @@ std::string choose_run_folder(System& system, const std::string& wanted, bool cr
 
 struct LaunchRun {
   const LaunchJob& job;
+  launch::LauncherKind launcher = launch::LauncherKind::open_mpi;
   launch::LaunchLine line;
   launch::Exports exports;
   launch::RunRecord record;

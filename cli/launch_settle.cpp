@@ -3,7 +3,7 @@
 #include "base/text.hpp"
 #include "cli/launch_framework.hpp"
 #include "cli/launch_program.hpp"
-#include "doctor/gather/libraries.hpp"
+#include "cli/program_libraries.hpp"
 #include "frameworks/detect.hpp"
 #include "frameworks/gflags.hpp"
 #include "frameworks/python_words.hpp"
@@ -39,14 +39,7 @@ std::string read_script(System& system, const Command& program, frameworks::Dete
 std::vector<std::string> caffe_libraries(System& system, const Command& program) {
   const bool trains =
       std::ranges::find(program, "train") != program.end() && frameworks::find_gflag(program, "solver");
-  std::string path = trains ? find_program(system, program[0]) : std::string();
-  if (path.empty() || system.kernel == nullptr) return {};
-  if (path[0] != '/') path = system.environment.working_folder + "/" + path;
-  const doctor::Question question;
-  std::vector<std::string> names;
-  for (const auto& [name, file] : doctor::find_libraries({system, *system.kernel, question, ""}, path).found)
-    names.push_back(name);
-  return names;
+  return trains ? read_program_libraries(system, program).names : std::vector<std::string>();
 }
 
 Detection detect(System& system, const Command& program) {

@@ -4,12 +4,10 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/allocation.hpp"
-#include "cli/launch_framework.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 namespace ddlrun::cli {
 
@@ -133,28 +131,6 @@ LauncherKind parse_kind(const std::string& name) {
                                  "--launcher", "--launcher " + closest_match(name, names).value_or("auto")});
 }
 
-template <typename Value>
-Value choose_word(const std::string& option, const std::string& word,
-                  const std::map<std::string, Value>& words) {
-  if (const auto found = words.find(word); found != words.end()) return found->second;
-  std::vector<std::string> names;
-  for (const auto& [name, value] : words) names.push_back(name);
-  throw Error(ErrorKind::usage, {fmt::format("'{}' is not one of {}", printable(word, 40), join(names, ", ")),
-                                 option, option + " " + closest_match(word, names).value_or(names[0])});
-}
-
-void tell_memory(const launch::RankSheet& sheet, LaunchJob& job) {
-  if (sheet.memory == launch::MemoryPolicy::leave) return;
-  for (const auto& seats : sheet.kinds) {
-    const bool unknown =
-        std::any_of(seats.begin(), seats.end(), [](const launch::Seat& seat) { return seat.numa_node < 0; });
-    if (!unknown) continue;
-    job.remarks.push_back(
-        "--memory is for ranks whose cores are of one NUMA node; the others take memory from anywhere");
-    return;
-  }
-}
-
 }  // namespace
 
 ChosenLauncher choose_launcher(System& system, const LaunchOptions& options) {
@@ -197,28 +173,6 @@ void check_srun_hosts(System& system, const std::vector<std::string>& hosts) {
          fmt::format("SLURM_JOB_NODELIST={}", printable(system.environment.get("SLURM_JOB_NODELIST"))),
          "leave out the hosts: then those of the allocation are used"});
   }
-}
-
-launch::RankSheet plan_rank_sheet(const LaunchOptions& options, const launch::Exports& exports,
-                                  LauncherKind launcher, LaunchJob& job) {
-  using launch::GpuView;
-  using launch::MemoryPolicy;
-  launch::RankSheet sheet = job_sheet(job);
-  sheet.bind = launcher != LauncherKind::open_mpi;
-  sheet.memory = choose_word<MemoryPolicy>(
-      "--memory", options.memory,
-      {{"local", MemoryPolicy::leave}, {"preferred", MemoryPolicy::preferred}, {"bind", MemoryPolicy::bind}});
-  tell_memory(sheet, job);
-  sheet.gpu_view =
-      choose_word<GpuView>("--gpu-view", options.gpu_view.empty() ? "all" : options.gpu_view,
-                           {{"all", GpuView::leave}, {"one", GpuView::one}, {"host", GpuView::host}});
-  const bool own =
-      std::find(exports.names.begin(), exports.names.end(), "CUDA_VISIBLE_DEVICES") != exports.names.end();
-  if (own && sheet.gpu_view != GpuView::leave) {
-    sheet.gpu_view = GpuView::leave;
-    job.remarks.push_back("CUDA_VISIBLE_DEVICES is as you export it; --gpu-view gives way");
-  }
-  return sheet;
 }
 
 }  // namespace ddlrun::cli

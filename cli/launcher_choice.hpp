@@ -34,8 +34,4 @@ std::string choose_srun_pmi(System& system, const ChosenLauncher& launcher, laun
 // Error{request} for hosts that are not in Slurm's allocation.
 void check_srun_hosts(System& system, const std::vector<std::string>& hosts);
 
-// The sheet of the job: what --memory and --gpu-view say, and who binds. Remarks are added to the job's.
-launch::RankSheet plan_rank_sheet(const LaunchOptions& options, const launch::Exports& exports,
-                                  launch::LauncherKind launcher, LaunchJob& job);
-
 }  // namespace ddlrun::cli

@@ -3,29 +3,12 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/choice.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <map>
-
 namespace ddlrun::cli {
-
-namespace {
-
-template <typename Value>
-Value parse_choice(const std::string& option, const std::string& word,
-                   const std::map<std::string, Value>& choices) {
-  const auto found = choices.find(word);
-  if (found != choices.end()) return found->second;
-  std::vector<std::string> names;
-  for (const auto& [name, value] : choices) names.push_back(name);
-  const std::string near = closest_match(word, names).value_or(names[0]);
-  throw Error(ErrorKind::usage, {fmt::format("'{}' is not one of {}", printable(word, 40), join(names, ", ")),
-                                 option, option + " " + near});
-}
-
-}  // namespace
 
 void add_plan_options(CLI::App& app, PlanTexts& texts) {
   app.add_option("--order", texts.order,

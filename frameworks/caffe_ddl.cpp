@@ -98,7 +98,7 @@ void plan_caffe_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
   check_caffe_gpu(request);
   check_caffe_lms(request.program);
   check_order(request, plan);
-  if (any_gpu(request.sheet)) plan.gpu_view = "host";
+  if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;
   const auto typed = find_gflag(request.program, "ddl");
   if (!typed || request.environment.contains("DDL_OPTIONS")) share_ddl_options(request, plan);
   if (!typed) return;
@@ -109,7 +109,7 @@ void plan_caffe_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
 
 void plan_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
   check_order(request, plan);
-  if (any_gpu(request.sheet)) plan.gpu_view = "host";
+  if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;
   share_ddl_options(request, plan);
 }
 

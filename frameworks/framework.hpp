@@ -61,7 +61,7 @@ struct FrameworkPlan {
   Framework framework = Framework::none;
   std::vector<SharedVariable> shared;
   std::vector<launch::RankGroup> groups;  // what differs from rank to rank; empty: nothing does
-  std::string gpu_view;  // which GPUs a rank sees: "one" (its own), "host" (all), "": as it is
+  launch::GpuView gpu_view = launch::GpuView::leave;
   std::vector<std::string> remarks;
 };
 

@@ -75,7 +75,7 @@ void plan_horovod(const FrameworkRequest& request, FrameworkPlan& plan) {
   if (timeline)
     plan.remarks.push_back(
         "Horovod's timeline can cost 40 % of the images/s: not for runs that are to be fast");
-  if (any_gpu(request.sheet)) plan.gpu_view = "host";  // scripts choose with hvd.local_rank()
+  if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;  // scripts choose with hvd.local_rank()
 }
 
 }  // namespace ddlrun::frameworks

@@ -21,7 +21,7 @@ void plan_pytorch(const FrameworkRequest& request, FrameworkPlan& plan) {
   share(request, plan, "MASTER_ADDR", address_of(request, places_of(request.sheet).at(0).host),
         "where rank 0 is: the others meet there");
   share(request, plan, "MASTER_PORT", fmt::format("{}", request.master_port), request.master_port_why);
-  if (any_gpu(request.sheet)) plan.gpu_view = "host";  // scripts choose with LOCAL_RANK
+  if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;  // scripts choose with LOCAL_RANK
 }
 
 }  // namespace ddlrun::frameworks

@@ -75,7 +75,7 @@ void hide_gpus(const FrameworkRequest& request, launch::RankGroup& group) {
 void show_own_gpu(const FrameworkRequest& request, FrameworkPlan& plan, launch::RankGroup& group) {
   if (!any_gpu(request.sheet)) return;
   if (request.framework == Framework::tensorflow && most_local_ranks(request.sheet) == 1) {
-    plan.gpu_view = "host";  // a worker uses all it sees
+    plan.gpu_view = launch::GpuView::host;  // a worker uses all it sees
     return;
   }
   give_each(group, "CUDA_VISIBLE_DEVICES", "{gpu}",
@@ -87,7 +87,7 @@ void show_own_gpu(const FrameworkRequest& request, FrameworkPlan& plan, launch::
 void plan_tensorflow(const FrameworkRequest& request, FrameworkPlan& plan) {
   const std::uint32_t ranks = request.sheet.size();
   if (request.framework == Framework::tensorflow && ranks == 1) {
-    if (any_gpu(request.sheet)) plan.gpu_view = "host";
+    if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;
     plan.remarks.push_back("one rank: no TF_CONFIG; MirroredStrategy takes all GPUs of the host");
     return;
   }

@@ -25,6 +25,8 @@ std::string_view name_of(LauncherKind kind);
 std::optional<LauncherKind> parse_launcher(std::string_view name);
 // For people: "Open MPI", "MPICH", "Intel MPI", "Slurm's srun", "ssh".
 std::string_view title_of(LauncherKind kind);
+// MPICH's process manager, which Intel MPI took over.
+bool is_hydra(LauncherKind kind);
 
 struct LauncherVersion {
   LauncherKind kind = LauncherKind::open_mpi;
@@ -81,10 +83,5 @@ LaunchLine plan_launch_line(const LaunchRequest& request, const EnvVars& environ
 
 // The line as people see it: settings of ddlrun in front, the user's values left out.
 std::string render_launch_line(const LaunchLine& line, const Exports& exports);
-
-// Variables that are set here and that the MPI library reads itself, in the launcher's own family: mpirun
-// passes its own kind on unasked.
-std::vector<std::string> find_library_variables(const EnvVars& environment,
-                                                std::initializer_list<std::string_view> beginnings);
 
 }  // namespace ddlrun::launch

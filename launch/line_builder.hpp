@@ -4,10 +4,17 @@
 
 #include "launch/launcher.hpp"
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ddlrun::launch {
+
+// Variables that are set here and that the MPI library reads itself, in the launcher's own family: mpirun
+// passes its own kind on unasked.
+std::vector<std::string> find_library_variables(const EnvVars& environment,
+                                                std::initializer_list<std::string_view> beginnings);
 
 // Adds words and their reason together, so that none goes without.
 class LineBuilder {

@@ -12,18 +12,6 @@ namespace ddlrun::launch {
 
 namespace {
 
-Seat seat_of(const topology::MachinePlan& machine, const topology::LocalPlacement& local) {
-  Seat seat;
-  for (const topology::PuIndex& pu : local.pus) seat.pus.push_back(pu.os);
-  for (const topology::NumaNode& node : machine.machine.numa_nodes) {
-    if (node.logical == local.numa_node) seat.numa_node = node.os;
-  }
-  seat.gpu = local.gpu;
-  if (local.gpu >= 0) seat.gpu_pci = machine.machine.gpus[static_cast<std::size_t>(local.gpu)].pci_bus_id;
-  seat.nic = local.nic;
-  return seat;
-}
-
 RankGroup whole_group(std::size_t ranks) {
   RankGroup group;
   group.ranks = static_cast<std::uint32_t>(ranks);
@@ -125,11 +113,26 @@ std::string fill_words(std::string_view text, const SheetRank& rank) {
   return filled;
 }
 
+Seat make_seat(const topology::MachineTopology& machine, const std::vector<topology::PuIndex>& pus,
+               int numa_node, int gpu) {
+  Seat seat;
+  for (const topology::PuIndex& pu : pus) seat.pus.push_back(pu.os);
+  for (const topology::NumaNode& node : machine.numa_nodes) {
+    if (node.logical == numa_node) seat.numa_node = node.os;
+  }
+  seat.gpu = gpu;
+  if (gpu >= 0) seat.gpu_pci = machine.gpus[static_cast<std::size_t>(gpu)].pci_bus_id;
+  return seat;
+}
+
 RankSheet make_rank_sheet(const topology::Plan& plan) {
   RankSheet sheet;
   for (const topology::MachinePlan& machine : plan.machines) {
     auto& seats = sheet.kinds.emplace_back();
-    for (const topology::LocalPlacement& local : machine.ranks) seats.push_back(seat_of(machine, local));
+    for (const topology::LocalPlacement& local : machine.ranks) {
+      seats.push_back(make_seat(machine.machine, local.pus, local.numa_node, local.gpu));
+      seats.back().nic = local.nic;
+    }
   }
   for (std::size_t i = 0; i < plan.hosts.size(); ++i) {
     sheet.hosts.push_back({plan.hosts[i], plan.machine_of_host[i], {}});

@@ -101,6 +101,11 @@ std::vector<std::string> hosts_of_ranks(const RankSheet& sheet);
 // that is none of these stays.
 std::string fill_words(std::string_view text, const SheetRank& rank);
 
+// In the operating system's numbers; `numa_node` is hwloc's logical number, or -1; `gpu` counts in PCI bus
+// order, or is -1.
+Seat make_seat(const topology::MachineTopology& machine, const std::vector<topology::PuIndex>& pus,
+               int numa_node, int gpu);
+
 // The sheet of a plan, one group with every rank. With a rankfile of the user's: from its ranks.
 RankSheet make_rank_sheet(const topology::Plan& plan);
 RankSheet make_rank_sheet(const std::vector<PlannedRank>& ranks);

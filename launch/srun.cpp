@@ -109,7 +109,7 @@ void check_program_mpi(ProgramMpi mpi, LauncherKind launcher) {
         {"the program is linked with MPI, and ssh alone would start it: each rank would be rank 0 of 1",
          "--launcher ssh, or no mpirun here", "apt-get install openmpi-bin, or mpich; then --launcher auto"});
   }
-  const bool hydra = launcher == LauncherKind::mpich || launcher == LauncherKind::intel_mpi;
+  const bool hydra = is_hydra(launcher);
   const bool open_mpi = launcher == LauncherKind::open_mpi;
   if (!(mpi == ProgramMpi::open_mpi && hydra) && !(mpi == ProgramMpi::mpich && open_mpi)) return;
   const bool needs_hydra = mpi == ProgramMpi::mpich;

@@ -15,6 +15,7 @@
 #include "cli/launch_restart.hpp"
 #include "cli/launch_run.hpp"
 #include "cli/launch_shape.hpp"
+#include "cli/launch_sheet.hpp"
 #include "cli/launch_threads.hpp"
 #include "cli/launch_watch_plan.hpp"
 #include "cli/launcher_choice.hpp"
@@ -151,10 +152,11 @@ Decided decide(System& system, const LaunchOptions& options) {
   decided.network = choose_launch_network(system, options, job);
   add_network(decided.network, decided.exports);
   if (!decided.network.remark.empty()) decided.job.remarks.push_back(decided.network.remark);
-  decided.framework = plan_launch_framework(system, options, job, decided.program.command, decided.network);
+  decided.sheet = job_sheet(job);
+  decided.framework = plan_launch_framework(system, options, job, decided.sheet, decided.exports,
+                                            decided.program.command, decided.network);
   add_framework(decided.framework, decided.exports, decided.job);
-  decided.sheet = plan_rank_sheet(options, decided.exports, kind, decided.job);
-  lay_framework(decided.framework, options, decided.exports, decided.sheet);
+  settle_sheet(options, decided.exports, kind, decided.framework, decided.sheet, decided.job);
   lay_programs(system, options, decided.sheet);
   return decided;
 }
@@ -203,11 +205,6 @@ int show_launch(System& system, const LaunchOptions& options, const Decided& dec
   return 0;
 }
 
-std::string read_kernel(System& system) {
-  const std::string path = "/proc/sys/kernel/osrelease";
-  return system.files.exists(path) ? std::string(trim(system.files.read(path, 4096))) : std::string();
-}
-
 launch::RunRecord make_record(System& system, const LaunchOptions& options, const Decided& decided,
                               const std::string& folder) {
   launch::RunRecord record;
@@ -216,7 +213,7 @@ launch::RunRecord make_record(System& system, const LaunchOptions& options, cons
   record.mpirun = decided.launcher.program;
   record.mpirun_version = decided.launcher.version.text;
   record.launcher = launch::name_of(decided.launcher.version.kind);
-  record.kernel = read_kernel(system);
+  record.kernel = read_if_there(system, "/proc/sys/kernel/osrelease");
   record.host = system.environment.host_name;
   record.working_folder = system.environment.working_folder;
   if (decided.job.plan) record.dims = topology::render_dims(decided.job.plan->dims);
@@ -268,10 +265,10 @@ AttemptDone run_launch_attempt(System& system, const LaunchOptions& typed) {
   const LaunchLine line = make_line(system, options, decided, done.folder);
   tell(system, decided, line, done.folder);
   done.end = run_launch(
-      system,
-      {decided.job, line, decided.exports, make_record(system, options, decided, done.folder), done.folder,
-       decided.token, decided.verify, decided.watch.tells, decided.watch.end_on_stall, !options.no_diagnose,
-       options.strict, decided.output, serving_ranks(decided), differs_hint(options)});
+      system, {decided.job, decided.launcher.version.kind, line, decided.exports,
+               make_record(system, options, decided, done.folder), done.folder, decided.token, decided.verify,
+               decided.watch.tells, decided.watch.end_on_stall, !options.no_diagnose, options.strict,
+               decided.output, serving_ranks(decided), differs_hint(options)});
   return done;
 }
 

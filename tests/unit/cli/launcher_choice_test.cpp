@@ -10,9 +10,7 @@
 #include <map>
 
 using namespace ddlrun;
-using launch::GpuView;
 using launch::LauncherKind;
-using launch::MemoryPolicy;
 
 namespace {
 
@@ -86,25 +84,4 @@ TEST_CASE("srun starts nothing outside the allocation") {
   here.environment.variables = {{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NODELIST", "n[1-2]"}};
   CHECK_NOTHROW(cli::check_srun_hosts(here.system, {"n2", "n1"}));
   CHECK_THROWS_AS(cli::check_srun_hosts(here.system, {"n1", "n3"}), Error);
-}
-
-TEST_CASE("--memory and --gpu-view; an exported CUDA_VISIBLE_DEVICES wins") {
-  cli::LaunchJob job;
-  job.ranks = {{0, 0, "h1", "0:0", {0}, 1}};
-  cli::LaunchOptions options;
-  const auto plain = cli::plan_rank_sheet(options, {}, LauncherKind::open_mpi, job);
-  CHECK_FALSE(plain.says_something());
-  CHECK(cli::plan_rank_sheet(options, {}, LauncherKind::mpich, job).bind);
-  options.memory = "bind";
-  options.gpu_view = "one";
-  const auto asked = cli::plan_rank_sheet(options, {}, LauncherKind::open_mpi, job);
-  CHECK(asked.memory == MemoryPolicy::bind);
-  CHECK(asked.gpu_view == GpuView::one);
-  CHECK(job.remarks.size() == 1);  // a rankfile of the user's tells no NUMA node
-  launch::Exports exports;
-  exports.names = {"CUDA_VISIBLE_DEVICES"};
-  CHECK(cli::plan_rank_sheet(options, exports, LauncherKind::open_mpi, job).gpu_view == GpuView::leave);
-  CHECK(job.remarks.back().find("--gpu-view gives way") != std::string::npos);
-  options.memory = "far";
-  CHECK_THROWS_AS(cli::plan_rank_sheet(options, {}, LauncherKind::open_mpi, job), Error);
 }

@@ -54,9 +54,9 @@ TEST_CASE("a meeting point that the user set stays; every variable has a reason"
 TEST_CASE("ranks see all GPUs of their host: scripts choose with LOCAL_RANK") {
   const auto machine = tests::with_gpus(topology::regular_machine(2, 8, 1, "test"), {0, 1});
   const auto plan = framework_plan("2", {"h1"}, topology::RankOrder::packed, machine);
-  CHECK(plan_framework(framework_request(Framework::pytorch, plan)).gpu_view == "host");
+  CHECK(plan_framework(framework_request(Framework::pytorch, plan)).gpu_view == launch::GpuView::host);
   const auto bare = framework_plan("2", {"h1"});
-  CHECK(plan_framework(framework_request(Framework::pytorch, bare)).gpu_view.empty());
+  CHECK(plan_framework(framework_request(Framework::pytorch, bare)).gpu_view == launch::GpuView::leave);
 }
 
 TEST_CASE("--framework takes its names and no others") {

@@ -102,7 +102,7 @@ TEST_CASE("one rank is MirroredStrategy: all GPUs, no TF_CONFIG") {
   const auto plan = framework_plan("1", {"h1"}, topology::RankOrder::packed, machine);
   const auto made = plan_framework(framework_request(Framework::tensorflow, plan));
   CHECK(made.groups.empty());
-  CHECK(made.gpu_view == "host");
+  CHECK(made.gpu_view == launch::GpuView::host);
 }
 
 TEST_CASE("what cannot be is refused") {
