@@ -5,6 +5,7 @@
 #include "base/host_list.hpp"
 #include "base/text.hpp"
 #include "cli/allocation.hpp"
+#include "cli/launch_seats.hpp"
 #include "cli/launch_shape.hpp"
 #include "launch/default_ranks.hpp"
 #include "rankfile/rankfile.hpp"
@@ -102,13 +103,6 @@ std::vector<std::string> hosts_of(const std::vector<rankfile::RankLine>& lines) 
   return hosts;
 }
 
-std::vector<const MachineTopology*> machine_pointers(const LaunchJob& job) {
-  std::vector<const MachineTopology*> machines;
-  for (const std::uint32_t index : job.machines.machine_of_host)
-    machines.push_back(&job.machines.machines[index]);
-  return machines;
-}
-
 std::uint32_t ranks_of(const LaunchOptions& options, const LaunchJob& job,
                        const std::vector<rankfile::RankLine>& lines) {
   if (const auto dims = known_job_dims(options, job)) return dims->world_size();
@@ -145,15 +139,6 @@ void judge(System& system, const std::string& file, const std::string& text, con
   throw Error(ErrorKind::request, {fmt::format("the rankfile has {} error{}: nothing was started", errors,
                                                errors == 1 ? "" : "s"),
                                    file, "ddlrun check-rankfile " + quote_shell(file)});
-}
-
-// TensorFlow's tasks, which need not be as many on each host.
-void plan_task_ranks(const LaunchOptions& options, LaunchJob& job, int mpi_major) {
-  job.tasks = frameworks::plan_tasks(options.framework.ps_tasks + (options.framework.chief ? 1 : 0),
-                                     options.framework.worker_tasks, job.hosts, machine_pointers(job));
-  job.rankfile_text = frameworks::render_task_rankfile(job.tasks, job.hosts);
-  job.ranks = launch::planned_ranks(rankfile::parse_rank_lines(job.rankfile_text), job.hosts,
-                                    machine_pointers(job), mpi_major);
 }
 
 // A rankfile of the user's is checked more than our own: its names, its cores, its ranks.
@@ -215,7 +200,9 @@ LaunchJob plan_launch_job(System& system, const LaunchOptions& options, int mpi_
   job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
   refuse_assumed(job.machines);
   if (options.framework.worker_tasks > 0) {
-    plan_task_ranks(options, job, mpi_major);
+    plan_task_seats(options, job, mpi_major);
+  } else if (!options.host_ranks.empty()) {
+    plan_uneven_seats(options, job, mpi_major);
   } else {
     plan_ranks(options, job);
   }

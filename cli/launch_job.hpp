@@ -5,8 +5,8 @@
 #include "base/doors.hpp"
 #include "cli/job_machines.hpp"
 #include "cli/launch_options.hpp"
-#include "frameworks/task_layout.hpp"
 #include "launch/placement_check.hpp"
+#include "launch/rank_sheet.hpp"
 #include "topology/plan.hpp"
 
 #include <optional>
@@ -18,8 +18,8 @@ namespace ddlrun::cli {
 struct LaunchJob {
   std::vector<std::string> hosts;
   JobMachines machines;
-  std::optional<topology::Plan> plan;   // nothing with tasks or a rankfile of the user's
-  std::vector<frameworks::Task> tasks;  // by rank; only with --ps and --workers, then there is no plan
+  std::optional<topology::Plan> plan;      // nothing with uneven ranks, tasks or a rankfile of the user's
+  std::optional<launch::RankSheet> seats;  // of uneven ranks and of tasks (--ps, --workers)
   std::string rankfile_text;
   std::vector<launch::PlannedRank> ranks;  // ascending
   std::vector<std::string> remarks;        // what was decided for the user, for people

@@ -6,6 +6,7 @@
 #include "cli/machine_source.hpp"
 #include "cli/plan_options.hpp"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@ struct LaunchOptions {
   std::string dims;          // "" : what the machines have
   std::string hosts;         // "" : this machine
   std::string hosts_option;  // -H: the same, for those who come from mpirun, horovodrun or IBM's ddlrun
+  std::vector<std::uint32_t> host_ranks;  // by host, where -H gives them different numbers; else empty
   std::string hostfile;
   std::string accelerators, nodes, racks, aisles;  // the factors of DIMS one by one; "": what is there
   MachineOptions machine;

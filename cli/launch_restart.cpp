@@ -34,8 +34,9 @@ RestartPolicy restart_policy(const LaunchOptions& options) {
   RestartPolicy policy;
   policy.most = restart_number("--max-restarts", options.max_restarts, most_restarts);
   policy.lost = launch::parse_lost_hosts(options.on_lost_host);
-  policy.dims_were_given =
-      !options.dims.empty() || !options.accelerators.empty() || !options.rankfile.empty();
+  policy.dims_were_given = !options.dims.empty() || !options.accelerators.empty() ||
+                           !options.host_ranks.empty() || !options.framework.workers.empty() ||
+                           !options.rankfile.empty();
   if (policy.lost == launch::LostHosts::leave_out && !options.rankfile.empty()) {
     throw Error(ErrorKind::usage,
                 {"a rankfile names its hosts: none can be left out", "--on-lost-host leave-out",
@@ -80,13 +81,24 @@ bool has_word(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+// The counts of the hosts that are left, where -H gave each its own.
+void leave_out_counts(const std::vector<std::string>& before, const std::vector<std::string>& left,
+                      std::vector<std::uint32_t>& counts) {
+  std::vector<std::uint32_t> kept;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (has_word(left, before[i])) kept.push_back(counts[i]);
+  }
+  counts = std::move(kept);
+}
+
 // What the next start is asked: the same, on the hosts that are left, going on from what was saved.
 void prepare_next(const AttemptDone& done, const RestartDecision& decision, LaunchOptions& options) {
   ++options.restarts;
-  if (options.rankfile.empty() && done.dims) {
+  if (options.rankfile.empty()) {
+    leave_out_counts(done.hosts, decision.hosts, options.host_ranks);
     options.hosts = fmt::format("{}", fmt::join(decision.hosts, ","));
     options.hostfile.clear();
-    options.dims = topology::render_dims(decision.dims);
+    options.dims = decision.dims ? topology::render_dims(*decision.dims) : "";
     options.accelerators = options.nodes = options.racks = options.aisles = "";
     options.framework.np.clear();
   }
@@ -129,8 +141,8 @@ int run_with_restarts(System& system, LaunchOptions options, const Attempt& atte
     const AttemptDone done = attempt(system, options);
     if (policy.most == 0 || done.folder.empty() || done.end.status == 0) return done.end.status;
     const RestartDecision decision = launch::plan_restart(
-        policy, {done.end.status, done.end.told_stop, done.hosts, done.dims.value_or(topology::Dims{}),
-                 done.end.lost_hosts, options.restarts});
+        policy,
+        {done.end.status, done.end.told_stop, done.hosts, done.dims, done.end.lost_hosts, options.restarts});
     system.err(fmt::format("ddlrun: {}: {}\n", decision.again ? "starting again" : "not started again",
                            decision.why));
     if (!decision.again) return done.end.status;

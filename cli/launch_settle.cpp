@@ -73,10 +73,13 @@ void settle_tasks(LaunchOptions& options, const Detection& seen) {
   }
   if (own.chosen != Framework::tensorflow_ps) return;
   if (own.ps_tasks > 0 && own.worker_tasks > 0) {
-    if (options.dims.empty() && options.rankfile.empty()) return;
+    if (options.dims.empty() && options.rankfile.empty() && options.host_ranks.empty()) return;
     throw Error(ErrorKind::usage,
                 {"--ps and --workers say how many ranks there are; DIMS or a rankfile do so too",
-                 options.dims.empty() ? "--rankfile" : printable(options.dims, 40), "one of the two"});
+                 !options.host_ranks.empty() ? "-H"
+                 : options.dims.empty()      ? "--rankfile"
+                                             : printable(options.dims, 40),
+                 "one of the two"});
   }
   if (own.framework != "auto" || given)
     throw Error(ErrorKind::usage, {"how many parameter servers and workers is not said", "--ps and --workers",
@@ -125,7 +128,8 @@ void settle_np(LaunchOptions& options) {
   if (!number || *number == 0)
     throw Error(ErrorKind::usage, {fmt::format("'{}' is no number of ranks", printable(np, 40)), "--np",
                                    "--np 8, or --np -4 for 4 ranks here"});
-  if (!options.dims.empty() || options.framework.ps_tasks > 0)
+  const bool counted = !options.host_ranks.empty() || !options.accelerators.empty();  // -H h1:4,h2:4
+  if (!options.dims.empty() || counted || options.framework.ps_tasks > 0)
     throw Error(ErrorKind::usage,
                 {"--np and something else say how many ranks there are", "--np", "one of the two"});
   if (!here) {

@@ -2,9 +2,13 @@
 #include "cli/launch_shape.hpp"
 
 #include "base/error.hpp"
+#include "base/host_list.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace ddlrun::cli {
 
@@ -21,11 +25,67 @@ std::uint32_t shape_factor(const std::string& text, const char* option, std::uin
   return static_cast<std::uint32_t>(*number);
 }
 
-// "h1:4" -> "h1" and "4".
-std::pair<std::string, std::string> split_count(std::string_view word) {
-  const std::size_t colon = word.rfind(':');
-  if (colon == std::string_view::npos) return {std::string(word), ""};
-  return {std::string(word.substr(0, colon)), std::string(word.substr(colon + 1))};
+// At the commas that stand outside brackets: "n[1,3]:4,h2:2" is two words.
+std::vector<std::string_view> split_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '[' ? 1 : text[i] == ']' ? -1 : 0;
+    if (text[i] != ',' || depth != 0) continue;
+    words.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  words.push_back(text.substr(begin));
+  return words;
+}
+
+struct HostWord {
+  std::string names;  // "h1", "n[1,3]"
+  std::string count;  // "4", or ""
+};
+
+std::vector<HostWord> parse_host_words(std::string_view text) {
+  std::vector<HostWord> hosts;
+  for (const std::string_view word : split_words(text)) {
+    const std::size_t colon = word.rfind(':');
+    if (colon == std::string_view::npos)
+      hosts.push_back({std::string(word), ""});
+    else
+      hosts.push_back({std::string(word.substr(0, colon)), std::string(word.substr(colon + 1))});
+    if (hosts.back().count.empty() == hosts.front().count.empty()) continue;
+    const HostWord& counted = hosts.back().count.empty() ? hosts.front() : hosts.back();
+    const HostWord& bare = hosts.back().count.empty() ? hosts.back() : hosts.front();
+    throw Error(
+        ErrorKind::usage,
+        {fmt::format("{} has {} ranks, {} has no count", printable(counted.names, 60),
+                     printable(counted.count, 20), printable(bare.names, 60)),
+         "-H", fmt::format("-H {}:{},{}:{}", counted.names, counted.count, bare.names, counted.count)});
+  }
+  return hosts;
+}
+
+void take_counts(const std::vector<HostWord>& hosts, LaunchOptions& options) {
+  std::vector<std::uint32_t> counts;
+  for (const HostWord& host : hosts) {
+    const std::uint32_t count = shape_factor(host.count, "-H", 1);
+    counts.insert(counts.end(), expand_host_list(host.names).size(), count);
+  }
+  const bool even = std::all_of(counts.begin(), counts.end(), [&](auto count) { return count == counts[0]; });
+  const std::string all = even ? fmt::format("{}", counts[0]) : "";
+  if (!even && (!options.dims.empty() || has_shape(options))) {
+    throw Error(ErrorKind::usage, {"-H gives the hosts different numbers of ranks, DIMS the same",
+                                   "-H and DIMS", "one of the two"});
+  }
+  if (even && !options.accelerators.empty() && options.accelerators != all) {
+    throw Error(ErrorKind::usage, {fmt::format("-H says {} ranks for each host, --accelerators {}", all,
+                                               printable(options.accelerators, 40)),
+                                   "-H", "-H with names only"});
+  }
+  if (!even)
+    options.host_ranks = std::move(counts);
+  else if (options.dims.empty())
+    options.accelerators = all;
 }
 
 }  // namespace
@@ -36,31 +96,10 @@ void settle_hosts(LaunchOptions& options) {
     throw Error(ErrorKind::usage,
                 {"hosts are given twice", "HOSTS and -H", "-H " + quote_shell(options.hosts_option)});
   }
-  std::string count, names, first;
-  for (const std::string_view word : split(options.hosts_option, ',')) {
-    const auto [name, ranks] = split_count(word);
-    names += (names.empty() ? "" : ",") + name;
-    if (first.empty()) {
-      first = name;
-      count = ranks;
-    } else if (ranks != count) {
-      throw Error(
-          ErrorKind::request,
-          {fmt::format("{} has {} rank(s), {} has {}: one plan gives each host the same number", first,
-                       count.empty() ? "no count of" : count, name, ranks.empty() ? "no count of" : ranks),
-           "-H", fmt::format("-H {}:1,{}:1, or --rankfile FILE for unequal hosts", first, name)});
-    }
-  }
-  options.hosts = names;
+  const std::vector<HostWord> hosts = parse_host_words(options.hosts_option);
+  for (const HostWord& host : hosts) options.hosts += (options.hosts.empty() ? "" : ",") + host.names;
   options.hosts_option.clear();
-  if (count.empty()) return;
-  shape_factor(count, "-H", 1);
-  if (!options.accelerators.empty() && options.accelerators != count) {
-    throw Error(ErrorKind::usage, {fmt::format("-H says {} ranks for each host, --accelerators {}", count,
-                                               printable(options.accelerators, 40)),
-                                   "-H", "-H with names only"});
-  }
-  if (options.dims.empty()) options.accelerators = count;
+  if (!hosts[0].count.empty()) take_counts(hosts, options);
 }
 
 bool has_shape(const LaunchOptions& options) {

@@ -9,8 +9,8 @@
 
 namespace ddlrun::cli {
 
-// -H becomes HOSTS; its counts become --accelerators. Error{usage}: both ways at once, a count that is no
-// number. Error{request}: hosts with different counts.
+// -H becomes HOSTS; its counts become --accelerators where they are equal, else host_ranks. Error{usage}:
+// both ways at once, a count that is no number or missing at some hosts, different counts beside DIMS.
 void settle_hosts(LaunchOptions& options);
 
 bool has_shape(const LaunchOptions& options);

@@ -12,20 +12,6 @@ namespace {
 using launch::GpuView;
 using launch::MemoryPolicy;
 
-launch::RankSheet task_sheet(const LaunchJob& job) {
-  launch::RankSheet sheet = launch::make_rank_sheet(job.ranks);
-  sheet.kinds.assign(sheet.hosts.size(), {});  // hosts differ in their tasks: a kind each
-  for (std::size_t node = 0; node < sheet.hosts.size(); ++node) {
-    sheet.hosts[node].kind = static_cast<std::uint32_t>(node);
-    for (const std::uint32_t rank : sheet.hosts[node].ranks) {
-      const frameworks::Task& task = job.tasks[rank];
-      const auto& machine = job.machines.machines[job.machines.machine_of_host[task.host]];
-      sheet.kinds[node].push_back(launch::make_seat(machine, task.pus, task.numa_node, task.gpu));
-    }
-  }
-  return sheet;
-}
-
 void tell_memory(const launch::RankSheet& sheet, LaunchJob& job) {
   if (sheet.memory == MemoryPolicy::leave) return;
   for (const auto& seats : sheet.kinds) {
@@ -56,7 +42,7 @@ GpuView choose_gpu_view(const LaunchOptions& options, const launch::Exports& exp
 
 launch::RankSheet job_sheet(const LaunchJob& job) {
   if (job.plan) return launch::make_rank_sheet(*job.plan);
-  return job.tasks.empty() ? launch::make_rank_sheet(job.ranks) : task_sheet(job);
+  return job.seats ? *job.seats : launch::make_rank_sheet(job.ranks);
 }
 
 void settle_sheet(const LaunchOptions& options, const launch::Exports& exports, launch::LauncherKind launcher,

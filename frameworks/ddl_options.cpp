@@ -125,6 +125,12 @@ std::vector<std::string> check_ddl_options(const DdlOptions& options, const DdlJ
   for (const std::string& name : options.unknown)
     remarks.push_back(
         fmt::format("{} {} is passed on; no document of DDL names it", place, printable(name, 40)));
+  if (!job.dims && job.ranks_of_host > 0 && job.ranks % job.ranks_of_host != 0) {
+    throw Error(ErrorKind::request,
+                {fmt::format("DDL needs the same number of ranks on each host: one has {}, all together {}",
+                             job.ranks_of_host, job.ranks),
+                 place, "the same count for each host, -H h1:4,h2:4"});
+  }
   if (!options.dims) {
     remarks.push_back(
         fmt::format("{} without -mode is one ring over all {} ranks (r:{}); {} tells DDL the hosts", place,

@@ -58,7 +58,7 @@ DefaultRanks default_ranks(const std::vector<MachineTopology>& machines,
     differ = differ || (i > 0 && here.ranks != least.ranks);
     if (i == 0 || here.ranks < least.ranks) least = std::move(here);
   }
-  if (differ) least.reason += "; the hosts differ and this is the smallest";
+  if (differ) least.reason += "; the hosts differ and this is the smallest (-H h1:4,h2:2 gives each its own)";
   return least;
 }
 

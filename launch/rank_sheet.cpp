@@ -125,14 +125,19 @@ Seat make_seat(const topology::MachineTopology& machine, const std::vector<topol
   return seat;
 }
 
+std::vector<Seat> make_seats(const topology::MachinePlan& plan) {
+  std::vector<Seat> seats;
+  for (const topology::LocalPlacement& local : plan.ranks) {
+    seats.push_back(make_seat(plan.machine, local.pus, local.numa_node, local.gpu));
+    seats.back().nic = local.nic;
+  }
+  return seats;
+}
+
 RankSheet make_rank_sheet(const topology::Plan& plan) {
   RankSheet sheet;
   for (const topology::MachinePlan& machine : plan.machines) {
-    auto& seats = sheet.kinds.emplace_back();
-    for (const topology::LocalPlacement& local : machine.ranks) {
-      seats.push_back(make_seat(machine.machine, local.pus, local.numa_node, local.gpu));
-      seats.back().nic = local.nic;
-    }
+    sheet.kinds.push_back(make_seats(machine));
   }
   for (std::size_t i = 0; i < plan.hosts.size(); ++i) {
     sheet.hosts.push_back({plan.hosts[i], plan.machine_of_host[i], {}});

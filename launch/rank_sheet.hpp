@@ -106,6 +106,9 @@ std::string fill_words(std::string_view text, const SheetRank& rank);
 Seat make_seat(const topology::MachineTopology& machine, const std::vector<topology::PuIndex>& pus,
                int numa_node, int gpu);
 
+// One for each local rank.
+std::vector<Seat> make_seats(const topology::MachinePlan& plan);
+
 // The sheet of a plan, one group with every rank. With a rankfile of the user's: from its ranks.
 RankSheet make_rank_sheet(const topology::Plan& plan);
 RankSheet make_rank_sheet(const std::vector<PlannedRank>& ranks);

@@ -80,9 +80,10 @@ RestartDecision plan_restart(const RestartPolicy& policy, const AttemptEnd& end)
       policy.lost == LostHosts::wait || (policy.lost == LostHosts::automatic && policy.dims_were_given);
   if (waits) {
     decision.wait_for = end.lost_hosts;
-    decision.why =
-        fmt::format("{} lost, the dims {} need {}; restart {} of {}", lost, topology::render_dims(end.dims),
-                    end.lost_hosts.size() == 1 ? "it" : "them", end.restarts + 1, policy.most);
+    decision.why = fmt::format("{} lost, {} need{} {}; restart {} of {}", lost,
+                               end.dims ? "the dims " + topology::render_dims(*end.dims) : "the job",
+                               end.dims ? "" : "s", end.lost_hosts.size() == 1 ? "it" : "them",
+                               end.restarts + 1, policy.most);
     return decision;
   }
   decision.hosts = without(end.hosts, end.lost_hosts);
@@ -91,10 +92,10 @@ RestartDecision plan_restart(const RestartPolicy& policy, const AttemptEnd& end)
     decision.why = fmt::format("{} lost, and no host is left", lost);
     return decision;
   }
-  decision.dims = fit_dims(end.dims, static_cast<std::uint32_t>(decision.hosts.size()));
-  decision.why = fmt::format("{} lost and left out: {} on {}; restart {} of {}", lost,
-                             topology::render_dims(decision.dims), fold_host_list(decision.hosts),
-                             end.restarts + 1, policy.most);
+  if (end.dims) decision.dims = fit_dims(*end.dims, static_cast<std::uint32_t>(decision.hosts.size()));
+  decision.why = fmt::format("{} lost and left out: {}on {}; restart {} of {}", lost,
+                             decision.dims ? topology::render_dims(*decision.dims) + " " : "",
+                             fold_host_list(decision.hosts), end.restarts + 1, policy.most);
   return decision;
 }
 

@@ -26,17 +26,17 @@ struct AttemptEnd {
   int status = 0;     // of launch, as a shell would report it
   int told_stop = 0;  // the signal by which somebody ended it, or 0
   std::vector<std::string> hosts;
-  topology::Dims dims;
+  std::optional<topology::Dims> dims;  // nothing: the job has none
   std::vector<std::string> lost_hosts;
   unsigned restarts = 0;  // that were made before it
 };
 
 struct RestartDecision {
   bool again = false;
-  std::string why;                    // for people, in either case
-  std::vector<std::string> hosts;     // of the next attempt
-  topology::Dims dims;                // of the next attempt
-  std::vector<std::string> wait_for;  // hosts that have to answer before
+  std::string why;                     // for people, in either case
+  std::vector<std::string> hosts;      // of the next attempt
+  std::optional<topology::Dims> dims;  // of the next attempt
+  std::vector<std::string> wait_for;   // hosts that have to answer before
 };
 
 // Not again: a good end, a signal of the user's or the scheduler's, a program that could not even start or

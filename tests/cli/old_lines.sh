@@ -117,6 +117,8 @@ unset CUDA_VISIBLE_DEVICES
 # Horovod: HorovodRunner's np, its timeline and its interfaces (--interface, which asks the hosts: tests/lab); horovodrun.
 old 'horovodrun -np 8 -H h1:4,h2:4 python train.py'
 new '' launch -H h1:4,h2:4 "${minsky[@]}" -- python train.py
+old 'horovodrun -np 6 -H h1:4,h2:2 python train.py' 'horovodrun -np 8 -H h1:4,h2:4 python train.py'
+new '' launch -H h1:4,h2:2 "${minsky[@]}" -- python train.py
 old 'python train.py; python train.py' 'HorovodRunner(np=2).run(train)'
 new '' launch --np 2 h1,h2 "${minsky[@]}" -- python train.py
 old 'for i in 1 2 3 4; do python train.py; done' 'HorovodRunner(np=-4)'

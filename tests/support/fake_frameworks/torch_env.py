@@ -24,24 +24,30 @@ if not 0 <= port < 2**16:
     sys.exit(f"port must have value from 0 to 65535 but was {port}.")
 if os.environ["ROLE_RANK"] != str(rank) or os.environ["NODE_RANK"] != str(node) or not 0 <= local < peers:
     sys.exit("torchrun's names contradict each other")
-if rank != node * peers + local:
-    sys.exit(f"rank {rank} is not {node} * {peers} + {local}: ranks are not node-contiguous")
 if rank == 0:
     with socket.create_server((address, port)) as server:
         server.settimeout(20)
-        seen = {0}
+        seen = {0: (node, local, peers)}
         while len(seen) < size:
             connection, _ = server.accept()
             with connection:
-                seen.add(int(connection.makefile().readline()))
-    if seen != set(range(size)):
+                number, *place = map(int, connection.makefile().readline().split())
+                seen[number] = tuple(place)
+    if set(seen) != set(range(size)):
         sys.exit(f"ranks {sorted(seen)} of {size}")
+    # As torchrun numbers them: node after node, each with all its local ranks.
+    for number in range(size):
+        this, at, count = seen[number]
+        if number - at < 0 or [seen.get(number - at + i) for i in range(count)] != [(this, i, count) for i in range(count)]:
+            sys.exit(f"rank {number} is local rank {at} of {count} on node {this}: ranks are not node-contiguous")
+    if [seen[i][0] for i in range(size)] != sorted(seen[i][0] for i in range(size)):
+        sys.exit("nodes are not in the order of their ranks")
     print(f"all {size} ranks met at {address}")
 else:
     for attempt in range(200):
         try:
             with socket.create_connection((address, port), 5) as connection:
-                connection.sendall(f"{rank}\n".encode())
+                connection.sendall(f"{rank} {node} {local} {peers}\n".encode())
             break
         except ConnectionRefusedError:
             time.sleep(0.1)

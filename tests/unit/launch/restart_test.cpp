@@ -66,8 +66,20 @@ TEST_CASE("a lost host is left out or waited for") {
     CHECK(decision.again);
     CHECK(decision.hosts == row.hosts);
     CHECK(decision.wait_for == row.wait_for);
-    CHECK(topology::render_dims(decision.dims) == row.dims);
+    CHECK(topology::render_dims(*decision.dims) == row.dims);
   }
+}
+
+TEST_CASE("a job without dims goes on with the hosts that are left, or waits for them all") {
+  AttemptEnd end = attempt(5, {"h3"});
+  end.dims.reset();
+  const auto fewer = plan_restart({1, LostHosts::leave_out, true}, end);
+  CHECK(fewer.again);
+  CHECK(fewer.hosts == std::vector<std::string>{"h1", "h2", "h4"});
+  CHECK_FALSE(fewer.dims);
+  const auto all = plan_restart({1, LostHosts::automatic, true}, end);
+  CHECK(all.wait_for == std::vector<std::string>{"h3"});
+  CHECK(all.why.find("the job needs it") != std::string::npos);
 }
 
 TEST_CASE("racks stay where they come out even") {
