@@ -4,6 +4,7 @@
 # ROUNDS times (default 3), STEPS steps (default 60). Median step, its exposed communication and input, and the memory
 # of a rank; and by how much a step is longer than the larger of computing and summing, taken apart.
 # NETS: "NET:BATCH ..." (default "lenet5:64 caffe:64 ddl:64 cifar-quick:64 alexnet:8").
+# WAYS: "--overlap off --update rank, --overlap auto": these only; the first is what the others are compared with.
 # RATE=200mbit: the ranks on two virtual hosts (tests/lab, root) with a wire that slow. WIRE: fp32 (default) or bf16.
 set -eu
 train=$(readlink -f "${1:?usage: trainer_overlap.sh PATH/TO/ddl-train}")
@@ -41,7 +42,8 @@ else
 fi
 
 ways=("--overlap off --update rank" "--overlap off --update host" "--overlap on --update rank" "--overlap on --update host"
-  "--overlap auto")
+  "--overlap across --update rank" "--overlap across --update host" "--overlap auto")
+[ -z "${WAYS:-}" ] || { mapfile -td, ways <<< "$WAYS,"; unset 'ways[-1]'; ways=("${ways[@]# }"); }
 for each in ${NETS:-lenet5:64 caffe:64 ddl:64 cifar-quick:64 alexnet:8}; do
   net=${each%:*} batch=${each#*:}
   for ((round = 0; round < rounds; round++)); do
