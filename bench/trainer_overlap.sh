@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # trainer_overlap.sh DDL_TRAIN: what overlap and shared updates are worth, on 2 ranks with one thread each: in turn,
-# ROUNDS times (default 3), STEPS steps (default 60). Median step, its exposed communication and input, and the memory
+# ROUNDS times (default 3), STEPS steps (default 150). Median step, its exposed communication and input, and the memory
 # of a rank; and by how much a step is longer than the larger of computing and summing, taken apart.
 # NETS: "NET:BATCH ..." (default "lenet5:64 caffe:64 ddl:64 cifar-quick:64 alexnet:8").
 # WAYS: "--overlap off --update rank, --overlap auto": these only; the first is what the others are compared with.
@@ -49,7 +49,7 @@ for each in ${NETS:-lenet5:64 caffe:64 ddl:64 cifar-quick:64 alexnet:8}; do
   for ((round = 0; round < rounds; round++)); do
     for index in "${!ways[@]}"; do
       # shellcheck disable=SC2086
-      run --net "$net" --data "$(data_of "$net")" --batch-size "$batch" --max-steps "${STEPS:-60}" --threads 1 --quiet \
+      run --net "$net" --data "$(data_of "$net")" --batch-size "$batch" --max-steps "${STEPS:-150}" --threads 1 --quiet \
         --lr 0.0001 --wire "${WIRE:-fp32}" ${ways[$index]} > /dev/null 2> "$work/err" || { cat "$work/err" >&2; exit 1; }
       cat "$work/steps" >> "$work/$net.$index"
     done

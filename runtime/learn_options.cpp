@@ -190,6 +190,11 @@ void check_sums(const TrainOptions& options) {
         "--update host cannot be had with lars or --clip, whose norms need all sums on each rank",
         "--update rank");
   }
+  if (options.overlap == Overlap::across && needs_norms(make_rule(options))) {
+    throw refuse_words(
+        "--overlap across cannot be had with lars or --clip, whose norms need all sums before a step ends",
+        "--overlap on");
+  }
   if (options.exact_steps != 0 && options.max_steps != 0)
     throw refuse_words("--steps and --max-steps exclude each other",
                        fmt::format("--max-steps {}", options.exact_steps));
