@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # trainer_overlap.sh DDL_TRAIN: what overlap and shared updates are worth, on 2 ranks with one thread each: in turn,
-# ROUNDS times (default 3), STEPS steps (default 60). Median step, its exposed communication and input, and the memory
+# ROUNDS times (default 3), STEPS steps (default 150). Median step, its exposed communication and input, and the memory
 # of a rank; and by how much a step is longer than the larger of computing and summing, taken apart.
 # NETS: "NET:BATCH ..." (default "lenet5:64 caffe:64 ddl:64 cifar-quick:64 alexnet:8").
+# WAYS: "--overlap off --update rank, --overlap auto": these only; the first is what the others are compared with.
 # RATE=200mbit: the ranks on two virtual hosts (tests/lab, root) with a wire that slow. WIRE: fp32 (default) or bf16.
 set -eu
 train=$(readlink -f "${1:?usage: trainer_overlap.sh PATH/TO/ddl-train}")
@@ -41,13 +42,14 @@ else
 fi
 
 ways=("--overlap off --update rank" "--overlap off --update host" "--overlap on --update rank" "--overlap on --update host"
-  "--overlap auto")
+  "--overlap across --update rank" "--overlap across --update host" "--overlap auto")
+[ -z "${WAYS:-}" ] || { mapfile -td, ways <<< "$WAYS,"; unset 'ways[-1]'; ways=("${ways[@]# }"); }
 for each in ${NETS:-lenet5:64 caffe:64 ddl:64 cifar-quick:64 alexnet:8}; do
   net=${each%:*} batch=${each#*:}
   for ((round = 0; round < rounds; round++)); do
     for index in "${!ways[@]}"; do
       # shellcheck disable=SC2086
-      run --net "$net" --data "$(data_of "$net")" --batch-size "$batch" --max-steps "${STEPS:-60}" --threads 1 --quiet \
+      run --net "$net" --data "$(data_of "$net")" --batch-size "$batch" --max-steps "${STEPS:-150}" --threads 1 --quiet \
         --lr 0.0001 --wire "${WIRE:-fp32}" ${ways[$index]} > /dev/null 2> "$work/err" || { cat "$work/err" >&2; exit 1; }
       cat "$work/steps" >> "$work/$net.$index"
     done

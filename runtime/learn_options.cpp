@@ -25,7 +25,7 @@ const std::array<std::string, 7> optimizer_names{"sgd",     "nesterov", "adam", 
                                                  "adagrad", "rmsprop",  "adadelta"};
 const std::array<std::string, 2> form_names{"torch", "caffe"};
 const std::array<std::string, 2> norm_names{"l2", "l1"};
-const std::array<std::string, 3> overlap_names{"auto", "on", "off"};
+const std::array<std::string, 4> overlap_names{"auto", "on", "off", "across"};
 const std::array<std::string, 3> place_names{"auto", "host", "rank"};
 const std::array<std::string, 3> short_wires{"fp32", "bf16", "fp16"};
 const std::array<std::string, 3> wire_names{"float32", "bfloat16", "float16"};
@@ -114,9 +114,9 @@ const OptionRow rows_of_learning[] = {
 
     {"", "", "Sums over the ranks:", nullptr},
     {"--overlap", "WHEN",
-     "on: gradients travel while the net still computes others; off; auto: as the first steps show to be "
-     "faster "
-     "(default auto)",
+     "on: gradients travel while the net still computes others; across: and beside the next step's forward "
+     "pass; "
+     "off; auto: as the first steps show to be faster (default auto)",
      [](TrainOptions& o, Text n, Text v) {
        o.overlap = static_cast<Overlap>(parse_choice(n, v, overlap_names));
      }},
@@ -189,6 +189,11 @@ void check_sums(const TrainOptions& options) {
     throw refuse_words(
         "--update host cannot be had with lars or --clip, whose norms need all sums on each rank",
         "--update rank");
+  }
+  if (options.overlap == Overlap::across && needs_norms(make_rule(options))) {
+    throw refuse_words(
+        "--overlap across cannot be had with lars or --clip, whose norms need all sums before a step ends",
+        "--overlap on");
   }
   if (options.exact_steps != 0 && options.max_steps != 0)
     throw refuse_words("--steps and --max-steps exclude each other",

@@ -31,6 +31,10 @@ class CpuEngine : public Engine {
 
   void start_step(const StepKey& key) override { *training_.key = key; }
   void tell_gradients(GradientsFinal tell) override { tell_ = std::move(tell); }
+  bool tell_parameters(ParametersNeeded tell) override {
+    need_ = std::move(tell);
+    return true;
+  }
   void trace(const LayerTrace* trace) override { trace_ = trace; }
   std::span<float> state() override { return state_; }
   std::size_t evaluation_batch() const override { return evaluation_batch_; }
@@ -61,20 +65,34 @@ class CpuEngine : public Engine {
   // A short last batch leaves stale images behind it; their rows are not read.
   void forward(cpu::Program& program, std::span<const float> images) {
     std::copy(images.begin(), images.end(), static_cast<float*>(program.input.get_data_handle()));
-    if (trace_ == nullptr) return cpu::run_steps(program.forward, stream_);
+    if (trace_ == nullptr && !need_) return cpu::run_steps(program.forward, stream_);
     auto begin = TraceClock::now();
-    cpu::run_layers(program.forward, program.forward_ends, stream_,
-                    [&](std::size_t layer) { begin = trace_->tell_span(trace_->forward[layer], begin); });
+    cpu::run_layers(
+        program.forward, program.forward_ends, stream_,
+        [&](std::size_t layer) {
+          if (!need_ || parameters_of(net_.layers[layer]) == 0) return;
+          const std::size_t first = net_.layers[layer].weights_offset;
+          need_(first, first + parameters_of(net_.layers[layer]));
+          begin = TraceClock::now();
+        },
+        [&](std::size_t layer) {
+          if (trace_ != nullptr) begin = trace_->tell_span(trace_->forward[layer], begin);
+        });
+  }
+
+  static std::size_t parameters_of(const PlannedLayer& layer) {
+    return layer.weights_count + layer.bias_count;
   }
 
   // A layer's gradients are final when its own steps are done; those of the layers behind it were before.
   void backward() {
     if (trace_ == nullptr && !tell_) return cpu::run_steps(training_.backward, stream_);
     auto begin = TraceClock::now();
-    cpu::run_layers(training_.backward, training_.backward_ends, stream_, [&](std::size_t layer) {
+    const auto nothing = [](std::size_t) {};
+    cpu::run_layers(training_.backward, training_.backward_ends, stream_, nothing, [&](std::size_t layer) {
       if (trace_ != nullptr) trace_->tell_span(trace_->backward[layer], begin);
       const PlannedLayer& done = net_.layers[layer];
-      if (tell_ && done.weights_count + done.bias_count > 0) tell_(done.weights_offset);
+      if (tell_ && parameters_of(done) > 0) tell_(done.weights_offset);
       begin = TraceClock::now();
     });
   }
@@ -95,6 +113,7 @@ class CpuEngine : public Engine {
   std::size_t evaluation_batch_;
   std::optional<cpu::Program> inference_;
   GradientsFinal tell_;
+  ParametersNeeded need_;
   const LayerTrace* trace_ = nullptr;
 };
 

@@ -147,10 +147,11 @@ void run_steps(std::span<const Step> steps, dnnl::stream& stream) {
   stream.wait();
 }
 
-void run_layers(const Steps& steps, const LayerEnds& ends, dnnl::stream& stream,
-                const std::function<void(std::size_t layer)>& after) {
+void run_layers(const Steps& steps, const LayerEnds& ends, dnnl::stream& stream, const TellLayer& before,
+                const TellLayer& after) {
   std::size_t begin = 0;
   for (const LayerEnd& layer : ends) {
+    before(layer.layer);
     run_steps(std::span(steps).subspan(begin, layer.end - begin), stream);
     begin = layer.end;
     after(layer.layer);

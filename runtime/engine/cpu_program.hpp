@@ -55,8 +55,9 @@ struct Program {
 Program compile(const Net& net, std::size_t batch, const FlatVectors& flat, const dnnl::engine& engine);
 
 void run_steps(std::span<const Step> steps, dnnl::stream& stream);
-// The same, and tells after each layer that its results are there.
-void run_layers(const Steps& steps, const LayerEnds& ends, dnnl::stream& stream,
-                const std::function<void(std::size_t layer)>& after);
+// The same, and tells before and after each layer: that it begins, that its results are there.
+using TellLayer = std::function<void(std::size_t layer)>;
+void run_layers(const Steps& steps, const LayerEnds& ends, dnnl::stream& stream, const TellLayer& before,
+                const TellLayer& after);
 
 }  // namespace ddlrun::runtime::cpu

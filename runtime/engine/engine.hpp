@@ -17,6 +17,9 @@ namespace ddlrun::runtime {
 // Hears during train_batch() that the gradients of parameters [from, end) will not change any more; `from`
 // falls from call to call, and is 0 in the last one.
 using GradientsFinal = std::function<void(std::size_t from)>;
+// Hears during a forward pass, before a layer reads its parameters [begin, end). Those that are not told of
+// are not read in that pass, and none before its turn.
+using ParametersNeeded = std::function<void(std::size_t begin, std::size_t end)>;
 
 // Decides dropout's masks, and nothing else: the same key, the same masks.
 struct StepKey {
@@ -37,6 +40,12 @@ class Engine {
 
   // Tells during each train_batch() from now on, on the calling thread; an engine that cannot, does not.
   virtual void tell_gradients(GradientsFinal tell) { (void)tell; }
+  // The same for the forward passes, of training and of evaluation. False: this engine cannot, and what it
+  // reads must be there before it is called. What `tell` throws ends the pass.
+  virtual bool tell_parameters(ParametersNeeded tell) {
+    (void)tell;
+    return false;
+  }
   // Spans for each layer from now on; nothing to end it. What it points to outlives the engine.
   virtual void trace(const LayerTrace* trace) { (void)trace; }
 

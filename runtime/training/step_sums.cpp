@@ -31,8 +31,10 @@ StepSums::StepSums(const Net& net, Communicator& ranks, Weights& weights, const 
 
 void StepSums::use(const SumWay& way) {
   way_ = way;
-  buckets_ = plan_buckets(net_, head_, way.overlap ? way.bucket_bytes : 0);
+  buckets_ = plan_travel(net_, head_, way);
+  head_bucket_ = find_head(buckets_);
   times_.assign(buckets_.size(), {});
+  done_ = buckets_.size();
   names_.clear();
   for (const Range& bucket : buckets_) names_.push_back(name_bucket(net_, head_, bucket));
 }
@@ -48,17 +50,27 @@ void StepSums::keep(bool first) {
 }
 
 void StepSums::begin(const StepRates& rates) {
-  rates_ = rates;
+  coming_ = rates;
   sent_ = 0;
-  own_finite_ = sums_finite_ = true;
   armed_ = true;
 }
 
+// The first gradients of a step: those of the step before have been used, unless its forward pass read
+// nothing.
+void StepSums::open() {
+  if (sent_ > 0) return;
+  settle();
+  rates_ = coming_;
+  done_ = 0;
+}
+
+// The head is known last, and what travels behind it waits for it.
 void StepSums::gradients_final(std::size_t from) {
   if (!armed_ || !way_.overlap) return;
   const auto begin = TraceClock::now();
   const std::size_t before = sent_;
-  while (sent_ < buckets_.size() && is_final(buckets_[sent_], head_, from)) {
+  while (sent_ < head_bucket_ && is_final(buckets_[sent_], head_, from)) {
+    open();
     prepare(buckets_[sent_]);
     send(sent_++);
   }
@@ -71,18 +83,29 @@ void StepSums::tell_prepared(TraceClock::time_point begin) const {
 
 bool StepSums::finish(std::span<const float> totals, std::span<const float> layer_state) {
   armed_ = false;
+  open();
   const auto begin = TraceClock::now();
   for (std::size_t i = sent_; i < buckets_.size(); ++i) prepare(buckets_[i]);
   std::copy(totals.begin(), totals.end(), flat_.begin());
   if (!own_finite_) flat_[bad_total] = 1.0F;
   std::copy(layer_state.begin(), layer_state.end(), flat_.begin() + total_count);
   keeps_ = false;
-  costs_ = {};
   tell_prepared(begin);
-  wait_and_learn();
-  for (const Times& times : times_) costs_.sum_seconds += seconds_of(times.end - times.begin - times.update);
-  return sums_finite_;
+  while (way_.overlap && sent_ < buckets_.size()) send(sent_++);
+  const bool finite = wait_and_learn(head_bucket_ + 1);
+  if (weights_.one_a_host()) std::copy_n(host_head_.begin(), head_, flat_.begin());
+  return finite;
 }
+
+bool StepSums::need(std::size_t begin, std::size_t end) {
+  std::size_t count = buckets_.size();
+  while (count > done_ &&
+         (buckets_[count - 1].end <= head_ + begin || buckets_[count - 1].begin >= head_ + end))
+    --count;
+  return count <= done_ || wait_and_learn(count);
+}
+
+bool StepSums::settle() { return !under_way() || wait_and_learn(buckets_.size()); }
 
 // On the thread that computes: there the numbers are still in its caches.
 void StepSums::prepare(const Range& range) {
@@ -143,29 +166,38 @@ void StepSums::use_sums(std::size_t begin, std::span<const float> sums) {
   }
 }
 
-void StepSums::wait_and_learn() {
+// The first `count` buckets: those behind them go on travelling.
+bool StepSums::wait_and_learn(std::size_t count) {
   const auto updated = update_time_.load();
   const auto start = TraceClock::now();
-  if (way_.overlap) {
-    while (sent_ < buckets_.size()) send(sent_++);
-  } else {
-    sum(0);
-  }
   TraceClock::duration learning{};
-  if (weights_.one_a_host()) {
-    if (way_.overlap) wait(times_.size() - 1);
-    std::copy_n(host_head_.begin(), head_, flat_.begin());
-    for (std::size_t at = head_; at < host_head_.size(); at += flag_floats)
-      sums_finite_ = sums_finite_ && host_head_[at] == 0.0F;
-    learning = TraceClock::duration(update_time_.load() - updated);
-  } else {
-    for (std::size_t i = 0; i < buckets_.size(); ++i) {
-      if (way_.overlap) wait(i);
-      if (!norms_) learning += learn(buckets_[i]);
+  const std::size_t first = done_;
+  for (; done_ < count; ++done_) {
+    if (!way_.overlap) {
+      sum(done_);
+    } else if (!weights_.one_a_host() || done_ + 1 == count) {
+      wait(done_);  // and thus for all before it
     }
-    if (norms_) learning += learn({head_, flat_.size()});
+    if (!weights_.one_a_host() && !norms_) learning += learn(buckets_[done_]);
   }
-  costs_.exposed_seconds = std::max(0.0, seconds_of(TraceClock::now() - start - learning));
+  if (norms_ && !under_way()) learning += learn({head_, flat_.size()});
+  if (weights_.one_a_host()) learning = TraceClock::duration(update_time_.load() - updated);
+  for (std::size_t i = first; i < count; ++i)
+    costs_.sum_seconds += seconds_of(times_[i].end - times_[i].begin - times_[i].update);
+  const auto held = TraceClock::now() - start;
+  costs_.held_seconds += seconds_of(held);
+  costs_.exposed_seconds += std::max(0.0, seconds_of(held - learning));
+  // While sums are under way others may still raise a flag; at their end all ranks see the same.
+  if (under_way()) return true;
+  if (weights_.one_a_host()) sums_finite_ = sums_finite_ && flags_are_clear();
+  return sums_finite_;
+}
+
+bool StepSums::flags_are_clear() const {
+  for (std::size_t at = head_; at < host_head_.size(); at += flag_floats) {
+    if (host_head_[at] != 0.0F) return false;
+  }
+  return true;
 }
 
 TraceClock::duration StepSums::learn(const Range& range) {

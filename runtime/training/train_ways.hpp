@@ -10,6 +10,8 @@ namespace ddlrun::runtime {
 
 // The same answer on all ranks.
 bool updates_for_host(const TrainPlan& plan, const Communicator& ranks);
-std::vector<SumWay> choose_ways(const TrainPlan& plan, const Net& net, const Communicator& ranks);
+// `reads_told`: the engine tells of parameters before it reads them.
+std::vector<SumWay> choose_ways(const TrainPlan& plan, const Net& net, const Communicator& ranks,
+                                bool reads_told);
 
 }  // namespace ddlrun::runtime

@@ -42,9 +42,12 @@ class Trainer {
         position_(start == nullptr ? TrainPosition{} : start->position),
         weights_(net, plan_.rule, ranks, updates_for_host(plan_, ranks)),
         sums_(net, ranks, weights_, plan_.rule, trace == nullptr ? nullptr : &trace->sums),
-        tuner_(choose_ways(plan_, net, ranks)),
         engine_(make_engine(net, shares_.local_batch() / plan_.accumulate, weights_.parameters(),
                             sums_.gradients())),
+        tuner_(choose_ways(plan_, net, ranks,
+                           engine_->tell_parameters([this](std::size_t begin, std::size_t end) {
+                             if (!sums_.need(begin, end)) refuse_late_sums();
+                           }))),
         evaluation_(data, shares_, *engine_, ranks, loading()),
         feed_(data, shares_, {plan_.seed, plan_.schedule.total_steps, plan_.accumulate, loading()},
               position_) {
@@ -185,16 +188,33 @@ class Trainer {
       mine.loss += sum.loss;
       mine.correct += sum.correct;
     }
-    record.compute_seconds = seconds_since(start) - record.input_seconds;
+    record.compute_seconds = seconds_since(start) - record.input_seconds - sums_.costs().held_seconds;
     const bool finite = sums_.finish(totals_of(mine), engine_->state());
-    if (sums_.total(bad_total) != 0.0)
+    if (sums_.total(bad_total) != 0.0) {
+      sums_.settle();  // the ranks are asked
       refuse_not_finite(ranks_, !sums_.own_finite() || !std::isfinite(mine.loss), place);
+    }
     if (!finite) refuse_sums(place);
     take_sums(record);
+    const double seconds = seconds_since(start) - record.input_seconds;
+    if (pauses() && !sums_.settle()) refuse_sums(place);
+    const StepCosts costs = sums_.take_costs();
+    record.comm_seconds = costs.exposed_seconds;
+    record.sum_seconds = costs.sum_seconds;
     record.step_seconds = seconds_since(start);
-    tune(record.step_seconds - record.input_seconds);
+    tune(seconds);
     return record;
   }
+
+  // Whether something else than another step comes now, which reads weights or asks the ranks.
+  bool pauses() const {
+    return position_.step == plan_.schedule.total_steps ||
+           position_.step_in_epoch == shares_.steps_per_epoch() || sums_.total(stop_total) != 0.0 ||
+           saver_.due(position_, false) || test_is_due() || tuner_.turn_ends();
+  }
+
+  // In the forward pass of a step: the sums are of the one before, and all ranks stand here.
+  [[noreturn]] void refuse_late_sums() const { refuse_sums({position_.step - 1, plan_.schedule}); }
 
   std::array<float, total_count> totals_of(const LossSum& mine) const {
     std::array<float, total_count> totals{};
@@ -211,8 +231,6 @@ class Trainer {
     for (std::size_t i = 0; i < state.size(); ++i)
       state[i] = sums_.layer_state()[i] / static_cast<float>(size_);
     record.loss = sums_.total(loss_total) / static_cast<double>(plan_.global_batch);
-    record.comm_seconds = sums_.costs().exposed_seconds;
-    record.sum_seconds = sums_.costs().sum_seconds;
     position_.step += 1;
     position_.step_in_epoch += 1;
     position_.loss_sum += record.loss;
@@ -226,7 +244,7 @@ class Trainer {
       ranks_.all_reduce_sum(times, "the times of the ways");
       tuner_.settle(times);
     }
-    sums_.use(tuner_.way());
+    if (tuner_.way() != sums_.way()) sums_.use(tuner_.way());
   }
 
   std::uint64_t check_weights() {
@@ -250,8 +268,8 @@ class Trainer {
   TrainPosition position_;
   Weights weights_;
   StepSums sums_;
-  WayTuner tuner_;
   std::unique_ptr<Engine> engine_;
+  WayTuner tuner_;
   Evaluation evaluation_;
   BatchFeed feed_;
 };
@@ -262,7 +280,7 @@ TrainTrace make_train_trace(TraceSink& sink, const Net& net) {
   TrainTrace trace;
   trace.layers = make_layer_trace(sink, net);
   trace.sums.sink = &sink;
-  for (std::size_t i = 0; i <= net.layers.size(); ++i)
+  for (std::size_t i = 0; i < net.layers.size() + 2; ++i)
     trace.sums.buckets.push_back(fmt::format("bucket {}", i));
   return trace;
 }

@@ -16,8 +16,9 @@
 
 namespace ddlrun::runtime {
 
-// Sums while the net still computes: as what is tried first turns out faster; always; never.
-enum class Overlap { automatic, on, off };
+// Sums while the net still computes: as what is tried first turns out faster; in the step; never; also in the
+// forward pass of the next step, where rule and engine can (else as `on`).
+enum class Overlap { automatic, on, off, across };
 // Who updates the weights: the ranks of a host a part each of one copy, or each rank its own copy. A rule
 // that needs norms has a copy for each rank.
 enum class UpdatePlace { automatic, host, rank };

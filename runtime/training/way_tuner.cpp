@@ -14,16 +14,30 @@ constexpr std::size_t tuning_rounds = 7;
 // for more.
 constexpr float worth_it = 0.98F;
 
+// A way across steps is two steps on its own: the first one has nothing left over from the step before it.
+std::size_t turn_of(const SumWay& way) { return goes_across(way) ? 3 : 1; }
+std::size_t uncounted(const SumWay& way) { return goes_across(way) ? 1 : 0; }
+
 }  // namespace
 
 WayTuner::WayTuner(std::vector<SumWay> ways)
     : ways_(std::move(ways)), seconds_(ways_.size()), settled_(ways_.size() < 2) {}
 
+bool WayTuner::turn_ends() const {
+  return !settled_ && steps_ >= steps_to_warm_up && in_turn_ + 1 == turn_of(way());
+}
+
 bool WayTuner::add(double seconds) {
+  const bool ends = turn_ends();
   if (settled_ || ++steps_ <= steps_to_warm_up) return false;
-  seconds_[current_].push_back(seconds);
-  current_ = (current_ + 1) % ways_.size();
-  return seconds_.back().size() == tuning_rounds;
+  if (in_turn_++ >= uncounted(way())) seconds_[current_].push_back(seconds);
+  if (!ends) return false;
+  in_turn_ = 0;
+  for (std::size_t k = 0; k < ways_.size(); ++k) {  // the next one that has not been tried enough
+    current_ = (current_ + 1) % ways_.size();
+    if (seconds_[current_].size() < tuning_rounds) return false;
+  }
+  return true;
 }
 
 std::vector<float> WayTuner::medians() const {

@@ -18,6 +18,8 @@ class WayTuner {
 
   const SumWay& way() const { return ways_[current_]; }
   bool settled() const { return settled_; }
+  // Whether another way comes behind this step, or the ranks agree: then nothing must be left of its sums.
+  bool turn_ends() const;
   // After each step: what it took this rank. True once all ways have been tried: then the ranks agree.
   bool add(double seconds);
   // This rank's median of each way.
@@ -30,6 +32,7 @@ class WayTuner {
   std::vector<std::vector<double>> seconds_;
   std::size_t steps_ = 0;
   std::size_t current_ = 0;
+  std::size_t in_turn_ = 0;  // steps done in the turn of the current way
   bool settled_;
 };
 

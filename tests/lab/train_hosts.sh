@@ -22,7 +22,8 @@ loss_of() { sed -n 's/.* train_loss=\([0-9.]*\) .*$/\1/p' "$work/out"; }
 begin=$(received)
 expect 0 'ranks=4' train --max-steps 40 --overlap off --update rank
 whole=$(hash_of) loss=$(loss_of) wide=$(($(received) - begin))
-for way in '--overlap off --update host' '--overlap on --bucket-kb 1 --update rank' '--overlap on --bucket-kb 64 --update host' ''; do
+for way in '--overlap off --update host' '--overlap on --bucket-kb 1 --update rank' '--overlap on --bucket-kb 64 --update host' \
+  '--overlap across --bucket-kb 16 --update rank' '--overlap across --bucket-kb 16 --update host' ''; do
   # shellcheck disable=SC2086
   expect 0 "hash=$whole" train --max-steps 40 $way
 done

@@ -66,6 +66,21 @@ done
 [ "$stops" -ge 2 ] || fail "only $stops runs were stopped"
 echo "$stops stops, the weights of one run"
 
+# Sums that go on beside the next step: the signal comes while some are under way, and what is saved has them all.
+expect 0 'ddl-train: ok' ranks 2 "$train" "${whole[@]}" --net caffe --overlap off
+crossed=$(hash_of "$work/out")
+rm -rf "$work/pids" && mkdir "$work/pids"
+: > "$work/across.jsonl"
+ranks 2 "$work/rank" "$work/pids" "$train" "${whole[@]}" --net caffe --overlap across --checkpoint "$work/across" \
+  --checkpoint-every 1000000 --metrics "$work/across.jsonl" > "$work/out" 2> "$work/err" < /dev/null &
+job=$!
+while [ "$(grep -c '"type":"step"' "$work/across.jsonl")" -lt 20 ] && kill -0 "$job" 2>/dev/null; do sleep 0.02; done
+kill -s USR1 "$(cat "$work/pids/1")"
+wait "$job"
+status=$?
+[ "$status" -eq 75 ] || fail "status $status, not 75, across steps: $(cat "$work/err")"
+expect 0 "hash=$crossed" ranks 2 "$train" "${whole[@]}" --net caffe --overlap across --checkpoint "$work/across" --resume
+
 # What a step draws by chance and what layers keep beside their weights go on too.
 cat > "$work/net.yaml" << 'NET'
 layers:

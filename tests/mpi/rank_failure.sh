@@ -33,18 +33,42 @@ shift
 exec "$@"
 RANK
 chmod +x "$work/rank"
-ranks 2 "$work/rank" "$work/pids" "$train" --data "$subset" --epochs 100000 --quiet > "$work/killed" 2>&1 < /dev/null &
-job=$!
-for _ in $(seq 100); do
-  [ "$(find "$work/pids" -type f | wc -l)" -lt 2 ] || break
-  sleep 0.1
+# start WORD...: two ranks; `victim` is one of them
+start() {
+  find "$work/pids" -type f -delete
+  ranks 2 "$work/rank" "$work/pids" "$train" --data "$subset" --epochs 100000 --quiet "$@" > "$work/killed" 2>&1 < /dev/null &
+  job=$!
+  for _ in $(seq 100); do
+    [ "$(find "$work/pids" -type f | wc -l)" -lt 2 ] || break
+    sleep 0.1
+  done
+  sleep 1  # into the training
+  victim=$(find "$work/pids" -type f -printf '%f\n' | head -1)
+  [ -n "$victim" ] || fail 'no rank started'
+}
+for way in on across; do
+  start --net caffe --overlap "$way"
+  kill -KILL "$victim"
+  wait "$job"
+  status=$?
+  case $status in
+    0 | 124) fail "a killed rank ends the job with $status, --overlap $way" ;;
+  esac
 done
-sleep 1  # into the training
-victim=$(find "$work/pids" -type f -printf '%f\n' | head -1)
-if [ -z "$victim" ]; then fail 'no rank started'; else kill -KILL "$victim"; fi
-wait "$job"
-status=$?
-case $status in
-  0 | 124) fail "a killed rank ends the job with $status" ;;
-esac
+
+# One that stops is found out by the other, also while sums of the step before are under way.
+for way in on across; do
+  DDL_OPTIONS='-timeout 5' start --net caffe --overlap "$way"
+  kill -STOP "$victim"
+  begun=$(date +%s)
+  for _ in $(seq 300); do
+    ! grep -q 'rank [01] .*has not come' "$work/killed" || break
+    sleep 0.1
+  done
+  took=$(($(date +%s) - begun))
+  kill -CONT "$victim" 2> /dev/null
+  wait "$job" && fail "a stopped rank ends the job with 0, --overlap $way"
+  grep -q 'rank [01] .*has not come' "$work/killed" || fail "nobody names the rank that stopped: $(head -5 "$work/killed")"
+  [ "$took" -le 30 ] || fail "the rank that stopped is named after $took s, --overlap $way"
+done
 finish

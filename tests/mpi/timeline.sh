@@ -22,6 +22,21 @@ judged "$work/t.json" '^ranks=2 .* steps=60 ' 'compute' 'sums' 'counters=bytes s
 awk -v told="$(told_half)" 'BEGIN { exit !(told >= 0.95) }' || fail "only $(told_half) of a step is told"
 find "$work" -name '*.part' | grep -q . && fail 'parts are left after an orderly end'
 
+# Sums that cross the borders of steps: the computing lane alone still fills them.
+expect 0 'timeline: ' ranks 2 "$train" --data "$subset" --net caffe --steps 30 --batch-size 20 --overlap across --timeline "$work/a.json"
+judged "$work/a.json" '^ranks=2 .* steps=60 ' 'compute' 'sums' 'counters=bytes summed,images/s'
+awk -v told="$(told_half)" 'BEGIN { exit !(told >= 0.95) }' || fail "only $(told_half) of a step is told, across steps"
+python3 - "$work/a.json" << 'END' || fail 'no sum ends in another step than it began in'
+import json
+import sys
+events = [event for event in json.load(open(sys.argv[1]))["traceEvents"] if event["ph"] == "X"]
+steps = [event for event in events if event["name"].startswith("step ")]
+sums = [event for event in events if event["name"].startswith("bucket ") and event["dur"] > 0]
+crossing = sum(step["pid"] == one["pid"] and one["ts"] < step["ts"] + step["dur"] < one["ts"] + one["dur"]
+               for step in steps for one in sums)
+sys.exit(crossing == 0)
+END
+
 # One rank, by Horovod's variable.
 HOROVOD_TIMELINE=$work/h.json expect 0 'ddl-train: ok' "$train" --data "$subset" --steps 5 --quiet
 judged "$work/h.json" '^ranks=1 .* steps=5 '

@@ -11,7 +11,7 @@ expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --overlap off --update 
 straight=$(hash_of)
 [ -n "$straight" ] || fail 'no hash'
 for way in '--overlap off --update host' '--overlap on --bucket-kb 1 --update rank' '--overlap on --bucket-kb 64 --update host' \
-  '--overlap auto' ''; do
+  '--overlap across --bucket-kb 16 --update rank' '--overlap across --update host' '--overlap auto' ''; do
   # shellcheck disable=SC2086
   expect 0 "hash=$straight" ranks 2 "$train" "${common[@]}" $way
 done
@@ -19,6 +19,7 @@ done
 expect 0 'ddl-train: ok' ranks 4 "$train" "${common[@]}" --overlap off --update rank
 four=$(hash_of)
 expect 0 "hash=$four" ranks 4 "$train" "${common[@]}" --overlap on --bucket-kb 16
+expect 0 "hash=$four" ranks 4 "$train" "${common[@]}" --overlap across --test-every 7
 
 # Rules with other state, stopped in the middle and gone on.
 for rule in 'adam --lr 0.001' 'nesterov' 'lars --lr 2' 'rmsprop --lr 0.001 --clip 1' 'adadelta --lr 1'; do
@@ -29,7 +30,9 @@ for rule in 'adam --lr 0.001' 'nesterov' 'lars --lr 2' 'rmsprop --lr 0.001 --cli
   whole=$(hash_of)
   folder=$work/${rule%% *}
   expect 0 'ddl-train: ok' ranks 2 "$train" "${words[@]/30/17}" --checkpoint "$folder"
-  expect 0 "hash=$whole" ranks 2 "$train" "${words[@]}" --checkpoint "$folder" --resume --overlap on --bucket-kb 4
+  across=on
+  case $rule in adam* | nesterov) across=across ;; esac
+  expect 0 "hash=$whole" ranks 2 "$train" "${words[@]}" --checkpoint "$folder" --resume --overlap "$across" --bucket-kb 4
 done
 grep -aq 'optimizer.exp_avg_sq.conv1.weight' "$work/adam/$(cat "$work/adam/latest")" || fail "adam's state is not in the checkpoint"
 expect_refusal 3 "update rule is adam, and this run's is sgd" ranks 2 "$train" "${common[@]}" --resume "$work/adam"
@@ -40,7 +43,7 @@ expect 0 "hash=$straight" ranks 2 "$train" "${common[@]}" --wire bf16 --overlap 
 expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --wire fp16 --accumulate 4 --test-every 10
 
 # A rate that leads nowhere: told with its ranks, however sums are made.
-for way in '--overlap off --update rank' '--overlap on --bucket-kb 1 --update host'; do
+for way in '--overlap off --update rank' '--overlap on --bucket-kb 1 --update host' '--overlap across --bucket-kb 1'; do
   # shellcheck disable=SC2086
   expect_refusal 3 'not finite' ranks 2 "$train" --data "$subset" --lr 1e30 --quiet $way
   grep -q 'rank 0 .*rank 1 ' "$work/err" || fail "not both ranks are named: $(cat "$work/err")"
@@ -55,5 +58,6 @@ expect_refusal 2 'exclude each other' "$train" --optimizer adam --nesterov
 expect_refusal 2 'is not a number from 0 up to, but not, 1' "$train" --momentum 1
 expect_refusal 2 'cannot be divided by --accumulate 3' ranks 2 "$train" "${common[@]}" --accumulate 3
 expect_refusal 2 'need all sums' "$train" --optimizer lars --update host
+expect_refusal 2 'before a step ends' "$train" --clip 1 --overlap across
 expect_refusal 2 'nothing to cut' "$train" --overlap off --bucket-kb 4
 finish
