@@ -32,6 +32,7 @@ struct FrameworkOptions {
   // What settle_framework() made of it.
   frameworks::Framework chosen = frameworks::Framework::none;
   bool flags_style = false;
+  bool needs_mpi = false;            // the program asks MPI who is who
   std::uint32_t ranks = 0;           // of all hosts together; 0: DIMS say
   std::uint32_t ranks_per_host = 0;  // likewise
   std::uint32_t ps_tasks = 0, worker_tasks = 0;

@@ -165,6 +165,7 @@ LaunchOptions settle_framework(System& system, const LaunchOptions& typed) {
   const auto named = frameworks::parse_framework(own.framework);
   const Detection seen = detect(system, options.program);
   own.chosen = named.value_or(seen.framework);
+  own.needs_mpi = own.chosen == Framework::horovod || (!named && seen.needs_mpi);
   settle_tasks(options, seen);
   settle_style(options, seen);
   settle_np(options);

@@ -80,6 +80,7 @@ Detection judge_signs(const std::vector<Sign>& signs, const PythonWords& words, 
   if (signs.empty()) {
     if (const int line = words.imports_module("mpi4py")) {
       found.why = fmt::format("{} line {} imports mpi4py: MPI tells it all", script, line);
+      found.needs_mpi = true;
       return found;
     }
     found.why = undecided(words);
@@ -99,14 +100,29 @@ Detection judge_signs(const std::vector<Sign>& signs, const PythonWords& words, 
   return found;
 }
 
+// The M of "python -m M"; "" without.
+std::string_view python_module(const Command& program) {
+  if (!is_python(program[0])) return {};
+  const auto at = std::ranges::find(program, "-m");
+  return at == program.end() || at + 1 == program.end() ? std::string_view() : *(at + 1);
+}
+
+// "python -m mpi4py train.py" ends all ranks with one that raises; "python -m mpi4py.bench" measures.
+Detection judge_mpi4py(const Command& program) {
+  Detection found;
+  const std::string_view module = python_module(program);
+  found.needs_mpi = module == "mpi4py" || module.starts_with("mpi4py.");
+  if (found.needs_mpi) found.why = fmt::format("python -m {}: MPI tells it all", printable(module, 60));
+  return found;
+}
+
 // Programs that start ranks themselves: under a launcher each would start all of them again.
 Detection judge_launcher(const Command& program) {
   Detection found;
   std::string name(base_name(program[0]));
   if (is_python(program[0])) {
-    const auto at = std::ranges::find(program, "-m");
-    if (at == program.end() || at + 1 == program.end()) return found;
-    name = *(at + 1);
+    name = python_module(program);
+    if (name.empty()) return found;
     if (name != "torch.distributed.run" && name != "torch.distributed.launch") {
       found.doubtful = true;
       found.why = fmt::format("python -m {} is not looked into", printable(name, 60));
@@ -146,8 +162,9 @@ std::optional<std::size_t> find_script(const Command& program) {
   if (!is_python(program[0])) return 0;
   for (std::size_t i = 1; i < program.size(); ++i) {
     const std::string& word = program[i];
-    if (word == "-c" || word == "-m" || word == "-") return std::nullopt;
-    if (word == "-W" || word == "-X") {
+    const bool runs_script = word == "-m" && i + 1 < program.size() && program[i + 1] == "mpi4py";
+    if (word == "-c" || (word == "-m" && !runs_script) || word == "-") return std::nullopt;
+    if (word == "-W" || word == "-X" || runs_script) {
       ++i;
     } else if (!word.starts_with('-')) {
       return i;
@@ -167,11 +184,13 @@ Detection detect_framework(const DetectRequest& request) {
   if (request.program.empty()) return {};
   Detection found = detect_caffe(request);
   if (found.framework != Framework::none) return found;
-  found = judge_launcher(request.program);
+  const Detection mpi4py = judge_mpi4py(request.program);
+  if (!mpi4py.needs_mpi) found = judge_launcher(request.program);
   if (found.doubtful) return found;
-  if (!is_python_script(request.program, request.script)) return {};
+  if (!is_python_script(request.program, request.script)) return mpi4py;
   const PythonWords words = read_python_words(request.script);
-  return judge_signs(python_signs(words), words, printable(request.script_name, 80));
+  found = judge_signs(python_signs(words), words, printable(request.script_name, 80));
+  return found.why.empty() ? mpi4py : found;
 }
 
 std::string render_detection(const Detection& detection) {

@@ -19,11 +19,12 @@ struct Detection {
   bool flags_style = false;  // TensorFlow: the script reads --ps_hosts and --worker_hosts
   bool chief = false;        // TensorFlow: its strategy has a coordinator of its own
   bool doubtful = false;     // there are signs, but they do not decide
+  bool needs_mpi = false;    // who is who it asks MPI, and nothing else
 };
 
 // The word of `program` that is a Python script, as far as the words tell: "python -u train.py" -> 2. A
 // program that is started directly is 0: it is a script if its first line says so. Nothing for "python -c"
-// and "-m".
+// and "-m", but for "python -m mpi4py train.py", which runs the script itself.
 std::optional<std::size_t> find_script(const Command& program);
 
 // The text begins with "#!" and a Python, or was named to a Python.

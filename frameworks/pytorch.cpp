@@ -14,8 +14,10 @@ void plan_pytorch(const FrameworkRequest& request, FrameworkPlan& plan) {
   give_each(group, "WORLD_SIZE", "{size}", "torch.distributed: all ranks");
   give_each(group, "LOCAL_RANK", "{local_rank}", "which GPU of its host a script takes");
   give_each(group, "LOCAL_WORLD_SIZE", "{local_size}", "ranks of its host");
-  give_each(group, "NODE_RANK", "{node}", "which host, as torchrun counts them");
-  give_each(group, "GROUP_RANK", "{node}", "the same, in torchrun's other name");
+  give_each(group, "GROUP_RANK", "{node}", "which host, as torchrun counts them");
+  give_each(group, "GROUP_WORLD_SIZE", "{nodes}", "how many hosts");
+  give_each(group, "NODE_RANK", "{node}", "which host, for Lightning");
+  give_each(group, "ROLE_NAME", "default", "torchrun: there is one role");
   give_each(group, "ROLE_RANK", "{rank}", "torchrun: there is one role");
   give_each(group, "ROLE_WORLD_SIZE", "{size}", "torchrun: there is one role");
   share(request, plan, "MASTER_ADDR", address_of(request, places_of(request.sheet).at(0).host),

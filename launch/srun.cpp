@@ -107,7 +107,9 @@ void check_program_mpi(ProgramMpi mpi, LauncherKind launcher) {
     throw Error(
         ErrorKind::request,
         {"the program is linked with MPI, and ssh alone would start it: each rank would be rank 0 of 1",
-         "--launcher ssh, or no mpirun here", "apt-get install openmpi-bin, or mpich; then --launcher auto"});
+         "--launcher ssh, or no mpirun here",
+         mpi == ProgramMpi::mpich ? "--launcher mpich (apt-get install mpich)"
+                                  : "--launcher openmpi (apt-get install openmpi-bin)"});
   }
   const bool hydra = is_hydra(launcher);
   const bool open_mpi = launcher == LauncherKind::open_mpi;

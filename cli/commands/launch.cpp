@@ -115,6 +115,23 @@ void check_launcher(System& system, Decided& decided, const ProgramLibraries& li
   decided.pmi = choose_srun_pmi(system, decided.launcher, mpi, decided.job);
 }
 
+// ssh starts ranks that no MPI knows of.
+void check_without_mpi(const LaunchOptions& options, bool is_trainer) {
+  if (is_trainer) {
+    throw Error(ErrorKind::request,
+                {"the bundled trainer needs MPI, and these ranks are started without", "",
+                 "apt-get install openmpi-bin; or a program without MPI: -- python3 train.py"});
+  }
+  if (!options.framework.needs_mpi) return;
+  const bool horovod = options.framework.chosen == frameworks::Framework::horovod;
+  throw Error(ErrorKind::request,
+              {fmt::format("{} needs MPI, and these ranks are started without: each would be rank 0 of 1",
+                           horovod ? "Horovod" : "mpi4py"),
+               "--launcher ssh, or no mpirun here",
+               fmt::format("--launcher openmpi (apt-get install openmpi-bin){}",
+                           horovod ? "" : "; --framework none starts them all the same")});
+}
+
 Decided decide(System& system, const LaunchOptions& options) {
   check_words(system, options);
   Decided decided;
@@ -127,16 +144,7 @@ Decided decide(System& system, const LaunchOptions& options) {
   decided.program = options.programs.empty()
                         ? choose_program(system, options.program, job.on_this_host(system.environment))
                         : ChosenProgram{{options.programs}, false};
-  if (kind == LauncherKind::ssh && decided.program.is_trainer) {
-    throw Error(ErrorKind::request,
-                {"the bundled trainer needs MPI, and these ranks are started without", "",
-                 "apt-get install openmpi-bin; or a program without MPI: -- python3 train.py"});
-  }
-  if (kind == LauncherKind::ssh && options.framework.chosen == frameworks::Framework::horovod) {
-    throw Error(ErrorKind::request,
-                {"Horovod needs MPI, and these ranks are started without: each would be alone",
-                 "--launcher ssh", "--launcher openmpi (apt-get install openmpi-bin)"});
-  }
+  if (kind == LauncherKind::ssh) check_without_mpi(options, decided.program.is_trainer);
   decided.verify = wants_verify(options, decided.program.is_trainer);
   decided.watch = plan_watch(options);
   decided.output = plan_output(options, decided.watch);

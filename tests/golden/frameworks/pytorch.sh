@@ -28,7 +28,7 @@ END_OF_RANKFILE
 
 mkdir -p -- /runs/one
 cat > /runs/one/ranks.json <<'END_OF_FILE'
-{"schema":"ddlrun.ranks/1","hosts":"a,b","kind_of_host":[0,0],"ranks":["0,1","2,3"],"kinds":[[{"pus":"0-79","numa":0},{"pus":"80-159","numa":1}]],"groups":[{"first":0,"ranks":4,"set":{"RANK":"{rank}","WORLD_SIZE":"{size}","LOCAL_RANK":"{local_rank}","LOCAL_WORLD_SIZE":"{local_size}","NODE_RANK":"{node}","GROUP_RANK":"{node}","ROLE_RANK":"{rank}","ROLE_WORLD_SIZE":"{size}"}}]}
+{"schema":"ddlrun.ranks/1","hosts":"a,b","kind_of_host":[0,0],"ranks":["0,1","2,3"],"kinds":[[{"pus":"0-79","numa":0},{"pus":"80-159","numa":1}]],"groups":[{"first":0,"ranks":4,"set":{"RANK":"{rank}","WORLD_SIZE":"{size}","LOCAL_RANK":"{local_rank}","LOCAL_WORLD_SIZE":"{local_size}","GROUP_RANK":"{node}","GROUP_WORLD_SIZE":"{nodes}","NODE_RANK":"{node}","ROLE_NAME":"default","ROLE_RANK":"{rank}","ROLE_WORLD_SIZE":"{size}"}}]}
 END_OF_FILE
 
 export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
@@ -60,8 +60,10 @@ export OMP_PROC_BIND=close
 # rank WORLD_SIZE                   {size}: torch.distributed: all ranks
 # rank LOCAL_RANK                   {local_rank}: which GPU of its host a script takes
 # rank LOCAL_WORLD_SIZE             {local_size}: ranks of its host
-# rank NODE_RANK                    {node}: which host, as torchrun counts them
-# rank GROUP_RANK                   {node}: the same, in torchrun's other name
+# rank GROUP_RANK                   {node}: which host, as torchrun counts them
+# rank GROUP_WORLD_SIZE             {nodes}: how many hosts
+# rank NODE_RANK                    {node}: which host, for Lightning
+# rank ROLE_NAME                    default: torchrun: there is one role
 # rank ROLE_RANK                    {rank}: torchrun: there is one role
 # rank ROLE_WORLD_SIZE              {size}: torchrun: there is one role
 mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x MASTER_ADDR -x MASTER_PORT -x DDLRUN_RANKS --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /opt/ddlrun/bin/ddlrun exec --sheet --keep -- python train_ddp.py

@@ -86,6 +86,33 @@ TEST_CASE("what does not decide is none, and said") {
   });
 }
 
+TEST_CASE("what asks MPI who it is, and nothing else") {
+  struct Row {
+    Command program;
+    std::string script;
+    bool needs_mpi;
+    std::string why;
+  };
+  const std::string mpi4py = "from mpi4py import MPI\n", torch = "import torch.distributed\n";
+  for (const Row& row :
+       {Row{{"python3", "train.py"}, mpi4py, true, "line 1 imports mpi4py: MPI tells it all"},
+        Row{{"python3", "train.py"}, mpi4py + torch, false, "line 2 imports torch.distributed"},
+        Row{{"python3", "-m", "mpi4py", "train.py"}, "import numpy\n", true, "python -m mpi4py: MPI"},
+        Row{{"python3", "-m", "mpi4py", "train.py"}, mpi4py, true, "line 1 imports mpi4py"},
+        Row{{"python3", "-m", "mpi4py", "train.py"}, torch, false, "line 1 imports torch.distributed"},
+        Row{{"python3", "-m", "mpi4py.bench", "pingpong"}, "", true, "python -m mpi4py.bench: MPI"},
+        Row{{"python3", "-m", "mpi4pyx"}, "", false, "python -m mpi4pyx is not looked into"},
+        Row{{"python3", "train.py"}, "import numpy\n", false, ""}}) {
+    CAPTURE(row.program);
+    CAPTURE(row.script);
+    const auto found = frameworks::detect_framework({row.program, row.script, "train.py", {}});
+    CHECK(found.needs_mpi == row.needs_mpi);
+    CHECK(found.doubtful == row.why.ends_with("not looked into"));
+    if (row.why.empty()) CHECK(found.why.empty());
+    CHECK(found.why.find(row.why) != std::string::npos);
+  }
+}
+
 TEST_CASE("a file's name says nothing, its contents and the options do") {
   const std::string horovod = "import horovod.torch\n";
   check_rows({

@@ -30,10 +30,10 @@ TEST_CASE("torch's variables for 2 hosts of 2 ranks, in both orders") {
     const auto found = variables_of(request, plan_framework(request), row.rank);
     const std::string rank = std::to_string(row.rank);
     const std::map<std::string, std::string> expected{
-        {"RANK", rank},          {"WORLD_SIZE", "4"},      {"LOCAL_RANK", row.local_rank},
-        {"ROLE_RANK", rank},     {"ROLE_WORLD_SIZE", "4"}, {"LOCAL_WORLD_SIZE", "2"},
-        {"NODE_RANK", row.node}, {"GROUP_RANK", row.node}, {"MASTER_ADDR", "10.1.1.1"},
-        {"MASTER_PORT", "23456"}};
+        {"RANK", rank},           {"WORLD_SIZE", "4"},       {"LOCAL_RANK", row.local_rank},
+        {"ROLE_RANK", rank},      {"ROLE_WORLD_SIZE", "4"},  {"LOCAL_WORLD_SIZE", "2"},
+        {"NODE_RANK", row.node},  {"GROUP_RANK", row.node},  {"MASTER_ADDR", "10.1.1.1"},
+        {"MASTER_PORT", "23456"}, {"GROUP_WORLD_SIZE", "2"}, {"ROLE_NAME", "default"}};
     CHECK(found == expected);
   }
 }
