@@ -15,13 +15,15 @@ using frameworks::HorovodKind;
 void add_horovod_switch(CLI::App& app, FrameworkOptions& options, const HorovodKey& key) {
   const std::string flag(key.flag), name = frameworks::key_name(key);
   const std::string off = "--no-" + flag.substr(2);
+  // horovodrun's own word
+  const std::string names = off == "--no-log-with-timestamp" ? off + ",--log-without-timestamp" : off;
   const auto set = [&options, name](const std::string& typed, const char* value) {
     options.horovod[name] = {value, typed};
   };
   app.add_flag_callback(
          flag, [set, flag] { set(flag, "true"); }, std::string(key.help))
       ->group("Horovod");
-  app.add_flag_callback(off, [set, off] { set(off, "false"); })->group("Horovod");
+  app.add_flag_callback(names, [set, off] { set(off, "false"); })->group("Horovod");
 }
 
 void add_horovod_options(CLI::App& app, FrameworkOptions& options) {

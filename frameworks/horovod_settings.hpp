@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Horovod's settings as horovodrun takes them: flags and a YAML file, both become HOROVOD_ variables, flags
-// win. Names, sections and conversions are those of horovod/runner/common/util/config_parser.py.
+// win. Names, sections and conversions are those of horovod/runner/common/util/config_parser.py; for
+// torus_allreduce, which the core reads (operations.cc), horovodrun has no word.
 #pragma once
 
 #include <map>

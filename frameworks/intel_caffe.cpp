@@ -172,10 +172,19 @@ void share_mlsl(const FrameworkRequest& request, FrameworkPlan& plan, const Host
     share(request, plan, "MLSL_SERVER_AFFINITY", fmt::format("{}", fmt::join(cores, ",")),
           "cores that OpenMP leaves to the servers");
   share(request, plan, "MLSL_LOG_LEVEL", options.debug ? "3" : "0", "--debug");
-  if (!options.priority) return;
-  share(request, plan, "MLSL_MSG_PRIORITY", "1", "--msg_priority on");
-  share(request, plan, "MLSL_MSG_PRIORITY_THRESHOLD", fmt::format("{}", options.priority_threshold),
-        "--msg_priority_threshold");
+  if (options.priority) {
+    share(request, plan, "MLSL_MSG_PRIORITY", "1", "--msg_priority on");
+    share(request, plan, "MLSL_MSG_PRIORITY_THRESHOLD", fmt::format("{}", options.priority_threshold),
+          "--msg_priority_threshold");
+  }
+  // src/comm_ep.cpp ends the rank without MLSL_ROOT; the launcher passes on only what is named to it.
+  for (const auto& [name, value] : request.environment) {
+    const bool known =
+        std::ranges::any_of(plan.shared, [&](const SharedVariable& one) { return one.name == name; });
+    if ((name.starts_with("MLSL_") || name == "I_MPI_ROOT") && !known) share(request, plan, name, value, "");
+  }
+  if (!request.environment.contains("MLSL_ROOT"))
+    plan.remarks.push_back("MLSL_ROOT is not set, and MLSL ends without it: source its mlslvars.sh first");
 }
 
 void share_openmp(const FrameworkRequest& request, FrameworkPlan& plan, const HostCores& host) {

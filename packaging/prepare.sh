@@ -13,7 +13,7 @@ data_packages="dataset-fashion-mnist"
 test_packages="doctest-dev hwloc-nox shellcheck procps python3 libomp5-14 libgloo-dev"
 test_packages+=" python3-protobuf python3-crcmod"
 # Programs that launch starts in tests.
-test_packages+=" python3-mpi4py"
+test_packages+=" python3-mpi4py lammps hpcc"
 test_packages+=" python3-lmdb python3-numpy python3-pil python3-protobuf libjpeg-turbo-progs netpbm"
 # A second MPI beside Open MPI: mpirun and mpicc stay Open MPI's, which Debian's alternatives prefer.
 test_packages+=" mpich libmpich-dev"

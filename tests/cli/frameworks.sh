@@ -66,6 +66,7 @@ launch_fake 0 'mpirun --allow-run-as-root -n 4 ' --np -4 "${minsky[@]}" --dry-ru
 grep -q '^# .*timeline can cost 40 %' "$work/out" || fail "the timeline's price is not told"
 launch_fake 2 '4 ranks here, and hosts are named' --np -4 h1,h2 "${minsky[@]}" --framework horovod -- "$fakes/horovod_env.py"
 launch_fake 3 '5 ranks cannot be dealt evenly to 2 hosts: nothing was started' --np 5 h1,h2 "${minsky[@]}" --framework horovod -- "$fakes/horovod_env.py"
+launch_fake 0 'export HOROVOD_LOG_HIDE_TIME=1' 2 h1 "${minsky[@]}" --dry-run --framework horovod --log-without-timestamp -- "$fakes/horovod_env.py"
 extra=HOROVOD_CONTROLLER=gloo
 launch_fake 2 "Gloo controller needs a rendezvous server" 2 h1 "${minsky[@]}" --framework horovod -- "$fakes/horovod_env.py"
 extra=
@@ -75,13 +76,18 @@ launch_fake 2 "--cycle-time-ms is Horovod's, the framework is none" 2 h1 "${mins
 printf 'net: "net.prototxt"\n' > solver.prototxt
 printf 'layer { data_param { source: "lmdb" backend: LMDB } }\n' > net.prototxt
 printf 'n2\nn2\nn1\nn1\n' > nodes
-intel() { expect "$1" "$2" env -i PATH="$fakes:/usr/bin:/bin" HOME="$work" XDG_STATE_HOME="$work/state" "$DDLRUN" intelcaffe --allow-run-as-root \
+mlsl=MLSL_ROOT=/opt/mlsl # as mlslvars.sh sets it
+intel() { expect "$1" "$2" env -i PATH="$fakes:/usr/bin:/bin" HOME="$work" XDG_STATE_HOME="$work/state" ${mlsl:+"$mlsl"} "$DDLRUN" intelcaffe --allow-run-as-root \
   --hostfile nodes --caffe_bin "$fakes/intel_caffe.py" "${@:3}"; }
 knl=(--cpu knl --sockets 1 --cores 68)
 intel 3 "the LMDB 'lmdb' does not exist" --solver solver.prototxt "${knl[@]}"
 mkdir lmdb
 intel 0 'rank 1 of 2: 60 threads, servers on [6, 7, 8, 9]' --solver solver.prototxt --network opa --ppn 1 --num_omp_threads 60 "${knl[@]}"
 intel 0 'rank 3 of 4: 30 threads, servers on [30, 31, 32, 33, 64, 65, 66, 67]' --solver solver.prototxt --network tcp --netmask eth0 --ppn 2 "${knl[@]}"
+mlsl=
+intel 1 'specify MLSL_ROOT' --solver solver.prototxt "${knl[@]}"
+grep -q 'MLSL_ROOT is not set, and MLSL ends without it' "$work/err" || fail "without MLSL_ROOT: $(head -5 "$work/err")"
+mlsl=MLSL_ROOT=/opt/mlsl
 intel 3 '65 threads, a rank has 64 cores that no server takes' --solver solver.prototxt --num_omp_threads 65 "${knl[@]}"
 intel 3 "the solver 'none.prototxt' does not exist" --solver none.prototxt "${knl[@]}"
 intel 2 'no solver is named' "${knl[@]}"

@@ -56,6 +56,9 @@ printf 'from mpi4py import MPI\nif MPI.COMM_WORLD.rank == 2:\n    raise ValueErr
 expect 1 "rank 2 on node1" on node1 "$tool" launch "${words[@]}" "${patient[@]}" -- $python -m mpi4py raises.py
 grep -q "ValueError: no such sample" "$work/err" || fail "what was raised is not shown: $(tail -n 5 "$work/err")"
 
-# --- ssh and hydra start no Open MPI: every rank would be rank 0 of 1
-expect_refusal 3 "each would be rank 0 of 1" on node1 "$tool" launch "${words[@]}" --launcher ssh -- $python places.py
+# --- ssh alone starts no MPI: every rank would be rank 0 of 1
+for program in places.py '-m mpi4py raises.py' '-m mpi4py.bench helloworld'; do
+  # shellcheck disable=SC2086
+  expect_refusal 3 "each would be rank 0 of 1" on node1 "$tool" launch "${words[@]}" --launcher ssh -- $python $program
+done
 finish

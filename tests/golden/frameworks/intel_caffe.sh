@@ -2,6 +2,7 @@
 # Nothing was run or written. This does by hand what launch would do.
 set -eu
 
+# MLSL_ROOT is not set, and MLSL ends without it: source its mlslvars.sh first
 # Intel Caffe is linked with Intel MPI: its mpiexec.hydra has to start it
 
 mkdir -p -- /runs/one

@@ -7,7 +7,9 @@ import os
 import re
 import sys
 
-KNOWN = {"solver", "gpu", "ddl", "lms", "snapshot", "weights", "iterations", "model"}
+# tools/caffe.cpp of BVLC's Caffe; -ddl, -lms and -bvlc are IBM's.
+KNOWN = {"solver", "gpu", "snapshot", "weights", "iterations", "model", "phase", "level", "stage", "sigint_effect",
+         "sighup_effect", "ddl", "lms"}
 SWITCHES = {"bvlc"}
 flags, verbs, words = {}, [], sys.argv[1:]
 while words:
@@ -28,6 +30,8 @@ while words:
     flags[name] = value
 if verbs != ["train"] or "solver" not in flags:
     sys.exit("usage: caffe train --solver=FILE")
+if "snapshot" in flags and "weights" in flags:
+    sys.exit("Give a snapshot to resume training or weights to finetune but not both.")
 rank, size = (int(os.environ["OMPI_COMM_WORLD_" + name]) for name in ("RANK", "SIZE"))
 local, peers = (int(os.environ["OMPI_COMM_WORLD_LOCAL_" + name]) for name in ("RANK", "SIZE"))
 options = flags.get("ddl", os.environ.get("DDL_OPTIONS", ""))

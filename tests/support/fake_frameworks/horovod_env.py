@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What Horovod's core reads at hvd.init(): horovod/common/utils/env_parser.cc (numbers by strtol, switches > 0, the
-controller MPI or Gloo), horovod/common/gloo/gloo_context.cc (HOROVOD_RANK and its kin), common.cc
-(parse_and_set_affinity: a core for each local rank). strtol takes "64MB" for 64 and "yes" for 0: here that fails."""
+"""What Horovod's core reads at hvd.init(), in horovod/common: utils/env_parser.cc (switches are strtol > 0, the controller
+is MPI or Gloo in any case), operations.cc (fusion by strtol, 128 MiB; cycle by strtof, 1 ms; the timeline),
+gloo/gloo_context.cc (HOROVOD_RANK and its kin), common.cc (parse_and_set_affinity: a core for each local rank),
+logging.cc. It stops at none but an unknown controller: strtol takes "64MB" for 64 and "yes" for 0, too few cores are an
+error in the log, an unknown level is WARNING. Here all that fails."""
 import os
 import re
 import sys

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Intel Caffe's environment as its parts read it: MLSL (src/comm_ep.cpp: MLSL_NUM_SERVERS up to 16, a core in
-MLSL_SERVER_AFFINITY for each server of each local rank), Intel's OpenMP (KMP_AFFINITY: proclist=[..] with `explicit`,
-as many processors as OMP_NUM_THREADS), Intel MPI (I_MPI_FABRICS with what each fabric needs). Threads of OpenMP
-and servers on one core are what the script's proclist is there to avoid."""
+"""Intel Caffe's environment as its parts read it: MLSL (intel/MLSL, src/comm_ep.cpp: MLSL_ROOT has to be set,
+MLSL_NUM_SERVERS is 0 to 16; eplib/env.c: MLSL_SERVER_AFFINITY is numbers between commas, of "6-9" it would take the 6,
+and ranks of a host share cores where it names too few). From the manuals, as remembered: Intel's OpenMP (KMP_AFFINITY:
+proclist=[..] with `explicit`, as many processors as OMP_NUM_THREADS) and Intel MPI (I_MPI_FABRICS with what each fabric
+needs). Threads of OpenMP and servers on one core are what the script's proclist is there to avoid."""
 import os
 import re
 import sys
@@ -25,7 +26,9 @@ threads = int(environment["OMP_NUM_THREADS"])
 servers = int(environment["MLSL_NUM_SERVERS"])
 if not 0 <= servers <= 16:
     sys.exit("MLSL_NUM_SERVERS")
-sending = cores_of(environment["MLSL_SERVER_AFFINITY"]) if servers else []
+if not environment.get("MLSL_ROOT"):
+    sys.exit("specify MLSL_ROOT")
+sending = [int(core) for core in environment["MLSL_SERVER_AFFINITY"].split(",")] if servers else []
 if len(sending) != servers * peers or len(set(sending)) != len(sending):
     sys.exit(f"{len(sending)} cores for {servers} servers of {peers} ranks")
 affinity = environment["KMP_AFFINITY"]

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """TensorFlow's tasks. TF_CONFIG as TFConfigClusterResolver reads it (tensorflow/python/distribute/cluster_resolver/
-tfconfig_cluster_resolver.py: json, cluster, task.type as a string, task.index as a number); or the flags of the older
+tfconfig_cluster_resolver.py: json, cluster, task.type as a string, task.index as a number; without a cluster it goes on
+alone, here that fails); or the flags of the older
 distributed programs (tf.app.flags: --ps_hosts --worker_hosts --job_name --task_index). ClusterSpec wants each job a
-list of host:port (tensorflow/python/training/server_lib.py). Each task listens at its own address, as tf.train.Server;
+list, or a dictionary by index, of host:port (tensorflow/python/training/server_lib.py). Each task listens at its own address, as tf.train.Server;
 workers reach every task; a parameter server would wait for ever (server.join()), here it ends with --ps_ends."""
 import json
 import os

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace ddlrun;
 using frameworks::Framework;
 using frameworks::IntelCaffeOptions;
@@ -62,6 +64,32 @@ TEST_CASE("the founding document's job on KNL") {
       {"INTERNAL_THREADS_PIN", "66,67"},
       {"GLOG_minloglevel", "0"}};
   CHECK(caffe_variables(knl(60)) == expected);
+}
+
+// src/comm_ep.cpp of intel/MLSL: a rank without MLSL_ROOT ends.
+TEST_CASE("what MLSL needs of the user's environment is passed on, and missed where it is not there") {
+  const auto plan =
+      framework_plan("1x2x1", {"a", "b"}, topology::RankOrder::ddl, topology::regular_machine(1, 68, 1, "m"));
+  auto request = framework_request(Framework::intel_caffe, plan);
+  request.intel_caffe = knl(60);
+  const auto told = [](const frameworks::FrameworkPlan& made) {
+    return std::ranges::any_of(made.remarks, [](const std::string& one) {
+      return one.find("MLSL_ROOT is not set") != std::string::npos;
+    });
+  };
+  CHECK(told(plan_framework(request)));
+  request.environment = {{"MLSL_ROOT", "/opt/mlsl"},
+                         {"MLSL_HEAP_SIZE_GB", "8"},
+                         {"I_MPI_ROOT", "/opt/mpi"},
+                         {"MLSL_NUM_SERVERS", "2"},
+                         {"OTHER", "1"}};
+  const auto made = plan_framework(request);
+  CHECK_FALSE(told(made));
+  const auto found = variables_of(request, made, 0);
+  for (const char* name : {"MLSL_ROOT", "MLSL_HEAP_SIZE_GB", "I_MPI_ROOT", "MLSL_NUM_SERVERS"})
+    CHECK(found.at(name) == request.environment.at(name));
+  CHECK_FALSE(found.contains("OTHER"));
+  CHECK(std::ranges::count(made.shared, "MLSL_NUM_SERVERS", &frameworks::SharedVariable::name) == 1);
 }
 
 TEST_CASE("threads, servers and cores, as set_openmp_envs counts them") {
