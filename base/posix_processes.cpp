@@ -72,14 +72,14 @@ class SignalRelay {
   SignalRelay& operator=(const SignalRelay&) = delete;
   int fd() const { return fd_.get(); }
 
-  // The last signal that came, or 0.
+  // The last signal that came, or 0. `pid` 0: nobody is left to get it.
   int pass_on(pid_t pid) const {
     int last = 0;
     signalfd_siginfo info{};
     while (::read(fd_.get(), &info, sizeof info) == sizeof info) {
       // A key press reaches the whole foreground group, so the child has it already.
       const bool from_keyboard = info.ssi_code == SI_KERNEL;
-      if (!from_keyboard) ::kill(pid, static_cast<int>(info.ssi_signo));
+      if (!from_keyboard && pid != 0) ::kill(pid, static_cast<int>(info.ssi_signo));
       last = static_cast<int>(info.ssi_signo);
     }
     return last;
@@ -163,6 +163,9 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
     lines.flush();
     if (attention.after_lines) attention.after_lines();
     ::waitpid(guarded.guardian, nullptr, 0);  // it ends what is left
+    // A scheduler tells all processes at once: those below may have ended of it before we were told.
+    const int late = signals.pass_on(0);
+    if (late != 0 && result.exit_status != 0) passed_on = late;
     result.passed_on = passed_on;
     return result;
   }

@@ -176,7 +176,7 @@ std::string LaunchAttention::diagnosis(const ProcessResult& result) {
   const bool is_open_mpi = run_.launcher == launch::LauncherKind::open_mpi;
   if (!is_open_mpi && last_lines_.empty()) return {};  // silence too
   const diagnose::RunStatus end{result.exit_status,
-                                is_open_mpi ? diagnose::Starter::mpirun : diagnose::Starter::unknown};
+                                is_open_mpi ? diagnose::Starter::mpirun : diagnose::Starter::unknown, true};
   diagnose::Diagnosis found = lines_.diagnosis(end);
   // The keepers saw who ended first; the log only who was told of first.
   if (ranks_ && launch::find_first_failure(ranks_->record(), result.exit_status)) found.first_failing.reset();

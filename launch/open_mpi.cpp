@@ -69,15 +69,18 @@ void add_keepalives(LineBuilder& builder, const LaunchRequest& request, const En
 }  // namespace
 
 MpirunVersion parse_mpirun_version(std::string_view output) {
-  constexpr std::string_view lead = "(Open MPI) ";
   const std::string_view first = split(output, '\n').front();
-  const std::size_t at = first.find(lead);
-  if (at == std::string_view::npos) {
-    throw Error(ErrorKind::request,
-                {fmt::format("mpirun is not Open MPI's: it says \"{}\"", printable(trim(first), 60)),
-                 "mpirun --version", std::string(install_hint)});
+  std::string_view text;
+  // Under another name than mpirun it calls itself by that of its runtime.
+  for (const std::string_view lead : {"(Open MPI) ", "(OpenRTE) "}) {
+    const std::size_t at = first.find(lead);
+    if (at != std::string_view::npos) text = trim(first.substr(at + lead.size()));
   }
-  const std::string_view text = trim(first.substr(at + lead.size()));
+  if (text.empty()) {
+    throw Error(ErrorKind::request, {fmt::format("it is no launcher that ddlrun knows: it says \"{}\"",
+                                                 printable(trim(first), 60)),
+                                     "mpirun --version", std::string(install_hint)});
+  }
   const auto parts = split(text, '.');
   const auto major = parse_unsigned(parts[0], 99);
   const auto minor = parts.size() > 1 ? parse_unsigned(parts[1], 99) : std::nullopt;

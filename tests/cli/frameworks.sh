@@ -83,6 +83,9 @@ mkdir lmdb
 intel 0 'rank 1 of 2: 60 threads, servers on [6, 7, 8, 9]' --solver solver.prototxt --network opa --ppn 1 --num_omp_threads 60 "${knl[@]}"
 intel 0 'rank 3 of 4: 30 threads, servers on [30, 31, 32, 33, 64, 65, 66, 67]' --solver solver.prototxt --network tcp --netmask eth0 --ppn 2 "${knl[@]}"
 intel 3 '65 threads, a rank has 64 cores that no server takes' --solver solver.prototxt --num_omp_threads 65 "${knl[@]}"
+# In launch itself nothing is named that it does not take.
+launch_fake 3 'try: -x OMP_NUM_THREADS=64, or fewer ranks a host by DIMS' 1x2x1 h1,h2 --framework intel-caffe --sockets 1 --cores 66 \
+  -x OMP_NUM_THREADS=65 -- "$fakes/intel_caffe.py" train --solver solver.prototxt
 intel 3 "the solver 'none.prototxt' does not exist" --solver none.prototxt "${knl[@]}"
 intel 2 'no solver is named' "${knl[@]}"
 intel 2 '--netmask' --solver solver.prototxt --network tcp "${knl[@]}"

@@ -397,3 +397,18 @@ TEST_CASE("root, a foreign mpirun, none at all") {
   CHECK(none.err.find("try: ls -l /no/mpirun; or leave out --mpirun") != std::string::npos);
   CHECK(none.err.find("apt-get") == std::string::npos);
 }
+
+TEST_CASE("a hint that names an option of launch's, in a command that lacks it, says so") {
+  Launch launch;
+  launch.files.files["/s.prototxt"] = "base_lr: 1\n";
+  launch.files.files["/old/run.json"] = "{}";
+  launch.run({"intelcaffe", "--solver", "/s.prototxt", "--caffe_bin", "prog", "--cpu", "skx", "--output", "/old",
+              "--allow-run-as-root"});
+  CHECK(launch.status == 3);
+  CHECK(launch.err.find("try: another --run-folder, or none: then each run gets its own   # ddlrun launch takes "
+                        "--run-folder\n") != std::string::npos);
+  Launch own;
+  own.files.files["/old/run.json"] = "{}";
+  own.run({"launch", "1", "--run-folder", "/old", "--", "prog"});
+  CHECK(own.err.find("each run gets its own\n") != std::string::npos);
+}

@@ -34,6 +34,8 @@ TEST_CASE("versions as the mpiruns print them") {
   CHECK(parse_mpirun_version(
             "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n") ==
         launch::MpirunVersion{4, 1, "4.1.4"});
+  CHECK(parse_mpirun_version("mpirun.openmpi (OpenRTE) 4.1.4\n\nReport bugs to http://www.open-mpi.org") ==
+        launch::MpirunVersion{4, 1, "4.1.4"});
   CHECK(parse_mpirun_version("mpirun (Open MPI) 5.0.3\n") == launch::MpirunVersion{5, 0, "5.0.3"});
   CHECK(parse_mpirun_version("mpirun (Open MPI) 5.1.0a1\n") == launch::MpirunVersion{5, 1, "5.1.0a1"});
   for (const char* other :
