@@ -32,18 +32,18 @@ void write_inputs(System& system, const LaunchRun& run) {
   for (std::size_t i = 0; i < machines.size(); ++i) {
     write(fmt::format("topology-{}.json", i), topology::render_machine_json(machines[i]));
   }
-  if (!run.record.result.empty()) system.files.append(run.record.result, "");  // mode 600
+  if (!run.result_path.empty()) system.files.append(run.result_path, "");  // mode 600
   write("run.json", launch::render_run_json(run.record));
 }
 
 // An empty one is none; of a job that failed it is not called a result.
 void settle_result(System& system, LaunchRun& run, int status) {
-  if (run.record.result.empty()) return;
-  const auto part = system.files.read_from(run.record.result, 0, 0);
-  const bool is_there = part && part->size > 0;
-  if (is_there && status == 0) return;
-  if (!is_there) system.files.remove(run.record.result);
-  run.record.result.clear();
+  if (run.result_path.empty()) return;
+  const auto part = system.files.read_from(run.result_path, 0, 0);
+  if (!part || part->size == 0)
+    system.files.remove(run.result_path);
+  else if (status == 0)
+    run.record.result = run.result_path;
 }
 
 void check_started(const ProcessResult& result, const std::string& mpirun) {

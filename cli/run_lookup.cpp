@@ -92,7 +92,6 @@ std::string find_run_folder(System& system, const std::string& word) {
 
 std::string find_first_start(System& system, const std::string& folder) {
   std::string first = folder;
-  while (first.size() > 1 && first.ends_with('/')) first.pop_back();
   for (unsigned starts = 0; starts < most_starts; ++starts) {
     const std::string before = read_run(system, first, false).restart_of;
     if (before.empty()) return first;

@@ -262,7 +262,6 @@ launch::RunRecord make_record(System& system, const LaunchOptions& options, cons
   if (decided.job.plan) record.dims = topology::render_dims(decided.job.plan->dims);
   record.program = decided.program.command;
   record.exported = decided.exports.names;
-  if (decided.has_result) record.result = result_path(system, folder);
   add_launch_facts(system, options, decided.job, decided.exports, decided.network, record);
   record.start = system.clock.now();
   return record;
@@ -308,11 +307,12 @@ AttemptDone run_launch_attempt(System& system, const LaunchOptions& typed) {
   done.folder = choose_run_folder(system, options.run_folder, true);
   const LaunchLine line = make_line(system, options, decided, done.folder);
   tell(system, decided, line, done.folder);
-  done.end = run_launch(
-      system, {decided.job, decided.launcher.version.kind, line, decided.exports,
-               make_record(system, options, decided, done.folder), done.folder, decided.token, decided.verify,
-               decided.watch.tells, decided.watch.end_on_stall, !options.no_diagnose, options.strict,
-               decided.output, serving_ranks(decided), differs_hint(options)});
+  done.end =
+      run_launch(system, {decided.job, decided.launcher.version.kind, line, decided.exports,
+                          make_record(system, options, decided, done.folder), done.folder, decided.token,
+                          decided.verify, decided.watch.tells, decided.watch.end_on_stall,
+                          !options.no_diagnose, options.strict, decided.output, serving_ranks(decided),
+                          differs_hint(options), decided.has_result ? result_path(system, done.folder) : ""});
   return done;
 }
 

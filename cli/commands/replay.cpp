@@ -130,7 +130,8 @@ void check_plan(System& system, const run_report::RunDocument& run, const std::s
 }
 
 int run_replay(System& system, const ReplayOptions& wanted) {
-  const std::string named = find_run_folder(system, wanted.run);
+  std::string named = find_run_folder(system, wanted.run);
+  while (named.size() > 1 && named.ends_with('/')) named.pop_back();
   const std::string folder = find_first_start(system, named);
   const run_report::RunDocument run = read_run(system, folder, false);
   check_can_replay(system, run, folder);
