@@ -62,6 +62,8 @@ struct Attention {
   // About twice a second, with the names of the processes that the child itself has started; returns a signal
   // for the child, or 0. May be empty.
   std::function<int(const std::vector<std::string>& below)> tick;
+  // What the child gets in the place of a signal that was sent to us. May be empty: the same one.
+  std::function<int(int signal)> on_signal = {};
 };
 
 // A child that is spoken to: once its stdout holds the whole line `after`, it is given `input` on stdin.

@@ -72,15 +72,15 @@ class SignalRelay {
   SignalRelay& operator=(const SignalRelay&) = delete;
   int fd() const { return fd_.get(); }
 
-  // The last signal that came, or 0.
-  int pass_on(pid_t pid) const {
+  // The last signal that came, or 0. `pid` 0: nobody is left to get it; `instead` may be empty.
+  int pass_on(pid_t pid, const std::function<int(int signal)>& instead = {}) const {
     int last = 0;
     signalfd_siginfo info{};
     while (::read(fd_.get(), &info, sizeof info) == sizeof info) {
       // A key press reaches the whole foreground group, so the child has it already.
       const bool from_keyboard = info.ssi_code == SI_KERNEL;
-      if (!from_keyboard) ::kill(pid, static_cast<int>(info.ssi_signo));
       last = static_cast<int>(info.ssi_signo);
+      if (!from_keyboard && pid != 0) ::kill(pid, instead ? instead(last) : last);
     }
     return last;
   }
@@ -150,7 +150,8 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
         {{guarded.reports.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {guarded.err.get(), POLLIN, 0}}};
     const int ready = ::poll(polls.data(), polls.size(), lines.holds_some() ? unfinished_line_ms : tick_ms);
     if (ready == 0) lines.flush();
-    if (const int signal = signals.pass_on(guarded.program); signal != 0) passed_on = signal;
+    if (const int signal = signals.pass_on(guarded.program, attention.on_signal); signal != 0)
+      passed_on = signal;
     take_lines(portion);
     if (const Time now = std::chrono::steady_clock::now(); attention.tick && now >= next_tick) {
       next_tick = now + std::chrono::milliseconds(tick_ms);
@@ -163,6 +164,9 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
     lines.flush();
     if (attention.after_lines) attention.after_lines();
     ::waitpid(guarded.guardian, nullptr, 0);  // it ends what is left
+    // A scheduler tells all processes at once: those below may have ended of it before we were told.
+    const int late = signals.pass_on(0);
+    if (late != 0 && result.exit_status != 0) passed_on = late;
     result.passed_on = passed_on;
     return result;
   }

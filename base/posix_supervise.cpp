@@ -36,7 +36,11 @@ void pass_on(const signalfd_siginfo& info, pid_t program) {
   const bool by_a_process = info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE;
   if (!by_a_process || sender == 0 || info.ssi_signo == SIGCHLD) return;
   const pid_t launcher = ::getppid();
-  if (sender == launcher || sender == read_process(launcher).parent) return;
+  const bool by_launcher = sender == launcher || sender == read_process(launcher).parent;
+  if (sender == ::getpid()) return;  // what follows, to our group
+  if (by_launcher && static_cast<int>(info.ssi_signo) == end_signal)
+    ::kill(::getpgrp() == ::getpid() ? 0 : program, SIGTERM);
+  if (by_launcher) return;
   ::kill(program, static_cast<int>(info.ssi_signo));
 }
 

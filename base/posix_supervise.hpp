@@ -7,6 +7,8 @@
 #include "base/posix_descendants.hpp"
 #include "base/posix_relay.hpp"
 
+#include <signal.h>
+
 #include <chrono>
 #include <functional>
 #include <string_view>
@@ -19,6 +21,10 @@ struct Supervision {
   std::function<void(const ProcessResult& end)> on_end;  // likewise
   RelayMark mark;  // not empty: what the program says on stdout and stderr goes to our stderr, so marked
 };
+
+// From a launcher that would end its job by itself if it got TERM: TERM for the program and what it has
+// started in our group. Nobody minds it who does not know it.
+constexpr int end_signal = SIGURG;
 
 // The errno if the program could not be started; else it does not return.
 int supervise_program(const Command& command, const Supervision& supervision);

@@ -132,6 +132,35 @@ void refuse_empty_values(const CLI::App& app, std::string_view may_be_empty) {
   }
 }
 
+bool takes_option(const CLI::App& app, const std::string& name) {
+  const auto names = option_names(app);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Hints of launch are given where not all of its options are: those that this command lacks are told.
+std::string name_foreign_options(const CLI::App& app, const std::string& hint) {
+  CLI::App launch;
+  find_subcommand("launch").setup(launch, {});
+  std::vector<std::string> foreign;
+  for (std::string_view word : split(hint, ' ')) {
+    const std::string name(word.substr(0, word.find_first_of("=,;:")));
+    const bool known = std::find(foreign.begin(), foreign.end(), name) != foreign.end();
+    if (!known && takes_option(launch, name) && !takes_option(app, name)) foreign.push_back(name);
+  }
+  if (foreign.empty() || hint.find("ddlrun ") != std::string::npos) return hint;
+  return fmt::format("{}   # ddlrun launch takes {}", hint, join(foreign, ", "));
+}
+
+int run_with_hints(const Subcommand& command, const CLI::App& app, const Run& run, System& system) {
+  if (!command.is_launch) return run(system);
+  try {
+    return run(system);
+  } catch (const Error& error) {
+    const Message& message = error.message();
+    throw Error(error.kind(), {message.what, message.where, name_foreign_options(app, message.hint)});
+  }
+}
+
 int run_subcommand(const Subcommand& command, std::vector<std::string> words, System& system) {
   std::vector<std::string> rest;
   const auto dashes = std::find(words.begin(), words.end(), "--");
@@ -167,13 +196,13 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
       if (text.find("ddlrun: error: ") != std::string_view::npos) loud(text);
     };
   }
-  if (options.verbosity == 0) return run(system);
+  if (options.verbosity == 0) return run_with_hints(command, app, run, system);
   const Trace trace = [&system](std::string_view line) { system.err(line); };
   TracedProcesses processes(system.processes, trace);
   TracedFiles files(system.files, trace);
   System traced{processes,  files,      system.clock,       system.environment,
                 system.out, system.err, system.program_err, system.kernel};
-  return run(traced);
+  return run_with_hints(command, app, run, traced);
 }
 
 // "-v launch 2" is "launch -v 2".

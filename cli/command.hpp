@@ -31,6 +31,7 @@ struct Subcommand {
   std::function<Run(CLI::App& app, const std::vector<std::string>& rest)> setup;
   bool takes_program = false;  // words behind "--" are a program, not a mistake
   bool hidden = false;
+  bool is_launch = false;              // starts ranks as launch does, without all of its options
   std::string_view may_be_empty = {};  // a word for which '' means the default; elsewhere '' is refused
 };
 

@@ -17,10 +17,11 @@ namespace ddlrun::cli {
 
 struct FrameworkOptions {
   std::string framework = "auto";
-  std::string np;           // "8": over the hosts; "-4": here
-  std::string ps, workers;  // TensorFlow's tasks
-  bool chief = false;       // TensorFlow: one task more, the coordinator
-  std::string tf_style;     // config, flags; "": what the script reads
+  std::string np;             // "8": over the hosts; "-4": here
+  bool wants_result = false;  // as --np does; also where a restart or a replay says the same ranks by DIMS
+  std::string ps, workers;    // TensorFlow's tasks
+  bool chief = false;         // TensorFlow: one task more, the coordinator
+  std::string tf_style;       // config, flags; "": what the script reads
   std::string base_port = "2222";
   std::string master_port;  // "": a free one
   std::string ddl_mode;     // a letter; "": b, or what DDL_OPTIONS says

@@ -2,6 +2,7 @@
 #include "cli/launch_attention.hpp"
 
 #include "base/error.hpp"
+#include "base/posix_supervise.hpp"
 #include "base/text.hpp"
 #include "cli/launch_lost.hpp"
 
@@ -18,6 +19,7 @@ using launch::PlacementCount;
 using launch::PlacementRow;
 
 constexpr std::chrono::seconds desertion_patience{5};
+constexpr std::chrono::seconds save_patience{20};   // for ranks that were told to end; Slurm kills after 30 s
 constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stalled job by itself
 
 std::string first_that_is_not_ok(const std::vector<PlacementRow>& rows) {
@@ -69,6 +71,11 @@ Attention LaunchAttention::attention() {
       return tick(std::chrono::steady_clock::now(), below);
     };
   }
+  if (run_.watch && run_.line.forwards_end) {
+    attention.on_signal = [this](int signal) {
+      return take_signal(signal, std::chrono::steady_clock::now());
+    };
+  }
   if (output_) attention.after_lines = [this] { output_->flush(); };
   return attention;
 }
@@ -76,6 +83,9 @@ Attention LaunchAttention::attention() {
 void LaunchAttention::take(std::string_view line) {
   std::string rest = output_ ? output_->take(line) : std::string(line);
   if (rest.empty()) return;
+  // What mpirun says of the signal that stands for TERM.
+  if (ranks_told_ && rest.find(fmt::format("Forwarding signal {} to job", end_signal)) != std::string::npos)
+    return;
   if (ranks_) {
     const auto now = std::chrono::steady_clock::now();
     rest = ranks_->take_line(rest, now);
@@ -106,6 +116,15 @@ void LaunchAttention::tell_news(Time now) {
   }
 }
 
+// mpirun itself is only told to end where nobody else can tell the ranks, they do not, or it is said twice.
+int LaunchAttention::take_signal(int signal, Time now) {
+  if (signal != SIGTERM || mpirun_told_) return signal;
+  mpirun_told_ = ranks_told_ || !ranks_->anybody_heard();
+  if (mpirun_told_) return signal;
+  ranks_told_ = now;
+  return end_signal;
+}
+
 // A signal for mpirun, or 0.
 int LaunchAttention::tick(Time now, const std::vector<std::string>& below) {
   tell_news(now);
@@ -116,6 +135,12 @@ int LaunchAttention::tick(Time now, const std::vector<std::string>& below) {
     return SIGKILL;
   }
   if (ending_since_) return now - *ending_since_ > stall_patience ? SIGKILL : 0;
+  if (ranks_told_ && !mpirun_told_ && now - *ranks_told_ > save_patience) {
+    mpirun_told_ = true;
+    system_.err(fmt::format("ddlrun: the ranks have not ended within {} s: mpirun ends them\n",
+                            save_patience.count()));
+    return SIGTERM;
+  }
   if (servers_told_) return now - *servers_told_ > stall_patience ? SIGKILL : 0;
   if (only_servers_left()) {
     servers_told_ = now;
@@ -176,7 +201,7 @@ std::string LaunchAttention::diagnosis(const ProcessResult& result) {
   const bool is_open_mpi = run_.launcher == launch::LauncherKind::open_mpi;
   if (!is_open_mpi && last_lines_.empty()) return {};  // silence too
   const diagnose::RunStatus end{result.exit_status,
-                                is_open_mpi ? diagnose::Starter::mpirun : diagnose::Starter::unknown};
+                                is_open_mpi ? diagnose::Starter::mpirun : diagnose::Starter::unknown, true};
   diagnose::Diagnosis found = lines_.diagnosis(end);
   // The keepers saw who ended first; the log only who was told of first.
   if (ranks_ && launch::find_first_failure(ranks_->record(), result.exit_status)) found.first_failing.reset();

@@ -44,6 +44,7 @@ class LaunchAttention {
   void take(std::string_view line);
   void keep_last(std::string_view line);
   void tell_news(Time now);
+  int take_signal(int signal, Time now);
   int tick(Time now, const std::vector<std::string>& below);
   bool only_servers_left() const;
   bool is_lost(Time now, std::ptrdiff_t sshs);
@@ -56,6 +57,8 @@ class LaunchAttention {
   bool places_told_ = false;
   bool stalled_ = false;
   std::optional<Time> ending_since_;
+  std::optional<Time> ranks_told_;    // to end, as we were
+  bool mpirun_told_ = false;          // it too, as they did not
   std::optional<Time> servers_told_;  // to end, as all others have
   diagnose::LineWatch lines_;
   launch::LostDaemonWatch daemons_;

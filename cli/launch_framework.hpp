@@ -15,6 +15,9 @@ namespace ddlrun::cli {
 // program's script, never runs it. Error{usage} for options of another framework and for contradictions.
 LaunchOptions settle_framework(System& system, const LaunchOptions& typed);
 
+// Where something else says how many ranks there are, the first word is HOSTS: DIMS have no place.
+void settle_words(LaunchOptions& options);
+
 // `sheet`: job_sheet() of the job.
 frameworks::FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options,
                                                 const LaunchJob& job, const launch::RankSheet& sheet,

@@ -28,6 +28,10 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_flag("--show-threads", options.show_threads, "let the OpenMP runtime print what it took");
   app.add_option("-x", options.exports, "export VAR, all VAR_*, or set and export VAR=value; may be repeated")
       ->allow_extra_args(false);
+  app.add_option("--export-default", options.default_exports,
+                 "set and export VAR=value where VAR is not set; for values anybody may see")
+      ->allow_extra_args(false)
+      ->group("");
   app.add_option("--mca", options.mca, "NAME VALUE for Open MPI; may be repeated")->allow_extra_args(false);
   app.add_option("--mpi-arg", options.mpi_arguments, "one word for mpirun as it is; may be repeated")
       ->allow_extra_args(false);

@@ -27,6 +27,7 @@ struct LaunchOptions {
   bool show_threads = false;      // the runtime prints its settings
   std::string rankfile;           // "" : made from the plan
   std::vector<std::string> exports;
+  std::vector<std::string> default_exports;  // NAME=value where NAME is not set; of IBM's ddlrun
   std::vector<std::pair<std::string, std::string>> mca;
   std::vector<std::string> mpi_arguments;
   std::string mpirun = "mpirun";
@@ -59,6 +60,7 @@ struct LaunchOptions {
   unsigned restarts = 0;                       // before this start
   std::string restart_of;                      // the id of the run that ended badly before it
   std::vector<std::string> program;            // what stood behind "--"
+  std::vector<std::string> first_program;      // of the first start, where a restart has changed it
 };
 
 }  // namespace ddlrun::cli

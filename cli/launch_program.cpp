@@ -51,15 +51,19 @@ ChosenProgram choose_program(System& system, const std::vector<std::string>& wor
     throw Error(ErrorKind::usage,
                 {"the program's name is empty", "after --", "ddlrun launch 2 -- ./my_mpi_program"});
   }
-  if (must_exist && find_program(system, words[0]).empty()) {
-    const bool has_slash = words[0].find('/') != std::string::npos;
-    throw Error(ErrorKind::request,
-                {fmt::format("the program '{}' was not found", printable(words[0], 120)),
-                 has_slash ? system.environment.working_folder : "PATH",
-                 has_slash ? "ls -l " + quote_shell(words[0])
-                           : fmt::format("./{} if it is in this folder", printable(words[0], 60))});
-  }
+  if (must_exist) check_program(system, words[0]);
   return {words, false};
+}
+
+void check_program(System& system, const std::string& name, const std::string& place) {
+  if (!find_program(system, name).empty()) return;
+  const bool has_slash = name.find('/') != std::string::npos;
+  const std::string folder = has_slash ? system.environment.working_folder : "PATH";
+  throw Error(ErrorKind::request,
+              {fmt::format("the program '{}' was not found", printable(name, 120)),
+               place.empty() ? folder : fmt::format("{}; {}", place, folder),
+               has_slash ? "ls -l " + quote_shell(name)
+                         : fmt::format("./{} if it is in this folder", printable(name, 60))});
 }
 
 int check_trainer_options(System& system, const ChosenProgram& program, std::size_t ranks, bool files_count) {

@@ -20,6 +20,9 @@ struct ChosenProgram {
 // this machine) a program that is not here is Error{request}.
 ChosenProgram choose_program(System& system, const std::vector<std::string>& words, bool must_exist);
 
+// Error{request} if there is no such program here; `place` tells who named it, where that is not the command.
+void check_program(System& system, const std::string& name, const std::string& place = {});
+
 // Lets the bundled trainer judge its own options, in one process that starts nothing: its message goes to
 // system.err, and its status, 2 or 3, is returned; 0: nothing is known against them. `files_count`: a file
 // that is missing here is a fault, for ranks will run here, in this folder.

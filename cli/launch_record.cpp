@@ -39,7 +39,9 @@ void add_launch_facts(System& system, const LaunchOptions& options, const Launch
                       const launch::Exports& exports, const LaunchNetwork& network,
                       launch::RunRecord& record) {
   record.process = read_run_process(system, "self");
-  if (options.is_typed) record.typed = launch::TypedLaunch{options.words, options.program};
+  if (options.is_typed)
+    record.typed =
+        launch::TypedLaunch{options.words, options.restarts == 0 ? options.program : options.first_program};
   record.replay_of = options.replay_of;
   record.restart_of = options.restart_of;
   record.restarts = options.restarts;

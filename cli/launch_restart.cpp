@@ -77,6 +77,13 @@ bool wait_for_hosts(System& system, std::vector<std::string> hosts, unsigned sec
   return false;
 }
 
+// Also with -q: it is part of why the job ended.
+void tell_no_restart(System& system, const RestartDecision& decision) {
+  const std::string what = "not started again: " + decision.why;
+  if (!decision.hint.empty()) return system.err(render_error("ddlrun", {what, "", decision.hint}));
+  (system.program_err ? system.program_err : system.err)("ddlrun: " + what + "\n");
+}
+
 bool has_word(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -100,16 +107,16 @@ void prepare_next(const AttemptDone& done, const RestartDecision& decision, Laun
     options.hostfile.clear();
     options.dims = decision.dims ? topology::render_dims(*decision.dims) : "";
     options.accelerators = options.nodes = options.racks = options.aisles = "";
+    options.framework.wants_result = options.framework.wants_result || !options.framework.np.empty();
     options.framework.np.clear();
   }
   if (options.restarts == 1) {
+    options.first_program = options.program;
     options.program.insert(options.program.end(), options.restart_arguments.begin(),
                            options.restart_arguments.end());
     const bool saves = done.is_trainer && has_word(options.program, "--checkpoint");
     if (saves && !has_word(options.program, "--resume")) options.program.emplace_back("--resume");
   }
-  std::erase_if(options.exports, [](const std::string& word) { return word.starts_with("DDLRUN_RESTART="); });
-  options.exports.push_back(fmt::format("DDLRUN_RESTART={}", options.restarts));
   if (!options.run_folder.empty())
     options.run_folder = fmt::format("{}.{}", options.run_folder, options.restarts);
   options.restart_of = done.folder.substr(done.folder.rfind('/') + 1);
@@ -134,6 +141,16 @@ void add_restart_options(CLI::App& app, LaunchOptions& options) {
       ->group(group);
 }
 
+void add_restart_number(const LaunchOptions& options, launch::Exports& exports) {
+  if (options.restarts == 0) return;
+  const std::string name = "DDLRUN_RESTART";
+  exports.set_by_user.erase(name);
+  exports.set_by_us[name] = fmt::format("{}", options.restarts);
+  if (!has_word(exports.names, name)) exports.names.push_back(name);
+  std::erase_if(exports.reasons, [&](const auto& reason) { return reason.subject == "-x " + name; });
+  exports.reasons.push_back({"-x " + name, fmt::format("{}: so many starts went before", options.restarts)});
+}
+
 int run_with_restarts(System& system, LaunchOptions options, const Attempt& attempt) {
   const RestartPolicy policy = restart_policy(options);
   const unsigned host_wait = restart_number("--host-wait", options.host_wait, longest_wait);
@@ -143,12 +160,18 @@ int run_with_restarts(System& system, LaunchOptions options, const Attempt& atte
     const RestartDecision decision = launch::plan_restart(
         policy,
         {done.end.status, done.end.told_stop, done.hosts, done.dims, done.end.lost_hosts, options.restarts});
-    system.err(fmt::format("ddlrun: {}: {}\n", decision.again ? "starting again" : "not started again",
-                           decision.why));
-    if (!decision.again) return done.end.status;
+    if (!decision.again) {
+      tell_no_restart(system, decision);
+      return done.end.status;
+    }
+    system.err(fmt::format("ddlrun: starting again: {}\n", decision.why));
     int signal = 0;
     if (!decision.wait_for.empty() && !wait_for_hosts(system, decision.wait_for, host_wait, signal)) {
-      return signal != 0 ? 128 + signal : exit_code(ErrorKind::unreachable);
+      if (signal == 0) return exit_code(ErrorKind::unreachable);
+      RestartDecision stopped;
+      stopped.why = fmt::format("it was told to stop by signal {}", signal);
+      tell_no_restart(system, stopped);
+      return 128 + signal;
     }
     prepare_next(done, decision, options);
   }

@@ -5,6 +5,7 @@
 #include "base/doors.hpp"
 #include "cli/launch_options.hpp"
 #include "cli/launch_run.hpp"
+#include "launch/exports.hpp"
 #include "topology/dims.hpp"
 
 #include <functional>
@@ -35,6 +36,9 @@ struct AttemptDone {
 using Attempt = std::function<AttemptDone(System& system, const LaunchOptions& options)>;
 
 void add_restart_options(CLI::App& app, LaunchOptions& options);
+
+// DDLRUN_RESTART, from the second start on.
+void add_restart_number(const LaunchOptions& options, launch::Exports& exports);
 
 // The first start and, as far as launch::plan_restart() says so, those after it. Returns the last one's
 // status.

@@ -32,7 +32,18 @@ void write_inputs(System& system, const LaunchRun& run) {
   for (std::size_t i = 0; i < machines.size(); ++i) {
     write(fmt::format("topology-{}.json", i), topology::render_machine_json(machines[i]));
   }
+  if (!run.result_path.empty()) system.files.append(run.result_path, "");  // mode 600
   write("run.json", launch::render_run_json(run.record));
+}
+
+// An empty one is none; of a job that failed it is not called a result.
+void settle_result(System& system, LaunchRun& run, int status) {
+  if (run.result_path.empty()) return;
+  const auto part = system.files.read_from(run.result_path, 0, 0);
+  if (!part || part->size == 0)
+    system.files.remove(run.result_path);
+  else if (status == 0)
+    run.record.result = run.result_path;
 }
 
 void check_started(const ProcessResult& result, const std::string& mpirun) {
@@ -83,6 +94,7 @@ void tell_end(System& system, const LaunchRun& run, const ProcessResult& result,
     if (first) system.err("ddlrun: " + launch::render_first_failure(*first) + "\n");
     if (!lost.empty()) system.err("ddlrun: " + launch::render_lost_hosts(lost) + "\n");
   }
+  if (!run.record.result.empty()) system.err("ddlrun: rank 0's result: " + run.record.result + "\n");
   std::string how = "ended well";
   if (told_to_stop)
     how = fmt::format("was told to stop by signal {}", result.passed_on);
@@ -124,6 +136,7 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   run.record.placement = attention.places();
   run.record.watched = attention.watched();
   const int status = attention.status(result).value_or(status_of_run(result, run));
+  settle_result(system, run, status);
   run.record.diagnosis = attention.diagnosis(result);
   if (status != 0) run.record.last_lines = attention.last_lines();
   run.record.end = launch::RunEnd{system.clock.now(), status, result.signal};

@@ -36,6 +36,7 @@ struct LaunchRun {
   OutputPlan output = {};
   std::set<std::uint32_t> serving = {};  // ranks to be ended once all others have ended well
   std::string differs_hint;              // what to type if a rank is not where it was planned
+  std::string result_path = {};          // the file that rank 0 may write; "": it may not
 };
 
 struct LaunchEnd {

@@ -109,20 +109,11 @@ void settle_style(LaunchOptions& options, const Detection& seen) {
   }
 }
 
-// Where something else says how many ranks there are, the first word is HOSTS: DIMS have no place.
-void settle_words(LaunchOptions& options) {
-  const FrameworkOptions& own = options.framework;
-  if (own.np.empty() && own.ps.empty() && own.workers.empty()) return;
-  const bool is_dims = options.dims.find_first_not_of("0123456789xX") == std::string::npos;
-  if (is_dims || !options.hosts.empty()) return;
-  options.hosts = options.dims;
-  options.dims.clear();
-}
-
 // HorovodRunner's np: -n is n ranks here, n is n ranks over the hosts.
 void settle_np(LaunchOptions& options) {
   const std::string& np = options.framework.np;
   if (np.empty()) return;
+  options.framework.wants_result = true;
   const bool here = np.starts_with('-');
   const auto number = parse_unsigned(std::string_view(np).substr(here ? 1 : 0), topology::max_ranks);
   if (!number || *number == 0)
@@ -157,6 +148,15 @@ void settle_horovod(System& system, LaunchOptions& options) {
 }
 
 }  // namespace
+
+void settle_words(LaunchOptions& options) {
+  const FrameworkOptions& own = options.framework;
+  if (own.np.empty() && own.ps.empty() && own.workers.empty()) return;
+  const bool is_dims = options.dims.find_first_not_of("0123456789xX") == std::string::npos;
+  if (is_dims || !options.hosts.empty()) return;
+  options.hosts = options.dims;
+  options.dims.clear();
+}
 
 LaunchOptions settle_framework(System& system, const LaunchOptions& typed) {
   LaunchOptions options = typed;

@@ -25,6 +25,16 @@ std::string other_mpirun(const std::string& mpirun) {
   return "ls -l " + quote_shell(mpirun) + "; or leave out --mpirun: then the one in PATH is used";
 }
 
+// Whose it is, by what it says of itself.
+LauncherVersion read_version(const std::string& program, const ProcessResult& answer) {
+  try {
+    return launch::parse_launcher_version(answer.out);
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                {error.message().what, printable(program, 120) + " --version", error.message().hint});
+  }
+}
+
 ProcessResult ask_version(System& system, const std::string& program) {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(20);
@@ -43,7 +53,7 @@ LauncherVersion take_version(const std::string& program, const ProcessResult& re
                                      printable(trim(result.err), 160),
                                      "apt-get install openmpi-bin; or name another with --mpirun FILE"});
   }
-  return launch::parse_launcher_version(result.out);
+  return read_version(program, result);
 }
 
 bool in_slurm_job(const System& system) { return !system.environment.get("SLURM_JOB_ID").empty(); }
@@ -102,8 +112,23 @@ std::string how_to_get(LauncherKind kind) {
   return "apt-get install openssh-client";
 }
 
+[[noreturn]] void refuse_other(const std::string& program, const LauncherVersion& is, LauncherKind asked) {
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("--mpirun {} is {} {}, and --launcher {} asks for {}", printable(program, 120),
+                   title_of(is.kind), printable(is.text, 40), name_of(asked), title_of(asked)),
+       "--mpirun and --launcher",
+       fmt::format("--launcher {}, or --launcher {} without --mpirun", name_of(is.kind), name_of(asked))});
+}
+
 ChosenLauncher choose_named(System& system, const LaunchOptions& options, LauncherKind kind) {
-  if (kind == LauncherKind::ssh) return {LauncherVersion{kind, 0, 0, ""}, "ssh", ""};
+  if (kind == LauncherKind::ssh) {
+    if (options.mpirun == default_mpirun) return {LauncherVersion{kind, 0, 0, ""}, "ssh", ""};
+    throw Error(ErrorKind::usage,
+                {fmt::format("--mpirun {} is not run: --launcher ssh starts the ranks itself, without MPI",
+                             printable(options.mpirun, 120)),
+                 "--launcher ssh", "--launcher ssh alone; or --mpirun alone, to start them with MPI"});
+  }
   std::vector<std::string> seen;
   for (const std::string& program : programs_of(kind, options)) {
     const ProcessResult answer = ask_version(system, program);
@@ -112,8 +137,9 @@ ChosenLauncher choose_named(System& system, const LaunchOptions& options, Launch
       continue;
     }
     if (answer.ok()) {
-      LauncherVersion version = launch::parse_launcher_version(answer.out);
+      LauncherVersion version = read_version(program, answer);
       if (version.kind == kind) return {std::move(version), program, ""};
+      if (options.mpirun != default_mpirun) refuse_other(program, version, kind);
       seen.push_back(fmt::format("{} is {} {}", printable(program, 120), title_of(version.kind),
                                  printable(version.text, 40)));
     } else {

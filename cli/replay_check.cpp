@@ -78,9 +78,14 @@ bool same_ranks(std::string_view rankfile_then, std::string_view rankfile_now) {
   });
 }
 
-std::vector<std::string> export_changes(const run_report::RunDocument& run, const Environment& environment) {
+std::vector<std::string> export_changes(const run_report::RunDocument& run,
+                                        const std::vector<std::string>& given,
+                                        const Environment& environment) {
   std::vector<std::string> changes, unknown;
   for (const std::string& name : run.exported) {
+    const bool is_given =
+        std::any_of(given.begin(), given.end(), [&](auto& word) { return word.starts_with(name + "="); });
+    if (is_given) continue;
     const auto digest = run.digests.find(name);
     const bool set_by_us = digest != run.digests.end() && name != "PATH" && name != "LD_LIBRARY_PATH";
     if (set_by_us) continue;

@@ -24,7 +24,10 @@ void check_same_machines(System& system, const run_report::RunDocument& run, con
 // True where both texts put every rank on the same host and slot.
 bool same_ranks(std::string_view rankfile_then, std::string_view rankfile_now);
 
-// What is another value now, by name where it is no secret: notes for people.
-std::vector<std::string> export_changes(const run_report::RunDocument& run, const Environment& environment);
+// What is another value now, by name where it is no secret: notes for people. Nothing of those that are
+// `given` now as NAME=value.
+std::vector<std::string> export_changes(const run_report::RunDocument& run,
+                                        const std::vector<std::string>& given,
+                                        const Environment& environment);
 
 }  // namespace ddlrun::cli

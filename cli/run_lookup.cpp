@@ -17,7 +17,40 @@ namespace {
 
 using run_report::RunState;
 
+constexpr unsigned most_starts = 1001;  // --max-restarts takes 1000
+
 std::string run_name(const std::string& folder) { return folder.substr(folder.rfind('/') + 1); }
+
+// The second in which a run's folder was named, by the folder's own name.
+std::string_view second_of(const std::string& folder) {
+  return std::string_view(folder).substr(0,
+                                         folder.rfind('/') + 1 + std::string_view("20261121-031914").size());
+}
+
+// When it really began; 0 where that is not told.
+std::int64_t read_start(System& system, const std::string& folder) {
+  try {
+    return system.files.exists(folder + "/run.json") ? read_run(system, folder, false).start_us : 0;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+// Those of one second by their records: the names say no more.
+void order_within_seconds(System& system, std::vector<std::string>& folders) {
+  for (auto begin = folders.begin(); begin != folders.end();) {
+    const auto end = std::find_if(begin, folders.end(), [&](const std::string& folder) {
+      return second_of(folder) != second_of(*begin);
+    });
+    if (end - begin > 1) {
+      std::vector<std::pair<std::int64_t, std::string>> known;
+      for (auto at = begin; at != end; ++at) known.emplace_back(read_start(system, *at), *at);
+      std::sort(known.rbegin(), known.rend());
+      std::transform(known.begin(), known.end(), begin, [](const auto& entry) { return entry.second; });
+    }
+    begin = end;
+  }
+}
 
 [[noreturn]] void refuse_run(const std::string& word, const std::string& what) {
   throw Error(ErrorKind::request, {what, printable(word, 80), "ddlrun history   # the runs there are"});
@@ -34,6 +67,7 @@ std::vector<std::string> list_run_folders(System& system) {
     if (name != "." && name != "..") folders.push_back(base + "/" + name);
   }
   std::sort(folders.rbegin(), folders.rend());  // names begin with the time
+  order_within_seconds(system, folders);
   return folders;
 }
 
@@ -54,6 +88,23 @@ std::string find_run_folder(System& system, const std::string& word) {
   const std::string more = found.size() > 2 ? fmt::format(" and {} more", found.size() - 2) : "";
   refuse_run(word, fmt::format("{} runs have an id that begins so: {}, {}{}", found.size(),
                                run_name(found[0]), run_name(found[1]), more));
+}
+
+std::string find_first_start(System& system, const std::string& folder) {
+  std::string first = folder;
+  for (unsigned starts = 0; starts < most_starts; ++starts) {
+    const std::string before = read_run(system, first, false).restart_of;
+    if (before.empty()) return first;
+    const std::size_t slash = first.rfind('/');
+    const std::string sibling = slash == std::string::npos ? before : first.substr(0, slash + 1) + before;
+    if (before.find('/') != std::string::npos || !system.files.exists(sibling + "/run.json")) {
+      throw Error(ErrorKind::request,
+                  {fmt::format("this run went on from {}, whose record is gone", printable(before, 80)),
+                   first, "head -1 " + quote_shell(first + "/argv") + "   # what it ran"});
+    }
+    first = sibling;
+  }
+  refuse_run(folder, "the record of this run is damaged: it names no first start");
 }
 
 run_report::RunDocument read_run(System& system, const std::string& folder, bool with_ranks) {

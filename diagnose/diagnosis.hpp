@@ -59,6 +59,7 @@ enum class Starter { unknown, mpirun, pbs, slurm };
 struct RunStatus {
   std::optional<int> status;
   Starter from = Starter::unknown;
+  bool of_launch = false;  // `ddlrun launch` asks: remedies are in its words, whatever its launcher
 };
 
 enum class Verdict {

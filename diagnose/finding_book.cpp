@@ -73,7 +73,8 @@ std::string fill_in(std::string_view text, const FillIns& with) {
       {"{host}", with.place.host.empty() ? "HOST" : with.place.host},
       {"{rank}", with.place.rank ? std::to_string(*with.place.rank) : "N"},
       {"{value}", with.value.empty() ? "NAME" : with.value},
-      {"{try}", with.advice.empty() ? "see the lines above" : with.advice}};
+      {"{try}", with.advice.empty() ? "see the lines above" : with.advice},
+      {"{tagged}", with.tagged}};
   std::string filled;
   while (!text.empty()) {
     const auto name = std::find_if(std::begin(known), std::end(known),
@@ -133,7 +134,7 @@ void FindingBook::add_ending(const Sighting& sighting) {
 }
 
 Finding FindingBook::finding_of(const Signature& signature, const Entry& entry,
-                                const std::vector<std::string>& sources) const {
+                                const std::vector<std::string>& sources, const std::string& tagged) const {
   const Sighting& best = entry.best;
   Finding finding;
   finding.id = signature.id;
@@ -144,7 +145,7 @@ Finding FindingBook::finding_of(const Signature& signature, const Entry& entry,
   finding.title = fill_in(signature.title, with);
   finding.cause = fill_in(signature.cause, with);
   // Remedies are pasted into shells, and what is filled in comes from a log.
-  const FillIns quoted{with.place, with.value.empty() ? "" : quote_shell(with.value), with.advice};
+  const FillIns quoted{with.place, with.value.empty() ? "" : quote_shell(with.value), with.advice, tagged};
   for (const std::string& remedy : signature.remedies) finding.remedies.push_back(fill_in(remedy, quoted));
   finding.reference = signature.reference;
   finding.all_hosts.assign(entry.hosts.begin(), entry.hosts.end());
@@ -154,7 +155,8 @@ Finding FindingBook::finding_of(const Signature& signature, const Entry& entry,
   return finding;
 }
 
-std::vector<Finding> FindingBook::ranked(const std::vector<std::string>& sources) const {
+std::vector<Finding> FindingBook::ranked(const std::vector<std::string>& sources,
+                                         const std::string& tagged) const {
   struct Row {
     const Signature* signature;
     const Entry* entry;
@@ -197,7 +199,7 @@ std::vector<Finding> FindingBook::ranked(const std::vector<std::string>& sources
     return a.entry->best.weight > b.entry->best.weight;
   });
   std::vector<Finding> findings;
-  for (const Row& row : rows) findings.push_back(finding_of(*row.signature, *row.entry, sources));
+  for (const Row& row : rows) findings.push_back(finding_of(*row.signature, *row.entry, sources, tagged));
   return findings;
 }
 

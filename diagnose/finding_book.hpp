@@ -21,8 +21,8 @@ class FindingBook {
 
   void add(Sighting&& sighting);
 
-  // Findings, the cause first: P, G, N, S, W; among equals the earliest.
-  std::vector<Finding> ranked(const std::vector<std::string>& sources) const;
+  // Findings, the cause first: P, G, N, S, W; among equals the earliest. `tagged` as in FillIns.
+  std::vector<Finding> ranked(const std::vector<std::string>& sources, const std::string& tagged) const;
   // The first rank that its launcher says has ended.
   std::optional<FailingRank> first_ended(const std::vector<std::string>& sources) const;
   // The whole run's status, if the log tells it.
@@ -41,8 +41,8 @@ class FindingBook {
   };
 
   void add_ending(const Sighting& sighting);
-  Finding finding_of(const Signature& signature, const Entry& entry,
-                     const std::vector<std::string>& sources) const;
+  Finding finding_of(const Signature& signature, const Entry& entry, const std::vector<std::string>& sources,
+                     const std::string& tagged) const;
 
   const SignatureSet& set_;
   std::map<std::uint32_t, Entry> entries_;  // by the signature's number
@@ -51,11 +51,12 @@ class FindingBook {
   std::map<std::uint32_t, std::string> host_of_rank_;
 };
 
-// What may stand for {host}, {rank}, {value} and {try} in the texts of a signature.
+// What may stand for {host}, {rank}, {value}, {try} and {tagged} in the texts of a signature.
 struct FillIns {
   Place place;
   std::string value;
   std::string advice;
+  std::string tagged = "mpirun --tag-output";  // the words that start it with each line's rank before it
 };
 std::string fill_in(std::string_view text, const FillIns& with);
 

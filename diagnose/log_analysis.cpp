@@ -22,6 +22,12 @@ constexpr int surely_says_why = 85;
 constexpr int may_be_failure = 50;
 constexpr std::size_t npos = std::string_view::npos;
 
+// How whoever started the run gets each line's rank before it.
+std::string words_that_tag(const Diagnosis& diagnosis) {
+  if (diagnosis.end.of_launch) return "ddlrun launch --output prefix";
+  return diagnosis.of_srun ? "srun --label" : "mpirun --tag-output";
+}
+
 std::size_t find_escape(std::string_view text, std::size_t from) {
   return from >= text.size() ? npos : text.find('\x1b', from);
 }
@@ -297,7 +303,8 @@ Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
   diagnosis.end = end.status ? end : findings_.told_status();
   if (end.from != Starter::unknown) diagnosis.end.from = end.from;
   diagnosis.status_meaning = status_meaning(diagnosis.end);
-  diagnosis.also_seen = findings_.ranked(sources_);
+  diagnosis.of_srun = of_srun_ || diagnosis.end.from == Starter::slurm;
+  diagnosis.also_seen = findings_.ranked(sources_, words_that_tag(diagnosis));
   add_facts(diagnosis);
 
   const bool ended_well = end.status && *end.status == 0;
@@ -320,7 +327,6 @@ Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
   if (diagnosis.verdict == Verdict::no_trouble && !end.status) add_doubtful(diagnosis);
   diagnosis.shows_error = telling_.highest_score() >= sure_sign_of_failure;
   diagnosis.names_ranks = names_ranks_;
-  diagnosis.of_srun = of_srun_ || diagnosis.end.from == Starter::slurm;
   find_first_failing(diagnosis);
   return diagnosis;
 }

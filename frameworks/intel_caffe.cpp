@@ -51,7 +51,7 @@ const topology::MachinePlan& only_machine(const FrameworkRequest& request) {
         {fmt::format(
              "hosts of {} and {} cores: KMP_AFFINITY and MLSL_SERVER_AFFINITY are the same for all of them",
              machines[0].machine.cores.size(), other.machine.cores.size()),
-         "--framework intel-caffe", "hosts of one kind"});
+         request.intel_caffe.by_script ? "--hostfile" : "--framework intel-caffe", "hosts of one kind"});
   }
   return machines[0];
 }
@@ -68,7 +68,9 @@ int threads_of(const FrameworkRequest& request, int most) {
   if (wanted <= most) return wanted;
   throw Error(ErrorKind::request,
               {fmt::format("{} threads, a rank has {} cores that no server takes", wanted, most), place,
-               fmt::format("--num_omp_threads {}, or fewer --num_mlsl_servers", most)});
+               request.intel_caffe.by_script
+                   ? fmt::format("--num_omp_threads {}, or fewer --num_mlsl_servers", most)
+                   : fmt::format("-x OMP_NUM_THREADS={}, or fewer ranks a host by DIMS", most)});
 }
 
 int servers_of(const FrameworkRequest& request, const std::string& cpu, std::size_t ranks) {
@@ -101,9 +103,14 @@ HostCores deal_cores(const FrameworkRequest& request) {
   host.servers = servers_of(request, host.cpu, machine.ranks.size());
   const int most = static_cast<int>(fewest) - host.servers;
   if (most < 1) {
-    throw Error(ErrorKind::request, {fmt::format("{} MLSL servers and a thread need {} cores, a rank has {}",
-                                                 host.servers, host.servers + 1, fewest),
-                                     "--num_mlsl_servers", "--num_mlsl_servers 1, or a smaller --ppn"});
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("{} MLSL servers and a thread need {} cores, a rank has {}", host.servers,
+                     host.servers + 1, fewest),
+         request.intel_caffe.by_script ? "--num_mlsl_servers" : "--framework intel-caffe",
+         request.intel_caffe.by_script ? "--num_mlsl_servers 1, or a smaller --ppn"
+                                       : "fewer ranks a host by DIMS; or ddlrun intelcaffe, which takes "
+                                         "--num_mlsl_servers"});
   }
   host.spare = most - threads_of(request, most);
   for (const topology::LocalPlacement& rank : machine.ranks) {

@@ -12,6 +12,7 @@
 namespace ddlrun::frameworks {
 
 struct IntelCaffeOptions {
+  bool by_script = false;       // the words of run_intelcaffe.sh are taken: hints may name them
   std::string network = "opa";  // or tcp
   std::string netmask;          // tcp: Intel MPI's own interface name or network
   std::string cpu;              // bdw, skx, knl, knm; "": seen by the machine's model

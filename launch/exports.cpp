@@ -86,6 +86,14 @@ class Builder {
     }
   }
 
+  void add_default(const Typed& typed) {
+    if (is_set(typed.name))
+      add(typed.name, "as you set it");
+    else
+      set(typed.name, typed.value,
+          printable(typed.value, 40) + ": what was usual where these words come from");
+  }
+
   // The names that are set here and fit; secrets are told, not taken.
   void add_matching(const std::string& pattern) {
     std::vector<std::string> secrets;
@@ -213,6 +221,7 @@ bool looks_secret(std::string_view name) {
   std::string upper(name);
   std::transform(upper.begin(), upper.end(), upper.begin(),
                  [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  for (std::size_t at = 0; (at = upper.find("TOKENIZ", at)) != std::string::npos;) upper.erase(at, 7);
   for (const char* part : {"SECRET", "TOKEN", "PASSWORD", "PASSWD", "CREDENTIAL", "API_KEY", "APIKEY",
                            "ACCESS_KEY", "PRIVATE_KEY"}) {
     if (upper.find(part) != std::string::npos) return true;
@@ -247,6 +256,7 @@ Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
                                             : "you asked for it");
   }
   for (const std::string& pattern : patterns) builder.add_matching(pattern);
+  for (const std::string& word : request.defaults) builder.add_default(parse_typed(word));
   if (request.others) builder.tell_what_stays();
   return std::move(builder).result();
 }

@@ -28,6 +28,8 @@ struct ExportRequest {
   // How the threads are placed; the cores are taken from above. Nothing: only their number is set.
   std::optional<affinity::ThreadRequest> threads = {};
   bool others = false;  // ranks on other hosts, which see nothing of our environment but what is exported
+  // NAME=value for where NAME is not set here: words that others wrote for the user, so they may be seen.
+  std::vector<std::string> defaults = {};
 };
 
 struct Exports {
@@ -38,12 +40,12 @@ struct Exports {
   std::vector<std::string> remarks;  // what contradicts each other or the plan, and what stays behind
 };
 
+// AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN, ...; not TOKENIZERS_PARALLELISM.
+bool looks_secret(std::string_view name);
+
 // PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER, OMP_NUM_THREADS and what places threads, then what the user asked
 // for. "NCCL_*" is all such names that are set here, but for those that look like secrets: they are exported
 // by their own name only. Error{usage}: a bad name, a name that is not set here, one name with two values.
-// AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN, ...
-bool looks_secret(std::string_view name);
-
 Exports plan_exports(const ExportRequest& request, const EnvVars& environment);
 
 // Letters, digits and '_', no digit first.

@@ -34,11 +34,12 @@ std::string render_runs(const Runs& runs) {
 
 void refuse_mca(const LaunchRequest& request) {
   if (request.mca.empty()) return;
-  throw Error(
-      ErrorKind::request,
-      {fmt::format("--mca {} is Open MPI's; the ranks are started by {}",
-                   printable(request.mca.front().first, 60), title_of(request.kind)),
-       "--mca", request.kind == LauncherKind::mpich ? "-x MPIR_CVAR_...=value" : "-x I_MPI_...=value"});
+  throw Error(ErrorKind::usage,
+              {fmt::format("--mca {} is Open MPI's; the ranks are started by {}",
+                           printable(request.mca.front().first, 60), title_of(request.kind)),
+               fmt::format("--launcher {}", name_of(request.kind)),
+               fmt::format("--launcher openmpi; or its own setting: -x {}_...=value",
+                           request.kind == LauncherKind::mpich ? "MPIR_CVAR" : "I_MPI")});
 }
 
 void add_hosts(LineBuilder& builder, const LaunchRequest& request) {

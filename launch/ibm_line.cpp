@@ -147,7 +147,7 @@ class Translation {
       if (environment.count(name) != 0) add({"-x", name});
     }
     for (const char* name : {"NCCL_LL_THRESHOLD", "NCCL_TREE_THRESHOLD"}) {
-      add({"-x", environment.count(name) != 0 ? std::string(name) : fmt::format("{}=0", name)});
+      add({"--export-default", fmt::format("{}=0", name)});
     }
     if (ddl_options_) {
       add({"--framework", "ddl", "--ddl-mode", mode_});

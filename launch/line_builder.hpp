@@ -31,6 +31,7 @@ class LineBuilder {
   void add_file(std::string path, std::string text) {
     line_.files.push_back({std::move(path), std::move(text)});
   }
+  void set_forwards_end() { line_.forwards_end = true; }
   // The names of all variables that are to reach the ranks, the sheet's among them.
   const std::vector<std::string>& names() const { return names_; }
   std::string reason_of(const std::string& name) const;

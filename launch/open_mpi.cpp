@@ -66,18 +66,32 @@ void add_keepalives(LineBuilder& builder, const LaunchRequest& request, const En
                "the same for ssh: it would wait for a quarter of an hour");
 }
 
+// mpirun that gets TERM kills its ranks a second later, and those that meet in MPI_Finalize wait for it in
+// vain: too little for a checkpoint.
+void add_gentle_end(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+  const Settings settings(request, environment);
+  const std::string name = "ess_base_forward_signals";
+  const bool can = request.mpi_major == 4 && request.minor >= 1 && !settings.chosen_by_user(name);
+  if (!can || request.program.watch_token.empty()) return;
+  settings.add(builder, name, "SIGURG", "by which launch has the ranks told to end, before mpirun ends them");
+  builder.set_forwards_end();
+}
+
 }  // namespace
 
 MpirunVersion parse_mpirun_version(std::string_view output) {
-  constexpr std::string_view lead = "(Open MPI) ";
   const std::string_view first = split(output, '\n').front();
-  const std::size_t at = first.find(lead);
-  if (at == std::string_view::npos) {
-    throw Error(ErrorKind::request,
-                {fmt::format("mpirun is not Open MPI's: it says \"{}\"", printable(trim(first), 60)),
-                 "mpirun --version", std::string(install_hint)});
+  std::string_view text;
+  // Under another name than mpirun it calls itself by that of its runtime.
+  for (const std::string_view lead : {"(Open MPI) ", "(OpenRTE) "}) {
+    const std::size_t at = first.find(lead);
+    if (at != std::string_view::npos) text = trim(first.substr(at + lead.size()));
   }
-  const std::string_view text = trim(first.substr(at + lead.size()));
+  if (text.empty()) {
+    throw Error(ErrorKind::request, {fmt::format("it is no launcher that ddlrun knows: it says \"{}\"",
+                                                 printable(trim(first), 60)),
+                                     "mpirun --version", std::string(install_hint)});
+  }
   const auto parts = split(text, '.');
   const auto major = parse_unsigned(parts[0], 99);
   const auto minor = parts.size() > 1 ? parse_unsigned(parts[1], 99) : std::nullopt;
@@ -98,6 +112,7 @@ LaunchLine plan_open_mpi_line(const LaunchRequest& request, const EnvVars& envir
   add_rankfile(builder, request);
   for (const std::string& name : builder.names()) builder.add({"-x", name}, builder.reason_of(name));
   add_keepalives(builder, request, environment);
+  add_gentle_end(builder, request, environment);
   for (const auto& [name, value] : request.mca) builder.add({"--mca", name, value}, "you asked for it");
   for (const auto& [name, value, why] : request.chosen_mca) builder.add({"--mca", name, value}, why);
   if (request.tag_output && request.mpi_major < 5) builder.add({"--tag-output"}, "each line tells its rank");

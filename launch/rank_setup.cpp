@@ -90,6 +90,7 @@ RankSetup plan_rank_setup(const RankSheet& sheet, const SheetRank& rank, const R
     if (setup.numa_node >= 0) setup.memory = sheet.memory;
     if (!rank.seat->nic.empty()) setup.variables["DDLRUN_NIC"] = rank.seat->nic;
   }
+  if (rank.rank == 0 && !sheet.result.empty()) setup.variables[result_variable] = sheet.result;
   correct_hydra(rank, identity, setup);
   for (const SheetVariable& variable : rank.group->variables)
     setup.variables[variable.name] = fill_words(variable.value, rank);

@@ -37,6 +37,7 @@ struct RankSetup {
 };
 
 constexpr const char* sheet_variable = "DDLRUN_RANKS";
+constexpr const char* result_variable = "DDLRUN_RESULT";  // rank 0's: the path of a file that it may write
 
 // `program`: of groups that name none. MPICH's hydra counts local ranks within a line of its host file: what
 // it told is corrected.

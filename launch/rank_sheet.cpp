@@ -58,7 +58,8 @@ std::uint32_t RankSheet::size() const {
 
 bool RankSheet::says_something() const {
   return bind || memory != MemoryPolicy::leave || gpu_view != GpuView::leave || !working_folder.empty() ||
-         groups.size() > 1 || std::any_of(groups.begin(), groups.end(), [](const RankGroup& group) {
+         !result.empty() || groups.size() > 1 ||
+         std::any_of(groups.begin(), groups.end(), [](const RankGroup& group) {
            return !group.program.empty() || !group.arguments.empty() || !group.variables.empty();
          });
 }

@@ -70,6 +70,7 @@ struct RankSheet {
   std::vector<SheetHost> hosts;          // "node" in the words below is the place in this list
   std::vector<RankGroup> groups;         // ascending by first; together all ranks
   std::string working_folder;            // "": the launcher's
+  std::string result;                    // a file that rank 0 may write (DDLRUN_RESULT); "": none
   bool bind = false;                     // exec binds the rank itself: the launcher cannot
   MemoryPolicy memory = MemoryPolicy::leave;
   GpuView gpu_view = GpuView::leave;

@@ -212,6 +212,7 @@ std::string render_rank_sheet(const RankSheet& sheet) {
   if (sheet.gpu_view != GpuView::leave)
     document["gpu_view"] = view_names[static_cast<std::size_t>(sheet.gpu_view)];
   if (!sheet.working_folder.empty()) document["folder"] = sheet.working_folder;
+  if (!sheet.result.empty()) document["result"] = sheet.result;
   std::vector<std::string> names;
   Json kind_of_host = Json::array(), ranks = Json::array();
   for (const SheetHost& host : sheet.hosts) {
@@ -249,6 +250,7 @@ RankSheet parse_rank_sheet(std::string_view text) {
   take_name(fields, "memory", memory_names, sheet.memory);
   take_name(fields, "gpu_view", view_names, sheet.gpu_view);
   fields.take("folder", sheet.working_folder);
+  fields.take("result", sheet.result);
   const Json& kinds = fields.list("kinds");
   for (const Json& kind : kinds) {
     if (!kind.is_array()) refuse_sheet("a list is wanted", "kinds");

@@ -20,17 +20,25 @@ bool is_hopeless(int status) {
   return std::find(hopeless.begin(), hopeless.end(), status) != hopeless.end();
 }
 
-std::string why_not(const RestartPolicy& policy, const AttemptEnd& end) {
-  if (end.status == 0) return "it ended well";
-  if (end.told_stop != 0) return fmt::format("it was told to stop by signal {}", end.told_stop);
-  if (is_hopeless(end.status)) {
-    return fmt::format("status {} would come again: the program was not found, or refused its arguments",
-                       end.status);
+// `why` stays empty where nothing speaks against it.
+RestartDecision refuse_restart(const RestartPolicy& policy, const AttemptEnd& end) {
+  RestartDecision decision;
+  if (end.status == 0) {
+    decision.why = "it ended well";
+  } else if (end.told_stop != 0) {
+    decision.why = fmt::format("it was told to stop by signal {}", end.told_stop);
+  } else if (end.status == saved_status) {
+    decision.why =
+        fmt::format("it ended by preemption: status {} says that it saved and can go on", end.status);
+  } else if (is_hopeless(end.status)) {
+    decision.why = fmt::format(
+        "status {} would come again: the program was not found, or refused its arguments", end.status);
+    decision.hint = "what the program said above is to be mended first";
+  } else if (end.restarts >= policy.most) {
+    decision.why = fmt::format("{} of {} restarts are used up", end.restarts, policy.most);
+    decision.hint = fmt::format("--max-restarts {}, if the cause above is one that passes", policy.most + 3);
   }
-  if (end.restarts >= policy.most) {
-    return fmt::format("{} of {} restarts are used up", end.restarts, policy.most);
-  }
-  return {};
+  return decision;
 }
 
 std::vector<std::string> without(const std::vector<std::string>& hosts,
@@ -65,8 +73,7 @@ topology::Dims fit_dims(const topology::Dims& dims, std::uint32_t hosts) {
 }
 
 RestartDecision plan_restart(const RestartPolicy& policy, const AttemptEnd& end) {
-  RestartDecision decision;
-  decision.why = why_not(policy, end);
+  RestartDecision decision = refuse_restart(policy, end);
   if (!decision.why.empty()) return decision;
   decision.hosts = end.hosts;
   decision.dims = end.dims;
@@ -90,6 +97,7 @@ RestartDecision plan_restart(const RestartPolicy& policy, const AttemptEnd& end)
   if (decision.hosts.empty()) {
     decision.again = false;
     decision.why = fmt::format("{} lost, and no host is left", lost);
+    decision.hint = "--on-lost-host wait";
     return decision;
   }
   if (end.dims) decision.dims = fit_dims(*end.dims, static_cast<std::uint32_t>(decision.hosts.size()));

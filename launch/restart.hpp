@@ -34,13 +34,18 @@ struct AttemptEnd {
 struct RestartDecision {
   bool again = false;
   std::string why;                     // for people, in either case
+  std::string hint;                    // what to type where it is not again because of an error, else ""
   std::vector<std::string> hosts;      // of the next attempt
   std::optional<topology::Dims> dims;  // of the next attempt
   std::vector<std::string> wait_for;   // hosts that have to answer before
 };
 
-// Not again: a good end, a signal of the user's or the scheduler's, a program that could not even start or
-// did not like its arguments (2, 126, 127), no restarts left, no host left.
+// The status of a program that saved its state because it was told to stop: EX_TEMPFAIL, as ddl-train has it.
+constexpr int saved_status = 75;
+
+// Not again: a good end, a signal of the user's or the scheduler's, whether launch got it or the ranks did
+// (they saved and ended with 75), a program that could not even start or did not like its arguments (2, 126,
+// 127), no restarts left, no host left.
 RestartDecision plan_restart(const RestartPolicy& policy, const AttemptEnd& end);
 
 // Error{usage} for another word than auto, leave-out and wait.

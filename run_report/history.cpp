@@ -66,6 +66,7 @@ HistoryRow history_row(const RunDocument& run, const std::string& folder, RunSta
   if (run.end) row.exit_status = run.end->exit_status;
   if (run.first_failure) row.first_failure = failure_text(*run.first_failure);
   row.replay_of = run.replay_of;
+  row.result = run.result;
   return row;
 }
 

@@ -27,6 +27,7 @@ struct HistoryRow {
   std::string first_failure;  // "rank 3 on h2: signal 9"
   std::string problem;        // damaged: why
   std::string replay_of;
+  std::string result;  // the file that rank 0 wrote as its result, or ""
 
   bool failed() const { return state == RunState::unseen || (state == RunState::ended && exit_status != 0); }
 };

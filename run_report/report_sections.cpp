@@ -162,6 +162,10 @@ std::string render_facts_section(const ReportInput& input) {
   text += fact(run.launcher.empty() ? "mpirun" : run.launcher,
                run.mpirun_version + (run.mpirun.empty() ? "" : " (" + run.mpirun + ")"));
   text += fact("ddlrun", run.ddlrun_version) + fact("kernel", run.kernel);
+  if (!run.result.empty()) {
+    text += fmt::format("<dt>result of rank 0</dt><dd><a href=\"{}\">{}</a></dd>\n",
+                        render_file_link(run.result), escape_html(run.result, 1000));
+  }
   if (!input.timeline.empty()) {
     text += fmt::format(
         "<dt>timeline</dt><dd><a href=\"{}\">{}</a> (open it in Perfetto or chrome://tracing)</dd>\n",

@@ -44,7 +44,8 @@ struct RunRank {
 };
 
 struct RunDocument {
-  std::string id, start;  // "2026-11-21T03:19:14Z"
+  std::string id, start;      // "2026-11-21T03:19:14Z"
+  std::int64_t start_us = 0;  // since 1970, for the order of runs that begin in one second; 0: not told
   std::optional<RunEndTold> end;
   std::string host, working_folder, dims;
   std::vector<std::string> program;
@@ -60,7 +61,7 @@ struct RunDocument {
   std::string boot;
   bool is_typed = false;
   std::vector<std::string> typed_words, typed_program;
-  std::string replay_of, output, network, diagnosis;
+  std::string replay_of, restart_of, result, output, network, diagnosis;
   std::vector<std::string> remarks, findings, last_lines;
   std::vector<std::pair<std::string, std::string>> reasons;  // subject, why
   std::map<std::string, std::string> digests;

@@ -70,6 +70,8 @@ void take_typed(const RunJson& json, RunDocument& run) {
 
 void take_told(const RunJson& json, RunDocument& run) {
   take(json, "replay_of", run.replay_of);
+  take(json, "restart_of", run.restart_of);
+  take(json, "result", run.result);
   take(json, "output", run.output);
   take(json, "network", run.network);
   take(json, "diagnosis", run.diagnosis);
@@ -103,6 +105,7 @@ RunDocument document_of(const RunJson& json) {
   RunDocument run;
   take(json, "id", run.id);
   take(json, "start", run.start);
+  take(json, "start_us", run.start_us);
   if (const RunJson& end = member(json, "end"); !end.empty()) {
     run.end.emplace();
     take(end, "time", run.end->time);

@@ -120,6 +120,7 @@ int run_intelcaffe(System& system, IntelCaffeWords words) {
   if (!launch.hostfile.empty()) launch.hosts = hosts_once(system, launch.hostfile);
   launch.hostfile.clear();
   launch.framework.framework = "intel-caffe";
+  own.by_script = true;
   launch.framework.ranks_per_host = static_cast<std::uint32_t>(ppn);
   check_caffe_files(system, words.run);
   look_at_shared_memory(system);
@@ -165,6 +166,7 @@ Subcommand intelcaffe_command() {
   command.name = "intelcaffe";
   command.summary = "start Intel Caffe with the words of its run_intelcaffe.sh";
   command.examples = intelcaffe_examples;
+  command.is_launch = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto words = std::make_shared<IntelCaffeWords>();
     add_script_options(app, *words);

@@ -103,7 +103,8 @@ struct Decided {
   LaunchNetwork network;
   frameworks::FrameworkPlan framework;
   launch::RankSheet sheet;
-  std::string pmi;  // for srun
+  bool has_result = false;  // rank 0 gets a file for its result
+  std::string pmi;          // for srun
 };
 
 // Whether the launcher can start this program on these hosts.
@@ -132,6 +133,21 @@ void check_without_mpi(const LaunchOptions& options, bool is_trainer) {
                            horovod ? "" : "; --framework none starts them all the same")});
 }
 
+std::string result_path(const System& system, const std::string& folder) {
+  return (folder.starts_with('/') ? "" : system.environment.working_folder + "/") + folder + "/result";
+}
+
+// As HorovodRunner's run() returns what rank 0 returns. What a rank of another host writes is not fetched.
+bool takes_result(System& system, const LaunchOptions& options, Decided& decided) {
+  if (!options.framework.wants_result) return false;
+  const auto first = launch::find_sheet_rank(decided.sheet, 0);
+  if (first && is_this_host(system.environment, first->host)) return true;
+  decided.job.remarks.push_back(
+      fmt::format("rank 0 gets no DDLRUN_RESULT: it is on {}, not on this host; a file that both see does it",
+                  first ? first->host : "no host"));
+  return false;
+}
+
 Decided decide(System& system, const LaunchOptions& options) {
   check_words(system, options);
   Decided decided;
@@ -155,7 +171,9 @@ Decided decide(System& system, const LaunchOptions& options) {
       plan_rank_threads(options, kind, decided.job, decided.program.command, libraries);
   const bool others = !job.all_on_this_host(system.environment) || kind == LauncherKind::srun;
   decided.exports = launch::plan_exports(
-      {options.exports, job.fewest_cores(), job.most_cores(), threads, others}, system.environment.variables);
+      {options.exports, job.fewest_cores(), job.most_cores(), threads, others, options.default_exports},
+      system.environment.variables);
+  add_restart_number(options, decided.exports);
   for (const std::string& remark : decided.exports.remarks) decided.job.remarks.push_back(remark);
   decided.network = choose_launch_network(system, options, job);
   add_network(decided.network, decided.exports);
@@ -166,6 +184,7 @@ Decided decide(System& system, const LaunchOptions& options) {
   add_framework(decided.framework, decided.exports, decided.job);
   settle_sheet(options, decided.exports, kind, decided.framework, decided.sheet, decided.job);
   lay_programs(system, options, decided.sheet);
+  decided.has_result = takes_result(system, options, decided);
   return decided;
 }
 
@@ -182,7 +201,9 @@ LaunchLine make_line(const System& system, const LaunchOptions& options, const D
   request.folder = folder;
   request.working_folder = system.environment.working_folder;
   request.pmi = decided.pmi;
-  if (request.kind != LauncherKind::open_mpi || decided.sheet.says_something()) request.sheet = decided.sheet;
+  launch::RankSheet sheet = decided.sheet;
+  if (decided.has_result) sheet.result = result_path(system, folder);
+  if (request.kind != LauncherKind::open_mpi || sheet.says_something()) request.sheet = std::move(sheet);
   request.exports = decided.exports;
   request.mca = options.mca;
   request.chosen_mca = mca_settings(decided.network);
@@ -204,12 +225,26 @@ LaunchLine make_line(const System& system, const LaunchOptions& options, const D
   return line;
 }
 
+// What the script of a dry run leaves out.
+std::vector<std::string> told_by_launch_alone(const LaunchOptions& options, const OutputPlan& output) {
+  std::vector<std::string> remarks;
+  const std::string asked = options.output == "screen" ? "--tee" : "--output " + options.output;
+  if (output.marked)
+    remarks.push_back(asked + " is done by launch itself: this script leaves the ranks' output as it comes");
+  if (options.max_restarts != "0")
+    remarks.push_back("--max-restarts is done by launch itself: this script starts once");
+  return remarks;
+}
+
 int show_launch(System& system, const LaunchOptions& options, const Decided& decided) {
   const std::string folder = choose_run_folder(system, options.run_folder, false);
   const bool takes_rankfile = decided.launcher.version.kind == LauncherKind::open_mpi;
-  system.out(launch::render_dry_run({folder + "/rankfile", takes_rankfile ? decided.job.rankfile_text : "",
-                                     decided.job.remarks, decided.exports,
-                                     make_line(system, options, decided, folder, false)}));
+  std::vector<std::string> remarks = decided.job.remarks;
+  for (std::string& remark : told_by_launch_alone(options, decided.output))
+    remarks.push_back(std::move(remark));
+  system.out(
+      launch::render_dry_run({folder + "/rankfile", takes_rankfile ? decided.job.rankfile_text : "", remarks,
+                              decided.exports, make_line(system, options, decided, folder, false)}));
   return 0;
 }
 
@@ -272,11 +307,12 @@ AttemptDone run_launch_attempt(System& system, const LaunchOptions& typed) {
   done.folder = choose_run_folder(system, options.run_folder, true);
   const LaunchLine line = make_line(system, options, decided, done.folder);
   tell(system, decided, line, done.folder);
-  done.end = run_launch(
-      system, {decided.job, decided.launcher.version.kind, line, decided.exports,
-               make_record(system, options, decided, done.folder), done.folder, decided.token, decided.verify,
-               decided.watch.tells, decided.watch.end_on_stall, !options.no_diagnose, options.strict,
-               decided.output, serving_ranks(decided), differs_hint(options)});
+  done.end =
+      run_launch(system, {decided.job, decided.launcher.version.kind, line, decided.exports,
+                          make_record(system, options, decided, done.folder), done.folder, decided.token,
+                          decided.verify, decided.watch.tells, decided.watch.end_on_stall,
+                          !options.no_diagnose, options.strict, decided.output, serving_ranks(decided),
+                          differs_hint(options), decided.has_result ? result_path(system, done.folder) : ""});
   return done;
 }
 

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_command.hpp"
+#include "cli/launch_framework.hpp"
 #include "cli/launch_shape.hpp"
 #include "cli/launcher_choice.hpp"
 #include "cli/replay_check.hpp"
@@ -23,13 +24,16 @@ namespace {
 constexpr std::string_view replay_examples =
     "  ddlrun replay last                # the same once more\n"
     "  ddlrun replay last --dry-run      # shows what would be run\n"
-    "  ddlrun replay 20261121-03 -- --epochs 9   # with more arguments for the program\n\n"
+    "  ddlrun replay 20261121-03 -- --epochs 9   # with more arguments for the program\n"
+    "  ddlrun replay last -x TOKEN=...   # a value that was given by -x NAME=value is kept nowhere\n\n"
     "The ranks sit where they sat, by the run's own rankfile; names of variables are those of then, their\n"
-    "values those of now. Other hosts or another machine are refused, another mpirun or ddlrun is told.";
+    "values those of now. A run that was started again is repeated from its first start on. Other hosts or "
+    "another machine are refused, another mpirun or ddlrun is told.";
 
 struct ReplayOptions {
   std::string run;
   bool dry_run = false;
+  std::vector<std::string> exports;
   std::vector<std::string> more;
 };
 
@@ -60,6 +64,9 @@ LaunchOptions parse_typed(const run_report::RunDocument& run, const std::string&
   options.run_folder.clear();  // a new one
   settle_hosts(options);
   if (!run.dims.empty()) {
+    settle_words(options);
+    options.framework.wants_result = !options.framework.np.empty();
+    options.framework.np.clear();
     options.dims = run.dims;
     options.accelerators = options.nodes = options.racks = options.aisles = "";
   }
@@ -73,6 +80,19 @@ void add_program_words(LaunchOptions& options, const std::vector<std::string>& m
                                    "behind --", "options of the program only; else ddlrun launch"});
   }
   options.program.insert(options.program.end(), more.begin(), more.end());
+}
+
+// -x of now in the place of the same name's then.
+void add_exports(LaunchOptions& options, const std::vector<std::string>& typed) {
+  for (const std::string& word : typed) {
+    const std::string name = word.substr(0, word.find('='));
+    std::erase_if(options.exports, [&](const std::string& then) { return then == name; });
+    options.exports.push_back(word);
+    bool known = false;
+    for (std::size_t i = 0; i + 1 < options.words.size(); ++i)
+      known = known || (options.words[i] == "-x" && options.words[i + 1] == name);
+    if (!known) options.words.insert(options.words.begin(), {"-x", name});
+  }
 }
 
 void check_can_replay(const System& system, const run_report::RunDocument& run, const std::string& folder) {
@@ -105,16 +125,22 @@ void check_plan(System& system, const run_report::RunDocument& run, const std::s
     options.rankfile = folder + "/rankfile";
     tell_replay(system, "this ddlrun would place the ranks elsewhere: the run's own rankfile is used");
   }
-  for (const std::string& change : export_changes(run, system.environment)) tell_replay(system, change);
+  for (const std::string& change : export_changes(run, options.exports, system.environment))
+    tell_replay(system, change);
 }
 
 int run_replay(System& system, const ReplayOptions& wanted) {
-  const std::string folder = find_run_folder(system, wanted.run);
+  std::string named = find_run_folder(system, wanted.run);
+  while (named.size() > 1 && named.ends_with('/')) named.pop_back();
+  const std::string folder = find_first_start(system, named);
   const run_report::RunDocument run = read_run(system, folder, false);
   check_can_replay(system, run, folder);
   LaunchOptions options = parse_typed(run, folder);
   add_program_words(options, wanted.more);
+  add_exports(options, wanted.exports);
   options.dry_run = wanted.dry_run;
+  if (folder != named)
+    tell_replay(system, fmt::format("{} went on from {}, the first start", wanted.run, run.id));
   tell_replay(system, fmt::format("run {} once more", run.id));
   check_plan(system, run, folder, options);
   return run_launch_command(system, options);
@@ -128,12 +154,15 @@ Subcommand replay_command() {
   command.summary = "a run once more: the same plan, options and program";
   command.examples = replay_examples;
   command.takes_program = true;
+  command.is_launch = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<ReplayOptions>();
     options->more = rest;
     app.add_option("RUN", options->run, "an id or its beginning, a run folder, or last")->required();
     app.add_flag("--dry-run", options->dry_run,
                  "print what would be done, as a script; run and write nothing");
+    app.add_option("-x", options->exports, "export VAR, or set and export VAR=value, as for launch")
+        ->allow_extra_args(false);
     return [options](System& system) { return run_replay(system, *options); };
   };
   return command;

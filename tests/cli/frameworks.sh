@@ -89,6 +89,9 @@ intel 1 'specify MLSL_ROOT' --solver solver.prototxt "${knl[@]}"
 grep -q 'MLSL_ROOT is not set, and MLSL ends without it' "$work/err" || fail "without MLSL_ROOT: $(head -5 "$work/err")"
 mlsl=MLSL_ROOT=/opt/mlsl
 intel 3 '65 threads, a rank has 64 cores that no server takes' --solver solver.prototxt --num_omp_threads 65 "${knl[@]}"
+# In launch itself nothing is named that it does not take.
+launch_fake 3 'try: -x OMP_NUM_THREADS=64, or fewer ranks a host by DIMS' 1x2x1 h1,h2 --framework intel-caffe --sockets 1 --cores 66 \
+  -x OMP_NUM_THREADS=65 -- "$fakes/intel_caffe.py" train --solver solver.prototxt
 intel 3 "the solver 'none.prototxt' does not exist" --solver none.prototxt "${knl[@]}"
 intel 2 'no solver is named' "${knl[@]}"
 intel 2 '--netmask' --solver solver.prototxt --network tcp "${knl[@]}"

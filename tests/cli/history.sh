@@ -41,6 +41,25 @@ grep -q '^20200101-000000-forged.*running' "$work/out" && fail "a pid alone was 
 expect 0 'ended unseen' "$DDLRUN" history --failed
 has "history: killed" "$work/out" "$(basename "$running")"
 
+# --- runs of one second: by the start that they tell, whatever their names say
+base=$(date -u +%Y%m%d-%H%M%S -d '2001-02-03 04:05:06 UTC')
+for row in "a 300" "b 500" "c 400"; do
+  read -r name micros <<< "$row"
+  cp -r "$runs/$well" "$runs/$base-$name"
+  sed -i -e "s/\"start_us\": [0-9]*/\"start_us\": 981173106000$micros/" -e "s/\"id\": \"[^\"]*\"/\"id\": \"$base-$name\"/" \
+    "$runs/$base-$name/run.json"
+done
+expect 0 '' "$DDLRUN" history
+same "history: runs of one second" "$base-b $base-c $base-a" "$(grep -o "^$base-." "$work/out" | tr '\n' ' ' | sed 's/ $//')"
+mkdir state.2001
+mv "$runs"/* state.2001
+mv state.2001/"$base"-* "$runs"
+expect 0 '"id": "'"$base-b"'"' cat "$runs/$base-b/run.json"
+expect 0 'once more' "$DDLRUN" replay last --dry-run -x KEY=1
+has "last of one second" "$work/err" "run $base-b once more"
+rm -r "$runs/$base"-?
+mv state.2001/* "$runs"
+
 # --- damaged folders are told
 mkdir "$runs/20210101-000000-empty" "$runs/20210101-000000-half"
 head -c 300 "$runs/$well/run.json" > "$runs/20210101-000000-half/run.json"
@@ -79,6 +98,11 @@ has "replay of a replay" "$work/err" "once more"
 # --- values never; what is not the same is told
 check "no value in any folder" bash -c '! grep -rq s3cret "$1"' bash "$runs"
 expect_refusal 2 'KEY' "$DDLRUN" replay "$well"
+grep -q 'try: -x KEY=value$' "$work/err" || fail "replay: no hint that it takes: $(cat "$work/err")"
+expect 0 '' "$DDLRUN" replay "$well" -x KEY=g1ven
+has_not "replay -x NAME=value" "$work/err" 'perhaps not those of then'
+check "replay -x NAME=value: kept nowhere" bash -c '! grep -rq g1ven "$1"' bash "$runs"
+KEY=third expect 0 'perhaps not those of then: KEY' "$DDLRUN" replay last
 KEY=other expect 0 'perhaps not those of then: KEY' "$DDLRUN" replay "$well"
 PATH=$PATH:/nowhere KEY=x expect 0 'PATH is not what it was then' "$DDLRUN" replay "$well"
 sed -i 's/"mpirun": "4[^"]*"/"mpirun": "4.0.0"/' "$runs/$first/run.json"

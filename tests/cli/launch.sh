@@ -17,6 +17,13 @@ check "dry run: no state folder" test ! -e "$XDG_STATE_HOME"
 launch drydir $ranks --dry-run --run-folder kept -- true
 check "dry run: no --run-folder" test ! -e kept
 check "dry run: bash reads it" bash -n dry.out
+has_not "dry run" dry.out "by launch itself"
+for words in "--output files" "--output prefix" "--tee" "--max-restarts 2"; do
+  # shellcheck disable=SC2086 # these are words
+  launch left_out 1 --dry-run $words -- true
+  same "dry run $words: status" 0 "$status"
+  has "dry run $words" left_out.out "# ${words%% 2} is done by launch itself: this script "
+done
 launch real $ranks -- sh -c "$say"
 same "launch: status" 0 "$status"
 same "launch: the ranks" "$numbers" "$(cut -d' ' -f1 real.out | sort -n)"

@@ -220,6 +220,21 @@ launch noisy 1x2x1 h1,noisy --sockets 1 --cores 1 -- sh -c "$who"
 same "a noisy shell: status" 0 "$status"
 same "a noisy shell: stdout" "$(sort hosts.out)" "$(sort noisy.out)"
 
+# --- what --launcher ssh has no use for; remedies in words that it takes
+launch mpirun 1 --mpirun mpirun -- touch ran
+same "mpirun by its usual name: status" 0 "$status"
+launch mpirun 1 --mpirun ./mpirun -- touch ran.too
+same "--mpirun: status" 2 "$status"
+has "--mpirun" mpirun.err "--mpirun ./mpirun is not run: --launcher ssh starts the ranks itself"
+check "--mpirun: nothing was started" test ! -e ran.too
+launch mca 1 --mca btl tcp -- touch ran.too
+same "--mca: status" 2 "$status"
+launch traceback 1 -- python3 -c 'raise KeyError(3)'
+same "a Python exception: status" 1 "$status"
+has "a Python exception" traceback.err "[E24]"
+has "a Python exception" traceback.err "ddlrun launch --output prefix ..."
+has_not "a Python exception" traceback.err "mpirun"
+
 # --- groups: servers end with the workers, and each rank has its own words
 cat > start.json << DOCUMENT
 {"schema": "ddlrun.start/1", "exported": ["PATH"], "grace_ms": 1000,

@@ -66,7 +66,12 @@ launch madeup 1 --launcher mpich --sockets 1 --cores 1 --smt 16 -- touch ran
 same "mpich: a plan that the kernel does not allow" 3 "$status"
 has "mpich: both sets" madeup.err "is to run on PUs 0-15, but the kernel allows"
 launch mca 1 --launcher mpich --mca btl tcp -- touch ran
-same "mpich: --mca" 3 "$status"
+same "mpich: --mca" 2 "$status"
+has "mpich: --mca" mca.err 'try: --launcher openmpi'
+launch other 1 --launcher mpich --mpirun mpirun.openmpi -- touch ran
+same "mpich: an mpirun of Open MPI's" 3 "$status"
+has "mpich: an mpirun of Open MPI's" other.err "--mpirun mpirun.openmpi is Open MPI 4"
+has "mpich: an mpirun of Open MPI's" other.err "and --launcher mpich asks for MPICH"
 
 # A host that ssh does not reach: hydra alone would wait for ever.
 printf '#!/bin/sh\nexit 255\n' > no_ssh

@@ -62,7 +62,9 @@ TEST_CASE("exported values, then and now") {
                  {"OMP_NUM_THREADS", launch::render_digest("4")}};
   Environment environment;
   environment.variables = {{"PATH", "/bin"}, {"LD_LIBRARY_PATH", "/other"}};
-  CHECK(cli::export_changes(run, environment) ==
+  CHECK(cli::export_changes(run, {"KEY"}, environment) ==
         std::vector<std::string>{"LD_LIBRARY_PATH is not what it was then",
                                  "values of now, perhaps not those of then: KEY"});
+  CHECK(cli::export_changes(run, {"KEY=new"}, environment) ==
+        std::vector<std::string>{"LD_LIBRARY_PATH is not what it was then"});
 }

@@ -204,6 +204,27 @@ TEST_CASE("an unknown log shows its most telling lines") {
   CHECK(render_diagnosis(diagnosis).find("not known") != std::string::npos);
 }
 
+TEST_CASE("who says a line is asked in the words of whoever started the run") {
+  const std::string trace = "Traceback (most recent call last):\nKeyError: 'x'\n";
+  struct Row {
+    std::string text;
+    RunStatus end;
+    const char* words;
+  };
+  const Row rows[] = {{trace, {1, Starter::mpirun}, "mpirun --tag-output ..."},
+                      {trace + "srun: error: n4: task 2: Exited with exit code 1\n", {}, "srun --label ..."},
+                      {trace, {1, Starter::unknown, true}, "ddlrun launch --output prefix ..."},
+                      {trace, {1, Starter::mpirun, true}, "ddlrun launch --output prefix ..."}};
+  for (const Row& row : rows) {
+    CAPTURE(row.words);
+    const Diagnosis diagnosis = diagnose_text(row.text, row.end);
+    REQUIRE(diagnosis.cause);
+    CHECK(diagnosis.cause->id == "E24");
+    REQUIRE(diagnosis.cause->remedies.size() == 1);
+    CHECK(diagnosis.cause->remedies[0].starts_with(row.words));
+  }
+}
+
 TEST_CASE("advice is not given for what the log has already") {
   struct Row {
     std::string text;

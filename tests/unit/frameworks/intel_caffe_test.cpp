@@ -36,6 +36,7 @@ std::map<std::string, std::string> caffe_variables(const IntelCaffeOptions& opti
 
 IntelCaffeOptions knl(int threads) {
   IntelCaffeOptions options;
+  options.by_script = true;
   options.cpu = "knl";
   options.omp_threads = threads;
   return options;
@@ -161,6 +162,16 @@ TEST_CASE("too many threads: both numbers; the environment's own count is heard"
   CHECK(refusal_of([&] {
           caffe_variables(many, "1x2x1", 1, 8);
         }).starts_with("8 MLSL servers and a thread need 9 cores, a rank has 8"));
+}
+
+TEST_CASE("launch --framework intel-caffe is not sent to options of the script") {
+  const auto threads = refusal_of([] { caffe_variables({}, "1x4x1", 1, 68, {{"OMP_NUM_THREADS", "68"}}); });
+  CHECK(threads ==
+        "68 threads, a rank has 66 cores that no server takes | OMP_NUM_THREADS | -x OMP_NUM_THREADS=66, or fewer "
+        "ranks a host by DIMS");
+  const auto servers = refusal_of([] { caffe_variables({}, "2x2x1", 2, 4); });
+  CHECK(servers.starts_with("2 MLSL servers and a thread need 3 cores, a rank has 2 | --framework intel-caffe | fewer"));
+  CHECK(servers.find("ddlrun intelcaffe, which takes --num_mlsl_servers") != std::string::npos);
 }
 
 TEST_CASE("the script's words become Caffe's") {

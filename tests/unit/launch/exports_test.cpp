@@ -113,8 +113,24 @@ TEST_CASE("-x 'NCCL_*': what is set here and fits, but no secrets") {
   CHECK(plan_exports({{"UCX_TLS"}, 4, 4}, here).remarks.empty());
   CHECK_THROWS_AS(plan_exports({{"HOROVOD_*"}, 4, 4}, here), Error);
   CHECK_THROWS_AS(plan_exports({{"NCCL_*=1"}, 4, 4}, here), Error);
-  for (const char* name : {"GITHUB_TOKEN", "db_password", "MY_API_KEY", "SSH_PRIVATE_KEY", "X_CREDENTIALS"})
+  for (const char* name : {"GITHUB_TOKEN", "TOKENIZER_TOKEN", "db_password", "MY_API_KEY", "SSH_PRIVATE_KEY", "X_CREDENTIALS"})
     CHECK(launch::looks_secret(name));
-  for (const char* name : {"NCCL_DEBUG", "PATH", "KEYBOARD", "OMP_PLACES"})
+  for (const char* name : {"NCCL_DEBUG", "PATH", "KEYBOARD", "OMP_PLACES", "TOKENIZERS_PARALLELISM"})
     CHECK_FALSE(launch::looks_secret(name));
+}
+
+TEST_CASE("a default counts where nothing is set, and is no value of the user's") {
+  launch::ExportRequest request{{}, 4, 4};
+  request.defaults = {"NCCL_LL_THRESHOLD=0"};
+  const Exports fresh = plan_exports(request, {});
+  CHECK(fresh.set_by_us.at("NCCL_LL_THRESHOLD") == "0");
+  CHECK(fresh.set_by_user.empty());
+  CHECK(fresh.names.back() == "NCCL_LL_THRESHOLD");
+  const Exports set_here = plan_exports(request, {{"NCCL_LL_THRESHOLD", "9"}});
+  CHECK(set_here.set_by_us.count("NCCL_LL_THRESHOLD") == 0);
+  CHECK(set_here.names.back() == "NCCL_LL_THRESHOLD");
+  request.typed = {"NCCL_LL_THRESHOLD=5"};
+  const Exports typed = plan_exports(request, {});
+  CHECK(typed.set_by_user.at("NCCL_LL_THRESHOLD") == "5");
+  CHECK(typed.set_by_us.count("NCCL_LL_THRESHOLD") == 0);
 }

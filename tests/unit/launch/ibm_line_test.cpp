@@ -22,7 +22,7 @@ std::string translated(const Command& words, const EnvVars& environment = {}, bo
   return line ? render_shell(*line) : "not theirs";
 }
 
-const std::string nccl = " -x NCCL_LL_THRESHOLD=0 -x NCCL_TREE_THRESHOLD=0";
+const std::string nccl = " --export-default NCCL_LL_THRESHOLD=0 --export-default NCCL_TREE_THRESHOLD=0";
 
 }  // namespace
 
@@ -63,8 +63,9 @@ TEST_CASE("a plain program is IBM's form too, and the batch system's variables t
         "launch" + nccl + " --framework ddl --ddl-mode p -- python t.py");
   CHECK(translated({"-m", "b", "./p"},
                    {{"LSB_JOBID", "7"}, {"PYTHONPATH", "/p"}, {"NCCL_LL_THRESHOLD", "9"}}) ==
-        "launch -x LSB_JOBID -x PYTHONPATH -x NCCL_LL_THRESHOLD -x NCCL_TREE_THRESHOLD=0 --framework ddl "
-        "--ddl-mode b -- ./p");
+        "launch -x LSB_JOBID -x PYTHONPATH" + nccl +
+            " --framework ddl "
+            "--ddl-mode b -- ./p");
 }
 
 TEST_CASE("our own lines stay ours") {

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <signal.h>
+
 #include <algorithm>
 
 using namespace ddlrun;
@@ -396,4 +398,42 @@ TEST_CASE("root, a foreign mpirun, none at all") {
   CHECK(none.err.find("at:  --mpirun\n") != std::string::npos);
   CHECK(none.err.find("try: ls -l /no/mpirun; or leave out --mpirun") != std::string::npos);
   CHECK(none.err.find("apt-get") == std::string::npos);
+}
+
+TEST_CASE("a hint that names an option of launch's, in a command that lacks it, says so") {
+  Launch launch;
+  launch.files.files["/s.prototxt"] = "base_lr: 1\n";
+  launch.files.files["/old/run.json"] = "{}";
+  launch.run({"intelcaffe", "--solver", "/s.prototxt", "--caffe_bin", "prog", "--cpu", "skx", "--output", "/old",
+              "--allow-run-as-root"});
+  CHECK(launch.status == 3);
+  CHECK(launch.err.find("try: another --run-folder, or none: then each run gets its own   # ddlrun launch takes "
+                        "--run-folder\n") != std::string::npos);
+  Launch own;
+  own.files.files["/old/run.json"] = "{}";
+  own.run({"launch", "1", "--run-folder", "/old", "--", "prog"});
+  CHECK(own.err.find("each run gets its own\n") != std::string::npos);
+}
+
+TEST_CASE("TERM goes to the ranks first, to mpirun where nobody was heard or when it comes again") {
+  Launch launch;
+  std::vector<int> given;
+  launch.processes.meanwhile = [&](const Command& command, const Attention& attention) {
+    REQUIRE(attention.on_signal);
+    given.push_back(attention.on_signal(SIGINT));
+    launch::RankReport alive;
+    alive.host = "here";
+    attention.err_lines(launch::render_rank_marker(word_after(command, "--watch"), alive));
+    for (const int signal : {SIGUSR1, SIGTERM, SIGINT, SIGTERM, SIGTERM}) given.push_back(attention.on_signal(signal));
+  };
+  launch.run({"launch", "1", "--", "prog"});
+  CHECK(given == std::vector<int>{SIGINT, SIGUSR1, SIGURG, SIGINT, SIGTERM, SIGTERM});
+  Launch early;
+  early.processes.meanwhile = [&](const Command&, const Attention& attention) {
+    CHECK(attention.on_signal(SIGTERM) == SIGTERM);
+  };
+  early.run({"launch", "1", "--", "prog"});
+  Launch alone;
+  alone.processes.meanwhile = [&](const Command&, const Attention& attention) { CHECK(!attention.on_signal); };
+  alone.run({"launch", "1", "--no-watch", "--verify", "--", "prog"});
 }

@@ -34,6 +34,8 @@ TEST_CASE("versions as the mpiruns print them") {
   CHECK(parse_mpirun_version(
             "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n") ==
         launch::MpirunVersion{4, 1, "4.1.4"});
+  CHECK(parse_mpirun_version("mpirun.openmpi (OpenRTE) 4.1.4\n\nReport bugs to http://www.open-mpi.org") ==
+        launch::MpirunVersion{4, 1, "4.1.4"});
   CHECK(parse_mpirun_version("mpirun (Open MPI) 5.0.3\n") == launch::MpirunVersion{5, 0, "5.0.3"});
   CHECK(parse_mpirun_version("mpirun (Open MPI) 5.1.0a1\n") == launch::MpirunVersion{5, 1, "5.1.0a1"});
   for (const char* other :
@@ -164,4 +166,26 @@ TEST_CASE("what a rank executes with a keeper") {
                                                            "--stall-after", "60", "--", "./prog", "a b"});
   program.report_token = "R";  // who asks for places needs ddlrun
   CHECK(plan_rank_command(program)[0] == "/opt/ddlrun");
+}
+
+TEST_CASE("a signal that stands for TERM is asked for where keepers make it of that") {
+  struct Row {
+    const char* what;
+    int major, minor;
+    bool keeper, own;
+    bool asked;
+  };
+  for (const Row& row :
+       {Row{"Open MPI 4.1", 4, 1, true, false, true}, Row{"before it could", 4, 0, true, false, false},
+        Row{"PRRTE", 5, 0, true, false, false}, Row{"no keepers", 4, 1, false, false, false},
+        Row{"the user's own", 4, 1, true, true, false}}) {
+    CAPTURE(row.what);
+    LaunchRequest asked = request(row.major);
+    asked.minor = row.minor;
+    if (row.keeper) asked.program.watch_token = "t";
+    if (row.own) asked.mca.emplace_back("ess_base_forward_signals", "SIGALRM");
+    const auto line = plan_launch_line(asked);
+    CHECK(line.forwards_end == row.asked);
+    CHECK((std::find(line.argv.begin(), line.argv.end(), "SIGURG") != line.argv.end()) == row.asked);
+  }
 }

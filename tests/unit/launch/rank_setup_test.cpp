@@ -127,3 +127,13 @@ TEST_CASE("a refusal names both sets") {
   CHECK(launch::judge_binding({8}, {0, 1}, 22) ==
         "the rank is to run on PUs 8, but the kernel allows 0-1 (Invalid argument)");
 }
+
+TEST_CASE("rank 0 alone gets the file for its result, and a sheet carries it") {
+  RankSheet sheet = gpu_sheet();
+  CHECK(setup(sheet, 0).variables.count("DDLRUN_RESULT") == 0);
+  sheet.result = "/runs/a b/result";
+  CHECK(sheet.says_something());
+  CHECK(launch::parse_rank_sheet(launch::render_rank_sheet(sheet)) == sheet);
+  CHECK(setup(sheet, 0).variables.at("DDLRUN_RESULT") == "/runs/a b/result");
+  for (const std::uint32_t rank : {1u, 2u, 3u}) CHECK(setup(sheet, rank).variables.count("DDLRUN_RESULT") == 0);
+}

@@ -28,21 +28,24 @@ TEST_CASE("what is not started again") {
     const char* what;
     AttemptEnd end;
     const char* part;
+    bool is_error;
   };
   AttemptEnd stopped = attempt(75), used_up = attempt(1), all_lost = attempt(5, {"h1", "h2", "h3", "h4"});
   stopped.told_stop = 15;
   used_up.restarts = 3;
-  const Row rows[] = {{"a good end", attempt(0), "ended well"},
-                      {"the scheduler's signal", stopped, "signal 15"},
-                      {"bad options", attempt(2), "status 2 would come again"},
-                      {"no such program", attempt(127), "status 127 would come again"},
-                      {"enough", used_up, "3 of 3"},
-                      {"no host left", all_lost, "no host is left"}};
+  const Row rows[] = {{"a good end", attempt(0), "ended well", false},
+                      {"the scheduler's signal", stopped, "signal 15", false},
+                      {"the ranks were told, not we", attempt(75), "ended by preemption", false},
+                      {"bad options", attempt(2), "status 2 would come again", true},
+                      {"no such program", attempt(127), "status 127 would come again", true},
+                      {"enough", used_up, "3 of 3", true},
+                      {"no host left", all_lost, "no host is left", true}};
   for (const Row& row : rows) {
     CAPTURE(row.what);
     const auto decision = plan_restart({3, LostHosts::leave_out, true}, row.end);
     CHECK(!decision.again);
     CHECK(decision.why.find(row.part) != std::string::npos);
+    CHECK(decision.hint.empty() == !row.is_error);
   }
 }
 

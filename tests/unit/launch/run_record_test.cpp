@@ -34,6 +34,8 @@ TEST_CASE("a run that has begun, and one that has ended") {
   const auto begun = nlohmann::json::parse(launch::render_run_json(record));
   CHECK(begun["schema"] == "ddlrun.run/1");
   CHECK(begun["end"].is_null());
+  CHECK(begun["start_us"] == 1795231154000000);
+  CHECK(begun["result"].is_null());
   CHECK(begun["ranks"].size() == 2);
   CHECK(begun["ranks"][0].contains("found_pus") == false);
   CHECK(begun["program"][1] == "a\"b");

@@ -15,6 +15,7 @@ namespace {
 
 constexpr const char* whole = R"({
   "schema": "ddlrun.run/1", "id": "20261121-031914-abc", "start": "2026-11-21T03:19:14Z",
+  "start_us": 1795231154123456, "restart_of": "20261121-031900-xyz", "result": "/runs/x/result",
   "end": {"time": "2026-11-21T04:20:15Z", "exit_status": 139, "signal": 0},
   "host": "head", "working_folder": "/w", "program": ["./p", "a b"], "dims": "2x2", "rank_count": 4,
   "exported": ["PATH"], "launcher": "Open MPI", "mpirun": "mpirun",
@@ -35,6 +36,9 @@ constexpr const char* whole = R"({
 TEST_CASE("a run's record is read back") {
   const RunDocument run = run_report::parse_run_json(whole, "run.json");
   CHECK(run.id == "20261121-031914-abc");
+  CHECK(run.start_us == 1795231154123456);
+  CHECK(run.restart_of == "20261121-031900-xyz");
+  CHECK(run.result == "/runs/x/result");
   CHECK(run.program == std::vector<std::string>{"./p", "a b"});
   REQUIRE(run.first_failure.has_value());
   CHECK(run.first_failure->signal == 11);
@@ -126,6 +130,29 @@ TEST_CASE("the table and the document") {
   const auto json = nlohmann::json::parse(run_report::render_history_json(rows));
   CHECK(json["schema"] == "ddlrun.history/1");
   CHECK(json["runs"][0]["exit_status"] == 139);
+  CHECK(json["runs"][0]["result"] == "/runs/x/result");
   CHECK(json["runs"][1]["state"] == "damaged");
   CHECK(json["runs"][1]["exit_status"].is_null());
+}
+
+TEST_CASE("each rank's GPU, from plan.json") {
+  // As topology/plan_json writes it: ranks without a GPU have no such member.
+  const auto gpus = run_report::parse_plan_gpus(
+      R"({"schema": "ddlrun.plan/1", "ranks": [{"rank": 0, "host": "h1", "gpu": 2}, {"rank": 3, "gpu": 0},
+          {"rank": 5, "host": "h2"}]})",
+      "plan.json");
+  CHECK(gpus == std::map<std::uint32_t, int>{{0, 2}, {3, 0}});
+  CHECK(run_report::parse_plan_gpus("{}", "plan.json").empty());
+  CHECK(run_report::parse_plan_gpus(R"({"ranks": null})", "plan.json").empty());
+  for (const char* text : {"", "{\"ranks\": [{\"rank\": 0, \"gpu\"", R"({"ranks": [{"gpu": 1}]})",
+                           R"({"ranks": [{"rank": 0, "gpu": "1"}]})", R"({"ranks": [{"rank": "0", "gpu": 1}]})"}) {
+    CAPTURE(text);
+    std::string where;
+    try {
+      run_report::parse_plan_gpus(text, "plan.json");
+    } catch (const Error& error) {
+      where = error.message().where;
+    }
+    CHECK(where == "plan.json");
+  }
 }
