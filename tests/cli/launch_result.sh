@@ -12,7 +12,7 @@ rank = os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("DDLRUN_RANK", os.e
 path = os.environ.get("DDLRUN_RESULT")
 print(rank, "has one" if path else "has none")
 if path and sys.argv[1] != "nothing":
-    print("mode %o" % (os.stat(path).st_mode & 0o777), file=sys.stderr)
+    print("mode %o" % (os.stat(path).st_mode & 0o777) if os.path.exists(path) else "not yet there", file=sys.stderr)
     json.dump({"accuracy": 0.75}, open(path, "w"))
 sys.exit(int(sys.argv[2]))
 PROGRAM
@@ -36,7 +36,7 @@ same "without keepers" '{"accuracy": 0.75}' "$(cat "$(folder_of plain)/result")"
 # --- history and report know it; a replay writes its own
 expect 0 '' "$DDLRUN" history --json
 same "history" "$(folder_of plain)/result" "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["runs"][0]["result"])' "$work/out")"
-expect 0 "<dt>result of rank 0</dt><dd><a href=\"file://$(folder_of plain)/result\">" "$DDLRUN" report last -o -
+expect 0 "<dt>result of rank 0</dt><dd><a href=\"$(folder_of plain)/result\">" "$DDLRUN" report last -o -
 run "$DDLRUN" replay last
 same "replay: status" 0 "$status"
 again=$(sed -n 's/^ddlrun: run folder //p' "$work/err")

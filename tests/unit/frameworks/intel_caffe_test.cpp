@@ -169,7 +169,7 @@ TEST_CASE("launch --framework intel-caffe is not sent to options of the script")
   CHECK(threads ==
         "68 threads, a rank has 66 cores that no server takes | OMP_NUM_THREADS | -x OMP_NUM_THREADS=66, or fewer "
         "ranks a host by DIMS");
-  const auto servers = refusal_of([] { caffe_variables({}, "2x2x1", 2, 4); });
+  const auto servers = refusal_of([] { caffe_variables({}, "2x2x1", 1, 4); });
   CHECK(servers.starts_with("2 MLSL servers and a thread need 3 cores, a rank has 2 | --framework intel-caffe | fewer"));
   CHECK(servers.find("ddlrun intelcaffe, which takes --num_mlsl_servers") != std::string::npos);
 }
