@@ -8,6 +8,7 @@ command -v lmp > /dev/null || { echo "skipped: no LAMMPS (apt-get install --no-i
 [[ $(mpirun --version 2>&1) == *"(Open MPI)"* ]] || { echo "skipped: mpirun is not Open MPI's (apt-get install openmpi-bin)"; exit 125; }
 [ "$(nproc)" -ge 2 ] || { echo "skipped: two cores are needed"; exit 125; }
 lab_up 2
+LAB_PATIENCE=600
 cp "$lab_tests/../data/programs/melt.in" "$lab_home/melt.in"
 chown 2000:2000 "$lab_home/melt.in"
 # The lines of the thermodynamic table: a step and numbers.

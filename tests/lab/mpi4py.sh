@@ -11,6 +11,7 @@ $python -c 'import mpi4py' 2> /dev/null || { echo "skipped: no mpi4py (apt-get i
 mapfile -t cpus < <(for core in 0 1; do hwloc-calc --po -I pu "core:$core" 2> /dev/null; done)
 [ -n "${cpus[1]-}" ] || { echo "skipped: two cores are needed, and hwloc-calc"; exit 125; }
 lab_up 2
+LAB_PATIENCE=600
 cp "$lab_tests/../support/mpi4py_places.py" "$lab_home/places.py"
 chown 2000:2000 "$lab_home/places.py"
 words=(2x2x1 'node[1-2]' --cores-per-rank 1)

@@ -9,6 +9,7 @@ $python -c 'import torch.distributed as d; assert d.is_gloo_available()' 2> /dev
   { echo "skipped: no PyTorch with Gloo (apt-get install python3-torch)"; exit 125; }
 [ "$(nproc)" -ge 2 ] || { echo "skipped: two cores are needed"; exit 125; }
 lab_up 2
+LAB_PATIENCE=600
 cp "$lab_tests/../support/torch_hosts.py" "$lab_home/train.py"
 cat > "$lab_home/given.py" << 'PROGRAM'
 import json, os
