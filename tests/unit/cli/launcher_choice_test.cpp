@@ -86,16 +86,24 @@ TEST_CASE("what --mpirun names and --launcher asks for") {
   };
   const std::string theirs = "mpirun.openmpi (OpenRTE) 4.1.4\n";  // Debian's, by that name
   for (const Row& row :
-       {Row{"mpich", "mpirun.openmpi", "--mpirun mpirun.openmpi is Open MPI 4.1.4, and --launcher mpich asks for MPICH",
-            "--mpirun and --launcher", "--launcher openmpi, or --launcher mpich without --mpirun", ErrorKind::request},
-        Row{"openmpi", "mpirun.mpich", "--mpirun mpirun.mpich is MPICH 4.0.2, and --launcher openmpi asks for Open MPI",
-            "--mpirun and --launcher", "--launcher mpich, or --launcher openmpi without --mpirun", ErrorKind::request},
+       {Row{"mpich", "mpirun.openmpi",
+            "--mpirun mpirun.openmpi is Open MPI 4.1.4, and --launcher mpich asks for MPICH",
+            "--mpirun and --launcher", "--launcher openmpi, or --launcher mpich without --mpirun",
+            ErrorKind::request},
+        Row{"openmpi", "mpirun.mpich",
+            "--mpirun mpirun.mpich is MPICH 4.0.2, and --launcher openmpi asks for Open MPI",
+            "--mpirun and --launcher", "--launcher mpich, or --launcher openmpi without --mpirun",
+            ErrorKind::request},
         Row{"mpich", "/bin/true", "it is no launcher that ddlrun knows: it says \"true (GNU coreutils) 9.1\"",
-            "/bin/true --version", "apt-get install openmpi-bin; or name another with --mpirun FILE", ErrorKind::request},
-        Row{"ssh", "mpirun.mpich", "--mpirun mpirun.mpich is not run: --launcher ssh starts the ranks itself, without MPI",
-            "--launcher ssh", "--launcher ssh alone; or --mpirun alone, to start them with MPI", ErrorKind::usage}}) {
+            "/bin/true --version", "apt-get install openmpi-bin; or name another with --mpirun FILE",
+            ErrorKind::request},
+        Row{"ssh", "mpirun.mpich",
+            "--mpirun mpirun.mpich is not run: --launcher ssh starts the ranks itself, without MPI",
+            "--launcher ssh", "--launcher ssh alone; or --mpirun alone, to start them with MPI",
+            ErrorKind::usage}}) {
     CAPTURE(row.what);
-    Installed here({{"mpirun.openmpi", theirs}, {"mpirun.mpich", mpich}, {"/bin/true", "true (GNU coreutils) 9.1\n"}});
+    Installed here(
+        {{"mpirun.openmpi", theirs}, {"mpirun.mpich", mpich}, {"/bin/true", "true (GNU coreutils) 9.1\n"}});
     cli::LaunchOptions options;
     options.launcher = row.launcher;
     options.mpirun = row.mpirun;

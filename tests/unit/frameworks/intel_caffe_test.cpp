@@ -167,10 +167,12 @@ TEST_CASE("too many threads: both numbers; the environment's own count is heard"
 TEST_CASE("launch --framework intel-caffe is not sent to options of the script") {
   const auto threads = refusal_of([] { caffe_variables({}, "1x4x1", 1, 68, {{"OMP_NUM_THREADS", "68"}}); });
   CHECK(threads ==
-        "68 threads, a rank has 66 cores that no server takes | OMP_NUM_THREADS | -x OMP_NUM_THREADS=66, or fewer "
+        "68 threads, a rank has 66 cores that no server takes | OMP_NUM_THREADS | -x OMP_NUM_THREADS=66, or "
+        "fewer "
         "ranks a host by DIMS");
   const auto servers = refusal_of([] { caffe_variables({}, "2x2x1", 1, 4); });
-  CHECK(servers.starts_with("2 MLSL servers and a thread need 3 cores, a rank has 2 | --framework intel-caffe | fewer"));
+  CHECK(servers.starts_with(
+      "2 MLSL servers and a thread need 3 cores, a rank has 2 | --framework intel-caffe | fewer"));
   CHECK(servers.find("ddlrun intelcaffe, which takes --num_mlsl_servers") != std::string::npos);
 }
 

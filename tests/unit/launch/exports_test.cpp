@@ -113,7 +113,8 @@ TEST_CASE("-x 'NCCL_*': what is set here and fits, but no secrets") {
   CHECK(plan_exports({{"UCX_TLS"}, 4, 4}, here).remarks.empty());
   CHECK_THROWS_AS(plan_exports({{"HOROVOD_*"}, 4, 4}, here), Error);
   CHECK_THROWS_AS(plan_exports({{"NCCL_*=1"}, 4, 4}, here), Error);
-  for (const char* name : {"GITHUB_TOKEN", "TOKENIZER_TOKEN", "db_password", "MY_API_KEY", "SSH_PRIVATE_KEY", "X_CREDENTIALS"})
+  for (const char* name :
+       {"GITHUB_TOKEN", "TOKENIZER_TOKEN", "db_password", "MY_API_KEY", "SSH_PRIVATE_KEY", "X_CREDENTIALS"})
     CHECK(launch::looks_secret(name));
   for (const char* name : {"NCCL_DEBUG", "PATH", "KEYBOARD", "OMP_PLACES", "TOKENIZERS_PARALLELISM"})
     CHECK_FALSE(launch::looks_secret(name));

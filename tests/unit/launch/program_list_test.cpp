@@ -71,24 +71,29 @@ TEST_CASE("a list that leaves a rank without, or gives it two, is refused at its
   };
   const std::vector<Row> rows{
       {"[]", "a list of programs is wanted", "p.yaml:1:1", "- {ranks: 0-1, program: ["},
-      {"- {ranks: 0-2, program: ./a}\n", "rank 3 of 4 has no program", "p.yaml:1:1", "- {ranks: '3', program"},
+      {"- {ranks: 0-2, program: ./a}\n", "rank 3 of 4 has no program", "p.yaml:1:1",
+       "- {ranks: '3', program"},
       {"- {ranks: '1,3', program: ./a}\n", "rank 0 of 4 has no program", "p.yaml:1:1", "ranks: '0,2'"},
       {"- {ranks: 0-3, program: ./a}\n- {ranks: 3, program: ./b}\n",
-       "rank 3 has a program already, of entry 1", "p.yaml:2:11",
-       "in one of the entries 1 and 2"},
-      {"- {ranks: 0-4, program: ./a}\n", "'0-4' are not ranks from 0 to 3, ascending", "p.yaml:1:11", "ranks: 0-3"},
+       "rank 3 has a program already, of entry 1", "p.yaml:2:11", "in one of the entries 1 and 2"},
+      {"- {ranks: 0-4, program: ./a}\n", "'0-4' are not ranks from 0 to 3, ascending", "p.yaml:1:11",
+       "ranks: 0-3"},
       {"- {hosts: h3, program: ./a}\n", "h3 is no host of this job", "p.yaml:1:11",
        "hosts: h1   # the job has h[1-2]"},
       {"- {ranks: 0-3}\n", "there is no program", "p.yaml:1:3", "program: ["},
-      {"- {ranks: 0-3, hosts: h1, program: a}\n", "either ranks or hosts tell who runs it", "p.yaml:1:3", "one of the two"},
+      {"- {ranks: 0-3, hosts: h1, program: a}\n", "either ranks or hosts tell who runs it", "p.yaml:1:3",
+       "one of the two"},
       {"- {program: a}\n", "either ranks or hosts tell who runs it", "p.yaml:1:3", "ranks: 0-1, or hosts:"},
       {"- {ranks: 0-3, programm: a}\n",
-       "'programm' is none of ranks, hosts, name, program, set, serves, arguments", "p.yaml:1:26", "program:"},
-      {"- {ranks: 0-3, program: a, set: {1A: b}}\n", "'1A' is no variable name", "p.yaml:1:38", "letters, digits"},
+       "'programm' is none of ranks, hosts, name, program, set, serves, arguments", "p.yaml:1:26",
+       "program:"},
+      {"- {ranks: 0-3, program: a, set: {1A: b}}\n", "'1A' is no variable name", "p.yaml:1:38",
+       "letters, digits"},
       {"- {ranks: 0-3, program: a, set: {API_TOKEN: b}}\n",
        "API_TOKEN looks like a secret, and what `set` gives is kept in files of the run", "p.yaml:1:45",
        "-x API_TOKEN instead"},
-      {"- {ranks: 0-3, program: a, serves: yes}\n", "true or false is wanted", "p.yaml:1:36", "serves: true"}};
+      {"- {ranks: 0-3, program: a, serves: yes}\n", "true or false is wanted", "p.yaml:1:36",
+       "serves: true"}};
   for (const Row& row : rows) {
     CAPTURE(row.text);
     std::string what, where, hint;

@@ -135,5 +135,6 @@ TEST_CASE("rank 0 alone gets the file for its result, and a sheet carries it") {
   CHECK(sheet.says_something());
   CHECK(launch::parse_rank_sheet(launch::render_rank_sheet(sheet)) == sheet);
   CHECK(setup(sheet, 0).variables.at("DDLRUN_RESULT") == "/runs/a b/result");
-  for (const std::uint32_t rank : {1u, 2u, 3u}) CHECK(setup(sheet, rank).variables.count("DDLRUN_RESULT") == 0);
+  for (const std::uint32_t rank : {1u, 2u, 3u})
+    CHECK(setup(sheet, rank).variables.count("DDLRUN_RESULT") == 0);
 }

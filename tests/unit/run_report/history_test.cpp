@@ -144,8 +144,9 @@ TEST_CASE("each rank's GPU, from plan.json") {
   CHECK(gpus == std::map<std::uint32_t, int>{{0, 2}, {3, 0}});
   CHECK(run_report::parse_plan_gpus("{}", "plan.json").empty());
   CHECK(run_report::parse_plan_gpus(R"({"ranks": null})", "plan.json").empty());
-  for (const char* text : {"", "{\"ranks\": [{\"rank\": 0, \"gpu\"", R"({"ranks": [{"gpu": 1}]})",
-                           R"({"ranks": [{"rank": 0, "gpu": "1"}]})", R"({"ranks": [{"rank": "0", "gpu": 1}]})"}) {
+  for (const char* text :
+       {"", "{\"ranks\": [{\"rank\": 0, \"gpu\"", R"({"ranks": [{"gpu": 1}]})",
+        R"({"ranks": [{"rank": 0, "gpu": "1"}]})", R"({"ranks": [{"rank": "0", "gpu": 1}]})"}) {
     CAPTURE(text);
     std::string where;
     try {

@@ -14,7 +14,8 @@ ReportInput evil_input() {
   ReportInput input;
   RunDocument& run = input.run;
   run.id = run.start = run.host = run.working_folder = run.dims = run.launcher = run.mpirun = evil;
-  run.ddlrun_version = run.mpirun_version = run.kernel = run.replay_of = run.result = run.output = run.network = evil;
+  run.ddlrun_version = run.mpirun_version = run.kernel = run.replay_of = run.result = run.output =
+      run.network = evil;
   run.diagnosis = evil;
   run.program = run.exported = run.remarks = run.findings = run.last_lines = run.hosts = {evil};
   run.silent_hosts = run.lost_hosts = {evil};
