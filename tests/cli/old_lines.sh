@@ -40,20 +40,27 @@ old() {
   bash -c "$1" > /dev/null 2>&1 || fail "the old line: $1"
   mv calls old.calls
 }
-# new "JUDGE'S OPTIONS" WORDS...: the same by ddlrun, really started, and as a dry run
+# new NAME "JUDGE'S OPTIONS" WORDS...: the same by ddlrun, really started, and as a dry run against tests/golden/old_lines.
+# DDLRUN_WRITE_GOLDEN=1 writes those anew.
 new() {
-  local options=$1
-  shift
+  local name=$1 options=$2 golden=$DDLRUN_SOURCE_DIR/tests/golden/old_lines/$1.sh
+  shift 2
   ln -sfn new starters
   : > calls
   expect 0 '' "$DDLRUN" "$1" --allow-run-as-root "${@:2}"
   # shellcheck disable=SC2086
   python3 "$support/old_lines.py" judge old.calls calls $options > judged 2>&1 || fail "$*: $(cat judged)"
   : > calls
-  expect 0 '' "$DDLRUN" "$1" --dry-run "${@:2}"
+  expect 0 '' env -i PATH="$PATH" HOME=/home/user LD_LIBRARY_PATH=x PYTHONPATH=x ${CUDA_VISIBLE_DEVICES:+CUDA_VISIBLE_DEVICES=x} \
+    "$DDLRUN" "$1" --dry-run --run-folder /runs/one "${@:2}"
   [ ! -s calls ] || fail "a dry run started something: $*"
   bash -n out || fail "no script: $*"
+  sed -e 's/^#by ddlrun [0-9.]* /#by ddlrun VERSION /' -e "s:$(readlink -f "$DDLRUN"):/opt/ddlrun/bin/ddlrun:g" -e "s:$work:/home/user:g" \
+    -e "s/=$here *slot/=localhost slot/" -e "s/= $here\$/= localhost/" -e "s/\"hosts\":\"$here\"/\"hosts\":\"localhost\"/" out > found
+  [ -z "${DDLRUN_WRITE_GOLDEN-}" ] || cp found "$golden"
+  diff -u "$golden" found || fail "$name differs"
 }
+here=$(hostname -s)
 minsky=(--sockets 2 --cores 10 --smt 8)
 small=(--sockets 2 --cores 8)
 
@@ -65,28 +72,28 @@ expect_refusal 3 'try: -ddl "-mode b:4x2x1 -dev_sync 1"' "$DDLRUN" launch --allo
 sed -i 's/b:4x1x1/b:4x2x1/' old.calls
 by_hand=rankfile=$rankfiles/4x2x1_2x8_by_hand.txt
 caffe=(caffe train --solver=solver.prototxt -gpu 0 -ddl '-mode b:4x2x1 -dev_sync 1')
-new "$by_hand" launch 4x2x1 ib1,ib2 "${small[@]}" -- "${caffe[@]}"
+new caffe_two_hosts "$by_hand" launch 4x2x1 ib1,ib2 "${small[@]}" -- "${caffe[@]}"
 sed 's/ slot/   slot/' "$rankfiles/4x2x1_2x8_by_hand.txt" > 4x2x1.rf
-new "$by_hand" launch --rankfile 4x2x1.rf "${small[@]}" -- "${caffe[@]}"
+new caffe_own_rankfile "$by_hand" launch --rankfile 4x2x1.rf "${small[@]}" -- "${caffe[@]}"
 
 alexnet=(--solver=models/bvlc_alexnet/solver.prototxt)
 old 'mpirun -x PATH -x LD_LIBRARY_PATH -n 4 -rf 4x1x1.rf caffe train --solver=models/bvlc_alexnet/solver.prototxt -gpu 0 -ddl "-mode n:4x1x1 -dev_sync 1"'
-new rankfile="$rankfiles/4x1x1_2x8_by_hand.txt" launch 4x1x1 minksy "${small[@]}" -- caffe train "${alexnet[@]}" -gpu 0 -ddl '-mode n:4x1x1 -dev_sync 1'
+new alexnet rankfile="$rankfiles/4x1x1_2x8_by_hand.txt" launch 4x1x1 minksy "${small[@]}" -- caffe train "${alexnet[@]}" -gpu 0 -ddl '-mode n:4x1x1 -dev_sync 1'
 old 'mpirun -x PATH -x LD_LIBRARY_PATH -n 4 -rf 4x1x1.rf caffe train -lms 800000 --solver=models/bvlc_alexnet/solver.prototxt -gpu 0 -ddl "-mode n:4x1x1 -dev_sync 1"'
-new rankfile="$rankfiles/4x1x1_2x8_by_hand.txt" launch 4x1x1 minksy "${small[@]}" -- caffe train -lms 800000 "${alexnet[@]}" -gpu 0 -ddl '-mode n:4x1x1 -dev_sync 1'
+new alexnet_lms rankfile="$rankfiles/4x1x1_2x8_by_hand.txt" launch 4x1x1 minksy "${small[@]}" -- caffe train -lms 800000 "${alexnet[@]}" -gpu 0 -ddl '-mode n:4x1x1 -dev_sync 1'
 old 'caffe train --solver=models/bvlc_alexnet/solver.prototxt -gpu all'
-new '' launch 1 -- caffe train "${alexnet[@]}" -gpu all
+new caffe_all_gpus '' launch 1 localhost "${minsky[@]}" -- caffe train "${alexnet[@]}" -gpu all
 old 'caffe train -lms 800000 --solver=models/bvlc_alexnet/solver.prototxt -gpu all'
-new '' launch 1 -- caffe train -lms 800000 "${alexnet[@]}" -gpu all
+new caffe_all_gpus_lms '' launch 1 localhost "${minsky[@]}" -- caffe train -lms 800000 "${alexnet[@]}" -gpu all
 old 'mpirun -x PATH -x LD_LIBRARY_PATH -n 12 -rf 4x3.rf caffe train -solver /data/mnist/lenet_solver.prototxt -gpu 0 -bvlc -ddl "-mode n:4x3x1 -dev_sync 1"'
-new '' launch 4x3x1 h1,h2,h3 "${minsky[@]}" -- caffe train -solver /data/mnist/lenet_solver.prototxt -gpu 0 -bvlc -ddl '-mode n:4x3x1 -dev_sync 1'
+new lenet_three_hosts '' launch 4x3x1 h1,h2,h3 "${minsky[@]}" -- caffe train -solver /data/mnist/lenet_solver.prototxt -gpu 0 -bvlc -ddl '-mode n:4x3x1 -dev_sync 1'
 old 'mpirun -x PATH -x LD_LIBRARY_PATH -x PYTHONPATH -n 8 -rf 4x2.rf python ddl_mnist.py'
-new rankfile="$rankfiles/4x2x1_2x10.rf" launch 4x2 sys-89074,sys-89075 "${minsky[@]}" -x PYTHONPATH --framework ddl -- python ddl_mnist.py
+new ddl_mnist rankfile="$rankfiles/4x2x1_2x10.rf" launch 4x2 sys-89074,sys-89075 "${minsky[@]}" -x PYTHONPATH --framework ddl -- python ddl_mnist.py
 
 # A supercomputing centre's page; its 4 ranks stand in the script's select line.
 four=models/intel_optimized_models/multinode/alexnet_4nodes/solver.prototxt
 old "mpirun -PSM2 -prepend-rank caffe train --solver ./$four" 'mpirun -PSM2 -prepend-rank caffe train --solver ./models/intel_optimized_models/multinode/alexnet_4nodes/solver.prototxt'
-new ranks=4 launch --framework intel-caffe --output prefix 1x4x1 n1,n2,n3,n4 --sockets 1 --cores 68 -- caffe train --solver ./$four
+new intel_caffe ranks=4 launch --framework intel-caffe --output prefix 1x4x1 n1,n2,n3,n4 --sockets 1 --cores 68 -- caffe train --solver ./$four
 
 # Notes on distributed TensorFlow: two unequal hosts, a card of its own for each worker.
 cat > bin/ssh << 'SSH'
@@ -104,31 +111,31 @@ old "python distributed_mnist.py $cluster --job_name=ps --task_index=0; python d
   CUDA_VISIBLE_DEVICES=0 python distributed_mnist.py $cluster --job_name=worker --task_index=1
   CUDA_VISIBLE_DEVICES=1 python distributed_mnist.py $cluster --job_name=worker --task_index=2" \
   'python distributed_mnist.py --ps_hosts=... --worker_hosts=... --job_name=... --task_index=...'
-new '' launch --ps 2 --workers 3 192.168.0.20,192.168.0.80 --gpu-view all -- python distributed_mnist.py
+new tensorflow_ps '' launch --ps 2 --workers 3 192.168.0.20,192.168.0.80 --gpu-view all -- python distributed_mnist.py
 cards=$(grep -o '{"schema":"ddlrun.ranks.*' out | python3 -c 'import json, sys
 sheet = json.load(sys.stdin)
 print(*[seat.get("gpu", "-") for kind in sheet["kind_of_host"] for seat in sheet["kinds"][kind]])')
 [ "$cards" = '- 0 - 0 1' ] || fail "the cards of ps, worker on .20 and of ps, workers on .80: $cards"
 old 'CUDA_VISIBLE_DEVICES=0 python source.py'
 export CUDA_VISIBLE_DEVICES=0
-new passed=CUDA_VISIBLE_DEVICES launch 1 -x CUDA_VISIBLE_DEVICES -- python source.py
+new one_gpu passed=CUDA_VISIBLE_DEVICES launch 1 localhost "${minsky[@]}" -x CUDA_VISIBLE_DEVICES -- python source.py
 unset CUDA_VISIBLE_DEVICES
 
 # Horovod: HorovodRunner's np, its timeline and its interfaces (--interface, which asks the hosts: tests/lab); horovodrun.
 old 'horovodrun -np 8 -H h1:4,h2:4 python train.py'
-new '' launch -H h1:4,h2:4 "${minsky[@]}" -- python train.py
+new horovodrun '' launch -H h1:4,h2:4 "${minsky[@]}" -- python train.py
 old 'horovodrun -np 6 -H h1:4,h2:2 python train.py' 'horovodrun -np 8 -H h1:4,h2:4 python train.py'
-new '' launch -H h1:4,h2:2 "${minsky[@]}" -- python train.py
+new horovodrun_unequal '' launch -H h1:4,h2:2 "${minsky[@]}" -- python train.py
 old 'python train.py; python train.py' 'HorovodRunner(np=2).run(train)'
-new '' launch --np 2 h1,h2 "${minsky[@]}" -- python train.py
+new runner_np '' launch --np 2 h1,h2 "${minsky[@]}" -- python train.py
 old 'for i in 1 2 3 4; do python train.py; done' 'HorovodRunner(np=-4)'
-new '' launch --np -4 "${minsky[@]}" -- python train.py
+new runner_here '' launch --np -4 "${minsky[@]}" -- python train.py
 export HOROVOD_TIMELINE=/dbfs/ml/horovod-timeline/horovod_timeline.json
 old 'for i in 1 2 3 4; do python train.py; done' "os.environ['HOROVOD_TIMELINE'] = ..."
 unset HOROVOD_TIMELINE
-new passed=HOROVOD_TIMELINE launch --np 4 h1,h2 "${minsky[@]}" --timeline-filename /dbfs/ml/horovod-timeline/horovod_timeline.json -- python train.py
+new timeline passed=HOROVOD_TIMELINE launch --np 4 h1,h2 "${minsky[@]}" --timeline-filename /dbfs/ml/horovod-timeline/horovod_timeline.json -- python train.py
 export OMPI_MCA_btl_tcp_if_include=eth0 NCCL_SOCKET_IFNAME=eth0
 old 'for i in 1 2; do python train.py; done' "os.environ['OMPI_MCA_btl_tcp_if_include'] = 'eth0'"
 unset OMPI_MCA_btl_tcp_if_include NCCL_SOCKET_IFNAME
-new passed=OMPI_MCA_btl_tcp_if_include,NCCL_SOCKET_IFNAME launch --np 2 h1,h2 "${minsky[@]}" -x OMPI_MCA_btl_tcp_if_include=eth0 -x NCCL_SOCKET_IFNAME=eth0 -- python train.py
+new interfaces passed=OMPI_MCA_btl_tcp_if_include,NCCL_SOCKET_IFNAME launch --np 2 h1,h2 "${minsky[@]}" -x OMPI_MCA_btl_tcp_if_include=eth0 -x NCCL_SOCKET_IFNAME=eth0 -- python train.py
 finish

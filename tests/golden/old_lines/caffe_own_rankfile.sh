@@ -1,0 +1,39 @@
+#!/bin/bash
+# Nothing was run or written. This does by hand what launch would do.
+set -eu
+
+# framework caffe-ddl: `train` with the option -ddl (--framework)
+
+mkdir -p -- /runs/one
+cat > /runs/one/rankfile <<'END_OF_RANKFILE'
+rank 0=ib1   slot=0:0-3
+rank 2=ib1   slot=0:4-7
+rank 4=ib1   slot=1:0-3
+rank 6=ib1   slot=1:4-7
+rank 1=ib2   slot=0:0-3
+rank 3=ib2   slot=0:4-7
+rank 5=ib2   slot=1:0-3
+rank 7=ib2   slot=1:4-7
+END_OF_RANKFILE
+
+export CUDA_DEVICE_ORDER=PCI_BUS_ID
+export MKL_NUM_THREADS=4
+export OMP_NUM_THREADS=4
+export OMP_PLACES=cores
+export OMP_PROC_BIND=close
+
+# -n 8                              the ranks of the plan, so that a cut rankfile is noticed
+# --rankfile /runs/one/rankfile     which rank sits on which host and cores
+# -x PATH                           programs are found as here
+# -x LD_LIBRARY_PATH                libraries are found as here
+# -x CUDA_DEVICE_ORDER              PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
+# -x OMP_NUM_THREADS                4: the cores of each rank; more threads would share cores
+# -x OMP_PLACES                     cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
+# -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
+# -x MKL_NUM_THREADS                4: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
+# --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
+# --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
+# --mca oob_tcp_keepalive_probes 3  three times
+# --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
+# /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
+mpirun -n 8 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --keep -- caffe train --solver=solver.prototxt -gpu 0 -ddl '-mode b:4x2x1 -dev_sync 1'
