@@ -2,6 +2,7 @@
 #include "cli/launch_program.hpp"
 
 #include "base/error.hpp"
+#include "base/kernel.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +27,21 @@ std::string find_trainer(System& system) {
               {"the bundled trainer ddl-train was not found", fmt::format("{0}, {0}/../runtime, PATH", here),
                "name your own: ddlrun launch 2 -- ./my_mpi_program; or build with "
                "-DDDLRUN_RUNTIME=ON"});
+}
+
+// A script without its x, a folder: each rank would only find out for itself.
+void check_may_run(System& system, const std::string& path, const std::string& place) {
+  if (system.kernel == nullptr) return;
+  const auto info = system.kernel->file_info(path, true);
+  if (!info || (info->kind == FileInfo::Kind::file && (info->mode & 0111U) != 0)) return;
+  const bool is_python = path.ends_with(".py");
+  throw Error(
+      ErrorKind::request,
+      {info->kind == FileInfo::Kind::file ? fmt::format("'{}' is not executable", printable(path, 120))
+                                          : fmt::format("'{}' is no file", printable(path, 120)),
+       place,
+       is_python ? "python3 " + quote_shell(path) + ", or chmod +x " + quote_shell(path)
+                 : "chmod +x " + quote_shell(path)});
 }
 
 }  // namespace
@@ -56,7 +72,9 @@ ChosenProgram choose_program(System& system, const std::vector<std::string>& wor
 }
 
 void check_program(System& system, const std::string& name, const std::string& place) {
-  if (!find_program(system, name).empty()) return;
+  const std::string found = find_program(system, name);
+  if (!found.empty() && name.find('/') == std::string::npos) return;  // others in PATH may do
+  if (!found.empty()) return check_may_run(system, found, place);
   const bool has_slash = name.find('/') != std::string::npos;
   const std::string folder = has_slash ? system.environment.working_folder : "PATH";
   throw Error(ErrorKind::request,

@@ -63,8 +63,8 @@ std::optional<int> status_of_hydra(const ProcessResult& result, const LaunchRun&
   return first ? std::optional<int>(first->exit_status) : std::nullopt;
 }
 
-// mpirun says 1 when a signal told it to stop; people expect 128 + that signal, or what all ranks said: 75 of
-// those that saved and can go on.
+// mpirun says 1, or some other number, when a signal told it to stop; people expect 128 + that signal, or
+// what all ranks said: 75 of those that saved and can go on.
 int status_of_run(const ProcessResult& result, const LaunchRun& run) {
   if (const auto own = status_of_hydra(result, run)) return *own;
   const std::array ending{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -74,7 +74,8 @@ int status_of_run(const ProcessResult& result, const LaunchRun& run) {
                         ? launch::find_common_end(*run.record.watched, run.record.placement.size())
                         : std::nullopt;
   if (said) return *said;
-  return result.exit_status == 1 ? 128 + result.passed_on : result.exit_status;
+  const bool own_number = result.exit_status == 1 || launch::is_hydra(run.launcher);  // hydra mixes them
+  return own_number ? 128 + result.passed_on : result.exit_status;
 }
 
 // What the rank that failed first said last, where that is only in its file.
@@ -116,10 +117,10 @@ std::string choose_run_folder(System& system, const std::string& wanted, bool cr
     if (create) system.files.make_folders(wanted);
     return wanted;
   }
-  const std::string base =
-      find_state_folder(system.environment, "the run folder", "--run-folder ./run") + "/runs";
-  const std::string prefix = base + "/" + launch::render_time_for_names(system.clock.now()) + "-";
-  if (!create) return prefix + "new";
+  const std::string state = find_state_folder(system.environment, "the run folder", "--run-folder ./run");
+  const std::string time = launch::render_time_for_names(system.clock.now());
+  if (!create) return state + "/dry-runs/" + time;  // beside the runs: what its script does is none of ours
+  const std::string base = state + "/runs", prefix = base + "/" + time + "-";
   system.files.make_folders(base);
   return system.files.make_folder(prefix);
 }

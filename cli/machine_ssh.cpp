@@ -45,7 +45,7 @@ std::string failure_of(const ProcessResult& result, const Error& error) {
     if (line.starts_with("ddlrun: ")) break;
     if (!trim(line).empty()) return printable(trim(line));
   }
-  if (result.timed_out) return "no answer within 8 s";
+  if (result.timed_out) return "no answer within 8 s (ddlrun doctor waits longer, and tells what is slow)";
   return error.message().what;
 }
 

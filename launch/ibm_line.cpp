@@ -185,9 +185,11 @@ std::optional<Command> find_ibm_program(const Command& rest, const std::vector<s
     throw Error(ErrorKind::usage, {"there is no program behind the options", "", std::string(example)});
   }
   if (!has_dashes && program[0].starts_with('-')) {
-    throw Error(ErrorKind::usage,
-                {fmt::format("'{}' is not an option of IBM's ddlrun", printable(program[0], 60)), "",
-                 std::string(example)});
+    throw Error(
+        ErrorKind::usage,
+        {fmt::format("'{}' is not an option of IBM's ddlrun", printable(program[0], 60)), "",
+         fmt::format("{}; our options go with launch: ddlrun launch -H h1:4,h2:4 {} -- python train.py",
+                     example, printable(program[0], 60))});
   }
   return program;
 }

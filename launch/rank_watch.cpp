@@ -5,6 +5,7 @@
 #include "launch/stall_text.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 
@@ -174,7 +175,21 @@ void RankWatch::tell_hosts(Time now, std::vector<WatchNews>& news) {
   }
 }
 
+// A rank of the host told an end of its own, not one that mpirun gave it.
+bool RankWatch::failed_by_itself(const std::string& name) const {
+  const auto host = hosts_.find(name);
+  if (host == hosts_.end()) return false;
+  return std::any_of(host->second.ranks.begin(), host->second.ranks.end(), [&](std::uint32_t rank) {
+    const auto end = record_.ends.find(rank);
+    const int status = end == record_.ends.end() ? 0 : end->second;
+    return status != 0 && status != 128 + SIGTERM && status != 128 + SIGKILL;
+  });
+}
+
 void RankWatch::finish(bool failed, const std::string& named) {
+  // A host that could still tell how its rank failed was there: mpirun loses its daemon while it ends the
+  // job.
+  if (failed_by_itself(named)) return;
   if (!named.empty()) record_.lost_hosts = {named};
   if (!failed || !named.empty() || record_.ends.empty()) return;
   for (const auto& [name, host] : hosts_) {

@@ -76,6 +76,7 @@ class RankWatch {
   void tell_hosts(Time now, std::vector<WatchNews>& news);
   WatchNews idle_news(std::uint32_t rank) const;
   bool is_watched(const Host& host) const;
+  bool failed_by_itself(const std::string& name) const;
 
   bool here(const std::string& host) const { return is_here_ && is_here_(host); }
 

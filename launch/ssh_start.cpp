@@ -38,9 +38,10 @@ LaunchLine plan_ssh_line(const SshRequest& request) {
   line.reasons.push_back(
       {"start-hosts", "one ssh a host, no MPI; all that the ranks get goes over its stdin"});
   line.reasons.push_back(
-      {path, fmt::format("{} ranks on {} hosts: places, program, and names of variables, whose values are "
+      {path, fmt::format("{} rank{} on {} host{}: places, program, and names of variables, whose values are "
                          "taken from the environment",
-                         request.sheet.size(), request.sheet.hosts.size())});
+                         request.sheet.size(), request.sheet.size() == 1 ? "" : "s",
+                         request.sheet.hosts.size(), request.sheet.hosts.size() == 1 ? "" : "s")});
   for (const Reason& reason : request.exports.reasons) line.reasons.push_back(reason);
   line.environment = request.exports.set_by_us;
   for (const auto& [name, value] : request.exports.set_by_user) line.environment[name] = value;

@@ -29,6 +29,7 @@ same "launch: status" 0 "$status"
 same "launch: the ranks" "$numbers" "$(cut -d' ' -f1 real.out | sort -n)"
 check "launch: device order" grep -q PCI_BUS_ID real.out
 same "dry run: the script does the same" "$(sort real.out)" "$(bash dry.out 2> /dev/null | sort)"
+check "dry run: its script leaves no run" test "$(find "$XDG_STATE_HOME/ddlrun/runs" -mindepth 1 -maxdepth 1 | wc -l)" -eq 1
 same "launch: the shown line does the same" "$(sort real.out)" \
   "$(bash -c "$(sed -n 's/^+ //p' real.err)" 2> /dev/null | sort)"
 
@@ -139,7 +140,7 @@ launch missing 1 -- no_such_program_anywhere
 same "program not found" 3 "$status"
 touch not_executable
 launch noexec 1 --verify -- ./not_executable
-same "program not executable" 126 "$status"
+same "program not executable" 3 "$status"
 launch nompi 1 --mpirun no_such_mpirun -- touch ran
 same "mpirun not found" 3 "$status"
 has "mpirun not found" nompi.err "try: apt-get install openmpi-bin"
@@ -189,15 +190,6 @@ else
 fi
 
 # --- signals: to ddlrun, and nothing is left. The number of seconds names our own processes.
-# (The brackets keep grep from finding itself.)
-left() { grep -lzxe "[${1:0:1}]${1:1}" /proc/[0-9]*/cmdline 2> /dev/null | wc -l; }
-wait_for() {
-  for _ in $(seq 1 100); do
-    [[ $(left "$1") -eq $2 ]] && return 0
-    sleep 0.1
-  done
-  return 1
-}
 for signal in TERM INT KILL; do
   seconds=$((100000 + RANDOM))
   # In a group of its own, as a job-control shell would: else INT is ignored from the start.
@@ -222,4 +214,11 @@ status=$?
 same "mpirun killed: status" 137 "$status"
 check "mpirun killed: no rank is left" wait_for "$seconds" 0
 
+# --- a file that cannot be run is found before anything starts
+printf '#!/bin/sh\n' > plain.py
+launch plain 2 -- ./plain.py
+same "without its x: status" 3 "$status"
+has "without its x" plain.err "try: python3 ./plain.py, or chmod +x ./plain.py"
+launch folder 2 -- "$work"
+same "a folder: status" 3 "$status"
 finish

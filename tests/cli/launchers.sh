@@ -73,6 +73,18 @@ same "mpich: an mpirun of Open MPI's" 3 "$status"
 has "mpich: an mpirun of Open MPI's" other.err "--mpirun mpirun.openmpi is Open MPI 4"
 has "mpich: an mpirun of Open MPI's" other.err "and --launcher mpich asks for MPICH"
 
+# hydra's own number says little of a signal that ended it: 128 and the signal, as by every launcher.
+for signal in INT TERM; do
+  seconds=$((100000 + RANDOM))
+  (set -m; exec "$DDLRUN" launch $ranks --launcher mpich -- sh -c "sleep $seconds; true" > signal.out 2> signal.err) &
+  wait_for "$seconds" $ranks
+  kill -"$signal" $!
+  wait $! 2> /dev/null
+  status=$?
+  same "mpich: $signal" $((128 + $(kill -l $signal))) $status
+  check "mpich: $signal: no rank is left" wait_for "$seconds" 0
+done
+
 # A host that ssh does not reach: hydra alone would wait for ever.
 printf '#!/bin/sh\nexit 255\n' > no_ssh
 chmod +x no_ssh

@@ -26,3 +26,14 @@ same() { [[ $2 == "$3" ]] || fail "$(printf '%s: expected %q, found %q' "$1" "$2
 # has TEXT FILE FIXED-STRING
 has() { grep -qF -- "$3" "$2" || fail "$1: no '$3' in $2"; }
 has_not() { ! grep -qF -- "$3" "$2" || fail "$1: '$3' in $2"; }
+
+# (The brackets keep grep from finding itself.)
+left() { grep -lzxe "[${1:0:1}]${1:1}" /proc/[0-9]*/cmdline 2> /dev/null | wc -l; }
+# wait_for WORD COUNT: until so many processes have it; false after 10 s
+wait_for() {
+  for _ in $(seq 1 100); do
+    [[ $(left "$1") -eq $2 ]] && return 0
+    sleep 0.1
+  done
+  return 1
+}

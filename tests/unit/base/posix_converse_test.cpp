@@ -61,21 +61,24 @@ TEST_CASE("a child that ends without reading does not end us") {
 TEST_CASE("no more than per_target run at once at one target, others go on") {
   // Each holds a lock file of its target's count: more than one at once would see it.
   const std::string folder = "/tmp/ddlrun-converse-test." + std::to_string(::getpid());
-  std::vector<Conversation> conversations;
-  for (int i = 0; i < 12; ++i) {
-    const std::string target = i % 2 == 0 ? "even" : "odd";
-    conversations.push_back({{"sh", "-c",
-                              "if mkdir \"$0.$1\" 2>/dev/null; then sleep 0.02; rmdir \"$0.$1\"; echo alone; "
-                              "else echo crowd; fi",
-                              folder, target},
-                             target,
-                             {}});
-  }
+  const auto holding = [&](const char* seconds) {
+    std::vector<Conversation> conversations;
+    for (int i = 0; i < 12; ++i) {
+      const std::string target = i % 2 == 0 ? "even" : "odd";
+      conversations.push_back(
+          {{"sh", "-c",
+            "if mkdir \"$0.$1\" 2>/dev/null; then sleep $2; rmdir \"$0.$1\"; echo alone; else echo crowd; fi",
+            folder, target, seconds},
+           target,
+           {}});
+    }
+    return conversations;
+  };
   const auto count_alone = [](const std::vector<ProcessResult>& results) {
     return std::count_if(results.begin(), results.end(), [](const auto& r) { return r.out == "alone\n"; });
   };
-  CHECK(count_alone(converse(conversations, {12, 1})) == 12);
-  CHECK(count_alone(converse(conversations, {12, 6})) < 12);  // the test itself can see a crowd
+  CHECK(count_alone(converse(holding("0.02"), {12, 1})) == 12);
+  CHECK(count_alone(converse(holding("1"), {12, 6})) < 12);  // the test itself can see a crowd
 }
 
 TEST_CASE("a child that ignores TERM is killed, and its silence costs nobody else") {

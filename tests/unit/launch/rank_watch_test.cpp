@@ -238,11 +238,19 @@ TEST_CASE("a host that tells no end while others do was lost; the launcher's wor
   Run run;
   run.pass(10, "12");
   run.say(0, RankSign::ended, {}, 143, 15);
-  Run named = run, good = run;
+  Run named = run, good = run, ended = run;
   run.watch.finish(true, "");
   CHECK(run.watch.record().lost_hosts == std::vector<std::string>{"h2"});
   named.watch.finish(true, "h7");
   CHECK(named.watch.record().lost_hosts == std::vector<std::string>{"h7"});
+  // mpirun loses its daemon while it ends a job whose rank failed there.
+  Run failed;
+  failed.pass(10, "12");
+  failed.say(3, RankSign::ended, {}, 127, 0);
+  failed.watch.finish(true, "h2");
+  CHECK(failed.watch.record().lost_hosts.empty());
+  ended.watch.finish(true, "h1");
+  CHECK(ended.watch.record().lost_hosts == std::vector<std::string>{"h1"});
   good.watch.finish(false, "");
   CHECK(good.watch.record().lost_hosts.empty());
 }
