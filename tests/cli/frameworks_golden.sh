@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The founding documents' command lines as dry runs, against tests/golden/frameworks/. DDLRUN_WRITE_GOLDEN=1 writes
+# What frameworks expect, as dry runs against tests/golden/frameworks/ (the founding lines: old_lines.sh). DDLRUN_WRITE_GOLDEN=1 writes
 # them anew.
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$(readlink -f "$0")")/../support/check.sh"
@@ -22,7 +22,6 @@ golden() {
 }
 folder=(--run-folder /runs/one)
 minsky=(--sockets 2 --cores 10 --smt 8)
-printf 'import tensorflow as tf\nps_hosts = FLAGS.ps_hosts.split(",")\n' > distributed_mnist.py
 printf 'import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()\n' > train_horovod.py
 printf 'import torch.distributed as dist\n' > train_ddp.py
 printf 'import tensorflow as tf\ns = tf.distribute.experimental.MultiWorkerMirroredStrategy()\n' > keras_mnist.py
@@ -30,11 +29,7 @@ printf 'net: "net.prototxt"\n' > solver.prototxt
 : > net.prototxt
 printf 'n1\nn2\nn3\nn4\n' > nodes
 
-golden caffe_ddl launch 4x2x1 minsky1,minsky2 "${minsky[@]}" -- caffe train --solver=solver.prototxt -gpu 0 -ddl '-mode b:4x2x1 -dev_sync 1'
-golden caffe_ddl_one_host launch 4x1x1 minsky "${minsky[@]}" -- caffe train -lms 800000 --solver=solver.prototxt -gpu 0 -ddl '-mode n:4x1x1 -dev_sync 1'
-golden ddl_mnist launch 4x2 h1,h2 "${minsky[@]}" --framework ddl -- python ddl_mnist.py
 golden horovod launch 1x4x1 n1,n2,n3,n4 --sockets 1 --cores 68 --threads 32 -- python train_horovod.py
-golden tensorflow_ps launch --ps 2 --workers 3 a,b "${minsky[@]}" -- python distributed_mnist.py
 golden tensorflow_workers launch 1x2x1 a,b "${minsky[@]}" -- python keras_mnist.py
 golden pytorch launch 2x2x1 a,b "${minsky[@]}" --master-port 29500 -- python train_ddp.py
 folder=(--output /runs/one)
