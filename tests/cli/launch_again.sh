@@ -41,17 +41,19 @@ done << 'ROWS'
 2 status 2 would come again
 75 it ended by preemption: status 75 says that it saved and can go on
 ROWS
-same "status 75: one start" 1 "$(find "$XDG_STATE_HOME"/ddlrun/runs -name run.json | xargs grep -l '"exit 75"' | wc -l)"
+same "status 75: one start" 1 "$(grep -rl --include=run.json '"exit 75"' "$XDG_STATE_HOME"/ddlrun/runs | wc -l)"
 
 # --- a TERM that comes while the end of a job that failed of it is still cleared away
 cat > mpirun << 'PROGRAM'
 #!/bin/bash
 [ "$1" = --version ] && { echo "mpirun (Open MPI) 4.1.4"; exit; }
 echo start >> starts
+rm -f deaf
 # As a scheduler's TERM to all processes does: first the ranks end of it, then launch is told.
 read -r _ _ _ guard _ < /proc/$$/stat
 read -r _ _ _ launch _ < "/proc/$guard/stat"
-(trap '' TERM; exec > /dev/null 2>&1; while kill -0 $$; do sleep 0.01; done; sleep 0.05; kill -TERM "$launch"; sleep 20) &
+(trap '' TERM; : > deaf; exec > /dev/null 2>&1; while kill -0 $$; do sleep 0.01; done; sleep 0.05; kill -TERM "$launch"; sleep 20) &
+until [ -e deaf ]; do sleep 0.01; done # before it can be told to end
 exit 143
 PROGRAM
 chmod +x mpirun
