@@ -91,7 +91,7 @@ start pause --stall-seconds 1
 kill -STOP "$server"
 sleep 3
 kill -CONT "$server"
-grep -q 'warning: rank 2 (.*) has not come to step [0-9]* (weights of a parameter server) for [12] s' "$work/err" ||
+grep -q 'warning: rank 2 (.*) has not come to step [0-9]* ([a-z ]*) for [12] s' "$work/err" ||
   fail "nobody names the server that is stopped: $(head -3 "$work/err")"
 grep -q "try: kill -CONT $server" "$work/err" || fail 'not how to send it on'
 kill -USR1 "$server"

@@ -51,7 +51,7 @@ TEST_CASE("run folders and the baseline lie in the state folder") {
   tests::FakeSystem fake;
   fake.environment.variables["XDG_STATE_HOME"] = "/s";
   System system = fake.doors();
-  CHECK(choose_run_folder(system, "", false).starts_with("/s/ddlrun/runs/"));
+  CHECK(choose_run_folder(system, "", false).starts_with("/s/ddlrun/dry-runs/"));
   std::vector<doctor::Finding> findings;
   use_baseline(system, {"save", ""}, {}, findings);
   CHECK(fake.files.written == std::vector<std::string>{"/s/ddlrun/baseline.json"});
