@@ -68,13 +68,6 @@ void check_typed(const FrameworkPlan& plan, const LaunchOptions& options) {
   }
 }
 
-void add_name(launch::Exports& exports, const std::string& name, const std::string& why) {
-  if (std::ranges::find(exports.names, name) == exports.names.end()) exports.names.push_back(name);
-  std::erase_if(exports.reasons,
-                [&](const launch::Reason& reason) { return reason.subject == "-x " + name; });
-  exports.reasons.push_back({"-x " + name, why});
-}
-
 }  // namespace
 
 FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options, const LaunchJob& job,
@@ -107,15 +100,22 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options
   return plan;
 }
 
+void add_export(launch::Exports& exports, const std::string& name, const std::string& why) {
+  if (std::ranges::find(exports.names, name) == exports.names.end()) exports.names.push_back(name);
+  std::erase_if(exports.reasons,
+                [&](const launch::Reason& reason) { return reason.subject == "-x " + name; });
+  exports.reasons.push_back({"-x " + name, why});
+}
+
 void add_framework(const FrameworkPlan& plan, launch::Exports& exports, LaunchJob& job) {
   job.remarks.insert(job.remarks.end(), plan.remarks.begin(), plan.remarks.end());
   for (const frameworks::SharedVariable& variable : plan.shared) {
     if (variable.from_user) {
-      add_name(exports, variable.name, variable.why);
+      add_export(exports, variable.name, variable.why);
       continue;
     }
     exports.set_by_us[variable.name] = variable.value;
-    add_name(exports, variable.name, printable(variable.value, 120) + ": " + variable.why);
+    add_export(exports, variable.name, printable(variable.value, 120) + ": " + variable.why);
   }
 }
 

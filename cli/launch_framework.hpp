@@ -24,6 +24,9 @@ frameworks::FrameworkPlan plan_launch_framework(System& system, const LaunchOpti
                                                 const launch::Exports& exports, const Command& program,
                                                 const LaunchNetwork& network);
 
+// The name among those exported, and why: instead of what was said of it before.
+void add_export(launch::Exports& exports, const std::string& name, const std::string& why);
+
 // Its shared variables among the exports, its remarks among the job's.
 void add_framework(const frameworks::FrameworkPlan& plan, launch::Exports& exports, LaunchJob& job);
 

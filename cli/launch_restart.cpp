@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/host_list.hpp"
 #include "base/text.hpp"
+#include "cli/launch_framework.hpp"
 #include "launch/restart.hpp"
 
 #include <CLI/CLI.hpp>
@@ -146,9 +147,7 @@ void add_restart_number(const LaunchOptions& options, launch::Exports& exports) 
   const std::string name = "DDLRUN_RESTART";
   exports.set_by_user.erase(name);
   exports.set_by_us[name] = fmt::format("{}", options.restarts);
-  if (!has_word(exports.names, name)) exports.names.push_back(name);
-  std::erase_if(exports.reasons, [&](const auto& reason) { return reason.subject == "-x " + name; });
-  exports.reasons.push_back({"-x " + name, fmt::format("{}: so many starts went before", options.restarts)});
+  add_export(exports, name, fmt::format("{}: so many starts went before", options.restarts));
 }
 
 int run_with_restarts(System& system, LaunchOptions options, const Attempt& attempt) {
