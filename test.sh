@@ -17,6 +17,7 @@ ctest --preset dev -L unit -j "$(nproc)" --output-on-failure
 
 say "the whole suite"
 status=0
-ctest --preset release -j "$(nproc)" "$@" || status=$?
+# One more than cores: most of what takes long waits, and tests that need the cores say so (RESOURCE_LOCK).
+ctest --preset release -j "$(($(nproc) + 1))" "$@" || status=$?
 grep -hE '^skipped: ' build/release/Testing/Temporary/LastTest.log | sort | uniq -c || true
 exit $status

@@ -35,6 +35,7 @@ struct FrameworkOptions {
   bool flags_style = false;
   bool needs_mpi = false;            // the program asks MPI who is who
   std::uint32_t ranks = 0;           // of all hosts together; 0: DIMS say
+  std::uint32_t ranks_here = 0;      // of this host, by --np -N
   std::uint32_t ranks_per_host = 0;  // likewise
   std::uint32_t ps_tasks = 0, worker_tasks = 0;
   std::vector<std::string> remarks;

@@ -203,6 +203,7 @@ std::string LaunchAttention::diagnosis(const ProcessResult& result) {
   const diagnose::RunStatus end{result.exit_status,
                                 is_open_mpi ? diagnose::Starter::mpirun : diagnose::Starter::unknown, true};
   diagnose::Diagnosis found = lines_.diagnosis(end);
+  cause_was_told_ = found.cause && found.cause->id == diagnose::own_error_id;
   // The keepers saw who ended first; the log only who was told of first.
   if (ranks_ && launch::find_first_failure(ranks_->record(), result.exit_status)) found.first_failing.reset();
   return found.verdict == diagnose::Verdict::cause_found ? diagnose::render_diagnosis(found) : std::string();

@@ -36,6 +36,8 @@ class LaunchAttention {
   std::vector<std::string> last_lines() const { return {last_lines_.begin(), last_lines_.end()}; }
   // Why the job ended badly, for people; "" where nothing known was seen, or a stall or a lost host was told.
   std::string diagnosis(const ProcessResult& result);
+  // After diagnosis(): its cause is an error of a rank's ddlrun, which named place and remedy on the screen.
+  bool cause_was_told() const { return cause_was_told_; }
   // The status of a job that had to be ended: 124 after a stall, 5 with a host lost; else nothing.
   std::optional<int> status(const ProcessResult& result) const;
 
@@ -55,6 +57,7 @@ class LaunchAttention {
   launch::PlacementWatch placement_;
   std::optional<launch::RankWatch> ranks_;
   bool places_told_ = false;
+  bool cause_was_told_ = false;
   bool stalled_ = false;
   std::optional<Time> ending_since_;
   std::optional<Time> ranks_told_;    // to end, as we were

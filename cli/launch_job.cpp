@@ -71,6 +71,15 @@ Dims dims_of_number(std::uint32_t ranks, std::uint32_t hosts) {
        less == 0 ? fmt::format("--np {}", hosts) : fmt::format("--np {} or --np {}", less, less + hosts)});
 }
 
+// --np -N in its own words: who typed it knows of no DIMS.
+void check_ranks_here(const LaunchOptions& options, const LaunchJob& job) {
+  const std::size_t cores = job.machines.machines[0].cores.size(), ranks = options.framework.ranks_here;
+  if (ranks <= cores) return;
+  throw Error(ErrorKind::request,
+              {fmt::format("{} ranks here need {} cores, there are {}", ranks, ranks, cores),
+               "--np " + options.framework.np, fmt::format("--np -{}", cores)});
+}
+
 Dims dims_for(const LaunchOptions& options, const topology::PlanOptions& plan, LaunchJob& job) {
   if (!options.dims.empty() || !options.accelerators.empty())
     return settle_dims(options, job.hosts.size(), 1);
@@ -85,6 +94,7 @@ Dims dims_for(const LaunchOptions& options, const topology::PlanOptions& plan, L
 
 void plan_ranks(const LaunchOptions& options, LaunchJob& job) {
   const topology::PlanOptions plan_options = parse_plan_options(options.plan);
+  check_ranks_here(options, job);
   const Dims dims = dims_for(options, plan_options, job);
   job.plan =
       topology::plan_job(dims, job.hosts, job.machines.machines, job.machines.machine_of_host, plan_options);

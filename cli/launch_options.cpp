@@ -8,16 +8,24 @@
 
 namespace ddlrun::cli {
 
+namespace {
+
+// What the lines of other launchers become; shown by IBM's line, so help has them too.
+constexpr const char* other_words = "In the words of other launchers";
+
+}  // namespace
+
 void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("DIMS", options.dims,
                  "GPUs per host x hosts per rack x racks, like 4x2x3; default: what is there");
   app.add_option("HOSTS", options.hosts, "h1,h2 or node[01-04] or @file; default: this machine");
   app.add_option("-H,--hosts", options.hosts_option,
                  "the same as HOSTS; h1:4,h2:4 gives DIMS' first factor too");
-  app.add_option("--accelerators", options.accelerators, "DIMS one by one: ranks per host")->group("");
-  app.add_option("--nodes", options.nodes, "hosts per rack")->group("");
-  app.add_option("--racks", options.racks, "racks per aisle")->group("");
-  app.add_option("--aisles", options.aisles, "aisles")->group("");
+  app.add_option("--accelerators", options.accelerators, "DIMS one by one: ranks per host")
+      ->group(other_words);
+  app.add_option("--nodes", options.nodes, "hosts per rack")->group(other_words);
+  app.add_option("--racks", options.racks, "racks per aisle")->group(other_words);
+  app.add_option("--aisles", options.aisles, "aisles")->group(other_words);
   app.add_option("--hostfile", options.hostfile, "hosts, one a line; slots= is ignored");
   app.add_option("--rankfile", options.rankfile, "use this rankfile instead of a plan; it is checked first");
   add_plan_options(app, options.plan);
@@ -31,7 +39,7 @@ void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("--export-default", options.default_exports,
                  "set and export VAR=value where VAR is not set; for values anybody may see")
       ->allow_extra_args(false)
-      ->group("");
+      ->group(other_words);
   app.add_option("--mca", options.mca, "NAME VALUE for Open MPI; may be repeated")->allow_extra_args(false);
   app.add_option("--mpi-arg", options.mpi_arguments, "one word for mpirun as it is; may be repeated")
       ->allow_extra_args(false);

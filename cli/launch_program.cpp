@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/kernel.hpp"
 #include "base/text.hpp"
+#include "frameworks/detect.hpp"
 
 #include <fmt/format.h>
 
@@ -44,6 +45,16 @@ void check_may_run(System& system, const std::string& path, const std::string& p
                  : "chmod +x " + quote_shell(path)});
 }
 
+// "python train.py": a name misspelt would only be told by each rank.
+void check_script(System& system, const Command& words) {
+  const auto at = frameworks::find_script(words);
+  if (!at || *at == 0 || words[*at].empty() || system.files.exists(words[*at])) return;
+  throw Error(ErrorKind::request,
+              {fmt::format("the script '{}' was not found", printable(words[*at], 120)),
+               words[*at].starts_with('/') ? folder_of(words[*at]) : system.environment.working_folder,
+               "ls -l " + quote_shell(words[*at])});
+}
+
 }  // namespace
 
 std::string find_program(System& system, const std::string& name) {
@@ -67,7 +78,10 @@ ChosenProgram choose_program(System& system, const std::vector<std::string>& wor
     throw Error(ErrorKind::usage,
                 {"the program's name is empty", "after --", "ddlrun launch 2 -- ./my_mpi_program"});
   }
-  if (must_exist) check_program(system, words[0]);
+  if (must_exist) {
+    check_program(system, words[0]);
+    check_script(system, words);
+  }
   return {words, false};
 }
 
@@ -76,7 +90,9 @@ void check_program(System& system, const std::string& name, const std::string& p
   if (!found.empty() && name.find('/') == std::string::npos) return;  // others in PATH may do
   if (!found.empty()) return check_may_run(system, found, place);
   const bool has_slash = name.find('/') != std::string::npos;
-  const std::string folder = has_slash ? system.environment.working_folder : "PATH";
+  const std::string folder = name.starts_with('/') ? folder_of(name)
+                             : has_slash           ? system.environment.working_folder
+                                                   : "PATH";
   throw Error(ErrorKind::request,
               {fmt::format("the program '{}' was not found", printable(name, 120)),
                place.empty() ? folder : fmt::format("{}; {}", place, folder),

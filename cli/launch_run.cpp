@@ -144,7 +144,7 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   system.files.write(run.folder + "/run.json", launch::render_run_json(run.record));
   check_started(result, run.line.argv[0]);
   tell_first_log(system, run, result, status);
-  if (!run.record.diagnosis.empty())
+  if (!run.record.diagnosis.empty() && !attention.cause_was_told())
     system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
   tell_end(system, run, result, status);
   const bool all_ok = launch::count_verdicts(run.record.placement).ok == run.record.placement.size();

@@ -130,6 +130,7 @@ void settle_np(LaunchOptions& options) {
   if (!options.hosts.empty() || !options.hostfile.empty())
     throw Error(ErrorKind::usage, {fmt::format("--np {}: {} ranks here, and hosts are named", np, *number),
                                    "--np", fmt::format("--np {}", *number)});
+  options.framework.ranks_here = static_cast<std::uint32_t>(*number);
   options.dims = fmt::format("{}", *number);
 }
 

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "cli/program_libraries.hpp"
 
+#include "base/text.hpp"
 #include "cli/launch_program.hpp"
 #include "doctor/gather/libraries.hpp"
+#include "frameworks/detect.hpp"
 
 #include <algorithm>
 #include <array>
 
 namespace ddlrun::cli {
+
+constexpr std::string_view where_mpi4py_lies =
+    "import importlib.util as u; found = u.find_spec('mpi4py.MPI'); print(found.origin if found else '')";
+constexpr std::chrono::seconds longest_python_start{10};
 
 bool is_launcher_of_others(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -20,9 +26,10 @@ bool is_launcher_of_others(std::string_view path) {
   return is_interpreter || is_container || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-ProgramLibraries read_program_libraries(System& system, const Command& program) {
-  std::string path = find_program(system, program[0]);
-  if (path.empty() || system.kernel == nullptr || is_launcher_of_others(path)) return {};
+namespace {
+
+ProgramLibraries read_file_libraries(System& system, std::string path) {
+  if (path.empty() || system.kernel == nullptr) return {};
   if (path.starts_with("./")) path.erase(0, 2);
   if (path[0] != '/') path = system.environment.working_folder + "/" + path;
   const doctor::Question question;
@@ -32,6 +39,24 @@ ProgramLibraries read_program_libraries(System& system, const Command& program) 
   for (const auto& [name, file] : tree.found) libraries.names.push_back(name);
   for (const doctor::MissingLibrary& missing : tree.missing) libraries.names.push_back(missing.name);
   return libraries;
+}
+
+}  // namespace
+
+ProgramLibraries read_program_libraries(System& system, const Command& program) {
+  const std::string path = find_program(system, program[0]);
+  return is_launcher_of_others(path) ? ProgramLibraries() : read_file_libraries(system, path);
+}
+
+ProgramLibraries read_mpi4py_libraries(System& system, const Command& program) {
+  if (!frameworks::is_python(program[0])) return {};
+  ProcessLimits limits;
+  limits.timeout = longest_python_start;
+  const ProcessResult asked =
+      system.processes.run({program[0], "-c", std::string(where_mpi4py_lies)}, limits);
+  const std::string path(trim(asked.out));
+  return asked.exit_status == 0 && path.starts_with('/') ? read_file_libraries(system, path)
+                                                         : ProgramLibraries();
 }
 
 launch::ProgramMpi find_program_mpi(const ProgramLibraries& libraries) {

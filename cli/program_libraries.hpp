@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The shared libraries of the program that is to be launched, read from its file: nothing is run.
+// The shared libraries of the program that is to be launched, read from its file; it is not run.
 #pragma once
 
 #include "base/doors.hpp"
@@ -17,6 +17,9 @@ struct ProgramLibraries {
 };
 
 ProgramLibraries read_program_libraries(System& system, const Command& program);
+// Of the mpi4py that the program's Python would import: that Python is asked where it lies, no MPI is
+// started.
+ProgramLibraries read_mpi4py_libraries(System& system, const Command& program);
 
 launch::ProgramMpi find_program_mpi(const ProgramLibraries& libraries);
 

@@ -1,16 +1,24 @@
 # How tests are added. A test that cannot run exits 125 with "skipped: WHY" on stdout.
 add_custom_target(unit_tests)
 
+# doctest's own code, once for all.
+function(ddlrun_unit_test_frame)
+  if(NOT TARGET doctest_main)
+    add_library(doctest_main STATIC "${PROJECT_SOURCE_DIR}/tests/support/doctest_main.cpp")
+    target_link_libraries(doctest_main PUBLIC ddlrun_settings doctest::doctest)
+    set_target_properties(doctest_main PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD OFF)
+  endif()
+endfunction()
+
 function(ddlrun_unit_tests room)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "LOOPS" "" "SOURCES;LINK" ${ARGN})
   set(target unit_${room})
-  set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/support/doctest_main.cpp" PROPERTIES
-                              SKIP_UNITY_BUILD_INCLUSION ON)  # the #define makes doctest's own code
-  ddlrun_executable(${target} SOURCES ${ARG_SOURCES} "${PROJECT_SOURCE_DIR}/tests/support/doctest_main.cpp"
-                    LINK doctest::doctest ${ARG_LINK})
+  ddlrun_unit_test_frame()
+  ddlrun_executable(${target} SOURCES ${ARG_SOURCES} LINK doctest_main ${ARG_LINK})
   target_compile_definitions(${target} PRIVATE DDLRUN_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    target_compile_options(${target} PRIVATE -O1)  # what is tested is optimised; the tests compile in half the time
+    # What is tested is optimised; the tests compile in half the time. LOOPS: they take longer to run than to compile.
+    target_compile_options(${target} PRIVATE $<IF:$<BOOL:${ARG_LOOPS}>,-O1,-O0>)
   endif()
   add_dependencies(unit_tests ${target})
   add_test(NAME ${target} COMMAND ${target})
@@ -23,7 +31,9 @@ function(ddlrun_script_test name label script)
   add_test(NAME ${name} COMMAND "${script}" ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 125 TIMEOUT 1200 ENVIRONMENT
     "DDLRUN_BUILD_DIR=${PROJECT_BINARY_DIR};DDLRUN_SOURCE_DIR=${PROJECT_SOURCE_DIR};DDLRUN=$<TARGET_FILE:ddlrun>")
-  if(label MATCHES "^(mpi|cli|lab)$")
+  if(label MATCHES "^(mpi|cli)$")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK cores)  # ranks that are bound need the cores to themselves
+  elseif(label STREQUAL "lab")
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK lab)  # these mostly wait: one of them beside the others
   endif()
 endfunction()

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ddlrun::diagnose {
@@ -61,6 +62,9 @@ struct RunStatus {
   Starter from = Starter::unknown;
   bool of_launch = false;  // `ddlrun launch` asks: remedies are in its words, whatever its launcher
 };
+
+// The signature of what ddlrun itself says: "ddlrun: error: ...".
+constexpr std::string_view own_error_id = "O2";
 
 enum class Verdict {
   no_trouble,   // nothing but harmless noise, and no sign of failure

@@ -15,8 +15,6 @@ namespace {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-bool is_python(std::string_view path) { return base_name(path).starts_with("python"); }
-
 struct Sign {
   Framework framework;
   int line;
@@ -156,6 +154,8 @@ Detection detect_caffe(const DetectRequest& request) {
 }
 
 }  // namespace
+
+bool is_python(std::string_view program) { return base_name(program).starts_with("python"); }
 
 std::optional<std::size_t> find_script(const Command& program) {
   if (program.empty()) return std::nullopt;

@@ -22,6 +22,9 @@ struct Detection {
   bool needs_mpi = false;    // who is who it asks MPI, and nothing else
 };
 
+// "python3", "/usr/bin/python3.11".
+bool is_python(std::string_view program);
+
 // The word of `program` that is a Python script, as far as the words tell: "python -u train.py" -> 2. A
 // program that is started directly is 0: it is a script if its first line says so. Nothing for "python -c"
 // and "-m", but for "python -m mpi4py train.py", which runs the script itself.

@@ -208,6 +208,21 @@ void add_threads(Builder& builder, const ExportRequest& request) {
   for (const std::string& remark : settings.remarks) builder.remark(remark);
 }
 
+// All at once; a secret's value had better not stand in a command line, which every user of the host sees.
+void refuse_unset(const Builder& builder, const std::vector<Typed>& typed) {
+  std::vector<std::string> unset, words;
+  for (const Typed& entry : typed) {
+    if (builder.is_set(entry.name)) continue;
+    unset.push_back(entry.name);
+    words.push_back(looks_secret(entry.name) ? fmt::format("read -rs {0} && export {0}", entry.name)
+                                             : fmt::format("-x {}=value", entry.name));
+  }
+  if (unset.empty()) return;
+  throw Error(ErrorKind::usage, {fmt::format("{} {} not set here, so there is nothing to export",
+                                             join(unset, ", "), unset.size() == 1 ? "is" : "are"),
+                                 "-x " + join(unset, " -x "), join(words, "; ")});
+}
+
 }  // namespace
 
 bool is_variable_name(std::string_view name) {
@@ -246,12 +261,8 @@ Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
   if (builder.is_set("LD_LIBRARY_PATH")) builder.add("LD_LIBRARY_PATH", "libraries are found as here");
   add_device_order(builder);
   add_threads(builder, request);
+  refuse_unset(builder, typed);
   for (const Typed& entry : typed) {
-    if (!builder.is_set(entry.name)) {
-      throw Error(ErrorKind::usage,
-                  {fmt::format("{} is not set here, so there is nothing to export", entry.name),
-                   "-x " + entry.name, fmt::format("-x {}=value", entry.name)});
-    }
     builder.add(entry.name, entry.has_value ? "you set it; passed by name, so its value is in no process list"
                                             : "you asked for it");
   }

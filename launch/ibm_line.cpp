@@ -29,7 +29,9 @@ enum class IbmOption {
   exported,
   mpi_argument,
   tcp,
-  verbose
+  verbose,
+  dry_run,  // ours, as people look before they leap
+  as_root,  // ours, as the refusal of root names it
 };
 
 struct IbmName {
@@ -58,10 +60,21 @@ constexpr std::array ibm_names{
     IbmName{"tcp", IbmOption::tcp},
     IbmName{"v", IbmOption::verbose},
     IbmName{"verbose", IbmOption::verbose},
+    IbmName{"dry-run", IbmOption::dry_run},
+    IbmName{"allow-run-as-root", IbmOption::as_root},
 };
 
 bool takes_value(IbmOption option) {
-  return option != IbmOption::no_ddl_options && option != IbmOption::tcp && option != IbmOption::verbose;
+  switch (option) {
+    case IbmOption::no_ddl_options:
+    case IbmOption::tcp:
+    case IbmOption::verbose:
+    case IbmOption::dry_run:
+    case IbmOption::as_root:
+      return false;
+    default:
+      return true;
+  }
 }
 
 // "--accelerators", "-accelerators" and "--accelerators=4" are one.
@@ -139,6 +152,10 @@ class Translation {
         return add({"--mca", "pml", "ob1", "--mca", "btl", "tcp,self,vader"});
       case IbmOption::verbose:
         return add({"-v"});
+      case IbmOption::dry_run:
+        return add({"--dry-run"});
+      case IbmOption::as_root:
+        return add({"--allow-run-as-root"});
     }
   }
 
@@ -204,7 +221,8 @@ std::optional<Command> translate_ibm_line(const Command& words, const std::vecto
   for (; at != words.end(); ++at) {
     const auto option = find_ibm_option(*at);
     if (!option) break;
-    any_of_theirs = any_of_theirs || *option != IbmOption::verbose;
+    const bool is_any = *option == IbmOption::verbose || *option == IbmOption::dry_run;
+    any_of_theirs = any_of_theirs || !is_any;
     const std::size_t equals = at->find('=');
     if (!takes_value(*option)) {
       translation.take(*option, {});

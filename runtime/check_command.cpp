@@ -55,14 +55,7 @@ void check_train_words(const std::vector<std::string>& words, std::size_t ranks)
   const TrainLine line = read_train_line(words);
   const TrainOptions& options = line.options;
   if (options.help || options.version) return;
-  const WatchPlan outputs{options.metrics,
-                          options.tensorboard,
-                          options.timeline,
-                          options.results,
-                          options.checkpoint,
-                          options.quiet,
-                          false};
-  check_outputs(outputs, false);
+  check_outputs(plan_watching(options), false);
   check_for_ranks(options, ranks);
   if (!line.caffe.run.net && is_net_file(options.net)) check_net_file(options.net);
   check_images(options);

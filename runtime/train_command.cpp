@@ -70,13 +70,7 @@ bool is_in(const std::string& file, const std::string& folder) {
 // Collective. Returns whether a signal stopped it.
 bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicator& ranks,
               StallReport& stalls) {
-  WatchPlan watched{options.metrics,
-                    options.tensorboard,
-                    options.timeline,
-                    options.results,
-                    options.checkpoint,
-                    options.quiet,
-                    false};
+  WatchPlan watched = plan_watching(options);
   run_agreed(ranks, [&] { check_outputs(watched, ranks.rank() == 0); });
   const Prepared prepared = prepare_run(options, caffe, ranks);
   const std::unique_ptr<CheckpointDisk> disk = make_posix_disk();

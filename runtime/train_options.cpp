@@ -185,6 +185,17 @@ TrainOptions parse_train_options(std::span<const std::string> words) {
   return options;
 }
 
+WatchPlan plan_watching(const TrainOptions& options) {
+  WatchPlan plan;
+  plan.metrics = options.metrics;
+  plan.tensorboard = options.tensorboard;
+  plan.timeline = options.timeline;
+  plan.results = options.results;
+  plan.checkpoint = options.checkpoint;
+  plan.quiet = options.quiet;
+  return plan;
+}
+
 std::string render_train_help() {
   TrainOptions unused;
   return "usage: ddl-train [train] [OPTIONS]\n"

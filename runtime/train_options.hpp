@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/data/data_request.hpp"
+#include "runtime/seeing/watchers.hpp"
 #include "runtime/training/schedule.hpp"
 #include "runtime/training/trainer.hpp"
 
@@ -94,6 +95,9 @@ BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks);
 // Without total_steps, which the data decide. The rate's factor is that of BatchPlan.
 LrSchedule make_schedule(const TrainOptions& options, double lr_factor);
 UpdateRule make_rule(const TrainOptions& options);
+
+// What the run writes for people and programs; `resumed` is for who knows.
+WatchPlan plan_watching(const TrainOptions& options);
 
 const char* name_of(LrScale scale);
 

@@ -63,9 +63,9 @@ void report_place(System& system, const std::string& token, std::optional<std::u
 int tell_failure(System& system, const std::string& program, int code) {
   const std::string name = printable(program, 120);
   const std::string hint =
-      code == ENOENT
-          ? fmt::format("command -v {0}; a script's first line must name a program too", quote_shell(name))
-          : fmt::format("ls -l {}", quote_shell(name));
+      code == ENOENT ? fmt::format("on {}: command -v {}; a script's first line must name a program too",
+                                   system.environment.host_name, quote_shell(name))
+                     : fmt::format("on {}: ls -l {}", system.environment.host_name, quote_shell(name));
   system.err(render_error("ddlrun", {fmt::format("cannot start '{}': {}", name, std::strerror(code)),
                                      place_of(system.environment), hint}));
   return code == ENOENT ? 127 : 126;

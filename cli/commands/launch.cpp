@@ -166,7 +166,10 @@ Decided decide(System& system, const LaunchOptions& options) {
   decided.output = plan_output(options, decided.watch);
   if (decided.verify || decided.watch.tells) decided.token = make_token(system);
   const ProgramLibraries libraries = read_program_libraries(system, decided.program.command);
-  check_launcher(system, decided, libraries);
+  const bool by_mpi4py =
+      options.framework.needs_mpi && options.framework.chosen == frameworks::Framework::none;
+  check_launcher(system, decided,
+                 by_mpi4py ? read_mpi4py_libraries(system, decided.program.command) : libraries);
   const affinity::ThreadRequest threads =
       plan_rank_threads(options, kind, decided.job, decided.program.command, libraries);
   const bool others = !job.all_on_this_host(system.environment) || kind == LauncherKind::srun;

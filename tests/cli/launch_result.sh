@@ -10,7 +10,7 @@ cat > train.py << 'PROGRAM'
 import json, os, sys
 rank = os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("DDLRUN_RANK", os.environ.get("PMI_RANK")))
 path = os.environ.get("DDLRUN_RESULT")
-print(rank, "has one" if path else "has none")
+sys.stdout.write("%s has %s\n" % (rank, "one" if path else "none"))  # one write, also where Python does not buffer
 if path and sys.argv[1] != "nothing":
     print("mode %o" % (os.stat(path).st_mode & 0o777) if os.path.exists(path) else "not yet there", file=sys.stderr)
     json.dump({"accuracy": 0.75}, open(path, "w"))

@@ -62,4 +62,12 @@ for program in places.py '-m mpi4py raises.py' '-m mpi4py.bench helloworld'; do
   # shellcheck disable=SC2086
   expect_refusal 3 "each would be rank 0 of 1" on node1 "$tool" launch "${words[@]}" --launcher ssh -- $python $program
 done
+
+# --- MPICH's launcher serves no mpi4py of Open MPI's: the same, and told as soon
+if command -v mpiexec.hydra > /dev/null; then
+  for program in places.py '-m mpi4py raises.py'; do
+    # shellcheck disable=SC2086
+    expect_refusal 3 "Open MPI (libmpi.so.40), and MPICH" on node1 "$tool" launch "${words[@]}" --launcher mpich -- $python $program
+  done
+fi
 finish

@@ -95,6 +95,20 @@ TEST_CASE("-x that cannot hold is refused with what to type") {
   }
 }
 
+TEST_CASE("names that are not set are told all at once, and a secret's value is not asked for in the line") {
+  try {
+    plan_exports({{"DATA", "HERE", "API_TOKEN", "DB_PASSWORD", "SET=1"}, 1, 1}, {{"HERE", "1"}});
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.message().what ==
+          "DATA, API_TOKEN, DB_PASSWORD are not set here, so there is nothing to export");
+    CHECK(error.message().where == "-x DATA -x API_TOKEN -x DB_PASSWORD");
+    CHECK(
+        error.message().hint ==
+        "-x DATA=value; read -rs API_TOKEN && export API_TOKEN; read -rs DB_PASSWORD && export DB_PASSWORD");
+  }
+}
+
 TEST_CASE("-x 'NCCL_*': what is set here and fits, but no secrets") {
   const EnvVars here{{"NCCL_DEBUG", "INFO"},          {"NCCL_ALGO", "Ring"},       {"AWS_REGION", "eu"},
                      {"AWS_SECRET_ACCESS_KEY", "k1"}, {"AWS_SESSION_TOKEN", "k2"}, {"UCX_TLS", "tcp"}};

@@ -50,6 +50,8 @@ TEST_CASE("IBM's lines become lines of launch") {
            " --framework ddl --ddl-mode p '--ddl-arg=-dump_iter 100' -- ./prog"},
       {{"-no_ddloptions", "-rf", "my.rf", "-v", "./prog"},
        "launch --rankfile my.rf -v" + nccl + " --framework none -- ./prog"},
+      {{"-H", "h1,h2", "--dry-run", "--allow-run-as-root", "-m", "b", "./prog"},
+       "launch -H h1,h2 --dry-run --allow-run-as-root" + nccl + " --framework ddl --ddl-mode b -- ./prog"},
       {{"-m", "b", "--", "-odd", "name"}, "launch" + nccl + " --framework ddl --ddl-mode b -- -odd name"},
   };
   for (const Row& row : rows) {
@@ -69,7 +71,13 @@ TEST_CASE("a plain program is IBM's form too, and the batch system's variables t
 }
 
 TEST_CASE("our own lines stay ours") {
-  const std::vector<Command> rows{{}, {"launch", "2"}, {"-v", "launch", "2"}, {"-v"}, {"-H", "h1", "topo"}};
+  const std::vector<Command> rows{{},
+                                  {"launch", "2"},
+                                  {"-v", "launch", "2"},
+                                  {"-v"},
+                                  {"--dry-run"},
+                                  {"--dry-run", "launch"},
+                                  {"-H", "h1", "topo"}};
   for (const Command& words : rows) {
     CAPTURE(render_shell(words));
     CHECK(translated(words) == "not theirs");

@@ -119,18 +119,23 @@ TEST_CASE("what cannot start is refused before anything is written") {
     int status;
     std::string says;
   };
-  for (const Row& row : {Row{{"launch", "2", "--", "missing"}, 3, "the program 'missing' was not found"},
-                         Row{{"launch", "5", "--", "prog"}, 3, "5 cores, there are 4"},
-                         Row{{"launch", "2"}, 3, "the bundled trainer ddl-train was not found"},
-                         Row{{"launch", "./prog"}, 2, "'./prog' is a program; programs go behind --"},
-                         Row{{"launch", "2", "./prog"}, 2, "try: ddlrun launch 2 -- ./prog"},
-                         Row{{"launch", "2", "-x", "NOPE", "--", "prog"}, 2, "NOPE is not set here"},
-                         Row{{"launch", "2", "--verify", "--no-verify", "--", "prog"}, 2, "both given"},
-                         Row{{"launch", "2", "--strict", "--no-verify", "--", "prog"}, 2, "--strict needs"},
-                         Row{{"launch", "2", "--order", "dll", "--", "prog"}, 2, "--order ddl"},
-                         Row{{"launch", "2", "--", ""}, 2, "the program's name is empty"}}) {
+  for (const Row& row :
+       {Row{{"launch", "2", "--", "missing"}, 3, "the program 'missing' was not found"},
+        Row{{"launch", "2", "--", "/not/here"}, 3, "at:  /not\n"},
+        Row{{"launch", "2", "--", "python3", "gone.py"}, 3, "script 'gone.py' was not found"},
+        Row{{"launch", "5", "--", "prog"}, 3, "5 cores, there are 4"},
+        Row{{"launch", "--np", "-5", "--", "prog"}, 3, "try: --np -4"},
+        Row{{"launch", "2"}, 3, "the bundled trainer ddl-train was not found"},
+        Row{{"launch", "./prog"}, 2, "'./prog' is a program; programs go behind --"},
+        Row{{"launch", "2", "./prog"}, 2, "try: ddlrun launch 2 -- ./prog"},
+        Row{{"launch", "2", "-x", "NOPE", "--", "prog"}, 2, "NOPE is not set here"},
+        Row{{"launch", "2", "--verify", "--no-verify", "--", "prog"}, 2, "both given"},
+        Row{{"launch", "2", "--strict", "--no-verify", "--", "prog"}, 2, "--strict needs"},
+        Row{{"launch", "2", "--order", "dll", "--", "prog"}, 2, "--order ddl"},
+        Row{{"launch", "2", "--", ""}, 2, "the program's name is empty"}}) {
     CAPTURE(row.says);
     Launch launch;
+    launch.files.files["/bin/python3"] = "";
     launch.run(row.words);
     CHECK(launch.status == row.status);
     CHECK(launch.err.find(row.says) != std::string::npos);
