@@ -22,7 +22,7 @@ function(ddlrun_unit_tests room)
   endif()
   add_dependencies(unit_tests ${target})
   add_test(NAME ${target} COMMAND ${target})
-  set_tests_properties(${target} PROPERTIES LABELS unit TIMEOUT 600)
+  set_tests_properties(${target} PROPERTIES LABELS unit TIMEOUT 600 COST $<IF:$<BOOL:${ARG_LOOPS}>,300,1>)
 endfunction()
 
 # ddlrun_script_test(NAME LABEL SCRIPT [ARGS...])  the script finds the tool in $DDLRUN, the build in
