@@ -34,6 +34,6 @@ function(ddlrun_script_test name label script)
   if(label MATCHES "^(mpi|cli)$")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK cores)  # ranks that are bound need the cores to themselves
   elseif(label STREQUAL "lab")
-    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK lab)  # these mostly wait: one of them beside the others
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK labs)  # these mostly wait: one of them beside the others
   endif()
 endfunction()

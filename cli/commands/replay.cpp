@@ -102,11 +102,14 @@ void check_can_replay(const System& system, const run_report::RunDocument& run, 
         {"this run does not tell how it was asked for: another command, or an older ddlrun, started it",
          folder, "head -1 " + quote_shell(folder + "/argv") + "   # what it ran"});
   }
-  if (run.working_folder != system.environment.working_folder) {
-    throw Error(ErrorKind::request,
-                {fmt::format("that run stood in {}, this is {}", printable(run.working_folder),
-                             printable(system.environment.working_folder)),
-                 folder, fmt::format("cd {} && ddlrun replay {}", quote_shell(run.working_folder), run.id)});
+  const std::string& here = system.environment.working_folder;
+  if (run.working_folder != here) {
+    const std::string path = folder.starts_with('/') ? folder : here + "/" + folder;
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("that run stood in {}, this is {}", printable(run.working_folder), printable(here)),
+         folder,
+         fmt::format("cd {} && ddlrun replay {}", quote_shell(run.working_folder), quote_shell(path))});
   }
 }
 

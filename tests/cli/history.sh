@@ -117,5 +117,10 @@ cp "$runs/$first/run.json" "$runs/20200101-000000-other/run.json"
 expect_refusal 3 'then 3 packages, 21 cores, 21 PUs, 0 GPUs, now' "$DDLRUN" replay 2020
 mkdir elsewhere
 cd elsewhere || exit 2
-expect_refusal 3 "that run stood in $work" "$DDLRUN" replay "$first"
+cp -r "$runs/$first" "$work/kept"
+for run in "$first" ../kept; do
+  expect_refusal 3 "that run stood in $work" "$DDLRUN" replay "$run"
+  hint=$(sed -n 's/^  try: //p' "$work/err")
+  expect 0 "run $first once more" env PATH="$(dirname "$DDLRUN"):$PATH" bash -c "$hint --dry-run"
+done
 finish
