@@ -81,6 +81,12 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
+std::string to_upper(std::string_view text) {
+  std::string upper(text);
+  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return upper;
+}
+
 std::string quote_shell(std::string_view word) {
   if (!word.empty() && std::all_of(word.begin(), word.end(), is_shell_safe)) return std::string(word);
   std::string quoted = "'";

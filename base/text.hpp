@@ -23,6 +23,9 @@ std::string join(std::span<const std::string> words, std::string_view separator)
 // Without leading and trailing blanks, tabs, CR and LF.
 std::string_view trim(std::string_view text);
 
+// ASCII letters only, in every locale.
+std::string to_upper(std::string_view text);
+
 // One shell word that bash reads back as exactly `word`; left bare where that is safe.
 std::string quote_shell(std::string_view word);
 // argv as one line that can be pasted into a shell.

@@ -80,9 +80,7 @@ std::string hint_for_option(const CLI::App& app, const std::string& word) {
   if (word == "-n" || word == "-np" || word == "--np") {
     return fmt::format("the ranks per host are the first factor of DIMS: {} 2 -- PROGRAM", app.get_name());
   }
-  std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  const std::string name = to_upper(word.substr(std::min(word.find_first_not_of('-'), word.size())));
   const CLI::Option* place = name.empty() ? nullptr : app.get_option_no_throw(name);
   if (place != nullptr && place->get_positional())
     return fmt::format("{} is a word without dashes: {} {}", name, app.get_name(), name);

@@ -122,12 +122,7 @@ JobSettings settings_of_flags(const JobOptions& options) {
   return settings;
 }
 
-std::string variable_of(std::string_view key) {
-  std::string name = "DDLRUN_" + std::string(key);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-  return name;
-}
+std::string variable_of(std::string_view key) { return "DDLRUN_" + to_upper(key); }
 
 // A job tells its program DDLRUN_DATA, and what that program submits must not inherit it.
 constexpr std::string_view data_variable = "DDLRUN_DATA";

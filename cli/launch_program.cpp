@@ -30,6 +30,11 @@ std::string find_trainer(System& system) {
                "-DDDLRUN_RUNTIME=ON"});
 }
 
+// Where a file that is not there was looked for.
+std::string place_of_file(const System& system, const std::string& path) {
+  return path.starts_with('/') ? folder_of(path) : system.environment.working_folder;
+}
+
 // A script without its x, a folder: each rank would only find out for itself.
 void check_may_run(System& system, const std::string& path, const std::string& place) {
   if (system.kernel == nullptr) return;
@@ -49,10 +54,8 @@ void check_may_run(System& system, const std::string& path, const std::string& p
 void check_script(System& system, const Command& words) {
   const auto at = frameworks::find_script(words);
   if (!at || *at == 0 || words[*at].empty() || system.files.exists(words[*at])) return;
-  throw Error(ErrorKind::request,
-              {fmt::format("the script '{}' was not found", printable(words[*at], 120)),
-               words[*at].starts_with('/') ? folder_of(words[*at]) : system.environment.working_folder,
-               "ls -l " + quote_shell(words[*at])});
+  throw Error(ErrorKind::request, {fmt::format("the script '{}' was not found", printable(words[*at], 120)),
+                                   place_of_file(system, words[*at]), "ls -l " + quote_shell(words[*at])});
 }
 
 }  // namespace
@@ -90,9 +93,7 @@ void check_program(System& system, const std::string& name, const std::string& p
   if (!found.empty() && name.find('/') == std::string::npos) return;  // others in PATH may do
   if (!found.empty()) return check_may_run(system, found, place);
   const bool has_slash = name.find('/') != std::string::npos;
-  const std::string folder = name.starts_with('/') ? folder_of(name)
-                             : has_slash           ? system.environment.working_folder
-                                                   : "PATH";
+  const std::string folder = has_slash ? place_of_file(system, name) : "PATH";
   throw Error(ErrorKind::request,
               {fmt::format("the program '{}' was not found", printable(name, 120)),
                place.empty() ? folder : fmt::format("{}; {}", place, folder),

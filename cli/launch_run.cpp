@@ -69,10 +69,13 @@ int status_of_run(const ProcessResult& result, const LaunchRun& run) {
   if (const auto own = status_of_hydra(result, run)) return *own;
   const std::array ending{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   const bool told_to_stop = std::find(ending.begin(), ending.end(), result.passed_on) != ending.end();
-  if (!told_to_stop || result.exit_status == 0) return result.exit_status;
-  const auto said = run.record.watched
-                        ? launch::find_common_end(*run.record.watched, run.record.placement.size())
-                        : std::nullopt;
+  const std::size_t ranks = run.record.placement.size();
+  // Of a job that it told to stop hydra says 0 as often as not, whatever its ranks said.
+  const bool well =
+      result.exit_status == 0 && (!launch::is_hydra(run.launcher) ||
+                                  (run.record.watched && launch::all_ended_well(*run.record.watched, ranks)));
+  if (!told_to_stop || well) return result.exit_status;
+  const auto said = run.record.watched ? launch::find_common_end(*run.record.watched, ranks) : std::nullopt;
   if (said) return *said;
   const bool own_number = result.exit_status == 1 || launch::is_hydra(run.launcher);  // hydra mixes them
   return own_number ? 128 + result.passed_on : result.exit_status;

@@ -21,7 +21,7 @@ bool is_launcher_of_others(std::string_view path) {
   constexpr std::array<std::string_view, 18> names{"sh",      "bash", "dash", "ksh",  "zsh",   "env",
                                                    "perl",    "ruby", "java", "node", "julia", "numactl",
                                                    "taskset", "nice", "time", "gdb",  "nsys",  "strace"};
-  const bool is_interpreter = name.starts_with("python") || name.starts_with("Rscript") || name == "R";
+  const bool is_interpreter = frameworks::is_python(path) || name.starts_with("Rscript") || name == "R";
   const bool is_container = name == "apptainer" || name == "singularity";
   return is_interpreter || is_container || std::find(names.begin(), names.end(), name) != names.end();
 }

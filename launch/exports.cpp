@@ -233,9 +233,7 @@ bool is_variable_name(std::string_view name) {
 }
 
 bool looks_secret(std::string_view name) {
-  std::string upper(name);
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  std::string upper = to_upper(name);
   for (std::size_t at = 0; (at = upper.find("TOKENIZ", at)) != std::string::npos;) upper.erase(at, 7);
   for (const char* part : {"SECRET", "TOKEN", "PASSWORD", "PASSWD", "CREDENTIAL", "API_KEY", "APIKEY",
                            "ACCESS_KEY", "PRIVATE_KEY"}) {

@@ -213,6 +213,11 @@ std::optional<int> find_common_end(const WatchRecord& record, std::size_t ranks)
   return alike && first > 0 && first < 128 ? std::optional(first) : std::nullopt;
 }
 
+bool all_ended_well(const WatchRecord& record, std::size_t ranks) {
+  return record.ends.size() == ranks &&
+         std::all_of(record.ends.begin(), record.ends.end(), [](const auto& end) { return end.second == 0; });
+}
+
 std::string render_lost_hosts(const std::vector<std::string>& hosts) {
   constexpr std::size_t shown = 8;
   const std::vector<std::string> some(hosts.begin(),

@@ -99,6 +99,9 @@ std::optional<RankReport> find_first_failure(const WatchRecord& record, int stat
 // The status with which each of the `ranks` ended by itself, if it is one and the same, and not 0.
 std::optional<int> find_common_end(const WatchRecord& record, std::size_t ranks);
 
+// Each of the `ranks` told its end, and it was a good one.
+bool all_ended_well(const WatchRecord& record, std::size_t ranks);
+
 // "host h2 was lost: the connection to it broke, or its daemon was killed".
 std::string render_lost_hosts(const std::vector<std::string>& hosts);
 

@@ -247,9 +247,14 @@ class SqliteHistory : public JobHistory {
     run("COMMIT");
   }
 
+  // One statement: another ddlrun may be making the file, and its half would look like another program's.
   void check_version() {
-    const std::int64_t version = ask("PRAGMA user_version"), application = ask("PRAGMA application_id");
-    const bool empty = ask("SELECT count(*) FROM sqlite_master") == 0;
+    Statement query(database_, path_,
+                    "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master) = 0"
+                    " FROM pragma_user_version, pragma_application_id");
+    query.step();
+    const std::int64_t version = query.number(0), application = query.number(1);
+    const bool empty = query.number(2) != 0;
     if (application != kApplication && !(empty && application == 0))
       throw Error(ErrorKind::request, {"this is a database of another program, not a job history", path_,
                                        "set XDG_STATE_HOME to a folder of its own"});

@@ -162,9 +162,7 @@ class SolverReader {
     if (!p_.has_type() && p_.has_solver_type()) wanted = Old::SolverType_Name(p_.solver_type());
     std::vector<std::string> names;
     for (const SolverType& row : solver_types) {
-      std::string capitals = row.name;
-      std::transform(capitals.begin(), capitals.end(), capitals.begin(),
-                     [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+      const std::string capitals = to_upper(row.name);
       if (wanted == row.name || (!p_.has_type() && wanted == capitals)) return row.kind;
       names.emplace_back(row.name);
     }

@@ -85,6 +85,27 @@ for signal in INT TERM; do
   check "mpich: $signal: no rank is left" wait_for "$seconds" 0
 done
 
+# Its 0 says nothing then: here it always says 0, and the ranks' own ends decide.
+cat > says_0 << 'END'
+#!/bin/bash
+[[ $* == *--version* ]] && exec mpirun.mpich "$@"
+mpirun.mpich "$@" &
+trap 'kill -INT $!' INT
+wait $! || wait $!
+exit 0
+END
+chmod +x says_0
+for row in '130 :' '0 exit 0'; do
+  seconds=$((100000 + RANDOM))
+  (set -m; exec "$DDLRUN" launch $ranks --launcher mpich --mpirun "$work/says_0" -- \
+    sh -c "trap '${row#* }; kill -9 \$\$' INT; sleep $seconds & wait" > signal.out 2> signal.err) &
+  wait_for "$seconds" $ranks
+  kill -INT $!
+  wait $! 2> /dev/null
+  same "mpich says 0, ranks: ${row#* }" "${row%% *}" $?
+  check "mpich says 0: no rank is left" wait_for "$seconds" 0
+done
+
 # A host that ssh does not reach: hydra alone would wait for ever.
 printf '#!/bin/sh\nexit 255\n' > no_ssh
 chmod +x no_ssh

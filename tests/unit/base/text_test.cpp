@@ -7,6 +7,12 @@
 
 using namespace ddlrun;
 
+TEST_CASE("to_upper: ASCII letters only") {
+  CHECK(to_upper("") == "");
+  CHECK(to_upper("azAZ09_-`{") == "AZAZ09_-`{");
+  CHECK(to_upper("\xc3\xa9\xff") == "\xc3\xa9\xff");
+}
+
 TEST_CASE("parse_unsigned takes digits only, and no more than fits") {
   struct Row {
     std::string_view text;

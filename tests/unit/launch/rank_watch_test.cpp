@@ -224,13 +224,16 @@ TEST_CASE("what all ranks said at their end, after a signal to the job") {
     std::vector<int> statuses;  // of ranks 0, 1, ...
     std::size_t ranks;
     std::optional<int> common;
+    bool well;
   };
-  for (const Row& row : {Row{{75, 75}, 2, 75}, Row{{75, 75}, 3, {}}, Row{{75, 3}, 2, {}}, Row{{0, 0}, 2, {}},
-                         Row{{143, 143}, 2, {}}, Row{{}, 0, {}}}) {
+  for (const Row& row : {Row{{75, 75}, 2, 75, false}, Row{{75, 75}, 3, {}, false}, Row{{75, 3}, 2, {}, false},
+                         Row{{0, 0}, 2, {}, true}, Row{{0, 0}, 3, {}, false}, Row{{0, 130}, 2, {}, false},
+                         Row{{143, 143}, 2, {}, false}, Row{{}, 2, {}, false}}) {
     launch::WatchRecord record;
     for (std::size_t r = 0; r < row.statuses.size(); ++r)
       record.ends.emplace(static_cast<std::uint32_t>(r), row.statuses[r]);
     CHECK(launch::find_common_end(record, row.ranks) == row.common);
+    CHECK(launch::all_ended_well(record, row.ranks) == row.well);
   }
 }
 
