@@ -174,6 +174,11 @@ struct Environment {
     const auto found = variables.find(name);
     return found == variables.end() ? std::string() : found->second;
   }
+  // The path as others find it, from the working folder; "" and "." are that folder.
+  std::string absolute(const std::string& path) const {
+    if (path.empty() || path == ".") return working_folder;
+    return path[0] == '/' ? path : working_folder + "/" + path;
+  }
 };
 
 // What a command gets: all doors at once, and its two output streams.

@@ -242,7 +242,7 @@ JobSettings settings_of_site(const templates::SiteProfile& site, std::vector<Mes
 // What only this process knows: where it was called, and which binary it is.
 void add_own(const Environment& environment, JobSettings& settings) {
   auto& folder = settings["working_folder"];
-  folder = schedulers::flag_setting("working_folder", absolute_path(environment, folder.value.text),
+  folder = schedulers::flag_setting("working_folder", environment.absolute(folder.value.text),
                                     folder.origin.empty() ? "the current folder" : folder.origin);
   if (settings.count("ddlrun") == 0) {
     settings["ddlrun"] = schedulers::flag_setting("ddlrun", environment.executable, "this ddlrun");
@@ -265,11 +265,6 @@ void hint_at_dashes(const JobOptions& options, std::vector<Message>& mistakes) {
 }
 
 }  // namespace
-
-std::string absolute_path(const Environment& environment, const std::string& path) {
-  if (path.empty() || path == ".") return environment.working_folder;
-  return path[0] == '/' ? path : environment.working_folder + "/" + path;
-}
 
 std::string_view name_of(SchedulerKind kind) {
   for (const auto& [known, word] : kinds) {

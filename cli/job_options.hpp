@@ -58,7 +58,4 @@ schedulers::SchedulerKind find_scheduler(System& system);
 schedulers::SchedulerKind parse_scheduler(const std::string& name);
 std::string_view name_of(schedulers::SchedulerKind kind);
 
-// Absolute, from the working folder.
-std::string absolute_path(const Environment& environment, const std::string& path);
-
 }  // namespace ddlrun::cli

@@ -98,7 +98,7 @@ void find_template(const Environment& environment, const templates::SiteProfile&
     folder = site.file.find('/') == std::string::npos ? "." : site.file.substr(0, site.file.rfind('/'));
   else if (found->second.value.line > 0)
     folder = folder_of_origin(origin);
-  path = absolute_path(environment, folder == "." ? path : folder + "/" + path);
+  path = environment.absolute(folder == "." ? path : folder + "/" + path);
 }
 
 void read_template(System& system, WantedJob& wanted) {

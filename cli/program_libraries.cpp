@@ -31,7 +31,7 @@ namespace {
 ProgramLibraries read_file_libraries(System& system, std::string path) {
   if (path.empty() || system.kernel == nullptr) return {};
   if (path.starts_with("./")) path.erase(0, 2);
-  if (path[0] != '/') path = system.environment.working_folder + "/" + path;
+  path = system.environment.absolute(path);
   const doctor::Question question;
   const doctor::LibraryTree tree = doctor::find_libraries({system, *system.kernel, question, ""}, path);
   if (!tree.is_elf || tree.top.needed.empty()) return {};

@@ -2,10 +2,10 @@
 #include "doctor/job.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace ddlrun::doctor {
 
@@ -55,8 +55,7 @@ std::optional<ShapePlace> find_shape(const std::vector<std::string>& program) {
 }  // namespace
 
 bool looks_secret(std::string_view name) {
-  std::string upper(name);
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  const std::string upper = to_upper(name);
   constexpr std::array<std::string_view, 6> harmless{"AWS_REGION",      "AWS_DEFAULT_REGION",
                                                      "AWS_PROFILE",     "AWS_DEFAULT_OUTPUT",
                                                      "AWS_CONFIG_FILE", "AWS_CA_BUNDLE"};

@@ -101,8 +101,8 @@ Lines own_lines(const Lines& own, const char* key, const char* title) {
 
 // As the script's own question in body_program.cpp: *TOKEN* | *SECRET* | *PASSW* | *CREDENTIAL* | *APIKEY* |
 // *_KEY
-bool looks_secret(std::string name) {
-  for (char& c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+bool looks_secret(std::string_view variable) {
+  const std::string name = to_upper(variable);
   constexpr std::array<std::string_view, 5> words{"TOKEN", "SECRET", "PASSW", "CREDENTIAL", "APIKEY"};
   return name.ends_with("_KEY") || std::any_of(words.begin(), words.end(), [&](std::string_view word) {
            return name.find(word) != std::string::npos;

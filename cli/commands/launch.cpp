@@ -134,7 +134,7 @@ void check_without_mpi(const LaunchOptions& options, bool is_trainer) {
 }
 
 std::string result_path(const System& system, const std::string& folder) {
-  return (folder.starts_with('/') ? "" : system.environment.working_folder + "/") + folder + "/result";
+  return system.environment.absolute(folder) + "/result";
 }
 
 // As HorovodRunner's run() returns what rank 0 returns. What a rank of another host writes is not fetched.

@@ -104,7 +104,7 @@ void check_can_replay(const System& system, const run_report::RunDocument& run, 
   }
   const std::string& here = system.environment.working_folder;
   if (run.working_folder != here) {
-    const std::string path = folder.starts_with('/') ? folder : here + "/" + folder;
+    const std::string path = system.environment.absolute(folder);
     throw Error(
         ErrorKind::request,
         {fmt::format("that run stood in {}, this is {}", printable(run.working_folder), printable(here)),

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <optional>
 
 namespace ddlrun::doctor {
@@ -27,8 +25,7 @@ std::string limits_conf_line(std::string_view name, const std::string& wanted) {
 }
 
 std::string unit_lines(const std::string& unit, std::string_view name, const std::string& wanted) {
-  std::string upper(name);
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  const std::string upper = to_upper(name);
   const std::string folder = fmt::format("/etc/systemd/system/{}.d", unit);
   return fmt::format(
       "mkdir -p {0} && printf '[Service]\\nLimit{1}={2}\\n' > {0}/ddlrun-{3}.conf && "
@@ -64,9 +61,7 @@ Remedy scheduler_remedy(const Facts& facts, std::string_view name, const std::st
   const std::string unit(facts.text("limit.daemon.unit").value_or(fallback));
   remedy.commands = {unit_lines(unit, name, wanted)};
   if (daemon == "slurmd") {
-    std::string upper(name);
-    std::transform(upper.begin(), upper.end(), upper.begin(),
-                   [](unsigned char c) { return std::toupper(c); });
+    const std::string upper = to_upper(name);
     remedy.commands.push_back("systemctl restart " + quote_shell(unit));
     remedy.note = fmt::format(
         "Slurm also carries the submit host's soft limits along: `sbatch --propagate=NONE`, or "
