@@ -43,6 +43,17 @@ std::string parent_of(const std::string& path) {
               {fmt::format("cannot {} {}: {}", action, path, std::strerror(code)), path, hint});
 }
 
+// 0, or an errno.
+int write_bytes(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
 // A device, a pipe, or where stdout goes: nothing that can be replaced.
 bool write_through(const std::string& path, std::string_view bytes) {
   struct stat status {};
@@ -57,7 +68,7 @@ bool write_through(const std::string& path, std::string_view bytes) {
   Descriptor d{stream >= 0 ? ::fcntl(stream, F_DUPFD_CLOEXEC, 0)
                            : ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC)};
   if (d.fd < 0) refuse_file("write", path, errno);
-  write_all(d.fd, bytes);
+  if (const int code = write_bytes(d.fd, bytes); code != 0) refuse_file("write", path, code);
   if (::close(std::exchange(d.fd, -1)) != 0) refuse_file("write", path, errno);
   return true;
 }
@@ -70,15 +81,13 @@ void sync_folder(const std::string& folder) {
 }  // namespace
 
 void write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      throw Error(ErrorKind::request, {fmt::format("cannot write the output: {}", std::strerror(errno)),
-                                       fmt::format("descriptor {}", descriptor), "df -h ."});
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
+  const int code = write_bytes(descriptor, bytes);
+  if (code == 0) return;
+  const std::string place = descriptor == STDOUT_FILENO   ? "standard output"
+                            : descriptor == STDERR_FILENO ? "standard error"
+                                                          : fmt::format("descriptor {}", descriptor);
+  throw Error(ErrorKind::request, {fmt::format("cannot write the output: {}", std::strerror(code)), place,
+                                   "df -h   # or send it to another disk"});
 }
 
 std::string PosixFiles::read(const std::string& path, std::uint64_t max_bytes) {
@@ -146,7 +155,7 @@ void PosixFiles::write(const std::string& given, std::string_view bytes) {
     const Descriptor d{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)};
     if (d.fd < 0) refuse_file("write", path, errno);
     try {
-      write_all(d.fd, bytes);
+      if (const int code = write_bytes(d.fd, bytes); code != 0) refuse_file("write", path, code);
       if (::fsync(d.fd) != 0) refuse_file("write", path, errno);
     } catch (...) {
       ::unlink(temporary.c_str());

@@ -35,6 +35,13 @@ std::string place_of_file(const System& system, const std::string& path) {
   return path.starts_with('/') ? folder_of(path) : system.environment.working_folder;
 }
 
+// Named itself, for a training and not for another of its commands.
+bool is_named_trainer(System& system, const Command& words) {
+  const bool trains = words.size() > 1 && (words[1].starts_with('-') || words[1] == "train");
+  return trains && words[0].substr(words[0].rfind('/') + 1) == trainer &&
+         !find_program(system, words[0]).empty();
+}
+
 // A script without its x, a folder: each rank would only find out for itself.
 void check_may_run(System& system, const std::string& path, const std::string& place) {
   if (system.kernel == nullptr) return;
@@ -102,7 +109,8 @@ void check_program(System& system, const std::string& name, const std::string& p
 }
 
 int check_trainer_options(System& system, const ChosenProgram& program, std::size_t ranks, bool files_count) {
-  if (!program.is_trainer || program.command.size() < 2) return 0;
+  if (program.command.size() < 2 || !(program.is_trainer || is_named_trainer(system, program.command)))
+    return 0;
   Command command{program.command[0], "check-options", std::to_string(ranks)};
   command.insert(command.end(), program.command.begin() + 1, program.command.end());
   ProcessLimits limits;

@@ -77,7 +77,12 @@ int status_of_run(const ProcessResult& result, const LaunchRun& run) {
   if (!told_to_stop || well) return result.exit_status;
   const auto said = run.record.watched ? launch::find_common_end(*run.record.watched, ranks) : std::nullopt;
   if (said) return *said;
-  const bool own_number = result.exit_status == 1 || launch::is_hydra(run.launcher);  // hydra mixes them
+  // mpirun may crash when it is told while a rank fails: the rank's status is what happened.
+  if (result.signal != 0 && run.record.watched && run.record.watched->first_failure)
+    return run.record.watched->first_failure->exit_status;
+  const bool crashed = result.signal != 0 && result.signal != result.passed_on;
+  // hydra mixes them
+  const bool own_number = result.exit_status == 1 || crashed || launch::is_hydra(run.launcher);
   return own_number ? 128 + result.passed_on : result.exit_status;
 }
 
@@ -143,7 +148,8 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   settle_result(system, run, status);
   run.record.diagnosis = attention.diagnosis(result);
   if (status != 0) run.record.last_lines = attention.last_lines();
-  run.record.end = launch::RunEnd{system.clock.now(), status, result.signal};
+  run.record.end =
+      launch::RunEnd{system.clock.now(), status, status == result.exit_status ? result.signal : 0};
   system.files.write(run.folder + "/run.json", launch::render_run_json(run.record));
   check_started(result, run.line.argv[0]);
   tell_first_log(system, run, result, status);

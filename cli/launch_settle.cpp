@@ -134,6 +134,17 @@ void settle_np(LaunchOptions& options) {
   options.dims = fmt::format("{}", *number);
 }
 
+// As --ps says that it is TensorFlow.
+void settle_ddl(LaunchOptions& options) {
+  FrameworkOptions& own = options.framework;
+  if (own.ddl_mode.empty() && own.ddl_arguments.empty()) return;
+  if (own.framework == "auto" && own.chosen == Framework::none) own.chosen = Framework::ddl;
+  if (own.chosen == Framework::ddl || own.chosen == Framework::caffe_ddl) return;
+  const char* const option = own.ddl_mode.empty() ? "--ddl-arg" : "--ddl-mode";
+  throw Error(ErrorKind::usage, {fmt::format("{} is DDL's, the framework is {}", option, name_of(own.chosen)),
+                                 option, "--framework ddl"});
+}
+
 void settle_horovod(System& system, LaunchOptions& options) {
   FrameworkOptions& own = options.framework;
   const bool given = !own.horovod.empty() || !own.horovod_config.empty();
@@ -170,6 +181,7 @@ LaunchOptions settle_framework(System& system, const LaunchOptions& typed) {
   settle_tasks(options, seen);
   settle_style(options, seen);
   settle_np(options);
+  settle_ddl(options);
   settle_horovod(system, options);
   if (!named && own.chosen == seen.framework && !seen.why.empty())
     own.remarks.push_back(frameworks::render_detection(seen));

@@ -57,6 +57,13 @@ ddl::Tensor tensor_of(const void* data, size_t count, ddl_type type) {
   if (type < DDL_FLOAT32 || type > DDL_INT32)
     throw ddl::Error(ddl::Fault::usage, fmt::format("there is no type {}", static_cast<int>(type)), "",
                      "DDL_FLOAT32");
+  constexpr size_t most_numbers = size_t{1} << 56;
+  if (count > most_numbers || (data == nullptr && count != 0))
+    throw ddl::Error(
+        ddl::Fault::usage,
+        data == nullptr ? fmt::format("{} numbers at NULL", count)
+                        : fmt::format("{} numbers are more than any memory holds", count),
+        "", "the memory's address and the numbers in it; ddl_message() after a NULL of ddl_allocate");
   return {bytes, count, static_cast<ddl::DataType>(type), "", ddl::Memory::host, nullptr};
 }
 

@@ -131,6 +131,7 @@ std::string Context::name_of(int rank) const { return parts_->grid.name_of(rank)
 
 std::pair<std::shared_ptr<void>, std::byte*> Context::allocate_bytes(std::size_t bytes, bool one_each) {
   parts_->queue.drain();
+  bytes = std::min(bytes, most_bytes);
   if (!one_each) {  // the parts lie one after the other: together they are enough
     const auto ranks = static_cast<std::size_t>(local_size());
     bytes = round_up((bytes + ranks - 1) / ranks, page_bytes);

@@ -178,13 +178,13 @@ class Context {
   // Zeroed. Collective over the ranks of the host, also when it is given back.
   template <typename Number>
   Buffer<Number> allocate(std::size_t count) {
-    auto [owner, bytes] = allocate_bytes(count * sizeof(Number), true);
+    auto [owner, bytes] = allocate_bytes(bytes_of(count, sizeof(Number)), true);
     return {std::move(owner), {reinterpret_cast<Number*>(bytes), count}};
   }
   // The same memory for all ranks of the host: one copy of the weights, say.
   template <typename Number>
   Buffer<Number> allocate_for_host(std::size_t count) {
-    auto [owner, bytes] = allocate_bytes(count * sizeof(Number), false);
+    auto [owner, bytes] = allocate_bytes(bytes_of(count, sizeof(Number)), false);
     return {std::move(owner), {reinterpret_cast<Number*>(bytes), count}};
   }
 
@@ -220,6 +220,11 @@ class Context {
   void agree(std::span<const Tensor> tensors);
 
  private:
+  // What no machine has is refused as such, not as what is left of it.
+  static std::size_t bytes_of(std::size_t count, std::size_t size) {
+    return count > most_bytes / size ? most_bytes : count * size;
+  }
+  static constexpr std::size_t most_bytes = std::size_t{1} << 50;
   std::pair<std::shared_ptr<void>, std::byte*> allocate_bytes(std::size_t bytes, bool one_each);
   struct Parts;
   std::unique_ptr<Parts> parts_;

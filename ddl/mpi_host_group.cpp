@@ -6,10 +6,13 @@
 #include "ddl/rounding.hpp"
 
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -37,15 +40,47 @@ struct HostComm {
   bool abandoned = false;
 };
 
+// Where MPI will look: the rank that finds no room there gives up, and leaves the others waiting in that
+// call.
+bool has_room(std::size_t bytes) {
+  constexpr std::size_t reserve = 1 << 20;
+  const char* const chosen = std::getenv("OMPI_MCA_osc_sm_backing_directory");
+  struct statvfs disk {};
+  if (statvfs(chosen != nullptr ? chosen : "/dev/shm", &disk) != 0) return true;
+  return disk.f_bavail * disk.f_frsize > bytes + reserve;
+}
+
+// On all ranks of the host or on none.
+void agree_on_block(MPI_Comm host, int rank, int size, std::size_t bytes) {
+  constexpr std::size_t most = std::size_t{1} << 50;  // no machine's, and no sum below overflows
+  const bool fits =
+      bytes < most && (rank != 0 || size == 1 || has_room(bytes * static_cast<std::size_t>(size)));
+  const auto asked = static_cast<std::int64_t>(std::min(bytes, most));
+  std::array<std::int64_t, 3> facts{asked, -asked, fits ? 0 : 1};
+  MPI_Allreduce(MPI_IN_PLACE, facts.data(), facts.size(), MPI_INT64_T, MPI_MAX, host);
+  if (facts[2] != 0) {
+    throw Error(Fault::unsupported,
+                fmt::format("{} ranks of this host get no {} bytes each of shared memory", size, bytes), "",
+                "see the size of /dev/shm (df -h /dev/shm), or allocate less");
+  }
+  if (facts[0] != -facts[1]) {
+    throw Error(Fault::mismatch,
+                fmt::format("the ranks of this host allocate {} to {} bytes, this one {}", -facts[1],
+                            facts[0], bytes),
+                "", "all ranks of a host allocate the same number together");
+  }
+}
+
 class WindowBlock : public SharedBlock {
  public:
   WindowBlock(std::shared_ptr<HostComm> host, int size, std::size_t bytes)
       : host_(std::move(host)), bytes_(bytes) {
+    int rank = 0;
+    MPI_Comm_rank(host_->comm, &rank);
+    agree_on_block(host_->comm, rank, size, bytes);
     const std::size_t stride = std::max(round_up(bytes, page_bytes), page_bytes);
     void* mine = nullptr;
     // One run of memory for all, and a page more, so that every part begins on a page.
-    int rank = 0;
-    MPI_Comm_rank(host_->comm, &rank);
     const auto asked = static_cast<MPI_Aint>(stride + (rank == 0 ? page_bytes : 0));
     if (MPI_Win_allocate_shared(asked, 1, MPI_INFO_NULL, host_->comm, &mine, &window_) != MPI_SUCCESS) {
       throw Error(Fault::unsupported,

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // One rank alone: its memory is shared with nobody, it has no wires.
+#include "ddl/error.hpp"
 #include "ddl/ranks.hpp"
 #include "ddl/rounding.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <new>
 
 namespace ddl {
 namespace {
@@ -17,7 +18,10 @@ class OwnBlock : public SharedBlock {
  public:
   explicit OwnBlock(std::size_t bytes)
       : bytes_(bytes), data_(static_cast<std::byte*>(std::calloc(1, bytes + page_bytes))) {
-    if (data_ == nullptr) throw std::bad_alloc();
+    if (data_ == nullptr) {
+      throw Error(Fault::unsupported, fmt::format("this rank gets no {} bytes of memory", bytes), "",
+                  "see free -h and ulimit -v, or allocate less");
+    }
   }
   ~OwnBlock() override { std::free(data_); }
   OwnBlock(const OwnBlock&) = delete;

@@ -61,9 +61,20 @@ std::string ddl_host_list(const launch::RankSheet& sheet) {
   return list;
 }
 
+bool has_words(const FrameworkRequest& request) {
+  return !request.ddl_mode.empty() || !request.ddl_arguments.empty();
+}
+
+void refuse_twice(const FrameworkRequest& request, const char* other) {
+  if (!has_words(request)) return;
+  const char* const option = request.ddl_mode.empty() ? "--ddl-arg" : "--ddl-mode";
+  throw Error(ErrorKind::usage, {fmt::format("{} and {} both say how DDL sums", option, other), option,
+                                 fmt::format("one of the two: leave {} out, or {}", option, other)});
+}
+
 // What IBM's ddlrun exported: four dims, its port and its list.
 void share_ibm_options(const FrameworkRequest& request, FrameworkPlan& plan) {
-  std::string text = fmt::format("-mode {}", request.ddl_mode);
+  std::string text = fmt::format("-mode {}", request.ddl_mode.empty() ? "b" : request.ddl_mode);
   if (request.dims) {
     text += fmt::format(":{}x{}x{}x{}", request.dims->gpus_per_node, request.dims->nodes_per_rack,
                         request.dims->racks, request.dims->aisles);
@@ -81,12 +92,13 @@ void share_ibm_options(const FrameworkRequest& request, FrameworkPlan& plan) {
 void share_ddl_options(const FrameworkRequest& request, FrameworkPlan& plan) {
   const auto own = request.environment.find("DDL_OPTIONS");
   if (own != request.environment.end()) {
+    refuse_twice(request, "DDL_OPTIONS");
     take_remarks(plan, check_ddl_options(parse_ddl_options(own->second, "DDL_OPTIONS"), ddl_job(request),
                                          "DDL_OPTIONS"));
     share(request, plan, "DDL_OPTIONS", "", "");
     return;
   }
-  if (!request.ddl_mode.empty()) return share_ibm_options(request, plan);
+  if (has_words(request)) return share_ibm_options(request, plan);
   if (request.dims)
     share(request, plan, "DDL_OPTIONS", render_ddl_options({}, *request.dims),
           "what the plan is, for DDL; b: NCCL where it can");
@@ -102,6 +114,7 @@ void plan_caffe_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
   const auto typed = find_gflag(request.program, "ddl");
   if (!typed || request.environment.contains("DDL_OPTIONS")) share_ddl_options(request, plan);
   if (!typed) return;
+  refuse_twice(request, "-ddl");
   if (!typed->value)
     throw Error(ErrorKind::usage, {"-ddl has no value", "-ddl", R"(-ddl "-mode b:4x2x1 -dev_sync 1")"});
   take_remarks(plan, check_ddl_options(parse_ddl_options(*typed->value, "-ddl"), ddl_job(request), "-ddl"));

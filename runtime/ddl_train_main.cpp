@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/standard_output.hpp"
 #include "runtime/allreduce_command.hpp"
 #include "runtime/check_command.hpp"
 #include "runtime/convert_command.hpp"
@@ -23,14 +24,17 @@ constexpr Command commands[] = {
     {"--print-net", ddlrun::runtime::run_net_command},
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+int run(std::vector<std::string> words) {
   for (const Command& command : commands) {
     if (words.empty() || words.front() != command.name) continue;
     words.erase(words.begin());
     return command.run(words);
   }
   return ddlrun::runtime::run_train_command(words);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return ddlrun::run_with_output("ddl-train", [&] { return run({argv + (argc > 0 ? 1 : 0), argv + argc}); });
 }

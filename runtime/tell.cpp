@@ -80,6 +80,11 @@ void tell_resumption(const TrainOptions& options, const RunFacts& facts,
   fmt::print(stderr, "resume: {}, step {} of {}\n", printable(start->path), start->state.position.step,
              facts.total_steps);
   for (const std::string& one : start->differences) fmt::print(stderr, "resume: other {}\n", one);
+  if (start->state.position.step < facts.total_steps) return;
+  fmt::print(stderr, "{}",
+             render_message(told_by, "note",
+                            {"nothing is left to train, and nothing is saved", printable(start->path),
+                             "--epochs or --max-steps for more"}));
 }
 
 }  // namespace

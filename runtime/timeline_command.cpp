@@ -2,6 +2,7 @@
 #include "runtime/timeline_command.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "runtime/seeing/timeline.hpp"
 
 #include <fmt/format.h>
@@ -32,6 +33,7 @@ int run_timeline_command(const std::vector<std::string>& words) {
                                      "ddl-train timeline timeline.json"});
     }
     fmt::print("{}", render_timeline_report(words[0], merge_timeline(words[0])));
+    fmt::print("the parts stay; once it is looked at: rm {}.rank*.part\n", quote_shell(words[0]));
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "{}", render_error("ddl-train timeline", error.message()));

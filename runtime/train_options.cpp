@@ -89,7 +89,8 @@ const OptionRow last_rows[] = {
 
     {"", "", "Saving and going on:", nullptr},
     {"--checkpoint", "DIR",
-     "save there what the run needs to go on, as safetensors; USR1 and TERM then save and end with status 75",
+     "save there what the run needs to go on, as safetensors; USR1, TERM and Ctrl-C then save and end with "
+     "status 75",
      [](TrainOptions& o, Text n, Text v) {
        if (v.empty()) throw Error(ErrorKind::usage, {"the directory is empty text", n, n + " checkpoints"});
        o.checkpoint = v;

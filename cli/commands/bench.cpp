@@ -166,13 +166,14 @@ int run_bench_scaling(System& system, BenchCommandOptions options) {
   const bench_report::Scaling scaling = run_scaling(system, request);
   const std::string json = bench_report::render_scaling_json(scaling);
   const std::string svg = bench_report::render_scaling_svg(scaling);
-  if (!options.json.empty() && options.json != "-") system.files.write(options.json, json);
-  if (!options.svg.empty() && options.svg != "-") system.files.write(options.svg, svg);
+  // What was measured is told first: a full disk takes the files only.
   if (options.json == "-") {
     system.out(json);
   } else {
     system.out(options.svg == "-" ? svg : bench_report::render_scaling_table(scaling));
   }
+  if (!options.json.empty() && options.json != "-") system.files.write(options.json, json);
+  if (!options.svg.empty() && options.svg != "-") system.files.write(options.svg, svg);
   return 0;
 }
 

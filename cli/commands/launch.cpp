@@ -120,8 +120,10 @@ void check_launcher(System& system, Decided& decided, const ProgramLibraries& li
 void check_without_mpi(const LaunchOptions& options, bool is_trainer) {
   if (is_trainer) {
     throw Error(ErrorKind::request,
-                {"the bundled trainer needs MPI, and these ranks are started without", "",
-                 "apt-get install openmpi-bin; or a program without MPI: -- python3 train.py"});
+                {"the bundled trainer is started by MPI, and these ranks are started without",
+                 "--launcher ssh, or no mpirun here",
+                 "--launcher openmpi (apt-get install openmpi-bin); or by hand with DDL_RANK, DDL_SIZE, "
+                 "DDL_MASTER and DDL_TOKEN_FILE"});
   }
   if (!options.framework.needs_mpi) return;
   const bool horovod = options.framework.chosen == frameworks::Framework::horovod;

@@ -26,12 +26,21 @@ void handle_stop(int number, int flags) {
 StopSignals::StopSignals() {
   noted_signal = 0;
   handle_stop(SIGUSR1, 0);
-  handle_stop(SIGTERM, static_cast<int>(SA_RESETHAND));  // the second one meets the default again
+  for (const int number : {SIGTERM, SIGINT}) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler == SIG_IGN) continue;           // a shell's background job does not listen to keys
+    handle_stop(number, static_cast<int>(SA_RESETHAND));  // the second one meets the default again
+  }
 }
 
 StopSignals::~StopSignals() {
   std::signal(SIGUSR1, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  for (const int number : {SIGTERM, SIGINT}) {
+    struct sigaction now {};
+    sigaction(number, nullptr, &now);
+    if (now.sa_handler == note_signal) std::signal(number, SIG_DFL);
+  }
 }
 
 bool StopSignals::wanted() { return noted_signal != 0; }
@@ -42,6 +51,8 @@ std::string StopSignals::name() {
       return "USR1";
     case SIGTERM:
       return "TERM";
+    case SIGINT:
+      return "INT";
     default:
       return "another rank's signal";
   }

@@ -31,6 +31,10 @@ launch_fake 2 '-gpu all: each of the 4 ranks' 4x2x1 h1,h2 "${minsky[@]}" -- "$fa
 [ ! -e core ] || fail "a rank was started"
 # DDL_OPTIONS from the plan, for programs that have no -ddl.
 launch_fake 0 'gpu[3] on h2' 4x2x1 h1,h2 "${minsky[@]}" --framework ddl -- "$fakes/caffe_ddl.py" train --solver=s -gpu 0
+# DDL's own options say that it is DDL; a letter that it does not have is refused.
+launch_fake 0 "DDL_OPTIONS='-mode r:4x2x1x1'" 4x2x1 h1,h2 "${minsky[@]}" --dry-run --ddl-mode r -- true
+launch_fake 2 "--ddl-mode" 4x2x1 h1,h2 "${minsky[@]}" --ddl-mode x -- true
+launch_fake 2 "--ddl-arg is DDL's, the framework is none" 4x2x1 h1,h2 "${minsky[@]}" --framework none --ddl-arg='-dump_iter 9' -- true
 # The stand-in notices what the check is there for.
 launch_fake 1 'X is 2, this host has 4 ranks' 4x2x1 h1,h2 "${minsky[@]}" --framework none -- \
   "$fakes/caffe_ddl.py" train --solver=s -gpu 0 -ddl "-mode b:2x4x1"

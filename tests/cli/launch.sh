@@ -163,7 +163,7 @@ if [[ -x $DDLRUN_BUILD_DIR/runtime/ddl-train ]]; then
   while read -r expected text words; do
     for dry in "" --dry-run; do
       # shellcheck disable=SC2086 # these are words
-      launch refused $ranks $dry --run-folder unmade -- $words
+      launch refused $ranks $dry --run-folder unmade -- ${words/#TRAINER/$DDLRUN_BUILD_DIR/runtime/ddl-train}
       same "$words $dry: status" "$expected" "$status"
       same "$words $dry: one message" 1 "$(grep -c '^ddl-train: error: ' refused.err)"
       has "$words $dry" refused.err "${text//_/ }"
@@ -177,6 +177,8 @@ if [[ -x $DDLRUN_BUILD_DIR/runtime/ddl-train ]]; then
 3 does_not_exist --data /nonexistent/images
 3 cannot_be_read --net /nonexistent/net.yaml
 2 leave_no_worker --servers 64
+2 did_you_mean_--epochs? TRAINER --epochz 3
+2 --device_cuda TRAINER train -solver=s.prototxt -gpu 0
 ROWS
   launch refusedq 1 -q -- --epochz 3
   has "the trainer's refusal with -q" refusedq.err "did you mean --epochs?"
@@ -200,6 +202,27 @@ for signal in TERM INT KILL; do
   status=$?
   same "$signal: status" $((128 + $(kill -l $signal))) $status
   check "$signal: no rank is left" wait_for "$seconds" 0
+done
+
+# mpirun crashes when it is told, as it may while a rank fails: its signal is nothing that the job did.
+cat > crashes << 'END'
+#!/bin/bash
+[[ $* == *--version* ]] && exec mpirun "$@"
+mpirun "$@" &
+trap 'kill -INT $!; wait $!; ulimit -c 0; kill -SEGV $$' INT
+wait $!
+END
+chmod +x crashes
+for row in '130 :' '9 exit 9'; do  # mpirun ends its ranks by TERM
+  seconds=$((100000 + RANDOM))
+  (set -m; exec "$DDLRUN" launch 1 --mpirun "$work/crashes" -- \
+    bash -c "trap '${row#* }; kill -9 \$\$' TERM; sleep $seconds & wait" > signal.out 2> signal.err) &
+  wait_for "$seconds" 1
+  kill -INT $!
+  wait $! 2> /dev/null
+  same "mpirun crashes, the rank: ${row#* }" "${row%% *}" $?
+  has "mpirun crashes: the signal in history is none of its own" "$(folder_of signal)/run.json" '"signal": 0'
+  check "mpirun crashes: no rank is left" wait_for "$seconds" 0
 done
 
 # mpirun itself is killed: the ranks get their death signal, although their program knows nothing of MPI.

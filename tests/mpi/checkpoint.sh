@@ -115,6 +115,19 @@ wait "$job"
 status=$?
 case $status in 75 | 143) ;; *) fail "two TERM end with $status" ;; esac
 
+# Ctrl-C saves as well.
+folder=$work/key
+(set -m; exec "$train" "${common[@]}" --epochs 100000 --checkpoint "$folder" --checkpoint-every 1000000 > "$work/out" 2> "$work/err" < /dev/null) &
+job=$!
+for _ in $(seq 200); do [ -e "$folder/lock" ] && break; sleep 0.05; done
+sleep 0.3
+kill -INT "$job"
+wait "$job"
+status=$?
+[ "$status" -eq 75 ] || fail "status $status after INT: $(cat "$work/err")"
+grep -q '^ddl-train: note: stopped by INT after step .*, and saved' "$work/err" || fail "no word about INT: $(cat "$work/err")"
+[ -s "$folder/$(cat "$folder/latest")" ] || fail 'INT: nothing is saved'
+
 # Refusals, each with both values and the words to type.
 expect_refusal 3 'of the net lenet5, and this run trains mlp' ranks 2 "$train" "${common[@]}" --net mlp --resume "$work/one"
 grep -q 'try: --net lenet5' "$work/err" || fail 'no net to type'

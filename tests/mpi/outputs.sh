@@ -20,6 +20,14 @@ expect 0 'ddl-train: ok' "${run[@]}" --steps 3 --results "$work/near" --timeline
 [ -L "$work/near" ] && grep -q '"test_accuracy"' "$work/far" || fail 'the link was replaced'
 [ -z "$(find "$work" -name '*.tmp*' -o -name '*.part')" ] || fail "left: $(find "$work" -name '*.tmp*' -o -name '*.part')"
 
+# What is printed on a full disk is not called well: little of it, and more than stdio keeps.
+for words in --help --version 'print-net resnet-50' 'print-net lenet5' 'allreduce --help' 'timeline --help'; do
+  read -ra words <<< "$words"
+  "$train" "${words[@]}" > /dev/full 2> "$work/err" < /dev/null
+  [ $? -eq 3 ] && grep -q 'cannot write the output: No space left' "$work/err" ||
+    fail "${words[*]} on a full disk: $(head -3 "$work/err")"
+done
+
 # A device of our own that is always full; the summary comes first.
 if mknod "$work/full" c 1 7 2> /dev/null && : 2> /dev/null < "$work/full"; then
   expect 3 'ddl-train: ok' "${run[@]}" --steps 3 --results "$work/full"

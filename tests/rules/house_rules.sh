@@ -52,11 +52,12 @@ while IFS=: read -r file line include; do
   esac
 done < <(sources frameworks | xargs -r grep -HnE '^#include "launch/')
 
-# Of base, the runtime takes errors, text, YAML with places, plug-ins and the paths of whole files only.
+# Of base, the runtime takes errors, text, YAML with places, plug-ins, the paths of whole files and its output only.
 while IFS=: read -r file line include; do
   case $include in
-    *'"base/error.hpp"'* | *'"base/text.hpp"'* | *'"base/yaml_tree.hpp"'* | *'"base/plugin.hpp"'* | *'"base/whole_path.hpp"'*) ;;
-    *) breach "$file:$line: runtime/ takes only error, text, yaml_tree, plugin and whole_path of base/" ;;
+    *'"base/error.hpp"'* | *'"base/text.hpp"'* | *'"base/yaml_tree.hpp"'* | *'"base/plugin.hpp"'* | *'"base/whole_path.hpp"'* | \
+      *'"base/standard_output.hpp"'*) ;;
+    *) breach "$file:$line: runtime/ takes only error, text, yaml_tree, plugin, whole_path and standard_output of base/" ;;
   esac
 done < <(sources runtime | xargs -r grep -HnE '^#include "base/')
 

@@ -70,6 +70,12 @@ TEST_CASE("the answer") {
       "Are 4 ranks 4 times faster than 1? No: 3.2 times (80 %). A step takes 8 ms instead of 6.4: 0.8 ms are "
       "waiting for sums between the ranks, 0.8 ms are computing that is slower beside other ranks (memory, "
       "caches, clock, other programs).\n");
+  // Times that add up: steps of 6.4 and 8 ms, waiting 0 and 2.4 of them, so that 6.4 and 5.6 are computing.
+  CHECK(
+      render_scaling_answer(compare_runs({known_run(1, 10000, 0), known_run(2, 16000, 30)}, ""))
+          .find(
+              "A step takes 8 ms instead of 6.4: 2.4 ms are waiting for sums between the ranks, 0.8 ms less "
+              "are computing.") != std::string::npos);
   CHECK(render_scaling_answer(compare_runs({known_run(2, 100, 0), known_run(4, 199, 0.5)}, ""))
             .find("Are 4 ranks 2 times faster than 2? Yes: 1.99 times (100 %)") == 0);
   CHECK(render_scaling_answer(compare_runs({known_run(1, 100, 0), known_run(2, 184, 0)}, ""))

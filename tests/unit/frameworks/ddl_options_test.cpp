@@ -139,3 +139,26 @@ TEST_CASE("DDL_OPTIONS comes from the plan unless it is set, then it is checked 
         "-mode r:4x2x1 is for 8 ranks, the job has 24 (4x2x3) | DDL_OPTIONS | -x DDL_OPTIONS=\"-mode "
         "r:4x2x3\"");
 }
+
+TEST_CASE("--ddl-mode and --ddl-arg make DDL_OPTIONS; nothing else may") {
+  const auto plan = tests::framework_plan("4x2x3", {"a", "b", "c", "d", "e", "f"});
+  auto request = tests::framework_request(Framework::ddl, plan, {"python", "ddl_mnist.py"});
+  const auto options = [&] {
+    return tests::variables_of(request, frameworks::plan_framework(request), 0).at("DDL_OPTIONS");
+  };
+  request.ddl_arguments = {"-dump_iter 10"};
+  CHECK(options() == "-mode b:4x2x3x1 -dump_iter 10");
+  request.ddl_mode = "r";
+  CHECK(options() == "-mode r:4x2x3x1 -dump_iter 10");
+  request.environment["DDL_OPTIONS"] = "-mode b";
+  CHECK(refusal_of([&] { plan_framework(request); }) ==
+        "--ddl-mode and DDL_OPTIONS both say how DDL sums | --ddl-mode | one of the two: leave --ddl-mode "
+        "out, or DDL_OPTIONS");
+  request.environment.clear();
+  request.framework = Framework::caffe_ddl;
+  request.program = {"caffe", "train", "-gpu", "0", "-ddl", "-mode b:4x2x3"};
+  request.ddl_mode.clear();
+  CHECK(
+      refusal_of([&] { plan_framework(request); }) ==
+      "--ddl-arg and -ddl both say how DDL sums | --ddl-arg | one of the two: leave --ddl-arg out, or -ddl");
+}

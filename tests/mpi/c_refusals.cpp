@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// What the C interface refuses, on all ranks alike and without waiting; after it memory is had and summed.
+#include "ddl/ddl.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+
+namespace {
+
+int failures = 0;
+
+void require(bool right, const char* what) {
+  if (right) return;
+  ++failures;
+  std::printf("wrong: %s; the last message: %s\n", what, ddl_message());
+}
+
+bool says(const char* text) { return std::strstr(ddl_message(), text) != nullptr; }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ddl_context* ddl = nullptr;
+  if (ddl_init(&argc, &argv, "-timeout 5", &ddl) != 0) {
+    std::printf("%s\n", ddl_message());
+    return 1;
+  }
+  // More than /dev/shm has, than a machine has, and than a number of bytes can say.
+  for (const std::size_t bytes : {std::size_t{1} << 45, std::size_t{1} << 60, SIZE_MAX}) {
+    require(ddl_allocate(ddl, bytes) == nullptr, "memory that no machine has");
+    require(says("get no ") || says("gets no "), "what is said of it");
+  }
+  if (ddl_size(ddl) > 1) {
+    const std::size_t bytes = ddl_rank(ddl) == 0 ? 4000 : 8000;
+    require(ddl_allocate(ddl, bytes) == nullptr, "other sizes on other ranks");
+    require(says("allocate 4096 to 12288 bytes"), "what is said of it");
+  }
+  require(ddl_all_reduce(ddl, nullptr, 4, DDL_FLOAT32, DDL_SUM) == DDL_ERROR_USAGE, "NULL");
+  require(says("4 numbers at NULL"), "what is said of it");
+  require(ddl_all_reduce(ddl, nullptr, 0, DDL_FLOAT32, DDL_SUM) == 0, "nothing at NULL");
+  float few[4] = {};
+  require(ddl_all_reduce(ddl, few, SIZE_MAX, DDL_FLOAT32, DDL_SUM) == DDL_ERROR_USAGE, "too many numbers");
+  auto* numbers = static_cast<float*>(ddl_allocate(ddl, 1000 * sizeof(float)));
+  require(numbers != nullptr, "memory");
+  if (numbers != nullptr) {
+    for (int i = 0; i < 1000; ++i) numbers[i] = static_cast<float>(i + ddl_rank(ddl));
+    require(ddl_all_reduce(ddl, numbers, 1000, DDL_FLOAT32, DDL_SUM) == 0, "a sum");
+    const int size = ddl_size(ddl);
+    for (int i = 0; i < 1000; ++i) {
+      const auto sum = static_cast<float>(size * i + size * (size - 1) / 2);
+      if (numbers[i] != sum) require(false, "the sum's value");
+    }
+    ddl_free(ddl, numbers);
+  }
+  require(ddl_finish(ddl) == 0, "the end");
+  if (failures == 0) std::printf("all is refused or summed\n");
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What the C interface refuses: no rank may wait for another then.
+here=$(dirname "$(readlink -f "$0")")
+. "$here/ranks.sh"
+program=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/c_refusals}
+
+for ranks in 1 2 3; do
+  expect 0 'all is refused or summed' ranks "$ranks" timeout 60 "$program"
+  said=$(grep -c 'all is refused or summed' "$work/out")
+  [ "$said" -eq "$ranks" ] || fail "$ranks ranks: $said of them say so"
+done
+finish
