@@ -46,7 +46,15 @@ has "one rank fails" second.err "ddlrun: rank $last on $(hostname) failed first:
 
 # --- streams: stdin arrives, stdout is byte for byte, stderr holds nothing of ours
 head -c 3000000 /dev/urandom > random
-"$DDLRUN" launch 1 -- sh -c 'tee /dev/stderr' < random > copy.out 2> copy.err
+# Open MPI's mpirun itself crashes in one of twenty such runs (E28): that is told as what it is, and is no answer.
+for _ in 1 2 3 4 5 6; do
+  "$DDLRUN" launch 1 -- sh -c 'tee /dev/stderr' < random > copy.out 2> copy.err
+  status=$?
+  grep -aq '\.so(orte_iof_hnp_read_local_handler' copy.err || break
+  same "mpirun crashes on both streams: status" 139 "$status"
+  has "mpirun crashes on both streams" copy.err "cause: mpirun itself crashed: no rank did [E28]"
+done
+same "stdin and stdout: status" 0 "$status"
 check "stdin and stdout" cmp -s random copy.out
 launch flood 1 -- sh -c 'seq 500000 >&2'
 same "stderr: all of it, and nothing else" "$(seq 500000 | md5sum)" "$(grep -v '^ddlrun: \|^+ ' flood.err | md5sum)"
