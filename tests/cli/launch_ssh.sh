@@ -165,14 +165,26 @@ kill -TERM -- -$job
 wait $job
 same "TERM to the whole group: the ranks still have their time" 75 $?
 for rank in 0 1; do same "rank $rank: TERM once" TERM "$(cat term.$rank)"; done
+# first_below PID WORDS: of it and what it started, who begins so: others have a ddlrun as well.
+first_below() {
+  local child
+  if [[ $({ tr '\0' ' ' < "/proc/$1/cmdline"; } 2> /dev/null) == "$2"* ]]; then
+    echo "$1"
+    return
+  fi
+  for child in $(pgrep -P "$1"); do
+    first_below "$child" "$2" && return
+  done
+  return 1
+}
 family="setsid sleep NAME & sleep NAME & trap '' TERM; sleep NAME; sleep NAME"
 for victim in launch start-hosts start-ranks; do
   name=$(new_name)
   "$DDLRUN" launch --launcher ssh "${two[@]}" -- sh -c "${family//NAME/$name}" > kill.out 2> kill.err < /dev/null &
   job=$!
   check "kill $victim: it starts" wait_for "$name" 6
-  mapfile -t victims < <(pgrep -f "^$DDLRUN $victim" | head -1)
-  kill -KILL "${victims[@]}"
+  killed=$(first_below "$job" "$DDLRUN $victim ") || fail "kill $victim: there is none below $job"
+  kill -KILL "${killed:-$job}"
   wait $job 2> /dev/null
   ended=$?
   check "kill $victim: nothing is left" wait_for "$name" 0
