@@ -33,22 +33,20 @@ std::string ranks_text(int ranks) { return fmt::format("{} rank{}", ranks, ranks
 std::string render_losses(const ScalingRow& first, const ScalingRow& last) {
   struct Loss {
     double ms;
-    std::string why;
     std::string what;
+    std::string more;  // where it grew
   };
   std::vector<Loss> losses = {
-      {last.exposed_ms - first.exposed_ms, "waiting for sums between the ranks", "waiting for sums"},
-      {last.input_ms.value_or(0.0) - first.input_ms.value_or(0.0), "waiting for images",
-       "waiting for images"},
-      {last.other_ms.value_or(0.0) - first.other_ms.value_or(0.0), "updating the weights, and the rest",
-       "updating the weights, and the rest"},
-      {last.compute_ms - first.compute_ms,
-       "computing that is slower beside other ranks (memory, caches, clock, other programs)", "computing"}};
+      {last.exposed_ms - first.exposed_ms, "waiting for sums", " between the ranks"},
+      {last.input_ms.value_or(0.0) - first.input_ms.value_or(0.0), "waiting for images", ""},
+      {last.other_ms.value_or(0.0) - first.other_ms.value_or(0.0), "updating the weights, and the rest", ""},
+      {last.compute_ms - first.compute_ms, "computing",
+       " that is slower beside other ranks (memory, caches, clock, other programs)"}};
   std::sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.ms > b.ms; });
   std::vector<std::string> parts;
   for (const Loss& loss : losses)
     if (loss.ms > worth_telling * last.step_ms)
-      parts.push_back(fmt::format("{:.3g} ms are {}", loss.ms, loss.why));
+      parts.push_back(fmt::format("{:.3g} ms are {}{}", loss.ms, loss.what, loss.more));
   for (const Loss& loss : losses)
     if (-loss.ms > worth_telling * last.step_ms)
       parts.push_back(fmt::format("{:.3g} ms less are {}", -loss.ms, loss.what));

@@ -65,25 +65,24 @@ std::optional<int> status_of_hydra(const ProcessResult& result, const LaunchRun&
 
 // mpirun says 1, or some other number, when a signal told it to stop; people expect 128 + that signal, or
 // what all ranks said: 75 of those that saved and can go on.
-int status_of_run(const ProcessResult& result, const LaunchRun& run) {
-  if (const auto own = status_of_hydra(result, run)) return *own;
-  const std::array ending{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-  const bool told_to_stop = std::find(ending.begin(), ending.end(), result.passed_on) != ending.end();
+int status_after_signal(const ProcessResult& result, const LaunchRun& run) {
+  const auto& watched = run.record.watched;
   const std::size_t ranks = run.record.placement.size();
-  // Of a job that it told to stop hydra says 0 as often as not, whatever its ranks said.
-  const bool well =
-      result.exit_status == 0 && (!launch::is_hydra(run.launcher) ||
-                                  (run.record.watched && launch::all_ended_well(*run.record.watched, ranks)));
-  if (!told_to_stop || well) return result.exit_status;
-  const auto said = run.record.watched ? launch::find_common_end(*run.record.watched, ranks) : std::nullopt;
+  const bool hydra = launch::is_hydra(run.launcher);  // mixes its ranks' statuses, and may say 0 of any
+  if (result.exit_status == 0 && (!hydra || (watched && launch::all_ended_well(*watched, ranks)))) return 0;
+  const auto said = watched ? launch::find_common_end(*watched, ranks) : std::nullopt;
   if (said) return *said;
   // mpirun may crash when it is told while a rank fails: the rank's status is what happened.
-  if (result.signal != 0 && run.record.watched && run.record.watched->first_failure)
-    return run.record.watched->first_failure->exit_status;
-  const bool crashed = result.signal != 0 && result.signal != result.passed_on;
-  // hydra mixes them
-  const bool own_number = result.exit_status == 1 || crashed || launch::is_hydra(run.launcher);
-  return own_number ? 128 + result.passed_on : result.exit_status;
+  const bool crashed = result.signal != 0;
+  if (crashed && watched && watched->first_failure) return watched->first_failure->exit_status;
+  return result.exit_status == 1 || crashed || hydra ? 128 + result.passed_on : result.exit_status;
+}
+
+int status_of_run(const ProcessResult& result, const LaunchRun& run) {
+  const std::array ending{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  if (std::find(ending.begin(), ending.end(), result.passed_on) != ending.end())
+    return status_after_signal(result, run);
+  return status_of_hydra(result, run).value_or(result.exit_status);
 }
 
 // What the rank that failed first said last, where that is only in its file.

@@ -230,8 +230,7 @@ class SqliteHistory : public JobHistory {
   // No write-ahead log: its shared memory does not work between hosts that share a home folder.
   void prepare() {
     sqlite3_busy_timeout(database_, kBusyMilliseconds);
-    check_version();
-    if (ask("PRAGMA user_version") == kVersion) return;
+    if (check_version() == kVersion) return;
     run("BEGIN IMMEDIATE");
     const std::int64_t found = ask("PRAGMA user_version");
     if (found < kVersion) {  // nobody else made it meanwhile
@@ -248,7 +247,7 @@ class SqliteHistory : public JobHistory {
   }
 
   // One statement: another ddlrun may be making the file, and its half would look like another program's.
-  void check_version() {
+  std::int64_t check_version() {
     Statement query(database_, path_,
                     "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master) = 0"
                     " FROM pragma_user_version, pragma_application_id");
@@ -262,6 +261,7 @@ class SqliteHistory : public JobHistory {
       throw Error(ErrorKind::request,
                   {fmt::format("the job history has version {}, this ddlrun knows {}", version, kVersion),
                    path_, "use the newer ddlrun that wrote it, or set XDG_STATE_HOME to another folder"});
+    return version;
   }
 
   std::string path_;

@@ -21,26 +21,27 @@ void handle_stop(int number, int flags) {
   sigaction(number, &action, nullptr);
 }
 
+bool is_ignored(int number) {
+  struct sigaction now {};
+  sigaction(number, nullptr, &now);
+  return now.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
 StopSignals::StopSignals() {
   noted_signal = 0;
   handle_stop(SIGUSR1, 0);
-  for (const int number : {SIGTERM, SIGINT}) {
-    struct sigaction before {};
-    sigaction(number, nullptr, &before);
-    if (before.sa_handler == SIG_IGN) continue;           // a shell's background job does not listen to keys
-    handle_stop(number, static_cast<int>(SA_RESETHAND));  // the second one meets the default again
-  }
+  // The second one meets the default again.
+  handle_stop(SIGTERM, static_cast<int>(SA_RESETHAND));
+  // A shell's background job does not listen to keys.
+  if (!is_ignored(SIGINT)) handle_stop(SIGINT, static_cast<int>(SA_RESETHAND));
 }
 
 StopSignals::~StopSignals() {
   std::signal(SIGUSR1, SIG_DFL);
-  for (const int number : {SIGTERM, SIGINT}) {
-    struct sigaction now {};
-    sigaction(number, nullptr, &now);
-    if (now.sa_handler == note_signal) std::signal(number, SIG_DFL);
-  }
+  std::signal(SIGTERM, SIG_DFL);
+  if (!is_ignored(SIGINT)) std::signal(SIGINT, SIG_DFL);
 }
 
 bool StopSignals::wanted() { return noted_signal != 0; }

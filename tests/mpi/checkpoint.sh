@@ -115,18 +115,21 @@ wait "$job"
 status=$?
 case $status in 75 | 143) ;; *) fail "two TERM end with $status" ;; esac
 
-# Ctrl-C saves as well.
-folder=$work/key
-(set -m; exec "$train" "${common[@]}" --epochs 100000 --checkpoint "$folder" --checkpoint-every 1000000 > "$work/out" 2> "$work/err" < /dev/null) &
-job=$!
-for _ in $(seq 200); do [ -e "$folder/lock" ] && break; sleep 0.05; done
-sleep 0.3
-kill -INT "$job"
-wait "$job"
-status=$?
-[ "$status" -eq 75 ] || fail "status $status after INT: $(cat "$work/err")"
-grep -q '^ddl-train: note: stopped by INT after step .*, and saved' "$work/err" || fail "no word about INT: $(cat "$work/err")"
-[ -s "$folder/$(cat "$folder/latest")" ] || fail 'INT: nothing is saved'
+# Ctrl-C saves as well; so does TERM where the caller ignores it.
+for signal in INT TERM; do
+  folder=$work/key.$signal
+  (set -m; [ $signal = INT ] || trap '' TERM
+    exec "$train" "${common[@]}" --epochs 100000 --checkpoint "$folder" --checkpoint-every 1000000 > "$work/out" 2> "$work/err" < /dev/null) &
+  job=$!
+  for _ in $(seq 200); do [ -e "$folder/lock" ] && break; sleep 0.05; done
+  sleep 0.3
+  kill -s $signal "$job"
+  wait "$job"
+  status=$?
+  [ "$status" -eq 75 ] || fail "status $status after $signal: $(cat "$work/err")"
+  grep -q "^ddl-train: note: stopped by $signal after step .*, and saved" "$work/err" || fail "no word about $signal: $(cat "$work/err")"
+  [ -s "$folder/$(cat "$folder/latest")" ] || fail "$signal: nothing is saved"
+done
 
 # Refusals, each with both values and the words to type.
 expect_refusal 3 'of the net lenet5, and this run trains mlp' ranks 2 "$train" "${common[@]}" --net mlp --resume "$work/one"
