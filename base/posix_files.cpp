@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.hpp"
 #include "base/posix_doors.hpp"
+#include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "base/whole_path.hpp"
 
@@ -86,8 +87,7 @@ void write_all(int descriptor, std::string_view bytes) {
   const std::string place = descriptor == STDOUT_FILENO   ? "standard output"
                             : descriptor == STDERR_FILENO ? "standard error"
                                                           : fmt::format("descriptor {}", descriptor);
-  throw Error(ErrorKind::request, {fmt::format("cannot write the output: {}", std::strerror(code)), place,
-                                   "df -h   # or send it to another disk"});
+  throw Error(ErrorKind::request, unwritten_output(code, place));
 }
 
 std::string PosixFiles::read(const std::string& path, std::uint64_t max_bytes) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.hpp"
 #include "base/standard_output.hpp"
 
 #include <fmt/format.h>
@@ -8,8 +7,14 @@
 #include <cstdio>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 namespace ddlrun {
+
+Message unwritten_output(int code, std::string place) {
+  return {fmt::format("cannot write the output: {}", std::strerror(code)), std::move(place),
+          "df -h   # or send it to another disk"};
+}
 
 int run_with_output(std::string_view program, const std::function<int()>& command) {
   int status = 0, code = 0;
@@ -23,9 +28,7 @@ int run_with_output(std::string_view program, const std::function<int()>& comman
   if (std::fflush(stdout) != 0 && code == 0) code = errno;
   if (std::ferror(stdout) != 0 && code == 0) code = EIO;
   if (code == 0 || status != 0) return status;
-  const Message message{fmt::format("cannot write the output: {}", std::strerror(code)), "standard output",
-                        "df -h   # or send it to another disk"};
-  fmt::print(stderr, "{}", render_error(program, message));
+  fmt::print(stderr, "{}", render_error(program, unwritten_output(code, "standard output")));
   return exit_code(ErrorKind::request);
 }
 

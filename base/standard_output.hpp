@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
-// For programs that print by stdio, which finds out only in the end that a disk is full.
+// What is told where output cannot be written; and for programs that print by stdio, which finds out only in
+// the end that a disk is full.
 #pragma once
 
+#include "base/error.hpp"
+
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace ddlrun {
+
+// `code`: an errno; `place`: "standard output".
+Message unwritten_output(int code, std::string place);
 
 // The command's own status; 3 and a message if all was well but the output could not be written.
 int run_with_output(std::string_view program, const std::function<int()>& command);

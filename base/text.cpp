@@ -87,6 +87,8 @@ std::string to_upper(std::string_view text) {
   return upper;
 }
 
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 std::string quote_shell(std::string_view word) {
   if (!word.empty() && std::all_of(word.begin(), word.end(), is_shell_safe)) return std::string(word);
   std::string quoted = "'";

@@ -26,6 +26,9 @@ std::string_view trim(std::string_view text);
 // ASCII letters only, in every locale.
 std::string to_upper(std::string_view text);
 
+// What follows the last slash: "/a/b" -> "b"; "b" -> "b"; "/a/" -> "".
+std::string_view base_name(std::string_view path);
+
 // One shell word that bash reads back as exactly `word`; left bare where that is safe.
 std::string quote_shell(std::string_view word);
 // argv as one line that can be pasted into a shell.

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """PyTorch as a peer of ddl-train: the same net (our YAML), data (IDX files), batch, rule and number of threads.
 
-  torch_peer.py speed NET DATA BATCH STEPS              one rank: images/s of the step in the best tenth
+  torch_peer.py speed NET DATA BATCH STEPS              one rank: images/s of the step in the best tenth, peak memory in MiB
   torch_peer.py ddp NET DATA BATCH STEPS RANK SIZE FILE the same with DDP over Gloo; FILE: where the ranks meet
   torch_peer.py curve NET DATA STEPS WEIGHTS LR         a loss a line, from a checkpoint's weights, all images a batch
 NET is a file of runtime/nets/library, DATA a folder with MNIST's names or "CxHxW" (random images)."""
 import gzip
 import json
 import os
+import resource
 import struct
 import sys
 import time
@@ -113,10 +114,14 @@ def best_tenth(seconds):
     return sorted(seconds)[len(seconds) // 10]
 
 
+def tell_speed(images_a_second):
+    print(f"{images_a_second:.1f} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.1f}")
+
+
 def speed(net_path, data, batch, steps):
     images, labels, classes = load(data)
     net, _ = build(net_path, images.shape[1:], classes)
-    print(f"{batch / best_tenth(times_of(net, images, labels, batch, steps)):.1f}")
+    tell_speed(batch / best_tenth(times_of(net, images, labels, batch, steps)))
 
 
 def ddp(net_path, data, batch, steps, rank, size, place):
@@ -126,7 +131,7 @@ def ddp(net_path, data, batch, steps, rank, size, place):
     net = nn.parallel.DistributedDataParallel(net)
     seconds = times_of(net, images, labels, batch, steps)
     if rank == 0:
-        print(f"{size * batch / best_tenth(seconds):.1f}")
+        tell_speed(size * batch / best_tenth(seconds))
 
 
 def read_safetensors(path):

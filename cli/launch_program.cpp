@@ -38,8 +38,7 @@ std::string place_of_file(const System& system, const std::string& path) {
 // Named itself, for a training and not for another of its commands.
 bool is_named_trainer(System& system, const Command& words) {
   const bool trains = words.size() > 1 && (words[1].starts_with('-') || words[1] == "train");
-  return trains && words[0].substr(words[0].rfind('/') + 1) == trainer &&
-         !find_program(system, words[0]).empty();
+  return trains && base_name(words[0]) == trainer && !find_program(system, words[0]).empty();
 }
 
 // A script without its x, a folder: each rank would only find out for itself.

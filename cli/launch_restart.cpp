@@ -120,7 +120,7 @@ void prepare_next(const AttemptDone& done, const RestartDecision& decision, Laun
   }
   if (!options.run_folder.empty())
     options.run_folder = fmt::format("{}.{}", options.run_folder, options.restarts);
-  options.restart_of = done.folder.substr(done.folder.rfind('/') + 1);
+  options.restart_of = base_name(done.folder);
 }
 
 }  // namespace

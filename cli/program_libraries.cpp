@@ -16,8 +16,7 @@ constexpr std::string_view where_mpi4py_lies =
 constexpr std::chrono::seconds longest_python_start{10};
 
 bool is_launcher_of_others(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  const std::string_view name = base_name(path);
   constexpr std::array<std::string_view, 18> names{"sh",      "bash", "dash", "ksh",  "zsh",   "env",
                                                    "perl",    "ruby", "java", "node", "julia", "numactl",
                                                    "taskset", "nice", "time", "gdb",  "nsys",  "strace"};

@@ -19,8 +19,6 @@ using run_report::RunState;
 
 constexpr unsigned most_starts = 1001;  // --max-restarts takes 1000
 
-std::string run_name(const std::string& folder) { return folder.substr(folder.rfind('/') + 1); }
-
 // The second in which a run's folder was named, by the folder's own name.
 std::string_view second_of(const std::string& folder) {
   return std::string_view(folder).substr(0,
@@ -79,7 +77,7 @@ std::string find_run_folder(System& system, const std::string& word) {
   if (word == "last") return folders.front();
   std::vector<std::string> found;
   for (const std::string& folder : folders) {
-    const std::string name = run_name(folder);
+    const std::string_view name = base_name(folder);
     if (name == word) return folder;
     if (name.starts_with(word)) found.push_back(folder);
   }
@@ -87,7 +85,7 @@ std::string find_run_folder(System& system, const std::string& word) {
   if (found.size() == 1) return found.front();
   const std::string more = found.size() > 2 ? fmt::format(" and {} more", found.size() - 2) : "";
   refuse_run(word, fmt::format("{} runs have an id that begins so: {}, {}{}", found.size(),
-                               run_name(found[0]), run_name(found[1]), more));
+                               base_name(found[0]), base_name(found[1]), more));
 }
 
 std::string find_first_start(System& system, const std::string& folder) {

@@ -13,8 +13,6 @@ namespace ddlrun::frameworks {
 
 namespace {
 
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 struct Sign {
   Framework framework;
   int line;

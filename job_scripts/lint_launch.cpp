@@ -171,8 +171,7 @@ void LaunchJudge::judge_srun(const PlacedCommand& placed) {
           fmt::format("{} hides the other ranks' GPUs from each rank", word.text),
           "NCCL's peer access and CUDA IPC then fail",
           "--gpu-bind=none; the rank picks its GPU by its local number");
-    const std::string base =
-        word.text.substr(word.text.rfind('/') == std::string::npos ? 0 : word.text.rfind('/') + 1);
+    const std::string_view base = base_name(word.text);
     if (base == "mpirun" || base == "mpiexec")
       add("launcher-in-srun", Severity::error, place_of(placed, word),
           fmt::format("srun starts {} once for each task", base), "every one of them starts all ranks",

@@ -266,11 +266,7 @@ bool ShellCommand::sets_variables() const {
   return word == "export" || word == "declare" || word == "typeset" || word == "readonly" || word == "local";
 }
 
-std::string ShellCommand::base_name() const {
-  const std::string word = name();
-  const std::size_t slash = word.rfind('/');
-  return slash == std::string::npos ? word : word.substr(slash + 1);
-}
+std::string ShellCommand::base_name() const { return std::string(ddlrun::base_name(name())); }
 
 std::vector<ShellCommand> parse_commands(const ScriptLine& line) {
   if (line.here_text) return {};

@@ -127,10 +127,6 @@ void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSum
   }
   fmt::print("{}\n",
              options.json ? render_summary_json(facts, summary, false) : render_summary_line(facts, summary));
-  if (std::fflush(stdout) != 0) {
-    throw Error(ErrorKind::request,
-                {"the summary could not be written", "stdout", "ddl-train > FILE on a disk with room"});
-  }
 }
 
 void tell_stop(const TrainOptions& options, const TrainSummary& summary) {

@@ -34,7 +34,7 @@ struct HistoryOptions {
 
 HistoryRow read_history_row(System& system, const std::string& folder, std::int64_t now) {
   HistoryRow damaged;
-  damaged.id = folder.substr(folder.rfind('/') + 1);
+  damaged.id = base_name(folder);
   damaged.folder = folder;
   damaged.state = RunState::damaged;
   damaged.problem = "there is no run.json in it: nothing was started";

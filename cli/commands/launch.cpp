@@ -256,7 +256,7 @@ int show_launch(System& system, const LaunchOptions& options, const Decided& dec
 launch::RunRecord make_record(System& system, const LaunchOptions& options, const Decided& decided,
                               const std::string& folder) {
   launch::RunRecord record;
-  record.id = folder.substr(folder.rfind('/') + 1);
+  record.id = base_name(folder);
   record.ddlrun_version = DDLRUN_VERSION;
   record.mpirun = decided.launcher.program;
   record.mpirun_version = decided.launcher.version.text;

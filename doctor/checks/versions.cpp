@@ -51,8 +51,7 @@ std::vector<Finding> check_system(const CheckInput& input) {
 }
 
 bool is_python(const Job& job) {
-  return !job.program.empty() &&
-         std::string_view(job.program[0]).substr(job.program[0].rfind('/') + 1).starts_with("python");
+  return !job.program.empty() && base_name(job.program[0]).starts_with("python");
 }
 
 std::optional<std::string> python_of(const HostReport& host) {
