@@ -236,6 +236,7 @@ void GpuCollectives::run(const GpuCall& call, Start& start, std::uint64_t number
                          const std::function<void()>& issued) {
   const Occasion occasion = occasion_of(call, number);
   call_ = render_note(note_of(occasion));
+  tensor_ = call.tensors.front().name;
   try {
     if (start.error) throw Error(*start.error);
     collectives_.meet(occasion, call.tensors.front().name);
@@ -261,6 +262,7 @@ void GpuCollectives::run(const GpuCall& call, Start& start, std::uint64_t number
 void GpuCollectives::wait_until(const std::function<bool()>& passed, bool timed) {
   const double begin = steady_seconds();
   double next_look = begin + between_gpu_looks;
+  StallTimer stall(options_.stall);
   for (int polls = 0; !passed(); ++polls) {
     if (polls < polls_before_naps) {
       std::this_thread::yield();
@@ -274,11 +276,43 @@ void GpuCollectives::wait_until(const std::function<bool()>& passed, bool timed)
     collectives_.look();
     if (groups_ && !groups_->fault().empty()) break;
     if (!pulse_->find_dead().empty()) lose("", true);
-    if (timed && now - begin >= options_.timeout_seconds)
+    if (!timed) continue;
+    if (now - begin >= options_.timeout_seconds)
       lose(fmt::format("it has not ended within {:g} s", options_.timeout_seconds), true);
+    stall.waited(now - begin, [&] { return describe_stall(); });
   }
+  stall.over(steady_seconds() - begin);
   if (!groups_) return;
   if (const std::string fault = groups_->fault(); !fault.empty()) lose(fault, false);
+}
+
+// None, where all of them answer.
+std::optional<HostPulse::Silent> GpuCollectives::find_silent_elsewhere() {
+  RollCall* const roll = collectives_.roll();
+  for (int rank = 0; roll != nullptr && rank < ranks_.size(); ++rank) {
+    if (grid_.host_of[static_cast<std::size_t>(rank)] == collectives_.place().host) continue;
+    const RollCall::Silence silence = roll->find_silent(rank);
+    if (!silence.circle) return HostPulse::Silent{-1, silence.name, "answers nobody", ""};
+  }
+  return std::nullopt;
+}
+
+// Empty unless this rank is the first of its host's that wait, or nobody is known to be missing.
+Stall GpuCollectives::describe_stall() {
+  std::vector<HostPulse::Silent> late = pulse_->find_silent();
+  if (late.empty()) late = pulse_->find_unready();
+  int first = 0;
+  for (const HostPulse::Silent& rank : late) first += rank.local_rank == first ? 1 : 0;
+  if (first != collectives_.place().local_rank) return {};
+  if (late.empty()) {
+    if (const auto silent = find_silent_elsewhere()) late.push_back(*silent);
+  }
+  Stall stall;
+  stall.call = call_ + " on GPUs";
+  stall.tensor = tensor_;
+  for (const HostPulse::Silent& rank : late) stall.missing.push_back(rank.name);
+  if (!late.empty()) stall.seen = late.front().more.empty() ? late.front().state : late.front().more;
+  return stall;
 }
 
 void GpuCollectives::lose(const std::string& why, bool at_once) {
@@ -296,13 +330,7 @@ void GpuCollectives::lose(const std::string& why, bool at_once) {
     pulse_->beat();
     collectives_.look();
   }
-  if (RollCall* const roll = collectives_.roll()) {
-    for (int rank = 0; rank < ranks_.size(); ++rank) {
-      if (grid_.host_of[static_cast<std::size_t>(rank)] == collectives_.place().host) continue;
-      const RollCall::Silence silence = roll->find_silent(rank);
-      if (!silence.circle) throw named({silence.name, "answers nobody", ""});
-    }
-  }
+  if (const auto silent = find_silent_elsewhere()) throw named(*silent);
   if (const auto late = pulse_->find_unready(); at_once && !late.empty()) throw named(late.front());
   throw Error(
       Fault::lost,

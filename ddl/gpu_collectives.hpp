@@ -57,6 +57,8 @@ class GpuCollectives {
   void connect(std::uint64_t number);
   void issue(const GpuCall& call);
   void wait_until(const std::function<bool()>& passed, bool timed);
+  std::optional<HostPulse::Silent> find_silent_elsewhere();
+  Stall describe_stall();
   // Finds out who is missing. Not `at_once`: it may only just have fallen silent.
   [[noreturn]] void lose(const std::string& why, bool at_once);
 
@@ -69,7 +71,8 @@ class GpuCollectives {
   std::unique_ptr<Gpu> gpu_;
   std::unique_ptr<HostPulse> pulse_;
   std::unique_ptr<GpuGroups> groups_;
-  std::string call_;  // the one under way
+  std::string call_;    // the one under way
+  std::string tensor_;  // its first
 };
 
 }  // namespace ddl

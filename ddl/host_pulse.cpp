@@ -41,7 +41,7 @@ std::vector<HostPulse::Silent> HostPulse::find_dead() const {
   for (int rank = 0; rank < group_.local_size(); ++rank) {
     // Who ended after the call is not dead to us.
     if (!group_.alive(rank) && of(rank).ended.load() < number_)
-      dead.push_back({group_.name_of(rank), "has ended", ""});
+      dead.push_back({rank, group_.name_of(rank), "has ended", ""});
   }
   return dead;
 }
@@ -53,7 +53,7 @@ std::vector<HostPulse::Silent> HostPulse::find_silent() const {
   for (int rank = 0; rank < group_.local_size(); ++rank) {
     if (rank == group_.local_rank() || of(rank).ended.load() >= number_ || of(rank).looked.load() > latest)
       continue;
-    silent.push_back({group_.name_of(rank), "does not answer", group_.state_of(rank)});
+    silent.push_back({rank, group_.name_of(rank), "does not answer", group_.state_of(rank)});
   }
   return silent;
 }
@@ -63,7 +63,7 @@ std::vector<HostPulse::Silent> HostPulse::find_unready() const {
   for (int rank = 0; rank < group_.local_size(); ++rank) {
     if (of(rank).ready.load() < number_)
       late.push_back(
-          {group_.name_of(rank), "has not computed yet what it adds", "its stream has not come to it"});
+          {rank, group_.name_of(rank), "has not computed yet what it adds", "its stream has not come to it"});
   }
   return late;
 }

@@ -26,6 +26,7 @@ class HostPulse {
   // Of the others: processes that are gone; and those in the call of this rank that have not looked for a
   // second.
   struct Silent {
+    int local_rank = -1;
     std::string name;   // "rank 1 (h2)"
     std::string state;  // "has ended", "does not answer"
     std::string more;   // "process 4711 is stopped"; may be empty

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // gpu_faults WHAT: ranks add up in GPU memory; in the 20th sum rank 1 does WHAT: kill, stop, shape, memory,
-// busy (its stream is late), none. Each tells what it was told, and after how long. FAKE_FATE: what happens
-// inside NCCL. LINGER: and stays a little.
+// busy (its stream is late), late (but comes), none. Each tells what it was told, and after how long.
+// FAKE_FATE: what happens inside NCCL. LINGER: and stays a little. STALL: tells who is waited for after a
+// second.
 #include "ddl/ddl.hpp"
 #include "tests/support/gpu_numbers.hpp"
+
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -18,6 +21,14 @@ void meet(const std::string& fate, ddl::Context& ddl, gpu_numbers::Device<float>
   if (fate == "shape") ddl.all_reduce(ddl::device_tensor(values.data(), 999, "conv1"), ddl::Operation::sum);
   if (fate == "memory") ddl.all_reduce(ddl::tensor(std::span(host), "conv1"), ddl::Operation::sum);
   if (fate == "busy") values.fill(1, nullptr, 8000);
+  if (fate == "late") values.fill(1, nullptr, 2000);
+}
+
+void tell_stall(const ddl::Stall& stall) {
+  std::string names;
+  for (const std::string& name : stall.missing) names += name + ", ";
+  std::fprintf(stderr, "%d %s %s%s (%s): %s\n", getpid(), stall.over ? "heard of" : "waits for",
+               names.c_str(), stall.call.c_str(), stall.tensor.c_str(), stall.seen.c_str());
 }
 
 }  // namespace
@@ -28,6 +39,7 @@ int main(int argc, char** argv) {
   try {
     ddl::Options options;
     options.timeout_seconds = 3;
+    if (std::getenv("STALL") != nullptr) options.stall = {1, tell_stall};
     ddl::Context ddl(argc, argv, options);
     gpu_numbers::check(cudaSetDevice(ddl.local_rank()), "cudaSetDevice");
     gpu_numbers::Device<float> values(1000);

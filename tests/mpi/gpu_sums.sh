@@ -93,6 +93,20 @@ none|hang 1 20|5|all_reduce #20 of 1000 float32 on GPUs is not done; it has not 
 none|error 1 20|5|on GPUs is not done; NCCL: remote process exited or there was a network error
 END
 
+# Who is waited for is told meanwhile, by the first that waits: a late stream, a stopped rank; where all answer, nobody.
+tellers() { sed -n "s/^\([0-9]*\) $1.*/\1/p" "$work/err" | sort -u | wc -l; }
+while IFS='|' read -r fate inside status_is text; do
+  run env STALL=1 ${inside:+FAKE_FATE="$inside"} timeout 100 "${launcher[@]}" -n 3 "$faults" "$fate"
+  [ "$((status != 0))" -eq "$status_is" ] || fail "$fate $inside: status $status: $(head -3 "$work/err")"
+  expected=$([ -z "$text" ] || echo 1)
+  [ "$(tellers "waits for $text")" -eq "${expected:-0}" ] || fail "$fate $inside: not '$text' from one rank: $(head -5 "$work/err")"
+  [ "$status" -ne 0 ] || [ "$(tellers "heard of $text")" -eq 1 ] || fail "$fate: not that it came: $(cat "$work/err")"
+done << 'END'
+late||0|rank 1 (.*), all_reduce #21 of 1000 float32 on GPUs (conv1): its stream has not come to it
+none|stop 1 20|1|rank 1 (.*), all_reduce #20 of 1000 float32 on GPUs (conv1): process [0-9]* is stopped
+none|hang 1 20|1|
+END
+
 # Hosts that are UTS namespaces of this machine: levels over MPI; who stops inside NCCL is found by the roll call.
 unshare --uts hostname ddlrun-test 2> /dev/null || { echo 'several hosts need root here (unshare --uts): left out'; finish; exit 0; }
 [[ ${launcher[*]} == *--oversubscribe* ]] || { echo 'several hosts need Open MPI here: left out'; finish; exit 0; }
@@ -107,7 +121,7 @@ shift
 exec "$@"
 RANK
 chmod +x "$work/rank"
-"${launcher[@]}" --host h1:1,h2:1,h3:1 -n 3 "${spread[@]}" -x LINGER=1 -x FAKE_FATE='stop 1 20' \
+"${launcher[@]}" --host h1:1,h2:1,h3:1 -n 3 "${spread[@]}" -x LINGER=1 -x STALL=1 -x FAKE_FATE='stop 1 20' \
   "$work/rank" "$work" "$faults" none > "$work/out" 2> "$work/err" < /dev/null &
 job=$!
 for _ in $(seq 200); do
@@ -119,5 +133,7 @@ for pid in "$work"/pid.*; do kill -KILL "$(cat "$pid")" 2> /dev/null; done
 for rank in 0 2; do
   grep -q 'told after [0-9]\.[0-9] s: rank 1 (h2) answers nobody in all_reduce #20' "$work/said.$rank" ||
     fail "hosts: rank $rank does not name rank 1: $(head -2 "$work/said.$rank" 2>&1)"
+  grep -q '^[0-9]* waits for rank 1 (h2), all_reduce #20 .* on GPUs (conv1): answers nobody' "$work/said.$rank" ||
+    fail "hosts: rank $rank does not tell that it waits: $(head -2 "$work/said.$rank" 2>&1)"
 done
 finish
