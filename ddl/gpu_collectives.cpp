@@ -41,7 +41,11 @@ int choose_gpu_of(int local_rank, const GpuPlugin& plugin) {
 
 GpuCollectives::GpuCollectives(Collectives& collectives, Ranks& ranks, const Grid& grid,
                                const Options& options)
-    : collectives_(collectives), ranks_(ranks), grid_(grid), options_(options) {}
+    : collectives_(collectives),
+      ranks_(ranks),
+      grid_(grid),
+      options_(options),
+      speed_(ranks, grid, options.dump_every > 0 ? options.dump_every : options.rebind_every) {}
 
 GpuCollectives::~GpuCollectives() {
   if (!groups_) return;
@@ -216,6 +220,12 @@ void GpuCollectives::issue(const GpuCall& call) {
 
 namespace {
 
+std::size_t bytes_of(const GpuCall& call) {
+  std::size_t bytes = 0;
+  for (const Tensor& each : call.tensors) bytes += each.bytes();
+  return bytes;
+}
+
 Occasion occasion_of(const GpuCall& call, std::uint64_t number) {
   Occasion occasion{call.verb, {number, hash_text("on GPUs")}, 0, call.tensors.front().type, 0};
   for (const Tensor& each : call.tensors) {
@@ -249,8 +259,11 @@ void GpuCollectives::run(const GpuCall& call, Start& start, std::uint64_t number
     if (!start.streams.empty() && options_.dev_sync < 2) issued();
     for (const auto& mark : start.ready) wait_until([&] { return mark->passed(); }, false);
     pulse_->ready();
+    const double there = steady_seconds();
     wait_until([&] { return done->passed(); }, true);
+    const double seconds = steady_seconds() - there;
     pulse_->end();
+    if (call.verb == Verb::all_reduce) speed_.add(bytes_of(call), seconds);
   } catch (const Error& error) {
     collectives_.tell(error);
     abandon();

@@ -7,6 +7,7 @@
 #include "ddl/collectives.hpp"
 #include "ddl/gpu_groups.hpp"
 #include "ddl/gpu_plugin.hpp"
+#include "ddl/gpu_speed.hpp"
 #include "ddl/host_pulse.hpp"
 
 #include <functional>
@@ -71,6 +72,7 @@ class GpuCollectives {
   std::unique_ptr<Gpu> gpu_;
   std::unique_ptr<HostPulse> pulse_;
   std::unique_ptr<GpuGroups> groups_;
+  GpuSpeed speed_;
   std::string call_;    // the one under way
   std::string tensor_;  // its first
 };

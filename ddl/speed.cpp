@@ -32,16 +32,26 @@ SpeedSample parse_sample(std::string_view text) {
   return sample;
 }
 
+std::vector<SpeedSample> without_waiting(std::vector<SpeedSample> samples) {
+  double least = samples.front().waited_seconds;
+  for (const SpeedSample& each : samples) least = std::min(least, each.waited_seconds);
+  for (SpeedSample& each : samples)
+    for (Moved& moved : each.moved) moved.seconds = least;
+  return samples;
+}
+
 std::string SpeedReport::add(const std::vector<SpeedSample>& samples, const std::vector<std::string>& names,
                              std::uint64_t sums) {
-  std::string line = fmt::format("ddl: {} sums:", sums);
+  const bool on_gpus = samples[0].moved.front().dimension == nccl_dimension;
+  std::string line = fmt::format("ddl: {} sums{}:", sums, on_gpus ? " on GPUs" : "");
   // A dimension is as fast as its slowest rank.
   for (std::size_t d = 0; d < samples[0].moved.size(); ++d) {
     double slowest = speed_of(samples[0].moved[d]);
     for (const SpeedSample& each : samples) {
       if (d < each.moved.size()) slowest = std::min(slowest, speed_of(each.moved[d]));
     }
-    line += fmt::format("{} {} {:.3g} GB/s", d == 0 ? "" : ",", samples[0].moved[d].dimension, slowest);
+    const std::string name = on_gpus ? "NCCL" : std::string(1, samples[0].moved[d].dimension);
+    line += fmt::format("{} {} {:.3g} GB/s", d == 0 ? "" : ",", name, slowest);
   }
   // Who waits least is the one for whom the others wait.
   const auto by_wait = [](const SpeedSample& a, const SpeedSample& b) {

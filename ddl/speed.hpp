@@ -13,6 +13,9 @@
 
 namespace ddl {
 
+// All ranks over NCCL, in the place of X.
+constexpr char nccl_dimension = 'N';
+
 // What one dimension moved since the last report.
 struct Moved {
   char dimension = 'X';
@@ -27,6 +30,10 @@ struct SpeedSample {
 };
 std::string render_sample(const SpeedSample& sample);
 SpeedSample parse_sample(std::string_view text);
+
+// NCCL's time holds that in which it waits for late ranks: who comes last has the time of the sums alone, and
+// it is taken for all.
+std::vector<SpeedSample> without_waiting(std::vector<SpeedSample> samples);
 
 // Rank 0's memory of who came last.
 class SpeedReport {

@@ -58,6 +58,12 @@ done
 grep -q '^rank 3 of 4 on cuda:3 (fake GPU) (4x1): ' "$work/out" || fail "not where: $(cat "$work/out")"
 right 2 env DDL_OPTIONS='-mode n -dev_sync 2' timeout 60 "${launcher[@]}" -n 2 "$sums"
 right 2 ranks 2 "$sums" c
+# Every fifth sum is told, with whose GPU comes last: here the stream of rank 1, by 2 s in the first of the last 20.
+expect 0 'all sums are made' env DDL_OPTIONS='-dump_iter 5' timeout 60 "${launcher[@]}" -n 3 "$faults" late
+[ "$(grep -c '^ddl: 5 sums on GPUs: NCCL [0-9.e+-]* GB/s; last to come: rank [0-2] (.*), others wait ' "$work/err")" -eq 8 ] ||
+  fail "not 8 reports: $(head "$work/err")"
+sed -n '/^ddl:/p' "$work/err" | sed -n 5p | grep -q 'last to come: rank 1 (.*), others wait [34][0-9]* ms a sum' ||
+  fail "not who came last: $(sed -n '/^ddl:/p' "$work/err" | sed -n 5p)"
 # Hosts that are threads: one communicator, and one for each of the dims.
 for options in '-nccl all' '-nccl levels' '-mode n:2x2 -nccl levels'; do
   right 4 env DDL_OPTIONS="$options" timeout 60 "$sums" h1,h1,h2,h2

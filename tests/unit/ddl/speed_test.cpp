@@ -28,6 +28,15 @@ TEST_CASE("a report tells each dimension's speed by its slowest rank, and who ca
         std::string::npos);
 }
 
+TEST_CASE("a report of NCCL's sums: the time of who comes last is that of the sums") {
+  ddl::SpeedReport report;
+  // 4 GB in 0.5 s; rank 0 waits 1.5 s more in 10 sums.
+  const std::vector<ddl::SpeedSample> all{{{{ddl::nccl_dimension, 4e9, 2.0}}, 2.0},
+                                          {{{ddl::nccl_dimension, 4e9, 0.5}}, 0.5}};
+  CHECK(report.add(ddl::without_waiting(all), {"rank 0 (h1)", "rank 1 (h1)"}, 10) ==
+        "ddl: 10 sums on GPUs: NCCL 8 GB/s; last to come: rank 1 (h1), others wait 150 ms a sum");
+}
+
 TEST_CASE("a sample travels as text") {
   const ddl::SpeedSample sent{{{'X', 123.0, 0.5}, {'Z', 1e12, 7.25}}, 0.125};
   const ddl::SpeedSample got = ddl::parse_sample(ddl::render_sample(sent));
