@@ -51,6 +51,12 @@ int guarded(const Work& work) noexcept {
   }
 }
 
+ddl::Context& of(ddl_context* context) {
+  if (context != nullptr) return context->context;
+  throw ddl::Error(ddl::Fault::usage, "the ddl_context is NULL", "",
+                   "ddl_message() after a ddl_init that failed");
+}
+
 ddl::Tensor tensor_of(const void* data, size_t count, ddl_type type) {
   // Inputs are only read; a Tensor does not know the difference.
   auto* bytes = static_cast<std::byte*>(const_cast<void*>(data));
@@ -88,6 +94,10 @@ extern "C" {
 
 int ddl_init(int* argc, char*** argv, const char* options, ddl_context** context) {
   return guarded([&] {
+    if (context == nullptr)
+      throw ddl::Error(ddl::Fault::usage, "nowhere to put the ddl_context", "",
+                       "ddl_init(&argc, &argv, NULL, &context)");
+    *context = nullptr;
     int no_arguments = 0;
     char* none[] = {nullptr};
     char** no_words = none;
@@ -103,56 +113,62 @@ int ddl_finish(ddl_context* context) {
 
 const char* ddl_message(void) { return last_message.c_str(); }
 
-int ddl_rank(const ddl_context* context) { return context->context.rank(); }
-int ddl_size(const ddl_context* context) { return context->context.size(); }
-int ddl_local_rank(const ddl_context* context) { return context->context.local_rank(); }
-int ddl_local_size(const ddl_context* context) { return context->context.local_size(); }
+int ddl_rank(const ddl_context* context) { return context == nullptr ? -1 : context->context.rank(); }
+int ddl_size(const ddl_context* context) { return context == nullptr ? -1 : context->context.size(); }
+int ddl_local_rank(const ddl_context* context) {
+  return context == nullptr ? -1 : context->context.local_rank();
+}
+int ddl_local_size(const ddl_context* context) {
+  return context == nullptr ? -1 : context->context.local_size();
+}
 
 void* ddl_allocate(ddl_context* context, size_t bytes) {
   void* memory = nullptr;
   guarded([&] {
-    ddl::Buffer<std::byte> buffer{context->context.allocate<std::byte>(bytes)};
+    ddl::Buffer<std::byte> buffer{of(context).allocate<std::byte>(bytes)};
     memory = buffer.data();
     context->buffers.emplace(memory, std::move(buffer));
   });
   return memory;
 }
 
-void ddl_free(ddl_context* context, void* memory) { context->buffers.erase(memory); }
+void ddl_free(ddl_context* context, void* memory) {
+  if (context != nullptr) context->buffers.erase(memory);
+}
 
 int ddl_broadcast(ddl_context* context, void* data, size_t count, ddl_type type, int root) {
-  return guarded([&] { context->context.broadcast(tensor_of(data, count, type), root); });
+  return guarded([&] { of(context).broadcast(tensor_of(data, count, type), root); });
 }
 
 int ddl_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation) {
-  return guarded([&] { context->context.all_reduce(tensor_of(data, count, type), operation_of(operation)); });
+  return guarded([&] { of(context).all_reduce(tensor_of(data, count, type), operation_of(operation)); });
 }
 
 int ddl_reduce_scatter(ddl_context* context, const void* in, void* out, size_t count_out, ddl_type type,
                        ddl_operation operation) {
   return guarded([&] {
-    const auto size = static_cast<size_t>(context->context.size());
-    context->context.reduce_scatter(tensor_of(in, count_out * size, type), tensor_of(out, count_out, type),
-                                    operation_of(operation));
+    const auto size = static_cast<size_t>(of(context).size());
+    of(context).reduce_scatter(tensor_of(in, count_out * size, type), tensor_of(out, count_out, type),
+                               operation_of(operation));
   });
 }
 
 int ddl_all_gather(ddl_context* context, const void* in, void* out, size_t count_in, ddl_type type) {
   return guarded([&] {
-    const auto size = static_cast<size_t>(context->context.size());
-    context->context.all_gather(tensor_of(in, count_in, type), tensor_of(out, count_in * size, type));
+    const auto size = static_cast<size_t>(of(context).size());
+    of(context).all_gather(tensor_of(in, count_in, type), tensor_of(out, count_in * size, type));
   });
 }
 
 int ddl_barrier(ddl_context* context) {
-  return guarded([&] { context->context.barrier(); });
+  return guarded([&] { of(context).barrier(); });
 }
 
 int ddl_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type,
                          ddl_operation operation, ddl_handle** handle) {
   return guarded([&] {
-    *handle = new ddl_handle{
-        context->context.start_all_reduce(tensor_of(data, count, type), operation_of(operation))};
+    *handle =
+        new ddl_handle{of(context).start_all_reduce(tensor_of(data, count, type), operation_of(operation))};
   });
 }
 
@@ -164,31 +180,30 @@ int ddl_wait(ddl_handle* handle) {
 }
 
 int ddl_gpu_broadcast(ddl_context* context, void* data, size_t count, ddl_type type, int root, void* stream) {
-  return guarded([&] { context->context.broadcast(gpu_tensor_of(data, count, type, stream), root); });
+  return guarded([&] { of(context).broadcast(gpu_tensor_of(data, count, type, stream), root); });
 }
 
 int ddl_gpu_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation,
                        void* stream) {
-  return guarded([&] {
-    context->context.all_reduce(gpu_tensor_of(data, count, type, stream), operation_of(operation));
-  });
+  return guarded(
+      [&] { of(context).all_reduce(gpu_tensor_of(data, count, type, stream), operation_of(operation)); });
 }
 
 int ddl_gpu_reduce_scatter(ddl_context* context, const void* in, void* out, size_t count_out, ddl_type type,
                            ddl_operation operation, void* stream) {
   return guarded([&] {
-    const auto size = static_cast<size_t>(context->context.size());
-    context->context.reduce_scatter(gpu_tensor_of(in, count_out * size, type, stream),
-                                    gpu_tensor_of(out, count_out, type, stream), operation_of(operation));
+    const auto size = static_cast<size_t>(of(context).size());
+    of(context).reduce_scatter(gpu_tensor_of(in, count_out * size, type, stream),
+                               gpu_tensor_of(out, count_out, type, stream), operation_of(operation));
   });
 }
 
 int ddl_gpu_all_gather(ddl_context* context, const void* in, void* out, size_t count_in, ddl_type type,
                        void* stream) {
   return guarded([&] {
-    const auto size = static_cast<size_t>(context->context.size());
-    context->context.all_gather(gpu_tensor_of(in, count_in, type, stream),
-                                gpu_tensor_of(out, count_in * size, type, stream));
+    const auto size = static_cast<size_t>(of(context).size());
+    of(context).all_gather(gpu_tensor_of(in, count_in, type, stream),
+                           gpu_tensor_of(out, count_in * size, type, stream));
   });
 }
 
@@ -196,11 +211,12 @@ int ddl_gpu_start_all_reduce(ddl_context* context, void* data, size_t count, ddl
                              ddl_operation operation, void* stream, ddl_handle** handle) {
   return guarded([&] {
     *handle = new ddl_handle{
-        context->context.start_all_reduce(gpu_tensor_of(data, count, type, stream), operation_of(operation))};
+        of(context).start_all_reduce(gpu_tensor_of(data, count, type, stream), operation_of(operation))};
   });
 }
 
 const char* ddl_device(ddl_context* context) {
+  if (context == nullptr) return "";
   context->device = context->context.device();
   return context->device.c_str();
 }

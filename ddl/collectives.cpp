@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace ddl {
@@ -23,9 +24,32 @@ Reduction reduction_of(const Tensor& tensor, Operation operation, int ranks) {
   return {tensor.type, operation, operation == Operation::average ? 1.0 / ranks : 1.0};
 }
 
+void check_memory(const Tensor& tensor) {
+  if (tensor.data != nullptr || tensor.count == 0) return;
+  throw Error(Fault::usage, fmt::format("{} {} at no address", tensor.count, name_of(tensor.type)),
+              tensor.name, "ddl::tensor(std::span(values), \"its name\")");
+}
+
 // A host's part of a sum that goes on over wires: scaled at the end, once.
 Reduction partial(const Reduction& whole) {
   return {whole.type, whole.operation == Operation::max ? Operation::max : Operation::sum, 1.0};
+}
+
+// An average in float16: the sum of numbers that all fit might not, before it is scaled on the last level. A
+// power of two changes no digit.
+struct Halves {
+  Reduction host;
+  Reduction wires;
+};
+Halves halve(const Reduction& whole, double partial_ranks, const std::optional<DataType>& narrow) {
+  Halves halves{partial(whole), whole};
+  const bool is_half =
+      whole.type == DataType::float16 || (whole.type == DataType::float32 && narrow == DataType::float16);
+  if (whole.operation != Operation::average || !is_half) return halves;
+  const double power = std::exp2(-std::ceil(std::log2(partial_ranks)));
+  halves.host.scale = power;
+  halves.wires.scale /= power;
+  return halves;
 }
 
 std::vector<Wire*> pointers(const std::vector<std::unique_ptr<Wire>>& wires) {
@@ -77,6 +101,7 @@ Collectives::Collectives(Ranks& ranks, const Grid& grid, const Options& options)
 Collectives::~Collectives() = default;
 
 Collectives::Asked Collectives::ask(Task task, const Tensor& tensor, int detail, std::uint64_t number) {
+  check_memory(tensor);
   const std::uint64_t numbers[] = {number, static_cast<std::uint64_t>(task), tensor.count,
                                    static_cast<std::uint64_t>(tensor.type),
                                    static_cast<std::uint64_t>(detail)};
@@ -141,6 +166,13 @@ void Collectives::sum_by(Mode mode, const Tensor& tensor, const Reduction& reduc
   sum_over_hosts(tensor, reduction, how);
 }
 
+// Added up before the last level.
+double Collectives::partial_ranks() const {
+  double ranks = stage_.local_size();
+  for (std::size_t i = 0; i + 1 < wires_.size(); ++i) ranks *= wires_[i]->size();
+  return ranks;
+}
+
 void Collectives::sum_over_hosts(const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
   if (wires_.empty() && stage_.is_small(tensor.bytes()))
     return stage_.all_reduce(tensor.data, tensor.count, reduction, asked.call);
@@ -151,24 +183,25 @@ void Collectives::sum_over_hosts(const Tensor& tensor, const Reduction& reductio
   }
   const Slice slice = stage_.slice(tensor.count, tensor.type);
   std::byte* const mine = tensor.data + slice.begin * size_of(tensor.type);
+  const Halves halves = halve(reduction, partial_ranks(), asked.wire.narrow);
   if (range) {
-    stage_.meet_for_sums(*range, reduction, asked.call);
-    Alongside host = sums_of_host(*range, reduction);
+    stage_.meet_for_sums(*range, reduction, asked.call, Verb::all_reduce);
+    Alongside host = sums_of_host(*range, halves.host);
     host.take = [&](std::size_t first, std::size_t count) {
       stage_.hand_out(*range, {slice.begin + first, count});
     };
-    ddl::all_reduce(wires(), reduction, mine, slice.count, asked.wire, scratch_, host);
+    ddl::all_reduce(wires(), halves.wires, mine, slice.count, asked.wire, scratch_, host);
     return stage_.meet_with_sums(*range, asked.call);
   }
-  stage_.reduce_scatter(tensor.data, tensor.count, partial(reduction), asked.call);
-  ddl::all_reduce(wires(), reduction, mine, slice.count, asked.wire, scratch_);
+  stage_.reduce_scatter(tensor.data, tensor.count, halves.host, asked.call, Verb::all_reduce);
+  ddl::all_reduce(wires(), halves.wires, mine, slice.count, asked.wire, scratch_);
   stage_.all_gather(tensor.data, tensor.count, tensor.type, asked.call);
 }
 
 // While a stretch of my slice is on the wires, the host's sum of the next one is made.
-Alongside Collectives::sums_of_host(const SharedRange& range, const Reduction& reduction) {
+Alongside Collectives::sums_of_host(const SharedRange& range, const Reduction& here) {
   const std::size_t begin = stage_.slice(range.count, range.type).begin;
-  return {[this, &range, here = partial(reduction), begin](std::size_t first, std::size_t count) {
+  return {[this, &range, here, begin](std::size_t first, std::size_t count) {
             stage_.sum_stretch(range, here, {begin + first, count});
           },
           {}};
@@ -268,13 +301,14 @@ void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& redu
   }
   const Slice slice = stage_.slice(tensor.count, tensor.type);
   std::byte* const mine = tensor.data + slice.begin * size_of(tensor.type);
+  const Halves halves = halve(reduction, partial_ranks(), asked.wire.narrow);
   Alongside host;
   if (range) {
-    stage_.meet_for_sums(*range, reduction, asked.call);
-    host = sums_of_host(*range, reduction);
+    stage_.meet_for_sums(*range, reduction, asked.call, Verb::reduce_update);
+    host = sums_of_host(*range, halves.host);
   } else {
-    stage_.reduce_scatter(tensor.data, tensor.count, wires_.empty() ? reduction : partial(reduction),
-                          asked.call);
+    stage_.reduce_scatter(tensor.data, tensor.count, wires_.empty() ? reduction : halves.host, asked.call,
+                          Verb::reduce_update);
   }
   host.take = [&](std::size_t first, std::size_t count) {
     update(slice.begin + first, count, mine + first * size_of(tensor.type));
@@ -282,7 +316,7 @@ void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& redu
   if (wires_.empty())
     host.take(0, slice.count);
   else
-    ddl::all_reduce(wires(), reduction, mine, slice.count, asked.wire, scratch_, host);
+    ddl::all_reduce(wires(), halves.wires, mine, slice.count, asked.wire, scratch_, host);
   stage_.barrier(asked.call);
 }
 
@@ -329,6 +363,7 @@ void Collectives::reduce_scatter(const Tensor& in, const Tensor& out, Operation 
                     name_of(in.type), out.count, name_of(out.type), size, out.count * size, out.count),
         in.name, "an input of the output's type with size() times its elements");
   }
+  check_memory(out);
   const Reduction reduction = reduction_of(in, operation, ranks_.size());
   const Asked asked = ask(Task::reduce_scatter, in, static_cast<int>(operation), number);
   guarded([&] {
@@ -368,6 +403,7 @@ void Collectives::all_gather(const Tensor& in, const Tensor& out, std::uint64_t 
                             out.count, name_of(out.type), size, in.count * size),
                 in.name, "an output of the input's type with size() times its elements");
   }
+  check_memory(out);
   const Asked asked = ask(Task::all_gather, in, 0, number);
   guarded([&] {
     if (wires_.empty()) {

@@ -53,6 +53,8 @@ class Collectives {
   void abandon() { group_->abandon(); }
   // From any thread.
   void set_state(std::uint64_t state) { stage_.set_state(state); }
+  // This rank makes no more calls: who waits for one is told.
+  void end() noexcept { stage_.end(); }
 
  private:
   enum class Task : std::uint8_t {
@@ -71,7 +73,8 @@ class Collectives {
                           const Context::Update& update);
   void sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   void sum_over_hosts(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
-  Alongside sums_of_host(const SharedRange& range, const Reduction& reduction);
+  double partial_ranks() const;
+  Alongside sums_of_host(const SharedRange& range, const Reduction& here);
   void sum_plainly(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   void recall_ways();
   void explore(const Tensor& tensor, const Reduction& reduction, const Asked& asked);

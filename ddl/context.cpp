@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -99,6 +100,26 @@ struct Context::Parts {
     }
   }
 
+  // The program leaves: in order, or by an exception of its own, of which the others would hear nothing, for
+  // what is freed here waits for all.
+  void end() noexcept {
+    queue.drain();
+    if (std::uncaught_exceptions() == exceptions) return collectives.end();
+    const std::string name = grid.name_of(ranks->rank());
+    const Error left(Fault::lost, fmt::format("an exception ended the Context of {}", name), name,
+                     "look for what that rank said itself; the other ranks cannot go on without it");
+    try {
+      attempt(
+          [&](std::uint64_t) {
+            collectives.tell(left);
+            throw Error(left);
+          },
+          number);
+    } catch (...) {  // known here already
+    }
+  }
+
+  int exceptions = std::uncaught_exceptions();
   std::unique_ptr<Ranks> ranks;
   Grid grid;
   Collectives collectives;
@@ -114,7 +135,7 @@ Context::Context(std::unique_ptr<Ranks> ranks, Options options) {
   if (options.mode == Mode::nccl) parts_->call([&](std::uint64_t number) { parts_->gpu.open(number); });
 }
 
-Context::~Context() = default;
+Context::~Context() { parts_->end(); }
 
 int Context::rank() const { return parts_->ranks->rank(); }
 int Context::size() const { return parts_->ranks->size(); }

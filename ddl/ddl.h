@@ -24,6 +24,7 @@ int ddl_finish(ddl_context* context); /* NULL is nothing */
 /* What went wrong in this thread's last call that failed: "what (at where); try hint". Never NULL. */
 const char* ddl_message(void);
 
+/* -1 of NULL. */
 int ddl_rank(const ddl_context* context);
 int ddl_size(const ddl_context* context);
 int ddl_local_rank(const ddl_context* context);

@@ -15,9 +15,15 @@
 //
 // Every call is collective: all ranks make the same calls in the same order. A call that differs, a rank that
 // dies or stays away ends in an ddl::Error on all the others, with the rank's name, within Options::timeout
-// and two seconds. A tensor may lie in GPU memory (device_tensor): NCCL adds it up. There are no globals; a
-// Context is used by one thread at a time. float32, float64, float16, bfloat16, int32.
+// and two seconds; an exception that passes through the scope of a Context is told to the others at once, and
+// MPI is then not finalized. A tensor may lie in GPU memory (device_tensor): NCCL adds it up. There are no
+// globals; a Context is used by one thread at a time. float32, float64, float16, bfloat16, int32.
 #pragma once
+
+#if __cplusplus < 202002L
+#error \
+    "libddl's C++ interface needs C++20: -std=c++20, or target_link_libraries(x ddl::ddl) with CMake; ddl.h needs C only"
+#endif
 
 #include "ddl/data_type.hpp"
 #include "ddl/error.hpp"

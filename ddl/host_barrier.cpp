@@ -69,6 +69,7 @@ struct HostBarrier::Shared {
   } line;
   struct alignas(64) State {
     std::atomic<std::uint64_t> number;
+    Flag ended;
   } state;
   struct alignas(64) Cpus {
     std::uint64_t mask[16];
@@ -181,6 +182,7 @@ void HostBarrier::Parts::look_for_the_missing(const OccasionNote& note,
   if (common().trouble.state.load(std::memory_order_acquire) != 0) throw_trouble();
   std::vector<std::string> missing;
   std::vector<std::string> dead;
+  std::vector<std::string> ended;
   std::size_t first = 0;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (has_come(rank)) continue;
@@ -188,6 +190,7 @@ void HostBarrier::Parts::look_for_the_missing(const OccasionNote& note,
     const std::string name = group.name_of(static_cast<int>(rank));
     // Who came and then ended in order is not dead to us: asked again after the look at its process.
     if (!group.alive(static_cast<int>(rank)) && !has_come(rank)) dead.push_back(name);
+    if (ranks[rank]->state.ended.load() != 0 && !has_come(rank)) ended.push_back(name);
     missing.push_back(name);
   }
   const auto named = [](const std::vector<std::string>& names) {
@@ -201,6 +204,12 @@ void HostBarrier::Parts::look_for_the_missing(const OccasionNote& note,
                fmt::format("{} ended before {} came to {}", named(dead), dead.size() == 1 ? "it" : "they",
                            render_note(note)),
                named(dead), "look for that rank's own message, or a kill for memory (dmesg), further up"));
+  }
+  if (!ended.empty()) {
+    fail(Error(Fault::lost,
+               fmt::format("{} {} no more calls, and this is {}", named(ended),
+                           ended.size() == 1 ? "makes" : "make", render_note(note)),
+               named(ended), "all ranks make the same calls before their Context ends"));
   }
   if (!missing.empty() && follow_chain(first, note, waited >= timeout)) return;
   if (!missing.empty() && waited >= timeout) {
@@ -360,6 +369,7 @@ void HostBarrier::call_roll(RollCall* roll, std::vector<int> ranks) {
 void HostBarrier::set_state(std::uint64_t state) noexcept {
   parts_->mine().state.number.store(state, std::memory_order_relaxed);
 }
+void HostBarrier::end() noexcept { parts_->mine().state.ended.store(1); }
 void HostBarrier::give_up(const Error& error) noexcept {
   parts_->write_trouble(error);
   parts_->group.abandon();

@@ -71,6 +71,8 @@ class HostBarrier {
   void call_roll(RollCall* roll, std::vector<int> ranks);
   // What this rank is at, for the others; from any thread.
   void set_state(std::uint64_t state) noexcept;
+  // This rank does not come any more: who waits for it is told.
+  void end() noexcept;
 
  private:
   struct Shared;

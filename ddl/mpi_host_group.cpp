@@ -21,6 +21,13 @@
 namespace ddl {
 namespace {
 
+// Memory that outlives its Context is not MPI's any more.
+bool is_over() {
+  int over = 0;
+  MPI_Finalized(&over);
+  return over != 0;
+}
+
 // The communicator lives as long as a block of it; after abandon() nothing is freed, for that waits for all
 // ranks.
 struct HostComm {
@@ -31,7 +38,7 @@ struct HostComm {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   }
   ~HostComm() {
-    if (!abandoned) MPI_Comm_free(&comm);
+    if (!abandoned && !is_over()) MPI_Comm_free(&comm);
   }
   HostComm(const HostComm&) = delete;
   HostComm& operator=(const HostComm&) = delete;
@@ -100,7 +107,7 @@ class WindowBlock : public SharedBlock {
     MPI_Barrier(host_->comm);
   }
   ~WindowBlock() override {
-    if (!host_->abandoned) MPI_Win_free(&window_);
+    if (!host_->abandoned && !is_over()) MPI_Win_free(&window_);
   }
   WindowBlock(const WindowBlock&) = delete;
   WindowBlock& operator=(const WindowBlock&) = delete;

@@ -18,6 +18,10 @@ void take_record(const MetricsLine& record, Training& training) {
     training.known = record.value("schema", "") == "ddlrun.train.metrics/1";
     training.net = record.value("net", "");
     training.data = record.value("data", "");
+  } else if (type == "resume") {  // from a checkpoint: what came after it was lost, and is done again
+    const double step = number("step");
+    std::erase_if(training.steps, [&](const TrainingStep& each) { return each.step > step; });
+    std::erase_if(training.epochs, [&](const TrainingEpoch& each) { return each.step > step; });
   } else if (type == "step") {
     training.steps.push_back({number("step"), number("loss"), number("images_s")});
   } else if (type == "epoch") {

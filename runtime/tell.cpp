@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* told_by = "ddl-train";
 
-void tell_facts(const RunFacts& facts) {
+void tell_facts(const TrainOptions& options, const RunFacts& facts) {
+  const std::string rate = options.solver.empty() ? "--lr" : "base_lr or --lr";
   fmt::print(stderr, "data: {} ({}), {} + {} images of {}x{}, {} classes\n", facts.data, facts.data_reason,
              render_thousands(static_cast<double>(facts.train_images)),
              render_thousands(static_cast<double>(facts.test_images)), facts.height, facts.width,
@@ -28,7 +29,7 @@ void tell_facts(const RunFacts& facts) {
              "batch: {} = {} {}(s) x {}; learning rate {:.6g} ({}); {} steps, {} images left out per epoch\n",
              facts.global_batch, facts.ranks - facts.servers, facts.servers == 0 ? "rank" : "worker",
              facts.local_batch, facts.lr_peak,
-             facts.lr_peak == facts.lr ? "--lr" : fmt::format("--lr {:.6g} scaled", facts.lr),
+             facts.lr_peak == facts.lr ? rate : fmt::format("{} {:.6g} scaled", rate, facts.lr),
              facts.total_steps, facts.dropped_per_epoch);
 }
 
@@ -93,7 +94,7 @@ void tell_start(const TrainOptions& options, const CaffeCommand& caffe, const Pr
                 const std::optional<Resumption>& start) {
   if (!options.quiet) {
     fmt::print(stderr, "{}", render_caffe(caffe, told_by, prepared.facts.test_images));
-    tell_facts(prepared.facts);
+    tell_facts(options, prepared.facts);
     if (!prepared.device.note.empty()) fmt::print(stderr, "device: {}\n", prepared.device.note);
     tell_servers(prepared);
     tell_learning(options, prepared);

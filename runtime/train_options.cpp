@@ -112,7 +112,9 @@ const OptionRow last_rows[] = {
      }},
 
     {"", "", "What it tells:", nullptr},
-    {"--metrics", "FILE", "write one JSON object a line: configuration, steps, epochs, summary (rank 0)",
+    {"--metrics", "FILE",
+     "write one JSON object a line: configuration, steps, epochs, summary (rank 0); --resume goes on with "
+     "it, behind a resume line: lines above of later steps are void",
      [](TrainOptions& o, Text n, Text v) {
        if (v.empty()) throw Error(ErrorKind::usage, {"the file name is empty", n, n + " metrics.jsonl"});
        o.metrics = v;

@@ -26,6 +26,7 @@ class GpuRanks : public Communicator {
   void all_reduce_sum(std::span<const float> in, std::span<float> out) override {
     ranks_.all_reduce_sum(in, out);
   }
+  bool narrows_sums() const override { return ranks_.narrows_sums(); }
   void all_reduce_sum(std::span<float> data, std::string_view name) override;
   void sum_for_host(std::span<float> data, std::string_view name, const UseSums& use) override;
   bool sums_ignore_cuts() const override { return ranks_.sums_ignore_cuts(); }

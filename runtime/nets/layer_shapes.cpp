@@ -92,13 +92,16 @@ class LayerShaper {
     const auto within = [](const Sides& sides, int least) {
       return std::min(sides.height, sides.width) >= least && std::max(sides.height, sides.width) <= most_side;
     };
+    const bool kernel = within(layer().kernel, 1), stride = within(layer().stride, 1);
     const bool sizes = check(
-        within(layer().kernel, 1) && within(layer().stride, 1) && within(layer().padding, 0),
+        kernel && stride && within(layer().padding, 0),
         fmt::format("has a kernel of {}x{}, a stride of {}x{} and a padding of {}x{}; kernel "
                     "and stride must be 1 to {}, padding 0 to {}",
                     layer().kernel.height, layer().kernel.width, layer().stride.height, layer().stride.width,
                     layer().padding.height, layer().padding.width, most_side, most_side),
-        "kernel: 3");
+        !kernel   ? "kernel: 3"
+        : !stride ? "stride: 1"
+                  : "padding: 0");
     if (!sizes) return false;
     const int height = in_.height + 2 * layer().padding.height;
     const int width = in_.width + 2 * layer().padding.width;
@@ -195,7 +198,7 @@ class LayerShaper {
     if (!check(ok,
                fmt::format("has epsilon {} and keep {}; above 0, and from 0 to 1, are possible",
                            layer().epsilon, layer().keep),
-               "epsilon: 0.00001"))
+               layer().epsilon > 0.0 ? "keep: 0.9" : "epsilon: 0.00001"))
       return;
     if (layer().bias) set_weights({in_.channels}, in_.channels);
     shaped_.state_count = 2 * static_cast<std::uint64_t>(in_.channels);

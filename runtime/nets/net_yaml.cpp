@@ -84,7 +84,10 @@ class NetReader {
     using K = LayerKind;
     using R = NetReader;
     static const std::vector<LayerKey> keys{
-        {"name", {}, &R::read_name, "what inputs call it (default: its kind and its place, as relu2)"},
+        {"name",
+         {},
+         &R::read_name,
+         "what inputs call it (default: convolution1, pooling2, relu3: what it is, and its place)"},
         {"kind", {}, &R::read_nothing, "one of the above"},
         {"inputs",
          {},
@@ -264,6 +267,9 @@ class NetReader {
       if (const YamlValue* value = item.find(key.key)) (this->*key.apply)(*value, layer);
     }
     check_keys(item, known);
+    if (layer.global && item.find("kernel") != nullptr) {
+      refuse(item, "a pool over the whole image has no kernel", "global: true, or kernel: 3");
+    }
     const bool sized = layer.kind == LayerKind::convolution || layer.kind == LayerKind::pooling;
     if (sized && item.find("kernel") == nullptr && !layer.global) {
       refuse(item, fmt::format("a layer of kind {} needs a kernel", row.word), "kernel: 3");
@@ -314,8 +320,14 @@ class NetReader {
       const auto& [key, number] = value.fields.front();
       if (key == "constant") return {Kind::constant, real(number), 0.0};
       if (key == "gaussian") return {Kind::gaussian, 0.0, real(number)};
-      if (key == "uniform" && number.items.size() == 2)
-        return {Kind::uniform, real(number.items[0]), real(number.items[1])};
+      if (key == "uniform" && number.items.size() == 2) {
+        const Filler between{Kind::uniform, real(number.items[0]), real(number.items[1])};
+        if (between.a > between.b)
+          refuse(value,
+                 fmt::format("uniform from {} to {}: the lower one stands first", between.a, between.b),
+                 fmt::format("{{uniform: [{}, {}]}}", between.b, between.a));
+        return between;
+      }
     }
     refuse(value,
            "first values are xavier, msra, {constant: X}, {gaussian: DEVIATION} or {uniform: [LOW, HIGH]}",

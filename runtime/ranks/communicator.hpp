@@ -30,8 +30,11 @@ class Communicator {
   virtual std::span<float> allocate(std::size_t count) = 0;
   // The same, but one for all ranks of the host.
   virtual std::span<float> allocate_for_host(std::size_t count) = 0;
-  // The element-wise sum over all ranks, with the same bits on all of them. `in` and `out` do not overlap.
+  // The element-wise sum over all ranks, with the same bits on all of them, of numbers that count or tell:
+  // they are never narrowed on their way. `in` and `out` do not overlap.
   virtual void all_reduce_sum(std::span<const float> in, std::span<float> out) = 0;
+  // Whether those below may be.
+  virtual bool narrows_sums() const { return false; }
   // In place. `name`: what those that wait too long are told they wait in.
   virtual void all_reduce_sum(std::span<float> data, std::string_view name) = 0;
   // The same sums, used once a host: `use` gets blocks of this rank's share of the elements, and the shares

@@ -26,7 +26,8 @@ Error convert_error(const ddl::Error& error) {
 // piece, MPI as it likes, and what travels in one message is not narrowed.
 DdlCommunicator::DdlCommunicator(ddl::Context& context, const ddl::Options& options)
     : context_(context),
-      sums_ignore_cuts_((options.mode == ddl::Mode::best && !options.wire) || context.size() == 1) {}
+      sums_ignore_cuts_((options.mode == ddl::Mode::best && !options.wire) || context.size() == 1),
+      narrows_sums_(options.wire && context.local_size() < context.size()) {}
 
 std::span<float> DdlCommunicator::allocate(std::size_t count) {
   return converting([&] { return buffers_.emplace_back(context_.allocate<float>(count)).values(); });
@@ -37,8 +38,13 @@ std::span<float> DdlCommunicator::allocate_for_host(std::size_t count) {
 }
 
 void DdlCommunicator::all_reduce_sum(std::span<const float> in, std::span<float> out) {
-  std::copy(in.begin(), in.end(), out.begin());
-  all_reduce_sum(out, "");
+  if (!narrows_sums_) {
+    std::copy(in.begin(), in.end(), out.begin());
+    return all_reduce_sum(out, "");
+  }
+  std::vector<double> wide(in.begin(), in.end());  // only float32 is narrowed
+  converting([&] { context_.all_reduce(ddl::tensor(std::span(wide)), ddl::Operation::sum); });
+  std::transform(wide.begin(), wide.end(), out.begin(), [](double sum) { return static_cast<float>(sum); });
 }
 
 void DdlCommunicator::all_reduce_sum(std::span<float> data, std::string_view name) {

@@ -25,6 +25,7 @@ class DdlCommunicator : public Communicator {
   std::span<float> allocate(std::size_t count) override;
   std::span<float> allocate_for_host(std::size_t count) override;
   void all_reduce_sum(std::span<const float> in, std::span<float> out) override;
+  bool narrows_sums() const override { return narrows_sums_; }
   void all_reduce_sum(std::span<float> data, std::string_view name) override;
   void sum_for_host(std::span<float> data, std::string_view name, const UseSums& use) override;
   bool sums_ignore_cuts() const override { return sums_ignore_cuts_; }
@@ -35,6 +36,7 @@ class DdlCommunicator : public Communicator {
  private:
   ddl::Context& context_;
   bool sums_ignore_cuts_;
+  bool narrows_sums_;
   std::deque<ddl::Buffer<float>> buffers_;
 };
 

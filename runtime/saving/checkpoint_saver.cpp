@@ -113,8 +113,10 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
   const bool writes = ranks_.rank() == 0;
   require_equal_state(state);
   CheckpointFolder::Written written{checkpoint_name(state.position.step), 0};
+  // Between two epochs: the one that has ended.
+  const std::size_t epoch = state.position.epoch - (state.position.step_in_epoch == 0 ? 1 : 0);
   CheckpointRecord record{
-      join_path(plan_.folder, written.name), state.position.step, state.position.epoch, 0, 0.0, reason, ""};
+      join_path(plan_.folder, written.name), state.position.step, epoch, 0, 0.0, reason, ""};
   try {
     // All wait for the writer here and vote; only then does it become the one to go on from.
     run_agreed(ranks_, [&] {

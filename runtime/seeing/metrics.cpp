@@ -69,7 +69,8 @@ MetricsJson epoch_json(const EpochRecord& record) {
           {"train_accuracy", record.train_accuracy},
           {"test_loss", record.test_loss},
           {"test_accuracy", record.test_accuracy},
-          {"train_seconds", rounded(record.train_seconds)}};
+          {"train_seconds", rounded(record.train_seconds)},
+          {"timed_steps", record.timed_steps}};
 }
 
 MetricsJson summary_json(const RunFacts& facts, const TrainSummary& summary) {
@@ -122,6 +123,8 @@ std::string render_config_record(const RunFacts& facts) {
   json.update(config_json(facts));
   return dump(json);
 }
+
+std::string render_resume_record(std::size_t step) { return dump({{"type", "resume"}, {"step", step}}); }
 
 std::string render_step_record(const StepRecord& record, std::size_t global_batch) {
   const double rate = static_cast<double>(global_batch) / std::max(record.step_seconds, 1e-9);

@@ -51,6 +51,8 @@ std::uint64_t peak_memory_bytes();
 
 // One object without a newline each; "type" comes first. A number that is not finite becomes null.
 std::string render_config_record(const RunFacts& facts);
+// The run goes on behind this step: what a file that is gone on with holds of later ones is void.
+std::string render_resume_record(std::size_t step);
 std::string render_step_record(const StepRecord& record, std::size_t global_batch);
 std::string render_epoch_record(const EpochRecord& record);
 std::string render_checkpoint_record(const CheckpointRecord& record);

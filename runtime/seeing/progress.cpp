@@ -92,6 +92,7 @@ Reporter::Reporter(const RunFacts& facts, MetricsFile& metrics, bool quiet)
 
 void Reporter::on_start(std::size_t, std::size_t first_step) {
   first_step_ = last_step_ = first_step;
+  if (first_step > 0) metrics_.write(render_resume_record(first_step));
   start_ = Clock::now();
   last_show_ = start_;
 }
@@ -148,7 +149,7 @@ void Reporter::on_epoch(const EpochRecord& record) {
   if (quiet_) return;
   clear_bar();
   const double rate =
-      static_cast<double>(record.steps * facts_.global_batch) / std::max(record.train_seconds, 1e-9);
+      static_cast<double>(record.timed_steps * facts_.global_batch) / std::max(record.train_seconds, 1e-9);
   fmt::print(stderr,
              "epoch {}/{}  train loss {:.4f}  accuracy {:.2f} %  test accuracy {:.2f} %  {} images/s\n",
              record.epoch, facts_.epochs, record.train_loss, 100.0 * record.train_accuracy,

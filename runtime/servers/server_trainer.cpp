@@ -130,6 +130,7 @@ class ServerTrainer {
     epoch_seconds_ += seconds_from(start);
     summary.train_seconds += seconds_from(start);
     const bool stop = meet(done) || done < until;
+    epoch_steps_ += position_.step - before;
     if (!all_finite(whole_.parameters)) refuse_weights({position_.step, run_.plan.schedule});
     const bool end = position_.step == all_steps();
     if (!end && done > before && run_.saver.due(position_, false)) save(SaveReason::due);
@@ -231,7 +232,8 @@ class ServerTrainer {
                        position_.correct_sum / (steps * static_cast<double>(run_.plan.global_batch)),
                        0.0,
                        0.0,
-                       std::exchange(epoch_seconds_, 0.0)};
+                       std::exchange(epoch_seconds_, 0.0),
+                       std::exchange(epoch_steps_, 0)};
     const TestResult result = test();
     record.test_loss = result.loss;
     record.test_accuracy = result.accuracy;
@@ -289,6 +291,7 @@ class ServerTrainer {
   TrainPosition position_;
   WholeVectors whole_;
   double epoch_seconds_ = 0.0;
+  std::size_t epoch_steps_ = 0;
   std::optional<ShardServer> server_;
   std::optional<Worker> worker_;
 };

@@ -30,7 +30,8 @@ struct EpochRecord {
   double train_accuracy = 0.0;  // while training
   double test_loss = 0.0;
   double test_accuracy = 0.0;
-  double train_seconds = 0.0;  // without the test
+  double train_seconds = 0.0;   // without the test
+  std::size_t timed_steps = 0;  // which took that long: those of them that this run made, after a resume
 };
 
 // A test within an epoch (--test-every).

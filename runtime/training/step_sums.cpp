@@ -26,6 +26,7 @@ StepSums::StepSums(const Net& net, Communicator& ranks, Weights& weights, const 
   if (weights.one_a_host()) {
     host_head_ = ranks.allocate_for_host(head_ + flag_floats * static_cast<std::size_t>(ranks.local_size()));
   }
+  if (ranks.narrows_sums()) head_sums_.resize(head_);
   use({});
 }
 
@@ -94,6 +95,7 @@ bool StepSums::finish(std::span<const float> totals, std::span<const float> laye
   while (way_.overlap && sent_ < buckets_.size()) send(sent_++);
   const bool finite = wait_and_learn(head_bucket_ + 1);
   if (weights_.one_a_host()) std::copy_n(host_head_.begin(), head_, flat_.begin());
+  std::copy(head_sums_.begin(), head_sums_.end(), flat_.begin());
   return finite;
 }
 
@@ -136,6 +138,7 @@ void StepSums::sum(std::size_t bucket) {
   Times& times = times_[bucket];
   times.update = {};
   times.begin = TraceClock::now();
+  if (bucket == head_bucket_ && !head_sums_.empty()) ranks_.all_reduce_sum(flat_.first(head_), head_sums_);
   if (weights_.one_a_host()) {
     ranks_.sum_for_host(part(range), names_[bucket], [&](std::size_t first, std::span<const float> sums) {
       const auto start = TraceClock::now();

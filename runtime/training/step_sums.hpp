@@ -107,9 +107,10 @@ class StepSums {
   const SumTrace* trace_;
   bool norms_;  // the rule learns from all sums together
   std::size_t head_;
-  std::span<float> flat_;       // this rank's, then the sums
-  std::span<float> host_head_;  // one copy a host: the head's sums, then a flag for each local rank
-  std::vector<float> kept_;     // of earlier micro-batches
+  std::span<float> flat_;         // this rank's, then the sums
+  std::span<float> host_head_;    // one copy a host: the head's sums, then a flag for each local rank
+  std::vector<float> kept_;       // of earlier micro-batches
+  std::vector<float> head_sums_;  // where gradients are narrowed on their way: the head is not
   SumWay way_;
   std::vector<Range> buckets_;  // as they travel
   std::size_t head_bucket_ = 0;

@@ -91,6 +91,7 @@ class Trainer {
   // What is left of the epoch that the run is in, and its test.
   void run_epoch(TrainSummary& summary) {
     double seconds = 0.0;
+    const std::size_t before = position_.step;
     while (position_.step_in_epoch < shares_.steps_per_epoch() &&
            position_.step < plan_.schedule.total_steps) {
       const auto start = Clock::now();
@@ -106,7 +107,7 @@ class Trainer {
       if (test_is_due()) test_between();
     }
     summary.train_seconds += seconds;
-    if (!summary.stopped) end_epoch(summary, seconds);
+    if (!summary.stopped) end_epoch(summary, seconds, position_.step - before);
   }
 
   static void add_times(TrainSummary& summary, const StepRecord& done) {
@@ -116,7 +117,7 @@ class Trainer {
     summary.sum_seconds += done.sum_seconds;
   }
 
-  void end_epoch(TrainSummary& summary, double seconds) {
+  void end_epoch(TrainSummary& summary, double seconds, std::size_t timed_steps) {
     const auto steps = static_cast<double>(std::max<std::size_t>(position_.step_in_epoch, 1));
     EpochRecord record{position_.epoch,
                        position_.step_in_epoch,
@@ -124,7 +125,8 @@ class Trainer {
                        position_.correct_sum / (steps * static_cast<double>(plan_.global_batch)),
                        0.0,
                        0.0,
-                       seconds};
+                       seconds,
+                       timed_steps};
     const TestResult result = test();
     record.test_loss = result.loss;
     record.test_accuracy = result.accuracy;

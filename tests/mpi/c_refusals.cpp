@@ -22,6 +22,12 @@ bool says(const char* text) { return std::strstr(ddl_message(), text) != nullptr
 }  // namespace
 
 int main(int argc, char** argv) {
+  float one = 1.0F;
+  require(ddl_all_reduce(nullptr, &one, 1, DDL_FLOAT32, DDL_SUM) == DDL_ERROR_USAGE, "no context");
+  require(says("the ddl_context is NULL"), "what is said of it");
+  require(ddl_allocate(nullptr, 4) == nullptr && ddl_size(nullptr) == -1, "no context to ask");
+  ddl_free(nullptr, nullptr);
+  require(ddl_init(&argc, &argv, nullptr, nullptr) == DDL_ERROR_USAGE, "nowhere to put it");
   ddl_context* ddl = nullptr;
   if (ddl_init(&argc, &argv, "-timeout 5", &ddl) != 0) {
     std::printf("%s\n", ddl_message());

@@ -64,6 +64,9 @@ for signal in USR1 TERM; do
   [ "$(hash_of "$work/out")" = "$straight" ] || fail "$signal: other weights than in one run"
 done
 [ "$stops" -ge 2 ] || fail "only $stops runs were stopped"
+# The file that the runs share: behind each resume line the steps go on from there, and the time told of an epoch is theirs.
+awk -F'[:,]' '/"type":"resume"/ { at = $4 + 0; resumes++ } /"type":"step"/ { if (at && $4 + 0 != at + 1) wrong = 1; at = $4 + 0 }
+  END { exit wrong || resumes < 2 }' "$folder.jsonl" || fail "the metrics of resumed runs: $(grep -n resume "$folder.jsonl")"
 echo "$stops stops, the weights of one run"
 
 # Sums that go on beside the next step: the signal comes while some are under way, and what is saved has them all.

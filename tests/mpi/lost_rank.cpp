@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// lost_rank FATE [COUNT]: ranks add up; in the 20th sum rank 1 meets its fate: stop, kill, leave, shape or
-// type. The others tell what they were told and after how many seconds. With STALL=1 they also tell for whom
-// they wait, and stay a little: MPI ends who has a connection to one that has ended.
+// lost_rank FATE [COUNT]: ranks add up; in the 20th sum rank 1 meets its fate: stop, kill, leave, return
+// (from main), throw (of its own), shape or type; keep: memory outlives all ranks' Contexts. The others tell
+// what they were told and after how many seconds. With STALL=1 they also tell for whom they wait, and stay a
+// little: MPI ends who has a connection to one that has ended.
 #include "ddl/ddl.hpp"
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +22,7 @@ void meet(const std::string& fate, ddl::Context& ddl) {
   if (fate == "stop") std::raise(SIGSTOP);
   if (fate == "kill") std::raise(SIGKILL);
   if (fate == "leave") std::_Exit(0);
+  if (fate == "throw") throw std::runtime_error("cannot open part-1.bin");
   if (fate == "shape") ddl.all_reduce(ddl::tensor(std::span(odd), "conv1"), ddl::Operation::sum);
   if (fate == "type") ddl.all_reduce(ddl::tensor(std::span(whole), "conv1"), ddl::Operation::sum);
 }
@@ -39,9 +42,12 @@ int main(int argc, char** argv) {
                        }};
     }
     ddl::Context ddl(argc, argv, options);
+    static ddl::Buffer<float> kept;  // longer than its Context
+    if (fate == "keep") kept = ddl.allocate<float>(1000);
     std::vector<float> values(argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 1000, 1.0F);
     for (int i = 0; i < 40; ++i) {
       start = std::chrono::steady_clock::now();
+      if (i == 20 && ddl.rank() == 1 && fate == "return") return 0;
       if (i == 20 && ddl.rank() == 1) meet(fate, ddl);
       ddl.all_reduce(ddl::tensor(std::span(values), "conv1"), ddl::Operation::max);
     }
@@ -53,5 +59,8 @@ int main(int argc, char** argv) {
     std::fflush(stderr);
     if (std::getenv("STALL") != nullptr) std::this_thread::sleep_for(std::chrono::seconds(5));
     std::_Exit(1);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "says itself: %s\n", error.what());
+    return 1;
   }
 }

@@ -7,6 +7,7 @@ here=$(dirname "$(readlink -f "$0")")
 program=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/lost_rank}
 
 expect 0 'all sums are made' ranks 3 "$program" none
+expect 0 'all sums are made' ranks 3 "$program" keep
 # fate, text that rank 0 or 2 must print, most seconds
 while read -r fate seconds text; do
   start=$(date +%s)
@@ -20,6 +21,9 @@ done << 'END'
 stop 12 rank 1 .*has not come
 kill 6 rank 1
 leave 6 rank 1
+return 6 told after [01]\..* rank 1 (.*) makes no more calls, and this is all_reduce #21 of 1000 float32
+throw 6 told after [01]\..* an exception ended the Context of rank 1 (.*)
+throw 6 ^says itself: cannot open part-1.bin
 shape 6 rank 1
 type 6 rank 1
 END

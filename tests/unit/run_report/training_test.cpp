@@ -27,6 +27,22 @@ TEST_CASE("the trainer's records are read, others counted") {
   CHECK(training.damaged_lines == 3);
 }
 
+TEST_CASE("what is done again after a resume is shown once") {
+  Training training;
+  for (const char* line :
+       {R"({"type":"step","step":8,"loss":2.5,"images_s":100.0})",
+        R"({"type":"step","step":9,"loss":9.0,"images_s":1.0})",
+        R"({"type":"epoch","epoch":1,"train_loss":1.6,"test_loss":1.4,"test_accuracy":0.5})",
+        R"({"type":"resume","step":8})", R"({"type":"step","step":9,"loss":1.5,"images_s":120.0})"}) {
+    take_metrics_line(line, training);
+  }
+  REQUIRE(training.steps.size() == 2);
+  CHECK(training.steps[0].step == 8);
+  CHECK(training.steps[1].loss == 1.5);
+  CHECK(training.epochs.empty());
+  CHECK(training.damaged_lines == 0);
+}
+
 TEST_CASE("many steps become means") {
   std::vector<TrainingStep> steps;
   for (int i = 0; i < 10; ++i) steps.push_back({double(i), 1.0, 2.0 * i});

@@ -35,6 +35,7 @@ TEST_CASE("metrics: each record is one line of JSON that says what it is") {
   const std::pair<const char*, std::string> records[] = {
       {"config", render_config_record(some_facts())},
       {"step", render_step_record(step, 64)},
+      {"resume", render_resume_record(7)},
       {"epoch", render_epoch_record(epoch)},
       {"summary", render_summary_json(some_facts(), summary, true)},
   };
@@ -53,6 +54,14 @@ TEST_CASE("metrics: each record is one line of JSON that says what it is") {
   CHECK(json.at("compute_ms") == 1.5);
   CHECK(nlohmann::json::parse(render_summary_json(some_facts(), summary, false)).at("schema") ==
         "ddlrun.train/1");
+}
+
+TEST_CASE("metrics: an epoch that was resumed tells of how many steps its time is") {
+  EpochRecord epoch{1, 625, 0.6, 0.8, 0.7, 0.75, 1.5};
+  epoch.timed_steps = 50;
+  const auto json = nlohmann::json::parse(render_epoch_record(epoch));
+  CHECK(json.at("steps") == 625);
+  CHECK(json.at("timed_steps") == 50);
 }
 
 TEST_CASE("metrics: numbers that are not finite become null") {
