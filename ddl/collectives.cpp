@@ -3,11 +3,11 @@
 
 #include "ddl/agreement.hpp"
 #include "ddl/clock.hpp"
+#include "ddl/partial_sums.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace ddl {
@@ -28,28 +28,6 @@ void check_memory(const Tensor& tensor) {
   if (tensor.data != nullptr || tensor.count == 0) return;
   throw Error(Fault::usage, fmt::format("{} {} at no address", tensor.count, name_of(tensor.type)),
               tensor.name, "ddl::tensor(std::span(values), \"its name\")");
-}
-
-// A host's part of a sum that goes on over wires: scaled at the end, once.
-Reduction partial(const Reduction& whole) {
-  return {whole.type, whole.operation == Operation::max ? Operation::max : Operation::sum, 1.0};
-}
-
-// An average in float16: the sum of numbers that all fit might not, before it is scaled on the last level. A
-// power of two changes no digit.
-struct Halves {
-  Reduction host;
-  Reduction wires;
-};
-Halves halve(const Reduction& whole, double partial_ranks, const std::optional<DataType>& narrow) {
-  Halves halves{partial(whole), whole};
-  const bool is_half =
-      whole.type == DataType::float16 || (whole.type == DataType::float32 && narrow == DataType::float16);
-  if (whole.operation != Operation::average || !is_half) return halves;
-  const double power = std::exp2(-std::ceil(std::log2(partial_ranks)));
-  halves.host.scale = power;
-  halves.wires.scale /= power;
-  return halves;
 }
 
 std::vector<Wire*> pointers(const std::vector<std::unique_ptr<Wire>>& wires) {
@@ -93,6 +71,7 @@ Collectives::Collectives(Ranks& ranks, const Grid& grid, const Options& options)
   if (roll_) stage_.call_roll(roll_.get(), place_.local_ranks);
   for (const auto& wire : wires_) {
     wire->watch(stall_watch());
+    wire->name_calls([this] { return name_call(); });
     wire->call_roll(roll_.get());
   }
   if (options.mode == Mode::explore && ranks.size() > 1) recall_ways();
@@ -102,6 +81,7 @@ Collectives::~Collectives() = default;
 
 Collectives::Asked Collectives::ask(Task task, const Tensor& tensor, int detail, std::uint64_t number) {
   check_memory(tensor);
+  under_way_ = UnderWay{task, number, tensor.count == 0 ? nullptr : &tensor};
   const std::uint64_t numbers[] = {number, static_cast<std::uint64_t>(task), tensor.count,
                                    static_cast<std::uint64_t>(tensor.type),
                                    static_cast<std::uint64_t>(detail)};
@@ -114,17 +94,6 @@ Collectives::Asked Collectives::ask(Task task, const Tensor& tensor, int detail,
     tensor_ = tensor.name;
   }
   return asked;
-}
-
-// What waits knows who is missing; the call's name is known here.
-StallWatch Collectives::stall_watch() {
-  if (!options_.stall.tell) return {};
-  return {options_.stall.seconds, [this](const Stall& stall) {
-            Stall named = stall;
-            if (named.call.empty()) named.call = call_;
-            named.tensor = tensor_;
-            options_.stall.tell(named);
-          }};
 }
 
 template <typename Work>
@@ -347,6 +316,7 @@ Wire& Collectives::flat_wire() {
   if (!flat_wire_) {
     flat_wire_ = ranks_.make_flat_wire(grid_, options_.timeout_seconds);
     flat_wire_->watch(stall_watch());
+    flat_wire_->name_calls([this] { return name_call(); });
     flat_wire_->call_roll(roll_.get());
   }
   return *flat_wire_;

@@ -67,12 +67,18 @@ class Collectives {
     barrier
   };
   struct Asked;
+  struct UnderWay {
+    Task task;
+    std::uint64_t number;
+    const Tensor* tensor;  // null: of nothing
+  };
 
   Asked ask(Task task, const Tensor& tensor, int detail, std::uint64_t number);
   void update_once_a_host(const Tensor& tensor, const Reduction& reduction, const Asked& asked,
                           const Context::Update& update);
   void sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   void sum_over_hosts(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
+  std::string name_call() const;
   double partial_ranks() const;
   Alongside sums_of_host(const SharedRange& range, const Reduction& here);
   void sum_plainly(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
@@ -105,8 +111,9 @@ class Collectives {
   std::vector<std::byte> packed_;  // small tensors side by side
   std::vector<std::byte> plain_;   // the result of a plain sum
   Scratch scratch_;
-  std::string call_;    // the one under way, for who is told of a stall
-  std::string tensor_;  // its tensor
+  std::optional<UnderWay> under_way_;  // for messages of wires; points into the call's arguments
+  std::string call_;                   // the one under way, for who is told of a stall
+  std::string tensor_;                 // its tensor
 };
 
 }  // namespace ddl

@@ -33,8 +33,8 @@ Stall LevelWire::stall_of(int peer, bool is_send) const {
 
 Error LevelWire::mismatch(int peer, const std::string& did, std::size_t expected_bytes) const {
   return {Fault::mismatch,
-          fmt::format("{} {} for another call, {} were expected for this one", name_of(peer), did,
-                      expected_bytes),
+          fmt::format("{} {} for another call, {} were expected for {}", name_of(peer), did, expected_bytes,
+                      call_ ? call_() : "this one"),
           name_of(peer), "all ranks make the same calls with the same counts in the same order"};
 }
 

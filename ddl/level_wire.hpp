@@ -20,6 +20,7 @@ class LevelWire : public Wire {
   int size() const override { return static_cast<int>(level_.ranks.size()); }
   void stamp(std::uint32_t call) override { stamp_ = call; }
   void watch(StallWatch watch) override { watch_ = std::move(watch); }
+  void name_calls(std::function<std::string()> name) override { call_ = std::move(name); }
   void call_roll(RollCall* roll) override { roll_ = roll; }
   std::string name_of(int rank) const override { return names_[static_cast<std::size_t>(rank)]; }
 
@@ -41,6 +42,7 @@ class LevelWire : public Wire {
   double timeout_seconds_;
   std::uint32_t stamp_ = 0;
   StallWatch watch_;
+  std::function<std::string()> call_;
   RollCall* roll_ = nullptr;
   std::optional<Error> broken_;  // after it nothing is sent any more
 };

@@ -11,6 +11,7 @@ void Collectives::meet(const Occasion& occasion, const std::string& name) {
     call_ = fmt::format("call #{}", occasion.call.sequence);
     tensor_ = name;
   }
+  under_way_.reset();
   WireOptions options;
   options.signature = static_cast<std::uint32_t>(occasion.call.signature);
   stage_.meet(occasion);

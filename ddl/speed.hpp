@@ -60,6 +60,7 @@ class MeasuredWire : public Wire {
   void wait(Ticket ticket) override;
   void stamp(std::uint32_t call) override { wire_->stamp(call); }
   void watch(StallWatch watch) override { wire_->watch(std::move(watch)); }
+  void name_calls(std::function<std::string()> name) override { wire_->name_calls(std::move(name)); }
   void call_roll(RollCall* roll) override { wire_->call_roll(roll); }
   std::string name_of(int rank) const override { return wire_->name_of(rank); }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -33,6 +34,8 @@ class Wire {
   virtual void stamp(std::uint32_t call) { static_cast<void>(call); }
   // Who is told when a wait takes long.
   virtual void watch(StallWatch watch) { static_cast<void>(watch); }
+  // What is being called, for messages.
+  virtual void name_calls(std::function<std::string()> name) { static_cast<void>(name); }
   // Who is asked before a rank is blamed for a silence; null: nobody.
   virtual void call_roll(RollCall* roll) { static_cast<void>(roll); }
   // "rank 3 (h2)": the rank in the whole job.
