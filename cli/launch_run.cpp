@@ -53,11 +53,11 @@ void check_started(const ProcessResult& result, const std::string& mpirun) {
                "apt-get install openmpi-bin; or name it with --mpirun FILE"});
 }
 
-// Hydra mixes the statuses of its ranks into one number: the keepers know that of the first.
-std::optional<int> status_of_hydra(const ProcessResult& result, const LaunchRun& run) {
-  if (!launch::is_hydra(run.launcher) || result.exit_status == 0 || result.passed_on != 0 ||
-      !run.record.watched)
-    return std::nullopt;
+// Hydra mixes the statuses of its ranks into one number, srun takes the highest, which may be that of a rank
+// it ended itself: the keepers know that of the first.
+std::optional<int> status_of_first(const ProcessResult& result, const LaunchRun& run) {
+  const bool mixes = launch::is_hydra(run.launcher) || run.launcher == launch::LauncherKind::srun;
+  if (!mixes || result.exit_status == 0 || result.passed_on != 0 || !run.record.watched) return std::nullopt;
   const auto& first =
       run.record.watched->first_failure ? run.record.watched->first_failure : run.record.watched->first_ended;
   return first ? std::optional<int>(first->exit_status) : std::nullopt;
@@ -82,7 +82,7 @@ int status_of_run(const ProcessResult& result, const LaunchRun& run) {
   const std::array ending{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   if (std::find(ending.begin(), ending.end(), result.passed_on) != ending.end())
     return status_after_signal(result, run);
-  return status_of_hydra(result, run).value_or(result.exit_status);
+  return status_of_first(result, run).value_or(result.exit_status);
 }
 
 // What the rank that failed first said last, where that is only in its file.

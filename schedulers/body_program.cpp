@@ -225,6 +225,10 @@ Lines srun_lines(const JobSpec& job) {
   const std::string cpus = job.threads > 0 ? " --cpus-per-task=\"$SLURM_CPUS_PER_TASK\"" : "";
   const std::string mpi =
       job.srun_mpi.empty() ? "" : " --mpi=" + directive_value(ValueKind::name, job.srun_mpi, "srun_mpi");
+  if (job.srun_mpi == "pmix") {
+    append(lines, {"", "# Else a rank may get a message before its MPI_Init is ready, and crash.",
+                   "export SLURM_PMIX_FENCE=\"${SLURM_PMIX_FENCE:-ring}\""});
+  }
   append(lines, {"", "ddl_command=(srun" + cpus + " --cpu-bind=cores" + mpi +
                          " --kill-on-bad-exit=1 -- \"${ddl_program[@]}\")"});
   return lines;

@@ -84,6 +84,13 @@ by_srun() {
     bin/place_any uneven_srun "${variables[@]}"
   judge srun_any on node1 "${salloc[@]}" "$tool" launch "${hosts[@]}" --launcher srun -- \
     bin/place_any srun_any "${variables[@]}"
+  # A rank that crashes: srun ends the others and answers their 143, the highest; the job's status is the rank's own.
+  status=0
+  # shellcheck disable=SC2016
+  on node1 "${salloc[@]}" "$tool" launch "${hosts[@]}" --launcher srun -- \
+    sh -c '[ $SLURM_PROCID = 6 ] && kill -SEGV $$; exec sleep 60' > "$work/out" 2> "$work/err" || status=$?
+  same "srun: a rank's exit status" 139 "$status"
+  grep -q "rank 6 on node2 failed first: .*SIGSEGV" "$work/err" || fail "srun: who failed: $(tail -n 3 "$work/err")"
   expect_refusal 3 "node4 is not in the allocation" on node1 salloc -Q -N2 -w 'node[1-2]' "$tool" launch 1x2x1 node1,node4 \
     --launcher srun -- true
 }

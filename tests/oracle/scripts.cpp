@@ -120,6 +120,8 @@ void compare_environment(Judge& judge, const AttackedJob& made, const Record& re
   for (const std::string& entry : made.job.environment)
     meant[entry.substr(0, entry.find('='))] = entry.substr(entry.find('=') + 1);
   if (made.job.data) meant["DDLRUN_DATA"] = made.job.data->from;
+  if (made.job.launcher == Launcher::srun && made.job.srun_mpi == "pmix")
+    meant.emplace("SLURM_PMIX_FENCE", "ring");
   for (const auto& [name, value] : meant) {
     ++judge.values;
     const auto found = record.environment.find(name);

@@ -21,6 +21,7 @@ END_OF_FILE
 
 export OMPI_MCA_btl=tcp,self
 export SLURM_HOSTFILE=/runs/one/hosts
+export SLURM_PMIX_FENCE=ring
 export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
 export MKL_NUM_THREADS=5
@@ -39,6 +40,7 @@ export OMP_PROC_BIND=close
 # --kill-on-bad-exit=1              a rank that fails ends the job, as under mpirun
 # --input=0                         stdin is rank 0's, as under mpirun
 # --mpi=pmix                        how the program's MPI learns of its ranks
+# SLURM_PMIX_FENCE=ring             else a rank may get a message before its MPI_Init is ready, and crash
 # OMPI_MCA_btl=tcp,self             you asked for it
 # --export=HOME,PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS,OMPI_MCA_pml,...  the variables that reach the ranks, by name; beside them only Slurm's own:
 #   PATH                            programs are found as here

@@ -67,6 +67,9 @@ export OMP_PLACES=cores
 export OMP_PROC_BIND=close
 export MKL_NUM_THREADS=8
 
+# Else a rank may get a message before its MPI_Init is ready, and crash.
+export SLURM_PMIX_FENCE="${SLURM_PMIX_FENCE:-ring}"
+
 ddl_command=(srun --cpus-per-task="$SLURM_CPUS_PER_TASK" --cpu-bind=cores --mpi=pmix --kill-on-bad-exit=1 -- "${ddl_program[@]}")
 
 # Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.

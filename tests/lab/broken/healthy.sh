@@ -15,4 +15,4 @@ kind healthy_trainer none - - "the trainer on two hosts"
 break_healthy_trainer() { launch_two -- --data "/home/$user/data" --epochs 1; }
 needs=slurm
 kind healthy_srun none - - "srun over two nodes"
-break_healthy_srun() { broken srun -l -N 2 --mpi=pmix bin/worker; }
+break_healthy_srun() { broken env SLURM_PMIX_FENCE=ring srun -l -N 2 --mpi=pmix bin/worker; }

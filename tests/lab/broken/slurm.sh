@@ -102,9 +102,9 @@ break_slurm_folder_missing() {
   cat "$home/job.out" >> "$log"
 }
 kind srun_rank_segv "E2|-" "$h2" 1 "a segmentation fault in task 1 under srun" "Segmentation fault"
-break_srun_rank_segv() { broken srun -N 2 -w "$h1,$h2" --mpi=pmix --kill-on-bad-exit=1 bin/worker segv 1; }
+break_srun_rank_segv() { broken env SLURM_PMIX_FENCE=ring srun -N 2 -w "$h1,$h2" --mpi=pmix --kill-on-bad-exit=1 bin/worker segv 1; }
 kind srun_rank_killed "E1|-" "$h2" 1 "SIGKILL to task 1 under srun" "Killed"
-break_srun_rank_killed() { broken srun -l -N 2 -w "$h1,$h2" --mpi=pmix --kill-on-bad-exit=1 bin/worker kill 1; }
+break_srun_rank_killed() { broken env SLURM_PMIX_FENCE=ring srun -l -N 2 -w "$h1,$h2" --mpi=pmix --kill-on-bad-exit=1 bin/worker kill 1; }
 kind srun_traceback - - 1 "a Python exception in task 1 of 2, with srun -l" "label of image 1187"
 break_srun_traceback() {
   printf 'import os\nif os.environ["SLURM_PROCID"] == "1":\n    raise KeyError("label of image 1187")\n' | home_file task.py

@@ -149,7 +149,12 @@ TEST_CASE("srun: one host a rank, nothing bound by Slurm, no count of CPUs") {
                 "./prog",
                 "a b"});
   CHECK(file_text(line, "/run/hosts") == "h1\nh2\nh1\nh2\n");
-  CHECK(line.own == EnvVars{{"OMPI_MCA_btl", "tcp,self"}, {"SLURM_HOSTFILE", "/run/hosts"}});
+  CHECK(line.own == EnvVars{{"OMPI_MCA_btl", "tcp,self"},
+                            {"SLURM_HOSTFILE", "/run/hosts"},
+                            {"SLURM_PMIX_FENCE", "ring"}});
+  CHECK(launch::plan_launch_line(request, {{"SLURM_PMIX_FENCE", "tree"}}).own.count("SLURM_PMIX_FENCE") == 0);
+  request.pmi = "pmi2";
+  CHECK(launch::plan_launch_line(request).own.count("SLURM_PMIX_FENCE") == 0);
   request.mpi_major = 20;
   request.minor = 2;
   CHECK_FALSE(has_word(launch::plan_launch_line(request), "--overlap"));
