@@ -2,7 +2,6 @@
 #include "ddl/collectives.hpp"
 
 #include "ddl/agreement.hpp"
-#include "ddl/clock.hpp"
 #include "ddl/partial_sums.hpp"
 
 #include <fmt/format.h>
@@ -47,12 +46,6 @@ std::unique_ptr<RollCall> make_roll_call(Ranks& ranks, const Grid& grid, const P
 
 }  // namespace
 
-// What a call is: for the host's barrier and for the wires.
-struct Collectives::Asked {
-  Call call;
-  WireOptions wire;
-};
-
 Collectives::Collectives(Ranks& ranks, const Grid& grid, const Options& options)
     : ranks_(ranks),
       grid_(grid),
@@ -63,7 +56,7 @@ Collectives::Collectives(Ranks& ranks, const Grid& grid, const Options& options)
       memory_(*group_),
       stage_(*group_, options.timeout_seconds),
       wires_(ranks.make_wires(grid, options.timeout_seconds)),
-      watch_(ranks, grid, options.dump_every > 0 ? options.dump_every : options.rebind_every, wires_),
+      watch_(ranks, grid, report_interval(options), wires_),
       wire_pointers_(pointers(wires_)),
       cache_(ranks.rank() == 0 ? options.cache_folder.value_or("") : "",
              render_topology(grid, options, kernel_name())) {
@@ -79,25 +72,22 @@ Collectives::Collectives(Ranks& ranks, const Grid& grid, const Options& options)
 
 Collectives::~Collectives() = default;
 
-Collectives::Asked Collectives::ask(Task task, const Tensor& tensor, int detail, std::uint64_t number) {
+Collectives::Asked Collectives::ask(Verb verb, const Tensor& tensor, int detail, std::uint64_t number) {
   check_memory(tensor);
-  under_way_ = UnderWay{task, number, tensor.count == 0 ? nullptr : &tensor};
-  const std::uint64_t numbers[] = {number, static_cast<std::uint64_t>(task), tensor.count,
+  under_way_ = UnderWay{verb, number, &tensor};
+  const std::uint64_t numbers[] = {number, static_cast<std::uint64_t>(verb), tensor.count,
                                    static_cast<std::uint64_t>(tensor.type),
                                    static_cast<std::uint64_t>(detail)};
   Asked asked;
   asked.call = {number, hash_text(tensor.name, hash_numbers(numbers))};
   asked.wire.signature = static_cast<std::uint32_t>(asked.call.signature);
   asked.wire.narrow = options_.wire;
-  if (options_.stall.tell) {
-    call_ = fmt::format("call #{}", number);
-    tensor_ = tensor.name;
-  }
   return asked;
 }
 
 template <typename Work>
 void Collectives::guarded(const Work& work) {
+  const Past past{under_way_};
   try {
     work();
   } catch (const Error& error) {
@@ -109,7 +99,7 @@ void Collectives::guarded(const Work& work) {
 
 void Collectives::all_reduce(const Tensor& tensor, Operation operation, std::uint64_t number) {
   const Reduction reduction = reduction_of(tensor, operation, ranks_.size());
-  const Asked asked = ask(Task::all_reduce, tensor, static_cast<int>(operation), number);
+  const Asked asked = ask(Verb::all_reduce, tensor, static_cast<int>(operation), number);
   guarded([&] {
     watch_.run(
         tensor.bytes(), [&] { stage_.barrier(asked.call); },
@@ -124,15 +114,8 @@ void Collectives::all_reduce(const Tensor& tensor, Operation operation, std::uin
 }
 
 void Collectives::sum(const Tensor& tensor, std::uint64_t number) {
-  const Asked asked = ask(Task::all_reduce, tensor, static_cast<int>(Operation::sum), number);
+  const Asked asked = ask(Verb::all_reduce, tensor, static_cast<int>(Operation::sum), number);
   guarded([&] { sum_over_hosts(tensor, reduction_of(tensor, Operation::sum, ranks_.size()), asked); });
-}
-
-void Collectives::sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
-  if (mode == Mode::mpi) return sum_plainly(tensor, reduction, asked);
-  Asked how = asked;
-  if (mode == Mode::ring) how.wire.algorithm = WireAlgorithm::ring;
-  sum_over_hosts(tensor, reduction, how);
 }
 
 // Added up before the last level.
@@ -176,37 +159,6 @@ Alongside Collectives::sums_of_host(const SharedRange& range, const Reduction& h
           {}};
 }
 
-// The library's own way, for comparison; what it cannot add goes ours.
-void Collectives::sum_plainly(const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
-  plain_.resize(tensor.bytes());
-  if (!ranks_.plain_all_reduce(tensor.data, plain_.data(), tensor.count, tensor.type, reduction.operation))
-    return sum_over_hosts(tensor, reduction, asked);
-  const std::byte* const source[] = {plain_.data()};
-  std::byte* const out[] = {tensor.data};
-  reduce(reduction, source, out, tensor.count);
-}
-
-// Rank 0 reads, all know: in that text the topology is no matter any more.
-void Collectives::recall_ways() {
-  std::string mine;
-  if (ranks_.rank() == 0) {
-    if (const auto known = cache_.read()) mine = render_ways("", *known);
-  }
-  if (const auto known = parse_ways(ranks_.gather(mine).front(), "")) explorer_.recall(*known);
-}
-
-void Collectives::explore(const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
-  const double start = steady_seconds();
-  sum_by(explorer_.next(tensor.bytes()), tensor, reduction, asked);
-  const auto tried = explorer_.add(tensor.bytes(), steady_seconds() - start);
-  if (!tried) return;
-  Explorer::Seconds slowest = *tried;
-  const Tensor times = ddl::tensor(std::span<double>(slowest), "the times of the ways");
-  sum_over_hosts(times, {DataType::float64, Operation::max, 1.0}, asked);
-  explorer_.settle(tensor.bytes(), slowest);
-  cache_.keep(explorer_.chosen());
-}
-
 // The large ones each for itself, the small ones of one type side by side.
 void Collectives::all_reduce_n(std::span<const Tensor> tensors, Operation operation, std::uint64_t number) {
   std::vector<std::vector<Tensor>> small(5);  // by type
@@ -223,7 +175,7 @@ void Collectives::all_reduce_n(std::span<const Tensor> tensors, Operation operat
       for (std::size_t bytes = 0; last < alike.size() && bytes < together_bytes; ++last)
         bytes += alike[last].bytes();
       const Reduction reduction = reduction_of(alike[first], operation, ranks_.size());
-      const Asked asked = ask(Task::all_reduce_n, alike[first], static_cast<int>(last - first), number);
+      const Asked asked = ask(Verb::all_reduce_n, alike[first], static_cast<int>(last - first), number);
       sum_small_together(std::span(alike).subspan(first, last - first), reduction, asked);
       first = last;
     }
@@ -252,7 +204,7 @@ void Collectives::sum_small_together(std::span<const Tensor> tensors, const Redu
 void Collectives::all_reduce_update(const Tensor& tensor, Operation operation, std::uint64_t number,
                                     const Context::Update& update) {
   const Reduction reduction = reduction_of(tensor, operation, ranks_.size());
-  const Asked asked = ask(Task::update, tensor, static_cast<int>(operation), number);
+  const Asked asked = ask(Verb::all_reduce_update, tensor, static_cast<int>(operation), number);
   guarded([&] {
     watch_.run(
         tensor.bytes(), [&] { stage_.barrier(asked.call); },
@@ -273,11 +225,11 @@ void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& redu
   const Halves halves = halve(reduction, partial_ranks(), asked.wire.narrow);
   Alongside host;
   if (range) {
-    stage_.meet_for_sums(*range, reduction, asked.call, Verb::reduce_update);
+    stage_.meet_for_sums(*range, reduction, asked.call, Verb::all_reduce_update);
     host = sums_of_host(*range, halves.host);
   } else {
     stage_.reduce_scatter(tensor.data, tensor.count, wires_.empty() ? reduction : halves.host, asked.call,
-                          Verb::reduce_update);
+                          Verb::all_reduce_update);
   }
   host.take = [&](std::size_t first, std::size_t count) {
     update(slice.begin + first, count, mine + first * size_of(tensor.type));
@@ -297,7 +249,7 @@ void Collectives::broadcast(const Tensor& tensor, int root, std::uint64_t number
                 tensor.name, "broadcast(tensor, 0)");
   }
   const auto at = static_cast<std::size_t>(root);
-  const Asked asked = ask(Task::broadcast, tensor, root, number);
+  const Asked asked = ask(Verb::broadcast, tensor, root, number);
   guarded([&] {
     if (place_.local_rank == grid_.local_rank_of[at]) {
       WireOptions exact = asked.wire;
@@ -335,7 +287,7 @@ void Collectives::reduce_scatter(const Tensor& in, const Tensor& out, Operation 
   }
   check_memory(out);
   const Reduction reduction = reduction_of(in, operation, ranks_.size());
-  const Asked asked = ask(Task::reduce_scatter, in, static_cast<int>(operation), number);
+  const Asked asked = ask(Verb::reduce_scatter, in, static_cast<int>(operation), number);
   guarded([&] {
     if (wires_.empty()) {
       const std::shared_ptr<SharedBlock> block = exchange_block(in.bytes(), asked);
@@ -374,7 +326,7 @@ void Collectives::all_gather(const Tensor& in, const Tensor& out, std::uint64_t 
                 in.name, "an output of the input's type with size() times its elements");
   }
   check_memory(out);
-  const Asked asked = ask(Task::all_gather, in, 0, number);
+  const Asked asked = ask(Verb::all_gather, in, 0, number);
   guarded([&] {
     if (wires_.empty()) {
       const std::shared_ptr<SharedBlock> block = exchange_block(in.bytes(), asked);
@@ -394,7 +346,8 @@ void Collectives::all_gather(const Tensor& in, const Tensor& out, std::uint64_t 
 
 // Who has passed the wires knows that each counterpart has passed its host's barrier.
 void Collectives::barrier(std::uint64_t number) {
-  const Asked asked = ask(Task::barrier, {}, 0, number);
+  const Tensor nothing;
+  const Asked asked = ask(Verb::barrier, nothing, 0, number);
   guarded([&] {
     stage_.barrier(asked.call);
     ddl::barrier(wires(), asked.wire);

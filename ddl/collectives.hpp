@@ -44,7 +44,7 @@ class Collectives {
   void barrier(std::uint64_t number);
   // Calls that something else carries out, GPUs: returns when all ranks call the same. While one is under
   // way: answers ranks that ask, throws the error of another; and tells the others this rank's.
-  void meet(const Occasion& occasion, const std::string& name);
+  void meet(const Occasion& occasion, const Tensor& tensor);
   void look();
   void tell(const Error& error) noexcept;
   RollCall* roll() { return roll_.get(); }
@@ -57,23 +57,23 @@ class Collectives {
   void end() noexcept { stage_.end(); }
 
  private:
-  enum class Task : std::uint8_t {
-    all_reduce,
-    all_reduce_n,
-    update,
-    broadcast,
-    reduce_scatter,
-    all_gather,
-    barrier
+  // What a call is: for the host's barrier and for the wires.
+  struct Asked {
+    Call call;
+    WireOptions wire;
   };
-  struct Asked;
   struct UnderWay {
-    Task task;
+    Verb verb;
     std::uint64_t number;
-    const Tensor* tensor;  // null: of nothing
+    const Tensor* tensor;
+  };
+  // Forgets it in the end, however that comes.
+  struct Past {
+    std::optional<UnderWay>& call;
+    ~Past() { call.reset(); }
   };
 
-  Asked ask(Task task, const Tensor& tensor, int detail, std::uint64_t number);
+  Asked ask(Verb verb, const Tensor& tensor, int detail, std::uint64_t number);
   void update_once_a_host(const Tensor& tensor, const Reduction& reduction, const Asked& asked,
                           const Context::Update& update);
   void sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Asked& asked);
@@ -111,9 +111,7 @@ class Collectives {
   std::vector<std::byte> packed_;  // small tensors side by side
   std::vector<std::byte> plain_;   // the result of a plain sum
   Scratch scratch_;
-  std::optional<UnderWay> under_way_;  // for messages of wires; points into the call's arguments
-  std::string call_;                   // the one under way, for who is told of a stall
-  std::string tensor_;                 // its tensor
+  std::optional<UnderWay> under_way_;  // for who waits in it; points into the call's arguments
 };
 
 }  // namespace ddl

@@ -45,7 +45,7 @@ GpuCollectives::GpuCollectives(Collectives& collectives, Ranks& ranks, const Gri
       ranks_(ranks),
       grid_(grid),
       options_(options),
-      speed_(ranks, grid, options.dump_every > 0 ? options.dump_every : options.rebind_every) {}
+      speed_(ranks, grid, report_interval(options)) {}
 
 GpuCollectives::~GpuCollectives() {
   if (!groups_) return;
@@ -212,7 +212,8 @@ void GpuCollectives::issue(const GpuCall& call) {
     case Verb::all_reduce:
     case Verb::start:
     case Verb::barrier:
-    case Verb::reduce_update:
+    case Verb::all_reduce_n:
+    case Verb::all_reduce_update:
       break;
   }
   groups_->all_reduce(call.tensors, call.operation);
@@ -249,7 +250,7 @@ void GpuCollectives::run(const GpuCall& call, Start& start, std::uint64_t number
   tensor_ = call.tensors.front().name;
   try {
     if (start.error) throw Error(*start.error);
-    collectives_.meet(occasion, call.tensors.front().name);
+    collectives_.meet(occasion, call.tensors.front());
     if (!groups_) connect(number);
     pulse_->begin(number);
     for (const auto& mark : start.ready) gpu_->wait_for(*mark);

@@ -31,7 +31,8 @@ enum class Verb : std::uint8_t {
   reduce_scatter,
   all_gather,
   all_reduce,
-  reduce_update
+  all_reduce_n,
+  all_reduce_update
 };
 
 // A call in full: "all_reduce #812 of 4096 float32".

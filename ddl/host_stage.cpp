@@ -187,7 +187,7 @@ void HostStage::broadcast(const SharedRange& range, int root, const Call& call) 
 void HostStage::reduce_update(const SharedRange& range, const Reduction& reduction, const Call& call,
                               const Update& update) {
   Parts& parts = *parts_;
-  const Occasion occasion{Verb::reduce_update, call, range.count, range.type,
+  const Occasion occasion{Verb::all_reduce_update, call, range.count, range.type,
                           static_cast<std::uint8_t>(reduction.operation)};
   parts.barrier.meet(occasion);
   const Slice mine = slice(range.count, range.type);

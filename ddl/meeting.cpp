@@ -2,16 +2,11 @@
 // Collectives' part in calls that something else carries out.
 #include "ddl/collectives.hpp"
 
-#include <fmt/format.h>
-
 namespace ddl {
 
-void Collectives::meet(const Occasion& occasion, const std::string& name) {
-  if (options_.stall.tell) {
-    call_ = fmt::format("call #{}", occasion.call.sequence);
-    tensor_ = name;
-  }
-  under_way_.reset();
+void Collectives::meet(const Occasion& occasion, const Tensor& tensor) {
+  under_way_ = UnderWay{occasion.verb, occasion.call.sequence, &tensor};
+  const Past past{under_way_};
   WireOptions options;
   options.signature = static_cast<std::uint32_t>(occasion.call.signature);
   stage_.meet(occasion);

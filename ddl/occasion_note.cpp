@@ -8,6 +8,12 @@
 
 namespace ddl {
 
+std::string_view name_of(Verb verb) {
+  constexpr std::string_view names[] = {"the start",  "barrier",    "broadcast",    "reduce_scatter",
+                                        "all_gather", "all_reduce", "all_reduce_n", "all_reduce_update"};
+  return names[static_cast<std::size_t>(verb) % std::size(names)];
+}
+
 OccasionNote note_of(const Occasion& occasion) {
   constexpr std::uint64_t most = (std::uint64_t{1} << 52) - 1;
   return {occasion.call.sequence, occasion.call.signature,
@@ -17,13 +23,11 @@ OccasionNote note_of(const Occasion& occasion) {
 }
 
 std::string render_note(const OccasionNote& note) {
-  constexpr std::string_view verbs[] = {"the start",  "barrier",    "broadcast",    "reduce_scatter",
-                                        "all_gather", "all_reduce", "reduce_update"};
-  const auto verb = static_cast<std::size_t>(note.what >> 60) % std::size(verbs);
-  std::string text(verbs[verb]);
-  if (verb == static_cast<std::size_t>(Verb::start)) return text;
+  const auto verb = static_cast<Verb>(note.what >> 60);
+  std::string text(name_of(verb));
+  if (verb == Verb::start) return text;
   text += fmt::format(" #{}", note.sequence);
-  if (verb == static_cast<std::size_t>(Verb::barrier)) return text;
+  if (verb == Verb::barrier) return text;
   return text + fmt::format(" of {} {}", note.what & ((std::uint64_t{1} << 52) - 1),
                             name_of(static_cast<DataType>(note.what >> 56 & 15U)));
 }

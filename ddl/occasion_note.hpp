@@ -17,6 +17,8 @@ struct OccasionNote {
   bool operator==(const OccasionNote&) const = default;
 };
 
+// As a program calls it: "all_reduce_n".
+std::string_view name_of(Verb verb);
 OccasionNote note_of(const Occasion& occasion);
 // "all_reduce #812 of 4096 float32"
 std::string render_note(const OccasionNote& note);

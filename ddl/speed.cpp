@@ -15,6 +15,13 @@ constexpr int always_last = 3;  // reports in a row
 
 double speed_of(const Moved& moved) { return moved.seconds > 0.0 ? moved.bytes / moved.seconds / 1e9 : 0.0; }
 
+void leave_out_waiting(std::vector<SpeedSample>& samples) {
+  double least = samples.front().waited_seconds;
+  for (const SpeedSample& each : samples) least = std::min(least, each.waited_seconds);
+  for (SpeedSample& each : samples)
+    for (Moved& moved : each.moved) moved.seconds = least;
+}
+
 }  // namespace
 
 std::string render_sample(const SpeedSample& sample) {
@@ -32,17 +39,10 @@ SpeedSample parse_sample(std::string_view text) {
   return sample;
 }
 
-std::vector<SpeedSample> without_waiting(std::vector<SpeedSample> samples) {
-  double least = samples.front().waited_seconds;
-  for (const SpeedSample& each : samples) least = std::min(least, each.waited_seconds);
-  for (SpeedSample& each : samples)
-    for (Moved& moved : each.moved) moved.seconds = least;
-  return samples;
-}
-
-std::string SpeedReport::add(const std::vector<SpeedSample>& samples, const std::vector<std::string>& names,
+std::string SpeedReport::add(std::vector<SpeedSample> samples, const std::vector<std::string>& names,
                              std::uint64_t sums) {
   const bool on_gpus = samples[0].moved.front().dimension == nccl_dimension;
+  if (on_gpus) leave_out_waiting(samples);
   std::string line = fmt::format("ddl: {} sums{}:", sums, on_gpus ? " on GPUs" : "");
   // A dimension is as fast as its slowest rank.
   for (std::size_t d = 0; d < samples[0].moved.size(); ++d) {

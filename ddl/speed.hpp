@@ -31,16 +31,14 @@ struct SpeedSample {
 std::string render_sample(const SpeedSample& sample);
 SpeedSample parse_sample(std::string_view text);
 
-// NCCL's time holds that in which it waits for late ranks: who comes last has the time of the sums alone, and
-// it is taken for all.
-std::vector<SpeedSample> without_waiting(std::vector<SpeedSample> samples);
-
 // Rank 0's memory of who came last.
 class SpeedReport {
  public:
   // One line: "ddl: 100 sums: X 31.2 GB/s, Y 0.117 GB/s; last to come: rank 3 (h2), others wait 1.20 ms a
   // sum". `samples` and `names` by rank. In 3 reports in a row the same rank: says so.
-  std::string add(const std::vector<SpeedSample>& samples, const std::vector<std::string>& names,
+  // NCCL's time holds that in which it waits for late ranks: who comes last has the time of the sums alone,
+  // and it is taken for all.
+  std::string add(std::vector<SpeedSample> samples, const std::vector<std::string>& names,
                   std::uint64_t sums);
 
  private:

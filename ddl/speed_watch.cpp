@@ -10,6 +10,21 @@
 
 namespace ddl {
 
+std::uint64_t report_interval(const Options& options) {
+  return options.dump_every > 0 ? options.dump_every : options.rebind_every;
+}
+
+void report_speed(Ranks& ranks, const Grid& grid, const SpeedSample& mine, std::uint64_t sums,
+                  SpeedReport& report) {
+  std::vector<SpeedSample> samples;
+  std::vector<std::string> names;
+  for (const std::string& text : ranks.gather(render_sample(mine))) {
+    names.push_back(grid.name_of(static_cast<int>(samples.size())));
+    samples.push_back(parse_sample(text));
+  }
+  if (ranks.rank() == 0) fmt::print(stderr, "{}\n", report.add(std::move(samples), names, sums));
+}
+
 SpeedWatch::SpeedWatch(Ranks& ranks, const Grid& grid, std::uint64_t every,
                        std::vector<std::unique_ptr<Wire>>& wires)
     : ranks_(ranks), grid_(grid), every_(every) {
@@ -47,13 +62,7 @@ void SpeedWatch::report() {
     mine.moved.push_back({dimensions_[i], wires_[i]->bytes(), wires_[i]->seconds()});
     wires_[i]->reset();
   }
-  std::vector<SpeedSample> samples;
-  std::vector<std::string> names;
-  for (const std::string& text : ranks_.gather(render_sample(mine))) {
-    names.push_back(grid_.name_of(static_cast<int>(samples.size())));
-    samples.push_back(parse_sample(text));
-  }
-  if (ranks_.rank() == 0) fmt::print(stderr, "{}\n", report_.add(samples, names, sums_));
+  report_speed(ranks_, grid_, mine, sums_, report_);
   sums_ = 0;
   waited_ = host_bytes_ = host_seconds_ = 0.0;
 }

@@ -3,6 +3,7 @@
 // waiting and adding can be told apart; without it nothing is measured.
 #pragma once
 
+#include "ddl/ddl.hpp"
 #include "ddl/levels.hpp"
 #include "ddl/ranks.hpp"
 #include "ddl/speed.hpp"
@@ -14,6 +15,13 @@
 #include <vector>
 
 namespace ddl {
+
+// How many sums a report is of; 0: none are asked for.
+std::uint64_t report_interval(const Options& options);
+
+// Rank 0 tells on stderr what all ranks measured in so many sums. Collective.
+void report_speed(Ranks& ranks, const Grid& grid, const SpeedSample& mine, std::uint64_t sums,
+                  SpeedReport& report);
 
 class SpeedWatch {
  public:
