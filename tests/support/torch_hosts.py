@@ -22,7 +22,8 @@ if not alone:
     hosts = [None] * local
     dist.all_gather_object(hosts, socket.gethostname(), group=groups[rank // local])
     if len(set(hosts)) != 1:
-        sys.exit(f"rank {rank}: neighbouring ranks are on {hosts}: ranks are not node-contiguous")
+        print(f"rank {rank}: neighbouring ranks are on {hosts}: ranks are not node-contiguous", file=sys.stderr, flush=True)
+        os._exit(1)  # past the end of Gloo's threads, which now and then aborts
 torch.manual_seed(100 + rank)  # each begins elsewhere; DistributedDataParallel hands out rank 0's weights
 net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1)).double()
 model = net if alone else DistributedDataParallel(net)
