@@ -13,6 +13,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 namespace ddlrun {
@@ -28,6 +30,26 @@ constexpr int headers = 28;  // of IP and UDP
 struct Attempt {
   ProbeAnswer answer;
   std::vector<std::string> networks;  // that the other end told
+  bool is_sure = true;                // refused: by a peer that was there before and after
+};
+
+// Where a peer has answered, for all threads that try it.
+class Way {
+ public:
+  using Place = std::pair<std::string, std::uint16_t>;  // an address and a port
+
+  std::optional<Place> get() const {
+    const std::lock_guard lock(mutex_);
+    return place_;
+  }
+  void set(const std::string& address, std::uint16_t port) {
+    const std::lock_guard lock(mutex_);
+    if (!place_) place_ = {address, port};
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<Place> place_;
 };
 
 // One connection, one word; how it went.
@@ -57,14 +79,24 @@ Attempt try_once(const NetworkProbe& probe, const ProbePeer& peer, const std::st
   return attempt;
 }
 
-// Refused may only mean that the peer has not begun yet: tried again to the deadline. Silence is tried twice.
+// Refused may only mean that the peer has not begun yet, or is gone: tried again to the deadline, or until it
+// is known to be there. Silence is tried twice.
 Attempt try_on(const NetworkProbe& probe, const ProbePeer& peer, const std::string& address,
-               std::uint16_t port, Deadline deadline) {
+               std::uint16_t port, Deadline deadline, Way& way) {
   int silent = 0;
   while (true) {
+    const std::optional<Way::Place> there = way.get();
     Attempt attempt = try_once(probe, peer, address, port, "probe", deadline);
-    if (attempt.answer.kind == Kind::timed_out) ++silent;
-    const bool ended = attempt.answer.kind == Kind::connected || attempt.answer.kind == Kind::another_host;
+    const Kind kind = attempt.answer.kind;
+    if (kind == Kind::connected) way.set(address, port);
+    if (kind == Kind::refused) {
+      attempt.is_sure =
+          there && try_once(probe, peer, there->first, there->second, "probe", deadline).answer.kind ==
+                       Kind::connected;
+    }
+    if (kind == Kind::timed_out) ++silent;
+    const bool ended =
+        kind == Kind::connected || kind == Kind::another_host || (kind == Kind::refused && attempt.is_sure);
     if (ended || silent == 2 || Steady::now() + 150ms >= deadline) return attempt;
     std::this_thread::sleep_for(150ms);
   }
@@ -144,12 +176,11 @@ class PeerProbe {
 
   ProbeResult run(bool stream) {
     for (const std::string& address : peer_.addresses) try_ports(address, probe_.ports);
-    if (way_) {
-      for (const std::string& address : further_addresses()) try_ports(address, {way_->second});
+    if (const auto way = way_.get()) {
+      for (const std::string& address : further_addresses()) try_ports(address, {way->second});
       for (const std::string& address : reached_) measure(address);
-      if (stream)
-        result_.rates.push_back(measure_stream(probe_, peer_, way_->first, way_->second, deadline_));
-      try_once(probe_, peer_, way_->first, way_->second, "bye", deadline_);
+      if (stream) result_.rates.push_back(measure_stream(probe_, peer_, way->first, way->second, deadline_));
+      try_once(probe_, peer_, way->first, way->second, "bye", deadline_);
     }
     return std::move(result_);
   }
@@ -158,17 +189,18 @@ class PeerProbe {
   void try_ports(const std::string& address, const std::vector<std::uint16_t>& ports) {
     std::vector<Attempt> attempts(ports.size());
     std::vector<std::thread> threads;
-    const Deadline end = way_ ? soon(deadline_, 4s) : deadline_;  // the peer is there: no need to wait for it
+    const bool is_there = way_.get().has_value();  // no need to wait for it
+    const Deadline end = is_there ? soon(deadline_, 4s) : deadline_;
     for (std::size_t i = 0; i < ports.size(); ++i)
-      threads.emplace_back([&, i] { attempts[i] = try_on(probe_, peer_, address, ports[i], end); });
+      threads.emplace_back([&, i] { attempts[i] = try_on(probe_, peer_, address, ports[i], end, way_); });
     for (std::thread& thread : threads) thread.join();
     for (Attempt& attempt : attempts) {
       if (attempt.answer.kind == Kind::connected) {
-        if (!way_) way_ = {address, attempt.answer.port};
         if (networks_.empty()) networks_ = attempt.networks;
         if (reached_.empty() || reached_.back() != address) reached_.push_back(address);
       }
-      result_.answers.push_back(std::move(attempt.answer));
+      // Of a peer that came late or left early a refusal tells nothing.
+      if (attempt.is_sure || !way_.get()) result_.answers.push_back(std::move(attempt.answer));
     }
   }
 
@@ -199,7 +231,7 @@ class PeerProbe {
   const ProbePeer& peer_;
   Deadline deadline_;
   ProbeResult result_;
-  std::optional<std::pair<std::string, std::uint16_t>> way_;  // an address and port that lead there
+  Way way_;
   std::vector<std::string> networks_, reached_;
 };
 

@@ -6,6 +6,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <thread>
+
 using namespace ddlrun;
 using Kind = ProbeAnswer::Kind;
 
@@ -71,6 +73,38 @@ TEST_CASE("neighbours that are not there, or not who they should be") {
   result = PosixNetwork().probe(probe);
   REQUIRE(result.not_listening.size() == 1);
   CHECK(result.not_listening[0].second == "Address already in use");
+}
+
+TEST_CASE("a port that refuses, of a neighbour that is there and of one that has left") {
+  const std::uint16_t refusing = free_port();
+  const auto here = socket_address("127.0.0.1", refusing);
+  const Socket bound(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));  // nobody listens, nobody else can
+  REQUIRE(::bind(bound.get(), reinterpret_cast<const sockaddr*>(&*here), sizeof(*here)) == 0);
+  NetworkProbe probe = self_probe();
+  probe.ports.push_back(refusing);
+  const auto begun = std::chrono::steady_clock::now();
+  ProbeResult result = PosixNetwork().probe(probe);
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(4000));
+  REQUIRE(result.answers.size() == 2);
+  CHECK(result.answers[0].kind == Kind::connected);
+  CHECK(result.answers[1].kind == Kind::refused);
+
+  // One that greets once and is gone.
+  auto [listener, problem] = bind_socket(SOCK_STREAM, probe.ports[0]);
+  REQUIRE(problem.empty());
+  probe.peers = {{"other", {"127.0.0.1"}}};
+  probe.limit = std::chrono::milliseconds(1000);
+  std::thread other([&listener = listener] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    wait_ready(listener.get(), POLLIN, end);
+    const Socket guest(::accept(listener.get(), nullptr, nullptr));
+    listener = Socket();
+    send_text(guest.get(), "ddlrun-probe other 127.0.0.1/8\n", end);
+  });
+  result = PosixNetwork().probe(probe);
+  other.join();
+  REQUIRE(result.answers.size() == 1);
+  CHECK(result.answers[0].kind == Kind::connected);
 }
 
 TEST_CASE("addresses that are none, and limits of lines") {
