@@ -40,6 +40,8 @@ scenario_node_down() {
   local moved=$id
   id=$(head -n 1 "$work/out_lost")
   until_state "$moved" RUNNING
+  has_begun() { log_of moved | grep -q '^start 0'; }
+  wait_until 15 has_begun || fail "moved did not begin"
   as_root node1 scontrol update nodename=node3,node4 state=down reason=test
   wait "$submitter"
   same "status" 5 $?
