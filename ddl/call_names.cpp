@@ -22,8 +22,10 @@ StallWatch Collectives::stall_watch() {
   if (!options_.stall.tell) return {};
   return {options_.stall.seconds, [this](const Stall& stall) {
             Stall named = stall;
-            if (under_way_ && named.call.empty()) named.call = fmt::format("call #{}", under_way_->number);
-            if (under_way_) named.tensor = under_way_->tensor->name;
+            if (under_way_) {
+              if (named.call.empty()) named.call = fmt::format("call #{}", under_way_->number);
+              named.tensor = under_way_->tensor->name;
+            }
             options_.stall.tell(named);
           }};
 }

@@ -57,20 +57,11 @@ void add_hosts(LineBuilder& builder, const LaunchRequest& request) {
   builder.add_file(path, render_runs(runs));
 }
 
-bool is_set_for(const std::string& name, const LaunchRequest& request, const EnvVars& environment) {
-  return environment.count(name) != 0 || request.exports.set_by_user.count(name) != 0;
-}
-
-void set_unless_given(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment,
-                      const std::string& name, const std::string& value, const std::string& why) {
-  if (!is_set_for(name, request, environment)) builder.set(name, value, why);
-}
-
-void set_intel(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
-  set_unless_given(builder, request, environment, "I_MPI_PIN", "0",
-                   "Intel MPI's own pinning is off: each rank is bound by ddlrun exec");
-  set_unless_given(builder, request, environment, "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "0",
-                   "inside a scheduler, too, the plan says where ranks are");
+void set_intel(LineBuilder& builder, const EnvVars& environment) {
+  builder.set_unless_given(environment, "I_MPI_PIN", "0",
+                           "Intel MPI's own pinning is off: each rank is bound by ddlrun exec");
+  builder.set_unless_given(environment, "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "0",
+                           "inside a scheduler, too, the plan says where ranks are");
 }
 
 void add_names(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
@@ -100,12 +91,12 @@ LaunchLine plan_hydra_line(const LaunchRequest& request, const EnvVars& environm
   builder.add({mpich ? "-launcher" : "-bootstrap", "ssh"}, "hosts are reached as ddlrun reaches them");
   add_hosts(builder, request);
   builder.add({"-n", fmt::format("{}", request.ranks)}, "the ranks of the plan");
-  if (!mpich) set_intel(builder, request, environment);
+  if (!mpich) set_intel(builder, environment);
   if (request.keepalives) {
-    set_unless_given(builder, request, environment,
-                     mpich ? "HYDRA_LAUNCHER_EXTRA_ARGS" : "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS",
-                     "-oServerAliveInterval=5 -oServerAliveCountMax=6",
-                     "for ssh: a host that goes away is noticed within 30 s, not a quarter of an hour");
+    builder.set_unless_given(
+        environment, mpich ? "HYDRA_LAUNCHER_EXTRA_ARGS" : "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS",
+        "-oServerAliveInterval=5 -oServerAliveCountMax=6",
+        "for ssh: a host that goes away is noticed within 30 s, not a quarter of an hour");
   }
   add_names(builder, request, environment);
   if (request.tag_output) builder.add({"-prepend-rank"}, "each line tells its rank");

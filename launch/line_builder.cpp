@@ -46,6 +46,12 @@ void LineBuilder::set(const std::string& name, std::string value, std::string wh
   line_.environment[name] = std::move(value);
 }
 
+void LineBuilder::set_unless_given(const EnvVars& environment, const std::string& name, std::string value,
+                                   std::string why) {
+  const bool is_given = environment.count(name) != 0 || request_.exports.set_by_user.count(name) != 0;
+  if (!is_given) set(name, std::move(value), std::move(why));
+}
+
 void LineBuilder::add_asked(const std::vector<std::string>& words) {
   for (const std::string& word : words) add({word}, "you asked for it");
 }

@@ -26,6 +26,9 @@ class LineBuilder {
   void add(std::vector<std::string> words, std::string why);
   // A variable that the launcher itself reads.
   void set(const std::string& name, std::string value, std::string why);
+  // The same, but the user's own value holds: from here or by -x.
+  void set_unless_given(const EnvVars& environment, const std::string& name, std::string value,
+                        std::string why);
   // For words that were given as they are.
   void add_asked(const std::vector<std::string>& words);
   void add_file(std::string path, std::string text) {

@@ -144,12 +144,9 @@ LaunchLine plan_srun_line(const LaunchRequest& request, const EnvVars& environme
   if (!request.pmi.empty())
     builder.add({"--mpi=" + request.pmi}, "how the program's MPI learns of its ranks");
   // By Slurm 22.05's own choice 12 of 150 starts of Open MPI 4.1 on 4 busy hosts crashed, by ring 0 of 420.
-  const std::string fence = "SLURM_PMIX_FENCE";
-  const auto& own = builder.names();
-  const bool is_chosen =
-      environment.count(fence) != 0 || std::find(own.begin(), own.end(), fence) != own.end();
-  if (request.pmi == "pmix" && !is_chosen)
-    builder.set(fence, "ring", "else a rank may get a message before its MPI_Init is ready, and crash");
+  if (request.pmi == "pmix")
+    builder.set_unless_given(environment, "SLURM_PMIX_FENCE", "ring",
+                             "else a rank may get a message before its MPI_Init is ready, and crash");
   add_srun_names(builder, request, environment);
   if (request.tag_output) builder.add({"--label"}, "each line tells its rank");
   builder.add_asked(request.mpi_arguments);
