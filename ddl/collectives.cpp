@@ -193,7 +193,7 @@ void Collectives::sum_small_together(std::span<const Tensor> tensors, const Redu
     std::copy_n(each.data, each.bytes(), place);
     place += each.bytes();
   }
-  guarded([&] { sum_over_hosts(all, reduction, asked); });
+  guarded([&] { sum_by(options_.mode, all, reduction, asked); });
   place = packed_.data();
   for (const Tensor& each : tensors) {
     std::copy_n(place, each.bytes(), each.data);
@@ -208,7 +208,13 @@ void Collectives::all_reduce_update(const Tensor& tensor, Operation operation, s
   guarded([&] {
     watch_.run(
         tensor.bytes(), [&] { stage_.barrier(asked.call); },
-        [&] { update_once_a_host(tensor, reduction, asked, update); });
+        [&] {
+          if (options_.mode == Mode::mpi) {
+            update_plainly(tensor, reduction, asked, update);
+          } else {
+            update_once_a_host(tensor, reduction, asked, update);
+          }
+        });
   });
 }
 
@@ -222,7 +228,9 @@ void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& redu
   }
   const Slice slice = stage_.slice(tensor.count, tensor.type);
   std::byte* const mine = tensor.data + slice.begin * size_of(tensor.type);
-  const Halves halves = halve(reduction, partial_ranks(), asked.wire.narrow);
+  WireOptions how = asked.wire;
+  if (options_.mode == Mode::ring) how.algorithm = WireAlgorithm::ring;
+  const Halves halves = halve(reduction, partial_ranks(), how.narrow);
   Alongside host;
   if (range) {
     stage_.meet_for_sums(*range, reduction, asked.call, Verb::all_reduce_update);
@@ -237,7 +245,7 @@ void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& redu
   if (wires_.empty())
     host.take(0, slice.count);
   else
-    ddl::all_reduce(wires(), halves.wires, mine, slice.count, asked.wire, scratch_, host);
+    ddl::all_reduce(wires(), halves.wires, mine, slice.count, how, scratch_, host);
   stage_.barrier(asked.call);
 }
 

@@ -82,6 +82,8 @@ class Collectives {
   double partial_ranks() const;
   Alongside sums_of_host(const SharedRange& range, const Reduction& here);
   void sum_plainly(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
+  void update_plainly(const Tensor& tensor, const Reduction& reduction, const Asked& asked,
+                      const Context::Update& update);
   void recall_ways();
   void explore(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   void sum_small_together(std::span<const Tensor> tensors, const Reduction& reduction, const Asked& asked);

@@ -20,10 +20,19 @@
 namespace ddl {
 namespace {
 
+// Ranks with other options would add up what others never sent.
+void require_same_options(Ranks& ranks, const std::vector<std::string>& hosts, const Options& options) {
+  std::vector<std::string> names;
+  for (const std::string& host : hosts) names.push_back(fmt::format("rank {} ({})", names.size(), host));
+  if (const auto other = find_other_options(ranks.gather(render_shared_options(options)), names))
+    throw *other;
+}
+
 // Without dims, hosts may have different numbers of ranks: then each rank stands for itself, and all share
 // one wire.
 Grid grid_of(Ranks& ranks, const Options& options) {
   std::vector<std::string> hosts = ranks.gather(ranks.host_name());
+  require_same_options(ranks, hosts, options);
   std::map<std::string, int> count;
   for (const std::string& host : hosts) ++count[host];
   const int first = count.begin()->second;

@@ -11,7 +11,8 @@ namespace ddl {
 
 enum class DataType : std::uint8_t { float32, float64, float16, bfloat16, int32 };
 
-// average is the sum divided by the number of ranks; there is none for int32.
+// average is the sum divided by the number of ranks; there is none for int32. max is NaN where a rank has NaN
+// (on GPUs NCCL decides).
 enum class Operation : std::uint8_t { sum, average, max };
 
 // IEEE binary16 and the upper half of binary32, as bits.

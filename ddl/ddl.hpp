@@ -144,7 +144,8 @@ class Buffer {
   std::span<Number> values_;
 };
 
-// A call that was started.
+// A call that was started. Its tensor lives until wait() returns: a Handle that is dropped neither waits nor
+// keeps it.
 class Handle {
  public:
   struct State;

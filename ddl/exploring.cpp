@@ -27,6 +27,15 @@ void Collectives::sum_plainly(const Tensor& tensor, const Reduction& reduction, 
   reduce(reduction, source, out, tensor.count);
 }
 
+// Nobody has the sums before all ranks have come, so their slices may be updated at once.
+void Collectives::update_plainly(const Tensor& tensor, const Reduction& reduction, const Asked& asked,
+                                 const Context::Update& update) {
+  sum_plainly(tensor, reduction, asked);
+  const Slice slice = stage_.slice(tensor.count, tensor.type);
+  update(slice.begin, slice.count, tensor.data + slice.begin * size_of(tensor.type));
+  stage_.barrier(asked.call);
+}
+
 // Rank 0 reads, all know: in that text the topology is no matter any more.
 void Collectives::recall_ways() {
   std::string mine;

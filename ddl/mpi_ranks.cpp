@@ -21,15 +21,31 @@ namespace {
 // MPI counts are ints.
 constexpr std::size_t most_elements = 1U << 30U;
 
+template <typename Number>
+void keep_larger(const void* in, void* kept, std::size_t count) {
+  const auto* const numbers = static_cast<const Number*>(in);
+  auto* const larger = static_cast<Number*>(kept);
+  for (std::size_t i = 0; i < count; ++i)
+    if (numbers[i] > larger[i] || numbers[i] != numbers[i]) larger[i] = numbers[i];
+}
+
+// MPI_MAX loses a NaN or keeps it, as the order of the ranks has it; ours keeps it.
+void keep_larger(void* in, void* kept, int* count, MPI_Datatype* type) {
+  const auto elements = static_cast<std::size_t>(*count);
+  *type == MPI_FLOAT ? keep_larger<float>(in, kept, elements) : keep_larger<double>(in, kept, elements);
+}
+
 class MpiRanks : public Ranks {
  public:
   explicit MpiRanks(bool started_here) : started_here_(started_here) {
     MPI_Comm_dup(MPI_COMM_WORLD, &all_);
     MPI_Comm_rank(all_, &rank_);
     MPI_Comm_size(all_, &size_);
+    MPI_Op_create(&keep_larger, 1, &larger_);
   }
   ~MpiRanks() override {
     if (abandoned_) return;
+    MPI_Op_free(&larger_);
     MPI_Comm_free(&all_);
     if (started_here_) MPI_Finalize();
   }
@@ -81,7 +97,8 @@ class MpiRanks : public Ranks {
     const MPI_Datatype number = type == DataType::float32   ? MPI_FLOAT
                                 : type == DataType::float64 ? MPI_DOUBLE
                                                             : MPI_INT32_T;
-    const MPI_Op how = operation == Operation::max ? MPI_MAX : MPI_SUM;
+    const MPI_Op max = type == DataType::int32 ? MPI_MAX : larger_;
+    const MPI_Op how = operation == Operation::max ? max : MPI_SUM;
     for (std::size_t at = 0; at < count; at += most_elements) {
       const std::size_t part = std::min(most_elements, count - at);
       MPI_Allreduce(in + at * size_of(type), out + at * size_of(type), static_cast<int>(part), number, how,
@@ -96,6 +113,7 @@ class MpiRanks : public Ranks {
   bool started_here_;
   bool abandoned_ = false;
   MPI_Comm all_ = MPI_COMM_NULL;
+  MPI_Op larger_ = MPI_OP_NULL;
   int rank_ = 0;
   int size_ = 1;
 };

@@ -38,14 +38,14 @@ void take_mode(const std::string& text, Options& options) {
 }
 
 void take_wire(const std::string& text, Options& options) {
-  if (text == "float32")
+  if (text == "float32" || text == "fp32")
     options.wire.reset();
-  else if (text == "bfloat16")
+  else if (text == "bfloat16" || text == "bf16")
     options.wire = DataType::bfloat16;
-  else if (text == "float16")
+  else if (text == "float16" || text == "fp16")
     options.wire = DataType::float16;
   else
-    throw bad_option(fmt::format("-wire {}: known are float32, bfloat16, float16", text), "-wire bfloat16");
+    throw bad_option(fmt::format("-wire {}: known are fp32, bf16, fp16", text), "-wire bf16");
 }
 
 void take_timeout(const std::string& text, Options& options) {

@@ -2,6 +2,7 @@
 // How the ranks of a program meet: over TCP where DDL_MASTER or Options::tcp says so, else by MPI, else
 // alone.
 #include "ddl/ddl.hpp"
+#include "ddl/error.hpp"
 #include "ddl/explore_cache.hpp"
 #include "ddl/launcher.hpp"
 #include "ddl/mpi_ranks.hpp"
@@ -26,6 +27,9 @@ Options with_environment(Options options) {
 std::unique_ptr<Ranks> make_ranks(int& argc, char**& argv, const Options& options) {
   const auto roll = find_tcp_roll(options.tcp, variable, launched_rank().has_value());
   if (!roll) return make_mpi_ranks(argc, argv);
+  if (options.mode == Mode::mpi && roll->size > 1)
+    throw Error(Fault::usage, "mode m is MPI_Allreduce, and these ranks meet without MPI (DDL_MASTER)",
+                "-mode m", "-mode b, or mpirun and no DDL_MASTER");
   return roll->size == 1 ? make_single_rank() : make_tcp_ranks(*roll, options.timeout_seconds);
 }
 

@@ -27,8 +27,7 @@ const std::array<std::string, 2> form_names{"torch", "caffe"};
 const std::array<std::string, 2> norm_names{"l2", "l1"};
 const std::array<std::string, 4> overlap_names{"auto", "on", "off", "across"};
 const std::array<std::string, 3> place_names{"auto", "host", "rank"};
-const std::array<std::string, 3> short_wires{"fp32", "bf16", "fp16"};
-const std::array<std::string, 3> wire_names{"float32", "bfloat16", "float16"};
+const std::array<std::string, 6> wire_names{"fp32", "bf16", "fp16", "float32", "bfloat16", "float16"};
 
 // Caffe's "fixed" is none.
 LrDecay parse_decay(Text n, Text v) {
@@ -130,7 +129,7 @@ const OptionRow rows_of_learning[] = {
        o.update = static_cast<UpdatePlace>(parse_choice(n, v, place_names));
      }},
     {"--wire", "TYPE", "how gradients travel between hosts: fp32, bf16, fp16 (default fp32)",
-     [](TrainOptions& o, Text n, Text v) { o.wire = wire_names[parse_choice(n, v, short_wires)]; }},
+     [](TrainOptions& o, Text n, Text v) { o.wire = wire_names[parse_choice(n, v, wire_names) % 3 + 3]; }},
 };
 
 Error refuse_words(std::string what, std::string hint) {

@@ -73,9 +73,9 @@ void tell_resumption(const TrainOptions& options, const RunFacts& facts,
   }
   for (const std::string& why : start->passed_over) {
     fmt::print(stderr, "{}",
-               render_message(
-                   told_by, "warning",
-                   {"a newer checkpoint is passed over", why, "ls -l " + quote_shell(options.resume_from)}));
+               render_message(told_by, "warning",
+                              {"this is passed over in the search for the newest checkpoint", why,
+                               "ls -l " + quote_shell(options.resume_from)}));
   }
   if (options.quiet) return;
   fmt::print(stderr, "resume: {}, step {} of {}\n", printable(start->path), start->state.position.step,
@@ -117,7 +117,7 @@ void tell_other_run(const std::string& folder, std::optional<std::size_t> newest
                       printable(folder), "--resume to go on from it, or --checkpoint OTHER_DIR"}));
 }
 
-void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary) {
+void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary, bool saved) {
   if (!options.quiet) {
     fmt::print(
         stderr,
@@ -126,8 +126,8 @@ void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSum
         facts.ranks);
     if (facts.servers != 0) fmt::print(stderr, "parameter servers: {}\n", summary.sums);
   }
-  fmt::print("{}\n",
-             options.json ? render_summary_json(facts, summary, false) : render_summary_line(facts, summary));
+  fmt::print("{}\n", options.json ? render_summary_json(facts, summary, saved)
+                                  : render_summary_line(facts, summary, saved));
 }
 
 void tell_stop(const TrainOptions& options, const TrainSummary& summary) {

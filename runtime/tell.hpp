@@ -15,7 +15,7 @@ void tell_start(const TrainOptions& options, const CaffeCommand& caffe, const Pr
 // The checkpoint folder holds what this run does not go on from.
 void tell_other_run(const std::string& folder, std::optional<std::size_t> newest);
 // The summary on stdout. Throws Error(request) where it cannot be written.
-void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary);
+void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary, bool saved);
 // A signal has stopped the run.
 void tell_stop(const TrainOptions& options, const TrainSummary& summary);
 

@@ -99,7 +99,8 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
   if (first && summary.stopped) {
     tell_stop(options, summary);
   } else if (first) {
-    tell_end(options, watchers.facts(), summary);
+    const bool saved = watchers.has_written() && (!saver || saver->has_saved());
+    tell_end(options, watchers.facts(), summary, saved);
   }
   if (saver) saver->require_saved();
   watchers.require_written();

@@ -181,8 +181,9 @@ LayerRole find_role(const PlacedLayer& layer, CaffeReport& report) {
                 known ? fmt::format("{}ddl-train cannot compute Caffe's {} layers", layer.owner, type)
                       : fmt::format("{}Caffe knows no type '{}'{}", layer.owner, printable(type, 60),
                                     near ? fmt::format("; did you mean {}?", *near) : ""),
-                near ? fmt::format("type: \"{}\"", *near)
-                     : "exclude { phase: TRAIN }   # in it, if the net learns without it");
+                near    ? fmt::format("type: \"{}\"", *near)
+                : known ? "exclude { phase: TRAIN }   # in it, if the net learns without it"
+                        : "type: \"ReLU\"   # a layer of Caffe's");
   return LayerRole::refused;
 }
 

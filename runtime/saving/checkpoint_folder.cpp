@@ -137,7 +137,9 @@ std::optional<FoundCheckpoint> find_checkpoint(const CheckpointDisk& disk, const
   if (steps.empty() && !latest) return std::nullopt;
   FoundCheckpoint found;
   if (!latest) {
-    found.passed_over.push_back(fmt::format("{}: it names no checkpoint", path_in(folder, latest_name)));
+    const std::string path = path_in(folder, latest_name);
+    found.passed_over.push_back(
+        fmt::format("{}: {}", path, disk.size(path) ? "it names no checkpoint" : "there is no such file"));
   } else if (std::find(steps.begin(), steps.end(), *parse_checkpoint_name(*latest)) == steps.end()) {
     found.passed_over.push_back(fmt::format("{}: there is no such file", path_in(folder, *latest)));
   }
@@ -215,6 +217,7 @@ void CheckpointFolder::discard(const std::string& beside) {
 std::string CheckpointFolder::set_aside() {
   std::vector<std::size_t> steps = list_steps(disk_, path_);
   if (steps.empty()) return "";
+  whole_.clear();
   std::string folder;
   for (int number = 1; folder.empty() || !disk_.list(folder).empty(); ++number)
     folder = path_in(path_, fmt::format("earlier-{}", number));
@@ -251,6 +254,7 @@ CheckpointFolder::Written CheckpointFolder::write(std::size_t step, const Metada
   for (const auto& part : parts) written.bytes += part.size();
   // A disk that is full or broken may tell only here.
   write_beside(written.name, parts, [&](const std::string& beside) { verify_checkpoint(disk_, beside); });
+  whole_[step] = true;
   return written;
 }
 
@@ -261,8 +265,26 @@ void CheckpointFolder::make_latest(const std::string& name) {
   const std::size_t newest = parse_checkpoint_name(name).value_or(0);
   std::size_t kept = 0;
   for (const std::size_t step : list_steps(disk_, path_)) {
-    if (step <= newest && ++kept > keep_) disk_.remove(path_in(path_, checkpoint_name(step)));
+    if (step > newest) continue;
+    if (kept == keep_) {
+      disk_.remove(path_in(path_, checkpoint_name(step)));
+    } else if (is_whole(step)) {
+      ++kept;
+    }
   }
+}
+
+// Each is read once: a damaged one must not take the place of one to go on from.
+bool CheckpointFolder::is_whole(std::size_t step) {
+  const auto known = whole_.find(step);
+  if (known != whole_.end()) return known->second;
+  bool whole = true;
+  try {
+    verify_checkpoint(disk_, path_in(path_, checkpoint_name(step)));
+  } catch (const Error&) {
+    whole = false;
+  }
+  return whole_[step] = whole;
 }
 
 }  // namespace ddlrun::runtime

@@ -8,6 +8,7 @@
 #include "runtime/saving/safetensors.hpp"
 
 #include <functional>
+#include <map>
 
 namespace ddlrun::runtime {
 
@@ -51,7 +52,7 @@ class CheckpointFolder {
     std::uint64_t bytes = 0;
   };
   Written write(std::size_t step, const Metadata& metadata, std::span<const Tensor> tensors);
-  // Moves `latest`, and then removes checkpoints of earlier steps but the last `keep`.
+  // Moves `latest`, and then removes checkpoints of earlier steps but those of the last `keep` whole ones.
   void make_latest(const std::string& name);
 
   // Moves another run's checkpoints and `latest` into "earlier-N" in it: nothing is lost or mixed. Returns
@@ -61,6 +62,7 @@ class CheckpointFolder {
   const std::string& path() const { return path_; }
 
  private:
+  bool is_whole(std::size_t step);
   void discard(const std::string& beside);
   void write_beside(const std::string& name, std::span<const std::span<const std::byte>> parts,
                     const std::function<void(const std::string&)>& check);
@@ -68,6 +70,7 @@ class CheckpointFolder {
   CheckpointDisk& disk_;
   std::string path_;
   std::size_t keep_;
+  std::map<std::size_t, bool> whole_;  // by step, of those that were read
 };
 
 }  // namespace ddlrun::runtime

@@ -150,6 +150,8 @@ void CheckpointSaver::refuse_unsaved_stop(const TrainPosition& position, const M
   throw AgreedError(ErrorKind::request, std::move(message));
 }
 
+bool CheckpointSaver::has_saved() const { return !problem_; }
+
 void CheckpointSaver::require_saved() const {
   if (problem_) throw AgreedError(*problem_);
 }

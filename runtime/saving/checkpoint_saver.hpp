@@ -36,6 +36,7 @@ class CheckpointSaver : public TrainSaver {
   // where it ends early, to go on from this one; it says which is the last good one. Another run's
   // checkpoints are set aside before the first.
   void save(const TrainStateView& state, SaveReason reason) override;
+  bool has_saved() const;
   // Throws the AgreedError of a run's last one that could not be written.
   void require_saved() const;
 

@@ -168,8 +168,14 @@ std::string render_checkpoint_record(const CheckpointRecord& record) {
                {"problem", record.problem.empty() ? MetricsJson() : MetricsJson(record.problem)}});
 }
 
-std::string render_summary_json(const RunFacts& facts, const TrainSummary& summary, bool as_record) {
-  return dump(as_record ? typed("summary", summary_json(facts, summary)) : summary_json(facts, summary));
+std::string render_summary_record(const RunFacts& facts, const TrainSummary& summary) {
+  return dump(typed("summary", summary_json(facts, summary)));
+}
+
+std::string render_summary_json(const RunFacts& facts, const TrainSummary& summary, bool saved) {
+  MetricsJson json = summary_json(facts, summary);
+  json["saved"] = saved;
+  return dump(json);
 }
 
 std::string render_results(const RunFacts& facts, const TrainSummary& summary,
@@ -182,14 +188,15 @@ std::string render_results(const RunFacts& facts, const TrainSummary& summary,
   return json.dump(2, ' ', false, MetricsJson::error_handler_t::replace) + "\n";
 }
 
-std::string render_summary_line(const RunFacts& facts, const TrainSummary& summary) {
+std::string render_summary_line(const RunFacts& facts, const TrainSummary& summary, bool saved) {
   return fmt::format(
-      "ddl-train: ok net={} ranks={}{} threads={} global_batch={} epochs={} steps={} train_loss={:.4f} "
+      "ddl-train: {} net={} ranks={}{} threads={} global_batch={} epochs={} steps={} train_loss={:.4f} "
       "test_loss={:.4f} test_accuracy={:.4f} images_s={:.0f} train_seconds={:.2f} comm_percent={:.1f} "
       "weights=equal hash={:016x}",
-      facts.net, facts.ranks, render_roles(facts), facts.threads, facts.global_batch, summary.last.epoch,
-      summary.steps, summary.last.train_loss, summary.last.test_loss, summary.last.test_accuracy,
-      summary.images_per_second, summary.train_seconds, communication_percent(summary), summary.weights_hash);
+      saved ? "ok" : "unsaved", facts.net, facts.ranks, render_roles(facts), facts.threads,
+      facts.global_batch, summary.last.epoch, summary.steps, summary.last.train_loss, summary.last.test_loss,
+      summary.last.test_accuracy, summary.images_per_second, summary.train_seconds,
+      communication_percent(summary), summary.weights_hash);
 }
 
 }  // namespace ddlrun::runtime

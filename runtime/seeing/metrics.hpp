@@ -57,10 +57,11 @@ std::string render_step_record(const StepRecord& record, std::size_t global_batc
 std::string render_epoch_record(const EpochRecord& record);
 std::string render_checkpoint_record(const CheckpointRecord& record);
 std::string render_test_record(const TestRecord& record);
-// The document of --json, and with `type` the last metrics record.
-std::string render_summary_json(const RunFacts& facts, const TrainSummary& summary, bool as_record);
-// The line on stdout: "ddl-train: ok key=value ...".
-std::string render_summary_line(const RunFacts& facts, const TrainSummary& summary);
+std::string render_summary_record(const RunFacts& facts, const TrainSummary& summary);
+// The document of --json on stdout. `saved`: all files that were asked for are written.
+std::string render_summary_json(const RunFacts& facts, const TrainSummary& summary, bool saved);
+// The line on stdout: "ddl-train: ok key=value ...", "unsaved" for "ok" where a file is missing.
+std::string render_summary_line(const RunFacts& facts, const TrainSummary& summary, bool saved);
 
 // Everything about a run that ended: the summary, what was asked for, its epochs: the document of --results.
 std::string render_results(const RunFacts& facts, const TrainSummary& summary,

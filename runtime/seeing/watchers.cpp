@@ -130,6 +130,8 @@ void Watchers::attempt(const std::function<void()>& work) {
   }
 }
 
+bool Watchers::has_written() const { return !problem_; }
+
 void Watchers::require_written() const {
   if (problem_) throw AgreedError(*problem_);
 }
@@ -171,7 +173,7 @@ void Watchers::write_end(const TrainSummary& summary) {
   });
   run_agreed(ranks_, [&] {
     if (!first_) return;
-    if (!summary.stopped) metrics_->write(render_summary_json(facts_, summary, true));
+    if (!summary.stopped) metrics_->write(render_summary_record(facts_, summary));
     metrics_->finish();
     tensorboard_->finish();
   });

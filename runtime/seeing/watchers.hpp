@@ -45,6 +45,8 @@ class Watchers {
   // Collective. Runs the training and completes all files, also where all ranks end it together with an
   // error; where one rank fails alone, says how to get at what there is.
   TrainSummary run(const std::function<TrainSummary()>& train);
+  // Is every file complete?
+  bool has_written() const;
   // Collective. Throws the AgreedError of a file that run() could not complete: after the summary, which is
   // worth more.
   void require_written() const;

@@ -30,7 +30,7 @@ done
 
 # A device of our own that is always full; the summary comes first.
 if mknod "$work/full" c 1 7 2> /dev/null && : 2> /dev/null < "$work/full"; then
-  expect 3 'ddl-train: ok' "${run[@]}" --steps 3 --results "$work/full"
+  expect 3 'ddl-train: unsaved net=mlp' "${run[@]}" --steps 3 --results "$work/full"
   grep -q 'No space left' "$work/err" || fail 'not told why'
   expect_refusal 3 'no regular file' "${run[@]}" --steps 3 --timeline "$work/full"
   [ -c "$work/full" ] || fail 'the device was replaced'

@@ -84,6 +84,22 @@ for options in '' '--servers 1 --async'; do
   fi
 done
 
+# Unlike options are told by both at once; mode m has no MPI here.
+next_port
+for r in 0 1; do
+  DDL_OPTIONS="-wire $([ "$r" = 0 ] && echo fp16 || echo bf16)" rank "$r" 2 '' timeout 60 "$sums"
+done
+begun=$(date +%s)
+await
+for r in 0 1; do
+  says "$r" '^error: rank 1 (.*) was started with -wire bfloat16, rank 0 (.*) with -wire float16$' 'unlike wires'
+  [ "${statuses[r]}" -eq 1 ] || fail "unlike wires: rank $r ends with ${statuses[r]}"
+done
+[ "$(seconds_since "$begun")" -le 10 ] || fail "unlike wires: told after $(seconds_since "$begun") s"
+next_port
+expect_refusal 1 'mode m is MPI_Allreduce, and these ranks meet without MPI' env DDL_RANK=0 DDL_SIZE=2 \
+  DDL_MASTER=127.0.0.1:"$port" DDL_TOKEN_FILE="$work/token" DDL_OPTIONS='-mode m' "$sums"
+
 # Gradients may be narrowed between hosts, what is told of a step is not.
 losses=()
 for wire in fp32 bf16 fp16; do

@@ -171,6 +171,23 @@ TEST_CASE("checkpoint folder: a damaged checkpoint is passed over, and it is sai
   }
 }
 
+TEST_CASE("checkpoint folder: a damaged one takes no whole one's place") {
+  FakeDisk disk = disk_with(50);
+  disk.content("dir/" + checkpoint_name(50)).back() ^= 1;
+  // Another process goes on from 40.
+  CheckpointFolder folder(disk, saved_dir, 2);
+  folder.prepare();
+  save_step(folder, 60);
+  CHECK(disk.size("dir/" + checkpoint_name(40)));
+  FakeDisk damaged = disk;
+  damaged.content("dir/" + checkpoint_name(60)).back() ^= 1;
+  CHECK(found_step(damaged) == 40);
+  save_step(folder, 70);
+  std::vector<std::string> names = disk.list(saved_dir);
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{checkpoint_name(60), checkpoint_name(70), "latest"});
+}
+
 TEST_CASE("checkpoint folder: `latest` may be damaged, missing or a trap") {
   for (const char* text :
        {"", "ckpt-000050", "../../etc/passwd", "ckpt-000050.safetensors/../x", "ckpt-000777.safetensors\n"}) {

@@ -37,7 +37,7 @@ TEST_CASE("metrics: each record is one line of JSON that says what it is") {
       {"step", render_step_record(step, 64)},
       {"resume", render_resume_record(7)},
       {"epoch", render_epoch_record(epoch)},
-      {"summary", render_summary_json(some_facts(), summary, true)},
+      {"summary", render_summary_record(some_facts(), summary)},
   };
   for (const auto& [type, text] : records) {
     CHECK(text.find('\n') == std::string::npos);
@@ -52,7 +52,7 @@ TEST_CASE("metrics: each record is one line of JSON that says what it is") {
   CHECK(json.at("comm_ms") == 0.1);
   CHECK(json.at("input_ms") == 0.2);
   CHECK(json.at("compute_ms") == 1.5);
-  CHECK(nlohmann::json::parse(render_summary_json(some_facts(), summary, false)).at("schema") ==
+  CHECK(nlohmann::json::parse(render_summary_json(some_facts(), summary, true)).at("schema") ==
         "ddlrun.train/1");
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("metrics: the file holds whole lines, and refusals are clear") {
 }
 
 TEST_CASE("metrics: the summary line is key=value after its head") {
-  const std::string line = render_summary_line(some_facts(), TrainSummary{});
+  const std::string line = render_summary_line(some_facts(), TrainSummary{}, true);
   CHECK(line.starts_with("ddl-train: ok net=lenet5 ranks=1 "));
   CHECK(line.find(" test_accuracy=0.0000 ") != std::string::npos);
   CHECK(line.find('\n') == std::string::npos);
@@ -108,7 +108,7 @@ TEST_CASE("metrics: the time split, the memory and the accuracy are in the summa
   RunFacts facts = some_facts();
   facts.peak_memory_bytes = 1 << 20;
   facts.peak_memory_rank = 2;
-  const auto json = nlohmann::json::parse(render_summary_json(facts, summary, false));
+  const auto json = nlohmann::json::parse(render_summary_json(facts, summary, true));
   CHECK(json.at("compute_percent") == 80.0);
   CHECK(json.at("comm_percent") == 5.0);
   CHECK(json.at("input_percent") == 10.0);
