@@ -151,6 +151,7 @@ std::optional<FoundCheckpoint> find_checkpoint(const CheckpointDisk& disk, const
       return found;
     } catch (const Error& error) {
       found.passed_over.push_back(fmt::format("{}: {}", found.path, error.message().what));
+      found.damaged.push_back(step);
     }
   }
   throw Error(
@@ -170,8 +171,9 @@ std::optional<Message> hold_folder(CheckpointDisk& disk, const std::string& fold
                  printable(path), "a folder of its own for each run: --checkpoint DIR"};
 }
 
-CheckpointFolder::CheckpointFolder(CheckpointDisk& disk, std::string path, std::size_t keep)
-    : disk_(disk), path_(std::move(path)), keep_(keep) {}
+CheckpointFolder::CheckpointFolder(CheckpointDisk& disk, std::string path, std::size_t keep,
+                                   const std::vector<std::size_t>& damaged)
+    : disk_(disk), path_(std::move(path)), keep_(keep), damaged_(damaged.begin(), damaged.end()) {}
 
 void CheckpointFolder::prepare() {
   disk_.create_folder(path_);
@@ -217,7 +219,7 @@ void CheckpointFolder::discard(const std::string& beside) {
 std::string CheckpointFolder::set_aside() {
   std::vector<std::size_t> steps = list_steps(disk_, path_);
   if (steps.empty()) return "";
-  whole_.clear();
+  damaged_.clear();
   std::string folder;
   for (int number = 1; folder.empty() || !disk_.list(folder).empty(); ++number)
     folder = path_in(path_, fmt::format("earlier-{}", number));
@@ -254,7 +256,7 @@ CheckpointFolder::Written CheckpointFolder::write(std::size_t step, const Metada
   for (const auto& part : parts) written.bytes += part.size();
   // A disk that is full or broken may tell only here.
   write_beside(written.name, parts, [&](const std::string& beside) { verify_checkpoint(disk_, beside); });
-  whole_[step] = true;
+  damaged_.erase(step);
   return written;
 }
 
@@ -268,23 +270,10 @@ void CheckpointFolder::make_latest(const std::string& name) {
     if (step > newest) continue;
     if (kept == keep_) {
       disk_.remove(path_in(path_, checkpoint_name(step)));
-    } else if (is_whole(step)) {
+    } else if (damaged_.count(step) == 0) {
       ++kept;
     }
   }
-}
-
-// Each is read once: a damaged one must not take the place of one to go on from.
-bool CheckpointFolder::is_whole(std::size_t step) {
-  const auto known = whole_.find(step);
-  if (known != whole_.end()) return known->second;
-  bool whole = true;
-  try {
-    verify_checkpoint(disk_, path_in(path_, checkpoint_name(step)));
-  } catch (const Error&) {
-    whole = false;
-  }
-  return whole_[step] = whole;
 }
 
 }  // namespace ddlrun::runtime

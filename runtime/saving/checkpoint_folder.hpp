@@ -8,7 +8,7 @@
 #include "runtime/saving/safetensors.hpp"
 
 #include <functional>
-#include <map>
+#include <set>
 
 namespace ddlrun::runtime {
 
@@ -28,6 +28,7 @@ struct FoundCheckpoint {
   std::string path;
   SafetensorsHead head;
   std::vector<std::string> passed_over;
+  std::vector<std::size_t> damaged;  // the steps of those
 };
 // What `latest` names; if that is damaged, the next older one. Nothing if the folder has no checkpoints,
 // Error if it has none that is whole.
@@ -42,7 +43,9 @@ std::optional<Message> hold_folder(CheckpointDisk& disk, const std::string& fold
 
 class CheckpointFolder {
  public:
-  CheckpointFolder(CheckpointDisk& disk, std::string path, std::size_t keep);
+  // `damaged`: steps whose checkpoints are known to be; they take no whole one's place among the last `keep`.
+  CheckpointFolder(CheckpointDisk& disk, std::string path, std::size_t keep,
+                   const std::vector<std::size_t>& damaged = {});
 
   // Creates the folder, removes what a killed run left half written, and tries whether it can be written to.
   void prepare();
@@ -52,7 +55,7 @@ class CheckpointFolder {
     std::uint64_t bytes = 0;
   };
   Written write(std::size_t step, const Metadata& metadata, std::span<const Tensor> tensors);
-  // Moves `latest`, and then removes checkpoints of earlier steps but those of the last `keep` whole ones.
+  // Moves `latest`, and then removes checkpoints of earlier steps but the last `keep`.
   void make_latest(const std::string& name);
 
   // Moves another run's checkpoints and `latest` into "earlier-N" in it: nothing is lost or mixed. Returns
@@ -62,7 +65,6 @@ class CheckpointFolder {
   const std::string& path() const { return path_; }
 
  private:
-  bool is_whole(std::size_t step);
   void discard(const std::string& beside);
   void write_beside(const std::string& name, std::span<const std::span<const std::byte>> parts,
                     const std::function<void(const std::string&)>& check);
@@ -70,7 +72,7 @@ class CheckpointFolder {
   CheckpointDisk& disk_;
   std::string path_;
   std::size_t keep_;
-  std::map<std::size_t, bool> whole_;  // by step, of those that were read
+  std::set<std::size_t> damaged_;
 };
 
 }  // namespace ddlrun::runtime

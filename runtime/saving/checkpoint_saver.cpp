@@ -33,7 +33,7 @@ std::optional<FoundCheckpoint> find_start(const CheckpointDisk& disk, const std:
   if (from.ends_with("/latest") && newest_step(disk, from.substr(0, from.rfind('/'))))
     return find_checkpoint(disk, from.substr(0, from.rfind('/')));
   require_layout(disk, from, *size);
-  return FoundCheckpoint{from, verify_checkpoint(disk, from), {}};
+  return FoundCheckpoint{from, verify_checkpoint(disk, from), {}, {}};
 }
 
 std::optional<Resumption> read_start(const std::string& from, const Net& net, const TrainPlan& run,
@@ -44,7 +44,8 @@ std::optional<Resumption> read_start(const std::string& from, const Net& net, co
   plan.schedule.total_steps = total_steps(run, identity.images);
   check_same_run(found->head.metadata, net, plan, identity, found->path);
   return Resumption{read_state(disk, found->path, found->head, net, run.rule), found->path,
-                    found->passed_over, find_differences(found->head.metadata, net, plan, identity)};
+                    found->passed_over, found->damaged,
+                    find_differences(found->head.metadata, net, plan, identity)};
 }
 
 // Where a stopped run can go on although it could not save; `alone` false: what is there is another run's.
@@ -84,7 +85,7 @@ CheckpointSaver::CheckpointSaver(const CheckpointPlan& plan, const Net& net, con
       ranks_(ranks),
       observer_(observer),
       stop_wanted_(std::move(stop_wanted)),
-      folder_(disk, plan.folder, plan.keep),
+      folder_(disk, plan.folder, plan.keep, plan.damaged),
       alone_(plan.goes_on) {
   run_.schedule.total_steps = total_steps(run, identity_.images);
   hold_run_folder(plan.folder, disk, ranks_);

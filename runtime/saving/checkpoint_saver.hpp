@@ -15,7 +15,8 @@ struct CheckpointPlan {
   std::string folder;
   std::size_t every_steps = 0;  // 0: after each epoch
   std::size_t keep = 2;
-  bool goes_on = false;  // from a checkpoint of this folder; else what is there is another run's
+  bool goes_on = false;              // from a checkpoint of this folder; else what is there is another run's
+  std::vector<std::size_t> damaged;  // steps in this folder that are no whole checkpoints
 };
 
 // Collective: rank 0 takes the folder for this run, and tells on stderr where it cannot. Throws AgreedError
@@ -62,6 +63,7 @@ struct Resumption {
   TrainState state;
   std::string path;
   std::vector<std::string> passed_over;  // newer ones, and why
+  std::vector<std::size_t> damaged;      // their steps
   std::vector<std::string> differences;  // to the run before
 };
 // Collective; rank 0 reads. `from`: a checkpoint or a folder of them. Nothing if the folder has none. Throws

@@ -174,8 +174,10 @@ TEST_CASE("checkpoint folder: a damaged checkpoint is passed over, and it is sai
 TEST_CASE("checkpoint folder: a damaged one takes no whole one's place") {
   FakeDisk disk = disk_with(50);
   disk.content("dir/" + checkpoint_name(50)).back() ^= 1;
+  const auto found = find_checkpoint(disk, saved_dir);
+  CHECK(found->damaged == std::vector<std::size_t>{50});
   // Another process goes on from 40.
-  CheckpointFolder folder(disk, saved_dir, 2);
+  CheckpointFolder folder(disk, saved_dir, 2, found->damaged);
   folder.prepare();
   save_step(folder, 60);
   CHECK(disk.size("dir/" + checkpoint_name(40)));

@@ -106,7 +106,7 @@ class Notes : public TrainObserver {
 struct RunOptions {
   int ranks = 1;
   TrainPlan plan = make_run();
-  CheckpointPlan saving{saving_place, 0, 2};
+  CheckpointPlan saving{saving_place, 0, 2, false, {}};
   std::size_t stop_at = SIZE_MAX;  // a step
   int stop_rank = 0;
   bool resume = false;
@@ -131,6 +131,7 @@ RunResult run_saving(FakeDisk& disk, const RunOptions& options) {
     const bool mine = group.rank() == options.stop_rank;
     CheckpointPlan saving = options.saving;
     saving.goes_on = start && group.rank() == 0;
+    if (saving.goes_on) saving.damaged = start->damaged;
     CheckpointSaver saver(saving, net, options.plan, identity, disk, group, observer,
                           [&] { return mine && first + observer.losses.size() + 1 >= options.stop_at; });
     const TrainSummary summary = train(options.plan, net, images(), group, make_exact, observer, saver,
@@ -372,6 +373,7 @@ TEST_CASE("checkpoint: what is told about another rate, and about a checkpoint t
                                                        "total_steps: 20, and 12 in the checkpoint"});
   REQUIRE(start->passed_over.size() == 1);
   CHECK(start->passed_over[0].find("is damaged") != std::string::npos);
+  CHECK(start->damaged == std::vector<std::size_t>{6});
 }
 
 }  // namespace ddlrun::runtime
