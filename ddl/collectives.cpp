@@ -229,7 +229,7 @@ void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& redu
   const Slice slice = stage_.slice(tensor.count, tensor.type);
   std::byte* const mine = tensor.data + slice.begin * size_of(tensor.type);
   WireOptions how = asked.wire;
-  if (options_.mode == Mode::ring) how.algorithm = WireAlgorithm::ring;
+  how.algorithm = algorithm_of(options_.mode);
   const Halves halves = halve(reduction, partial_ranks(), how.narrow);
   Alongside host;
   if (range) {

@@ -76,6 +76,7 @@ class Collectives {
   Asked ask(Verb verb, const Tensor& tensor, int detail, std::uint64_t number);
   void update_once_a_host(const Tensor& tensor, const Reduction& reduction, const Asked& asked,
                           const Context::Update& update);
+  static WireAlgorithm algorithm_of(Mode mode);
   void sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   void sum_over_hosts(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   std::string name_call() const;

@@ -23,7 +23,7 @@ namespace {
 // Ranks with other options would add up what others never sent.
 void require_same_options(Ranks& ranks, const std::vector<std::string>& hosts, const Options& options) {
   std::vector<std::string> names;
-  for (const std::string& host : hosts) names.push_back(fmt::format("rank {} ({})", names.size(), host));
+  for (const std::string& host : hosts) names.push_back(name_rank(static_cast<int>(names.size()), host));
   if (const auto other = find_other_options(ranks.gather(render_shared_options(options)), names))
     throw *other;
 }

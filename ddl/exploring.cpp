@@ -10,10 +10,14 @@
 
 namespace ddl {
 
+WireAlgorithm Collectives::algorithm_of(Mode mode) {
+  return mode == Mode::ring ? WireAlgorithm::ring : WireAlgorithm::best;
+}
+
 void Collectives::sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Asked& asked) {
   if (mode == Mode::mpi) return sum_plainly(tensor, reduction, asked);
   Asked how = asked;
-  if (mode == Mode::ring) how.wire.algorithm = WireAlgorithm::ring;
+  how.wire.algorithm = algorithm_of(mode);
   sum_over_hosts(tensor, reduction, how);
 }
 

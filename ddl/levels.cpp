@@ -2,6 +2,7 @@
 #include "ddl/levels.hpp"
 
 #include "ddl/error.hpp"
+#include "ddl/texts.hpp"
 
 #include <fmt/format.h>
 
@@ -154,8 +155,7 @@ void add_neighbours(const std::vector<int>& circle, int me, std::vector<int>& ne
 std::string Grid::text() const { return joined_dims(dims); }
 
 std::string Grid::name_of(int rank) const {
-  return fmt::format("rank {} ({})", rank,
-                     hosts[static_cast<std::size_t>(host_of[static_cast<std::size_t>(rank)])]);
+  return name_rank(rank, hosts[static_cast<std::size_t>(host_of[static_cast<std::size_t>(rank)])]);
 }
 
 Place Grid::place(int rank) const {

@@ -4,6 +4,7 @@
 #include "ddl/error.hpp"
 #include "ddl/process_mark.hpp"
 #include "ddl/rounding.hpp"
+#include "ddl/texts.hpp"
 
 #include <fmt/format.h>
 #include <sys/statvfs.h>
@@ -146,7 +147,7 @@ class MpiHostGroup : public HostGroup {
     return still_runs(card(local_rank).process, card(local_rank).seen);
   }
   std::string name_of(int local_rank) const override {
-    return fmt::format("rank {} ({})", card(local_rank).rank, card(local_rank).host);
+    return name_rank(card(local_rank).rank, card(local_rank).host);
   }
   std::string state_of(int local_rank) const override {
     return card(local_rank).seen ? render_state(card(local_rank).process) : "";

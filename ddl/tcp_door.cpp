@@ -2,6 +2,7 @@
 #include "ddl/tcp_door.hpp"
 
 #include "ddl/error.hpp"
+#include "ddl/texts.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -149,8 +150,7 @@ void Porter::check_those_who_came(const std::vector<pollfd>& watched, std::size_
                     });
     if (ended)
       throw Error(Fault::lost, fmt::format("rank {} ended before all ranks had come", rank),
-                  fmt::format("rank {} ({})", rank, peer_address(socket).text()),
-                  "read that rank's own message");
+                  name_rank(rank, peer_address(socket).text()), "read that rank's own message");
   }
 }
 

@@ -2,6 +2,7 @@
 #include "ddl/tcp_mesh.hpp"
 
 #include "ddl/host_mark.hpp"
+#include "ddl/texts.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -113,7 +114,7 @@ void TcpMesh::learn_hosts() {
 
 std::string TcpMesh::name_of(int rank) const {
   const auto at = static_cast<std::size_t>(rank);
-  return at < hosts_.size() ? fmt::format("rank {} ({})", rank, hosts_[at]) : fmt::format("rank {}", rank);
+  return at < hosts_.size() ? name_rank(rank, hosts_[at]) : fmt::format("rank {}", rank);
 }
 
 TcpLink* TcpMesh::link_to(int rank) {

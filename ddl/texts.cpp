@@ -3,11 +3,15 @@
 
 #include "ddl/rounding.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <span>
 
 namespace ddl {
+
+std::string name_rank(int rank, std::string_view host) { return fmt::format("rank {} ({})", rank, host); }
 
 std::vector<std::string> gather_texts(const std::string& mine, int rank, int size,
                                       const std::function<void(const Tensor&)>& sum) {
