@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace ddlrun::launch {
@@ -69,12 +68,8 @@ void add_names(LineBuilder& builder, const LaunchRequest& request, const EnvVars
   const auto own = request.kind == LauncherKind::mpich
                        ? find_library_variables(environment, {"MPIR_CVAR_", "MPICH_"})
                        : find_library_variables(environment, {"I_MPI_", "FI_"});
-  for (const std::string& name : own) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  const bool pins = request.kind == LauncherKind::intel_mpi;
-  if (pins && std::find(names.begin(), names.end(), "I_MPI_PIN") == names.end())
-    names.emplace_back("I_MPI_PIN");
+  for (const std::string& name : own) add_once(names, name);
+  if (request.kind == LauncherKind::intel_mpi) add_once(names, "I_MPI_PIN");
   builder.add({"-genvlist", join(names, ",")}, "the variables that reach the ranks, by name:");
   builder.add_name_reasons();
 }

@@ -28,6 +28,10 @@ std::vector<std::string> find_library_variables(const EnvVars& environment,
   return names;
 }
 
+void add_once(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
 LineBuilder::LineBuilder(const LaunchRequest& request)
     : request_(request), program_(request.program), names_(request.exports.names) {
   line_.environment = request.exports.set_by_us;

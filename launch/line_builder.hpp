@@ -16,6 +16,9 @@ namespace ddlrun::launch {
 std::vector<std::string> find_library_variables(const EnvVars& environment,
                                                 std::initializer_list<std::string_view> beginnings);
 
+// For lists that a launcher passes on: each name stands there once.
+void add_once(std::vector<std::string>& names, const std::string& name);
+
 // Adds words and their reason together, so that none goes without.
 class LineBuilder {
  public:

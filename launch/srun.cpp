@@ -38,7 +38,7 @@ void add_mca_variables(LineBuilder& builder, const LaunchRequest& request, std::
   const auto add = [&](const std::string& name, const std::string& value, const std::string& why) {
     const std::string variable = "OMPI_MCA_" + name;
     builder.set(variable, value, why);
-    if (std::find(names.begin(), names.end(), variable) == names.end()) names.push_back(variable);
+    add_once(names, variable);
   };
   for (const auto& [name, value, why] : request.chosen_mca) {
     if (name.starts_with("btl_")) add(name, value, why);  // its daemons do not run under srun
@@ -54,7 +54,7 @@ void add_srun_names(LineBuilder& builder, const LaunchRequest& request, const En
   names.insert(names.end(), builder.names().begin(), builder.names().end());
   for (const std::string& name : find_library_variables(
            environment, {"OMPI_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "MPICH_", "I_MPI_", "FI_"})) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    add_once(names, name);
   }
   add_mca_variables(builder, request, names);
   builder.add({"--export=" + join(names, ",")},
