@@ -31,6 +31,8 @@ function(ddlrun_script_test name label script)
   add_test(NAME ${name} COMMAND "${script}" ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 125 TIMEOUT 1200 ENVIRONMENT
     "DDLRUN_BUILD_DIR=${PROJECT_BINARY_DIR};DDLRUN_SOURCE_DIR=${PROJECT_SOURCE_DIR};DDLRUN=$<TARGET_FILE:ddlrun>")
+  # Unbuffered Python writes a line and its end apart, and mpirun then puts two ranks' lines into one.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION "PYTHONUNBUFFERED=unset:")
   if(label MATCHES "^(mpi|cli)$")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK cores)  # ranks that are bound need the cores to themselves
   elseif(label STREQUAL "lab")
