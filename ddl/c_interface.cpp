@@ -88,6 +88,13 @@ ddl::Operation operation_of(ddl_operation operation) {
   return static_cast<ddl::Operation>(operation);
 }
 
+// Whoever started it has to wait for it.
+ddl_handle*& place_for(ddl_handle** handle) {
+  if (handle != nullptr) return *handle;
+  throw ddl::Error(ddl::Fault::usage, "nowhere to put the ddl_handle", "",
+                   "ddl_start_all_reduce(..., &handle), then ddl_wait(handle)");
+}
+
 }  // namespace
 
 extern "C" {
@@ -167,7 +174,8 @@ int ddl_barrier(ddl_context* context) {
 int ddl_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type,
                          ddl_operation operation, ddl_handle** handle) {
   return guarded([&] {
-    *handle =
+    ddl_handle*& place = place_for(handle);
+    place =
         new ddl_handle{of(context).start_all_reduce(tensor_of(data, count, type), operation_of(operation))};
   });
 }
@@ -210,7 +218,8 @@ int ddl_gpu_all_gather(ddl_context* context, const void* in, void* out, size_t c
 int ddl_gpu_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type,
                              ddl_operation operation, void* stream, ddl_handle** handle) {
   return guarded([&] {
-    *handle = new ddl_handle{
+    ddl_handle*& place = place_for(handle);
+    place = new ddl_handle{
         of(context).start_all_reduce(gpu_tensor_of(data, count, type, stream), operation_of(operation))};
   });
 }

@@ -12,6 +12,7 @@ namespace ddl {
 std::string Collectives::name_call() const {
   if (!under_way_) return "this one";
   std::string text = fmt::format("{} #{}", name_of(under_way_->verb), under_way_->number);
+  if (!has_numbers(under_way_->verb)) return text;
   const Tensor& tensor = *under_way_->tensor;
   if (tensor.count != 0) text += fmt::format(" of {} {}", tensor.count, name_of(tensor.type));
   return tensor.name.empty() ? text : fmt::format("{} \"{}\"", text, tensor.name);

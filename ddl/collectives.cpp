@@ -2,6 +2,7 @@
 #include "ddl/collectives.hpp"
 
 #include "ddl/agreement.hpp"
+#include "ddl/checks.hpp"
 #include "ddl/partial_sums.hpp"
 
 #include <fmt/format.h>
@@ -17,16 +18,8 @@ constexpr std::size_t most_together_bytes = 64 << 10;
 constexpr std::size_t together_bytes = 4 << 20;
 
 Reduction reduction_of(const Tensor& tensor, Operation operation, int ranks) {
-  if (operation == Operation::average && tensor.type == DataType::int32) {
-    throw Error(Fault::usage, "there is no average of int32", tensor.name, "Operation::sum, or float32");
-  }
+  check_operation(tensor, operation);
   return {tensor.type, operation, operation == Operation::average ? 1.0 / ranks : 1.0};
-}
-
-void check_memory(const Tensor& tensor) {
-  if (tensor.data != nullptr || tensor.count == 0) return;
-  throw Error(Fault::usage, fmt::format("{} {} at no address", tensor.count, name_of(tensor.type)),
-              tensor.name, "ddl::tensor(std::span(values), \"its name\")");
 }
 
 std::vector<Wire*> pointers(const std::vector<std::unique_ptr<Wire>>& wires) {
@@ -73,13 +66,14 @@ Collectives::Collectives(Ranks& ranks, const Grid& grid, const Options& options)
 Collectives::~Collectives() = default;
 
 Collectives::Asked Collectives::ask(Verb verb, const Tensor& tensor, int detail, std::uint64_t number) {
-  check_memory(tensor);
+  check_tensor(tensor);
   under_way_ = UnderWay{verb, number, &tensor};
   const std::uint64_t numbers[] = {number, static_cast<std::uint64_t>(verb), tensor.count,
                                    static_cast<std::uint64_t>(tensor.type),
                                    static_cast<std::uint64_t>(detail)};
   Asked asked;
-  asked.call = {number, hash_text(tensor.name, hash_numbers(numbers))};
+  asked.call = {number, hash_text(tensor.name, hash_numbers(numbers)), verb};
+  asked.occasion = {verb, asked.call, tensor.count, tensor.type, static_cast<std::uint8_t>(detail)};
   asked.wire.signature = static_cast<std::uint32_t>(asked.call.signature);
   asked.wire.narrow = options_.wire;
   return asked;
@@ -94,6 +88,13 @@ void Collectives::guarded(const Work& work) {
     stage_.give_up(error);
     if (roll_) roll_->give_up(error);
     throw;
+  } catch (const std::exception& error) {  // an update's, or no memory: the others would wait for this rank
+    const std::string me = grid_.name_of(ranks_.rank());
+    const Error failed(Fault::lost, fmt::format("{} failed in {}: {}", me, name_call(), error.what()), me,
+                       "look for that rank's own message");
+    stage_.give_up(failed);
+    if (roll_) roll_->give_up(failed);
+    throw;
   }
 }
 
@@ -102,7 +103,7 @@ void Collectives::all_reduce(const Tensor& tensor, Operation operation, std::uin
   const Asked asked = ask(Verb::all_reduce, tensor, static_cast<int>(operation), number);
   guarded([&] {
     watch_.run(
-        tensor.bytes(), [&] { stage_.barrier(asked.call); },
+        tensor.bytes(), [&] { stage_.meet(asked.occasion); },
         [&] {
           if (options_.mode == Mode::explore) {
             explore(tensor, reduction, asked);
@@ -113,8 +114,8 @@ void Collectives::all_reduce(const Tensor& tensor, Operation operation, std::uin
   });
 }
 
-void Collectives::sum(const Tensor& tensor, std::uint64_t number) {
-  const Asked asked = ask(Verb::all_reduce, tensor, static_cast<int>(Operation::sum), number);
+void Collectives::sum(Verb verb, const Tensor& tensor, std::uint64_t number) {
+  const Asked asked = ask(verb, tensor, static_cast<int>(Operation::sum), number);
   guarded([&] { sum_over_hosts(tensor, reduction_of(tensor, Operation::sum, ranks_.size()), asked); });
 }
 
@@ -137,7 +138,7 @@ void Collectives::sum_over_hosts(const Tensor& tensor, const Reduction& reductio
   std::byte* const mine = tensor.data + slice.begin * size_of(tensor.type);
   const Halves halves = halve(reduction, partial_ranks(), asked.wire.narrow);
   if (range) {
-    stage_.meet_for_sums(*range, reduction, asked.call, Verb::all_reduce);
+    stage_.meet_for_sums(*range, reduction, asked.call);
     Alongside host = sums_of_host(*range, halves.host);
     host.take = [&](std::size_t first, std::size_t count) {
       stage_.hand_out(*range, {slice.begin + first, count});
@@ -145,7 +146,7 @@ void Collectives::sum_over_hosts(const Tensor& tensor, const Reduction& reductio
     ddl::all_reduce(wires(), halves.wires, mine, slice.count, asked.wire, scratch_, host);
     return stage_.meet_with_sums(*range, asked.call);
   }
-  stage_.reduce_scatter(tensor.data, tensor.count, halves.host, asked.call, Verb::all_reduce);
+  stage_.reduce_scatter(tensor.data, tensor.count, halves.host, asked.call);
   ddl::all_reduce(wires(), halves.wires, mine, slice.count, asked.wire, scratch_);
   stage_.all_gather(tensor.data, tensor.count, tensor.type, asked.call);
 }
@@ -162,6 +163,7 @@ Alongside Collectives::sums_of_host(const SharedRange& range, const Reduction& h
 // The large ones each for itself, the small ones of one type side by side.
 void Collectives::all_reduce_n(std::span<const Tensor> tensors, Operation operation, std::uint64_t number) {
   std::vector<std::vector<Tensor>> small(5);  // by type
+  for (const Tensor& tensor : tensors) check_tensor(tensor);
   for (const Tensor& tensor : tensors) {
     if (tensor.bytes() > most_together_bytes) {
       all_reduce(tensor, operation, number);
@@ -203,11 +205,14 @@ void Collectives::sum_small_together(std::span<const Tensor> tensors, const Redu
 
 void Collectives::all_reduce_update(const Tensor& tensor, Operation operation, std::uint64_t number,
                                     const Context::Update& update) {
+  if (!update)
+    throw Error(Fault::usage, "all_reduce_update without an update", tensor.name,
+                "a function for the sums, or all_reduce");
   const Reduction reduction = reduction_of(tensor, operation, ranks_.size());
   const Asked asked = ask(Verb::all_reduce_update, tensor, static_cast<int>(operation), number);
   guarded([&] {
     watch_.run(
-        tensor.bytes(), [&] { stage_.barrier(asked.call); },
+        tensor.bytes(), [&] { stage_.meet(asked.occasion); },
         [&] {
           if (options_.mode == Mode::mpi) {
             update_plainly(tensor, reduction, asked, update);
@@ -233,11 +238,10 @@ void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& redu
   const Halves halves = halve(reduction, partial_ranks(), how.narrow);
   Alongside host;
   if (range) {
-    stage_.meet_for_sums(*range, reduction, asked.call, Verb::all_reduce_update);
+    stage_.meet_for_sums(*range, reduction, asked.call);
     host = sums_of_host(*range, halves.host);
   } else {
-    stage_.reduce_scatter(tensor.data, tensor.count, wires_.empty() ? reduction : halves.host, asked.call,
-                          Verb::all_reduce_update);
+    stage_.reduce_scatter(tensor.data, tensor.count, wires_.empty() ? reduction : halves.host, asked.call);
   }
   host.take = [&](std::size_t first, std::size_t count) {
     update(slice.begin + first, count, mine + first * size_of(tensor.type));
@@ -246,7 +250,7 @@ void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& redu
     host.take(0, slice.count);
   else
     ddl::all_reduce(wires(), halves.wires, mine, slice.count, how, scratch_, host);
-  stage_.barrier(asked.call);
+  stage_.meet(asked.occasion);
 }
 
 // First the root's counterparts on the other hosts, then everyone on each host.
@@ -286,14 +290,15 @@ void Collectives::reduce_scatter(const Tensor& in, const Tensor& out, Operation 
                                  std::uint64_t number) {
   const auto size = static_cast<std::size_t>(ranks_.size());
   const auto rank = static_cast<std::size_t>(ranks_.rank());
-  if (in.type != out.type || in.count != out.count * size) {
+  check_tensor(in);
+  check_tensor(out);
+  if (in.type != out.type || in.count % size != 0 || in.count / size != out.count) {
     throw Error(
         Fault::usage,
         fmt::format("reduce_scatter of {} {} into {} {}: {} ranks need {} to become {}", in.count,
                     name_of(in.type), out.count, name_of(out.type), size, out.count * size, out.count),
         in.name, "an input of the output's type with size() times its elements");
   }
-  check_memory(out);
   const Reduction reduction = reduction_of(in, operation, ranks_.size());
   const Asked asked = ask(Verb::reduce_scatter, in, static_cast<int>(operation), number);
   guarded([&] {
@@ -303,10 +308,10 @@ void Collectives::reduce_scatter(const Tensor& in, const Tensor& out, Operation 
       for (int r = 0; r < stage_.local_size(); ++r)
         sources.push_back(block->part(r).data() + rank * out.bytes());
       std::copy_n(in.data, in.bytes(), block->part(stage_.local_rank()).data());
-      stage_.barrier(asked.call);
+      stage_.meet(asked.occasion);
       std::byte* const destination[] = {out.data};
       reduce(reduction, sources, destination, out.count);
-      return stage_.barrier(asked.call);
+      return stage_.meet(asked.occasion);
     }
     packed_.assign(in.data, in.data + in.bytes());
     Wire* wire = &flat_wire();
@@ -319,7 +324,7 @@ void Collectives::reduce_scatter(const Tensor& in, const Tensor& out, Operation 
 // together.
 std::shared_ptr<SharedBlock> Collectives::exchange_block(std::size_t bytes, const Asked& asked) {
   if (!exchange_ || exchange_->part(0).size() < bytes) {
-    stage_.barrier(asked.call);
+    stage_.meet(asked.occasion);
     exchange_ = memory_.allocate(bytes);
   }
   return exchange_;
@@ -327,22 +332,23 @@ std::shared_ptr<SharedBlock> Collectives::exchange_block(std::size_t bytes, cons
 
 void Collectives::all_gather(const Tensor& in, const Tensor& out, std::uint64_t number) {
   const auto size = static_cast<std::size_t>(ranks_.size());
-  if (in.type != out.type || in.count * size != out.count) {
+  check_tensor(in);
+  check_tensor(out);
+  if (in.type != out.type || out.count % size != 0 || out.count / size != in.count) {
     throw Error(Fault::usage,
                 fmt::format("all_gather of {} {} into {} {}: {} ranks give {}", in.count, name_of(in.type),
                             out.count, name_of(out.type), size, in.count * size),
                 in.name, "an output of the input's type with size() times its elements");
   }
-  check_memory(out);
   const Asked asked = ask(Verb::all_gather, in, 0, number);
   guarded([&] {
     if (wires_.empty()) {
       const std::shared_ptr<SharedBlock> block = exchange_block(in.bytes(), asked);
       std::copy_n(in.data, in.bytes(), block->part(stage_.local_rank()).data());
-      stage_.barrier(asked.call);
+      stage_.meet(asked.occasion);
       for (int r = 0; r < stage_.local_size(); ++r)
         std::copy_n(block->part(r).data(), in.bytes(), out.data + static_cast<std::size_t>(r) * in.bytes());
-      return stage_.barrier(asked.call);
+      return stage_.meet(asked.occasion);
     }
     std::copy_n(in.data, in.bytes(), out.data + static_cast<std::size_t>(ranks_.rank()) * in.bytes());
     WireOptions exact = asked.wire;
@@ -350,6 +356,12 @@ void Collectives::all_gather(const Tensor& in, const Tensor& out, std::uint64_t 
     Wire* wire = &flat_wire();
     ddl::all_gather({&wire, 1}, out.type, out.data, out.count, exact, scratch_);
   });
+}
+
+void Collectives::meet_to_allocate(std::uint64_t number) {
+  const Tensor nothing;
+  const Asked asked = ask(Verb::allocate, nothing, 0, number);
+  guarded([&] { stage_.meet(asked.occasion); });
 }
 
 // Who has passed the wires knows that each counterpart has passed its host's barrier.

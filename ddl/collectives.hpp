@@ -33,8 +33,8 @@ class Collectives {
 
   // `number` counts the calls of the program.
   void all_reduce(const Tensor& tensor, Operation operation, std::uint64_t number);
-  // The same, but not of the program: by the best way, unmeasured.
-  void sum(const Tensor& tensor, std::uint64_t number);
+  // The same as a part of `verb`: by the best way, unmeasured.
+  void sum(Verb verb, const Tensor& tensor, std::uint64_t number);
   void all_reduce_n(std::span<const Tensor> tensors, Operation operation, std::uint64_t number);
   void all_reduce_update(const Tensor& tensor, Operation operation, std::uint64_t number,
                          const Context::Update& update);
@@ -42,6 +42,8 @@ class Collectives {
   void reduce_scatter(const Tensor& in, const Tensor& out, Operation operation, std::uint64_t number);
   void all_gather(const Tensor& in, const Tensor& out, std::uint64_t number);
   void barrier(std::uint64_t number);
+  // Returns when all ranks of the host have come to allocate. `number` counts their allocations.
+  void meet_to_allocate(std::uint64_t number);
   // Calls that something else carries out, GPUs: returns when all ranks call the same. While one is under
   // way: answers ranks that ask, throws the error of another; and tells the others this rank's.
   void meet(const Occasion& occasion, const Tensor& tensor);
@@ -60,6 +62,7 @@ class Collectives {
   // What a call is: for the host's barrier and for the wires.
   struct Asked {
     Call call;
+    Occasion occasion;
     WireOptions wire;
   };
   struct UnderWay {

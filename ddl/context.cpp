@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/agreement.hpp"
+#include "ddl/checks.hpp"
 #include "ddl/collectives.hpp"
 #include "ddl/ddl.hpp"
 #include "ddl/gpu_collectives.hpp"
@@ -109,6 +110,12 @@ struct Context::Parts {
     }
   }
 
+  std::vector<std::string> gather(Verb verb, const std::string& mine) {
+    return gather_texts(mine, ranks->rank(), ranks->size(), [&](const Tensor& tensor) {
+      call([&](std::uint64_t its) { collectives.sum(verb, tensor, its); });
+    });
+  }
+
   // The program leaves: in order, or by an exception of its own, of which the others would hear nothing, for
   // what is freed here waits for all.
   void end() noexcept {
@@ -136,10 +143,12 @@ struct Context::Parts {
   std::mutex mutex;
   std::optional<Error> broken;
   std::uint64_t number = 1;
-  WorkQueue queue;  // last: ends first
+  std::uint64_t allocation = 1;  // a host's ranks share memory, whatever those of other hosts do
+  WorkQueue queue;               // last: ends first
 };
 
 Context::Context(std::unique_ptr<Ranks> ranks, Options options) {
+  check_timeout(options);
   parts_ = std::make_unique<Parts>(std::move(ranks), options);
   if (options.mode == Mode::nccl) parts_->call([&](std::uint64_t number) { parts_->gpu.open(number); });
 }
@@ -162,6 +171,8 @@ std::string Context::name_of(int rank) const { return parts_->grid.name_of(rank)
 std::pair<std::shared_ptr<void>, std::byte*> Context::allocate_bytes(std::size_t bytes, bool one_each) {
   parts_->queue.drain();
   bytes = std::min(bytes, most_bytes);
+  parts_->attempt([&](std::uint64_t number) { parts_->collectives.meet_to_allocate(number); },
+                  parts_->allocation++);
   if (!one_each) {  // the parts lie one after the other: together they are enough
     const auto ranks = static_cast<std::size_t>(local_size());
     bytes = round_up((bytes + ranks - 1) / ranks, page_bytes);
@@ -239,19 +250,20 @@ Handle Context::start_broadcast(const Tensor& tensor, int root) {
 }
 
 std::vector<std::string> Context::gather(const std::string& mine) {
-  return gather_texts(mine, rank(), size(), [&](const Tensor& tensor) {
-    parts_->call([&](std::uint64_t number) { parts_->collectives.sum(tensor, number); });
-  });
+  return parts_->gather(Verb::gather, mine);
 }
 
 void Context::agree(std::span<const Tensor> tensors) {
+  for (const Tensor& each : tensors) check_type(each);
   const std::string mine = render_layout(tensors);
   // Hashes first: a thousand ranks with a thousand tensors need not send all names.
-  const std::vector<std::string> hashes = gather(fmt::format("{:016x}", hash_text(mine)));
+  const std::vector<std::string> hashes =
+      parts_->gather(Verb::agree, fmt::format("{:016x}", hash_text(mine)));
   if (std::adjacent_find(hashes.begin(), hashes.end(), std::not_equal_to<>()) == hashes.end()) return;
   std::vector<std::string> names;
   for (int r = 0; r < size(); ++r) names.push_back(name_of(r));
-  if (const auto difference = find_difference(gather(mine), names)) throw Error(*difference);
+  if (const auto difference = find_difference(parts_->gather(Verb::agree, mine), names))
+    throw Error(*difference);
 }
 
 }  // namespace ddl

@@ -25,6 +25,9 @@ struct BFloat16 {
   bool operator==(const BFloat16&) const = default;
 };
 
+// No machine has as much; sums below it do not overflow.
+inline constexpr std::size_t most_bytes = std::size_t{1} << 50;
+
 constexpr std::size_t size_of(DataType type) {
   switch (type) {
     case DataType::float64:

@@ -65,7 +65,7 @@ struct Options {
   std::string dims;  // "4x2x1": ranks per host x hosts per rack x racks; empty: from the placement
   Mode mode = Mode::best;
   std::optional<DataType> wire;   // bfloat16 or float16: how float32 sums travel between hosts
-  double timeout_seconds = 30.0;  // how long a call waits for a rank
+  double timeout_seconds = 30.0;  // how long a call waits for a rank; up to a day
   StallWatch stall;               // who is told before that
   // Where mode p keeps what it found, a file for each topology, written by rank 0: -cache DIR. "": nowhere,
   // as -cache off and DDL_CACHE=off. Nothing: $XDG_CACHE_HOME/ddlrun/explore or ~/.cache/ddlrun/explore.
@@ -164,7 +164,8 @@ class Context {
  public:
   // Meets over TCP where DDL_MASTER or Options::tcp says so. Else starts MPI unless it has been started (then
   // with MPI_THREAD_SERIALIZED at least); a process without a launcher is one rank and needs none.
-  // DDL_OPTIONS in the environment is laid over `options`.
+  // DDL_OPTIONS in the environment is laid over `options`. The Context that started MPI ends it, and MPI
+  // starts once in a process: who wants one Context after the other starts MPI himself.
   Context(int& argc, char**& argv, Options options = {});
   // On ranks that are known already.
   Context(std::unique_ptr<Ranks> ranks, Options options);
@@ -231,7 +232,6 @@ class Context {
   static std::size_t bytes_of(std::size_t count, std::size_t size) {
     return count > most_bytes / size ? most_bytes : count * size;
   }
-  static constexpr std::size_t most_bytes = std::size_t{1} << 50;
   std::pair<std::shared_ptr<void>, std::byte*> allocate_bytes(std::size_t bytes, bool one_each);
   struct Parts;
   std::unique_ptr<Parts> parts_;

@@ -112,7 +112,7 @@ std::string GpuCollectives::describe_mine() {
 void GpuCollectives::connect(std::uint64_t number) {
   const std::vector<std::string> texts =
       gather_texts(describe_mine(), ranks_.rank(), ranks_.size(),
-                   [&](const Tensor& tensor) { collectives_.sum(tensor, number); });
+                   [&](const Tensor& tensor) { collectives_.sum(Verb::all_reduce, tensor, number); });
   std::vector<GpuTold> told;
   for (const std::string& text : texts) told.push_back(parse_told(text));
   if (const auto obstacle = find_gpu_obstacle(told, grid_)) throw Error(*obstacle);
@@ -134,8 +134,8 @@ void GpuCollectives::check(const GpuCall& call) const {
     if (each.memory == Memory::host)
       throw Error(Fault::usage, "one call has tensors in host memory and in GPU memory", each.name,
                   "a call for each kind of memory");
-    if (call.operation == Operation::average && each.type == DataType::int32)
-      throw Error(Fault::usage, "there is no average of int32", each.name, "Operation::sum, or float32");
+    check_tensor(each);
+    check_operation(each, call.operation);
   }
   if (call.verb == Verb::broadcast && (call.root < 0 || call.root >= ranks_.size()))
     throw Error(
@@ -143,9 +143,11 @@ void GpuCollectives::check(const GpuCall& call) const {
         fmt::format("there is no rank {} to broadcast from, there are {} ranks", call.root, ranks_.size()),
         first.name, "broadcast(tensor, 0)");
   if (!call.out) return;
+  check_tensor(*call.out);
   const Tensor& small = call.verb == Verb::reduce_scatter ? *call.out : first;
   const Tensor& large = call.verb == Verb::reduce_scatter ? first : *call.out;
-  if (call.out->memory == Memory::host || small.type != large.type || small.count * size != large.count)
+  if (call.out->memory == Memory::host || small.type != large.type || large.count % size != 0 ||
+      large.count / size != small.count)
     throw Error(
         Fault::usage,
         fmt::format("{} {} and {} {} do not belong together: {} ranks need {} in GPU memory for {} each",
@@ -214,6 +216,9 @@ void GpuCollectives::issue(const GpuCall& call) {
     case Verb::barrier:
     case Verb::all_reduce_n:
     case Verb::all_reduce_update:
+    case Verb::gather:
+    case Verb::agree:
+    case Verb::allocate:
       break;
   }
   groups_->all_reduce(call.tensors, call.operation);

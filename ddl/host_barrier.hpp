@@ -12,17 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace ddl {
-
-// What this rank thinks is being called; ranks that differ get Error(mismatch). `sequence` counts the calls
-// of the program, `signature` is anything that must be equal (a hash of names and shapes).
-struct Call {
-  std::uint64_t sequence = 0;
-  std::uint64_t signature = 0;
-};
 
 enum class Verb : std::uint8_t {
   start,
@@ -32,7 +26,18 @@ enum class Verb : std::uint8_t {
   all_gather,
   all_reduce,
   all_reduce_n,
-  all_reduce_update
+  all_reduce_update,
+  gather,
+  agree,
+  allocate
+};
+
+// What this rank thinks is being called; ranks that differ get Error(mismatch). `sequence` counts the calls
+// of the program, `signature` is anything that must be equal (a hash of names and shapes).
+struct Call {
+  std::uint64_t sequence = 0;
+  std::uint64_t signature = 0;
+  std::optional<Verb> program = {};  // what the program calls, where parts of it have names of their own
 };
 
 // A call in full: "all_reduce #812 of 4096 float32".

@@ -119,9 +119,9 @@ void HostStage::barrier(const Call& call) {
 
 // ---- where the numbers lie in a SharedBlock
 
-void HostStage::meet_for_sums(const SharedRange& range, const Reduction& reduction, const Call& call,
-                              Verb verb) {
-  parts_->barrier.meet({verb, call, range.count, range.type, static_cast<std::uint8_t>(reduction.operation)});
+void HostStage::meet_for_sums(const SharedRange& range, const Reduction& reduction, const Call& call) {
+  parts_->barrier.meet(
+      {Verb::reduce_scatter, call, range.count, range.type, static_cast<std::uint8_t>(reduction.operation)});
 }
 
 void HostStage::sum_stretch(const SharedRange& range, const Reduction& reduction, const Slice& stretch) {
@@ -274,11 +274,12 @@ void HostStage::all_reduce(std::byte* data, std::size_t count, const Reduction& 
 
 // A step carries a piece of every slice; the owner adds the pieces up where its own numbers lie.
 void HostStage::reduce_scatter(std::byte* data, std::size_t count, const Reduction& reduction,
-                               const Call& call, Verb verb) {
+                               const Call& call) {
   Parts& parts = *parts_;
   const DataType type = reduction.type;
   const std::size_t width = size_of(type);
-  const Occasion occasion{verb, call, count, type, static_cast<std::uint8_t>(reduction.operation)};
+  const Occasion occasion{Verb::reduce_scatter, call, count, type,
+                          static_cast<std::uint8_t>(reduction.operation)};
   const std::size_t piece_bytes =
       chunk_bytes / static_cast<std::size_t>(parts.size) / line_bytes * line_bytes;
   const std::size_t each = piece_bytes / width;

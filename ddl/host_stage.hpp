@@ -58,9 +58,7 @@ class HostStage {
   void all_gather(const SharedRange& range, const Call& call);
   // Both in stretches of my slice: between meet_for_sums and meet_with_sums each is summed, into my own part,
   // and then written into the others' parts, in any order and with anything in between.
-  // `verb`: what the program calls, for messages.
-  void meet_for_sums(const SharedRange& range, const Reduction& reduction, const Call& call,
-                     Verb verb = Verb::reduce_scatter);
+  void meet_for_sums(const SharedRange& range, const Reduction& reduction, const Call& call);
   void sum_stretch(const SharedRange& range, const Reduction& reduction, const Slice& stretch);
   void hand_out(const SharedRange& range, const Slice& stretch);
   void meet_with_sums(const SharedRange& range, const Call& call);
@@ -80,8 +78,7 @@ class HostStage {
                      const Update& update);
 
   // The same for memory that only this process sees.
-  void reduce_scatter(std::byte* data, std::size_t count, const Reduction& reduction, const Call& call,
-                      Verb verb = Verb::reduce_scatter);
+  void reduce_scatter(std::byte* data, std::size_t count, const Reduction& reduction, const Call& call);
   void all_gather(std::byte* data, std::size_t count, DataType type, const Call& call);
   void all_reduce(std::byte* data, std::size_t count, const Reduction& reduction, const Call& call);
   void broadcast(std::byte* data, std::size_t count, DataType type, int root, const Call& call);

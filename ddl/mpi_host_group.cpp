@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/mpi_host_group.hpp"
 
+#include "ddl/data_type.hpp"
 #include "ddl/error.hpp"
 #include "ddl/process_mark.hpp"
 #include "ddl/rounding.hpp"
@@ -60,10 +61,9 @@ bool has_room(std::size_t bytes) {
 
 // On all ranks of the host or on none.
 void agree_on_block(MPI_Comm host, int rank, int size, std::size_t bytes) {
-  constexpr std::size_t most = std::size_t{1} << 50;  // no machine's, and no sum below overflows
   const bool fits =
-      bytes < most && (rank != 0 || size == 1 || has_room(bytes * static_cast<std::size_t>(size)));
-  const auto asked = static_cast<std::int64_t>(std::min(bytes, most));
+      bytes < most_bytes && (rank != 0 || size == 1 || has_room(bytes * static_cast<std::size_t>(size)));
+  const auto asked = static_cast<std::int64_t>(std::min(bytes, most_bytes));
   std::array<std::int64_t, 3> facts{asked, -asked, fits ? 0 : 1};
   MPI_Allreduce(MPI_IN_PLACE, facts.data(), facts.size(), MPI_INT64_T, MPI_MAX, host);
   if (facts[2] != 0) {

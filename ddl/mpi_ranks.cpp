@@ -121,6 +121,12 @@ class MpiRanks : public Ranks {
 }  // namespace
 
 std::unique_ptr<Ranks> make_mpi_ranks(int& argc, char**& argv) {
+  int over = 0;
+  MPI_Finalized(&over);
+  if (over != 0)
+    throw Error(Fault::usage, "MPI has ended in this process, and starts only once", "MPI",
+                "one Context for the whole program; or MPI_Init_thread before the first, MPI_Finalize after "
+                "the last");
   int started = 0;
   MPI_Initialized(&started);
   if (started == 0 && !launched_rank()) return make_single_rank();

@@ -19,6 +19,8 @@ struct OccasionNote {
 
 // As a program calls it: "all_reduce_n".
 std::string_view name_of(Verb verb);
+// Whether the program gives it a tensor, which belongs to its name.
+bool has_numbers(Verb verb);
 OccasionNote note_of(const Occasion& occasion);
 // "all_reduce #812 of 4096 float32"
 std::string render_note(const OccasionNote& note);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How the ranks of a program meet: over TCP where DDL_MASTER or Options::tcp says so, else by MPI, else
 // alone.
+#include "ddl/checks.hpp"
 #include "ddl/ddl.hpp"
 #include "ddl/error.hpp"
 #include "ddl/explore_cache.hpp"
@@ -20,6 +21,7 @@ const char* variable(const char* name) {
 Options with_environment(Options options) {
   const char* text = variable("DDL_OPTIONS");
   if (text != nullptr) options = parse_options(text, std::move(options));
+  check_timeout(options);
   options.cache_folder = choose_cache_folder(options.cache_folder);
   return options;
 }

@@ -47,6 +47,8 @@ int main(int argc, char** argv) {
   require(says("4 numbers at NULL"), "what is said of it");
   require(ddl_all_reduce(ddl, nullptr, 0, DDL_FLOAT32, DDL_SUM) == 0, "nothing at NULL");
   float few[4] = {};
+  require(ddl_start_all_reduce(ddl, few, 4, DDL_FLOAT32, DDL_SUM, nullptr) == DDL_ERROR_USAGE, "no handle");
+  require(says("nowhere to put the ddl_handle"), "what is said of it");
   require(ddl_all_reduce(ddl, few, SIZE_MAX, DDL_FLOAT32, DDL_SUM) == DDL_ERROR_USAGE, "too many numbers");
   auto* numbers = static_cast<float*>(ddl_allocate(ddl, 1000 * sizeof(float)));
   require(numbers != nullptr, "memory");

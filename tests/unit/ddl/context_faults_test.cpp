@@ -7,6 +7,9 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <functional>
 #include <mutex>
 #include <stdexcept>
 
@@ -128,6 +131,157 @@ TEST_CASE("hosts of several ranks: the call is told as the program made it") {
   const std::string says =
       "rank 1 (h0) calls all_reduce #1 of 101 float32, rank 0 (h0) calls all_reduce #1 of 100 float32";
   CHECK(told == std::vector<std::string>(2, says));
+}
+
+namespace {
+
+using Call = std::function<void(Context&)>;
+
+// Every call of a Context, with the name that messages give it.
+struct NamedCall {
+  std::string name;
+  Call call;
+};
+std::vector<NamedCall> every_call() {
+  static std::vector<float> small(6);
+  static std::vector<float> large(12);
+  static const ddl::Tensor tensor = ddl::tensor(std::span(large), "v");
+  static const ddl::Tensor part = ddl::tensor(std::span(small), "w");
+  const Context::Update update = [](std::size_t, std::size_t, const std::byte*) {};
+  return {
+      {"barrier #1", [](Context& ddl) { ddl.barrier(); }},
+      {"broadcast #1 of 12 float32", [](Context& ddl) { ddl.broadcast(tensor, 0); }},
+      {"all_reduce #1 of 12 float32", [](Context& ddl) { ddl.all_reduce(tensor, Operation::sum); }},
+      {"all_reduce_n #1 of 12 float32",
+       [](Context& ddl) { ddl.all_reduce_n(std::span(&tensor, 1), Operation::sum); }},
+      {"all_reduce_update #1 of 12 float32",
+       [update](Context& ddl) { ddl.all_reduce_update(tensor, Operation::sum, update); }},
+      {"reduce_scatter #1 of 12 float32",
+       [](Context& ddl) { ddl.reduce_scatter(tensor, part, Operation::sum); }},
+      {"all_gather #1 of 6 float32", [](Context& ddl) { ddl.all_gather(part, tensor); }},
+      {"gather #1", [](Context& ddl) { ddl.gather("mine"); }},
+      {"agree #1", [](Context& ddl) { ddl.agree(std::span(&tensor, 1)); }},
+      {"allocate #1", [](Context& ddl) { ddl.allocate<float>(10); }},
+  };
+}
+
+// What each of two ranks of one host is told; "" where nothing.
+std::vector<std::string> told_to_two(const Call& first, const Call& second, const Options& options) {
+  std::vector<std::string> told(2);
+  const auto work = [&](Context& ddl) {
+    try {
+      (ddl.rank() == 0 ? first : second)(ddl);
+    } catch (const ddl::Error& error) {
+      told[static_cast<std::size_t>(ddl.rank())] = error.what();
+      throw;
+    }
+  };
+  CHECK_THROWS(run_contexts(packed_hosts(1, 2), options, work));
+  return told;
+}
+
+}  // namespace
+
+TEST_CASE("two different calls: both ranks are told both by the names that the program gave them") {
+  const std::vector<NamedCall> calls = every_call();
+  for (const NamedCall& first : calls) {
+    for (const NamedCall& second : calls) {
+      if (first.name == second.name) continue;
+      CAPTURE(first.name);
+      CAPTURE(second.name);
+      Options options;
+      options.timeout_seconds = 20.0;
+      const std::vector<std::string> told = told_to_two(first.call, second.call, options);
+      CHECK(told[0] == "rank 1 (h0) calls " + second.name + ", rank 0 (h0) calls " + first.name);
+      CHECK(told[1] == told[0]);
+    }
+  }
+}
+
+TEST_CASE("a rank that stays away is missed in whatever is called") {
+  for (const NamedCall& each : every_call()) {
+    Options options;
+    options.timeout_seconds = 0.2;
+    const auto sleeps = [](Context&) { std::this_thread::sleep_for(std::chrono::milliseconds(700)); };
+    CHECK(told_to_two(each.call, sleeps, options)[0] ==
+          "rank 1 (h0) has not come to " + each.name + " within 0.2 s");
+  }
+}
+
+TEST_CASE("an update that throws ends the call of all, from any memory") {
+  for (const bool shared : {false, true}) {
+    CAPTURE(shared);
+    Options options;
+    options.timeout_seconds = 20.0;
+    std::string told;
+    const auto work = [&](Context& ddl) {
+      ddl::Buffer<float> buffer = ddl.allocate<float>(100);
+      std::vector<float> values(100, 1.0F);
+      const ddl::Tensor tensor = shared ? ddl::Tensor(buffer) : ddl::tensor(std::span(values));
+      try {
+        ddl.all_reduce_update(tensor, Operation::sum, [&](std::size_t, std::size_t, const std::byte*) {
+          if (ddl.rank() == 1) throw std::runtime_error("no momentum");
+        });
+      } catch (const ddl::Error& error) {
+        told = error.what();
+        throw;
+      }
+    };
+    CHECK_THROWS(run_contexts(packed_hosts(1, 2), options, work));
+    CHECK(told.find("rank 1 (h0) failed in ") == 0);
+    CHECK(told.find(": no momentum") != std::string::npos);
+  }
+}
+
+TEST_CASE("what no call can take is refused, and the next call is made") {
+  ddl::Context alone(ddl::make_single_rank(), Options{});
+  std::vector<float> values(4, 1.0F);
+  const ddl::Tensor good = ddl::tensor(std::span(values), "conv1");
+  const auto with = [&](std::size_t count, int type) {
+    ddl::Tensor odd = good;
+    odd.count = count;
+    odd.type = static_cast<ddl::DataType>(type);
+    return odd;
+  };
+  const ddl::Tensor null{nullptr, 5, ddl::DataType::float32, "conv1"};
+  const std::string most = "18446744073709551615 float32 are more than any memory holds";
+  const std::vector<std::pair<ddl::Tensor, std::string>> rows = {
+      {with(SIZE_MAX, 0), most},
+      {with((std::size_t{1} << 62) + 4, 0), "4611686018427387908 float32 are more than any memory holds"},
+      {with(std::size_t{1} << 63, 3), "9223372036854775808 bfloat16 are more than any memory holds"},
+      {with(4, 17), "there is no type 17"},
+      {null, "5 float32 at no address"},
+  };
+  for (const auto& [odd, says] : rows) {
+    CAPTURE(says);
+    const ddl::Tensor pair[] = {good, odd};
+    CHECK_THROWS_WITH_AS(alone.all_reduce(odd, Operation::sum), says.c_str(), ddl::Error);
+    CHECK_THROWS_WITH_AS(alone.all_reduce_n(pair, Operation::sum), says.c_str(), ddl::Error);
+    CHECK_THROWS_WITH_AS(alone.broadcast(odd, 0), says.c_str(), ddl::Error);
+    CHECK_THROWS_WITH_AS(alone.reduce_scatter(odd, good, Operation::sum), says.c_str(), ddl::Error);
+    CHECK_THROWS_WITH_AS(alone.reduce_scatter(good, odd, Operation::sum), says.c_str(), ddl::Error);
+    CHECK_THROWS_WITH_AS(alone.all_gather(odd, good), says.c_str(), ddl::Error);
+    CHECK_THROWS_WITH_AS(alone.all_gather(good, odd), says.c_str(), ddl::Error);
+    CHECK_THROWS_WITH_AS(alone.start_all_reduce(odd, Operation::sum).wait(), says.c_str(), ddl::Error);
+  }
+  const ddl::Tensor odd_type[] = {with(4, 5)};
+  CHECK_THROWS_WITH_AS(alone.agree(odd_type), "there is no type 5", ddl::Error);
+  CHECK_THROWS_WITH_AS(alone.all_reduce(good, static_cast<Operation>(9)), "there is no operation 9",
+                       ddl::Error);
+  CHECK_THROWS_WITH_AS(alone.all_reduce_update(good, Operation::sum, nullptr),
+                       "all_reduce_update without an update", ddl::Error);
+  CHECK_THROWS_AS(alone.start_all_reduce_update(good, Operation::sum, nullptr).wait(), ddl::Error);
+  CHECK_NOTHROW(alone.all_reduce(good, Operation::sum));
+  CHECK(values == std::vector<float>(4, 1.0F));
+}
+
+TEST_CASE("a deadline that never comes is refused") {
+  for (const double seconds : {0.0, -1.0, 1e300, 86401.0, std::nan("")}) {
+    CAPTURE(seconds);
+    Options options;
+    options.timeout_seconds = seconds;
+    CHECK_THROWS_AS(ddl::Context(ddl::make_single_rank(), options), ddl::Error);
+  }
 }
 
 TEST_CASE("numbers at no address are refused") {

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// What no call can take, on no rank: found before anything is sent.
+#pragma once
+
+#include "ddl/ddl.hpp"
+
+namespace ddl {
+
+// All throw Error(usage).
+void check_type(const Tensor& tensor);
+// A type, no more bytes than most_bytes, and an address for them.
+void check_tensor(const Tensor& tensor);
+// An operation that there is, for this type.
+void check_operation(const Tensor& tensor, Operation operation);
+// A deadline that comes: more than 0 s, a day at most.
+void check_timeout(const Options& options);
+
+}  // namespace ddl

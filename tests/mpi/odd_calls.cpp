@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// odd_calls FIRST SECOND: rank 1 does SECOND while the others do FIRST: sum, allocate, weights
+// (allocate_for_host), away (for 5 s), leave, again (a Context after the end of the first). Each tells what
+// it was told, after how many seconds.
+#include "ddl/ddl.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+ddl::Options options() {
+  ddl::Options options;
+  options.timeout_seconds = 3;
+  return options;
+}
+
+void call(ddl::Context& ddl, const std::string& what) {
+  std::vector<float> values(1000, 1.0F);
+  if (what == "sum") ddl.all_reduce(ddl::tensor(std::span(values), "conv1"), ddl::Operation::sum);
+  if (what == "allocate") ddl.allocate<float>(100)[99] = 1.0F;
+  if (what == "weights") ddl.allocate_for_host<float>(100)[99] = 1.0F;
+  if (what == "away") std::this_thread::sleep_for(std::chrono::seconds(5));
+}
+
+int work(int argc, char** argv, SteadyClock::time_point& start) {
+  std::string what;
+  {
+    ddl::Context ddl(argc, argv, options());
+    start = SteadyClock::now();
+    what = argv[ddl.rank() == 1 ? 2 : 1];
+    call(ddl, what);
+  }
+  if (what == "again") ddl::Context(argc, argv, options()).barrier();
+  std::printf("%s is done\n", what.c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  SteadyClock::time_point start;
+  try {
+    return work(argc, argv, start);
+  } catch (const ddl::Error& error) {
+    const std::chrono::duration<double> waited = SteadyClock::now() - start;
+    std::fprintf(stderr, "told after %.0f s: %s\n  at:  %s\n  try: %s\n", waited.count(), error.what(),
+                 error.where().c_str(), error.hint().c_str());
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // mpirun ends the others when the first one ends
+    return 1;
+  }
+}
