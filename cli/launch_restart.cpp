@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/host_list.hpp"
+#include "base/signal_name.hpp"
 #include "base/text.hpp"
 #include "cli/launch_framework.hpp"
 #include "launch/restart.hpp"
@@ -168,7 +169,7 @@ int run_with_restarts(System& system, LaunchOptions options, const Attempt& atte
     if (!decision.wait_for.empty() && !wait_for_hosts(system, decision.wait_for, host_wait, signal)) {
       if (signal == 0) return exit_code(ErrorKind::unreachable);
       RestartDecision stopped;
-      stopped.why = fmt::format("it was told to stop by signal {}", signal);
+      stopped.why = "it was told to stop by " + describe_signal(signal);
       tell_no_restart(system, stopped);
       return 128 + signal;
     }

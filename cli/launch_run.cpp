@@ -2,6 +2,7 @@
 #include "cli/launch_run.hpp"
 
 #include "base/error.hpp"
+#include "base/signal_name.hpp"
 #include "base/text.hpp"
 #include "cli/launch_attention.hpp"
 #include "cli/state_folder.hpp"
@@ -105,7 +106,7 @@ void tell_end(System& system, const LaunchRun& run, const ProcessResult& result,
   if (!run.record.result.empty()) system.err("ddlrun: rank 0's result: " + run.record.result + "\n");
   std::string how = "ended well";
   if (told_to_stop)
-    how = fmt::format("was told to stop by signal {}", result.passed_on);
+    how = "was told to stop by " + describe_signal(result.passed_on);
   else if (status > 128 && status <= 128 + 64)
     how = fmt::format("ended by signal {} (status {})", status - 128, status);
   else if (status != 0)

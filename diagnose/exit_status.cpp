@@ -1,35 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "diagnose/exit_status.hpp"
 
+#include "base/signal_name.hpp"
+
 #include <fmt/format.h>
 
-#include <array>
 #include <string_view>
-#include <utility>
 
 namespace ddlrun::diagnose {
 
 namespace {
-
-// Linux on x86, ARM and POWER alike.
-constexpr std::array<std::pair<int, std::string_view>, 18> signals{{{1, "SIGHUP"},
-                                                                    {2, "SIGINT"},
-                                                                    {3, "SIGQUIT"},
-                                                                    {4, "SIGILL"},
-                                                                    {5, "SIGTRAP"},
-                                                                    {6, "SIGABRT"},
-                                                                    {7, "SIGBUS"},
-                                                                    {8, "SIGFPE"},
-                                                                    {9, "SIGKILL"},
-                                                                    {10, "SIGUSR1"},
-                                                                    {11, "SIGSEGV"},
-                                                                    {12, "SIGUSR2"},
-                                                                    {13, "SIGPIPE"},
-                                                                    {14, "SIGALRM"},
-                                                                    {15, "SIGTERM"},
-                                                                    {24, "SIGXCPU"},
-                                                                    {25, "SIGXFSZ"},
-                                                                    {31, "SIGSYS"}}};
 
 struct Row {
   Starter from;
@@ -81,13 +61,6 @@ std::string_view why_killed(int signal) {
 }
 
 }  // namespace
-
-std::string signal_name(int number) {
-  for (const auto& [known, name] : signals) {
-    if (known == number) return std::string(name);
-  }
-  return fmt::format("signal {}", number);
-}
 
 int signal_of(const RunStatus& end) {
   const int status = end.status.value_or(0);

@@ -8,9 +8,6 @@
 
 namespace ddlrun::diagnose {
 
-// "SIGKILL"; "signal 77" where there is no name.
-std::string signal_name(int number);
-
 // One sentence, or "" for 0 and for statuses that only the program can explain.
 std::string status_meaning(const RunStatus& end);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "diagnose/finding_book.hpp"
 
+#include "base/signal_name.hpp"
 #include "base/text.hpp"
 #include "diagnose/exit_status.hpp"
 #include "diagnose/shown_text.hpp"
@@ -53,8 +54,8 @@ int order_of(SignatureClass kind) { return static_cast<int>(kind); }
 std::string how_of(const Sighting& end) {
   const Captures& told = end.captures;
   const auto status = told.status ? told.status : end.fields.status;
-  if (told.signal) return fmt::format("signal {} ({})", *told.signal, signal_name(*told.signal));
-  if (status && *status < 0) return fmt::format("signal {} ({})", -*status, signal_name(-*status));
+  if (told.signal) return describe_signal(*told.signal);
+  if (status && *status < 0) return describe_signal(-*status);
   if (status) return fmt::format("exit status {}", *status);
   return told.value.empty() ? std::string() : shown(told.value, 200);
 }

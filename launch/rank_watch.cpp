@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/rank_watch.hpp"
 
+#include "base/signal_name.hpp"
 #include "base/text.hpp"
 #include "launch/stall_text.hpp"
 
@@ -228,10 +229,9 @@ std::string render_lost_hosts(const std::vector<std::string>& hosts) {
 }
 
 std::string render_first_failure(const RankReport& report) {
-  const std::string how = report.signal != 0
-                              ? fmt::format("it was ended by signal {} ({}), status {}", report.signal,
-                                            signal_name(report.signal), report.exit_status)
-                              : fmt::format("it exited with status {}", report.exit_status);
+  const std::string how = report.signal != 0 ? fmt::format("it was ended by {}, status {}",
+                                                           describe_signal(report.signal), report.exit_status)
+                                             : fmt::format("it exited with status {}", report.exit_status);
   return fmt::format("rank {} on {} failed first: {}", report.rank, report.host, how);
 }
 

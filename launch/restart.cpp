@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/host_list.hpp"
+#include "base/signal_name.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +27,7 @@ RestartDecision refuse_restart(const RestartPolicy& policy, const AttemptEnd& en
   if (end.status == 0) {
     decision.why = "it ended well";
   } else if (end.told_stop != 0) {
-    decision.why = fmt::format("it was told to stop by signal {}", end.told_stop);
+    decision.why = "it was told to stop by " + describe_signal(end.told_stop);
   } else if (end.status == saved_status) {
     decision.why =
         fmt::format("it ended by preemption: status {} says that it saved and can go on", end.status);

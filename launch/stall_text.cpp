@@ -48,19 +48,4 @@ Message describe_idle(std::uint32_t rank, const std::string& host, const Stall& 
       fmt::format("{}gdb -p {}   # if it should be working", here ? "" : "ssh -t " + host + " ", stall.pid)};
 }
 
-std::string signal_name(int signal) {
-  struct Name {
-    int number;
-    const char* name;
-  };
-  static constexpr Name names[] = {
-      {1, "SIGHUP"},   {2, "SIGINT"},   {3, "SIGQUIT"},  {4, "SIGILL"},   {5, "SIGTRAP"},  {6, "SIGABRT"},
-      {7, "SIGBUS"},   {8, "SIGFPE"},   {9, "SIGKILL"},  {10, "SIGUSR1"}, {11, "SIGSEGV"}, {12, "SIGUSR2"},
-      {13, "SIGPIPE"}, {14, "SIGALRM"}, {15, "SIGTERM"}, {24, "SIGXCPU"}, {25, "SIGXFSZ"}, {31, "SIGSYS"}};
-  for (const Name& entry : names) {
-    if (entry.number == signal) return entry.name;
-  }
-  return fmt::format("signal {}", signal);
-}
-
 }  // namespace ddlrun::launch

@@ -20,7 +20,4 @@ Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall&
 Message describe_idle(std::uint32_t rank, const std::string& host, const Stall& stall,
                       const std::string& others, bool here);
 
-// "SIGKILL" for 9; "signal 40" where there is no name.
-std::string signal_name(int signal);
-
 }  // namespace ddlrun::launch
