@@ -112,6 +112,10 @@ int check_trainer_options(System& system, const ChosenProgram& program, std::siz
     return 0;
   Command command{program.command[0], "check-options", std::to_string(ranks)};
   command.insert(command.end(), program.command.begin() + 1, program.command.end());
+  return ask_judge(system, command, files_count);
+}
+
+int ask_judge(System& system, const Command& command, bool files_count) {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(20);
   const ProcessResult result = system.processes.run(command, limits);

@@ -217,9 +217,20 @@ BenchOptions parse_words(const std::vector<std::string>& words) {
   return parse_bench_options(std::span(words).subspan(skipped));
 }
 
+int judge_options(std::span<const std::string> words) {
+  try {
+    parse_bench_options(words);
+    return 0;
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}", render_error("ddl-bench", error.message()));
+    return exit_code(error.kind());
+  }
+}
+
 }  // namespace
 
 int run_bench_command(const std::vector<std::string>& words) {
+  if (!words.empty() && words[0] == "check-options") return judge_options(std::span(words).subspan(1));
   BenchOptions options;
   std::optional<Error> mistake;
   try {
