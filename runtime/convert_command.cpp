@@ -141,11 +141,11 @@ void check_decoded(const DataRequest& request, const Shape& shape, const PartPla
 }
 
 // The test images' classes have the training images' numbers.
-std::vector<std::string> find_train_classes(const ConvertOptions& options, const PartPlace& place) {
+ClassFolders find_train_classes(const ConvertOptions& options, const PartPlace& place) {
   if (!options.test || place.kind != DataKind::folders) return {};
   const auto train = look_at(options.from, false);
-  return train && train->kind == DataKind::folders ? find_class_folders(train->path)
-                                                   : std::vector<std::string>{};
+  if (!train || train->kind != DataKind::folders) return {};
+  return {train->path, find_class_folders(train->path)};
 }
 
 // Where there are test images too, and how to get them as well.
@@ -172,8 +172,8 @@ void convert(ConvertOptions options) {
   options.request.train = options.from;
   options.request.memory = 0;
   const PartPlace place = require_part(options.from, options.test);
-  std::vector<std::string> names = find_train_classes(options, place);
-  const SourcePtr images = open_part(place, options.request, names);
+  ClassFolders classes = find_train_classes(options, place);
+  const SourcePtr images = open_part(place, options.request, classes);
   const Shape shape = images->shape();
   check_decoded(options.request, shape, place);
   const std::size_t count = write_lmdb(*images, options.to);

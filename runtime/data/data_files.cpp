@@ -103,7 +103,7 @@ std::string find_idx_file(const std::string& folder, const std::string& part, co
   return "";
 }
 
-SourcePtr open_part(const PartPlace& place, const DataRequest& request, std::vector<std::string>& classes) {
+SourcePtr open_part(const PartPlace& place, const DataRequest& request, ClassFolders& classes) {
   switch (place.kind) {
     case DataKind::idx:
       return make_memory_source(load_idx(place), place.path);

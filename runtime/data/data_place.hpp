@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/data/data_request.hpp"
+#include "runtime/data/file_list.hpp"
 #include "runtime/data/image_source.hpp"
 
 #include <optional>
@@ -36,7 +37,7 @@ PartPlace require_part(const std::string& path, bool test);
 // MNIST's four files: "" if this one is missing. `part` train or t10k, `kind` images or labels.
 std::string find_idx_file(const std::string& folder, const std::string& part, const std::string& kind);
 
-// Opens a part. `classes`: names of the training images' class folders, filled by them, used by the test.
-SourcePtr open_part(const PartPlace& place, const DataRequest& request, std::vector<std::string>& classes);
+// Opens a part. `classes`: the training images' class folders, filled by them, used by the test.
+SourcePtr open_part(const PartPlace& place, const DataRequest& request, ClassFolders& classes);
 
 }  // namespace ddlrun::runtime

@@ -83,7 +83,8 @@ void check_labels(const Parts& parts, int classes, const std::string& directory)
   if (test_label < classes) return;
   throw refuse_data(
       fmt::format("a test label is {}, but the training labels end at {}", test_label, classes - 1),
-      printable(directory), "--test-data PATH with images of the same classes");
+      printable(directory),
+      fmt::format("--classes {}   # or --test-data PATH with images of the same classes", test_label + 1));
 }
 
 Transform make_transform(const DataRequest& request, const Shape& shape) {
@@ -142,16 +143,16 @@ Dataset load_dataset(const DataRequest& request) {
   Dataset data;
   data.directory = request.train;
   data.kind = name_of(place.train.kind);
-  std::vector<std::string> names;
-  data.train_images = open_part(place.train, request, names);
+  ClassFolders& folders = data.class_folders;
+  data.train_images = open_part(place.train, request, folders);
   data.classes = request.classes != 0                      ? request.classes
                  : place.train.kind == DataKind::synthetic ? synthetic_classes(request.train)
-                 : !names.empty()                          ? static_cast<int>(names.size())
+                 : !folders.names.empty()                  ? static_cast<int>(folders.names.size())
                                                            : count_classes(*data.train_images);
   DataRequest of_test = request;
   of_test.classes = data.classes;
   of_test.channels = data.train_images->shape().channels;  // a grey picture among the tests is no reason
-  data.test_images = open_part(place.test, of_test, names);
+  data.test_images = open_part(place.test, of_test, folders);
   const Parts parts{data.train_images, data.test_images};
   check_parts(parts, request.train);
   check_labels(parts, data.classes, request.train);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/data/data_request.hpp"
+#include "runtime/data/file_list.hpp"
 #include "runtime/data/image_source.hpp"
 #include "runtime/data/moments.hpp"
 #include "runtime/data/sharding.hpp"
@@ -24,6 +25,7 @@ struct Dataset {
   SourcePtr test_images;
   Transform transform;  // Loader: random for training, the middle for testing
   int classes = 0;
+  ClassFolders class_folders;      // that gave the labels; empty: the labels were written
   std::vector<Moments> moments;    // that the transform is made of; empty: the user said mean and scale
   std::optional<DataSplit> split;  // by --data-split; nothing: all ranks have the same images
   std::uint64_t split_hash = 0;    // of all parts

@@ -51,6 +51,31 @@ bool holds_images(const std::string& folder) {
   return false;
 }
 
+Error refuse_no_images(const std::string& folder) {
+  const std::size_t folders = names_in(folder, true).size();
+  return {ErrorKind::request,
+          {folders == 0
+               ? "no images are found here: there are no class folders"
+               : fmt::format("no images are found here: none of the {} class folder(s) has any", folders),
+           printable(folder), "ls " + quote_shell(folder)}};
+}
+
+// A class of the test images only.
+Error refuse_class(const std::string& name, const std::string& folder, const ClassFolders& training) {
+  const std::string there = training.path + "/" + name;
+  std::error_code ignored;
+  if (files::is_directory(there, ignored)) {
+    return {ErrorKind::request,
+            {fmt::format("the class \"{}\" has no training images, and test images in {}", printable(name),
+                         printable(folder + "/" + name)),
+             printable(there), "ls " + quote_shell(there)}};
+  }
+  return {ErrorKind::request,
+          {fmt::format("\"{}\" is no class of the training images, which have {}", printable(name),
+                       training.names.size()),
+           printable(folder), "ls " + quote_shell(folder)}};
+}
+
 }  // namespace
 
 void FileList::add(std::string_view name, Label label) {
@@ -109,24 +134,23 @@ std::vector<std::string> find_class_folders(const std::string& folder) {
   return classes;
 }
 
-FileList scan_class_folders(const std::string& folder, const std::vector<std::string>& classes) {
+FileList scan_class_folders(const std::string& folder, const ClassFolders& training) {
   FileList list(folder);
   const std::vector<std::string> found = find_class_folders(folder);
-  list.classes = classes.empty() ? found : classes;
-  if (found.empty() || list.classes.size() > largest_label) {
-    throw Error(ErrorKind::request, {fmt::format("{} folders with images are there, 1 to {} can be classes",
-                                                 list.classes.size(), largest_label),
-                                     printable(folder), "ls " + quote_shell(folder)});
+  if (found.empty()) throw refuse_no_images(folder);
+  list.classes = training.names.empty() ? ClassFolders{folder, found} : training;
+  const std::vector<std::string>& names = list.classes.names;
+  if (names.size() > largest_label) {
+    throw Error(ErrorKind::request,
+                {fmt::format("{} folders with images are there, at most {} can be classes", names.size(),
+                             largest_label),
+                 printable(list.classes.path), "ls " + quote_shell(list.classes.path)});
   }
   for (const std::string& name : found) {
-    const auto at = std::lower_bound(list.classes.begin(), list.classes.end(), name);
-    if (at == list.classes.end() || *at != name) {
-      throw Error(ErrorKind::request, {fmt::format("\"{}\" is no class of the training images, which have {}",
-                                                   printable(name), list.classes.size()),
-                                       printable(folder), "ls " + quote_shell(folder)});
-    }
+    const auto at = std::lower_bound(names.begin(), names.end(), name);
+    if (at == names.end() || *at != name) throw refuse_class(name, folder, training);
     for (const std::string& file : names_in(folder + "/" + name, false))
-      list.add(name + "/" + file, static_cast<Label>(at - list.classes.begin()));
+      list.add(name + "/" + file, static_cast<Label>(at - names.begin()));
   }
   return list;
 }

@@ -13,6 +13,12 @@
 
 namespace ddlrun::runtime {
 
+// Folders in a folder; the place of a name is the label.
+struct ClassFolders {
+  std::string path;
+  std::vector<std::string> names;  // in order
+};
+
 // Millions of names are kept as one text.
 class FileList {
  public:
@@ -25,7 +31,7 @@ class FileList {
   Label label(std::size_t index) const { return labels_[index]; }
   std::uint64_t fingerprint() const;  // of names and labels, without the folder
 
-  std::vector<std::string> classes;  // their names, where the folders have them
+  ClassFolders classes;  // those that gave the labels, if any
 
  private:
   std::string folder_;
@@ -39,8 +45,8 @@ FileList parse_file_list(std::string_view text, const std::string& name, const s
 
 // Folders with images in `folder`, their names in order.
 std::vector<std::string> find_class_folders(const std::string& folder);
-// CLASS/*.{jpg,jpeg,png,ppm,pgm,pnm}. `classes`: those of the training images, {} to find them. Throws
+// CLASS/*.{jpg,jpeg,png,ppm,pgm,pnm}. `training`: the classes of the training images, {} to find them. Throws
 // Error(request): no images, or a class that training does not know.
-FileList scan_class_folders(const std::string& folder, const std::vector<std::string>& classes);
+FileList scan_class_folders(const std::string& folder, const ClassFolders& training);
 
 }  // namespace ddlrun::runtime

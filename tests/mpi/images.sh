@@ -80,6 +80,28 @@ grep -q '60 steps, 400 images left out per epoch' "$work/err" || fail 'not 30 st
 expect_refusal 3 'the ranks read different images' ranks 2 "$train" "${parts[@]}"
 expect_refusal 3 'its images are not those of the first rank with this part' ranks 2 "$train" "${parts[@]}" --data-split host
 
+# Class folders are numbered by each rank that sees them: a label must be one class everywhere.
+for class in 0/c0 0/c1 0/c2 1/c1 1/c2; do
+  for place in train val; do
+    folder=$work/classes-${class%/*}/$place/${class#*/}
+    mkdir -p "$folder"
+    for image in 1 2 3 4; do printf 'P5\n8 8\n255\n%064d' "$image" > "$folder/$image.pgm"; done
+  done
+done
+classes=(--data "$work/classes-{rank}" --net mlp --global-batch 4)
+for split in rank host; do
+  expect_refusal 3 'rank 0 and rank 1 would give a label to different classes: only rank 0 has c0' \
+    ranks 2 "$train" "${classes[@]}" --data-split $split
+done
+expect_refusal 3 'the ranks read different images' ranks 2 "$train" "${classes[@]}"
+rm -r "$work/classes-0/train/c0"
+mv "$work/classes-0/val/c0" "$work"
+expect 0 '2 classes' ranks 2 "$train" "${classes[@]}" --data-split rank --epochs 1
+mkdir "$work/classes-0/train/c0"
+cp -r "$work/c0" "$work/classes-0/val"
+expect_refusal 3 'the class "c0" has no training images' "$train" "${classes[@]/\{rank\}/0}"
+grep -q "at:  $work/classes-0/train/c0\$" "$work/err" || fail 'the empty folder is not named'
+
 # Refusals.
 cp -r "$work/pictures" "$work/cut"
 head -c 900 "$work/pictures/train/jpeg/420.jpg" > "$work/cut/train/jpeg/420.jpg"

@@ -13,6 +13,7 @@
 #include "tests/unit/runtime/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <mutex>
 
@@ -157,6 +158,21 @@ TEST_CASE("folders: refusals say what is there") {
                [&] { load_dataset(directory.path + "/odd"); });
   expect_error(ErrorKind::request, "this file is neither an LMDB nor a list",
                [&] { load_dataset(directory.path + "/odd/readme"); });
+  directory.write("hollow/train/a/1.png", write_png(make_picture(1, 4, 5)));
+  directory.write("hollow/train/b/1.png", write_png(make_picture(1, 4, 5)));
+  directory.write("hollow/train/c/notes.txt", std::string("no image"));
+  directory.write("hollow/val/notes.txt", std::string("no image"));
+  const std::string hollow = directory.path + "/hollow";
+  const Message nothing =
+      expect_error(ErrorKind::request, "no images are found here: there are no class folders",
+                   [&] { load_dataset(hollow); });
+  CHECK(nothing.where == hollow + "/val");
+  directory.write("hollow/val/c/notes.txt", std::string("no image"));
+  expect_error(ErrorKind::request, "none of the 1 class folder(s) has any", [&] { load_dataset(hollow); });
+  directory.write("hollow/val/c/1.png", write_png(make_picture(1, 4, 5)));
+  const Message empty = expect_error(ErrorKind::request, "the class \"c\" has no training images",
+                                     [&] { load_dataset(hollow); });
+  CHECK(empty.where == hollow + "/train/c");
   directory.write("broken/train/a/1.png", std::string("\x89PNG\r\n\x1a\n"));
   const Message broken = expect_error(ErrorKind::request, "the PNG is damaged", [&] {
     DataRequest both;
@@ -213,6 +229,50 @@ TEST_CASE("parts: ranks of a host must agree, and parts must look alike") {
                [&] { open(SplitBy::host); });
   expect_error(ErrorKind::request, "the ranks read different images", [&] { open(SplitBy::none); });
   CHECK(fill_place("/d/{host}/{rank}/{host}", "h{rank}", 3) == "/d/h3/3/h3");
+}
+
+TEST_CASE("parts: a label is one class on all ranks") {
+  const TemporaryDirectory directory;
+  const Bytes picture = write_png(make_picture(1, 4, 5));
+  const auto make_part = [&](const std::string& part, const std::vector<std::string>& classes) {
+    for (const std::string& one : classes) {
+      for (const char* place : {"train", "val"})
+        directory.write(fmt::format("{}/{}/{}/1.png", part, place, one), picture);
+    }
+  };
+  const auto open = [&](const std::string& set, SplitBy split) {
+    run_ranks_as_threads(2, [&](Communicator& ranks) {
+      DataRequest request;
+      request.train = directory.path + "/" + set + "-{rank}";
+      request.split = split;
+      open_images(request, ranks);
+    });
+  };
+  make_part("lacks-0", {"c0", "c1", "c2"});
+  make_part("lacks-1", {"c1", "c2"});
+  for (const SplitBy split : {SplitBy::rank, SplitBy::host}) {
+    const Message lacks = expect_error(
+        ErrorKind::request, "rank 0 and rank 1 would give a label to different classes: only rank 0 has c0",
+        [&] { open("lacks", split); });
+    CHECK(lacks.where.find("; rank 1: " + directory.path + "/lacks-1/train") != std::string::npos);
+    CHECK(lacks.hint.starts_with("ls " + directory.path + "/lacks-1/train   #"));
+  }
+  expect_error(ErrorKind::request, "the ranks read different images", [&] { open("lacks", SplitBy::none); });
+  make_part("named-0", {"ant", "bee"});
+  make_part("named-1", {"ant", "cat"});
+  expect_error(ErrorKind::request, "only rank 0 has bee; only rank 1 has cat",
+               [&] { open("named", SplitBy::rank); });
+  make_part("equal-0", {"ant", "bee"});
+  make_part("equal-1", {"ant", "bee"});
+  open("equal", SplitBy::rank);
+  // Labels that are written mean the same everywhere, whatever a part lacks.
+  directory.write("lists-0/train.txt",
+                  std::string("../lacks-0/train/c0/1.png 0\n../lacks-0/train/c1/1.png 1\n"));
+  directory.write("lists-1/train.txt",
+                  std::string("../lacks-1/train/c1/1.png 1\n../lacks-1/train/c2/1.png 2\n"));
+  directory.write("lists-0/val.txt", std::string("../lacks-0/val/c1/1.png 1\n"));
+  directory.write("lists-1/val.txt", std::string("../lacks-1/val/c1/1.png 1\n"));
+  open("lists", SplitBy::rank);
 }
 
 TEST_CASE("options about images") {
