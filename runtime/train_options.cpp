@@ -62,7 +62,8 @@ const OptionRow first_rows[] = {
      }},
     {"--epochs", "N", "passes over the training images (default 5)",
      [](TrainOptions& o, Text n, Text v) { o.epochs = parse_count(n, v, 1, most_allowed); }},
-    {"--steps", "N", "stop after N steps, even inside an epoch",
+    {"--steps", "N",
+     "stop after N steps, even inside an epoch; the rates of cosine and poly then fall over these N",
      [](TrainOptions& o, Text n, Text v) { o.max_steps = parse_count(n, v, 1, most_allowed); }},
     {"--max-steps", "N", "exactly N steps, over as many epochs as that takes; --epochs is then not read",
      [](TrainOptions& o, Text n, Text v) { o.exact_steps = parse_count(n, v, 1, most_allowed); }},
@@ -119,7 +120,8 @@ const OptionRow last_rows[] = {
        if (v.empty()) throw Error(ErrorKind::usage, {"the file name is empty", n, n + " metrics.jsonl"});
        o.metrics = v;
      }},
-    {"--results", "FILE", "write the accuracy, the speed and all epochs as one JSON document at the end",
+    {"--results", "FILE",
+     "write the accuracy, the speed and the epochs since the start or resume as one JSON document at the end",
      [](TrainOptions& o, Text n, Text v) { o.results = file_name(n, v, "results.json"); }},
     {"--tensorboard", "DIR", "write TensorBoard's event files there",
      [](TrainOptions& o, Text n, Text v) { o.tensorboard = file_name(n, v, "runs"); }},

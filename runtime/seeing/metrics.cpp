@@ -85,6 +85,7 @@ MetricsJson summary_json(const RunFacts& facts, const TrainSummary& summary) {
           {"global_batch", facts.global_batch},
           {"epochs", summary.last.epoch},
           {"steps", summary.steps},
+          {"resumed_at_step", summary.first_step == 0 ? MetricsJson() : MetricsJson(summary.first_step)},
           {"train_loss", summary.last.train_loss},
           {"train_accuracy", summary.last.train_accuracy},
           {"test_loss", summary.last.test_loss},

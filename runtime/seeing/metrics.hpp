@@ -63,7 +63,8 @@ std::string render_summary_json(const RunFacts& facts, const TrainSummary& summa
 // The line on stdout: "ddl-train: ok key=value ...", "unsaved" for "ok" where a file is missing.
 std::string render_summary_line(const RunFacts& facts, const TrainSummary& summary, bool saved);
 
-// Everything about a run that ended: the summary, what was asked for, its epochs: the document of --results.
+// Everything about a run that ended: the summary, what was asked for, the epochs since its start or resume:
+// the document of --results.
 std::string render_results(const RunFacts& facts, const TrainSummary& summary,
                            const std::vector<EpochRecord>& epochs);
 

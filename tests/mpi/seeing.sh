@@ -25,6 +25,19 @@ assert results["compute_percent"] + results["comm_percent"] + results["input_per
 assert results["peak_memory_bytes"] > 10e6 and results["peak_memory_rank"] in (0, 1)
 assert results["test_accuracy"] == summary["test_accuracy"] == epochs[-1]["test_accuracy"] == results["history"][-1]["test_accuracy"]
 assert results["config"]["ranks"] == 2 and results["stopped"] is False
+assert results["resumed_at_step"] is None
+END
+
+# After a resume: the epochs since, and where they begin.
+saved=(--data "$subset" --net mlp --global-batch 40 --checkpoint "$work/saved" --quiet)
+expect 0 'ddl-train: ok' "$train" "${saved[@]}" --epochs 2
+expect 0 'ddl-train: ok' "$train" "${saved[@]}" --epochs 3 --resume --results "$work/resumed.json"
+python3 - "$work/resumed.json" << 'END' > "$work/checked" 2>&1 || fail "$(tail -3 "$work/checked")"
+import json
+import sys
+results = json.load(open(sys.argv[1]))
+assert results["steps"] == 75 and results["resumed_at_step"] == 50, results
+assert [epoch["epoch"] for epoch in results["history"]] == [3], results["history"]
 END
 
 # Debian's own: what apt-get installs is not seen by another python3 that comes first.

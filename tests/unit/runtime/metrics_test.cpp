@@ -122,6 +122,9 @@ TEST_CASE("metrics: the time split, the memory and the accuracy are in the summa
   CHECK(results.at("config").at("net") == "lenet5");
   CHECK(results.at("history").at(0).at("test_accuracy") == 0.9);
   CHECK(results.at("stopped") == false);
+  CHECK(results.at("resumed_at_step").is_null());
+  summary.first_step = 25;
+  CHECK(nlohmann::json::parse(render_results(facts, summary, {epoch})).at("resumed_at_step") == 25);
   CHECK(peak_memory_bytes() > 1000000);
 }
 
