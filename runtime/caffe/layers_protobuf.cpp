@@ -291,6 +291,9 @@ Filler read_filler(const proto::FillerParameter& filler, const PrototxtPlace& pl
                   "variance_norm: FAN_IN");
   const bool by_outputs = by_fan && filler.variance_norm() == proto::FillerParameter::FAN_OUT;
   const auto fan = static_cast<double>(std::max<std::size_t>(1, fan_out));
+  if (type == "gaussian" && filler.std() < 0.0F)
+    report.refuse(place.at("std").text(),
+                  fmt::format("{}has a std of {}; 0 is the least", owner, filler.std()), "std: 0.01");
   if (type == "constant") return {Kind::constant, widen(filler.value()), 0.0};
   if (type == "uniform") return {Kind::uniform, widen(filler.min()), widen(filler.max())};
   if (type == "gaussian") return {Kind::gaussian, widen(filler.mean()), widen(filler.std())};

@@ -311,7 +311,11 @@ class NetReader {
       refuse(value, shown(value) + " is neither floor nor ceil", "rounding: ceil");
   }
 
-  // xavier, msra, {constant: 0}, {gaussian: 0.01} or {uniform: [-1, 1]}.
+  double deviation(const YamlValue& value) {
+    const double number = real(value);
+    if (number < 0.0) refuse(value, fmt::format("a deviation of {}; 0 is the least", number), "0.01");
+    return number;
+  }
   Filler filler(const YamlValue& value) {
     using Kind = Filler::Kind;
     if (value.kind == NodeKind::scalar && value.text == "xavier") return {Kind::xavier, 0.0, 0.0};
@@ -319,7 +323,7 @@ class NetReader {
     if (value.fields.size() == 1) {
       const auto& [key, number] = value.fields.front();
       if (key == "constant") return {Kind::constant, real(number), 0.0};
-      if (key == "gaussian") return {Kind::gaussian, 0.0, real(number)};
+      if (key == "gaussian") return {Kind::gaussian, 0.0, deviation(number)};
       if (key == "uniform" && number.items.size() == 2) {
         const Filler between{Kind::uniform, real(number.items[0]), real(number.items[1])};
         if (between.a > between.b)
@@ -358,9 +362,9 @@ YamlValue parse_tree(std::string_view text, const std::string& file_name) {
   try {
     return parse_yaml(text, file_name);
   } catch (const Error& error) {
-    Message message = error.message();
-    message.hint = "ddl-train --net lenet5   # or mend that line";
-    throw Error(ErrorKind::request, std::move(message));
+    throw Error(ErrorKind::request,
+                {error.message().what, error.message().where,
+                 "mend that line; `ddl-train print-net lenet5` shows how nets are written"});
   }
 }
 

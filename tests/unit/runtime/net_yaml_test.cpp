@@ -104,6 +104,11 @@ TEST_CASE("net yaml: refusals, with both numbers and their place") {
       {"layers:\n  - {name: a b, kind: relu}", "a name is up to 100 letters, digits", "n.yaml:2:12"},
       {"layer: []\nlayers: [{kind: relu}]", "there is no key 'layer' here", "n.yaml:1:8"},
       {"layers:\n  - @x", "not YAML", "n.yaml:2:5"},
+      {"name: x\nname: y", "the key 'name' twice", "n.yaml:2:1"},
+      {"layers:\n  - {kind: inner_product, outputs: 3, weights: {gaussian: -1}}",
+       "a deviation of -1; 0 is the least", "n.yaml:2:59"},
+      {"layers:\n  - {kind: inner_product, outputs: 3, weights: {uniform: [1, -1]}}",
+       "uniform from 1 to -1: the lower one stands first", "n.yaml:2:48"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
@@ -116,6 +121,13 @@ TEST_CASE("net yaml: refusals, with both numbers and their place") {
       CHECK(error.message().where == row.where);
       CHECK(!error.message().hint.empty());
     }
+  }
+}
+
+TEST_CASE("net yaml: what cannot be read is to be mended") {
+  for (const char* text : {"name: x\nname: y", "layers:\n  - @x"}) {
+    const Message message = expect_error(ErrorKind::request, "", [&] { parse_net_yaml(text, "n.yaml"); });
+    CHECK(message.hint.starts_with("mend that line; `ddl-train print-net"));
   }
 }
 
