@@ -107,6 +107,7 @@ RunIdentity make_identity(const Prepared& prepared, int ranks) {
   identity.ranks = ranks;
   const char* dims = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): no thread of ours runs yet
   identity.dims = dims == nullptr ? "" : dims;
+  identity.servers = prepared.facts.servers;
   return identity;
 }
 

@@ -136,7 +136,7 @@ void tell_stop(const TrainOptions& options, const TrainSummary& summary) {
                             {fmt::format("stopped by {} after step {} of {}, and saved", StopSignals::name(),
                                          summary.steps, summary.total_steps),
                              printable(join_path(options.checkpoint, checkpoint_name(summary.steps))),
-                             "the same command with --resume"}));
+                             go_on_words(options)}));
 }
 
 }  // namespace ddlrun::runtime

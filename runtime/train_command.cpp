@@ -86,8 +86,12 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
   std::optional<CheckpointSaver> saver;
   if (!options.checkpoint.empty()) {
     const bool goes_on = first && start && is_in(start->path, options.checkpoint);
-    const CheckpointPlan plan{options.checkpoint, options.checkpoint_steps, options.keep, goes_on,
-                              goes_on ? start->damaged : std::vector<std::size_t>{}};
+    const CheckpointPlan plan{options.checkpoint,
+                              options.checkpoint_steps,
+                              options.keep,
+                              goes_on,
+                              goes_on ? start->damaged : std::vector<std::size_t>{},
+                              go_on_words(options)};
     if (first && !goes_on) tell_other_run(options.checkpoint, newest_step(*disk, options.checkpoint));
     saver.emplace(plan, prepared.net, prepared.plan, prepared.identity, *disk, ranks, watchers.observer(),
                   StopSignals::wanted);

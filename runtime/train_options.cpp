@@ -190,6 +190,12 @@ TrainOptions parse_train_options(std::span<const std::string> words) {
   return options;
 }
 
+std::string go_on_words(const TrainOptions& options) {
+  if (!options.resume) return "the same command with --resume";
+  if (options.resume_from == options.checkpoint) return "the same command";
+  return "the same command with --resume " + quote_shell(options.checkpoint);
+}
+
 WatchPlan plan_watching(const TrainOptions& options) {
   WatchPlan plan;
   plan.metrics = options.metrics;

@@ -96,6 +96,9 @@ BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks);
 LrSchedule make_schedule(const TrainOptions& options, double lr_factor);
 UpdateRule make_rule(const TrainOptions& options);
 
+// What to type after a stop that saved in the folder of --checkpoint: "the same command with --resume".
+std::string go_on_words(const TrainOptions& options);
+
 // What the run writes for people and programs; `resumed` is for who knows.
 WatchPlan plan_watching(const TrainOptions& options);
 

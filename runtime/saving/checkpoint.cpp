@@ -107,6 +107,33 @@ void check_images(const Metadata& metadata, const RunIdentity& identity, const s
                    "--data DIR with the images of that run");
 }
 
+// With as many ranks and micro-batches as can share the checkpoint's batch evenly.
+std::string plan_same_batch(const Metadata& metadata, const TrainPlan& plan, const RunIdentity& identity) {
+  const std::string text = value_of(metadata, "global_batch");
+  std::string words =
+      fmt::format("--global-batch {} --lr {}", printable(text), printable(value_of(metadata, "lr")));
+  const std::size_t batch = parse_unsigned(text).value_or(0);
+  const auto all = static_cast<std::size_t>(identity.ranks - identity.servers);
+  std::size_t workers = all;
+  while (batch % workers != 0) --workers;
+  if (batch / workers % plan.accumulate != 0) words += " --accumulate 1";
+  if (workers < all)
+    words =
+        fmt::format("mpirun -n {} ddl-train {}", workers + static_cast<std::size_t>(identity.servers), words);
+  return words + "   # without --batch-size and --lr-scale";
+}
+
+// With an end that is not before `step`.
+std::string plan_reaching(const TrainPlan& plan, std::size_t images, std::size_t step) {
+  const std::size_t each =
+      plan.steps_per_epoch != 0 ? plan.steps_per_epoch : steps_per_epoch(images, plan.global_batch);
+  const std::size_t epochs = (step + each - 1) / each;
+  if (plan.max_steps == 0) return fmt::format("--epochs {}", epochs);
+  if (plan.epochs >= epochs)
+    return fmt::format("--steps {0}   # or --max-steps {0}, whichever is there", step);
+  return fmt::format("--max-steps {}   # without --steps and --epochs", step);
+}
+
 }  // namespace
 
 Metadata render_run(const Net& net, const TrainPlan& plan, const RunIdentity& identity,
@@ -150,11 +177,10 @@ void check_same_run(const Metadata& metadata, const Net& net, const TrainPlan& p
   check_rule(metadata, plan.rule, file);
   const std::string batch = value_of(metadata, "global_batch");
   if (batch != std::to_string(plan.global_batch)) {
-    throw refuse_run(
-        file,
-        fmt::format("the checkpoint's global batch is {}, and this run's is {}", printable(batch),
-                    plan.global_batch),
-        fmt::format("--global-batch {} --lr {}", printable(batch), printable(value_of(metadata, "lr"))));
+    throw refuse_run(file,
+                     fmt::format("the checkpoint's global batch is {}, and this run's is {}",
+                                 printable(batch), plan.global_batch),
+                     plan_same_batch(metadata, plan, identity));
   }
   const std::string seed = value_of(metadata, "seed");
   if (seed != std::to_string(plan.seed)) {
@@ -169,7 +195,7 @@ void check_same_run(const Metadata& metadata, const Net& net, const TrainPlan& p
     throw refuse_run(file,
                      fmt::format("the checkpoint is at step {}, and this run ends at step {}", position.step,
                                  plan.schedule.total_steps),
-                     fmt::format("--steps {}   # or more --epochs", position.step));
+                     plan_reaching(plan, identity.images, position.step));
   }
 }
 
@@ -177,9 +203,8 @@ std::vector<std::string> find_differences(const Metadata& metadata, const Net& n
                                           const RunIdentity& identity) {
   const Metadata now = render_run(net, plan, identity, {});
   std::vector<std::string> differences;
-  for (const char* key :
-       {"lr", "lr_decay", "warmup_steps", "total_steps", "momentum", "weight_decay", "clip", "accumulate",
-        "ranks", "dims"}) {
+  for (const char* key : {"lr", "lr_decay", "warmup_steps", "total_steps", "momentum", "weight_decay", "clip",
+                          "accumulate", "ranks", "dims"}) {
     if (value_of(metadata, key) != now.at(key)) {
       differences.push_back(fmt::format("{}: {}, and {} in the checkpoint", key, now.at(key),
                                         printable(value_of(metadata, key))));

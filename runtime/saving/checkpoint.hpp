@@ -19,6 +19,7 @@ struct RunIdentity {
   std::uint64_t data_hash = 0;
   int ranks = 1;
   std::string dims;  // "" if nobody told
+  int servers = 0;   // of the ranks
 };
 
 // LAYER.weight as the net has it, optimizer.NAME.LAYER.weight for each vector that the rule keeps (PyTorch's
@@ -28,8 +29,8 @@ std::vector<Tensor> checkpoint_tensors(const Net& net, const UpdateRule& rule, c
 Metadata render_run(const Net& net, const TrainPlan& plan, const RunIdentity& identity,
                     const TrainPosition& position);
 
-// Throws Error(request) unless the checkpoint is of this net, these images, this global batch, seed and update
-// rule, and not beyond the plan's end. Other numbers of ranks are fine.
+// Throws Error(request) unless the checkpoint is of this net, these images, this global batch, seed and
+// update rule, and not beyond the plan's end. Other numbers of ranks are fine.
 void check_same_run(const Metadata& metadata, const Net& net, const TrainPlan& plan,
                     const RunIdentity& identity, const std::string& file);
 // What this run does unlike the one before, a line each: "lr: 0.02, and 0.01 in the checkpoint".

@@ -49,16 +49,15 @@ std::optional<Resumption> read_start(const std::string& from, const Net& net, co
 }
 
 // Where a stopped run can go on although it could not save; `alone` false: what is there is another run's.
-Message tell_last_good(const CheckpointDisk& disk, const std::string& folder, bool alone) {
-  const std::string room = "df -h " + quote_shell(folder);
-  const Message none{"", "no checkpoint of this run is in " + printable(folder),
+Message tell_last_good(const CheckpointDisk& disk, const CheckpointPlan& plan, bool alone) {
+  const std::string room = "df -h " + quote_shell(plan.folder);
+  const Message none{"", "no checkpoint of this run is in " + printable(plan.folder),
                      room + "; then the same command begins anew"};
   if (!alone) return none;
   try {
-    const auto found = find_checkpoint(disk, folder);
+    const auto found = find_checkpoint(disk, plan.folder);
     if (!found) return none;
-    return {"", "the last good one: " + printable(found->path),
-            room + "; then the same command with --resume"};
+    return {"", "the last good one: " + printable(found->path), room + "; then " + plan.go_on};
   } catch (const Error& error) {
     return {"", error.message().what, room};
   }
@@ -145,7 +144,7 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
 // An error, for a job that is started again on status 75 would run into the same disk. Only rank 0 looks at
 // the disk (elsewhere alone_ is false), and it is the one that tells.
 void CheckpointSaver::refuse_unsaved_stop(const TrainPosition& position, const Message& why) const {
-  Message message = tell_last_good(disk_, plan_.folder, alone_);
+  Message message = tell_last_good(disk_, plan_, alone_);
   message.what = fmt::format("stopped by {} after step {} of {}, and not saved: {}: {}", StopSignals::name(),
                              position.step, run_.schedule.total_steps, why.where, why.what);
   throw AgreedError(ErrorKind::request, std::move(message));

@@ -17,6 +17,7 @@ struct CheckpointPlan {
   std::size_t keep = 2;
   bool goes_on = false;              // from a checkpoint of this folder; else what is there is another run's
   std::vector<std::size_t> damaged;  // steps in this folder that are no whole checkpoints
+  std::string go_on = "the same command with --resume";  // what to type after a stop
 };
 
 // Collective: rank 0 takes the folder for this run, and tells on stderr where it cannot. Throws AgreedError

@@ -54,6 +54,7 @@ for signal in USR1 TERM; do
     [ "$status" -eq 75 ] || break
     stops=$((stops + 1))
     grep -q "^ddl-train: note: stopped by .* after step .*, and saved" "$work/err" || fail "no word about the stop: $(cat "$work/err")"
+    grep -q '^  try: the same command$' "$work/err" || fail 'it has --resume already'
     [ ! -s "$work/out" ] || fail 'a stopped run has a summary'
   done
   if [ "$status" -eq 75 ]; then
@@ -131,6 +132,7 @@ for signal in INT TERM; do
   status=$?
   [ "$status" -eq 75 ] || fail "status $status after $signal: $(cat "$work/err")"
   grep -q "^ddl-train: note: stopped by $signal after step .*, and saved" "$work/err" || fail "no word about $signal: $(cat "$work/err")"
+  grep -q '^  try: the same command with --resume$' "$work/err" || fail 'no word about --resume'
   [ -s "$folder/$(cat "$folder/latest")" ] || fail "$signal: nothing is saved"
 done
 
@@ -138,6 +140,10 @@ done
 expect_refusal 3 'of the net lenet5, and this run trains mlp' ranks 2 "$train" "${common[@]}" --net mlp --resume "$work/one"
 grep -q 'try: --net lenet5' "$work/err" || fail 'no net to type'
 expect_refusal 3 "global batch is 40, and this run's is 80" ranks 2 "$train" --data "$subset" --global-batch 80 --resume "$work/one"
+# What is to be typed is what would be accepted: 40 images cannot be shared out among 3 ranks.
+expect_refusal 3 "this run's is 45" ranks 3 "$train" --data "$subset" --batch-size 15 --resume "$work/one"
+grep -q 'try: mpirun -n 2 ddl-train --global-batch 40 --lr 0.01 ' "$work/err" || fail 'no number of ranks to type'
+expect 0 'ddl-train: ok' ranks 2 "$train" --data "$subset" --global-batch 40 --lr 0.01 --steps 32 --momentum 0.5 --resume "$work/one"
 expect_refusal 3 'there is no checkpoint to go on from' ranks 2 "$train" "${common[@]}" --resume "$work/none"
 expect_refusal 3 'ckpt-000031' "$train" "${common[@]}" --steps 5 --resume "$work/one/ckpt-000031.safetensors"
 expect_refusal 2 'which is not given' "$train" "${common[@]}" --resume

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How saving is asked for, and the record that is kept of it.
+#include "runtime/saving/checkpoint.hpp"
 #include "runtime/seeing/metrics.hpp"
 #include "runtime/train_options.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
@@ -54,6 +55,66 @@ TEST_CASE("checkpoint options: when, how many, and what does not go together") {
       {"'epochs' is not a whole number", {"--checkpoint", "c", "--checkpoint-every", "epochs"}},
   };
   for (const Row& row : rows) expect_error(ErrorKind::usage, row.part, [&] { parse_words(row.words); });
+}
+
+TEST_CASE("checkpoint options: how to go on after a stop") {
+  CHECK(go_on_words(parse_words({"--checkpoint", "c"})) == "the same command with --resume");
+  CHECK(go_on_words(parse_words({"--checkpoint", "c", "--resume"})) == "the same command");
+  CHECK(go_on_words(parse_words({"--checkpoint", "my c", "--resume", "c/ckpt-000003.safetensors"})) ==
+        "the same command with --resume 'my c'");
+}
+
+TEST_CASE("checkpoint options: what is proposed for another run's checkpoint would be accepted") {
+  Net net;
+  net.name = "toy";
+  TrainPlan then;
+  then.global_batch = 48;
+  then.epochs = 3;
+  then.steps_per_epoch = 4;
+  then.schedule.peak = 0.06;
+  then.schedule.total_steps = 12;
+  const RunIdentity identity{"test 1", 1, 200, 2, 3, ""};
+  TrainPosition position;
+  position.step = 6;
+  const Metadata saved = render_run(net, then, identity, position);
+  struct Row {
+    int ranks;
+    int servers;
+    std::size_t global_batch;
+    std::size_t accumulate;
+    std::size_t epochs;
+    std::size_t max_steps;
+    const char* hint;
+  };
+  const char* const apart = "   # without --batch-size and --lr-scale";
+  const Row batches[] = {
+      {4, 0, 64, 1, 3, 0, "--global-batch 48 --lr 0.06"},
+      {5, 0, 80, 1, 3, 0, "mpirun -n 4 ddl-train --global-batch 48 --lr 0.06"},
+      {6, 1, 80, 1, 3, 0, "mpirun -n 5 ddl-train --global-batch 48 --lr 0.06"},
+      {4, 0, 80, 5, 3, 0, "--global-batch 48 --lr 0.06 --accumulate 1"},
+      {5, 0, 80, 8, 3, 0, "mpirun -n 4 ddl-train --global-batch 48 --lr 0.06 --accumulate 1"},
+  };
+  const Row ends[] = {
+      {3, 0, 48, 1, 1, 0, "--epochs 2"},
+      {3, 0, 48, 1, 3, 5, "--steps 6   # or --max-steps 6, whichever is there"},
+      {3, 0, 48, 1, 1, 3, "--max-steps 6   # without --steps and --epochs"},
+  };
+  const auto hint_for = [&](const Row& row) {
+    TrainPlan plan = then;
+    plan.global_batch = row.global_batch;
+    plan.accumulate = row.accumulate;
+    plan.epochs = row.epochs;
+    plan.max_steps = row.max_steps;
+    plan.schedule.total_steps = total_steps(plan, identity.images);
+    RunIdentity self = identity;
+    self.ranks = row.ranks;
+    self.servers = row.servers;
+    return expect_error(ErrorKind::request, "the checkpoint",
+                        [&] { check_same_run(saved, net, plan, self, "f"); })
+        .hint;
+  };
+  for (const Row& row : batches) CHECK(hint_for(row) == std::string(row.hint) + apart);
+  for (const Row& row : ends) CHECK(hint_for(row) == row.hint);
 }
 
 TEST_CASE("checkpoint options: the record") {
