@@ -69,10 +69,15 @@ void check_parts(const Parts& parts, const std::string& directory) {
   }
 }
 
-void check_labels(const Parts& parts, int classes, const std::string& directory) {
-  if (classes < 2)
-    throw refuse_data("all training labels are 0, and at least 2 classes are needed", printable(directory),
-                      "--data DIR with images of 2 classes, as DIR/train/cat/*.jpg and DIR/train/dog/*.jpg");
+void check_labels(const Parts& parts, int classes, const std::string& directory,
+                  SplitBy split = SplitBy::none) {
+  if (classes < 2) {
+    throw refuse_data(
+        "all training labels are 0, and at least 2 classes are needed", printable(directory),
+        split == SplitBy::none
+            ? "--data DIR with images of 2 classes, as DIR/train/cat/*.jpg and DIR/train/dog/*.jpg"
+            : "--classes N   # how many all parts together have");
+  }
   const int train_label = count_classes(*parts.train) - 1;
   if (train_label >= classes) {
     throw Error(ErrorKind::request,
@@ -155,7 +160,7 @@ Dataset load_dataset(const DataRequest& request) {
   data.test_images = open_part(place.test, of_test, folders);
   const Parts parts{data.train_images, data.test_images};
   check_parts(parts, request.train);
-  check_labels(parts, data.classes, request.train);
+  check_labels(parts, data.classes, request.train, request.split);
   data.transform = make_transform(request, data.train_images->shape());
   if (place.train.kind == DataKind::synthetic && !says_values(request)) {
     data.transform.mean = {127.5F};

@@ -231,6 +231,41 @@ TEST_CASE("parts: ranks of a host must agree, and parts must look alike") {
   CHECK(fill_place("/d/{host}/{rank}/{host}", "h{rank}", 3) == "/d/h3/3/h3");
 }
 
+TEST_CASE("parts: one may lack classes that others have") {
+  const TemporaryDirectory directory;
+  for (const int rank : {0, 1}) {
+    const std::string part = fmt::format("part-{}", rank);
+    const std::vector<std::uint8_t> labels =
+        rank == 0 ? std::vector<std::uint8_t>{0, 1, 2} : std::vector<std::uint8_t>{0, 1, 1};
+    directory.write(part + "/data_batch_1.bin", cifar_records(1, labels));
+    directory.write(part + "/test_batch.bin", cifar_records(1, {1}));
+    directory.write(fmt::format("one-{}/data_batch_1.bin", rank),
+                    cifar_records(1, {0, static_cast<std::uint8_t>(rank)}));
+    directory.write(fmt::format("one-{}/test_batch.bin", rank),
+                    cifar_records(1, {static_cast<std::uint8_t>(rank)}));
+  }
+  const auto open = [&](const std::string& set, int classes) {
+    run_ranks_as_threads(2, [&](Communicator& ranks) {
+      DataRequest request;
+      request.train = directory.path + "/" + set + "-{rank}";
+      request.split = SplitBy::rank;
+      request.classes = classes;
+      const OpenedImages opened = open_images(request, ranks);
+      if (opened.data.classes != (classes == 0 ? 3 : classes))
+        throw Error(ErrorKind::internal, {"classes", "", ""});
+    });
+  };
+  open("part", 0);
+  const Message one = expect_error(ErrorKind::request, "all training labels are 0", [&] { open("one", 0); });
+  CHECK(one.hint.starts_with("--classes N"));
+  open("one", 2);
+  directory.write("part-1/test_batch.bin", cifar_records(1, {2}));
+  const Message later = expect_error(
+      ErrorKind::request, "a test label is 2, but the training labels end at 1", [&] { open("part", 0); });
+  CHECK(later.hint.starts_with("--classes 3 "));
+  open("part", 3);
+}
+
 TEST_CASE("parts: a label is one class on all ranks") {
   const TemporaryDirectory directory;
   const Bytes picture = write_png(make_picture(1, 4, 5));
