@@ -15,7 +15,7 @@ void check_type(const Tensor& tensor) {
 
 void check_tensor(const Tensor& tensor) {
   check_type(tensor);
-  if (tensor.count > most_bytes / size_of(tensor.type))
+  if (tensor.count > most_bytes || tensor.bytes() > most_bytes)
     throw Error(Fault::usage,
                 fmt::format("{} {} are more than any memory holds", tensor.count, name_of(tensor.type)),
                 tensor.name, "the number of elements; a difference below 0 looks like this");

@@ -73,10 +73,14 @@ Collectives::Asked Collectives::ask(Verb verb, const Tensor& tensor, int detail,
                                    static_cast<std::uint64_t>(detail)};
   Asked asked;
   asked.call = {number, hash_text(tensor.name, hash_numbers(numbers)), verb};
-  asked.occasion = {verb, asked.call, tensor.count, tensor.type, static_cast<std::uint8_t>(detail)};
   asked.wire.signature = static_cast<std::uint32_t>(asked.call.signature);
   asked.wire.narrow = options_.wire;
   return asked;
+}
+
+// By the name and the tensor that the program gave the call, whatever part of it this is.
+void Collectives::meet_whole(const Tensor& tensor, const Asked& asked) {
+  stage_.meet({asked.call.program.value_or(Verb::barrier), asked.call, tensor.count, tensor.type, 0});
 }
 
 template <typename Work>
@@ -103,7 +107,7 @@ void Collectives::all_reduce(const Tensor& tensor, Operation operation, std::uin
   const Asked asked = ask(Verb::all_reduce, tensor, static_cast<int>(operation), number);
   guarded([&] {
     watch_.run(
-        tensor.bytes(), [&] { stage_.meet(asked.occasion); },
+        tensor.bytes(), [&] { meet_whole(tensor, asked); },
         [&] {
           if (options_.mode == Mode::explore) {
             explore(tensor, reduction, asked);
@@ -212,7 +216,7 @@ void Collectives::all_reduce_update(const Tensor& tensor, Operation operation, s
   const Asked asked = ask(Verb::all_reduce_update, tensor, static_cast<int>(operation), number);
   guarded([&] {
     watch_.run(
-        tensor.bytes(), [&] { stage_.meet(asked.occasion); },
+        tensor.bytes(), [&] { meet_whole(tensor, asked); },
         [&] {
           if (options_.mode == Mode::mpi) {
             update_plainly(tensor, reduction, asked, update);
@@ -250,7 +254,7 @@ void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& redu
     host.take(0, slice.count);
   else
     ddl::all_reduce(wires(), halves.wires, mine, slice.count, how, scratch_, host);
-  stage_.meet(asked.occasion);
+  meet_whole(tensor, asked);
 }
 
 // First the root's counterparts on the other hosts, then everyone on each host.
@@ -303,15 +307,15 @@ void Collectives::reduce_scatter(const Tensor& in, const Tensor& out, Operation 
   const Asked asked = ask(Verb::reduce_scatter, in, static_cast<int>(operation), number);
   guarded([&] {
     if (wires_.empty()) {
-      const std::shared_ptr<SharedBlock> block = exchange_block(in.bytes(), asked);
+      const std::shared_ptr<SharedBlock> block = exchange_block(in, asked);
       std::vector<const std::byte*> sources;
       for (int r = 0; r < stage_.local_size(); ++r)
         sources.push_back(block->part(r).data() + rank * out.bytes());
       std::copy_n(in.data, in.bytes(), block->part(stage_.local_rank()).data());
-      stage_.meet(asked.occasion);
+      meet_whole(in, asked);
       std::byte* const destination[] = {out.data};
       reduce(reduction, sources, destination, out.count);
-      return stage_.meet(asked.occasion);
+      return meet_whole(in, asked);
     }
     packed_.assign(in.data, in.data + in.bytes());
     Wire* wire = &flat_wire();
@@ -320,12 +324,11 @@ void Collectives::reduce_scatter(const Tensor& in, const Tensor& out, Operation 
   });
 }
 
-// Shared memory for at least `bytes` of each rank; that all ask for the same is known before it is made
-// together.
-std::shared_ptr<SharedBlock> Collectives::exchange_block(std::size_t bytes, const Asked& asked) {
-  if (!exchange_ || exchange_->part(0).size() < bytes) {
-    stage_.meet(asked.occasion);
-    exchange_ = memory_.allocate(bytes);
+// Shared memory for a tensor like this of each rank; all are known to ask for the same before it is made.
+std::shared_ptr<SharedBlock> Collectives::exchange_block(const Tensor& tensor, const Asked& asked) {
+  if (!exchange_ || exchange_->part(0).size() < tensor.bytes()) {
+    meet_whole(tensor, asked);
+    exchange_ = memory_.allocate(tensor.bytes());
   }
   return exchange_;
 }
@@ -343,12 +346,12 @@ void Collectives::all_gather(const Tensor& in, const Tensor& out, std::uint64_t 
   const Asked asked = ask(Verb::all_gather, in, 0, number);
   guarded([&] {
     if (wires_.empty()) {
-      const std::shared_ptr<SharedBlock> block = exchange_block(in.bytes(), asked);
+      const std::shared_ptr<SharedBlock> block = exchange_block(in, asked);
       std::copy_n(in.data, in.bytes(), block->part(stage_.local_rank()).data());
-      stage_.meet(asked.occasion);
+      meet_whole(in, asked);
       for (int r = 0; r < stage_.local_size(); ++r)
         std::copy_n(block->part(r).data(), in.bytes(), out.data + static_cast<std::size_t>(r) * in.bytes());
-      return stage_.meet(asked.occasion);
+      return meet_whole(in, asked);
     }
     std::copy_n(in.data, in.bytes(), out.data + static_cast<std::size_t>(ranks_.rank()) * in.bytes());
     WireOptions exact = asked.wire;
@@ -361,7 +364,7 @@ void Collectives::all_gather(const Tensor& in, const Tensor& out, std::uint64_t 
 void Collectives::meet_to_allocate(std::uint64_t number) {
   const Tensor nothing;
   const Asked asked = ask(Verb::allocate, nothing, 0, number);
-  guarded([&] { stage_.meet(asked.occasion); });
+  guarded([&] { meet_whole(nothing, asked); });
 }
 
 // Who has passed the wires knows that each counterpart has passed its host's barrier.

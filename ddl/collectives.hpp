@@ -62,7 +62,6 @@ class Collectives {
   // What a call is: for the host's barrier and for the wires.
   struct Asked {
     Call call;
-    Occasion occasion;
     WireOptions wire;
   };
   struct UnderWay {
@@ -80,6 +79,7 @@ class Collectives {
   void update_once_a_host(const Tensor& tensor, const Reduction& reduction, const Asked& asked,
                           const Context::Update& update);
   static WireAlgorithm algorithm_of(Mode mode);
+  void meet_whole(const Tensor& tensor, const Asked& asked);
   void sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   void sum_over_hosts(const Tensor& tensor, const Reduction& reduction, const Asked& asked);
   std::string name_call() const;
@@ -93,7 +93,7 @@ class Collectives {
   void sum_small_together(std::span<const Tensor> tensors, const Reduction& reduction, const Asked& asked);
   Wire& flat_wire();
   StallWatch stall_watch();
-  std::shared_ptr<SharedBlock> exchange_block(std::size_t bytes, const Asked& asked);
+  std::shared_ptr<SharedBlock> exchange_block(const Tensor& tensor, const Asked& asked);
   Wires wires() const { return wire_pointers_; }
   // An error of this rank is told to the host's others, so that they need not wait for it.
   template <typename Work>

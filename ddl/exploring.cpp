@@ -37,7 +37,7 @@ void Collectives::update_plainly(const Tensor& tensor, const Reduction& reductio
   sum_plainly(tensor, reduction, asked);
   const Slice slice = stage_.slice(tensor.count, tensor.type);
   update(slice.begin, slice.count, tensor.data + slice.begin * size_of(tensor.type));
-  stage_.meet(asked.occasion);
+  meet_whole(tensor, asked);
 }
 
 // Rank 0 reads, all know: in that text the topology is no matter any more.
