@@ -32,11 +32,17 @@ void check_operation(const Tensor& tensor, Operation operation) {
     throw Error(Fault::usage, "there is no average of int32", tensor.name, "Operation::sum, or float32");
 }
 
+void check_root(const Tensor& tensor, int root, int ranks) {
+  if (root < 0 || root >= ranks)
+    throw Error(Fault::usage,
+                fmt::format("there is no rank {} to broadcast from, there are {} ranks", root, ranks),
+                tensor.name, "broadcast(tensor, 0)");
+}
+
 void check_timeout(const Options& options) {
-  constexpr double longest = 86400;
-  if (options.timeout_seconds > 0 && options.timeout_seconds <= longest) return;
+  if (options.timeout_seconds > 0 && options.timeout_seconds <= longest_timeout) return;
   throw Error(Fault::usage, fmt::format("timeout_seconds is {:g}", options.timeout_seconds), "Options",
-              fmt::format("more than 0, up to {:g}", longest));
+              fmt::format("more than 0, up to {}", longest_timeout));
 }
 
 }  // namespace ddl

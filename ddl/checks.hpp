@@ -12,6 +12,10 @@ void check_type(const Tensor& tensor);
 void check_tensor(const Tensor& tensor);
 // An operation that there is, for this type.
 void check_operation(const Tensor& tensor, Operation operation);
+// A rank that there is.
+void check_root(const Tensor& tensor, int root, int ranks);
+
+constexpr int longest_timeout = 86400;  // seconds
 // A deadline that comes: more than 0 s, a day at most.
 void check_timeout(const Options& options);
 

@@ -259,11 +259,7 @@ void Collectives::update_once_a_host(const Tensor& tensor, const Reduction& redu
 
 // First the root's counterparts on the other hosts, then everyone on each host.
 void Collectives::broadcast(const Tensor& tensor, int root, std::uint64_t number) {
-  if (root < 0 || root >= ranks_.size()) {
-    throw Error(Fault::usage,
-                fmt::format("there is no rank {} to broadcast from, there are {} ranks", root, ranks_.size()),
-                tensor.name, "broadcast(tensor, 0)");
-  }
+  check_root(tensor, root, ranks_.size());
   const auto at = static_cast<std::size_t>(root);
   const Asked asked = ask(Verb::broadcast, tensor, root, number);
   guarded([&] {

@@ -2,6 +2,7 @@
 #include "ddl/gpu_collectives.hpp"
 
 #include "ddl/agreement.hpp"
+#include "ddl/checks.hpp"
 #include "ddl/clock.hpp"
 #include "ddl/gpu_told.hpp"
 #include "ddl/occasion_note.hpp"
@@ -137,11 +138,7 @@ void GpuCollectives::check(const GpuCall& call) const {
     check_tensor(each);
     check_operation(each, call.operation);
   }
-  if (call.verb == Verb::broadcast && (call.root < 0 || call.root >= ranks_.size()))
-    throw Error(
-        Fault::usage,
-        fmt::format("there is no rank {} to broadcast from, there are {} ranks", call.root, ranks_.size()),
-        first.name, "broadcast(tensor, 0)");
+  if (call.verb == Verb::broadcast) check_root(first, call.root, ranks_.size());
   if (!call.out) return;
   check_tensor(*call.out);
   const Tensor& small = call.verb == Verb::reduce_scatter ? *call.out : first;

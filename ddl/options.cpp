@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "ddl/checks.hpp"
 #include "ddl/ddl.hpp"
 
 #include <fmt/format.h>
@@ -50,8 +51,8 @@ void take_wire(const std::string& text, Options& options) {
 
 void take_timeout(const std::string& text, Options& options) {
   const std::uint64_t seconds = parse_every("-timeout", text);
-  if (seconds == 0 || seconds > 86400)
-    throw bad_option(fmt::format("-timeout {}: 1 to 86400 seconds", text), "-timeout 30");
+  if (seconds == 0 || seconds > longest_timeout)
+    throw bad_option(fmt::format("-timeout {}: 1 to {} seconds", text, longest_timeout), "-timeout 30");
   options.timeout_seconds = static_cast<double>(seconds);
 }
 

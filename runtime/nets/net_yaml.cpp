@@ -316,7 +316,7 @@ class NetReader {
     if (number < 0.0) refuse(value, fmt::format("a deviation of {}; 0 is the least", number), "0.01");
     return number;
   }
-  Filler filler(const YamlValue& value) {
+  Filler filler(const YamlValue& value) {  // xavier msra {constant: 0} {gaussian: 0.01} {uniform: [-1, 1]}
     using Kind = Filler::Kind;
     if (value.kind == NodeKind::scalar && value.text == "xavier") return {Kind::xavier, 0.0, 0.0};
     if (value.kind == NodeKind::scalar && value.text == "msra") return {Kind::msra, 0.0, 0.0};

@@ -125,8 +125,7 @@ std::string plan_same_batch(const Metadata& metadata, const TrainPlan& plan, con
 
 // With an end that is not before `step`.
 std::string plan_reaching(const TrainPlan& plan, std::size_t images, std::size_t step) {
-  const std::size_t each =
-      plan.steps_per_epoch != 0 ? plan.steps_per_epoch : steps_per_epoch(images, plan.global_batch);
+  const std::size_t each = steps_of_epoch(plan, images);
   const std::size_t epochs = (step + each - 1) / each;
   if (plan.max_steps == 0) return fmt::format("--epochs {}", epochs);
   if (plan.epochs >= epochs)

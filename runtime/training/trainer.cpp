@@ -287,10 +287,12 @@ TrainTrace make_train_trace(TraceSink& sink, const Net& net) {
   return trace;
 }
 
+std::size_t steps_of_epoch(const TrainPlan& plan, std::size_t images) {
+  return plan.steps_per_epoch != 0 ? plan.steps_per_epoch : steps_per_epoch(images, plan.global_batch);
+}
+
 std::size_t total_steps(const TrainPlan& plan, std::size_t images) {
-  const std::size_t each =
-      plan.steps_per_epoch != 0 ? plan.steps_per_epoch : steps_per_epoch(images, plan.global_batch);
-  const std::size_t steps = plan.epochs * each;
+  const std::size_t steps = plan.epochs * steps_of_epoch(plan, images);
   return plan.max_steps == 0 ? steps : std::min(steps, plan.max_steps);
 }
 

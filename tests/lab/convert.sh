@@ -6,44 +6,44 @@
 golden=$DDLRUN_SOURCE_DIR/tests/golden/job_scripts/convert
 lab_up 4
 slurm up 68 4 > "$work/slurm_up" 2>&1 || { cat "$work/slurm_up"; exit 1; }
-job=$lab_home/work
+job=$lab_home/jobs
 mkdir -p "$job/scripts" "$lab_home/bin"
 
 # Stand-ins for what a centre has: modules, Intel MPI's mpirun, its script.
 cat > "$lab_home/.bash_profile" <<'EOF'
 PATH=$HOME/bin:$PATH
-module() { echo "module $*" >> "$HOME/work/modules"; }
+module() { echo "module $*" >> "$HOME/jobs/modules"; }
 EOF
 echo 'export MLSL=1' > "$job/mlslvars.sh"
 cat > "$lab_home/bin/mpirun" <<'EOF'
 #!/bin/sh
-echo "$PWD $OMP_NUM_THREADS $MLSL $SLURM_JOB_NUM_NODES $SLURM_CPUS_PER_TASK $*" > "$HOME/work/mpirun_seen"
+echo "$PWD $OMP_NUM_THREADS $MLSL $SLURM_JOB_NUM_NODES $SLURM_CPUS_PER_TASK $*" > "$HOME/jobs/mpirun_seen"
 EOF
 cat > "$job/scripts/run_intelcaffe.sh" <<'EOF'
 #!/bin/sh
-cp "$2" "$HOME/work/hostfile_seen"
-/usr/bin/mpirun --hostfile "$2" --map-by ppr:1:node -n 4 hostname > "$HOME/work/hosts_seen"
+cp "$2" "$HOME/jobs/hostfile_seen"
+/usr/bin/mpirun --hostfile "$2" --map-by ppr:1:node -n 4 hostname > "$HOME/jobs/hosts_seen"
 EOF
 chmod +x "$lab_home/bin/mpirun" "$job/scripts/run_intelcaffe.sh"
 
 # Behind a pipe a failure does not reach the count: "|| failures=..." there.
-# convert NAME [STATUS]: the PBS script on stdin becomes ~/work/NAME.sh
+# convert NAME [STATUS]: the PBS script on stdin becomes ~/jobs/NAME.sh
 convert() {
   cat > "$work/$1.pbs"
   local status=0 before=$failures
   "$DDLRUN" convert "$work/$1.pbs" --to slurm > "$job/$1.sh" 2> "$work/said" || status=$?
   [ "$status" -eq "${2-0}" ] || fail "$1: status $status: $(cat "$work/said")"
   chown -R 2000:2000 "$lab_home"
-  on node1 sbatch --test-only -D /home/ddl/work "/home/ddl/work/$1.sh" > "$work/tested" 2>&1 || fail "$1: $(cat "$work/tested")"
+  on node1 sbatch --test-only -D /home/ddl/jobs "/home/ddl/jobs/$1.sh" > "$work/tested" 2>&1 || fail "$1: $(cat "$work/tested")"
   [ "$failures" -eq "$before" ]
 }
-submit() { on node1 bash -lc "cd work && sbatch --wait $1.sh" > "$work/out" 2>&1; }
+submit() { on node1 bash -lc "cd jobs && sbatch --wait $1.sh" > "$work/out" 2>&1; }
 
 # The KISTI page's script, with the paths of this lab.
-sed "s#/apps/[^ ]*/mlslvars.sh#\$HOME/work/mlslvars.sh#" "$golden/kisti_caffe.pbs" | convert kisti 1 || failures=$((failures + 1)) # its KMP_AFFINITY is wrong, there as here
+sed "s#/apps/[^ ]*/mlslvars.sh#\$HOME/jobs/mlslvars.sh#" "$golden/kisti_caffe.pbs" | convert kisti 1 || failures=$((failures + 1)) # its KMP_AFFINITY is wrong, there as here
 submit kisti || fail "kisti: $(cat "$work/out" "$job"/test.[eo]*)"
 same "what mpirun was given" \
-  "/home/ddl/work 60 1 4 68 -PSM2 -prepend-rank caffe train --solver ./models/intel_optimized_models/multinode/alexnet_4nodes/solver.prototxt" \
+  "/home/ddl/jobs 60 1 4 68 -PSM2 -prepend-rank caffe train --solver ./models/intel_optimized_models/multinode/alexnet_4nodes/solver.prototxt" \
   "$(cat "$job/mpirun_seen")"
 same "the node file" "node1 node2 node3 node4 " "$(tr '\n' ' ' < "$job/hostfile_seen")"
 same "hosts that ran" "node1 node2 node3 node4 " "$(sort "$job/hosts_seen" | tr '\n' ' ')"
