@@ -18,6 +18,7 @@ struct DoctorRequest {
   std::vector<doctor::Via> paths{doctor::Via::ssh};
   doctor::ReachOptions reach;       // `via` is set from `paths`
   std::vector<std::string> groups;  // gatherers to run; empty = all of the level
+  std::string trainer;              // path of ddl-train for the smoke run; "": none was found
 };
 
 // What the hosts answered, by path: the first is the one that checks judge.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/doctor_run.hpp"
 
-#include "base/error.hpp"
-#include "cli/launch_program.hpp"
 #include "doctor/gather/probe_mpi.hpp"
 #include "doctor/gather/probe_stress.hpp"
 
@@ -14,14 +12,6 @@ namespace ddlrun::cli {
 
 namespace {
 
-std::string find_own_trainer(System& system) {
-  try {
-    return choose_program(system, {}, true).command[0];
-  } catch (const Error&) {
-    return {};
-  }
-}
-
 // Started only where it was asked for and mpirun is there.
 void run_smoke(System& system, const DoctorRequest& request, std::span<const doctor::Check> checks,
                Gathered& gathered) {
@@ -30,7 +20,7 @@ void run_smoke(System& system, const DoctorRequest& request, std::span<const doc
   });
   const auto mpirun = gathered.head.facts.text("mpi.program.mpirun");
   if (!chosen || request.choice.level == doctor::Level::quick || !mpirun) return;
-  doctor::SmokeRun run{request.job, {}, find_own_trainer(system), std::string(*mpirun)};
+  doctor::SmokeRun run{request.job, {}, request.trainer, std::string(*mpirun)};
   for (const doctor::HostReport& host : gathered.by_path[0]) {
     if (host.reach.problem.empty()) run.hosts.push_back(host.host);
   }

@@ -5,7 +5,7 @@
 #include "base/doors.hpp"
 #include "cli/job_machines.hpp"
 #include "cli/launch_options.hpp"
-#include "launch/placement_check.hpp"
+#include "launch/planned_rank.hpp"
 #include "launch/rank_sheet.hpp"
 #include "topology/plan.hpp"
 

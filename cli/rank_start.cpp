@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/rank_start.hpp"
 
-#include "launch/ssh_start.hpp"
+#include "launch/host_command.hpp"
 
 #include <fmt/format.h>
 

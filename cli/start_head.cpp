@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "cli/job_machines.hpp"
 #include "doctor/reach/reach.hpp"
-#include "launch/ssh_start.hpp"
+#include "launch/host_command.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>

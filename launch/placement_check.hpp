@@ -4,8 +4,7 @@
 #pragma once
 
 #include "launch/place_marker.hpp"
-#include "rankfile/rankfile_reader.hpp"
-#include "topology/plan.hpp"
+#include "launch/planned_rank.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -14,28 +13,6 @@
 #include <vector>
 
 namespace ddlrun::launch {
-
-// Where one rank is meant to be.
-struct PlannedRank {
-  std::uint32_t rank = 0;
-  std::uint32_t local_rank = 0;
-  std::string host;
-  std::string slot;      // as the rankfile has it
-  std::vector<int> pus;  // OS numbers, ascending
-  int cores = 0;
-
-  bool operator==(const PlannedRank&) const = default;
-};
-
-// Ascending by rank.
-std::vector<PlannedRank> planned_ranks(const topology::Plan& plan);
-
-// The same from a rankfile that somebody else made. `machines[i]` is the machine of `hosts[i]`,
-// never null.
-std::vector<PlannedRank> planned_ranks(const std::vector<rankfile::RankLine>& lines,
-                                       const std::vector<std::string>& hosts,
-                                       const std::vector<const topology::MachineTopology*>& machines,
-                                       int mpi_major);
 
 enum class PlaceVerdict { ok, differs, silent };
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/doors.hpp"
-#include "launch/placement_check.hpp"
+#include "launch/planned_rank.hpp"
 #include "topology/plan.hpp"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // takes from its own environment; and what it then tells each host over ssh's stdin, values and all. Pure.
 #pragma once
 
-#include "launch/launcher.hpp"
+#include "launch/rank_command.hpp"
 #include "launch/rank_sheet.hpp"
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/doctor_job.hpp"
 #include "cli/doctor_run.hpp"
+#include "cli/launch_program.hpp"
 #include "doctor/baseline.hpp"
 
 #include <CLI/CLI.hpp>
@@ -75,6 +76,15 @@ unsigned number_of(const std::string& text, const char* option, unsigned otherwi
   return static_cast<unsigned>(*number);
 }
 
+// "" where none is found: the smoke run then leaves the allreduce out.
+std::string find_own_trainer(System& system) {
+  try {
+    return choose_program(system, {}, true).command[0];
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 DoctorRequest request_of(System& system, const DoctorOptions& options) {
   DoctorRequest request;
   request.choice = {level_of(options), words_of(options.only), words_of(options.skip)};
@@ -87,6 +97,7 @@ DoctorRequest request_of(System& system, const DoctorOptions& options) {
                         doctor::all_checks());  // a typing error is told before hosts are asked
   request.job = find_job(system, options.job);
   request.hosts = find_job_hosts(system, options.job, request.job);
+  if (request.choice.level != doctor::Level::quick) request.trainer = find_own_trainer(system);
   return request;
 }
 

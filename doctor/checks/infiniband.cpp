@@ -2,8 +2,8 @@
 // IB-01..06: ports: state, rate, partitions, subnet manager, errors, flaps.
 #include "base/text.hpp"
 #include "doctor/checks/device.hpp"
-#include "doctor/gather/rooted_files.hpp"
 #include "doctor/link_counters.hpp"
+#include "doctor/hex.hpp"
 
 #include <fmt/format.h>
 

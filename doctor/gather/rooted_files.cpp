@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "doctor/hex.hpp"
 
 #include <charconv>
 
@@ -53,14 +54,6 @@ std::string_view RootedFiles::access(std::string_view path) const {
 
 void set_line(Facts& facts, std::string_view name, const std::optional<std::string>& line) {
   if (line) facts.set(name, std::string_view(*line).substr(0, 1024));
-}
-
-std::optional<std::uint64_t> parse_hex(std::string_view text) {
-  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (problem != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
 }
 
 }  // namespace ddlrun::doctor

@@ -37,7 +37,4 @@ class RootedFiles {
 // Sets `name` to the file's line where there is one.
 void set_line(Facts& facts, std::string_view name, const std::optional<std::string>& line);
 
-// "0x1f", "1f" -> 31; nothing for anything else.
-std::optional<std::uint64_t> parse_hex(std::string_view text);
-
 }  // namespace ddlrun::doctor

@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "doctor/gather/rooted_files.hpp"
 #include "doctor/gather/system.hpp"
+#include "doctor/hex.hpp"
 
 #include <fmt/format.h>
 

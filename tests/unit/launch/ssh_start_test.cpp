@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "launch/host_command.hpp"
 #include "launch/ssh_start.hpp"
 
 #include <doctest/doctest.h>
