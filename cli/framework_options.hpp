@@ -9,10 +9,6 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace ddlrun::cli {
 
 struct FrameworkOptions {
@@ -40,8 +36,5 @@ struct FrameworkOptions {
   std::uint32_t ps_tasks = 0, worker_tasks = 0;
   std::vector<std::string> remarks;
 };
-
-// `options` must outlive `app`.
-void add_framework_options(CLI::App& app, FrameworkOptions& options);
 
 }  // namespace ddlrun::cli

@@ -24,7 +24,7 @@ using schedulers::SchedulerKind;
 
 constexpr std::chrono::seconds answer_patience{60};
 constexpr std::size_t max_id_bytes = 200;
-constexpr std::uint64_t most_tasks = 100000;
+constexpr std::uint64_t max_array_index = 100000;
 
 // An id goes to a scheduler's command as a word: nothing that could be an option or more than one word.
 void check_id(const std::string& id) {
@@ -194,9 +194,9 @@ std::vector<std::uint64_t> submitted_tasks(System& system, const KnownJob& job) 
   const auto by_step = split(range, ':');
   const auto ends = split(by_step.empty() ? std::string_view() : by_step[0], '-');
   if (ends.empty()) return {};
-  const auto first = parse_unsigned(trim(ends.front()), most_tasks);
-  const auto last = parse_unsigned(trim(ends.back()), most_tasks);
-  const auto step = by_step.size() > 1 ? parse_unsigned(trim(by_step[1]), most_tasks) : 1;
+  const auto first = parse_unsigned(trim(ends.front()), max_array_index);
+  const auto last = parse_unsigned(trim(ends.back()), max_array_index);
+  const auto step = by_step.size() > 1 ? parse_unsigned(trim(by_step[1]), max_array_index) : 1;
   if (!first || !last || step.value_or(0) == 0) return {};
   std::vector<std::uint64_t> tasks;
   for (std::uint64_t index = *first; index <= *last; index += *step) tasks.push_back(index);

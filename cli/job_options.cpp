@@ -7,7 +7,6 @@
 #include "schedulers/script_forms.hpp"
 #include "schedulers/site_rules.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,12 +26,6 @@ constexpr std::array<std::pair<SchedulerKind, std::string_view>, 4> kinds{{{Sche
                                                                            {SchedulerKind::pbs, "pbs"},
                                                                            {SchedulerKind::torque, "torque"},
                                                                            {SchedulerKind::local, "local"}}};
-
-std::string with_dashes(std::string_view key) {
-  std::string text(key);
-  std::replace(text.begin(), text.end(), '_', '-');
-  return text;
-}
 
 // The shape is typed one way or the other: what is nearer to the user removes both from below.
 JobSettings lay_over_shape(JobSettings over, JobSettings under) {
@@ -101,7 +94,7 @@ JobSettings settings_of_flags(const JobOptions& options) {
   JobSettings settings;
   for (const auto& [key, texts] : options.flags) {
     if (texts.empty()) continue;
-    const std::string origin = "--" + with_dashes(key);
+    const std::string origin = flag_of_key(key);
     settings[key] = schedulers::repeated_flag_setting(key, texts, origin);
   }
   set_scheduler(settings, options);
@@ -266,6 +259,12 @@ void hint_at_dashes(const JobOptions& options, std::vector<Message>& mistakes) {
 
 }  // namespace
 
+std::string flag_of_key(std::string_view key) {
+  std::string text = "--" + std::string(key);
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
 std::string_view name_of(SchedulerKind kind) {
   for (const auto& [known, word] : kinds) {
     if (known == kind) return word;
@@ -331,24 +330,6 @@ WantedJob read_wanted_job(System& system, const JobOptions& options) {
 int tell_mistakes(System& system, const WantedJob& wanted) {
   for (const Message& message : wanted.reading.mistakes) system.err(render_error("ddlrun", message));
   return exit_code(wanted.mistakes_kind);
-}
-
-void add_job_options(CLI::App& app, JobOptions& options) {
-  app.add_option("DIMS", options.dims, "ranks per node x nodes per rack x racks: 4x2x1");
-  app.add_option("HOSTS", options.hosts, "these hosts, not any: h1,h2 or node[01-04]");
-  app.add_option("WORD", options.extra, "")->group("");
-  app.add_option("--job", options.file, "the job's file (./ddlrun.yaml, if it is there)");
-  app.add_flag("--slurm", options.slurm, "hand it to Slurm");
-  app.add_flag("--pbs", options.pbs, "hand it to OpenPBS or PBS Pro");
-  app.add_flag("--torque", options.torque, "hand it to Torque");
-  app.add_flag("--local", options.local, "run it here, without a scheduler");
-  for (const schedulers::JobKey& key : schedulers::job_keys()) {
-    if (key.value.empty()) continue;
-    const std::string name = "--" + with_dashes(key.name);
-    app.add_option(name, options.flags[std::string(key.name)], std::string(key.summary))
-        ->type_name(std::string(key.value))
-        ->allow_extra_args(false);
-  }
 }
 
 }  // namespace ddlrun::cli

@@ -14,10 +14,6 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace ddlrun::cli {
 
 struct JobOptions {
@@ -29,9 +25,8 @@ struct JobOptions {
   std::vector<std::string> program;                       // what stood behind "--"
 };
 
-// Declares DIMS, HOSTS, --job, --slurm ... and a flag for each of schedulers::job_keys(). `options` must
-// outlive `app`.
-void add_job_options(CLI::App& app, JobOptions& options);
+// The flag of a setting: "--queue" of "queue", "--job-name" of "job_name".
+std::string flag_of_key(std::string_view key);
 
 struct WantedJob {
   schedulers::JobSettings settings;  // all layers

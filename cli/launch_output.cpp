@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/rank_files.hpp"
 
 #include <fmt/format.h>
 
@@ -16,14 +17,9 @@ namespace {
 using launch::RankStream;
 using Show = OutputPlan::Show;
 
-constexpr std::size_t most_last_lines = 20;
-constexpr std::uint64_t last_bytes = 64 << 10;
-
 [[noreturn]] void refuse_output(std::string what, std::string hint) {
   throw Error(ErrorKind::usage, {std::move(what), "", std::move(hint)});
 }
-
-std::string out_folder(const std::string& folder) { return folder + "/out"; }
 
 }  // namespace
 
@@ -53,10 +49,6 @@ OutputPlan plan_output(const LaunchOptions& options, const WatchPlan& watch) {
   return plan;
 }
 
-std::string rank_file(const std::string& folder, std::uint32_t rank, RankStream stream) {
-  return fmt::format("{}/rank-{:04}.{}", out_folder(folder), rank, stream == RankStream::out ? "out" : "err");
-}
-
 LaunchOutput::LaunchOutput(System& system, const OutputPlan& plan, const std::string& folder,
                            const std::string& token,
                            std::function<void(std::uint32_t rank, std::string_view line)> on_err)
@@ -68,7 +60,7 @@ LaunchOutput::LaunchOutput(System& system, const OutputPlan& plan, const std::st
       lines_([this](std::uint32_t rank, RankStream stream, std::string_view line) {
         take_line(rank, stream, line);
       }) {
-  if (plan_.files) system_.files.make_folders(out_folder(folder_));
+  if (plan_.files) system_.files.make_folders(rank_file_folder(folder_));
 }
 
 std::string LaunchOutput::take(std::string_view line) {
@@ -126,7 +118,7 @@ void LaunchOutput::give_up_files(const std::string& why) {
   plan_.files = false;
   files_.clear();
   system_.err(render_message("ddlrun", "warning",
-                             {"the ranks' output is not kept any more: " + why, out_folder(folder_),
+                             {"the ranks' output is not kept any more: " + why, rank_file_folder(folder_),
                               "df -h " + quote_shell(folder_)}));
   if (plan_.show == Show::nothing) plan_.show = Show::prefixed;
 }
@@ -156,28 +148,6 @@ void LaunchOutput::finish() {
         render_message("ddlrun", "warning",
                        {fmt::format("up to {} of the ranks' output never arrived", render_bytes(bytes)),
                         folder_, "the launcher dropped it; let the program write its own file"}));
-}
-
-std::vector<std::string> read_last_lines(System& system, const std::string& path) {
-  const auto whole = system.files.read_from(path, 0, 0);
-  if (!whole || whole->size == 0) return {};
-  const std::uint64_t from = whole->size > last_bytes ? whole->size - last_bytes : 0;
-  const auto part = system.files.read_from(path, from, last_bytes);
-  std::vector<std::string_view> lines = split(part ? std::string_view(part->bytes) : "", '\n');
-  if (!lines.empty() && lines.back().empty()) lines.pop_back();
-  if (from > 0 && lines.size() > 1) lines.erase(lines.begin());  // cut in the middle
-  const std::size_t shown = std::min(lines.size(), most_last_lines);
-  return {lines.end() - static_cast<long>(shown), lines.end()};
-}
-
-std::string render_last_lines(System& system, const std::string& folder, std::uint32_t rank) {
-  const std::string path = rank_file(folder, rank, RankStream::err);
-  const std::vector<std::string> lines = read_last_lines(system, path);
-  if (lines.empty()) return {};
-  std::string text = fmt::format("ddlrun: the last {} line{} of rank {}'s stderr, {}:\n", lines.size(),
-                                 lines.size() == 1 ? "" : "s", rank, path);
-  for (const std::string& line : lines) text += "  | " + printable(line, 400) + "\n";
-  return text;
 }
 
 }  // namespace ddlrun::cli

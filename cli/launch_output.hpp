@@ -28,9 +28,6 @@ struct OutputPlan {
 // Error{usage} for an unknown word, and for what contradicts other options.
 OutputPlan plan_output(const LaunchOptions& options, const WatchPlan& watch);
 
-// "FOLDER/out/rank-0007.out"
-std::string rank_file(const std::string& folder, std::uint32_t rank, launch::RankStream stream);
-
 class LaunchOutput {
  public:
   // `on_err` gets each whole line of a rank's stderr.
@@ -70,11 +67,5 @@ class LaunchOutput {
   std::map<Key, File> files_;
   std::string out_, err_;  // for the screen
 };
-
-// The last 20 lines of a file; nothing where there is none.
-std::vector<std::string> read_last_lines(System& system, const std::string& path);
-
-// The last lines of what a rank said on stderr, from its file, for people; "" if it said nothing.
-std::string render_last_lines(System& system, const std::string& folder, std::uint32_t rank);
 
 }  // namespace ddlrun::cli

@@ -8,7 +8,6 @@
 #include "cli/launch_framework.hpp"
 #include "launch/restart.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -125,23 +124,6 @@ void prepare_next(const AttemptDone& done, const RestartDecision& decision, Laun
 }
 
 }  // namespace
-
-void add_restart_options(CLI::App& app, LaunchOptions& options) {
-  const std::string group = "Restart";
-  app.add_option("--max-restarts", options.max_restarts,
-                 "start again so many times after a bad end (0); not after status 2, 126 and 127")
-      ->group(group);
-  app.add_option(
-         "--on-lost-host", options.on_lost_host,
-         "leave-out: go on with the others; wait: until it answers; auto (default): leave out unless DIMS "
-         "were given")
-      ->group(group);
-  app.add_option("--host-wait", options.host_wait, "seconds to wait for a lost host (600)")->group(group);
-  app.add_option("--restart-arg", options.restart_arguments,
-                 "one word for the program from the second start on; the trainer gets --resume by itself")
-      ->allow_extra_args(false)
-      ->group(group);
-}
 
 void add_restart_number(const LaunchOptions& options, launch::Exports& exports) {
   if (options.restarts == 0) return;

@@ -13,10 +13,6 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace ddlrun::cli {
 
 // One start, and what the next one has to know of it.
@@ -34,8 +30,6 @@ struct AttemptDone {
 };
 
 using Attempt = std::function<AttemptDone(System& system, const LaunchOptions& options)>;
-
-void add_restart_options(CLI::App& app, LaunchOptions& options);
 
 // DDLRUN_RESTART, from the second start on.
 void add_restart_number(const LaunchOptions& options, launch::Exports& exports);

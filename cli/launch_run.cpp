@@ -5,6 +5,7 @@
 #include "base/signal_name.hpp"
 #include "base/text.hpp"
 #include "cli/launch_attention.hpp"
+#include "cli/rank_files.hpp"
 #include "cli/state_folder.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/plan_json.hpp"

@@ -11,10 +11,6 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace ddlrun::cli {
 
 // The options that topo, gen-rankfile, check-rankfile and launch share.
@@ -27,10 +23,6 @@ struct MachineOptions {
   // As typed; machine_from_options reads the numbers above from these where they are not empty.
   std::string sockets_text, cores_text, smt_text;
 };
-
-// Declares --topology FILE, --synthetic STR, --sockets S, --cores C and --smt T. `options` must
-// outlive `app`.
-void add_machine_options(CLI::App& app, MachineOptions& options);
 
 // True where the user named a machine; false means "this one".
 bool any_given(const MachineOptions& options);

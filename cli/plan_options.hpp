@@ -6,10 +6,6 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 namespace ddlrun::cli {
 
 // As typed.
@@ -18,9 +14,6 @@ struct PlanTexts {
   std::string by = "auto";
   std::string cores_per_rank;
 };
-
-// Declares --order, --by and --cores-per-rank. `texts` must outlive `app`.
-void add_plan_options(CLI::App& app, PlanTexts& texts);
 
 // Error{usage} with "did you mean".
 topology::PlanOptions parse_plan_options(const PlanTexts& texts);

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/kernel.hpp"
 #include "base/text.hpp"
-#include "cli/launch_output.hpp"
+#include "cli/rank_files.hpp"
 #include "cli/run_lookup.hpp"
 #include "launch/run_record.hpp"
 #include "topology/machine_json.hpp"

@@ -7,6 +7,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/job_machines.hpp"
 #include "cli/launch_command.hpp"
+#include "cli/launch_flags.hpp"
 #include "cli/launch_program.hpp"
 #include "launch/default_ranks.hpp"
 #include "topology/dims.hpp"

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/job_machines.hpp"
+#include "cli/machine_flags.hpp"
 #include "rankfile/rankfile_check_json.hpp"
 #include "rankfile/rankfile_fix.hpp"
 

@@ -3,6 +3,8 @@
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/job_machines.hpp"
+#include "cli/machine_flags.hpp"
+#include "cli/plan_flags.hpp"
 #include "cli/plan_options.hpp"
 #include "rankfile/formats.hpp"
 #include "topology/plan_view.hpp"

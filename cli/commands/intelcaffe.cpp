@@ -7,6 +7,7 @@
 #include "cli/job_machines.hpp"
 #include "cli/launch_command.hpp"
 #include "cli/launch_options.hpp"
+#include "cli/machine_flags.hpp"
 #include "frameworks/intel_caffe_options.hpp"
 
 #include <CLI/CLI.hpp>

@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/machine_flags.hpp"
 #include "cli/machine_source.hpp"
 #include "job_scripts/lint.hpp"
 

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_command.hpp"
+#include "cli/launch_flags.hpp"
 #include "cli/launch_framework.hpp"
 #include "cli/launch_shape.hpp"
 #include "cli/launcher_choice.hpp"

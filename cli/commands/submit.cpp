@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/job_dependencies.hpp"
+#include "cli/job_flags.hpp"
 #include "cli/job_follow.hpp"
 #include "cli/job_options.hpp"
 #include "cli/job_submission.hpp"

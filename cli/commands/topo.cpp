@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/cuda_source.hpp"
+#include "cli/machine_flags.hpp"
 #include "cli/machine_source.hpp"
 #include "topology/dims.hpp"
 #include "topology/machine_json.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/launch_output.hpp"
+#include "cli/rank_files.hpp"
 
 #include "base/error.hpp"
 #include "tests/support/fake_system.hpp"

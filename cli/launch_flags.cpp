@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "cli/launch_options.hpp"
+#include "cli/launch_flags.hpp"
 
-#include "cli/launch_command.hpp"
-#include "cli/launch_restart.hpp"
+#include "cli/framework_flags.hpp"
+#include "cli/machine_flags.hpp"
+#include "cli/plan_flags.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -12,6 +13,23 @@ namespace {
 
 // What the lines of other launchers become; shown by IBM's line, so help has them too.
 constexpr const char* other_words = "In the words of other launchers";
+
+void add_restart_options(CLI::App& app, LaunchOptions& options) {
+  const std::string group = "Restart";
+  app.add_option("--max-restarts", options.max_restarts,
+                 "start again so many times after a bad end (0); not after status 2, 126 and 127")
+      ->group(group);
+  app.add_option(
+         "--on-lost-host", options.on_lost_host,
+         "leave-out: go on with the others; wait: until it answers; auto (default): leave out unless DIMS "
+         "were given")
+      ->group(group);
+  app.add_option("--host-wait", options.host_wait, "seconds to wait for a lost host (600)")->group(group);
+  app.add_option("--restart-arg", options.restart_arguments,
+                 "one word for the program from the second start on; the trainer gets --resume by itself")
+      ->allow_extra_args(false)
+      ->group(group);
+}
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/framework_options.hpp"
+#include "cli/framework_flags.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The flags of `ddlrun submit`: one for each setting of a job.
+#pragma once
+
+#include "cli/job_options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace ddlrun::cli {
+
+// Declares DIMS, HOSTS, --job, --slurm ... and a flag for each of schedulers::job_keys(). `options` must
+// outlive `app`.
+void add_job_options(CLI::App& app, JobOptions& options);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// The flags of `ddlrun launch`, shared by the commands that start ranks.
+#pragma once
+
+#include "cli/launch_options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace ddlrun::cli {
+
+// Declares DIMS, HOSTS and all options of launch. `options` must outlive `app`.
+void add_launch_options(CLI::App& app, LaunchOptions& options);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The flags by which a user describes a machine.
+#pragma once
+
+#include "cli/machine_source.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace ddlrun::cli {
+
+// Declares --topology FILE, --synthetic STR, --sockets S, --cores C and --smt T. `options` must
+// outlive `app`.
+void add_machine_options(CLI::App& app, MachineOptions& options);
+
+}  // namespace ddlrun::cli
