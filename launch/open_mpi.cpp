@@ -15,17 +15,21 @@ namespace {
 
 constexpr std::string_view install_hint = "apt-get install openmpi-bin; or name another with --mpirun FILE";
 
+// PRRTE 3.0.8 (Open MPI 5.0.7) refuses a path that contains '-' or ':'. The shell therefore opens the
+// rankfile and becomes mpirun. Only mpirun reads the rankfile; its daemons do not.
+void start_mpirun(LineBuilder& builder, const LaunchRequest& request) {
+  if (request.mpi_major >= 5)
+    builder.add({"/bin/sh", "-c", "exec \"$@\" 9< \"$0\"", request.rankfile},
+                "opens the rankfile as descriptor 9: Open MPI 5 refuses a path with '-' or ':'");
+  builder.start(request.mpirun);
+}
+
 void add_rankfile(LineBuilder& builder, const LaunchRequest& request) {
   const std::string why = "which rank sits on which host and cores";
-  if (request.mpi_major < 5) {
+  if (request.mpi_major < 5)
     builder.add({"--rankfile", request.rankfile}, why);
-    return;
-  }
-  if (request.rankfile.find_first_of(":,") != std::string::npos) {
-    throw Error(ErrorKind::request, {"Open MPI 5 cannot take a rankfile path that holds ':' or ','",
-                                     printable(request.rankfile), "--run-folder ./run"});
-  }
-  builder.add({"--map-by", "rankfile:file=" + request.rankfile}, why);
+  else
+    builder.add({"--map-by", "rankfile:file=/dev/fd/9"}, why);
 }
 
 // A setting of Open MPI that we choose, unless the user has.
@@ -105,7 +109,7 @@ MpirunVersion parse_mpirun_version(std::string_view output) {
 
 LaunchLine plan_open_mpi_line(const LaunchRequest& request, const EnvVars& environment) {
   LineBuilder builder(request);
-  builder.start(request.mpirun);
+  start_mpirun(builder, request);
   if (request.allow_run_as_root) builder.add({"--allow-run-as-root"}, "you asked for it");
   builder.add({"-n", fmt::format("{}", request.ranks)},
               "the ranks of the plan, so that a cut rankfile is noticed");

@@ -173,6 +173,7 @@ TEST_CASE("a sheet that is longer than a variable may be travels as a file") {
 
 TEST_CASE("Open MPI gets a sheet only where there is one to be had") {
   LaunchRequest request = ask(LauncherKind::open_mpi);
+  request.mpi_major = 4;
   request.rankfile = "/run/rankfile";
   request.program.may_lack_ddlrun = true;
   request.program.keep = true;
