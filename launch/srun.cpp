@@ -130,7 +130,7 @@ LaunchLine plan_srun_line(const LaunchRequest& request, const EnvVars& environme
   leave_out_cpu_counts(builder, request, environment);
   builder.start(request.mpirun);
   builder.add({"-n", fmt::format("{}", request.ranks)}, "the ranks of the plan");
-  builder.add({"-N", fmt::format("{}", request.sheet->hosts.size())}, "its hosts");
+  // No -N: the host file says it, and Slurm 23.11 and later refuse -N beside arbitrary.
   builder.add({"--distribution=arbitrary"}, "each rank on the host that its line of the host file names");
   const std::string path = request.folder + "/hosts";
   builder.set("SLURM_HOSTFILE", path, "the host of each rank, a line each");

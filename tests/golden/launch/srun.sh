@@ -31,7 +31,6 @@ export OMP_PROC_BIND=close
 
 # env -u SRUN_CPUS_PER_TASK         a count of CPUs a task would confine the job step to fewer than planned
 # -n 8                              the ranks of the plan
-# -N 2                              its hosts
 # --distribution=arbitrary          each rank on the host that its line of the host file names
 # SLURM_HOSTFILE=/runs/one/hosts    the host of each rank, a line each
 # --cpu-bind=none                   srun has one list for all hosts: ddlrun exec binds each rank itself
@@ -51,4 +50,4 @@ export OMP_PROC_BIND=close
 #   MKL_NUM_THREADS                 5: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 #   DDLRUN_RANKS                    what each rank is to get; ddlrun exec reads it
 # /opt/ddlrun/bin/ddlrun exec  gives each rank what its sheet says, then keeps each rank: tells how it fares, and ends all it started when the job ends
-env -u SRUN_CPUS_PER_TASK srun -n 8 -N 2 --distribution=arbitrary --cpu-bind=none --gpu-bind=none --overlap --kill-on-bad-exit=1 --input=0 --mpi=pmix --export=HOME,PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS,OMPI_MCA_pml,OMPI_MCA_btl /opt/ddlrun/bin/ddlrun exec --sheet --keep -- ./p
+env -u SRUN_CPUS_PER_TASK srun -n 8 --distribution=arbitrary --cpu-bind=none --gpu-bind=none --overlap --kill-on-bad-exit=1 --input=0 --mpi=pmix --export=HOME,PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS,OMPI_MCA_pml,OMPI_MCA_btl /opt/ddlrun/bin/ddlrun exec --sheet --keep -- ./p

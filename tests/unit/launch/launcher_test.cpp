@@ -132,8 +132,6 @@ TEST_CASE("srun: one host a rank, nothing bound by Slurm, no count of CPUs") {
                 "srun",
                 "-n",
                 "4",
-                "-N",
-                "2",
                 "--distribution=arbitrary",
                 "--cpu-bind=none",
                 "--gpu-bind=none",
