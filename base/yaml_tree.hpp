@@ -22,8 +22,8 @@ struct YamlValue {
   const YamlValue* find(std::string_view key) const;
 };
 
-// Error{request} at FILE:LINE:COLUMN if it is malformed.
-YamlValue parse_yaml(std::string_view text, const std::string& file_name);
+// Error{request} with this hint, at FILE:LINE:COLUMN if it is malformed, at FILE if it is too large.
+YamlValue parse_yaml(std::string_view text, const std::string& file_name, const std::string& hint);
 
 // "FILE:LINE:COLUMN"
 std::string place_in(const std::string& file_name, const YamlValue& value);

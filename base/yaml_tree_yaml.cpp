@@ -17,23 +17,28 @@ constexpr std::size_t max_bytes = 1u << 20;
 constexpr std::size_t max_depth = 32;
 constexpr std::size_t max_values = 20'000;
 
-[[noreturn]] void refuse_yaml(const std::string& file, const YAML::Mark& mark, std::string what) {
-  throw Error(ErrorKind::request,
-              {std::move(what), fmt::format("{}:{}:{}", file, mark.line + 1, mark.column + 1),
-               "mend that line; `ddlrun diagnose --list` shows what the built-in file has"});
-}
+// The document's name, and the caller's hint for its mistakes.
+struct YamlSource {
+  const std::string& file;
+  const std::string& hint;
+
+  [[noreturn]] void refuse(const YAML::Mark& mark, std::string what) const {
+    throw Error(ErrorKind::request,
+                {std::move(what), fmt::format("{}:{}:{}", file, mark.line + 1, mark.column + 1), hint});
+  }
+};
 
 // Builds the tree from the parser's events, so that nothing is ever expanded.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const std::string& file) : file_(file) {}
+  explicit TreeBuilder(const YamlSource& source) : source_(source) {}
   YamlValue take_root() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { OnScalar(mark, "?", anchor, ""); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    refuse_yaml(file_, mark, "an alias (*name); this file knows none");
+    source_.refuse(mark, "an alias (*name); this file knows none");
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
@@ -62,9 +67,9 @@ class TreeBuilder : public YAML::EventHandler {
   };
 
   void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-    if (anchor != 0) refuse_yaml(file_, mark, "an anchor (&name); this file knows none");
-    if (!tag.empty() && tag != "?" && tag != "!") refuse_yaml(file_, mark, "a tag " + printable(tag, 40));
-    if (++count_ > max_values) refuse_yaml(file_, mark, fmt::format("more than {} values", max_values));
+    if (anchor != 0) source_.refuse(mark, "an anchor (&name); this file knows none");
+    if (!tag.empty() && tag != "?" && tag != "!") source_.refuse(mark, "a tag " + printable(tag, 40));
+    if (++count_ > max_values) source_.refuse(mark, fmt::format("more than {} values", max_values));
   }
   bool expects_key() const {
     return !levels_.empty() && levels_.back().value.kind == YamlValue::Kind::mapping &&
@@ -72,16 +77,14 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void open_field(const YAML::Mark& mark, const std::string& key) {
     Level& level = levels_.back();
-    if (level.value.find(key) != nullptr)
-      refuse_yaml(file_, mark, "the key '" + printable(key, 40) + "' twice");
+    if (level.value.find(key) != nullptr) source_.refuse(mark, "the key '" + printable(key, 40) + "' twice");
     level.value.fields.emplace_back(key, YamlValue{});
     level.has_key = true;
   }
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlValue::Kind kind) {
     check(mark, tag, anchor);
-    if (expects_key()) refuse_yaml(file_, mark, "a key that is not a plain word");
-    if (levels_.size() >= max_depth)
-      refuse_yaml(file_, mark, fmt::format("nested deeper than {}", max_depth));
+    if (expects_key()) source_.refuse(mark, "a key that is not a plain word");
+    if (levels_.size() >= max_depth) source_.refuse(mark, fmt::format("nested deeper than {}", max_depth));
     Level level;
     level.value.kind = kind;
     set_place(level.value, mark);
@@ -114,7 +117,7 @@ class TreeBuilder : public YAML::EventHandler {
     value.column = mark.column + 1;
   }
 
-  const std::string& file_;
+  const YamlSource& source_;
   std::vector<Level> levels_;
   std::size_t count_ = 0;
   YamlValue root_;
@@ -129,18 +132,19 @@ const YamlValue* YamlValue::find(std::string_view key) const {
   return nullptr;
 }
 
-YamlValue parse_yaml(std::string_view text, const std::string& file_name) {
+YamlValue parse_yaml(std::string_view text, const std::string& file_name, const std::string& hint) {
   if (text.size() > max_bytes) {
-    throw Error(ErrorKind::request, {fmt::format("{} bytes, at most {}", text.size(), max_bytes), file_name,
-                                     "check that this is a file of signatures: head " + file_name});
+    throw Error(ErrorKind::request,
+                {fmt::format("{} bytes, at most {}", text.size(), max_bytes), file_name, hint});
   }
   std::istringstream stream{std::string(text)};
-  TreeBuilder builder(file_name);
+  const YamlSource source{file_name, hint};
+  TreeBuilder builder(source);
   try {
     YAML::Parser parser(stream);
     parser.HandleNextDocument(builder);
   } catch (const YAML::Exception& error) {
-    refuse_yaml(file_name, error.mark, "not YAML: " + printable(error.msg, 200));
+    source.refuse(error.mark, "not YAML: " + printable(error.msg, 200));
   }
   return builder.take_root();
 }

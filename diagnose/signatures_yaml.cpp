@@ -208,7 +208,8 @@ class Reader {
 }  // namespace
 
 SignatureSet parse_signatures(std::string_view text, const std::string& file_name) {
-  return Reader(file_name).read(parse_yaml(text, file_name));
+  return Reader(file_name).read(parse_yaml(
+      text, file_name, "mend that line; `ddlrun diagnose --list` shows what the built-in file has"));
 }
 
 std::shared_ptr<const SignatureSet> builtin_signatures() {

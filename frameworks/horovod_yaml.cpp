@@ -12,6 +12,9 @@ namespace ddlrun::frameworks {
 
 namespace {
 
+constexpr const char* horovod_file_hint =
+    "sections, and KEY: VALUE in each: params: {cycle_time_ms: 5}; `ddlrun launch --help` lists the flags";
+
 [[noreturn]] void refuse_key(const std::string& what, const std::string& place, const std::string& word,
                              const std::vector<std::string>& known) {
   throw Error(ErrorKind::request,
@@ -68,7 +71,7 @@ void take_section(const std::string& section, const YamlValue& value, const std:
 }  // namespace
 
 void read_horovod_yaml(std::string_view text, const std::string& file_name, HorovodSettings& settings) {
-  const YamlValue root = parse_yaml(text, file_name);
+  const YamlValue root = parse_yaml(text, file_name, horovod_file_hint);
   if (root.kind == YamlValue::Kind::nothing) return;
   const std::vector<std::string> sections = known_sections();
   if (root.kind != YamlValue::Kind::mapping)

@@ -181,7 +181,8 @@ class ListReader {
 std::vector<RankGroup> parse_program_list(std::string_view text, const std::string& file,
                                           const RankSheet& sheet,
                                           const std::function<bool(const std::string& host)>& is_here) {
-  const YamlValue root = parse_yaml(text, file);
+  const YamlValue root =
+      parse_yaml(text, file, fmt::format("a list with one entry a line: {}", list_example));
   return ListReader(file, sheet, is_here).read(root);
 }
 

@@ -130,9 +130,10 @@ std::string place_of_key(std::string_view text, const std::string& file, std::st
   return place_in(file, value);
 }
 
+constexpr const char* job_file_hint = "KEY: VALUE on each line; `ddlrun submit --help` lists the keys";
+
 [[noreturn]] void refuse_file(std::string what, std::string where) {
-  throw Error(ErrorKind::request, {std::move(what), std::move(where),
-                                   "KEY: VALUE on each line; `ddlrun submit --help` lists the keys"});
+  throw Error(ErrorKind::request, {std::move(what), std::move(where), job_file_hint});
 }
 
 // A second document would be dropped in silence. In column 1 "---" is always a document's start.
@@ -152,11 +153,7 @@ void refuse_second_document(std::string_view text, const std::string& file) {
 
 YamlValue parse_job_yaml(std::string_view text, const std::string& file) {
   refuse_second_document(text, file);
-  try {
-    return parse_yaml(text, file);
-  } catch (const Error& error) {
-    refuse_file(error.message().what, error.message().where);
-  }
+  return parse_yaml(text, file, job_file_hint);
 }
 
 std::string plain_word(std::string_view word) {

@@ -190,13 +190,8 @@ class Reader {
 }  // namespace
 
 SiteProfile parse_profile(std::string_view text, const std::string& name, const std::string& file) {
-  YamlValue root;
-  try {
-    root = parse_yaml(text, file);
-  } catch (const Error& error) {
-    throw Error(ErrorKind::request, {error.message().what, error.message().where,
-                                     "KEY: VALUE on each line, as in the profiles that came with ddlrun"});
-  }
+  const YamlValue root =
+      parse_yaml(text, file, "KEY: VALUE on each line, as in the profiles that came with ddlrun");
   return Reader(root, file).read(name);
 }
 

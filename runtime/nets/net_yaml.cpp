@@ -359,13 +359,8 @@ class NetReader {
 };
 
 YamlValue parse_tree(std::string_view text, const std::string& file_name) {
-  try {
-    return parse_yaml(text, file_name);
-  } catch (const Error& error) {
-    throw Error(ErrorKind::request,
-                {error.message().what, error.message().where,
-                 "mend that line; `ddl-train print-net lenet5` shows how nets are written"});
-  }
+  return parse_yaml(text, file_name,
+                    "mend that line; `ddl-train print-net lenet5` shows how nets are written");
 }
 
 constexpr const char* net_form = R"(Nets in YAML: ddl-train --net FILE.yaml

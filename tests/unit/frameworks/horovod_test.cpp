@@ -147,6 +147,19 @@ TEST_CASE("a YAML that horovodrun would silently take half of is refused") {
   }
 }
 
+TEST_CASE("the hint for a file that is not YAML concerns Horovod's settings") {
+  const std::string too_long(2u << 20, '#');
+  for (const std::string& text :
+       {std::string("params: {cycle_time_ms: 5\n"), std::string("params: &p\n"), too_long}) {
+    CAPTURE(text.substr(0, 60));
+    HorovodSettings settings;
+    const std::string found = refusal_of([&] { read_horovod_yaml(text, "h.yaml", settings); });
+    CHECK(found.find("| h.yaml") != std::string::npos);
+    CHECK(found.find("params: {cycle_time_ms: 5}; `ddlrun launch --help`") != std::string::npos);
+    CHECK(found.find("diagnose") == std::string::npos);
+  }
+}
+
 TEST_CASE("the user's HOROVOD_ variables reach the ranks; Gloo is refused; the timeline's price is told") {
   const auto plan = framework_plan("2", {"h"});
   auto request = framework_request(Framework::horovod, plan);

@@ -110,3 +110,20 @@ TEST_CASE("a list that leaves a rank without, or gives it two, is refused at its
     CHECK(hint.find(row.hint) != std::string::npos);
   }
 }
+
+TEST_CASE("the hint for a list that is not YAML concerns lists of programs") {
+  const std::string too_long(2u << 20, '#');
+  for (const std::string& text : {std::string("- {ranks: 0-3, program: ./a\n"),
+                                  std::string("- &all {ranks: 0-3, program: ./a}\n"), too_long}) {
+    CAPTURE(text.substr(0, 60));
+    std::string where, hint;
+    try {
+      parse_program_list(text, "p.yaml", list_sheet());
+    } catch (const Error& error) {
+      where = error.message().where;
+      hint = error.message().hint;
+    }
+    CHECK(where.starts_with("p.yaml"));
+    CHECK(hint == "a list with one entry a line: - {ranks: 0-1, program: [./server, --port, \"2222\"]}");
+  }
+}
