@@ -143,23 +143,64 @@ Judgement judge_slurm_request(const CheckInput& input) {
                           tasks ? fmt::format(", {} tasks", *tasks) : ""));
 }
 
+// A host list may give names with their domain.
+std::optional<std::uint64_t> pbs_cores(const HostReport& head, const std::string& host) {
+  return head.facts.number("scheduler.pbs.cores." + host.substr(0, host.find('.')));
+}
+
+// What a rank gets: -x before the environment, in which PBS sets it. Of "4,2" the outer number.
+std::uint64_t pbs_threads(const CheckInput& input) {
+  const auto own = input.job.environment.find("OMP_NUM_THREADS");
+  const std::string text = own != input.job.environment.end()
+                               ? own->second
+                               : text_of(input.head, "environment.OMP_NUM_THREADS").value_or("");
+  const auto outer = parse_unsigned(trim(text.substr(0, text.find(','))), 1u << 20);
+  return std::max<std::uint64_t>(1, outer.value_or(1));
+}
+
+Judgement too_few_pbs_cores(const CheckInput& input, const std::string& host, std::uint64_t ranks,
+                            std::uint64_t threads, std::uint64_t cores) {
+  Remedy remedy;
+  remedy.on_head = true;
+  if (ranks <= cores) remedy.commands = {fmt::format("export OMP_NUM_THREADS={}", cores / ranks)};
+  remedy.note =
+      fmt::format("{}#PBS -l select={}:ncpus={}:mpiprocs={}:ompthreads={}",
+                  ranks <= cores ? "or ask for more: " : "ask for more: ", input.job.ranks_of_host.size(),
+                  ranks * threads, ranks, threads);
+  return fail(fmt::format("{} x {} on {}, where the job has {}", count_of(ranks, "rank"),
+                          count_of(threads, "thread"), host, count_of(cores, "core")),
+              "mpiprocs x ompthreads <= ncpus", "threads of all ranks share cores", std::move(remedy));
+}
+
+// NCPUS does not count: it is the chunk's ompthreads where the request has them (OpenPBS 23.06,
+// start_exec.c).
+Judgement judge_pbs_request(const CheckInput& input) {
+  const std::uint64_t threads = pbs_threads(input);
+  std::vector<std::string> unknown;
+  std::string fits;
+  for (const auto& [host, ranks] : input.job.ranks_of_host) {
+    const auto cores = pbs_cores(input.head, host);
+    if (!cores)
+      unknown.push_back(host);
+    else if (ranks * threads > *cores)
+      return too_few_pbs_cores(input, host, ranks, threads, *cores);
+    else if (fits.empty())
+      fits = fmt::format("{} x {} in {} of {}", count_of(ranks, "rank"), count_of(threads, "thread"),
+                         count_of(*cores, "core"), host);
+  }
+  if (input.job.ranks_of_host.empty()) return skip("the ranks of a host are not known");
+  if (!fits.empty() && unknown.empty()) return pass(fits);
+  const Facts& facts = input.head.facts;
+  const std::string why = facts.all().contains("scheduler.pbs.cores")
+                              ? facts.why_missing("scheduler.pbs.cores")
+                              : "exec_host of the job does not list it";
+  return skip(fmt::format("the job's cores on {} are not known: {}", render_hosts(unknown), why));
+}
+
 Judgement judge_request(const CheckInput& input) {
   if (text_of(input.head, "environment.SLURM_JOB_ID")) return judge_slurm_request(input);
-  if (!text_of(input.head, "environment.PBS_JOBID")) return skip("not inside a scheduler's job");
-  const auto cpus = number_in(input.head, "NCPUS"), threads = number_in(input.head, "OMP_NUM_THREADS");
-  std::uint64_t ranks = 0;
-  for (const auto& [host, count] : input.job.ranks_of_host) ranks = std::max<std::uint64_t>(ranks, count);
-  if (!cpus || !threads || ranks == 0)
-    return skip("NCPUS, OMP_NUM_THREADS or the ranks of a host are not known");
-  if (ranks * *threads <= *cpus)
-    return pass(fmt::format("{} ranks x {} threads in {} CPUs", ranks, *threads, *cpus));
-  return fail(fmt::format("{} ranks x {} threads, ncpus={}", ranks, *threads, *cpus),
-              "mpiprocs x ompthreads <= ncpus", "threads of all ranks share cores",
-              {{fmt::format("export OMP_NUM_THREADS={}", std::max<std::uint64_t>(1, *cpus / ranks))},
-               false,
-               true,
-               fmt::format("#PBS -l select=...:ncpus={}:mpiprocs={}:ompthreads={}", ranks * *threads, ranks,
-                           *threads)});
+  if (text_of(input.head, "environment.PBS_JOBID")) return judge_pbs_request(input);
+  return skip("not inside a scheduler's job");
 }
 
 std::vector<Finding> check_request(const CheckInput& input) {
@@ -177,8 +218,9 @@ std::span<const Check> core_checks() {
        "Leave the odd host out, or plan with its own cores.", check_kinds},
       {"CPU-06", "what the scheduler gave", Level::quick, Place::head,
        "ntasks-per-node, GPUs and ranks per node must be one number; mpiprocs x ompthreads must fit ncpus.",
-       "SLURM_NTASKS_PER_NODE, SLURM_CPUS_PER_TASK, SLURM_CPUS_ON_NODE, SLURM_GPUS_ON_NODE, or NCPUS and "
-       "OMP_NUM_THREADS, against the dims. pass: fits; fail: does not.",
+       "SLURM_NTASKS_PER_NODE, SLURM_CPUS_PER_TASK, SLURM_CPUS_ON_NODE, SLURM_GPUS_ON_NODE against the dims; "
+       "or ranks x OMP_NUM_THREADS against the cores of each host in exec_host of `qstat -f $PBS_JOBID`. "
+       "pass: fits; fail: does not; skip: the cores are not known.",
        "Mend the request.", check_request},
   }};
   return table;

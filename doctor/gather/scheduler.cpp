@@ -7,7 +7,10 @@
 //   down scheduler.slurm.kill_wait  KillWait of slurm.conf in seconds, 30 where it does not say
 //   scheduler.slurm.mpi        the words of `srun --mpi=list`, inside a job only
 //   scheduler.pbs.answer       "ok"; not known with what qstat said; not gathered without PBS
+//   scheduler.pbs.cores.NAME   processors that the job has on a host, by its name without domain
+//   scheduler.pbs.cores        only where they are not known, with the reason
 #include "base/text.hpp"
+#include "doctor/gather/exec_host.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "doctor/gather/software.hpp"
 
@@ -109,17 +112,33 @@ void ask_for_pmi(const GatherContext& context, Facts& facts) {
   facts.set_list("scheduler.slurm.mpi", kinds);
 }
 
+void ask_for_cores(const GatherContext& context, const std::string& qstat, const std::string& job,
+                   Facts& facts) {
+  const ProcessResult result = context.system.processes.run({qstat, "-f", job}, short_limits());
+  if (!result.ok()) return facts.set_unknown("scheduler.pbs.cores", words_of_scheduler(result));
+  const auto cores = parse_exec_host(result.out);
+  if (cores.empty()) facts.set_unknown("scheduler.pbs.cores", "qstat -f shows no exec_host of the job");
+  std::size_t kept = 0;
+  for (const auto& [host, count] : cores) {
+    if (++kept <= most_nodes) facts.set("scheduler.pbs.cores." + printable(host, 80), count);
+  }
+}
+
 void ask_pbs(const GatherContext& context, Facts& facts) {
   const std::string qstat = find_in_path(context, "qstat");
-  if (qstat.empty()) {
-    facts.set_unknown("scheduler.pbs.answer", "no qstat in PATH");
+  std::string problem = "no qstat in PATH";
+  if (!qstat.empty()) {
+    const ProcessResult result = context.system.processes.run({qstat, "-B"}, short_limits());
+    problem = result.ok() ? "" : words_of_scheduler(result);
+  }
+  const std::string job = context.system.environment.get("PBS_JOBID");
+  if (!problem.empty()) {
+    facts.set_unknown("scheduler.pbs.answer", problem);
+    if (!job.empty()) facts.set_unknown("scheduler.pbs.cores", problem);
     return;
   }
-  const ProcessResult result = context.system.processes.run({qstat, "-B"}, short_limits());
-  if (result.ok())
-    facts.set("scheduler.pbs.answer", "ok");
-  else
-    facts.set_unknown("scheduler.pbs.answer", words_of_scheduler(result));
+  facts.set("scheduler.pbs.answer", "ok");
+  if (!job.empty()) ask_for_cores(context, qstat, job, facts);
 }
 
 }  // namespace

@@ -183,13 +183,68 @@ TEST_CASE("CPU-06: what the scheduler gave") {
   CHECK(run_check("CPU-06", input)[0].verdict == Verdict::fail);
   input.job.dims = ddlrun::topology::parse_dims("2x2");
   CHECK(run_check("CPU-06", input)[0].verdict == Verdict::fail);  // 4 tasks, 2 ranks
-  DoctorInput pbs;
-  pbs.head.facts.set("environment.PBS_JOBID", "1.pbs");
-  CHECK(run_check("CPU-06", pbs)[0].verdict == Verdict::skip);
-  pbs.head.facts.set("environment.NCPUS", "68");
-  pbs.head.facts.set("environment.OMP_NUM_THREADS", "17");
-  pbs.job.ranks_of_host = {{"h1", 4}};
-  CHECK(run_check("CPU-06", pbs)[0].verdict == Verdict::pass);
-  pbs.job.ranks_of_host = {{"h1", 5}};
-  CHECK(run_check("CPU-06", pbs)[0].verdict == Verdict::fail);
+}
+
+// OpenPBS 23.06 sets NCPUS and OMP_NUM_THREADS to the chunk's ompthreads; its cores are those of exec_host.
+TEST_CASE("CPU-06: NCPUS of a PBS job is not the number of cores") {
+  struct Row {
+    const char *request, *threads, *cores;
+    std::uint32_t ranks;
+    Verdict verdict;
+    const char* observed;
+  };
+  for (const Row& row : {Row{"2:ncpus=2:mpiprocs=2:ompthreads=1", "1", "2", 2, Verdict::pass,
+                             "2 ranks x 1 thread in 2 cores of h1.site"},
+                         Row{"2:ncpus=68:mpiprocs=4:ompthreads=17", "17", "68", 4, Verdict::pass,
+                             "4 ranks x 17 threads in 68 cores of h1.site"},
+                         Row{"2:ncpus=2:mpiprocs=4:ompthreads=1", "1", "2", 4, Verdict::fail,
+                             "4 ranks x 1 thread on h1.site, where the job has 2 cores"},
+                         Row{"2:ncpus=40:mpiprocs=4", "40", "40", 4, Verdict::fail,
+                             "4 ranks x 40 threads on h1.site, where the job has 40 cores"}}) {
+    CAPTURE(row.request);
+    DoctorInput input;
+    input.head.facts.set("environment.PBS_JOBID", "1.pbs");
+    input.head.facts.set("environment.NCPUS", row.threads);
+    input.head.facts.set("environment.OMP_NUM_THREADS", row.threads);
+    input.head.facts.set("scheduler.pbs.answer", "ok");
+    input.head.facts.set("scheduler.pbs.cores.h1", row.cores);
+    input.head.facts.set("scheduler.pbs.cores.h2", "68");
+    input.job.ranks_of_host = {{"h1.site", row.ranks}, {"h2", row.ranks}};
+    if (row.verdict == Verdict::fail) input.job.ranks_of_host["h2"] = 1;
+    const auto findings = run_check("CPU-06", input);
+    CHECK(only(findings).verdict == row.verdict);
+    CHECK(only(findings).observed == row.observed);
+  }
+}
+
+TEST_CASE("CPU-06: what mends a chunk of too few cores, and where the cores are not known") {
+  DoctorInput input;
+  Facts& facts = input.head.facts;
+  facts.set("environment.PBS_JOBID", "1.pbs");
+  facts.set("environment.OMP_NUM_THREADS", "40");
+  facts.set("scheduler.pbs.cores.h1", "40");
+  CHECK(run_check("CPU-06", input)[0].verdict == Verdict::skip);
+  input.job.ranks_of_host = {{"h1", 4}};
+  CHECK(run_check("CPU-06", input)[0].remedy.commands ==
+        std::vector<std::string>{"export OMP_NUM_THREADS=10"});
+  input.job.environment["OMP_NUM_THREADS"] = "10";  // -x OMP_NUM_THREADS=10
+  CHECK(run_check("CPU-06", input)[0].verdict == Verdict::pass);
+  input.job.ranks_of_host = {{"h1", 50}};
+  CHECK(run_check("CPU-06", input)[0].remedy.commands.empty());
+  CHECK(run_check("CPU-06", input)[0].remedy.note ==
+        "ask for more: #PBS -l select=1:ncpus=500:mpiprocs=50:ompthreads=10");
+  input.job.ranks_of_host = {{"h1", 4}, {"h3", 4}};
+  CHECK(run_check("CPU-06", input)[0].verdict == Verdict::skip);
+  CHECK(run_check("CPU-06", input)[0].observed ==
+        "the job's cores on h3 are not known: exec_host of the job does not list it");
+  input.job.ranks_of_host = {{"h1", 5}, {"h3", 4}};
+  CHECK(run_check("CPU-06", input)[0].verdict == Verdict::fail);
+  DoctorInput blind;
+  blind.head.facts.set("environment.PBS_JOBID", "1.pbs");
+  blind.head.facts.set("environment.NCPUS", "1");
+  blind.head.facts.set("environment.OMP_NUM_THREADS", "1");
+  blind.head.facts.set_unknown("scheduler.pbs.cores", "no qstat in PATH");
+  blind.job.ranks_of_host = {{"h1", 2}};
+  CHECK(run_check("CPU-06", blind)[0].verdict == Verdict::skip);
+  CHECK(run_check("CPU-06", blind)[0].observed == "the job's cores on h1 are not known: no qstat in PATH");
 }

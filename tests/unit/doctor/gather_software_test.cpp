@@ -10,6 +10,9 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <iterator>
+
 using namespace ddlrun;
 using namespace ddlrun::doctor;
 using ddlrun::tests::ElfImage;
@@ -276,6 +279,50 @@ TEST_CASE("Slurm's states of the job's hosts") {
   };
   CHECK(gather_software(host, "scheduler").why_missing("scheduler.slurm.answer") ==
         "slurm_load_partitions: Unable to contact slurm controller (connect failure)");
+}
+
+TEST_CASE("the cores of a PBS job on each host are those of exec_host") {
+  struct Row {
+    std::string qstat, host, cores;
+  };
+  std::ifstream recorded(DDLRUN_TEST_DATA "/schedulers/pbs/02_qstat_R.txt");
+  REQUIRE(recorded);
+  // The first is OpenPBS 23.06's own answer; the others have the forms of its guide and of Torque 6.
+  const std::vector<Row> rows{
+      {std::string(std::istreambuf_iterator<char>(recorded), {}), "minsky4", "68"},
+      {"Job Id: 1.pbs\n    exec_host = n1/0\n", "n1", "1"},
+      {"Job Id: 1.pbs\n    exec_host = n1/0*4+n1/1*4+n2/0*\n\t12\n    x = 1\n", "n1", "8"},
+      {"Job Id: 1.pbs\n    exec_host = n1/0*4+n1/1*4+n2/0*\n\t12\n    x = 1\n", "n2", "12"},
+      {"Job Id: 1.pbs\n    exec_host = n1.site/0-67+n2.site/0-67\n", "n2", "68"},
+      {"Job Id: 1.pbs\n    exec_host = n1/1+n1/0+n2/1+n2/0\n", "n2", "2"}};
+  FakeHost host;
+  host.question.is_head = true;
+  host.system.environment.variables = {{"PATH", "/usr/bin"}, {"PBS_JOBID", "1.pbs"}};
+  CHECK(gather_software(host, "scheduler").why_missing("scheduler.pbs.cores") == "no qstat in PATH");
+  host.put("/usr/bin/qstat", "");
+  for (const Row& row : rows) {
+    CAPTURE(row.qstat);
+    host.system.processes.answer = [&](const Command& command) {
+      return says(command[1] == "-f" && command.back() == "1.pbs" ? row.qstat : "");
+    };
+    CHECK(gather_software(host, "scheduler").text("scheduler.pbs.cores." + row.host) == row.cores);
+  }
+  for (const char* text : {"", "Job Id: 1.pbs\n", "    exec_host = n1\n", "    exec_host = n1/0*x\n",
+                           "    exec_host = n1/0+/0\n", "\texec_host = n1/0\n"}) {
+    CAPTURE(text);
+    host.system.processes.answer = [&](const Command& command) {
+      return says(command[1] == "-f" ? text : "");
+    };
+    CHECK(gather_software(host, "scheduler").why_missing("scheduler.pbs.cores") ==
+          "qstat -f shows no exec_host of the job");
+  }
+  host.system.processes.answer = [&](const Command& command) {
+    ProcessResult result = says("", command[1] == "-f" ? 153 : 0);
+    result.err = "qstat: Unknown Job Id 1.pbs\n";
+    return result;
+  };
+  CHECK(gather_software(host, "scheduler").why_missing("scheduler.pbs.cores") ==
+        "qstat: Unknown Job Id 1.pbs");
 }
 
 TEST_CASE("Python's torch is read from its files") {
