@@ -188,6 +188,18 @@ std::optional<std::vector<int>> parse_ranges(std::string_view text, int max) {
   return numbers;
 }
 
+bool matches_pattern(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern[0] != '*') {
+    return !name.empty() && pattern[0] == name[0] && matches_pattern(pattern.substr(1), name.substr(1));
+  }
+  while (pattern.starts_with("**")) pattern.remove_prefix(1);
+  for (std::size_t skip = 0; skip <= name.size(); ++skip) {
+    if (matches_pattern(pattern.substr(1), name.substr(skip))) return true;
+  }
+  return false;
+}
+
 std::string render_bytes(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 5> units{"bytes", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

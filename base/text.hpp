@@ -42,6 +42,9 @@ std::string printable_xml(std::string_view text, std::size_t limit);
 // The candidate within a third of its length in edits (swaps count as one), or nothing.
 std::optional<std::string> closest_match(std::string_view word, std::span<const std::string> candidates);
 
+// Whether the name fits a pattern in which each * means any letters, or none.
+bool matches_pattern(std::string_view pattern, std::string_view name);
+
 // A size for people, in powers of 1024: "64 KiB", "15.9 GiB", "0 bytes".
 std::string render_bytes(std::uint64_t bytes);
 

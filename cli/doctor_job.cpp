@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/host_list.hpp"
+#include "base/secret_name.hpp"
 #include "base/text.hpp"
 #include "cli/allocation.hpp"
 #include "cli/job_machines.hpp"
@@ -133,7 +134,7 @@ bool is_job_variable(std::string_view name) {
 
 // A secret's name is kept, its value never.
 void keep_variable(Job& job, const std::string& name, const std::string& value) {
-  job.environment[name] = doctor::looks_secret(name) ? "" : value;
+  job.environment[name] = is_secret_name(name) ? "" : value;
 }
 
 void add_export(std::string_view word, const Environment& environment, Job& job) {

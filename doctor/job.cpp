@@ -52,19 +52,6 @@ std::optional<ShapePlace> find_shape(const std::vector<std::string>& program) {
 
 }  // namespace
 
-bool looks_secret(std::string_view name) {
-  const std::string upper = to_upper(name);
-  constexpr std::array<std::string_view, 6> harmless{"AWS_REGION",      "AWS_DEFAULT_REGION",
-                                                     "AWS_PROFILE",     "AWS_DEFAULT_OUTPUT",
-                                                     "AWS_CONFIG_FILE", "AWS_CA_BUNDLE"};
-  if (std::find(harmless.begin(), harmless.end(), upper) != harmless.end()) return false;
-  if (upper.starts_with("TOKENIZERS_") || upper.ends_with("_PUBLIC_KEY")) return false;
-  if (contains(upper, "TOKEN") || contains(upper, "SECRET") || contains(upper, "PASSWORD") ||
-      contains(upper, "PASSWD"))
-    return true;
-  return upper.ends_with("_KEY") || upper.ends_with("APIKEY") || upper.starts_with("AWS_");
-}
-
 bool is_mpi_setting(std::string_view name) {
   // Set for each rank or daemon by the launcher itself.
   constexpr std::array<std::string_view, 7> launchers_own{"OMPI_MCA_ess",

@@ -11,9 +11,6 @@
 
 namespace ddlrun::doctor {
 
-// API_TOKEN, AWS_SECRET_ACCESS_KEY, DB_PASSWORD...; not TOKENIZERS_PARALLELISM, not AWS_REGION.
-bool looks_secret(std::string_view name);
-
 // A variable that changes how MPI, UCX or NCCL behave, and that nobody sets by himself.
 bool is_mpi_setting(std::string_view name);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The shell of a job script: what the interpreter does not know, what hides a failure, what harms others.
+#include "base/secret_name.hpp"
 #include "base/text.hpp"
 #include "job_scripts/convert_body.hpp"
 #include "job_scripts/lint_parts.hpp"
@@ -162,10 +163,7 @@ void check_harm(const PlacedCommand& placed, std::vector<Finding>& findings) {
 // Secrets typed into a script are in every copy of it; both schedulers keep one.
 void check_secrets(const ScriptView& view, std::vector<Finding>& findings) {
   for (const auto& [name, line] : view.script.exports) {
-    const bool secret = name.ends_with("TOKEN") || name.ends_with("PASSWORD") || name.ends_with("SECRET") ||
-                        name.ends_with("API_KEY") || name.ends_with("SECRET_KEY") ||
-                        name.ends_with("ACCESS_KEY");
-    if (!secret || line.text.empty() || line.text[0] == '$' || line.text[0] == '`') continue;
+    if (!is_secret_name(name) || line.text.empty() || line.text[0] == '$' || line.text[0] == '`') continue;
     findings.push_back({"secret-in-script",
                         Severity::warning,
                         {line.line, 1},

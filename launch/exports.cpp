@@ -2,6 +2,7 @@
 #include "launch/exports.hpp"
 
 #include "base/error.hpp"
+#include "base/secret_name.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -24,18 +25,6 @@ bool is_pattern(std::string_view word) {
   std::string name(word);
   std::replace(name.begin(), name.end(), '*', '_');
   return is_variable_name(name);
-}
-
-bool matches(std::string_view pattern, std::string_view name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern[0] != '*') {
-    return !name.empty() && pattern[0] == name[0] && matches(pattern.substr(1), name.substr(1));
-  }
-  while (pattern.starts_with("**")) pattern.remove_prefix(1);
-  for (std::size_t skip = 0; skip <= name.size(); ++skip) {
-    if (matches(pattern.substr(1), name.substr(skip))) return true;
-  }
-  return false;
 }
 
 Typed parse_typed(const std::string& word) {
@@ -99,9 +88,9 @@ class Builder {
     std::vector<std::string> secrets;
     bool any = false;
     for (const auto& [name, value] : environment_) {
-      if (!matches(pattern, name) || !is_variable_name(name)) continue;
+      if (!matches_pattern(pattern, name) || !is_variable_name(name)) continue;
       any = true;
-      if (looks_secret(name))
+      if (is_secret_name(name))
         secrets.push_back(name);
       else
         add(name, "you asked for " + pattern);
@@ -214,8 +203,8 @@ void refuse_unset(const Builder& builder, const std::vector<Typed>& typed) {
   for (const Typed& entry : typed) {
     if (builder.is_set(entry.name)) continue;
     unset.push_back(entry.name);
-    words.push_back(looks_secret(entry.name) ? fmt::format("read -rs {0} && export {0}", entry.name)
-                                             : fmt::format("-x {}=value", entry.name));
+    words.push_back(is_secret_name(entry.name) ? fmt::format("read -rs {0} && export {0}", entry.name)
+                                               : fmt::format("-x {}=value", entry.name));
   }
   if (unset.empty()) return;
   throw Error(ErrorKind::usage, {fmt::format("{} {} not set here, so there is nothing to export",
@@ -230,16 +219,6 @@ bool is_variable_name(std::string_view name) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   return !name.empty() && letter(name[0]) &&
          std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || digit(c); });
-}
-
-bool looks_secret(std::string_view name) {
-  std::string upper = to_upper(name);
-  for (std::size_t at = 0; (at = upper.find("TOKENIZ", at)) != std::string::npos;) upper.erase(at, 7);
-  for (const char* part : {"SECRET", "TOKEN", "PASSWORD", "PASSWD", "CREDENTIAL", "API_KEY", "APIKEY",
-                           "ACCESS_KEY", "PRIVATE_KEY"}) {
-    if (upper.find(part) != std::string::npos) return true;
-  }
-  return false;
 }
 
 Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {

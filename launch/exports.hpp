@@ -40,9 +40,6 @@ struct Exports {
   std::vector<std::string> remarks;  // what contradicts each other or the plan, and what stays behind
 };
 
-// AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN, ...; not TOKENIZERS_PARALLELISM.
-bool looks_secret(std::string_view name);
-
 // PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER, OMP_NUM_THREADS and what places threads, then what the user asked
 // for. "NCCL_*" is all such names that are set here, but for those that look like secrets: they are exported
 // by their own name only. Error{usage}: a bad name, a name that is not set here, one name with two values.

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/host_list.hpp"
+#include "base/secret_name.hpp"
 #include "base/text.hpp"
 #include "base/yaml_tree.hpp"
 #include "launch/exports.hpp"
@@ -102,7 +103,7 @@ class ListReader {
       if (!is_variable_name(name))
         refuse(value, fmt::format("'{}' is no variable name", printable(name, 40)),
                "letters, digits and _ only, no digit first: set: {MODE: train}");
-      if (looks_secret(name))
+      if (is_secret_name(name))
         refuse(value,
                fmt::format("{} looks like a secret, and what `set` gives is kept in files of the run", name),
                fmt::format("-x {} instead: by its name, its value from the environment; also at a replay",

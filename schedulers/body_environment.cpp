@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What stands around the program: modules, conda or venv, variables, the site's and the user's own lines.
 #include "base/error.hpp"
+#include "base/secret_name.hpp"
 #include "base/text.hpp"
 #include "schedulers/script_forms.hpp"
 #include "schedulers/setting_reader.hpp"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace ddlrun::schedulers {
 
@@ -99,16 +99,6 @@ Lines own_lines(const Lines& own, const char* key, const char* title) {
   return lines;
 }
 
-// As the script's own question in body_program.cpp: *TOKEN* | *SECRET* | *PASSW* | *CREDENTIAL* | *APIKEY* |
-// *_KEY
-bool looks_secret(std::string_view variable) {
-  const std::string name = to_upper(variable);
-  constexpr std::array<std::string_view, 5> words{"TOKEN", "SECRET", "PASSW", "CREDENTIAL", "APIKEY"};
-  return name.ends_with("_KEY") || std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-           return name.find(word) != std::string::npos;
-         });
-}
-
 }  // namespace
 
 std::vector<std::string> matching_variables(const std::vector<std::string>& entries,
@@ -121,7 +111,7 @@ std::vector<std::string> matching_variables(const std::vector<std::string>& entr
     };
     const bool meant = std::any_of(entries.begin(), entries.end(), means_it) &&
                        std::none_of(entries.begin(), entries.end(), names_it);
-    if (meant && !looks_secret(name) && is_name(NameKind::variable, name)) names.push_back(name);
+    if (meant && !is_secret_name(name) && is_name(NameKind::variable, name)) names.push_back(name);
   }
   return names;
 }

@@ -3,6 +3,7 @@
 // command of the launcher.
 #include "affinity/thread_settings.hpp"
 #include "base/error.hpp"
+#include "base/secret_name.hpp"
 #include "base/text.hpp"
 #include "schedulers/script_forms.hpp"
 
@@ -143,18 +144,34 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
           "}"};
 }
 
+// The clauses of a `case` that goes on with the loop where the name looks like a secret.
+Lines secret_clauses() {
+  constexpr std::size_t most_letters = 90;
+  Lines clauses;
+  std::string patterns;
+  bool is_secret = false;
+  const auto close = [&] {
+    if (!patterns.empty()) clauses.push_back("      " + patterns + (is_secret ? ") continue ;;" : ") ;;"));
+    patterns.clear();
+  };
+  for (const SecretRule& rule : secret_rules()) {
+    if (rule.is_secret != is_secret || patterns.size() + rule.pattern.size() > most_letters) close();
+    is_secret = rule.is_secret;
+    patterns += (patterns.empty() ? "" : " | ") + std::string(rule.pattern);
+  }
+  close();
+  return clauses;
+}
+
 // What NCCL_* means is known in the job only, once modules and setup have run. Secrets are named one by one.
 Lines wildcard_lines(const std::vector<std::string>& prefixes) {
   if (prefixes.empty()) return {};
-  return {"ddl_prefixes=(" + join(prefixes, " ") + ")",
-          "for ddl_prefix in \"${ddl_prefixes[@]}\"; do",
-          "  for ddl_name in $(compgen -e \"$ddl_prefix\"); do",
-          "    case ${ddl_name^^} in *TOKEN* | *SECRET* | *PASSW* | *CREDENTIAL* | *APIKEY* | *_KEY) "
-          "continue ;; esac",
-          "    case \" ${ddl_passed[*]-} \" in *\" $ddl_name \"*) continue ;; esac",
-          "    ddl_passed+=(\"$ddl_name\")",
-          "  done",
-          "done"};
+  Lines lines{"ddl_prefixes=(" + join(prefixes, " ") + ")", "for ddl_prefix in \"${ddl_prefixes[@]}\"; do",
+              "  for ddl_name in $(compgen -e \"$ddl_prefix\"); do", "    case ${ddl_name^^} in"};
+  append(lines, secret_clauses());
+  append(lines, {"    esac", "    case \" ${ddl_passed[*]-} \" in *\" $ddl_name \"*) continue ;; esac",
+                 "    ddl_passed+=(\"$ddl_name\")", "  done", "done"});
+  return lines;
 }
 
 // launch refuses a name that is not set, and a job is not worth ending for one.

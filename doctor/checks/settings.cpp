@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Settings that change MPI and NCCL behind the job's back, and secrets that would travel with it.
+#include "base/secret_name.hpp"
 #include "base/text.hpp"
 #include "doctor/checks/software.hpp"
 #include "doctor/job.hpp"
@@ -175,7 +176,7 @@ std::vector<Finding> check_mpi_settings(const CheckInput& input) {
 Judgement judge_secrets(const CheckInput& input) {
   std::vector<std::string> forwarded;
   for (const std::string& name : input.job.exports) {
-    if (looks_secret(name)) forwarded.push_back(name);
+    if (is_secret_name(name)) forwarded.push_back(name);
   }
   const auto here = input.head.facts.list("environment.secrets");
   const bool in_pbs = text_of(input.head, "environment.PBS_JOBID").has_value();
@@ -217,8 +218,8 @@ std::span<const Check> setting_checks() {
        "Remove it, or set it for all: --mca, -x.", check_mpi_settings},
       {"SEC-01", "secrets in the job's environment", Level::quick, Place::head,
        "What is exported to ranks lies readable in many places.",
-       "Names behind -x against *TOKEN*, *SECRET*, *PASSWORD*, *_KEY, AWS_*; values are never read. pass: "
-       "none; warn: exported; fail: exported from inside a PBS job.",
+       "Names behind -x that look like secrets, as HF_TOKEN, DB_PASSWORD, WANDB_API_KEY; values are never "
+       "read. pass: none; warn: exported; fail: exported from inside a PBS job.",
        "Leave it out; a file of mode 600 that the program reads.", check_secrets},
   }};
   return table;

@@ -12,6 +12,7 @@
 //   container.runtime       path of docker, podman, apptainer, singularity, enroot where the program is one
 //   container.namespaces    /proc/sys/user/max_user_namespaces; container.image, "yes" or "no: PATH", of a
 //   file
+#include "base/secret_name.hpp"
 #include "base/text.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "doctor/gather/software.hpp"
@@ -56,7 +57,7 @@ void gather_environment(const GatherContext& context, Facts& facts) {
   std::vector<std::string> settings, secrets;
   const EnvVars& variables = context.system.environment.variables;
   for (const auto& [name, value] : variables) {
-    if (looks_secret(name)) {
+    if (is_secret_name(name)) {
       if (secrets.size() < most_secrets) secrets.push_back(printable(name, 80));
     } else if (is_mpi_setting(name) && settings.size() < most_settings) {
       settings.push_back(fmt::format("{}={}", printable(name, 80), printable(value)));

@@ -84,11 +84,11 @@ cat > standin << 'STANDIN'
 [ "$1" = launch ] && printf '%s\n' "$*"
 STANDIN
 chmod +x standin
-expect 0 '' env -i PATH="$PATH" HOME="$work" ABC_A=1 ABC_TOKEN=2 ABC_API_KEY=3 ABC_PKEY=4 OTHER=5 \
+expect 0 '' env -i PATH="$PATH" HOME="$work" ABC_A=1 ABC_TOKEN=2 ABC_API_KEY=3 ABC_PKEY=4 ABC_MAX_TOKENS=6 abc_secret=7 ABC_Auth=8 OTHER=5 \
   "$DDLRUN" submit --local --doctor off --ddlrun "$PWD/standin" --environment 'OTHER,ABC_*,NONE_*' --walltime 5m 1x1x1 -- true
-grep -q -- '-x OTHER -x ABC_A -x ABC_PKEY -- true$' out || fail "variables by prefix: $(cat out)"
+grep -q -- '-x OTHER -x ABC_A -x ABC_MAX_TOKENS -x ABC_PKEY -- true$' out || fail "variables by prefix: $(cat out)"
 # PBS takes no patterns: what a wildcard means here is named. A log that grows, and no word in Slurm's for loop.
-expect 0 '' env -i PATH="$PATH" HOME="$work" D=3 NCCL_X=1 NCCL_TOKEN=2 \
+expect 0 '' env -i PATH="$PATH" HOME="$work" D=3 NCCL_X=1 NCCL_TOKEN=2 NCCL_PASS=4 \
   "$DDLRUN" submit --pbs --cores-per-node 8 --environment 'D,NCCL_*' --walltime 5m --dry-run 1x1x1 -- true
 grep -qx '#PBS -v D,NCCL_X' out || fail "variables by prefix: $(grep '^#PBS -v' out)"
 grep -q '^exec >>"$ddl_log" 2>&1' out || fail "the log of PBS does not grow"

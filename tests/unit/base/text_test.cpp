@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <tuple>
+
 using namespace ddlrun;
 
 TEST_CASE("to_upper: ASCII letters only") {
@@ -86,4 +88,16 @@ TEST_CASE("an error cannot be built without a remedy") {
   CHECK_THROWS_AS(Error(ErrorKind::usage, {"", "where", "hint"}), std::logic_error);
   CHECK(render_error("ddlrun", {"w", "p", "h"}) == "ddlrun: error: w\n  at:  p\n  try: h\n");
   CHECK(render_error("ddlrun", {"w", "", "h"}) == "ddlrun: error: w\n  try: h\n");
+}
+
+TEST_CASE("a pattern with *") {
+  for (const auto& [pattern, name, fits] :
+       {std::tuple{"A_*", "A_B", true}, std::tuple{"A_*", "A_", true}, std::tuple{"A_*", "BA_", false},
+        std::tuple{"*_A", "B_A_A", true}, std::tuple{"*A*B*", "xAyBz", true},
+        std::tuple{"*A*B*", "xByAz", false}, std::tuple{"A", "AB", false}, std::tuple{"**", "", true},
+        std::tuple{"", "A", false}}) {
+    CAPTURE(pattern);
+    CAPTURE(name);
+    CHECK(ddlrun::matches_pattern(pattern, name) == fits);
+  }
 }

@@ -112,6 +112,7 @@ const LintRow lint_rows[] = {
     {"kills-by-name", "S pkill python\n", "S kill \"$child\"\n"},
     {"kill-9", "S kill -9 \"$child\"\n", "S kill -0 \"$child\"\n"},
     {"secret-in-script", "S export WANDB_API_KEY=abc\n", "S export WANDB_API_KEY=$(cat k)\n"},
+    {"secret-in-script", "S export DB_PASS=abc\n", "S export TOKENIZERS_PARALLELISM=false\n"},
     {"pipe-hides-status", "S mpirun a | tee log\n", "S set -o pipefail\nmpirun a | tee log\n"},
     {"background-unwaited", "S mpirun a &\n", "S mpirun a &\nwait\n"},
     {"exit-0", "S mpirun a\nexit 0\n", "S mpirun a\nexit $?\n"},
