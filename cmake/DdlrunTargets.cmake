@@ -1,5 +1,10 @@
 # One place for compile settings: every room is a static library, includes are written from the source root.
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# CMake pads a RUNPATH that it edits at installation with ':', and glibc reads the empty element as the current
+# directory: whoever can write there would run code in ddl-train. So both trees have the same RUNPATH, the absolute
+# directories of the libraries that are linked.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
 endif()
