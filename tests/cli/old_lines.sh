@@ -138,4 +138,25 @@ export OMPI_MCA_btl_tcp_if_include=eth0 NCCL_SOCKET_IFNAME=eth0
 old 'for i in 1 2; do python train.py; done' "os.environ['OMPI_MCA_btl_tcp_if_include'] = 'eth0'"
 unset OMPI_MCA_btl_tcp_if_include NCCL_SOCKET_IFNAME
 new interfaces passed=OMPI_MCA_btl_tcp_if_include,NCCL_SOCKET_IFNAME launch --np 2 h1,h2 "${minsky[@]}" -x OMPI_MCA_btl_tcp_if_include=eth0 -x NCCL_SOCKET_IFNAME=eth0 -- python train.py
+# The page names only commands and options that exist, in the lines that are not run here too.
+python3 - "$DDLRUN" "$table" << 'END' || fail "docs/old_lines.md names what ddlrun does not have"
+import re, subprocess, sys
+ddlrun, table = sys.argv[1:]
+lines = re.findall(r"`(ddlrun [a-z][^`]*)`", open(table).read())
+unknown = 0
+for line in lines:
+    words = line.split(" -- ")[0].split()
+    if words[1].startswith("-"):
+        continue
+    help = subprocess.run([ddlrun, words[1], "--help"], capture_output=True, text=True).stdout
+    for word in [w.split("=")[0] for w in words[2:] if re.match(r"--?[a-z]", w)]:
+        if not re.search(r"(^|[\s,])" + re.escape(word) + r"([\s,=]|$)", help, re.M):
+            unknown += 1
+            print(f"{word} is not an option of ddlrun {words[1]}: {line}")
+sys.exit(unknown > 0 or len(lines) < 20)
+END
+
+# The centre's PBS script by its profile: the same request.
+expect 0 '#PBS -l select=4:ncpus=68' "$DDLRUN" submit --pbs --site kisti-nurion --application caffe --queue normal 1x4x1 \
+  --walltime 4h --working-folder /scratch/u --dry-run -- caffe train --solver=solver.prototxt
 finish
