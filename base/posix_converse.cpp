@@ -217,7 +217,7 @@ int run_body(const ChildFunction& function) {
     write_all(STDOUT_FILENO, function());
     return 0;
   } catch (const std::exception& error) {
-    write_all(STDERR_FILENO, error.what());
+    write_diagnostics(error.what());
     return 70;
   }
 }

@@ -103,7 +103,8 @@ void Crew::write_own() {
     const auto& [stream, text] = untold_.front();
     const ssize_t n = ::write(stream, text.data() + told_, std::min(own_write_bytes, text.size() - told_));
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (n < 0) lost_ = lost_ || stream == STDOUT_FILENO;
+    // A full disk loses the text only; without a reader the job ends, as any program in a pipe.
+    if (n < 0) lost_ = lost_ || (stream == STDOUT_FILENO && errno == EPIPE);
     told_ = n < 0 ? text.size() : told_ + static_cast<std::size_t>(n);
     if (told_ < text.size()) continue;
     untold_.pop_front();

@@ -45,7 +45,16 @@ class SystemClock : public Clock {
 // Reads the environment, names and terminals of this process once.
 Environment read_environment();
 
-// Writes all bytes to a descriptor; a closed pipe ends the process quietly as SIGPIPE would.
+// Writes all bytes to a descriptor; a closed pipe ends the process quietly as SIGPIPE would. Error{request} for
+// a descriptor that cannot be written.
 void write_all(int descriptor, std::string_view bytes);
+
+// Writes to standard error and drops what it does not take: a full disk, a closed descriptor, a pipe without a
+// reader or a terminal that is gone must end neither this process nor its job. Raises no SIGPIPE.
+void write_diagnostics(std::string_view bytes) noexcept;
+
+// Opens those of the descriptors 0 to 2 that are closed, so that no file opened later takes their numbers. Reading
+// such a stdin and writing such a stdout still fails, as with the closed descriptor. For main(), first.
+void open_standard_streams() noexcept;
 
 }  // namespace ddlrun

@@ -7,7 +7,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,6 +52,11 @@ int write_bytes(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {  // somebody else made the terminal or pipe non-blocking
+      pollfd writable{descriptor, POLLOUT, 0};
+      ::poll(&writable, 1, -1);
+      continue;
+    }
     if (n < 0) return errno;
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
@@ -88,6 +96,30 @@ void write_all(int descriptor, std::string_view bytes) {
                             : descriptor == STDERR_FILENO ? "standard error"
                                                           : fmt::format("descriptor {}", descriptor);
   throw Error(ErrorKind::request, unwritten_output(code, place));
+}
+
+void write_diagnostics(std::string_view bytes) noexcept {
+  // SIGPIPE stays blocked while we write, and one of ours is taken back: a handler of the program's sees none.
+  sigset_t pipe, before, pending;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  ::sigpending(&pending);
+  const bool was_pending = ::sigismember(&pending, SIGPIPE) == 1;
+  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  int code = write_bytes(STDERR_FILENO, bytes);
+  const timespec none{};
+  while (code == EPIPE && !was_pending && ::sigtimedwait(&pipe, nullptr, &none) < 0 && errno == EINTR) {
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void open_standard_streams() noexcept {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number is this one: those below it are open.
+    const int opened = ::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
+    if (opened != fd && opened >= 0) ::close(opened);
+  }
 }
 
 std::string PosixFiles::read(const std::string& path, std::uint64_t max_bytes) {

@@ -124,10 +124,11 @@ bool OutputRelay::write_some() {
     }
     const std::size_t length = std::min(one_write, waiting_.size() - written_);
     const ssize_t n = ::write(STDERR_FILENO, waiting_.data() + written_, length);
-    if (n < 0 && errno != EINTR && errno != EAGAIN) {
+    if (n < 0 && errno == EPIPE) {
       give_up();
       return true;
     }
+    if (n < 0 && errno != EINTR && errno != EAGAIN) break;  // a full disk: the text is lost, the program goes on
     if (n > 0) written_ += static_cast<std::size_t>(n);
   }
   waiting_.clear();

@@ -14,7 +14,9 @@ namespace ddlrun {
 // `code`: an errno; `place`: "standard output".
 Message unwritten_output(int code, std::string place);
 
-// The command's own status; 3 and a message if all was well but the output could not be written.
+// The command's own status; 3 and a message if all was well but the output could not be written. What stdio writes to
+// standard error meanwhile is dropped where it cannot be written, and never an error: a rank must not end because
+// the disk of its log is full.
 int run_with_output(std::string_view program, const std::function<int()>& command);
 
 }  // namespace ddlrun

@@ -279,6 +279,10 @@ int run_app(const std::vector<std::string>& arguments, System system) {
     err(render_error("ddlrun", {fmt::format("a bug of ddlrun: {}", error.what()), "",
                                 "the same command with -v, and report both outputs"}));
     return exit_code(ErrorKind::internal);
+  } catch (...) {
+    err(render_error("ddlrun", {"a bug of ddlrun: an unknown exception", "",
+                                "the same command with -v, and report both outputs"}));
+    return exit_code(ErrorKind::internal);
   }
 }
 

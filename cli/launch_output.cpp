@@ -91,12 +91,23 @@ void LaunchOutput::take_line(std::uint32_t rank, RankStream stream, std::string_
 }
 
 void LaunchOutput::flush() {
-  if (!out_.empty()) system_.out(out_);
+  write_out();
   const auto& pass = system_.program_err ? system_.program_err : system_.err;
   if (!err_.empty()) pass(err_);
   out_.clear();
   err_.clear();
   write_files();
+}
+
+// A full disk must not end a job that can go on without its output.
+void LaunchOutput::write_out() {
+  if (out_.empty()) return;
+  try {
+    system_.out(out_);
+  } catch (const Error& error) {
+    if (!out_failed_) system_.err(render_message("ddlrun", "warning", error.message()));
+    out_failed_ = true;
+  }
 }
 
 void LaunchOutput::write_files() {

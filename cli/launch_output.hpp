@@ -56,6 +56,7 @@ class LaunchOutput {
   void take_line(std::uint32_t rank, launch::RankStream stream, std::string_view line);
   void write_files();
   void give_up_files(const std::string& why);
+  void write_out();
 
   System& system_;
   OutputPlan plan_;
@@ -66,6 +67,7 @@ class LaunchOutput {
   launch::RankLines lines_;
   std::map<Key, File> files_;
   std::string out_, err_;  // for the screen
+  bool out_failed_ = false;
 };
 
 }  // namespace ddlrun::cli

@@ -6,13 +6,14 @@
 #include <unistd.h>
 
 int main(int argc, char** argv) {
+  ddlrun::open_standard_streams();
   ddlrun::PosixProcesses processes;
   ddlrun::PosixFiles files;
   ddlrun::SystemClock clock;
   ddlrun::PosixKernel kernel;
   const ddlrun::Environment environment = ddlrun::read_environment();
   const auto out = [](std::string_view bytes) { ddlrun::write_all(STDOUT_FILENO, bytes); };
-  const auto err = [](std::string_view bytes) { ddlrun::write_all(STDERR_FILENO, bytes); };
+  const auto err = [](std::string_view bytes) { ddlrun::write_diagnostics(bytes); };
   return ddlrun::cli::run_app({argv + 1, argv + argc},
                               {processes, files, clock, environment, out, err, {}, &kernel});
 }

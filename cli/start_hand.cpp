@@ -34,7 +34,7 @@ constexpr milliseconds leftover_grace{500};
 
 // In the child that becomes the rank; false ends it.
 bool take_place(const RankStart& start) {
-  const auto err = [](const std::string& text) { write_all(STDERR_FILENO, text); };
+  const auto err = [](const std::string& text) { write_diagnostics(text); };
   for (const std::string& remark : start.setup.remarks)
     err(fmt::format("ddlrun: {}: {}\n", start.place, remark));
   try {
