@@ -29,7 +29,7 @@ std::string how_it_failed(const KnownJob& job, const JobStatus& status, const st
   std::string text = fmt::format("failed with exit status {}", *status.exit_status);
   if (!first.empty()) return text + ": " + first;
   if (!status.explained.empty()) return text + ": " + printable(status.explained, 400);
-  const std::string meaning = diagnose::status_meaning({status.exit_status, starter_of(job.scheduler)});
+  const std::string meaning = diagnose::status_meaning({status.exit_status, log_source_of(job.scheduler)});
   return meaning.empty() ? text : text + ": " + meaning;
 }
 

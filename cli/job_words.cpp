@@ -108,16 +108,16 @@ bool is_bad_end(JobState state) {
 
 }  // namespace
 
-diagnose::Starter starter_of(SchedulerKind kind) {
-  if (kind == SchedulerKind::slurm) return diagnose::Starter::slurm;
-  if (is_pbs_like(kind)) return diagnose::Starter::pbs;
-  return diagnose::Starter::unknown;
+diagnose::LogSource log_source_of(SchedulerKind kind) {
+  if (kind == SchedulerKind::slurm) return diagnose::LogSource::slurm;
+  if (is_pbs_like(kind)) return diagnose::LogSource::pbs;
+  return diagnose::LogSource::unknown;
 }
 
 JobWords read_job_words(System& system, const KnownJob& job, const JobStatus& status) {
   JobWords words;
   if (job.output.empty() || !is_bad_end(status.state)) return words;
-  const auto starter = starter_of(job.scheduler);
+  const auto starter = log_source_of(job.scheduler);
   diagnose::LogAnalysis analysis(diagnose::builtin_signatures());
   LogEnd end;
   read_source(system, job.output, analysis, end);
@@ -127,17 +127,17 @@ JobWords read_job_words(System& system, const KnownJob& job, const JobStatus& st
   }
   find_script_words(end.last, words);
   if (!words.first.empty()) return words;  // nothing was started
-  const int told_status = status.exit_status.value_or(1);
-  auto found = analysis.diagnosis({told_status, starter});
+  const int logged_status = status.exit_status.value_or(1);
+  auto found = analysis.diagnosis({logged_status, starter});
   if (found.first_failing && found.first_failing->place.rank) {
     const diagnose::FailingRank& first = *found.first_failing;
     words.first = fmt::format("rank {}{} failed first: {}", *first.place.rank,
                               first.place.host.empty() ? "" : " on " + printable(first.place.host, 64),
                               printable(first.how, 200));
-    if (told_status > 128 && submitted_setting(system, job, "launcher") == "srun")
+    if (logged_status > 128 && submitted_setting(system, job, "launcher") == "srun")
       words.status = own_status(first);
     // What the others were ended with says nothing about the cause.
-    if (told_status > 128) found = analysis.diagnosis({std::nullopt, starter});
+    if (logged_status > 128) found = analysis.diagnosis({std::nullopt, starter});
   }
   if (found.verdict != diagnose::Verdict::cause_found) return words;
   words.title = printable(found.cause->title, 200);

@@ -25,7 +25,7 @@ struct JobWords {
 };
 
 // Whose words a failed job's log is read by.
-diagnose::Starter starter_of(schedulers::SchedulerKind kind);
+diagnose::LogSource log_source_of(schedulers::SchedulerKind kind);
 
 JobWords read_job_words(System& system, const KnownJob& job, const schedulers::JobStatus& status);
 

@@ -200,8 +200,8 @@ std::string LaunchAttention::diagnosis(const ProcessResult& result) {
   // What a status or silence means is known of Open MPI's mpirun only.
   const bool is_open_mpi = run_.launcher == launch::LauncherKind::open_mpi;
   if (!is_open_mpi && last_lines_.empty()) return {};  // silence too
-  const diagnose::RunStatus end{result.exit_status,
-                                is_open_mpi ? diagnose::Starter::mpirun : diagnose::Starter::unknown, true};
+  const diagnose::RunStatus end{
+      result.exit_status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
   diagnose::Diagnosis found = lines_.diagnosis(end);
   cause_was_told_ = found.cause && found.cause->id == diagnose::own_error_id;
   // The keepers saw who ended first; the log only who was told of first.

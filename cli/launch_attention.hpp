@@ -6,7 +6,7 @@
 #include "base/doors.hpp"
 #include "cli/launch_output.hpp"
 #include "cli/launch_run.hpp"
-#include "diagnose/line_watch.hpp"
+#include "diagnose/stream_analyzer.hpp"
 #include "launch/lost_daemon.hpp"
 #include "launch/placement_check.hpp"
 #include "launch/rank_watch.hpp"
@@ -63,7 +63,7 @@ class LaunchAttention {
   std::optional<Time> ranks_told_;    // to end, as we were
   bool mpirun_told_ = false;          // it too, as they did not
   std::optional<Time> servers_told_;  // to end, as all others have
-  diagnose::LineWatch lines_;
+  diagnose::StreamAnalyzer lines_;
   launch::LostDaemonWatch daemons_;
   std::ptrdiff_t most_sshs_ = 0;
   std::size_t most_below_ = 0;

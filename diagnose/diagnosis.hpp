@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a log says about the run it belongs to: one cause, where it happened, the lines that show it and what
-// to type; or, honestly, that nothing known was found. A plain value; render_ functions write it for people
-// and programs.
+// The diagnosis of one run: the cause, its place, the lines that show it and the commands to try; or that no
+// signature matches. A plain value; the render_ functions write it for people and programs.
 #pragma once
 
 #include "diagnose/signature.hpp"
@@ -33,7 +32,7 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-// One signature that was seen. `remedies` have the run's own host and value filled in.
+// One signature that matched. `remedies` contain the run's own host and value.
 struct Finding {
   std::string id;
   SignatureClass kind = SignatureClass::primary;
@@ -44,32 +43,32 @@ struct Finding {
   Place place;                         // of the earliest, or of the suspect
   std::vector<std::string> all_hosts;  // every host that showed it, at most 16
   std::vector<std::uint32_t> all_ranks;
-  std::vector<LogLine> evidence;  // of the earliest; empty for what the exit status alone tells
+  std::vector<LogLine> evidence;  // of the earliest; empty if only the exit status matched
   std::uint64_t count = 0;        // how often
 };
 
-// The rank that failed first, as mpirun, srun or the ranks themselves say.
+// The rank that failed first, by the messages of mpirun, srun or the ranks themselves.
 struct FailingRank {
   Place place;
-  std::string how;  // "signal 9 (Killed)", "exit status 7", or what it said
+  std::string how;  // "signal 9 (Killed)", "exit status 7", or its message
   LogLine evidence;
 };
 
 // The run's own end, where it is known.
-enum class Starter { unknown, mpirun, pbs, slurm };
+enum class LogSource { unknown, mpirun, pbs, slurm };
 struct RunStatus {
   std::optional<int> status;
-  Starter from = Starter::unknown;
-  bool of_launch = false;  // `ddlrun launch` asks: remedies are in its words, whatever its launcher
+  LogSource from = LogSource::unknown;
+  bool of_launch = false;  // for `ddlrun launch`: remedies are its options, whatever its launcher
 };
 
-// The signature of what ddlrun itself says: "ddlrun: error: ...".
+// The signature of ddlrun's own errors: "ddlrun: error: ...".
 constexpr std::string_view own_error_id = "O2";
 
 enum class Verdict {
   no_trouble,   // nothing but harmless noise, and no sign of failure
   cause_found,  // `cause` is set
-  unknown,      // it failed, and no signature says why: `telling` has the most telling lines
+  unknown,      // it failed, and no signature matches: see `salient_lines`
 };
 
 struct Diagnosis {
@@ -79,10 +78,10 @@ struct Diagnosis {
   std::optional<FailingRank> first_failing;
   RunStatus end;
   std::string status_meaning;  // the exit status in words, or ""
-  std::vector<LogLine> telling;
-  bool shows_error = false;  // a line of `telling` is surely an error's
-  bool names_ranks = false;  // the log tells which rank says what
-  bool of_srun = false;      // srun speaks in it
+  std::vector<LogLine> salient_lines;
+  bool shows_error = false;  // one of `salient_lines` is certainly an error
+  bool names_ranks = false;  // the log has a rank on its lines
+  bool of_srun = false;      // it contains srun's own messages
   std::uint64_t lines = 0;
   std::uint64_t bytes = 0;
 };
@@ -90,7 +89,7 @@ struct Diagnosis {
 // The exit status of `ddlrun diagnose`: 0 for no trouble, else 1.
 int exit_code(const Diagnosis& diagnosis);
 
-// `diagnosis` with the hosts of its ranks where only those are known: a launcher knows who sits where.
+// `diagnosis` with the hosts of its ranks where only those are known (a launcher has the map).
 Diagnosis with_hosts(Diagnosis diagnosis, const std::function<std::string(std::uint32_t rank)>& host_of);
 
 // For people; ends with a newline. Holds no control bytes.
@@ -99,7 +98,7 @@ std::string render_diagnosis(const Diagnosis& diagnosis);
 // "B1   P a host of the rankfile ...", for --list.
 std::string render_signature_line(const Signature& signature);
 
-// All that is known about a signature, for --explain.
+// A signature in full, for --explain.
 std::string render_signature(const Signature& signature);
 
 }  // namespace ddlrun::diagnose

@@ -42,10 +42,10 @@ const char* name_of(Verdict verdict) {
   return verdict == Verdict::unknown ? "unknown" : "no-trouble";
 }
 
-const char* name_of(Starter starter) {
-  if (starter == Starter::mpirun) return "mpirun";
-  if (starter == Starter::pbs) return "pbs";
-  return starter == Starter::slurm ? "slurm" : "unknown";
+const char* name_of(LogSource source) {
+  if (source == LogSource::mpirun) return "mpirun";
+  if (source == LogSource::pbs) return "pbs";
+  return source == LogSource::slurm ? "slurm" : "unknown";
 }
 
 std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
@@ -64,9 +64,9 @@ Json to_json(const Signature& signature) {
   }
   json["topics"] = Json::array();
   for (const HelpTopic& topic : signature.topics) json["topics"].push_back(topic.file + " / " + topic.topic);
-  json["told_by_status"] = Json::array();
+  json["exit_statuses"] = Json::array();
   for (const FactRule& fact : signature.facts) {
-    for (const int status : fact.statuses) json["told_by_status"].push_back(status);
+    for (const int status : fact.statuses) json["exit_statuses"].push_back(status);
   }
   return json;
 }
@@ -90,7 +90,7 @@ std::string render_diagnosis_json(const Diagnosis& diagnosis) {
                   {"meaning", diagnosis.status_meaning}};
   json["also_seen"] = Json::array();
   for (const Finding& finding : diagnosis.also_seen) json["also_seen"].push_back(to_json(finding));
-  json["telling"] = to_json(diagnosis.telling);
+  json["salient_lines"] = to_json(diagnosis.salient_lines);
   return dump(json);
 }
 

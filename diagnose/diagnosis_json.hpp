@@ -11,7 +11,7 @@ namespace ddlrun::diagnose {
 // Schema "ddlrun.diagnose/1"; ends with a newline.
 std::string render_diagnosis_json(const Diagnosis& diagnosis);
 
-// Schema "ddlrun.signatures/1": every signature with all that there is to say.
+// Schema "ddlrun.signatures/1": every signature in full.
 std::string render_signatures_json(const std::vector<const Signature*>& signatures);
 
 }  // namespace ddlrun::diagnose

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/text.hpp"
 #include "diagnose/diagnosis.hpp"
-#include "diagnose/finding_book.hpp"
 #include "diagnose/line_pattern.hpp"
-#include "diagnose/shown_text.hpp"
+#include "diagnose/match_store.hpp"
+#include "diagnose/sanitize.hpp"
 
 #include <fmt/format.h>
 
@@ -11,19 +11,19 @@ namespace ddlrun::diagnose {
 
 namespace {
 
-constexpr std::size_t also_seen_at_most = 8;
+constexpr std::size_t max_also_seen = 8;
 
 std::string render_place(const Place& place) {
   if (place.empty()) return "";
-  if (!place.rank) return "host " + shown(place.host);
+  if (!place.rank) return "host " + sanitize(place.host);
   const std::string rank = fmt::format("rank {}", *place.rank);
-  return place.host.empty() ? rank : rank + " on " + shown(place.host);
+  return place.host.empty() ? rank : rank + " on " + sanitize(place.host);
 }
 
 // "host n3; in all on n1, n2, n3"
 std::string render_where(const Finding& finding) {
   std::string text = render_place(finding.place);
-  if (finding.all_hosts.size() > 1) text += "; seen on " + shown(join(finding.all_hosts, ", "), 600);
+  if (finding.all_hosts.size() > 1) text += "; also on " + sanitize(join(finding.all_hosts, ", "), 600);
   if (finding.all_ranks.size() > 1) {
     const std::vector<int> ranks(finding.all_ranks.begin(), finding.all_ranks.end());
     text += "; ranks " + render_ranges(ranks);
@@ -48,12 +48,12 @@ std::string render_cause(const Finding& cause) {
   return text + fmt::format("reference: {}\n", cause.reference);
 }
 
-std::string_view weight_of(SignatureClass kind) {
+std::string_view role_of(SignatureClass kind) {
   switch (kind) {
     case SignatureClass::primary:
-      return "a cause too";
+      return "another cause";
     case SignatureClass::generic:
-      return "says less";
+      return "less specific";
     case SignatureClass::fact:
       return "fits the status";
     case SignatureClass::secondary:
@@ -67,16 +67,16 @@ std::string_view weight_of(SignatureClass kind) {
 std::string render_also_seen(const std::vector<Finding>& findings) {
   if (findings.empty()) return "";
   std::string text = "also seen:\n";
-  for (std::size_t i = 0; i < findings.size() && i < also_seen_at_most; ++i) {
+  for (std::size_t i = 0; i < findings.size() && i < max_also_seen; ++i) {
     const Finding& finding = findings[i];
-    text += fmt::format("  [{}] {} ({}", finding.id, finding.title, weight_of(finding.kind));
+    text += fmt::format("  [{}] {} ({}", finding.id, finding.title, role_of(finding.kind));
     if (!finding.evidence.empty()) {
       text += fmt::format("; {}:{}", finding.evidence.front().source, finding.evidence.front().line);
     }
     text += finding.count > 1 ? fmt::format(", {} times)\n", finding.count) : ")\n";
   }
-  if (findings.size() > also_seen_at_most) {
-    text += fmt::format("  and {} more; --json lists all\n", findings.size() - also_seen_at_most);
+  if (findings.size() > max_also_seen) {
+    text += fmt::format("  and {} more; --json lists all\n", findings.size() - max_also_seen);
   }
   return text;
 }
@@ -87,38 +87,39 @@ std::string render_first_failing(const FailingRank& failing) {
                      failing.evidence.source, failing.evidence.line);
 }
 
-// How to get a log that tells which rank says what.
-std::string tagged_again(const Diagnosis& diagnosis) {
+// The command whose log has the rank on each line.
+std::string tagged_run(const Diagnosis& diagnosis) {
   return diagnosis.of_srun ? "srun --label ... 2>&1 | tee job.log"
                            : "mpirun --tag-output ... 2>&1 | tee job.log";
 }
 
-// Only a status of 0 says that all went well; without it there may be trouble in words that nobody knows.
+// Only exit status 0 proves success; without it the log may hold an error that no signature matches.
 std::string render_no_trouble(const Diagnosis& diagnosis) {
   const std::string lines = fmt::format("{} line{}", diagnosis.lines, diagnosis.lines == 1 ? "" : "s");
   if (diagnosis.end.status) return fmt::format("no trouble found in {}\n", lines);
-  std::string text = fmt::format("nothing that I know in {}\n", lines);
-  if (!diagnosis.telling.empty()) text += "most telling lines:\n" + render_lines(diagnosis.telling);
+  std::string text = fmt::format("no known failure in {}\n", lines);
+  if (!diagnosis.salient_lines.empty())
+    text += "most likely error lines:\n" + render_lines(diagnosis.salient_lines);
   return text + "try, if it failed:\n  ddlrun diagnose ... --status N   # its exit status\n";
 }
 
 std::string render_unknown(const Diagnosis& diagnosis) {
-  std::string text = "cause: not known: it failed, but no signature matches\n";
+  std::string text = "cause: unknown: the run failed, but no signature matches\n";
   const std::string how = diagnosis.first_failing ? diagnosis.first_failing->how : "";
   if (how.starts_with("signal ") || how.starts_with("exit status ")) {
     text += fmt::format("  {} ended with {}{}\n", render_place(diagnosis.first_failing->place), how,
-                        diagnosis.shows_error ? "" : "; its own output says more than this log");
+                        diagnosis.shows_error ? "" : "; check the output of that rank");
   }
-  if (diagnosis.telling.empty()) {
+  if (diagnosis.salient_lines.empty()) {
     return text +
-           "  the log holds no line that looks like an error\ntry:\n  the whole output of the run, stderr "
-           "too: " +
-           tagged_again(diagnosis) + "\n";
+           "  the log contains no line that looks like an error\ntry:\n  log the whole output, stderr "
+           "included: " +
+           tagged_run(diagnosis) + "\n";
   }
-  text += "most telling lines:\n" + render_lines(diagnosis.telling);
+  text += "most likely error lines:\n" + render_lines(diagnosis.salient_lines);
   text += "try:\n";
-  if (!diagnosis.names_ranks) text += "  " + tagged_again(diagnosis) + "   # shows which rank says what\n";
-  return text + "  ddlrun doctor HOSTS   # is it the hosts?\n";
+  if (!diagnosis.names_ranks) text += "  " + tagged_run(diagnosis) + "   # prints the rank on each line\n";
+  return text + "  ddlrun doctor HOSTS   # check the hosts\n";
 }
 
 std::string_view class_in_words(SignatureClass kind) {
@@ -126,9 +127,9 @@ std::string_view class_in_words(SignatureClass kind) {
     case SignatureClass::primary:
       return "a cause";
     case SignatureClass::generic:
-      return "true, but any cause in the same log says more";
+      return "general: any other cause in the same log comes first";
     case SignatureClass::fact:
-      return "told by the exit status or by what is missing";
+      return "found by the exit status or by missing output";
     case SignatureClass::secondary:
       return "a consequence of another failure, never the cause";
     case SignatureClass::benign:
@@ -139,7 +140,7 @@ std::string_view class_in_words(SignatureClass kind) {
 
 // What is known before a run; the places to fill in are left as words.
 std::string without_braces(std::string_view text) {
-  const FillIns dots{Place(), "...", "..."};
+  const TemplateValues dots{Place(), "...", "..."};
   return fill_in(text, dots);
 }
 
@@ -176,9 +177,9 @@ std::string render_diagnosis(const Diagnosis& diagnosis) {
   if (diagnosis.cause) text += render_cause(*diagnosis.cause);
   if (diagnosis.verdict == Verdict::unknown) text += render_unknown(diagnosis);
   if (diagnosis.verdict == Verdict::no_trouble) text += render_no_trouble(diagnosis);
-  const bool told =
+  const bool is_shown =
       diagnosis.cause && diagnosis.first_failing && diagnosis.first_failing->how == diagnosis.cause->title;
-  if (diagnosis.first_failing && !told) text += render_first_failing(*diagnosis.first_failing);
+  if (diagnosis.first_failing && !is_shown) text += render_first_failing(*diagnosis.first_failing);
   if (diagnosis.end.status && *diagnosis.end.status != 0) {
     text += fmt::format("exit status: {}{}{}\n", *diagnosis.end.status,
                         diagnosis.status_meaning.empty() ? "" : ": ", diagnosis.status_meaning);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Exit statuses and signals in words, by who gave them.
+// Exit statuses and signals in words, by the program that reported them.
 #pragma once
 
 #include "diagnose/diagnosis.hpp"

@@ -92,7 +92,7 @@ bool take_host_and_pid(LinePrefix& prefix) {
   if (prefix.text.starts_with("[[")) {
     const std::size_t name_end = prefix.text.find("] ");
     if (name_end == std::string_view::npos || name_end > 40) return true;
-    // [[17227,0],0] is mpirun itself: where it runs says nothing about where the trouble is.
+    // [[17227,0],0] is mpirun itself: its host is not the failing host.
     if (prefix.text.substr(0, name_end).ends_with(",0],0")) prefix.host.clear();
     prefix.text.remove_prefix(name_end + 2);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What launchers and loggers put before a line, taken off and read: who spoke (rank, host) and when.
+// What launchers and loggers put before a line, removed and parsed: rank, host and time.
 //   [1,0]<stderr>:   mpirun --tag-output        [0]   Intel MPI -l      0:        srun -l
 //   [rank0]:         torchrun                   [host:pid] [[1,0],0]    Open MPI's own lines
 //   host:pid:tid [gpu] NCCL ...                 time stamps of many kinds
@@ -20,7 +20,7 @@ struct Stamp {
   bool operator==(const Stamp&) const = default;
 };
 
-// When something was said: the time if it is known, and its place in the order of all lines.
+// When a line was printed: the time if it is known, and its place in the order of all lines.
 struct Moment {
   Stamp stamp;
   std::uint64_t sequence = 0;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "diagnose/diagnosis.hpp"
-#include "diagnose/finding_book.hpp"
+#include "diagnose/match_store.hpp"
 #include "diagnose/message_matcher.hpp"
-#include "diagnose/pattern_book.hpp"
-#include "diagnose/telling_lines.hpp"
+#include "diagnose/pattern_index.hpp"
+#include "diagnose/salient_lines.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@ class LogAnalysis {
   LogAnalysis(const LogAnalysis&) = delete;
   LogAnalysis& operator=(const LogAnalysis&) = delete;
 
-  // Logs come one after another; `name` is shown, and "rank.3" or "rank3" in it tells whose log it is.
+  // Logs come one after another; `name` appears in the evidence; "rank.3" or "rank3" in it sets the rank.
   void begin_source(const std::string& name);
   void take(std::string_view block);
   void end_source();
@@ -37,21 +37,21 @@ class LogAnalysis {
   std::vector<LogLine> lines_at_end(std::string_view text, std::uint64_t number) const;
   void remember_last_lines(std::string_view text);
   void add_facts(Diagnosis& diagnosis) const;
-  void fill_telling(Diagnosis& diagnosis) const;
+  void fill_salient(Diagnosis& diagnosis) const;
   void add_doubtful(Diagnosis& diagnosis) const;
   void find_first_failing(Diagnosis& diagnosis) const;
 
-  PatternBook book_;
-  FindingBook findings_;
+  PatternIndex index_;
+  MatchStore matches_;
   MessageMatcher matcher_;
-  TellingLines telling_;
+  SalientLines salient_;
   std::vector<std::string> sources_;
   std::optional<std::uint32_t> source_rank_;
-  bool names_ranks_ = false;         // some line has a rank in its prefix
-  bool of_srun_ = false;             // some line is srun's own
-  std::string carry_;                // a line that has not ended yet
-  std::string_view before_;          // of the portion being read, up to the current line
-  std::vector<LogLine> before_end_;  // what was said last before a launcher spoke of an end
+  bool names_ranks_ = false;               // some line has a rank in its prefix
+  bool of_srun_ = false;                   // some line is srun's own
+  std::string carry_;                      // a line that has not ended yet
+  std::string_view before_;                // of the portion being read, up to the current line
+  std::vector<LogLine> lines_before_end_;  // the last lines before a launcher reports an end
   std::vector<LogLine> last_lines_;
   std::uint64_t line_ = 0;         // of the current source
   std::uint64_t lines_ended_ = 0;  // of those before it

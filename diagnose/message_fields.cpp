@@ -36,7 +36,7 @@ constexpr std::array<std::pair<std::string_view, Capture>, 24> fields{{
     {"exit code", Capture::status},
     {"exitcode", Capture::status},
     {"try", Capture::any},
-    {"error", Capture::end},  // only shown
+    {"error", Capture::end},  // evidence only
     {"message", Capture::end},
     {"btls attempted", Capture::end},
 }};

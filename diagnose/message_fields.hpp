@@ -16,7 +16,7 @@ struct FoundField {
   std::string_view value;
 };
 
-// The field that a line without its prefixes is, if its name is one that tells a host, rank, status or value.
+// The field in a line without its prefixes, if its name stands for a host, rank, status or value.
 std::optional<FoundField> read_field(std::string_view line);
 
 // A line of dashes: the end of a message's box.

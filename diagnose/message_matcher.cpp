@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "diagnose/message_fields.hpp"
-#include "diagnose/shown_text.hpp"
+#include "diagnose/sanitize.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -17,15 +17,15 @@ constexpr int field_lines = 12;
 constexpr int foreign_lines = 200;  // lines of others in between
 constexpr std::size_t max_open = 64;
 constexpr std::size_t max_evidence = 8;
-SeenLine seen(const ReadLine& line) { return {line.line, shown(trim(line.prefix.text))}; }
+EvidenceLine evidence_of(const ReadLine& line) { return {line.line, sanitize(trim(line.prefix.text))}; }
 
-void add_evidence(Sighting& sighting, const ReadLine& line) {
-  const bool known = !sighting.evidence.empty() && sighting.evidence.back().line == line.line;
-  if (!known && sighting.evidence.size() < max_evidence) sighting.evidence.push_back(seen(line));
+void add_evidence(Match& match, const ReadLine& line) {
+  const bool known = !match.evidence.empty() && match.evidence.back().line == line.line;
+  if (!known && match.evidence.size() < max_evidence) match.evidence.push_back(evidence_of(line));
 }
 
-bool speaks_for_another(const Sighting& sighting, const LinePrefix& prefix) {
-  return sighting.speaker_rank && prefix.rank && *sighting.speaker_rank != *prefix.rank;
+bool is_of_another_rank(const Match& match, const LinePrefix& prefix) {
+  return match.origin_rank && prefix.rank && *match.origin_rank != *prefix.rank;
 }
 
 // A pattern is held against the whole line; where a prefix could hide its beginning, also without it.
@@ -41,7 +41,7 @@ bool MessageMatcher::take(const ReadLine& line, const std::vector<std::uint32_t>
   if (line.prefix.stamp.kind != Stamp::Kind::none) last_stamp_ = line.prefix.stamp;
   if (is_box_edge(line.prefix.text)) {
     for (Open& open : open_) {
-      if (open.complete() && !speaks_for_another(open.sighting, line.prefix)) open.lines_left = 0;
+      if (open.complete() && !is_of_another_rank(open.match, line.prefix)) open.lines_left = 0;
     }
     close_finished(false);
     return false;
@@ -56,7 +56,7 @@ bool MessageMatcher::feed_open(const ReadLine& line) {
   bool belongs = false;
   for (Open& open : open_) {
     if (--open.any_left <= 0) open.lines_left = 0;
-    if (speaks_for_another(open.sighting, line.prefix)) continue;
+    if (is_of_another_rank(open.match, line.prefix)) continue;
     --open.lines_left;
     belongs = feed(open, line) || belongs;
   }
@@ -69,30 +69,30 @@ bool MessageMatcher::feed(Open& open, const ReadLine& line) {
   if (!open.complete()) {
     const auto captures = match_either((*open.lines)[open.next], line);
     if (captures) {
-      open.sighting.captures.add(*captures);
-      add_evidence(open.sighting, line);
+      open.match.captures.add(*captures);
+      add_evidence(open.match, line);
       if (++open.next >= open.lines->size()) open.lines_left = field_lines;
       return true;
     }
   }
   const auto field = read_field(line.prefix.text);
   if (!field) return false;
-  open.sighting.fields.add(field->captures);
-  add_evidence(open.sighting, line);
+  open.match.fields.add(field->captures);
+  add_evidence(open.match, line);
   return true;
 }
 
 bool MessageMatcher::start(const ReadLine& line, const std::vector<std::uint32_t>& literals) {
   bool belongs = false;
   for (const std::uint32_t literal : literals) {
-    const LiteralUse& use = book_.use_of(literal);
+    const LiteralUse& use = index_.use_of(literal);
     if (use.help_count) belongs = take_help_count(line) || belongs;
     if (use.help_without_text) {
       help_step_ = 1;
       belongs = true;
     }
     for (const std::uint32_t number : use.patterns) {
-      belongs = start_pattern(line, book_.pattern(number)) || belongs;
+      belongs = start_pattern(line, index_.pattern(number)) || belongs;
     }
   }
   close_finished(false);
@@ -103,11 +103,11 @@ bool MessageMatcher::start_pattern(const ReadLine& line, const PatternRef& patte
   auto captures = match_line(pattern.lines->front(), line.raw);
   if (!captures) return false;
   Open open;
-  open.sighting = new_sighting(line);
-  open.sighting.owner = pattern.owner;
-  open.sighting.is_ending = pattern.is_ending;
-  open.sighting.weight = pattern.weight;
-  open.sighting.captures = std::move(*captures);
+  open.match = new_match(line);
+  open.match.owner = pattern.owner;
+  open.match.is_ending = pattern.is_ending;
+  open.match.weight = pattern.weight;
+  open.match.captures = std::move(*captures);
   open.lines = pattern.lines;
   open.lines_left = open.complete() ? field_lines : pattern_lines;
   open.any_left = foreign_lines;
@@ -116,15 +116,15 @@ bool MessageMatcher::start_pattern(const ReadLine& line, const PatternRef& patte
   return true;
 }
 
-Sighting MessageMatcher::new_sighting(const ReadLine& line) const {
-  Sighting sighting;
-  sighting.source = line.source;
-  sighting.sequence = line.sequence;
-  sighting.stamp = last_stamp_;
-  sighting.speaker_rank = line.prefix.rank;
-  sighting.speaker_host = line.prefix.host;
-  sighting.evidence.push_back(seen(line));
-  return sighting;
+Match MessageMatcher::new_match(const ReadLine& line) const {
+  Match match;
+  match.source = line.source;
+  match.sequence = line.sequence;
+  match.stamp = last_stamp_;
+  match.origin_rank = line.prefix.rank;
+  match.origin_host = line.prefix.host;
+  match.evidence.push_back(evidence_of(line));
+  return match;
 }
 
 // "[h1:77] 3 more processes have sent help message help-x.txt / topic"
@@ -157,20 +157,20 @@ bool MessageMatcher::take_help_without_text(const ReadLine& line) {
 
 void MessageMatcher::add_topic(const ReadLine& line, std::string_view file, std::string_view topic,
                                std::uint64_t count) {
-  const int owner = book_.signature_of_topic(file, topic);
+  const int owner = index_.signature_of_topic(file, topic);
   if (owner < 0) return;
-  Sighting sighting = new_sighting(line);
-  sighting.owner = static_cast<std::uint32_t>(owner);
-  sighting.weight = file.size() + topic.size();
-  sighting.count = std::min<std::uint64_t>(count, 1u << 24);
-  sighting.speaker_host.clear();  // it is mpirun that counts
-  sink_(std::move(sighting));
+  Match match = new_match(line);
+  match.owner = static_cast<std::uint32_t>(owner);
+  match.weight = file.size() + topic.size();
+  match.count = std::min<std::uint64_t>(count, 1u << 24);
+  match.origin_host.clear();  // it is mpirun that counts
+  sink_(std::move(match));
 }
 
 void MessageMatcher::close_finished(bool all) {
   const auto is_over = [all](const Open& open) { return all || open.lines_left <= 0; };
   for (Open& open : open_) {
-    if (is_over(open) && open.complete()) sink_(std::move(open.sighting));
+    if (is_over(open) && open.complete()) sink_(std::move(open.match));
   }
   open_.erase(std::remove_if(open_.begin(), open_.end(), is_over), open_.end());
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Follows messages over their lines: a line that begins a pattern opens a sighting, which then waits for the
+// Follows messages over their lines: a line that begins a pattern opens a match, which then waits for the
 // pattern's other lines and for its fields. Lines of another rank in between do not count.
 #pragma once
 
 #include "diagnose/log_line.hpp"
-#include "diagnose/pattern_book.hpp"
-#include "diagnose/sighting.hpp"
+#include "diagnose/match.hpp"
+#include "diagnose/pattern_index.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -16,10 +16,10 @@ namespace ddlrun::diagnose {
 
 class MessageMatcher {
  public:
-  using Sink = std::function<void(Sighting&&)>;
+  using Sink = std::function<void(Match&&)>;
 
-  // `sink` is called for each sighting when nothing more can be learned about it.
-  MessageMatcher(const PatternBook& book, Sink sink) : book_(book), sink_(std::move(sink)) {}
+  // `sink` is called for each match when nothing more can be learned about it.
+  MessageMatcher(const PatternIndex& book, Sink sink) : index_(book), sink_(std::move(sink)) {}
 
   // True while lines without any literal matter too.
   bool is_attentive() const { return !open_.empty() || help_step_ != 0; }
@@ -30,7 +30,7 @@ class MessageMatcher {
 
  private:
   struct Open {
-    Sighting sighting;
+    Match match;
     const MessagePattern* lines = nullptr;
     std::size_t next = 1;  // the line of the pattern that is waited for
     int lines_left = 0;
@@ -46,10 +46,10 @@ class MessageMatcher {
   bool take_help_count(const ReadLine& line);
   bool take_help_without_text(const ReadLine& line);
   void add_topic(const ReadLine& line, std::string_view file, std::string_view topic, std::uint64_t count);
-  Sighting new_sighting(const ReadLine& line) const;
+  Match new_match(const ReadLine& line) const;
   void close_finished(bool all);
 
-  const PatternBook& book_;
+  const PatternIndex& index_;
   Sink sink_;
   std::vector<Open> open_;
   Stamp last_stamp_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a signature is: the texts by which a known failure is recognized, and what there is to say about it.
+// A signature: the texts that identify a known failure, its cause and its remedies.
 // The data itself is signatures.yaml.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace ddlrun::diagnose {
 
 enum class SignatureClass {
   primary,    // P: names a cause
-  generic,    // G: true, but any primary of the same run says more
-  fact,       // N: told by the exit status or by what is missing, not by a text
+  generic,    // G: general: any primary of the same run comes first
+  fact,       // N: found by the exit status or by missing output, not by a text
   secondary,  // S: a consequence of another process's failure; never the cause
   benign,     // W: harmless unless something else failed
 };
@@ -40,7 +40,7 @@ struct HelpTopic {
   bool operator==(const HelpTopic&) const = default;
 };
 
-// A rule on facts: the exit status, who gave it, an empty log, the last line.
+// A rule on facts: the exit status, the program that reported it, an empty log, the last line.
 struct FactRule {
   std::vector<int> statuses;
   std::string from;  // "mpirun", "pbs", "slurm", or "" for all
@@ -63,7 +63,7 @@ struct Signature {
   bool unless_rank_failed = false;  // only where no rank had ended by itself before, with a status
 };
 
-// What else is read from a log: how a rank ended, the status of the whole run, where a rank lives.
+// Other facts in a log: how a rank ended, the status of the whole run, the host of a rank.
 enum class EndingKind { rank, status, place };
 struct Ending {
   std::string id;

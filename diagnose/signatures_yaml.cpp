@@ -196,7 +196,7 @@ class Reader {
     if (is == "status") ending.kind = EndingKind::status;
     if (is == "place") ending.kind = EndingKind::place;
     if (!is.empty() && is != "rank" && ending.kind == EndingKind::rank) {
-      refuse(*value.find("is"), "an ending tells of a rank, of a status or of a place", "is: rank");
+      refuse(*value.find("is"), "`is` must be rank, status or place", "is: rank");
     }
     if (ending.patterns.empty()) refuse(value, "nothing to find it by", "match: ...");
     return ending;

@@ -13,7 +13,7 @@ namespace ddlrun::diagnose {
 // Error{request} at FILE:LINE:COLUMN where something is wrong.
 SignatureSet parse_signatures(std::string_view text, const std::string& file_name);
 
-// The built-in ones; read when they are first asked for.
+// The built-in signatures, parsed at the first call.
 std::shared_ptr<const SignatureSet> builtin_signatures();
 
 // `base` with `added`: a signature with a known id replaces it.

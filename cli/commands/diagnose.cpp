@@ -4,7 +4,7 @@
 #include "cli/commands/commands.hpp"
 #include "diagnose/diagnosis_json.hpp"
 #include "diagnose/log_analysis.hpp"
-#include "diagnose/shown_text.hpp"
+#include "diagnose/sanitize.hpp"
 #include "diagnose/signatures_yaml.hpp"
 
 #include <CLI/CLI.hpp>
@@ -16,10 +16,10 @@ namespace ddlrun::cli {
 
 namespace {
 
+using diagnose::LogSource;
 using diagnose::RunStatus;
 using diagnose::Signature;
 using diagnose::SignatureSet;
-using diagnose::Starter;
 
 struct DiagnoseOptions {
   std::vector<std::string> logs;
@@ -40,18 +40,18 @@ std::shared_ptr<const SignatureSet> read_signatures(System& system, const std::s
 RunStatus parse_run_status(const DiagnoseOptions& options) {
   RunStatus end;
   if (!options.from.empty()) {
-    if (options.from == "mpirun") end.from = Starter::mpirun;
-    if (options.from == "pbs") end.from = Starter::pbs;
-    if (options.from == "slurm") end.from = Starter::slurm;
-    if (end.from == Starter::unknown) {
+    if (options.from == "mpirun") end.from = LogSource::mpirun;
+    if (options.from == "pbs") end.from = LogSource::pbs;
+    if (options.from == "slurm") end.from = LogSource::slurm;
+    if (end.from == LogSource::unknown) {
       throw Error(ErrorKind::usage,
                   {fmt::format("--from takes mpirun, pbs or slurm, not '{}'", printable(options.from, 40)),
-                   "--from", "leave it out if it was none of them"});
+                   "--from", "omit --from for any other program"});
     }
   }
   if (options.status.empty()) return end;
   const bool negative = options.status[0] == '-';
-  // A shell's goes to 255, PBS adds 256 to a signal; below zero stand signals, and PBS's own reasons.
+  // A shell's status is at most 255; PBS adds 256 to a signal. Negative: signals, and PBS's own reasons.
   const auto number =
       parse_unsigned(std::string_view(options.status).substr(negative ? 1 : 0), negative ? 255 : 256 + 64);
   if (!number) {
@@ -63,34 +63,34 @@ RunStatus parse_run_status(const DiagnoseOptions& options) {
   return end;
 }
 
-// What a file that is no log is, with what to type instead; "" for a text.
-std::string unpack_hint(std::string_view begin, const std::string& log) {
+// The command to try for a file that is not text; "" for text.
+std::string binary_file_hint(std::string_view begin, const std::string& log) {
   if (begin.starts_with("\x1f\x8b")) return "zcat " + quote_shell(log) + " | ddlrun diagnose -";
   if (begin.starts_with("\xfd"
                         "7zXZ"))
     return "xzcat " + quote_shell(log) + " | ddlrun diagnose -";
   if (begin.starts_with("\x28\xb5\x2f\xfd")) return "zstdcat " + quote_shell(log) + " | ddlrun diagnose -";
   const std::string_view head = begin.substr(0, 4096);
-  std::size_t odd = 0;
+  std::size_t control_bytes = 0;
   for (const char c : head) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x07 || (byte >= 0x0e && byte < 0x1b)) ++odd;
+    if (byte < 0x07 || (byte >= 0x0e && byte < 0x1b)) ++control_bytes;
   }
   if (begin.starts_with("\x7f"
                         "ELF") ||
-      odd > head.size() / 10)
+      control_bytes > head.size() / 10)
     return "file " + quote_shell(log) + "   # is it a log?";
   return "";
 }
 
-// False where it is no text: nothing of it is read but the begin. Of one log alone that is an error.
+// False where the file is not text: only its first block is read. For a single log that is an error.
 bool take_log(System& system, diagnose::LogAnalysis& analysis, const std::string& log, bool alone) {
   bool first = true;
   Message refused;
   system.files.read_blocks(log, [&](std::string_view block) {
     if (first) {
-      const std::string hint = unpack_hint(block, log);
-      if (!hint.empty()) refused = {"this is not a text", printable(log), hint};
+      const std::string hint = binary_file_hint(block, log);
+      if (!hint.empty()) refused = {"not a text file", printable(log), hint};
       if (hint.empty()) analysis.begin_source(log);
       first = false;
     }
@@ -102,12 +102,12 @@ bool take_log(System& system, diagnose::LogAnalysis& analysis, const std::string
     return true;
   }
   if (alone) throw Error(ErrorKind::request, refused);
-  refused.what += ", and is left out";
+  refused.what += ", skipped";
   system.err(render_message("ddlrun", "warning", refused));
   return false;
 }
 
-std::vector<std::string> logs_to_read(const System& system, const DiagnoseOptions& options) {
+std::vector<std::string> input_logs(const System& system, const DiagnoseOptions& options) {
   if (!options.logs.empty()) return options.logs;
   if (!system.environment.stdin_is_terminal) return {"-"};
   throw Error(ErrorKind::usage,
@@ -116,12 +116,12 @@ std::vector<std::string> logs_to_read(const System& system, const DiagnoseOption
 
 int run_on_logs(System& system, const DiagnoseOptions& options) {
   const RunStatus end = parse_run_status(options);
-  const auto logs = logs_to_read(system, options);
+  const auto logs = input_logs(system, options);
   diagnose::LogAnalysis analysis(read_signatures(system, options.signatures));
-  std::size_t taken = 0;
-  for (const std::string& log : logs) taken += take_log(system, analysis, log, logs.size() == 1) ? 1 : 0;
-  if (taken == 0)
-    throw Error(ErrorKind::request, {fmt::format("none of the {} logs is a text", logs.size()),
+  std::size_t read_count = 0;
+  for (const std::string& log : logs) read_count += take_log(system, analysis, log, logs.size() == 1) ? 1 : 0;
+  if (read_count == 0)
+    throw Error(ErrorKind::request, {fmt::format("all {} logs are binary files", logs.size()),
                                      printable(logs[0]), "file " + quote_shell(logs[0])});
   const diagnose::Diagnosis diagnosis = analysis.diagnosis(end);
   if (diagnosis.bytes == 0 && !end.status) {
@@ -155,7 +155,7 @@ int run_explain(System& system, const DiagnoseOptions& options) {
     std::vector<std::string> ids;
     for (const Signature& known : set->signatures) ids.push_back(known.id);
     const auto near = closest_match(options.explain, ids);
-    throw Error(ErrorKind::usage, {fmt::format("no signature '{}'", printable(options.explain, 40)),
+    throw Error(ErrorKind::usage, {fmt::format("unknown signature '{}'", printable(options.explain, 40)),
                                    "--explain", near ? "--explain " + *near : "ddlrun diagnose --list"});
   }
   system.out(options.json ? diagnose::render_signatures_json({signature})
@@ -174,7 +174,7 @@ int run_diagnose(System& system, const DiagnoseOptions& options) {
 Subcommand diagnose_command() {
   Subcommand command;
   command.name = "diagnose";
-  command.summary = "why a run failed, from its logs: the cause, where, and what to type";
+  command.summary = "find out from its logs why a run failed: the cause, its place, and remedies";
   command.examples =
       "  ddlrun diagnose job.log\n"
       "  mpirun ... 2>&1 | tee job.log | ddlrun diagnose\n"
@@ -182,14 +182,21 @@ Subcommand diagnose_command() {
       "  ddlrun diagnose --explain B1";
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<DiagnoseOptions>();
-    app.add_option("LOG", options->logs, "one or more logs, of any size; - or none: stdin");
-    app.add_option("--status", options->status, "the exit status of the run; 0: it ended well");
-    app.add_option("--from", options->from, "who gave that status: mpirun, pbs or slurm");
-    app.add_flag("--json", options->json, "the diagnosis as one JSON document");
-    app.add_option("--signatures", options->signatures,
-                   "a file with more signatures, or others for known ids");
-    app.add_flag("--list", options->list, "all signatures, a line each");
-    app.add_option("--explain", options->explain, "what one signature means, offline");
+    app.add_option("LOG", options->logs, "logs of one run; - or no LOG: standard input")->type_name("");
+    app.add_option("--status", options->status, "exit status of the run; 0 means success")
+        ->type_name("N")
+        ->group("Run");
+    app.add_option("--from", options->from, "program that reported the exit status: mpirun, pbs or slurm")
+        ->type_name("PROGRAM")
+        ->group("Run");
+    app.add_flag("--json", options->json, "print one JSON document")->group("Output");
+    app.add_option("--signatures", options->signatures, "add the signatures of FILE; known ids are replaced")
+        ->type_name("FILE")
+        ->group("Signatures");
+    app.add_flag("--list", options->list, "list all signatures, one a line")->group("Signatures");
+    app.add_option("--explain", options->explain, "explain one signature")
+        ->type_name("ID")
+        ->group("Signatures");
     return [options](System& system) { return run_diagnose(system, *options); };
   };
   return command;

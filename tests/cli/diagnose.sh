@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# diagnose as users run it: verdicts and exit codes, stdin, several logs, --json, --list, --explain, --signatures,
-# refusals, hostile logs, memory on a large log.
+# diagnose as users run it: verdicts and exit statuses, stdin, several logs, --json, --list, --explain, --signatures,
+# errors, hostile logs, memory on a large log.
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$(readlink -f "$0")")/../support/check.sh"
 golden=$DDLRUN_SOURCE_DIR/tests/golden/diagnose
@@ -16,7 +16,7 @@ for log in "$golden"/*.log; do
   sed "s#$golden/##" "$work/out" >"$work/report"
   printf 'exit %s\n' "$status" >>"$work/report"
   diff -u "$golden/$name.txt" "$work/report" || fail "the report of $name.log differs"
-  [ ! -s "$work/err" ] || fail "talk on stderr for $name.log"
+  [ ! -s "$work/err" ] || fail "output on stderr for $name.log"
   LC_ALL=C grep -q '[[:cntrl:]]' "$work/out" && fail "control bytes in the report of $name.log"
   run "$DDLRUN" diagnose --json "$log" "${args[@]}"
   python3 -c '
@@ -43,13 +43,13 @@ printf './train: error while loading shared libraries: libmpi.so.40: cannot open
   >"$work/rank.3/stderr"
 expect 1 'at: rank 3' "$DDLRUN" diagnose "$work/rank.0/stderr" "$work/rank.3/stderr"
 
-# The status alone, where the log says nothing; a run that ended well.
+# The exit status alone, with an empty log; a run that succeeded.
 : >"$work/empty.log"
 expect 1 '[B8]' "$DDLRUN" diagnose "$work/empty.log" --status 1 --from mpirun
 expect 1 'SIGTERM (256 + 15)' "$DDLRUN" diagnose "$work/rank.0/stderr" --status 271 --from pbs
 expect 1 'walltime' "$DDLRUN" diagnose "$work/rank.0/stderr" --status -29 --from pbs
 printf 'RuntimeError: caught and retried\n' >"$work/well.log"
-expect 1 'not known' "$DDLRUN" diagnose "$work/well.log"
+expect 1 'cause: unknown' "$DDLRUN" diagnose "$work/well.log"
 expect 0 'no trouble' "$DDLRUN" diagnose "$work/well.log" --status 0
 
 # --list and --explain; every id that is listed can be explained.
@@ -62,9 +62,9 @@ while read -r id; do
 done <"$work/ids"
 expect 0 'bad-host' "$DDLRUN" diagnose --explain b1
 expect 0 '"ddlrun.signatures/1"' "$DDLRUN" diagnose --explain A1 --json
-expect_refusal 2 'no signature' "$DDLRUN" diagnose --explain ZZ99
+expect_refusal 2 'unknown signature' "$DDLRUN" diagnose --explain ZZ99
 
-# One's own signatures: added, or refused with their place.
+# A user's signatures are added, or rejected with the place of the error.
 cat >"$work/own.yaml" <<'END'
 signatures:
 - id: SITE1
@@ -80,18 +80,18 @@ expect 1 'the scratch disk of n17 is full [SITE1]' "$DDLRUN" diagnose "$work/own
 sed 's/class: P/class: X/' "$work/own.yaml" >"$work/bad.yaml"
 expect_refusal 3 'bad.yaml:3:10' "$DDLRUN" diagnose "$work/own.log" --signatures "$work/bad.yaml"
 
-# What is no log.
+# Not a log.
 expect_refusal 3 'No such file' "$DDLRUN" diagnose "$work/nosuch.log"
 expect_refusal 3 'Is a directory' "$DDLRUN" diagnose "$work"
 expect_refusal 3 'empty' "$DDLRUN" diagnose "$work/empty.log"
 expect_refusal 3 'not a text' "$DDLRUN" diagnose "$DDLRUN"
 gzip -c "$work/own.log" >"$work/own.log.gz"
 expect_refusal 3 'zcat' "$DDLRUN" diagnose "$work/own.log.gz"
-# One of several is left out with a word; all of them are refused.
+# One binary file of several is skipped with a warning; binary files only are an error.
 printf 'Host key verification failed.\n' >"$work/key.log"
 expect 1 '[C3]' "$DDLRUN" diagnose "$work/own.log.gz" "$work/key.log"
-grep -q 'own.log.gz' "$work/err" || fail "no word of the log that is left out"
-expect_refusal 3 'none of the 2 logs' "$DDLRUN" diagnose "$work/own.log.gz" "$DDLRUN"
+grep -q 'own.log.gz' "$work/err" || fail "no warning for the skipped log"
+expect_refusal 3 'all 2 logs are binary' "$DDLRUN" diagnose "$work/own.log.gz" "$DDLRUN"
 expect_refusal 2 '--status' "$DDLRUN" diagnose "$work/own.log" --status often
 for odd in 999 321 -256; do expect_refusal 2 '--status' "$DDLRUN" diagnose "$work/own.log" --status "$odd"; done
 expect_refusal 2 '--from' "$DDLRUN" diagnose "$work/own.log" --status 1 --from lsf

@@ -23,7 +23,7 @@ def texts(diagnosis):
     cause, first = diagnosis.get("cause") or {}, diagnosis.get("first_failing") or {}
     lines = list(cause.get("evidence") or [])
     if not cause:
-        lines += diagnosis.get("telling") or []
+        lines += diagnosis.get("salient_lines") or []
     if first.get("evidence"):
         lines.append(first["evidence"])
     return "\n".join([" ".join(line["text"].split()) for line in lines] + [first.get("how", "")])

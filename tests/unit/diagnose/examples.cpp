@@ -21,9 +21,9 @@ void read_word(Example& example, const std::string& word) {
   if (name == "status") {
     example.end.status = std::stoi(value);
   } else if (name == "from") {
-    example.end.from = value == "mpirun"  ? diagnose::Starter::mpirun
-                       : value == "pbs"   ? diagnose::Starter::pbs
-                       : value == "slurm" ? diagnose::Starter::slurm
+    example.end.from = value == "mpirun"  ? diagnose::LogSource::mpirun
+                       : value == "pbs"   ? diagnose::LogSource::pbs
+                       : value == "slurm" ? diagnose::LogSource::slurm
                                           : throw std::runtime_error("from=" + value);
   } else if (name == "host") {
     example.host = value;

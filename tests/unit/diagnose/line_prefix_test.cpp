@@ -2,14 +2,16 @@
 #include "diagnose/line_prefix.hpp"
 
 #include "diagnose/line_pattern.hpp"
-#include "diagnose/shown_text.hpp"
+#include "diagnose/sanitize.hpp"
 #include "diagnose/time_stamp.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace ddlrun::diagnose;
 
-TEST_CASE("prefixes are taken off and tell who spoke") {
+TEST_SUITE_BEGIN("diagnose/line_prefix");
+
+TEST_CASE("a prefix is removed and gives rank and host") {
   struct Row {
     const char* line;
     int rank;
@@ -76,18 +78,18 @@ TEST_CASE("time stamps are compared in UTC") {
   CHECK(micro("Information about it") == -1);
 }
 
-TEST_CASE("escape sequences go, text stays") {
+TEST_CASE("escape sequences are removed and the text stays") {
   CHECK(strip_escapes("\x1b[31mError\x1b[0m: x") == "Error: x");
   CHECK(strip_escapes("\x1b]0;title\aok") == "ok");
   CHECK(strip_escapes("\x1b") == "");
   CHECK(strip_escapes("\x1b[31") == "");
 }
 
-TEST_CASE("shown text holds no control bytes and only valid UTF-8") {
-  CHECK(shown("a\tb\x01\x7f") == "a b\\x01\\x7f");
-  CHECK(shown("\xed\x95\x9c \xc2\x9b \xff \xc0\xaf") == "\xed\x95\x9c \\xc2\\x9b \\xff \\xc0\\xaf");
-  CHECK(shown("\xe2\x80\xae") == "\\xe2\\x80\\xae");
-  CHECK(shown("abcdef", 3) == "abc...");
+TEST_CASE("sanitized text holds no control bytes and only valid UTF-8") {
+  CHECK(sanitize("a\tb\x01\x7f") == "a b\\x01\\x7f");
+  CHECK(sanitize("\xed\x95\x9c \xc2\x9b \xff \xc0\xaf") == "\xed\x95\x9c \\xc2\\x9b \\xff \\xc0\\xaf");
+  CHECK(sanitize("\xe2\x80\xae") == "\\xe2\\x80\\xae");
+  CHECK(sanitize("abcdef", 3) == "abc...");
 }
 
 TEST_CASE("a pattern captures what its names stand for") {
@@ -107,3 +109,5 @@ TEST_CASE("a pattern captures what its names stand for") {
   CHECK(!parse_line_pattern("a {host}{rank} b"));
   CHECK(!parse_line_pattern("a {host"));
 }
+
+TEST_SUITE_END();

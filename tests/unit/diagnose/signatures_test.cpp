@@ -34,12 +34,14 @@ const Finding* find_seen(const Diagnosis& diagnosis, const std::string& id) {
   return nullptr;
 }
 
-// Told neither by a text nor by a status: only --explain has them.
+// SalientLine neither by a text nor by a status: only --explain has them.
 bool can_be_found(const Signature& signature) {
   return !signature.patterns.empty() || !signature.topics.empty() || !signature.facts.empty();
 }
 
 }  // namespace
+
+TEST_SUITE_BEGIN("diagnose/signatures");
 
 TEST_CASE("every signature has a positive example and a near miss") {
   std::map<std::string, std::set<bool>> kinds;
@@ -56,7 +58,7 @@ TEST_CASE("every signature has a positive example and a near miss") {
   }
 }
 
-TEST_CASE("a positive example is diagnosed as itself and as nothing else") {
+TEST_CASE("a positive example is diagnosed as its own signature only") {
   for (const Example& example : read_examples()) {
     if (!example.positive) continue;
     CAPTURE(example.id);
@@ -80,7 +82,7 @@ TEST_CASE("a positive example is diagnosed as itself and as nothing else") {
   }
 }
 
-TEST_CASE("a near miss is not taken for it") {
+TEST_CASE("a near miss is not diagnosed as the signature") {
   for (const Example& example : read_examples()) {
     if (example.positive) continue;
     CAPTURE(example.id);
@@ -89,7 +91,7 @@ TEST_CASE("a near miss is not taken for it") {
   }
 }
 
-TEST_CASE("Open MPI's help topics are known by name alone, of both generations") {
+TEST_CASE("help topics of Open MPI 4 and 5 match by name alone") {
   struct Row {
     const char* line;
     const char* id;
@@ -152,3 +154,5 @@ TEST_CASE("each topic's own text, as Open MPI has it installed, is recognized") 
     }
   }
 }
+
+TEST_SUITE_END();

@@ -23,7 +23,9 @@ const std::string good =
 
 }  // namespace
 
-TEST_CASE("a file of one's own is read") {
+TEST_SUITE_BEGIN("diagnose/signatures_yaml");
+
+TEST_CASE("a user's signature file is read") {
   const SignatureSet set = parse_signatures(good, "own.yaml");
   REQUIRE(set.signatures.size() == 1);
   CHECK(set.signatures[0].id == "Z1");
@@ -33,7 +35,7 @@ TEST_CASE("a file of one's own is read") {
   CHECK(merge_signatures(both, set).signatures.size() == both.signatures.size());
 }
 
-TEST_CASE("what is wrong is named with its place") {
+TEST_CASE("an error in a signature file names its place") {
   struct Row {
     std::string text;
     const char* where;
@@ -74,7 +76,7 @@ TEST_CASE("what is wrong is named with its place") {
   }
 }
 
-TEST_CASE("mutated files are read or refused, never worse") {
+TEST_CASE("mutated signature files are read or rejected without a crash (sanitizers)") {
   const auto rounds = ddlrun::tests::mutation_rounds(3000);
   for (std::uint64_t i = 0; i < rounds; ++i) {
     try {
@@ -84,7 +86,7 @@ TEST_CASE("mutated files are read or refused, never worse") {
   }
 }
 
-TEST_CASE("the built-in file has what issue and documents promise") {
+TEST_CASE("the built-in file has every documented signature") {
   const auto set = builtin_signatures();
   CHECK(set->signatures.size() >= 225);
   for (const Signature& signature : set->signatures) {
@@ -94,3 +96,5 @@ TEST_CASE("the built-in file has what issue and documents promise") {
     CHECK(signature.cause.size() <= 330);
   }
 }
+
+TEST_SUITE_END();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "diagnose/shown_text.hpp"
+#include "diagnose/sanitize.hpp"
 
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ std::size_t wide_character(std::string_view text) {
 
 }  // namespace
 
-std::string shown(std::string_view text, std::size_t limit) {
+std::string sanitize(std::string_view text, std::size_t limit) {
   std::string safe;
   std::size_t at = 0;
   while (at < text.size() && at < limit) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "diagnose/finding_book.hpp"
+#include "diagnose/match_store.hpp"
 
 #include "base/signal_name.hpp"
 #include "base/text.hpp"
 #include "diagnose/exit_status.hpp"
-#include "diagnose/shown_text.hpp"
+#include "diagnose/sanitize.hpp"
 
 #include <fmt/format.h>
 
@@ -19,30 +19,30 @@ namespace {
 constexpr std::size_t max_names = 16;
 constexpr std::size_t max_places = 1u << 16;
 
-Place place_of(const Sighting& sighting) {
+Place place_of(const Match& match) {
   Place place;
-  for (const Captures* captures : {&sighting.captures, &sighting.fields}) {
+  for (const Captures* captures : {&match.captures, &match.fields}) {
     if (!place.rank) place.rank = captures->rank;
     if (place.host.empty()) place.host = captures->host;
   }
-  if (!place.rank) place.rank = sighting.speaker_rank;
-  if (place.host.empty()) place.host = sighting.speaker_host;
+  if (!place.rank) place.rank = match.origin_rank;
+  if (place.host.empty()) place.host = match.origin_host;
   return place;
 }
 
-std::string value_of(const Sighting& sighting) {
-  return shown(sighting.captures.value.empty() ? sighting.fields.value : sighting.captures.value, 300);
+std::string value_of(const Match& match) {
+  return sanitize(match.captures.value.empty() ? match.fields.value : match.captures.value, 300);
 }
 
-std::vector<LogLine> lines_of(const Sighting& sighting, const std::vector<std::string>& sources) {
+std::vector<LogLine> lines_of(const Match& match, const std::vector<std::string>& sources) {
   std::vector<LogLine> lines;
-  for (const SeenLine& seen : sighting.evidence)
-    lines.push_back({sources[sighting.source], seen.line, seen.text});
+  for (const EvidenceLine& line : match.evidence)
+    lines.push_back({sources[match.source], line.line, line.text});
   return lines;
 }
 
 // Where a number is captured (a collective's sequence number) the lowest is the suspect; else the earliest.
-bool is_better(const Sighting& a, const Sighting& b) {
+bool is_better(const Match& a, const Match& b) {
   if (a.captures.number && b.captures.number && *a.captures.number != *b.captures.number) {
     return *a.captures.number < *b.captures.number;
   }
@@ -51,17 +51,17 @@ bool is_better(const Sighting& a, const Sighting& b) {
 
 int order_of(SignatureClass kind) { return static_cast<int>(kind); }
 
-std::string how_of(const Sighting& end) {
-  const Captures& told = end.captures;
-  const auto status = told.status ? told.status : end.fields.status;
-  if (told.signal) return describe_signal(*told.signal);
+std::string how_of(const Match& end) {
+  const Captures& captures = end.captures;
+  const auto status = captures.status ? captures.status : end.fields.status;
+  if (captures.signal) return describe_signal(*captures.signal);
   if (status && *status < 0) return describe_signal(-*status);
   if (status) return fmt::format("exit status {}", *status);
-  return told.value.empty() ? std::string() : shown(told.value, 200);
+  return captures.value.empty() ? std::string() : sanitize(captures.value, 200);
 }
 
-// With a status of its own, not by a signal, which may be that of the others' ending.
-bool failed_by_itself(const Sighting& end) {
+// With an exit status, not by a signal: a signal may come from the launcher, which ends the other ranks.
+bool failed_by_itself(const Match& end) {
   const auto status = end.captures.status ? end.captures.status : end.fields.status;
   if (end.captures.value.starts_with("Exited with exit code ")) return true;  // srun
   return !end.captures.signal && status && *status > 0 && *status <= 128;
@@ -69,7 +69,7 @@ bool failed_by_itself(const Sighting& end) {
 
 }  // namespace
 
-std::string fill_in(std::string_view text, const FillIns& with) {
+std::string fill_in(std::string_view text, const TemplateValues& with) {
   const std::pair<std::string_view, std::string> known[] = {
       {"{host}", with.place.host.empty() ? "HOST" : with.place.host},
       {"{rank}", with.place.rank ? std::to_string(*with.place.rank) : "N"},
@@ -92,61 +92,62 @@ std::string fill_in(std::string_view text, const FillIns& with) {
   return filled;
 }
 
-Starter starter_named(std::string_view name) {
-  if (name == "mpirun") return Starter::mpirun;
-  if (name == "pbs") return Starter::pbs;
-  if (name == "slurm") return Starter::slurm;
-  return Starter::unknown;
+LogSource log_source_named(std::string_view name) {
+  if (name == "mpirun") return LogSource::mpirun;
+  if (name == "pbs") return LogSource::pbs;
+  if (name == "slurm") return LogSource::slurm;
+  return LogSource::unknown;
 }
 
-void FindingBook::add(Sighting&& sighting) {
-  if (sighting.is_ending) return add_ending(sighting);
-  Entry& entry = entries_[sighting.owner];
+void MatchStore::add(Match&& match) {
+  if (match.is_ending) return add_ending(match);
+  Entry& entry = entries_[match.owner];
   const bool first = entry.count == 0;
-  // Two patterns of one signature on one line are one sighting, and so is a text where a long line was cut.
-  const bool again = !first && entry.best.sequence == sighting.sequence;
-  const bool counted = again || (!first && entry.last_sequence == sighting.sequence);
-  entry.last_sequence = sighting.sequence;
-  if (!counted) entry.count += sighting.count;
-  const Place place = place_of(sighting);
+  // Two patterns of one signature on one line are one match, and so is a text where a long line was cut.
+  const bool again = !first && entry.best.sequence == match.sequence;
+  const bool counted = again || (!first && entry.last_sequence == match.sequence);
+  entry.last_sequence = match.sequence;
+  if (!counted) entry.count += match.count;
+  const Place place = place_of(match);
   if (!place.host.empty() && entry.hosts.size() < max_names) entry.hosts.insert(place.host);
   if (place.rank && entry.ranks.size() < max_names) entry.ranks.insert(*place.rank);
-  entry.first_sequence = first ? sighting.sequence : std::min(entry.first_sequence, sighting.sequence);
-  const bool more_specific = again && sighting.weight > entry.best.weight;
-  if (first || more_specific || is_better(sighting, entry.best)) entry.best = std::move(sighting);
+  entry.first_sequence = first ? match.sequence : std::min(entry.first_sequence, match.sequence);
+  const bool more_specific = again && match.weight > entry.best.weight;
+  if (first || more_specific || is_better(match, entry.best)) entry.best = std::move(match);
 }
 
-void FindingBook::add_ending(const Sighting& sighting) {
-  const Ending& ending = set_.endings[sighting.owner];
-  const Place place = place_of(sighting);
+void MatchStore::add_ending(const Match& match) {
+  const Ending& ending = set_.endings[match.owner];
+  const Place place = place_of(match);
   if (ending.kind != EndingKind::status && place.rank && !place.host.empty() &&
       host_of_rank_.size() < max_places) {
     host_of_rank_.emplace(*place.rank, place.host);
   }
-  if (ending.kind == EndingKind::rank && (!first_end_ || is_better(sighting, *first_end_))) {
-    first_end_ = sighting;
+  if (ending.kind == EndingKind::rank && (!first_end_ || is_better(match, *first_end_))) {
+    first_end_ = match;
   }
   if (ending.kind == EndingKind::status) {
-    const auto& told = sighting.captures;
-    if (told.status) status_.status = told.status;
-    if (told.signal && *told.signal != 0) status_.status = 128 + *told.signal;
-    status_.from = starter_named(ending.from);
+    const auto& captures = match.captures;
+    if (captures.status) status_.status = captures.status;
+    if (captures.signal && *captures.signal != 0) status_.status = 128 + *captures.signal;
+    status_.from = log_source_named(ending.from);
   }
 }
 
-Finding FindingBook::finding_of(const Signature& signature, const Entry& entry,
-                                const std::vector<std::string>& sources, const std::string& tagged) const {
-  const Sighting& best = entry.best;
+Finding MatchStore::finding_of(const Signature& signature, const Entry& entry,
+                               const std::vector<std::string>& sources, const std::string& tagged) const {
+  const Match& best = entry.best;
   Finding finding;
   finding.id = signature.id;
   finding.kind = signature.kind;
   finding.place = place_of(best);
   if (finding.place.host.empty() && finding.place.rank) finding.place.host = host_of(*finding.place.rank);
-  const FillIns with{finding.place, value_of(best), shown(best.fields.advice, 400)};
+  const TemplateValues with{finding.place, value_of(best), sanitize(best.fields.advice, 400)};
   finding.title = fill_in(signature.title, with);
   finding.cause = fill_in(signature.cause, with);
   // Remedies are pasted into shells, and what is filled in comes from a log.
-  const FillIns quoted{with.place, with.value.empty() ? "" : quote_shell(with.value), with.advice, tagged};
+  const TemplateValues quoted{with.place, with.value.empty() ? "" : quote_shell(with.value), with.advice,
+                              tagged};
   for (const std::string& remedy : signature.remedies) finding.remedies.push_back(fill_in(remedy, quoted));
   finding.reference = signature.reference;
   finding.all_hosts.assign(entry.hosts.begin(), entry.hosts.end());
@@ -156,8 +157,8 @@ Finding FindingBook::finding_of(const Signature& signature, const Entry& entry,
   return finding;
 }
 
-std::vector<Finding> FindingBook::ranked(const std::vector<std::string>& sources,
-                                         const std::string& tagged) const {
+std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
+                                        const std::string& tagged) const {
   struct Row {
     const Signature* signature;
     const Entry* entry;
@@ -171,7 +172,8 @@ std::vector<Finding> FindingBook::ranked(const std::vector<std::string>& sources
       continue;
     rows.push_back({&signature, &entry});
   }
-  // What a signature says of a consequence, a less specific one of the same lines does not make a cause.
+  // A signature with may_follow hides a less specific one on the same lines, which would claim to be the
+  // cause.
   const std::vector<Row> all = rows;
   std::erase_if(rows, [&all](const Row& row) {
     return !row.signature->may_follow && std::any_of(all.begin(), all.end(), [&row](const Row& other) {
@@ -204,7 +206,7 @@ std::vector<Finding> FindingBook::ranked(const std::vector<std::string>& sources
   return findings;
 }
 
-std::optional<FailingRank> FindingBook::first_ended(const std::vector<std::string>& sources) const {
+std::optional<FailingRank> MatchStore::first_failed_rank(const std::vector<std::string>& sources) const {
   if (!first_end_) return std::nullopt;
   FailingRank failing;
   failing.place = place_of(*first_end_);
@@ -216,9 +218,9 @@ std::optional<FailingRank> FindingBook::first_ended(const std::vector<std::strin
   return failing;
 }
 
-RunStatus FindingBook::told_status() const { return status_; }
+RunStatus MatchStore::logged_status() const { return status_; }
 
-std::string FindingBook::host_of(std::uint32_t rank) const {
+std::string MatchStore::host_of(std::uint32_t rank) const {
   const auto found = host_of_rank_.find(rank);
   return found == host_of_rank_.end() ? std::string() : found->second;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All signatures made ready for reading a log: one scanner for the fixed texts of every pattern's first line,
-// and what each of them may be the beginning of.
+// The signatures indexed for reading a log: one scanner for the fixed texts of every pattern's first line,
+// and the patterns that each text may begin.
 #pragma once
 
 #include "diagnose/literal_scanner.hpp"
@@ -25,15 +25,15 @@ struct PatternRef {
 // What a literal may be the beginning of.
 struct LiteralUse {
   std::vector<std::uint32_t> patterns;
-  bool tells_an_end = false;       // an ending, or a consequence
-  int telling = 0;                 // how telling a line with it is, 0 to 100
+  bool marks_end = false;          // an ending, or a consequence
+  int salience = 0;                // of a line with it, 0 to 100
   bool help_count = false;         // "3 more processes have sent help message FILE / TOPIC"
   bool help_without_text = false;  // "Sorry!  You were supposed to get help about:"
 };
 
-class PatternBook {
+class PatternIndex {
  public:
-  explicit PatternBook(std::shared_ptr<const SignatureSet> set);
+  explicit PatternIndex(std::shared_ptr<const SignatureSet> set);
 
   const SignatureSet& set() const { return *set_; }
   const LiteralScanner& scanner() const { return scanner_; }
@@ -44,7 +44,7 @@ class PatternBook {
 
  private:
   struct Literals;
-  explicit PatternBook(std::shared_ptr<const SignatureSet> set, Literals literals);
+  explicit PatternIndex(std::shared_ptr<const SignatureSet> set, Literals literals);
   static Literals gather(const SignatureSet& set);
 
   std::shared_ptr<const SignatureSet> set_;

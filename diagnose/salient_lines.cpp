@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "diagnose/telling_lines.hpp"
+#include "diagnose/salient_lines.hpp"
 
 #include "base/text.hpp"
-#include "diagnose/shown_text.hpp"
+#include "diagnose/sanitize.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,10 @@ namespace ddlrun::diagnose {
 
 namespace {
 
-constexpr std::size_t kept_at_most = 48;
-constexpr int boilerplate_score = 6;  // shown where there is nothing better
+constexpr std::size_t max_kept = 48;
+constexpr int boilerplate_score = 6;  // listed only where no better line exists
 
-constexpr TellingWord words[] = {
+constexpr ErrorKeyword words[] = {
     {"rror: ", 80},
     {"ERROR ", 65},
     {"ERROR:", 75},
@@ -122,13 +122,13 @@ std::string shape_of(std::string_view text) {
   return shape;
 }
 
-bool weaker(const TellingLines::Told& a, const TellingLines::Told& b) {
+bool weaker(const SalientLine& a, const SalientLine& b) {
   return a.score != b.score ? a.score < b.score : a.moment.sequence > b.moment.sequence;
 }
 
 }  // namespace
 
-std::span<const TellingWord> telling_words() { return words; }
+std::span<const ErrorKeyword> error_keywords() { return words; }
 
 bool is_boilerplate(std::string_view text) {
   return has_any(text,
@@ -137,7 +137,7 @@ bool is_boilerplate(std::string_view text) {
                   "may result in corruption", "processes in this communicator will now abort"});
 }
 
-int telling_score(std::string_view text, int word_score) {
+int line_salience(std::string_view text, int word_score) {
   if (is_boilerplate(text)) return boilerplate_score;
   int score = word_score;
   if (begins_with_exception(text)) score = 95;
@@ -149,37 +149,41 @@ int telling_score(std::string_view text, int word_score) {
   return std::max(score, 0);
 }
 
-void TellingLines::take(const ReadLine& line, int word_score) {
-  const int score = telling_score(line.prefix.text, word_score);
+void SalientLines::take(const ReadLine& line, int word_score) {
+  const int score = line_salience(line.prefix.text, word_score);
   if (score <= 5) return;
   highest_ = std::max(highest_, score);
-  const bool sure = line.prefix.rank && score >= sure_sign_of_failure;
+  const bool sure = line.prefix.rank && score >= min_failure_score;
   const bool first_rank =
       sure && (!first_of_a_rank_ || is_earlier({line.prefix.stamp, line.sequence}, first_of_a_rank_->moment));
-  const bool full = kept_.size() >= kept_at_most;
+  const bool full = kept_.size() >= max_kept;
   const auto weakest = std::min_element(kept_.begin(), kept_.end(), weaker);
   if (full && score <= weakest->score && !first_rank) return;
 
-  Told told{
-      {"", line.line, shown(trim(line.prefix.text))}, line.source, Moment{line.prefix.stamp, line.sequence},
-      {line.prefix.rank, line.prefix.host},           score,       shape_of(line.prefix.text)};
-  if (first_rank) first_of_a_rank_ = told;
+  SalientLine found{{"", line.line, sanitize(trim(line.prefix.text))},
+                    line.source,
+                    Moment{line.prefix.stamp, line.sequence},
+                    {line.prefix.rank, line.prefix.host},
+                    score,
+                    shape_of(line.prefix.text)};
+  if (first_rank) first_of_a_rank_ = found;
   const auto same =
-      std::find_if(kept_.begin(), kept_.end(), [&](const Told& t) { return t.shape == told.shape; });
+      std::find_if(kept_.begin(), kept_.end(), [&](const SalientLine& t) { return t.shape == found.shape; });
   if (same != kept_.end()) return;
   if (full && score <= weakest->score) return;
   if (full) kept_.erase(weakest);
-  kept_.push_back(std::move(told));
+  kept_.push_back(std::move(found));
 }
 
-std::vector<TellingLines::Told> TellingLines::best(std::size_t limit) const {
-  std::vector<Told> best = kept_;
+std::vector<SalientLine> SalientLines::best(std::size_t limit) const {
+  std::vector<SalientLine> best = kept_;
   if (highest_ > boilerplate_score)
-    std::erase_if(best, [](const Told& told) { return told.score <= boilerplate_score; });
-  std::sort(best.begin(), best.end(), [](const Told& a, const Told& b) { return weaker(b, a); });
+    std::erase_if(best, [](const SalientLine& line) { return line.score <= boilerplate_score; });
+  std::sort(best.begin(), best.end(),
+            [](const SalientLine& a, const SalientLine& b) { return weaker(b, a); });
   if (best.size() > limit) best.resize(limit);
   std::sort(best.begin(), best.end(),
-            [](const Told& a, const Told& b) { return a.moment.sequence < b.moment.sequence; });
+            [](const SalientLine& a, const SalientLine& b) { return a.moment.sequence < b.moment.sequence; });
   return best;
 }
 

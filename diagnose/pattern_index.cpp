@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "diagnose/pattern_book.hpp"
+#include "diagnose/pattern_index.hpp"
 
 #include "diagnose/line_pattern.hpp"
-#include "diagnose/telling_lines.hpp"
+#include "diagnose/salient_lines.hpp"
 
 #include <map>
 
 namespace ddlrun::diagnose {
 
-struct PatternBook::Literals {
+struct PatternIndex::Literals {
   std::vector<PatternRef> patterns;
   std::vector<std::string> texts;
   std::vector<LiteralUse> uses;
@@ -33,7 +33,7 @@ struct PatternBook::Literals {
   }
 };
 
-PatternBook::Literals PatternBook::gather(const SignatureSet& set) {
+PatternIndex::Literals PatternIndex::gather(const SignatureSet& set) {
   Literals literals;
   for (std::size_t i = 0; i < set.signatures.size(); ++i) {
     literals.add_patterns(set.signatures[i].patterns, i, false);
@@ -45,19 +45,18 @@ PatternBook::Literals PatternBook::gather(const SignatureSet& set) {
   for (LiteralUse& use : literals.uses) {
     for (const std::uint32_t number : use.patterns) {
       const PatternRef& pattern = literals.patterns[number];
-      use.tells_an_end =
-          use.tells_an_end ||
-          (pattern.is_ending ? set.endings[pattern.owner].kind == EndingKind::rank
-                             : set.signatures[pattern.owner].kind == SignatureClass::secondary);
+      use.marks_end = use.marks_end ||
+                      (pattern.is_ending ? set.endings[pattern.owner].kind == EndingKind::rank
+                                         : set.signatures[pattern.owner].kind == SignatureClass::secondary);
     }
   }
-  for (const TellingWord& word : telling_words()) literals.use(word.text).telling = word.score;
+  for (const ErrorKeyword& word : error_keywords()) literals.use(word.text).salience = word.score;
   return literals;
 }
 
-PatternBook::PatternBook(std::shared_ptr<const SignatureSet> set) : PatternBook(set, gather(*set)) {}
+PatternIndex::PatternIndex(std::shared_ptr<const SignatureSet> set) : PatternIndex(set, gather(*set)) {}
 
-PatternBook::PatternBook(std::shared_ptr<const SignatureSet> set, Literals literals)
+PatternIndex::PatternIndex(std::shared_ptr<const SignatureSet> set, Literals literals)
     : set_(std::move(set)),
       patterns_(std::move(literals.patterns)),
       uses_(std::move(literals.uses)),
@@ -75,12 +74,12 @@ std::string_view without_generation(std::string_view topic) {
 
 }  // namespace
 
-int PatternBook::signature_of_topic(std::string_view file, std::string_view topic) const {
+int PatternIndex::signature_of_topic(std::string_view file, std::string_view topic) const {
   int same_words = -1;
   for (std::size_t i = 0; i < set_->signatures.size(); ++i) {
     for (const HelpTopic& known : set_->signatures[i].topics) {
       if (known.file == file && known.topic == topic) return static_cast<int>(i);
-      // "parse_error" alone says nothing: a topic without its file must be a word of some length.
+      // "parse_error" alone is ambiguous: a topic that matches without its file needs 12 bytes.
       const bool alike = without_generation(known.topic) == without_generation(topic) && topic.size() >= 12;
       if (alike && same_words < 0) same_words = static_cast<int>(i);
     }

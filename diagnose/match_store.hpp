@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What was seen, by signature: the earliest sighting of each, how often, on which hosts and ranks. Its size
-// is bounded by the number of signatures, not by the log.
+// The matches of a log by signature: the earliest of each, their count, hosts and ranks. The size is
+// bounded by the number of signatures, not by the log.
 #pragma once
 
 #include "diagnose/diagnosis.hpp"
-#include "diagnose/sighting.hpp"
+#include "diagnose/match.hpp"
 
 #include <cstdint>
 #include <map>
@@ -15,24 +15,24 @@
 
 namespace ddlrun::diagnose {
 
-class FindingBook {
+class MatchStore {
  public:
-  explicit FindingBook(const SignatureSet& set) : set_(set) {}
+  explicit MatchStore(const SignatureSet& set) : set_(set) {}
 
-  void add(Sighting&& sighting);
+  void add(Match&& match);
 
-  // Findings, the cause first: P, G, N, S, W; among equals the earliest. `tagged` as in FillIns.
+  // Findings, the cause first: P, G, N, S, W; among equals the earliest. `tagged` as in TemplateValues.
   std::vector<Finding> ranked(const std::vector<std::string>& sources, const std::string& tagged) const;
-  // The first rank that its launcher says has ended.
-  std::optional<FailingRank> first_ended(const std::vector<std::string>& sources) const;
-  // The whole run's status, if the log tells it.
-  RunStatus told_status() const;
-  // Where a rank lives, as far as the log tells, else "".
+  // The rank that ended first, by its launcher's message.
+  std::optional<FailingRank> first_failed_rank(const std::vector<std::string>& sources) const;
+  // The whole run's status, if the log contains it.
+  RunStatus logged_status() const;
+  // The rank's host, if the log contains it, else "".
   std::string host_of(std::uint32_t rank) const;
 
  private:
   struct Entry {
-    Sighting best;
+    Match best;
     std::uint64_t first_sequence = 0;
     std::uint64_t last_sequence = 0;  // as it was added
     std::uint64_t count = 0;
@@ -40,26 +40,26 @@ class FindingBook {
     std::set<std::uint32_t> ranks;
   };
 
-  void add_ending(const Sighting& sighting);
+  void add_ending(const Match& match);
   Finding finding_of(const Signature& signature, const Entry& entry, const std::vector<std::string>& sources,
                      const std::string& tagged) const;
 
   const SignatureSet& set_;
   std::map<std::uint32_t, Entry> entries_;  // by the signature's number
-  std::optional<Sighting> first_end_;
+  std::optional<Match> first_end_;
   RunStatus status_;
   std::map<std::uint32_t, std::string> host_of_rank_;
 };
 
 // What may stand for {host}, {rank}, {value}, {try} and {tagged} in the texts of a signature.
-struct FillIns {
+struct TemplateValues {
   Place place;
   std::string value;
   std::string advice;
   std::string tagged = "mpirun --tag-output";  // the words that start it with each line's rank before it
 };
-std::string fill_in(std::string_view text, const FillIns& with);
+std::string fill_in(std::string_view text, const TemplateValues& with);
 
-Starter starter_named(std::string_view name);
+LogSource log_source_named(std::string_view name);
 
 }  // namespace ddlrun::diagnose

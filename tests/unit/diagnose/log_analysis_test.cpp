@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// From logs to a diagnosis: what outranks what, who failed first, exit statuses, several logs, hostile input.
+// From logs to a diagnosis: the ranking of causes, the first failing rank, exit statuses, several logs,
+// hostile input.
+#include "diagnose/log_analysis.hpp"
+
 #include "diagnose/diagnosis_json.hpp"
 #include "diagnose/exit_status.hpp"
-#include "diagnose/line_watch.hpp"
-#include "diagnose/log_analysis.hpp"
 #include "diagnose/signatures_yaml.hpp"
+#include "diagnose/stream_analyzer.hpp"
 #include "tests/support/mutate.hpp"
 #include "tests/unit/diagnose/examples.hpp"
 
@@ -42,7 +44,9 @@ bool is_clean(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a primary outranks a generic, the earliest comes first") {
+TEST_SUITE_BEGIN("diagnose/log_analysis");
+
+TEST_CASE("a primary cause outranks a generic one, and the earliest of a class comes first") {
   struct Row {
     std::string text;
     const char* id;
@@ -71,57 +75,57 @@ TEST_CASE("a primary outranks a generic, the earliest comes first") {
   }
 }
 
-TEST_CASE("the run's own status decides whether it failed") {
-  CHECK(diagnose_text("RuntimeError: x\n", {0, Starter::unknown}).verdict == Verdict::no_trouble);
-  CHECK(diagnose_text("fine\n", {3, Starter::unknown}).verdict == Verdict::unknown);
+TEST_CASE("the exit status of the run decides whether it failed") {
+  CHECK(diagnose_text("RuntimeError: x\n", {0, LogSource::unknown}).verdict == Verdict::no_trouble);
+  CHECK(diagnose_text("fine\n", {3, LogSource::unknown}).verdict == Verdict::unknown);
   const Diagnosis ended_well =
-      diagnose_text("ssh: connect to host h8 port 22: Connection timed out\n", {0, Starter::mpirun});
+      diagnose_text("ssh: connect to host h8 port 22: Connection timed out\n", {0, LogSource::mpirun});
   CHECK(id_of(ended_well) == "C6");
   const std::string lost = "ORTE has lost communication with a remote daemon.\n";
-  CHECK(diagnose_text(lost, {0, Starter::mpirun}).verdict == Verdict::no_trouble);
-  CHECK(id_of(diagnose_text(lost, {205, Starter::mpirun})) == "C12");
+  CHECK(diagnose_text(lost, {0, LogSource::mpirun}).verdict == Verdict::no_trouble);
+  CHECK(id_of(diagnose_text(lost, {205, LogSource::mpirun})) == "C12");
   CHECK(id_of(diagnose_text(secondary + "ddlrun: the job ended by signal 9 (status 137); run folder x\n")) ==
         "E1");
-  CHECK(id_of(diagnose_text("step 1\n", {134, Starter::mpirun})) == "F35");
+  CHECK(id_of(diagnose_text("step 1\n", {134, LogSource::mpirun})) == "F35");
   CHECK(id_of(diagnose_text("terminate called after throwing an instance of 'X'\n",
-                            {134, Starter::mpirun})) == "none");
+                            {134, LogSource::mpirun})) == "none");
   CHECK(id_of(diagnose_text("    Exit_status = 271\n")) == "F35");
   CHECK(id_of(diagnose_text("    Exit_status = -29\n")) == "F26");
   CHECK(id_of(diagnose_text("   JobState=FAILED ExitCode=0:9\n")) == "E1");
   CHECK(diagnose_text("   JobState=COMPLETED ExitCode=0:0\n").verdict == Verdict::no_trouble);
 }
 
-TEST_CASE("exit statuses in words") {
+TEST_CASE("an exit status is explained by the program that reported it") {
   struct Row {
     int status;
-    Starter from;
+    LogSource from;
     const char* part;
     int signal;
   };
   const Row rows[] = {
-      {137, Starter::mpirun, "SIGKILL (128 + 9)", 9},
-      {139, Starter::mpirun, "SIGSEGV", 11},
-      {134, Starter::unknown, "SIGABRT", 6},
-      {143, Starter::slurm, "SIGTERM", 15},
-      {271, Starter::pbs, "SIGTERM (256 + 15)", 15},
-      {265, Starter::pbs, "SIGKILL (256 + 9)", 9},
-      {-29, Starter::pbs, "walltime", 0},
-      {132, Starter::mpirun, "executed", 0},
-      {132, Starter::unknown, "SIGILL", 4},
-      {205, Starter::mpirun, "daemon", 0},
-      {255, Starter::mpirun, "ssh", 0},
-      {-9, Starter::unknown, "SIGKILL (-9)", 9},
-      {124, Starter::unknown, "time limit", 0},
-      {127, Starter::unknown, "not found", 0},
-      {7, Starter::mpirun, "", 0},
-      {0, Starter::mpirun, "", 0},
+      {137, LogSource::mpirun, "SIGKILL (128 + 9)", 9},
+      {139, LogSource::mpirun, "SIGSEGV", 11},
+      {134, LogSource::unknown, "SIGABRT", 6},
+      {143, LogSource::slurm, "SIGTERM", 15},
+      {271, LogSource::pbs, "SIGTERM (256 + 15)", 15},
+      {265, LogSource::pbs, "SIGKILL (256 + 9)", 9},
+      {-29, LogSource::pbs, "walltime", 0},
+      {132, LogSource::mpirun, "executed", 0},
+      {132, LogSource::unknown, "SIGILL", 4},
+      {205, LogSource::mpirun, "daemon", 0},
+      {255, LogSource::mpirun, "ssh", 0},
+      {-9, LogSource::unknown, "SIGKILL (-9)", 9},
+      {124, LogSource::unknown, "time limit", 0},
+      {127, LogSource::unknown, "not found", 0},
+      {7, LogSource::mpirun, "", 0},
+      {0, LogSource::mpirun, "", 0},
   };
   for (const Row& row : rows) {
     CAPTURE(row.status);
     CHECK(status_meaning({row.status, row.from}).find(row.part) != std::string::npos);
     CHECK(signal_of({row.status, row.from}) == row.signal);
   }
-  CHECK(status_meaning({7, Starter::mpirun}).empty());
+  CHECK(status_meaning({7, LogSource::mpirun}).empty());
 }
 
 TEST_CASE("the first failing rank and its host are named") {
@@ -158,7 +162,7 @@ TEST_CASE("the first failing rank and its host are named") {
   CHECK(named.first_failing->place.host == "h4");
 }
 
-TEST_CASE("fields belong to the rank that spoke") {
+TEST_CASE("fields of a message belong to the rank that printed it") {
   const Diagnosis diagnosis = diagnose_text(
       "[1,0]<stderr>:WARNING: Open MPI failed to TCP connect to a peer MPI process via\n"
       "[1,1]<stderr>:  Local host: wrong\n"
@@ -185,7 +189,7 @@ TEST_CASE("of several logs the earliest time stamp decides, else their order") {
   CHECK(ranks.first_failing->evidence.line == 1);
 }
 
-TEST_CASE("an unknown log shows its most telling lines") {
+TEST_CASE("an unknown log lists its most likely error lines") {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "step " + std::to_string(i) + " loss 2.3\n";
   text +=
@@ -193,28 +197,28 @@ TEST_CASE("an unknown log shows its most telling lines") {
       "3\nERROR: division by zero\n";
   const Diagnosis diagnosis = diagnose_text(text);
   CHECK(diagnosis.verdict == Verdict::unknown);
-  REQUIRE(diagnosis.telling.size() >= 2);
-  CHECK(diagnosis.telling.back().text == "ERROR: division by zero");
-  CHECK(diagnosis.telling.back().line == 1004);
+  REQUIRE(diagnosis.salient_lines.size() >= 2);
+  CHECK(diagnosis.salient_lines.back().text == "ERROR: division by zero");
+  CHECK(diagnosis.salient_lines.back().line == 1004);
   // What was said last before the launcher spoke counts too, in whatever words.
   const Diagnosis quiet =
       diagnose_text("step 1\n[1,1]<stderr>:oops, no data here\n" + std::string(74, '-') + "\n" + secondary);
-  REQUIRE(!quiet.telling.empty());
-  CHECK(quiet.telling.back().text == "oops, no data here");
-  CHECK(render_diagnosis(diagnosis).find("not known") != std::string::npos);
+  REQUIRE(!quiet.salient_lines.empty());
+  CHECK(quiet.salient_lines.back().text == "oops, no data here");
+  CHECK(render_diagnosis(diagnosis).find("cause: unknown") != std::string::npos);
 }
 
-TEST_CASE("who says a line is asked in the words of whoever started the run") {
+TEST_CASE("the remedy for untagged lines uses the launcher of the run") {
   const std::string trace = "Traceback (most recent call last):\nKeyError: 'x'\n";
   struct Row {
     std::string text;
     RunStatus end;
     const char* words;
   };
-  const Row rows[] = {{trace, {1, Starter::mpirun}, "mpirun --tag-output ..."},
+  const Row rows[] = {{trace, {1, LogSource::mpirun}, "mpirun --tag-output ..."},
                       {trace + "srun: error: n4: task 2: Exited with exit code 1\n", {}, "srun --label ..."},
-                      {trace, {1, Starter::unknown, true}, "ddlrun launch --output prefix ..."},
-                      {trace, {1, Starter::mpirun, true}, "ddlrun launch --output prefix ..."}};
+                      {trace, {1, LogSource::unknown, true}, "ddlrun launch --output prefix ..."},
+                      {trace, {1, LogSource::mpirun, true}, "ddlrun launch --output prefix ..."}};
   for (const Row& row : rows) {
     CAPTURE(row.words);
     const Diagnosis diagnosis = diagnose_text(row.text, row.end);
@@ -225,7 +229,7 @@ TEST_CASE("who says a line is asked in the words of whoever started the run") {
   }
 }
 
-TEST_CASE("advice is not given for what the log has already") {
+TEST_CASE("no remedy asks for information that the log already contains") {
   struct Row {
     std::string text;
     RunStatus end;
@@ -237,19 +241,19 @@ TEST_CASE("advice is not given for what the log has already") {
                           "causing\nthe job to be terminated. The first process to do so was:\n\n  Process "
                           "name: [[9,1],2]\n  Exit code:    1\n";
   const Row rows[] = {
-      {"step 1\n" + end, {}, "its own output says more", "xx"},
+      {"step 1\n" + end, {}, "check the output of that rank", "xx"},
       {"ERROR: bad batch\n" + end, {}, "ERROR: bad batch", "mpirun detected"},
-      {"ERROR: bad batch\n" + end, {}, "mpirun --tag-output", "its own output says more"},
+      {"ERROR: bad batch\n" + end, {}, "mpirun --tag-output", "check the output of that rank"},
       {"[1,2]<stderr>:ERROR: bad batch\n" + end, {}, "ERROR: bad batch", "--tag-output"},
       {"ERROR: bad batch\nsrun: error: n4: task 2: Exited with exit code 1\n",
        {},
        "srun --label",
        "--tag-output"},
       {"2: ERROR: bad batch\nsrun: error: n4: task 2: Exited with exit code 1\n", {}, "bad batch", "--label"},
-      {"frobnicator 17 exploded: zork error\n", {}, "nothing that I know in 1 line\n", "no trouble"},
+      {"frobnicator 17 exploded: zork error\n", {}, "no known failure in 1 line\n", "no trouble"},
       {"frobnicator 17 exploded: zork error\n", {}, "--status N", "1 lines"},
       {"cannot open the thing\nstep 2\n", {}, "log:1: cannot open the thing", "no trouble"},
-      {"step 1\nstep 2\n", {0, Starter::unknown}, "no trouble found in 2 lines", "--status"},
+      {"step 1\nstep 2\n", {0, LogSource::unknown}, "no trouble found in 2 lines", "--status"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
@@ -260,7 +264,7 @@ TEST_CASE("advice is not given for what the log has already") {
   }
 }
 
-TEST_CASE("a remedy fits what the log says, not a neighbour of it") {
+TEST_CASE("a remedy fits the failure in the log, not a similar one") {
   struct Row {
     std::string text;
     const char* id;
@@ -294,7 +298,7 @@ TEST_CASE("a remedy fits what the log says, not a neighbour of it") {
   }
 }
 
-TEST_CASE("what a log fills into a remedy is one shell word") {
+TEST_CASE("a value from a log is one shell word in a remedy") {
   const Diagnosis diagnosis = diagnose_text(
       "mpirun was unable to launch the specified application as it could not access\nor execute an "
       "executable:\n\n"
@@ -330,7 +334,7 @@ TEST_CASE("a diagnosis does not depend on how the log is cut into portions") {
   }
 }
 
-TEST_CASE("an anchor in a line of any length is found") {
+TEST_CASE("a text in a line of any length is found") {
   for (const std::size_t before : {std::size_t{0}, std::size_t{65'500}, std::size_t{65'536},
                                    std::size_t{64'512}, std::size_t{5'000'000}}) {
     CAPTURE(before);
@@ -366,15 +370,17 @@ TEST_CASE("mutated logs are diagnosed without a crash and shown without control 
   CHECK(is_clean(render_diagnosis(shared.diagnosis({}))));
 }
 
-TEST_CASE("a running program is watched in bounded memory") {
-  LineWatch watch;
+TEST_CASE("a running program is analysed in bounded memory") {
+  StreamAnalyzer watch;
   for (int i = 0; i < 200'000; ++i) watch.take("[1,0]<stdout>:step of the training, all is well\n");
   watch.take("[1,2]<std");
   watch.take("err>:ddl-train: error: no data\n  try: --data DIR\n");
-  const Diagnosis diagnosis = watch.diagnosis({1, Starter::mpirun});
+  const Diagnosis diagnosis = watch.diagnosis({1, LogSource::mpirun});
   CHECK(id_of(diagnosis) == "O1");
   CHECK(diagnosis.cause->place.rank == 2u);
   CHECK(diagnosis.cause->title == "the trainer says: no data");
   CHECK(diagnosis.cause->remedies == std::vector<std::string>{"the message itself says: --data DIR"});
   CHECK(diagnosis.cause->evidence[0].line == 200'001);
 }
+
+TEST_SUITE_END();

@@ -19,6 +19,8 @@ std::string random_text(std::mt19937_64& random, std::size_t length) {
 
 }  // namespace
 
+TEST_SUITE_BEGIN("diagnose/literal_scanner");
+
 TEST_CASE("find_all finds the literals that lie in a text and no others") {
   std::mt19937_64 random(7);
   for (int round = 0; round < 400; ++round) {
@@ -54,3 +56,5 @@ TEST_CASE("find finds a literal in the first line that has one") {
 }
 
 TEST_CASE("a short literal is refused") { CHECK_THROWS(LiteralScanner({"short"})); }
+
+TEST_SUITE_END();
