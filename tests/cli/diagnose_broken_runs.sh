@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `ddlrun diagnose` on the logs of real runs that were broken on purpose (tests/lab/broken.sh --record made them): the
-# cause named must be the one that was injected, with its host and rank where the log shows them.
+# `ddlrun diagnose` on the logs of real runs that were broken on purpose, as tests/lab/broken.sh --record wrote them: one
+# file a run, lines "key value" up to "=== log", then the log. The diagnosis must name the injected cause, with its host
+# and rank where the log contains them.
 here=$(dirname "$(readlink -f "$0")")
 # shellcheck source=tests/support/check.sh
 . "$here/../support/check.sh"
@@ -10,7 +11,8 @@ command -v python3 > /dev/null || { echo "skipped: no python3 here"; exit 125; }
 gaps=' '
 runs=0
 folders=()
-# diagnosed NAME FOLDER [OPTION...]: the exit status must be right; the diagnosis waits for the judge in $work/NAME
+# diagnosed NAME RUN [OPTION...]: checks the exit status and leaves the diagnosis for the judge in $work/NAME.
+# RUN is an unpacked run: the files "expected" and "log".
 diagnosed() {
   local name=$1 folder=$2 want=1
   shift 2
@@ -22,12 +24,17 @@ diagnosed() {
   mv "$work/out" "$work/$name/diagnosis"
   folders+=("$work/$name")
 }
-for folder in "$here"/../golden/broken_runs/*/; do
-  id=$(basename "$folder")
+for file in "$here"/../golden/broken_runs/*.txt; do
+  id=$(basename "$file" .txt)
+  folder=$work/runs/$id
+  mkdir -p "$folder"
+  sed '/^=== log$/,$d' "$file" > "$folder/expected"
+  sed '1,/^=== log$/d' "$file" > "$folder/log"
+  exit_status=$(sed -n 's/^status //p' "$folder/expected")
   from=$(sed -n 's/^from //p' "$folder/expected")
   runs=$((runs + 1))
   [ -n "$from" ] || diagnosed "$id-log-alone" "$folder" # but for an empty log
-  diagnosed "$id" "$folder" --status "$(cat "$folder/status")" ${from:+--from "$from"}
+  diagnosed "$id" "$folder" --status "$exit_status" ${from:+--from "$from"}
 done
 [ "$runs" -ge 120 ] || fail "only $runs recorded runs"
 

@@ -174,10 +174,10 @@ judge_all() {
   echo "${#rows[@]} runs: $((${#rows[@]} - shown - wrong)) causes named, $shown shown by their lines only, $wrong wrong"
   [ "${#rows[@]}" -gt 0 ] || fail "nothing was run"
 }
-# record_kind ID FOLDER
+# record_kind ID DIRECTORY: the run becomes DIRECTORY/ID.txt, which cli/diagnose_broken_runs.sh reads.
 record_kind() {
-  mkdir -p "$2/$1"
-  cp "$logs/$1"/{log,status,expected} "$2/$1/"
+  mkdir -p "$2"
+  { echo "status $(cat "$logs/$1/status")"; cat "$logs/$1/expected"; echo "=== log"; cat "$logs/$1/log"; } > "$2/$1.txt"
 }
 
 # sshd_with HOST LINE: its sshd with this line instead of the one that begins with the same word
