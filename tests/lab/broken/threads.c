@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts the OpenMP threads that it is told to, and counts them. */
+/* Starts the requested number of OpenMP threads, and counts them. */
 #include <stdio.h>
 
 int main(void) {

@@ -37,7 +37,7 @@ scenario_first_failing_rank() {
   submit --launcher srun --srun-mpi none --threads 1 1x2x1 -- sh -c '[ $SLURM_PROCID = 0 ] && exec sleep 30; sleep 1; exit 5'
   ends 5
   says "failed with exit status 5: rank 1"
-  ! grep -q "somebody cancelled" "$work/err" || fail "srun's own ending is taken for scancel: $(cat "$work/err")"
+  ! grep -q "the job was cancelled" "$work/err" || fail "srun's own ending is taken for scancel: $(cat "$work/err")"
   ! grep -q "told it to stop" "$work/err" || fail "the killed rank is taken for the cause: $(tail -n 3 "$work/err")"
 }
 # A template for another scheduler asks for nothing here.
