@@ -1,6 +1,6 @@
-# ddlrun_embed(FOLDER FUNCTION HEADER NAMESPACE OUTPUT): FOLDER/*.yaml become part of the binary; the variable OUTPUT
-# gets the source to compile: FUNCTION() of HEADER and NAMESPACE returns each file's name and bytes. As bytes, so that no
-# compiler's limit of string length matters.
+# ddlrun_embed(PATTERN FUNCTION HEADER NAMESPACE OUTPUT): the files of PATTERN ("profiles/*.yaml") become part of the
+# binary. The variable OUTPUT gets the source to compile: FUNCTION() of HEADER and NAMESPACE returns each file's name
+# without extension and its content. An array of bytes has no limit of length, as a string literal has in some compilers.
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   set(arrays "")
   set(rows "")
@@ -33,8 +33,8 @@ ${rows}  };
 endif()
 
 set(ddlrun_embed_script "${CMAKE_CURRENT_LIST_FILE}")
-function(ddlrun_embed folder function header namespace output)
-  file(GLOB inputs CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.yaml")
+function(ddlrun_embed pattern function header namespace output)
+  file(GLOB inputs CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${pattern}")
   set(source "${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp")
   add_custom_command(
     OUTPUT "${source}"

@@ -4,6 +4,7 @@
 #include "base/secret_name.hpp"
 #include "base/text.hpp"
 #include "schedulers/script_forms.hpp"
+#include "schedulers/script_fragment.hpp"
 #include "schedulers/setting_reader.hpp"
 
 #include <fmt/format.h>
@@ -14,10 +15,10 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-// A name that its tool would take for an option is none.
-std::string no_option(const std::string& word, const char* key) {
+// A quoted name. A tool would read a name that begins with '-' as an option.
+std::string option_safe_word(const std::string& word, const char* key) {
   if (!word.empty() && word[0] != '-') return shell_word(word);
-  throw Error(ErrorKind::request, {fmt::format("{}: '{}' is no name", key, printable(word, 60)), key,
+  throw Error(ErrorKind::request, {fmt::format("{}: invalid name '{}'", key, printable(word, 60)), key,
                                    "a name that does not begin with '-'"});
 }
 
@@ -35,45 +36,30 @@ void append_verbatim(Lines& lines, const Lines& own, const char* key) {
 
 Lines module_lines(const JobSpec& job) {
   if (job.modules.empty()) return {};
-  Lines lines{
-      "",
-      "# Modules. A batch shell may not have read the file that defines the command.",
-      "if ! type module >/dev/null 2>&1; then",
-      "  for ddl_file in /etc/profile.d/modules.sh /etc/profile.d/lmod.sh /etc/profile.d/z00_lmod.sh \\",
-      "    /usr/share/modules/init/bash /usr/share/lmod/lmod/init/bash; do",
-      "    # shellcheck source=/dev/null",
-      "    if [ -r \"$ddl_file\" ]; then . \"$ddl_file\" && break; fi",
-      "  done",
-      "fi",
-      "type module >/dev/null 2>&1 ||",
-      "  ddl_fail 'there is no module command on this host' 'the job without modules, or another --queue'"};
-  if (job.purge_modules) lines.emplace_back("module purge");
-  std::string names;
-  for (const std::string& name : job.modules) names += " " + no_option(name, "modules");
-  lines.push_back("module load" + names + " ||");
-  lines.push_back("  ddl_fail " + shell_word("a module could not be loaded, of" + names) +
-                  " 'module avail   # names the ones that are there'");
-  return lines;
+  std::vector<std::string> names;
+  for (const std::string& name : job.modules) names.push_back(option_safe_word(name, "modules"));
+  const std::string loaded = join(names, " ");
+  const Lines purge = job.purge_modules ? Lines{"module purge"} : Lines{};
+  return script_lines("modules",
+                      {{"purge", ScriptValue::block(purge)},
+                       {"modules", ScriptValue::checked(loaded)},
+                       {"message", ScriptValue::quoted("a module could not be loaded, of " + loaded)}});
 }
 
 Lines python_lines(const JobSpec& job) {
   Lines lines;
   if (!job.conda.empty()) {
-    append(
-        lines,
-        {"", "# The conda environment. A batch shell has conda, if at all, without its shell function.",
-         "command -v conda >/dev/null ||",
-         "  ddl_fail 'there is no conda on this host' 'modules: [the one that brings conda]; module avail'",
-         "eval \"$(conda shell.bash hook)\"", "conda activate " + no_option(job.conda, "conda") + " ||",
-         "  ddl_fail " + shell_word("the conda environment " + job.conda + " could not be activated") +
-             " 'conda env list   # names those that are there'"});
+    const std::string message = "the conda environment " + job.conda + " could not be activated";
+    append(lines,
+           script_lines("conda", {{"environment", ScriptValue::checked(option_safe_word(job.conda, "conda"))},
+                                  {"message", ScriptValue::quoted(message)}}));
   }
   if (!job.venv.empty()) {
-    append(lines,
-           {"", "# The virtual environment.", "# shellcheck source=/dev/null",
-            ". " + no_option(job.venv + "/bin/activate", "venv") + " ||",
-            "  ddl_fail " + shell_word("the virtual environment " + job.venv + " could not be activated") +
-                " \"python3 -m venv $(printf %q " + shell_word(job.venv) + ")   # makes it\""});
+    const std::string message = "the virtual environment " + job.venv + " could not be activated";
+    append(lines, script_lines("venv", {{"activate", ScriptValue::checked(option_safe_word(
+                                                         job.venv + "/bin/activate", "venv"))},
+                                        {"message", ScriptValue::quoted(message)},
+                                        {"directory", ScriptValue::quoted(job.venv)}}));
   }
   return lines;
 }

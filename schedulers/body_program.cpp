@@ -6,6 +6,7 @@
 #include "base/secret_name.hpp"
 #include "base/text.hpp"
 #include "schedulers/script_forms.hpp"
+#include "schedulers/script_fragment.hpp"
 
 #include <fmt/format.h>
 
@@ -22,18 +23,6 @@ namespace {
 bool launches_copies(const JobSpec& job) {
   return job.data && !job.data->to.empty() && job.scheduler != SchedulerKind::slurm && job.nodes() > 1;
 }
-
-// One host's copy, just as the source is: what is gone there goes here. Only in a folder that an earlier copy
-// of the same source made, or an empty one: what else lies there is somebody's.
-constexpr const char* copy_script =
-    "mkdir -p -- \"$2\" || exit; mark=$2/.ddlrun-data; "
-    "if [ -e \"$mark\" ]; then was=$(cat -- \"$mark\"); "
-    "[ \"$was\" = \"$1\" ] || { echo \"$(uname -n): $2 holds a copy of $was, not of $1\" >&2; exit 1; }; "
-    "elif [ -n \"$(ls -A -- \"$2\")\" ]; then "
-    "echo \"$(uname -n): $2 holds files that no job of ddlrun put there\" >&2; exit 1; fi; "
-    "echo \"$1\" >\"$mark\" || exit; if command -v rsync >/dev/null; then "
-    "rsync -rlt --delete --exclude=/.ddlrun-data -- \"$1/\" \"$2/\"; "
-    "else find \"$2/\" -mindepth 1 ! -name .ddlrun-data -delete && cp -R -- \"$1/.\" \"$2/\"; fi";
 
 std::string per_host(const JobSpec& job) {
   if (job.scheduler == SchedulerKind::slurm) {
@@ -54,30 +43,28 @@ std::string per_host(const JobSpec& job) {
 Lines data_lines(const JobSpec& job) {
   if (!job.data) return {};
   const Staging& data = *job.data;
-  Lines lines{"", "# The data, as the program finds it."};
-  lines.push_back("export DDLRUN_DATA=" + shell_word(data.to.empty() ? data.from : data.to));
-  if (data.to.empty()) return lines;
-  append(lines,
-         {"ddl_source=" + shell_word(data.from),
-          per_host(job) + "bash -c " + shell_word(copy_script) + " copy \"$ddl_source\" \"$DDLRUN_DATA\" ||",
-          "  ddl_fail \"the data could not be copied to $DDLRUN_DATA on every host\" "
-          "\"ls -la $(printf %q \"$DDLRUN_DATA\"); df $(printf %q \"$DDLRUN_DATA\")   # on that host; or "
-          "another folder under to:\""});
-  return lines;
+  Lines copy;
+  if (!data.to.empty()) {
+    const std::string copy_on_host = join(script_lines("data_copy_host"), " ");
+    copy = script_lines("data_copy", {{"source", ScriptValue::quoted(data.from)},
+                                      {"on_each_host", ScriptValue::checked(per_host(job))},
+                                      {"script", ScriptValue::quoted(copy_on_host)}});
+  }
+  return script_lines("data", {{"directory", ScriptValue::quoted(data.to.empty() ? data.from : data.to)},
+                               {"copy", ScriptValue::block(copy)}});
 }
 
 Lines binary_lines(const JobSpec& job) {
   if (!needs_ddlrun(job)) return {};
-  Lines lines{
-      "", "# ddlrun must be here too.", "ddl_binary=" + shell_word(job.ddlrun),
-      "command -v -- \"$ddl_binary\" >/dev/null ||",
-      "  ddl_fail \"$ddl_binary is not on this host, or may not be run\" 'ddlrun: /its/path/on/the/hosts'"};
-  if (job.launcher != Launcher::ddlrun && !launches_copies(job)) return lines;
-  lines.emplace_back("ddl_run_folder=$ddl_folder/run.$ddl_id");
-  if (job.scheduler == SchedulerKind::slurm)  // where a restart keeps its id
-    lines.emplace_back(
-        "if [ \"$ddl_restarts\" -gt 0 ]; then ddl_run_folder=$ddl_run_folder.$ddl_restarts; fi");
-  return lines;
+  Lines run_folder, restarted;
+  if (job.launcher == Launcher::ddlrun || launches_copies(job)) {
+    run_folder = {"ddl_run_folder=$ddl_folder/run.$ddl_id"};
+    if (job.scheduler == SchedulerKind::slurm)  // a restarted job keeps its id
+      restarted = {"if [ \"$ddl_restarts\" -gt 0 ]; then ddl_run_folder=$ddl_run_folder.$ddl_restarts; fi"};
+  }
+  return script_lines("binary", {{"ddlrun", ScriptValue::quoted(job.ddlrun)},
+                                 {"run_folder", ScriptValue::block(run_folder)},
+                                 {"restarted", ScriptValue::block(restarted)}});
 }
 
 std::vector<std::string> program_words(const JobSpec& job) {
@@ -128,26 +115,18 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
                                 ? " " + shell_word(join(job.hosts, ","))
                                 : "";
   // srun reaches every node of the job; ssh between nodes may be closed, and such a job does not need it.
-  const std::string via = job.launcher == Launcher::srun ? " --via srun" : "";
-  const std::string command = fmt::format("\"$ddl_binary\" doctor{} --quick --dims {}{}{} >&2", hosts,
-                                          topology::render_dims(job.dims), via, program);
-  if (job.doctor == DoctorLevel::warn) {
-    return {"", "# What would break on these hosts is told; the job goes on.",
-            command + " || ddl_say 'doctor found something; the job goes on'"};
-  }
-  return {"",
-          "# What would break on these hosts ends the job before anything is started.",
-          command + " || {",
-          "  ddl_status=$?",
-          "  ddl_fail \"doctor's status is $ddl_status: nothing is started\" \\",
-          "    '--doctor warn goes on, --doctor off leaves it out' \"$ddl_status\"",
-          "}"};
+  const char* via = job.launcher == Launcher::srun ? " --via srun" : "";
+  return script_lines(job.doctor == DoctorLevel::warn ? "doctor_warn" : "doctor_fail",
+                      {{"hosts", ScriptValue::checked(hosts)},
+                       {"dims", ScriptValue::checked(topology::render_dims(job.dims))},
+                       {"via", ScriptValue::checked(via)},
+                       {"program", ScriptValue::checked(program)}});
 }
 
-// The clauses of a `case` that goes on with the loop where the name looks like a secret.
-Lines secret_clauses() {
+// A `case` that continues the loop where the name looks like a secret.
+Lines skip_secrets_lines() {
   constexpr std::size_t most_letters = 90;
-  Lines clauses;
+  Lines clauses{"    case ${ddl_name^^} in"};
   std::string patterns;
   bool is_secret = false;
   const auto close = [&] {
@@ -160,21 +139,16 @@ Lines secret_clauses() {
     patterns += (patterns.empty() ? "" : " | ") + std::string(rule.pattern);
   }
   close();
+  clauses.emplace_back("    esac");
   return clauses;
 }
 
-// What NCCL_* means is known in the job only, once modules and setup have run. Secrets are named one by one.
 Lines wildcard_lines(const std::vector<std::string>& prefixes) {
   if (prefixes.empty()) return {};
-  Lines lines{"ddl_prefixes=(" + join(prefixes, " ") + ")", "for ddl_prefix in \"${ddl_prefixes[@]}\"; do",
-              "  for ddl_name in $(compgen -e \"$ddl_prefix\"); do", "    case ${ddl_name^^} in"};
-  append(lines, secret_clauses());
-  append(lines, {"    esac", "    case \" ${ddl_passed[*]-} \" in *\" $ddl_name \"*) continue ;; esac",
-                 "    ddl_passed+=(\"$ddl_name\")", "  done", "done"});
-  return lines;
+  return script_lines("exports_wildcard", {{"prefixes", ScriptValue::checked(join(prefixes, " "))},
+                                           {"skip_secrets", ScriptValue::block(skip_secrets_lines())}});
 }
 
-// launch refuses a name that is not set, and a job is not worth ending for one.
 Lines ddlrun_exports(const JobSpec& job) {
   std::vector<std::string> names, prefixes;
   for (const std::string& entry : job.environment) {
@@ -183,17 +157,19 @@ Lines ddlrun_exports(const JobSpec& job) {
     auto& list = many ? prefixes : names;
     if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
   }
-  std::string ours = "-x DDLRUN_RESTART_COUNT";
-  if (job.array) ours += " -x DDLRUN_ARRAY_INDEX";
-  if (job.data) ours += " -x DDLRUN_DATA";
-  Lines lines{"", "# What reaches the ranks, by name.", "ddl_exports=(" + ours + ")"};
-  if (names.empty() && prefixes.empty()) return lines;
-  lines.push_back("ddl_passed=(" + join(names, " ") + ")");
-  append(lines, wildcard_lines(prefixes));
-  const std::string all = names.empty() ? "${ddl_passed[@]+\"${ddl_passed[@]}\"}" : "\"${ddl_passed[@]}\"";
-  append(lines, {"for ddl_name in " + all + "; do", "  if [ -n \"${!ddl_name+set}\" ]; then",
-                 "    export \"${ddl_name?}\"", "    ddl_exports+=(-x \"$ddl_name\")", "  fi", "done"});
-  return lines;
+  std::string always = "-x DDLRUN_RESTART_COUNT";
+  if (job.array) always += " -x DDLRUN_ARRAY_INDEX";
+  if (job.data) always += " -x DDLRUN_DATA";
+  Lines named;
+  if (!names.empty() || !prefixes.empty()) {
+    // An empty array is an unset variable for `set -u` of bash before 4.4.
+    const char* all = names.empty() ? "${ddl_passed[@]+\"${ddl_passed[@]}\"}" : "\"${ddl_passed[@]}\"";
+    named = script_lines("exports_named", {{"names", ScriptValue::checked(join(names, " "))},
+                                           {"wildcards", ScriptValue::block(wildcard_lines(prefixes))},
+                                           {"all", ScriptValue::checked(all)}});
+  }
+  return script_lines("exports",
+                      {{"always", ScriptValue::checked(always)}, {"named", ScriptValue::block(named)}});
 }
 
 Lines ddlrun_lines(const JobSpec& job, const std::string& program) {
@@ -204,12 +180,9 @@ Lines ddlrun_lines(const JobSpec& job, const std::string& program) {
   if (job.order == topology::RankOrder::packed) options += " --order packed";
   if (job.threads > 0) options += fmt::format(" --threads {}", job.threads);
   if (job.affinity != "auto") options += " --affinity " + shell_word(job.affinity);
-  append(
-      lines,
-      {"", "# Each host's real topology is read, the ranks are planned, started and compared with the plan.",
-       fmt::format("ddl_command=(\"$ddl_binary\" launch {}{} --run-folder \"$ddl_run_folder\"",
-                   topology::render_dims(job.dims), options),
-       "  \"${ddl_exports[@]}\"" + program + ")"});
+  append(lines, script_lines("launch", {{"dims", ScriptValue::checked(topology::render_dims(job.dims))},
+                                        {"options", ScriptValue::checked(options)},
+                                        {"program", ScriptValue::checked(program)}}));
   return lines;
 }
 
@@ -238,16 +211,13 @@ Lines thread_lines(const JobSpec& job) {
 
 Lines srun_lines(const JobSpec& job) {
   Lines lines = thread_lines(job);
-  // srun does not take the job's --cpus-per-task by itself.
-  const std::string cpus = job.threads > 0 ? " --cpus-per-task=\"$SLURM_CPUS_PER_TASK\"" : "";
+  // Since Slurm 22.05 srun does not take the job's --cpus-per-task by itself.
+  const char* cpus = job.threads > 0 ? " --cpus-per-task=\"$SLURM_CPUS_PER_TASK\"" : "";
   const std::string mpi =
       job.srun_mpi.empty() ? "" : " --mpi=" + directive_value(ValueKind::name, job.srun_mpi, "srun_mpi");
-  if (job.srun_mpi == "pmix") {
-    append(lines, {"", "# Else a rank may get a message before its MPI_Init is ready, and crash.",
-                   "export SLURM_PMIX_FENCE=\"${SLURM_PMIX_FENCE:-ring}\""});
-  }
-  append(lines, {"", "ddl_command=(srun" + cpus + " --cpu-bind=cores" + mpi +
-                         " --kill-on-bad-exit=1 -- \"${ddl_program[@]}\")"});
+  if (job.srun_mpi == "pmix") append(lines, script_lines("srun_pmix"));
+  append(lines,
+         script_lines("srun", {{"cpus", ScriptValue::checked(cpus)}, {"mpi", ScriptValue::checked(mpi)}}));
   return lines;
 }
 
@@ -271,7 +241,7 @@ Lines program_lines(const JobSpec& job) {
   if (job.launcher == Launcher::srun) append(lines, srun_lines(job));
   if (job.launcher == Launcher::none) {
     append(lines, thread_lines(job));
-    append(lines, {"", "ddl_command=(\"${ddl_program[@]}\")"});
+    append(lines, script_lines("no_launcher"));
   }
   return lines;
 }

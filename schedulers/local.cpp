@@ -8,6 +8,7 @@
 #include "schedulers/refusals.hpp"
 #include "schedulers/scheduler_kinds.hpp"
 #include "schedulers/script_forms.hpp"
+#include "schedulers/script_fragment.hpp"
 
 #include <fmt/format.h>
 
@@ -19,33 +20,7 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-// The texts are constant; paths and numbers come as $1, $2, ...
-// Field 22 of stat is the start time; what stands before ") " may hold blanks.
-// The new process tells its own number and start time before it becomes the script: a short job is over
-// before anybody else could look. It lets go of the pipe then, which ends the substitution.
-constexpr const char* kStart =
-    "umask 077\n"
-    "id=$(setsid nohup bash -c '\n"
-    "  stat=$(cat \"/proc/$$/stat\") || exit 1\n"
-    "  stat=${stat##*) }\n"
-    "  set -- \"$1\" \"$2\" $stat\n"
-    "  echo \"$$-${22}@$(uname -n)\"\n"
-    "  exec bash \"$1\" >>\"$2\" 2>&1' bash \"$1\" \"$2\" </dev/null 2>/dev/null &)\n"
-    "[ -n \"$id\" ] || exit 1\n"
-    "echo \"$id\"\n";
-constexpr const char* kLook =
-    "uname -n\n"
-    "for pid; do cat \"/proc/$pid/stat\" 2>/dev/null; done\n"
-    "exit 0\n";
-// Its session's process group; a group of a newer process with the same number has another start time.
-constexpr const char* kCancel =
-    "[ \"$(uname -n)\" = \"$3\" ] || { echo \"it runs on $3\" >&2; exit 4; }\n"
-    "stat=$(cat \"/proc/$1/stat\" 2>/dev/null) || exit 3\n"
-    "stat=${stat##*) }\n"
-    "pid=$1 start=$2\n"
-    "set -- $stat\n"
-    "[ \"${20}\" = \"$start\" ] && [ \"$1\" != Z ] || exit 3\n"
-    "kill -s TERM -- \"-$pid\"\n";
+// Exit statuses of templates/script/local_cancel.sh.
 constexpr int kGone = 3, kElsewhere = 4;
 
 struct LocalId {
@@ -61,8 +36,9 @@ std::optional<LocalId> parse_local_id(std::string_view id) {
   return good ? std::optional(parts) : std::nullopt;
 }
 
-Command shell(const char* text, std::vector<std::string> arguments) {
-  Command command = {"/bin/sh", "-c", text, "sh"};
+// The fragment's text is constant; paths and numbers are arguments: $1, $2, ...
+Command shell(std::string_view fragment, const std::vector<std::string>& arguments) {
+  Command command = {"/bin/sh", "-c", script_text(fragment), "sh"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }
@@ -98,7 +74,7 @@ class Local : public Scheduler {
 
   Command submit_command(const JobSpec& job, const std::string& script) const override {
     const std::string folder = script.substr(0, script.rfind('/') + 1);
-    return shell(kStart, {script, job.output.empty() ? folder + "output.log" : job.output});
+    return shell("local_start", {script, job.output.empty() ? folder + "output.log" : job.output});
   }
 
   std::vector<std::string> overriding_variables(const EnvVars&) const override { return {}; }
@@ -118,7 +94,7 @@ class Local : public Scheduler {
     std::vector<std::string> pids;
     for (const JobId& id : ids)
       if (const auto parts = parse_local_id(id)) pids.push_back(parts->pid);
-    const ProcessResult answer = ask(shell(kLook, pids));
+    const ProcessResult answer = ask(shell("local_state", pids));
     if (!answer.ok()) throw_no_answer("sh", answer);
     std::string host;
     std::vector<ProcessStat> processes;
@@ -138,7 +114,7 @@ class Local : public Scheduler {
       throw Error(ErrorKind::request,
                   {fmt::format("\"{}\" is no id of a job without scheduler", printable(id)), "",
                    "ddlrun status shows the ids: PID-START@HOST"});
-    return shell(kCancel, {parts->pid, parts->start, parts->host});
+    return shell("local_cancel", {parts->pid, parts->start, parts->host});
   }
 
   std::string read_cancellation(const JobId& id, const ProcessResult& answer) const override {

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154
+# Runs doctor; the job ends if doctor reports a problem.
+# ----- the lines below go into the script -----
+
+# What would break on these hosts ends the job before anything is started.
+"$ddl_binary" doctor@hosts@ --quick --dims @dims@@via@@program@ >&2 || {
+  ddl_status=$?
+  ddl_fail "doctor's status is $ddl_status: nothing is started" \
+    '--doctor warn goes on, --doctor off leaves it out' "$ddl_status"
+}

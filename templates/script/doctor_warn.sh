@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154
+# Runs doctor; the job continues whatever doctor reports.
+# ----- the lines below go into the script -----
+
+# What would break on these hosts is told; the job goes on.
+"$ddl_binary" doctor@hosts@ --quick --dims @dims@@via@@program@ >&2 || ddl_say 'doctor found something; the job goes on'

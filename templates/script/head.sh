@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2034
+# The first lines: names of the job, and how the script reports.
+# ----- the lines below go into the script -----
+# Written by ddlrun submit; the next line ends the scheduler's directives.
+# Words of the job are quoted as they are; functions here are called by traps.
+# shellcheck disable=SC2016,SC2317
+set -u
+
+# Names of this script begin with ddl_.
+ddl_folder=@folder@
+ddl_id=@id@
+@array_index@
+ddl_restarts=@restarts@
+case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
+ddl_status_file=$ddl_folder/@status_file@
+export DDLRUN_JOB_ID=$ddl_id
+export DDLRUN_RESTART_COUNT=$ddl_restarts
+@export_array_index@
+ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
+ddl_fail() { printf 'ddlrun job: %s\n  try: %s\n' "$1" "$2" >&2; exit "${3:-3}"; }

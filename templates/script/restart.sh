@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154,SC2170
+# Decides whether the job starts again.
+# ----- the lines below go into the script -----
+
+# Again: the program asks for it by status 85, or it was told early and did not finish.
+ddl_wanted=no
+if [ "$ddl_status" -eq 85 ]; then ddl_wanted=yes; fi
+if [ "$ddl_early" = yes ] && [ "$ddl_status" -ne 0 ]; then ddl_wanted=yes; fi
+if [ "$ddl_ended" = yes ]; then ddl_wanted=no; fi
+if [ "$ddl_wanted" = yes ] && [ "$ddl_restarts" -ge @most@ ]; then
+  ddl_say "status $ddl_status after $ddl_restarts restarts, of @most@ at most"
+elif [ "$ddl_wanted" = yes ]; then
+  ddl_say "status $ddl_status: the job starts again, restart $((ddl_restarts + 1))"
+@command@
+fi

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2034,SC2154
+# Of restart.sh: Slurm.
+# ----- the lines below go into the script -----
+  if scontrol requeue "$ddl_id"; then
+    ddl_again=yes
+  else
+    ddl_say 'scontrol requeue refused'
+  fi
