@@ -211,7 +211,7 @@ class Follower {
   FollowOptions options_;
   std::vector<Followed> followed_;
   std::optional<JobLog> log_;
-  schedulers::PollPace pace_;
+  schedulers::PollBackoff pace_;
   double ask_at_ = 0;
   double spoke_at_ = 0;  // when its speaking was last taken for a hint
   int hints_ = 0;

@@ -44,9 +44,9 @@ void add_settings(System& system, KnownJob& job) {
   const std::string file = job.folder + "/ddlrun.yaml";
   schedulers::JobSpec spec;
   try {
-    std::vector<Message> mistakes;
-    const auto settings = schedulers::read_job_settings(
-        system.files.read(file, schedulers::max_settings_bytes), file, mistakes);
+    std::vector<Message> errors;
+    const auto settings =
+        schedulers::read_job_settings(system.files.read(file, schedulers::max_settings_bytes), file, errors);
     const auto text = [&](const std::string& key) {
       const auto found = settings.find(key);
       return found == settings.end() ? std::string() : found->second.value.text;

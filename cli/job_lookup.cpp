@@ -178,9 +178,9 @@ std::string submitted_setting(System& system, const KnownJob& job, const std::st
   if (!job.ours()) return {};
   const std::string file = job.folder + "/ddlrun.yaml";
   try {
-    std::vector<Message> mistakes;
-    const auto settings = schedulers::read_job_settings(
-        system.files.read(file, schedulers::max_settings_bytes), file, mistakes);
+    std::vector<Message> errors;
+    const auto settings =
+        schedulers::read_job_settings(system.files.read(file, schedulers::max_settings_bytes), file, errors);
     const auto found = settings.find(key);
     return found == settings.end() ? std::string() : found->second.value.text;
   } catch (const Error&) {

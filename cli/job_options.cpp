@@ -33,7 +33,7 @@ JobSettings lay_over_shape(JobSettings over, JobSettings under) {
     under.erase("dims");
     under.erase("nodes");
   }
-  return schedulers::lay_over(std::move(over), under);
+  return schedulers::merge_settings(std::move(over), under);
 }
 
 void set_scheduler(JobSettings& settings, const JobOptions& options) {
@@ -126,7 +126,7 @@ constexpr auto own_variables = std::to_array<std::string_view>(
      "DDLRUN_NODE_RANK", "DDLRUN_NODE_COUNT"});
 
 // Nearly the name of a setting: it would be lost without a word.
-void refuse_misspelt_variables(const Environment& environment, std::vector<Message>& mistakes) {
+void refuse_misspelt_variables(const Environment& environment, std::vector<Message>& errors) {
   std::vector<std::string> names;
   for (const schedulers::JobKey& key : schedulers::job_keys()) names.push_back(variable_of(key.name));
   for (const auto& [name, value] : environment.variables) {
@@ -137,20 +137,20 @@ void refuse_misspelt_variables(const Environment& environment, std::vector<Messa
     for (const std::string& one : names) keys.push_back(one.substr(7));
     const auto meant = closest_match(name.substr(7), keys);
     if (meant)
-      mistakes.push_back({fmt::format("{} is no setting of a job; DDLRUN_{} is", printable(name, 60), *meant),
-                          printable(name, 60),
-                          fmt::format("unset {0}; export DDLRUN_{1}={2}", name, *meant, quote_shell(value))});
+      errors.push_back({fmt::format("{} is no setting of a job; DDLRUN_{} is", printable(name, 60), *meant),
+                        printable(name, 60),
+                        fmt::format("unset {0}; export DDLRUN_{1}={2}", name, *meant, quote_shell(value))});
   }
 }
 
-JobSettings settings_of_environment(const Environment& environment, std::vector<Message>& mistakes) {
+JobSettings settings_of_environment(const Environment& environment, std::vector<Message>& errors) {
   JobSettings settings;
   for (const schedulers::JobKey& key : schedulers::job_keys()) {
     const std::string name = variable_of(key.name);
     const std::string text = name == data_variable ? "" : environment.get(name);
     if (!text.empty()) settings[std::string(key.name)] = schedulers::flag_setting(key.name, text, name);
   }
-  refuse_misspelt_variables(environment, mistakes);
+  refuse_misspelt_variables(environment, errors);
   return settings;
 }
 
@@ -170,8 +170,8 @@ void name_wildcards(const Environment& environment, schedulers::JobSpec& job) {
     job.environment.push_back(name);
 }
 
-JobSettings settings_of_file(System& system, const std::string& file, std::vector<Message>& mistakes) {
-  return schedulers::read_job_settings(system.files.read(file, max_job_file_bytes), file, mistakes);
+JobSettings settings_of_file(System& system, const std::string& file, std::vector<Message>& errors) {
+  return schedulers::read_job_settings(system.files.read(file, max_job_file_bytes), file, errors);
 }
 
 // XDG_CONFIG_HOME/ddlrun/config.yaml, else ~/.config/ddlrun/config.yaml; "" if there is none.
@@ -185,15 +185,15 @@ std::string find_user_configuration(System& system) {
   return !base.empty() && system.files.exists(file) ? file : std::string();
 }
 
-JobSettings settings_of_user(System& system, const JobOptions& options, std::vector<Message>& mistakes) {
+JobSettings settings_of_user(System& system, const JobOptions& options, std::vector<Message>& errors) {
   JobSettings settings =
-      lay_over_shape(settings_of_flags(options), settings_of_environment(system.environment, mistakes));
+      lay_over_shape(settings_of_flags(options), settings_of_environment(system.environment, errors));
   const std::string near = system.files.exists("ddlrun.yaml") ? "ddlrun.yaml" : "";
   const std::string file = options.file.empty() ? near : options.file;
-  if (!file.empty()) settings = lay_over_shape(std::move(settings), settings_of_file(system, file, mistakes));
+  if (!file.empty()) settings = lay_over_shape(std::move(settings), settings_of_file(system, file, errors));
   const std::string configuration = find_user_configuration(system);
   if (configuration.empty()) return settings;
-  return lay_over_shape(std::move(settings), settings_of_file(system, configuration, mistakes));
+  return lay_over_shape(std::move(settings), settings_of_file(system, configuration, errors));
 }
 
 std::string text_of(const JobSettings& settings, const std::string& key) {
@@ -227,8 +227,8 @@ templates::SiteProfile find_site(System& system, const JobSettings& settings) {
 }
 
 // The profile's layer; where there is no profile, the scheduler that was found.
-JobSettings settings_of_site(const templates::SiteProfile& site, std::vector<Message>& mistakes) {
-  if (!site.name.empty()) return schedulers::profile_settings(site, mistakes);
+JobSettings settings_of_site(const templates::SiteProfile& site, std::vector<Message>& errors) {
+  if (!site.name.empty()) return schedulers::profile_settings(site, errors);
   return {{"scheduler", schedulers::flag_setting("scheduler", site.scheduler, "this machine")}};
 }
 
@@ -249,9 +249,9 @@ bool is_typed(const Message& mistake) {
 }
 
 // "submit 4x2x1 python": one bare word more, and no program.
-void hint_at_dashes(const JobOptions& options, std::vector<Message>& mistakes) {
+void hint_at_dashes(const JobOptions& options, std::vector<Message>& errors) {
   if (options.hosts.empty() || options.hosts.find_first_of(",[@") != std::string::npos) return;
-  for (Message& mistake : mistakes)
+  for (Message& mistake : errors)
     if (mistake.what == "there is no program")
       mistake.hint = fmt::format("-- {}   # if that is the program: it stands behind '--'",
                                  printable(quote_shell(options.hosts), 60));
@@ -301,19 +301,19 @@ SchedulerKind find_scheduler(System& system) {
 
 WantedJob read_wanted_job(System& system, const JobOptions& options) {
   WantedJob wanted;
-  std::vector<Message> mistakes;
-  wanted.settings = settings_of_user(system, options, mistakes);
+  std::vector<Message> errors;
+  wanted.settings = settings_of_user(system, options, errors);
   wanted.site = find_site(system, wanted.settings);
-  wanted.settings = lay_over_shape(std::move(wanted.settings), settings_of_site(wanted.site, mistakes));
+  wanted.settings = lay_over_shape(std::move(wanted.settings), settings_of_site(wanted.site, errors));
   add_own(system.environment, wanted.settings);
   find_template(system.environment, wanted.site, wanted.settings);
   wanted.reading = schedulers::read_job(wanted.settings);
   name_wildcards(system.environment, wanted.reading.job);
   tell_data_variable(system.environment, wanted);
-  auto& all = wanted.reading.mistakes;
+  auto& all = wanted.reading.errors;
   hint_at_dashes(options, all);
-  const bool typed = mistakes.empty() && std::all_of(all.begin(), all.end(), is_typed);
-  all.insert(all.begin(), mistakes.begin(), mistakes.end());
+  const bool typed = errors.empty() && std::all_of(all.begin(), all.end(), is_typed);
+  all.insert(all.begin(), errors.begin(), errors.end());
   const schedulers::JobSpec& job = wanted.reading.job;
   const auto breaches = schedulers::check_against_site(job, wanted.site, job.working_folder, wanted.settings);
   all.insert(all.end(), breaches.begin(), breaches.end());
@@ -328,7 +328,7 @@ WantedJob read_wanted_job(System& system, const JobOptions& options) {
 }
 
 int tell_mistakes(System& system, const WantedJob& wanted) {
-  for (const Message& message : wanted.reading.mistakes) system.err(render_error("ddlrun", message));
+  for (const Message& message : wanted.reading.errors) system.err(render_error("ddlrun", message));
   return exit_code(wanted.mistakes_kind);
 }
 

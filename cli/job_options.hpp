@@ -31,18 +31,18 @@ std::string flag_of_key(std::string_view key);
 struct WantedJob {
   schedulers::JobSettings settings;  // all layers
   templates::SiteProfile site;
-  schedulers::JobReading reading;
+  schedulers::ParsedJob reading;
   std::string user_configuration;  // the file for all of the user's jobs; "" if there is none
   std::string template_text;       // of the user's own job script, if there is one
-  // What the mistakes are: usage where all of them stand on the command line, else request.
+  // What the errors are: usage where all of them stand on the command line, else request.
   ErrorKind mistakes_kind = ErrorKind::request;
 };
 
-// Reads the layers and the job. Mistakes of all layers are in reading.mistakes. Error{usage} for options that
+// Reads the layers and the job. Mistakes of all layers are in reading.errors. Error{usage} for options that
 // exclude each other, Error{request} for a file that cannot be read.
 WantedJob read_wanted_job(System& system, const JobOptions& options);
 
-// All mistakes as messages; the exit status for them.
+// All errors as messages; the exit status for them.
 int tell_mistakes(System& system, const WantedJob& wanted);
 
 // The settings as a ddlrun.yaml that gives the same job, each with where it came from.

@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "cli/job_submission.hpp"
 #include "schedulers/script_forms.hpp"
-#include "schedulers/template_facts.hpp"
+#include "schedulers/template_coverage.hpp"
 #include "templates/user_template.hpp"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ bool refuse_foreign_template(WantedJob& wanted, const std::string& file) {
   const std::string own = slurm ? "#SBATCH" : "#PBS", foreign = slurm ? "#PBS" : "#SBATCH";
   if (has_directives(wanted.template_text, own) || !has_directives(wanted.template_text, foreign))
     return false;
-  wanted.reading.mistakes.push_back(
+  wanted.reading.errors.push_back(
       {fmt::format("{} has {} lines only, which {} takes for comments: shape and time would be lost", file,
                    foreign, slurm ? "sbatch" : "qsub"),
        wanted.settings.at("template").origin,
@@ -59,26 +59,25 @@ bool refuse_foreign_template(WantedJob& wanted, const std::string& file) {
   return true;
 }
 
-void judge_lost(WantedJob& wanted, const std::string& file, const std::set<std::string>& holes) {
+void judge_lost(WantedJob& wanted, const std::string& file, const std::set<std::string>& placeholders) {
   std::string others;
-  for (const auto& fact : schedulers::lost_facts(wanted.reading.job, wanted.settings, holes)) {
+  for (const auto& fact : schedulers::dropped_settings(wanted.reading.job, wanted.settings, placeholders)) {
     if (is_for_all_jobs(wanted, fact.where)) {
       others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", fact.key, fact.value);
-    } else if (fact.hole.empty()) {
-      wanted.reading.mistakes.push_back(
-          {fmt::format("{} ({}) is nothing that a template could carry: {} says "
-                       "by its own lines what is done",
-                       fact.key, fact.value, file),
-           fact.where, "the job without " + fact.key});
+    } else if (fact.placeholder.empty()) {
+      wanted.reading.errors.push_back({fmt::format("{} ({}) is nothing that a template could carry: {} says "
+                                                   "by its own lines what is done",
+                                                   fact.key, fact.value, file),
+                                       fact.where, "the job without " + fact.key});
     } else {
-      wanted.reading.mistakes.push_back(
-          {fmt::format("{} ({}) would be lost: {} has no hole for it", fact.key, fact.value, file),
-           fact.where, fact.hole + "   # in the template; or the job without it"});
+      wanted.reading.errors.push_back(
+          {fmt::format("{} ({}) would be lost: {} has no placeholder for it", fact.key, fact.value, file),
+           fact.where, fact.placeholder + "   # in the template; or the job without it"});
     }
   }
   if (!others.empty()) {
     wanted.reading.remarks.push_back(
-        fmt::format("template: it has no hole for what is said for all jobs: {}", others));
+        fmt::format("template: it has no placeholder for what is said for all jobs: {}", others));
   }
   if (!wanted.site.preamble.empty() || !wanted.site.directives.empty())
     wanted.reading.remarks.push_back("template: the site's own lines (preamble, directives) are not in it");
@@ -110,14 +109,14 @@ void read_template(System& system, WantedJob& wanted) {
   const schedulers::JobFolder folder{find_job_folder(system, job)};  // its real one may end in -2
   const auto filled =
       templates::fill_template(wanted.template_text, file, schedulers::template_values(job, folder));
-  auto& mistakes = wanted.reading.mistakes;
-  mistakes = filled.mistakes;
+  auto& errors = wanted.reading.errors;
+  errors = filled.errors;
   for (Message& mistake : schedulers::check_template(job, filled.used, folder.path)) {
     if (mistake.where == job.script_template) mistake.where = file;
-    mistakes.push_back(std::move(mistake));
+    errors.push_back(std::move(mistake));
   }
   judge_lost(wanted, file, filled.used);
-  mistakes = schedulers::sorted_by_place(std::move(mistakes));
+  errors = schedulers::sorted_by_place(std::move(errors));
   for (std::string& remark : schedulers::template_remarks(job, filled.used))
     wanted.reading.remarks.push_back(std::move(remark));
 }
@@ -126,7 +125,7 @@ std::string fill_job_template(const WantedJob& wanted, const schedulers::JobFold
   const schedulers::JobSpec& job = wanted.reading.job;
   auto filled = templates::fill_template(wanted.template_text, job.script_template,
                                          schedulers::template_values(job, folder));
-  if (!filled.mistakes.empty()) throw Error(ErrorKind::request, filled.mistakes.front());
+  if (!filled.errors.empty()) throw Error(ErrorKind::request, filled.errors.front());
   return std::move(filled.text);
 }
 
@@ -137,8 +136,8 @@ bool tells_log(System& system, const KnownJob& job) {
   const std::string file = kept_template(job.files());
   if (!system.files.exists(file)) return true;
   try {
-    return schedulers::template_tells_log(job.scheduler,
-                                          templates::hole_names(system.files.read(file, max_template_bytes)));
+    return schedulers::template_sets_log(
+        job.scheduler, templates::placeholder_names(system.files.read(file, max_template_bytes)));
   } catch (const Error&) {
     return false;  // not ours to read
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A job script of the user's own with holes, instead of ours: found, read, and held against what the job
-// says.
+// A job script of the user's own with placeholders, instead of ours: found, read, and held against what the
+// job says.
 #pragma once
 
 #include "base/doors.hpp"
@@ -15,8 +15,8 @@ namespace ddlrun::cli {
 void find_template(const Environment& environment, const templates::SiteProfile& site,
                    schedulers::JobSettings& settings);
 
-// Reads it, if the job has one; everything that is wrong with it goes to reading.mistakes, what is only a
-// pity to reading.remarks. For a job without mistakes. Error{request} if it cannot be read.
+// Reads it, if the job has one; everything that is wrong with it goes to reading.errors, what is only a
+// pity to reading.remarks. For a job without errors. Error{request} if it cannot be read.
 void read_template(System& system, WantedJob& wanted);
 
 // The script for that folder.

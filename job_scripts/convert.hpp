@@ -13,8 +13,8 @@
 namespace ddlrun::job_scripts {
 
 struct Conversion {
-  std::string text;                 // the whole script
-  std::vector<Leftover> leftovers;  // also comments in it; in the order of the lines
+  std::string text;                      // the whole script
+  std::vector<Unsupported> unsupported;  // also comments in it; in the order of the lines
 };
 
 // `to` is the other dialect. `site` is the centre that the new script is for, or null.

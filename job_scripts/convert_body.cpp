@@ -27,7 +27,7 @@ void tell_plain_names(const ScriptLine& line, std::string_view prefix, BodyChang
     const bool assigned =
         end < text.size() && text[end] == '=' && (end + 1 >= text.size() || text[end + 1] != '=');
     if (!inside && !assigned && end > at + prefix.size())
-      change.leftovers.push_back(
+      change.unsupported.push_back(
           {place_in(line, at).line, std::string(text.substr(at, end - at)),
            "a variable of the other scheduler, named without a '$': change it by hand"});
     at = end;
@@ -162,7 +162,7 @@ void mend_damage(const JobScript& script, BodyChange& change) {
       const bool blank = at > 0 && text[at - 1] == ' ';
       const bool last = number == line.last_line;
       change.edits.push_back({number, at, tail.size(), last ? "" : blank ? "\\" : " \\"});
-      change.leftovers.push_back(
+      change.unsupported.push_back(
           {number, std::string(tail), "a web page's remains, taken for the backslash of a continued line"});
     }
   }

@@ -4,7 +4,7 @@
 
 #include "job_scripts/job_script.hpp"
 #include "job_scripts/request.hpp"
-#include "job_scripts/shell_lines.hpp"
+#include "job_scripts/shell_lexer.hpp"
 
 #include <map>
 #include <set>
@@ -39,7 +39,7 @@ std::vector<std::string> apply_edits(std::vector<std::string> lines, std::vector
 // What both directions share.
 struct BodyChange {
   std::vector<Edit> edits;
-  std::vector<Leftover> leftovers;
+  std::vector<Unsupported> unsupported;
   std::set<std::string> kept_names;  // variables of the old scheduler that are still used
 };
 // Renames variables by `names`; those of the family (`prefix`) without a counterpart stay and are collected.

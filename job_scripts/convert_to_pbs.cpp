@@ -158,15 +158,16 @@ bool has_parallel_steps(const JobScript& script) {
 // What the srun line says of its ranks that mpirun cannot.
 void tell_srun(const SrunLine& srun, int number, BodyChange& change) {
   for (const std::string& word : srun.unknown)
-    change.leftovers.push_back({number, "srun " + word, "an option that mpirun does not have"});
+    change.unsupported.push_back({number, "srun " + word, "an option that mpirun does not have"});
   if (srun.own_gpus)
-    change.leftovers.push_back(
+    change.unsupported.push_back(
         {number, "srun --gpus-per-task",
          "each rank saw its own GPUs only; under mpirun it sees all of its node and has "
          "to pick by $OMPI_COMM_WORLD_LOCAL_RANK"});
-  change.leftovers.push_back({number, "srun",
-                              "became mpirun of Open MPI, which hands over to other hosts only the variables "
-                              "that -x names (srun: all); another MPI has other options"});
+  change.unsupported.push_back(
+      {number, "srun",
+       "became mpirun of Open MPI, which hands over to other hosts only the variables "
+       "that -x names (srun: all); another MPI has other options"});
 }
 
 void change_srun(const ScriptLine& line, const ShellCommand& command, const ResourceRequest& request,
@@ -174,7 +175,7 @@ void change_srun(const ScriptLine& line, const ShellCommand& command, const Reso
   const SrunLine srun = read_srun(command);
   const int number = place_in(line, command.words.front().at).line;
   if (srun.program >= command.words.size() || request.chunks.empty() || !srun.tasks_text.empty()) {
-    change.leftovers.push_back(
+    change.unsupported.push_back(
         {number, "srun", "PBS has no srun: mpirun, with -n and --hostfile \"$PBS_NODEFILE\"", true});
     return;
   }
@@ -202,9 +203,9 @@ void tell_slurm_command(const ShellCommand& command, int number, bool list, Body
   const auto found = counterparts.find(command.base_name());
   const bool control = command.base_name() == "scontrol";
   if (found == counterparts.end() && (!control || list)) return;
-  change.leftovers.push_back({number, command.base_name(),
-                              fmt::format("a command of Slurm that PBS does not have: {}",
-                                          control ? "qrerun, qhold, qalter" : found->second)});
+  change.unsupported.push_back({number, command.base_name(),
+                                fmt::format("a command of Slurm that PBS does not have: {}",
+                                            control ? "qrerun, qhold, qalter" : found->second)});
 }
 
 // "scontrol show hostnames [LIST]", also within "$(...)": the hosts of the node file.
@@ -257,7 +258,7 @@ BodyChange change_body_to_pbs(const JobScript& script, const ResourceRequest& re
       const ShellCommand& command = commands[i];
       const int number = command.words.empty() ? line.line : place_in(line, command.words.front().at).line;
       if (command.base_name() == "srun" && parallel && runs_beside(commands, i)) {
-        change.leftovers.push_back(
+        change.unsupported.push_back(
             {number, "srun ... &",
              "left as it is: PBS has no steps, and several mpirun at once take the same "
              "hosts and cores. Give each a part of \"$PBS_NODEFILE\" by --hostfile",
@@ -269,7 +270,7 @@ BodyChange change_body_to_pbs(const JobScript& script, const ResourceRequest& re
       for (const ShellCommand& inner : nested_commands(command)) {
         tell_slurm_command(inner, number, list, change);
         if (inner.base_name() == "srun")
-          change.leftovers.push_back(
+          change.unsupported.push_back(
               {number, "srun within another command", "PBS has no srun: mpirun", true});
       }
     }
@@ -287,10 +288,10 @@ BodyChange change_body_to_pbs(const JobScript& script, const ResourceRequest& re
   const auto known = known_values(request);
   for (const std::string& name : change.kept_names)
     if (!known.contains(name))
-      change.leftovers.push_back({0, "$" + name,
-                                  name == "SLURM_PROCID"    ? "under Open MPI: OMPI_COMM_WORLD_RANK"
-                                  : name == "SLURM_LOCALID" ? "under Open MPI: OMPI_COMM_WORLD_LOCAL_RANK"
-                                                            : "a variable of Slurm that PBS does not set"});
+      change.unsupported.push_back({0, "$" + name,
+                                    name == "SLURM_PROCID"    ? "under Open MPI: OMPI_COMM_WORLD_RANK"
+                                    : name == "SLURM_LOCALID" ? "under Open MPI: OMPI_COMM_WORLD_LOCAL_RANK"
+                                                              : "a variable of Slurm that PBS does not set"});
   mend_damage(script, change);
   return change;
 }

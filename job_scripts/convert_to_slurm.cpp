@@ -2,7 +2,7 @@
 // The body of a PBS script under Slurm.
 #include "base/text.hpp"
 #include "job_scripts/convert_body.hpp"
-#include "job_scripts/lint_parts.hpp"
+#include "job_scripts/lint_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -85,8 +85,8 @@ void drop_hostfiles(const ScriptLine& line, const ShellCommand& command, const R
       change.edits.push_back(edit_at(line, file.at, file.end - file.at, option + "\"$PBS_NODEFILE.slots\""));
     }
     if (hydra || slots) {
-      change.leftovers.push_back({place_in(line, word.at).line, word.text + " $PBS_NODEFILE",
-                                  std::string(hydra ? why_hydra : why_slots)});
+      change.unsupported.push_back({place_in(line, word.at).line, word.text + " $PBS_NODEFILE",
+                                    std::string(hydra ? why_hydra : why_slots)});
       continue;
     }
     for (std::size_t k = i; k <= i + (apart ? 1u : 0u); ++k) {
@@ -95,7 +95,7 @@ void drop_hostfiles(const ScriptLine& line, const ShellCommand& command, const R
                          place_in(line, gone.end).line == place_in(line, gone.at).line;
       change.edits.push_back(edit_at(line, gone.at, gone.end - gone.at + (blank ? 1 : 0), ""));
     }
-    change.leftovers.push_back(
+    change.unsupported.push_back(
         {place_in(line, word.at).line, word.text + " $PBS_NODEFILE",
          "dropped: Open MPI takes the hosts from Slurm (if yours was built without Slurm, put "
          "--hostfile \"$PBS_NODEFILE\" back)"});
@@ -116,16 +116,16 @@ void tell_pbs_command(const ShellCommand& command, int number, BodyChange& chang
                                                                   {"aprun", "srun"}};
   const auto found = counterparts.find(command.base_name());
   if (found == counterparts.end()) return;
-  change.leftovers.push_back({number, command.base_name(),
-                              fmt::format("a command of PBS that Slurm does not have: {}", found->second)});
+  change.unsupported.push_back({number, command.base_name(),
+                                fmt::format("a command of PBS that Slurm does not have: {}", found->second)});
 }
 
 // Another script that is handed the node file may start its ranks through ssh: it is left alone.
 void tell_hostfile_users(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
   for (const ShellWord& word : command.words) {
     if (word.text.find("PBS_NODEFILE") == std::string::npos || word.at == command.words.front().at) continue;
-    change.leftovers.push_back({place_in(line, word.at).line, command.base_name() + " ... $PBS_NODEFILE",
-                                "kept: the script makes a node file as PBS does, each host once per rank"});
+    change.unsupported.push_back({place_in(line, word.at).line, command.base_name() + " ... $PBS_NODEFILE",
+                                  "kept: the script makes a node file as PBS does, each host once per rank"});
     return;
   }
 }
@@ -159,7 +159,7 @@ bool still_uses_node_file(const JobScript& script, const ResourceRequest& reques
       if (!is_mpirun(command.base_name()) || is_hydra(command) || differs_by_host(request)) continue;
       BodyChange change;
       drop_hostfiles(line, command, request, change);
-      dropped += change.leftovers.size();
+      dropped += change.unsupported.size();
     }
     if (named > dropped) return true;
   }
@@ -217,7 +217,7 @@ BodyChange change_body_to_slurm(const JobScript& script, const ResourceRequest& 
   mend_damage(script, change);
   change.kept_names.erase("PBS_NODEFILE");
   for (const std::string& name : change.kept_names)
-    change.leftovers.push_back({0, "$" + name, "a variable of PBS that Slurm does not set"});
+    change.unsupported.push_back({0, "$" + name, "a variable of PBS that Slurm does not set"});
   return change;
 }
 

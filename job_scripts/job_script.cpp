@@ -2,8 +2,8 @@
 #include "job_scripts/job_script.hpp"
 
 #include "base/text.hpp"
-#include "job_scripts/directive_words.hpp"
-#include "job_scripts/shell_lines.hpp"
+#include "job_scripts/directive_lexer.hpp"
+#include "job_scripts/shell_lexer.hpp"
 
 #include <set>
 

@@ -2,7 +2,7 @@
 #include "job_scripts/lint.hpp"
 
 #include "base/text.hpp"
-#include "job_scripts/lint_parts.hpp"
+#include "job_scripts/lint_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ std::string_view name_of(Severity severity) {
 }
 
 std::vector<Finding> lint_script(const JobScript& script, const LintContext& context) {
-  const ScriptView view = make_view(script, context);
+  const ScriptView view = make_script_view(script, context);
   std::vector<Finding> all;
   for (const auto lint :
        {lint_text, lint_directive_lines, lint_request, lint_shell, lint_launch, lint_affinity, lint_site}) {

@@ -27,11 +27,11 @@ struct Finding {
   std::string hint;
 };
 
-enum class PbsKind { unsaid, open_pbs, torque };
+enum class PbsKind { unspecified, open_pbs, torque };
 
 struct LintContext {
   Dialect scheduler = Dialect::none;               // none: by the script's own directives
-  PbsKind pbs_kind = PbsKind::unsaid;              // unsaid: by what the script uses
+  PbsKind pbs_kind = PbsKind::unspecified;         // unspecified: by what the script uses
   const templates::SiteProfile* site = nullptr;    // the centre's rules, or null
   std::optional<affinity::ThreadMachine> machine;  // a node of the job, if it is known
 };

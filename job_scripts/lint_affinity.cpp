@@ -2,7 +2,7 @@
 // The thread variables of a script, handed to affinity/ with what the script tells about its nodes.
 #include "affinity/thread_lint.hpp"
 #include "base/text.hpp"
-#include "job_scripts/lint_parts.hpp"
+#include "job_scripts/lint_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -97,7 +97,7 @@ std::string keep_verbose(std::string hint, const ScriptView& view) {
 
 bool launches_by_ddlrun(const ScriptView& view) {
   return std::any_of(view.commands.begin(), view.commands.end(), [](const PlacedCommand& placed) {
-    return starter_of(placed.command) == Starter::ddlrun && has_word(placed.command, "launch");
+    return launch_tool_of(placed.command) == LaunchTool::ddlrun && has_word(placed.command, "launch");
   });
 }
 

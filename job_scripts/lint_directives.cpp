@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Directive lines: what the scheduler refuses, ignores, or reads otherwise than it looks.
 #include "base/text.hpp"
-#include "job_scripts/directive_words.hpp"
-#include "job_scripts/lint_parts.hpp"
+#include "job_scripts/directive_lexer.hpp"
+#include "job_scripts/lint_internal.hpp"
 
 #include <fmt/format.h>
 

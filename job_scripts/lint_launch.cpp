@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The lines that start the ranks, against what was asked of the scheduler.
 #include "base/text.hpp"
-#include "job_scripts/directive_words.hpp"
-#include "job_scripts/lint_parts.hpp"
+#include "job_scripts/directive_lexer.hpp"
+#include "job_scripts/lint_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-class LaunchJudge : private JudgeBase {
+class LaunchRules : private RuleSet {
  public:
-  explicit LaunchJudge(const ScriptView& view) : JudgeBase(view) {}
+  explicit LaunchRules(const ScriptView& view) : RuleSet(view) {}
   std::vector<Finding> judge();
 
  private:
@@ -42,7 +42,7 @@ class LaunchJudge : private JudgeBase {
   std::optional<std::uint64_t> dims_;
 };
 
-bool LaunchJudge::loads(std::string_view module) const {
+bool LaunchRules::loads(std::string_view module) const {
   for (const PlacedCommand& placed : view_.commands) {
     if (placed.command.name() != "module" && placed.command.name() != "ml") continue;
     for (const ShellWord& word : placed.command.words)
@@ -54,7 +54,7 @@ bool LaunchJudge::loads(std::string_view module) const {
 }
 
 // OpenMP threads of a rank, as far as the script tells.
-std::uint64_t LaunchJudge::threads() const {
+std::uint64_t LaunchRules::threads() const {
   const auto found = view_.script.exports.find("OMP_NUM_THREADS");
   if (found != view_.script.exports.end())
     if (const auto number = parse_unsigned(found->second.text, 1u << 20)) return *number;
@@ -63,7 +63,7 @@ std::uint64_t LaunchJudge::threads() const {
   return chunk.threads > 0 ? chunk.threads : view_.pbs() && !view_.torque() ? chunk.cores : 0;
 }
 
-void LaunchJudge::judge_ranks(const PlacedCommand& placed, std::uint64_t ranks) {
+void LaunchRules::judge_ranks(const PlacedCommand& placed, std::uint64_t ranks) {
   if (view_.request.chunks.empty() || view_.script.dialect == Dialect::none) return;
   const std::uint64_t asked = task_count(view_.request);
   if (ranks == asked || asked == 0) return;
@@ -76,7 +76,7 @@ void LaunchJudge::judge_ranks(const PlacedCommand& placed, std::uint64_t ranks) 
       fmt::format("-n {}, or {}", asked, view_.pbs() ? "another mpiprocs" : "another --ntasks-per-node"));
 }
 
-void LaunchJudge::judge_binding(const PlacedCommand& placed, std::uint64_t ranks) {
+void LaunchRules::judge_binding(const PlacedCommand& placed, std::uint64_t ranks) {
   const std::uint64_t count = threads();
   if (ranks == 0 || ranks > 2 || count <= 1 || !is_open_mpi(placed.command)) return;
   if (has_option(placed.command,
@@ -90,7 +90,7 @@ void LaunchJudge::judge_binding(const PlacedCommand& placed, std::uint64_t ranks
       fmt::format("--map-by ppr:1:node:PE={} --bind-to core, or --bind-to none", count));
 }
 
-void LaunchJudge::judge_rankfile(const PlacedCommand& placed, std::optional<std::uint64_t> ranks) {
+void LaunchRules::judge_rankfile(const PlacedCommand& placed, std::optional<std::uint64_t> ranks) {
   const auto file = option_value(placed.command, {"--rankfile", "-rf", "-rankfile"});
   if (!file) return;
   if (has_option(placed.command, {"--map-by", "-map-by", "--bind-to", "-bind-to", "-npernode", "--npernode"}))
@@ -112,7 +112,7 @@ void LaunchJudge::judge_rankfile(const PlacedCommand& placed, std::optional<std:
 }
 
 // Which MPI is meant is known where the script loads its module or uses options of Open MPI beside.
-void LaunchJudge::judge_intel_options(const PlacedCommand& placed) {
+void LaunchRules::judge_intel_options(const PlacedCommand& placed) {
   const auto words = intel_options(placed.command);
   if (words.empty()) return;
   std::vector<std::string> names;
@@ -131,7 +131,7 @@ void LaunchJudge::judge_intel_options(const PlacedCommand& placed) {
             : "the mpirun of the MPI that the program was built with: which mpirun");
 }
 
-void LaunchJudge::judge_mpirun(const PlacedCommand& placed) {
+void LaunchRules::judge_mpirun(const PlacedCommand& placed) {
   const ShellCommand& command = placed.command;
   const auto count = option_value(command, {"-n", "-np", "--np", "--n", "-c"});
   const auto ranks = count ? parse_unsigned(*count, 1u << 20) : std::nullopt;
@@ -152,7 +152,7 @@ void LaunchJudge::judge_mpirun(const PlacedCommand& placed) {
         "leave it out");
 }
 
-void LaunchJudge::judge_srun(const PlacedCommand& placed) {
+void LaunchRules::judge_srun(const PlacedCommand& placed) {
   const ShellCommand& command = placed.command;
   const auto wide = directives_of(view_, "cpus-per-task", 0);
   const bool carried =
@@ -190,7 +190,7 @@ void LaunchJudge::judge_srun(const PlacedCommand& placed) {
       !has_option(command, {"--exact="})) {
     const auto steps =
         std::count_if(view_.commands.begin(), view_.commands.end(), [](const PlacedCommand& other) {
-          return other.command.background && starter_of(other.command) == Starter::srun;
+          return other.command.background && launch_tool_of(other.command) == LaunchTool::srun;
         });
     if (steps > 1)
       add("steps-block", Severity::note, placed.place, "several srun at once",
@@ -201,7 +201,7 @@ void LaunchJudge::judge_srun(const PlacedCommand& placed) {
 }
 
 // A launcher that the scheduler does not bring.
-void LaunchJudge::judge_foreign(const PlacedCommand& placed) {
+void LaunchRules::judge_foreign(const PlacedCommand& placed) {
   const std::string name = placed.command.base_name();
   const bool foreign =
       (name == "srun" && view_.pbs() && !view_.torque()) || (name == "aprun" && view_.slurm());
@@ -214,13 +214,13 @@ void LaunchJudge::judge_foreign(const PlacedCommand& placed) {
 
 // --export=NONE or a list without ALL: srun takes it over by SLURM_EXPORT_ENV, and so does the srun by which
 // Open MPI reaches other nodes. Slurm 22.05: execve(): bash: No such file or directory.
-void LaunchJudge::judge_export(const PlacedCommand& placed) {
+void LaunchRules::judge_export(const PlacedCommand& placed) {
   const auto given = directives_of(view_, "export", 0);
   if (!view_.slurm() || given.empty()) return;
   const std::string& value = given.back()->value;
   const auto names = split(value, ',');
   if (value.empty() || std::find(names.begin(), names.end(), "ALL") != names.end()) return;
-  const bool srun = starter_of(placed.command) == Starter::srun;
+  const bool srun = launch_tool_of(placed.command) == LaunchTool::srun;
   if (srun ? has_option(placed.command, {"--export"}) : node_count(view_.request) < 2) return;
   if (view_.script.exports.contains("SLURM_EXPORT_ENV")) return;
   for (const PlacedCommand& other : view_.commands)
@@ -235,7 +235,7 @@ void LaunchJudge::judge_export(const PlacedCommand& placed) {
 }
 
 // "$SLURM_PROCID" in double quotes is expanded before the ranks are there.
-void LaunchJudge::judge_rank_variables(const PlacedCommand& placed) {
+void LaunchRules::judge_rank_variables(const PlacedCommand& placed) {
   for (const ShellWord& word : placed.command.words) {
     const std::string& text = placed.line->text;
     const bool single = word.at < text.size() && text[word.at] == '\'';
@@ -254,7 +254,7 @@ void LaunchJudge::judge_rank_variables(const PlacedCommand& placed) {
 }
 
 // "4x2x3" behind ddlrun or a rankfile generator.
-void LaunchJudge::judge_dims(const PlacedCommand& placed) {
+void LaunchRules::judge_dims(const PlacedCommand& placed) {
   for (std::size_t i = 1; i < placed.command.words.size() && i < 6; ++i) {
     const std::string& word = placed.command.words[i].text;
     const auto parts = split(word, 'x');
@@ -269,7 +269,7 @@ void LaunchJudge::judge_dims(const PlacedCommand& placed) {
     if (!good) continue;
     dims_ = product;
     const std::uint64_t asked = task_count(view_.request);
-    if (starter_of(placed.command) == Starter::ddlrun && placed.command.words.size() > 1 &&
+    if (launch_tool_of(placed.command) == LaunchTool::ddlrun && placed.command.words.size() > 1 &&
         placed.command.words[1].text == "launch" && !view_.request.chunks.empty() && asked > 1 &&
         asked != product)
       add("ranks-mismatch", product > asked ? Severity::error : Severity::warning,
@@ -289,13 +289,13 @@ bool says_or(std::string_view comment) {
 }
 
 // Two launches in a row: both run, one after the other.
-void LaunchJudge::judge_sequence() {
+void LaunchRules::judge_sequence() {
   const PlacedCommand* before = nullptr;
   for (const PlacedCommand& placed : view_.commands) {
     if (placed.depth > 0) continue;
     if (placed.command.name() == "exit" || placed.command.name() == "wait") before = nullptr;
-    if (starter_of(placed.command) == Starter::none || starter_of(placed.command) == Starter::ddlrun ||
-        placed.command.background)
+    if (launch_tool_of(placed.command) == LaunchTool::none ||
+        launch_tool_of(placed.command) == LaunchTool::ddlrun || placed.command.background)
       continue;
     if (before != nullptr) {
       bool alternative = false;
@@ -316,7 +316,7 @@ void LaunchJudge::judge_sequence() {
   }
 }
 
-void LaunchJudge::judge_devices() {
+void LaunchRules::judge_devices() {
   const auto found = view_.script.exports.find("CUDA_VISIBLE_DEVICES");
   if (found == view_.script.exports.end() || found->second.text.empty() || found->second.text[0] == '$')
     return;
@@ -328,15 +328,15 @@ void LaunchJudge::judge_devices() {
       "on a shared node these may be the GPUs of another job", "leave it as the scheduler set it");
 }
 
-std::vector<Finding> LaunchJudge::judge() {
+std::vector<Finding> LaunchRules::judge() {
   for (const PlacedCommand& placed : view_.commands) {
     judge_dims(placed);
-    const Starter starter = starter_of(placed.command);
-    if (starter == Starter::mpirun) judge_mpirun(placed);
-    if (starter == Starter::srun) judge_srun(placed);
-    if (starter == Starter::srun || starter == Starter::mpirun) judge_export(placed);
+    const LaunchTool starter = launch_tool_of(placed.command);
+    if (starter == LaunchTool::mpirun) judge_mpirun(placed);
+    if (starter == LaunchTool::srun) judge_srun(placed);
+    if (starter == LaunchTool::srun || starter == LaunchTool::mpirun) judge_export(placed);
     judge_foreign(placed);
-    if (starter == Starter::mpirun || starter == Starter::srun) judge_rank_variables(placed);
+    if (starter == LaunchTool::mpirun || starter == LaunchTool::srun) judge_rank_variables(placed);
   }
   judge_sequence();
   judge_devices();
@@ -345,6 +345,6 @@ std::vector<Finding> LaunchJudge::judge() {
 
 }  // namespace
 
-std::vector<Finding> lint_launch(const ScriptView& view) { return LaunchJudge(view).judge(); }
+std::vector<Finding> lint_launch(const ScriptView& view) { return LaunchRules(view).judge(); }
 
 }  // namespace ddlrun::job_scripts

@@ -2,8 +2,8 @@
 // What is asked of the scheduler: shapes that do not add up, requests that exclude each other, lives that
 // lose their output.
 #include "base/text.hpp"
-#include "job_scripts/directive_words.hpp"
-#include "job_scripts/lint_parts.hpp"
+#include "job_scripts/directive_lexer.hpp"
+#include "job_scripts/lint_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -13,9 +13,9 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-class RequestJudge : private JudgeBase {
+class RequestRules : private RuleSet {
  public:
-  explicit RequestJudge(const ScriptView& view) : JudgeBase(view) {}
+  explicit RequestRules(const ScriptView& view) : RuleSet(view) {}
   std::vector<Finding> judge();
 
  private:
@@ -40,7 +40,7 @@ class RequestJudge : private JudgeBase {
   void add(const char* id, Severity severity, const Directive* directive, std::string what, std::string why,
            std::string hint) {
     const Place place = directive == nullptr ? Place{} : Place{directive->line, directive->column};
-    JudgeBase::add(id, severity, place, std::move(what), std::move(why), std::move(hint));
+    RuleSet::add(id, severity, place, std::move(what), std::move(why), std::move(hint));
   }
   void judge_select();
   void judge_chunk(const Directive* select, const Chunk& chunk);
@@ -59,7 +59,7 @@ class RequestJudge : private JudgeBase {
 };
 
 // Every number of a select statement, as qsub checks it.
-void RequestJudge::judge_numbers(const Directive* select) {
+void RequestRules::judge_numbers(const Directive* select) {
   const std::string value_text = resource_value("select");
   for (const std::string_view text : split(value_text, '+')) {
     bool first = true;
@@ -81,7 +81,7 @@ void RequestJudge::judge_numbers(const Directive* select) {
   }
 }
 
-void RequestJudge::judge_chunk(const Directive* select, const Chunk& chunk) {
+void RequestRules::judge_chunk(const Directive* select, const Chunk& chunk) {
   const std::uint64_t tasks = std::max<std::uint64_t>(1, chunk.tasks);
   if (chunk.cores == 0) return;
   if (chunk.tasks > 1 && chunk.threads == 0 && !view_.torque())
@@ -103,20 +103,20 @@ void RequestJudge::judge_chunk(const Directive* select, const Chunk& chunk) {
         fmt::format(":ompthreads={}", std::max<std::uint64_t>(1, chunk.cores / tasks)));
 }
 
-void RequestJudge::judge_select() {
+void RequestRules::judge_select() {
   const Directive* select = resource("select");
   if (select == nullptr) return;
   judge_numbers(select);
   for (const Chunk& chunk : view_.request.chunks) judge_chunk(select, chunk);
   const std::uint64_t nodes = node_count(view_.request);
-  const bool whole = view_.request.spread != Spread::unsaid;
+  const bool whole = view_.request.spread != Spread::unspecified;
   if (nodes > 1 && !whole)
     add("place-missing", Severity::warning, select,
         fmt::format("select asks for {} chunks, but no place is said", nodes),
         "place defaults to free: PBS may put several chunks on one host", "#PBS -l place=scatter");
 }
 
-void RequestJudge::judge_pbs_styles() {
+void RequestRules::judge_pbs_styles() {
   const Directive* select = resource("select") != nullptr ? resource("select") : resource("place");
   if (select != nullptr) {
     for (const char* key : {"nodes", "ncpus", "mem", "mpiprocs", "ompthreads", "ngpus", "nodect", "ppn"}) {
@@ -136,7 +136,7 @@ void RequestJudge::judge_pbs_styles() {
           "qsub: illegal -l value", "no blanks: -l walltime=1:00:00,mem=4gb");
 }
 
-void RequestJudge::judge_pbs_time() {
+void RequestRules::judge_pbs_time() {
   const Directive* directive = resource("walltime");
   const std::string value = resource_value("walltime");
   if (directive == nullptr) {
@@ -162,7 +162,7 @@ void RequestJudge::judge_pbs_time() {
   }
 }
 
-void RequestJudge::judge_slurm_time() {
+void RequestRules::judge_slurm_time() {
   const Directive* directive = find("time");
   if (directive == nullptr) {
     add("walltime-missing", Severity::note, nullptr, "no time limit is asked for",
@@ -182,7 +182,7 @@ void RequestJudge::judge_slurm_time() {
   }
 }
 
-void RequestJudge::judge_name() {
+void RequestRules::judge_name() {
   const Directive* directive = find("job-name", 'N');
   if (directive == nullptr) return;
   const std::string& name = directive->value;
@@ -198,7 +198,7 @@ void RequestJudge::judge_name() {
         "%x in --output then names another folder, and the output is lost", "a name without slashes");
 }
 
-void RequestJudge::judge_pbs_life() {
+void RequestRules::judge_pbs_life() {
   if (const Directive* all = find("", 'V'))
     add("export-all", Severity::note, all, "-V hands over the whole environment",
         "it stands in the job's Variable_List, which qstat -f shows: tokens and passwords too",
@@ -212,7 +212,7 @@ void RequestJudge::judge_pbs_life() {
         "an interactive job does not run the script", "leave -I out");
 }
 
-void RequestJudge::judge_slurm_shape() {
+void RequestRules::judge_slurm_shape() {
   const Directive* tasks = find("ntasks");
   const Directive* per_node = find("ntasks-per-node");
   const Directive* nodes = find("nodes");
@@ -242,7 +242,7 @@ void RequestJudge::judge_slurm_shape() {
         "two of --mem, --mem-per-cpu and --mem-per-gpu", "they exclude each other", "one of them");
 }
 
-void RequestJudge::judge_slurm_gpus() {
+void RequestRules::judge_slurm_gpus() {
   const Directive* first = nullptr;
   for (const char* name : {"gres", "gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket"}) {
     const Directive* directive = find(name);
@@ -270,7 +270,7 @@ void RequestJudge::judge_slurm_gpus() {
   }
 }
 
-bool RequestJudge::waits_for_child() const {
+bool RequestRules::waits_for_child() const {
   bool background = false, waits = false;
   for (const PlacedCommand& placed : view_.commands) {
     background = background || placed.command.background;
@@ -279,12 +279,12 @@ bool RequestJudge::waits_for_child() const {
   return background && waits;
 }
 
-bool RequestJudge::traps() const {
+bool RequestRules::traps() const {
   return std::any_of(view_.commands.begin(), view_.commands.end(),
                      [](const PlacedCommand& placed) { return placed.command.name() == "trap"; });
 }
 
-void RequestJudge::judge_signal() {
+void RequestRules::judge_signal() {
   const Directive* directive = find("signal");
   if (directive == nullptr) return;
   const bool to_shell = directive->value.find("B:") != std::string::npos;
@@ -304,7 +304,7 @@ void RequestJudge::judge_signal() {
         "--signal=B:" + directive->value);
 }
 
-void RequestJudge::judge_slurm_life() {
+void RequestRules::judge_slurm_life() {
   const Directive* requeue = find("requeue");
   const Directive* mode = find("open-mode");
   if (requeue != nullptr && (mode == nullptr || !mode->value.starts_with('a')))
@@ -324,7 +324,7 @@ void RequestJudge::judge_slurm_life() {
   judge_signal();
 }
 
-std::vector<Finding> RequestJudge::judge() {
+std::vector<Finding> RequestRules::judge() {
   judge_name();
   if (view_.script.dialect == Dialect::pbs) {
     judge_select();
@@ -342,6 +342,6 @@ std::vector<Finding> RequestJudge::judge() {
 
 }  // namespace
 
-std::vector<Finding> lint_request(const ScriptView& view) { return RequestJudge(view).judge(); }
+std::vector<Finding> lint_request(const ScriptView& view) { return RequestRules(view).judge(); }
 
 }  // namespace ddlrun::job_scripts

@@ -3,7 +3,7 @@
 #include "base/secret_name.hpp"
 #include "base/text.hpp"
 #include "job_scripts/convert_body.hpp"
-#include "job_scripts/lint_parts.hpp"
+#include "job_scripts/lint_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -184,7 +184,7 @@ void check_status(const ScriptView& view, std::vector<Finding>& findings) {
   const PlacedCommand* last_launch = nullptr;
   bool waits = false;
   for (const PlacedCommand& placed : view.commands) {
-    const bool launch = starter_of(placed.command) != Starter::none;
+    const bool launch = launch_tool_of(placed.command) != LaunchTool::none;
     if (launch && placed.command.piped && !has_pipefail(view))
       findings.push_back({"pipe-hides-status", Severity::warning, placed.place,
                           "the launch is piped into another command",

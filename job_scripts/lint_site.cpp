@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The rules of one centre.
 #include "base/text.hpp"
-#include "job_scripts/lint_parts.hpp"
+#include "job_scripts/lint_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@ namespace ddlrun::job_scripts {
 namespace {
 
 bool has_application(const ScriptView& view, const std::string& carried) {
-  const std::size_t hole = carried.find("{}");
-  const std::string_view begin = trim(std::string_view(carried).substr(0, hole));
+  const std::size_t placeholder = carried.find("{}");
+  const std::string_view begin = trim(std::string_view(carried).substr(0, placeholder));
   for (const Directive& directive : view.script.directives) {
     const std::string text = directive.option + (directive.option.starts_with("--") ? "=" : "");
     if (text == begin && !directive.value.empty()) return true;
@@ -34,8 +34,8 @@ std::string directive_for(const ScriptView& view, const templates::SiteProfile& 
   const char* sentinel = view.slurm() ? "#SBATCH" : "#PBS";
   if (key == "application") {
     std::string text = site.application_directive;
-    const std::size_t hole = text.find("{}");
-    if (hole != std::string::npos) text.replace(hole, 2, "etc");
+    const std::size_t placeholder = text.find("{}");
+    if (placeholder != std::string::npos) text.replace(placeholder, 2, "etc");
     return fmt::format("{} {}", sentinel, text);
   }
   if (key == "walltime") return view.slurm() ? "#SBATCH --time=04:00:00" : "#PBS -l walltime=04:00:00";

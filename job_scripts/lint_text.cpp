@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bytes that neither scheduler nor shell takes as meant: line ends, odd blanks, what a web page left.
 #include "base/text.hpp"
-#include "job_scripts/lint_parts.hpp"
+#include "job_scripts/lint_internal.hpp"
 
 #include <fmt/format.h>
 

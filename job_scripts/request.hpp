@@ -28,17 +28,17 @@ struct Chunk {
   bool operator==(const Chunk&) const = default;
 };
 
-enum class Spread { unsaid, scatter, pack };
-enum class Export { unsaid, all, none, list };
-enum class Style { unsaid, select, old_nodes, cores_only };
+enum class Spread { unspecified, scatter, pack };
+enum class Export { unspecified, all, none, list };
+enum class Style { unspecified, select, old_nodes, cores_only };
 
 struct ArrayText {
-  std::string range;    // "0-9" or "0-9:2", "1,5,7"
-  std::string at_once;  // "%4" -> "4"
+  std::string range;         // "0-9" or "0-9:2", "1,5,7"
+  std::string max_parallel;  // "%4" -> "4"
 };
 
 // What could not be carried into another dialect, or only by changing its meaning.
-struct Leftover {
+struct Unsupported {
   int line = 0;
   std::string text;  // the directive as it stood
   std::string why;
@@ -47,12 +47,12 @@ struct Leftover {
 
 struct ResourceRequest {
   std::vector<Chunk> chunks;
-  Style style = Style::unsaid;
+  Style style = Style::unspecified;
   std::uint64_t total_tasks = 0;  // Slurm's --ntasks where nothing else is said
   std::uint64_t memory_per_core = 0;
   std::uint64_t total_gpus = 0;
   std::uint64_t job_memory = 0;  // PBS -l mem=: of the whole job
-  Spread spread = Spread::unsaid;
+  Spread spread = Spread::unspecified;
   bool exclusive = false, shared = false;
 
   std::string name, queue, account, project, qos, reservation, comment, constraint, hosts, not_hosts;
@@ -67,7 +67,7 @@ struct ResourceRequest {
   bool hold = false, block = false;
   std::string begin;  // as written
   std::string folder;
-  Export exported = Export::unsaid;
+  Export exported = Export::unspecified;
   std::string export_list;                                    // "A=1,B"
   std::vector<std::pair<std::string, std::string>> assigned;  // variables whose values have commas
   std::string signal;                                         // "USR1@120"
@@ -75,11 +75,11 @@ struct ResourceRequest {
   std::string shell;    // PBS -S
   bool torque = false;  // options or variables that only Torque has
 
-  std::vector<Leftover> leftovers;
+  std::vector<Unsupported> unsupported;
   int select_line = 0;  // where the shape is asked for
 };
 
-constexpr std::uint64_t most_counted = 1u << 20;  // a larger number of anything is none
+constexpr std::uint64_t max_count = 1u << 20;  // a larger number of anything is none
 
 // The shape in figures, 0 where it is not said.
 std::uint64_t node_count(const ResourceRequest& request);
@@ -91,10 +91,10 @@ ResourceRequest read_pbs_request(const JobScript& script);
 ResourceRequest read_slurm_request(const JobScript& script);
 ResourceRequest read_request(const JobScript& script);  // by the script's dialect
 
-// Directives without their sentinel; what the dialect cannot say is added to `leftovers` of the result.
+// Directives without their sentinel; what the dialect cannot say is added to `unsupported` of the result.
 struct RenderedRequest {
   std::vector<std::string> directives;
-  std::vector<Leftover> leftovers;
+  std::vector<Unsupported> unsupported;
 };
 RenderedRequest render_slurm_request(const ResourceRequest& request);
 RenderedRequest render_pbs_request(const ResourceRequest& request);

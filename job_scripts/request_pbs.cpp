@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // #PBS directives -> the neutral request.
 #include "base/text.hpp"
-#include "job_scripts/directive_words.hpp"
+#include "job_scripts/directive_lexer.hpp"
 #include "job_scripts/request.hpp"
-#include "job_scripts/shell_lines.hpp"
+#include "job_scripts/shell_lexer.hpp"
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ class PbsReader {
   void read_array(const Directive& option);
   void read_variables(const Directive& option, const std::string& line);
   void leave(const Directive& option, std::string text, std::string why, bool wrong = false) {
-    request_.leftovers.push_back({option.line, std::move(text), std::move(why), wrong});
+    request_.unsupported.push_back({option.line, std::move(text), std::move(why), wrong});
   }
   Chunk& first_chunk() {
     if (request_.chunks.empty()) request_.chunks.emplace_back();
@@ -47,7 +47,7 @@ std::pair<std::string, std::string> cut_pair(std::string_view text, char sign = 
 }
 
 void set_number(std::uint64_t& target, std::string_view text) {
-  if (const auto number = parse_unsigned(text, most_counted)) target = *number;
+  if (const auto number = parse_unsigned(text, max_count)) target = *number;
 }
 
 // "2:ncpus=8:mpiprocs=4+1:ncpus=2"
@@ -91,7 +91,7 @@ void PbsReader::read_old_nodes(std::string_view value) {
     bool first = true;
     for (const std::string_view part : split(text, ':')) {
       const auto [key, word] = cut_pair(part);
-      if (first && parse_unsigned(key, most_counted)) {
+      if (first && parse_unsigned(key, max_count)) {
         set_number(chunk.nodes, key);
       } else if (first && word.empty()) {
         chunk.host = key;
@@ -107,14 +107,14 @@ void PbsReader::read_old_nodes(std::string_view value) {
     }
     request_.chunks.push_back(std::move(chunk));
   }
-  if (request_.spread == Spread::unsaid) request_.spread = Spread::scatter;
+  if (request_.spread == Spread::unspecified) request_.spread = Spread::scatter;
 }
 
 void PbsReader::read_place(std::string_view value) {
   for (const std::string_view word : split(value, ':')) {
     if (word == "scatter" || word == "vscatter") request_.spread = Spread::scatter;
     if (word == "pack") request_.spread = Spread::pack;
-    if (word == "free") request_.spread = Spread::unsaid;
+    if (word == "free") request_.spread = Spread::unspecified;
     if (word == "excl" || word == "exclhost") request_.exclusive = true;
     if (word == "shared") request_.shared = true;
   }
@@ -136,7 +136,7 @@ bool PbsReader::read_resource(const std::string& key, const std::string& value) 
     request_.job_memory = parse_pbs_size(value).value_or(0);
     return request_.job_memory > 0;
   } else if (key == "ncpus" || key == "mpiprocs" || key == "ompthreads" || key == "ngpus") {
-    if (request_.style == Style::unsaid) request_.style = Style::cores_only;
+    if (request_.style == Style::unspecified) request_.style = Style::cores_only;
     Chunk& chunk = first_chunk();
     set_number(key == "ncpus"      ? chunk.cores
                : key == "mpiprocs" ? chunk.tasks
@@ -319,7 +319,7 @@ void PbsReader::read_option(const Directive& option) {
       request_.exported = Export::all;
       break;
     case 'v':
-      if (request_.exported == Export::unsaid) request_.exported = Export::list;
+      if (request_.exported == Export::unspecified) request_.exported = Export::list;
       break;  // its list is read with its quotes
     case 'S':
       request_.shell = value;

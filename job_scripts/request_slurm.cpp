@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // #SBATCH directives -> the neutral request.
 #include "base/text.hpp"
-#include "job_scripts/directive_words.hpp"
+#include "job_scripts/directive_lexer.hpp"
 #include "job_scripts/request.hpp"
 
 #include <fmt/format.h>
@@ -27,12 +27,12 @@ class SlurmReader {
   void read_export(const std::string& value);
   void read_dependencies(const Directive& option);
   void settle_shape(const JobScript& script);
-  std::uint64_t number(std::string_view text) const { return parse_unsigned(text, most_counted).value_or(0); }
+  std::uint64_t number(std::string_view text) const { return parse_unsigned(text, max_count).value_or(0); }
   void leave(const Directive& option, std::string why, bool wrong = false) {
     std::string text = option.option;
     if (!option.value.empty())
       text += (text.starts_with("--") ? "=" : text.empty() ? "" : " ") + option.value;
-    request_.leftovers.push_back({option.line, std::move(text), std::move(why), wrong});
+    request_.unsupported.push_back({option.line, std::move(text), std::move(why), wrong});
   }
 
   ResourceRequest request_;
@@ -79,7 +79,7 @@ bool SlurmReader::read_shape(const std::string& name, const Directive& option) {
 std::uint64_t read_gpu_words(std::string_view text, std::string& type) {
   const auto words = split(text, ':');
   if (words.size() == 2) type = std::string(words[0]);
-  return parse_unsigned(words.back(), most_counted).value_or(0);
+  return parse_unsigned(words.back(), max_count).value_or(0);
 }
 
 bool SlurmReader::read_gpus(const std::string& name, const Directive& option) {
@@ -208,14 +208,14 @@ void SlurmReader::settle_shape(const JobScript& script) {
     // Tasks anywhere: chunks of one task each.
     chunk_.nodes = request_.total_tasks;
     chunk_.tasks = 1;
-    request_.spread = Spread::unsaid;
+    request_.spread = Spread::unspecified;
     request_.select_line = std::max(request_.select_line, 0);
   } else {
     chunk_.nodes = std::max<std::uint64_t>(1, nodes_);
     if (nodes_ == 0 && tasks_per_node_ > 0 && request_.total_tasks > 0)
       chunk_.nodes = (request_.total_tasks + tasks_per_node_ - 1) / tasks_per_node_;
     chunk_.tasks = tasks_per_node_;
-    request_.spread = nodes_ > 0 || chunk_.nodes > 1 ? Spread::scatter : Spread::unsaid;
+    request_.spread = nodes_ > 0 || chunk_.nodes > 1 ? Spread::scatter : Spread::unspecified;
   }
   const bool uneven = nodes_ > 0 && tasks_per_node_ == 0 && request_.total_tasks > 0;
   const std::uint64_t rest = uneven ? request_.total_tasks % nodes_ : 0;

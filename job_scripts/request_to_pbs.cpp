@@ -38,7 +38,7 @@ class PbsWriter final : public RequestWriter {
     if (!value.empty()) put(option, value);
   }
   void leave(std::string text, std::string why) {
-    result_.leftovers.push_back({0, std::move(text), std::move(why)});
+    result_.unsupported.push_back({0, std::move(text), std::move(why)});
   }
 };
 
@@ -140,7 +140,7 @@ void PbsWriter::write_array() {
           "in the jobs that are not wanted");
     return;
   }
-  put("-J", array.at_once.empty() ? array.range : array.range + "%" + array.at_once);
+  put("-J", array.max_parallel.empty() ? array.range : array.range + "%" + array.max_parallel);
 }
 
 void PbsWriter::write_mail() {

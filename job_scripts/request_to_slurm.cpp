@@ -50,7 +50,7 @@ class SlurmWriter final : public RequestWriter {
     result_.directives.push_back(fmt::format("{}={}", option, value));
   }
   void leave(std::string text, std::string why) {
-    result_.leftovers.push_back({request_.select_line, std::move(text), std::move(why)});
+    result_.unsupported.push_back({request_.select_line, std::move(text), std::move(why)});
   }
 };
 
@@ -149,7 +149,7 @@ void SlurmWriter::write_shape() {
   } else if (request_.chunks.size() == 1) {
     const Chunk& chunk = request_.chunks.front();
     write_chunk(chunk);
-    if (request_.spread == Spread::unsaid && request_.style == Style::select && chunk.nodes > 1)
+    if (request_.spread == Spread::unspecified && request_.style == Style::select && chunk.nodes > 1)
       leave("no -l place=scatter",
             fmt::format("PBS may have put all {0} chunks on one host; --nodes={0} puts them on {0}",
                         chunk.nodes));
@@ -184,7 +184,7 @@ std::string SlurmWriter::file_pattern(std::string path) {
     for (std::size_t at = 0; (at = path.find(name, at)) != std::string::npos; at += pattern.size())
       path.replace(at, name.size(), pattern);
   if (path.find('$') != std::string::npos)
-    result_.leftovers.push_back(
+    result_.unsupported.push_back(
         {0, path, "sbatch expands no variables in its options: write the path out", true});
   return path;
 }
@@ -260,7 +260,7 @@ void SlurmWriter::write_life() {
   if (request_.walltime_seconds > 0) put("--time", render_time(request_.walltime_seconds));
   if (request_.array) {
     const ArrayText& array = *request_.array;
-    put("--array", array.at_once.empty() ? array.range : array.range + "%" + array.at_once);
+    put("--array", array.max_parallel.empty() ? array.range : array.range + "%" + array.max_parallel);
   }
   write_dependencies();
   write_mail();

@@ -63,7 +63,7 @@ Lines restart_command(const JobSpec& job, const JobFolder& folder) {
 
 Lines restart_lines(const JobSpec& job, const JobFolder& folder) {
   if (!job.requeue.wanted) return {};
-  return script_lines("restart", {{"most", ScriptValue::number(job.requeue.most)},
+  return script_lines("restart", {{"most", ScriptValue::number(job.requeue.max_restarts)},
                                   {"command", ScriptValue::block(restart_command(job, folder))}});
 }
 

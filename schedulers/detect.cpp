@@ -2,7 +2,7 @@
 // Which scheduler a machine has, and what they share.
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "schedulers/refusals.hpp"
+#include "schedulers/scheduler_errors.hpp"
 #include "schedulers/scheduler_kinds.hpp"
 
 #include <fmt/format.h>
@@ -62,9 +62,9 @@ std::optional<SchedulerKind> detect_scheduler(const std::function<bool(const std
   return ask({"qstat", "-B"}).ok() ? SchedulerKind::pbs : SchedulerKind::slurm;
 }
 
-void throw_no_answer(std::string_view tool, const ProcessResult& answer) {
-  if (!answer.start_error.empty()) throw_refusal(tool, answer, {});
-  const std::string words = own_words(answer);
+void throw_query_error(std::string_view tool, const ProcessResult& answer) {
+  if (!answer.start_error.empty()) throw_scheduler_error(tool, answer, {});
+  const std::string words = reported_text(answer);
   const std::string said = answer.timed_out ? "no answer in time"
                            : words.empty() ? fmt::format("exit status {}, without a word", answer.exit_status)
                                            : fmt::format("\"{}\"", words);

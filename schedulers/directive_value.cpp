@@ -125,7 +125,7 @@ std::string render_memory(std::uint64_t bytes, std::string_view mega, std::strin
 std::string render_array(const ArrayRange& array) {
   std::string text = fmt::format("{}-{}", array.first, array.last);
   if (array.step > 1) text += fmt::format(":{}", array.step);
-  if (array.at_once > 0) text += fmt::format("%{}", array.at_once);
+  if (array.max_parallel > 0) text += fmt::format("%{}", array.max_parallel);
   return text;
 }
 

@@ -2,7 +2,7 @@
 // Directives are passed on as they are, but not those that would change what ddlrun computed from a key: a
 // scheduler takes the last of two, and the job would run in another shape than it was checked for.
 #include "base/text.hpp"
-#include "schedulers/job_reading.hpp"
+#include "schedulers/job_parser.hpp"
 
 #include <fmt/format.h>
 
@@ -90,15 +90,15 @@ std::string_view rival_in_pbs(std::string_view directive) {
 
 }  // namespace
 
-void check_directives(SettingReader& reader, JobReading& reading) {
-  const JobSpec& job = reading.job;
+void check_directives(SettingReader& reader, ParsedJob& parsed) {
+  const JobSpec& job = parsed.job;
   for (const std::string& directive : job.directives) {
     const bool slurm = job.scheduler == SchedulerKind::slurm;
     const std::string_view key = job.scheduler == SchedulerKind::local ? std::string_view()
                                  : slurm ? key_of(slurm_rivals, option_of(directive))
                                          : rival_in_pbs(directive);
     if (key.empty()) continue;
-    reader.refuse_at(
+    reader.add_error_at(
         fmt::format("directives '{}' would change what `{}` says", printable(directive, 60), key),
         reader.origin_of("directives"), fmt::format("{}: ...   # instead of the directive", key));
   }

@@ -58,7 +58,7 @@ constexpr auto keys = std::to_array<JobKey>({
     {"mail", "ADDRESS", "whom to write to"},
     {"mail_events", "LIST", "of begin, end, fail (end,fail)"},
     {"output", "FILE", "the job's output"},
-    {"template", "FILE", "a job script of your own, with holes: #SBATCH --time={{walltime|sbatch}}"},
+    {"template", "FILE", "a job script of your own, with placeholders: #SBATCH --time={{walltime|sbatch}}"},
     {"directives", "", "lines for the scheduler, verbatim, without #SBATCH or #PBS"},
     {"scheduler", "slurm|pbs|torque|local", "whose script is written"},
     {"site", "NAME|FILE", "the centre's profile"},
@@ -243,7 +243,7 @@ std::string_view key_of_foreign_word(std::string_view word) {
 }
 
 JobSettings read_job_settings(std::string_view text, const std::string& file_name,
-                              std::vector<Message>& mistakes) {
+                              std::vector<Message>& errors) {
   YamlValue root = parse_job_yaml(text, file_name);
   mark_nulls(split(text, '\n'), root);
   if (root.kind != Kind::mapping) {
@@ -255,7 +255,7 @@ JobSettings read_job_settings(std::string_view text, const std::string& file_nam
   for (const auto& [word, value] : root.fields) {
     const std::string key(canonical_key(word));
     if (key.empty()) {
-      mistakes.push_back(unknown_key(word, place_of_key(text, file_name, word, value)));
+      errors.push_back(unknown_key(word, place_of_key(text, file_name, word, value)));
       // "programm" is one mistake; "there is no program" would be a second one for it.
       const std::string meant = guess_key(word);
       if (meant == "program") guessed.emplace(meant, Setting{value, place_in(file_name, value)});
@@ -265,14 +265,14 @@ JobSettings read_job_settings(std::string_view text, const std::string& file_nam
         settings.emplace(key, Setting{value, is_blank(value) ? place_of_key(text, file_name, word, value)
                                                              : place_in(file_name, value)});
     if (is_new) continue;
-    mistakes.push_back({fmt::format("'{}' means '{}', which stands at {} too", word,
-                                    key == word ? "partition" : key, at->second.origin),
-                        place_of_key(text, file_name, word, value), "keep one of the two lines"});
+    errors.push_back({fmt::format("'{}' means '{}', which stands at {} too", word,
+                                  key == word ? "partition" : key, at->second.origin),
+                      place_of_key(text, file_name, word, value), "keep one of the two lines"});
   }
-  return lay_over(std::move(settings), guessed);
+  return merge_settings(std::move(settings), guessed);
 }
 
-JobSettings lay_over(JobSettings over, const JobSettings& under) {
+JobSettings merge_settings(JobSettings over, const JobSettings& under) {
   over.insert(under.begin(), under.end());
   return over;
 }

@@ -43,13 +43,13 @@ Message unknown_key(std::string_view word, std::string where);
 // The key that a word of other tools stands for ("wallclock", "job-name"); "" if it is none of those.
 std::string_view key_of_foreign_word(std::string_view word);
 
-// The settings of one YAML document. Unknown keys are added to `mistakes`, each with its place and the
+// The settings of one YAML document. Unknown keys are added to `errors`, each with its place and the
 // nearest key; Error{request} where the text is no YAML mapping.
 JobSettings read_job_settings(std::string_view text, const std::string& file_name,
-                              std::vector<Message>& mistakes);
+                              std::vector<Message>& errors);
 
 // `over` wins, key by key.
-JobSettings lay_over(JobSettings over, const JobSettings& under);
+JobSettings merge_settings(JobSettings over, const JobSettings& under);
 
 // A flag's or variable's text as a setting. Lists are split at commas where the key takes a list of names;
 // one of the environment only where each piece is clearly a NAME or NAME=value.

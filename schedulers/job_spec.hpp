@@ -37,12 +37,12 @@ struct EarlySignal {
 
 struct Requeue {
   bool wanted = false;
-  std::uint32_t most = 3;  // restarts
+  std::uint32_t max_restarts = 3;
 };
 
 struct ArrayRange {
   std::uint32_t first = 0, last = 0, step = 1;
-  std::uint32_t at_once = 0;  // 0: no limit
+  std::uint32_t max_parallel = 0;  // 0: no limit
 };
 
 struct Dependency {
@@ -108,7 +108,7 @@ struct JobSpec {
   std::vector<Dependency> dependencies;
   std::string mail;                     // an address
   std::string mail_events;              // of begin, end, fail, joined by ','
-  std::string script_template;          // a file: the user's own script, with holes, instead of ours
+  std::string script_template;          // a file: the user's own script, with placeholders, instead of ours
   std::string output;                   // a file; "": in the job's folder
   std::vector<std::string> directives;  // verbatim, without "#SBATCH" or "#PBS"
 
@@ -117,15 +117,15 @@ struct JobSpec {
 };
 
 // What was decided for the user, for people: "threads: 60 = (68 cores - 8 reserved) / 1 rank".
-struct JobReading {
+struct ParsedJob {
   JobSpec job;
   std::vector<std::string> remarks;
-  std::vector<Message> mistakes;  // all of them, each with its place; the job is good only if there are none
+  std::vector<Message> errors;  // all of them, each with its place; the job is good only if there are none
 };
 
 // Converts and checks every setting, alone and together (dims against hosts, ranks x threads against cores,
 // signal against walltime, array against requeue, ...). Never throws for what the user wrote.
-JobReading read_job(const JobSettings& settings);
+ParsedJob read_job(const JobSettings& settings);
 
 // "HH:MM:SS", "D-HH:MM:SS", "90m", "4h", "1h30m" -> seconds; nothing if it is none of these or 0. A bare
 // number is refused, because Slurm takes it for minutes and PBS for seconds.

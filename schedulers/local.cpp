@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/process_stat.hpp"
 #include "base/text.hpp"
-#include "schedulers/refusals.hpp"
+#include "schedulers/scheduler_errors.hpp"
 #include "schedulers/scheduler_kinds.hpp"
 #include "schedulers/script_forms.hpp"
 #include "schedulers/script_fragment.hpp"
@@ -80,11 +80,11 @@ class Local : public Scheduler {
   std::vector<std::string> overriding_variables(const EnvVars&) const override { return {}; }
 
   JobId read_submission(const ProcessResult& answer) const override {
-    if (!answer.ok()) throw_refusal("bash", answer, {});
+    if (!answer.ok()) throw_scheduler_error("bash", answer, {});
     const JobId id(trim(answer.out));
     if (parse_local_id(id)) return id;
     throw Error(ErrorKind::scheduler,
-                {fmt::format("the script was started, but not seen to run: \"{}\"", own_words(answer)),
+                {fmt::format("the script was started, but not seen to run: \"{}\"", reported_text(answer)),
                  "bash", "read output.log in the job's folder"});
   }
 
@@ -95,7 +95,7 @@ class Local : public Scheduler {
     for (const JobId& id : ids)
       if (const auto parts = parse_local_id(id)) pids.push_back(parts->pid);
     const ProcessResult answer = ask(shell("local_state", pids));
-    if (!answer.ok()) throw_no_answer("sh", answer);
+    if (!answer.ok()) throw_query_error("sh", answer);
     std::string host;
     std::vector<ProcessStat> processes;
     for (const std::string_view line : split(answer.out, '\n')) {
@@ -122,7 +122,7 @@ class Local : public Scheduler {
     if (answer.exit_status == kElsewhere)
       throw Error(ErrorKind::request, {fmt::format("{} is not on this host", id), "",
                                        "ddlrun cancel on the host that stands behind its @"});
-    if (!answer.ok()) throw_refusal("kill", answer, {});
+    if (!answer.ok()) throw_scheduler_error("kill", answer, {});
     return fmt::format("{} is being ended", id);
   }
 };

@@ -51,11 +51,11 @@ class Qstat {
       if (trim(answer.out).empty()) return {};
       if (auto jobs = parse_qstat_json(answer.out)) return *jobs;
     } else if (!wants_other_options(answer)) {
-      throw_no_answer("qstat", answer);
+      throw_query_error("qstat", answer);
     }
     // Older versions: no JSON, or such as holds a variable's quote or number unmended.
     answer = ask(false);
-    if (!is_answered(answer)) throw_no_answer("qstat", answer);
+    if (!is_answered(answer)) throw_query_error("qstat", answer);
     return parse_qstat_text(answer.out);
   }
 
@@ -94,10 +94,10 @@ class Pbs : public Scheduler {
   }
 
   JobId read_submission(const ProcessResult& answer) const override {
-    if (!answer.ok()) throw_refusal("qsub", answer, pbs_refusals());
+    if (!answer.ok()) throw_scheduler_error("qsub", answer, pbs_refusals());
     if (const auto id = parse_qsub(answer.out)) return *id;
     throw Error(ErrorKind::scheduler,
-                {fmt::format("qsub took the job, but its answer holds no id: \"{}\"", own_words(answer)),
+                {fmt::format("qsub took the job, but its answer holds no id: \"{}\"", reported_text(answer)),
                  "qsub", "qstat -u $USER"});
   }
 
@@ -117,7 +117,7 @@ class Pbs : public Scheduler {
     if (answer.exit_status == kPbsUnknownJob || pbs_says(answer, "Unknown Job"))
       return fmt::format("{} is already over, or never was: PBS does not know it", id);
     if (pbs_says(answer, "invalid for state of job")) return fmt::format("{} is already ending", id);
-    if (!answer.ok()) throw_refusal("qdel", answer, pbs_refusals());
+    if (!answer.ok()) throw_scheduler_error("qdel", answer, pbs_refusals());
     return fmt::format("{} is being cancelled", id);
   }
 };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "schedulers/job_state.hpp"
-#include "schedulers/refusals.hpp"
+#include "schedulers/scheduler_errors.hpp"
 
 #include <functional>
 #include <map>
@@ -46,6 +46,6 @@ JobStatus status_of(const JobId& id, const std::vector<PbsJob>& jobs,
 // A comment of a job that waits ("Can Never Run: ..."), for people; "" where it says it itself.
 std::string explain_pbs_comment(std::string_view comment);
 
-std::span<const Refusal> pbs_refusals();  // qsub, qdel, qstat; Torque's words too
+std::span<const KnownError> pbs_refusals();  // qsub, qdel, qstat; Torque's words too
 
 }  // namespace ddlrun::schedulers

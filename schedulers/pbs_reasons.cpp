@@ -83,7 +83,7 @@ constexpr std::pair<Phrase, Phrase> kComments[] = {
 constexpr Phrase kTryAgain = "qstat -B; try again in some minutes, jobs that run go on meanwhile";
 
 // By words first, as one exit status has several; then by exit status (the number of the error, modulo 256).
-constexpr Refusal kPbsRefusals[] = {
+constexpr KnownError kPbsRefusals[] = {
     {0, "cannot connect to server", "the PBS server does not answer", kTryAgain, true},
     {0, "Connection refused", "the PBS server does not answer", kTryAgain, true},
     {0, "pbs_iff", "this host cannot prove to PBS who you are",
@@ -160,6 +160,6 @@ std::string explain_pbs_comment(Phrase comment) {
   return "";
 }
 
-std::span<const Refusal> pbs_refusals() { return kPbsRefusals; }
+std::span<const KnownError> pbs_refusals() { return kPbsRefusals; }
 
 }  // namespace ddlrun::schedulers

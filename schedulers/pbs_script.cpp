@@ -136,7 +136,7 @@ std::string torque_array(const ArrayRange& array) {
     if (tasks.size() > 1000)
       refuse_pbs("an array with a step of more than 1000 tasks", "array", "array: 0-999");
   }
-  return join(tasks, ",") + (array.at_once > 0 ? fmt::format("%{}", array.at_once) : "");
+  return join(tasks, ",") + (array.max_parallel > 0 ? fmt::format("%{}", array.max_parallel) : "");
 }
 
 void add_payer(std::vector<std::string>& lines, const JobSpec& job, const templates::SiteProfile& site) {

@@ -53,7 +53,7 @@ std::optional<SchedulerKind> detect_scheduler(const std::function<bool(const std
 
 // Seconds until the next question: 2 first, then growing to 30; after an error the double, up to 300. A
 // change of state starts anew at 2, twice and then once an hour: at most some 130 questions an hour.
-struct PollPace {
+struct PollBackoff {
   double next(bool state_changed, bool failed);
   double current = 0;
   int failures = 0;

@@ -67,11 +67,11 @@ std::string SettingReader::hint(std::string_view key, std::string_view example) 
   return fmt::format("--{} {}", flag, typed_example(example, ","));
 }
 
-void SettingReader::refuse(std::string_view key, std::string what, std::string_view example) {
-  refuse_at(std::move(what), origin_of(key), hint(key, example));
+void SettingReader::add_error(std::string_view key, std::string what, std::string_view example) {
+  add_error_at(std::move(what), origin_of(key), hint(key, example));
 }
 
-void SettingReader::refuse_at(std::string what, std::string where, std::string hint) {
+void SettingReader::add_error_at(std::string what, std::string where, std::string hint) {
   mistakes_.push_back({std::move(what), std::move(where), std::move(hint)});
 }
 
@@ -79,14 +79,14 @@ std::optional<std::string> SettingReader::text(std::string_view key, std::string
   const Setting* setting = find(key);
   if (setting == nullptr) return std::nullopt;
   if (setting->value.kind == Kind::sequence || setting->value.kind == Kind::mapping) {
-    refuse(key,
-           fmt::format("{}: one value is wanted, this is a {}", key,
-                       setting->value.kind == Kind::sequence ? "list" : "mapping"),
-           example);
+    add_error(key,
+              fmt::format("{}: one value is wanted, this is a {}", key,
+                          setting->value.kind == Kind::sequence ? "list" : "mapping"),
+              example);
     return std::nullopt;
   }
   if (trim(setting->value.text).empty()) {
-    refuse(key, fmt::format("{}: there is no value", key), example);
+    add_error(key, fmt::format("{}: there is no value", key), example);
     return std::nullopt;
   }
   return setting->value.text;
@@ -98,8 +98,8 @@ std::string SettingReader::name(std::string_view key, NameKind kind, std::string
   if (is_name(kind, *written)) return *written;
   std::string meant = *written;
   std::replace(meant.begin(), meant.end(), ' ', '_');
-  refuse(key, fmt::format("{} {} may hold only {}", key, shown(*written), alphabet_of(kind)),
-         is_name(kind, meant) ? std::string_view(meant) : example);
+  add_error(key, fmt::format("{} {} may hold only {}", key, shown(*written), alphabet_of(kind)),
+            is_name(kind, meant) ? std::string_view(meant) : example);
   return {};
 }
 
@@ -110,10 +110,10 @@ std::optional<std::uint32_t> SettingReader::checked_number(std::string_view key,
   const bool octal = written.text.size() > 1 && written.text.starts_with('0');
   if (value && !octal && *value >= least && *value <= most) return static_cast<std::uint32_t>(*value);
   const bool in_range = value && *value >= least && *value <= most;
-  refuse_at(fmt::format("{} {}: {}", key, shown(written.text),
-                        in_range ? "a number has no leading 0"
-                                 : fmt::format("not a number from {} to {}", least, most)),
-            written.where, hint(key, in_range ? std::to_string(*value) : std::string(example)));
+  add_error_at(fmt::format("{} {}: {}", key, shown(written.text),
+                           in_range ? "a number has no leading 0"
+                                    : fmt::format("not a number from {} to {}", least, most)),
+               written.where, hint(key, in_range ? std::to_string(*value) : std::string(example)));
   return std::nullopt;
 }
 
@@ -129,7 +129,7 @@ std::optional<bool> SettingReader::yes_no(std::string_view key) {
   if (!written) return std::nullopt;
   if (*written == "yes" || *written == "true") return true;
   if (*written == "no" || *written == "false") return false;
-  refuse(key, fmt::format("{} {}: neither yes nor no", key, shown(*written)), "yes");
+  add_error(key, fmt::format("{} {}: neither yes nor no", key, shown(*written)), "yes");
   return std::nullopt;
 }
 
@@ -140,8 +140,8 @@ std::optional<std::size_t> SettingReader::choice(std::string_view key,
   if (!written) return std::nullopt;
   const auto found = std::find(words.begin(), words.end(), *written);
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-  refuse(key, fmt::format("{} {}: it is one of {}", key, shown(*written), join(words, ", ")),
-         closest_match(*written, words).value_or(words.front()));
+  add_error(key, fmt::format("{} {}: it is one of {}", key, shown(*written), join(words, ", ")),
+            closest_match(*written, words).value_or(words.front()));
   return std::nullopt;
 }
 
@@ -152,11 +152,12 @@ std::optional<std::uint64_t> SettingReader::seconds(std::string_view key) {
   if (value) return value;
   const auto bare = parse_unsigned(*written, 1'000'000);
   if (bare && *bare > 0) {
-    refuse(key,
-           fmt::format("{} {}: minutes for Slurm, seconds for PBS; it needs a unit", key, shown(*written)),
-           fmt::format("{}m", *bare));
+    add_error(key,
+              fmt::format("{} {}: minutes for Slurm, seconds for PBS; it needs a unit", key, shown(*written)),
+              fmt::format("{}m", *bare));
   } else {
-    refuse(key, fmt::format("{} {}: not a time", key, shown(*written)), "1h30m   # or 01:30:00, 1-12:00:00");
+    add_error(key, fmt::format("{} {}: not a time", key, shown(*written)),
+              "1h30m   # or 01:30:00, 1-12:00:00");
   }
   return std::nullopt;
 }
@@ -165,7 +166,7 @@ std::string SettingReader::checked_path(std::string_view key, const PlacedText& 
                                         const std::string& base) {
   const std::string& path = written.text;
   const auto bad = [&](std::string_view why, std::string_view example) {
-    refuse_at(fmt::format("{} {}: {}", key, shown(path), why), written.where, hint(key, example));
+    add_error_at(fmt::format("{} {}: {}", key, shown(path), why), written.where, hint(key, example));
     return std::string();
   };
   if (has_control_byte(path)) return bad("a path has no control bytes", "/scratch/me/run");
@@ -190,17 +191,17 @@ std::vector<PlacedText> SettingReader::texts(std::string_view key, std::string_v
     if (const auto one = text(key, example)) all.push_back({*one, setting->origin});
     return all;
   }
-  if (setting->value.items.empty()) refuse(key, fmt::format("{}: the list is empty", key), example);
+  if (setting->value.items.empty()) add_error(key, fmt::format("{}: the list is empty", key), example);
   for (const YamlValue& item : setting->value.items) {
     const std::string where = place_of(*setting, item);
     const bool mapping = item.kind == Kind::mapping || item.kind == Kind::sequence;
     if (mapping) {
-      refuse_at(fmt::format("{}: a text is wanted in the list, this is a {}", key,
-                            item.kind == Kind::mapping ? "mapping" : "list"),
-                where, "quote a text that holds ': '   # - 'like: this'");
+      add_error_at(fmt::format("{}: a text is wanted in the list, this is a {}", key,
+                               item.kind == Kind::mapping ? "mapping" : "list"),
+                   where, "quote a text that holds ': '   # - 'like: this'");
     } else if (item.kind == Kind::nothing) {
-      refuse_at(fmt::format("{}: ~ and null are no text in YAML, but nothing at all", key), where,
-                "'~'   # in quotes it is a text; the home folder is $HOME, spelt out");
+      add_error_at(fmt::format("{}: ~ and null are no text in YAML, but nothing at all", key), where,
+                   "'~'   # in quotes it is a text; the home folder is $HOME, spelt out");
     } else {
       all.push_back({item.text, where});
     }
@@ -214,7 +215,7 @@ void SettingReader::known_fields(std::string_view key, const YamlValue& value,
   for (const auto& [word, field] : value.fields) {
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;
     const auto near = closest_match(word, known);
-    refuse_at(
+    add_error_at(
         fmt::format("{}: unknown key '{}'", key, printable(word, 60)), place_of(*setting, field),
         near ? fmt::format("did you mean {}?", *near) : fmt::format("{} knows {}", key, join(known, ", ")));
   }
@@ -227,8 +228,8 @@ std::optional<PlacedText> SettingReader::field(std::string_view key, const Setti
   if (value->kind == Kind::scalar && !trim(value->text).empty()) {
     return PlacedText{value->text, place_of(setting, *value)};
   }
-  refuse_at(fmt::format("{}: {}: one value is wanted", key, name), place_of(setting, *value),
-            fmt::format("{}: {}", name, example));
+  add_error_at(fmt::format("{}: {}: one value is wanted", key, name), place_of(setting, *value),
+               fmt::format("{}: {}", name, example));
   return std::nullopt;
 }
 

@@ -47,13 +47,13 @@ ShellWords split_shell_words(std::string_view line);
 
 class SettingReader {
  public:
-  SettingReader(const JobSettings& settings, std::vector<Message>& mistakes)
-      : settings_(settings), mistakes_(mistakes) {}
+  SettingReader(const JobSettings& settings, std::vector<Message>& errors)
+      : settings_(settings), mistakes_(errors) {}
 
   const Setting* find(std::string_view key) const;
   std::string origin_of(std::string_view key) const;  // "" where it is not set
-  void refuse(std::string_view key, std::string what, std::string_view example);
-  void refuse_at(std::string what, std::string where, std::string hint);
+  void add_error(std::string_view key, std::string what, std::string_view example);
+  void add_error_at(std::string what, std::string where, std::string hint);
 
   // Nothing where the key is not set or was refused.
   std::optional<std::string> text(std::string_view key, std::string_view example);

@@ -2,7 +2,7 @@
 #include "schedulers/site_rules.hpp"
 
 #include "base/text.hpp"
-#include "schedulers/job_reading.hpp"
+#include "schedulers/job_parser.hpp"
 
 #include <fmt/format.h>
 
@@ -69,39 +69,39 @@ bool is_below(const std::string& path, const std::string& folder) {
 }
 
 void check_required(const JobSpec& job, const templates::SiteProfile& site, const JobSettings& settings,
-                    std::vector<Message>& mistakes) {
+                    std::vector<Message>& errors) {
   for (const std::string& key : site.required) {
     if (has(job, settings, key)) continue;
     std::string flag = key;
     std::replace(flag.begin(), flag.end(), '_', '-');
     if (key == "queue") {  // which there are, only the scheduler knows
       const std::string_view names = job.scheduler == SchedulerKind::slurm ? "sinfo -s" : "qstat -Q";
-      mistakes.push_back({fmt::format("{} wants {} of every job", site.name, key), origin_in(site, 0),
-                          fmt::format("{}   # names the queues; then --queue with one of them", names)});
+      errors.push_back({fmt::format("{} wants {} of every job", site.name, key), origin_in(site, 0),
+                        fmt::format("{}   # names the queues; then --queue with one of them", names)});
       continue;
     }
-    mistakes.push_back({fmt::format("{} wants {} of every job", site.name, key), origin_in(site, 0),
-                        fmt::format("{}: {}   # or --{} {}", key, example_of(key), flag, example_of(key))});
+    errors.push_back({fmt::format("{} wants {} of every job", site.name, key), origin_in(site, 0),
+                      fmt::format("{}: {}   # or --{} {}", key, example_of(key), flag, example_of(key))});
   }
 }
 
 void check_folder(const templates::SiteProfile& site, std::string_view working_folder,
-                  const JobSettings& settings, std::vector<Message>& mistakes) {
+                  const JobSettings& settings, std::vector<Message>& errors) {
   if (site.submit_below.empty() || working_folder.empty()) return;
   const std::string path = plain_path(working_folder);
   for (const std::string& folder : site.submit_below) {
     if (is_below(path, plain_path(folder))) return;
   }
   const std::string where = origin_of_key(settings, "working_folder");
-  mistakes.push_back({fmt::format("{} starts jobs only below {}, the working folder is {}", site.name,
-                                  join(site.submit_below, ", "), printable(path)),
-                      where.empty() ? origin_in(site, 0) : where,
-                      fmt::format("cd {}/$USER   # or working_folder: {}/...", site.submit_below.front(),
-                                  site.submit_below.front())});
+  errors.push_back({fmt::format("{} starts jobs only below {}, the working folder is {}", site.name,
+                                join(site.submit_below, ", "), printable(path)),
+                    where.empty() ? origin_in(site, 0) : where,
+                    fmt::format("cd {}/$USER   # or working_folder: {}/...", site.submit_below.front(),
+                                site.submit_below.front())});
 }
 
 void check_walltime(const JobSpec& job, const templates::SiteProfile& site, const JobSettings& settings,
-                    std::vector<Message>& mistakes) {
+                    std::vector<Message>& errors) {
   std::uint64_t most = site.walltime_most_seconds;
   std::string whose = site.name;
   for (const auto& [queue, limit] : site.queue_walltimes) {
@@ -110,32 +110,32 @@ void check_walltime(const JobSpec& job, const templates::SiteProfile& site, cons
     whose = fmt::format("queue {} of {}", queue, site.name);
   }
   if (most == 0 || job.walltime_seconds <= most) return;
-  mistakes.push_back({fmt::format("walltime {}, {} gives at most {}", render_walltime(job.walltime_seconds),
-                                  whose, render_walltime(most)),
-                      origin_of_key(settings, "walltime"),
-                      is_flag(settings, "walltime") ? "--walltime " + render_walltime(most)
-                                                    : "walltime: " + render_walltime(most)});
+  errors.push_back({fmt::format("walltime {}, {} gives at most {}", render_walltime(job.walltime_seconds),
+                                whose, render_walltime(most)),
+                    origin_of_key(settings, "walltime"),
+                    is_flag(settings, "walltime") ? "--walltime " + render_walltime(most)
+                                                  : "walltime: " + render_walltime(most)});
 }
 
 void check_scheduler_of(const JobSpec& job, const templates::SiteProfile& site, const JobSettings& settings,
-                        std::vector<Message>& mistakes) {
-  const std::string_view own = word_of(job.scheduler);
+                        std::vector<Message>& errors) {
+  const std::string_view own = scheduler_name(job.scheduler);
   if (site.name.empty() || site.scheduler.empty() || own == site.scheduler) return;
-  mistakes.push_back({fmt::format("the scheduler is {}, {} has {}", own, site.name, site.scheduler),
-                      origin_of_key(settings, "scheduler"),
-                      is_flag(settings, "scheduler")
-                          ? fmt::format("--{}   # or --site generic-{}", site.scheduler, own)
-                          : fmt::format("scheduler: {}   # or site: generic-{}", site.scheduler, own)});
+  errors.push_back({fmt::format("the scheduler is {}, {} has {}", own, site.name, site.scheduler),
+                    origin_of_key(settings, "scheduler"),
+                    is_flag(settings, "scheduler")
+                        ? fmt::format("--{}   # or --site generic-{}", site.scheduler, own)
+                        : fmt::format("scheduler: {}   # or site: generic-{}", site.scheduler, own)});
 }
 
 // Where the application travels in the account's place there is no room for both.
 void check_account(const JobSpec& job, const templates::SiteProfile& site, const JobSettings& settings,
-                   std::vector<Message>& mistakes) {
+                   std::vector<Message>& errors) {
   const bool pbs = is_pbs_like(job.scheduler);
   const std::string form = site.application_directive.empty() && pbs ? "-A {}" : site.application_directive;
   const bool same_place = form.starts_with("-A") || form.starts_with("--account");
   if (!same_place || job.account.empty() || job.application.empty()) return;
-  mistakes.push_back(
+  errors.push_back(
       {fmt::format("account {} and application {} would both be '{}'", job.account, job.application, form),
        origin_of_key(settings, "account"),
        "leave out account, or a profile whose application_directive says otherwise"});
@@ -143,7 +143,7 @@ void check_account(const JobSpec& job, const templates::SiteProfile& site, const
 
 }  // namespace
 
-JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Message>& mistakes) {
+JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Message>& errors) {
   JobSettings settings;
   for (const auto& [word, value] : site.defaults) {
     const std::string origin = origin_in(site, value.line);
@@ -154,13 +154,13 @@ JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Mes
         mistake = {fmt::format("'{}' is no default of a profile", key), origin,
                    key == "site" ? "leave it out" : "scheduler: ... at the top of the profile"};
       }
-      mistakes.push_back(std::move(mistake));
+      errors.push_back(std::move(mistake));
     } else {
       settings.emplace(key, Setting{value, origin});
     }
   }
   for (const std::string& key : site.required) {
-    if (canonical_key(key).empty()) mistakes.push_back(unknown_key(key, origin_in(site, 0)));
+    if (canonical_key(key).empty()) errors.push_back(unknown_key(key, origin_in(site, 0)));
   }
   if (!site.scheduler.empty())
     settings["scheduler"] = flag_setting("scheduler", site.scheduler, origin_in(site, 0));
@@ -169,13 +169,13 @@ JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Mes
 
 std::vector<Message> check_against_site(const JobSpec& job, const templates::SiteProfile& site,
                                         std::string_view working_folder, const JobSettings& settings) {
-  std::vector<Message> mistakes;
-  check_required(job, site, settings, mistakes);
-  check_folder(site, working_folder, settings, mistakes);
-  check_walltime(job, site, settings, mistakes);
-  check_scheduler_of(job, site, settings, mistakes);
-  check_account(job, site, settings, mistakes);
-  return mistakes;
+  std::vector<Message> errors;
+  check_required(job, site, settings, errors);
+  check_folder(site, working_folder, settings, errors);
+  check_walltime(job, site, settings, errors);
+  check_scheduler_of(job, site, settings, errors);
+  check_account(job, site, settings, errors);
+  return errors;
 }
 
 }  // namespace ddlrun::schedulers

@@ -12,7 +12,7 @@ namespace ddlrun::schedulers {
 
 // The profile's defaults and its scheduler, each with the origin "profile NAME (FILE:LINE)"; to be laid below
 // the user's. A key that no job has is a mistake.
-JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Message>& mistakes);
+JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Message>& errors);
 
 // The breaches of the site's rules: keys it requires, folders below which jobs must start, its time limits.
 // `settings` give the places; without them the messages name none.

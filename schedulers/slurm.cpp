@@ -92,7 +92,7 @@ class ClusterQuestion {
     ProcessResult answer = ask({"squeue", "--me", "-h", "-r", "-t", "all", "-o", format});
     if (!answer.ok() && answer.err.find("--me") != std::string::npos)  // before 20.02
       answer = ask({"squeue", "-h", "-r", "-t", "all", "-o", format});
-    if (!answer.ok()) throw_no_answer("squeue", answer);
+    if (!answer.ok()) throw_query_error("squeue", answer);
     known_ = parse_squeue(answer.out);
   }
 
@@ -101,9 +101,9 @@ class ClusterQuestion {
     if (answer.ok()) {
       merge(known_, parse_scontrol_jobs(answer.out), true);
     } else if (answer.err.find(kUnknownId) == std::string::npos) {
-      const Refusal* row = find_refusal(slurm_refusals(), answer);
+      const KnownError* row = find_known_error(slurm_refusals(), answer);
       if (!answer.start_error.empty() || answer.timed_out || (row != nullptr && row->unreachable))
-        throw_no_answer("scontrol", answer);
+        throw_query_error("scontrol", answer);
     }
   }
 
@@ -169,11 +169,11 @@ class Slurm : public Scheduler {
   }
 
   JobId read_submission(const ProcessResult& answer) const override {
-    if (!answer.ok()) throw_refusal("sbatch", answer, slurm_refusals());
+    if (!answer.ok()) throw_scheduler_error("sbatch", answer, slurm_refusals());
     if (const auto id = parse_sbatch(answer.out)) return *id;
-    throw Error(ErrorKind::scheduler,
-                {fmt::format("sbatch took the job, but its answer holds no id: \"{}\"", own_words(answer)),
-                 "sbatch", "squeue --me"});
+    throw Error(ErrorKind::scheduler, {fmt::format("sbatch took the job, but its answer holds no id: \"{}\"",
+                                                   reported_text(answer)),
+                                       "sbatch", "squeue --me"});
   }
 
   std::map<JobId, JobStatus> read_states(std::span<const JobId> ids, const Ask& ask) const override {
@@ -203,7 +203,7 @@ class Slurm : public Scheduler {
       return fmt::format("{} is already over, or never was: Slurm does not know it", id);
     if (said.find("already completing or completed") != std::string::npos)
       return fmt::format("{} is already over", id);
-    if (!answer.ok()) throw_refusal("scancel", answer, slurm_refusals());
+    if (!answer.ok()) throw_scheduler_error("scancel", answer, slurm_refusals());
     return fmt::format("{} is being cancelled", id);
   }
 };

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "schedulers/job_state.hpp"
-#include "schedulers/refusals.hpp"
+#include "schedulers/scheduler_errors.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -48,6 +48,6 @@ std::string_view slurm_never_remedy(std::string_view reason);
 // A reason that says how a job ended, not why it waited: a job cancelled in the queue keeps the latter.
 bool is_slurm_end_reason(std::string_view reason);
 
-std::span<const Refusal> slurm_refusals();
+std::span<const KnownError> slurm_refusals();
 
 }  // namespace ddlrun::schedulers

@@ -155,7 +155,7 @@ constexpr Phrase kEndReasons[] = {"NonZeroExitCode",  "RaisedSignal",  "TimeLimi
                                   "NodeFail",         "Prolog"};
 
 constexpr Phrase kAskSinfo = "sinfo -s; then --queue NAME";
-constexpr Refusal kSlurmRefusals[] = {
+constexpr KnownError kSlurmRefusals[] = {
     {0, "Socket timed out", "the controller is too busy to answer in time",
      "ddlrun status, before you submit again: it may have taken the job", true},
     {0, "Unable to contact slurm controller", "nobody answers at the controller's address",
@@ -271,6 +271,6 @@ bool is_slurm_end_reason(Phrase reason) {
                      [&](Phrase name) { return begins(reason, name); });
 }
 
-std::span<const Refusal> slurm_refusals() { return kSlurmRefusals; }
+std::span<const KnownError> slurm_refusals() { return kSlurmRefusals; }
 
 }  // namespace ddlrun::schedulers

@@ -25,8 +25,8 @@ bool torque_says(const ProcessResult& answer, std::string_view words) {
 }
 
 // Slurm's wrapper passes sbatch's words on.
-std::span<const Refusal> refusals(const ProcessResult& answer) {
-  return find_refusal(slurm_refusals(), answer) != nullptr ? slurm_refusals() : pbs_refusals();
+std::span<const KnownError> refusals(const ProcessResult& answer) {
+  return find_known_error(slurm_refusals(), answer) != nullptr ? slurm_refusals() : pbs_refusals();
 }
 
 class Torque : public Scheduler {
@@ -55,10 +55,10 @@ class Torque : public Scheduler {
   }
 
   JobId read_submission(const ProcessResult& answer) const override {
-    if (!answer.ok()) throw_refusal("qsub", answer, refusals(answer));
+    if (!answer.ok()) throw_scheduler_error("qsub", answer, refusals(answer));
     if (const auto id = parse_qsub(answer.out)) return *id;
     throw Error(ErrorKind::scheduler,
-                {fmt::format("qsub took the job, but its answer holds no id: \"{}\"", own_words(answer)),
+                {fmt::format("qsub took the job, but its answer holds no id: \"{}\"", reported_text(answer)),
                  "qsub", "qstat"});
   }
 
@@ -73,7 +73,7 @@ class Torque : public Scheduler {
     const bool answered = answer.start_error.empty() && !answer.timed_out &&
                           (answer.exit_status == 0 || answer.exit_status == kTorqueUnknownJob ||
                            torque_says(answer, "Unknown Job Id"));
-    if (!answered) throw_no_answer("qstat", answer);
+    if (!answered) throw_query_error("qstat", answer);
     const std::vector<PbsJob> jobs = parse_qstat_text(answer.out);
     for (const JobId& id : ids) statuses[id] = status_of(id, jobs, torque_status, kTorqueForgot);
     return statuses;
@@ -87,7 +87,7 @@ class Torque : public Scheduler {
     if (torque_says(answer, "nvalid for state of job") ||
         torque_says(answer, "already completing or completed"))
       return fmt::format("{} is already over", id);
-    if (!answer.ok()) throw_refusal("qdel", answer, refusals(answer));
+    if (!answer.ok()) throw_scheduler_error("qdel", answer, refusals(answer));
     return fmt::format("{} is being cancelled", id);
   }
 };

@@ -137,9 +137,9 @@ class Reader {
     const YamlValue* value = root_.find("application_directive");
     if (value == nullptr) return;
     site.application_directive = text_of(*value, "application_directive: \"-A {}\"");
-    const std::size_t hole = site.application_directive.find("{}");
-    const bool one =
-        hole != std::string::npos && site.application_directive.find("{}", hole + 2) == std::string::npos;
+    const std::size_t placeholder = site.application_directive.find("{}");
+    const bool one = placeholder != std::string::npos &&
+                     site.application_directive.find("{}", placeholder + 2) == std::string::npos;
     if (!one || !site.application_directive.starts_with('-')) {
       refuse(*value,
              fmt::format("'{}' is no directive with one {{}}", printable(site.application_directive, 60)),

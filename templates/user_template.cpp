@@ -14,7 +14,7 @@ namespace {
 bool is_alnum(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // A word that bash reads back, of letters, digits and `$ ' \` only where it is not plain already: nothing in
-// it can be expanded, wherever the hole stands.
+// it can be expanded, wherever the placeholder stands.
 std::string inert_word(std::string_view word) {
   const auto is_plain = [](char c) {
     return is_alnum(c) || std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
@@ -62,15 +62,15 @@ class Filler {
       if (number > 0) result_.text += '\n';
       ++number;
       if (line.find_first_of(std::string_view("\r\0", 2)) != std::string_view::npos)
-        mistake(number, 1, "a carriage return or a NUL byte", "lines that end as Unix files' do: dos2unix");
+        add_error(number, 1, "a carriage return or a NUL byte", "lines that end as Unix files' do: dos2unix");
       fill_line(line, number);
     }
     return std::move(result_);
   }
 
  private:
-  void mistake(int line, std::size_t column, std::string what, std::string hint) {
-    result_.mistakes.push_back(
+  void add_error(int line, std::size_t column, std::string what, std::string hint) {
+    result_.errors.push_back(
         {std::move(what), fmt::format("{}:{}:{}", file_, line, column), std::move(hint)});
   }
 
@@ -80,17 +80,17 @@ class Filler {
       result_.text += line.substr(at, open - at);
       const std::size_t close = line.find("}}", open);
       if (close == std::string_view::npos)
-        return mistake(number, open + 1, "{{ without }} on the same line", "{{name|sh}}");
-      fill_hole(line.substr(open + 2, close - open - 2), line, number, open + 1);
+        return add_error(number, open + 1, "{{ without }} on the same line", "{{name|sh}}");
+      fill_placeholder(line.substr(open + 2, close - open - 2), line, number, open + 1);
       at = close + 2;
     }
     result_.text += line.substr(at);
   }
 
-  void fill_hole(std::string_view hole, std::string_view line, int number, std::size_t column) {
-    const std::size_t bar = hole.find('|');
-    const std::string name(trim(hole.substr(0, bar)));
-    const std::string filter(bar == std::string_view::npos ? "" : trim(hole.substr(bar + 1)));
+  void fill_placeholder(std::string_view placeholder, std::string_view line, int number, std::size_t column) {
+    const std::size_t bar = placeholder.find('|');
+    const std::string name(trim(placeholder.substr(0, bar)));
+    const std::string filter(bar == std::string_view::npos ? "" : trim(placeholder.substr(bar + 1)));
     result_.used.insert(name);
     const auto found = values_.find(name);
     if (found == values_.end()) return unknown_name(name, number, column);
@@ -99,7 +99,7 @@ class Filler {
       return unknown_filter(name, filter, number, column);
     const std::string why = misplaced(filter, line);
     if (!why.empty())
-      return mistake(number, column, fmt::format("{{{{{}|{}}}}}: {}", name, filter, why), "another filter");
+      return add_error(number, column, fmt::format("{{{{{}|{}}}}}: {}", name, filter, why), "another filter");
     write(name, filter, found->second, number, column);
   }
 
@@ -107,16 +107,16 @@ class Filler {
     std::vector<std::string> names;
     for (const auto& [known, value] : values_) names.push_back(known);
     const auto near = closest_match(name, names);
-    mistake(number, column, fmt::format("a job has no '{}'", printable(name, 60)),
-            near ? fmt::format("{{{{{}|...}}}}", *near) : "one of " + join(names, ", "));
+    add_error(number, column, fmt::format("a job has no '{}'", printable(name, 60)),
+              near ? fmt::format("{{{{{}|...}}}}", *near) : "one of " + join(names, ", "));
   }
 
   void unknown_filter(const std::string& name, const std::string& filter, int number, std::size_t column) {
     const auto near = closest_match(filter, filter_names());
-    mistake(number, column,
-            filter.empty() ? fmt::format("{{{{{}}}}} does not say how it is written", name)
-                           : fmt::format("'{}' is no filter", printable(filter, 40)),
-            fmt::format("{{{{{}|{}}}}}: sh, int, sbatch or pbs", name, near ? *near : "sh"));
+    add_error(number, column,
+              filter.empty() ? fmt::format("{{{{{}}}}} does not say how it is written", name)
+                             : fmt::format("'{}' is no filter", printable(filter, 40)),
+              fmt::format("{{{{{}|{}}}}}: sh, int, sbatch or pbs", name, near ? *near : "sh"));
   }
 
   void write(const std::string& name, const std::string& filter, const std::vector<std::string>& words,
@@ -125,15 +125,15 @@ class Filler {
       std::string line;
       for (const std::string& word : words) {
         if (word.find('\0') != std::string::npos)
-          return mistake(number, column, name + " holds a NUL byte", "a value without it");
+          return add_error(number, column, name + " holds a NUL byte", "a value without it");
         line += (line.empty() ? "" : " ") + inert_word(word);
       }
       result_.text += line;
       return;
     }
     if (words.empty())
-      return mistake(number, column, fmt::format("the job says nothing about {}", name),
-                     fmt::format("{}: ... in ddlrun.yaml, or the line without it", name));
+      return add_error(number, column, fmt::format("the job says nothing about {}", name),
+                       fmt::format("{}: ... in ddlrun.yaml, or the line without it", name));
     const bool number_wanted = filter == "int";
     const bool good = number_wanted ? parse_unsigned(words[0]).has_value() : is_directive_value(words[0]);
     if (words.size() == 1 && good) {
@@ -141,7 +141,7 @@ class Filler {
       return;
     }
     const std::string shown = printable(words[0], 60) + (words.size() > 1 ? " ..." : "");
-    mistake(
+    add_error(
         number, column,
         number_wanted ? fmt::format("{} is no number but '{}'", name, shown)
                       : fmt::format("{}: '{}' cannot stand in a directive", name, shown),
@@ -160,6 +160,6 @@ FilledTemplate fill_template(std::string_view text, const std::string& file_name
   return Filler(file_name, values).fill(text);
 }
 
-std::set<std::string> hole_names(std::string_view text) { return fill_template(text, "", {}).used; }
+std::set<std::string> placeholder_names(std::string_view text) { return fill_template(text, "", {}).used; }
 
 }  // namespace ddlrun::templates

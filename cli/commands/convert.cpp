@@ -31,15 +31,15 @@ job_scripts::Dialect parse_target(const std::string& text) {
 }
 
 // Each on a line of its own, "FILE:LINE: what: why".
-std::string render_list(const std::string& file, const std::vector<job_scripts::Leftover>& leftovers) {
+std::string render_list(const std::string& file, const std::vector<job_scripts::Unsupported>& unsupported) {
   std::string text;
-  for (const auto& leftover : leftovers) {
-    const std::string place = leftover.line > 0 ? fmt::format("{}:{}", file, leftover.line) : file;
-    text += fmt::format("{}: {}: {}\n", place, printable(leftover.text), printable(leftover.why, 400));
+  for (const auto& item : unsupported) {
+    const std::string place = item.line > 0 ? fmt::format("{}:{}", file, item.line) : file;
+    text += fmt::format("{}: {}: {}\n", place, printable(item.text), printable(item.why, 400));
   }
-  if (!leftovers.empty())
+  if (!unsupported.empty())
     text += fmt::format("ddlrun: {} thing{} not carried over as written; the script has them as comments\n",
-                        leftovers.size(), leftovers.size() == 1 ? "" : "s");
+                        unsupported.size(), unsupported.size() == 1 ? "" : "s");
   return text;
 }
 
@@ -75,9 +75,9 @@ int run_convert(System& system, const ConvertOptions& options) {
   const auto conversion = job_scripts::convert_script(script, to, site ? &*site : nullptr);
   system.out(conversion.text);
   const std::string errors = render_errors_left(options, conversion.text, site ? &*site : nullptr);
-  const bool wrong = std::any_of(conversion.leftovers.begin(), conversion.leftovers.end(),
-                                 [](const auto& leftover) { return leftover.wrong; });
-  std::string said = render_list(options.file, conversion.leftovers) + errors;
+  const bool wrong = std::any_of(conversion.unsupported.begin(), conversion.unsupported.end(),
+                                 [](const auto& item) { return item.wrong; });
+  std::string said = render_list(options.file, conversion.unsupported) + errors;
   if (wrong || !errors.empty()) said += "ddlrun: not to be handed in as it is (status 1)\n";
   system.err(said);
   return wrong || !errors.empty() ? 1 : 0;

@@ -32,7 +32,8 @@ Message why_no_log(System& system, const KnownJob& job) {
             "ddlrun jobs"};
   if (!tells_log(system, job)) {
     return {
-        fmt::format("job {} came of a template that has no hole for its output, so its log is not known", id),
+        fmt::format(
+            "job {} came of a template that has no placeholder for its output, so its log is not known", id),
         kept_template(job.files()), "{{output|sbatch}} or {{output|pbs}} in the template, next time"};
   }
   const auto tasks = submitted_tasks(system, job);

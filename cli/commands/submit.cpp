@@ -32,7 +32,8 @@ constexpr std::string_view submit_examples =
     "  ddlrun submit --slurm 4x2x1 --dry-run -- ./train > job.sh   # type the mkdir that it shows, then "
     "sbatch job.sh\n"
     "  ddlrun submit --pbs --site kisti-nurion --application caffe --walltime 12h 1x4x1 -- ./train\n"
-    "  ddlrun submit --template my-job.sh 4x2x1 --walltime 4h -- ./train   # your own script, with holes\n"
+    "  ddlrun submit --template my-job.sh 4x2x1 --walltime 4h -- ./train   # your own script, with "
+    "placeholders\n"
     "  ddlrun submit --detach && ddlrun jobs\n\n"
     "The job's id goes to stdout, then its log as it grows; what happens to the job goes to stderr, and the\n"
     "exit status is the job's own: 124 for its time limit, 143 where it was cancelled, 5 for a lost host.\n"
@@ -71,7 +72,7 @@ int show_submission(System& system, const WantedJob& wanted, const schedulers::S
 
 int run_submit(System& system, const SubmitOptions& options) {
   const WantedJob wanted = read_wanted_job(system, options.job);
-  if (!wanted.reading.mistakes.empty()) return tell_mistakes(system, wanted);
+  if (!wanted.reading.errors.empty()) return tell_mistakes(system, wanted);
   const auto scheduler = schedulers::make_scheduler(wanted.reading.job.scheduler);
   tell_remarks(system, wanted);
   tell_left_out(system, *scheduler);

@@ -115,7 +115,7 @@ for scheduler in slurm pbs torque local; do
   grep -q '^#.* \(-o \|--output=\).*/a b' out && fail "$scheduler: a blank in a directive: $(grep '^#' out)"
 done
 
-# A script of the user's own with holes: filled, and nothing that the job says is lost.
+# A script of the user's own with placeholders: filled, and nothing that the job says is lost.
 cat > mine.sh << 'TEMPLATE'
 #!/bin/bash
 #SBATCH --job-name={{name|sbatch}} --nodes={{nodes|int}} --ntasks-per-node={{ranks_per_node|int}}
@@ -130,7 +130,7 @@ expect 0 '+ sbatch --parsable ' "$DDLRUN" submit --slurm --job conf/job.yaml --d
 sed "s|$work/ddlrun-jobs/own-[0-9-]*|FOLDER|g" out > filled
 diff "$golden/scripts/template.sh" filled || fail "the filled template is not as it was"
 expect_refusal 2 'queue (long) would be lost' "$DDLRUN" submit --slurm --job conf/job.yaml --queue long --gpus 4 --dry-run
-grep -qF 'try: #SBATCH --partition={{queue|sbatch}}' err || fail "no hole to add: $(cat err)"
+grep -qF 'try: #SBATCH --partition={{queue|sbatch}}' err || fail "no placeholder to add: $(cat err)"
 grep -qF 'gpus (4) would be lost' err || fail "not all that is lost: $(cat err)"
 expect_refusal 3 'program' "$DDLRUN" submit --slurm --template mine.sh 4x2x1 --walltime 1h --dry-run
 printf '#!/bin/bash\n#SBATCH -t {{waltime|sbatch}}\n{{dims}} {{program|sh}}\n' > bad.sh

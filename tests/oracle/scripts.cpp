@@ -214,8 +214,8 @@ void attack_round(Judge& judge, Random& random) {
   }
 }
 
-// A user's own template with holes where they belong, and where they do not: there a value may become ugly,
-// but nothing is expanded.
+// A user's own template with placeholders where they belong, and where they do not: there a value may become
+// ugly, but nothing is expanded.
 void template_round(Judge& judge, Random& random) {
   constexpr std::string_view text =
       "#!/bin/bash\n# {{words|sh}}\nexec >/dev/null\ncat <<END\n{{words|sh}}\nEND\n"
@@ -231,7 +231,7 @@ void template_round(Judge& judge, Random& random) {
   run_bash(file, {"STANDIN_RECORD=" + judge.record, "PATH=" + judge.standin + ":/usr/bin:/bin"});
   const std::vector<Record> records = read_records(judge.record);
   judge.words += static_cast<int>(words.size());
-  if (!filled.mistakes.empty() || records.size() != 1 || records[0].words != words) {
+  if (!filled.errors.empty() || records.size() != 1 || records[0].words != words) {
     ++judge.differences;
     std::printf("DIFFERS: a template\n%s\n", filled.text.c_str());
   }

@@ -119,8 +119,8 @@ TEST_CASE("steps beside each other stay, and are told") {
     return convert_script(parse_job_script(slurm_head + body, "f"), Dialect::pbs, nullptr);
   };
   const auto wrong = [](const Conversion& conversion) {
-    return std::any_of(conversion.leftovers.begin(), conversion.leftovers.end(),
-                       [](const Leftover& leftover) { return leftover.wrong; });
+    return std::any_of(conversion.unsupported.begin(), conversion.unsupported.end(),
+                       [](const Unsupported& item) { return item.wrong; });
   };
   for (const char* body : {"for i in 1 2; do\n  srun -N1 -n4 --exclusive ./a $i &\ndone\nwait\n",
                            "srun -N1 ./a &\nsrun -N1 ./b | tee log &\nwait\n"}) {
@@ -191,11 +191,11 @@ TEST_CASE("nothing is dropped in silence") {
     CAPTURE(row.before);
     const auto result = convert_script(
         parse_job_script(std::string("#!/bin/sh\n") + row.before + "\ntrue\n", "f"), Dialect::slurm, nullptr);
-    const bool said = std::any_of(
-        result.leftovers.begin(), result.leftovers.end(),
-        [&row](const Leftover& leftover) { return holds(leftover.text + " " + leftover.why, row.after); });
+    const bool said =
+        std::any_of(result.unsupported.begin(), result.unsupported.end(),
+                    [&row](const Unsupported& item) { return holds(item.text + " " + item.why, row.after); });
     CHECK(said);
-    for (const Leftover& leftover : result.leftovers) CHECK(holds(result.text, leftover.text.substr(0, 20)));
+    for (const Unsupported& item : result.unsupported) CHECK(holds(result.text, item.text.substr(0, 20)));
   }
   // A line that was dead before does not come to life.
   const std::string woken =

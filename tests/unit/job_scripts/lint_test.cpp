@@ -231,7 +231,7 @@ TEST_CASE("one mistake is one finding") {
   CHECK(told("P #PBS -l select=1:ncpus=8:mpiprocs=4\n") == Told{"ompthreads-missing | :ompthreads=2"});
 }
 
-TEST_CASE("Torque's options are OpenPBS's mistakes") {
+TEST_CASE("Torque's options are OpenPBS's errors") {
   const auto script =
       parse_job_script("#!/bin/sh\n#PBS -l nodes=2:ppn=8 -l walltime=1:00:00 -t 0-7%2\n", "f");
   const auto ids = [&script](PbsKind kind) {
@@ -240,7 +240,7 @@ TEST_CASE("Torque's options are OpenPBS's mistakes") {
     return lint_script(script, context);
   };
   CHECK(ids(PbsKind::torque).empty());
-  CHECK(ids(PbsKind::unsaid).empty());
+  CHECK(ids(PbsKind::unspecified).empty());
   CHECK(has(ids(PbsKind::open_pbs), "option-unknown"));
   // Alone, nodes= is taken by both: a note on threads, no finding to stop at.
   const auto both = lint("P #PBS -l nodes=2:ppn=8\nmpirun a\n");

@@ -50,18 +50,18 @@ TEST_CASE("a damaged ddlrun.yaml never escapes as anything but messages") {
           text.insert(at, text.substr(random() % text.size(), random() % 40));
       }
     }
-    std::vector<Message> mistakes;
-    JobReading reading;
+    std::vector<Message> errors;
+    ParsedJob reading;
     try {
-      reading = read_job(read_job_settings(text, "ddlrun.yaml", mistakes));
+      reading = read_job(read_job_settings(text, "ddlrun.yaml", errors));
     } catch (const Error& error) {
       ++refused;  // no YAML any more
       CHECK_FALSE(error.message().where.empty());
       continue;
     }
-    mistakes.insert(mistakes.end(), reading.mistakes.begin(), reading.mistakes.end());
-    ++(mistakes.empty() ? taken : told);
-    for (const Message& mistake : mistakes) {
+    errors.insert(errors.end(), reading.errors.begin(), reading.errors.end());
+    ++(errors.empty() ? taken : told);
+    for (const Message& mistake : errors) {
       CHECK_FALSE(mistake.what.empty());
       CHECK_FALSE(mistake.hint.empty());
       CHECK(printable(mistake.what, 2000) == mistake.what);
@@ -122,10 +122,10 @@ TEST_CASE("what read_job takes, the scheduler's script can say") {
         "dims: 2x2\ncores_per_node: 8\nprogram: ./t\nworking_folder: /w\nscheduler: " + kind + "\n";
     for (unsigned n = random() % 6; n > 0; --n) text += parts[random() % parts.size()];
     CAPTURE(text);
-    std::vector<Message> mistakes;
+    std::vector<Message> errors;
     try {
-      const JobReading reading = read_job(read_job_settings(text, "ddlrun.yaml", mistakes));
-      if (!reading.mistakes.empty() || !check_against_site(reading.job, {}, "/w").empty()) continue;
+      const ParsedJob reading = read_job(read_job_settings(text, "ddlrun.yaml", errors));
+      if (!reading.errors.empty() || !check_against_site(reading.job, {}, "/w").empty()) continue;
       ++taken;
       CHECK_NOTHROW(make_scheduler(reading.job.scheduler)->render(reading.job, {"/w/jobs/1"}, {}));
     } catch (const Error&) {  // a key twice
@@ -180,8 +180,8 @@ TEST_CASE("what was typed is answered as it is typed") {
     settings["scheduler"] = flag_setting("scheduler", "slurm", "--slurm");
     settings[row.key] = flag_setting(row.key, row.text, row.origin);
     const auto reading = read_job(settings);
-    REQUIRE(reading.mistakes.size() == 1);
-    CHECK(reading.mistakes[0].hint == row.hint);
+    REQUIRE(reading.errors.size() == 1);
+    CHECK(reading.errors[0].hint == row.hint);
   }
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("a flag's mistake is answered with the flag") {
   settings["dims"] = flag_setting("dims", "1x1", "--dims");
   settings["program"] = list_setting({"./train"}, "--");
   const auto reading = read_job(settings);
-  REQUIRE(reading.mistakes.size() == 1);
-  CHECK(reading.mistakes[0] == Message{"cores_per_node '022': a number has no leading 0", "--cores-per-node",
-                                       "--cores-per-node 22"});
+  REQUIRE(reading.errors.size() == 1);
+  CHECK(reading.errors[0] == Message{"cores_per_node '022': a number has no leading 0", "--cores-per-node",
+                                     "--cores-per-node 22"});
 }

@@ -14,16 +14,16 @@ using namespace ddlrun::schedulers;
 namespace {
 
 JobSettings read(const std::string& text) {
-  std::vector<Message> mistakes;
-  JobSettings settings = read_job_settings(text, "ddlrun.yaml", mistakes);
-  CHECK(mistakes.empty());
+  std::vector<Message> errors;
+  JobSettings settings = read_job_settings(text, "ddlrun.yaml", errors);
+  CHECK(errors.empty());
   return settings;
 }
 
 std::string refusal_of(const std::string& text) {
-  std::vector<Message> mistakes;
+  std::vector<Message> errors;
   try {
-    read_job_settings(text, "ddlrun.yaml", mistakes);
+    read_job_settings(text, "ddlrun.yaml", errors);
   } catch (const Error& error) {
     return error.message().where + " " + error.message().what;
   }
@@ -86,7 +86,7 @@ TEST_CASE("a word of other tools has its key") {
   CHECK(key_of_foreign_word("") == "");
 }
 
-TEST_CASE("mistakes are told in the order of the files") {
+TEST_CASE("errors are told in the order of the files") {
   const std::vector<Message> told = sorted_by_place({{"a", "job.yaml:9:1", "x"},
                                                      {"b", "--flag", "x"},
                                                      {"c", "conf.yaml:1:1", "x"},
@@ -109,9 +109,9 @@ TEST_CASE("what is no job's file") {
 }
 
 TEST_CASE("layers: what lies above wins, key by key") {
-  const auto all =
-      lay_over({{"name", flag_setting("name", "a", "--name")}},
-               {{"name", flag_setting("name", "b", "file")}, {"queue", flag_setting("queue", "q", "file")}});
+  const auto all = merge_settings(
+      {{"name", flag_setting("name", "a", "--name")}},
+      {{"name", flag_setting("name", "b", "file")}, {"queue", flag_setting("queue", "q", "file")}});
   CHECK(all.at("name").origin == "--name");
   CHECK(all.at("queue").origin == "file");
 }

@@ -89,11 +89,11 @@ void add_life(Lines& lines, const JobSpec& job) {
   if (job.signal.before_seconds > 0) {
     lines.say("signal", job.signal.name + " " + std::to_string(job.signal.before_seconds) + " s before");
   }
-  if (job.requeue.wanted) lines.say("requeue", std::to_string(job.requeue.most));
+  if (job.requeue.wanted) lines.say("requeue", std::to_string(job.requeue.max_restarts));
   if (job.array) {
     std::ostringstream range;
     range << job.array->first << " to " << job.array->last << " step " << job.array->step << ", at once "
-          << job.array->at_once;
+          << job.array->max_parallel;
     lines.say("array", range.str());
   }
   for (const Dependency& dependency : job.dependencies) lines.say(dependency.kind, dependency.job);
@@ -107,19 +107,20 @@ void add_life(Lines& lines, const JobSpec& job) {
 }  // namespace
 
 JobText read_job_text(const std::string& yaml) {
-  std::vector<Message> mistakes;
-  JobSettings settings = read_job_settings(yaml, "ddlrun.yaml", mistakes);
+  std::vector<Message> errors;
+  JobSettings settings = read_job_settings(yaml, "ddlrun.yaml", errors);
   std::optional<templates::SiteProfile> site;
   if (const auto named = settings.find("site"); named != settings.end()) {
     site = templates::load_profile(named->second.value.text, read_test_file);
-    settings = lay_over(settings, profile_settings(*site, mistakes));
+    settings = merge_settings(settings, profile_settings(*site, errors));
   }
-  settings = lay_over(settings, {{"working_folder", flag_setting("working_folder", "/scratch/me", "here")}});
-  const JobReading reading = read_job(settings);
-  mistakes.insert(mistakes.end(), reading.mistakes.begin(), reading.mistakes.end());
+  settings =
+      merge_settings(settings, {{"working_folder", flag_setting("working_folder", "/scratch/me", "here")}});
+  const ParsedJob reading = read_job(settings);
+  errors.insert(errors.end(), reading.errors.begin(), reading.errors.end());
   if (site) {
     const auto breaches = check_against_site(reading.job, *site, reading.job.working_folder, settings);
-    mistakes.insert(mistakes.end(), breaches.begin(), breaches.end());
+    errors.insert(errors.end(), breaches.begin(), breaches.end());
   }
   JobText text;
   Lines lines;
@@ -129,7 +130,7 @@ JobText read_job_text(const std::string& yaml) {
   add_life(lines, reading.job);
   lines.add("remark", reading.remarks);
   text.job = lines.str();
-  for (const Message& mistake : sorted_by_place(mistakes)) text.mistakes += render_error("ddlrun", mistake);
+  for (const Message& mistake : sorted_by_place(errors)) text.errors += render_error("ddlrun", mistake);
   return text;
 }
 

@@ -9,8 +9,8 @@
 namespace ddlrun::tests {
 
 struct JobText {
-  std::string job;       // "key: value" lines of all that is not the default, then "remark: ..." lines
-  std::string mistakes;  // as they are printed
+  std::string job;     // "key: value" lines of all that is not the default, then "remark: ..." lines
+  std::string errors;  // as they are printed
 };
 JobText read_job_text(const std::string& yaml);
 

@@ -311,7 +311,7 @@ TEST_CASE("refusals of qsub, by the words and exit statuses that OpenPBS gave") 
       CHECK(error.kind() == row.kind);
       CAPTURE(error.message().what);
       CHECK(error.message().what.find(row.meaning) != std::string::npos);
-      CHECK(error.message().what.find(own_words(row.answer)) != std::string::npos);
+      CHECK(error.message().what.find(reported_text(row.answer)) != std::string::npos);
     }
   }
 }

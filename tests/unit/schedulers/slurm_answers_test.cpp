@@ -337,7 +337,7 @@ TEST_CASE("recorded refusals are told with their meaning, a silent controller as
       CHECK(error.message().what.find('\n') == std::string::npos);
       CHECK_FALSE(error.message().hint.empty());
       // Slurm's own words are there too.
-      const std::string words = own_words(answer);
+      const std::string words = reported_text(answer);
       CHECK(words.size() > 10);
       CHECK(error.message().what.find(words) != std::string::npos);
     }

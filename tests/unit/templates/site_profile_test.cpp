@@ -38,16 +38,16 @@ TEST_CASE("the profiles that came with ddlrun are sound") {
     CHECK(site.name == name);
     CHECK(site.title != name);
     CHECK_FALSE(site.source.empty());
-    std::vector<Message> mistakes;
-    const auto settings = schedulers::profile_settings(site, mistakes);
-    CHECK(mistakes.empty());
+    std::vector<Message> errors;
+    const auto settings = schedulers::profile_settings(site, errors);
+    CHECK(errors.empty());
     CHECK(settings.contains("scheduler"));
     // Each default by itself is a value that its key takes: with a shape and a program nothing is wrong.
     auto all = settings;
     all["dims"] = schedulers::flag_setting("dims", "1x2", "--dims");
     all["program"] = schedulers::list_setting({"true"}, "--");
     all["cores_per_node"] = schedulers::flag_setting("cores_per_node", "68", "--cores-per-node");
-    CHECK(schedulers::read_job(all).mistakes.empty());
+    CHECK(schedulers::read_job(all).errors.empty());
   }
 }
 
@@ -59,8 +59,8 @@ TEST_CASE("Nurion, as its public page has it") {
   REQUIRE(site.queue_walltimes.size() == 1);
   CHECK(site.queue_walltimes[0].first == "normal");
   CHECK(site.queue_walltimes[0].second == 172800);
-  std::vector<Message> mistakes;
-  const auto settings = schedulers::profile_settings(site, mistakes);
+  std::vector<Message> errors;
+  const auto settings = schedulers::profile_settings(site, errors);
   CHECK(settings.at("cores_per_node").value.text == "68");
   CHECK(settings.at("cores_per_node").origin == "profile kisti-nurion (kisti-nurion.yaml:7)");
 }
@@ -92,7 +92,7 @@ TEST_CASE("a centre's own file") {
   CHECK(site.directives == std::vector<std::string>{"--licenses=fs1"});
 }
 
-TEST_CASE("a profile's mistakes have a place and a way out") {
+TEST_CASE("a profile's errors have a place and a way out") {
   struct Row {
     const char* text;
     const char* told;
@@ -126,13 +126,13 @@ TEST_CASE("a profile's mistakes have a place and a way out") {
 TEST_CASE("a default or a required key that no job has") {
   const SiteProfile site = parse_profile(
       "scheduler: slurm\ndefaults:\n  quee: x\n  site: y\nrequired: [wall_time]\n", "mine", "mine.yaml");
-  std::vector<Message> mistakes;
-  schedulers::profile_settings(site, mistakes);
-  REQUIRE(mistakes.size() == 3);
-  CHECK(mistakes[0] == Message{"unknown key 'quee'", "profile mine (mine.yaml:3)", "did you mean queue?"});
-  CHECK(mistakes[1] ==
+  std::vector<Message> errors;
+  schedulers::profile_settings(site, errors);
+  REQUIRE(errors.size() == 3);
+  CHECK(errors[0] == Message{"unknown key 'quee'", "profile mine (mine.yaml:3)", "did you mean queue?"});
+  CHECK(errors[1] ==
         Message{"'site' is no default of a profile", "profile mine (mine.yaml:4)", "leave it out"});
-  CHECK(mistakes[2] ==
+  CHECK(errors[2] ==
         Message{"unknown key 'wall_time'", "profile mine (mine.yaml)", "did you mean walltime?"});
 }
 

@@ -16,7 +16,7 @@ FilledTemplate fill(std::string_view text) { return fill_template(text, "my.sh",
 
 }  // namespace
 
-TEST_CASE("holes are filled by their filter") {
+TEST_CASE("placeholders are filled by their filter") {
   struct Row {
     std::string text, filled;
   };
@@ -33,12 +33,12 @@ TEST_CASE("holes are filled by their filter") {
   for (const Row& row : rows) {
     CAPTURE(row.text);
     const FilledTemplate filled = fill(row.text);
-    CHECK(filled.mistakes.empty());
+    CHECK(filled.errors.empty());
     CHECK(filled.text == row.filled);
   }
 }
 
-TEST_CASE("mistakes have their place, all at once") {
+TEST_CASE("errors have their place, all at once") {
   struct Row {
     std::string text, where, words, hint;
   };
@@ -60,12 +60,12 @@ TEST_CASE("mistakes have their place, all at once") {
   for (const Row& row : rows) {
     CAPTURE(row.text);
     const FilledTemplate filled = fill(row.text);
-    REQUIRE(filled.mistakes.size() == 1);
-    CHECK(filled.mistakes[0].where == row.where);
-    CHECK(filled.mistakes[0].what.find(row.words) != std::string::npos);
-    CHECK(filled.mistakes[0].hint.find(row.hint) != std::string::npos);
-    CHECK_FALSE(filled.mistakes[0].hint.empty());
+    REQUIRE(filled.errors.size() == 1);
+    CHECK(filled.errors[0].where == row.where);
+    CHECK(filled.errors[0].what.find(row.words) != std::string::npos);
+    CHECK(filled.errors[0].hint.find(row.hint) != std::string::npos);
+    CHECK_FALSE(filled.errors[0].hint.empty());
   }
-  CHECK(hole_names("{{a|sh}} {{ b|x}} {{c}} {{d") == std::set<std::string>{"a", "b", "c"});
-  CHECK(fill("{{a|sh}}\n{{b|sh}} {{c|sh}}").mistakes.size() == 3);
+  CHECK(placeholder_names("{{a|sh}} {{ b|x}} {{c}} {{d") == std::set<std::string>{"a", "b", "c"});
+  CHECK(fill("{{a|sh}}\n{{b|sh}} {{c|sh}}").errors.size() == 3);
 }

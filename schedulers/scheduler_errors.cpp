@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "schedulers/refusals.hpp"
+#include "schedulers/scheduler_errors.hpp"
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -27,7 +27,7 @@ std::string all_words(const ProcessResult& answer) { return answer.err + "\n" + 
 
 }  // namespace
 
-std::string own_words(const ProcessResult& answer) {
+std::string reported_text(const ProcessResult& answer) {
   const std::string& said = trim(answer.err).empty() ? answer.out : answer.err;
   std::vector<std::string> lines;
   for (const std::string_view line : split(said, '\n')) {
@@ -37,16 +37,17 @@ std::string own_words(const ProcessResult& answer) {
   return join(lines, "; ");
 }
 
-const Refusal* find_refusal(std::span<const Refusal> table, const ProcessResult& answer) {
+const KnownError* find_known_error(std::span<const KnownError> table, const ProcessResult& answer) {
   const std::string said = all_words(answer);
-  for (const Refusal& row : table) {
+  for (const KnownError& row : table) {
     const bool status_fits = row.exit_status == 0 || row.exit_status == answer.exit_status;
     if (status_fits && said.find(row.words) != std::string::npos) return &row;
   }
   return nullptr;
 }
 
-void throw_refusal(std::string_view tool, const ProcessResult& answer, std::span<const Refusal> table) {
+void throw_scheduler_error(std::string_view tool, const ProcessResult& answer,
+                           std::span<const KnownError> table) {
   if (!answer.start_error.empty())
     throw Error(ErrorKind::request,
                 {fmt::format("{} cannot be started: {}", tool, answer.start_error), "PATH",
@@ -56,10 +57,10 @@ void throw_refusal(std::string_view tool, const ProcessResult& answer, std::span
   if (answer.timed_out)
     throw Error(ErrorKind::unreachable, {fmt::format("{} did not answer in time", tool), std::string(tool),
                                          "ddlrun status, before you submit again: it may have been taken"});
-  const std::string words = own_words(answer);
+  const std::string words = reported_text(answer);
   const std::string said = words.empty() ? fmt::format("exit status {}, without a word", answer.exit_status)
                                          : fmt::format("\"{}\" (exit status {})", words, answer.exit_status);
-  const Refusal* row = find_refusal(table, answer);
+  const KnownError* row = find_known_error(table, answer);
   if (row == nullptr)
     throw Error(ErrorKind::scheduler,
                 {fmt::format("{} refused: {}", tool, said), std::string(tool),

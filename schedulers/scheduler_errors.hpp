@@ -11,7 +11,7 @@
 
 namespace ddlrun::schedulers {
 
-struct Refusal {
+struct KnownError {
   int exit_status = 0;     // 0: any
   std::string_view words;  // must occur in what was said; "": any
   std::string_view meaning;
@@ -20,14 +20,14 @@ struct Refusal {
 };
 
 // What it said in one line, without "sbatch: error: " before each.
-std::string own_words(const ProcessResult& answer);
+std::string reported_text(const ProcessResult& answer);
 
 // The first row that fits, or nullptr.
-const Refusal* find_refusal(std::span<const Refusal> table, const ProcessResult& answer);
+const KnownError* find_known_error(std::span<const KnownError> table, const ProcessResult& answer);
 
 // Error{request} where `tool` could not be started, Error{unreachable} where it did not answer in time or the
 // row says so, else Error{scheduler} with its own words.
-[[noreturn]] void throw_refusal(std::string_view tool, const ProcessResult& answer,
-                                std::span<const Refusal> table);
+[[noreturn]] void throw_scheduler_error(std::string_view tool, const ProcessResult& answer,
+                                        std::span<const KnownError> table);
 
 }  // namespace ddlrun::schedulers

@@ -4,7 +4,7 @@
 
 #include "job_scripts/lint.hpp"
 #include "job_scripts/request.hpp"
-#include "job_scripts/shell_lines.hpp"
+#include "job_scripts/shell_lexer.hpp"
 
 #include <functional>
 #include <string>
@@ -22,7 +22,7 @@ struct PlacedCommand {
 };
 
 // What starts the ranks.
-enum class Starter { none, mpirun, srun, ddlrun, script };
+enum class LaunchTool { none, mpirun, srun, ddlrun, script };
 
 struct ScriptView {
   const JobScript& script;
@@ -35,13 +35,13 @@ struct ScriptView {
   bool torque() const {
     return pbs() &&
            (context.pbs_kind == PbsKind::torque ||
-            (context.pbs_kind == PbsKind::unsaid && request.torque && request.style != Style::select));
+            (context.pbs_kind == PbsKind::unspecified && request.torque && request.style != Style::select));
   }
   bool slurm() const { return dialect == Dialect::slurm; }
 };
-ScriptView make_view(const JobScript& script, const LintContext& context);
+ScriptView make_script_view(const JobScript& script, const LintContext& context);
 
-Starter starter_of(const ShellCommand& command);
+LaunchTool launch_tool_of(const ShellCommand& command);
 // The value of "-n 4", "-n4", "--ntasks=4"; nothing if the option is not there.
 std::optional<std::string> option_value(const ShellCommand& command,
                                         std::initializer_list<std::string_view> names);
@@ -55,9 +55,9 @@ std::vector<const Directive*> directives_of(const ScriptView& view, std::string_
                                             char pbs_letter);
 
 // What the judges of a theme share: the script, and a place for what they find.
-class JudgeBase {
+class RuleSet {
  protected:
-  explicit JudgeBase(const ScriptView& view) : view_(view) {}
+  explicit RuleSet(const ScriptView& view) : view_(view) {}
   void add(const char* id, Severity severity, Place place, std::string what, std::string why,
            std::string hint) {
     findings_.push_back({id, severity, place, std::move(what), std::move(why), std::move(hint)});

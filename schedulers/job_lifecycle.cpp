@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // When a job starts, is told, starts again, and who hears of it.
 #include "base/text.hpp"
-#include "schedulers/job_reading.hpp"
+#include "schedulers/job_parser.hpp"
 
 #include <fmt/format.h>
 
@@ -50,19 +50,19 @@ void read_signal(SettingReader& reader, JobSpec& job) {
   if (std::find(names.begin(), names.end(), name.text) == names.end()) {
     const std::string bare = name.text.starts_with("SIG") ? name.text.substr(3) : "";
     const bool meant = std::find(names.begin(), names.end(), bare) != names.end();
-    reader.refuse_at(fmt::format("signal {}: it is one of USR1, USR2, TERM, INT", shown(name.text)),
-                     name.where,
-                     reader.hint("signal", fmt::format("{}@{}", meant ? bare : "USR1",
-                                                       parse_lead(before.text) ? before.text : "120")));
+    reader.add_error_at(fmt::format("signal {}: it is one of USR1, USR2, TERM, INT", shown(name.text)),
+                        name.where,
+                        reader.hint("signal", fmt::format("{}@{}", meant ? bare : "USR1",
+                                                          parse_lead(before.text) ? before.text : "120")));
     return;
   }
   const auto lead = parse_lead(before.text);
   if (!lead) {
-    reader.refuse_at(before.text.empty()
-                         ? "signal: it is not said how long before the time limit"
-                         : fmt::format("signal: {} is not 1 to {} seconds before the time limit",
-                                       shown(before.text), longest_lead),
-                     before.where, reader.hint("signal", name.text + "@120"));
+    reader.add_error_at(before.text.empty()
+                            ? "signal: it is not said how long before the time limit"
+                            : fmt::format("signal: {} is not 1 to {} seconds before the time limit",
+                                          shown(before.text), longest_lead),
+                        before.where, reader.hint("signal", name.text + "@120"));
     return;
   }
   job.signal = {name.text, *lead};
@@ -91,7 +91,7 @@ std::optional<ArrayRange> parse_array(std::string_view text) {
     if (number) into = static_cast<std::uint32_t>(*number);
     return number && *number > 0;
   };
-  if (!cut('%', range.at_once) || !cut(':', range.step)) return std::nullopt;
+  if (!cut('%', range.max_parallel) || !cut(':', range.step)) return std::nullopt;
   const std::size_t dash = text.find('-');
   const auto first = parse_unsigned(text.substr(0, dash), most);
   const auto last = dash == std::string_view::npos ? first : parse_unsigned(text.substr(dash + 1), most);
@@ -107,10 +107,10 @@ void read_array(SettingReader& reader, JobSpec& job) {
   job.array = parse_array(*written);
   if (job.array) return;
   const bool list = written->find(',') != std::string::npos;
-  reader.refuse("array",
-                fmt::format("array {}: {}", shown(*written),
-                            list ? "one range, not a list" : "not FIRST-LAST with FIRST <= LAST"),
-                "0-7   # also 0-7%2 (two at once), 0-6:2 (every other)");
+  reader.add_error("array",
+                   fmt::format("array {}: {}", shown(*written),
+                               list ? "one range, not a list" : "not FIRST-LAST with FIRST <= LAST"),
+                   "0-7   # also 0-7%2 (two at once), 0-6:2 (every other)");
 }
 
 void read_dependencies(SettingReader& reader, JobSpec& job) {
@@ -129,7 +129,7 @@ void read_dependencies(SettingReader& reader, JobSpec& job) {
       const std::vector<std::string> words(kinds.begin(), kinds.end());
       const bool bare =
           parts.size() == 1 && parse_unsigned(one.text.substr(0, one.text.find_first_of("._["))).has_value();
-      reader.refuse_at(
+      reader.add_error_at(
           known ? fmt::format("dependencies {}: after which job?", shown(one.text))
                 : fmt::format("dependencies {}: not one of {}, and a job's id", shown(one.text),
                               join(words, ", ")),
@@ -144,7 +144,7 @@ void read_dependencies(SettingReader& reader, JobSpec& job) {
       if (good) {
         job.dependencies.push_back({kind, id});
       } else {
-        reader.refuse_at(
+        reader.add_error_at(
             fmt::format("dependencies: {} is not a job's id as the scheduler prints it", shown(id)),
             one.where, reader.hint("dependencies", fmt::format("{}:123", kind)));
       }
@@ -167,7 +167,7 @@ void read_mail(SettingReader& reader, JobSpec& job) {
     if (is_address(*mail)) {
       job.mail = *mail;
     } else {
-      reader.refuse("mail", fmt::format("mail {}: not one address", shown(*mail)), "me@example.org");
+      reader.add_error("mail", fmt::format("mail {}: not one address", shown(*mail)), "me@example.org");
     }
   }
   const std::vector<std::string> known{"begin", "end", "fail"};
@@ -176,9 +176,9 @@ void read_mail(SettingReader& reader, JobSpec& job) {
     for (const std::string_view part : split(written.text, ',')) {
       const std::string event(trim(part));
       if (std::find(known.begin(), known.end(), event) == known.end()) {
-        reader.refuse_at(fmt::format("mail_events {}: it is one of begin, end, fail", shown(event)),
-                         written.where,
-                         reader.hint("mail_events", closest_match(lower(event), known).value_or("end,fail")));
+        reader.add_error_at(
+            fmt::format("mail_events {}: it is one of begin, end, fail", shown(event)), written.where,
+            reader.hint("mail_events", closest_match(lower(event), known).value_or("end,fail")));
       } else if (std::find(wanted.begin(), wanted.end(), event) == wanted.end()) {
         wanted.push_back(event);
       }
@@ -190,7 +190,7 @@ void read_mail(SettingReader& reader, JobSpec& job) {
 
 }  // namespace
 
-void read_life(SettingReader& reader, JobSpec& job) {
+void read_lifecycle(SettingReader& reader, JobSpec& job) {
   read_signal(reader, job);
   read_requeue(reader, job);
   read_array(reader, job);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a user's own template would lose of a job.
-#include "schedulers/template_facts.hpp"
+#include "schedulers/template_coverage.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,29 +13,29 @@ struct Lost {
   std::string keys, first_line;
 };
 
-Lost lost(const std::string& yaml, const std::set<std::string>& holes, const std::string& scheduler) {
-  std::vector<Message> mistakes;
-  JobSettings settings = read_job_settings(yaml, "ddlrun.yaml", mistakes);
+Lost lost(const std::string& yaml, const std::set<std::string>& placeholders, const std::string& scheduler) {
+  std::vector<Message> errors;
+  JobSettings settings = read_job_settings(yaml, "ddlrun.yaml", errors);
   settings["scheduler"] = flag_setting("scheduler", scheduler, "--" + scheduler);
   settings["template"] = flag_setting("template", "/t/my.sh", "--template");
   settings["working_folder"] = flag_setting("working_folder", "/w", "the current folder");
-  const JobReading reading = read_job(settings);
-  REQUIRE(mistakes.empty());
-  REQUIRE(reading.mistakes.empty());
+  const ParsedJob reading = read_job(settings);
+  REQUIRE(errors.empty());
+  REQUIRE(reading.errors.empty());
   Lost found;
-  for (const LostFact& fact : lost_facts(reading.job, settings, holes)) {
+  for (const DroppedSetting& fact : dropped_settings(reading.job, settings, placeholders)) {
     found.keys += (found.keys.empty() ? "" : " ") + fact.key;
-    if (found.first_line.empty()) found.first_line = fact.hole;
+    if (found.first_line.empty()) found.first_line = fact.placeholder;
   }
   return found;
 }
 
 }  // namespace
 
-TEST_CASE("what has no hole is found, with the line to add") {
+TEST_CASE("what has no placeholder is found, with the line to add") {
   struct Row {
     std::string scheduler, yaml;
-    std::set<std::string> holes;
+    std::set<std::string> placeholders;
     std::string keys, line;
   };
   const std::set<std::string> none;
@@ -81,7 +81,7 @@ TEST_CASE("what has no hole is found, with the line to add") {
   for (const Row& row : rows) {
     CAPTURE(row.scheduler);
     CAPTURE(row.yaml);
-    const Lost found = lost(row.yaml, row.holes, row.scheduler);
+    const Lost found = lost(row.yaml, row.placeholders, row.scheduler);
     CHECK(found.keys == row.keys);
     CHECK(found.first_line == row.line);
   }

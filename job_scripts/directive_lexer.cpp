@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "job_scripts/directive_words.hpp"
+#include "job_scripts/directive_lexer.hpp"
 
-#include "job_scripts/shell_lines.hpp"
+#include "job_scripts/shell_lexer.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "schedulers/template_facts.hpp"
+#include "schedulers/template_coverage.hpp"
 
 #include "base/text.hpp"
 #include "schedulers/script_forms.hpp"
@@ -15,10 +15,10 @@ namespace {
 
 using Holes = std::set<std::string>;
 
-// `holes`: any of them carries the key. Lines to add: of Slurm, of PBS and Torque, and where it stands in the
-// shell part of any script.
+// `placeholders`: any of them carries the key. Lines to add: of Slurm, of PBS and Torque, and where it stands
+// in the shell part of any script.
 struct Carrier {
-  std::string_view key, holes, slurm, pbs, shell;
+  std::string_view key, placeholders, slurm, pbs, shell;
 };
 
 constexpr auto carriers = std::to_array<Carrier>({
@@ -77,10 +77,10 @@ constexpr auto carriers = std::to_array<Carrier>({
     {"directives", "", "", "", ""},
 });
 
-bool has_any(const Holes& holes, std::string_view names) {
+bool has_any(const Holes& placeholders, std::string_view names) {
   const auto words = split(names, ' ');
   return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view name) { return holes.contains(std::string(name)); });
+                     [&](std::string_view name) { return placeholders.contains(std::string(name)); });
 }
 
 std::string line_of(const Carrier& carrier, SchedulerKind kind) {
@@ -116,21 +116,21 @@ bool asks_nothing(const JobSpec& job, std::string_view key, const std::string& v
   return of_schedulers && job.scheduler == SchedulerKind::local;  // told already
 }
 
-LostFact lost(std::string key, const Setting& setting, std::string hole) {
-  return {std::move(key), value_of(setting.value), setting.origin, std::move(hole)};
+DroppedSetting lost(std::string key, const Setting& setting, std::string placeholder) {
+  return {std::move(key), value_of(setting.value), setting.origin, std::move(placeholder)};
 }
 
-// Nodes and ranks are two facts, and each may be carried by another hole.
-void add_lost_shape(std::vector<LostFact>& all, const JobSpec& job, const JobSettings& settings,
-                    const Holes& holes) {
+// Nodes and ranks are two facts, and each may be carried by another placeholder.
+void add_lost_shape(std::vector<DroppedSetting>& all, const JobSpec& job, const JobSettings& settings,
+                    const Holes& placeholders) {
   const std::string key = settings.contains("dims") ? "dims" : "nodes";
   const auto found = settings.find(key);
-  if (found == settings.end() || has_any(holes, "dims launch ranks")) return;
+  if (found == settings.end() || has_any(placeholders, "dims launch ranks")) return;
   const bool pbs = is_pbs_like(job.scheduler);
   std::vector<std::string> lines;
-  const bool nodes = holes.contains("nodes") || holes.contains("hosts");
+  const bool nodes = placeholders.contains("nodes") || placeholders.contains("hosts");
   if (!nodes) lines.emplace_back(pbs ? "-l select={{nodes|int}}:..." : "--nodes={{nodes|int}}");
-  if (job.ranks_per_node() > 1 && !holes.contains("ranks_per_node"))
+  if (job.ranks_per_node() > 1 && !placeholders.contains("ranks_per_node"))
     lines.emplace_back(pbs ? ":mpiprocs={{ranks_per_node|int}}" : "--ntasks-per-node={{ranks_per_node|int}}");
   if (lines.empty()) return;
   const bool slurm = job.scheduler == SchedulerKind::slurm;
@@ -141,10 +141,10 @@ void add_lost_shape(std::vector<LostFact>& all, const JobSpec& job, const JobSet
 
 }  // namespace
 
-std::vector<LostFact> lost_facts(const JobSpec& job, const JobSettings& settings,
-                                 const std::set<std::string>& holes) {
-  std::vector<LostFact> all;
-  add_lost_shape(all, job, settings, holes);
+std::vector<DroppedSetting> dropped_settings(const JobSpec& job, const JobSettings& settings,
+                                             const std::set<std::string>& placeholders) {
+  std::vector<DroppedSetting> all;
+  add_lost_shape(all, job, settings, placeholders);
   for (const Carrier& carrier : carriers) {
     const std::string key(carrier.key);
     const auto found = settings.find(key);
@@ -154,12 +154,12 @@ std::vector<LostFact> lost_facts(const JobSpec& job, const JobSettings& settings
     if (key == "environment" && std::any_of(job.environment.begin(), job.environment.end(),
                                             [](const auto& e) { return is_wildcard(e); })) {
       all.push_back(lost(key, found->second, ""));
-    } else if (!has_any(holes, carrier.holes)) {
+    } else if (!has_any(placeholders, carrier.placeholders)) {
       all.push_back(lost(key, found->second, line_of(carrier, job.scheduler)));
-    } else if (key == "data" && job.data && !job.data->to.empty() && !holes.contains("data_to")) {
+    } else if (key == "data" && job.data && !job.data->to.empty() && !placeholders.contains("data_to")) {
       all.push_back(lost(key, found->second, "cp -R {{data|sh}}/. {{data_to|sh}}"));
     } else if (key == "container" && job.container && !job.container->binds.empty() &&
-               !holes.contains("container_binds")) {
+               !placeholders.contains("container_binds")) {
       all.push_back(
           lost(key, found->second, "apptainer exec --bind {{container_binds|sh}} {{container|sh}}"));
     }
@@ -167,22 +167,23 @@ std::vector<LostFact> lost_facts(const JobSpec& job, const JobSettings& settings
   return all;
 }
 
-bool template_tells_log(SchedulerKind scheduler, const std::set<std::string>& holes) {
-  return scheduler == SchedulerKind::local || scheduler == SchedulerKind::torque || holes.contains("output");
+bool template_sets_log(SchedulerKind scheduler, const std::set<std::string>& placeholders) {
+  return scheduler == SchedulerKind::local || scheduler == SchedulerKind::torque ||
+         placeholders.contains("output");
 }
 
-std::vector<std::string> template_remarks(const JobSpec& job, const std::set<std::string>& holes) {
+std::vector<std::string> template_remarks(const JobSpec& job, const std::set<std::string>& placeholders) {
   std::vector<std::string> remarks;
   const bool slurm = job.scheduler == SchedulerKind::slurm;
-  if (!template_tells_log(job.scheduler, holes)) {
+  if (!template_sets_log(job.scheduler, placeholders)) {
     remarks.push_back(fmt::format(
-        "template: it has no hole for output, so the log cannot be followed: {}",
+        "template: it has no placeholder for output, so the log cannot be followed: {}",
         slurm ? "#SBATCH --output={{output|sbatch}} --open-mode=append"
         : job.array
             ? "#PBS -j oe -o {{output|pbs}}"
             : "exec >>{{output|sh}} 2>&1   # behind the #PBS lines: PBS itself shows it at the end only"));
   }
-  if (!holes.contains("exit_status_file")) {
+  if (!placeholders.contains("exit_status_file")) {
     remarks.push_back(fmt::format(
         "template: it does not write its exit status down, so how it ended is known only while {} remembers "
         "it: end() {{ echo $? >{{{{exit_status_file|sh}}}}{}; }}; trap end EXIT",
@@ -194,27 +195,27 @@ std::vector<std::string> template_remarks(const JobSpec& job, const std::set<std
   return remarks;
 }
 
-std::vector<Message> check_template(const JobSpec& job, const std::set<std::string>& holes,
+std::vector<Message> check_template(const JobSpec& job, const std::set<std::string>& placeholders,
                                     const std::string& folder) {
-  std::vector<Message> mistakes;
+  std::vector<Message> errors;
   const std::string& file = job.script_template;
-  if (job.scheduler == SchedulerKind::local && !holes.contains("exit_status_file")) {
-    mistakes.push_back(
+  if (job.scheduler == SchedulerKind::local && !placeholders.contains("exit_status_file")) {
+    errors.push_back(
         {"without a scheduler only the script can tell its exit status, and the template does "
          "not write it down",
          file, "end() { echo $? >{{exit_status_file|sh}}; }; trap end EXIT   # near its top"});
   }
-  if (job.program.empty() && has_any(holes, "program launch")) {
-    mistakes.push_back({"the template starts the job's program, and there is no program", file,
-                        "program: python train.py   # or: ddlrun submit ... -- python train.py"});
+  if (job.program.empty() && has_any(placeholders, "program launch")) {
+    errors.push_back({"the template starts the job's program, and there is no program", file,
+                      "program: python train.py   # or: ddlrun submit ... -- python train.py"});
   }
-  if (job.scheduler == SchedulerKind::slurm && job.output.empty() && holes.contains("output") &&
+  if (job.scheduler == SchedulerKind::slurm && job.output.empty() && placeholders.contains("output") &&
       folder.find('%') != std::string::npos) {
-    mistakes.push_back({fmt::format("the job's folder {} has a '%', which begins a pattern in Slurm's output",
-                                    printable(folder, 120)),
-                        file, "another --working-folder, or output: /a/file/without/it.log"});
+    errors.push_back({fmt::format("the job's folder {} has a '%', which begins a pattern in Slurm's output",
+                                  printable(folder, 120)),
+                      file, "another --working-folder, or output: /a/file/without/it.log"});
   }
-  return mistakes;
+  return errors;
 }
 
 }  // namespace ddlrun::schedulers

@@ -10,7 +10,7 @@ constexpr double kFirst = 2, kSlow = 30, kSlowest = 300, kHour = 3600;
 constexpr double kMostQuick = 2;
 }  // namespace
 
-double PollPace::next(bool state_changed, bool failed) {
+double PollBackoff::next(bool state_changed, bool failed) {
   if (failed) {
     ++failures;
     current = std::min(kSlowest, std::max(current, kFirst) * 2);

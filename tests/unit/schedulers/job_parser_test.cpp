@@ -38,7 +38,7 @@ TEST_CASE("jobs that are well described") {
   for (const auto& folder : folders) {
     CAPTURE(folder);
     const auto text = read_job_text(read_test_file(folder / "ddlrun.yaml"));
-    CHECK(text.mistakes == "");
+    CHECK(text.errors == "");
     compare(folder, text.job);
   }
 }
@@ -49,8 +49,8 @@ TEST_CASE("each mistake is told with its place and a way out") {
   for (const auto& folder : folders) {
     CAPTURE(folder);
     const auto text = read_job_text(read_test_file(folder / "ddlrun.yaml"));
-    CHECK(text.mistakes != "");
-    compare(folder, text.mistakes);
+    CHECK(text.errors != "");
+    compare(folder, text.errors);
   }
 }
 

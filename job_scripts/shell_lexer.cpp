@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "job_scripts/shell_lines.hpp"
+#include "job_scripts/shell_lexer.hpp"
 
 #include "base/text.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What stands around the program, and the program itself.
 #include "base/text.hpp"
-#include "schedulers/job_reading.hpp"
+#include "schedulers/job_parser.hpp"
 #include "schedulers/script_forms.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ void read_modules(SettingReader& reader, JobSpec& job) {
       continue;
     }
     const bool several = module.text.find_first_of(" ,") != std::string::npos;
-    reader.refuse_at(
+    reader.add_error_at(
         fmt::format("modules {} may hold only {}", shown(module.text), alphabet_of(NameKind::module)),
         module.where,
         several ? reader.hint("modules", "[gcc/12.2, openmpi/4.1.4]   # several are a list")
@@ -42,7 +42,7 @@ std::string checked_image(SettingReader& reader, const PlacedText& image, const 
       std::find(std::begin(known), std::end(known), image.text.substr(0, scheme)) != std::end(known) &&
       is_name(NameKind::module, rest);
   if (good) return image.text;
-  reader.refuse_at(
+  reader.add_error_at(
       fmt::format("container {}: not an image's address", shown(image.text)), image.where,
       reader.hint("container",
                   "docker://pytorch/pytorch:2.4.0   # or oras://, library://, shub://, or a file"));
@@ -64,7 +64,7 @@ std::vector<std::string> read_binds(SettingReader& reader, const Setting& settin
     if (good) {
       binds.push_back(item.text);
     } else {
-      reader.refuse_at(
+      reader.add_error_at(
           fmt::format("container: bind {}: not FOLDER[:FOLDER[:ro]] with whole paths", shown(item.text)),
           place_of(setting, item), "binds: [\"/scratch:/data:ro\"]");
     }
@@ -82,12 +82,12 @@ void read_container(SettingReader& reader, JobSpec& job) {
     if (const auto image = reader.field("container", *setting, "image", "/scratch/me/train.sif")) {
       container.image = checked_image(reader, *image, job.working_folder);
     } else if (setting->value.find("image") == nullptr) {
-      reader.refuse_at("container: there is no image", setting->origin, "image: /scratch/me/train.sif");
+      reader.add_error_at("container: there is no image", setting->origin, "image: /scratch/me/train.sif");
     }
     if (const auto runtime = reader.field("container", *setting, "runtime", "apptainer")) {
       container.runtime = runtime->text;
       if (runtime->text != "apptainer" && runtime->text != "singularity") {
-        reader.refuse_at(
+        reader.add_error_at(
             fmt::format("container: runtime {}: apptainer and singularity are known", shown(runtime->text)),
             runtime->where, "runtime: apptainer");
       }
@@ -109,14 +109,14 @@ void read_data(SettingReader& reader, JobSpec& job) {
     if (const auto from = reader.field("data", *setting, "from", "/scratch/me/mnist")) {
       staging.from = reader.checked_path("data", *from, job.working_folder);
     } else if (setting->value.find("from") == nullptr) {
-      reader.refuse_at("data: it is not said from where", setting->origin, "from: /scratch/me/mnist");
+      reader.add_error_at("data: it is not said from where", setting->origin, "from: /scratch/me/mnist");
     }
     if (const auto to = reader.field("data", *setting, "to", "/tmp/mnist")) {
       staging.to = reader.checked_path("data", *to, "");
     }
     if (!staging.to.empty() && staging.to == staging.from) {
-      reader.refuse_at(fmt::format("data: from and to are both {}", shown(staging.to)), setting->origin,
-                       "leave out to:, and the data is used where it is");
+      reader.add_error_at(fmt::format("data: from and to are both {}", shown(staging.to)), setting->origin,
+                          "leave out to:, and the data is used where it is");
     }
   } else {
     staging.from = reader.path("data", job.working_folder, "/scratch/me/mnist");
@@ -128,7 +128,7 @@ void read_data(SettingReader& reader, JobSpec& job) {
 void refuse_comma(SettingReader& reader, const PlacedText& written) {
   const std::string name = written.text.substr(0, written.text.find('='));
   const bool good = is_name(NameKind::variable, name);
-  reader.refuse_at(
+  reader.add_error_at(
       fmt::format("environment {}: one value with a comma, or several variables?", shown(written.text)),
       written.where,
       fmt::format("--environment '{}=...' --environment B=...   # a comma in a value: environment: {{{}: "
@@ -141,18 +141,18 @@ void add_variable(SettingReader& reader, JobSpec& job, const PlacedText& written
   const bool wildcard = written.text.size() > 1 && is_wildcard(written.text);  // NCCL_*
   const bool good = is_name(NameKind::variable, wildcard ? name.substr(0, name.size() - 1) : name);
   if (!good) {
-    reader.refuse_at(
+    reader.add_error_at(
         fmt::format("environment {}: a variable's name has {}", shown(name), alphabet_of(NameKind::variable)),
         written.where, reader.hint("environment", "[DATA_ROOT, NCCL_DEBUG=INFO]"));
     return;
   }
   const auto same = [&](const std::string& other) { return other.substr(0, other.find('=')) == name; };
   if (std::any_of(job.environment.begin(), job.environment.end(), same)) {
-    reader.refuse_at(fmt::format("environment: {} is named twice", name), written.where,
-                     "keep one of the two");
+    reader.add_error_at(fmt::format("environment: {} is named twice", name), written.where,
+                        "keep one of the two");
   } else if (written.text.find('\0') != std::string::npos) {
-    reader.refuse_at(fmt::format("environment {}: a value holds no NUL byte", name), written.where,
-                     name + "=value");
+    reader.add_error_at(fmt::format("environment {}: a value holds no NUL byte", name), written.where,
+                        name + "=value");
   } else {
     job.environment.push_back(written.text);
   }
@@ -175,8 +175,8 @@ void read_environment(SettingReader& reader, JobSpec& job) {
     if (value.kind == Kind::scalar && name.find('=') == std::string::npos) {
       add_variable(reader, job, one);
     } else {
-      reader.refuse_at(fmt::format("environment {}: one value is wanted", shown(name)), one.where,
-                       "NCCL_DEBUG: INFO");
+      reader.add_error_at(fmt::format("environment {}: one value is wanted", shown(name)), one.where,
+                          "NCCL_DEBUG: INFO");
     }
   }
 }
@@ -186,8 +186,8 @@ void read_setup(SettingReader& reader, JobSpec& job) {
     const bool bad =
         written.text.find('\0') != std::string::npos || written.text.find('\r') != std::string::npos;
     if (bad) {
-      reader.refuse_at("setup: a shell line holds no NUL and no carriage return", written.where,
-                       "setup: ulimit -c 0");
+      reader.add_error_at("setup: a shell line holds no NUL and no carriage return", written.where,
+                          "setup: ulimit -c 0");
       continue;
     }
     for (const std::string_view line : split(written.text, '\n')) {
@@ -201,15 +201,15 @@ void read_directives(SettingReader& reader, JobSpec& job) {
     const std::string line(trim(written.text));
     const auto outside = std::find_if(line.begin(), line.end(), [](char c) { return c < 0x20 || c > 0x7e; });
     if (outside != line.end()) {
-      reader.refuse_at(
+      reader.add_error_at(
           fmt::format("directives {}: a byte that is no printable ASCII (a dash from a web page?)",
                       shown(line)),
           written.where, "type the line by hand: - and \" as on the keyboard");
     } else if (!line.starts_with('-') || line.size() < 2 || line.size() > 4096) {
-      reader.refuse_at(fmt::format("directives {}: a directive begins with -", shown(line)), written.where,
-                       line.starts_with("#SBATCH ") || line.starts_with("#PBS ")
-                           ? fmt::format("\"{}\"", trim(std::string_view(line).substr(line.find(' '))))
-                           : std::string("\"-W sandbox=PRIVATE\", \"--comment=test\""));
+      reader.add_error_at(fmt::format("directives {}: a directive begins with -", shown(line)), written.where,
+                          line.starts_with("#SBATCH ") || line.starts_with("#PBS ")
+                              ? fmt::format("\"{}\"", trim(std::string_view(line).substr(line.find(' '))))
+                              : std::string("\"-W sandbox=PRIVATE\", \"--comment=test\""));
     } else {
       job.directives.push_back(line);
     }
@@ -222,14 +222,14 @@ void read_output(SettingReader& reader, JobSpec& job) {
   try {
     if (!job.output.empty()) directive_value(ValueKind::path, job.output, "output");
   } catch (const Error& error) {
-    reader.refuse("output", fmt::format("output {}: {}", shown(job.output), error.message().hint),
-                  "/scratch/me/run/output.log");
+    reader.add_error("output", fmt::format("output {}: {}", shown(job.output), error.message().hint),
+                     "/scratch/me/run/output.log");
   }
 }
 
 }  // namespace
 
-void read_surroundings(SettingReader& reader, JobSpec& job) {
+void read_job_environment(SettingReader& reader, JobSpec& job) {
   read_modules(reader, job);
   // A name stays a name: the environment's own; anything with a slash is a folder.
   if (const auto conda = reader.text("conda", "my_environment")) {
@@ -239,7 +239,7 @@ void read_surroundings(SettingReader& reader, JobSpec& job) {
   }
   job.venv = reader.path("venv", job.working_folder, "/home/me/venv");
   if (!job.conda.empty() && !job.venv.empty()) {
-    reader.refuse_at(
+    reader.add_error_at(
         fmt::format("conda ({}) and venv: one Python environment, not two", reader.origin_of("conda")),
         reader.origin_of("venv"), "keep one of the two");
   }
@@ -260,8 +260,8 @@ void read_program(SettingReader& reader, JobSpec& job) {
   const Setting* setting = reader.find("program");
   if (setting == nullptr) {
     if (reader.find("template") != nullptr) return;  // it may have its own
-    reader.refuse_at("there is no program", "",
-                     "program: python train.py   # or: ddlrun submit ... -- python train.py");
+    reader.add_error_at("there is no program", "",
+                        "program: python train.py   # or: ddlrun submit ... -- python train.py");
     return;
   }
   if (setting->value.kind == Kind::sequence) {
@@ -269,11 +269,12 @@ void read_program(SettingReader& reader, JobSpec& job) {
       if (word.text.find('\0') == std::string::npos) {
         job.program.push_back(word.text);
       } else {
-        reader.refuse_at("program: an argument holds no NUL byte", word.where, "program: [python, train.py]");
+        reader.add_error_at("program: an argument holds no NUL byte", word.where,
+                            "program: [python, train.py]");
       }
     }
     if (!job.program.empty() && job.program.front().empty()) {
-      reader.refuse("program", "program: the program's name is empty", "[python, train.py]");
+      reader.add_error("program", "program: the program's name is empty", "[python, train.py]");
     }
     return;
   }
@@ -281,9 +282,9 @@ void read_program(SettingReader& reader, JobSpec& job) {
   if (!line) return;
   ShellWords split = split_shell_words(*line);
   if (!split.error.empty() || line->find('\0') != std::string::npos) {
-    reader.refuse("program",
-                  fmt::format("program: {}", split.error.empty() ? "it holds a NUL byte" : split.error),
-                  "[bash, -c, 'python train.py > log']   # or a list of words");
+    reader.add_error("program",
+                     fmt::format("program: {}", split.error.empty() ? "it holds a NUL byte" : split.error),
+                     "[bash, -c, 'python train.py > log']   # or a list of words");
     return;
   }
   job.program = std::move(split.words);

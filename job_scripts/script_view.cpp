@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/text.hpp"
-#include "job_scripts/directive_words.hpp"
-#include "job_scripts/lint_parts.hpp"
+#include "job_scripts/directive_lexer.hpp"
+#include "job_scripts/lint_internal.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,7 +46,7 @@ std::size_t skip_wrappers(const ShellCommand& command) {
 
 }  // namespace
 
-ScriptView make_view(const JobScript& script, const LintContext& context) {
+ScriptView make_script_view(const JobScript& script, const LintContext& context) {
   const Dialect dialect = context.scheduler == Dialect::none ? script.dialect : context.scheduler;
   ScriptView view{script, context, dialect, read_request(script), {}};
   int depth = 0;
@@ -71,23 +71,23 @@ ScriptView make_view(const JobScript& script, const LintContext& context) {
   return view;
 }
 
-Starter starter_of(const ShellCommand& command) {
+LaunchTool launch_tool_of(const ShellCommand& command) {
   const std::string name = command.base_name();
   if (name == "mpirun" || name == "mpiexec" || name == "orterun" || name == "prterun" ||
       name == "mpiexec.hydra")
-    return Starter::mpirun;
-  if (name == "srun") return Starter::srun;
-  if (name == "ddlrun") return Starter::ddlrun;
+    return LaunchTool::mpirun;
+  if (name == "srun") return LaunchTool::srun;
+  if (name == "ddlrun") return LaunchTool::ddlrun;
   // What handles the node file as a text, or as a variable, starts nothing.
   static constexpr std::array<std::string_view, 40> handlers{
       "cat",    "sort",     "wc",      "echo",  "printf", "uniq",     "cp",        "mv",    "rm",    "awk",
       "gawk",   "sed",      "grep",    "head",  "tail",   "cut",      "tr",        "paste", "tee",   "nl",
       "export", "readonly", "declare", "local", "unset",  "typeset",  "read",      "[",     "[[",    "test",
       "for",    "mapfile",  "while",   "ls",    "stat",   "readlink", "readarray", "set",   "chmod", "cd"};
-  if (std::find(handlers.begin(), handlers.end(), name) != handlers.end()) return Starter::none;
+  if (std::find(handlers.begin(), handlers.end(), name) != handlers.end()) return LaunchTool::none;
   for (const ShellWord& word : command.words)
-    if (word.text.find("PBS_NODEFILE") != std::string::npos) return Starter::script;
-  return Starter::none;
+    if (word.text.find("PBS_NODEFILE") != std::string::npos) return LaunchTool::script;
+  return LaunchTool::none;
 }
 
 std::optional<std::string> option_value(const ShellCommand& command,

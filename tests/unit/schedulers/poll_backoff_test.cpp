@@ -14,7 +14,7 @@ namespace {
 // When the scheduler is asked in `hours`; `changed` and `failed` tell what it answers at a time.
 std::vector<double> follow(double hours, const std::function<bool(double)>& changed,
                            const std::function<bool(double)>& failed) {
-  PollPace pace;
+  PollBackoff pace;
   std::vector<double> asked;
   for (double now = 0; now < hours * 3600;) {
     asked.push_back(now);
@@ -37,19 +37,19 @@ bool always(double) { return true; }
 }  // namespace
 
 TEST_CASE("the pace grows from 2 s to 30 s") {
-  PollPace pace;
+  PollBackoff pace;
   for (const double seconds : {2., 4., 8., 16., 30., 30.}) CHECK(pace.next(false, false) == seconds);
 }
 
 TEST_CASE("after a change the next question comes soon") {
-  PollPace pace;
+  PollBackoff pace;
   for (int i = 0; i < 10; ++i) pace.next(false, false);
   CHECK(pace.next(true, false) == 2);
   CHECK(pace.next(false, false) == 4);
 }
 
 TEST_CASE("errors double the pause up to 300 s, and an answer ends that") {
-  PollPace pace;
+  PollBackoff pace;
   CHECK(pace.next(false, true) == 4);
   for (const double seconds : {8., 16., 32., 64., 128., 256., 300., 300.})
     CHECK(pace.next(false, true) == seconds);

@@ -2,7 +2,7 @@
 // What the chosen scheduler cannot express, told with the place where it was asked for. Rendering refuses the
 // same, but one at a time and without a place.
 #include "base/text.hpp"
-#include "schedulers/job_reading.hpp"
+#include "schedulers/job_parser.hpp"
 
 #include <fmt/format.h>
 
@@ -20,8 +20,8 @@ std::string typed(const SettingReader& reader, std::string_view key) {
 }
 
 void leave_out(SettingReader& reader, std::string_view key, std::string what, std::string_view instead) {
-  reader.refuse_at(std::move(what), reader.origin_of(key),
-                   fmt::format("leave out {}, or {}", typed(reader, key), instead));
+  reader.add_error_at(std::move(what), reader.origin_of(key),
+                      fmt::format("leave out {}, or {}", typed(reader, key), instead));
 }
 
 // "cpu_type=knl", several joined by ':'; none of what the shape says already.
@@ -40,11 +40,12 @@ bool are_chunk_resources(std::string_view text) {
 void check_constraint(SettingReader& reader, const JobSpec& job) {
   if (job.constraint.empty()) return;
   if (job.scheduler == SchedulerKind::torque && !is_name(NameKind::plain, job.constraint)) {
-    reader.refuse("constraint",
-                  fmt::format("constraint '{}': Torque takes one property of a node", job.constraint), "knl");
+    reader.add_error("constraint",
+                     fmt::format("constraint '{}': Torque takes one property of a node", job.constraint),
+                     "knl");
   }
   if (job.scheduler == SchedulerKind::pbs && !are_chunk_resources(job.constraint)) {
-    reader.refuse(
+    reader.add_error(
         "constraint",
         fmt::format("constraint '{}': PBS takes NAME=VALUE, and none of what the shape says", job.constraint),
         is_name(NameKind::plain, job.constraint) ? "cpu_type=" + job.constraint
@@ -57,9 +58,9 @@ void check_output(SettingReader& reader, const JobSpec& job) {
   const std::size_t task = job.array ? path.find("%a") : std::string::npos;
   if (task != std::string::npos) path.erase(task, 2);
   if (path.find_first_of("%:,") == std::string::npos) return;
-  reader.refuse("output",
-                fmt::format("output '{}': PBS takes no ':', ',' or '%' in it", printable(job.output, 80)),
-                "/scratch/me/run/output.log");
+  reader.add_error("output",
+                   fmt::format("output '{}': PBS takes no ':', ',' or '%' in it", printable(job.output, 80)),
+                   "/scratch/me/run/output.log");
 }
 
 void check_array(SettingReader& reader, const JobSpec& job, std::string_view own) {
@@ -72,13 +73,13 @@ void check_array(SettingReader& reader, const JobSpec& job, std::string_view own
               "make each task a job");
   }
   if (!torque && array.first == array.last) {
-    reader.refuse("array", "pbs takes no array of one task",
-                  fmt::format("{}-{}", array.first, array.last + 1));
+    reader.add_error("array", "pbs takes no array of one task",
+                     fmt::format("{}-{}", array.first, array.last + 1));
   }
   const std::uint32_t tasks = (array.last - array.first) / array.step + 1;
   if (torque && array.step > 1 && tasks > 1000) {
-    reader.refuse("array", fmt::format("{} tasks with a step: Torque is named each, at most 1000", tasks),
-                  fmt::format("{}-{}", array.first, array.last));
+    reader.add_error("array", fmt::format("{} tasks with a step: Torque is named each, at most 1000", tasks),
+                     fmt::format("{}-{}", array.first, array.last));
   }
 }
 
@@ -92,10 +93,10 @@ void check_torque(SettingReader& reader, const JobSpec& job) {
     leave_out(reader, "gpu_type", "Torque asks for GPUs by number only", "constraint: a node's property");
 }
 
-void check_pbs(SettingReader& reader, JobReading& reading, std::string_view own) {
-  JobSpec& job = reading.job;
+void check_pbs(SettingReader& reader, ParsedJob& parsed, std::string_view own) {
+  JobSpec& job = parsed.job;
   if (job.cores_per_node == 0 && reader.find("cores_per_node") == nullptr && job.script_template.empty()) {
-    reader.refuse_at(
+    reader.add_error_at(
         fmt::format("{} is told how many cores each node gives, and cores_per_node is not said", own),
         reader.origin_of("scheduler"), "cores_per_node: 68   # or --cores-per-node 68");
   }
@@ -108,7 +109,7 @@ void check_pbs(SettingReader& reader, JobReading& reading, std::string_view own)
   if (job.scheduler == SchedulerKind::torque) return check_torque(reader, job);
   if (job.reservation.empty() || job.queue.empty()) return;
   if (reader.origin_of("queue").starts_with("profile ")) {
-    reading.remarks.push_back(
+    parsed.remarks.push_back(
         fmt::format("queue: the reservation {} instead of {}", job.reservation, job.queue));
     job.queue.clear();
   } else {
@@ -118,8 +119,8 @@ void check_pbs(SettingReader& reader, JobReading& reading, std::string_view own)
   }
 }
 
-void check_local(SettingReader& reader, JobReading& reading) {
-  const JobSpec& job = reading.job;
+void check_local(SettingReader& reader, ParsedJob& parsed) {
+  const JobSpec& job = parsed.job;
   for (const std::string_view key : {"array", "dependencies", "reservation", "requeue", "directives"}) {
     const bool asked = key == "requeue" ? job.requeue.wanted : reader.find(key) != nullptr;
     if (asked)
@@ -128,7 +129,7 @@ void check_local(SettingReader& reader, JobReading& reading) {
   }
   for (const std::string_view key : {"queue", "account", "qos", "project"}) {
     if (reader.find(key) != nullptr)
-      reading.remarks.push_back(fmt::format("{}: ignored, there is no scheduler (local)", key));
+      parsed.remarks.push_back(fmt::format("{}: ignored, there is no scheduler (local)", key));
   }
 }
 
@@ -146,7 +147,7 @@ void check_slurm_cores(SettingReader& reader, const JobSpec& job) {
   if (!srun && by_gpu) return;
   const std::string origin = reader.origin_of(srun ? "launcher" : "exclusive");
   const bool typed = origin.starts_with("--") || reader.origin_of("dims") == "the command line";
-  reader.refuse_at(
+  reader.add_error_at(
       srun ? "launcher srun binds each rank to one core: neither threads nor cores_per_node is said"
            : "a shared node (exclusive: no) gives each rank one core: neither threads nor "
              "cores_per_node is said",
@@ -157,20 +158,20 @@ void check_slurm_cores(SettingReader& reader, const JobSpec& job) {
 
 }  // namespace
 
-std::string_view word_of(SchedulerKind kind) {
+std::string_view scheduler_name(SchedulerKind kind) {
   constexpr std::array<std::string_view, 4> words{"slurm", "pbs", "torque", "local"};
   return words.at(static_cast<std::size_t>(kind));
 }
 
-void check_forms(SettingReader& reader, JobReading& reading) {
-  const JobSpec& job = reading.job;
-  const std::string_view own = word_of(job.scheduler);
+void check_portable_values(SettingReader& reader, ParsedJob& parsed) {
+  const JobSpec& job = parsed.job;
+  const std::string_view own = scheduler_name(job.scheduler);
   if (job.launcher == Launcher::srun && job.scheduler != SchedulerKind::slurm) {
-    reader.refuse("launcher", fmt::format("launcher srun is Slurm's, the scheduler is {}", own), "ddlrun");
+    reader.add_error("launcher", fmt::format("launcher srun is Slurm's, the scheduler is {}", own), "ddlrun");
   }
   check_slurm_cores(reader, job);
-  if (is_pbs_like(job.scheduler)) check_pbs(reader, reading, own);
-  if (job.scheduler == SchedulerKind::local) check_local(reader, reading);
+  if (is_pbs_like(job.scheduler)) check_pbs(reader, parsed, own);
+  if (job.scheduler == SchedulerKind::local) check_local(reader, parsed);
 }
 
 }  // namespace ddlrun::schedulers

@@ -14,23 +14,23 @@ namespace ddlrun::schedulers {
 // "1 rank", "4 ranks"
 std::string counted(std::uint64_t number, std::string_view what);
 // Whether something at this place was refused already.
-bool is_refused(const JobReading& reading, const std::string& where);
+bool has_error_at(const ParsedJob& parsed, const std::string& where);
 
 // Each fills its fields; what is refused keeps the default.
-void read_life(SettingReader& reader, JobSpec& job);          // signal, requeue, array, dependencies, mail
-void read_surroundings(SettingReader& reader, JobSpec& job);  // modules .. data
-void read_program(SettingReader& reader, JobSpec& job);       // program, directives
+void read_lifecycle(SettingReader& reader, JobSpec& job);        // signal, requeue, array, dependencies, mail
+void read_job_environment(SettingReader& reader, JobSpec& job);  // modules .. data
+void read_program(SettingReader& reader, JobSpec& job);          // program, directives
 
 // dims, nodes, hosts and gpus agree; false where there is no shape to go on with.
-bool read_shape(SettingReader& reader, JobReading& reading);
+bool read_shape(SettingReader& reader, ParsedJob& parsed);
 // threads and cores; needs a shape.
-void decide_threads(SettingReader& reader, JobReading& reading);
+void plan_threads(SettingReader& reader, ParsedJob& parsed);
 // Directives that would change what a key says.
-void check_directives(SettingReader& reader, JobReading& reading);
+void check_directives(SettingReader& reader, ParsedJob& parsed);
 // What the chosen scheduler cannot express.
-void check_forms(SettingReader& reader, JobReading& reading);
-std::string_view word_of(SchedulerKind kind);
+void check_portable_values(SettingReader& reader, ParsedJob& parsed);
+std::string_view scheduler_name(SchedulerKind kind);
 // What the scheduler and the other settings do not allow.
-void check_together(SettingReader& reader, JobReading& reading);
+void check_combinations(SettingReader& reader, ParsedJob& parsed);
 
 }  // namespace ddlrun::schedulers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "schedulers/job_reading.hpp"
+#include "schedulers/job_parser.hpp"
 
 #include "base/text.hpp"
 
@@ -44,7 +44,7 @@ void read_amounts(SettingReader& reader, JobSpec& job) {
     if (!bytes) {
       const bool bare = written->find_first_not_of("0123456789") == std::string::npos;
       const std::string shown = printable(*written, 60);
-      reader.refuse(
+      reader.add_error(
           "memory",
           fmt::format("memory '{}': {}", shown,
                       bare ? "MiB for Slurm, bytes for PBS; it needs a unit" : "not an amount of memory"),
@@ -79,27 +79,27 @@ std::string counted(std::uint64_t number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
-bool is_refused(const JobReading& reading, const std::string& where) {
-  return !where.empty() && std::any_of(reading.mistakes.begin(), reading.mistakes.end(),
+bool has_error_at(const ParsedJob& parsed, const std::string& where) {
+  return !where.empty() && std::any_of(parsed.errors.begin(), parsed.errors.end(),
                                        [&](const Message& mistake) { return mistake.where == where; });
 }
 
-JobReading read_job(const JobSettings& settings) {
-  JobReading reading;
-  SettingReader reader(settings, reading.mistakes);
-  JobSpec& job = reading.job;
+ParsedJob read_job(const JobSettings& settings) {
+  ParsedJob parsed;
+  SettingReader reader(settings, parsed.errors);
+  JobSpec& job = parsed.job;
   job.working_folder = reader.path("working_folder", "", "/scratch/me/run");
   read_places(reader, job);
   read_amounts(reader, job);
   read_ways(reader, job);
   job.script_template = reader.path("template", job.working_folder, "my-job.sh");
-  read_surroundings(reader, job);
+  read_job_environment(reader, job);
   read_program(reader, job);
-  read_life(reader, job);
-  if (read_shape(reader, reading)) decide_threads(reader, reading);
-  check_together(reader, reading);
-  reading.mistakes = sorted_by_place(std::move(reading.mistakes));
-  return reading;
+  read_lifecycle(reader, job);
+  if (read_shape(reader, parsed)) plan_threads(reader, parsed);
+  check_combinations(reader, parsed);
+  parsed.errors = sorted_by_place(std::move(parsed.errors));
+  return parsed;
 }
 
 }  // namespace ddlrun::schedulers
