@@ -33,7 +33,7 @@ for name in [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]:
     records.tofile(f"{root}/cifar/{name}")
 PY
 "$train" convert-data "$mnist" "$work/mnist_train_lmdb" > /dev/null
-"$train" convert-data "$mnist" "$work/mnist_test_lmdb" --part test > /dev/null
+"$train" convert-data "$mnist" "$work/mnist_test_lmdb" --split test > /dev/null
 "$train" convert-data "$work/jpg/train" "$work/photo_train_lmdb" > /dev/null
 "$train" convert-data "$work/jpg/val" "$work/photo_val_lmdb" > /dev/null
 du -sk "$work"/jpg/train "$work"/png/train | sed "s#$work/##"
@@ -57,8 +57,8 @@ for cores in 0,1 0; do
   for row in "$mnist lenet5 2000" "$work/mnist_train_lmdb lenet5 2000 --data-memory 0"; do
     # shellcheck disable=SC2086
     set -- $row
-    echo "cores $cores, ${1##*/}, $2: $(waits taskset -c "$cores" "$train" --data "$1" --net "$2" --steps "$3" "${@:4}")"
+    echo "cores $cores, ${1##*/}, $2: $(waits taskset -c "$cores" "$train" --data "$1" --net "$2" --max-steps "$3" "${@:4}")"
   done
   echo "cores $cores, JPEG 224x224, alexnet: $(waits taskset -c "$cores" "$train" --data "$work/jpg" --data-memory 0 \
-    --crop 224 --mirror --net alexnet --batch-size 32 --steps 12)"
+    --crop 224 --mirror --net alexnet --batch-size 32 --max-steps 12)"
 done

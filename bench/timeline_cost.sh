@@ -9,7 +9,7 @@ rounds=${ROUNDS:-9}
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-options=(--threads 1 --quiet --steps "${STEPS:-600}" --epochs 1000)
+options=(--threads 1 --quiet --max-steps "${STEPS:-600}" --epochs 1000)
 [ -z "${DATA:-}" ] || options+=(--data "$DATA")
 
 run() {  # run RANKS NET NAME OPTION...: adds the step in ms to NAME

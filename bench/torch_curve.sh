@@ -13,10 +13,10 @@ python=python3
 "$python" -c 'import torch, yaml' 2> /dev/null || { echo 'skipped: no python3-torch or python3-yaml' >&2; exit 125; }
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
-"$train" --net "$net" --data "$data" --threads 1 --lr 0 --global-batch 10 --steps 1 --quiet --metrics "$work/facts" > /dev/null
+"$train" --net "$net" --data "$data" --threads 1 --lr 0 --global-batch 10 --max-steps 1 --quiet --metrics "$work/facts" > /dev/null
 images=$(sed -n 's/.*"train_images":\([0-9]*\).*/\1/p' "$work/facts" | head -1)
 options=(--net "$net" --data "$data" --threads 1 --global-batch "$images" --epochs 200 --lr-decay none --quiet)
-"$train" "${options[@]}" --lr 0 --steps 1 --checkpoint "$work/start" > /dev/null
+"$train" "${options[@]}" --lr 0 --max-steps 1 --checkpoint "$work/start" > /dev/null
 "$train" "${options[@]}" --lr "$lr" --metrics "$work/steps" > /dev/null
 sed -n 's/.*"type":"step".*"loss":\([0-9.e+-]*\),.*/\1/p' "$work/steps" > "$work/ours"
 OMP_NUM_THREADS=1 "$python" "$here/torch_peer.py" curve "$here/../runtime/nets/library/$net.yaml" "$data" 200 \

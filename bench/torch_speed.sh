@@ -24,7 +24,7 @@ trap 'rm -r "$work"' EXIT
 measure_ours() {  # ranks net file
   local start=("$train")
   [ "$1" = 1 ] || start=(mpirun -n "$1" --oversubscribe --bind-to core "$train")
-  "${start[@]}" --net "$2" "${ours[@]}" --threads 1 --quiet --steps "$steps" --epochs 999 --batch-size "$batch" \
+  "${start[@]}" --net "$2" "${ours[@]}" --threads 1 --quiet --max-steps "$steps" --epochs 999 --batch-size "$batch" \
     --lr 0.001 --metrics "$work/steps" > /dev/null 2> "$work/err" || { cat "$work/err" >&2; exit 1; }
   local bytes
   bytes=$(sed -n 's/.*"type":"summary".*"peak_memory_bytes":\([0-9]*\).*/\1/p' "$work/steps" | tail -1)

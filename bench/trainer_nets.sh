@@ -9,7 +9,7 @@ other=${2:-}
 rounds=${ROUNDS:-5}
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
-options=(--threads 1 --quiet --steps "${STEPS:-60}" --epochs 99 --batch-size "${BATCH:-64}" --lr 0.001)
+options=(--threads 1 --quiet --max-steps "${STEPS:-60}" --epochs 99 --batch-size "${BATCH:-64}" --lr 0.001)
 [ -z "${DATA:-}" ] || options+=(--data "$DATA")
 
 measure() {  # binary net file

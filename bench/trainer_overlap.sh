@@ -4,7 +4,7 @@
 # ROUNDS times (default 3), STEPS steps (default 150). Median step, its exposed communication and input, and the memory
 # of a rank; and by how much a step is longer than the larger of computing and summing, taken apart.
 # NETS: "NET:BATCH ..." (default "lenet5:64 caffe:64 ddl:64 cifar-quick:64 alexnet:8").
-# WAYS: "--overlap off --update rank, --overlap auto": these only; the first is what the others are compared with.
+# WAYS: "--overlap off --optimizer-placement rank, --overlap auto": these only; the first is what the others are compared with.
 # RATE=200mbit: the ranks on two virtual hosts (tests/lab, root) with a wire that slow, and a core for each as two hosts
 # have. The wire's bucket carries 1 ms for nothing after each pause, so that sums taken apart look shorter than back to
 # back: what the kernel counted on the wire, at its rate, is a limit too. WIRE: fp32 (default) or bf16.
@@ -45,15 +45,15 @@ else
   run() { mpirun -n 2 --bind-to core "$train" --metrics "$work/steps" "$@"; }
 fi
 
-ways=("--overlap off --update rank" "--overlap off --update host" "--overlap on --update rank" "--overlap on --update host"
-  "--overlap across --update rank" "--overlap across --update host" "--overlap auto")
+ways=("--overlap off --optimizer-placement rank" "--overlap off --optimizer-placement host" "--overlap on --optimizer-placement rank" "--overlap on --optimizer-placement host"
+  "--overlap across --optimizer-placement rank" "--overlap across --optimizer-placement host" "--overlap auto")
 [ -z "${WAYS:-}" ] || { mapfile -td, ways <<< "$WAYS,"; unset 'ways[-1]'; ways=("${ways[@]# }"); }
 steps=${STEPS:-150}
 train() { # NET BATCH STEPS OPTION...
   local net=$1 batch=$2 most=$3
   shift 3
-  run --net "$net" --data "$(data_of "$net")" --batch-size "$batch" --max-steps "$most" --threads 1 --quiet \
-    --lr 0.0001 --wire "${WIRE:-fp32}" "$@" > /dev/null 2> "$work/err" || { cat "$work/err" >&2; exit 1; }
+  run --net "$net" --data "$(data_of "$net")" --batch-size "$batch" --total-steps "$most" --threads 1 --quiet \
+    --lr 0.0001 --grad-dtype "${WIRE:-fp32}" "$@" > /dev/null 2> "$work/err" || { cat "$work/err" >&2; exit 1; }
 }
 # What one step puts on the wire: what a start and an end do falls out.
 wire_bytes() { # NET BATCH OPTION...

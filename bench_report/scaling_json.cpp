@@ -17,7 +17,7 @@ constexpr std::string_view train_schema = "ddlrun.train/1";
 
 [[noreturn]] void refuse_summary(const std::string& what, const std::string& where) {
   throw Error(ErrorKind::request,
-              {what, where, "ddlrun launch 1 -- --steps 10 --json   # and look at its output"});
+              {what, where, "ddlrun launch 1 -- --max-steps 10 --json   # and look at its output"});
 }
 
 double positive_number(const ScalingJson& json, const char* name, const std::string& where) {

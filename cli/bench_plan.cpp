@@ -95,8 +95,8 @@ std::vector<std::string> scaling_trainer_words(const std::vector<std::string>& g
          "behind --", "ddlrun bench scaling -- --batch-size 64"});
   }
   std::vector<std::string> words = given;
-  if (!has_option(given, "--steps") && !has_option(given, "--epochs"))
-    words.insert(words.end(), {"--steps", "400", "--epochs", "1000"});
+  if (!has_option(given, "--max-steps") && !has_option(given, "--epochs"))
+    words.insert(words.end(), {"--max-steps", "400", "--epochs", "1000"});
   for (const char* name : {"--json", "--quiet"})
     if (!has_option(given, name)) words.emplace_back(name);
   return words;

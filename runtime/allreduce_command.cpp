@@ -24,14 +24,21 @@ struct AllreduceOptions {
 };
 
 std::vector<Option> table_of(AllreduceOptions& options) {
-  return {{"--bytes", "N", "size of one rank's vector (4)",
+  return {{"--bytes", "SIZE", "size of the vector of each rank, in bytes (default 4)",
            [&](const std::string& text) { options.bytes = parse_count("--bytes", text, 4, 1u << 30); }},
-          {"--times", "N", "how often (1)",
+          {"--times", "N", "number of all-reduces (default 1)",
            [&](const std::string& text) { options.times = parse_count("--times", text, 1, 1'000'000); }},
-          {"--help", "", "this text", [&](const std::string&) { options.help = true; }}};
+          {"--help", "", "print this help", [&](const std::string&) { options.help = true; }}};
 }
 
-void add_up(const AllreduceOptions& options, Communicator& ranks) {
+std::string render_allreduce_help(std::span<const Option> table) {
+  return "Measures an all-reduce over all ranks and prints the result as one JSON document.\n\n"
+         "usage: mpirun [MPIRUN_OPTIONS] ddl-train allreduce [OPTIONS]\n\n" +
+         render_options(table) +
+         "\nExample:\n  mpirun -n 2 ddl-train allreduce --bytes 1048576 --times 100\n";
+}
+
+void measure_sums(const AllreduceOptions& options, Communicator& ranks) {
   const std::vector<float> ones(options.bytes / sizeof(float), 1.0F);
   std::vector<float> sum(ones.size());
   const auto begin = std::chrono::steady_clock::now();
@@ -60,14 +67,13 @@ int run_allreduce_command(const std::vector<std::string>& words) {
     const std::vector<Option> table = table_of(options);
     parse_options(allreduce_name, words, table);
     if (options.help) {
-      if (launched_rank().value_or(0) == 0)
-        fmt::print("usage: mpirun [...] ddl-train allreduce [OPTIONS]\n{}", render_options(table));
+      if (launched_rank().value_or(0) == 0) fmt::print("{}", render_allreduce_help(table));
       return 0;
     }
   } catch (const Error& error) {
     mistake = error;
   }
-  return run_mpi_session(allreduce_name, mistake, [&](Communicator& ranks) { add_up(options, ranks); });
+  return run_mpi_session(allreduce_name, mistake, [&](Communicator& ranks) { measure_sums(options, ranks); });
 }
 
 }  // namespace ddlrun::runtime

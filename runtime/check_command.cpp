@@ -35,7 +35,7 @@ void check_for_ranks(const TrainOptions& options, std::size_t ranks) {
   check_accumulation(plan, workers);
 }
 
-// Not a place that is another one on each host or rank.
+// Skips data that differ between hosts or ranks.
 void check_images(const TrainOptions& options) {
   if (options.images.split != SplitBy::none) return;
   if (is_synthetic(options.data)) synthetic_classes(options.data);
@@ -47,6 +47,12 @@ void check_images(const TrainOptions& options) {
   throw Error(ErrorKind::request, {"the mean image does not exist", printable(options.images.mean_file),
                                    "ls -l " + quote_shell(options.images.mean_file)});
 }
+
+constexpr const char* check_help =
+    "Checks, without MPI, whether a training with these options could start on RANKS ranks.\n\n"
+    "usage: ddl-train check-options RANKS [OPTIONS]\n\n"
+    "Exit status: 0 it could, 2 invalid options, 3 request cannot be met.\n\n"
+    "Example:\n  ddl-train check-options 4 --epochs 3\n";
 
 }  // namespace
 
@@ -63,9 +69,13 @@ void check_train_words(const std::vector<std::string>& words, std::size_t ranks)
 
 int run_check_command(const std::vector<std::string>& words) {
   try {
+    if (words.size() == 1 && (words[0] == "--help" || words[0] == "-h")) {
+      fmt::print("{}", check_help);
+      return 0;
+    }
     const auto ranks = words.empty() ? std::nullopt : parse_unsigned(words.front(), most_ranks);
     if (!ranks || *ranks == 0) {
-      throw Error(ErrorKind::usage, {"the first word is the number of ranks, from 1", "command line",
+      throw Error(ErrorKind::usage, {"the first argument must be the number of ranks", "command line",
                                      "ddl-train check-options 4 --epochs 3"});
     }
     check_train_words({words.begin() + 1, words.end()}, *ranks);

@@ -31,31 +31,30 @@ struct ConvertOptions {
 };
 
 std::vector<Option> make_convert_table(ConvertOptions& options) {
-  static const std::array<std::string, 2> parts{"train", "test"};
+  static const std::array<std::string, 2> splits{"train", "test"};
   DataRequest& request = options.request;
   return {
-      {"--part", "WHICH", "train or test, where FROM holds both (default train)",
-       [&](const std::string& v) { options.test = parse_choice("--part", v, parts) == 1; }},
-      {"--resize", "N|HxW",
-       "height and width of decoded images: of pictures, not of MNIST's, CIFAR's or others' pixels",
+      {"--split", "train|test", "which images to convert, if FROM holds both (default train)",
+       [&](const std::string& v) { options.test = parse_choice("--split", v, splits) == 1; }},
+      {"--resize", "N|HxW", "resize decoded images (JPEG, PNG, PNM) to this height and width",
        [&](const std::string& v) { request.resize = parse_sides("--resize", v); }},
-      {"--channels", "N", "1 grey, 3 colours (default: as the first images are)",
+      {"--channels", "1|3", "1 grey, 3 colours (default: as in the first images)",
        [&](const std::string& v) { request.channels = parse_count("--channels", v, 1, 3) == 1 ? 1 : 3; }},
-      {"--help", "", "this text", [&](const std::string&) { options.help = true; }},
+      {"--help", "", "print this help", [&](const std::string&) { options.help = true; }},
   };
 }
 
 std::string render_convert_help() {
   ConvertOptions unused;
-  return "usage: ddl-train convert-data FROM TO [OPTIONS]\n\n"
-         "Writes the images of FROM (all that ddl-train --data reads) as the LMDB TO, a new folder: records\n"
-         "as Caffe's convert_mnist_data and convert_imageset write them. Until it is whole it is TO.part. "
-         "The\n"
-         "training and the test images are an LMDB each:\n\n"
+  return "Writes the images of FROM (any format of ddl-train --data) to a new LMDB directory TO, as Caffe's\n"
+         "convert_mnist_data and convert_imageset do. Training and test images need an LMDB each. While it\n"
+         "is incomplete, the directory is named TO.part.\n\n"
+         "usage: ddl-train convert-data FROM TO [OPTIONS]\n\n" +
+         render_options(make_convert_table(unused)) +
+         "\nExamples:\n"
          "  ddl-train convert-data photos photos_train_lmdb --resize 36\n"
-         "  ddl-train convert-data photos photos_test_lmdb --resize 36 --part test\n"
-         "  ddl-train --data photos_train_lmdb\n\n" +
-         render_options(make_convert_table(unused));
+         "  ddl-train convert-data photos photos_test_lmdb --resize 36 --split test\n"
+         "  ddl-train --data photos_train_lmdb\n";
 }
 
 ConvertOptions parse_convert(const std::vector<std::string>& words) {
@@ -64,36 +63,36 @@ ConvertOptions parse_convert(const std::vector<std::string>& words) {
   parse_options(convert_name, std::span(words).subspan(places), make_convert_table(options));
   if (options.help) return options;
   if (places == 0 || words[1].starts_with("--")) {
-    throw Error(ErrorKind::usage, {"two places are needed: the images, and the LMDB to be made of them",
-                                   "command line", "ddl-train convert-data FROM TO"});
+    throw Error(ErrorKind::usage,
+                {"FROM or TO is missing", "command line", "ddl-train convert-data FROM TO"});
   }
   options.from = words[0];
   options.to = words[1];
   return options;
 }
 
-// HUP, INT and TERM wait until somebody asks for them, so that what was begun can be removed.
-class HeldSignals {
+// Blocks HUP, INT and TERM, so that an incomplete LMDB can be removed before the process ends.
+class BlockedSignals {
  public:
-  HeldSignals() {
+  BlockedSignals() {
     sigemptyset(&signals_);
     for (const int one : stopping) {
       struct sigaction action {};
       const bool ignored = sigaction(one, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-      if (!ignored) sigaddset(&signals_, one);  // blocked, it would wait all the same
+      if (!ignored) sigaddset(&signals_, one);  // a blocked signal stays pending even if it is ignored
     }
     pthread_sigmask(SIG_BLOCK, &signals_, &before_);
   }
-  // One that still waits does now what it does.
-  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
+  // Delivers a pending signal.
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
 
-  bool waiting() const {
-    sigset_t pending{};
-    sigpending(&pending);
+  bool pending() const {
+    sigset_t raised{};
+    sigpending(&raised);
     for (const int one : stopping) {
-      if (sigismember(&signals_, one) == 1 && sigismember(&pending, one) == 1) return true;
+      if (sigismember(&signals_, one) == 1 && sigismember(&raised, one) == 1) return true;
     }
     return false;
   }
@@ -104,19 +103,20 @@ class HeldSignals {
   sigset_t before_{};
 };
 
-// Read one by one: the set need not fit into memory. Stops early where a signal waits: then nothing is left.
+// Reads one image at a time: the set may be larger than memory. Returns early if a signal is pending; the
+// destructor of the writer then removes the incomplete LMDB.
 std::size_t write_lmdb(const ImageSource& images, const std::string& folder) {
   if (images.pixels() != PixelKind::bytes) {
-    throw Error(ErrorKind::request, {"the images are floats already, as Caffe's float_data", images.name(0),
+    throw Error(ErrorKind::request, {"cannot convert images of floats (Caffe's float_data)", images.name(0),
                                      "ddl-train --data with these images as they are"});
   }
   const std::size_t bytes = images.image_bytes();
   constexpr std::size_t room = 8192;  // a record's share of pages and keys
-  const HeldSignals signals;          // outlives the writer
+  const BlockedSignals signals;       // outlives the writer
   LmdbWriter writer(folder, (bytes + room) * images.count() * 2 + (std::size_t{16} << 20U));
   std::vector<std::uint8_t> pixels(bytes);
   for (std::size_t i = 0; i < images.count(); ++i) {
-    if (signals.waiting()) return i;
+    if (signals.pending()) return i;
     images.read(i, std::as_writable_bytes(std::span(pixels)));
     writer.put(fmt::format("{:08}", i), render_datum(images.shape(), pixels, images.label(i)));
   }
@@ -124,7 +124,7 @@ std::size_t write_lmdb(const ImageSource& images, const std::string& folder) {
   return images.count();
 }
 
-// Only pictures are decoded: of pixels that lie there as they are an option would have no effect.
+// --resize and --channels apply to encoded images only.
 void check_decoded(const DataRequest& request, const Shape& shape, const PartPlace& place) {
   const Sides& wanted = request.resize;
   std::string option;
@@ -135,12 +135,12 @@ void check_decoded(const DataRequest& request, const Shape& shape, const PartPla
   if (option.empty()) return;
   const std::string name = option.substr(0, option.find(' '));
   throw Error(ErrorKind::request,
-              {fmt::format("{} is for pictures; these images ({}) are pixels of {}x{}x{} already", option,
+              {fmt::format("{} applies to encoded images; these ({}) are pixels of {}x{}x{}", option,
                            name_of(place.kind), shape.channels, shape.height, shape.width),
                printable(place.path), "the same command without " + name});
 }
 
-// The test images' classes have the training images' numbers.
+// Test images use the class numbers of the training images.
 ClassFolders find_train_classes(const ConvertOptions& options, const PartPlace& place) {
   if (!options.test || place.kind != DataKind::folders) return {};
   const auto train = look_at(options.from, false);
@@ -148,8 +148,8 @@ ClassFolders find_train_classes(const ConvertOptions& options, const PartPlace& 
   return {train->path, find_class_folders(train->path)};
 }
 
-// Where there are test images too, and how to get them as well.
-void tell_other_part(const ConvertOptions& options, const PartPlace& place) {
+// Prints the command that converts the test images, if there are any.
+void print_test_hint(const ConvertOptions& options, const PartPlace& place) {
   const auto other = look_at(options.from, true);
   if (options.test || !other || (other->path == place.path && other->kind == DataKind::folders)) return;
   if (other->path == place.path && (other->kind == DataKind::lmdb || other->kind == DataKind::list)) return;
@@ -158,14 +158,15 @@ void tell_other_part(const ConvertOptions& options, const PartPlace& place) {
   to = at == std::string::npos || to.find('/', at) != std::string::npos ? "test_lmdb"
                                                                         : to.replace(at, 5, "test");
   std::string next =
-      fmt::format("{} {} {} --part test", convert_name, quote_shell(options.from), quote_shell(to));
+      fmt::format("{} {} {} --split test", convert_name, quote_shell(options.from), quote_shell(to));
   const DataRequest& request = options.request;
   if (request.resize.height > 0)
     next += fmt::format(" --resize {}x{}", request.resize.height, request.resize.width);
   if (request.channels > 0) next += fmt::format(" --channels {}", request.channels);
-  fmt::print(stderr, "{}",
-             render_message(convert_name, "note",
-                            {"the test images are not in it", printable(options.to), std::move(next)}));
+  fmt::print(
+      stderr, "{}",
+      render_message(convert_name, "note",
+                     {"the LMDB does not contain the test images", printable(options.to), std::move(next)}));
 }
 
 void convert(ConvertOptions options) {
@@ -179,7 +180,7 @@ void convert(ConvertOptions options) {
   const std::size_t count = write_lmdb(*images, options.to);
   fmt::print("{}: {} images of {}x{}x{} from {} ({})\n", printable(options.to), count, shape.channels,
              shape.height, shape.width, printable(options.from), name_of(place.kind));
-  tell_other_part(options, place);
+  print_test_hint(options, place);
 }
 
 }  // namespace

@@ -29,13 +29,13 @@ struct InputOptions {
 std::vector<Option> make_input_table(InputOptions& options) {
   DataRequest& request = options.request;
   return {
-      {"--threads", "N", "threads that read and decode; 0: the one that waits (default 1)",
+      {"--threads", "N", "threads that read and decode; 0: the main thread (default 1)",
        [&](const std::string& v) {
          options.threads = static_cast<int>(parse_count("--threads", v, 0, 1024));
        }},
-      {"--batch", "N", "images at a time (default 64)",
+      {"--batch", "N", "images per batch (default 64)",
        [&](const std::string& v) { options.batch = parse_count("--batch", v, 1, 1'000'000); }},
-      {"--seconds", "X", "how long (default 3)",
+      {"--seconds", "SECONDS", "duration of the measurement (default 3)",
        [&](const std::string& v) { options.seconds = parse_real("--seconds", v, 0.01, 1e6); }},
       {"--resize", "N|HxW", "as in training",
        [&](const std::string& v) { request.resize = parse_sides("--resize", v); }},
@@ -46,7 +46,7 @@ std::vector<Option> make_input_table(InputOptions& options) {
        [&](const std::string& v) {
          request.memory = parse_count("--data-memory", v, 0, 1'000'000'000) << 20U;
        }},
-      {"--help", "", "this text", [&](const std::string&) { options.help = true; }},
+      {"--help", "", "print this help", [&](const std::string&) { options.help = true; }},
   };
 }
 
@@ -58,7 +58,7 @@ InputOptions parse_input(const std::vector<std::string>& words) {
   return options;
 }
 
-// Images a second, in the order of an epoch.
+// Images per second, in the order of an epoch.
 double measure_input(const Dataset& data, const InputOptions& options) {
   using Clock = std::chrono::steady_clock;
   const std::size_t batch = std::min(options.batch, data.train_images->count());
@@ -101,8 +101,9 @@ int run_input_command(const std::vector<std::string>& words) {
     if (options.help) {
       InputOptions unused;
       fmt::print(
-          "usage: ddl-train read-data [PATH] [OPTIONS]\n\nReads the training images as training would, as "
-          "fast as they come.\n{}",
+          "Measures how fast the training images are read and decoded.\n\n"
+          "usage: ddl-train read-data [PATH] [OPTIONS]\n\n{}\n"
+          "Example:\n  ddl-train read-data photos --resize 256 --crop 224 --threads 4\n",
           render_options(make_input_table(unused)));
     } else {
       read_input(options);

@@ -44,91 +44,88 @@ std::vector<std::size_t> parse_steps(Text n, Text v) {
 }
 
 const OptionRow rows_of_learning[] = {
-    {"", "", "Batch and learning rate:", nullptr},
+    {"", "", "Batch, learning rate and optimizer:", nullptr},
     {"--batch-size", "N",
-     "images per rank and step (default 64): more ranks make a larger global batch, and the "
-     "learning rate grows as --lr-scale says",
+     "images per rank and step (default 64): the global batch grows with the ranks, and the learning rate as "
+     "--lr-scale sets",
      [](TrainOptions& o, Text n, Text v) { o.batch_size = parse_count(n, v, 1, most_allowed); }},
     {"--global-batch", "N",
-     "images of all ranks together per step: the same training for any number of ranks that "
-     "divides N, and the learning rate is --lr as written",
+     "images of all ranks together per step: the same training for any number of ranks that divides N; the "
+     "learning rate is --lr, unscaled",
      [](TrainOptions& o, Text n, Text v) { o.global_batch = parse_count(n, v, 1, most_allowed); }},
-    {"--accumulate", "N",
-     "a step adds up N micro-batches of --batch-size on each rank, or cuts --global-batch so: a large batch "
-     "in "
-     "little memory (default 1)",
+    {"--gradient-accumulation", "N",
+     "add up the gradients of N micro-batches before each update: N times --batch-size, or --global-batch in "
+     "N parts (default 1)",
      [](TrainOptions& o, Text n, Text v) { o.accumulate = parse_count(n, v, 1, 65536); }},
     {"--lr", "X", "learning rate for the batch of one rank (default 0.02)",
      [](TrainOptions& o, Text n, Text v) { o.lr = parse_real(n, v, 0.0, 1e30, "0.02"); }},
-    {"--lr-scale", "HOW",
-     "linear: --lr x ranks; sqrt: --lr x sqrt(ranks); none (default linear; not with "
+    {"--lr-scale", "linear|sqrt|none",
+     "multiply --lr by the number of ranks, by its square root, or not at all (default linear; not with "
      "--global-batch)",
      [](TrainOptions& o, Text n, Text v) {
        o.lr_scale = static_cast<LrScale>(parse_choice(n, v, scale_names));
      }},
-    {"--lr-decay", "HOW",
-     "cosine: falls to 0 at the last step; none; or Caffe's fixed, step, multistep, exp, inv, poly, sigmoid "
-     "(default cosine)",
+    {"--lr-decay", "POLICY",
+     "cosine (default): falls to 0 at the last step; none; or Caffe's fixed, step, multistep, exp, inv, "
+     "poly, sigmoid",
      [](TrainOptions& o, Text n, Text v) { o.lr_decay = parse_decay(n, v); }},
     {"--lr-gamma", "X",
-     "gamma of step, multistep (default 0.1), exp, inv and sigmoid (below 0 for a rate that falls)",
+     "gamma of step, multistep (default 0.1), exp, inv and sigmoid (negative for a falling rate)",
      [](TrainOptions& o, Text n, Text v) { o.lr_gamma = parse_real(n, v, -1e30, 1e30); }},
     {"--lr-power", "X", "power of inv (default 0.75) and poly (default 1)",
      [](TrainOptions& o, Text n, Text v) { o.lr_power = parse_real(n, v, 0.0, 1e3, "0.75"); }},
-    {"--lr-step", "N[,N...]", "the step size of step and sigmoid, the step values of multistep",
+    {"--lr-step", "N[,N...]", "step size of step and sigmoid, step values of multistep",
      [](TrainOptions& o, Text n, Text v) { o.lr_steps = parse_steps(n, v); }},
-    {"--warmup-steps", "N", "the rate rises from 0 over the first N steps (default 0)",
+    {"--warmup-steps", "N", "raise the learning rate from 0 over the first N steps (default 0)",
      [](TrainOptions& o, Text n, Text v) { o.warmup_steps = parse_count(n, v, 0, most_allowed); }},
-    {"--optimizer", "RULE", "sgd, nesterov, adam, lars, adagrad, rmsprop, adadelta (default sgd)",
+    {"--optimizer", "NAME", "sgd, nesterov, adam, lars, adagrad, rmsprop or adadelta (default sgd)",
      [](TrainOptions& o, Text n, Text v) {
        o.optimizer = static_cast<UpdateKind>(parse_choice(n, v, optimizer_names));
      }},
-    {"--nesterov", "", "the same as --optimizer nesterov",
+    {"--nesterov", "", "same as --optimizer nesterov",
      [](TrainOptions& o, Text, Text) { o.nesterov = true; }},
-    {"--rule-form", "WHOSE",
-     "torch: the rate outside the momentum; caffe: inside, so that a rate that falls acts later (default "
-     "torch)",
+    {"--rule-form", "torch|caffe",
+     "torch (default): the learning rate scales the momentum buffer; caffe: it scales each gradient before "
+     "it enters the buffer, so that a lower rate acts later",
      [](TrainOptions& o, Text n, Text v) {
        o.rule_form = static_cast<RuleForm>(parse_choice(n, v, form_names));
      }},
-    {"--momentum", "X", "of sgd, nesterov and lars; adam's beta1, adadelta's rho (default 0.9)",
-     [](TrainOptions& o, Text n, Text v) { o.momentum = parse_share(n, v, "0.9"); }},
-    {"--weight-decay", "X", "adds X x weight to each gradient (default 0)",
+    {"--momentum", "X", "momentum of sgd, nesterov and lars; beta1 of adam; rho of adadelta (default 0.9)",
+     [](TrainOptions& o, Text n, Text v) { o.momentum = parse_fraction(n, v, "0.9"); }},
+    {"--weight-decay", "X", "add X times the weight to each gradient (default 0)",
      [](TrainOptions& o, Text n, Text v) { o.weight_decay = parse_real(n, v, 0.0, 1.0, "0.0005"); }},
 
-    {"--decay-norm", "NORM", "l2; l1: --weight-decay adds X x the sign of the weight (default l2)",
+    {"--regularization", "l2|l1", "l1: --weight-decay adds X times the sign of the weight (default l2)",
      [](TrainOptions& o, Text n, Text v) { o.l1 = parse_choice(n, v, norm_names) == 1; }},
-    {"--beta2", "X", "of adam (default 0.999)",
-     [](TrainOptions& o, Text n, Text v) { o.beta2 = parse_share(n, v, "0.999"); }},
-    {"--epsilon", "X",
-     "of adam, rmsprop (default 1e-8), adagrad (1e-10), adadelta (1e-6): keeps divisors from 0",
+    {"--beta2", "X", "beta2 of adam (default 0.999)",
+     [](TrainOptions& o, Text n, Text v) { o.beta2 = parse_fraction(n, v, "0.999"); }},
+    {"--epsilon", "X", "added to divisors: adam, rmsprop (default 1e-8), adagrad (1e-10), adadelta (1e-6)",
      [](TrainOptions& o, Text n, Text v) { o.epsilon = parse_real(n, v, least_divisor, 1.0, "1e-8"); }},
-    {"--rms-decay", "X", "of rmsprop (default 0.99)",
-     [](TrainOptions& o, Text n, Text v) { o.rms_decay = parse_share(n, v, "0.99"); }},
-    {"--trust", "X", "of lars (default 0.001)",
+    {"--rms-decay", "X", "decay of rmsprop (default 0.99)",
+     [](TrainOptions& o, Text n, Text v) { o.rms_decay = parse_fraction(n, v, "0.99"); }},
+    {"--trust-coefficient", "X", "trust coefficient of lars (default 0.001)",
      [](TrainOptions& o, Text n, Text v) { o.trust = parse_real(n, v, least_divisor, 1e30, "0.001"); }},
     {"--clip", "X",
-     "largest norm of all gradients of a step together; larger ones are scaled to it; 0: none (default)",
+     "scale the gradients down to norm X if the norm of all gradients together is larger; 0: never (default)",
      [](TrainOptions& o, Text n, Text v) { o.clip = parse_real(n, v, 0.0, 1e30, "10"); }},
 
-    {"", "", "Sums over the ranks:", nullptr},
-    {"--overlap", "WHEN",
-     "on: gradients travel while the net still computes others; across: and beside the next step's forward "
-     "pass; "
-     "off; auto: as the first steps show to be faster (default auto)",
+    {"", "", "Gradient reduction:", nullptr},
+    {"--overlap", "auto|on|off|across",
+     "on: reduce gradients while the backward pass still computes others; across: also during the next "
+     "step's forward pass; off: after the backward pass; auto (default): the fastest in the first steps",
      [](TrainOptions& o, Text n, Text v) {
        o.overlap = static_cast<Overlap>(parse_choice(n, v, overlap_names));
      }},
-    {"--bucket-kb", "N", "gradients that travel together, with --overlap (default: as the first steps show)",
+    {"--bucket-kb", "KB",
+     "size of a gradient bucket, with --overlap (default: the fastest in the first steps)",
      [](TrainOptions& o, Text n, Text v) { o.bucket_kb = parse_count(n, v, 1, std::uint64_t{1} << 30U); }},
-    {"--update", "WHERE",
-     "host: the ranks of a host share one copy of the weights and update a part each; rank: each its own; "
-     "auto: "
-     "host, where the optimizer can (default auto)",
+    {"--optimizer-placement", "auto|host|rank",
+     "host: the ranks of a host share one copy of the weights, and each updates a part; rank: each rank "
+     "updates its own copy; auto (default): host if the optimizer allows it",
      [](TrainOptions& o, Text n, Text v) {
        o.update = static_cast<UpdatePlace>(parse_choice(n, v, place_names));
      }},
-    {"--wire", "TYPE", "how gradients travel between hosts: fp32, bf16, fp16 (default fp32)",
+    {"--grad-dtype", "fp32|bf16|fp16", "data type of gradients between hosts (default fp32)",
      [](TrainOptions& o, Text n, Text v) { o.wire = wire_names[parse_choice(n, v, wire_names) % 3 + 3]; }},
 };
 
@@ -166,7 +163,7 @@ void check_learning(const TrainOptions& options) {
   const bool has_steps = decay == LrDecay::step || decay == LrDecay::multistep || decay == LrDecay::sigmoid;
   if (!options.lr_steps.empty() &&
       (!has_steps || (decay != LrDecay::multistep && options.lr_steps.size() > 1))) {
-    mistakes.push_back({fmt::format("--lr-step with {} value(s) has no meaning for --lr-decay {}",
+    mistakes.push_back({fmt::format("--lr-step with {} value(s) cannot be used with --lr-decay {}",
                                     options.lr_steps.size(), name_of(decay)),
                         "command line", example_of(LrDecay::multistep)});
   }
@@ -174,43 +171,42 @@ void check_learning(const TrainOptions& options) {
     mistakes.push_back({fmt::format("--optimizer {}: {}", name_of(make_rule(options).kind), what),
                         "command line", "ddl-train --help"});
   if (options.nesterov && options.optimizer.value_or(UpdateKind::nesterov) != UpdateKind::nesterov) {
-    mistakes.push_back(
-        {fmt::format("--nesterov and --optimizer {} exclude each other", name_of(*options.optimizer)),
-         "command line", "--optimizer nesterov"});
+    mistakes.push_back({fmt::format("--nesterov conflicts with --optimizer {}", name_of(*options.optimizer)),
+                        "command line", "--optimizer nesterov"});
   }
   if (!mistakes.empty()) throw Error(ErrorKind::usage, join_mistakes(mistakes).message());
 }
 
 void check_sums(const TrainOptions& options) {
   if (options.overlap == Overlap::off && options.bucket_kb != 0)
-    throw refuse_words("--bucket-kb has nothing to cut with --overlap off", "--overlap on");
+    throw refuse_words("--bucket-kb cannot be used with --overlap off", "--overlap on");
   if (options.update == UpdatePlace::host && needs_norms(make_rule(options))) {
     throw refuse_words(
-        "--update host cannot be had with lars or --clip, whose norms need all sums on each rank",
-        "--update rank");
+        "--optimizer-placement host cannot be used with lars or --clip: their norms need all sums on each "
+        "rank",
+        "--optimizer-placement rank");
   }
   if (options.overlap == Overlap::across && needs_norms(make_rule(options))) {
     throw refuse_words(
-        "--overlap across cannot be had with lars or --clip, whose norms need all sums before a step ends",
+        "--overlap across cannot be used with lars or --clip: their norms need all sums before a step ends",
         "--overlap on");
   }
   if (options.exact_steps != 0 && options.max_steps != 0)
-    throw refuse_words("--steps and --max-steps exclude each other",
-                       fmt::format("--max-steps {}", options.exact_steps));
+    throw refuse_words("--max-steps conflicts with --total-steps",
+                       fmt::format("--total-steps {}", options.exact_steps));
 }
 
 void check_batch(const TrainOptions& options) {
   if (options.batch_size && options.global_batch) {
     throw Error(ErrorKind::usage,
-                {fmt::format("--batch-size {} (of a rank) and --global-batch {} (of all ranks) "
-                             "exclude each other",
+                {fmt::format("--batch-size {} (of one rank) conflicts with --global-batch {} (of all ranks)",
                              *options.batch_size, *options.global_batch),
                  "command line", fmt::format("--global-batch {}", *options.global_batch)});
   }
   if (options.global_batch && options.lr_scale && *options.lr_scale != LrScale::none) {
     throw Error(
         ErrorKind::usage,
-        {fmt::format("--global-batch {} does not grow with the ranks, so --lr-scale {} has nothing to follow",
+        {fmt::format("--global-batch {} does not grow with the ranks, so --lr-scale {} cannot be used",
                      *options.global_batch, name_of(*options.lr_scale)),
          "command line", "--batch-size 64 --lr-scale linear   # or leave --lr-scale out"});
   }

@@ -17,10 +17,10 @@ namespace {
 std::string render_net_help() {
   const std::vector<std::string> names = net_names();
   return fmt::format(
+      "Prints a built-in net as a YAML file to start from; without NAME, describes the format.\n\n"
       "usage: ddl-train print-net [NAME]\n\n"
-      "Writes a net of ddl-train's own to stdout, as a file to start from:\n"
-      "    ddl-train print-net lenet5 > mine.yaml; ddl-train --net mine.yaml\n"
-      "The names: {}.\n\n{}",
+      "Names: {}.\n\n{}\n"
+      "Example:\n  ddl-train print-net lenet5 > mine.yaml; ddl-train --net mine.yaml\n",
       join(names, ", "), render_net_form());
 }
 
@@ -29,8 +29,9 @@ std::string render_net_help() {
 int run_net_command(const std::vector<std::string>& words) {
   try {
     if (words.size() > 1) {
-      throw Error(ErrorKind::usage, {fmt::format("{} words are given, and one name is wanted", words.size()),
-                                     "command line", "ddl-train print-net " + quote_shell(words.front())});
+      throw Error(ErrorKind::usage,
+                  {fmt::format("print-net takes one name, but was given {} arguments", words.size()),
+                   "command line", "ddl-train print-net " + quote_shell(words.front())});
     }
     const bool help = words.empty() || words.front() == "--help" || words.front() == "-h";
     fmt::print("{}", help ? render_net_help() : std::string(find_net_text(words.front())));

@@ -13,22 +13,24 @@ namespace ddlrun::runtime {
 namespace {
 
 constexpr std::size_t help_columns = 96;
-constexpr std::size_t longest_line_shown = 12;  // words
+constexpr std::size_t widest_name = 26;  // columns; the help of a longer one starts on the next line
+constexpr std::size_t longest_command_shown = 12;  // arguments
 
 Error usage(std::string what, std::string where, std::string hint) {
   return {ErrorKind::usage, {std::move(what), std::move(where), std::move(hint)}};
 }
 
-// The command with `name` in place of the name in word `index`; of a long one only that option.
-std::string render_mended(std::string_view program, std::span<const std::string> words, std::size_t index,
-                          const Option& meant) {
-  std::vector<std::string> mended(words.begin(), words.end());
-  const std::size_t equals = mended[index].find('=');
-  mended[index] = meant.name + (equals == std::string::npos ? "" : mended[index].substr(equals));
-  if (mended.size() <= longest_line_shown) return fmt::format("{} {}", program, render_shell(mended));
-  const bool has_value = !meant.value.empty() && equals == std::string::npos && index + 1 < mended.size();
-  const std::span<const std::string> shown = std::span(mended).subspan(index, has_value ? 2 : 1);
-  return fmt::format("{}   # in place of {}", render_shell(shown), printable(words[index]));
+// The command with the right name in argument `index`; only that option if the command is long.
+std::string render_corrected(std::string_view program, std::span<const std::string> words, std::size_t index,
+                             const Option& meant) {
+  std::vector<std::string> corrected(words.begin(), words.end());
+  const std::size_t equals = corrected[index].find('=');
+  corrected[index] = meant.name + (equals == std::string::npos ? "" : corrected[index].substr(equals));
+  if (corrected.size() <= longest_command_shown)
+    return fmt::format("{} {}", program, render_shell(corrected));
+  const bool has_value = !meant.value.empty() && equals == std::string::npos && index + 1 < corrected.size();
+  const std::span<const std::string> shown = std::span(corrected).subspan(index, has_value ? 2 : 1);
+  return fmt::format("{}   # instead of {}", render_shell(shown), printable(words[index]));
 }
 
 const Option& find_option(std::string_view program, const std::string& name,
@@ -43,10 +45,10 @@ const Option& find_option(std::string_view program, const std::string& name,
   const auto near = closest_match(name, names);
   const auto meant =
       std::find_if(table.begin(), table.end(), [&](const Option& o) { return o.name == near; });
-  throw usage(fmt::format("there is no {} '{}'{}", is_option ? "option" : "argument", printable(name),
+  throw usage(fmt::format("unknown {} '{}'{}", is_option ? "option" : "argument", printable(name),
                           near ? fmt::format("; did you mean {}?", *near) : ""),
               "command line",
-              near ? render_mended(program, words, index, *meant) : fmt::format("{} --help", program));
+              near ? render_corrected(program, words, index, *meant) : fmt::format("{} --help", program));
 }
 
 // `text` wrapped into the column that starts at `indent`.
@@ -67,12 +69,12 @@ std::string wrap(std::string_view text, std::size_t indent) {
 
 Error refuse_twice(const std::string& name, const std::string& first, const std::string& second) {
   const std::string kept = second.empty() ? name : fmt::format("{} {}", name, quote_shell(second));
-  return usage(second.empty() ? fmt::format("{} is given 2 times, and 1 is allowed", name)
-                              : fmt::format("{} is given 2 times, as '{}' and as '{}', and 1 is allowed",
-                                            name, printable(first, 60), printable(second, 60)),
+  return usage(second.empty() ? fmt::format("{} is given twice", name)
+                              : fmt::format("{} is given twice, as '{}' and as '{}'", name,
+                                            printable(first, 60), printable(second, 60)),
                "command line",
                second.empty() ? kept + "   # once"
-                              : fmt::format("{}   # and take {} {} out", kept, name, printable(first, 60)));
+                              : fmt::format("{}   # and remove {} {}", kept, name, printable(first, 60)));
 }
 
 }  // namespace
@@ -94,8 +96,8 @@ void parse_options(std::string_view program, std::span<const std::string> words,
     if (!is_first) throw refuse_twice(name, before->second, value);
     if (option.value.empty()) {
       if (equals != std::string::npos) {
-        throw usage(fmt::format("{} takes no value, but has '{}'", name, printable(value)), "command line",
-                    name);
+        throw usage(fmt::format("{} takes no value, but was given '{}'", name, printable(value)),
+                    "command line", name);
       }
       option.apply("");
     } else if (equals != std::string::npos) {
@@ -112,7 +114,10 @@ void parse_options(std::string_view program, std::span<const std::string> words,
 
 std::string render_options(std::span<const Option> table) {
   std::size_t width = 0;
-  for (const Option& option : table) width = std::max(width, option.name.size() + 1 + option.value.size());
+  for (const Option& option : table) {
+    const std::size_t length = option.name.size() + 1 + option.value.size();
+    if (length <= widest_name) width = std::max(width, length);
+  }
   std::string out;
   for (const Option& option : table) {
     if (option.name.empty()) {
@@ -120,7 +125,9 @@ std::string render_options(std::span<const Option> table) {
       continue;
     }
     const std::string left = option.value.empty() ? option.name : option.name + " " + option.value;
-    out += fmt::format("  {:<{}}  {}\n", left, width, wrap(option.help, width + 4));
+    const std::string gap =
+        left.size() > width ? "\n" + std::string(width + 4, ' ') : std::string(width + 2 - left.size(), ' ');
+    out += fmt::format("  {}{}{}\n", left, gap, wrap(option.help, width + 4));
   }
   return out;
 }
@@ -142,10 +149,10 @@ double parse_real(const std::string& option, const std::string& text, double lea
               fmt::format("{} {}", option, example.empty() ? nearest : std::string(example)));
 }
 
-double parse_share(const std::string& option, const std::string& text, std::string_view example) {
+double parse_fraction(const std::string& option, const std::string& text, std::string_view example) {
   const auto value = parse_number(text);
   if (value && *value >= 0.0 && *value < 1.0) return *value;
-  throw usage(fmt::format("'{}' is not a number from 0 up to, but not, 1", printable(text)), option,
+  throw usage(fmt::format("'{}' is not a number of at least 0 and less than 1", printable(text)), option,
               fmt::format("{} {}", option, example));
 }
 
@@ -154,7 +161,7 @@ std::size_t parse_choice(const std::string& option, const std::string& text,
   const auto found = std::find(names.begin(), names.end(), text);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   const auto near = closest_match(text, names);
-  throw usage(fmt::format("'{}' is none of {}{}", printable(text), join(names, ", "),
+  throw usage(fmt::format("unknown value '{}': must be one of {}{}", printable(text), join(names, ", "),
                           near ? fmt::format("; did you mean {}?", *near) : ""),
               option, fmt::format("{} {}", option, near ? *near : names[0]));
 }

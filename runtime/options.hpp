@@ -30,11 +30,11 @@ std::string render_options(std::span<const Option> table);
 // Values. Each throws Error(usage) that names the option and the legal range.
 std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
                           std::uint64_t most);
-// `example`: a legal value, for the remedy; "": the legal one that is nearest.
+// `example`: a valid value for the hint; "": the nearest valid one.
 double parse_real(const std::string& option, const std::string& text, double least, double most,
                   std::string_view example = "");
-// From 0 up to, but not, 1.
-double parse_share(const std::string& option, const std::string& text, std::string_view example);
+// At least 0 and less than 1.
+double parse_fraction(const std::string& option, const std::string& text, std::string_view example);
 // Returns the index in `names`.
 std::size_t parse_choice(const std::string& option, const std::string& text,
                          std::span<const std::string> names);

@@ -84,10 +84,11 @@ std::string render_shared_options(const TrainOptions& options, const RunFacts& f
       "--weight-decay {:.6g} --seed {}",
       facts.net, facts.global_batch, facts.epochs, facts.lr_peak, facts.lr_decay, facts.warmup_steps,
       facts.momentum, facts.weight_decay, facts.seed);
-  text +=
-      fmt::format(" --optimizer {} --accumulate {} --test-every {} --overlap {} --bucket-kb {} --update {}",
-                  render_rule(make_rule(options)), options.accumulate, options.test_every,
-                  static_cast<int>(options.overlap), options.bucket_kb, static_cast<int>(options.update));
+  text += fmt::format(
+      " --optimizer {} --gradient-accumulation {} --test-every {} --overlap {} --bucket-kb {} "
+      "--optimizer-placement {}",
+      render_rule(make_rule(options)), options.accumulate, options.test_every,
+      static_cast<int>(options.overlap), options.bucket_kb, static_cast<int>(options.update));
   if (options.servers != 0) {
     text += fmt::format(" --async {} --staleness {}", options.asynchronous ? "yes" : "no",
                         options.staleness ? std::to_string(*options.staleness) : "any");
@@ -127,7 +128,7 @@ RunMeasures measure(const Prepared& prepared, const CaffeCommand& caffe) {
 // Who does what: before anything else, for the rest is planned for the workers.
 void prepare_roles(const TrainOptions& options, Communicator& ranks, Prepared& prepared) {
   const auto size = static_cast<std::size_t>(ranks.size());
-  require_equal(ranks, fmt::format("--servers {} --device {}", options.servers, options.device),
+  require_equal(ranks, fmt::format("--parameter-servers {} --device {}", options.servers, options.device),
                 ErrorKind::usage, "the ranks were started with different options",
                 "the same ddl-train command on every rank");
   prepared.roles = plan_roles(options);

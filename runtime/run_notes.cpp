@@ -39,11 +39,11 @@ constexpr OptionScope option_scopes[] = {
      [](const Options& o, const RunMeasures&) { return uses_epsilon(make_rule(o).kind); }},
     {"--rms-decay", "with --optimizer rmsprop",
      [](const Options& o, const RunMeasures&) { return make_rule(o).kind == UpdateKind::rmsprop; }},
-    {"--trust", "with --optimizer lars",
+    {"--trust-coefficient", "with --optimizer lars",
      [](const Options& o, const RunMeasures&) { return make_rule(o).kind == UpdateKind::lars; }},
     {"--rule-form", "with --optimizer sgd, nesterov, lars, adam",
      [](const Options& o, const RunMeasures&) { return uses_form(make_rule(o).kind); }},
-    {"--decay-norm", "with a --weight-decay above 0",
+    {"--regularization", "with a --weight-decay above 0",
      [](const Options& o, const RunMeasures&) { return o.weight_decay > 0.0; }},
     {"--lr-gamma", "with --lr-decay step, multistep, exp, inv, sigmoid",
      [](const Options& o, const RunMeasures&) {
@@ -53,7 +53,7 @@ constexpr OptionScope option_scopes[] = {
      [](const Options& o, const RunMeasures&) {
        return is_decay(o, {LrDecay::inv, LrDecay::poly});
      }},
-    {"--epochs", "without --max-steps",
+    {"--epochs", "without --total-steps",
      [](const Options& o, const RunMeasures&) { return o.exact_steps == 0; }},
     {"--resize", "for images in files of their own, or in an LMDB", has_files},
     {"--channels", "for images in files of their own, or in an LMDB", has_files},

@@ -85,7 +85,7 @@ void tell_resumption(const TrainOptions& options, const RunFacts& facts,
   fmt::print(stderr, "{}",
              render_message(told_by, "note",
                             {"nothing is left to train, and nothing is saved", printable(start->path),
-                             "--epochs or --max-steps for more"}));
+                             "--epochs or --total-steps for more"}));
 }
 
 }  // namespace

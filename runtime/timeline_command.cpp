@@ -13,12 +13,11 @@ namespace ddlrun::runtime {
 namespace {
 
 constexpr const char* timeline_help =
-    "usage: ddl-train timeline FILE.json\n\n"
-    "A run with --timeline FILE.json that is killed leaves FILE.json.rankN.part of each rank. This makes "
-    "FILE.json\n"
-    "of them, for ui.perfetto.dev or chrome://tracing; the parts stay. Exit status: 0 ok, 2 wrong command "
-    "line,\n"
-    "3 no part that can be read.\n";
+    "Merges what a killed run with --timeline FILE left, one FILE.rankN.part for each rank, into FILE\n"
+    "for ui.perfetto.dev or chrome://tracing. The parts are kept.\n\n"
+    "usage: ddl-train timeline FILE\n\n"
+    "Exit status: 0 success, 2 invalid command line, 3 no readable part.\n\n"
+    "Example:\n  ddl-train timeline timeline.json\n";
 
 }  // namespace
 
@@ -29,11 +28,11 @@ int run_timeline_command(const std::vector<std::string>& words) {
       return 0;
     }
     if (words.size() != 1 || words[0].empty() || words[0].starts_with("-")) {
-      throw Error(ErrorKind::usage, {"one file is needed: the one that --timeline named", "command line",
+      throw Error(ErrorKind::usage, {"the FILE given to --timeline is missing", "command line",
                                      "ddl-train timeline timeline.json"});
     }
     fmt::print("{}", render_timeline_report(words[0], merge_timeline(words[0])));
-    fmt::print("the parts stay; once it is looked at: rm {}.rank*.part\n", quote_shell(words[0]));
+    fmt::print("the parts are kept; to remove them: rm {}.rank*.part\n", quote_shell(words[0]));
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "{}", render_error("ddl-train timeline", error.message()));

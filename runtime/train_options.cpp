@@ -28,113 +28,112 @@ std::string file_name(Text option, Text value, const char* example) {
   return value;
 }
 
-// What other programs call it is as far from cuda as from cpu.
+// "gpu" is as far from cuda as from cpu for a did-you-mean, so it has its own hint.
 std::string parse_device(Text n, Text v) {
   if (v.starts_with("gpu") || v.starts_with("GPU") || v.starts_with("CUDA")) {
-    throw Error(ErrorKind::usage, {fmt::format("'{}' is none of {}; did you mean cuda?", printable(v),
-                                               join(device_names, ", ")),
+    throw Error(ErrorKind::usage, {fmt::format("unknown value '{}': must be one of {}; did you mean cuda?",
+                                               printable(v), join(device_names, ", ")),
                                    n, n + " cuda"});
   }
   return device_names[parse_choice(n, v, device_names)];
 }
 
 const OptionRow first_rows[] = {
-    {"", "", "What to train:", nullptr},
+    {"", "", "Model, data and length of the run:", nullptr},
     {"--net", "NAME|FILE",
-     "alexnet, caffe, cifar-quick, ddl, lenet5, mlp, resnet-18, resnet-50, a net in YAML (ddl-train "
-     "print-net says how), or one of Caffe's in a .prototxt (default lenet5; mlp takes images of any size)",
+     "alexnet, caffe, cifar-quick, ddl, lenet5, mlp, resnet-18, resnet-50; a YAML file (see ddl-train "
+     "print-net); or one of Caffe's .prototxt files (default lenet5; mlp takes images of any size)",
      [](TrainOptions& o, Text n, Text v) {
        o.net = is_net_file(v) ? v : net_names()[parse_choice(n, v, net_names())];
      }},
     {"--solver", "FILE",
-     "Caffe's solver.prototxt: the net, images, batch of each rank, rates and steps are what it and its net "
-     "say, "
-     "but for options that are given beside it",
+     "Caffe's solver.prototxt: it and its net file set the net, images, batch of each rank, learning rates "
+     "and steps; options on the command line override them",
      [](TrainOptions& o, Text, Text v) { o.solver = v; }},
     {"--data", "PATH",
-     "folder with MNIST's four IDX files (also .gz), CIFAR's *.bin, train/CLASS/*.jpg and val/CLASS/*.jpg, "
-     "or train.txt and val.txt (lines: image class); Caffe's LMDB; synthetic:CxHxWxCLASSES:IMAGES "
-     "(default: $DDLRUN_DATA, else Debian's Fashion-MNIST, else the 1,000-image subset that comes with "
-     "ddlrun)",
+     "directory with MNIST's four IDX files (also .gz), CIFAR's *.bin, train/CLASS/*.jpg and "
+     "val/CLASS/*.jpg, or train.txt and val.txt (a line: image class); an LMDB written for Caffe; or "
+     "synthetic:CxHxWxCLASSES:IMAGES (default: $DDLRUN_DATA, else Debian's Fashion-MNIST, else the "
+     "1,000-image subset that comes with ddlrun)",
      [](TrainOptions& o, Text n, Text v) {
-       if (v.empty()) throw Error(ErrorKind::usage, {"the directory is empty text", n, n + " DIR"});
+       if (v.empty()) throw Error(ErrorKind::usage, {"the path is empty", n, n + " DIR"});
        o.data = v;
      }},
     {"--epochs", "N", "passes over the training images (default 5)",
      [](TrainOptions& o, Text n, Text v) { o.epochs = parse_count(n, v, 1, most_allowed); }},
-    {"--steps", "N",
+    {"--max-steps", "N",
      "stop after N steps, even inside an epoch; the rates of cosine and poly then fall over these N",
      [](TrainOptions& o, Text n, Text v) { o.max_steps = parse_count(n, v, 1, most_allowed); }},
-    {"--max-steps", "N", "exactly N steps, over as many epochs as that takes; --epochs is then not read",
+    {"--total-steps", "N", "train exactly N steps, over as many epochs as that takes; replaces --epochs",
      [](TrainOptions& o, Text n, Text v) { o.exact_steps = parse_count(n, v, 1, most_allowed); }},
-    {"--test-every", "N", "test also after every N steps, not only after each epoch",
+    {"--test-every", "N", "also test after every N steps, not only after each epoch",
      [](TrainOptions& o, Text n, Text v) { o.test_every = parse_count(n, v, 1, most_allowed); }},
-    {"--seed", "N", "decides the first weights and the order of the images (default 1)",
+    {"--seed", "N", "seed of the initial weights and of the order of the images (default 1)",
      [](TrainOptions& o, Text n, Text v) { o.seed = parse_count(n, v, 0, UINT64_MAX); }},
 };
 
 const OptionRow last_rows[] = {
-    {"", "", "Where it runs:", nullptr},
-    {"--device", "WHAT",
-     "cpu (default); cuda: each rank a GPU, by its local rank among those that CUDA_VISIBLE_DEVICES leaves; "
-     "auto: cuda where all ranks can, else cpu",
+    {"", "", "Device and threads:", nullptr},
+    {"--device", "cpu|cuda|auto",
+     "cpu (default); cuda: one GPU for each rank, by local rank among those in CUDA_VISIBLE_DEVICES; auto: "
+     "cuda if all ranks have a GPU, else cpu",
      [](TrainOptions& o, Text n, Text v) { o.device = parse_device(n, v); }},
     {"--threads", "N",
-     "OpenMP threads per rank (default: $OMP_NUM_THREADS, else the cores in this rank's affinity "
-     "mask, shared with the ranks that have the same mask)",
+     "OpenMP threads of each rank (default: $OMP_NUM_THREADS, else the cores in this rank's affinity mask, "
+     "shared with the ranks that have the same mask)",
      [](TrainOptions& o, Text n, Text v) { o.threads = static_cast<int>(parse_count(n, v, 1, 4096)); }},
 
     {"--lms", "KB",
-     "with --device cuda: activations larger than this wait in host memory between forward and backward",
+     "with --device cuda: keep activations larger than KB kilobytes in host memory between forward and "
+     "backward",
      [](TrainOptions& o, Text n, Text v) { o.lms_kb = parse_count(n, v, 0, most_allowed); }},
 
-    {"", "", "Saving and going on:", nullptr},
+    {"", "", "Checkpoints:", nullptr},
     {"--checkpoint", "DIR",
-     "save there what the run needs to go on, as safetensors; USR1, TERM and Ctrl-C then save and end with "
-     "status 75",
+     "write checkpoints to DIR, as safetensors; on USR1, TERM or Ctrl-C save one and exit with status 75",
      [](TrainOptions& o, Text n, Text v) {
-       if (v.empty()) throw Error(ErrorKind::usage, {"the directory is empty text", n, n + " checkpoints"});
+       if (v.empty()) throw Error(ErrorKind::usage, {"the directory is empty", n, n + " checkpoints"});
        o.checkpoint = v;
      }},
-    {"--checkpoint-every", "WHEN", "epoch, or a number of steps (default epoch); and at the end",
+    {"--checkpoint-every", "epoch|N", "after each epoch or every N steps, and at the end (default epoch)",
      [](TrainOptions& o, Text n, Text v) {
        o.checkpoint_steps = v == "epoch" ? 0 : parse_count(n, v, 1, most_allowed);
        o.checkpoint_every_given = true;
      }},
-    {"--keep", "N", "checkpoints that stay, at least 2 (default 2)",
+    {"--keep-checkpoints", "N", "how many checkpoints to keep, at least 2 (default 2)",
      [](TrainOptions& o, Text n, Text v) { o.keep = parse_count(n, v, 2, most_allowed); }},
     {"--resume", "[DIR|FILE]",
-     "go on from this checkpoint, or from the newest whole one of a folder (default: that of --checkpoint; a "
-     "new "
-     "run if it has none yet)",
+     "resume from this checkpoint, or from the newest intact one in a directory (default: the directory of "
+     "--checkpoint; without a checkpoint there, start a new run)",
      [](TrainOptions& o, Text, Text v) {
        o.resume = true;
        o.resume_from = v;
      }},
 
-    {"", "", "What it tells:", nullptr},
+    {"", "", "Output:", nullptr},
     {"--metrics", "FILE",
-     "write one JSON object a line: configuration, steps, epochs, summary (rank 0); --resume goes on with "
-     "it, behind a resume line: lines above of later steps are void",
+     "rank 0 writes one JSON object per line: configuration, steps, epochs, summary; --resume appends a "
+     "resume line, after which earlier lines of later steps are void",
      [](TrainOptions& o, Text n, Text v) {
        if (v.empty()) throw Error(ErrorKind::usage, {"the file name is empty", n, n + " metrics.jsonl"});
        o.metrics = v;
      }},
-    {"--results", "FILE",
-     "write the accuracy, the speed and the epochs since the start or resume as one JSON document at the end",
+    {"--summary-json", "FILE",
+     "write accuracy, speed and the epochs since the start or resume as one JSON document at the end",
      [](TrainOptions& o, Text n, Text v) { o.results = file_name(n, v, "results.json"); }},
-    {"--tensorboard", "DIR", "write TensorBoard's event files there",
+    {"--tensorboard", "DIR", "write TensorBoard event files to DIR",
      [](TrainOptions& o, Text n, Text v) { o.tensorboard = file_name(n, v, "runs"); }},
     {"--timeline", "FILE",
-     "write what each rank does when, for ui.perfetto.dev or chrome://tracing (also: $HOROVOD_TIMELINE)",
+     "write a timeline of each rank for ui.perfetto.dev or chrome://tracing (also: $HOROVOD_TIMELINE)",
      [](TrainOptions& o, Text n, Text v) { o.timeline = file_name(n, v, "timeline.json"); }},
-    {"--stall-seconds", "X", "name ranks that others wait for longer than this; 0: never (default 30)",
+    {"--stall-seconds", "SECONDS",
+     "report ranks that others have waited for longer than this; 0: never (default 30)",
      [](TrainOptions& o, Text n, Text v) { o.stall_seconds = parse_real(n, v, 0.0, 86400.0, "30"); }},
     {"--json", "", "print the summary as one JSON document instead of one line",
      [](TrainOptions& o, Text, Text) { o.json = true; }},
-    {"--quiet", "", "no progress on stderr", [](TrainOptions& o, Text, Text) { o.quiet = true; }},
-    {"--help", "", "this text (also: -h)", [](TrainOptions& o, Text, Text) { o.help = true; }},
-    {"--version", "", "the version", [](TrainOptions& o, Text, Text) { o.version = true; }},
+    {"--quiet", "", "do not print progress", [](TrainOptions& o, Text, Text) { o.quiet = true; }},
+    {"--help", "", "print this help (also: -h)", [](TrainOptions& o, Text, Text) { o.help = true; }},
+    {"--version", "", "print the version", [](TrainOptions& o, Text, Text) { o.version = true; }},
 };
 
 std::vector<Option> make_table(TrainOptions& options) {
@@ -164,12 +163,11 @@ std::vector<std::string> fill_resume(std::span<const std::string> words) {
 
 void check_saving(const TrainOptions& options) {
   if (options.resume && options.resume_from.empty()) {
-    throw Error(ErrorKind::usage,
-                {"--resume without a folder goes on in that of --checkpoint, which is not given",
-                 "command line", "--checkpoint DIR --resume   # or --resume DIR"});
+    throw Error(ErrorKind::usage, {"--resume without a directory needs --checkpoint", "command line",
+                                   "--checkpoint DIR --resume   # or --resume DIR"});
   }
   if (options.checkpoint.empty() && (options.checkpoint_every_given || options.keep != 2)) {
-    throw Error(ErrorKind::usage, {"--checkpoint-every and --keep need --checkpoint, which says where",
+    throw Error(ErrorKind::usage, {"--checkpoint-every and --keep-checkpoints need --checkpoint",
                                    "command line", "--checkpoint DIR"});
   }
 }
@@ -209,24 +207,28 @@ WatchPlan plan_watching(const TrainOptions& options) {
 
 std::string render_train_help() {
   TrainOptions unused;
-  return "usage: ddl-train [train] [OPTIONS]\n"
+  return "Trains an image classifier on one rank or on many. Each rank computes its share of the global\n"
+         "batch, the gradients are averaged over all ranks, and all ranks keep equal weights; with\n"
+         "--parameter-servers, some ranks hold the weights for the others.\n\n"
+         "usage: ddl-train [train] [OPTIONS]\n"
          "       mpirun -n RANKS ddl-train [OPTIONS]\n"
-         "       ddl-train convert-data FROM TO    images as an LMDB of Caffe's\n"
-         "       ddl-train read-data DIR           how fast images are read and decoded\n"
-         "       ddl-train print-net [NAME]        how nets are written in YAML, or a net of ddl-train's as "
-         "a\n"
-         "                                         file to start from\n"
-         "       ddl-train check-options RANKS [OPTIONS]\n"
-         "                                         whether a training with them could start\n"
-         "       ddl-train timeline FILE           the --timeline of a run that was killed\n"
-         "       ddl-train allreduce               how fast sums over the ranks are, under mpirun\n\n"
-         "Trains a small image classifier on one or many ranks: each rank computes its part of the\n"
-         "global batch, the gradients are averaged over all ranks, all ranks keep equal weights; or some\n"
-         "ranks are parameter servers for the others (--servers).\n" +
+         "       ddl-train convert-data FROM TO            convert images to an LMDB for Caffe\n"
+         "       ddl-train read-data [PATH]                measure how fast images are read and decoded\n"
+         "       ddl-train print-net [NAME]                print a built-in net, or describe the YAML "
+         "format\n"
+         "       ddl-train check-options RANKS [OPTIONS]   check whether a training could start\n"
+         "       ddl-train timeline FILE                   merge the --timeline parts of a killed run\n"
+         "       mpirun ... ddl-train allreduce            measure an all-reduce over the ranks\n" +
          render_options(make_table(unused)) +
-         "\nThe summary goes to stdout, the talk to stderr. Exit status: 0 ok, 2 wrong command line,\n"
-         "3 the request cannot be met (data, device), 70 a bug of ddl-train, 75 saved and stopped by a "
-         "signal.\n";
+         "\nThe summary goes to stdout, everything else to stderr. Exit status: 0 success, 2 invalid "
+         "command\n"
+         "line, 3 request cannot be met (data, device), 70 internal error, 75 stopped by a signal after\n"
+         "saving a checkpoint.\n"
+         "\nExamples:\n"
+         "  ddl-train --epochs 1\n"
+         "  ddl-train --data photos --resize 256 --crop 224 --net resnet-18\n"
+         "  mpirun -n 4 ddl-train --global-batch 64 --checkpoint run1 --resume\n"
+         "  mpirun -n 5 ddl-train --parameter-servers 1 --async --staleness 4\n";
 }
 
 }  // namespace ddlrun::runtime

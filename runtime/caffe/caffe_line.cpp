@@ -21,7 +21,7 @@ constexpr CaffeFlag caffe_flags[] = {
     {"weights", "names a .caffemodel, which ddl-train does not read",
      "--resume FILE   # a checkpoint of ddl-train's"},
     {"model", "names a net", "--net FILE.prototxt"},
-    {"iterations", "counts steps", "--steps 50"},
+    {"iterations", "counts steps", "--max-steps 50"},
     {"sigint_effect", "says what a signal does", "--checkpoint DIR   # TERM and USR1 save and stop"},
     {"sighup_effect", "says what a signal does", "--checkpoint DIR   # TERM and USR1 save and stop"},
     {"phase", "chooses a net's phase", "--solver FILE   # trains, and tests as test_interval says"},
@@ -30,7 +30,7 @@ constexpr CaffeFlag caffe_flags[] = {
 };
 constexpr CaffeFlag caffe_actions[] = {
     {"test", "tests a net without training it", "ddl-train --solver FILE   # tests after each epoch"},
-    {"time", "measures a net", "ddl-train --solver FILE --steps 50   # images/s are in its last line"},
+    {"time", "measures a net", "ddl-train --solver FILE --max-steps 50   # images/s are in its last line"},
     {"device_query", "describes a GPU", "nvidia-smi -L"},
 };
 

@@ -21,7 +21,7 @@ struct OptionRivals {
   const char* files;
 };
 constexpr OptionRivals option_rivals[] = {
-    {"--global-batch", "--batch-size"}, {"--epochs", "--max-steps"},    {"--steps", "--max-steps"},
+    {"--global-batch", "--batch-size"}, {"--epochs", "--total-steps"},  {"--max-steps", "--total-steps"},
     {"--lr-decay", "--lr-gamma"},       {"--lr-decay", "--lr-power"},   {"--lr-decay", "--lr-step"},
     {"--nesterov", "--optimizer"},      {"--optimizer", "--rule-form"}, {"--nesterov", "--rule-form"},
     {"--data", "--test-data"},
@@ -104,8 +104,9 @@ class WordLayer {
     lay_rates(solver.schedule);
     lay_rule(solver.rule);
     add("--lr-scale", "none", "");
-    add("--max-steps", fmt::format("{}", solver.max_iter), "max_iter");
-    if (solver.iter_size > 1) add("--accumulate", fmt::format("{}", solver.iter_size), "iter_size");
+    add("--total-steps", fmt::format("{}", solver.max_iter), "max_iter");
+    if (solver.iter_size > 1)
+      add("--gradient-accumulation", fmt::format("{}", solver.iter_size), "iter_size");
     if (solver.test_interval > 0)
       add("--test-every", fmt::format("{}", solver.test_interval), "test_interval");
     if (solver.random_seed) add("--seed", fmt::format("{}", *solver.random_seed), "random_seed");
@@ -139,12 +140,12 @@ class WordLayer {
     add("--rule-form", "caffe", "");
     add("--momentum", words_of(rule.momentum), "momentum");
     add("--weight-decay", words_of(rule.weight_decay), "weight_decay");
-    if (rule.l1) add("--decay-norm", "l1", "regularization_type");
+    if (rule.l1) add("--regularization", "l1", "regularization_type");
     if (rule.clip > 0.0) add("--clip", words_of(rule.clip), "clip_gradients");
     const UpdateKind kind = rule.kind;
     if (kind == UpdateKind::adam) add("--beta2", words_of(rule.momentum2), "momentum2");
     if (kind == UpdateKind::rmsprop) add("--rms-decay", words_of(rule.rms_decay), "rms_decay");
-    if (kind == UpdateKind::lars) add("--trust", words_of(rule.trust), "local_gw_ratio");
+    if (kind == UpdateKind::lars) add("--trust-coefficient", words_of(rule.trust), "local_gw_ratio");
     if (kind != UpdateKind::sgd && kind != UpdateKind::nesterov && kind != UpdateKind::lars)
       add("--epsilon", words_of(rule.epsilon), "delta");
   }

@@ -27,7 +27,7 @@ void parse_mean(const std::string& option, const std::string& text, DataRequest&
     return (c >= '0' && c <= '9') || c == '.' || c == ',' || c == '-' || c == 'e';
   });
   if (!numbers) {
-    if (text.empty()) throw Error(ErrorKind::usage, {"the mean is empty text", option, option + " 127.5"});
+    if (text.empty()) throw Error(ErrorKind::usage, {"the mean is empty", option, option + " 127.5"});
     request.mean_file = text;
     return;
   }

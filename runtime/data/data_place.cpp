@@ -119,7 +119,7 @@ const char* hint_test(DataKind kind) {
     case DataKind::lmdb:
       return "--test-data PATH   # or name them photos_train_lmdb and photos_test_lmdb, beside each other; "
              "made "
-             "with: ddl-train convert-data --part test";
+             "with: ddl-train convert-data --split test";
     default:
       return "--test-data PATH";
   }

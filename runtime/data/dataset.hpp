@@ -27,7 +27,7 @@ struct Dataset {
   int classes = 0;
   ClassFolders class_folders;      // that gave the labels; empty: the labels were written
   std::vector<Moments> moments;    // that the transform is made of; empty: the user said mean and scale
-  std::optional<DataSplit> split;  // by --data-split; nothing: all ranks have the same images
+  std::optional<DataSplit> split;  // by --data-sharding; nothing: all ranks have the same images
   std::uint64_t split_hash = 0;    // of all parts
 
   // What a net gets.

@@ -70,7 +70,7 @@ PartFacts parse_facts(const std::string& text) {
 AgreedError refuse_parts(std::string what, std::size_t rank, const PartFacts& facts) {
   return {ErrorKind::request,
           {std::move(what), fmt::format("rank {}, part {}", rank, printable(facts.part)),
-           "--data-split host   # and on each host one folder, the same for all of its ranks"}};
+           "--data-sharding host   # and on each host one folder, the same for all of its ranks"}};
 }
 
 // Some of the names that `of` has and `other` has not: "c0, c1 and 7 more"; both in order.

@@ -38,7 +38,7 @@ OpenedImages open_images(DataRequest request, Communicator& ranks) {
                   fmt::format("{} + {} images, hash {:016x}", opened.data.train_images->count(),
                               opened.data.test_images->count(), fingerprint(opened.data)),
                   ErrorKind::request, "the ranks read different images",
-                  "--data DIR with a directory that all hosts share, or --data-split host");
+                  "--data DIR with a directory that all hosts share, or --data-sharding host");
   }
   return opened;
 }

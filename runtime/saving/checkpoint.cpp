@@ -116,7 +116,7 @@ std::string plan_same_batch(const Metadata& metadata, const TrainPlan& plan, con
   const auto all = static_cast<std::size_t>(identity.ranks - identity.servers);
   std::size_t workers = all;
   while (batch % workers != 0) --workers;
-  if (batch / workers % plan.accumulate != 0) words += " --accumulate 1";
+  if (batch / workers % plan.accumulate != 0) words += " --gradient-accumulation 1";
   if (workers < all)
     words =
         fmt::format("mpirun -n {} ddl-train {}", workers + static_cast<std::size_t>(identity.servers), words);
@@ -129,8 +129,8 @@ std::string plan_reaching(const TrainPlan& plan, std::size_t images, std::size_t
   const std::size_t epochs = (step + each - 1) / each;
   if (plan.max_steps == 0) return fmt::format("--epochs {}", epochs);
   if (plan.epochs >= epochs)
-    return fmt::format("--steps {0}   # or --max-steps {0}, whichever is there", step);
-  return fmt::format("--max-steps {}   # without --steps and --epochs", step);
+    return fmt::format("--max-steps {0}   # or --total-steps {0}, whichever is there", step);
+  return fmt::format("--total-steps {}   # without --max-steps and --epochs", step);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ std::string render_summary_json(const RunFacts& facts, const TrainSummary& summa
 std::string render_summary_line(const RunFacts& facts, const TrainSummary& summary, bool saved);
 
 // Everything about a run that ended: the summary, what was asked for, the epochs since its start or resume:
-// the document of --results.
+// the document of --summary-json.
 std::string render_results(const RunFacts& facts, const TrainSummary& summary,
                            const std::vector<EpochRecord>& epochs);
 

@@ -12,7 +12,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-const FileUse results_use{"--results", "the file of the results"};
+const FileUse results_use{"--summary-json", "the file of the results"};
 const FileUse timeline_use{"--timeline", "the timeline"};
 
 // A device, a pipe.
@@ -35,7 +35,7 @@ std::string place_of(const std::string& path) {
 
 void check_names(const WatchPlan& plan) {
   const std::pair<const char*, const std::string*> outputs[] = {{"--metrics", &plan.metrics},
-                                                                {"--results", &plan.results},
+                                                                {"--summary-json", &plan.results},
                                                                 {"--timeline", &plan.timeline},
                                                                 {"--tensorboard", &plan.tensorboard},
                                                                 {"--checkpoint", &plan.checkpoint}};

@@ -62,7 +62,9 @@ WholeFile::~WholeFile() {
 }
 
 Error WholeFile::refusal(int code) const {
-  const std::string name = use_.option.substr(use_.option.find_first_not_of('-')) + ".json";
+  std::string name = use_.option.substr(use_.option.find_first_not_of('-'));
+  if (name.ends_with("-json")) name.resize(name.size() - 5);
+  name += ".json";
   return {ErrorKind::request,
           {fmt::format("{} cannot be written: {}", use_.what, std::strerror(code)),
            fmt::format("{} {}", use_.option, printable(path_)),

@@ -21,8 +21,8 @@ void check_roles(const ServerRoles& roles, std::size_t ranks) {
   if (roles.servers == 0 || roles.servers >= ranks) {
     throw refuse_roles(
         fmt::format("{} parameter server(s) of {} rank(s) leave no worker", roles.servers, ranks),
-        ranks > 1 ? fmt::format("--servers {}, or more ranks", ranks - 1)
-                  : "mpirun -n 2 ddl-train --servers 1");
+        ranks > 1 ? fmt::format("--parameter-servers {}, or more ranks", ranks - 1)
+                  : "mpirun -n 2 ddl-train --parameter-servers 1");
   }
 }
 
@@ -33,13 +33,14 @@ void check_servers(const TrainPlan& plan, const ServerRoles& roles, std::size_t 
     throw refuse_roles(
         fmt::format("{} needs norms of whole tensors, and a parameter server has a part of them",
                     lars ? "--optimizer lars" : "--clip"),
-        lars ? "--optimizer sgd" : "--servers without --clip");
+        lars ? "--optimizer sgd" : "--parameter-servers without --clip");
   }
   if (plan.accumulate != 1) {
-    throw refuse_roles(fmt::format("a worker pushes each batch to its parameter servers, so --accumulate {} "
-                                   "has nothing to add up",
-                                   plan.accumulate),
-                       fmt::format("--batch-size with {} times as many images", plan.accumulate));
+    throw refuse_roles(
+        fmt::format("a worker pushes each batch to its parameter servers, so --gradient-accumulation {} "
+                    "has nothing to add up",
+                    plan.accumulate),
+        fmt::format("--batch-size with {} times as many images", plan.accumulate));
   }
 }
 

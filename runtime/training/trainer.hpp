@@ -76,7 +76,7 @@ TrainTrace make_train_trace(TraceSink& sink, const Net& net);
 std::size_t total_steps(const TrainPlan& plan, std::size_t images);
 std::size_t steps_of_epoch(const TrainPlan& plan, std::size_t images);
 
-// --max-steps: so many steps, over as many epochs as that takes. 0: as the plan is.
+// --total-steps: so many steps, over as many epochs as that takes. 0: as the plan is.
 void take_exact_steps(TrainPlan& plan, std::size_t steps);
 
 // Throws Error(usage) unless the batch can be cut into micro-batches of equal size on all ranks.

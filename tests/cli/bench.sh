@@ -6,8 +6,8 @@
 bench() { "$DDLRUN" bench "$@"; }
 
 expect 0 '/ddl-bench allreduce --sizes 4k' bench allreduce 1 --dry-run -- --sizes 4k
-expect 0 "launch 1x1 --sockets=1 --cores=1 -x A --mca btl self,vader --cores-per-rank 1 -- --net lenet5 --steps 3 --json --quiet" \
-  bench scaling --ranks 1 --sockets 1 --cores 1 --dry-run -x A --mca btl self,vader -- --net lenet5 --steps 3 --json --quiet
+expect 0 "launch 1x1 --sockets=1 --cores=1 -x A --mca btl self,vader --cores-per-rank 1 -- --net lenet5 --max-steps 3 --json --quiet" \
+  bench scaling --ranks 1 --sockets 1 --cores 1 --dry-run -x A --mca btl self,vader -- --net lenet5 --max-steps 3 --json --quiet
 expect_refusal 2 'what to measure is not said' bench
 expect_refusal 2 'ddlrun bench scaling' bench scalin
 expect_refusal 2 'are for scaling' bench allreduce 2 --svg x.svg
@@ -36,7 +36,7 @@ expect 0 '"schema":"ddl-bench.allreduce/1"' bench allreduce 2 --json - -- --size
 python3 -m json.tool "$work/out" > "$work/tool" || fail "stdout is not only the document: $(head -2 "$work/out")"
 
 subset=$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset
-expect 0 'Are 2 ranks 2 times faster than 1?' bench scaling --ranks 1,2 --json s.json --svg s.svg -- --data "$subset" --steps 20 \
+expect 0 'Are 2 ranks 2 times faster than 1?' bench scaling --ranks 1,2 --json s.json --svg s.svg -- --data "$subset" --max-steps 20 \
   --epochs 20
 [ "$(grep -c '^ ' "$work/out")" -eq 2 ] || fail "not two rows: $(cat "$work/out")"
 python3 - s.json s.svg <<'PY' || fail "JSON or SVG is not what is promised"
@@ -56,6 +56,6 @@ PY
 expect 3 'ended with status' bench scaling --ranks 1 -- --data /nowhere
 grep -q '/nowhere' "$work/err" || fail "the reason of the failed run is not told: $(cat "$work/err")"
 # What was measured is told although its file cannot be written.
-expect 3 'images/s' bench scaling --ranks 1 --svg /dev/full -- --data "$subset" --steps 5
+expect 3 'images/s' bench scaling --ranks 1 --svg /dev/full -- --data "$subset" --max-steps 5
 grep -q 'cannot write /dev/full: No space left' "$work/err" || fail "no word about the full disk: $(cat "$work/err")"
 finish

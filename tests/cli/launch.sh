@@ -176,7 +176,7 @@ if [[ -x $DDLRUN_BUILD_DIR/runtime/ddl-train ]]; then
 2 did_you_mean_lenet5? --net lenet
 3 does_not_exist --data /nonexistent/images
 3 cannot_be_read --net /nonexistent/net.yaml
-2 leave_no_worker --servers 64
+2 leave_no_worker --parameter-servers 64
 2 did_you_mean_--epochs? TRAINER --epochz 3
 2 --device_cuda TRAINER train -solver=s.prototxt -gpu 0
 ROWS

@@ -78,7 +78,7 @@ ranks_of() { # the trainers of this run, by its checkpoint folder
   done
 }
 train_until() { # NAME STEPS: in the background, until it has saved twice
-  "$DDLRUN" launch $ranks -q --max-restarts 3 -- --data "$images" --threads 1 --global-batch 36 --max-steps "$2" \
+  "$DDLRUN" launch $ranks -q --max-restarts 3 -- --data "$images" --threads 1 --global-batch 36 --total-steps "$2" \
     --checkpoint "$work/$1.saved" --checkpoint-every 5 > "$1.out" 2> "$1.err" < /dev/null &
   job=$!
   for _ in $(seq 1 600); do [[ -e $1.saved/latest ]] && return; sleep 0.05; done

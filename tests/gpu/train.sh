@@ -47,13 +47,13 @@ while read -r name most options; do
     [ "$(hash_of)" = "$plain" ] || fail "$name: other weights with --lms $kilobytes"
   done
 done << END
-lenet5 1e-3 --data $subset --global-batch 40 --steps 50 --epochs 3 --lr 0.005
-cifar-quick 1e-3 --net cifar-quick --data synthetic:3x32x32x10:400 --global-batch 40 --steps 10 --lr 0.001
-alexnet 1e-3 --net alexnet --data synthetic:3x227x227x10:32 --global-batch 8 --steps 3 --lr 0.0001
-resnet-18 1e-2 --net resnet-18 --data synthetic:3x224x224x10:32 --global-batch 8 --steps 3 --lr 0.0001
+lenet5 1e-3 --data $subset --global-batch 40 --max-steps 50 --epochs 3 --lr 0.005
+cifar-quick 1e-3 --net cifar-quick --data synthetic:3x32x32x10:400 --global-batch 40 --max-steps 10 --lr 0.001
+alexnet 1e-3 --net alexnet --data synthetic:3x227x227x10:32 --global-batch 8 --max-steps 3 --lr 0.0001
+resnet-18 1e-2 --net resnet-18 --data synthetic:3x224x224x10:32 --global-batch 8 --max-steps 3 --lr 0.0001
 END
 
-expect 0 'device: GPU 0 (' "$train" --device auto --data "$subset" --steps 5
+expect 0 'device: GPU 0 (' "$train" --device auto --data "$subset" --max-steps 5
 grep -q 'CUDA [0-9.]*, cuDNN [0-9.]*' "$work/err" || fail "not which libraries: $(grep net: "$work/err")"
 expect_refusal 3 'this rank sees no GPU' env CUDA_VISIBLE_DEVICES= "$train" --device cuda --data "$subset"
 
@@ -61,7 +61,7 @@ expect_refusal 3 'this rank sees no GPU' env CUDA_VISIBLE_DEVICES= "$train" --de
 if command -v mpirun > /dev/null; then
   on_two() {
     expect 0 ' weights=equal ' timeout 300 mpirun --oversubscribe --bind-to none -n 2 "$train" --device "$1" \
-      --metrics "$work/$2.jsonl" --lr-decay none --data "$subset" --global-batch 40 --steps 50 --epochs 3 --lr 0.005
+      --metrics "$work/$2.jsonl" --lr-decay none --data "$subset" --global-batch 40 --max-steps 50 --epochs 3 --lr 0.005
   }
   on_two cpu two
   on_two cuda two-cuda

@@ -19,7 +19,7 @@ resumed_at() { sed -n 's/^resume: .*, step \([0-9]*\) of .*/\1/p' "$1" | tail -1
 start() { # DIMS OPTIONS... : the job, in the background
   (
     LAB_PATIENCE=300 on node1 "$tool" launch "$1" $hosts --sockets 1 --cores 2 --max-restarts 2 "${@:2}" -- \
-      "${program[@]}" --max-steps $steps --checkpoint /home/ddl/saved --checkpoint-every 10 \
+      "${program[@]}" --total-steps $steps --checkpoint /home/ddl/saved --checkpoint-every 10 \
       > "$work/job.out" 2> "$work/job.err" < /dev/null
     echo $? > "$work/job.status"
   ) 2> /dev/null &
@@ -45,7 +45,7 @@ undisturbed() {
   [ -n "$at" ] || { fail "nothing was gone on from: $(tail -3 "$work/job.err")"; return; }
   rm -rf --one-file-system "$lab_home/again"
   go() {
-    on node1 "$tool" launch "$@" --max-steps "$limit" --checkpoint /home/ddl/again --checkpoint-every 10 --resume
+    on node1 "$tool" launch "$@" --total-steps "$limit" --checkpoint /home/ddl/again --checkpoint-every 10 --resume
   }
   limit=$at
   expect 0 'ddl-train: ok' go 1x4x1 $hosts --sockets 1 --cores 2 -- "${program[@]}"

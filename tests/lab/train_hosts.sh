@@ -20,27 +20,27 @@ hash_of() { sed -n 's/.* hash=\([0-9a-f]*\).*$/\1/p' "$work/out"; }
 loss_of() { sed -n 's/.* train_loss=\([0-9.]*\) .*$/\1/p' "$work/out"; }
 
 begin=$(received)
-expect 0 'ranks=4' train --max-steps 40 --overlap off --update rank
+expect 0 'ranks=4' train --total-steps 40 --overlap off --optimizer-placement rank
 whole=$(hash_of) loss=$(loss_of) wide=$(($(received) - begin))
-for way in '--overlap off --update host' '--overlap on --bucket-kb 1 --update rank' '--overlap on --bucket-kb 64 --update host' \
-  '--overlap across --bucket-kb 16 --update rank' '--overlap across --bucket-kb 16 --update host' ''; do
+for way in '--overlap off --optimizer-placement host' '--overlap on --bucket-kb 1 --optimizer-placement rank' '--overlap on --bucket-kb 64 --optimizer-placement host' \
+  '--overlap across --bucket-kb 16 --optimizer-placement rank' '--overlap across --bucket-kb 16 --optimizer-placement host' ''; do
   # shellcheck disable=SC2086
-  expect 0 "hash=$whole" train --max-steps 40 $way
+  expect 0 "hash=$whole" train --total-steps 40 $way
 done
-expect 0 'ddl-train: ok' train --max-steps 20 --lr-decay none --checkpoint /home/ddl/saved
-expect 0 'ddl-train: ok' train --max-steps 40 --lr-decay none --checkpoint /home/ddl/saved --resume
+expect 0 'ddl-train: ok' train --total-steps 20 --lr-decay none --checkpoint /home/ddl/saved
+expect 0 'ddl-train: ok' train --total-steps 40 --lr-decay none --checkpoint /home/ddl/saved --resume
 resumed=$(hash_of)
-expect 0 "hash=$resumed" train --max-steps 40 --lr-decay none
+expect 0 "hash=$resumed" train --total-steps 40 --lr-decay none
 
 begin=$(received)
-expect 0 'ranks=4' train --max-steps 40 --overlap off --update rank --wire bf16
+expect 0 'ranks=4' train --total-steps 40 --overlap off --optimizer-placement rank --grad-dtype bf16
 narrow=$(($(received) - begin))
 echo "fp32: $wide bytes to node2, training loss $loss; bf16: $narrow bytes, $(loss_of)"
 [ "$((narrow * 3))" -lt "$((wide * 2))" ] || fail "bf16 saves too little: $narrow of $wide bytes"
 awk -v a="$loss" -v b="$(loss_of)" 'BEGIN { exit !(a > 0 && (a - b) ^ 2 < (0.02 * a) ^ 2) }' || fail "bf16 learns otherwise: $loss, $(loss_of)"
 # Narrow numbers are rounded by where a vector is cut, so each way has bits of its own; but always the same ones.
-expect 0 'ddl-train: ok' train --max-steps 20 --lr-decay none --wire bf16 --overlap across --bucket-kb 16 --checkpoint /home/ddl/narrow
-expect 0 'ddl-train: ok' train --max-steps 40 --lr-decay none --wire bf16 --overlap across --bucket-kb 16 --checkpoint /home/ddl/narrow --resume
+expect 0 'ddl-train: ok' train --total-steps 20 --lr-decay none --grad-dtype bf16 --overlap across --bucket-kb 16 --checkpoint /home/ddl/narrow
+expect 0 'ddl-train: ok' train --total-steps 40 --lr-decay none --grad-dtype bf16 --overlap across --bucket-kb 16 --checkpoint /home/ddl/narrow --resume
 resumed=$(hash_of)
-expect 0 "hash=$resumed" train --max-steps 40 --lr-decay none --wire bf16 --overlap across --bucket-kb 16 --update rank --test-every 7
+expect 0 "hash=$resumed" train --total-steps 40 --lr-decay none --grad-dtype bf16 --overlap across --bucket-kb 16 --optimizer-placement rank --test-every 7
 finish

@@ -12,7 +12,7 @@ steps_in() { python3 -c 'import json,sys
 print(*[json.loads(l)["step"] for l in open(sys.argv[1]) if json.loads(l)["type"] == sys.argv[2]])' "$1" "$2"; }
 
 # One run, and a judge that shares no code with ours.
-expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --lr-decay none --momentum 0.5 --steps 32 \
+expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --lr-decay none --momentum 0.5 --max-steps 32 \
   --checkpoint "$work/one" --checkpoint-every 31 --metrics "$work/one.jsonl"
 [ "$(steps_in "$work/one.jsonl" checkpoint)" = "31 32" ] || fail "checkpoints at $(steps_in "$work/one.jsonl" checkpoint)"
 [ "$(cat "$work/one/latest")" = ckpt-000032.safetensors ] || fail "latest is $(cat "$work/one/latest")"
@@ -143,11 +143,11 @@ expect_refusal 3 "global batch is 40, and this run's is 80" ranks 2 "$train" --d
 # What is to be typed is what would be accepted: 40 images cannot be shared out among 3 ranks.
 expect_refusal 3 "this run's is 45" ranks 3 "$train" --data "$subset" --batch-size 15 --resume "$work/one"
 grep -q 'try: mpirun -n 2 ddl-train --global-batch 40 --lr 0.01 ' "$work/err" || fail 'no number of ranks to type'
-expect 0 'ddl-train: ok' ranks 2 "$train" --data "$subset" --global-batch 40 --lr 0.01 --steps 32 --momentum 0.5 --resume "$work/one"
+expect 0 'ddl-train: ok' ranks 2 "$train" --data "$subset" --global-batch 40 --lr 0.01 --max-steps 32 --momentum 0.5 --resume "$work/one"
 expect_refusal 3 'there is no checkpoint to go on from' ranks 2 "$train" "${common[@]}" --resume "$work/none"
-expect_refusal 3 'ckpt-000031' "$train" "${common[@]}" --steps 5 --resume "$work/one/ckpt-000031.safetensors"
+expect_refusal 3 'ckpt-000031' "$train" "${common[@]}" --max-steps 5 --resume "$work/one/ckpt-000031.safetensors"
 expect_refusal 2 'which is not given' "$train" "${common[@]}" --resume
-expect_refusal 2 'from 2' "$train" "${common[@]}" --checkpoint "$work/x" --keep 1
+expect_refusal 2 'from 2' "$train" "${common[@]}" --checkpoint "$work/x" --keep-checkpoints 1
 printf x >> "$work/one/ckpt-000031.safetensors"
 expect_refusal 3 'follow' "$train" "${common[@]}" --resume "$work/one/ckpt-000031.safetensors"
 touch "$work/file"

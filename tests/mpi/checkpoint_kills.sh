@@ -34,8 +34,8 @@ echo "$kills kills up to step $last, $lost of them in the middle of a file"
 
 # To the end from where the last kill left it, and in one go.
 end=$((last + 10))
-expect 0 'ddl-train: ok' "$train" "${common[@]}" --checkpoint "$folder" --resume --steps "$end"
+expect 0 'ddl-train: ok' "$train" "${common[@]}" --checkpoint "$folder" --resume --max-steps "$end"
 pieces=$(sed 's/.* hash=//' "$work/out")
-expect 0 "hash=$pieces" "$train" "${common[@]}" --steps "$end"
+expect 0 "hash=$pieces" "$train" "${common[@]}" --max-steps "$end"
 [ "$(find "$folder" -name 'ckpt-*.safetensors' | wc -l)" -eq 2 ] || fail "not two checkpoints: $(ls "$folder")"
 finish

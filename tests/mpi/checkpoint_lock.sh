@@ -33,7 +33,7 @@ start --resume
 kill -KILL "$job"
 wait "$job" 2> /dev/null
 step=$(sed 's/[^0-9]//g; s/^0*//' "$folder/latest")
-expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --epochs 100000 --steps "$((step + 3))" --checkpoint "$folder" --resume
+expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --epochs 100000 --max-steps "$((step + 3))" --checkpoint "$folder" --resume
 grep -q 'note' "$work/err" && fail "a note after a kill: $(cat "$work/err")"
-expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --steps 3 --checkpoint "$work/another"
+expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --max-steps 3 --checkpoint "$work/another"
 finish

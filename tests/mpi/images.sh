@@ -26,8 +26,8 @@ done
 # floats; ours; from the disk; with crops, mirrors and threads in between.
 judge write_caffe_sets "$subset" "$work"
 expect 0 '1000 images of 1x28x28' "$train" convert-data "$subset" "$work/ours_train_lmdb"
-grep -q "^  try: ddl-train convert-data .* $work/ours_test_lmdb --part test\$" "$work/err" || fail 'no way to the test images'
-expect 0 '200 images of 1x28x28' "$train" convert-data "$subset" "$work/ours_test_lmdb" --part test
+grep -q "^  try: ddl-train convert-data .* $work/ours_test_lmdb --split test\$" "$work/err" || fail 'no way to the test images'
+expect 0 '200 images of 1x28x28' "$train" convert-data "$subset" "$work/ours_test_lmdb" --split test
 judge check_converted "$subset" "$work/ours_train_lmdb"
 # hash FILE: of the weights at the end
 hash() { grep -o '"weights_hash": *"[0-9a-f]*"' "$1" | grep -o '[0-9a-f]\{16\}'; }
@@ -36,7 +36,7 @@ for how in "--mean 70 --scale 0.01" "--mean $work/mean.binaryproto --scale 0.003
   for data in "$subset" "$work/plain" "$work/plain/mnist_train_lmdb" "$work/png" "$work/float" "$work/ours_train_lmdb"; do
     for memory in 256 0; do
       # shellcheck disable=SC2086
-      expect 0 '' "$train" --data "$data" --net mlp --global-batch 40 --steps 20 --data-memory "$memory" $how --json --quiet
+      expect 0 '' "$train" --data "$data" --net mlp --global-batch 40 --max-steps 20 --data-memory "$memory" $how --json --quiet
       found=$(hash "$work/out")
       [ -n "$found" ] || fail "no weights' hash with $data"
       [ "${first:=$found}" = "$found" ] || fail "other weights from $data, $memory MB, $how"
@@ -46,7 +46,7 @@ for how in "--mean 70 --scale 0.01" "--mean $work/mean.binaryproto --scale 0.003
 done
 
 # On 2 ranks the images of a step are the same, crops and mirrors with them.
-augmented=(--data "$work/plain" --data-memory 0 --net mlp --global-batch 40 --steps 20 --lr 0.005 --lr-decay none
+augmented=(--data "$work/plain" --data-memory 0 --net mlp --global-batch 40 --max-steps 20 --lr 0.005 --lr-decay none
   --crop 24 --mirror --quiet)
 expect 0 '' "$train" "${augmented[@]}" --metrics "$work/1.jsonl"
 expect 0 '' ranks 2 "$train" "${augmented[@]}" --metrics "$work/2.jsonl"
@@ -74,11 +74,11 @@ for part, count in (("train", 600), ("t10k", 100)):
     open(f"{sys.argv[2]}/{part}-labels-idx1-ubyte", "wb").write(labels[:4] + struct.pack(">I", count) + labels[8:8 + count])
 PY
 parts=(--data "$work/part-{rank}" --net mlp --global-batch 40 --epochs 2)
-expect 0 'images: rank 0 1000 + 200 for 1 rank(s); rank 1 600 + 100 for 1 rank(s)' ranks 2 "$train" "${parts[@]}" --data-split rank
+expect 0 'images: rank 0 1000 + 200 for 1 rank(s); rank 1 600 + 100 for 1 rank(s)' ranks 2 "$train" "${parts[@]}" --data-sharding rank
 grep -q '1,600 + 300 images' "$work/err" || fail 'the parts are not added up'
 grep -q '60 steps, 400 images left out per epoch' "$work/err" || fail 'not 30 steps an epoch, as the smaller part gives'
 expect_refusal 3 'the ranks read different images' ranks 2 "$train" "${parts[@]}"
-expect_refusal 3 'its images are not those of the first rank with this part' ranks 2 "$train" "${parts[@]}" --data-split host
+expect_refusal 3 'its images are not those of the first rank with this part' ranks 2 "$train" "${parts[@]}" --data-sharding host
 
 # Class folders are numbered by each rank that sees them: a label must be one class everywhere.
 for class in 0/c0 0/c1 0/c2 1/c1 1/c2; do
@@ -91,12 +91,12 @@ done
 classes=(--data "$work/classes-{rank}" --net mlp --global-batch 4)
 for split in rank host; do
   expect_refusal 3 'rank 0 and rank 1 would give a label to different classes: only rank 0 has c0' \
-    ranks 2 "$train" "${classes[@]}" --data-split $split
+    ranks 2 "$train" "${classes[@]}" --data-sharding $split
 done
 expect_refusal 3 'the ranks read different images' ranks 2 "$train" "${classes[@]}"
 rm -r "$work/classes-0/train/c0"
 mv "$work/classes-0/val/c0" "$work"
-expect 0 '2 classes' ranks 2 "$train" "${classes[@]}" --data-split rank --epochs 1
+expect 0 '2 classes' ranks 2 "$train" "${classes[@]}" --data-sharding rank --epochs 1
 mkdir "$work/classes-0/train/c0"
 cp -r "$work/c0" "$work/classes-0/val"
 expect_refusal 3 'the class "c0" has no training images' "$train" "${classes[@]/\{rank\}/0}"
@@ -116,7 +116,7 @@ expect_refusal 3 "--resize 32x32 is for pictures; these images (MNIST's IDX file
 expect_refusal 3 '--channels 3 is for pictures' "$train" convert-data "$subset" "$work/none_lmdb" --channels 3
 expect_refusal 3 '--resize 4x4 is for pictures' "$train" convert-data synthetic:1x8x8x2:10 "$work/none_lmdb" --resize 4
 [ ! -e "$work/none_lmdb" ] || fail 'made before it was refused'
-expect 0 '200 images of 1x28x28' "$train" convert-data "$subset" "$work/same_lmdb" --part test --resize 28 --channels 1
+expect 0 '200 images of 1x28x28' "$train" convert-data "$subset" "$work/same_lmdb" --split test --resize 28 --channels 1
 expect_refusal 2 '' "$train" --data "$subset" --crop 0
 expect_refusal 3 'a crop of 32x32 does not fit into images of 28x28' "$train" --data "$subset" --crop 32
 finish

@@ -18,7 +18,7 @@ expect 0 'ddl-train: ok net=lenet5 ranks=1 ' "$train" --data "$subset" --epochs 
 above 0.65
 first=$(sed 's/.*hash=//' "$work/out")
 expect 0 "hash=$first" "$train" --data "$subset" --epochs 8 --batch-size 20
-expect 0 '"schema":"ddlrun.train/1"' "$train" --data "$subset" --steps 3 --json --quiet
+expect 0 '"schema":"ddlrun.train/1"' "$train" --data "$subset" --max-steps 3 --json --quiet
 [ ! -s "$work/err" ] || fail '--quiet is not quiet'
-DDLRUN_DATA=$subset expect 0 '(DDLRUN_DATA' "$train" --steps 1
+DDLRUN_DATA=$subset expect 0 '(DDLRUN_DATA' "$train" --max-steps 1
 finish

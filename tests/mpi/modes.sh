@@ -35,9 +35,9 @@ unlike '-mode b' '-mode b:1x2' "-mode b:1x2, rank 0 ($host) with -mode b"
 unlike '-dump_iter 5' '-timeout 20' "-dump_iter 0, rank 0 ($host) with -dump_iter 5"
 DDL_OPTIONS='-wire bf16' expect 0 ': 0 wrong' timeout 60 "${launcher[@]}" -n 1 "$program" : -n 1 env DDL_OPTIONS='-wire bfloat16 -timeout 20' "$program"
 
-# The trainer's own --wire, told once.
-trained=("$train" --data "$subset" --steps 3 --threads 1)
+# The trainer's own --grad-dtype, told once.
+trained=("$train" --data "$subset" --max-steps 3 --threads 1)
 expect_refusal 3 "was started with -wire float32, rank 0 ($host) with -wire bfloat16" timeout 60 "${launcher[@]}" \
-  -n 1 "${trained[@]}" --wire bf16 : -n 1 "${trained[@]}" --wire float32
+  -n 1 "${trained[@]}" --grad-dtype bf16 : -n 1 "${trained[@]}" --grad-dtype float32
 [ "$(grep -c 'error:' "$work/err")" -eq 1 ] || fail "not told once: $(cat "$work/err")"
 finish

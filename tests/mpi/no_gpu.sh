@@ -4,7 +4,7 @@
 # plug-in that only plays one: who gets which GPU, how gradients are summed, what --lms hands on.
 . "$(dirname "$(readlink -f "$0")")/ranks.sh"
 fake=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/fake_gpu.so}
-short=(--data "$subset" --global-batch 40 --steps 20 --quiet)
+short=(--data "$subset" --global-batch 40 --max-steps 20 --quiet)
 once() { [ "$(grep -c '^ddl-train: error:' "$work/err")" -eq 1 ] || fail "not exactly one error: $(cat "$work/err")"; }
 hash_of() { sed -n 's/.* hash=\([0-9a-f]*\).*/\1/p' "$work/out"; }
 
@@ -52,7 +52,7 @@ grep -q 'device: GPU 0 (fake, .* for rank 0, and 1 more; sums go through the hos
   fail "not how sums go: $(grep device: "$work/err")"
 grep -q 'lms: activations of more than 8 kB wait in host memory' "$work/err" || fail 'not what --lms does'
 at=0
-for way in '--update host' '--update rank' '--overlap on --bucket-kb 4'; do
+for way in '--optimizer-placement host' '--optimizer-placement rank' '--overlap on --bucket-kb 4'; do
   at=$((at + 1))
   mkdir "$work/sums/$at"
   # shellcheck disable=SC2086
@@ -67,7 +67,7 @@ expect 0 'for ranks 0 and 1 share GPU 0' env FAKE_GPUS=1 FAKE_NCCL="$work/sums" 
 [ "$(hash_of)" = "$want" ] || fail 'other weights with a GPU that is shared'
 expect_refusal 3 'this rank sees no GPU' env FAKE_GPUS=0 "$copy" --data "$subset" --device cuda
 expect_refusal 3 'this rank needs GPU 2, and sees 2 GPU(s)' ranks 3 "$copy" --data "$subset" --device cuda
-expect 0 ' workers=2 servers=1 ' ranks 3 "$copy" "${short[@]}" --device cuda --servers 1
+expect 0 ' workers=2 servers=1 ' ranks 3 "$copy" "${short[@]}" --device cuda --parameter-servers 1
 [ "$(grep -c '^fake: device' "$work/err")" -eq 2 ] || fail "who got a GPU: $(grep fake: "$work/err")"
 expect 0 'device: GPU 0 (fake, 0000:00:00.0) of ' "$copy" "${short[@]:0:6}" --device auto
 finish

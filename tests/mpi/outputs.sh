@@ -6,17 +6,17 @@
 run=("$train" --data "$subset" --net mlp --global-batch 40 --quiet)
 
 # One name for two, a folder, the name -.
-expect_refusal 2 'are one place' ranks 2 "${run[@]}" --steps 3 --metrics "$work/q" --results "$work/q"
+expect_refusal 2 'are one place' ranks 2 "${run[@]}" --max-steps 3 --metrics "$work/q" --summary-json "$work/q"
 [ ! -e "$work/q" ] || fail 'made before it was refused'
 mkdir "$work/folder"
-for option in --results --timeline; do
+for option in --summary-json --timeline; do
   expect_refusal 3 'Is a directory' ranks 2 "${run[@]}" --epochs 100000 "$option" "$work/folder"
 done
-expect_refusal 2 'no name of a file' "${run[@]}" --steps 3 --results -
-expect 0 'ddl-train: ok' sh -c '"$@" > "$0"; cat "$0"' "$work/both" "${run[@]}" --steps 3 --results /dev/stdout
+expect_refusal 2 'no name of a file' "${run[@]}" --max-steps 3 --summary-json -
+expect 0 'ddl-train: ok' sh -c '"$@" > "$0"; cat "$0"' "$work/both" "${run[@]}" --max-steps 3 --summary-json /dev/stdout
 grep -q '"test_accuracy"' "$work/out" || fail 'no results on stdout'
 ln -s far "$work/near"
-expect 0 'ddl-train: ok' "${run[@]}" --steps 3 --results "$work/near" --timeline "$work/t.json"
+expect 0 'ddl-train: ok' "${run[@]}" --max-steps 3 --summary-json "$work/near" --timeline "$work/t.json"
 [ -L "$work/near" ] && grep -q '"test_accuracy"' "$work/far" || fail 'the link was replaced'
 [ -z "$(find "$work" -name '*.tmp*' -o -name '*.part')" ] || fail "left: $(find "$work" -name '*.tmp*' -o -name '*.part')"
 
@@ -30,9 +30,9 @@ done
 
 # A device of our own that is always full; the summary comes first.
 if mknod "$work/full" c 1 7 2> /dev/null && : 2> /dev/null < "$work/full"; then
-  expect 3 'ddl-train: unsaved net=mlp' "${run[@]}" --steps 3 --results "$work/full"
+  expect 3 'ddl-train: unsaved net=mlp' "${run[@]}" --max-steps 3 --summary-json "$work/full"
   grep -q 'No space left' "$work/err" || fail 'not told why'
-  expect_refusal 3 'no regular file' "${run[@]}" --steps 3 --timeline "$work/full"
+  expect_refusal 3 'no regular file' "${run[@]}" --max-steps 3 --timeline "$work/full"
   [ -c "$work/full" ] || fail 'the device was replaced'
 else
   echo 'left out: no device can be made here'
@@ -40,17 +40,17 @@ fi
 
 # Another run's checkpoints: told, and kept apart.
 saving=("${run[@]}" --checkpoint "$work/used" --checkpoint-every 8)
-expect 0 'ddl-train: ok' "${saving[@]}" --steps 24
+expect 0 'ddl-train: ok' "${saving[@]}" --max-steps 24
 before=$(cd "$work/used" && cat ckpt-000024.safetensors | cksum)
-expect 0 'ddl-train: ok' "${saving[@]}" --seed 2 --steps 24
+expect 0 'ddl-train: ok' "${saving[@]}" --seed 2 --max-steps 24
 grep -q 'checkpoints of another run, the newest of step 24' "$work/err" || fail "no word of the other run: $(cat "$work/err")"
 grep -q '^  try: --resume' "$work/err" || fail 'nothing to type'
 [ "$(cksum < "$work/used/earlier-1/ckpt-000024.safetensors")" = "$before" ] || fail 'the other run lost its last'
-expect 0 'ddl-train: ok' "${saving[@]}" --seed 2 --steps 32 --resume
+expect 0 'ddl-train: ok' "${saving[@]}" --seed 2 --max-steps 32 --resume
 ! grep -q 'another run' "$work/err" || fail 'its own checkpoints are called another run'
 [ ! -e "$work/used/earlier-2" ] || fail 'its own checkpoints were set aside'
-expect 0 'ddl-train: ok' "${saving[@]}" --steps 32 --resume "$work/used/earlier-1/latest"
-expect_refusal 3 'is no checkpoint' "${run[@]}" --steps 3 --resume "$subset/train-labels-idx1-ubyte.gz"
+expect 0 'ddl-train: ok' "${saving[@]}" --max-steps 32 --resume "$work/used/earlier-1/latest"
+expect_refusal 3 'is no checkpoint' "${run[@]}" --max-steps 3 --resume "$subset/train-labels-idx1-ubyte.gz"
 
 # Converted: TERM leaves nothing, KILL nothing that trains, and the next one goes through.
 for signal in TERM KILL; do
@@ -64,7 +64,7 @@ for signal in TERM KILL; do
   [ ! -e "$work/$signal.lmdb" ] || fail "$signal leaves an LMDB"
 done
 [ ! -e "$work/TERM.lmdb.part" ] || fail 'TERM leaves a part'
-expect_refusal 3 'no images are found here' "$train" --data "$work/KILL.lmdb.part" --steps 3
+expect_refusal 3 'no images are found here' "$train" --data "$work/KILL.lmdb.part" --max-steps 3
 expect 0 '1000 images of 1x28x28' "$train" convert-data "$subset" "$work/KILL.lmdb"
 [ ! -e "$work/KILL.lmdb.part" ] || fail 'the part of the killed one stays'
 
@@ -73,7 +73,7 @@ for file in train/a/1 train/b/1 val/b/1; do
   mkdir -p "$work/set/${file%/1}"
   { printf 'P5 4 4 255\n'; head -c 16 /dev/zero; } > "$work/set/$file.pgm"
 done
-expect 0 '1 images of 1x4x4' "$train" convert-data "$work/set" "$work/set_test_lmdb" --part test
+expect 0 '1 images of 1x4x4' "$train" convert-data "$work/set" "$work/set_test_lmdb" --split test
 LC_ALL=C grep -aqP '\x22\x10\x00{16}\x28\x01' "$work/set_test_lmdb/data.mdb" || fail 'the class has another number than in training'
 
 # Without room, to the last byte: an error, never a signal. Each size in a mount that ends with its shell.

@@ -30,10 +30,10 @@ expect 0 'name: conv1' "$train" print-net lenet5
 cp "$work/out" "$work/printed.yaml"
 expect 0 'The keys of a layer' "$train" print-net
 expect_refusal 2 "there is no net 'lenet6'" "$train" print-net lenet6
-expect 0 ' net=printed ' "$train" --net "$work/printed.yaml" --data "$subset" --steps 2 --trust 5
-grep -q 'without effect in this run: --trust 5 ' "$work/err" || fail "nothing about --trust: $(cat "$work/err")"
+expect 0 ' net=printed ' "$train" --net "$work/printed.yaml" --data "$subset" --max-steps 2 --trust-coefficient 5
+grep -q 'without effect in this run: --trust-coefficient 5 ' "$work/err" || fail "nothing about --trust-coefficient: $(cat "$work/err")"
 printed=$(sed -n 's/.* hash=\([0-9a-f]*\).*/\1/p' "$work/out")
-expect 0 " hash=$printed" "$train" --net lenet5 --data "$subset" --steps 2
+expect 0 " hash=$printed" "$train" --net lenet5 --data "$subset" --max-steps 2
 
 # Damaged data, met through the program.
 mkdir "$work/data"

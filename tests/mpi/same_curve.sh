@@ -6,7 +6,7 @@ command -v python3 > /dev/null || skip "no python3 to compare the curves; apt-ge
 
 # A rate without decay that training follows calmly: the comparison is of arithmetic, not of chaos.
 for count in 1 2 4; do
-  expect 0 ' weights=equal ' ranks "$count" "$train" --data "$subset" --global-batch 40 --steps 50 --epochs 10 \
+  expect 0 ' weights=equal ' ranks "$count" "$train" --data "$subset" --global-batch 40 --max-steps 50 --epochs 10 \
     --lr 0.005 --lr-decay none --quiet --metrics "$work/$count.jsonl"
 done
 python3 - "$work" <<'PY' || fail 'the loss curves differ'

@@ -7,7 +7,7 @@ here=$(dirname "$(readlink -f "$0")")
 command -v python3 > /dev/null || skip 'no python3; apt-get install python3'
 
 expect 0 'ddl-train: ok' ranks 2 "$train" --data "$subset" --epochs 2 --batch-size 20 --metrics "$work/m.jsonl" \
-  --results "$work/r.json" --tensorboard "$work/runs/a"
+  --summary-json "$work/r.json" --tensorboard "$work/runs/a"
 python3 - "$work/m.jsonl" "$work/r.json" << 'END' > "$work/checked" 2>&1 || fail "$(tail -3 "$work/checked")"
 import json
 import sys
@@ -31,7 +31,7 @@ END
 # After a resume: the epochs since, and where they begin.
 saved=(--data "$subset" --net mlp --global-batch 40 --checkpoint "$work/saved" --quiet)
 expect 0 'ddl-train: ok' "$train" "${saved[@]}" --epochs 2
-expect 0 'ddl-train: ok' "$train" "${saved[@]}" --epochs 3 --resume --results "$work/resumed.json"
+expect 0 'ddl-train: ok' "$train" "${saved[@]}" --epochs 3 --resume --summary-json "$work/resumed.json"
 python3 - "$work/resumed.json" << 'END' > "$work/checked" 2>&1 || fail "$(tail -3 "$work/checked")"
 import json
 import sys
@@ -63,8 +63,8 @@ END
     ;;
   *) fail "the event file: $(tail -2 "$work/events")" ;;
 esac
-expect_refusal 3 'cannot be made' "$train" --data "$subset" --steps 1 --tensorboard /proc/no/such
-expect_refusal 3 'the file of the results cannot be written' "$train" --data "$subset" --steps 1 --results /no/such/r.json
+expect_refusal 3 'cannot be made' "$train" --data "$subset" --max-steps 1 --tensorboard /proc/no/such
+expect_refusal 3 'the file of the results cannot be written' "$train" --data "$subset" --max-steps 1 --summary-json /no/such/r.json
 expect_refusal 2 'the file name is empty' "$train" --timeline ''
 
 # A terminal of 50 columns: one line that is drawn again, never wider; a dumb one and a file get whole lines.

@@ -8,10 +8,10 @@ command -v python3 > /dev/null || skip "no python3 to compare the curves; apt-ge
 calm=(--data "$subset" --global-batch 40 --epochs 10 --lr 0.005 --lr-decay none --quiet)
 
 # Two workers and any number of servers: the losses of two ranks that add up.
-expect 0 ' weights=equal ' ranks 2 "$train" "${calm[@]}" --steps 50 --metrics "$work/0.jsonl"
+expect 0 ' weights=equal ' ranks 2 "$train" "${calm[@]}" --max-steps 50 --metrics "$work/0.jsonl"
 for servers in 1 2; do
-  expect 0 " workers=2 servers=$servers mode=synchronous " ranks $((2 + servers)) "$train" "${calm[@]}" --steps 50 \
-    --servers "$servers" --metrics "$work/$servers.jsonl" --timeline "$work/timeline.json"
+  expect 0 " workers=2 servers=$servers mode=synchronous " ranks $((2 + servers)) "$train" "${calm[@]}" --max-steps 50 \
+    --parameter-servers "$servers" --metrics "$work/$servers.jsonl" --timeline "$work/timeline.json"
   python3 "$here/check_timeline.py" "$work/timeline.json" $((2 + servers)) > "$work/judged" || fail "the timeline: $(cat "$work/judged")"
 done
 python3 - "$work" << 'PY' || fail 'the curves differ'
@@ -34,7 +34,7 @@ PY
 
 # Each at its own pace: 3 workers, 5 epochs. One in ten is right by chance.
 for staleness in 0 4; do
-  expect 0 '' ranks 5 "$train" --data "$subset" --batch-size 10 --lr 0.005 --momentum 0.5 --servers 2 --async \
+  expect 0 '' ranks 5 "$train" --data "$subset" --batch-size 10 --lr 0.005 --momentum 0.5 --parameter-servers 2 --async \
     --staleness "$staleness" --json
   python3 - "$work/out" << 'PY' || fail "asynchronous workers do not learn, with staleness $staleness"
 import json, sys
@@ -47,15 +47,15 @@ done
 
 # Saved in the middle of an epoch, and gone on to the same weights; also without servers.
 hash_of() { sed -n 's/.* hash=\([0-9a-f]*\).*/\1/p' "$1"; }
-expect 0 '' ranks 3 "$train" "${calm[@]}" --steps 40 --servers 1
+expect 0 '' ranks 3 "$train" "${calm[@]}" --max-steps 40 --parameter-servers 1
 whole=$(hash_of "$work/out")
-expect 0 '' ranks 3 "$train" "${calm[@]}" --steps 40 --servers 1 --checkpoint "$work/kept" --checkpoint-every 15 --keep 9
+expect 0 '' ranks 3 "$train" "${calm[@]}" --max-steps 40 --parameter-servers 1 --checkpoint "$work/kept" --checkpoint-every 15 --keep-checkpoints 9
 [ "$(hash_of "$work/out")" = "$whole" ] || fail 'saving changes the weights'
 saved=("$work"/kept/*15*.safetensors)
 [ -s "${saved[0]}" ] || fail "no checkpoint of step 15: $(ls "$work/kept")"
 for ranks_and_servers in '3 1' '4 2' '2 0'; do
   read -r count servers <<< "$ranks_and_servers"
-  expect 0 '' ranks "$count" "$train" "${calm[@]}" --steps 40 --servers "$servers" --resume "${saved[0]}"
+  expect 0 '' ranks "$count" "$train" "${calm[@]}" --max-steps 40 --parameter-servers "$servers" --resume "${saved[0]}"
   [ "$(hash_of "$work/out")" = "$whole" ] || fail "$count ranks, $servers servers: other weights after going on"
 done
 
@@ -72,7 +72,7 @@ start() {
   local name=$1
   shift
   mkdir "$work/$name"
-  ranks 3 "$work/rank" "$work/$name" "$train" "${calm[@]:0:4}" --epochs 100000 --quiet --servers 1 \
+  ranks 3 "$work/rank" "$work/$name" "$train" "${calm[@]:0:4}" --epochs 100000 --quiet --parameter-servers 1 \
     --checkpoint "$work/$name/saved" "$@" > "$work/out" 2> "$work/err" < /dev/null &
   job=$!
   for _ in $(seq 200); do
@@ -132,7 +132,7 @@ RANK
     mkdir "$said"
     "${launcher[@]}" --host h1:1,h2:1,h3:1 -n 3 --mca if_base_do_not_resolve 1 --mca plm_rsh_agent "$here/../support/uts_ssh.sh" \
       -x OMPI_ALLOW_RUN_AS_ROOT -x OMPI_ALLOW_RUN_AS_ROOT_CONFIRM -x OMP_NUM_THREADS -x DDL_OPTIONS="-timeout 5" \
-      "$work/far" "$said" "$train" "${calm[@]:0:4}" --epochs 100000 --quiet --servers 1 --stall-seconds 2 \
+      "$work/far" "$said" "$train" "${calm[@]:0:4}" --epochs 100000 --quiet --parameter-servers 1 --stall-seconds 2 \
       --checkpoint "$said/saved" --checkpoint-every 15 > "$work/out" 2> "$work/err" < /dev/null &
     job=$!
     for _ in $(seq 300); do
@@ -170,13 +170,13 @@ refuse() {
   expect_refusal 2 "$1" ranks "$2" "$train" --data "$subset" "${@:3}"
   [ "$(grep -c '^ddl-train: error:' "$work/err")" -eq 1 ] || fail "not exactly one error: ${*:3}"
 }
-refuse '2 parameter server(s) of 2 rank(s) leave no worker' 2 --servers 2
+refuse '2 parameter server(s) of 2 rank(s) leave no worker' 2 --parameter-servers 2
 refuse '--async needs parameter servers' 2 --async
-refuse '--staleness bounds how far workers get ahead' 4 --servers 1 --staleness 2
-refuse '--lms is not for runs with parameter servers' 3 --servers 1 --lms 64
-refuse '--wire is not for runs with parameter servers' 3 --servers 1 --wire bf16
-refuse '--optimizer lars needs norms of whole tensors' 3 --servers 1 --optimizer lars
-refuse '--accumulate 2 has nothing to add up' 3 --servers 1 --accumulate 2
-expect_refusal 2 '1 parameter server(s) of 1 rank(s)' "$train" --data "$subset" --servers 1
+refuse '--staleness needs --async' 4 --parameter-servers 1 --staleness 2
+refuse '--lms cannot be used with --parameter-servers' 3 --parameter-servers 1 --lms 64
+refuse '--grad-dtype cannot be used with --parameter-servers' 3 --parameter-servers 1 --grad-dtype bf16
+refuse '--optimizer lars needs norms of whole tensors' 3 --parameter-servers 1 --optimizer lars
+refuse '--gradient-accumulation 2 has nothing to add up' 3 --parameter-servers 1 --gradient-accumulation 2
+expect_refusal 2 '1 parameter server(s) of 1 rank(s)' "$train" --data "$subset" --parameter-servers 1
 grep -q 'try: mpirun -n 2 ' "$work/err" || fail 'not how to have two ranks'
 finish

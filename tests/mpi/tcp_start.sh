@@ -69,8 +69,8 @@ done << 'ROWS'
 ROWS
 
 # ddl-train too; what needs MPI says so.
-lenet=("$train" --data "$work_of_test/../data/fashion-mnist-subset" --steps 3)
-for options in '' '--servers 1 --async'; do
+lenet=("$train" --data "$work_of_test/../data/fashion-mnist-subset" --max-steps 3)
+for options in '' '--parameter-servers 1 --async'; do
   next_port
   for r in 0 1; do
     # shellcheck disable=SC2086
@@ -106,10 +106,10 @@ for wire in fp32 bf16 fp16; do
   [ -n "$several_hosts" ] || break
   next_port
   for r in 0 1; do
-    OMP_NUM_THREADS=1 rank "$r" 2 "h$r" timeout 60 "${lenet[@]}" --lr 0 --global-batch 300 --wire "$wire" --metrics "$work/$wire.jsonl"
+    OMP_NUM_THREADS=1 rank "$r" 2 "h$r" timeout 60 "${lenet[@]}" --lr 0 --global-batch 300 --grad-dtype "$wire" --metrics "$work/$wire.jsonl"
   done
   await
-  says 0 'ddl-train: ok .*ranks=2 .*weights=equal' "ddl-train --wire $wire"
+  says 0 'ddl-train: ok .*ranks=2 .*weights=equal' "ddl-train --grad-dtype $wire"
   losses[${#losses[@]}]=$(sed -n 's/.*"type":"step".*"loss":\([0-9.]*\).*/\1/p' "$work/$wire.jsonl" | tr '\n' ' ')
 done
 [ -z "$several_hosts" ] || printf '%s\n' "${losses[@]}" | awk '

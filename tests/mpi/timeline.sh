@@ -16,14 +16,14 @@ judged() {
 told_half() { sed -n 's/.* told=\([0-9.]*\) .*/\1/p' "$work/judged"; }
 
 # Two ranks to the end.
-expect 0 'timeline: ' ranks 2 "$train" --data "$subset" --net lenet5 --steps 30 --batch-size 20 --timeline "$work/t.json"
+expect 0 'timeline: ' ranks 2 "$train" --data "$subset" --net lenet5 --max-steps 30 --batch-size 20 --timeline "$work/t.json"
 judged "$work/t.json" '^ranks=2 .* steps=60 ' 'compute' 'sums' 'counters=bytes summed,images/s' '^process rank 1 ('
 # 0.98 and more where nobody else is at work; a thread that waits for its core tells nothing.
 awk -v told="$(told_half)" 'BEGIN { exit !(told >= 0.95) }' || fail "only $(told_half) of a step is told"
 find "$work" -name '*.part' | grep -q . && fail 'parts are left after an orderly end'
 
 # Sums that cross the borders of steps: the computing lane alone still fills them.
-expect 0 'timeline: ' ranks 2 "$train" --data "$subset" --net caffe --steps 30 --batch-size 20 --overlap across --timeline "$work/a.json"
+expect 0 'timeline: ' ranks 2 "$train" --data "$subset" --net caffe --max-steps 30 --batch-size 20 --overlap across --timeline "$work/a.json"
 judged "$work/a.json" '^ranks=2 .* steps=60 ' 'compute' 'sums' 'counters=bytes summed,images/s'
 awk -v told="$(told_half)" 'BEGIN { exit !(told >= 0.95) }' || fail "only $(told_half) of a step is told, across steps"
 python3 - "$work/a.json" << 'END' || fail 'no sum ends in another step than it began in'
@@ -38,9 +38,9 @@ sys.exit(crossing == 0)
 END
 
 # One rank, by Horovod's variable.
-HOROVOD_TIMELINE=$work/h.json expect 0 'ddl-train: ok' "$train" --data "$subset" --steps 5 --quiet
+HOROVOD_TIMELINE=$work/h.json expect 0 'ddl-train: ok' "$train" --data "$subset" --max-steps 5 --quiet
 judged "$work/h.json" '^ranks=1 .* steps=5 '
-HOROVOD_TIMELINE=DYNAMIC expect 0 'ddl-train: ok' "$train" --data "$subset" --steps 1 --quiet
+HOROVOD_TIMELINE=DYNAMIC expect 0 'ddl-train: ok' "$train" --data "$subset" --max-steps 1 --quiet
 
 # An error that all ranks know of.
 expect 3 'is not finite' ranks 2 "$train" --data "$subset" --lr 1e30 --timeline "$work/e.json"
@@ -77,5 +77,5 @@ judged "$work/k.json" '^ranks=1 '
 rm "$work"/k.json.rank*.part
 expect_refusal 3 'there is no part of a timeline' "$train" timeline "$work/k.json"
 expect_refusal 2 'one file is needed' "$train" timeline
-expect_refusal 3 "the timeline cannot be written" ranks 2 "$train" --data "$subset" --steps 1 --timeline /no/such/t.json
+expect_refusal 3 "the timeline cannot be written" ranks 2 "$train" --data "$subset" --max-steps 1 --timeline /no/such/t.json
 finish

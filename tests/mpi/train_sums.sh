@@ -4,19 +4,19 @@
 # refused.
 . "$(dirname "$0")/ranks.sh"
 
-common=(--data "$subset" --global-batch 40 --lr 0.005 --steps 30 --quiet)
+common=(--data "$subset" --global-batch 40 --lr 0.005 --max-steps 30 --quiet)
 hash_of() { sed -n 's/.* hash=\([0-9a-f]*\).*$/\1/p' "$work/out"; }
 
-expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --overlap off --update rank
+expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --overlap off --optimizer-placement rank
 straight=$(hash_of)
 [ -n "$straight" ] || fail 'no hash'
-for way in '--overlap off --update host' '--overlap on --bucket-kb 1 --update rank' '--overlap on --bucket-kb 64 --update host' \
-  '--overlap across --bucket-kb 16 --update rank' '--overlap across --update host' '--overlap auto' ''; do
+for way in '--overlap off --optimizer-placement host' '--overlap on --bucket-kb 1 --optimizer-placement rank' '--overlap on --bucket-kb 64 --optimizer-placement host' \
+  '--overlap across --bucket-kb 16 --optimizer-placement rank' '--overlap across --optimizer-placement host' '--overlap auto' ''; do
   # shellcheck disable=SC2086
   expect 0 "hash=$straight" ranks 2 "$train" "${common[@]}" $way
 done
 # Four ranks in two hosts, as far as libddl is told: sums over a wire, in another order, but one order.
-expect 0 'ddl-train: ok' ranks 4 "$train" "${common[@]}" --overlap off --update rank
+expect 0 'ddl-train: ok' ranks 4 "$train" "${common[@]}" --overlap off --optimizer-placement rank
 four=$(hash_of)
 expect 0 "hash=$four" ranks 4 "$train" "${common[@]}" --overlap on --bucket-kb 16
 expect 0 "hash=$four" ranks 4 "$train" "${common[@]}" --overlap across --test-every 7
@@ -25,7 +25,7 @@ expect 0 "hash=$four" ranks 4 "$train" "${common[@]}" --overlap across --test-ev
 for rule in 'adam --lr 0.001' 'nesterov' 'lars --lr 2' 'rmsprop --lr 0.001 --clip 1' 'adadelta --lr 1'; do
   # shellcheck disable=SC2206
   words=("${common[@]}" --lr-decay none --optimizer $rule)
-  case $rule in *--lr*) words=(--data "$subset" --global-batch 40 --steps 30 --quiet --lr-decay none --optimizer $rule) ;; esac
+  case $rule in *--lr*) words=(--data "$subset" --global-batch 40 --max-steps 30 --quiet --lr-decay none --optimizer $rule) ;; esac
   expect 0 'ddl-train: ok' ranks 2 "$train" "${words[@]}"
   whole=$(hash_of)
   folder=$work/${rule%% *}
@@ -39,25 +39,25 @@ expect_refusal 3 "update rule is adam, and this run's is sgd" ranks 2 "$train" "
 grep -q 'try: --optimizer adam' "$work/err" || fail 'no rule to type'
 
 # Narrow numbers between hosts; one host needs none.
-expect 0 "hash=$straight" ranks 2 "$train" "${common[@]}" --wire bf16 --overlap off
-expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --wire fp16 --accumulate 4 --test-every 10
+expect 0 "hash=$straight" ranks 2 "$train" "${common[@]}" --grad-dtype bf16 --overlap off
+expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --grad-dtype fp16 --gradient-accumulation 4 --test-every 10
 
 # A rate that leads nowhere: told with its ranks, however sums are made.
-for way in '--overlap off --update rank' '--overlap on --bucket-kb 1 --update host' '--overlap across --bucket-kb 1'; do
+for way in '--overlap off --optimizer-placement rank' '--overlap on --bucket-kb 1 --optimizer-placement host' '--overlap across --bucket-kb 1'; do
   # shellcheck disable=SC2086
   expect_refusal 3 'not finite' ranks 2 "$train" --data "$subset" --lr 1e30 --quiet $way
   grep -q 'rank 0 .*rank 1 ' "$work/err" || fail "not both ranks are named: $(cat "$work/err")"
 done
 
-expect 0 'ddl-train: ok' "$train" --data "$subset" --steps 2 --lms 100
+expect 0 'ddl-train: ok' "$train" --data "$subset" --max-steps 2 --lms 100
 grep -q '^lms: activations of any size are in host memory already' "$work/err" || fail '--lms is not told'
 expect_refusal 2 'needs a step size' "$train" --lr-decay step
 expect_refusal 2 'inv needs --lr-gamma' "$train" --lr-decay inv
 expect_refusal 2 '5 stands before 3' "$train" --lr-decay multistep --lr-step 5,3
-expect_refusal 2 'exclude each other' "$train" --optimizer adam --nesterov
-expect_refusal 2 'is not a number from 0 up to, but not, 1' "$train" --momentum 1
-expect_refusal 2 'cannot be divided by --accumulate 3' ranks 2 "$train" "${common[@]}" --accumulate 3
-expect_refusal 2 'need all sums' "$train" --optimizer lars --update host
+expect_refusal 2 'conflicts with --optimizer adam' "$train" --optimizer adam --nesterov
+expect_refusal 2 'is not a number of at least 0 and less than 1' "$train" --momentum 1
+expect_refusal 2 'cannot be divided by --gradient-accumulation 3' ranks 2 "$train" "${common[@]}" --gradient-accumulation 3
+expect_refusal 2 'need all sums' "$train" --optimizer lars --optimizer-placement host
 expect_refusal 2 'before a step ends' "$train" --clip 1 --overlap across
-expect_refusal 2 'nothing to cut' "$train" --overlap off --bucket-kb 4
+expect_refusal 2 'cannot be used with --overlap off' "$train" --overlap off --bucket-kb 4
 finish

@@ -22,7 +22,7 @@ break_train_truncated_data() {
   chown -R "$user_id" "$home/bad_data"
   launch_two -- --data "/home/$user/bad_data"
 }
-kind train_bad_option - - - "an option that the trainer has not" "no option '--epoch'"
+kind train_bad_option - - - "an option that the trainer has not" "unknown option '--epoch'"
 break_train_bad_option() { launch_two -- --data "/home/$user/data" --epoch 1; }
 kind train_unequal_options "O1|-" - - "another batch size on one rank: the trainer compares" "different options"
 break_train_unequal_options() {

@@ -40,8 +40,8 @@ TEST_CASE("hosts are filled one after the other, each rank with the same cores")
 
 TEST_CASE("the trainer's words and the whole command") {
   using Words = std::vector<std::string>;
-  CHECK(scaling_trainer_words({}) == Words{"--steps", "400", "--epochs", "1000", "--json", "--quiet"});
-  CHECK(scaling_trainer_words({"--steps=9", "--json"}) == Words{"--steps=9", "--json", "--quiet"});
+  CHECK(scaling_trainer_words({}) == Words{"--max-steps", "400", "--epochs", "1000", "--json", "--quiet"});
+  CHECK(scaling_trainer_words({"--max-steps=9", "--json"}) == Words{"--max-steps=9", "--json", "--quiet"});
   for (const Words& words :
        {Words{"prog"}, Words{"--global-batch", "64"}, Words{"--global-batch=64"}, Words{"--resume"}}) {
     CAPTURE(words);

@@ -25,21 +25,23 @@ std::string lay_under(const CaffeRun& run, const Words& words) {
 
 TEST_CASE("caffe words: a solver in our own options") {
   const CaffeRun run = read_caffe_run(example_file("lenet_solver.prototxt"), "");
+  CHECK(lay_under(run, {}) ==
+        "--lr 0.01 --lr-decay inv --lr-gamma 0.0001 --lr-power 0.75 --optimizer sgd --rule-form caffe "
+        "--momentum 0.9 "
+        "--weight-decay 0.0005 --lr-scale none --total-steps 10000 --test-every 500 --checkpoint "
+        "lenet_snapshots "
+        "--checkpoint-every 5000 --batch-size 64 --data examples/mnist/mnist_train_lmdb --test-data "
+        "examples/mnist/mnist_test_lmdb --scale 0.00390625");
   CHECK(
-      lay_under(run, {}) ==
-      "--lr 0.01 --lr-decay inv --lr-gamma 0.0001 --lr-power 0.75 --optimizer sgd --rule-form caffe "
-      "--momentum 0.9 "
-      "--weight-decay 0.0005 --lr-scale none --max-steps 10000 --test-every 500 --checkpoint lenet_snapshots "
-      "--checkpoint-every 5000 --batch-size 64 --data examples/mnist/mnist_train_lmdb --test-data "
-      "examples/mnist/mnist_test_lmdb --scale 0.00390625");
-  CHECK(lay_under(read_caffe_run(prototxt_file("valid/all_solver.prototxt"), ""), {"--data", "d"}) ==
-        "--lr 0.1 --lr-decay multistep --lr-gamma 0.1 --lr-step 32000,48000 --warmup-steps 400 --optimizer "
-        "nesterov "
-        "--rule-form caffe --momentum 0.9 --weight-decay 0.0001 --decay-norm l1 --clip 35 --lr-scale none "
-        "--max-steps "
-        "64000 --accumulate 2 --seed 7 --checkpoint folder/snap --checkpoint-every 1000 --batch-size 64 "
-        "--scale "
-        "0.00390625");
+      lay_under(read_caffe_run(prototxt_file("valid/all_solver.prototxt"), ""), {"--data", "d"}) ==
+      "--lr 0.1 --lr-decay multistep --lr-gamma 0.1 --lr-step 32000,48000 --warmup-steps 400 --optimizer "
+      "nesterov "
+      "--rule-form caffe --momentum 0.9 --weight-decay 0.0001 --regularization l1 --clip 35 --lr-scale none "
+      "--total-steps "
+      "64000 --gradient-accumulation 2 --seed 7 --checkpoint folder/snap --checkpoint-every 1000 "
+      "--batch-size 64 "
+      "--scale "
+      "0.00390625");
 }
 
 TEST_CASE("caffe words: a net's data") {
@@ -72,8 +74,8 @@ TEST_CASE("caffe words: what the user writes wins, and is told") {
        "cosine "
        "instead of power 0.75"},
       {{"--global-batch", "128"}, {"--batch-size"}, "--global-batch 128 instead of batch_size 64"},
-      {{"--epochs", "1"}, {"--max-steps"}, "--epochs 1 instead of max_iter 10000"},
-      {{"--steps", "7"}, {"--max-steps"}, "--steps 7 instead of max_iter 10000"},
+      {{"--epochs", "1"}, {"--total-steps"}, "--epochs 1 instead of max_iter 10000"},
+      {{"--max-steps", "7"}, {"--total-steps"}, "--max-steps 7 instead of max_iter 10000"},
       {{"--data", "mnist"},
        {"--data examples", "--test-data"},
        "--data mnist instead of source examples/mnist/mnist_train_lmdb, --data mnist instead of source "
@@ -115,9 +117,9 @@ TEST_CASE("caffe words: what else its command line had is refused with our optio
       {{"train", "--solver=s", "--snapshot=a.solverstate"}, "--resume DIR "},
       {{"train", "-solver", "s", "-weights", "a.caffemodel"}, "--resume FILE "},
       {{"train", "-model", "n.prototxt"}, "--net FILE.prototxt"},
-      {{"train", "-iterations", "9"}, "--steps 50"},
+      {{"train", "-iterations", "9"}, "--max-steps 50"},
       {{"test", "-model", "n.prototxt"}, "ddl-train --solver FILE "},
-      {{"time", "-model", "n.prototxt"}, "ddl-train --solver FILE --steps 50 "},
+      {{"time", "-model", "n.prototxt"}, "ddl-train --solver FILE --max-steps 50 "},
       {{"device_query", "-gpu", "0"}, "nvidia-smi -L"},
   };
   for (const Row& row : rows) {

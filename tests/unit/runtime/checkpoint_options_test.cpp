@@ -40,17 +40,18 @@ TEST_CASE("checkpoint options: --resume may stand alone") {
 TEST_CASE("checkpoint options: when, how many, and what does not go together") {
   CHECK(parse_words({"--checkpoint", "c"}).checkpoint_steps == 0);
   CHECK(parse_words({"--checkpoint", "c", "--checkpoint-every", "epoch"}).checkpoint_steps == 0);
-  CHECK(parse_words({"--checkpoint", "c", "--checkpoint-every", "50", "--keep", "3"}).checkpoint_steps == 50);
+  CHECK(parse_words({"--checkpoint", "c", "--checkpoint-every", "50", "--keep-checkpoints", "3"})
+            .checkpoint_steps == 50);
   struct Row {
     const char* part;
     std::vector<std::string> words;
   };
   const Row rows[] = {
-      {"that of --checkpoint, which is not given", {"--resume"}},
+      {"--resume without a directory needs --checkpoint", {"--resume"}},
       {"need --checkpoint", {"--checkpoint-every", "5"}},
-      {"need --checkpoint", {"--keep", "5"}},
+      {"need --checkpoint", {"--keep-checkpoints", "5"}},
       {"the directory is empty", {"--checkpoint="}},
-      {"'1' is not a whole number from 2", {"--checkpoint", "c", "--keep", "1"}},
+      {"'1' is not a whole number from 2", {"--checkpoint", "c", "--keep-checkpoints", "1"}},
       {"'0' is not a whole number from 1", {"--checkpoint", "c", "--checkpoint-every", "0"}},
       {"'epochs' is not a whole number", {"--checkpoint", "c", "--checkpoint-every", "epochs"}},
   };
@@ -91,13 +92,13 @@ TEST_CASE("checkpoint options: what is proposed for another run's checkpoint wou
       {4, 0, 64, 1, 3, 0, "--global-batch 48 --lr 0.06"},
       {5, 0, 80, 1, 3, 0, "mpirun -n 4 ddl-train --global-batch 48 --lr 0.06"},
       {6, 1, 80, 1, 3, 0, "mpirun -n 5 ddl-train --global-batch 48 --lr 0.06"},
-      {4, 0, 80, 5, 3, 0, "--global-batch 48 --lr 0.06 --accumulate 1"},
-      {5, 0, 80, 8, 3, 0, "mpirun -n 4 ddl-train --global-batch 48 --lr 0.06 --accumulate 1"},
+      {4, 0, 80, 5, 3, 0, "--global-batch 48 --lr 0.06 --gradient-accumulation 1"},
+      {5, 0, 80, 8, 3, 0, "mpirun -n 4 ddl-train --global-batch 48 --lr 0.06 --gradient-accumulation 1"},
   };
   const Row ends[] = {
       {3, 0, 48, 1, 1, 0, "--epochs 2"},
-      {3, 0, 48, 1, 3, 5, "--steps 6   # or --max-steps 6, whichever is there"},
-      {3, 0, 48, 1, 1, 3, "--max-steps 6   # without --steps and --epochs"},
+      {3, 0, 48, 1, 3, 5, "--max-steps 6   # or --total-steps 6, whichever is there"},
+      {3, 0, 48, 1, 1, 3, "--total-steps 6   # without --max-steps and --epochs"},
   };
   const auto hint_for = [&](const Row& row) {
     TrainPlan plan = then;

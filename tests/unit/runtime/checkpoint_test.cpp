@@ -333,7 +333,7 @@ TEST_CASE("checkpoint: another run is refused with both values") {
        [](Net&, TrainPlan& p, RunIdentity&) { p.global_batch = 32; }},
       {"of seed 1, and this run's of seed 2", "--seed 1",
        [](Net&, TrainPlan& p, RunIdentity&) { p.seed = 2; }},
-      {"is at step 6, and this run ends at step 5", "--steps 6",
+      {"is at step 6, and this run ends at step 5", "--max-steps 6",
        [](Net&, TrainPlan& p, RunIdentity&) { p.max_steps = 5; }},
       {"on 70 images", "--data", [](Net&, TrainPlan&, RunIdentity& i) { i.images = 71; }},
       {"on 70 images", "--data", [](Net&, TrainPlan&, RunIdentity& i) { i.data_hash += 1; }},

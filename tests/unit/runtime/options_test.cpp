@@ -31,11 +31,11 @@ TEST_CASE("options: refusals tell what was meant") {
   };
   const Case cases[] = {
       {"did you mean --epochs?", {"--epoch", "3"}},
-      {"there is no argument 'run'", {"run"}},
-      {"there is no argument ''", {""}},
+      {"unknown argument 'run'", {"run"}},
+      {"unknown argument ''", {""}},
       {"--lr needs a value", {"--lr"}},
       {"--json takes no value", {"--json=yes"}},
-      {"--lr is given 2 times", {"--lr", "1", "--lr=2"}},
+      {"--lr is given twice", {"--lr", "1", "--lr=2"}},
       {"'0' is not a whole number from 1", {"--epochs", "0"}},
       {"'-3' is not a whole number", {"--epochs", "-3"}},
       {"'nan' is not a number", {"--lr", "nan"}},
@@ -43,10 +43,10 @@ TEST_CASE("options: refusals tell what was meant") {
       {"'0.1x' is not a number", {"--lr", "0.1x"}},
       {"'' is not a number", {"--lr", ""}},
       {"did you mean lenet5?", {"--net", "lenet"}},
-      {"'gpu' is none of cpu, cuda", {"--device", "gpu"}},
-      {"the directory is empty", {"--data="}},
-      {"exclude each other", {"--batch-size", "8", "--global-batch", "8"}},
-      {"nothing to follow", {"--global-batch", "8", "--lr-scale", "linear"}},
+      {"unknown value 'gpu': must be one of cpu, cuda", {"--device", "gpu"}},
+      {"the path is empty", {"--data="}},
+      {"conflicts with --global-batch 8", {"--batch-size", "8", "--global-batch", "8"}},
+      {"--lr-scale linear cannot be used", {"--global-batch", "8", "--lr-scale", "linear"}},
   };
   for (const Case& c : cases) {
     expect_error(ErrorKind::usage, c.part, [&] { parse(c.words); });
@@ -68,8 +68,8 @@ TEST_CASE("options: remedies keep what was right, and are accepted") {
       {{"--stall-seconds", "-1"}, "--stall-seconds 30"},
       {{"--scale", "0"}, "--scale 0.00390625"},
       {{"--optimizer", "adam", "--epsilon", "0"}, "--epsilon 1e-8"},
-      {{"--optimizer", "lars", "--trust", "0"}, "--trust 0.001"},
-      {{"--steps", "3", "--steps", "5"}, "--steps 5   # and take --steps 3 out"},
+      {{"--optimizer", "lars", "--trust-coefficient", "0"}, "--trust-coefficient 0.001"},
+      {{"--max-steps", "3", "--max-steps", "5"}, "--max-steps 5   # and remove --max-steps 3"},
       {{"--quiet", "--quiet"}, "--quiet   # once"},
       {{"--lr", "1e31"}, "--lr 0.02"},
   };
@@ -85,21 +85,28 @@ TEST_CASE("options: remedies keep what was right, and are accepted") {
   }
   std::vector<std::string> many{"--lrr", "1"};
   for (const char* word :
-       {"--net", "mlp", "--steps", "3", "--seed", "2", "--epochs", "4", "--json", "--quiet"})
+       {"--net", "mlp", "--max-steps", "3", "--seed", "2", "--epochs", "4", "--json", "--quiet"})
     many.emplace_back(word);
   CHECK(expect_error(ErrorKind::usage, "", [&] {
           parse(many);
         }).hint.starts_with("ddl-train --lr 1 --net mlp"));
   many.emplace_back("--mirror");
-  CHECK(expect_error(ErrorKind::usage, "", [&] { parse(many); }).hint == "--lr 1   # in place of --lrr");
+  CHECK(expect_error(ErrorKind::usage, "", [&] { parse(many); }).hint == "--lr 1   # instead of --lrr");
+}
+
+TEST_CASE("options: --max-steps is a limit, --total-steps an exact number") {
+  CHECK(parse({"--max-steps", "7"}).max_steps == 7);
+  CHECK(parse({"--max-steps", "7"}).exact_steps == 0);
+  CHECK(parse({"--total-steps", "7"}).exact_steps == 7);
+  CHECK(parse({"--total-steps", "7"}).max_steps == 0);
 }
 
 TEST_CASE("options: a share says where it ends") {
-  expect_error(ErrorKind::usage, "'1' is not a number from 0 up to, but not, 1", [] {
+  expect_error(ErrorKind::usage, "'1' is not a number of at least 0 and less than 1", [] {
     parse({"--momentum", "1"});
   });
-  expect_error(ErrorKind::usage, "--steps is given 2 times, as '3' and as '5', and 1 is allowed", [] {
-    parse({"--steps", "3", "--steps=5"});
+  expect_error(ErrorKind::usage, "--max-steps is given twice, as '3' and as '5'", [] {
+    parse({"--max-steps", "3", "--max-steps=5"});
   });
   CHECK(parse({"-h"}).help);
 }

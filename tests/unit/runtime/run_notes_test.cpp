@@ -35,9 +35,9 @@ TEST_CASE("run notes: options that count, and the same where they do not") {
     const char* told;
   };
   const Row rows[] = {
-      {{"--trust", "5"},
-       {"--trust", "5", "--optimizer", "lars"},
-       "--trust 5 (it counts with --optimizer lars)"},
+      {{"--trust-coefficient", "5"},
+       {"--trust-coefficient", "5", "--optimizer", "lars"},
+       "--trust-coefficient 5 (it counts with --optimizer lars)"},
       {{"--beta2", "0.5", "--optimizer", "rmsprop"},
        {"--beta2", "0.5", "--optimizer", "adam"},
        "--beta2 0.5"},
@@ -48,10 +48,12 @@ TEST_CASE("run notes: options that count, and the same where they do not") {
       {{"--rms-decay", "0.5"}, {"--rms-decay", "0.5", "--optimizer", "rmsprop"}, "--rms-decay 0.5"},
       {{"--epsilon", "1e-8"}, {"--epsilon", "1e-8", "--optimizer", "adagrad"}, "--epsilon 1e-8"},
       {{"--rule-form", "caffe", "--optimizer", "adagrad"}, {"--rule-form", "caffe"}, "--rule-form caffe"},
-      {{"--decay-norm", "l1"}, {"--decay-norm", "l1", "--weight-decay", "0.1"}, "--decay-norm l1"},
+      {{"--regularization", "l1"},
+       {"--regularization", "l1", "--weight-decay", "0.1"},
+       "--regularization l1"},
       {{"--lr-power", "2"}, {"--lr-power", "2", "--lr-decay", "poly"}, "--lr-power 2"},
       {{"--lr-gamma", "0.5"}, {"--lr-gamma", "0.5", "--lr-decay", "exp"}, "--lr-gamma 0.5"},
-      {{"--epochs", "2", "--max-steps", "16"}, {"--epochs", "2"}, "--epochs 2"},
+      {{"--epochs", "2", "--total-steps", "16"}, {"--epochs", "2"}, "--epochs 2"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.told);
@@ -59,9 +61,8 @@ TEST_CASE("run notes: options that count, and the same where they do not") {
           std::string::npos);
     CHECK(tell(row.counting, measure_small_run()).empty());
   }
-  CHECK(
-      tell({"--trust", "5", "--lr-power", "2"}, measure_small_run()).find("without --trust and --lr-power") !=
-      std::string::npos);
+  CHECK(tell({"--trust-coefficient", "5", "--lr-power", "2"}, measure_small_run())
+            .find("without --trust-coefficient and --lr-power") != std::string::npos);
 }
 
 TEST_CASE("run notes: sizes are for images in files") {
@@ -79,9 +80,9 @@ TEST_CASE("run notes: sizes are for images in files") {
 
 TEST_CASE("run notes: what Caffe's files brought, no user can leave out") {
   RunMeasures run = measure_small_run();
-  const std::vector<std::string> laid{"--trust"};
+  const std::vector<std::string> laid{"--trust-coefficient"};
   run.laid = laid;
-  CHECK(tell({"--trust", "5"}, run).empty());
+  CHECK(tell({"--trust-coefficient", "5"}, run).empty());
 }
 
 TEST_CASE("run notes: numbers that cannot be meant") {

@@ -20,19 +20,25 @@ TEST_CASE("server options: what contradicts itself is refused with a word to typ
   };
   for (const Row& row : {
            Row{{"--async"}, "--async needs parameter servers"},
-           Row{{"--staleness", "2"}, "--staleness bounds"},
-           Row{{"--servers", "1", "--staleness", "2"}, "--staleness bounds"},
-           Row{{"--servers", "1", "--lms", "64"}, "--lms is not for"},
-           Row{{"--servers", "1", "--overlap", "on"}, "--overlap is not for"},
-           Row{{"--servers", "1", "--bucket-kb", "64"}, "--bucket-kb is not for"},
-           Row{{"--servers", "1", "--update", "rank"}, "--update is not for"},
-           Row{{"--servers", "1", "--wire", "fp16"}, "--wire is not for"},
-           Row{{"--servers", "1", "--data-split", "host"}, "--data-split is not for"},
+           Row{{"--staleness", "2"}, "--staleness needs --async"},
+           Row{{"--parameter-servers", "1", "--staleness", "2"}, "--staleness needs --async"},
+           Row{{"--parameter-servers", "1", "--lms", "64"}, "--lms cannot be used with --parameter-servers"},
+           Row{{"--parameter-servers", "1", "--overlap", "on"},
+               "--overlap cannot be used with --parameter-servers"},
+           Row{{"--parameter-servers", "1", "--bucket-kb", "64"},
+               "--bucket-kb cannot be used with --parameter-servers"},
+           Row{{"--parameter-servers", "1", "--optimizer-placement", "rank"},
+               "--optimizer-placement cannot be used with --parameter-servers"},
+           Row{{"--parameter-servers", "1", "--grad-dtype", "fp16"},
+               "--grad-dtype cannot be used with --parameter-servers"},
+           Row{{"--parameter-servers", "1", "--data-sharding", "host"},
+               "--data-sharding cannot be used with --parameter-servers"},
        }) {
     CAPTURE(row.text);
     expect_error(ErrorKind::usage, row.text, [&] { parse_server_words(row.words); });
   }
-  const TrainOptions options = parse_server_words({"--servers", "2", "--async", "--staleness", "0"});
+  const TrainOptions options =
+      parse_server_words({"--parameter-servers", "2", "--async", "--staleness", "0"});
   CHECK(options.servers == 2);
   CHECK(options.asynchronous);
   CHECK(options.staleness == 0);
@@ -45,9 +51,9 @@ TEST_CASE("server options: the rate follows the batch of an update") {
     double factor;
   };
   for (const Row& row : {
-           Row{{"--servers", "1", "--batch-size", "8"}, 3.0},
-           Row{{"--servers", "1", "--batch-size", "8", "--async"}, 1.0},
-           Row{{"--servers", "1", "--batch-size", "8", "--async", "--lr-scale", "linear"}, 3.0},
+           Row{{"--parameter-servers", "1", "--batch-size", "8"}, 3.0},
+           Row{{"--parameter-servers", "1", "--batch-size", "8", "--async"}, 1.0},
+           Row{{"--parameter-servers", "1", "--batch-size", "8", "--async", "--lr-scale", "linear"}, 3.0},
        }) {
     const BatchPlan plan = plan_batch(parse_server_words(row.words), 3);
     CHECK(plan.global_batch == 24);
@@ -73,7 +79,7 @@ TEST_CASE("server roles: who cannot be a server or a worker is told what can be"
   }
   TrainPlan plan;
   plan.accumulate = 2;
-  expect_error(ErrorKind::usage, "--accumulate 2", [&] { check_servers(plan, {1}, 2); });
+  expect_error(ErrorKind::usage, "--gradient-accumulation 2", [&] { check_servers(plan, {1}, 2); });
   plan.accumulate = 1;
   plan.rule.clip = 1.0;
   expect_error(ErrorKind::usage, "--clip needs norms", [&] { check_servers(plan, {1}, 2); });

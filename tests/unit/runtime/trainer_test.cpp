@@ -229,9 +229,9 @@ TEST_CASE("trainer: micro-batches of unequal size are refused with a batch that 
   TrainPlan plan;
   plan.global_batch = 40;
   plan.accumulate = 3;
-  const Message message =
-      expect_error(ErrorKind::usage, "20 images of a rank and step cannot be divided by --accumulate 3",
-                   [&] { check_accumulation(plan, 2); });
+  const Message message = expect_error(
+      ErrorKind::usage, "20 images of a rank and step cannot be divided by --gradient-accumulation 3",
+      [&] { check_accumulation(plan, 2); });
   CHECK(message.hint == "--global-batch 36");
   plan.accumulate = 5;
   check_accumulation(plan, 2);

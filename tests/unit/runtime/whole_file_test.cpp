@@ -21,7 +21,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-const FileUse some_use{"--results", "the file of the results"};
+const FileUse some_use{"--summary-json", "the file of the results"};
 
 std::string text_in(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -112,7 +112,7 @@ TEST_CASE("whole file: what cannot be is refused at once, and leaves nothing") {
   const TemporaryDirectory directory;
   const Message folder =
       expect_error(ErrorKind::request, "Is a directory", [&] { check_whole_file(directory.path, some_use); });
-  CHECK(folder.hint == "--results " + directory.path + "/results.json");
+  CHECK(folder.hint == "--summary-json " + directory.path + "/summary.json");
   expect_error(ErrorKind::request, "No such file or directory",
                [&] { check_whole_file(directory.path + "/no/r.json", some_use); });
   check_whole_file(directory.path + "/r.json", some_use);
@@ -128,13 +128,14 @@ TEST_CASE("outputs: what would take another's place is refused before anything i
     const char* what;
   };
   // Metrics, TensorBoard, timeline, results, checkpoints.
-  const Row rows[] = {{{one, "", "", one, ""}, "--metrics and --results are one place"},
-                      {{one, "", "", directory.path + "/./one", ""}, "--metrics and --results are one place"},
-                      {{one, "", directory.path + "/link", "", ""}, "--metrics and --timeline are one place"},
-                      {{"", "", one, one, ""}, "--results and --timeline are one place"},
-                      {{"", "", "", one, one + "/"}, "--results and --checkpoint are one place"},
-                      {{"-", "", "", "", ""}, "- is no name of a file"},
-                      {{"", "-", "", "", ""}, "- is no name of a file"}};
+  const Row rows[] = {
+      {{one, "", "", one, ""}, "--metrics and --summary-json are one place"},
+      {{one, "", "", directory.path + "/./one", ""}, "--metrics and --summary-json are one place"},
+      {{one, "", directory.path + "/link", "", ""}, "--metrics and --timeline are one place"},
+      {{"", "", one, one, ""}, "--summary-json and --timeline are one place"},
+      {{"", "", "", one, one + "/"}, "--summary-json and --checkpoint are one place"},
+      {{"-", "", "", "", ""}, "- is no name of a file"},
+      {{"", "-", "", "", ""}, "- is no name of a file"}};
   for (const Row& row : rows) {
     CAPTURE(row.what);
     expect_error(ErrorKind::usage, row.what, [&] { check_outputs(row.plan); });
