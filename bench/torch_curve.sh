@@ -19,7 +19,7 @@ options=(--net "$net" --data "$data" --threads 1 --global-batch "$images" --epoc
 "$train" "${options[@]}" --lr 0 --max-steps 1 --checkpoint "$work/start" > /dev/null
 "$train" "${options[@]}" --lr "$lr" --metrics "$work/steps" > /dev/null
 sed -n 's/.*"type":"step".*"loss":\([0-9.e+-]*\),.*/\1/p' "$work/steps" > "$work/ours"
-OMP_NUM_THREADS=1 "$python" "$here/torch_peer.py" curve "$here/../runtime/nets/library/$net.yaml" "$data" 200 \
+OMP_NUM_THREADS=1 "$python" "$here/torch_peer.py" curve "$here/../runtime/models/library/$net.yaml" "$data" 200 \
   "$(find "$work/start" -name '*.safetensors' | head -1)" "$lr" > "$work/theirs"
 paste "$work/ours" "$work/theirs" | awk -v net="$net" '
   NR % 20 == 1 { printf "step %3d  ddl-train %.6f  PyTorch %.6f\n", NR, $1, $2 }

@@ -32,7 +32,7 @@ measure_ours() {  # ranks net file
     awk -v bytes="$bytes" '{ v[NR] = $1 } END { print v[int(NR * 0.9)], bytes / 1048576 }' >> "$3"
 }
 measure_torch() {  # ranks net file
-  local net=$here/../runtime/nets/library/$2.yaml place rank
+  local net=$here/../runtime/models/library/$2.yaml place rank
   if [ "$1" = 1 ]; then
     taskset -c 0 "$python" "$here/torch_peer.py" speed "$net" "$data" "$batch" "$steps" >> "$3"
     return

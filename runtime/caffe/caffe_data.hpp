@@ -2,7 +2,7 @@
 // What a Caffe net says of its images: where they are, how many a step takes, what is done to them.
 #pragma once
 
-#include "runtime/nets/layer.hpp"
+#include "runtime/models/layer.hpp"
 
 #include <optional>
 #include <string>

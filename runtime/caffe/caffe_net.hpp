@@ -5,7 +5,7 @@
 
 #include "runtime/caffe/caffe_data.hpp"
 #include "runtime/caffe/caffe_report.hpp"
-#include "runtime/nets/net.hpp"
+#include "runtime/models/net.hpp"
 
 #include <optional>
 #include <string>

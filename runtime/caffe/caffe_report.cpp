@@ -2,7 +2,8 @@
 #include "runtime/caffe/caffe_report.hpp"
 
 #include "base/text.hpp"
-#include "runtime/nets/net.hpp"
+#include "runtime/core/mistakes.hpp"
+#include "runtime/models/net.hpp"
 
 #include <fmt/format.h>
 

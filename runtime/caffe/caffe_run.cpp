@@ -2,7 +2,7 @@
 #include "runtime/caffe/caffe_run.hpp"
 
 #include "base/text.hpp"
-#include "runtime/data/gzip.hpp"
+#include "runtime/core/gzip.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "runtime/caffe/caffe_report.hpp"
-#include "runtime/training/schedule.hpp"
-#include "runtime/training/update_rule.hpp"
+#include "runtime/training/lr_schedule.hpp"
+#include "runtime/training/optimizer.hpp"
 
 #include <cstddef>
 #include <cstdint>

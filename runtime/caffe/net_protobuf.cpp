@@ -2,7 +2,7 @@
 #include "base/text.hpp"
 #include "runtime/caffe/caffe_net.hpp"
 #include "runtime/caffe/phase_protobuf.hpp"
-#include "runtime/nets/layer_shapes.hpp"
+#include "runtime/models/layer_shapes.hpp"
 
 #include <fmt/format.h>
 

@@ -2,11 +2,11 @@
 // The parts of data_place.hpp and dataset.hpp that read files.
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "runtime/core/gzip.hpp"
 #include "runtime/data/cifar.hpp"
-#include "runtime/data/data_place.hpp"
 #include "runtime/data/dataset.hpp"
+#include "runtime/data/dataset_locator.hpp"
 #include "runtime/data/file_source.hpp"
-#include "runtime/data/gzip.hpp"
 #include "runtime/data/lmdb_source.hpp"
 #include "runtime/data/synthetic.hpp"
 

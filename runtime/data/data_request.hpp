@@ -2,7 +2,7 @@
 // What a user, or one of Caffe's files, says about the images: where they are and what happens to them.
 #pragma once
 
-#include "runtime/nets/layer.hpp"
+#include "runtime/core/shape.hpp"
 
 #include <cstddef>
 #include <optional>

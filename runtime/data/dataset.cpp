@@ -3,12 +3,13 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "runtime/data/data_place.hpp"
+#include "runtime/core/gzip.hpp"
+#include "runtime/core/hash.hpp"
+#include "runtime/core/mistakes.hpp"
+#include "runtime/data/dataset_locator.hpp"
 #include "runtime/data/datum.hpp"
-#include "runtime/data/gzip.hpp"
 #include "runtime/data/idx.hpp"
 #include "runtime/data/synthetic.hpp"
-#include "runtime/hash.hpp"
 
 #include <fmt/format.h>
 

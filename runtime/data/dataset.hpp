@@ -2,13 +2,13 @@
 // An image classification set: what is trained on, what is tested, and what happens to images on their way.
 #pragma once
 
+#include "runtime/core/shape.hpp"
 #include "runtime/data/data_request.hpp"
 #include "runtime/data/file_list.hpp"
 #include "runtime/data/image_source.hpp"
 #include "runtime/data/moments.hpp"
 #include "runtime/data/sharding.hpp"
 #include "runtime/data/transform.hpp"
-#include "runtime/nets/net.hpp"
 
 #include <cstdint>
 #include <optional>

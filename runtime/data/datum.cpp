@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "runtime/data/wire.hpp"
+#include "runtime/data/protobuf_wire.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // of hostile bytes; field numbers as in Caffe's caffe.proto.
 #pragma once
 
-#include "runtime/nets/layer.hpp"
+#include "runtime/core/shape.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How a camera was held: EXIF's orientation tag, and what to do about it.
-#include "runtime/data/picture_formats.hpp"
+#include "runtime/data/image_formats.hpp"
 
 #include <algorithm>
 #include <optional>

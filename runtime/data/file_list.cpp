@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "runtime/hash.hpp"
-#include "runtime/nets/net.hpp"
+#include "runtime/core/hash.hpp"
+#include "runtime/core/mistakes.hpp"
 
 #include <fmt/format.h>
 

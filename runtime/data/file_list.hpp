@@ -3,7 +3,7 @@
 // class.
 #pragma once
 
-#include "runtime/nets/layer.hpp"
+#include "runtime/core/shape.hpp"
 
 #include <cstddef>
 #include <cstdint>

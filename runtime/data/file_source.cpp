@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "runtime/data/picture.hpp"
-#include "runtime/hash.hpp"
+#include "runtime/core/hash.hpp"
+#include "runtime/data/image.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "runtime/data/gzip.hpp"
+#include "runtime/core/gzip.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/data/image_source.hpp"
 
-#include "runtime/hash.hpp"
+#include "runtime/core/hash.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // Images with labels, wherever they lie: in memory, in files, in an LMDB. All of a source have one shape.
 #pragma once
 
-#include "runtime/nets/layer.hpp"
+#include "runtime/core/shape.hpp"
 
 #include <cstddef>
 #include <cstdint>

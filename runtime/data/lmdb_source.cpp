@@ -3,11 +3,11 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "runtime/core/hash.hpp"
 #include "runtime/data/datum.hpp"
 #include "runtime/data/file_source.hpp"
+#include "runtime/data/image.hpp"
 #include "runtime/data/lmdb_pages.hpp"
-#include "runtime/data/picture.hpp"
-#include "runtime/hash.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #include "runtime/data/loader.hpp"
 
 #include "base/error.hpp"
-#include "runtime/nets/net.hpp"
+#include "runtime/core/mistakes.hpp"
 
 #include <algorithm>
 #include <atomic>

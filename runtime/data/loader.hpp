@@ -12,9 +12,9 @@
 // take() itself, which is faster than waking a thread.
 #pragma once
 
+#include "runtime/core/trace.hpp"
 #include "runtime/data/image_source.hpp"
 #include "runtime/data/transform.hpp"
-#include "runtime/seeing/trace.hpp"
 
 #include <cstddef>
 #include <cstdint>

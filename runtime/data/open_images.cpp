@@ -2,7 +2,7 @@
 #include "runtime/data/open_images.hpp"
 
 #include "base/text.hpp"
-#include "runtime/data/host_split.hpp"
+#include "runtime/data/host_subsets.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

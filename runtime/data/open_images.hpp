@@ -2,8 +2,8 @@
 // How the ranks of a run come to their images, together.
 #pragma once
 
+#include "runtime/comm/communicator.hpp"
 #include "runtime/data/dataset.hpp"
-#include "runtime/ranks/communicator.hpp"
 
 #include <string>
 

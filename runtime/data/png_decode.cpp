@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // PNG by libpng. Its errors leave by longjmp, so what must be destroyed lives outside of the calls.
-#include "runtime/data/picture_formats.hpp"
+#include "runtime/data/image_formats.hpp"
 
 #include <fmt/format.h>
 #include <png.h>

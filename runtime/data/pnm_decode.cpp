@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The binary PNM formats: P5 (grey) and P6 (colour), of 8 or 16 bits.
-#include "runtime/data/picture_formats.hpp"
+#include "runtime/data/image_formats.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Bilinear resizing with weights of 11 bits, the arithmetic of OpenCV's resize() of 8-bit images.
-#include "runtime/data/picture.hpp"
+#include "runtime/data/image.hpp"
 
 #include <algorithm>
 #include <cmath>

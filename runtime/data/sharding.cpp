@@ -2,7 +2,7 @@
 #include "runtime/data/sharding.hpp"
 
 #include "base/error.hpp"
-#include "runtime/random.hpp"
+#include "runtime/core/random.hpp"
 
 #include <fmt/format.h>
 
@@ -50,13 +50,6 @@ std::span<const std::uint32_t> step_slice(std::span<const std::uint32_t> permuta
   return permutation.subspan(step_in_epoch * global_batch + rank * local, local);
 }
 
-Range even_share(std::size_t count, std::size_t rank, std::size_t ranks) {
-  const std::size_t base = count / ranks;
-  const std::size_t rest = count % ranks;
-  const std::size_t begin = rank * base + (rank < rest ? rank : rest);
-  return {begin, begin + base + (rank < rest ? 1 : 0)};
-}
-
 Shares::Shares(DataSplit split, std::size_t global_batch, std::uint64_t seed)
     : split_(std::move(split)), global_batch_(global_batch), seed_(seed) {
   std::size_t ranks = 0;
@@ -97,6 +90,6 @@ std::span<const std::uint32_t> Shares::step(std::size_t epoch, std::size_t step_
   return step_slice(order_, step_in_epoch, local_ * ranks, split_.rank_in_part, ranks);
 }
 
-Range Shares::test_range() const { return even_share(mine().test_images, split_.rank_in_part, mine().ranks); }
+Range Shares::test_range() const { return even_chunk(mine().test_images, split_.rank_in_part, mine().ranks); }
 
 }  // namespace ddlrun::runtime

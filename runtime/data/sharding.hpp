@@ -3,6 +3,8 @@
 // step t for every number of ranks, so the loss curve does not depend on it.
 #pragma once
 
+#include "runtime/core/range.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,13 +27,6 @@ std::size_t steps_per_epoch(std::size_t images, std::size_t global_batch);
 std::span<const std::uint32_t> step_slice(std::span<const std::uint32_t> permutation,
                                           std::size_t step_in_epoch, std::size_t global_batch,
                                           std::size_t rank, std::size_t ranks);
-
-// A contiguous part of [0, count) for each rank; parts differ by at most one.
-struct Range {
-  std::size_t begin;
-  std::size_t end;
-};
-Range even_share(std::size_t count, std::size_t rank, std::size_t ranks);
 
 // Images that some ranks have in common: all ranks the whole set, or the ranks of a host that host's part.
 struct DataPart {

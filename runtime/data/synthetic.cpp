@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "runtime/random.hpp"
+#include "runtime/core/random.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/data/transform.hpp"
 
-#include "runtime/random.hpp"
+#include "runtime/core/random.hpp"
 
 #include <fmt/format.h>
 

@@ -4,6 +4,7 @@
 // threads and after a resume.
 #pragma once
 
+#include "base/error.hpp"
 #include "runtime/data/image_source.hpp"
 
 #include <cstdint>

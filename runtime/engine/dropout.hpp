@@ -3,8 +3,8 @@
 // that any engine and any number of threads find the same mask without keeping a state.
 #pragma once
 
+#include "runtime/core/random.hpp"
 #include "runtime/engine/engine.hpp"
-#include "runtime/random.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 
 #include "runtime/engine/layer_trace.hpp"
 #include "runtime/engine/loss.hpp"
-#include "runtime/nets/net.hpp"
+#include "runtime/models/net.hpp"
 
 #include <cstdint>
 #include <functional>

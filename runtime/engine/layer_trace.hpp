@@ -2,8 +2,8 @@
 // Spans for the layers of a net. The names are here because they must outlive the sink's use of them.
 #pragma once
 
-#include "runtime/nets/net.hpp"
-#include "runtime/seeing/trace.hpp"
+#include "runtime/core/trace.hpp"
+#include "runtime/models/net.hpp"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 // Softmax cross-entropy, the one loss of the trainer. Plain C++, the same for every engine.
 #pragma once
 
-#include "runtime/nets/layer.hpp"
+#include "runtime/core/shape.hpp"
 
 #include <cstddef>
 #include <span>

@@ -10,8 +10,8 @@
 // net then never waits for the net to compute, but for the layer that travelled last.
 #pragma once
 
-#include "runtime/data/sharding.hpp"
-#include "runtime/nets/net.hpp"
+#include "runtime/core/range.hpp"
+#include "runtime/models/net.hpp"
 
 #include <cstddef>
 #include <span>

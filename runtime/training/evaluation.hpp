@@ -2,10 +2,10 @@
 // The test images, shared out over the ranks.
 #pragma once
 
+#include "runtime/comm/communicator.hpp"
 #include "runtime/data/dataset.hpp"
 #include "runtime/data/loader.hpp"
 #include "runtime/engine/engine.hpp"
-#include "runtime/ranks/communicator.hpp"
 
 #include <cstddef>
 #include <optional>

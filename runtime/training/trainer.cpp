@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/training/trainer.hpp"
 
-#include "runtime/hash.hpp"
-#include "runtime/training/batch_feed.hpp"
+#include "runtime/core/hash.hpp"
+#include "runtime/training/batch_loader.hpp"
+#include "runtime/training/divergence.hpp"
 #include "runtime/training/evaluation.hpp"
 #include "runtime/training/finite.hpp"
-#include "runtime/training/refusals.hpp"
-#include "runtime/training/train_ways.hpp"
-#include "runtime/training/way_tuner.hpp"
+#include "runtime/training/schedule_candidates.hpp"
+#include "runtime/training/schedule_tuner.hpp"
 
 #include <fmt/format.h>
 
@@ -285,15 +285,6 @@ TrainTrace make_train_trace(TraceSink& sink, const Net& net) {
   for (std::size_t i = 0; i < net.layers.size() + 2; ++i)
     trace.sums.buckets.push_back(fmt::format("bucket {}", i));
   return trace;
-}
-
-std::size_t steps_of_epoch(const TrainPlan& plan, std::size_t images) {
-  return plan.steps_per_epoch != 0 ? plan.steps_per_epoch : steps_per_epoch(images, plan.global_batch);
-}
-
-std::size_t total_steps(const TrainPlan& plan, std::size_t images) {
-  const std::size_t steps = plan.epochs * steps_of_epoch(plan, images);
-  return plan.max_steps == 0 ? steps : std::min(steps, plan.max_steps);
 }
 
 TrainSummary train(const TrainPlan& plan, const Net& net, const Dataset& data, Communicator& ranks,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/training/weights.hpp"
 
-#include "runtime/hash.hpp"
+#include "runtime/core/hash.hpp"
 #include "runtime/training/finite.hpp"
 
 #include <algorithm>

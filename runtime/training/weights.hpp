@@ -3,9 +3,9 @@
 // host, of which each rank updates a part.
 #pragma once
 
-#include "runtime/ranks/communicator.hpp"
+#include "runtime/comm/communicator.hpp"
+#include "runtime/training/optimizer.hpp"
 #include "runtime/training/records.hpp"
-#include "runtime/training/update_rule.hpp"
 
 #include <cstdint>
 #include <span>

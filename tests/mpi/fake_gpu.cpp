@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A CUDA plug-in without CUDA, for what ddl-train does around one: it computes on the CPU, and its NCCL are
 // files. FAKE_GPUS: how many there are (2); FAKE_BUILD: another build; FAKE_NCCL: a folder, none without.
-#include "runtime/engine/cpu_engine.hpp"
-#include "runtime/gpu/gpu_plugin.hpp"
+#include "runtime/engine/cpu/cpu_engine.hpp"
+#include "runtime/engine/cuda/gpu_plugin.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -52,6 +52,35 @@ while IFS=: read -r file line include; do
   esac
 done < <(sources frameworks | xargs -r grep -HnE '^#include "launch/')
 
+# The directories of the runtime, each with those that it may include.
+runtime_may_include() {
+  case $1 in
+    core) echo core ;;
+    comm) echo comm core ;;
+    models) echo models core ;;
+    data) echo data comm core ;;
+    engine) echo engine comm models core ;;
+    training) echo training engine data comm models core ;;
+    caffe) echo caffe training models core ;;
+    checkpoint) echo checkpoint training comm models core ;;
+    telemetry) echo telemetry training comm core ;;
+    parameter_server) echo parameter_server training comm core ;;
+    app) echo app caffe checkpoint telemetry parameter_server training engine data comm models core ;;
+  esac
+}
+for directory in runtime/*/; do
+  directory=$(basename "$directory")
+  allowed=" $(runtime_may_include "$directory") "
+  while IFS=: read -r file line include; do
+    target=${include#*\"runtime/}
+    target=${target%%/*}
+    case $allowed in
+      *" $target "*) ;;
+      *) breach "$file:$line: runtime/$directory/ may not include runtime/$target/" ;;
+    esac
+  done < <(sources "runtime/$directory" | xargs -r grep -HnE '^#include "runtime/')
+done
+
 # Of base, the runtime takes errors, text, YAML with places, plug-ins, the paths of whole files and its output only.
 while IFS=: read -r file line include; do
   case $include in
@@ -72,14 +101,14 @@ third_party 'CLI/' '^cli/'
 third_party 'nlohmann/' '_json\.cpp$|^runtime/.*(json|metrics).*\.cpp$'
 third_party 'yaml-cpp/' '_yaml\.cpp$'
 third_party 'sqlite3' '_sqlite\.cpp$'
-third_party 'mpi\.h' '^(ddl|ddl_bench|runtime/(ranks|servers))/mpi_'
+third_party 'mpi\.h' '^(ddl|ddl_bench|runtime/(comm|parameter_server))/mpi_'
 third_party 'openssl/' '^ddl/openssl_'
 third_party 'gloo/' '^ddl_bench/gloo_'
 third_party '(jpeglib|jerror)\.h' '^runtime/data/jpeg_'
 third_party 'png\.h' '^runtime/data/png_'
 third_party 'lmdb\.h' '^runtime/data/lmdb_'
-third_party '(dnnl|oneapi)' '^runtime/engine/cpu_'
-third_party '(cuda|nccl|cublas|cudnn)' '(^|/)cuda_'
+third_party '(dnnl|oneapi)' '^runtime/engine/cpu/'
+third_party '(cuda|nccl|cublas|cudnn)' '(^|/)cuda_|^runtime/engine/cuda/'
 third_party '(google/protobuf|caffe\.pb\.h)' '^runtime/caffe/[a-z_]*_protobuf\.[ch]pp$'
 third_party 'doctest' '^$'
 
@@ -92,7 +121,9 @@ done < <(sources topology rankfile affinity templates schedulers job_scripts lau
 # Every test is in a target.
 while read -r test; do
   folder=$(dirname "$test")
-  grep -qs "$(basename "$test")" "$folder/CMakeLists.txt" tests/CMakeLists.txt tests/unit/CMakeLists.txt ||
+  lists=(tests/CMakeLists.txt)
+  for (( up = 0; up < 3; ++up )); do lists+=("$folder/CMakeLists.txt"); folder=$(dirname "$folder"); done
+  grep -qs "$(basename "$test")" "${lists[@]}" ||
     breach "$test: in no CMakeLists.txt: it would never run"
 done < <(find tests -name '*_test.cpp')
 while read -r test; do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What ddl-train reads in Caffe's files, a value a line: for the comparison with protobuf's own Python.
 #include "base/text.hpp"
-#include "runtime/caffe/caffe_words.hpp"
+#include "runtime/caffe/caffe_options.hpp"
 
 #include <fmt/format.h>
 

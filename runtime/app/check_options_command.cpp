@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/app/check_options_command.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "runtime/app/command_line.hpp"
+#include "runtime/app/hyperparameter_options.hpp"
+#include "runtime/data/dataset_locator.hpp"
+#include "runtime/data/sharding.hpp"
+#include "runtime/data/synthetic.hpp"
+#include "runtime/models/net_files.hpp"
+#include "runtime/parameter_server/roles.hpp"
+#include "runtime/telemetry/telemetry_sinks.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+
+namespace ddlrun::runtime {
+namespace {
+
+constexpr std::uint64_t most_ranks = std::uint64_t{1} << 20U;
+
+void check_for_ranks(const TrainOptions& options, std::size_t ranks) {
+  TrainPlan plan;
+  plan.rule = make_rule(options);
+  plan.accumulate = options.accumulate;
+  const ServerRoles roles{options.servers, options.asynchronous, options.staleness.value_or(SIZE_MAX)};
+  if (options.servers != 0) check_servers(plan, roles, ranks);
+  const std::size_t workers = ranks - options.servers;
+  plan.global_batch = plan_batch(options, workers).global_batch;
+  local_batch(plan.global_batch, workers, SIZE_MAX);
+  check_accumulation(plan, workers);
+}
+
+// Skips data that differ between hosts or ranks.
+void check_images(const TrainOptions& options) {
+  if (options.images.split != SplitBy::none) return;
+  if (is_synthetic(options.data)) synthetic_classes(options.data);
+  DataRequest request = options.images;
+  request.train = options.data;
+  if (!options.data.empty()) find_parts(request);
+  std::error_code ignored;
+  if (options.images.mean_file.empty() || std::filesystem::exists(options.images.mean_file, ignored)) return;
+  throw Error(ErrorKind::request, {"the mean image does not exist", printable(options.images.mean_file),
+                                   "ls -l " + quote_shell(options.images.mean_file)});
+}
+
+constexpr const char* check_help =
+    "Checks, without MPI, whether a training with these options could start on RANKS ranks.\n\n"
+    "usage: ddl-train check-options RANKS [OPTIONS]\n\n"
+    "Exit status: 0 it could, 2 invalid options, 3 request cannot be met.\n\n"
+    "Example:\n  ddl-train check-options 4 --epochs 3\n";
+
+}  // namespace
+
+void check_train_words(const std::vector<std::string>& words, std::size_t ranks) {
+  if (!words.empty() && words.front() == "--print-net") return;  // another command
+  const TrainLine line = read_train_line(words);
+  const TrainOptions& options = line.options;
+  if (options.help || options.version) return;
+  check_outputs(plan_watching(options), false);
+  check_for_ranks(options, ranks);
+  if (!line.caffe.run.net && is_net_file(options.net)) check_net_file(options.net);
+  check_images(options);
+}
+
+int run_check_command(const std::vector<std::string>& words) {
+  try {
+    if (words.size() == 1 && (words[0] == "--help" || words[0] == "-h")) {
+      fmt::print("{}", check_help);
+      return 0;
+    }
+    const auto ranks = words.empty() ? std::nullopt : parse_unsigned(words.front(), most_ranks);
+    if (!ranks || *ranks == 0) {
+      throw Error(ErrorKind::usage, {"the first argument must be the number of ranks", "command line",
+                                     "ddl-train check-options 4 --epochs 3"});
+    }
+    check_train_words({words.begin() + 1, words.end()}, *ranks);
+    return 0;
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}", render_error("ddl-train", error.message()));
+    return exit_code(error.kind());
+  }
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/app/console_summary.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "runtime/checkpoint/stop_signal.hpp"
+#include "runtime/data/open_images.hpp"
+#include "runtime/telemetry/progress.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace ddlrun::runtime {
+namespace {
+
+constexpr const char* told_by = "ddl-train";
+
+void tell_facts(const TrainOptions& options, const RunFacts& facts) {
+  const std::string rate = options.solver.empty() ? "--lr" : "base_lr or --lr";
+  fmt::print(stderr, "data: {} ({}), {} + {} images of {}x{}, {} classes\n", facts.data, facts.data_reason,
+             render_thousands(static_cast<double>(facts.train_images)),
+             render_thousands(static_cast<double>(facts.test_images)), facts.height, facts.width,
+             facts.classes);
+  fmt::print(stderr, "net: {}, {} parameters; {}, {} rank(s) x {} thread(s) ({})\n", facts.net,
+             render_thousands(static_cast<double>(facts.parameters)), facts.engine, facts.ranks,
+             facts.threads, facts.threads_reason);
+  fmt::print(stderr,
+             "batch: {} = {} {}(s) x {}; learning rate {:.6g} ({}); {} steps, {} images left out per epoch\n",
+             facts.global_batch, facts.ranks - facts.servers, facts.servers == 0 ? "rank" : "worker",
+             facts.local_batch, facts.lr_peak,
+             facts.lr_peak == facts.lr ? rate : fmt::format("{} {:.6g} scaled", rate, facts.lr),
+             facts.total_steps, facts.dropped_per_epoch);
+}
+
+// What a step is, where a plain one would not be understood from the lines before.
+void tell_learning(const TrainOptions& options, const Prepared& prepared) {
+  const TrainPlan& plan = prepared.plan;
+  if (plan.rule.kind != UpdateKind::sgd || plan.accumulate > 1) {
+    fmt::print(stderr, "learning: {}, {} micro-batch(es) a step, rate {}\n", render_rule(plan.rule),
+               plan.accumulate, render_decay(plan.schedule));
+  }
+  if (!options.lms_kb) return;
+  if (prepared.device.name == "cpu") {
+    fmt::print(stderr, "lms: activations of any size are in host memory already, with --device cpu\n");
+  } else {
+    fmt::print(stderr, "lms: activations of more than {} kB wait in host memory\n", *options.lms_kb);
+  }
+}
+
+void tell_servers(const Prepared& prepared) {
+  if (!prepared.roles) return;
+  const RunFacts& facts = prepared.facts;
+  const int first = facts.ranks - facts.servers;
+  const std::string ranks = facts.servers == 1 ? fmt::format("rank {} holds", first)
+                                               : fmt::format("ranks {}-{} hold", first, facts.ranks - 1);
+  std::string pace = "synchronous: all workers learn together";
+  if (facts.asynchronous) {
+    const std::size_t most = prepared.roles->staleness;
+    pace = "asynchronous: each worker at its own pace" +
+           (most == SIZE_MAX ? "" : fmt::format(", at most {} step(s) ahead of the slowest", most));
+  }
+  fmt::print(stderr, "parameter servers: {} the weights; {}\n", ranks, pace);
+}
+
+void tell_resumption(const TrainOptions& options, const RunFacts& facts,
+                     const std::optional<Resumption>& start) {
+  if (!options.resume) return;
+  if (!start) {
+    if (!options.quiet)
+      fmt::print(stderr, "resume: no checkpoint in {} yet, a new run\n", printable(options.resume_from));
+    return;
+  }
+  for (const std::string& why : start->passed_over) {
+    fmt::print(stderr, "{}",
+               render_message(told_by, "warning",
+                              {"this is passed over in the search for the newest checkpoint", why,
+                               "ls -l " + quote_shell(options.resume_from)}));
+  }
+  if (options.quiet) return;
+  fmt::print(stderr, "resume: {}, step {} of {}\n", printable(start->path), start->state.position.step,
+             facts.total_steps);
+  for (const std::string& one : start->differences) fmt::print(stderr, "resume: other {}\n", one);
+  if (start->state.position.step < facts.total_steps) return;
+  fmt::print(stderr, "{}",
+             render_message(told_by, "note",
+                            {"nothing is left to train, and nothing is saved", printable(start->path),
+                             "--epochs or --total-steps for more"}));
+}
+
+}  // namespace
+
+void tell_start(const TrainOptions& options, const CaffeCommand& caffe, const Prepared& prepared,
+                const std::optional<Resumption>& start) {
+  if (!options.quiet) {
+    fmt::print(stderr, "{}", render_caffe(caffe, told_by, prepared.facts.test_images));
+    tell_facts(options, prepared.facts);
+    if (!prepared.device.note.empty()) fmt::print(stderr, "device: {}\n", prepared.device.note);
+    tell_servers(prepared);
+    tell_learning(options, prepared);
+    const std::string parts = render_parts(prepared.data);
+    if (!parts.empty()) fmt::print(stderr, "{}\n", parts);
+    for (const Message& note : prepared.notes)
+      fmt::print(stderr, "{}", render_message(told_by, "note", note));
+  }
+  tell_resumption(options, prepared.facts, start);
+}
+
+void tell_other_run(const std::string& folder, std::optional<std::size_t> newest) {
+  if (!newest) return;
+  fmt::print(
+      stderr, "{}",
+      render_message(told_by, "warning",
+                     {fmt::format("the folder holds checkpoints of another run, the newest of step {}; "
+                                  "with this run's first they move into earlier-N there",
+                                  *newest),
+                      printable(folder), "--resume to go on from it, or --checkpoint OTHER_DIR"}));
+}
+
+void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary, bool saved) {
+  if (!options.quiet) {
+    fmt::print(
+        stderr,
+        "done: {:.2f} % of the test images right after {} steps; {} images/s; weights equal on {} rank(s)\n",
+        100.0 * summary.last.test_accuracy, summary.steps, render_thousands(summary.images_per_second),
+        facts.ranks);
+    if (facts.servers != 0) fmt::print(stderr, "parameter servers: {}\n", summary.sums);
+  }
+  fmt::print("{}\n", options.json ? render_summary_json(facts, summary, saved)
+                                  : render_summary_line(facts, summary, saved));
+}
+
+void tell_stop(const TrainOptions& options, const TrainSummary& summary) {
+  fmt::print(stderr, "{}",
+             render_message(told_by, "note",
+                            {fmt::format("stopped by {} after step {} of {}, and saved", StopSignals::name(),
+                                         summary.steps, summary.total_steps),
+                             printable(join_path(options.checkpoint, checkpoint_name(summary.steps))),
+                             go_on_words(options)}));
+}
+
+}  // namespace ddlrun::runtime

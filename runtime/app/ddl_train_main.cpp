@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "base/standard_output.hpp"
+#include "runtime/app/allreduce_command.hpp"
+#include "runtime/app/check_options_command.hpp"
+#include "runtime/app/convert_data_command.hpp"
+#include "runtime/app/print_net_command.hpp"
+#include "runtime/app/read_data_command.hpp"
+#include "runtime/app/timeline_command.hpp"
+#include "runtime/app/train_command.hpp"
+
+namespace {
+
+struct Command {
+  const char* name;
+  int (*run)(const std::vector<std::string>& words);
+};
+constexpr Command commands[] = {
+    {"allreduce", ddlrun::runtime::run_allreduce_command},
+    {"timeline", ddlrun::runtime::run_timeline_command},
+    {"check-options", ddlrun::runtime::run_check_command},
+    {"convert-data", ddlrun::runtime::run_convert_command},
+    {"read-data", ddlrun::runtime::run_input_command},
+    {"print-net", ddlrun::runtime::run_net_command},
+    {"--print-net", ddlrun::runtime::run_net_command},
+};
+
+int run(std::vector<std::string> words) {
+  for (const Command& command : commands) {
+    if (words.empty() || words.front() != command.name) continue;
+    words.erase(words.begin());
+    return command.run(words);
+  }
+  return ddlrun::runtime::run_train_command(words);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return ddlrun::run_with_output("ddl-train", [&] { return run({argv + (argc > 0 ? 1 : 0), argv + argc}); });
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/app/hyperparameter_options.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "runtime/core/mistakes.hpp"
+#include "runtime/core/option_parser.hpp"
+#include "runtime/models/net.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+namespace ddlrun::runtime {
+namespace {
+
+using Text = const std::string&;
+
+constexpr double least_divisor = 1e-30;  // what must be above 0
+
+const std::array<std::string, 3> scale_names{"linear", "sqrt", "none"};
+const std::array<std::string, 9> decay_names{"none", "cosine", "step",    "multistep", "exp",
+                                             "inv",  "poly",   "sigmoid", "fixed"};
+const std::array<std::string, 7> optimizer_names{"sgd",     "nesterov", "adam",    "lars",
+                                                 "adagrad", "rmsprop",  "adadelta"};
+const std::array<std::string, 2> form_names{"torch", "caffe"};
+const std::array<std::string, 2> norm_names{"l2", "l1"};
+const std::array<std::string, 4> overlap_names{"auto", "on", "off", "across"};
+const std::array<std::string, 3> place_names{"auto", "host", "rank"};
+const std::array<std::string, 6> wire_names{"fp32", "bf16", "fp16", "float32", "bfloat16", "float16"};
+
+// Caffe's "fixed" is none.
+LrDecay parse_decay(Text n, Text v) {
+  const std::size_t choice = parse_choice(n, v, decay_names);
+  return choice + 1 == decay_names.size() ? LrDecay::none : static_cast<LrDecay>(choice);
+}
+
+std::vector<std::size_t> parse_steps(Text n, Text v) {
+  std::vector<std::size_t> steps;
+  for (const std::string_view word : split(v, ',')) {
+    steps.push_back(parse_count(n, std::string(word), 1, most_allowed));
+  }
+  return steps;
+}
+
+const OptionRow rows_of_learning[] = {
+    {"", "", "Batch, learning rate and optimizer:", nullptr},
+    {"--batch-size", "N",
+     "images per rank and step (default 64): the global batch grows with the ranks, and the learning rate as "
+     "--lr-scale sets",
+     [](TrainOptions& o, Text n, Text v) { o.batch_size = parse_count(n, v, 1, most_allowed); }},
+    {"--global-batch", "N",
+     "images of all ranks together per step: the same training for any number of ranks that divides N; the "
+     "learning rate is --lr, unscaled",
+     [](TrainOptions& o, Text n, Text v) { o.global_batch = parse_count(n, v, 1, most_allowed); }},
+    {"--gradient-accumulation", "N",
+     "add up the gradients of N micro-batches before each update: N times --batch-size, or --global-batch in "
+     "N parts (default 1)",
+     [](TrainOptions& o, Text n, Text v) { o.accumulate = parse_count(n, v, 1, 65536); }},
+    {"--lr", "X", "learning rate for the batch of one rank (default 0.02)",
+     [](TrainOptions& o, Text n, Text v) { o.lr = parse_real(n, v, 0.0, 1e30, "0.02"); }},
+    {"--lr-scale", "linear|sqrt|none",
+     "multiply --lr by the number of ranks, by its square root, or not at all (default linear; not with "
+     "--global-batch)",
+     [](TrainOptions& o, Text n, Text v) {
+       o.lr_scale = static_cast<LrScale>(parse_choice(n, v, scale_names));
+     }},
+    {"--lr-decay", "POLICY",
+     "cosine (default): falls to 0 at the last step; none; or Caffe's fixed, step, multistep, exp, inv, "
+     "poly, sigmoid",
+     [](TrainOptions& o, Text n, Text v) { o.lr_decay = parse_decay(n, v); }},
+    {"--lr-gamma", "X",
+     "gamma of step, multistep (default 0.1), exp, inv and sigmoid (negative for a falling rate)",
+     [](TrainOptions& o, Text n, Text v) { o.lr_gamma = parse_real(n, v, -1e30, 1e30); }},
+    {"--lr-power", "X", "power of inv (default 0.75) and poly (default 1)",
+     [](TrainOptions& o, Text n, Text v) { o.lr_power = parse_real(n, v, 0.0, 1e3, "0.75"); }},
+    {"--lr-step", "N[,N...]", "step size of step and sigmoid, step values of multistep",
+     [](TrainOptions& o, Text n, Text v) { o.lr_steps = parse_steps(n, v); }},
+    {"--warmup-steps", "N", "raise the learning rate from 0 over the first N steps (default 0)",
+     [](TrainOptions& o, Text n, Text v) { o.warmup_steps = parse_count(n, v, 0, most_allowed); }},
+    {"--optimizer", "NAME", "sgd, nesterov, adam, lars, adagrad, rmsprop or adadelta (default sgd)",
+     [](TrainOptions& o, Text n, Text v) {
+       o.optimizer = static_cast<UpdateKind>(parse_choice(n, v, optimizer_names));
+     }},
+    {"--nesterov", "", "same as --optimizer nesterov",
+     [](TrainOptions& o, Text, Text) { o.nesterov = true; }},
+    {"--rule-form", "torch|caffe",
+     "torch (default): the learning rate scales the momentum buffer; caffe: it scales each gradient before "
+     "it enters the buffer, so that a lower rate acts later",
+     [](TrainOptions& o, Text n, Text v) {
+       o.rule_form = static_cast<RuleForm>(parse_choice(n, v, form_names));
+     }},
+    {"--momentum", "X", "momentum of sgd, nesterov and lars; beta1 of adam; rho of adadelta (default 0.9)",
+     [](TrainOptions& o, Text n, Text v) { o.momentum = parse_fraction(n, v, "0.9"); }},
+    {"--weight-decay", "X", "add X times the weight to each gradient (default 0)",
+     [](TrainOptions& o, Text n, Text v) { o.weight_decay = parse_real(n, v, 0.0, 1.0, "0.0005"); }},
+
+    {"--regularization", "l2|l1", "l1: --weight-decay adds X times the sign of the weight (default l2)",
+     [](TrainOptions& o, Text n, Text v) { o.l1 = parse_choice(n, v, norm_names) == 1; }},
+    {"--beta2", "X", "beta2 of adam (default 0.999)",
+     [](TrainOptions& o, Text n, Text v) { o.beta2 = parse_fraction(n, v, "0.999"); }},
+    {"--epsilon", "X", "added to divisors: adam, rmsprop (default 1e-8), adagrad (1e-10), adadelta (1e-6)",
+     [](TrainOptions& o, Text n, Text v) { o.epsilon = parse_real(n, v, least_divisor, 1.0, "1e-8"); }},
+    {"--rms-decay", "X", "decay of rmsprop (default 0.99)",
+     [](TrainOptions& o, Text n, Text v) { o.rms_decay = parse_fraction(n, v, "0.99"); }},
+    {"--trust-coefficient", "X", "trust coefficient of lars (default 0.001)",
+     [](TrainOptions& o, Text n, Text v) { o.trust = parse_real(n, v, least_divisor, 1e30, "0.001"); }},
+    {"--clip", "X",
+     "scale the gradients down to norm X if the norm of all gradients together is larger; 0: never (default)",
+     [](TrainOptions& o, Text n, Text v) { o.clip = parse_real(n, v, 0.0, 1e30, "10"); }},
+
+    {"", "", "Gradient reduction:", nullptr},
+    {"--overlap", "auto|on|off|across",
+     "on: reduce gradients while the backward pass still computes others; across: also during the next "
+     "step's forward pass; off: after the backward pass; auto (default): the fastest in the first steps",
+     [](TrainOptions& o, Text n, Text v) {
+       o.overlap = static_cast<Overlap>(parse_choice(n, v, overlap_names));
+     }},
+    {"--bucket-kb", "KB",
+     "size of a gradient bucket, with --overlap (default: the fastest in the first steps)",
+     [](TrainOptions& o, Text n, Text v) { o.bucket_kb = parse_count(n, v, 1, std::uint64_t{1} << 30U); }},
+    {"--optimizer-placement", "auto|host|rank",
+     "host: the ranks of a host share one copy of the weights, and each updates a part; rank: each rank "
+     "updates its own copy; auto (default): host if the optimizer allows it",
+     [](TrainOptions& o, Text n, Text v) {
+       o.update = static_cast<UpdatePlace>(parse_choice(n, v, place_names));
+     }},
+    {"--grad-dtype", "fp32|bf16|fp16", "data type of gradients between hosts (default fp32)",
+     [](TrainOptions& o, Text n, Text v) { o.wire = wire_names[parse_choice(n, v, wire_names) % 3 + 3]; }},
+};
+
+Error refuse_words(std::string what, std::string hint) {
+  return {ErrorKind::usage, {std::move(what), "command line", std::move(hint)}};
+}
+
+// The words that show how it is meant.
+std::string example_of(LrDecay decay) {
+  switch (decay) {
+    case LrDecay::multistep:
+      return "--lr-decay multistep --lr-step 3000,4500 --lr-gamma 0.1";
+    case LrDecay::inv:
+      return "--lr-decay inv --lr-gamma 0.0001 --lr-power 0.75";
+    case LrDecay::exp:
+      return "--lr-decay exp --lr-gamma 0.999";
+    case LrDecay::sigmoid:
+      return "--lr-decay sigmoid --lr-step 5000 --lr-gamma 0.001";
+    default:
+      return "--lr-decay step --lr-step 1000 --lr-gamma 0.1";
+  }
+}
+
+void check_learning(const TrainOptions& options) {
+  const LrSchedule schedule = make_schedule(options, 1.0);
+  const LrDecay decay = schedule.decay;
+  std::vector<Message> mistakes;
+  for (const std::string& what : find_schedule_mistakes(schedule))
+    mistakes.push_back({"--lr-decay " + what, "command line", example_of(decay)});
+  const bool needs_gamma = decay == LrDecay::exp || decay == LrDecay::inv || decay == LrDecay::sigmoid;
+  if (needs_gamma && !options.lr_gamma && mistakes.empty()) {
+    mistakes.push_back(
+        {fmt::format("--lr-decay {} needs --lr-gamma", name_of(decay)), "command line", example_of(decay)});
+  }
+  const bool has_steps = decay == LrDecay::step || decay == LrDecay::multistep || decay == LrDecay::sigmoid;
+  if (!options.lr_steps.empty() &&
+      (!has_steps || (decay != LrDecay::multistep && options.lr_steps.size() > 1))) {
+    mistakes.push_back({fmt::format("--lr-step with {} value(s) cannot be used with --lr-decay {}",
+                                    options.lr_steps.size(), name_of(decay)),
+                        "command line", example_of(LrDecay::multistep)});
+  }
+  for (const std::string& what : find_rule_mistakes(make_rule(options)))
+    mistakes.push_back({fmt::format("--optimizer {}: {}", name_of(make_rule(options).kind), what),
+                        "command line", "ddl-train --help"});
+  if (options.nesterov && options.optimizer.value_or(UpdateKind::nesterov) != UpdateKind::nesterov) {
+    mistakes.push_back({fmt::format("--nesterov conflicts with --optimizer {}", name_of(*options.optimizer)),
+                        "command line", "--optimizer nesterov"});
+  }
+  if (!mistakes.empty()) throw Error(ErrorKind::usage, join_mistakes(mistakes).message());
+}
+
+void check_sums(const TrainOptions& options) {
+  if (options.overlap == Overlap::off && options.bucket_kb != 0)
+    throw refuse_words("--bucket-kb cannot be used with --overlap off", "--overlap on");
+  if (options.update == UpdatePlace::host && needs_norms(make_rule(options))) {
+    throw refuse_words(
+        "--optimizer-placement host cannot be used with lars or --clip: their norms need all sums on each "
+        "rank",
+        "--optimizer-placement rank");
+  }
+  if (options.overlap == Overlap::across && needs_norms(make_rule(options))) {
+    throw refuse_words(
+        "--overlap across cannot be used with lars or --clip: their norms need all sums before a step ends",
+        "--overlap on");
+  }
+  if (options.exact_steps != 0 && options.max_steps != 0)
+    throw refuse_words("--max-steps conflicts with --total-steps",
+                       fmt::format("--total-steps {}", options.exact_steps));
+}
+
+void check_batch(const TrainOptions& options) {
+  if (options.batch_size && options.global_batch) {
+    throw Error(ErrorKind::usage,
+                {fmt::format("--batch-size {} (of one rank) conflicts with --global-batch {} (of all ranks)",
+                             *options.batch_size, *options.global_batch),
+                 "command line", fmt::format("--global-batch {}", *options.global_batch)});
+  }
+  if (options.global_batch && options.lr_scale && *options.lr_scale != LrScale::none) {
+    throw Error(
+        ErrorKind::usage,
+        {fmt::format("--global-batch {} does not grow with the ranks, so --lr-scale {} cannot be used",
+                     *options.global_batch, name_of(*options.lr_scale)),
+         "command line", "--batch-size 64 --lr-scale linear   # or leave --lr-scale out"});
+  }
+}
+
+}  // namespace
+
+std::span<const OptionRow> learn_rows() { return rows_of_learning; }
+
+void check_learn_options(const TrainOptions& options) {
+  check_learning(options);
+  check_sums(options);
+  check_batch(options);
+}
+
+const char* name_of(LrScale scale) { return scale_names[static_cast<std::size_t>(scale)].c_str(); }
+
+BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks) {
+  if (options.global_batch) return {*options.global_batch, 1.0};
+  const LrScale scale = options.lr_scale.value_or(options.asynchronous ? LrScale::none : LrScale::linear);
+  return {options.batch_size.value_or(default_batch) * ranks * options.accumulate,
+          lr_factor(scale, static_cast<double>(ranks))};
+}
+
+LrSchedule make_schedule(const TrainOptions& options, double lr_factor) {
+  const bool steps = options.lr_decay == LrDecay::step || options.lr_decay == LrDecay::multistep;
+  const std::size_t first = options.lr_steps.empty() ? 0 : options.lr_steps.front();
+  return {options.lr * lr_factor,
+          options.warmup_steps,
+          0,
+          options.lr_decay,
+          options.lr_gamma.value_or(steps ? 0.1 : 0.0),
+          options.lr_power.value_or(options.lr_decay == LrDecay::inv ? 0.75 : 1.0),
+          options.lr_decay == LrDecay::multistep ? 0 : first,
+          options.lr_decay == LrDecay::multistep ? options.lr_steps : std::vector<std::size_t>{}};
+}
+
+UpdateRule make_rule(const TrainOptions& options) {
+  UpdateRule rule;
+  rule.kind = options.optimizer.value_or(options.nesterov ? UpdateKind::nesterov : UpdateKind::sgd);
+  rule.momentum = options.momentum;
+  rule.momentum2 = options.beta2;
+  rule.form = options.rule_form;
+  rule.l1 = options.l1;
+  const bool adagrad = rule.kind == UpdateKind::adagrad;
+  rule.epsilon = options.epsilon.value_or(adagrad ? 1e-10 : rule.kind == UpdateKind::adadelta ? 1e-6 : 1e-8);
+  rule.rms_decay = options.rms_decay;
+  rule.weight_decay = options.weight_decay;
+  rule.trust = options.trust;
+  rule.clip = options.clip;
+  return rule;
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/app/run_setup.hpp"
+
+#include "base/error.hpp"
+#include "runtime/app/option_warnings.hpp"
+#include "runtime/app/thread_count.hpp"
+#include "runtime/data/open_images.hpp"
+#include "runtime/engine/cpu/cpu_engine.hpp"
+#include "runtime/models/net_files.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+
+namespace ddlrun::runtime {
+namespace {
+
+TrainPlan make_plan(const TrainOptions& options, const BatchPlan& batch) {
+  TrainPlan plan;
+  plan.epochs = options.epochs;
+  plan.max_steps = options.max_steps;
+  plan.global_batch = batch.global_batch;
+  plan.accumulate = options.accumulate;
+  plan.data_threads = options.data_threads;
+  plan.test_every = options.test_every;
+  plan.schedule = make_schedule(options, batch.lr_factor);
+  plan.rule = make_rule(options);
+  plan.overlap = options.overlap;
+  plan.bucket_bytes = options.bucket_kb * 1024;
+  plan.update = options.update;
+  plan.seed = options.seed;
+  return plan;
+}
+
+std::optional<ServerRoles> plan_roles(const TrainOptions& options) {
+  if (options.servers == 0) return std::nullopt;
+  return ServerRoles{options.servers, options.asynchronous, options.staleness.value_or(SIZE_MAX)};
+}
+
+RunFacts make_facts(const TrainOptions& options, const Prepared& prepared, const std::string& data_reason,
+                    const ThreadChoice& threads, int ranks) {
+  const Dataset& data = prepared.data;
+  const TrainPlan& plan = prepared.plan;
+  const std::size_t workers = static_cast<std::size_t>(ranks) - options.servers;
+  const Shares shares = share_out(data, plan.global_batch, 0, 0, workers);
+  RunFacts facts;
+  facts.version = DDLRUN_VERSION;
+  facts.net = prepared.net.name;
+  facts.parameters = prepared.net.parameter_count;
+  facts.data = data.directory;
+  facts.data_reason = data_reason;
+  facts.train_images = shares.train_images();
+  facts.test_images = shares.test_images();
+  facts.height = data.input().height;
+  facts.width = data.input().width;
+  facts.classes = data.classes;
+  facts.ranks = ranks;
+  facts.servers = static_cast<int>(options.servers);
+  facts.asynchronous = options.asynchronous;
+  facts.threads = threads.threads;
+  facts.threads_reason = threads.reason;
+  facts.global_batch = plan.global_batch;
+  facts.local_batch = plan.global_batch / workers;
+  facts.epochs = plan.epochs;
+  facts.total_steps = total_steps(plan, shares.train_images());
+  facts.dropped_per_epoch = shares.left_out();
+  facts.lr = options.lr;
+  facts.lr_peak = plan.schedule.peak;
+  facts.lr_decay = name_of(plan.schedule.decay);
+  facts.warmup_steps = plan.schedule.warmup_steps;
+  facts.momentum = options.momentum;
+  facts.weight_decay = options.weight_decay;
+  facts.seed = options.seed;
+  facts.device = prepared.device.name;
+  facts.engine = prepared.device.engine;
+  return facts;
+}
+
+// What all ranks must have alike: steps and batches that differ would meet in the wrong collective.
+std::string render_shared_options(const TrainOptions& options, const RunFacts& facts) {
+  std::string text = fmt::format(
+      "--net {} --global-batch {} --epochs {} --lr {:.6g} ({}, {} warm-up steps) --momentum {:.6g} "
+      "--weight-decay {:.6g} --seed {}",
+      facts.net, facts.global_batch, facts.epochs, facts.lr_peak, facts.lr_decay, facts.warmup_steps,
+      facts.momentum, facts.weight_decay, facts.seed);
+  text += fmt::format(
+      " --optimizer {} --gradient-accumulation {} --test-every {} --overlap {} --bucket-kb {} "
+      "--optimizer-placement {}",
+      render_rule(make_rule(options)), options.accumulate, options.test_every,
+      static_cast<int>(options.overlap), options.bucket_kb, static_cast<int>(options.update));
+  if (options.servers != 0) {
+    text += fmt::format(" --async {} --staleness {}", options.asynchronous ? "yes" : "no",
+                        options.staleness ? std::to_string(*options.staleness) : "any");
+  }
+  if (!options.checkpoint.empty())
+    text +=
+        fmt::format(" --checkpoint {} --checkpoint-every {}", options.checkpoint, options.checkpoint_steps);
+  return options.resume ? text + " --resume " + options.resume_from : text;
+}
+
+RunIdentity make_identity(const Prepared& prepared, int ranks) {
+  RunIdentity identity;
+  identity.program = fmt::format("ddl-train {}", DDLRUN_VERSION);
+  identity.net_hash = fingerprint(prepared.net);
+  identity.images = prepared.facts.train_images;
+  identity.data_hash = fingerprint(prepared.data);
+  identity.ranks = ranks;
+  const char* dims = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): no thread of ours runs yet
+  identity.dims = dims == nullptr ? "" : dims;
+  identity.servers = prepared.facts.servers;
+  return identity;
+}
+
+RunMeasures measure(const Prepared& prepared, const CaffeCommand& caffe) {
+  RunMeasures run;
+  run.data_kind = prepared.data.kind;
+  run.total_steps = prepared.facts.total_steps;
+  run.processors = count_processors();
+  run.outputs = prepared.net.classes;
+  run.classes = prepared.data.classes;
+  run.last_layer = prepared.net.layers.back().layer.place;
+  run.caffe_net = caffe.run.net.has_value();
+  run.laid = caffe.line.laid;
+  return run;
+}
+
+// Who does what: before anything else, for the rest is planned for the workers.
+void prepare_roles(const TrainOptions& options, Communicator& ranks, Prepared& prepared) {
+  const auto size = static_cast<std::size_t>(ranks.size());
+  require_equal(ranks, fmt::format("--parameter-servers {} --device {}", options.servers, options.device),
+                ErrorKind::usage, "the ranks were started with different options",
+                "the same ddl-train command on every rank");
+  prepared.roles = plan_roles(options);
+  run_agreed(ranks, [&] {
+    if (prepared.roles) check_roles(*prepared.roles, size);
+  });
+  prepared.device = choose_device(options, size - options.servers, ranks);
+}
+
+}  // namespace
+
+Prepared prepare_run(const TrainOptions& options, const CaffeCommand& caffe, Communicator& ranks) {
+  Prepared prepared;
+  prepare_roles(options, ranks, prepared);
+  const ThreadChoice threads = choose_threads(options.threads, ranks);
+  set_cpu_threads(threads.threads);
+  DataRequest request = options.images;
+  request.train = options.data;
+  OpenedImages images = open_images(std::move(request), ranks);
+  prepared.data = std::move(images.data);
+  const Dataset& data = prepared.data;
+  run_agreed(ranks, [&] {
+    const auto size = static_cast<std::size_t>(ranks.size());
+    const std::size_t workers = size - options.servers;
+    prepared.net = caffe.run.net ? plan_caffe_net(*caffe.run.net, data.input(), data.classes)
+                                 : load_net(options.net, data.input(), data.classes);
+    prepared.plan = make_plan(options, plan_batch(options, workers));
+    if (prepared.roles) check_servers(prepared.plan, *prepared.roles, size);
+    prepared.plan.steps_per_epoch =
+        share_out(data, prepared.plan.global_batch, options.seed, 0, workers).steps_per_epoch();
+    take_exact_steps(prepared.plan, options.exact_steps);
+    check_accumulation(prepared.plan, workers);
+  });
+  const Net& net = prepared.net;
+  require_equal(
+      ranks, fmt::format("{}, {} parameters, hash {:016x}", net.name, net.parameter_count, fingerprint(net)),
+      ErrorKind::request, "the ranks read different nets", "--net FILE with a file that all hosts share");
+  prepared.facts = make_facts(options, prepared, images.reason, threads, ranks.size());
+  prepared.identity = make_identity(prepared, ranks.size());
+  prepared.notes = find_run_notes(options, measure(prepared, caffe));
+  require_equal(ranks, render_shared_options(options, prepared.facts), ErrorKind::usage,
+                "the ranks were started with different options", "the same ddl-train command on every rank");
+  return prepared;
+}
+
+}  // namespace ddlrun::runtime

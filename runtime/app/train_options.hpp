@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// The command line of ddl-train as a value.
+#pragma once
+
+#include "runtime/data/data_request.hpp"
+#include "runtime/telemetry/telemetry_sinks.hpp"
+#include "runtime/training/lr_schedule.hpp"
+#include "runtime/training/train_plan.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+struct TrainOptions {
+  std::map<std::string, std::string> given;  // the options that are written, with their values
+  std::string net = "lenet5";
+  std::string solver;     // Caffe's; what it says is in the other fields already
+  std::string data;       // "": search
+  DataRequest images;     // what else is said about them
+  int data_threads = -1;  // -1: as the loader finds right
+  std::size_t epochs = 5;
+  std::size_t max_steps = 0;    // 0: as the epochs give
+  std::size_t exact_steps = 0;  // over as many epochs as that takes; 0: not given
+  std::size_t accumulate = 1;
+  std::size_t test_every = 0;               // steps; 0: after each epoch only
+  std::optional<std::size_t> batch_size;    // per rank
+  std::optional<std::size_t> global_batch;  // of all ranks
+  double lr = 0.02;
+  std::optional<LrScale> lr_scale;
+  LrDecay lr_decay = LrDecay::cosine;
+  std::size_t warmup_steps = 0;
+  std::optional<double> lr_gamma;
+  std::optional<double> lr_power;
+  std::vector<std::size_t> lr_steps;
+  double momentum = 0.9;
+  double weight_decay = 0.0;
+  std::optional<UpdateKind> optimizer;
+  bool nesterov = false;
+  RuleForm rule_form = RuleForm::torch;
+  bool l1 = false;
+  double beta2 = 0.999;
+  std::optional<double> epsilon;
+  double rms_decay = 0.99;
+  double trust = 0.001;
+  double clip = 0.0;
+  Overlap overlap = Overlap::automatic;
+  std::size_t bucket_kb = 0;  // 0: tried out
+  UpdatePlace update = UpdatePlace::automatic;
+  std::string wire = "float32";
+  std::size_t servers = 0;  // the last ranks; 0: none
+  bool asynchronous = false;
+  std::optional<std::size_t> staleness;
+  std::optional<std::size_t> lms_kb;
+  std::uint64_t seed = 1;
+  int threads = 0;  // 0: from the affinity mask
+  std::string device = "cpu";
+  std::string checkpoint;            // folder; "": none
+  std::size_t checkpoint_steps = 0;  // 0: after each epoch
+  bool checkpoint_every_given = false;
+  std::size_t keep = 2;
+  bool resume = false;
+  std::string resume_from;  // "": the checkpoint folder
+  std::string metrics;      // "": none
+  std::string results;
+  std::string tensorboard;
+  std::string timeline;
+  double stall_seconds = 30.0;  // 0: never told
+  bool json = false;
+  bool quiet = false;
+  bool help = false;
+  bool version = false;
+};
+
+constexpr std::size_t default_batch = 64;
+
+// Throws Error(usage), also for combinations that contradict each other.
+TrainOptions parse_train_options(std::span<const std::string> words);
+std::string render_train_help();
+
+// The batch of all ranks, and by how much the learning rate grows with them.
+struct BatchPlan {
+  std::size_t global_batch;
+  double lr_factor;
+};
+// With --batch-size the global batch grows with the ranks, and so does the rate (--lr-scale, linear by
+// default; none with --async, where each rank's batch is an update of its own). With --global-batch both are
+// what the user wrote, for every number of ranks. `ranks`: those that train.
+BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks);
+
+// Without total_steps, which the data decide. The rate's factor is that of BatchPlan.
+LrSchedule make_schedule(const TrainOptions& options, double lr_factor);
+UpdateRule make_rule(const TrainOptions& options);
+
+// What to type after a stop that saved in the folder of --checkpoint: "the same command with --resume".
+std::string go_on_words(const TrainOptions& options);
+
+// What the run writes for people and programs; `resumed` is for who knows.
+WatchPlan plan_watching(const TrainOptions& options);
+
+const char* name_of(LrScale scale);
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/caffe/caffe_command_line.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::runtime {
+namespace {
+
+// What Caffe's command line had besides; gflags takes them with one dash and with two.
+struct CaffeFlag {
+  const char* name;
+  const char* meaning;
+  const char* ours;
+};
+constexpr CaffeFlag caffe_flags[] = {
+    {"gpu", "names GPUs", "--device cuda   # CUDA_VISIBLE_DEVICES=0,1 before it chooses among them"},
+    {"snapshot", "names a .solverstate", "--resume DIR   # where --checkpoint DIR has saved"},
+    {"weights", "names a .caffemodel, which ddl-train does not read",
+     "--resume FILE   # a checkpoint of ddl-train's"},
+    {"model", "names a net", "--net FILE.prototxt"},
+    {"iterations", "counts steps", "--max-steps 50"},
+    {"sigint_effect", "says what a signal does", "--checkpoint DIR   # TERM and USR1 save and stop"},
+    {"sighup_effect", "says what a signal does", "--checkpoint DIR   # TERM and USR1 save and stop"},
+    {"phase", "chooses a net's phase", "--solver FILE   # trains, and tests as test_interval says"},
+    {"level", "chooses layers", "train_state { level: 1 }   # in the solver"},
+    {"stage", "chooses layers", "train_state { stage: \"name\" }   # in the solver"},
+};
+constexpr CaffeFlag caffe_actions[] = {
+    {"test", "tests a net without training it", "ddl-train --solver FILE   # tests after each epoch"},
+    {"time", "measures a net", "ddl-train --solver FILE --max-steps 50   # images/s are in its last line"},
+    {"device_query", "describes a GPU", "nvidia-smi -L"},
+};
+
+void refuse_caffe_words(std::span<const std::string> words) {
+  for (const CaffeFlag& action : caffe_actions) {
+    if (words.empty() || words.front() != action.name) continue;
+    throw Error(ErrorKind::usage,
+                {fmt::format("Caffe's '{}' {}; ddl-train trains", action.name, action.meaning),
+                 "command line", action.ours});
+  }
+  for (const std::string& word : words) {
+    const std::string option = word.substr(0, word.find('='));
+    for (const CaffeFlag& flag : caffe_flags) {
+      if (option != fmt::format("-{}", flag.name) && option != fmt::format("--{}", flag.name)) continue;
+      throw Error(ErrorKind::usage, {fmt::format("Caffe's {} {}; ddl-train has another option for that",
+                                                 printable(option), flag.meaning),
+                                     "command line", flag.ours});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> accept_caffe_words(std::span<const std::string> words) {
+  std::vector<std::string> accepted(words.begin(), words.end());
+  if (!accepted.empty() && accepted.front() == "train") accepted.erase(accepted.begin());
+  refuse_caffe_words(accepted);
+  for (std::string& word : accepted) {
+    if (word == "-solver" || word.starts_with("-solver=")) word.insert(0, "-");
+  }
+  return accepted;
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "runtime/checkpoint/safetensors.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <set>
+
+namespace ddlrun::runtime {
+namespace {
+
+using HeaderJson = nlohmann::ordered_json;
+
+constexpr std::string_view metadata_key = "__metadata__";
+constexpr std::size_t max_dimensions = 16;
+
+struct ElementType {
+  std::string_view name;
+  std::uint64_t bytes;
+};
+constexpr std::array<ElementType, 15> element_types{{{"F32", 4},
+                                                     {"F64", 8},
+                                                     {"F16", 2},
+                                                     {"BF16", 2},
+                                                     {"I64", 8},
+                                                     {"I32", 4},
+                                                     {"I16", 2},
+                                                     {"I8", 1},
+                                                     {"U64", 8},
+                                                     {"U32", 4},
+                                                     {"U16", 2},
+                                                     {"U8", 1},
+                                                     {"BOOL", 1},
+                                                     {"F8_E4M3", 1},
+                                                     {"F8_E5M2", 1}}};
+
+// nlohmann-json keeps the last of two equal keys; here that is a fault. Nothing is nested deeper than three
+// levels.
+HeaderJson parse_without_duplicates(std::string_view text, const std::string& file) {
+  std::vector<std::set<std::string>> keys;
+  const auto look = [&](int depth, HeaderJson::parse_event_t event, HeaderJson& parsed) {
+    if (depth > 3) throw damaged_file(file, "the header is nested deeper than a safetensors header is");
+    if (event == HeaderJson::parse_event_t::object_start) keys.emplace_back();
+    if (event == HeaderJson::parse_event_t::object_end) keys.pop_back();
+    if (event == HeaderJson::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
+      throw damaged_file(file, fmt::format("the header has the name '{}' twice",
+                                           printable(parsed.get_ref<const std::string&>())));
+    }
+    return true;
+  };
+  try {
+    return HeaderJson::parse(text.begin(), text.end(), look);
+  } catch (const HeaderJson::exception& error) {
+    throw damaged_file(file, fmt::format("the header is not JSON: {}", printable(error.what())));
+  }
+}
+
+Metadata read_metadata(const HeaderJson& json, const std::string& file) {
+  Metadata metadata;
+  if (!json.is_object()) throw damaged_file(file, "__metadata__ is not an object");
+  for (const auto& [key, value] : json.items()) {
+    if (!value.is_string())
+      throw damaged_file(file, fmt::format("the metadata '{}' is not a text", printable(key)));
+    metadata.emplace(key, value.get<std::string>());
+  }
+  return metadata;
+}
+
+// A list of whole numbers of 64 bits; a float, a sign or a number beyond is refused.
+std::vector<std::uint64_t> read_numbers(const HeaderJson& json, const std::string& what,
+                                        const std::string& file) {
+  const bool numbers =
+      json.is_array() && json.size() <= max_dimensions &&
+      std::all_of(json.begin(), json.end(), [](const HeaderJson& one) { return one.is_number_unsigned(); });
+  if (!numbers) throw damaged_file(file, fmt::format("{} is not a short list of whole numbers", what));
+  return json.get<std::vector<std::uint64_t>>();
+}
+
+std::optional<std::uint64_t> byte_count(const TensorPlace& place, std::uint64_t element) {
+  std::uint64_t count = element;
+  for (const std::uint64_t size : place.shape) {
+    if (size != 0 && count > std::numeric_limits<std::uint64_t>::max() / size) return std::nullopt;
+    count *= size;
+  }
+  return count;
+}
+
+TensorPlace read_tensor(const std::string& name, const HeaderJson& json, const std::string& file) {
+  const std::string who = fmt::format("the tensor '{}'", printable(name));
+  if (!json.is_object() || json.size() != 3 || !json.contains("dtype") || !json.contains("shape") ||
+      !json.contains("data_offsets") || !json.at("dtype").is_string()) {
+    throw damaged_file(file, who + " has not exactly dtype, shape and data_offsets");
+  }
+  TensorPlace place{name, json.at("dtype").get<std::string>(),
+                    read_numbers(json.at("shape"), "the shape of " + who, file), 0, 0};
+  const auto offsets = read_numbers(json.at("data_offsets"), "data_offsets of " + who, file);
+  if (offsets.size() != 2 || offsets[0] > offsets[1])
+    throw damaged_file(file, fmt::format("data_offsets of {} are not a beginning and an end", who));
+  place.begin = offsets[0];
+  place.end = offsets[1];
+  const auto type = std::find_if(element_types.begin(), element_types.end(),
+                                 [&](const ElementType& one) { return one.name == place.type; });
+  if (type == element_types.end())
+    throw damaged_file(file, fmt::format("{} has the unknown type '{}'", who, printable(place.type)));
+  const auto bytes = byte_count(place, type->bytes);
+  if (!bytes || *bytes != place.end - place.begin) {
+    throw damaged_file(file,
+                       fmt::format("{} has {} bytes, but its shape needs {}", who, place.end - place.begin,
+                                   bytes ? std::to_string(*bytes) : "more than 64 bits can count"));
+  }
+  return place;
+}
+
+// The tensors must fill the rest of the file, one behind the other.
+void check_layout(const SafetensorsHead& head, std::uint64_t file_bytes, const std::string& file) {
+  std::uint64_t at = 0;
+  for (const TensorPlace& place : head.tensors) {
+    if (place.begin != at) {
+      throw damaged_file(file, fmt::format("the tensor '{}' begins at byte {}, but the one before ends at {}",
+                                           printable(place.name), place.begin, at));
+    }
+    at = place.end;
+  }
+  const std::uint64_t there = file_bytes - head.data_start;
+  if (at != there)
+    throw damaged_file(file, fmt::format("the tensors need {} bytes, but {} follow", at, there));
+}
+
+}  // namespace
+
+std::string render_safetensors_head(const Metadata& metadata, std::span<const Tensor> tensors) {
+  HeaderJson own(metadata);
+  HeaderJson json;
+  json[std::string(metadata_key)] = nullptr;  // its place is the first
+  std::uint64_t at = 0;
+  for (const Tensor& tensor : tensors) {
+    const std::uint64_t end = at + tensor.values.size_bytes();
+    json[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {at, end}}};
+    Crc32 sum;
+    sum.add(std::as_bytes(tensor.values));
+    own["crc32." + tensor.name] = sum.text();
+    at = end;
+  }
+  own["crc32"] = std::string(head_sum_blank);
+  json[std::string(metadata_key)] = std::move(own);
+  std::string text = json.dump(-1, ' ', false, HeaderJson::error_handler_t::replace);
+  text.append((8 - text.size() % 8) % 8, ' ');
+  std::string head;
+  for (std::size_t i = 0; i < length_bytes; ++i) head += static_cast<char>(text.size() >> (8 * i) & 0xffU);
+  return seal_head(head + text);
+}
+
+std::uint64_t parse_header_length(std::string_view start, std::uint64_t file_bytes, const std::string& file) {
+  if (start.size() < length_bytes || file_bytes < length_bytes) {
+    throw damaged_file(file,
+                       fmt::format("the file has {} bytes, and a safetensors file at least 10", file_bytes));
+  }
+  std::uint64_t length = 0;
+  for (std::size_t i = length_bytes; i-- > 0;) length = length << 8U | static_cast<unsigned char>(start[i]);
+  if (length > max_header_bytes || length > file_bytes - length_bytes) {
+    throw damaged_file(file, fmt::format("the header has {} bytes by its length field, but {} can be there",
+                                         length, std::min(max_header_bytes, file_bytes - length_bytes)));
+  }
+  return length;
+}
+
+SafetensorsHead parse_safetensors_head(std::string_view head, std::uint64_t file_bytes,
+                                       const std::string& file) {
+  const std::uint64_t length = parse_header_length(head, file_bytes, file);
+  if (head.size() != length_bytes + length) throw damaged_file(file, "the header is cut short");
+  const std::string_view text = head.substr(length_bytes);
+  if (!text.starts_with('{')) throw damaged_file(file, "the header does not begin with '{'");
+  const HeaderJson json = parse_without_duplicates(text, file);
+  SafetensorsHead result;
+  result.data_start = head.size();
+  for (const auto& [name, value] : json.items()) {
+    if (name == metadata_key) {
+      result.metadata = read_metadata(value, file);
+    } else {
+      result.tensors.push_back(read_tensor(name, value, file));
+    }
+  }
+  std::stable_sort(result.tensors.begin(), result.tensors.end(),
+                   [](const TensorPlace& a, const TensorPlace& b) {
+                     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+                   });
+  check_layout(result, file_bytes, file);
+  return result;
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The trainer's group of ranks over libddl.
+#pragma once
+
+#include "ddl/ddl.hpp"
+#include "runtime/comm/communicator.hpp"
+
+#include <deque>
+
+namespace ddlrun::runtime {
+
+// libddl's errors as ours, with the same words: a wrong setting is usage, a lost or different rank a request
+// that cannot be met.
+Error convert_error(const ddl::Error& error);
+
+class DdlCommunicator : public Communicator {
+ public:
+  // `options`: as the context got them.
+  DdlCommunicator(ddl::Context& context, const ddl::Options& options);
+
+  int rank() const override { return context_.rank(); }
+  int size() const override { return context_.size(); }
+  int local_rank() const override { return context_.local_rank(); }
+  int local_size() const override { return context_.local_size(); }
+  std::span<float> allocate(std::size_t count) override;
+  std::span<float> allocate_for_host(std::size_t count) override;
+  void all_reduce_sum(std::span<const float> in, std::span<float> out) override;
+  bool narrows_sums() const override { return narrows_sums_; }
+  void all_reduce_sum(std::span<float> data, std::string_view name) override;
+  void sum_for_host(std::span<float> data, std::string_view name, const UseSums& use) override;
+  bool sums_ignore_cuts() const override { return sums_ignore_cuts_; }
+  void broadcast(std::span<float> data) override;
+  std::vector<std::string> gather_all(const std::string& mine) override;
+  void show_state(std::uint64_t state) override { context_.set_state(state); }
+
+ private:
+  ddl::Context& context_;
+  bool sums_ignore_cuts_;
+  bool narrows_sums_;
+  std::deque<ddl::Buffer<float>> buffers_;
+};
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/comm/mpi_session.hpp"
+
+#include "base/text.hpp"
+#include "ddl/ddl.hpp"
+#include "runtime/comm/ddl_communicator.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace ddlrun::runtime {
+namespace {
+
+// How long ranks wait for one that is at work on something else, such as a large checkpoint; a rank whose
+// process is gone is found out at once. DDL_OPTIONS="-timeout N" says otherwise.
+constexpr double patience_seconds = 300.0;
+
+// What DDL_OPTIONS says is laid over ours here already, for the trainer must know how sums are made.
+ddl::Options ddl_options(const std::string& wire) {
+  ddl::Options options;
+  options.timeout_seconds = patience_seconds;
+  options = ddl::parse_options("-wire " + wire, options);
+  const char* text = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): before any thread
+  return text == nullptr ? options : ddl::parse_options(text, options);
+}
+
+// Prints and ends all ranks; does not return where MPI started them.
+int abort_job(std::string_view program, const Communicator& ranks, ErrorKind kind, Message message) {
+  if (ranks.size() > 1) message.what = fmt::format("[{}] {}", rank_name(ranks), message.what);
+  fmt::print(stderr, "{}", render_error(program, message));
+  std::fflush(nullptr);
+  // Ranks that met without MPI see this one go.
+  int by_mpi = 0;
+  MPI_Initialized(&by_mpi);
+  if (ranks.size() > 1 && by_mpi != 0) MPI_Abort(MPI_COMM_WORLD, exit_code(kind));
+  return exit_code(kind);
+}
+
+int run_guarded(std::string_view program, Communicator& ranks,
+                const std::function<void(Communicator&)>& work) {
+  try {
+    work(ranks);
+  } catch (const AgreedError& error) {
+    if (ranks.rank() == 0) fmt::print(stderr, "{}", render_error(program, error.message()));
+    std::fflush(nullptr);
+    return exit_code(error.kind());
+  } catch (const Error& error) {
+    return abort_job(program, ranks, error.kind(), error.message());
+  } catch (const std::bad_alloc&) {
+    return abort_job(
+        program, ranks, ErrorKind::request,
+        {"the memory of this rank is used up", "", "a smaller --batch-size, or fewer ranks per host"});
+  } catch (const std::exception& error) {
+    return abort_job(program, ranks, ErrorKind::internal,
+                     {fmt::format("a bug in {}: {}", program, error.what()), "",
+                      "report it with this message and the command line"});
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<double> asked_patience() {
+  ddl::Options options;
+  options.timeout_seconds = -1.0;
+  const char* text = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): before any thread
+  if (text != nullptr) options = ddl::parse_options(text, options);
+  return options.timeout_seconds > 0.0 ? std::optional(options.timeout_seconds) : std::nullopt;
+}
+
+int run_mpi_session(std::string_view program, const std::optional<Error>& mistake,
+                    const std::function<void(Communicator&)>& work, const std::string& wire,
+                    ddl::StallWatch stall) {
+  if (mistake && !launched_rank()) {
+    fmt::print(stderr, "{}", render_error(program, mistake->message()));
+    return exit_code(mistake->kind());
+  }
+  int argc = 0;
+  char* none[] = {nullptr};
+  char** argv = none;
+  try {
+    ddl::Options options = ddl_options(wire);
+    options.stall = std::move(stall);
+    ddl::Context context(argc, argv, options);
+    DdlCommunicator ranks(context, options);
+    return run_guarded(program, ranks, [&](Communicator& all) {
+      run_agreed(all, [&] {
+        if (mistake) throw Error(*mistake);
+      });
+      work(all);
+    });
+  } catch (const ddl::Error& error) {
+    // The ranks cannot work together as they are: all know.
+    if (launched_rank().value_or(0) == 0)
+      fmt::print(stderr, "{}", render_error(program, convert_error(error).message()));
+    return exit_code(convert_error(error).kind());
+  }
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Several mistakes of one file or command line as one error.
+#pragma once
+
+#include "base/error.hpp"
+
+#include <span>
+
+namespace ddlrun::runtime {
+
+// One Error(request) that lists all mistakes. `mistakes` must not be empty.
+Error join_mistakes(std::span<const Message> mistakes);
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/core/option_parser.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace ddlrun::runtime {
+namespace {
+
+constexpr std::size_t help_columns = 96;
+constexpr std::size_t widest_name = 26;  // columns; the help of a longer one starts on the next line
+constexpr std::size_t longest_command_shown = 12;  // arguments
+
+Error usage(std::string what, std::string where, std::string hint) {
+  return {ErrorKind::usage, {std::move(what), std::move(where), std::move(hint)}};
+}
+
+// The command with the right name in argument `index`; only that option if the command is long.
+std::string render_corrected(std::string_view program, std::span<const std::string> words, std::size_t index,
+                             const Option& meant) {
+  std::vector<std::string> corrected(words.begin(), words.end());
+  const std::size_t equals = corrected[index].find('=');
+  corrected[index] = meant.name + (equals == std::string::npos ? "" : corrected[index].substr(equals));
+  if (corrected.size() <= longest_command_shown)
+    return fmt::format("{} {}", program, render_shell(corrected));
+  const bool has_value = !meant.value.empty() && equals == std::string::npos && index + 1 < corrected.size();
+  const std::span<const std::string> shown = std::span(corrected).subspan(index, has_value ? 2 : 1);
+  return fmt::format("{}   # instead of {}", render_shell(shown), printable(words[index]));
+}
+
+const Option& find_option(std::string_view program, const std::string& name,
+                          std::span<const std::string> words, std::size_t index,
+                          std::span<const Option> table) {
+  std::vector<std::string> names;
+  for (const Option& option : table) {
+    if (!option.name.empty() && option.name == name) return option;
+    if (!option.name.empty()) names.push_back(option.name);
+  }
+  const bool is_option = name.starts_with("-");
+  const auto near = closest_match(name, names);
+  const auto meant =
+      std::find_if(table.begin(), table.end(), [&](const Option& o) { return o.name == near; });
+  throw usage(fmt::format("unknown {} '{}'{}", is_option ? "option" : "argument", printable(name),
+                          near ? fmt::format("; did you mean {}?", *near) : ""),
+              "command line",
+              near ? render_corrected(program, words, index, *meant) : fmt::format("{} --help", program));
+}
+
+// `text` wrapped into the column that starts at `indent`.
+std::string wrap(std::string_view text, std::size_t indent) {
+  std::string out;
+  std::size_t used = 0;
+  for (const std::string_view word : split(text, ' ')) {
+    if (used != 0 && indent + used + 1 + word.size() > help_columns) {
+      out += "\n" + std::string(indent, ' ');
+      used = 0;
+    }
+    if (used != 0) out += ' ';
+    out += word;
+    used += word.size() + (used != 0 ? 1 : 0);
+  }
+  return out;
+}
+
+Error refuse_twice(const std::string& name, const std::string& first, const std::string& second) {
+  const std::string kept = second.empty() ? name : fmt::format("{} {}", name, quote_shell(second));
+  return usage(second.empty() ? fmt::format("{} is given twice", name)
+                              : fmt::format("{} is given twice, as '{}' and as '{}'", name,
+                                            printable(first, 60), printable(second, 60)),
+               "command line",
+               second.empty() ? kept + "   # once"
+                              : fmt::format("{}   # and remove {} {}", kept, name, printable(first, 60)));
+}
+
+}  // namespace
+
+void parse_options(std::string_view program, std::span<const std::string> words,
+                   std::span<const Option> table) {
+  std::map<std::string, std::string> seen;  // with its value
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t equals = words[i].starts_with("--") ? words[i].find('=') : std::string::npos;
+    const std::string name = words[i] == "-h" ? "--help" : words[i].substr(0, equals);
+    const Option& option = find_option(program, name, words, i, table);
+    std::string value;
+    if (equals != std::string::npos) {
+      value = words[i].substr(equals + 1);
+    } else if (!option.value.empty() && i + 1 < words.size()) {
+      value = words[i + 1];
+    }
+    const auto [before, is_first] = seen.emplace(name, value);
+    if (!is_first) throw refuse_twice(name, before->second, value);
+    if (option.value.empty()) {
+      if (equals != std::string::npos) {
+        throw usage(fmt::format("{} takes no value, but was given '{}'", name, printable(value)),
+                    "command line", name);
+      }
+      option.apply("");
+    } else if (equals != std::string::npos) {
+      option.apply(value);
+    } else if (i + 1 < words.size()) {
+      option.apply(value);
+      ++i;
+    } else {
+      throw usage(fmt::format("{} needs a value ({})", name, option.value), "command line",
+                  fmt::format("{} {}", name, option.value));
+    }
+  }
+}
+
+std::string render_options(std::span<const Option> table) {
+  std::size_t width = 0;
+  for (const Option& option : table) {
+    const std::size_t length = option.name.size() + 1 + option.value.size();
+    if (length <= widest_name) width = std::max(width, length);
+  }
+  std::string out;
+  for (const Option& option : table) {
+    if (option.name.empty()) {
+      out += fmt::format("\n{}\n", option.help);
+      continue;
+    }
+    const std::string left = option.value.empty() ? option.name : option.name + " " + option.value;
+    const std::string gap =
+        left.size() > width ? "\n" + std::string(width + 4, ' ') : std::string(width + 2 - left.size(), ' ');
+    out += fmt::format("  {}{}{}\n", left, gap, wrap(option.help, width + 4));
+  }
+  return out;
+}
+
+std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
+                          std::uint64_t most) {
+  const auto value = parse_unsigned(text, most);
+  if (value && *value >= least) return *value;
+  throw usage(fmt::format("'{}' is not a whole number from {} to {}", printable(text), least, most), option,
+              fmt::format("{} {}", option, std::max<std::uint64_t>(least, 1)));
+}
+
+double parse_real(const std::string& option, const std::string& text, double least, double most,
+                  std::string_view example) {
+  const auto value = parse_number(text);
+  if (value && *value >= least && *value <= most) return *value;
+  const std::string nearest = fmt::format("{:.6g}", std::clamp(value.value_or(0.01), least, most));
+  throw usage(fmt::format("'{}' is not a number from {} to {}", printable(text), least, most), option,
+              fmt::format("{} {}", option, example.empty() ? nearest : std::string(example)));
+}
+
+double parse_fraction(const std::string& option, const std::string& text, std::string_view example) {
+  const auto value = parse_number(text);
+  if (value && *value >= 0.0 && *value < 1.0) return *value;
+  throw usage(fmt::format("'{}' is not a number of at least 0 and less than 1", printable(text)), option,
+              fmt::format("{} {}", option, example));
+}
+
+std::size_t parse_choice(const std::string& option, const std::string& text,
+                         std::span<const std::string> names) {
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  const auto near = closest_match(text, names);
+  throw usage(fmt::format("unknown value '{}': must be one of {}{}", printable(text), join(names, ", "),
+                          near ? fmt::format("; did you mean {}?", *near) : ""),
+              option, fmt::format("{} {}", option, near ? *near : names[0]));
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/data/dataset_locator.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "runtime/data/file_list.hpp"
+#include "runtime/data/lmdb_source.hpp"
+#include "runtime/data/synthetic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+namespace ddlrun::runtime {
+namespace {
+
+namespace files = std::filesystem;
+
+bool is_file(const std::string& path) {
+  std::error_code ignored;
+  return files::is_regular_file(path, ignored);
+}
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return files::is_directory(path, ignored);
+}
+
+std::vector<std::string> list_names(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (files::directory_iterator at(folder, ignored), end; at != end; at.increment(ignored))
+    names.push_back(at->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Text whose first line could be "path label".
+bool is_list(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 4096> start{};
+  file.read(start.data(), start.size());
+  const std::string_view text(start.data(), static_cast<std::size_t>(file.gcount()));
+  return text.find('\0') == std::string_view::npos && text.find(' ') != std::string_view::npos;
+}
+
+// The words by which people name the two parts.
+const std::array<std::string, 1> train_words{"train"};
+const std::array<std::string, 2> test_words{"test", "val"};
+
+// LMDBs beside each other, as Caffe's examples make them: mnist_train_lmdb and mnist_test_lmdb.
+std::string find_lmdb_in(const std::string& folder, bool test) {
+  for (const std::string& name : list_names(folder)) {
+    const bool fits = test ? name.find("test") != std::string::npos || name.find("val") != std::string::npos
+                           : name.find("train") != std::string::npos;
+    if (fits && is_folder(folder + "/" + name) && is_lmdb(folder + "/" + name)) return folder + "/" + name;
+  }
+  return "";
+}
+
+// Any of the four: then the others are missing, which is better said than that nothing is there.
+bool holds_idx(const std::string& folder) {
+  for (const char* part : {"train", "t10k"}) {
+    for (const char* kind : {"images", "labels"}) {
+      if (!find_idx_file(folder, part, kind).empty()) return true;
+    }
+  }
+  return false;
+}
+
+std::optional<PartPlace> look_at_folder(const std::string& folder, bool test) {
+  if (is_lmdb(folder)) return PartPlace{DataKind::lmdb, folder, test};
+  if (holds_idx(folder)) return PartPlace{DataKind::idx, folder, test};
+  for (const std::string& place : {folder, folder + "/cifar-10-batches-bin"}) {
+    if (is_file(place + "/data_batch_1.bin")) return PartPlace{DataKind::cifar10, place, test};
+  }
+  for (const std::string& place : {folder, folder + "/cifar-100-binary"}) {
+    if (is_file(place + "/train.bin")) return PartPlace{DataKind::cifar100, place, test};
+  }
+  const std::string lmdb = find_lmdb_in(folder, test);
+  if (!lmdb.empty()) return PartPlace{DataKind::lmdb, lmdb, test};
+  const bool two_lists = is_file(folder + "/train.txt");
+  const bool two_folders = !find_class_folders(folder + "/train").empty();
+  for (const std::string& word :
+       test ? std::span<const std::string>(test_words) : std::span<const std::string>(train_words)) {
+    if (two_lists && is_file(fmt::format("{}/{}.txt", folder, word)))
+      return PartPlace{DataKind::list, fmt::format("{}/{}.txt", folder, word), test};
+    if (two_folders && is_folder(folder + "/" + word))
+      return PartPlace{DataKind::folders, folder + "/" + word, test};
+  }
+  if (!two_lists && !two_folders && !find_class_folders(folder).empty())
+    return PartPlace{DataKind::folders, folder, test};
+  return std::nullopt;
+}
+
+// "x/mnist_train_lmdb" -> "x/mnist_test_lmdb" if that is there; "" if not.
+std::string find_sibling(const std::string& path) {
+  const std::size_t slash = path.rfind('/', path.size() - 2);
+  const std::size_t at = path.rfind("train");
+  if (at == std::string::npos || (slash != std::string::npos && at < slash)) return "";
+  for (const std::string& word : test_words) {
+    std::string other = path;
+    other.replace(at, 5, word);
+    if (is_file(other) || is_folder(other)) return other;
+  }
+  return "";
+}
+
+// How the test images of such a set can be given.
+const char* hint_test(DataKind kind) {
+  switch (kind) {
+    case DataKind::folders:
+      return "--test-data PATH   # or --data DIR with DIR/train/CLASS/*.jpg and DIR/val/CLASS/*.jpg";
+    case DataKind::list:
+      return "--test-data PATH   # or --data DIR with DIR/train.txt and DIR/val.txt";
+    case DataKind::lmdb:
+      return "--test-data PATH   # or name them photos_train_lmdb and photos_test_lmdb, beside each other; "
+             "made "
+             "with: ddl-train convert-data --split test";
+    default:
+      return "--test-data PATH";
+  }
+}
+
+Error refuse_place(const std::string& path) {
+  constexpr std::size_t most_shown = 8;
+  std::error_code failure;
+  if (!files::exists(path, failure)) {
+    return {ErrorKind::request,
+            {is_synthetic(path) ? "no such images" : "the data directory or file does not exist",
+             printable(path), "ls -ld " + quote_shell(path)}};
+  }
+  if (!is_folder(path)) {
+    return {ErrorKind::request,
+            {"this file is neither an LMDB nor a list of images and classes (\"path label\" a line)",
+             printable(path), "ddl-train --data FOLDER   # with images, or with a set's own files"}};
+  }
+  std::vector<std::string> names = list_names(path);
+  const std::size_t more = names.size() > most_shown ? names.size() - most_shown : 0;
+  names.resize(names.size() - more);
+  for (std::string& name : names) name = printable(name, 40);
+  const std::string what = names.empty()
+                               ? "no images are found here: the folder is empty"
+                               : fmt::format("no images are found here, only {}{}", join(names, ", "),
+                                             more > 0 ? fmt::format(" and {} more", more) : "");
+  return {
+      ErrorKind::request,
+      {what, printable(path),
+       "--data DIR with MNIST's IDX files, CIFAR's *.bin, train/CLASS/*.jpg and val/CLASS/*.jpg, train.txt "
+       "and val.txt, or Caffe's LMDBs"}};
+}
+
+}  // namespace
+
+const char* name_of(DataKind kind) {
+  switch (kind) {
+    case DataKind::idx:
+      return "MNIST's IDX files";
+    case DataKind::cifar10:
+      return "CIFAR-10's binary files";
+    case DataKind::cifar100:
+      return "CIFAR-100's binary files";
+    case DataKind::lmdb:
+      return "Caffe's LMDB";
+    case DataKind::list:
+      return "a list of files";
+    case DataKind::folders:
+      return "a folder for each class";
+    case DataKind::synthetic:
+      return "random numbers";
+  }
+  return "";
+}
+
+std::optional<PartPlace> look_at(const std::string& path, bool test) {
+  if (is_synthetic(path)) return PartPlace{DataKind::synthetic, path, test};
+  if (is_folder(path)) return look_at_folder(path, test);
+  if (!is_file(path)) return std::nullopt;
+  if (is_lmdb(path)) return PartPlace{DataKind::lmdb, path, test};
+  if (is_list(path)) return PartPlace{DataKind::list, path, test};
+  return std::nullopt;
+}
+
+PartPlace require_part(const std::string& path, bool test) {
+  const auto place = look_at(path, test);
+  if (!place) throw refuse_place(path);
+  return *place;
+}
+
+SetPlace find_parts(const DataRequest& request) {
+  const PartPlace train = require_part(request.train, false);
+  if (!request.test.empty()) return {train, require_part(request.test, true)};
+  const bool alone =
+      train.path == request.train &&
+      (train.kind == DataKind::lmdb || train.kind == DataKind::list || train.kind == DataKind::folders);
+  const std::string beside = alone ? find_sibling(request.train) : request.train;
+  const auto test = beside.empty() ? std::nullopt : look_at(beside, true);
+  if (test) return {train, *test};
+  throw Error(ErrorKind::request,
+              {fmt::format("{} to train on, but no images to test with", name_of(train.kind)),
+               printable(request.train), hint_test(train.kind)});
+}
+
+}  // namespace ddlrun::runtime

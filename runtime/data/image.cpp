@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/data/image.hpp"
+
+#include "base/text.hpp"
+#include "runtime/data/image_formats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::runtime {
+namespace {
+
+std::size_t pixel_count(const Picture& picture) {
+  return static_cast<std::size_t>(picture.height) * static_cast<std::size_t>(picture.width);
+}
+
+// By ITU-R BT.601, in whole numbers as libjpeg and OpenCV do it.
+std::uint8_t luma(const std::uint8_t* rgb) {
+  return static_cast<std::uint8_t>((19'595U * rgb[0] + 38'470U * rgb[1] + 7'471U * rgb[2] + 32'768U) >> 16U);
+}
+
+Picture with_channels(Picture picture, int channels) {
+  if (picture.channels == channels) return picture;
+  const std::size_t count = pixel_count(picture);
+  Picture other{channels, picture.height, picture.width,
+                std::vector<std::uint8_t>(count * static_cast<std::size_t>(channels))};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (channels == 1) {
+      other.pixels[i] = luma(&picture.pixels[3 * i]);
+    } else {
+      std::fill_n(&other.pixels[3 * i], 3, picture.pixels[i]);
+    }
+  }
+  return other;
+}
+
+Error refuse_format(std::span<const std::uint8_t> file, std::string_view name) {
+  std::string start;
+  for (const std::uint8_t byte : file.first(std::min<std::size_t>(file.size(), 4)))
+    start += fmt::format(" {:02x}", byte);
+  return refuse_picture(name, file.empty() ? "the file is empty, not a picture"
+                                           : "it is neither JPEG, PNG nor PNM; it starts with" + start);
+}
+
+}  // namespace
+
+Error refuse_picture(std::string_view name, std::string what) {
+  return {ErrorKind::request, {std::move(what), printable(name), "file " + quote_shell(name)}};
+}
+
+void check_picture_size(std::uint64_t height, std::uint64_t width, std::string_view name) {
+  constexpr std::uint64_t longest_side = 65'535;
+  if (height > 0 && width > 0 && height <= longest_side && width <= longest_side &&
+      height * width <= max_picture_pixels)
+    return;
+  throw refuse_picture(name, fmt::format("a picture of {}x{} pixels; sides of 1 to {} and {} pixels in all "
+                                         "are read",
+                                         height, width, longest_side, max_picture_pixels));
+}
+
+Shape read_picture_shape(std::span<const std::uint8_t> file, std::string_view name) {
+  if (is_jpeg(file)) return read_jpeg_shape(file, name);
+  if (is_png(file)) return read_png_shape(file, name);
+  if (is_pnm(file)) return read_pnm_shape(file, name);
+  throw refuse_format(file, name);
+}
+
+Picture decode_picture(std::span<const std::uint8_t> file, int channels, std::string_view name) {
+  if (is_jpeg(file)) return with_channels(decode_jpeg(file, channels, name), channels);
+  if (is_png(file)) return with_channels(decode_png(file, name), channels);
+  if (is_pnm(file)) return with_channels(decode_pnm(file, name), channels);
+  throw refuse_format(file, name);
+}
+
+void write_planes(const Picture& picture, std::span<std::uint8_t> out) {
+  const std::size_t count = pixel_count(picture);
+  if (picture.channels == 1) {
+    std::copy_n(picture.pixels.begin(), count, out.begin());
+    return;
+  }
+  const std::uint8_t* __restrict rgb = picture.pixels.data();
+  std::uint8_t* __restrict blue = out.data();
+  std::uint8_t* __restrict green = blue + count;
+  std::uint8_t* __restrict red = green + count;
+  for (std::size_t i = 0; i < count; ++i) {
+    red[i] = rgb[3 * i];
+    green[i] = rgb[3 * i + 1];
+    blue[i] = rgb[3 * i + 2];
+  }
+}
+
+}  // namespace ddlrun::runtime

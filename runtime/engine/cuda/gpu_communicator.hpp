@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Ranks whose gradients the GPUs have summed before anybody asks for it: what is left to be summed travels
+// as it does without GPUs.
+#pragma once
+
+#include "runtime/comm/communicator.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+class GpuRanks : public Communicator {
+ public:
+  explicit GpuRanks(Communicator& ranks) : ranks_(ranks) {}
+  // What stands there are sums already, alike on all ranks. It begins at the same place of the vectors that
+  // are summed on all ranks.
+  void take_as_summed(std::span<const float> memory) { summed_ = memory; }
+
+  int rank() const override { return ranks_.rank(); }
+  int size() const override { return ranks_.size(); }
+  int local_rank() const override { return ranks_.local_rank(); }
+  int local_size() const override { return ranks_.local_size(); }
+  std::span<float> allocate(std::size_t count) override { return ranks_.allocate(count); }
+  std::span<float> allocate_for_host(std::size_t count) override { return ranks_.allocate_for_host(count); }
+  void all_reduce_sum(std::span<const float> in, std::span<float> out) override {
+    ranks_.all_reduce_sum(in, out);
+  }
+  bool narrows_sums() const override { return ranks_.narrows_sums(); }
+  void all_reduce_sum(std::span<float> data, std::string_view name) override;
+  void sum_for_host(std::span<float> data, std::string_view name, const UseSums& use) override;
+  bool sums_ignore_cuts() const override { return ranks_.sums_ignore_cuts(); }
+  void broadcast(std::span<float> data) override { ranks_.broadcast(data); }
+  std::vector<std::string> gather_all(const std::string& mine) override { return ranks_.gather_all(mine); }
+  void show_state(std::uint64_t state) override { ranks_.show_state(state); }
+
+ private:
+  // The part of `data` in front of the sums, and the sums; nothing is behind them.
+  struct Cut {
+    std::span<float> own;
+    std::span<float> summed;
+  };
+  Cut cut(std::span<float> data) const;
+
+  Communicator& ranks_;
+  std::span<const float> summed_;
+};
+
+// Which GPU a rank uses, of those it sees: one each by the local rank, or the only one.
+int choose_gpu(int local_rank, int visible);
+
+// What each rank tells of its GPU, and why not all of them can be in one NCCL group; "" if they can. A rank
+// that computes nothing tells nothing.
+struct RankGpu {
+  std::string host;
+  std::string name;  // "GPU 0 (NVIDIA H200, 0000:3b:00.0)"
+  bool has_nccl = false;
+};
+std::string find_nccl_obstacle(const std::vector<RankGpu>& gpus);
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/engine/cuda/nccl.hpp"
+
+#include "base/plugin.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+#include <nccl.h>
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace ddlrun::runtime::gpu {
+namespace {
+
+constexpr const char* nccl_file = "libnccl.so.2";
+
+// NCCL's functions that are used, from the library of this machine.
+struct Nccl {
+  Plugin library = Plugin::open(nccl_file);
+  decltype(&ncclGetVersion) get_version = library.function<decltype(ncclGetVersion)>("ncclGetVersion");
+  decltype(&ncclGetUniqueId) get_unique_id = library.function<decltype(ncclGetUniqueId)>("ncclGetUniqueId");
+  decltype(&ncclCommInitRank) init_rank = library.function<decltype(ncclCommInitRank)>("ncclCommInitRank");
+  decltype(&ncclAllReduce) all_reduce = library.function<decltype(ncclAllReduce)>("ncclAllReduce");
+  decltype(&ncclBroadcast) broadcast = library.function<decltype(ncclBroadcast)>("ncclBroadcast");
+  decltype(&ncclCommGetAsyncError) async_error =
+      library.function<decltype(ncclCommGetAsyncError)>("ncclCommGetAsyncError");
+  decltype(&ncclCommAbort) abort = library.function<decltype(ncclCommAbort)>("ncclCommAbort");
+  decltype(&ncclCommDestroy) destroy = library.function<decltype(ncclCommDestroy)>("ncclCommDestroy");
+  decltype(&ncclGetErrorString) error_text =
+      library.function<decltype(ncclGetErrorString)>("ncclGetErrorString");
+  decltype(&ncclGetLastError) last_error = library.function<decltype(ncclGetLastError)>("ncclGetLastError");
+};
+
+const Nccl& nccl() {
+  static const Nccl functions;
+  return functions;
+}
+
+void check(ncclResult_t code, const char* call, ncclComm_t group = nullptr) {
+  if (code == ncclSuccess || code == ncclInProgress) return;
+  const char* more = nccl().last_error(group);
+  throw Error(ErrorKind::request,
+              {fmt::format("{} failed: {}{}", call, nccl().error_text(code),
+                           more == nullptr || *more == '\0' ? "" : " (" + printable(more) + ")"),
+               "NCCL", "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET ddl-train ...; ddlrun doctor"});
+}
+
+class RealNcclGroup : public NcclGroup {
+ public:
+  RealNcclGroup(const Device& device, const ncclUniqueId& id, int rank, int size) : device_(device) {
+    check(nccl().init_rank(&group_, size, id, rank), "ncclCommInitRank");
+  }
+  ~RealNcclGroup() override {
+    if (group_ != nullptr) nccl().destroy(group_);
+  }
+  RealNcclGroup(const RealNcclGroup&) = delete;
+  RealNcclGroup& operator=(const RealNcclGroup&) = delete;
+
+  void all_reduce_sum(float* data, std::size_t count) override {
+    check(nccl().all_reduce(data, data, count, ncclFloat32, ncclSum, group_, device_.stream()),
+          "ncclAllReduce", group_);
+  }
+
+  void broadcast(float* data, std::size_t count) override {
+    check(nccl().broadcast(data, data, count, ncclFloat32, 0, group_, device_.stream()), "ncclBroadcast",
+          group_);
+  }
+
+  // A lost rank leaves the stream waiting for ever: the group is given up instead.
+  void wait(double timeout_seconds) override {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
+    for (;;) {
+      const cudaError_t state = cudaStreamQuery(device_.stream());
+      if (state != cudaSuccess && state != cudaErrorNotReady) gpu::check(state, "cudaStreamQuery");
+      ncclResult_t late = ncclSuccess;
+      check(nccl().async_error(group_, &late), "ncclCommGetAsyncError", group_);
+      if (late != ncclSuccess && late != ncclInProgress) {
+        give_up();
+        check(late, "a sum over GPUs");
+      }
+      if (state == cudaSuccess) return;
+      if (std::chrono::steady_clock::now() > end) {
+        give_up();
+        throw Error(
+            ErrorKind::request,
+            {fmt::format("a sum over GPUs has not ended within {:.0f} s: some rank does not take part",
+                         timeout_seconds),
+             name_of_device(device_.index()), "the other ranks' messages, or NCCL_DEBUG=INFO"});
+      }
+      static_cast<void>(cudaGetLastError());  // the next launch would take it for its own
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  void give_up() {
+    nccl().abort(group_);
+    group_ = nullptr;
+  }
+
+  const Device& device_;
+  ncclComm_t group_ = nullptr;
+};
+
+}  // namespace
+
+std::string describe_nccl() {
+  try {
+    int version = 0;
+    check(nccl().get_version(&version), "ncclGetVersion");
+    return fmt::format(", NCCL {}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+std::string make_nccl_id() {
+  ncclUniqueId id;
+  check(nccl().get_unique_id(&id), "ncclGetUniqueId");
+  std::string text;
+  for (const char byte : id.internal) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+std::unique_ptr<NcclGroup> make_nccl_group(const Device& device, const std::string& text, int rank,
+                                           int size) {
+  ncclUniqueId id;
+  if (text.size() != 2 * sizeof id.internal)
+    throw Error(ErrorKind::internal, {"NCCL's id has another length than it should", "rank 0", "report it"});
+  for (std::size_t i = 0; i < sizeof id.internal; ++i)
+    id.internal[i] = static_cast<char>(std::stoi(text.substr(2 * i, 2), nullptr, 16));
+  return std::make_unique<RealNcclGroup>(device, id, rank, size);
+}
+
+}  // namespace ddlrun::runtime::gpu

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/parameter_server/mpi_ps_transport.hpp"
+
+#include "base/error.hpp"
+#include "ddl/mpi_notes.hpp"
+#include "ddl/process_mark.hpp"
+#include "runtime/comm/ddl_communicator.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+namespace ddlrun::runtime {
+namespace {
+
+constexpr int parcel_tag = 1;
+constexpr double spin_seconds = 0.002;
+constexpr auto between_checks = std::chrono::milliseconds(10);
+constexpr double roll_after_seconds = 0.05;  // then others may want to know for whom this rank waits
+constexpr double usual_steps = 10.0;         // a worker may be at work as long as so many of its steps took
+constexpr std::size_t most_asked = 4;        // ranks, 1.5 s each where they answer nothing
+using ParcelClock = std::chrono::steady_clock;
+using Bytes = std::vector<std::byte>;
+// Parcels are counted in floats: bytes would outgrow an int.
+static_assert(sizeof(ParcelNote) % sizeof(float) == 0);
+
+int floats_in(std::size_t bytes) { return static_cast<int>(bytes / sizeof(float)); }
+
+void pack(Bytes& bytes, const ParcelNote& note, std::span<const float> body) {
+  bytes.resize(sizeof note + body.size_bytes());
+  std::memcpy(bytes.data(), &note, sizeof note);
+  if (!body.empty()) std::memcpy(bytes.data() + sizeof note, body.data(), body.size_bytes());
+}
+
+ParcelNote unpack(const Bytes& bytes, std::span<float> body) {
+  ParcelNote note;
+  std::memcpy(&note, bytes.data(), sizeof note);
+  if (!body.empty()) std::memcpy(body.data(), bytes.data() + sizeof note, body.size_bytes());
+  return note;
+}
+
+double seconds_since(ParcelClock::time_point start) {
+  return std::chrono::duration<double>(ParcelClock::now() - start).count();
+}
+
+// The processes of all ranks; of those on this host it is known whether they run.
+class Processes {
+ public:
+  void meet(MPI_Comm group) {
+    int size = 0;
+    MPI_Comm_size(group, &size);
+    MPI_Comm_rank(group, &rank_);
+    Card mine;
+    gethostname(mine.host, sizeof(mine.host) - 1);
+    mine.process = ddl::mark_this_process();
+    cards_.resize(static_cast<std::size_t>(size));
+    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards_.data(), sizeof mine, MPI_BYTE, group);
+    for (Card& card : cards_)
+      card.near = std::string_view(card.host) == mine.host && ddl::still_runs(card.process, true);
+  }
+  std::string name_of(int rank) const { return fmt::format("rank {} ({})", rank, card(rank).host); }
+  std::string own_name() const { return name_of(rank_); }
+  bool is_near(int rank) const { return card(rank).near; }
+  bool is_gone(int rank) const { return card(rank).near && !ddl::still_runs(card(rank).process, true); }
+  // "process 4711 is stopped"; "" of another host's.
+  std::string state_of(int rank) const {
+    return card(rank).near ? ddl::render_state(card(rank).process) : "";
+  }
+
+ private:
+  struct Card {
+    char host[65] = {};
+    bool near = false;
+    ddl::ProcessMark process;
+  };
+  const Card& card(int rank) const { return cards_[static_cast<std::size_t>(rank)]; }
+
+  int rank_ = 0;
+  std::vector<Card> cards_;
+};
+
+class MpiParcels : public Parcels {
+ public:
+  MpiParcels(std::size_t largest, ParcelPatience patience)
+      : patience_(std::move(patience)), inbox_(sizeof(ParcelNote) + largest * sizeof(float)) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &group_);
+    MPI_Comm_rank(group_, &rank_);
+    processes_.meet(group_);
+    int size = 0;
+    MPI_Comm_size(group_, &size);
+    std::vector<int> others;
+    for (int rank = 0; rank < size; ++rank) {
+      if (rank != rank_) others.push_back(rank);
+    }
+    roll_.emplace(
+        ddl::make_mpi_notes(group_), [this](int rank) { return processes_.name_of(rank); },
+        std::move(others));
+  }
+  // Where an error ends the run nobody may come any more: what is on its way is left to it.
+  ~MpiParcels() override {
+    if (std::uncaught_exceptions() > exceptions_) return;
+    for (auto& [to, outgoing] : outgoing_) MPI_Wait(&outgoing.request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&group_);
+  }
+  MpiParcels(const MpiParcels&) = delete;
+  MpiParcels& operator=(const MpiParcels&) = delete;
+
+  int rank() const override { return rank_; }
+
+  std::vector<ParcelNote> exchange(std::span<const int> servers, const ParcelNote& note,
+                                   std::span<const std::span<const float>> gradients,
+                                   std::span<const std::span<float>> weights) override {
+    std::vector<MPI_Request> arriving(servers.size());
+    arrivals_.resize(servers.size());
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+      arrivals_[i].resize(sizeof note + weights[i].size_bytes());
+      MPI_Irecv(arrivals_[i].data(), floats_in(arrivals_[i].size()), MPI_FLOAT, servers[i], parcel_tag,
+                group_, &arriving[i]);
+    }
+    for (std::size_t i = 0; i < servers.size(); ++i) send(servers[i], note, gradients[i]);
+    std::vector<ParcelNote> notes;
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+      wait_for(arriving[i], {"weights of a parameter server", {servers[i]}, true});
+      notes.push_back(unpack(arrivals_[i], weights[i]));
+    }
+    return notes;
+  }
+
+  Arrived receive(std::span<float> gradients, std::span<const std::size_t> awaited) override {
+    MPI_Request arriving{};
+    MPI_Irecv(inbox_.data(), floats_in(sizeof(ParcelNote) + gradients.size_bytes()), MPI_FLOAT,
+              MPI_ANY_SOURCE, parcel_tag, group_, &arriving);
+    const MPI_Status status =
+        wait_for(arriving, {"gradients for the parameter servers", {awaited.begin(), awaited.end()}, false});
+    const int from = status.MPI_SOURCE;
+    if (const auto answered = answered_.find(from); answered != answered_.end())
+      longest_[from] = std::max(longest_[from], seconds_since(answered->second));
+    return {from, unpack(inbox_, gradients)};
+  }
+
+  void answer(int worker, const ParcelNote& note, std::span<const float> weights) override {
+    send(worker, note, weights);
+    answered_[worker] = ParcelClock::now();
+  }
+
+ private:
+  struct Outgoing {
+    Bytes bytes;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  struct Wait {
+    const char* what;
+    std::vector<int> ranks;
+    bool is_for_server;
+  };
+
+  // One parcel is on its way to each rank at most: the one before has arrived, for it was answered.
+  void send(int to, const ParcelNote& note, std::span<const float> body) {
+    Outgoing& outgoing = outgoing_[to];
+    wait_for(outgoing.request, {"way of the parcel before", {to}, false});
+    pack(outgoing.bytes, note, body);
+    MPI_Isend(outgoing.bytes.data(), floats_in(outgoing.bytes.size()), MPI_FLOAT, to, parcel_tag, group_,
+              &outgoing.request);
+  }
+
+  MPI_Status wait_for(MPI_Request& request, const Wait& wait) {
+    const auto start = ParcelClock::now();
+    ddl::StallTimer stall(patience_.stall);
+    MPI_Status status{};
+    int done = 0;
+    double judge_at = deadline_of(wait);
+    auto next_check = start;
+    suspect_.reset();
+    for (int turn = 1;; ++turn) {
+      MPI_Test(&request, &done, &status);
+      const double waited = seconds_since(start);
+      if (done != 0) {
+        stall.over(waited);
+        return status;
+      }
+      if (turn < 1000 && waited < spin_seconds) continue;          // a turn is long where the cores are full
+      std::this_thread::sleep_for(std::chrono::microseconds(20));  // the workers' cores are not ours
+      if (ParcelClock::now() < next_check) continue;
+      next_check = ParcelClock::now() + between_checks;
+      std::optional<Error> blame;
+      if (const int lost = find_gone(wait); lost >= 0) {
+        blame = refuse_gone(lost, wait);
+      } else if (waited > judge_at) {
+        blame = judge(wait, waited);
+        judge_at = waited + deadline_of(wait);
+      }
+      if (blame) {
+        MPI_Test(&request, &done, &status);  // a last parcel may have come before the end was seen
+        if (done != 0) return status;
+        give_up(*blame);
+      }
+      if (waited > roll_after_seconds) answer_roll(suspect_.value_or(wait.ranks.front()));
+      stall.waited(waited, [&] { return describe(wait); });
+    }
+  }
+
+  // How long nobody is suspected. A server answers soon; a worker computes, as long as it did before.
+  double deadline_of(const Wait& wait) const {
+    if (wait.is_for_server) return std::min(patience_.silent_seconds, patience_.most_seconds);
+    double longest = 0.0;
+    for (const int rank : wait.ranks) {
+      const auto known = longest_.find(rank);
+      if (known == longest_.end()) return patience_.most_seconds;
+      longest = std::max(longest, known->second);
+    }
+    return std::min(std::max(patience_.silent_seconds, usual_steps * longest), patience_.most_seconds);
+  }
+
+  // Of this host's ranks the system tells whether they run; another's that answers nobody is lost.
+  std::optional<Error> judge(const Wait& wait, double waited) {
+    if (all_near(wait) && waited <= patience_.most_seconds) return std::nullopt;
+    const auto silence = find_silent(wait);
+    const bool lost = silence && !processes_.is_near(silence->rank);
+    // A server that answers waits for somebody itself, and says so first.
+    const double most = patience_.most_seconds * (wait.is_for_server && !silence ? 2.0 : 1.0);
+    if (!lost && waited <= most) return std::nullopt;
+    return lost ? refuse_silent(*silence, wait, waited) : refuse_silence(wait);
+  }
+
+  bool all_near(const Wait& wait) const {
+    return std::all_of(wait.ranks.begin(), wait.ranks.end(),
+                       [this](int rank) { return processes_.is_near(rank); });
+  }
+
+  void answer_roll(int awaited) {
+    try {
+      roll_->wait_for(awaited);
+    } catch (const ddl::Error& error) {
+      throw Error(convert_error(error));
+    }
+  }
+
+  // The first that answers nobody: one of those that are awaited, or one that they wait for.
+  std::optional<ddl::RollCall::Silence> find_silent(const Wait& wait) {
+    try {
+      for (std::size_t i = 0; i < std::min(most_asked, wait.ranks.size()); ++i) {
+        ddl::RollCall::Silence silence = roll_->find_silent(wait.ranks[i]);
+        if (silence.circle) continue;
+        suspect_ = wait.ranks[i];
+        return silence;
+      }
+    } catch (const ddl::Error& error) {
+      throw Error(convert_error(error));
+    }
+    return std::nullopt;
+  }
+
+  int find_gone(const Wait& wait) const {
+    for (const int rank : wait.ranks) {
+      if (processes_.is_gone(rank)) return rank;
+    }
+    return -1;
+  }
+
+  // Of this host's ranks the system tells how they are, at once; a server that sleeps waits itself, and tells
+  // for whom. Between hosts who answers is waiting too: told is who does not.
+  ddl::Stall describe(const Wait& wait) {
+    ddl::Stall stall;
+    stall.call = wait.what;
+    if (all_near(wait)) {
+      for (const int rank : wait.ranks) {
+        const std::string state = processes_.state_of(rank);
+        if (wait.is_for_server && (state.ends_with(" sleeps") || state.ends_with(" runs"))) continue;
+        if (stall.missing.empty()) stall.seen = state;
+        stall.missing.push_back(processes_.name_of(rank));
+      }
+    } else if (const auto silence = find_silent(wait)) {
+      stall.missing.push_back(silence->name);
+      stall.seen = processes_.is_near(silence->rank) ? processes_.state_of(silence->rank) : silence->told;
+    }
+    return stall;
+  }
+
+  // The others hear it from here, so that they do not blame this rank.
+  [[noreturn]] void give_up(const Error& error) {
+    const Message& message = error.message();
+    roll_->give_up(ddl::Error(ddl::Fault::lost, message.what, message.where, message.hint));
+    throw Error(error);
+  }
+  static Error refuse_servers(std::string what, std::string hint) {
+    return {ErrorKind::request, {std::move(what), "parameter servers", std::move(hint)}};
+  }
+  Error refuse_gone(int lost, const Wait& wait) const {
+    return refuse_servers(fmt::format("{} has ended, and {} waits for the {}", processes_.name_of(lost),
+                                      processes_.own_name(), wait.what),
+                          "the messages of that rank above; dmesg, if the kernel killed it");
+  }
+  Error refuse_silent(const ddl::RollCall::Silence& silence, const Wait& wait, double waited) const {
+    return refuse_servers(
+        fmt::format("{} is lost: {} has waited {:.0f} s for the {}: {}", silence.name, processes_.own_name(),
+                    waited, wait.what, silence.told),
+        "see whether that host and its network are up; DDL_OPTIONS=\"-timeout 600\" waits longer");
+  }
+  Error refuse_silence(const Wait& wait) const {
+    std::string names;
+    for (const int rank : wait.ranks) names += (names.empty() ? "" : ", ") + processes_.name_of(rank);
+    return refuse_servers(fmt::format("{} has waited {:.0f} s for the {} from {}", processes_.own_name(),
+                                      patience_.most_seconds, wait.what, names),
+                          "the messages of those ranks above; ddlrun diagnose LOG");
+  }
+
+  ParcelPatience patience_;
+  int exceptions_ = std::uncaught_exceptions();
+  MPI_Comm group_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  Processes processes_;
+  Bytes inbox_;
+  std::vector<Bytes> arrivals_;
+  std::map<int, Outgoing> outgoing_;
+  std::map<int, ParcelClock::time_point> answered_;  // when a worker began its step
+  std::map<int, double> longest_;                    // of a worker's steps, in seconds
+  std::optional<ddl::RollCall> roll_;
+  std::optional<int> suspect_;  // of those that this rank waits for: the way to one that answers nobody
+};
+
+}  // namespace
+
+std::unique_ptr<Parcels> make_mpi_parcels(std::size_t largest, ParcelPatience patience) {
+  int started = 0;
+  MPI_Initialized(&started);
+  if (started == 0)
+    throw Error(ErrorKind::request,
+                {"parameter servers need MPI, and these ranks met without it", "DDL_MASTER",
+                 "unset DDL_MASTER, and start with ddlrun launch or mpirun"});
+  return std::make_unique<MpiParcels>(largest, std::move(patience));
+}
+
+}  // namespace ddlrun::runtime

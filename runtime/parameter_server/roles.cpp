@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/parameter_server/roles.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+namespace ddlrun::runtime {
+namespace {
+
+Error refuse_roles(std::string what, std::string hint) {
+  return {ErrorKind::usage, {std::move(what), "command line", std::move(hint)}};
+}
+
+}  // namespace
+
+void check_roles(const ServerRoles& roles, std::size_t ranks) {
+  if (roles.servers == 0 || roles.servers >= ranks) {
+    throw refuse_roles(
+        fmt::format("{} parameter server(s) of {} rank(s) leave no worker", roles.servers, ranks),
+        ranks > 1 ? fmt::format("--parameter-servers {}, or more ranks", ranks - 1)
+                  : "mpirun -n 2 ddl-train --parameter-servers 1");
+  }
+}
+
+void check_servers(const TrainPlan& plan, const ServerRoles& roles, std::size_t ranks) {
+  check_roles(roles, ranks);
+  if (needs_norms(plan.rule)) {
+    const bool lars = plan.rule.kind == UpdateKind::lars;
+    throw refuse_roles(
+        fmt::format("{} needs norms of whole tensors, and a parameter server has a part of them",
+                    lars ? "--optimizer lars" : "--clip"),
+        lars ? "--optimizer sgd" : "--parameter-servers without --clip");
+  }
+  if (plan.accumulate != 1) {
+    throw refuse_roles(
+        fmt::format("a worker pushes each batch to its parameter servers, so --gradient-accumulation {} "
+                    "has nothing to add up",
+                    plan.accumulate),
+        fmt::format("--batch-size with {} times as many images", plan.accumulate));
+  }
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/parameter_server/worker.hpp"
+
+#include "runtime/training/divergence.hpp"
+#include "runtime/training/finite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ddlrun::runtime {
+namespace {
+
+double seconds_between(TraceClock::time_point begin, TraceClock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+}  // namespace
+
+Worker::Worker(const ServerRun& run, const Shares& shares, const EngineFactory& make_engine,
+               std::span<float> parameters, const TrainPosition& start)
+    : run_(run),
+      local_batch_(shares.local_batch()),
+      parameters_(parameters),
+      gradients_(run.net.parameter_count),
+      engine_(make_engine(run.net, local_batch_, parameters, gradients_)),
+      evaluation_(run.data, shares, *engine_, run.ranks, {run.plan.data_threads, run.sink()}),
+      feed_(run.data, shares,
+            {run.plan.seed, run.plan.schedule.total_steps, 1, {run.plan.data_threads, run.sink()}}, start) {
+  for (std::size_t i = 0; i < run.roles.servers; ++i) {
+    servers_.push_back(static_cast<int>(run.workers() + i));
+    shards_.push_back(even_chunk(run.net.parameter_count, i, run.roles.servers));
+  }
+  if (run.trace != nullptr) engine_->trace(&run.trace->layers);
+}
+
+std::size_t Worker::work_until(std::size_t done, std::size_t until, std::size_t epoch,
+                               TrainSummary& summary) {
+  while (done < until) {
+    const StepRecord record = work(done, until, epoch);
+    summary.comm_seconds += record.comm_seconds;
+    summary.input_seconds += record.input_seconds;
+    summary.compute_seconds += record.compute_seconds;
+    summary.sum_seconds += record.sum_seconds;
+    run_.observer.on_step(record);
+    done += 1;
+  }
+  return done;
+}
+
+LossSum Worker::take_totals() {
+  const LossSum taken = totals_;
+  totals_ = {};
+  return taken;
+}
+
+// `until` falls when the servers say that all stop.
+StepRecord Worker::work(std::size_t done, std::size_t& until, std::size_t epoch) {
+  const auto start = TraceClock::now();
+  StepRecord record{done + 1, epoch, 0.0, learning_rate(run_.plan.schedule, done)};
+  const LoadedBatch batch = feed_.next();
+  record.input_seconds = batch.waited_seconds;
+  engine_->start_step({run_.plan.seed, done, static_cast<std::uint64_t>(run_.ranks.rank())});
+  const std::size_t images = run_.roles.asynchronous ? local_batch_ : run_.plan.global_batch;
+  const LossSum sum =
+      engine_->train_batch(batch.images, batch.labels, static_cast<float>(1.0 / static_cast<double>(images)));
+  if (!std::isfinite(sum.loss) || !all_finite(gradients_)) refuse_mine(done);
+  const auto computed = TraceClock::now();
+  record.compute_seconds = seconds_between(start, computed) - record.input_seconds;
+  record.loss = exchange(done, until, sum.loss) / static_cast<double>(images);
+  const auto end = TraceClock::now();
+  if (run_.sink() != nullptr) run_.sink()->span(TraceLane::compute, "push and pull", computed, end);
+  record.comm_seconds = record.sum_seconds = seconds_between(computed, end);
+  record.step_seconds = seconds_between(start, end);
+  totals_.loss += sum.loss;
+  totals_.correct += sum.correct;
+  return record;
+}
+
+// The loss as the servers know it: of all workers, asynchronous: of this one.
+double Worker::exchange(std::size_t done, std::size_t& until, double loss) {
+  std::vector<std::span<const float>> pushed;
+  std::vector<std::span<float>> pulled;
+  for (const Range& shard : shards_) {
+    pushed.push_back(std::span(gradients_).subspan(shard.begin, shard.end - shard.begin));
+    pulled.push_back(parameters_.subspan(shard.begin, shard.end - shard.begin));
+  }
+  const bool wants_stop = server_wants_stop_ || run_.saver.stop_wanted();
+  const ParcelNote note{done, stops_at_, wants_stop ? 1U : 0U, loss};
+  const std::vector<ParcelNote> answers = run_.parcels.exchange(servers_, note, pushed, pulled);
+  for (const ParcelNote& answer : answers) {
+    server_wants_stop_ = server_wants_stop_ || answer.wants_stop != 0;
+    if (answer.stops_at == 0) continue;
+    stops_at_ = answer.stops_at;
+    until = std::min<std::size_t>(until, stops_at_);
+  }
+  return answers.front().loss;
+}
+
+void Worker::refuse_mine(std::size_t done) const {
+  throw Error(ErrorKind::request,
+              {fmt::format("the loss or a gradient is not finite (NaN or infinite) in step {} of {}",
+                           done + 1, run_.plan.schedule.total_steps),
+               rank_name(run_.ranks), plan_slower({done, run_.plan.schedule}, true)});
+}
+
+}  // namespace ddlrun::runtime

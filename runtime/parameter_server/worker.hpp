@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// A worker's side of training through parameter servers: its images, its engine, its parcels.
+#pragma once
+
+#include "runtime/parameter_server/ps_transport.hpp"
+#include "runtime/parameter_server/roles.hpp"
+#include "runtime/training/batch_loader.hpp"
+#include "runtime/training/evaluation.hpp"
+#include "runtime/training/trainer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+// What a rank trains with; all that is named outlives it.
+struct ServerRun {
+  TrainPlan plan;
+  ServerRoles roles;
+  const Net& net;
+  const Dataset& data;
+  Communicator& ranks;
+  Parcels& parcels;
+  TrainObserver& observer;
+  TrainSaver& saver;
+  const TrainTrace* trace;  // null: nobody watches
+
+  std::size_t workers() const { return static_cast<std::size_t>(ranks.size()) - roles.servers; }
+  TraceSink* sink() const { return trace == nullptr ? nullptr : trace->layers.sink; }
+};
+
+class Worker {
+ public:
+  // `parameters`: the whole net's, which the servers' answers overwrite.
+  Worker(const ServerRun& run, const Shares& shares, const EngineFactory& make_engine,
+         std::span<float> parameters, const TrainPosition& start);
+
+  // Steps from `done` to `until`, or to where all stop; how many are done then.
+  std::size_t work_until(std::size_t done, std::size_t until, std::size_t epoch, TrainSummary& summary);
+
+  Evaluation& evaluation() { return evaluation_; }
+  std::span<float> layer_state() { return engine_->state(); }
+  // Of this worker's images, since they were last asked for.
+  LossSum take_totals();
+
+ private:
+  StepRecord work(std::size_t done, std::size_t& until, std::size_t epoch);
+  double exchange(std::size_t done, std::size_t& until, double loss);
+  [[noreturn]] void refuse_mine(std::size_t done) const;
+
+  const ServerRun& run_;
+  std::size_t local_batch_;
+  std::span<float> parameters_;
+  std::vector<int> servers_;
+  std::vector<Range> shards_;
+  std::vector<float> gradients_;
+  std::unique_ptr<Engine> engine_;
+  Evaluation evaluation_;
+  BatchFeed feed_;
+  std::uint64_t stops_at_ = 0;
+  bool server_wants_stop_ = false;
+  LossSum totals_;
+};
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// The part of metrics.hpp that touches the disk.
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "runtime/telemetry/metrics.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+namespace ddlrun::runtime {
+namespace {
+
+constexpr std::size_t most_waiting = std::size_t{16} << 20U;
+
+double metrics_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+std::uint64_t peak_memory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+Error MetricsFile::refusal(const char* what) const {
+  return {
+      ErrorKind::request,
+      {fmt::format("{} {}: {}", use_.what, what, std::strerror(errno)), use_.option + " " + printable(path_),
+       use_.option + " with a path that can be written, on a disk with room"}};
+}
+
+MetricsFile::MetricsFile(const std::string& path, bool append) : MetricsFile(path, FileUse{}, append) {}
+
+MetricsFile::MetricsFile(const std::string& path, FileUse use, bool append)
+    : path_(path), use_(std::move(use)), last_flush_(metrics_now()) {
+  if (path_.empty()) return;
+  file_ = open(path_.c_str(), O_WRONLY | O_CREAT | (append ? 0 : O_TRUNC) | O_APPEND | O_CLOEXEC, 0666);
+  if (file_ < 0) throw refusal("cannot be opened");
+}
+
+MetricsFile::~MetricsFile() {
+  if (file_ < 0) return;
+  write_pending();  // a run that ends well has finished it before; one that fails has its own message
+  close(file_);
+}
+
+void MetricsFile::write(const std::string& record) { write_bytes(record + "\n"); }
+
+void MetricsFile::write_bytes(const std::string& record) {
+  if (file_ < 0) return;
+  if (pending_.size() > most_waiting) {
+    ++left_out_;
+    return;
+  }
+  pending_ += record;
+  if (metrics_now() - last_flush_ > 1.0) flush();
+}
+
+// What the disk takes goes, the rest waits: a record is whole in the end. errno says why.
+bool MetricsFile::write_pending() {
+  std::size_t done = 0;
+  bool taken = true;
+  while (taken && done < pending_.size()) {
+    const ssize_t count = ::write(file_, pending_.data() + done, pending_.size() - done);
+    if (count >= 0) {
+      done += static_cast<std::size_t>(count);
+    } else {
+      taken = errno == EINTR;
+    }
+  }
+  const int code = errno;
+  pending_.erase(0, done);
+  last_flush_ = metrics_now();
+  errno = code;
+  return taken;
+}
+
+void MetricsFile::flush() {
+  if (file_ < 0) return;
+  if (write_pending()) {
+    begun_ = true;
+    return;
+  }
+  const Error why = refusal("cannot be written");
+  if (!begun_) {
+    pending_.clear();
+    throw Error(why);
+  }
+  if (!told_) fmt::print(stderr, "{}", render_message("ddl-train", "warning", why.message()));
+  told_ = true;
+}
+
+void MetricsFile::finish() {
+  if (file_ < 0) return;
+  if (!write_pending()) {
+    const Error why = refusal("cannot be written");
+    pending_.clear();
+    throw Error(why);
+  }
+  if (left_out_ == 0) return;
+  throw Error(ErrorKind::request,
+              {fmt::format("{} lacks {} record(s): the disk refused them", use_.what, left_out_),
+               use_.option + " " + printable(path_), "df -h " + quote_shell(path_)});
+}
+
+}  // namespace ddlrun::runtime

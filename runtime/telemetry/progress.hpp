@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// What a person sees on stderr while a run goes on: a bar on a terminal, else a line every ten seconds.
+// Without colours, so there is nothing for NO_COLOR to switch off.
+#pragma once
+
+#include "runtime/telemetry/metrics.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace ddlrun::runtime {
+
+// What is told of a moment.
+struct Progress {
+  StepRecord record;
+  double images_per_second = 0.0;
+  std::optional<double> seconds_left;
+  std::optional<double> test_accuracy;  // of the last test
+};
+
+// Pure: "epoch 2/5 [=====>    ]  45%  loss 0.4512  31,200 images/s  test 81.25 %  1:23 left". At most
+// `columns`
+// - 1 wide: first the bar goes, then what stands to the right.
+std::string render_bar(const Progress& progress, const RunFacts& facts, int columns);
+// Pure: the same for a log, with the numbers of the steps.
+std::string render_progress_line(const Progress& progress, const RunFacts& facts);
+
+// 31234.5 -> "31,235".
+std::string render_thousands(double value);
+// 83.4 -> "1:23", 7384 -> "2:03:04".
+std::string render_clock(double seconds);
+
+// Rank 0's observer: tells the metrics file and the person.
+class Reporter : public TrainObserver {
+ public:
+  Reporter(const RunFacts& facts, MetricsFile& metrics, bool quiet);
+
+  void on_start(std::size_t total_steps, std::size_t first_step) override;
+  void on_step(const StepRecord& record) override;
+  void on_test(const TestRecord& record) override;
+  void on_epoch(const EpochRecord& record) override;
+  void on_checkpoint(const CheckpointRecord& record) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void show(const StepRecord& record, Clock::time_point now);
+  void clear_bar();
+
+  const RunFacts& facts_;
+  MetricsFile& metrics_;
+  bool quiet_;
+  bool terminal_;
+  bool bar_shown_ = false;
+  Clock::time_point start_;
+  Clock::time_point last_show_;
+  std::size_t first_step_ = 0;
+  std::size_t last_step_ = 0;
+  std::optional<double> test_accuracy_;
+};
+
+}  // namespace ddlrun::runtime

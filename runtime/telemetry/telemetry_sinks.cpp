@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/telemetry/telemetry_sinks.hpp"
+
+#include "base/text.hpp"
+#include "base/whole_path.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+namespace ddlrun::runtime {
+namespace {
+
+const FileUse results_use{"--summary-json", "the file of the results"};
+const FileUse timeline_use{"--timeline", "the timeline"};
+
+// A device, a pipe.
+bool is_through(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+         !std::filesystem::is_directory(status);
+}
+
+// A name for what lies there in the end, or "" for devices and pipes, which may take several.
+std::string place_of(const std::string& path) {
+  std::error_code ignored;
+  if (is_through(path)) return "";
+  const auto target = std::filesystem::absolute(follow_links(path), ignored);
+  std::string place = std::filesystem::weakly_canonical(target, ignored).string();
+  while (place.size() > 1 && place.ends_with('/')) place.pop_back();
+  return place;
+}
+
+void check_names(const WatchPlan& plan) {
+  const std::pair<const char*, const std::string*> outputs[] = {{"--metrics", &plan.metrics},
+                                                                {"--summary-json", &plan.results},
+                                                                {"--timeline", &plan.timeline},
+                                                                {"--tensorboard", &plan.tensorboard},
+                                                                {"--checkpoint", &plan.checkpoint}};
+  constexpr std::size_t files = 3;  // the others are folders, which may be one
+  for (std::size_t i = 0; i < std::size(outputs); ++i) {
+    const auto& [option, path] = outputs[i];
+    if (*path == "-") {
+      throw Error(ErrorKind::usage, {"- is no name of a file here", fmt::format("{} -", option),
+                                     fmt::format("{} ./-{}", option, i < 2 ? "   # or /dev/stdout" : "")});
+    }
+    if (path->empty() || i >= files) continue;
+    const std::string place = place_of(*path);
+    for (std::size_t k = i + 1; k < std::size(outputs) && !place.empty(); ++k) {
+      if (outputs[k].second->empty() || place_of(*outputs[k].second) != place) continue;
+      throw Error(
+          ErrorKind::usage,
+          {fmt::format("{} and {} are one place, and each would take the other's", option, outputs[k].first),
+           fmt::format("{} {} {} {}", option, printable(*path), outputs[k].first,
+                       printable(*outputs[k].second)),
+           fmt::format("{} {}", outputs[k].first,
+                       quote_shell(*path + "." + std::string(outputs[k].first).substr(2)))});
+    }
+  }
+}
+
+}  // namespace
+
+void check_outputs(const WatchPlan& plan, bool writes) {
+  check_names(plan);
+  if (!writes) return;
+  check_whole_file(plan.results, results_use);
+  if (is_through(plan.timeline)) {
+    throw Error(ErrorKind::request, {"the timeline cannot be written: this is no regular file, beside which "
+                                     "each rank could keep its part",
+                                     "--timeline " + printable(plan.timeline), "--timeline timeline.json"});
+  }
+  check_whole_file(plan.timeline, timeline_use);
+}
+
+Watchers::Watchers(const WatchPlan& plan, const RunFacts& facts, Communicator& ranks, StallReport* stalls)
+    : plan_(plan), facts_(facts), ranks_(ranks), first_(ranks.rank() == 0) {
+  // A wish from the environment may have reached some ranks only.
+  plan_.timeline = ranks.gather_all(plan_.timeline).at(0);
+  run_agreed(ranks, [&] {
+    metrics_.emplace(first_ ? plan_.metrics : "", plan_.resumed);
+    tensorboard_.emplace(first_ ? plan_.tensorboard : "", facts_);
+    if (!first_) return;
+    metrics_->write(render_config_record(facts_));
+    metrics_->flush();
+  });
+  if (first_) {
+    reporter_.emplace(facts_, *metrics_, plan_.quiet);
+    observers_.add(*reporter_);
+    observers_.add(*tensorboard_);
+    observers_.add(history_);
+  }
+  if (stalls != nullptr && ranks.size() > 1) {
+    stalls->show_by([&ranks](std::uint64_t state) { ranks.show_state(state); });
+    observers_.add(*stalls);
+    sinks_.add(*stalls);
+    traces_ = true;
+  }
+  if (!plan_.timeline.empty()) {
+    timeline_ = start_timeline(plan_.timeline, facts_.local_batch, ranks);
+    observers_.add(*timeline_);
+    sinks_.add(*timeline_);
+    traces_ = true;
+  }
+}
+
+TrainSummary Watchers::run(const std::function<TrainSummary()>& train) {
+  try {
+    const TrainSummary summary = train();
+    find_peak_memory();
+    attempt([&] { write_end(summary); });
+    attempt([&] { end_timeline(); });
+    return summary;
+  } catch (const AgreedError&) {
+    attempt([&] { end_timeline(); });
+    throw;
+  } catch (const Error&) {
+    if (timeline_) tell_parts();
+    throw;
+  }
+}
+
+void Watchers::attempt(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const AgreedError& error) {
+    if (!problem_) problem_ = error;
+  }
+}
+
+bool Watchers::has_written() const { return !problem_; }
+
+void Watchers::require_written() const {
+  if (problem_) throw AgreedError(*problem_);
+}
+
+void Watchers::end_timeline() {
+  if (!timeline_) return;
+  sinks_ = {};
+  TimelineReport report;
+  try {
+    report = finish_timeline(plan_.timeline, std::move(timeline_), ranks_);
+  } catch (const AgreedError&) {
+    if (first_) tell_parts();
+    throw;
+  }
+  if (first_ && !plan_.quiet) fmt::print(stderr, "{}", render_timeline_report(plan_.timeline, report));
+}
+
+void Watchers::tell_parts() const {
+  fmt::print(stderr, "timeline: what each rank has told until now is in {}: ddl-train timeline {}\n",
+             printable(plan_.timeline + ".rank*.part"), quote_shell(plan_.timeline));
+}
+
+void Watchers::find_peak_memory() {
+  const std::vector<std::string> all = ranks_.gather_all(std::to_string(peak_memory_bytes()));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const std::uint64_t bytes = parse_unsigned(all[rank]).value_or(0);
+    if (bytes <= facts_.peak_memory_bytes) continue;
+    facts_.peak_memory_bytes = bytes;
+    facts_.peak_memory_rank = static_cast<int>(rank);
+  }
+}
+
+void Watchers::write_end(const TrainSummary& summary) {
+  run_agreed(ranks_, [&] {
+    if (!first_) return;
+    WholeFile results(plan_.results, results_use);
+    results.write(render_results(facts_, summary, history_.epochs));
+    results.end();
+  });
+  run_agreed(ranks_, [&] {
+    if (!first_) return;
+    if (!summary.stopped) metrics_->write(render_summary_record(facts_, summary));
+    metrics_->finish();
+    tensorboard_->finish();
+  });
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// How weights learn from gradients: pure arithmetic on flat vectors, the same bits for any cut of them.
+//
+// With g = gradient + weight_decay * weight (or the sign of the weight, with l1) and rate = lr * lr_factor:
+//   sgd       v = momentum*v + g;  w -= rate*v
+//   nesterov  v = momentum*v + g;  w -= rate*(g + momentum*v)
+//   lars      v = momentum*v + r*g;  w -= v, with r = rate * trust*|w| / (|gradient| + weight_decay*|w|) for
+//             each tensor (You et al. 2017, algorithm 1)
+//   adam      m = momentum*m + (1-momentum)*g;  s = momentum2*s + (1-momentum2)*g^2;
+//             w -= rate * (m/(1-momentum^t)) / (sqrt(s/(1-momentum2^t)) + epsilon)
+//   adagrad   s += g^2;  w -= rate*g / (sqrt(s) + epsilon)
+//   rmsprop   s = rms_decay*s + (1-rms_decay)*g^2;  w -= rate*g / (sqrt(s) + epsilon)
+//   adadelta  s = momentum*s + (1-momentum)*g^2;  d = g*sqrt((u+epsilon)/(s+epsilon));
+//             u = momentum*u + (1-momentum)*d^2;  w -= rate*d
+// That is PyTorch's form. Caffe's differs where RuleForm::caffe says so.
+#pragma once
+
+#include "runtime/core/range.hpp"
+#include "runtime/models/net.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+// Caffe's solver types are the same names in capitals (SGD, Nesterov, Adam, AdaGrad, RMSProp, AdaDelta).
+enum class UpdateKind { sgd, nesterov, adam, lars, adagrad, rmsprop, adadelta };
+
+// caffe: v holds the rate (v = momentum*v + rate*g; w -= v), so that a rate that falls acts later; adam adds
+// epsilon to the uncorrected sqrt(s).
+enum class RuleForm { torch, caffe };
+
+struct UpdateRule {
+  UpdateKind kind = UpdateKind::sgd;
+  RuleForm form = RuleForm::torch;
+  double momentum = 0.9;     // adam: beta1; Caffe's momentum
+  double momentum2 = 0.999;  // adam: beta2; Caffe's momentum2
+  double epsilon = 1e-8;     // Caffe's delta
+  double rms_decay = 0.99;   // rmsprop; Caffe's rms_decay
+  double weight_decay = 0.0;
+  bool l1 = false;       // Caffe's regularization_type "L1"
+  double trust = 0.001;  // lars
+  double clip = 0.0;     // largest norm of all gradients together, larger ones are scaled; 0: none
+
+  bool operator==(const UpdateRule&) const = default;
+};
+
+std::string_view name_of(UpdateKind kind);
+// Which rules read the number of that name.
+bool uses_momentum(UpdateKind kind);
+bool uses_epsilon(UpdateKind kind);
+bool uses_form(UpdateKind kind);
+// What a checkpoint must have alike: "nesterov", "adam in Caffe's form".
+std::string render_rule_kind(const UpdateRule& rule);
+// With all numbers that it uses: "adam momentum 0.9 momentum2 0.999 epsilon 1e-08 weight decay 0".
+std::string render_rule(const UpdateRule& rule);
+// What the rule cannot use, a line each without a place.
+std::vector<std::string> find_rule_mistakes(const UpdateRule& rule);
+
+// PyTorch's names of the vectors that the rule keeps, of one float for each weight: "momentum_buffer", or
+// "exp_avg" and "exp_avg_sq". At most two.
+std::vector<std::string> state_names(const UpdateRule& rule);
+
+// Whether a tensor's update needs more than its own element: then all sums must be there first.
+bool needs_norms(const UpdateRule& rule);
+
+// Neighbouring tensors that learn alike; lars: each tensor alone.
+struct RateRun {
+  Range range;
+  double lr_factor;
+  double decay_factor;
+};
+std::vector<RateRun> plan_rates(const Net& net, const UpdateRule& rule);
+
+// The flat vectors of all weights.
+struct Learning {
+  std::span<float> parameters;
+  std::vector<std::span<float>> state;  // as state_names()
+};
+
+// One step's numbers. `step` counts from 0. `gradient_scale`: what the clipping makes of all gradients.
+struct StepRates {
+  double lr = 0.0;
+  std::size_t step = 0;
+  double gradient_scale = 1.0;
+};
+
+// Updates elements [range.begin, range.end) of `learning` from `gradients`, which holds just these. Not for
+// rules that need norms, unless the range begins and ends where runs do.
+void update_range(const UpdateRule& rule, std::span<const RateRun> rates, const StepRates& step, Range range,
+                  std::span<const float> gradients, const Learning& learning);
+
+// The scale that brings the norm of all gradients down to rule.clip: 1 without clipping or if it is smaller.
+double clip_scale(const UpdateRule& rule, std::span<const float> gradients);
+
+}  // namespace ddlrun::runtime

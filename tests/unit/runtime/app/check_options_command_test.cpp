@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// What is found wrong with a training's options before any rank starts, and that it is found by kind: words
+// are wrong anywhere, files may be there on another host.
+#include "runtime/app/check_options_command.hpp"
+
+#include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+namespace ddlrun::runtime {
+
+TEST_CASE("check-options: what is wrong, and whether it is so on every host") {
+  const TemporaryDirectory folder;
+  const std::string& here = folder.path;
+  folder.write("files/bad.yaml", "layers:\n  - {name: a, kind: nothing_like_it}\n");
+  folder.write("files/bad_solver.prototxt", "base_lr: \"quick\"\n");
+  struct Row {
+    ErrorKind kind;
+    const char* part;
+    std::size_t ranks;
+    std::vector<std::string> words;
+  };
+  const Row rows[] = {
+      {ErrorKind::usage, "did you mean --epochs?", 4, {"--epochz", "3"}},
+      {ErrorKind::usage, "'many' is not a whole number", 4, {"--epochs", "many"}},
+      {ErrorKind::usage, "unknown value 'lenet': must be one of", 4, {"--net", "lenet"}},
+      {ErrorKind::usage, "--epochs needs a value", 1, {"--epochs"}},
+      {ErrorKind::usage, "--resume without a directory", 2, {"--resume"}},
+      {ErrorKind::usage, "cannot be divided by 3 ranks", 3, {"--global-batch", "40"}},
+      {ErrorKind::usage,
+       "cannot be divided by --gradient-accumulation 3",
+       2,
+       {"--global-batch", "40", "--gradient-accumulation", "3"}},
+      {ErrorKind::usage,
+       "4 parameter server(s) of 4 rank(s) leave no worker",
+       4,
+       {"--parameter-servers", "4"}},
+      {ErrorKind::usage,
+       "needs norms of whole tensors",
+       4,
+       {"--parameter-servers", "1", "--optimizer", "lars"}},
+      {ErrorKind::usage, "are one place", 4, {"--metrics", here + "/a", "--summary-json", here + "/a"}},
+      {ErrorKind::usage, "synthetic:", 4, {"--data", "synthetic:1x2"}},
+      {ErrorKind::request, "does not exist", 4, {"--data", here + "/none"}},
+      {ErrorKind::request, "no images are found here", 4, {"--data", here}},
+      {ErrorKind::request, "does not exist", 4, {"--mean", here + "/none.binaryproto"}},
+      {ErrorKind::request, "cannot be read", 4, {"--net", here + "/none.yaml"}},
+      {ErrorKind::request, "cannot be read", 4, {"--solver", here + "/none.prototxt"}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.words.back());
+    expect_error(row.kind, row.part, [&] { check_train_words(row.words, row.ranks); });
+  }
+  for (const char* file : {"/files/bad.yaml", "/files/bad_solver.prototxt"}) {
+    CAPTURE(file);
+    const std::string option = std::string(file).ends_with(".yaml") ? "--net" : "--solver";
+    CHECK_THROWS_AS(check_train_words({option, here + file}, 1), Error);
+  }
+}
+
+TEST_CASE("check-options: what could start is not refused, and nothing is made") {
+  const TemporaryDirectory folder;
+  const std::string& here = folder.path;
+  const std::vector<std::string> rows[] = {
+      {},
+      {"--help"},
+      {"--print-net", "lenet5"},
+      {"--data", "synthetic:3x32000x32000x10:1000000"},  // is not drawn
+      {"--data", here + "/{host}", "--data-sharding", "host"},
+      {"--epochs", "3", "--metrics", here + "/m.jsonl", "--summary-json", here + "/r.json"},
+      {"--checkpoint", here + "/saved", "--resume"},
+      {"--global-batch", "40", "--parameter-servers", "2"},
+      {"--device", "cuda"},
+  };
+  for (const auto& words : rows) {
+    CAPTURE(words.empty() ? "" : words.front());
+    CHECK_NOTHROW(check_train_words(words, 4));
+  }
+  CHECK(std::filesystem::is_empty(here));
+}
+
+}  // namespace ddlrun::runtime

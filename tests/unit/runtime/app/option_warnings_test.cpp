@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// What is told of options that do not count, and of numbers that cannot be meant.
+#include "runtime/app/option_warnings.hpp"
+
+#include <doctest/doctest.h>
+
+namespace ddlrun::runtime {
+namespace {
+
+// A run of 16 steps on 3 classes of photos, on 2 processors.
+RunMeasures measure_small_run() {
+  RunMeasures run;
+  run.data_kind = "folders of images";
+  run.total_steps = 16;
+  run.processors = 2;
+  run.outputs = 3;
+  run.classes = 3;
+  run.last_layer = "n.yaml:3:5";
+  return run;
+}
+
+std::string tell(std::vector<std::string> words, const RunMeasures& run) {
+  std::string text;
+  for (const Message& note : find_run_notes(parse_train_options(words), run))
+    text += note.what + " | " + note.hint + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("run notes: options that count, and the same where they do not") {
+  struct Row {
+    std::vector<std::string> idle;
+    std::vector<std::string> counting;
+    const char* told;
+  };
+  const Row rows[] = {
+      {{"--trust-coefficient", "5"},
+       {"--trust-coefficient", "5", "--optimizer", "lars"},
+       "--trust-coefficient 5 (it counts with --optimizer lars)"},
+      {{"--beta2", "0.5", "--optimizer", "rmsprop"},
+       {"--beta2", "0.5", "--optimizer", "adam"},
+       "--beta2 0.5"},
+      {{"--momentum", "0.5", "--optimizer", "rmsprop"}, {"--momentum", "0.5"}, "--momentum 0.5"},
+      {{"--momentum", "0.5", "--optimizer", "adagrad"},
+       {"--momentum", "0.5", "--optimizer", "adadelta"},
+       "--momentum 0.5"},
+      {{"--rms-decay", "0.5"}, {"--rms-decay", "0.5", "--optimizer", "rmsprop"}, "--rms-decay 0.5"},
+      {{"--epsilon", "1e-8"}, {"--epsilon", "1e-8", "--optimizer", "adagrad"}, "--epsilon 1e-8"},
+      {{"--rule-form", "caffe", "--optimizer", "adagrad"}, {"--rule-form", "caffe"}, "--rule-form caffe"},
+      {{"--regularization", "l1"},
+       {"--regularization", "l1", "--weight-decay", "0.1"},
+       "--regularization l1"},
+      {{"--lr-power", "2"}, {"--lr-power", "2", "--lr-decay", "poly"}, "--lr-power 2"},
+      {{"--lr-gamma", "0.5"}, {"--lr-gamma", "0.5", "--lr-decay", "exp"}, "--lr-gamma 0.5"},
+      {{"--epochs", "2", "--total-steps", "16"}, {"--epochs", "2"}, "--epochs 2"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.told);
+    CHECK(tell(row.idle, measure_small_run()).find("without effect in this run: " + std::string(row.told)) !=
+          std::string::npos);
+    CHECK(tell(row.counting, measure_small_run()).empty());
+  }
+  CHECK(tell({"--trust-coefficient", "5", "--lr-power", "2"}, measure_small_run())
+            .find("without --trust-coefficient and --lr-power") != std::string::npos);
+}
+
+TEST_CASE("run notes: sizes are for images in files") {
+  RunMeasures run = measure_small_run();
+  const std::vector<std::string> words{"--resize", "14", "--channels", "1"};
+  CHECK(tell(words, run).empty());
+  for (const char* kind : {"MNIST's IDX files", "CIFAR-10's binary files"}) {
+    CAPTURE(kind);
+    run.data_kind = kind;
+    const std::string told = tell(words, run);
+    CHECK(told.find("--resize 14") != std::string::npos);
+    CHECK(told.find("--channels 1") != std::string::npos);
+  }
+}
+
+TEST_CASE("run notes: what Caffe's files brought, no user can leave out") {
+  RunMeasures run = measure_small_run();
+  const std::vector<std::string> laid{"--trust-coefficient"};
+  run.laid = laid;
+  CHECK(tell({"--trust-coefficient", "5"}, run).empty());
+}
+
+TEST_CASE("run notes: numbers that cannot be meant") {
+  struct Row {
+    std::vector<std::string> odd;
+    std::vector<std::string> even;
+    const char* told;
+  };
+  const Row rows[] = {
+      {{"--warmup-steps", "16"}, {"--warmup-steps", "15"}, "it has 16 steps, and the rate rises over 16"},
+      {{"--lr-decay", "multistep", "--lr-step", "5,16"},
+       {"--lr-decay", "multistep", "--lr-step", "5,15"},
+       "the rate does not fall at step 16, for the run has 16 steps"},
+      {{"--threads", "3"}, {"--threads", "2"}, "3 threads of this rank share 2 processor(s) | --threads 2"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.told);
+    CHECK(tell(row.odd, measure_small_run()).find(row.told) != std::string::npos);
+    CHECK(tell(row.even, measure_small_run()).empty());
+  }
+}
+
+TEST_CASE("run notes: more outputs than classes") {
+  RunMeasures run = measure_small_run();
+  run.outputs = 5;
+  CHECK(tell({}, run) ==
+        "the net has 5 outputs, and the data has 3 classes: 2 are never right | outputs: classes\n");
+  run.caffe_net = true;
+  CHECK(tell({}, run).find("| num_output: 3") != std::string::npos);
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/app/train_options.hpp"
+
+#include "base/text.hpp"
+#include "runtime/core/option_parser.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+
+#include <doctest/doctest.h>
+
+namespace ddlrun::runtime {
+namespace {
+
+TrainOptions parse(std::vector<std::string> words) { return parse_train_options(words); }
+
+}  // namespace
+
+TEST_CASE("options: values in both spellings") {
+  const TrainOptions options =
+      parse({"--net=mlp", "--lr", "0.5", "--json", "--lr-decay=none", "--seed", "0"});
+  CHECK(options.net == "mlp");
+  CHECK(options.lr == 0.5);
+  CHECK(options.json);
+  CHECK(options.lr_decay == LrDecay::none);
+  CHECK(options.seed == 0);
+}
+
+TEST_CASE("options: refusals tell what was meant") {
+  struct Case {
+    const char* part;
+    std::vector<std::string> words;
+  };
+  const Case cases[] = {
+      {"did you mean --epochs?", {"--epoch", "3"}},
+      {"unknown argument 'run'", {"run"}},
+      {"unknown argument ''", {""}},
+      {"--lr needs a value", {"--lr"}},
+      {"--json takes no value", {"--json=yes"}},
+      {"--lr is given twice", {"--lr", "1", "--lr=2"}},
+      {"'0' is not a whole number from 1", {"--epochs", "0"}},
+      {"'-3' is not a whole number", {"--epochs", "-3"}},
+      {"'nan' is not a number", {"--lr", "nan"}},
+      {"'1e999' is not a number", {"--lr", "1e999"}},
+      {"'0.1x' is not a number", {"--lr", "0.1x"}},
+      {"'' is not a number", {"--lr", ""}},
+      {"did you mean lenet5?", {"--net", "lenet"}},
+      {"unknown value 'gpu': must be one of cpu, cuda", {"--device", "gpu"}},
+      {"the path is empty", {"--data="}},
+      {"conflicts with --global-batch 8", {"--batch-size", "8", "--global-batch", "8"}},
+      {"--lr-scale linear cannot be used", {"--global-batch", "8", "--lr-scale", "linear"}},
+  };
+  for (const Case& c : cases) {
+    expect_error(ErrorKind::usage, c.part, [&] { parse(c.words); });
+  }
+}
+
+TEST_CASE("options: remedies keep what was right, and are accepted") {
+  struct Row {
+    std::vector<std::string> words;
+    std::string hint;
+  };
+  const Row rows[] = {
+      {{"--net", "mlp", "--lrr", "1"}, "ddl-train --net mlp --lr 1"},
+      {{"--lrr=1", "--quiet"}, "ddl-train --lr=1 --quiet"},
+      {{"--device", "gpu"}, "--device cuda"},
+      {{"--device", "GPU:0"}, "--device cuda"},
+      {{"--momentum", "1"}, "--momentum 0.9"},
+      {{"--momentum", "1.5"}, "--momentum 0.9"},
+      {{"--stall-seconds", "-1"}, "--stall-seconds 30"},
+      {{"--scale", "0"}, "--scale 0.00390625"},
+      {{"--optimizer", "adam", "--epsilon", "0"}, "--epsilon 1e-8"},
+      {{"--optimizer", "lars", "--trust-coefficient", "0"}, "--trust-coefficient 0.001"},
+      {{"--max-steps", "3", "--max-steps", "5"}, "--max-steps 5   # and remove --max-steps 3"},
+      {{"--quiet", "--quiet"}, "--quiet   # once"},
+      {{"--lr", "1e31"}, "--lr 0.02"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.hint);
+    const Message told = expect_error(ErrorKind::usage, "", [&] { parse(row.words); });
+    CHECK(told.hint == row.hint);
+    std::vector<std::string> typed;
+    const std::string typed_line = told.hint.substr(0, told.hint.find("   #"));
+    for (const std::string_view word : split(typed_line, ' ')) typed.emplace_back(word);
+    if (typed.front() == "ddl-train") typed.erase(typed.begin());
+    CHECK_NOTHROW(parse(typed));
+  }
+  std::vector<std::string> many{"--lrr", "1"};
+  for (const char* word :
+       {"--net", "mlp", "--max-steps", "3", "--seed", "2", "--epochs", "4", "--json", "--quiet"})
+    many.emplace_back(word);
+  CHECK(expect_error(ErrorKind::usage, "", [&] {
+          parse(many);
+        }).hint.starts_with("ddl-train --lr 1 --net mlp"));
+  many.emplace_back("--mirror");
+  CHECK(expect_error(ErrorKind::usage, "", [&] { parse(many); }).hint == "--lr 1   # instead of --lrr");
+}
+
+TEST_CASE("options: --max-steps is a limit, --total-steps an exact number") {
+  CHECK(parse({"--max-steps", "7"}).max_steps == 7);
+  CHECK(parse({"--max-steps", "7"}).exact_steps == 0);
+  CHECK(parse({"--total-steps", "7"}).exact_steps == 7);
+  CHECK(parse({"--total-steps", "7"}).max_steps == 0);
+}
+
+TEST_CASE("options: a share says where it ends") {
+  expect_error(ErrorKind::usage, "'1' is not a number of at least 0 and less than 1", [] {
+    parse({"--momentum", "1"});
+  });
+  expect_error(ErrorKind::usage, "--max-steps is given twice, as '3' and as '5'", [] {
+    parse({"--max-steps", "3", "--max-steps=5"});
+  });
+  CHECK(parse({"-h"}).help);
+}
+
+TEST_CASE("options: the batch of all ranks and the learning rate that follows it") {
+  CHECK(plan_batch(parse({}), 4).global_batch == 256);
+  CHECK(plan_batch(parse({}), 4).lr_factor == 4.0);
+  CHECK(plan_batch(parse({"--batch-size", "10", "--lr-scale", "sqrt"}), 4).global_batch == 40);
+  CHECK(plan_batch(parse({"--batch-size", "10", "--lr-scale", "sqrt"}), 4).lr_factor == 2.0);
+  CHECK(plan_batch(parse({"--lr-scale", "none"}), 4).lr_factor == 1.0);
+  for (const std::size_t ranks : {1U, 2U, 4U}) {
+    CHECK(plan_batch(parse({"--global-batch", "64"}), ranks).global_batch == 64);
+    CHECK(plan_batch(parse({"--global-batch", "64"}), ranks).lr_factor == 1.0);
+  }
+}
+
+TEST_CASE("options: the help fits a terminal and names every option") {
+  const std::string help = render_train_help();
+  for (const std::string_view line : split(help, '\n')) CHECK_MESSAGE(line.size() <= 100, line);
+  for (const char* name :
+       {"--net", "--data", "--global-batch", "--lr-scale", "--threads", "--metrics", "--help"}) {
+    CHECK_MESSAGE(help.find(name) != std::string::npos, name);
+  }
+}
+
+}  // namespace ddlrun::runtime

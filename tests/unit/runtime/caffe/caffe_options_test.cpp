@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/caffe/caffe_options.hpp"
+
+#include "base/text.hpp"
+#include "runtime/app/train_options.hpp"
+#include "runtime/caffe/caffe_command_line.hpp"
+#include "tests/unit/runtime/caffe/caffe_support.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+
+#include <algorithm>
+
+namespace ddlrun::runtime {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// What the files add to these words.
+std::string lay_under(const CaffeRun& run, const Words& words) {
+  const CaffeWords laid = lay_caffe_under(run, words);
+  REQUIRE(Words(laid.words.begin(), laid.words.begin() + static_cast<std::ptrdiff_t>(words.size())) == words);
+  return join(std::span(laid.words).subspan(words.size()), " ");
+}
+
+}  // namespace
+
+TEST_CASE("caffe words: a solver in our own options") {
+  const CaffeRun run = read_caffe_run(example_file("lenet_solver.prototxt"), "");
+  CHECK(lay_under(run, {}) ==
+        "--lr 0.01 --lr-decay inv --lr-gamma 0.0001 --lr-power 0.75 --optimizer sgd --rule-form caffe "
+        "--momentum 0.9 "
+        "--weight-decay 0.0005 --lr-scale none --total-steps 10000 --test-every 500 --checkpoint "
+        "lenet_snapshots "
+        "--checkpoint-every 5000 --batch-size 64 --data examples/mnist/mnist_train_lmdb --test-data "
+        "examples/mnist/mnist_test_lmdb --scale 0.00390625");
+  CHECK(
+      lay_under(read_caffe_run(prototxt_file("valid/all_solver.prototxt"), ""), {"--data", "d"}) ==
+      "--lr 0.1 --lr-decay multistep --lr-gamma 0.1 --lr-step 32000,48000 --warmup-steps 400 --optimizer "
+      "nesterov "
+      "--rule-form caffe --momentum 0.9 --weight-decay 0.0001 --regularization l1 --clip 35 --lr-scale none "
+      "--total-steps "
+      "64000 --gradient-accumulation 2 --seed 7 --checkpoint folder/snap --checkpoint-every 1000 "
+      "--batch-size 64 "
+      "--scale "
+      "0.00390625");
+}
+
+TEST_CASE("caffe words: a net's data") {
+  const auto words = [](const std::string& file) { return lay_under(read_caffe_run("", file), {}); };
+  CHECK(words(prototxt_file("valid/resnet50_train_val.prototxt")) ==
+        "--batch-size 32 --data ilsvrc12_train_lmdb --test-data ilsvrc12_val_lmdb --scale 1 --mean "
+        "104,117,123 --crop "
+        "224x224 --mirror");
+  CHECK(words(example_file("cifar10_quick_train_test.prototxt")) ==
+        "--batch-size 100 --data examples/cifar10/cifar10_train_lmdb --test-data "
+        "examples/cifar10/cifar10_test_lmdb "
+        "--scale 1 --mean examples/cifar10/mean.binaryproto");
+  CHECK(words(prototxt_file("valid/intel_train_val.prototxt")) ==
+        "--batch-size 16 --data synthetic:3x32x32x10:10000 --scale 1");
+}
+
+TEST_CASE("caffe words: what the user writes wins, and is told") {
+  const CaffeRun run = read_caffe_run(example_file("lenet_solver.prototxt"), "");
+  struct Row {
+    Words users;
+    Words gone;
+    std::string told;
+  };
+  const Row rows[] = {
+      {{"--lr", "0.02"}, {"--lr 0.01"}, "--lr 0.02 instead of base_lr 0.01"},
+      {{"--lr=0.02"}, {"--lr 0.01"}, "--lr 0.02 instead of base_lr 0.01"},
+      {{"--lr-decay", "cosine"},
+       {"--lr-decay inv", "--lr-gamma", "--lr-power"},
+       "--lr-decay cosine instead of lr_policy inv, --lr-decay cosine instead of gamma 0.0001, --lr-decay "
+       "cosine "
+       "instead of power 0.75"},
+      {{"--global-batch", "128"}, {"--batch-size"}, "--global-batch 128 instead of batch_size 64"},
+      {{"--epochs", "1"}, {"--total-steps"}, "--epochs 1 instead of max_iter 10000"},
+      {{"--max-steps", "7"}, {"--total-steps"}, "--max-steps 7 instead of max_iter 10000"},
+      {{"--data", "mnist"},
+       {"--data examples", "--test-data"},
+       "--data mnist instead of source examples/mnist/mnist_train_lmdb, --data mnist instead of source "
+       "examples/mnist/mnist_test_lmdb"},
+      {{"--nesterov"}, {"--optimizer", "--rule-form"}, "--nesterov instead of type sgd"},
+      {{"--lr-scale", "linear"}, {"--lr-scale none"}, ""},
+      {{"--checkpoint", "here"},
+       {"--checkpoint lenet"},
+       "--checkpoint here instead of snapshot_prefix lenet_snapshots"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.users[0]);
+    const std::string added = lay_under(run, row.users);
+    for (const std::string& word : row.gone) {
+      CAPTURE(word);
+      CHECK((" " + added + " ").find(" " + word) == std::string::npos);
+    }
+    CHECK(join(lay_caffe_under(run, row.users).overridden, ", ") == row.told);
+  }
+}
+
+TEST_CASE("caffe words: another net leaves the solver's images, and is told") {
+  const CaffeRun run = read_caffe_run(example_file("lenet_solver.prototxt"), "", false);
+  CHECK(join(lay_caffe_under(run, Words{"--net", "mlp"}).overridden, ", ") ==
+        "--net mlp instead of net examples/caffe/lenet_train_test.prototxt, its images and its batch_size");
+  const CaffeWords laid = lay_caffe_under(run, Words{"--lr", "1"});
+  CHECK(std::find(laid.laid.begin(), laid.laid.end(), "--lr") == laid.laid.end());
+  CHECK(std::find(laid.laid.begin(), laid.laid.end(), "--momentum") != laid.laid.end());
+}
+
+TEST_CASE("caffe words: what else its command line had is refused with our option") {
+  struct Row {
+    Words words;
+    const char* hint;
+  };
+  const Row rows[] = {
+      {{"train", "-solver", "s", "-gpu", "0"}, "--device cuda "},
+      {{"train", "-solver", "s", "-gpu=all"}, "--device cuda "},
+      {{"train", "--solver=s", "--snapshot=a.solverstate"}, "--resume DIR "},
+      {{"train", "-solver", "s", "-weights", "a.caffemodel"}, "--resume FILE "},
+      {{"train", "-model", "n.prototxt"}, "--net FILE.prototxt"},
+      {{"train", "-iterations", "9"}, "--max-steps 50"},
+      {{"test", "-model", "n.prototxt"}, "ddl-train --solver FILE "},
+      {{"time", "-model", "n.prototxt"}, "ddl-train --solver FILE --max-steps 50 "},
+      {{"device_query", "-gpu", "0"}, "nvidia-smi -L"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.hint);
+    const Message told = expect_error(ErrorKind::usage, "Caffe's ", [&] { accept_caffe_words(row.words); });
+    CHECK(told.hint.starts_with(row.hint));
+  }
+}
+
+TEST_CASE("caffe words: a mean image that is not there") {
+  const std::string net = example_file("cifar10_quick_train_test.prototxt");
+  const Message told = expect_error(ErrorKind::request, "examples/cifar10/mean.binaryproto", [&] {
+    read_caffe_command(Words{"--net", net, "--data", "d"});
+  });
+  CHECK(told.where == net + ":4:1");
+  CHECK(told.hint.starts_with("--mean 120 "));
+  CHECK_NOTHROW(read_caffe_command(Words{"--net", net, "--data", "d", "--mean", "120"}));
+}
+
+TEST_CASE("caffe words: the options that come out") {
+  const Words words{"train", "-solver=" + example_file("lenet_solver.prototxt"), "--data", "mnist"};
+  const CaffeCommand command = read_caffe_command(words);
+  const TrainOptions options = parse_train_options(command.line.words);
+  CHECK(options.solver == example_file("lenet_solver.prototxt"));
+  CHECK(options.lr == 0.01);
+  CHECK(options.exact_steps == 10'000);
+  CHECK(options.test_every == 500);
+  CHECK(options.batch_size == 64U);
+  CHECK(options.data == "mnist");
+  CHECK(options.images.scale == 0.00390625F);
+  CHECK(plan_batch(options, 4).lr_factor == 1.0);  // the rate is as written for any number of ranks
+  const UpdateRule rule = make_rule(options);
+  CHECK(rule == command.run.solver->rule);
+  LrSchedule schedule = make_schedule(options, 1.0);
+  schedule.total_steps = 10'000;
+  CHECK(schedule == command.run.solver->schedule);
+}
+
+TEST_CASE("caffe words: each kind of solver gives valid options") {
+  const CaffeRun net = read_caffe_run("", prototxt_file("valid/intel_train_val.prototxt"));
+  for (const char* rest :
+       {"type: 'Adam'", "type: 'AdaGrad'", "type: 'RMSProp'", "type: 'AdaDelta' momentum: 0.95 delta: 1e-6",
+        "type: 'Nesterov'", "local_lr_auto: true", "lr_policy: 'step' gamma: 0.1 stepsize: 7",
+        "lr_policy: 'exp' gamma: 0.99", "lr_policy: 'poly' power: 0.5",
+        "lr_policy: 'sigmoid' gamma: 0.01 stepsize: 5", "iter_size: 4 clip_gradients: 10"}) {
+    CAPTURE(rest);
+    std::string text = std::string("net: 'n' base_lr: 1e-5 max_iter: 3 ") + rest;
+    if (text.find("lr_policy") == std::string::npos) text += " lr_policy: 'fixed'";
+    if (text.find("momentum") == std::string::npos && text.find("Ada") == std::string::npos)
+      text += " momentum: 0.9";
+    CaffeReport report;
+    CaffeRun run = net;
+    run.solver = parse_caffe_solver(text, "s.prototxt", report);
+    CHECK(list_mistakes(report) == "");
+    const TrainOptions options = parse_train_options(lay_caffe_under(run, Words{}).words);
+    const UpdateRule wanted = run.solver->rule;
+    const UpdateRule rule = make_rule(options);
+    CHECK(rule.kind == wanted.kind);
+    CHECK(rule.form == RuleForm::caffe);
+    CHECK(rule.momentum == wanted.momentum);
+    LrSchedule schedule = make_schedule(options, 1.0);
+    schedule.total_steps = 3;
+    CHECK(schedule.decay == run.solver->schedule.decay);
+    for (const std::size_t step : {0, 1, 2}) {
+      CHECK(learning_rate(schedule, step) == learning_rate(run.solver->schedule, step));
+    }
+  }
+}
+
+TEST_CASE("caffe words: LevelDB needs --data") {
+  const CaffeRun run = read_caffe_run("", prototxt_file("valid/lenet_2014_train.prototxt"));
+  try {
+    lay_caffe_under(run, Words{});
+    FAIL("laid");
+  } catch (const Error& error) {
+    CHECK(error.message().what ==
+          "ddl-train cannot read images as this layer of type Data takes them, from LevelDB");
+    CHECK(error.message().where == prototxt_file("valid/lenet_2014_train.prototxt") + ":4:1");
+    CHECK(error.message().hint.starts_with("--data DIR"));
+  }
+}
+
+TEST_CASE("caffe words: tests take all images") {
+  const CaffeRun run = read_caffe_run(example_file("lenet_solver.prototxt"), "");
+  CHECK(!check_test_size(run, 10'000));
+  REQUIRE(check_test_size(run, 1'000));
+  CHECK(check_test_size(run, 1'000)->what ==
+        "each test takes all 1000 test images; test_iter 100 x batch_size 100 are 10000");
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// Stopped, refused or without power at every write, sync and rename: the last or the last but one is read.
+#include "runtime/checkpoint/checkpoint_directory.hpp"
+
+#include "tests/unit/runtime/checkpoint/fake_disk.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace ddlrun::runtime {
+namespace {
+
+const std::string saved_dir = "dir";
+
+// Every value of the checkpoint of a step is that step.
+void save_step(CheckpointFolder& folder, std::size_t step) {
+  const std::vector<float> values(50, static_cast<float>(step));
+  const Tensor tensors[] = {{"a", {40}, std::span(values).first(40)},
+                            {"b", {10}, std::span(values).last(10)}};
+  folder.make_latest(folder.write(step, {{"step", std::to_string(step)}}, tensors).name);
+}
+
+// The step of the checkpoint that is found, 0 for none.
+std::size_t found_step(const FakeDisk& disk) {
+  const auto found = find_checkpoint(disk, saved_dir);
+  if (!found) return 0;
+  std::vector<float> values(40);
+  read_tensor(disk, found->path, found->head, found->head.tensors[0], values);
+  const auto step = static_cast<std::size_t>(values[0]);
+  CHECK(std::all_of(values.begin(), values.end(), [&](float v) { return v == values[0]; }));
+  CHECK(found->head.metadata.at("step") == std::to_string(step));
+  CHECK(found->path == saved_dir + "/" + checkpoint_name(step));
+  return step;
+}
+
+// Saves steps 10, 20, ... until all are done or the disk stops; returns the last that was saved.
+std::size_t save_until_stopped(FakeDisk& disk, std::size_t last) {
+  std::size_t saved = 0;
+  try {
+    CheckpointFolder folder(disk, saved_dir, 2);
+    folder.prepare();
+    for (std::size_t step = 10; step <= last; step += 10) {
+      save_step(folder, step);
+      saved = step;
+    }
+  } catch (const FakeDisk::Stopped&) {
+  }
+  return saved;
+}
+
+FakeDisk disk_with(std::size_t last) {
+  FakeDisk disk;
+  REQUIRE(save_until_stopped(disk, last) == last);
+  return disk;
+}
+
+}  // namespace
+
+TEST_CASE("checkpoint folder: names") {
+  CHECK(checkpoint_name(812) == "ckpt-000812.safetensors");
+  CHECK(checkpoint_name(12345678) == "ckpt-12345678.safetensors");
+  CHECK(parse_checkpoint_name("ckpt-000812.safetensors") == 812);
+  for (const char* name : {"", "ckpt-.safetensors", "ckpt-812.safetensors", "ckpt-000812.safetensors.tmp",
+                           "ckpt-00081x.safetensors", "../ckpt-000812.safetensors", "latest",
+                           "ckpt-99999999999999999999.safetensors"}) {
+    CAPTURE(name);
+    CHECK(!parse_checkpoint_name(name));
+  }
+}
+
+TEST_CASE("checkpoint folder: the last two stay, `latest` names the last") {
+  FakeDisk disk = disk_with(50);
+  std::vector<std::string> names = disk.list(saved_dir);
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{checkpoint_name(40), checkpoint_name(50), "latest"});
+  CHECK(disk.content("dir/latest") == checkpoint_name(50) + "\n");
+  CHECK(found_step(disk) == 50);
+}
+
+TEST_CASE("checkpoint folder: stopped at every call, with and without power") {
+  FakeDisk whole;
+  whole.plan_fault(0, Fault::none);
+  save_until_stopped(whole, 50);
+  const std::size_t calls = whole.calls();
+  CHECK(calls > 50);
+  std::size_t trials = 0;
+  for (std::size_t call = 1; call <= calls; ++call) {
+    for (const Fault fault : {Fault::stop_before, Fault::stop_within, Fault::stop_after}) {
+      for (std::uint64_t power = 0; power < 20; ++power) {  // 0: the power stays
+        CAPTURE(call);
+        CAPTURE(power);
+        FakeDisk disk;
+        disk.plan_fault(call, fault);
+        const std::size_t saved = save_until_stopped(disk, 50);
+        disk.go_on();
+        Random random(1000 * call + power);
+        if (power > 0) disk.lose_power(random);
+        const std::size_t found = found_step(disk);
+        CHECK((found == saved || found == saved + 10));
+        // The next run cleans up and saves again.
+        CheckpointFolder folder(disk, saved_dir, 2);
+        folder.prepare();
+        for (const std::string& name : disk.list(saved_dir)) CHECK(!name.ends_with(".tmp"));
+        save_step(folder, found + 5);
+        CHECK(found_step(disk) == found + 5);
+        ++trials;
+      }
+    }
+  }
+  MESSAGE(trials, " stops at ", calls, " calls");
+}
+
+TEST_CASE("checkpoint folder: a disk that refuses any call leaves the last or last but one, and can go on") {
+  FakeDisk whole;
+  whole.plan_fault(0, Fault::none);
+  save_until_stopped(whole, 40);
+  for (std::size_t call = 1; call <= whole.calls(); ++call) {
+    CAPTURE(call);
+    FakeDisk disk;
+    disk.plan_fault(call, Fault::refuse);
+    std::size_t saved = 0;
+    std::size_t refused = 0;
+    CheckpointFolder folder(disk, saved_dir, 2);
+    for (std::size_t step = 10; step <= 40; step += 10) {
+      try {
+        if (step == 10) folder.prepare();
+        save_step(folder, step);
+        saved = step;
+      } catch (const Error&) {
+        ++refused;
+        const std::size_t found = found_step(disk);
+        CHECK((found == saved || found == saved + 10 || found == step));
+      }
+    }
+    CHECK(refused == 1);
+    if (saved == 40) CHECK(found_step(disk) == 40);
+    save_step(folder, 60);
+    CHECK(found_step(disk) == 60);
+  }
+}
+
+TEST_CASE("checkpoint folder: a damaged checkpoint is passed over, and it is said why") {
+  const std::string newest = "dir/" + checkpoint_name(50);
+  struct Row {
+    const char* part;
+    std::function<void(FakeDisk&)> damage;
+  };
+  const Row rows[] = {
+      {"is damaged", [&](FakeDisk& disk) { disk.content(newest).back() ^= 1; }},
+      {"is damaged", [&](FakeDisk& disk) { disk.content(newest)[40] ^= 1; }},
+      {"by its length field", [&](FakeDisk& disk) { disk.content(newest)[3] ^= 1; }},
+      {"has 0 bytes", [&](FakeDisk& disk) { disk.content(newest).clear(); }},
+      {"but 199 follow", [&](FakeDisk& disk) { disk.content(newest).pop_back(); }},
+      {"is damaged",
+       [&](FakeDisk& disk) { disk.content(newest).replace(disk.content(newest).size() - 60, 40, 40, '\0'); }},
+      {"there is no such file", [&](FakeDisk& disk) { disk.erase(newest); }},
+  };
+  for (const Row& row : rows) {
+    FakeDisk disk = disk_with(50);
+    row.damage(disk);
+    CHECK(found_step(disk) == 40);
+    const auto found = find_checkpoint(disk, saved_dir);
+    REQUIRE(found->passed_over.size() == 1);
+    CHECK_MESSAGE(found->passed_over[0].find(row.part) != std::string::npos, found->passed_over[0]);
+    CHECK(found->passed_over[0].starts_with(newest));
+  }
+}
+
+TEST_CASE("checkpoint folder: a damaged one takes no whole one's place") {
+  FakeDisk disk = disk_with(50);
+  disk.content("dir/" + checkpoint_name(50)).back() ^= 1;
+  const auto found = find_checkpoint(disk, saved_dir);
+  CHECK(found->damaged == std::vector<std::size_t>{50});
+  // Another process goes on from 40.
+  CheckpointFolder folder(disk, saved_dir, 2, found->damaged);
+  folder.prepare();
+  save_step(folder, 60);
+  CHECK(disk.size("dir/" + checkpoint_name(40)));
+  FakeDisk damaged = disk;
+  damaged.content("dir/" + checkpoint_name(60)).back() ^= 1;
+  CHECK(found_step(damaged) == 40);
+  save_step(folder, 70);
+  std::vector<std::string> names = disk.list(saved_dir);
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{checkpoint_name(60), checkpoint_name(70), "latest"});
+}
+
+TEST_CASE("checkpoint folder: `latest` may be damaged, missing or a trap") {
+  for (const char* text :
+       {"", "ckpt-000050", "../../etc/passwd", "ckpt-000050.safetensors/../x", "ckpt-000777.safetensors\n"}) {
+    CAPTURE(text);
+    FakeDisk disk = disk_with(50);
+    disk.put("dir/latest", text);
+    CHECK(found_step(disk) == 50);
+    CHECK(find_checkpoint(disk, saved_dir)->passed_over.size() == 1);
+  }
+  FakeDisk disk = disk_with(50);
+  disk.put("dir/latest", checkpoint_name(40) + "\n");  // 50 was never agreed on
+  CHECK(found_step(disk) == 40);
+  CHECK(!find_checkpoint(FakeDisk{}, saved_dir));
+  disk.content("dir/" + checkpoint_name(50)).pop_back();
+  disk.content("dir/" + checkpoint_name(40)).pop_back();
+  expect_error(ErrorKind::request, "none of 2 checkpoint(s) is whole",
+               [&] { find_checkpoint(disk, saved_dir); });
+}
+
+TEST_CASE("checkpoint folder: what others have put there stays") {
+  FakeDisk disk;
+  for (const char* name :
+       {"dir/notes.txt", "dir/mine.tmp", "dir/ckpt-best.safetensors", "dir/ckpt-000999.safetensors"})
+    disk.put(name, "x");
+  CHECK(save_until_stopped(disk, 50) == 50);
+  for (const char* name :
+       {"dir/notes.txt", "dir/mine.tmp", "dir/ckpt-best.safetensors", "dir/ckpt-000999.safetensors"})
+    CHECK(disk.exists(name));
+  CHECK(found_step(disk) == 50);
+}
+
+TEST_CASE("checkpoint folder: another run's checkpoints are set aside, whole, and nothing of them is lost") {
+  FakeDisk disk = disk_with(50);
+  disk.put("dir/notes.txt", "mine");
+  const std::string old = disk.content("dir/" + checkpoint_name(50));
+  CheckpointFolder folder(disk, saved_dir, 2);
+  CHECK(folder.set_aside() == "dir/earlier-1");
+  CHECK(folder.set_aside().empty());
+  save_step(folder, 10);
+  CHECK(newest_step(disk, saved_dir) == 10);
+  CHECK(found_step(disk) == 10);
+  CHECK(disk.content("dir/earlier-1/" + checkpoint_name(50)) == old);
+  CHECK(disk.exists("dir/earlier-1/" + checkpoint_name(40)));
+  CHECK(disk.content("dir/earlier-1/latest") == checkpoint_name(50) + "\n");
+  CHECK(disk.content("dir/notes.txt") == "mine");
+  CHECK(folder.set_aside() == "dir/earlier-2");
+  CHECK(disk.exists("dir/earlier-2/" + checkpoint_name(10)));
+  CHECK(disk.exists("dir/earlier-1/" + checkpoint_name(50)));
+}
+
+TEST_CASE("checkpoint folder: a disk without room keeps no unfinished one") {
+  for (std::size_t call = 1; call <= 5; ++call) {  // created, written twice, synced, renamed
+    CAPTURE(call);
+    FakeDisk disk;
+    disk.plan_fault(call, Fault::refuse);
+    CheckpointFolder folder(disk, saved_dir, 2);
+    expect_error(ErrorKind::request, "No space left", [&] { save_step(folder, 10); });
+    CHECK(disk.list(saved_dir).empty());
+  }
+}
+
+TEST_CASE("checkpoint folder: on this machine's disk") {
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("ddlrun_ckpt_" + std::to_string(::getpid()));
+  const auto disk = make_posix_disk();
+  CheckpointFolder folder(*disk, path + "/a/b", 2);
+  folder.prepare();
+  for (const std::size_t step : {1, 2, 3}) save_step(folder, step);
+  const auto found = find_checkpoint(*disk, path + "/a/b");
+  REQUIRE(found);
+  CHECK(found->path == path + "/a/b/ckpt-000003.safetensors");
+  CHECK(disk->list(path + "/a/b").size() == 3);
+  std::filesystem::remove_all(path);
+  if (::access("/dev/full", W_OK) == 0) {
+    expect_error(ErrorKind::request, "File exists", [&] { disk->create("/dev/full"); });
+  }
+}
+
+TEST_CASE("checkpoint folder: who holds it is named, and where nobody can, that is told") {
+  using State = LockAnswer::State;
+  struct Row {
+    LockAnswer answer;
+    std::string refusal;
+    std::string note;
+  };
+  for (const Row& row :
+       {Row{{State::ours, ""}, "", ""},
+        Row{{State::others, "h1 4711\n"}, "another run saves into this folder: process 4711 on h1", ""},
+        Row{{State::others, ""}, "another run saves into this folder", ""},
+        Row{{State::others, "h1 \x1b[2J"}, "another run saves into this folder", ""},
+        Row{{State::impossible, "No locks available"}, "", "cannot be locked (No locks available)"}}) {
+    CAPTURE(row.answer.words);
+    FakeDisk disk;
+    disk.lock_answer = row.answer;
+    if (!row.refusal.empty()) {
+      expect_error(ErrorKind::request, row.refusal, [&] { hold_folder(disk, saved_dir); });
+      continue;
+    }
+    const auto note = hold_folder(disk, saved_dir);
+    CHECK(note.has_value() == !row.note.empty());
+    if (note) CHECK(note->what.find(row.note) != std::string::npos);
+  }
+}
+
+TEST_CASE("checkpoint folder: a lock of this machine's disk is one run's, and gone with it") {
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("ddlrun_lock_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(path);
+  std::ofstream(path + "/lock") << "other 1\n";  // left behind by one that died
+  auto first = make_posix_disk();
+  CHECK(first->lock(path + "/lock").state == LockAnswer::State::ours);
+  CHECK(first->lock(path + "/lock").state == LockAnswer::State::ours);
+  const auto second = make_posix_disk();
+  const LockAnswer answer = second->lock(path + "/lock");
+  CHECK(answer.state == LockAnswer::State::others);
+  CHECK(answer.words.ends_with(" " + std::to_string(::getpid()) + "\n"));
+  first.reset();
+  CHECK(second->lock(path + "/lock").state == LockAnswer::State::ours);
+  std::filesystem::create_directory(path + "/odd");
+  expect_error(ErrorKind::request, "the lock file cannot be opened: Is a directory",
+               [&] { second->lock(path + "/odd"); });
+  std::filesystem::remove_all(path);
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// Pictures: right pixels where the format keeps them, refusals by name where it does not, and no crash for
+// whatever bytes. How real files of all kinds decode is judged by others' programs in tests/mpi/images.sh.
+#include "runtime/data/image_formats.hpp"
+#include "tests/support/mutate.hpp"
+#include "tests/unit/runtime/data/encoded_images.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+namespace ddlrun::runtime {
+namespace {
+
+Bytes text_bytes(std::string_view text) { return {text.begin(), text.end()}; }
+
+// EXIF behind the first two bytes: one entry, the orientation.
+Bytes with_orientation(Bytes jpeg, std::uint8_t orientation, bool little) {
+  Bytes exif =
+      little ? Bytes{'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0}
+             : Bytes{'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0};
+  Bytes segment{0xff, 0xe1, 0, static_cast<std::uint8_t>(exif.size() + 8), 'E', 'x', 'i', 'f', 0, 0};
+  segment.insert(segment.end(), exif.begin(), exif.end());
+  jpeg.insert(jpeg.begin() + 2, segment.begin(), segment.end());
+  return jpeg;
+}
+
+}  // namespace
+
+TEST_CASE("picture: what was written is read") {
+  for (const int channels : {1, 3}) {
+    const Picture picture = make_picture(channels, 13, 21);
+    CHECK(decode_picture(write_png(picture), channels, "p").pixels == picture.pixels);
+    CHECK(read_picture_shape(write_png(picture), "p") == Shape{channels, 13, 21});
+    for (const bool progressive : {false, true}) {
+      const Picture read = decode_picture(write_jpeg(picture, progressive), channels, "j");
+      CHECK(read_picture_shape(write_jpeg(picture, progressive), "j") == Shape{channels, 13, 21});
+      REQUIRE(read.pixels.size() == picture.pixels.size());
+      int worst = 0;
+      for (std::size_t i = 0; i < read.pixels.size(); ++i)
+        worst = std::max(worst, std::abs(read.pixels[i] - picture.pixels[i]));
+      CHECK(worst <= 2);  // of quality 100, colours converted to and fro
+    }
+  }
+}
+
+TEST_CASE("picture: grey becomes colour and colour grey; planes are blue, green, red") {
+  const Picture grey = make_picture(1, 2, 2);
+  const Picture wide = decode_picture(write_png(grey), 3, "p");
+  CHECK(wide.channels == 3);
+  CHECK(wide.pixels[5] == grey.pixels[1]);
+  const Picture red{3, 1, 3, {255, 0, 0, 0, 255, 0, 0, 0, 255}};
+  CHECK(decode_picture(write_png(red), 1, "p").pixels == Bytes{76, 150, 29});  // BT.601's 0.299, 0.587, 0.114
+  Bytes planes(9);
+  write_planes(red, planes);
+  CHECK(planes == Bytes{0, 0, 255, 0, 255, 0, 255, 0, 0});
+}
+
+TEST_CASE("picture: PNM of 8 and 16 bits, with comments") {
+  CHECK(decode_picture(text_bytes("P5 2 1 255\nab"), 1, "p").pixels == Bytes{'a', 'b'});
+  CHECK(decode_picture(text_bytes("P5\n# made by hand\n2 # two\n1\n255\nab"), 1, "p").pixels ==
+        Bytes{'a', 'b'});
+  CHECK(decode_picture(text_bytes("P6 1 1 255 abc"), 3, "p").pixels == Bytes{'a', 'b', 'c'});
+  CHECK(decode_picture(
+            Bytes{'P', '5', ' ', '2', ' ', '1', ' ', '6', '5', '5', '3', '5', '\n', 255, 255, 128, 0}, 1, "p")
+            .pixels == Bytes{255, 128});
+  CHECK(decode_picture(Bytes{'P', '5', ' ', '3', ' ', '1', ' ', '1', '5', '\n', 0, 15, 3}, 1, "p").pixels ==
+        Bytes{0, 255, 51});
+}
+
+TEST_CASE("picture: held as the camera was, by EXIF in either order of bytes") {
+  // 16x8, left half dark, upper right quarter bright: each orientation puts the bright quarter elsewhere.
+  Picture picture{1, 16, 32, Bytes(512, 20)};
+  for (std::size_t y = 0; y < 8; ++y) std::fill_n(&picture.pixels[y * 32 + 16], 16, 230);
+  const Bytes jpeg = write_jpeg(picture);
+  struct Row {
+    std::uint8_t orientation;
+    int height, width;
+    bool bottom, right;  // where the bright quarter is
+  };
+  const Row rows[] = {{1, 16, 32, false, true}, {2, 16, 32, false, false}, {3, 16, 32, true, false},
+                      {4, 16, 32, true, true},  {5, 32, 16, true, false},  {6, 32, 16, true, true},
+                      {7, 32, 16, false, true}, {8, 32, 16, false, false}, {9, 16, 32, false, true}};
+  for (const Row& row : rows) {
+    for (const bool little : {false, true}) {
+      CAPTURE(static_cast<int>(row.orientation));
+      const Bytes file = with_orientation(jpeg, row.orientation, little);
+      CHECK(read_picture_shape(file, "j") == Shape{1, row.height, row.width});
+      const Picture read = decode_picture(file, 1, "j");
+      REQUIRE(read.height == row.height);
+      for (const bool bottom : {false, true}) {
+        for (const bool right : {false, true}) {
+          const int y = row.height / 4 + (bottom ? row.height / 2 : 0);
+          const int x = row.width / 4 + (right ? row.width / 2 : 0);
+          const int pixel = read.pixels[static_cast<std::size_t>(y * row.width + x)];
+          CHECK((pixel > 128) == (bottom == row.bottom && right == row.right));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("picture: refusals name the file") {
+  const Bytes png = write_png(make_picture(3, 40, 40));
+  const Bytes jpeg = write_jpeg(make_picture(3, 40, 40));
+  const auto head = [](const Bytes& bytes, std::size_t size) {
+    return Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+  };
+  struct Row {
+    Bytes file;
+    const char* what;
+  };
+  Bytes huge_png = png;
+  huge_png[16] = 0;
+  huge_png[17] = 1;  // 65,576 wide
+  const Row rows[] = {{{}, "the file is empty"},
+                      {text_bytes("GIF89a"), "neither JPEG, PNG nor PNM; it starts with 47 49 46 38"},
+                      {head(png, 60), "the PNG is damaged or cut short"},
+                      {head(png, png.size() - 30), "the PNG is damaged or cut short"},
+                      {huge_png, "the PNG is damaged or cut short"},
+                      {head(jpeg, 30), "the JPEG is damaged or cut short"},
+                      {head(jpeg, jpeg.size() / 2), "the JPEG is damaged or cut short"},
+                      {head(jpeg, jpeg.size() - 2), "the JPEG is damaged or cut short"},
+                      {text_bytes("P5 4 4 255\nabc"), "the PNM is cut short: 3 of 16 bytes"},
+                      {text_bytes("P6 60000 60000 255\n"), "a picture of 60000x60000 pixels"},
+                      {text_bytes("P5 0 3 255\n"), "a picture of 3x0 pixels"},
+                      {text_bytes("P5 1 1 70000\n"), "the PNM's brightest value is 70000"},
+                      {text_bytes("P5 x"), "the PNM has no width"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    const Message message =
+        expect_error(ErrorKind::request, row.what, [&] { decode_picture(row.file, 3, "dir/cat.jpg"); });
+    CHECK(message.where == "dir/cat.jpg");
+  }
+}
+
+TEST_CASE("picture: whatever bytes, a picture or a refusal") {
+  const Bytes seeds[] = {
+      write_jpeg(make_picture(3, 24, 17)),   write_jpeg(make_picture(1, 24, 17), true),
+      write_jpeg(make_picture(4, 16, 16)),   with_orientation(write_jpeg(make_picture(3, 9, 16)), 6, true),
+      write_png(make_picture(3, 11, 8)),     write_png(make_picture(1, 11, 8)),
+      text_bytes("P6 2 2 255\nabcdefghijkl")};
+  const std::uint64_t rounds = tests::mutation_rounds(2'000);
+  std::uint64_t read = 0;
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    const Bytes& seed = seeds[i % std::size(seeds)];
+    const std::string mutated = tests::mutate(std::string(seed.begin(), seed.end()), i);
+    try {
+      const Picture picture = decode_picture(text_bytes(mutated), 1 + 2 * static_cast<int>(i % 2), "fuzz");
+      CHECK(picture.pixels.size() == static_cast<std::size_t>(picture.channels) *
+                                         static_cast<std::size_t>(picture.height) *
+                                         static_cast<std::size_t>(picture.width));
+      ++read;
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::request);
+    }
+  }
+  CHECK(read > 0);
+  CHECK(read < rounds);
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// Files that are whole or not there: what lies at the name decides how. Judged by stat(2) and by who reads.
+#include "runtime/telemetry/atomic_file.hpp"
+
+#include "runtime/telemetry/telemetry_sinks.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <iterator>
+#include <thread>
+
+namespace ddlrun::runtime {
+namespace {
+
+const FileUse some_use{"--summary-json", "the file of the results"};
+
+std::string text_in(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_whole(const std::string& path, const std::string& text) {
+  WholeFile file(path, some_use);
+  file.write(text);
+  file.end();
+}
+
+std::vector<std::string> names_in_folder(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("whole file: nothing before its end, then all of it, with the rights of the one before") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path + "/r.json";
+  directory.write("r.json", std::string("old"));
+  REQUIRE(chmod(path.c_str(), 0640) == 0);
+  {
+    WholeFile file(path, some_use);
+    file.write("new");
+    CHECK(text_in(path) == "old");
+  }
+  CHECK(text_in(path) == "old");
+  CHECK(names_in_folder(directory.path) == std::vector<std::string>{"r.json"});
+  write_whole(path, "new");
+  CHECK(text_in(path) == "new");
+  struct stat status {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 07777U) == 0640);
+}
+
+TEST_CASE("whole file: links stay, what they lead to is written, there or not yet") {
+  const TemporaryDirectory directory;
+  directory.write("far/there.json", std::string("old"));
+  for (const char* target : {"there.json", "new.json"}) {
+    CAPTURE(target);
+    const std::string link = directory.path + "/" + target + ".link";
+    std::filesystem::create_symlink(std::string("far/") + target, directory.path + "/hop");
+    std::filesystem::create_symlink("hop", link);
+    write_whole(link, "text");
+    CHECK(std::filesystem::is_symlink(link));
+    CHECK(text_in(directory.path + "/far/" + target) == "text");
+    std::filesystem::remove(directory.path + "/hop");
+  }
+  std::filesystem::create_symlink("loop", directory.path + "/loop");
+  expect_error(ErrorKind::request, "cannot be written", [&] { write_whole(directory.path + "/loop", "x"); });
+}
+
+TEST_CASE("whole file: a pipe is written through, and checked without being opened") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path + "/pipe";
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  check_whole_file(path, some_use);  // would wait for a reader
+  std::string heard;
+  std::thread reader([&] { heard = text_in(path); });
+  write_whole(path, "through");
+  reader.join();
+  CHECK(heard == "through");
+  CHECK(std::filesystem::is_fifo(path));
+}
+
+TEST_CASE("whole file: a device that is full is told and stays a device") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path + "/full";  // as /dev/full
+  const bool made = mknod(path.c_str(), S_IFCHR | 0666, makedev(1, 7)) == 0;
+  const int tried = made ? open(path.c_str(), O_WRONLY) : -1;
+  if (tried < 0) {
+    MESSAGE("skipped: no device can be made here");
+    return;
+  }
+  close(tried);
+  expect_error(ErrorKind::request, "No space left on device", [&] { write_whole(path, "x"); });
+  CHECK(std::filesystem::is_character_file(path));
+  CHECK(names_in_folder(directory.path) == std::vector<std::string>{"full"});
+}
+
+TEST_CASE("whole file: what cannot be is refused at once, and leaves nothing") {
+  const TemporaryDirectory directory;
+  const Message folder =
+      expect_error(ErrorKind::request, "Is a directory", [&] { check_whole_file(directory.path, some_use); });
+  CHECK(folder.hint == "--summary-json " + directory.path + "/summary.json");
+  expect_error(ErrorKind::request, "No such file or directory",
+               [&] { check_whole_file(directory.path + "/no/r.json", some_use); });
+  check_whole_file(directory.path + "/r.json", some_use);
+  CHECK(names_in_folder(directory.path).empty());
+}
+
+TEST_CASE("outputs: what would take another's place is refused before anything is made") {
+  const TemporaryDirectory directory;
+  const std::string one = directory.path + "/one";
+  std::filesystem::create_symlink("one", directory.path + "/link");
+  struct Row {
+    WatchPlan plan;
+    const char* what;
+  };
+  // Metrics, TensorBoard, timeline, results, checkpoints.
+  const Row rows[] = {
+      {{one, "", "", one, ""}, "--metrics and --summary-json are one place"},
+      {{one, "", "", directory.path + "/./one", ""}, "--metrics and --summary-json are one place"},
+      {{one, "", directory.path + "/link", "", ""}, "--metrics and --timeline are one place"},
+      {{"", "", one, one, ""}, "--summary-json and --timeline are one place"},
+      {{"", "", "", one, one + "/"}, "--summary-json and --checkpoint are one place"},
+      {{"-", "", "", "", ""}, "- is no name of a file"},
+      {{"", "-", "", "", ""}, "- is no name of a file"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    expect_error(ErrorKind::usage, row.what, [&] { check_outputs(row.plan); });
+  }
+  CHECK(names_in_folder(directory.path) == std::vector<std::string>{"link"});
+  check_outputs({"/dev/null", one, "", "/dev/null", one});
+  expect_error(ErrorKind::request, "Is a directory", [&] {
+    check_outputs({"", "", directory.path, "", ""});
+  });
+  const std::string pipe = directory.path + "/pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  expect_error(ErrorKind::request, "no regular file", [&] { check_outputs({"", "", pipe, "", ""}); });
+}
+
+TEST_CASE("metrics: a disk that is full for a while costs no record") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path + "/m.jsonl";
+  MetricsFile file(path);
+  file.write("{\"a\":1}");
+  file.flush();
+  // A file may have 12 bytes: the second record is cut.
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{12, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  bool thrown = false;
+  try {
+    file.write("{\"a\":2}");
+    file.flush();
+  } catch (const Error&) {
+    thrown = true;
+  }
+  const std::string cut = text_in(path);
+  bool refused = false;
+  try {
+    MetricsFile(path + "2").finish();
+    file.flush();
+  } catch (const Error&) {
+    refused = true;
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK_FALSE(thrown);
+  CHECK_FALSE(refused);
+  CHECK(cut.size() == 12);
+  file.write("{\"a\":3}");
+  file.finish();
+  CHECK(text_in(path) == "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n");
+}
+
+}  // namespace ddlrun::runtime

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// Which gradients travel together, and which way to make sums is kept.
+#include "runtime/training/buckets.hpp"
+
+#include "runtime/training/schedule_tuner.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace ddlrun::runtime {
+namespace {
+
+// Parameters: 2*9+2 = 20, relu none, 5*32+5 = 165 (image 4x4), 3*5+3 = 18: at 0, 20, 185; together 203.
+Net make_bucket_net() {
+  Layer conv = convolution(2, 3, 1);
+  const Layer layers[] = {conv, relu(), linear(5), linear(3)};
+  return plan_net("toy", {1, 4, 4}, layers);
+}
+
+std::vector<std::size_t> begins_of(const std::vector<Range>& buckets) {
+  std::vector<std::size_t> begins;
+  for (const Range& bucket : buckets) begins.push_back(bucket.begin);
+  return begins;
+}
+
+}  // namespace
+
+TEST_CASE("buckets: from the last layer to the first, cut at cache lines, the head with the first layer") {
+  const Net net = make_bucket_net();
+  REQUIRE(net.parameter_count == 203);
+  struct Row {
+    std::size_t bytes;
+    std::vector<std::size_t> begins;
+  };
+  const Row rows[] = {
+      {0, {0}},                                // all in one
+      {1, {208, 48, 0}},                       // 16 + 185 = 201 and 16 + 20 = 36, rounded up to lines of 16
+      {44, {208, 48, 0}},                      // 219 - 208 floats
+      {45, {48, 0}},      {4 * 171, {48, 0}},  // 219 - 48 floats
+      {4 * 171 + 1, {0}}, {std::size_t{1} << 30U, {0}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.bytes);
+    const std::vector<Range> buckets = plan_buckets(net, 16, row.bytes);
+    CHECK(begins_of(buckets) == row.begins);
+    std::size_t end = 16 + 203;
+    for (const Range& bucket : buckets) {
+      CHECK(bucket.end == end);
+      end = bucket.begin;
+    }
+  }
+}
+
+TEST_CASE(
+    "buckets: one may start when all of its gradients are final, that with the head never before the end") {
+  const Range last{208, 219};
+  CHECK(!is_final(last, 16, 193));
+  CHECK(is_final(last, 16, 192));
+  CHECK(is_final(last, 16, 185));
+  CHECK(!is_final({0, 48}, 16, 0));
+}
+
+TEST_CASE("buckets: a stall report names the layers that a bucket holds") {
+  const Net net = make_bucket_net();
+  const auto name = [&](std::size_t layer) { return net.layers[layer].name; };
+  CHECK(name_bucket(net, 16, {208, 219}) == "gradients of " + name(3));
+  CHECK(name_bucket(net, 16, {48, 208}) == "gradients of " + name(2) + ".." + name(3));
+  CHECK(name_bucket(net, 16, {0, 219}) == "gradients of " + name(0) + ".." + name(3));
+  CHECK(name_bucket(net, 16, {0, 16}) == "totals of the step");
+}
+
+TEST_CASE("buckets: the head ends on a cache line") {
+  CHECK(head_count(4) == 16);
+  CHECK(head_count(16) == 16);
+  CHECK(head_count(17) == 32);
+}
+
+TEST_CASE("buckets: only ways that differ are tried") {
+  const Net net = make_bucket_net();
+  const std::vector<std::size_t> sizes{1, 44, 100, 1000000};
+  CHECK(plan_ways(net, 16, {false, true}, sizes) == std::vector<SumWay>{{false, 0}, {true, 1}, {true, 100}});
+  CHECK(plan_ways(net, 16, {true}, sizes) == std::vector<SumWay>{{true, 1}, {true, 100}});
+  CHECK(plan_ways(net, 16, {true}, {1000000}) == std::vector<SumWay>{{true, 1000000}});  // as asked for
+  CHECK(plan_ways(net, 16, {false, true}, {1000000}) == std::vector<SumWay>{{false, 0}});
+  CHECK(render_way({}, std::vector<Range>{{0, 9}}) == "after each step");
+  CHECK(render_way({true, 65536}, std::vector<Range>{{5, 9}, {3, 5}, {0, 3}}) ==
+        "3 buckets from 64 kB, while computing");
+  CHECK(render_way({true, 65536, 50}, std::vector<Range>{{5, 9}, {0, 3}, {3, 5}}) ==
+        "3 buckets from 64 kB, 1 of them beside the next step");
+}
+
+TEST_CASE("buckets: across steps a share of the last layers, then the head, then as a forward pass reads") {
+  const Net net = make_bucket_net();
+  struct Row {
+    SumWay way;
+    std::vector<std::size_t> begins;
+    std::size_t head;
+  };
+  const Row rows[] = {
+      {{true, 1, 100}, {208, 48, 0}, 2},           // as ever: the head last
+      {{true, 200, 50}, {128, 0, 48}, 1},          // 219 - 101 = 118, rounded up to a line: 128
+      {{true, 44, 50}, {208, 128, 0, 16, 48}, 2},  // the head alone where the first layer is larger
+      {{true, 1, 0}, {0, 16, 48, 208}, 0},         // nothing before it
+      {{true, 1000, 25}, {176, 0}, 1},             // 219 - 50 = 169
+      {{true, 1, 98}, {208, 48, 32, 0, 16}, 3},    // 219 - 198 = 21
+      {{true, 1, 99}, {208, 48, 32, 0, 16}, 3},    // 219 - 200 = 19
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.way.ahead_percent);
+    std::vector<Range> buckets = plan_travel(net, 16, row.way);
+    CHECK(begins_of(buckets) == row.begins);
+    CHECK(find_head(buckets) == row.head);
+    std::sort(buckets.begin(), buckets.end(),
+              [](const Range& a, const Range& b) { return a.begin < b.begin; });
+    std::size_t end = 0;
+    for (const Range& bucket : buckets) {
+      CHECK(bucket.begin == end);
+      CHECK(bucket.end > bucket.begin);
+      end = bucket.end;
+    }
+    CHECK(end == 16 + 203);
+  }
+}
+
+TEST_CASE("buckets: ways across steps leave something for the next step, and differ") {
+  const Net net = make_bucket_net();
+  CHECK(plan_ways_across(net, 16, 200) == std::vector<SumWay>{{true, 200, 30}, {true, 200, 60}});
+  CHECK(plan_ways_across(net, 16, 800) == std::vector<SumWay>{});  // all the rest goes with the head
+  CHECK(plan_ways_across(net, 16, 0) == std::vector<SumWay>{});    // 64 kB at least
+  // An eighth of all: 431,080 floats.
+  const Net caffe = build_net("caffe", {1, 28, 28}, 10);
+  CHECK(plan_ways_across(caffe, 16, 0).at(1) == SumWay{true, 215540, 60});
+}
+
+TEST_CASE("ways: each is tried in turn, the fastest median is kept, a hair's breadth is not enough") {
+  struct Row {
+    std::vector<double> seconds;  // of each way
+    std::size_t kept;
+  };
+  const Row rows[] = {
+      {{1.0, 0.9, 0.8}, 2}, {{1.0, 0.9, 1.1}, 1}, {{1.0, 0.99, 0.985}, 0}, {{0.5, 0.9, 0.8}, 0}};
+  for (const Row& row : rows) {
+    const std::vector<SumWay> ways{{false, 0}, {true, 1}, {true, 2}};
+    WayTuner tuner(ways);
+    bool done = false;
+    std::size_t steps = 0;
+    while (!done && steps < 1000) {
+      ++steps;
+      const auto now =
+          static_cast<std::size_t>(std::find(ways.begin(), ways.end(), tuner.way()) - ways.begin());
+      const double disturbance = steps % 9 == 0 ? 50.0 : 0.0;
+      done = tuner.add(row.seconds[now] + disturbance);
+    }
+    REQUIRE(done);
+    CHECK(steps < 40);
+    CHECK(!tuner.settled());
+    tuner.settle(tuner.medians());
+    CHECK(tuner.settled());
+    CHECK(tuner.way() == ways[row.kept]);
+    CHECK(!tuner.add(1.0));
+    CHECK(tuner.way() == ways[row.kept]);
+  }
+  // A way across steps is judged by the steps that have the rest of one like them in front.
+  const std::vector<SumWay> ways{{false, 0}, {true, 1, 50}};
+  WayTuner tuner(ways);
+  bool done = false;
+  std::size_t in_turn = 0;
+  while (!done) {
+    const bool across = tuner.way() == ways[1];
+    const bool last = tuner.turn_ends();
+    in_turn = across ? in_turn + 1 : 0;
+    done = tuner.add(!across ? 1.0 : in_turn == 1 ? 0.1 : 1.1);
+    CHECK(((!across && tuner.way() == ways[0] && !done) || last == (in_turn == 3 || !across)));
+  }
+  tuner.settle(tuner.medians());
+  CHECK(tuner.way() == ways[0]);
+  WayTuner single({{true, 5}});
+  CHECK(single.settled());
+  CHECK(single.way() == SumWay{true, 5});
+}
+
+}  // namespace ddlrun::runtime
