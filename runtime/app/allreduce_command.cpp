@@ -60,12 +60,12 @@ void measure_sums(const AllreduceOptions& options, Communicator& ranks) {
 
 }  // namespace
 
-int run_allreduce_command(const std::vector<std::string>& words) {
+int run_allreduce_command(const std::vector<std::string>& args) {
   AllreduceOptions options;
   std::optional<Error> mistake;
   try {
     const std::vector<Option> table = table_of(options);
-    parse_options(allreduce_name, words, table);
+    parse_options(allreduce_name, args, table);
     if (options.help) {
       if (launched_rank().value_or(0) == 0) fmt::print("{}", render_allreduce_help(table));
       return 0;

@@ -7,7 +7,7 @@
 
 namespace ddlrun::runtime {
 
-// `words` behind "allreduce". Rank 0 prints one line of JSON, "ddl-train.allreduce/1".
-int run_allreduce_command(const std::vector<std::string>& words);
+// `args` behind "allreduce". Rank 0 prints one line of JSON, "ddl-train.allreduce/1".
+int run_allreduce_command(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

@@ -25,11 +25,12 @@ constexpr std::uint64_t most_ranks = std::uint64_t{1} << 20U;
 
 void check_for_ranks(const TrainOptions& options, std::size_t ranks) {
   TrainPlan plan;
-  plan.rule = make_rule(options);
-  plan.accumulate = options.accumulate;
-  const ServerRoles roles{options.servers, options.asynchronous, options.staleness.value_or(SIZE_MAX)};
-  if (options.servers != 0) check_servers(plan, roles, ranks);
-  const std::size_t workers = ranks - options.servers;
+  plan.optimizer = make_optimizer(options);
+  plan.accumulate = options.gradient_accumulation;
+  const ServerRoles roles{options.parameter_servers, options.asynchronous,
+                          options.staleness.value_or(SIZE_MAX)};
+  if (options.parameter_servers != 0) check_servers(plan, roles, ranks);
+  const std::size_t workers = ranks - options.parameter_servers;
   plan.global_batch = plan_batch(options, workers).global_batch;
   local_batch(plan.global_batch, workers, SIZE_MAX);
   check_accumulation(plan, workers);
@@ -37,11 +38,11 @@ void check_for_ranks(const TrainOptions& options, std::size_t ranks) {
 
 // Skips data that differ between hosts or ranks.
 void check_images(const TrainOptions& options) {
-  if (options.images.split != SplitBy::none) return;
+  if (options.images.sharding != ShardBy::none) return;
   if (is_synthetic(options.data)) synthetic_classes(options.data);
   DataRequest request = options.images;
   request.train = options.data;
-  if (!options.data.empty()) find_parts(request);
+  if (!options.data.empty()) locate_splits(request);
   std::error_code ignored;
   if (options.images.mean_file.empty() || std::filesystem::exists(options.images.mean_file, ignored)) return;
   throw Error(ErrorKind::request, {"the mean image does not exist", printable(options.images.mean_file),
@@ -56,29 +57,29 @@ constexpr const char* check_help =
 
 }  // namespace
 
-void check_train_words(const std::vector<std::string>& words, std::size_t ranks) {
-  if (!words.empty() && words.front() == "--print-net") return;  // another command
-  const TrainLine line = read_train_line(words);
+void check_train_args(const std::vector<std::string>& args, std::size_t ranks) {
+  if (!args.empty() && args.front() == "--print-net") return;  // another command
+  const CommandLine line = read_command_line(args);
   const TrainOptions& options = line.options;
   if (options.help || options.version) return;
-  check_outputs(plan_watching(options), false);
+  check_outputs(plan_telemetry(options), false);
   check_for_ranks(options, ranks);
   if (!line.caffe.run.net && is_net_file(options.net)) check_net_file(options.net);
   check_images(options);
 }
 
-int run_check_command(const std::vector<std::string>& words) {
+int run_check_options_command(const std::vector<std::string>& args) {
   try {
-    if (words.size() == 1 && (words[0] == "--help" || words[0] == "-h")) {
+    if (args.size() == 1 && (args[0] == "--help" || args[0] == "-h")) {
       fmt::print("{}", check_help);
       return 0;
     }
-    const auto ranks = words.empty() ? std::nullopt : parse_unsigned(words.front(), most_ranks);
+    const auto ranks = args.empty() ? std::nullopt : parse_unsigned(args.front(), most_ranks);
     if (!ranks || *ranks == 0) {
       throw Error(ErrorKind::usage, {"the first argument must be the number of ranks", "command line",
                                      "ddl-train check-options 4 --epochs 3"});
     }
-    check_train_words({words.begin() + 1, words.end()}, *ranks);
+    check_train_args({args.begin() + 1, args.end()}, *ranks);
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "{}", render_error("ddl-train", error.message()));

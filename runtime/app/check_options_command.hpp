@@ -12,8 +12,8 @@ namespace ddlrun::runtime {
 // Words, values, what goes together, what does not fit so many ranks, and the files that are named: whether
 // they are there and can be read as what they are named for. Images are not opened. Throws Error(usage), or
 // Error(request) for a file: another host may have another one.
-void check_train_words(const std::vector<std::string>& words, std::size_t ranks);
+void check_train_args(const std::vector<std::string>& args, std::size_t ranks);
 
-int run_check_command(const std::vector<std::string>& words);
+int run_check_options_command(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

@@ -6,10 +6,10 @@
 
 namespace ddlrun::runtime {
 
-TrainLine read_train_line(const std::vector<std::string>& words) {
-  TrainLine line;
-  line.caffe = read_caffe_command(words);
-  line.options = parse_train_options(line.caffe.line.words);
+CommandLine read_command_line(const std::vector<std::string>& args) {
+  CommandLine line;
+  line.caffe = read_caffe_command(args);
+  line.options = parse_train_options(line.caffe.line.args);
   TrainOptions& options = line.options;
   if (const auto root = find_list_root(line.caffe, options.data)) options.images.root = *root;
   // Horovod's wish for the same file; DYNAMIC is its word for another interface.

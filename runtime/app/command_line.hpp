@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A command line of ddl-train as it is meant: its words, what Caffe's files that it names say, and what the
+// A command line of ddl-train as it is meant: its args, what Caffe's files that it names say, and what the
 // environment adds.
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace ddlrun::runtime {
 
-struct TrainLine {
+struct CommandLine {
   TrainOptions options;
   CaffeCommand caffe;
 };
 
 // Throws Error(usage) and, where a file of Caffe's cannot be read, Error(request).
-TrainLine read_train_line(const std::vector<std::string>& words);
+CommandLine read_command_line(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

@@ -14,9 +14,9 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr const char* told_by = "ddl-train";
+constexpr const char* program_name = "ddl-train";
 
-void tell_facts(const TrainOptions& options, const RunFacts& facts) {
+void print_facts(const TrainOptions& options, const RunFacts& facts) {
   const std::string rate = options.solver.empty() ? "--lr" : "base_lr or --lr";
   fmt::print(stderr, "data: {} ({}), {} + {} images of {}x{}, {} classes\n", facts.data, facts.data_reason,
              render_thousands(static_cast<double>(facts.train_images)),
@@ -34,10 +34,10 @@ void tell_facts(const TrainOptions& options, const RunFacts& facts) {
 }
 
 // What a step is, where a plain one would not be understood from the lines before.
-void tell_learning(const TrainOptions& options, const Prepared& prepared) {
+void print_optimizer(const TrainOptions& options, const RunSetup& prepared) {
   const TrainPlan& plan = prepared.plan;
-  if (plan.rule.kind != UpdateKind::sgd || plan.accumulate > 1) {
-    fmt::print(stderr, "learning: {}, {} micro-batch(es) a step, rate {}\n", render_rule(plan.rule),
+  if (plan.optimizer.kind != OptimizerKind::sgd || plan.accumulate > 1) {
+    fmt::print(stderr, "learning: {}, {} micro-batch(es) a step, rate {}\n", render_optimizer(plan.optimizer),
                plan.accumulate, render_decay(plan.schedule));
   }
   if (!options.lms_kb) return;
@@ -48,7 +48,7 @@ void tell_learning(const TrainOptions& options, const Prepared& prepared) {
   }
 }
 
-void tell_servers(const Prepared& prepared) {
+void print_servers(const RunSetup& prepared) {
   if (!prepared.roles) return;
   const RunFacts& facts = prepared.facts;
   const int first = facts.ranks - facts.servers;
@@ -63,17 +63,17 @@ void tell_servers(const Prepared& prepared) {
   fmt::print(stderr, "parameter servers: {} the weights; {}\n", ranks, pace);
 }
 
-void tell_resumption(const TrainOptions& options, const RunFacts& facts,
-                     const std::optional<Resumption>& start) {
+void print_resume(const TrainOptions& options, const RunFacts& facts,
+                  const std::optional<ResumePoint>& start) {
   if (!options.resume) return;
   if (!start) {
     if (!options.quiet)
       fmt::print(stderr, "resume: no checkpoint in {} yet, a new run\n", printable(options.resume_from));
     return;
   }
-  for (const std::string& why : start->passed_over) {
+  for (const std::string& why : start->skipped) {
     fmt::print(stderr, "{}",
-               render_message(told_by, "warning",
+               render_message(program_name, "warning",
                               {"this is passed over in the search for the newest checkpoint", why,
                                "ls -l " + quote_shell(options.resume_from)}));
   }
@@ -83,41 +83,41 @@ void tell_resumption(const TrainOptions& options, const RunFacts& facts,
   for (const std::string& one : start->differences) fmt::print(stderr, "resume: other {}\n", one);
   if (start->state.position.step < facts.total_steps) return;
   fmt::print(stderr, "{}",
-             render_message(told_by, "note",
+             render_message(program_name, "note",
                             {"nothing is left to train, and nothing is saved", printable(start->path),
                              "--epochs or --total-steps for more"}));
 }
 
 }  // namespace
 
-void tell_start(const TrainOptions& options, const CaffeCommand& caffe, const Prepared& prepared,
-                const std::optional<Resumption>& start) {
+void print_start(const TrainOptions& options, const CaffeCommand& caffe, const RunSetup& prepared,
+                 const std::optional<ResumePoint>& start) {
   if (!options.quiet) {
-    fmt::print(stderr, "{}", render_caffe(caffe, told_by, prepared.facts.test_images));
-    tell_facts(options, prepared.facts);
+    fmt::print(stderr, "{}", render_caffe(caffe, program_name, prepared.facts.test_images));
+    print_facts(options, prepared.facts);
     if (!prepared.device.note.empty()) fmt::print(stderr, "device: {}\n", prepared.device.note);
-    tell_servers(prepared);
-    tell_learning(options, prepared);
-    const std::string parts = render_parts(prepared.data);
+    print_servers(prepared);
+    print_optimizer(options, prepared);
+    const std::string parts = render_subsets(prepared.data);
     if (!parts.empty()) fmt::print(stderr, "{}\n", parts);
     for (const Message& note : prepared.notes)
-      fmt::print(stderr, "{}", render_message(told_by, "note", note));
+      fmt::print(stderr, "{}", render_message(program_name, "note", note));
   }
-  tell_resumption(options, prepared.facts, start);
+  print_resume(options, prepared.facts, start);
 }
 
-void tell_other_run(const std::string& folder, std::optional<std::size_t> newest) {
+void warn_other_run(const std::string& directory, std::optional<std::size_t> newest) {
   if (!newest) return;
   fmt::print(
       stderr, "{}",
-      render_message(told_by, "warning",
+      render_message(program_name, "warning",
                      {fmt::format("the folder holds checkpoints of another run, the newest of step {}; "
                                   "with this run's first they move into earlier-N there",
                                   *newest),
-                      printable(folder), "--resume to go on from it, or --checkpoint OTHER_DIR"}));
+                      printable(directory), "--resume to go on from it, or --checkpoint OTHER_DIR"}));
 }
 
-void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary, bool saved) {
+void print_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary, bool saved) {
   if (!options.quiet) {
     fmt::print(
         stderr,
@@ -130,13 +130,13 @@ void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSum
                                   : render_summary_line(facts, summary, saved));
 }
 
-void tell_stop(const TrainOptions& options, const TrainSummary& summary) {
+void print_stop(const TrainOptions& options, const TrainSummary& summary) {
   fmt::print(stderr, "{}",
-             render_message(told_by, "note",
+             render_message(program_name, "note",
                             {fmt::format("stopped by {} after step {} of {}, and saved", StopSignals::name(),
                                          summary.steps, summary.total_steps),
                              printable(join_path(options.checkpoint, checkpoint_name(summary.steps))),
-                             go_on_words(options)}));
+                             resume_command(options)}));
 }
 
 }  // namespace ddlrun::runtime

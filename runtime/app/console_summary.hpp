@@ -10,13 +10,13 @@
 namespace ddlrun::runtime {
 
 // On stderr: what is trained on what, and where it goes on.
-void tell_start(const TrainOptions& options, const CaffeCommand& caffe, const Prepared& prepared,
-                const std::optional<Resumption>& start);
-// The checkpoint folder holds what this run does not go on from.
-void tell_other_run(const std::string& folder, std::optional<std::size_t> newest);
+void print_start(const TrainOptions& options, const CaffeCommand& caffe, const RunSetup& prepared,
+                 const std::optional<ResumePoint>& start);
+// The checkpoint directory holds what this run does not go on from.
+void warn_other_run(const std::string& directory, std::optional<std::size_t> newest);
 // The summary on stdout. Throws Error(request) where it cannot be written.
-void tell_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary, bool saved);
+void print_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary, bool saved);
 // A signal has stopped the run.
-void tell_stop(const TrainOptions& options, const TrainSummary& summary);
+void print_stop(const TrainOptions& options, const TrainSummary& summary);
 
 }  // namespace ddlrun::runtime

@@ -57,17 +57,17 @@ std::string render_convert_help() {
          "  ddl-train --data photos_train_lmdb\n";
 }
 
-ConvertOptions parse_convert(const std::vector<std::string>& words) {
+ConvertOptions parse_convert(const std::vector<std::string>& args) {
   ConvertOptions options;
-  const std::size_t places = words.size() >= 2 && !words[0].starts_with("--") ? 2 : 0;
-  parse_options(convert_name, std::span(words).subspan(places), make_convert_table(options));
+  const std::size_t places = args.size() >= 2 && !args[0].starts_with("--") ? 2 : 0;
+  parse_options(convert_name, std::span(args).subspan(places), make_convert_table(options));
   if (options.help) return options;
-  if (places == 0 || words[1].starts_with("--")) {
+  if (places == 0 || args[1].starts_with("--")) {
     throw Error(ErrorKind::usage,
                 {"FROM or TO is missing", "command line", "ddl-train convert-data FROM TO"});
   }
-  options.from = words[0];
-  options.to = words[1];
+  options.from = args[0];
+  options.to = args[1];
   return options;
 }
 
@@ -105,7 +105,7 @@ class BlockedSignals {
 
 // Reads one image at a time: the set may be larger than memory. Returns early if a signal is pending; the
 // destructor of the writer then removes the incomplete LMDB.
-std::size_t write_lmdb(const ImageSource& images, const std::string& folder) {
+std::size_t write_lmdb(const ImageSource& images, const std::string& directory) {
   if (images.pixels() != PixelKind::bytes) {
     throw Error(ErrorKind::request, {"cannot convert images of floats (Caffe's float_data)", images.name(0),
                                      "ddl-train --data with these images as they are"});
@@ -113,7 +113,7 @@ std::size_t write_lmdb(const ImageSource& images, const std::string& folder) {
   const std::size_t bytes = images.image_bytes();
   constexpr std::size_t room = 8192;  // a record's share of pages and keys
   const BlockedSignals signals;       // outlives the writer
-  LmdbWriter writer(folder, (bytes + room) * images.count() * 2 + (std::size_t{16} << 20U));
+  LmdbWriter writer(directory, (bytes + room) * images.count() * 2 + (std::size_t{16} << 20U));
   std::vector<std::uint8_t> pixels(bytes);
   for (std::size_t i = 0; i < images.count(); ++i) {
     if (signals.pending()) return i;
@@ -125,7 +125,7 @@ std::size_t write_lmdb(const ImageSource& images, const std::string& folder) {
 }
 
 // --resize and --channels apply to encoded images only.
-void check_decoded(const DataRequest& request, const Shape& shape, const PartPlace& place) {
+void check_decoded(const DataRequest& request, const Shape& shape, const SplitPath& place) {
   const Sides& wanted = request.resize;
   std::string option;
   if (wanted.height > 0 && (wanted.height != shape.height || wanted.width != shape.width))
@@ -141,17 +141,17 @@ void check_decoded(const DataRequest& request, const Shape& shape, const PartPla
 }
 
 // Test images use the class numbers of the training images.
-ClassFolders find_train_classes(const ConvertOptions& options, const PartPlace& place) {
-  if (!options.test || place.kind != DataKind::folders) return {};
-  const auto train = look_at(options.from, false);
-  if (!train || train->kind != DataKind::folders) return {};
-  return {train->path, find_class_folders(train->path)};
+ClassDirectories find_train_classes(const ConvertOptions& options, const SplitPath& place) {
+  if (!options.test || place.kind != DataKind::directories) return {};
+  const auto train = detect_split(options.from, false);
+  if (!train || train->kind != DataKind::directories) return {};
+  return {train->path, find_class_directories(train->path)};
 }
 
 // Prints the command that converts the test images, if there are any.
-void print_test_hint(const ConvertOptions& options, const PartPlace& place) {
-  const auto other = look_at(options.from, true);
-  if (options.test || !other || (other->path == place.path && other->kind == DataKind::folders)) return;
+void print_test_hint(const ConvertOptions& options, const SplitPath& place) {
+  const auto other = detect_split(options.from, true);
+  if (options.test || !other || (other->path == place.path && other->kind == DataKind::directories)) return;
   if (other->path == place.path && (other->kind == DataKind::lmdb || other->kind == DataKind::list)) return;
   std::string to = options.to;
   const std::size_t at = to.rfind("train");
@@ -172,9 +172,9 @@ void print_test_hint(const ConvertOptions& options, const PartPlace& place) {
 void convert(ConvertOptions options) {
   options.request.train = options.from;
   options.request.memory = 0;
-  const PartPlace place = require_part(options.from, options.test);
-  ClassFolders classes = find_train_classes(options, place);
-  const SourcePtr images = open_part(place, options.request, classes);
+  const SplitPath place = require_split(options.from, options.test);
+  ClassDirectories classes = find_train_classes(options, place);
+  const SourcePtr images = open_split(place, options.request, classes);
   const Shape shape = images->shape();
   check_decoded(options.request, shape, place);
   const std::size_t count = write_lmdb(*images, options.to);
@@ -185,9 +185,9 @@ void convert(ConvertOptions options) {
 
 }  // namespace
 
-int run_convert_command(const std::vector<std::string>& words) {
+int run_convert_data_command(const std::vector<std::string>& args) {
   try {
-    ConvertOptions options = parse_convert(words);
+    ConvertOptions options = parse_convert(args);
     if (options.help) {
       fmt::print("{}", render_convert_help());
       return 0;

@@ -7,7 +7,7 @@
 
 namespace ddlrun::runtime {
 
-// The words behind "convert-data". Returns the exit status.
-int run_convert_command(const std::vector<std::string>& words);
+// The args behind "convert-data". Returns the exit status.
+int run_convert_data_command(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

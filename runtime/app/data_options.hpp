@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words of options about images. Each throws Error(usage).
+// The args of options about images. Each throws Error(usage).
 #pragma once
 
 #include "runtime/data/data_request.hpp"

@@ -12,25 +12,25 @@ namespace {
 
 struct Command {
   const char* name;
-  int (*run)(const std::vector<std::string>& words);
+  int (*run)(const std::vector<std::string>& args);
 };
 constexpr Command commands[] = {
     {"allreduce", ddlrun::runtime::run_allreduce_command},
     {"timeline", ddlrun::runtime::run_timeline_command},
-    {"check-options", ddlrun::runtime::run_check_command},
-    {"convert-data", ddlrun::runtime::run_convert_command},
-    {"read-data", ddlrun::runtime::run_input_command},
-    {"print-net", ddlrun::runtime::run_net_command},
-    {"--print-net", ddlrun::runtime::run_net_command},
+    {"check-options", ddlrun::runtime::run_check_options_command},
+    {"convert-data", ddlrun::runtime::run_convert_data_command},
+    {"read-data", ddlrun::runtime::run_read_data_command},
+    {"print-net", ddlrun::runtime::run_print_net_command},
+    {"--print-net", ddlrun::runtime::run_print_net_command},
 };
 
-int run(std::vector<std::string> words) {
+int run(std::vector<std::string> args) {
   for (const Command& command : commands) {
-    if (words.empty() || words.front() != command.name) continue;
-    words.erase(words.begin());
-    return command.run(words);
+    if (args.empty() || args.front() != command.name) continue;
+    args.erase(args.begin());
+    return command.run(args);
   }
-  return ddlrun::runtime::run_train_command(words);
+  return ddlrun::runtime::run_train_command(args);
 }
 
 }  // namespace

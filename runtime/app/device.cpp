@@ -80,7 +80,7 @@ std::vector<RankGpu> gather_gpus(const OwnGpu& own, std::size_t workers, Communi
 // How the workers' gradients are summed, if not by way of the hosts.
 GpuSums open_sums(const OwnGpu& own, Communicator& ranks) {
   std::string id;
-  run_agreed(ranks, [&] {
+  run_collectively(ranks, [&] {
     if (ranks.rank() == 0) id = own.plugin->make_nccl_id();
   });
   return {ranks.gather_all(id).front(), ranks.rank(), ranks.size()};
@@ -99,18 +99,18 @@ RunDevice on_gpus(const OwnGpu& own, const TrainOptions& options, std::size_t wo
   GpuOptions gpu;
   gpu.device = own.device;
   if (options.lms_kb) gpu.largest_kept_bytes = *options.lms_kb * 1024;
-  if (workers > 1 && options.servers == 0) {
+  if (workers > 1 && options.parameter_servers == 0) {
     const std::string obstacle = find_nccl_obstacle(gpus);
     device.note += obstacle.empty() ? "; NCCL adds up" : "; sums go through the hosts, for " + obstacle;
     if (obstacle.empty()) {
       gpu.sums = open_sums(own, ranks);
-      device.gpu_ranks = std::make_shared<GpuRanks>(ranks);
+      device.gpu_communicator = std::make_shared<GpuCommunicator>(ranks);
     }
   }
-  device.make_engine = [own, gpu, sums = device.gpu_ranks](const Net& net, std::size_t batch,
-                                                           std::span<float> parameters,
-                                                           std::span<float> gradients) {
-    if (sums) sums->take_as_summed(gradients);
+  device.make_engine = [own, gpu, sums = device.gpu_communicator](const Net& net, std::size_t batch,
+                                                                  std::span<float> parameters,
+                                                                  std::span<float> gradients) {
+    if (sums) sums->mark_as_summed(gradients);
     return own.plugin->make_engine(net, batch, parameters, gradients, gpu);
   };
   return device;
@@ -126,7 +126,7 @@ RunDevice choose_device(const TrainOptions& options, std::size_t workers, Commun
     if (!found.gpu) return on_cpu("cpu, for --device auto finds no GPU: " + found.why_not);
     own = *found.gpu;
   } else {
-    run_agreed(ranks, [&] { own = find_gpu(workers, ranks); });
+    run_collectively(ranks, [&] { own = find_gpu(workers, ranks); });
   }
   return on_gpus(own, options, workers, ranks);
 }

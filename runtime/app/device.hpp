@@ -17,10 +17,11 @@ struct RunDevice {
   std::string engine;  // "oneDNN 2.6.3"
   std::string note;    // a line for people, or ""
   EngineFactory make_engine;
-  std::shared_ptr<GpuRanks> gpu_ranks;  // null: gradients are not summed by GPUs; to be trained with, else
+  std::shared_ptr<GpuCommunicator>
+      gpu_communicator;  // null: gradients are not summed by GPUs; to be trained with, else
 };
 
-// Collective. The first `workers` ranks compute. Throws AgreedError.
+// Collective. The first `workers` ranks compute. Throws CollectiveError.
 RunDevice choose_device(const TrainOptions& options, std::size_t workers, Communicator& ranks);
 
 }  // namespace ddlrun::runtime

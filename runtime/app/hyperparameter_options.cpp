@@ -39,25 +39,25 @@ LrDecay parse_decay(Text n, Text v) {
 std::vector<std::size_t> parse_steps(Text n, Text v) {
   std::vector<std::size_t> steps;
   for (const std::string_view word : split(v, ',')) {
-    steps.push_back(parse_count(n, std::string(word), 1, most_allowed));
+    steps.push_back(parse_count(n, std::string(word), 1, max_count));
   }
   return steps;
 }
 
-const OptionRow rows_of_learning[] = {
+const OptionRow hyperparameter_option_rows[] = {
     {"", "", "Batch, learning rate and optimizer:", nullptr},
     {"--batch-size", "N",
      "images per rank and step (default 64): the global batch grows with the ranks, and the learning rate as "
      "--lr-scale sets",
-     [](TrainOptions& o, Text n, Text v) { o.batch_size = parse_count(n, v, 1, most_allowed); }},
+     [](TrainOptions& o, Text n, Text v) { o.batch_size = parse_count(n, v, 1, max_count); }},
     {"--global-batch", "N",
      "images of all ranks together per step: the same training for any number of ranks that divides N; the "
      "learning rate is --lr, unscaled",
-     [](TrainOptions& o, Text n, Text v) { o.global_batch = parse_count(n, v, 1, most_allowed); }},
+     [](TrainOptions& o, Text n, Text v) { o.global_batch = parse_count(n, v, 1, max_count); }},
     {"--gradient-accumulation", "N",
      "add up the gradients of N micro-batches before each update: N times --batch-size, or --global-batch in "
      "N parts (default 1)",
-     [](TrainOptions& o, Text n, Text v) { o.accumulate = parse_count(n, v, 1, 65536); }},
+     [](TrainOptions& o, Text n, Text v) { o.gradient_accumulation = parse_count(n, v, 1, 65536); }},
     {"--lr", "X", "learning rate for the batch of one rank (default 0.02)",
      [](TrainOptions& o, Text n, Text v) { o.lr = parse_real(n, v, 0.0, 1e30, "0.02"); }},
     {"--lr-scale", "linear|sqrt|none",
@@ -78,10 +78,10 @@ const OptionRow rows_of_learning[] = {
     {"--lr-step", "N[,N...]", "step size of step and sigmoid, step values of multistep",
      [](TrainOptions& o, Text n, Text v) { o.lr_steps = parse_steps(n, v); }},
     {"--warmup-steps", "N", "raise the learning rate from 0 over the first N steps (default 0)",
-     [](TrainOptions& o, Text n, Text v) { o.warmup_steps = parse_count(n, v, 0, most_allowed); }},
+     [](TrainOptions& o, Text n, Text v) { o.warmup_steps = parse_count(n, v, 0, max_count); }},
     {"--optimizer", "NAME", "sgd, nesterov, adam, lars, adagrad, rmsprop or adadelta (default sgd)",
      [](TrainOptions& o, Text n, Text v) {
-       o.optimizer = static_cast<UpdateKind>(parse_choice(n, v, optimizer_names));
+       o.optimizer = static_cast<OptimizerKind>(parse_choice(n, v, optimizer_names));
      }},
     {"--nesterov", "", "same as --optimizer nesterov",
      [](TrainOptions& o, Text, Text) { o.nesterov = true; }},
@@ -89,7 +89,7 @@ const OptionRow rows_of_learning[] = {
      "torch (default): the learning rate scales the momentum buffer; caffe: it scales each gradient before "
      "it enters the buffer, so that a lower rate acts later",
      [](TrainOptions& o, Text n, Text v) {
-       o.rule_form = static_cast<RuleForm>(parse_choice(n, v, form_names));
+       o.optimizer_form = static_cast<OptimizerForm>(parse_choice(n, v, form_names));
      }},
     {"--momentum", "X", "momentum of sgd, nesterov and lars; beta1 of adam; rho of adadelta (default 0.9)",
      [](TrainOptions& o, Text n, Text v) { o.momentum = parse_fraction(n, v, "0.9"); }},
@@ -105,7 +105,9 @@ const OptionRow rows_of_learning[] = {
     {"--rms-decay", "X", "decay of rmsprop (default 0.99)",
      [](TrainOptions& o, Text n, Text v) { o.rms_decay = parse_fraction(n, v, "0.99"); }},
     {"--trust-coefficient", "X", "trust coefficient of lars (default 0.001)",
-     [](TrainOptions& o, Text n, Text v) { o.trust = parse_real(n, v, least_divisor, 1e30, "0.001"); }},
+     [](TrainOptions& o, Text n, Text v) {
+       o.trust_coefficient = parse_real(n, v, least_divisor, 1e30, "0.001");
+     }},
     {"--clip", "X",
      "scale the gradients down to norm X if the norm of all gradients together is larger; 0: never (default)",
      [](TrainOptions& o, Text n, Text v) { o.clip = parse_real(n, v, 0.0, 1e30, "10"); }},
@@ -124,17 +126,19 @@ const OptionRow rows_of_learning[] = {
      "host: the ranks of a host share one copy of the weights, and each updates a part; rank: each rank "
      "updates its own copy; auto (default): host if the optimizer allows it",
      [](TrainOptions& o, Text n, Text v) {
-       o.update = static_cast<UpdatePlace>(parse_choice(n, v, place_names));
+       o.optimizer_placement = static_cast<OptimizerPlacement>(parse_choice(n, v, place_names));
      }},
     {"--grad-dtype", "fp32|bf16|fp16", "data type of gradients between hosts (default fp32)",
-     [](TrainOptions& o, Text n, Text v) { o.wire = wire_names[parse_choice(n, v, wire_names) % 3 + 3]; }},
+     [](TrainOptions& o, Text n, Text v) {
+       o.grad_dtype = wire_names[parse_choice(n, v, wire_names) % 3 + 3];
+     }},
 };
 
-Error refuse_words(std::string what, std::string hint) {
+Error refuse_options(std::string what, std::string hint) {
   return {ErrorKind::usage, {std::move(what), "command line", std::move(hint)}};
 }
 
-// The words that show how it is meant.
+// The args that show how it is meant.
 std::string example_of(LrDecay decay) {
   switch (decay) {
     case LrDecay::multistep:
@@ -150,7 +154,7 @@ std::string example_of(LrDecay decay) {
   }
 }
 
-void check_learning(const TrainOptions& options) {
+void check_optimizer_options(const TrainOptions& options) {
   const LrSchedule schedule = make_schedule(options, 1.0);
   const LrDecay decay = schedule.decay;
   std::vector<Message> mistakes;
@@ -168,10 +172,10 @@ void check_learning(const TrainOptions& options) {
                                     options.lr_steps.size(), name_of(decay)),
                         "command line", example_of(LrDecay::multistep)});
   }
-  for (const std::string& what : find_rule_mistakes(make_rule(options)))
-    mistakes.push_back({fmt::format("--optimizer {}: {}", name_of(make_rule(options).kind), what),
+  for (const std::string& what : find_optimizer_mistakes(make_optimizer(options)))
+    mistakes.push_back({fmt::format("--optimizer {}: {}", name_of(make_optimizer(options).kind), what),
                         "command line", "ddl-train --help"});
-  if (options.nesterov && options.optimizer.value_or(UpdateKind::nesterov) != UpdateKind::nesterov) {
+  if (options.nesterov && options.optimizer.value_or(OptimizerKind::nesterov) != OptimizerKind::nesterov) {
     mistakes.push_back({fmt::format("--nesterov conflicts with --optimizer {}", name_of(*options.optimizer)),
                         "command line", "--optimizer nesterov"});
   }
@@ -180,21 +184,21 @@ void check_learning(const TrainOptions& options) {
 
 void check_sums(const TrainOptions& options) {
   if (options.overlap == Overlap::off && options.bucket_kb != 0)
-    throw refuse_words("--bucket-kb cannot be used with --overlap off", "--overlap on");
-  if (options.update == UpdatePlace::host && needs_norms(make_rule(options))) {
-    throw refuse_words(
+    throw refuse_options("--bucket-kb cannot be used with --overlap off", "--overlap on");
+  if (options.optimizer_placement == OptimizerPlacement::host && needs_norms(make_optimizer(options))) {
+    throw refuse_options(
         "--optimizer-placement host cannot be used with lars or --clip: their norms need all sums on each "
         "rank",
         "--optimizer-placement rank");
   }
-  if (options.overlap == Overlap::across && needs_norms(make_rule(options))) {
-    throw refuse_words(
+  if (options.overlap == Overlap::across && needs_norms(make_optimizer(options))) {
+    throw refuse_options(
         "--overlap across cannot be used with lars or --clip: their norms need all sums before a step ends",
         "--overlap on");
   }
-  if (options.exact_steps != 0 && options.max_steps != 0)
-    throw refuse_words("--max-steps conflicts with --total-steps",
-                       fmt::format("--total-steps {}", options.exact_steps));
+  if (options.total_steps != 0 && options.max_steps != 0)
+    throw refuse_options("--max-steps conflicts with --total-steps",
+                         fmt::format("--total-steps {}", options.total_steps));
 }
 
 void check_batch(const TrainOptions& options) {
@@ -215,10 +219,10 @@ void check_batch(const TrainOptions& options) {
 
 }  // namespace
 
-std::span<const OptionRow> learn_rows() { return rows_of_learning; }
+std::span<const OptionRow> hyperparameter_rows() { return hyperparameter_option_rows; }
 
-void check_learn_options(const TrainOptions& options) {
-  check_learning(options);
+void check_hyperparameter_options(const TrainOptions& options) {
+  check_optimizer_options(options);
   check_sums(options);
   check_batch(options);
 }
@@ -228,7 +232,7 @@ const char* name_of(LrScale scale) { return scale_names[static_cast<std::size_t>
 BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks) {
   if (options.global_batch) return {*options.global_batch, 1.0};
   const LrScale scale = options.lr_scale.value_or(options.asynchronous ? LrScale::none : LrScale::linear);
-  return {options.batch_size.value_or(default_batch) * ranks * options.accumulate,
+  return {options.batch_size.value_or(default_batch) * ranks * options.gradient_accumulation,
           lr_factor(scale, static_cast<double>(ranks))};
 }
 
@@ -245,20 +249,23 @@ LrSchedule make_schedule(const TrainOptions& options, double lr_factor) {
           options.lr_decay == LrDecay::multistep ? options.lr_steps : std::vector<std::size_t>{}};
 }
 
-UpdateRule make_rule(const TrainOptions& options) {
-  UpdateRule rule;
-  rule.kind = options.optimizer.value_or(options.nesterov ? UpdateKind::nesterov : UpdateKind::sgd);
-  rule.momentum = options.momentum;
-  rule.momentum2 = options.beta2;
-  rule.form = options.rule_form;
-  rule.l1 = options.l1;
-  const bool adagrad = rule.kind == UpdateKind::adagrad;
-  rule.epsilon = options.epsilon.value_or(adagrad ? 1e-10 : rule.kind == UpdateKind::adadelta ? 1e-6 : 1e-8);
-  rule.rms_decay = options.rms_decay;
-  rule.weight_decay = options.weight_decay;
-  rule.trust = options.trust;
-  rule.clip = options.clip;
-  return rule;
+Optimizer make_optimizer(const TrainOptions& options) {
+  Optimizer optimizer;
+  optimizer.kind =
+      options.optimizer.value_or(options.nesterov ? OptimizerKind::nesterov : OptimizerKind::sgd);
+  optimizer.momentum = options.momentum;
+  optimizer.momentum2 = options.beta2;
+  optimizer.form = options.optimizer_form;
+  optimizer.l1 = options.l1;
+  const bool adagrad = optimizer.kind == OptimizerKind::adagrad;
+  optimizer.epsilon = options.epsilon.value_or(adagrad                                     ? 1e-10
+                                               : optimizer.kind == OptimizerKind::adadelta ? 1e-6
+                                                                                           : 1e-8);
+  optimizer.rms_decay = options.rms_decay;
+  optimizer.weight_decay = options.weight_decay;
+  optimizer.trust = options.trust_coefficient;
+  optimizer.clip = options.clip;
+  return optimizer;
 }
 
 }  // namespace ddlrun::runtime

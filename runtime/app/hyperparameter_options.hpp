@@ -18,10 +18,10 @@ struct OptionRow {
   void (*apply)(TrainOptions&, const std::string&, const std::string&);
 };
 
-constexpr std::uint64_t most_allowed = 1'000'000'000;
+constexpr std::uint64_t max_count = 1'000'000'000;
 
-std::span<const OptionRow> learn_rows();
+std::span<const OptionRow> hyperparameter_rows();
 // Throws Error(usage) for what contradicts itself.
-void check_learn_options(const TrainOptions& options);
+void check_hyperparameter_options(const TrainOptions& options);
 
 }  // namespace ddlrun::runtime

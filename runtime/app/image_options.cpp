@@ -25,7 +25,7 @@ const OptionRow image_option_rows[] = {
      "host: each host has its own images at --data; rank: each rank has; {host} and {rank} in the path are "
      "replaced; none: all ranks read the same images (default)",
      [](TrainOptions& o, Word n, Word v) {
-       o.images.split = static_cast<SplitBy>(parse_choice(n, v, split_names));
+       o.images.sharding = static_cast<ShardBy>(parse_choice(n, v, split_names));
      }},
     {"--channels", "1|3", "of decoded images: 1 grey, 3 blue, green, red (default: as in the first images)",
      [](TrainOptions& o, Word n, Word v) {
@@ -57,7 +57,7 @@ const OptionRow image_option_rows[] = {
      [](TrainOptions& o, Word n, Word v) { o.data_threads = static_cast<int>(parse_count(n, v, 0, 1024)); }},
     {"--data-memory", "MB",
      "keep data sets up to this size in memory; read larger ones from disk while training (default 256)",
-     [](TrainOptions& o, Word n, Word v) { o.images.memory = parse_count(n, v, 0, most_allowed) << 20U; }},
+     [](TrainOptions& o, Word n, Word v) { o.images.memory = parse_count(n, v, 0, max_count) << 20U; }},
 };
 
 }  // namespace

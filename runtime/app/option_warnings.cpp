@@ -17,7 +17,7 @@ bool is_decay(const Options& o, std::initializer_list<LrDecay> kinds) {
   return std::find(kinds.begin(), kinds.end(), o.lr_decay) != kinds.end();
 }
 
-bool has_files(const Options&, const RunMeasures& run) {
+bool has_files(const Options&, const RunContext& run) {
   for (const DataKind kind : {DataKind::idx, DataKind::cifar10, DataKind::cifar100, DataKind::synthetic}) {
     if (run.data_kind == name_of(kind)) return false;
   }
@@ -28,40 +28,40 @@ bool has_files(const Options&, const RunMeasures& run) {
 struct OptionScope {
   const char* option;
   const char* counts;  // when
-  bool (*holds)(const Options&, const RunMeasures&);
+  bool (*holds)(const Options&, const RunContext&);
 };
 constexpr OptionScope option_scopes[] = {
     {"--momentum", "with --optimizer sgd, nesterov, lars, adam, adadelta",
-     [](const Options& o, const RunMeasures&) { return uses_momentum(make_rule(o).kind); }},
+     [](const Options& o, const RunContext&) { return uses_momentum(make_optimizer(o).kind); }},
     {"--beta2", "with --optimizer adam",
-     [](const Options& o, const RunMeasures&) { return make_rule(o).kind == UpdateKind::adam; }},
+     [](const Options& o, const RunContext&) { return make_optimizer(o).kind == OptimizerKind::adam; }},
     {"--epsilon", "with --optimizer adam, rmsprop, adagrad, adadelta",
-     [](const Options& o, const RunMeasures&) { return uses_epsilon(make_rule(o).kind); }},
+     [](const Options& o, const RunContext&) { return uses_epsilon(make_optimizer(o).kind); }},
     {"--rms-decay", "with --optimizer rmsprop",
-     [](const Options& o, const RunMeasures&) { return make_rule(o).kind == UpdateKind::rmsprop; }},
+     [](const Options& o, const RunContext&) { return make_optimizer(o).kind == OptimizerKind::rmsprop; }},
     {"--trust-coefficient", "with --optimizer lars",
-     [](const Options& o, const RunMeasures&) { return make_rule(o).kind == UpdateKind::lars; }},
+     [](const Options& o, const RunContext&) { return make_optimizer(o).kind == OptimizerKind::lars; }},
     {"--rule-form", "with --optimizer sgd, nesterov, lars, adam",
-     [](const Options& o, const RunMeasures&) { return uses_form(make_rule(o).kind); }},
+     [](const Options& o, const RunContext&) { return uses_form(make_optimizer(o).kind); }},
     {"--regularization", "with a --weight-decay above 0",
-     [](const Options& o, const RunMeasures&) { return o.weight_decay > 0.0; }},
+     [](const Options& o, const RunContext&) { return o.weight_decay > 0.0; }},
     {"--lr-gamma", "with --lr-decay step, multistep, exp, inv, sigmoid",
-     [](const Options& o, const RunMeasures&) {
+     [](const Options& o, const RunContext&) {
        return is_decay(o, {LrDecay::step, LrDecay::multistep, LrDecay::exp, LrDecay::inv, LrDecay::sigmoid});
      }},
     {"--lr-power", "with --lr-decay inv, poly",
-     [](const Options& o, const RunMeasures&) {
+     [](const Options& o, const RunContext&) {
        return is_decay(o, {LrDecay::inv, LrDecay::poly});
      }},
     {"--epochs", "without --total-steps",
-     [](const Options& o, const RunMeasures&) { return o.exact_steps == 0; }},
+     [](const Options& o, const RunContext&) { return o.total_steps == 0; }},
     {"--resize", "for images in files of their own, or in an LMDB", has_files},
     {"--channels", "for images in files of their own, or in an LMDB", has_files},
 };
 
-class NoteFinder {
+class WarningFinder {
  public:
-  NoteFinder(const Options& options, const RunMeasures& run) : options_(options), run_(run) {}
+  WarningFinder(const Options& options, const RunContext& run) : options_(options), run_(run) {}
 
   std::vector<Message> find() {
     find_idle();
@@ -75,7 +75,7 @@ class NoteFinder {
  private:
   bool is_users(const std::string& option) const {
     return options_.given.contains(option) &&
-           std::find(run_.laid.begin(), run_.laid.end(), option) == run_.laid.end();
+           std::find(run_.from_files.begin(), run_.from_files.end(), option) == run_.from_files.end();
   }
 
   void find_idle() {
@@ -125,14 +125,14 @@ class NoteFinder {
   }
 
   const Options& options_;
-  const RunMeasures& run_;
+  const RunContext& run_;
   std::vector<Message> notes_;
 };
 
 }  // namespace
 
-std::vector<Message> find_run_notes(const TrainOptions& options, const RunMeasures& run) {
-  return NoteFinder(options, run).find();
+std::vector<Message> find_option_warnings(const TrainOptions& options, const RunContext& run) {
+  return WarningFinder(options, run).find();
 }
 
 }  // namespace ddlrun::runtime

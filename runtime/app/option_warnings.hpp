@@ -14,7 +14,7 @@
 namespace ddlrun::runtime {
 
 // What the options meet.
-struct RunMeasures {
+struct RunContext {
   std::string data_kind;  // Dataset's
   std::size_t total_steps = 0;
   std::size_t processors = 0;  // that this rank may use
@@ -22,9 +22,9 @@ struct RunMeasures {
   int classes = 0;             // of the data
   std::string last_layer;      // where it is written
   bool caffe_net = false;
-  std::span<const std::string> laid;  // options that Caffe's files brought, and no user wrote
+  std::span<const std::string> from_files;  // options that Caffe's files brought, and no user wrote
 };
 
-std::vector<Message> find_run_notes(const TrainOptions& options, const RunMeasures& run);
+std::vector<Message> find_option_warnings(const TrainOptions& options, const RunContext& run);
 
 }  // namespace ddlrun::runtime

@@ -26,15 +26,15 @@ std::string render_net_help() {
 
 }  // namespace
 
-int run_net_command(const std::vector<std::string>& words) {
+int run_print_net_command(const std::vector<std::string>& args) {
   try {
-    if (words.size() > 1) {
+    if (args.size() > 1) {
       throw Error(ErrorKind::usage,
-                  {fmt::format("print-net takes one name, but was given {} arguments", words.size()),
-                   "command line", "ddl-train print-net " + quote_shell(words.front())});
+                  {fmt::format("print-net takes one name, but was given {} arguments", args.size()),
+                   "command line", "ddl-train print-net " + quote_shell(args.front())});
     }
-    const bool help = words.empty() || words.front() == "--help" || words.front() == "-h";
-    fmt::print("{}", help ? render_net_help() : std::string(find_net_text(words.front())));
+    const bool help = args.empty() || args.front() == "--help" || args.front() == "-h";
+    fmt::print("{}", help ? render_net_help() : std::string(find_net_text(args.front())));
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "{}", render_error("ddl-train print-net", error.message()));

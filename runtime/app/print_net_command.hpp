@@ -7,7 +7,7 @@
 
 namespace ddlrun::runtime {
 
-// The words after "print-net". Returns the exit status.
-int run_net_command(const std::vector<std::string>& words);
+// The args after "print-net". Returns the exit status.
+int run_print_net_command(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

@@ -16,9 +16,9 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr const char* input_name = "ddl-train read-data";
+constexpr const char* read_data_name = "ddl-train read-data";
 
-struct InputOptions {
+struct ReadDataOptions {
   DataRequest request;
   std::size_t batch = 64;
   double seconds = 3.0;
@@ -26,7 +26,7 @@ struct InputOptions {
   bool help = false;
 };
 
-std::vector<Option> make_input_table(InputOptions& options) {
+std::vector<Option> make_read_data_table(ReadDataOptions& options) {
   DataRequest& request = options.request;
   return {
       {"--threads", "N", "threads that read and decode; 0: the main thread (default 1)",
@@ -50,24 +50,24 @@ std::vector<Option> make_input_table(InputOptions& options) {
   };
 }
 
-InputOptions parse_input(const std::vector<std::string>& words) {
-  InputOptions options;
-  const std::size_t places = !words.empty() && !words[0].starts_with("--") ? 1 : 0;
-  parse_options(input_name, std::span(words).subspan(places), make_input_table(options));
-  if (places == 1) options.request.train = words[0];
+ReadDataOptions parse_read_data(const std::vector<std::string>& args) {
+  ReadDataOptions options;
+  const std::size_t places = !args.empty() && !args[0].starts_with("--") ? 1 : 0;
+  parse_options(read_data_name, std::span(args).subspan(places), make_read_data_table(options));
+  if (places == 1) options.request.train = args[0];
   return options;
 }
 
 // Images per second, in the order of an epoch.
-double measure_input(const Dataset& data, const InputOptions& options) {
+double measure_input(const Dataset& data, const ReadDataOptions& options) {
   using Clock = std::chrono::steady_clock;
   const std::size_t batch = std::min(options.batch, data.train_images->count());
-  Shares shares = share_out(data, batch, 1, 0, 1);
+  DataShard shard = make_shard(data, batch, 1, 0, 1);
   Loader loader(*data.train_images, data.transform, LoadPurpose::training, batch,
                 {.threads = options.threads});
   std::size_t step = 0;
   const auto prefetch = [&] {
-    loader.prefetch(shares.step(step / shares.steps_per_epoch(), step % shares.steps_per_epoch()), {1, step});
+    loader.prefetch(shard.step(step / shard.steps_per_epoch(), step % shard.steps_per_epoch()), {1, step});
     ++step;
   };
   prefetch();
@@ -82,7 +82,7 @@ double measure_input(const Dataset& data, const InputOptions& options) {
   return static_cast<double>(images) / seconds;
 }
 
-void read_input(InputOptions options) {
+void read_data(ReadDataOptions options) {
   options.request.train = find_data(options.request.train).directory;
   const Dataset data = load_dataset(options.request);
   const double rate = measure_input(data, options);
@@ -95,22 +95,22 @@ void read_input(InputOptions options) {
 
 }  // namespace
 
-int run_input_command(const std::vector<std::string>& words) {
+int run_read_data_command(const std::vector<std::string>& args) {
   try {
-    const InputOptions options = parse_input(words);
+    const ReadDataOptions options = parse_read_data(args);
     if (options.help) {
-      InputOptions unused;
+      ReadDataOptions unused;
       fmt::print(
           "Measures how fast the training images are read and decoded.\n\n"
           "usage: ddl-train read-data [PATH] [OPTIONS]\n\n{}\n"
           "Example:\n  ddl-train read-data photos --resize 256 --crop 224 --threads 4\n",
-          render_options(make_input_table(unused)));
+          render_options(make_read_data_table(unused)));
     } else {
-      read_input(options);
+      read_data(options);
     }
     return 0;
   } catch (const Error& error) {
-    fmt::print(stderr, "{}", render_error(input_name, error.message()));
+    fmt::print(stderr, "{}", render_error(read_data_name, error.message()));
     return exit_code(error.kind());
   }
 }

@@ -7,7 +7,7 @@
 
 namespace ddlrun::runtime {
 
-// The words behind "read-data". Returns the exit status.
-int run_input_command(const std::vector<std::string>& words);
+// The args behind "read-data". Returns the exit status.
+int run_read_data_command(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

@@ -21,50 +21,50 @@ TrainPlan make_plan(const TrainOptions& options, const BatchPlan& batch) {
   plan.epochs = options.epochs;
   plan.max_steps = options.max_steps;
   plan.global_batch = batch.global_batch;
-  plan.accumulate = options.accumulate;
+  plan.accumulate = options.gradient_accumulation;
   plan.data_threads = options.data_threads;
   plan.test_every = options.test_every;
   plan.schedule = make_schedule(options, batch.lr_factor);
-  plan.rule = make_rule(options);
+  plan.optimizer = make_optimizer(options);
   plan.overlap = options.overlap;
   plan.bucket_bytes = options.bucket_kb * 1024;
-  plan.update = options.update;
+  plan.placement = options.optimizer_placement;
   plan.seed = options.seed;
   return plan;
 }
 
 std::optional<ServerRoles> plan_roles(const TrainOptions& options) {
-  if (options.servers == 0) return std::nullopt;
-  return ServerRoles{options.servers, options.asynchronous, options.staleness.value_or(SIZE_MAX)};
+  if (options.parameter_servers == 0) return std::nullopt;
+  return ServerRoles{options.parameter_servers, options.asynchronous, options.staleness.value_or(SIZE_MAX)};
 }
 
-RunFacts make_facts(const TrainOptions& options, const Prepared& prepared, const std::string& data_reason,
+RunFacts make_facts(const TrainOptions& options, const RunSetup& prepared, const std::string& data_reason,
                     const ThreadChoice& threads, int ranks) {
   const Dataset& data = prepared.data;
   const TrainPlan& plan = prepared.plan;
-  const std::size_t workers = static_cast<std::size_t>(ranks) - options.servers;
-  const Shares shares = share_out(data, plan.global_batch, 0, 0, workers);
+  const std::size_t workers = static_cast<std::size_t>(ranks) - options.parameter_servers;
+  const DataShard shard = make_shard(data, plan.global_batch, 0, 0, workers);
   RunFacts facts;
   facts.version = DDLRUN_VERSION;
   facts.net = prepared.net.name;
   facts.parameters = prepared.net.parameter_count;
   facts.data = data.directory;
   facts.data_reason = data_reason;
-  facts.train_images = shares.train_images();
-  facts.test_images = shares.test_images();
+  facts.train_images = shard.train_images();
+  facts.test_images = shard.test_images();
   facts.height = data.input().height;
   facts.width = data.input().width;
   facts.classes = data.classes;
   facts.ranks = ranks;
-  facts.servers = static_cast<int>(options.servers);
+  facts.servers = static_cast<int>(options.parameter_servers);
   facts.asynchronous = options.asynchronous;
   facts.threads = threads.threads;
   facts.threads_reason = threads.reason;
   facts.global_batch = plan.global_batch;
   facts.local_batch = plan.global_batch / workers;
   facts.epochs = plan.epochs;
-  facts.total_steps = total_steps(plan, shares.train_images());
-  facts.dropped_per_epoch = shares.left_out();
+  facts.total_steps = total_steps(plan, shard.train_images());
+  facts.dropped_per_epoch = shard.dropped_images();
   facts.lr = options.lr;
   facts.lr_peak = plan.schedule.peak;
   facts.lr_decay = name_of(plan.schedule.decay);
@@ -87,9 +87,9 @@ std::string render_shared_options(const TrainOptions& options, const RunFacts& f
   text += fmt::format(
       " --optimizer {} --gradient-accumulation {} --test-every {} --overlap {} --bucket-kb {} "
       "--optimizer-placement {}",
-      render_rule(make_rule(options)), options.accumulate, options.test_every,
-      static_cast<int>(options.overlap), options.bucket_kb, static_cast<int>(options.update));
-  if (options.servers != 0) {
+      render_optimizer(make_optimizer(options)), options.gradient_accumulation, options.test_every,
+      static_cast<int>(options.overlap), options.bucket_kb, static_cast<int>(options.optimizer_placement));
+  if (options.parameter_servers != 0) {
     text += fmt::format(" --async {} --staleness {}", options.asynchronous ? "yes" : "no",
                         options.staleness ? std::to_string(*options.staleness) : "any");
   }
@@ -99,7 +99,7 @@ std::string render_shared_options(const TrainOptions& options, const RunFacts& f
   return options.resume ? text + " --resume " + options.resume_from : text;
 }
 
-RunIdentity make_identity(const Prepared& prepared, int ranks) {
+RunIdentity make_identity(const RunSetup& prepared, int ranks) {
   RunIdentity identity;
   identity.program = fmt::format("ddl-train {}", DDLRUN_VERSION);
   identity.net_hash = fingerprint(prepared.net);
@@ -112,36 +112,37 @@ RunIdentity make_identity(const Prepared& prepared, int ranks) {
   return identity;
 }
 
-RunMeasures measure(const Prepared& prepared, const CaffeCommand& caffe) {
-  RunMeasures run;
+RunContext measure(const RunSetup& prepared, const CaffeCommand& caffe) {
+  RunContext run;
   run.data_kind = prepared.data.kind;
   run.total_steps = prepared.facts.total_steps;
   run.processors = count_processors();
   run.outputs = prepared.net.classes;
   run.classes = prepared.data.classes;
-  run.last_layer = prepared.net.layers.back().layer.place;
+  run.last_layer = prepared.net.layers.back().layer.location;
   run.caffe_net = caffe.run.net.has_value();
-  run.laid = caffe.line.laid;
+  run.from_files = caffe.line.from_files;
   return run;
 }
 
 // Who does what: before anything else, for the rest is planned for the workers.
-void prepare_roles(const TrainOptions& options, Communicator& ranks, Prepared& prepared) {
+void prepare_roles(const TrainOptions& options, Communicator& ranks, RunSetup& prepared) {
   const auto size = static_cast<std::size_t>(ranks.size());
-  require_equal(ranks, fmt::format("--parameter-servers {} --device {}", options.servers, options.device),
+  require_equal(ranks,
+                fmt::format("--parameter-servers {} --device {}", options.parameter_servers, options.device),
                 ErrorKind::usage, "the ranks were started with different options",
                 "the same ddl-train command on every rank");
   prepared.roles = plan_roles(options);
-  run_agreed(ranks, [&] {
+  run_collectively(ranks, [&] {
     if (prepared.roles) check_roles(*prepared.roles, size);
   });
-  prepared.device = choose_device(options, size - options.servers, ranks);
+  prepared.device = choose_device(options, size - options.parameter_servers, ranks);
 }
 
 }  // namespace
 
-Prepared prepare_run(const TrainOptions& options, const CaffeCommand& caffe, Communicator& ranks) {
-  Prepared prepared;
+RunSetup set_up_run(const TrainOptions& options, const CaffeCommand& caffe, Communicator& ranks) {
+  RunSetup prepared;
   prepare_roles(options, ranks, prepared);
   const ThreadChoice threads = choose_threads(options.threads, ranks);
   set_cpu_threads(threads.threads);
@@ -150,16 +151,16 @@ Prepared prepare_run(const TrainOptions& options, const CaffeCommand& caffe, Com
   OpenedImages images = open_images(std::move(request), ranks);
   prepared.data = std::move(images.data);
   const Dataset& data = prepared.data;
-  run_agreed(ranks, [&] {
+  run_collectively(ranks, [&] {
     const auto size = static_cast<std::size_t>(ranks.size());
-    const std::size_t workers = size - options.servers;
+    const std::size_t workers = size - options.parameter_servers;
     prepared.net = caffe.run.net ? plan_caffe_net(*caffe.run.net, data.input(), data.classes)
                                  : load_net(options.net, data.input(), data.classes);
     prepared.plan = make_plan(options, plan_batch(options, workers));
     if (prepared.roles) check_servers(prepared.plan, *prepared.roles, size);
     prepared.plan.steps_per_epoch =
-        share_out(data, prepared.plan.global_batch, options.seed, 0, workers).steps_per_epoch();
-    take_exact_steps(prepared.plan, options.exact_steps);
+        make_shard(data, prepared.plan.global_batch, options.seed, 0, workers).steps_per_epoch();
+    set_total_steps(prepared.plan, options.total_steps);
     check_accumulation(prepared.plan, workers);
   });
   const Net& net = prepared.net;
@@ -168,7 +169,7 @@ Prepared prepare_run(const TrainOptions& options, const CaffeCommand& caffe, Com
       ErrorKind::request, "the ranks read different nets", "--net FILE with a file that all hosts share");
   prepared.facts = make_facts(options, prepared, images.reason, threads, ranks.size());
   prepared.identity = make_identity(prepared, ranks.size());
-  prepared.notes = find_run_notes(options, measure(prepared, caffe));
+  prepared.notes = find_option_warnings(options, measure(prepared, caffe));
   require_equal(ranks, render_shared_options(options, prepared.facts), ErrorKind::usage,
                 "the ranks were started with different options", "the same ddl-train command on every rank");
   return prepared;

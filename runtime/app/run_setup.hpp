@@ -15,7 +15,7 @@
 
 namespace ddlrun::runtime {
 
-struct Prepared {
+struct RunSetup {
   std::optional<ServerRoles> roles;  // nothing: no parameter servers
   RunDevice device;
   Dataset data;
@@ -26,7 +26,7 @@ struct Prepared {
   std::vector<Message> notes;  // what is odd, and told before the first step
 };
 
-// Collective. Throws AgreedError, also where ranks differ in what they found or were told.
-Prepared prepare_run(const TrainOptions& options, const CaffeCommand& caffe, Communicator& ranks);
+// Collective. Throws CollectiveError, also where ranks differ in what they found or were told.
+RunSetup set_up_run(const TrainOptions& options, const CaffeCommand& caffe, Communicator& ranks);
 
 }  // namespace ddlrun::runtime

@@ -17,14 +17,14 @@ const OptionRow server_option_rows[] = {
     {"--parameter-servers", "N",
      "make the last N ranks parameter servers, each with a shard of the weights; the other ranks are workers "
      "that push gradients and pull weights (default 0)",
-     [](TrainOptions& o, Written n, Written v) { o.servers = parse_count(n, v, 0, most_allowed); }},
+     [](TrainOptions& o, Written n, Written v) { o.parameter_servers = parse_count(n, v, 0, max_count); }},
     {"--async", "",
      "workers do not wait for each other: each push updates the weights at once with --lr, unscaled; late "
      "gradients act like momentum, so try --momentum 0",
      [](TrainOptions& o, Written, Written) { o.asynchronous = true; }},
     {"--staleness", "N",
      "with --async: at most N steps between the fastest and the slowest worker (default: any)",
-     [](TrainOptions& o, Written n, Written v) { o.staleness = parse_count(n, v, 0, most_allowed); }},
+     [](TrainOptions& o, Written n, Written v) { o.staleness = parse_count(n, v, 0, max_count); }},
 };
 
 Error refuse_server_options(std::string what, std::string hint) {
@@ -36,9 +36,10 @@ std::vector<std::string> find_unsupported(const TrainOptions& options) {
   std::vector<std::string> found;
   if (options.overlap != Overlap::automatic) found.emplace_back("--overlap");
   if (options.bucket_kb != 0) found.emplace_back("--bucket-kb");
-  if (options.update != UpdatePlace::automatic) found.emplace_back("--optimizer-placement");
-  if (options.wire != "float32") found.emplace_back("--grad-dtype");
-  if (options.images.split != SplitBy::none) found.emplace_back("--data-sharding");
+  if (options.optimizer_placement != OptimizerPlacement::automatic)
+    found.emplace_back("--optimizer-placement");
+  if (options.grad_dtype != "float32") found.emplace_back("--grad-dtype");
+  if (options.images.sharding != ShardBy::none) found.emplace_back("--data-sharding");
   if (options.lms_kb) found.emplace_back("--lms");
   return found;
 }
@@ -48,7 +49,7 @@ std::vector<std::string> find_unsupported(const TrainOptions& options) {
 std::span<const OptionRow> server_rows() { return server_option_rows; }
 
 void check_server_options(const TrainOptions& options) {
-  if (options.asynchronous && options.servers == 0) {
+  if (options.asynchronous && options.parameter_servers == 0) {
     throw refuse_server_options("--async needs parameter servers", "--parameter-servers 1 --async");
   }
   if (options.staleness && !options.asynchronous) {
@@ -56,7 +57,7 @@ void check_server_options(const TrainOptions& options) {
         "--staleness needs --async: synchronous workers never get ahead",
         "--parameter-servers 1 --async --staleness " + std::to_string(*options.staleness));
   }
-  if (options.servers == 0) return;
+  if (options.parameter_servers == 0) return;
   for (const std::string& option : find_unsupported(options)) {
     throw refuse_server_options(option + " cannot be used with --parameter-servers",
                                 "the same command without " + option);

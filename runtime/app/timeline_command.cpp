@@ -21,18 +21,18 @@ constexpr const char* timeline_help =
 
 }  // namespace
 
-int run_timeline_command(const std::vector<std::string>& words) {
+int run_timeline_command(const std::vector<std::string>& args) {
   try {
-    if (words.size() == 1 && words[0] == "--help") {
+    if (args.size() == 1 && args[0] == "--help") {
       fmt::print("{}", timeline_help);
       return 0;
     }
-    if (words.size() != 1 || words[0].empty() || words[0].starts_with("-")) {
+    if (args.size() != 1 || args[0].empty() || args[0].starts_with("-")) {
       throw Error(ErrorKind::usage, {"the FILE given to --timeline is missing", "command line",
                                      "ddl-train timeline timeline.json"});
     }
-    fmt::print("{}", render_timeline_report(words[0], merge_timeline(words[0])));
-    fmt::print("the parts are kept; to remove them: rm {}.rank*.part\n", quote_shell(words[0]));
+    fmt::print("{}", render_timeline_report(args[0], merge_timeline(args[0])));
+    fmt::print("the parts are kept; to remove them: rm {}.rank*.part\n", quote_shell(args[0]));
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "{}", render_error("ddl-train timeline", error.message()));

@@ -7,7 +7,7 @@
 
 namespace ddlrun::runtime {
 
-// `words` behind "timeline".
-int run_timeline_command(const std::vector<std::string>& words);
+// `args` behind "timeline".
+int run_timeline_command(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

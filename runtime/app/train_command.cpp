@@ -26,19 +26,19 @@ constexpr const char* train_name = "ddl-train";
 constexpr int exit_stopped = 75;  // EX_TEMPFAIL: saved; the same command with --resume goes on
 
 // Collective.
-std::optional<Resumption> find_resumption(const TrainOptions& options, const Prepared& prepared,
-                                          CheckpointDisk& disk, Communicator& ranks) {
+std::optional<ResumePoint> find_resumption(const TrainOptions& options, const RunSetup& prepared,
+                                           CheckpointDisk& disk, Communicator& ranks) {
   if (!options.resume) return std::nullopt;
   auto start = resume_run(options.resume_from, prepared.net, prepared.plan, prepared.identity, disk, ranks);
   // A job that is started again by the same command finds none at its first start.
   if (start || options.resume_from == options.checkpoint) return start;
-  throw AgreedError(ErrorKind::request,
-                    {"there is no checkpoint to go on from", "--resume " + printable(options.resume_from),
-                     "--checkpoint DIR --resume   # a new run if the folder has none yet"});
+  throw CollectiveError(ErrorKind::request,
+                        {"there is no checkpoint to go on from", "--resume " + printable(options.resume_from),
+                         "--checkpoint DIR --resume   # a new run if the folder has none yet"});
 }
 
 // Whom a run tells what, and where it begins.
-struct RunEnds {
+struct RunHooks {
   TrainObserver& observer;
   TrainSaver& saver;
   const TrainState* start;
@@ -46,81 +46,83 @@ struct RunEnds {
 };
 
 // Collective.
-TrainSummary train_prepared(const Prepared& prepared, Communicator& ranks, const RunEnds& ends,
+TrainSummary train_prepared(const RunSetup& prepared, Communicator& ranks, const RunHooks& ends,
                             const ddl::StallWatch& stall) {
   if (!prepared.roles) {
-    GpuRanks* const gpu_ranks = prepared.device.gpu_ranks.get();
-    return train(prepared.plan, prepared.net, prepared.data, gpu_ranks == nullptr ? ranks : *gpu_ranks,
-                 prepared.device.make_engine, ends.observer, ends.saver, ends.start, ends.trace);
+    GpuCommunicator* const gpu_communicator = prepared.device.gpu_communicator.get();
+    return train(prepared.plan, prepared.net, prepared.data,
+                 gpu_communicator == nullptr ? ranks : *gpu_communicator, prepared.device.make_engine,
+                 ends.observer, ends.saver, ends.start, ends.trace);
   }
-  ParcelPatience patience;
-  if (const auto asked = asked_patience()) patience.most_seconds = patience.silent_seconds = *asked;
-  patience.stall = stall;
-  const auto parcels = make_mpi_parcels(prepared.net.parameter_count, patience);
-  return train_with_servers(prepared.plan, *prepared.roles, prepared.net, prepared.data, ranks, *parcels,
+  PsTimeouts timeouts;
+  if (const auto asked = requested_timeout()) timeouts.max_seconds = timeouts.silent_seconds = *asked;
+  timeouts.stall = stall;
+  const auto transport = make_mpi_ps_transport(prepared.net.parameter_count, timeouts);
+  return train_with_servers(prepared.plan, *prepared.roles, prepared.net, prepared.data, ranks, *transport,
                             prepared.device.make_engine, ends.observer, ends.saver, ends.start, ends.trace);
 }
 
-bool is_in(const std::string& file, const std::string& folder) {
+bool is_in(const std::string& file, const std::string& directory) {
   std::error_code ignored;
   const std::filesystem::path parent = std::filesystem::path(file).parent_path();
-  return std::filesystem::equivalent(parent.empty() ? "." : parent, folder, ignored);
+  return std::filesystem::equivalent(parent.empty() ? "." : parent, directory, ignored);
 }
 
 // Collective. Returns whether a signal stopped it.
 bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicator& ranks,
-              StallReport& stalls) {
-  WatchPlan watched = plan_watching(options);
-  run_agreed(ranks, [&] { check_outputs(watched, ranks.rank() == 0); });
-  const Prepared prepared = prepare_run(options, caffe, ranks);
+              StallInspector& stall_inspector) {
+  TelemetryPlan telemetry_plan = plan_telemetry(options);
+  run_collectively(ranks, [&] { check_outputs(telemetry_plan, ranks.rank() == 0); });
+  const RunSetup prepared = set_up_run(options, caffe, ranks);
   const std::unique_ptr<CheckpointDisk> disk = make_posix_disk();
   // Before what is read, that it stays the newest.
-  if (!options.checkpoint.empty()) hold_run_folder(options.checkpoint, *disk, ranks);
-  const std::optional<Resumption> start = find_resumption(options, prepared, *disk, ranks);
+  if (!options.checkpoint.empty()) lock_run_directory(options.checkpoint, *disk, ranks);
+  const std::optional<ResumePoint> start = find_resumption(options, prepared, *disk, ranks);
   const bool first = ranks.rank() == 0;
-  watched.resumed = start.has_value();
-  Watchers watchers(watched, prepared.facts, ranks, options.stall_seconds > 0.0 ? &stalls : nullptr);
+  telemetry_plan.resumed = start.has_value();
+  TelemetrySinks telemetry(telemetry_plan, prepared.facts, ranks,
+                           options.stall_seconds > 0.0 ? &stall_inspector : nullptr);
   std::optional<TrainTrace> trace;
-  if (watchers.sink() != nullptr) trace = make_train_trace(*watchers.sink(), prepared.net);
+  if (telemetry.sink() != nullptr) trace = make_train_trace(*telemetry.sink(), prepared.net);
   TrainSaver none;
   std::optional<CheckpointSaver> saver;
   if (!options.checkpoint.empty()) {
-    const bool goes_on = first && start && is_in(start->path, options.checkpoint);
+    const bool continues = first && start && is_in(start->path, options.checkpoint);
     const CheckpointPlan plan{options.checkpoint,
                               options.checkpoint_steps,
-                              options.keep,
-                              goes_on,
-                              goes_on ? start->damaged : std::vector<std::size_t>{},
-                              go_on_words(options)};
-    if (first && !goes_on) tell_other_run(options.checkpoint, newest_step(*disk, options.checkpoint));
-    saver.emplace(plan, prepared.net, prepared.plan, prepared.identity, *disk, ranks, watchers.observer(),
+                              options.keep_checkpoints,
+                              continues,
+                              continues ? start->damaged : std::vector<std::size_t>{},
+                              resume_command(options)};
+    if (first && !continues) warn_other_run(options.checkpoint, newest_step(*disk, options.checkpoint));
+    saver.emplace(plan, prepared.net, prepared.plan, prepared.identity, *disk, ranks, telemetry.observer(),
                   StopSignals::wanted);
   }
-  if (first) tell_start(options, caffe, prepared, start);
-  const RunEnds ends{watchers.observer(), saver ? static_cast<TrainSaver&>(*saver) : none,
-                     start ? &start->state : nullptr, trace ? &*trace : nullptr};
-  const TrainSummary summary = watchers.run(
-      [&] { return train_prepared(prepared, ranks, ends, stalls.watch(options.stall_seconds)); });
+  if (first) print_start(options, caffe, prepared, start);
+  const RunHooks ends{telemetry.observer(), saver ? static_cast<TrainSaver&>(*saver) : none,
+                      start ? &start->state : nullptr, trace ? &*trace : nullptr};
+  const TrainSummary summary = telemetry.run(
+      [&] { return train_prepared(prepared, ranks, ends, stall_inspector.watch(options.stall_seconds)); });
   if (first && summary.stopped) {
-    tell_stop(options, summary);
+    print_stop(options, summary);
   } else if (first) {
-    const bool saved = watchers.has_written() && (!saver || saver->has_saved());
-    tell_end(options, watchers.facts(), summary, saved);
+    const bool saved = telemetry.has_written() && (!saver || saver->has_saved());
+    print_end(options, telemetry.facts(), summary, saved);
   }
   if (saver) saver->require_saved();
-  watchers.require_written();
+  telemetry.require_written();
   return summary.stopped;
 }
 
 }  // namespace
 
-int run_train_command(const std::vector<std::string>& words) {
-  TrainLine command;
+int run_train_command(const std::vector<std::string>& args) {
+  CommandLine command;
   std::optional<Error> mistake;
   std::optional<StopSignals> signals;
   bool stopped = false;
   try {
-    command = read_train_line(words);
+    command = read_command_line(args);
     const TrainOptions& options = command.options;
     if (options.help || options.version) {
       if (launched_rank().value_or(0) == 0)
@@ -131,11 +133,13 @@ int run_train_command(const std::vector<std::string>& words) {
   } catch (const Error& error) {
     mistake = error;
   }
-  StallReport stalls(train_name);
+  StallInspector stall_inspector(train_name);
   const int status = run_mpi_session(
       train_name, mistake,
-      [&](Communicator& ranks) { stopped = train_on(command.options, command.caffe, ranks, stalls); },
-      command.options.wire, stalls.watch(command.options.stall_seconds));
+      [&](Communicator& ranks) {
+        stopped = train_on(command.options, command.caffe, ranks, stall_inspector);
+      },
+      command.options.grad_dtype, stall_inspector.watch(command.options.stall_seconds));
   return status == 0 && stopped ? exit_stopped : status;
 }
 

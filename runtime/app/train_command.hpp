@@ -7,6 +7,6 @@
 
 namespace ddlrun::runtime {
 
-int run_train_command(const std::vector<std::string>& words);
+int run_train_command(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

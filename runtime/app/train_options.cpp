@@ -60,14 +60,14 @@ const OptionRow first_rows[] = {
        o.data = v;
      }},
     {"--epochs", "N", "passes over the training images (default 5)",
-     [](TrainOptions& o, Text n, Text v) { o.epochs = parse_count(n, v, 1, most_allowed); }},
+     [](TrainOptions& o, Text n, Text v) { o.epochs = parse_count(n, v, 1, max_count); }},
     {"--max-steps", "N",
      "stop after N steps, even inside an epoch; the rates of cosine and poly then fall over these N",
-     [](TrainOptions& o, Text n, Text v) { o.max_steps = parse_count(n, v, 1, most_allowed); }},
+     [](TrainOptions& o, Text n, Text v) { o.max_steps = parse_count(n, v, 1, max_count); }},
     {"--total-steps", "N", "train exactly N steps, over as many epochs as that takes; replaces --epochs",
-     [](TrainOptions& o, Text n, Text v) { o.exact_steps = parse_count(n, v, 1, most_allowed); }},
+     [](TrainOptions& o, Text n, Text v) { o.total_steps = parse_count(n, v, 1, max_count); }},
     {"--test-every", "N", "also test after every N steps, not only after each epoch",
-     [](TrainOptions& o, Text n, Text v) { o.test_every = parse_count(n, v, 1, most_allowed); }},
+     [](TrainOptions& o, Text n, Text v) { o.test_every = parse_count(n, v, 1, max_count); }},
     {"--seed", "N", "seed of the initial weights and of the order of the images (default 1)",
      [](TrainOptions& o, Text n, Text v) { o.seed = parse_count(n, v, 0, UINT64_MAX); }},
 };
@@ -86,7 +86,7 @@ const OptionRow last_rows[] = {
     {"--lms", "KB",
      "with --device cuda: keep activations larger than KB kilobytes in host memory between forward and "
      "backward",
-     [](TrainOptions& o, Text n, Text v) { o.lms_kb = parse_count(n, v, 0, most_allowed); }},
+     [](TrainOptions& o, Text n, Text v) { o.lms_kb = parse_count(n, v, 0, max_count); }},
 
     {"", "", "Checkpoints:", nullptr},
     {"--checkpoint", "DIR",
@@ -97,11 +97,11 @@ const OptionRow last_rows[] = {
      }},
     {"--checkpoint-every", "epoch|N", "after each epoch or every N steps, and at the end (default epoch)",
      [](TrainOptions& o, Text n, Text v) {
-       o.checkpoint_steps = v == "epoch" ? 0 : parse_count(n, v, 1, most_allowed);
+       o.checkpoint_steps = v == "epoch" ? 0 : parse_count(n, v, 1, max_count);
        o.checkpoint_every_given = true;
      }},
     {"--keep-checkpoints", "N", "how many checkpoints to keep, at least 2 (default 2)",
-     [](TrainOptions& o, Text n, Text v) { o.keep = parse_count(n, v, 2, most_allowed); }},
+     [](TrainOptions& o, Text n, Text v) { o.keep_checkpoints = parse_count(n, v, 2, max_count); }},
     {"--resume", "[DIR|FILE]",
      "resume from this checkpoint, or from the newest intact one in a directory (default: the directory of "
      "--checkpoint; without a checkpoint there, start a new run)",
@@ -120,7 +120,7 @@ const OptionRow last_rows[] = {
      }},
     {"--summary-json", "FILE",
      "write accuracy, speed and the epochs since the start or resume as one JSON document at the end",
-     [](TrainOptions& o, Text n, Text v) { o.results = file_name(n, v, "results.json"); }},
+     [](TrainOptions& o, Text n, Text v) { o.summary_json = file_name(n, v, "results.json"); }},
     {"--tensorboard", "DIR", "write TensorBoard event files to DIR",
      [](TrainOptions& o, Text n, Text v) { o.tensorboard = file_name(n, v, "runs"); }},
     {"--timeline", "FILE",
@@ -139,7 +139,7 @@ const OptionRow last_rows[] = {
 std::vector<Option> make_table(TrainOptions& options) {
   std::vector<Option> table;
   for (const std::span<const OptionRow> rows :
-       {std::span<const OptionRow>(first_rows), image_rows(), learn_rows(), server_rows(),
+       {std::span<const OptionRow>(first_rows), image_rows(), hyperparameter_rows(), server_rows(),
         std::span<const OptionRow>(last_rows)}) {
     for (const OptionRow& row : rows) {
       table.push_back({row.name, row.value, row.help, [&options, &row](const std::string& value) {
@@ -152,8 +152,8 @@ std::vector<Option> make_table(TrainOptions& options) {
 }
 
 // --resume is the one option whose value may be left out.
-std::vector<std::string> fill_resume(std::span<const std::string> words) {
-  std::vector<std::string> filled(words.begin(), words.end());
+std::vector<std::string> fill_resume(std::span<const std::string> args) {
+  std::vector<std::string> filled(args.begin(), args.end());
   for (std::size_t i = 0; i < filled.size(); ++i) {
     const bool alone = i + 1 == filled.size() || filled[i + 1].starts_with("--");
     if (filled[i] == "--resume" && alone) filled[i] = "--resume=";
@@ -166,7 +166,7 @@ void check_saving(const TrainOptions& options) {
     throw Error(ErrorKind::usage, {"--resume without a directory needs --checkpoint", "command line",
                                    "--checkpoint DIR --resume   # or --resume DIR"});
   }
-  if (options.checkpoint.empty() && (options.checkpoint_every_given || options.keep != 2)) {
+  if (options.checkpoint.empty() && (options.checkpoint_every_given || options.keep_checkpoints != 2)) {
     throw Error(ErrorKind::usage, {"--checkpoint-every and --keep-checkpoints need --checkpoint",
                                    "command line", "--checkpoint DIR"});
   }
@@ -174,32 +174,32 @@ void check_saving(const TrainOptions& options) {
 
 void check_combinations(const TrainOptions& options) {
   check_saving(options);
-  check_learn_options(options);
+  check_hyperparameter_options(options);
   check_server_options(options);
 }
 
 }  // namespace
 
-TrainOptions parse_train_options(std::span<const std::string> words) {
+TrainOptions parse_train_options(std::span<const std::string> args) {
   TrainOptions options;
-  parse_options("ddl-train", fill_resume(words), make_table(options));
+  parse_options("ddl-train", fill_resume(args), make_table(options));
   if (options.resume && options.resume_from.empty()) options.resume_from = options.checkpoint;
   check_combinations(options);
   return options;
 }
 
-std::string go_on_words(const TrainOptions& options) {
+std::string resume_command(const TrainOptions& options) {
   if (!options.resume) return "the same command with --resume";
   if (options.resume_from == options.checkpoint) return "the same command";
   return "the same command with --resume " + quote_shell(options.checkpoint);
 }
 
-WatchPlan plan_watching(const TrainOptions& options) {
-  WatchPlan plan;
+TelemetryPlan plan_telemetry(const TrainOptions& options) {
+  TelemetryPlan plan;
   plan.metrics = options.metrics;
   plan.tensorboard = options.tensorboard;
   plan.timeline = options.timeline;
-  plan.results = options.results;
+  plan.results = options.summary_json;
   plan.checkpoint = options.checkpoint;
   plan.quiet = options.quiet;
   return plan;

@@ -25,8 +25,8 @@ struct TrainOptions {
   int data_threads = -1;  // -1: as the loader finds right
   std::size_t epochs = 5;
   std::size_t max_steps = 0;    // 0: as the epochs give
-  std::size_t exact_steps = 0;  // over as many epochs as that takes; 0: not given
-  std::size_t accumulate = 1;
+  std::size_t total_steps = 0;  // over as many epochs as that takes; 0: not given
+  std::size_t gradient_accumulation = 1;
   std::size_t test_every = 0;               // steps; 0: after each epoch only
   std::optional<std::size_t> batch_size;    // per rank
   std::optional<std::size_t> global_batch;  // of all ranks
@@ -39,34 +39,34 @@ struct TrainOptions {
   std::vector<std::size_t> lr_steps;
   double momentum = 0.9;
   double weight_decay = 0.0;
-  std::optional<UpdateKind> optimizer;
+  std::optional<OptimizerKind> optimizer;
   bool nesterov = false;
-  RuleForm rule_form = RuleForm::torch;
+  OptimizerForm optimizer_form = OptimizerForm::torch;
   bool l1 = false;
   double beta2 = 0.999;
   std::optional<double> epsilon;
   double rms_decay = 0.99;
-  double trust = 0.001;
+  double trust_coefficient = 0.001;
   double clip = 0.0;
   Overlap overlap = Overlap::automatic;
   std::size_t bucket_kb = 0;  // 0: tried out
-  UpdatePlace update = UpdatePlace::automatic;
-  std::string wire = "float32";
-  std::size_t servers = 0;  // the last ranks; 0: none
+  OptimizerPlacement optimizer_placement = OptimizerPlacement::automatic;
+  std::string grad_dtype = "float32";
+  std::size_t parameter_servers = 0;  // the last ranks; 0: none
   bool asynchronous = false;
   std::optional<std::size_t> staleness;
   std::optional<std::size_t> lms_kb;
   std::uint64_t seed = 1;
   int threads = 0;  // 0: from the affinity mask
   std::string device = "cpu";
-  std::string checkpoint;            // folder; "": none
+  std::string checkpoint;            // directory; "": none
   std::size_t checkpoint_steps = 0;  // 0: after each epoch
   bool checkpoint_every_given = false;
-  std::size_t keep = 2;
+  std::size_t keep_checkpoints = 2;
   bool resume = false;
-  std::string resume_from;  // "": the checkpoint folder
+  std::string resume_from;  // "": the checkpoint directory
   std::string metrics;      // "": none
-  std::string results;
+  std::string summary_json;
   std::string tensorboard;
   std::string timeline;
   double stall_seconds = 30.0;  // 0: never told
@@ -79,7 +79,7 @@ struct TrainOptions {
 constexpr std::size_t default_batch = 64;
 
 // Throws Error(usage), also for combinations that contradict each other.
-TrainOptions parse_train_options(std::span<const std::string> words);
+TrainOptions parse_train_options(std::span<const std::string> args);
 std::string render_train_help();
 
 // The batch of all ranks, and by how much the learning rate grows with them.
@@ -94,13 +94,13 @@ BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks);
 
 // Without total_steps, which the data decide. The rate's factor is that of BatchPlan.
 LrSchedule make_schedule(const TrainOptions& options, double lr_factor);
-UpdateRule make_rule(const TrainOptions& options);
+Optimizer make_optimizer(const TrainOptions& options);
 
-// What to type after a stop that saved in the folder of --checkpoint: "the same command with --resume".
-std::string go_on_words(const TrainOptions& options);
+// What to type after a stop that saved in the directory of --checkpoint: "the same command with --resume".
+std::string resume_command(const TrainOptions& options);
 
 // What the run writes for people and programs; `resumed` is for who knows.
-WatchPlan plan_watching(const TrainOptions& options);
+TelemetryPlan plan_telemetry(const TrainOptions& options);
 
 const char* name_of(LrScale scale);
 

@@ -11,12 +11,12 @@
 
 namespace ddlrun::runtime {
 
-void refuse_field(const PlacedLayer& layer, const char* field, int index, const std::string& what,
+void refuse_field(const LocatedLayer& layer, const char* field, int index, const std::string& what,
                   std::string hint, CaffeReport& report) {
-  report.refuse(layer.place.at(field, index).text(), layer.owner + what, std::move(hint));
+  report.refuse(layer.location.at(field, index).text(), layer.owner + what, std::move(hint));
 }
 
-CaffeBlob BlobTable::find(const PlacedLayer& layer, int index) {
+CaffeBlob BlobTable::find(const LocatedLayer& layer, int index) {
   const std::string& bottom = layer.parameter.bottom(index);
   const auto found = blobs_.find(bottom);
   if (found != blobs_.end()) return found->second;
@@ -32,7 +32,7 @@ CaffeBlob BlobTable::find(const PlacedLayer& layer, int index) {
   return {};
 }
 
-void BlobTable::set_top(const PlacedLayer& layer, int index, CaffeBlob blob) {
+void BlobTable::set_top(const LocatedLayer& layer, int index, CaffeBlob blob) {
   const std::string& top = layer.parameter.top(index);
   const auto& bottoms = layer.parameter.bottom();
   const bool in_place = std::find(bottoms.begin(), bottoms.end(), top) != bottoms.end();
@@ -46,11 +46,11 @@ void BlobTable::set_top(const PlacedLayer& layer, int index, CaffeBlob blob) {
   blobs_[top] = std::move(blob);
 }
 
-void BlobTable::set_tops(const PlacedLayer& layer, BlobKind kind) {
+void BlobTable::set_tops(const LocatedLayer& layer, BlobKind kind) {
   for (int i = 0; i < layer.parameter.top_size(); ++i) set_top(layer, i, {kind, 0, false, {}});
 }
 
-bool BlobTable::check_counts(const PlacedLayer& layer, int least_bottoms, int most_bottoms, int tops) {
+bool BlobTable::check_counts(const LocatedLayer& layer, int least_bottoms, int most_bottoms, int tops) {
   const caffe_files::LayerParameter& p = layer.parameter;
   if (p.bottom_size() < least_bottoms || p.bottom_size() > most_bottoms) {
     refuse_field(layer, "bottom", 0,
@@ -67,7 +67,7 @@ bool BlobTable::check_counts(const PlacedLayer& layer, int least_bottoms, int mo
   return false;
 }
 
-bool BlobTable::check_readable(const PlacedLayer& layer, int index, const CaffeBlob& blob) {
+bool BlobTable::check_readable(const LocatedLayer& layer, int index, const CaffeBlob& blob) {
   const std::string shown = printable(layer.parameter.bottom(index), 60);
   std::string what;
   if (blob.kind == BlobKind::unknown) return false;

@@ -32,15 +32,15 @@ class BlobTable {
   BlobTable(std::string phase, CaffeReport& report) : phase_(std::move(phase)), report_(report) {}
 
   // What bottom `index` holds: of kind unknown, told, if there is no such blob.
-  CaffeBlob find(const PlacedLayer& layer, int index);
-  void set_top(const PlacedLayer& layer, int index, CaffeBlob blob);
+  CaffeBlob find(const LocatedLayer& layer, int index);
+  void set_top(const LocatedLayer& layer, int index, CaffeBlob blob);
   // All tops become `kind`, nothing more than that.
-  void set_tops(const PlacedLayer& layer, BlobKind kind);
+  void set_tops(const LocatedLayer& layer, BlobKind kind);
 
   // Its number of bottoms and tops (-1: any); where it is wrong, the tops become unknown.
-  bool check_counts(const PlacedLayer& layer, int least_bottoms, int most_bottoms, int tops);
+  bool check_counts(const LocatedLayer& layer, int least_bottoms, int most_bottoms, int tops);
   // Whether values may be computed from this bottom; it is told why not.
-  bool check_readable(const PlacedLayer& layer, int index, const CaffeBlob& blob);
+  bool check_readable(const LocatedLayer& layer, int index, const CaffeBlob& blob);
 
   // The name of a batch norm's output that has been scaled under another name.
   void spend(const std::string& name) { spent_.insert(name); }
@@ -53,7 +53,7 @@ class BlobTable {
 };
 
 // A mistake in a value of a layer's field.
-void refuse_field(const PlacedLayer& layer, const char* field, int index, const std::string& what,
+void refuse_field(const LocatedLayer& layer, const char* field, int index, const std::string& what,
                   std::string hint, CaffeReport& report);
 
 }  // namespace ddlrun::runtime

@@ -34,14 +34,14 @@ constexpr CaffeFlag caffe_actions[] = {
     {"device_query", "describes a GPU", "nvidia-smi -L"},
 };
 
-void refuse_caffe_words(std::span<const std::string> words) {
+void refuse_caffe_words(std::span<const std::string> args) {
   for (const CaffeFlag& action : caffe_actions) {
-    if (words.empty() || words.front() != action.name) continue;
+    if (args.empty() || args.front() != action.name) continue;
     throw Error(ErrorKind::usage,
                 {fmt::format("Caffe's '{}' {}; ddl-train trains", action.name, action.meaning),
                  "command line", action.ours});
   }
-  for (const std::string& word : words) {
+  for (const std::string& word : args) {
     const std::string option = word.substr(0, word.find('='));
     for (const CaffeFlag& flag : caffe_flags) {
       if (option != fmt::format("-{}", flag.name) && option != fmt::format("--{}", flag.name)) continue;
@@ -54,8 +54,8 @@ void refuse_caffe_words(std::span<const std::string> words) {
 
 }  // namespace
 
-std::vector<std::string> accept_caffe_words(std::span<const std::string> words) {
-  std::vector<std::string> accepted(words.begin(), words.end());
+std::vector<std::string> translate_caffe_args(std::span<const std::string> args) {
+  std::vector<std::string> accepted(args.begin(), args.end());
   if (!accepted.empty() && accepted.front() == "train") accepted.erase(accepted.begin());
   refuse_caffe_words(accepted);
   for (std::string& word : accepted) {

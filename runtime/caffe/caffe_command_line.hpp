@@ -10,6 +10,6 @@ namespace ddlrun::runtime {
 
 // Caffe's ways of writing: a first word `train`, and -solver. Throws Error(usage) for what else its command
 // line had, with the option that does it here.
-std::vector<std::string> accept_caffe_words(std::span<const std::string> words);
+std::vector<std::string> translate_caffe_args(std::span<const std::string> args);
 
 }  // namespace ddlrun::runtime

@@ -12,8 +12,8 @@
 namespace ddlrun::runtime {
 
 enum class CaffeSource {
-  lmdb,       // a folder with data.mdb
-  leveldb,    // a folder of another library
+  lmdb,       // a directory with data.mdb
+  leveldb,    // a directory of another library
   list,       // a file, "path label" a line
   invented,   // DummyData: a shape only
   described,  // Input: a shape at most
@@ -33,9 +33,9 @@ struct CaffeTransform {
 struct CaffeData {
   CaffeSource kind = CaffeSource::described;
   std::string type;            // the layer's: "Data"
-  std::string place;           // the layer's, for messages
-  std::string source;          // as written: relative to the working folder
-  std::string root_folder;     // list: what each path begins with
+  std::string location;        // the layer's, for messages
+  std::string source;          // as written: relative to the working directory
+  std::string root_directory;  // list: what each path begins with
   int batch_size = 0;          // of one rank; 0: not said
   bool shuffle = false;        // each epoch in another order
   int channels = 0;            // of decoded images; 0: as they are

@@ -32,7 +32,7 @@ CaffeNet parse_caffe_net(const CaffeNetText& text, const CaffeNetText* test, Caf
 CaffeNet parse_caffe_net_of_solver(const CaffeNetText& solver, const CaffeNetText* net,
                                    const CaffeNetText* test, CaffeReport& report);
 
-// plan_net(), and what only Caffe's nets can have wrong: logits of more than one place.
+// plan_net(), and what only Caffe's nets can have wrong: logits of more than one location.
 Net plan_caffe_net(const CaffeNet& net, Shape input, int classes);
 
 }  // namespace ddlrun::runtime

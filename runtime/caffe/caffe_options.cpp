@@ -15,7 +15,8 @@ namespace {
 
 constexpr int dummy_images = 10'000;  // an epoch of DummyData
 
-// Options that rule out others: where the user writes the first, the files' second is not laid under.
+// Options that optimizer out others: where the user writes the first, the files' second is not from_files
+// under.
 struct OptionRivals {
   const char* users;
   const char* files;
@@ -30,11 +31,11 @@ constexpr OptionRivals option_rivals[] = {
 std::string option_of(const std::string& word) { return word.substr(0, word.find('=')); }
 
 // The value of an option, "" if it is not given.
-std::string find_value(std::span<const std::string> words, const std::string& option) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (option_of(words[i]) != option) continue;
-    if (words[i] != option) return words[i].substr(option.size() + 1);
-    return i + 1 < words.size() ? words[i + 1] : "";
+std::string find_value(std::span<const std::string> args, const std::string& option) {
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (option_of(args[i]) != option) continue;
+    if (args[i] != option) return args[i].substr(option.size() + 1);
+    return i + 1 < args.size() ? args[i + 1] : "";
   }
   return "";
 }
@@ -45,32 +46,32 @@ void check_mean_file(const CaffeCommand& command) {
   const CaffeData& data = *command.run.net->train_data;
   const std::string& mean = data.transform.mean_file;
   std::error_code ignored;
-  if (mean.empty() || find_value(command.line.words, "--mean") != mean) return;
+  if (mean.empty() || find_value(command.line.args, "--mean") != mean) return;
   if (std::filesystem::exists(mean, ignored)) return;
   throw Error(ErrorKind::request,
-              {"the net's mean image is not there: " + printable(mean), data.place,
+              {"the net's mean image is not there: " + printable(mean), data.location,
                "--mean 120   # one value for all pixels, or one a channel, in place of that file"});
 }
 
 class WordLayer {
  public:
-  explicit WordLayer(std::span<const std::string> words) { result_.words.assign(words.begin(), words.end()); }
+  explicit WordLayer(std::span<const std::string> args) { result_.args.assign(args.begin(), args.end()); }
 
-  CaffeWords lay(const CaffeRun& run) {
-    if (run.solver) lay_solver(*run.solver);
-    if (run.net) lay_data(*run.net);
+  CaffeOptions lay(const CaffeRun& run) {
+    if (run.solver) add_solver(*run.solver);
+    if (run.net) add_data(*run.net);
     return std::move(result_);
   }
 
  private:
   // The user's word for this option, or nothing.
   std::optional<std::string> find_users(const std::string& option) const {
-    const auto& words = result_.words;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (option_of(words[i]) != option) continue;
-      if (words[i] != option) return option + " " + words[i].substr(option.size() + 1);
-      const bool has_value = i + 1 < words.size() && !words[i + 1].starts_with("--");
-      return has_value ? option + " " + words[i + 1] : option;
+    const auto& args = result_.args;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      if (option_of(args[i]) != option) continue;
+      if (args[i] != option) return option + " " + args[i].substr(option.size() + 1);
+      const bool has_value = i + 1 < args.size() && !args[i + 1].starts_with("--");
+      return has_value ? option + " " + args[i + 1] : option;
     }
     return std::nullopt;
   }
@@ -83,26 +84,26 @@ class WordLayer {
     }
     if (!users) {
       added_.push_back(option);
-      result_.laid.push_back(option);
+      result_.from_files.push_back(option);
       if (!value.empty()) added_.push_back(value);
     } else if (!field.empty()) {
       result_.overridden.push_back(fmt::format("{} instead of {} {}", *users, field, value));
     }
   }
   void flush() {
-    result_.words.insert(result_.words.end(), added_.begin(), added_.end());
+    result_.args.insert(result_.args.end(), added_.begin(), added_.end());
     added_.clear();
   }
 
-  static std::string words_of(double value) { return fmt::format("{}", value); }
+  static std::string render_number(double value) { return fmt::format("{}", value); }
 
-  void lay_solver(const CaffeSolver& solver) {
+  void add_solver(const CaffeSolver& solver) {
     if (const auto users = find_users("--net"); users && !solver.net.empty()) {
       result_.overridden.push_back(
           fmt::format("{} instead of net {}, its images and its batch_size", *users, solver.net));
     }
-    lay_rates(solver.schedule);
-    lay_rule(solver.rule);
+    add_rates(solver.schedule);
+    add_optimizer(solver.optimizer);
     add("--lr-scale", "none", "");
     add("--total-steps", fmt::format("{}", solver.max_iter), "max_iter");
     if (solver.iter_size > 1)
@@ -117,14 +118,15 @@ class WordLayer {
     flush();
   }
 
-  void lay_rates(const LrSchedule& schedule) {
-    add("--lr", words_of(schedule.peak), "base_lr");
+  void add_rates(const LrSchedule& schedule) {
+    add("--lr", render_number(schedule.peak), "base_lr");
     add("--lr-decay", name_of(schedule.decay), "lr_policy");
     const LrDecay decay = schedule.decay;
     const bool steps = decay == LrDecay::step || decay == LrDecay::multistep || decay == LrDecay::sigmoid;
     if (steps || decay == LrDecay::exp || decay == LrDecay::inv)
-      add("--lr-gamma", words_of(schedule.gamma), "gamma");
-    if (decay == LrDecay::inv || decay == LrDecay::poly) add("--lr-power", words_of(schedule.power), "power");
+      add("--lr-gamma", render_number(schedule.gamma), "gamma");
+    if (decay == LrDecay::inv || decay == LrDecay::poly)
+      add("--lr-power", render_number(schedule.power), "power");
     std::vector<std::string> values;
     for (const std::size_t value : schedule.step_values) values.push_back(fmt::format("{}", value));
     if (decay == LrDecay::multistep)
@@ -135,54 +137,55 @@ class WordLayer {
       add("--warmup-steps", fmt::format("{}", schedule.warmup_steps), "warmup_iter");
   }
 
-  void lay_rule(const UpdateRule& rule) {
-    add("--optimizer", std::string(name_of(rule.kind)), "type");
+  void add_optimizer(const Optimizer& optimizer) {
+    add("--optimizer", std::string(name_of(optimizer.kind)), "type");
     add("--rule-form", "caffe", "");
-    add("--momentum", words_of(rule.momentum), "momentum");
-    add("--weight-decay", words_of(rule.weight_decay), "weight_decay");
-    if (rule.l1) add("--regularization", "l1", "regularization_type");
-    if (rule.clip > 0.0) add("--clip", words_of(rule.clip), "clip_gradients");
-    const UpdateKind kind = rule.kind;
-    if (kind == UpdateKind::adam) add("--beta2", words_of(rule.momentum2), "momentum2");
-    if (kind == UpdateKind::rmsprop) add("--rms-decay", words_of(rule.rms_decay), "rms_decay");
-    if (kind == UpdateKind::lars) add("--trust-coefficient", words_of(rule.trust), "local_gw_ratio");
-    if (kind != UpdateKind::sgd && kind != UpdateKind::nesterov && kind != UpdateKind::lars)
-      add("--epsilon", words_of(rule.epsilon), "delta");
+    add("--momentum", render_number(optimizer.momentum), "momentum");
+    add("--weight-decay", render_number(optimizer.weight_decay), "weight_decay");
+    if (optimizer.l1) add("--regularization", "l1", "regularization_type");
+    if (optimizer.clip > 0.0) add("--clip", render_number(optimizer.clip), "clip_gradients");
+    const OptimizerKind kind = optimizer.kind;
+    if (kind == OptimizerKind::adam) add("--beta2", render_number(optimizer.momentum2), "momentum2");
+    if (kind == OptimizerKind::rmsprop) add("--rms-decay", render_number(optimizer.rms_decay), "rms_decay");
+    if (kind == OptimizerKind::lars)
+      add("--trust-coefficient", render_number(optimizer.trust), "local_gw_ratio");
+    if (kind != OptimizerKind::sgd && kind != OptimizerKind::nesterov && kind != OptimizerKind::lars)
+      add("--epsilon", render_number(optimizer.epsilon), "delta");
   }
 
-  void lay_data(const CaffeNet& net) {
+  void add_data(const CaffeNet& net) {
     if (!net.train_data) return;
     const CaffeData& data = *net.train_data;
     if (data.batch_size > 0) add("--batch-size", fmt::format("{}", data.batch_size), "batch_size");
-    lay_place(net);
-    lay_transform(data);
+    add_location(net);
+    add_transform(data);
     flush();
   }
 
-  void lay_place(const CaffeNet& net) {
+  void add_location(const CaffeNet& net) {
     const CaffeData& data = *net.train_data;
-    std::string place = data.source;
+    std::string location = data.source;
     if (data.kind == CaffeSource::invented && data.shape) {
-      place = fmt::format("synthetic:{}x{}x{}x{}:{}", data.shape->channels, data.shape->height,
-                          data.shape->width, std::max(2, net.net.layers.back().outputs), dummy_images);
+      location = fmt::format("synthetic:{}x{}x{}x{}:{}", data.shape->channels, data.shape->height,
+                             data.shape->width, std::max(2, net.net.layers.back().outputs), dummy_images);
     } else if (data.kind != CaffeSource::lmdb && data.kind != CaffeSource::list && !find_users("--data")) {
       throw Error(ErrorKind::request,
                   {fmt::format("ddl-train cannot read images as this layer of type {} takes them{}",
                                data.type, data.kind == CaffeSource::leveldb ? ", from LevelDB" : ""),
-                   data.place, "--data DIR   # the same images as an LMDB, in IDX files or in folders"});
+                   data.location, "--data DIR   # the same images as an LMDB, in IDX files or in folders"});
     }
-    add("--data", place, "source");
+    add("--data", location, "source");
     if (net.test_data &&
         (net.test_data->kind == CaffeSource::lmdb || net.test_data->kind == CaffeSource::list))
       add("--test-data", net.test_data->source, "source");
   }
 
-  void lay_transform(const CaffeData& data) {
+  void add_transform(const CaffeData& data) {
     const auto sides = [](const Sides& s) { return fmt::format("{}x{}", s.height, s.width); };
     const CaffeTransform& t = data.transform;
-    add("--scale", words_of(t.scale), "scale");
+    add("--scale", render_number(t.scale), "scale");
     std::vector<std::string> means;
-    for (const double mean : t.mean_values) means.push_back(words_of(mean));
+    for (const double mean : t.mean_values) means.push_back(render_number(mean));
     if (!means.empty()) add("--mean", join(means, ","), "mean_value");
     if (!t.mean_file.empty()) add("--mean", t.mean_file, "mean_file");
     if (t.crop.height > 0) add("--crop", sides(t.crop), "crop_size");
@@ -191,20 +194,20 @@ class WordLayer {
     if (data.resize.height > 0) add("--resize", sides(data.resize), "new_height");
   }
 
-  CaffeWords result_;
+  CaffeOptions result_;
   std::vector<std::string> added_;
 };
 
 }  // namespace
 
-CaffeWords lay_caffe_under(const CaffeRun& run, std::span<const std::string> words) {
-  return WordLayer(words).lay(run);
+CaffeOptions merge_caffe_options(const CaffeRun& run, std::span<const std::string> args) {
+  return WordLayer(args).lay(run);
 }
 
-CaffeCommand read_caffe_command(std::span<const std::string> words) {
+CaffeCommand read_caffe_command(std::span<const std::string> args) {
   CaffeCommand command;
-  command.line.words = accept_caffe_words(words);
-  const std::vector<std::string>& all = command.line.words;
+  command.line.args = translate_caffe_args(args);
+  const std::vector<std::string>& all = command.line.args;
   const auto says = [&](const char* word) { return std::find(all.begin(), all.end(), word) != all.end(); };
   if (says("--help") || says("-h")) return command;
   const std::string solver = find_value(all, "--solver");
@@ -212,7 +215,7 @@ CaffeCommand read_caffe_command(std::span<const std::string> words) {
   const bool caffe_net = is_prototxt(net);
   if (solver.empty() && !caffe_net) return command;
   command.run = read_caffe_run(solver, caffe_net ? net : "", net.empty());
-  command.line = lay_caffe_under(command.run, all);
+  command.line = merge_caffe_options(command.run, all);
   check_mean_file(command);
   return command;
 }
@@ -221,8 +224,8 @@ std::optional<std::string> find_list_root(const CaffeCommand& command, const std
   const std::optional<CaffeNet>& net = command.run.net;
   if (!net || !net->train_data || net->train_data->kind != CaffeSource::list) return std::nullopt;
   if (net->train_data->source != data) return std::nullopt;
-  const std::string& root = net->train_data->root_folder;
-  return root.empty() ? "." : root;  // Caffe's paths start at the working folder
+  const std::string& root = net->train_data->root_directory;
+  return root.empty() ? "." : root;  // Caffe's paths start at the working directory
 }
 
 std::string render_caffe(const CaffeCommand& command, std::string_view program, std::size_t test_images) {

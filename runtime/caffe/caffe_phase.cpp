@@ -59,7 +59,7 @@ void check_same_layers(const CaffePhase& train, const CaffePhase& test, CaffeRep
     const std::string in_train = first == nullptr ? "no layer" : describe_layer(*first);
     const std::string in_test = second == nullptr ? "no layer" : describe_layer(*second);
     if (in_train == in_test) continue;
-    report.refuse((second == nullptr ? first : second)->place,
+    report.refuse((second == nullptr ? first : second)->location,
                   fmt::format("the phases compute different nets: TRAIN has '{}' where TEST has '{}'",
                               in_train, in_test),
                   "include { phase: TRAIN }   # only in layers of data, loss and accuracy");

@@ -38,12 +38,12 @@ PrototxtText read_named_net(const std::string& name, const std::string& solver_f
   namespace fs = std::filesystem;
   std::error_code ignored;
   if (fs::exists(name, ignored) || name.starts_with('/')) return read_prototxt(name);
-  const std::string folder = solver_file.substr(0, solver_file.rfind('/') + 1);
-  const std::string beside = folder + name;
+  const std::string directory = solver_file.substr(0, solver_file.rfind('/') + 1);
+  const std::string beside = directory + name;
   if (fs::exists(beside, ignored)) return read_prototxt(beside);
   // Caffe's own examples name nets from the top of its tree, which may have been left behind.
-  const std::string same_folder = folder + name.substr(name.rfind('/') + 1);
-  if (fs::exists(same_folder, ignored)) return read_prototxt(same_folder);
+  const std::string same_directory = directory + name.substr(name.rfind('/') + 1);
+  if (fs::exists(same_directory, ignored)) return read_prototxt(same_directory);
   throw Error(ErrorKind::request,
               {fmt::format("the solver names the net {}, which is neither there nor beside the solver",
                            printable(name)),
@@ -83,7 +83,7 @@ CaffeRun read_caffe_run(const std::string& solver_file, const std::string& net_f
     run.net = read_net_of_solver(*solver, *run.solver, report);
   }
   report.check();
-  std::vector<Message> of_net = report.all_notes(run.net ? run.net->net.place : "");
+  std::vector<Message> of_net = report.all_notes(run.net ? run.net->net.location : "");
   run.notes.insert(run.notes.end(), std::make_move_iterator(of_net.begin()),
                    std::make_move_iterator(of_net.end()));
   return run;

@@ -20,7 +20,7 @@ struct CaffeSolver {
   std::string test_net;  // the same of a separate test net; "": the training net has both phases
 
   LrSchedule schedule;  // peak: base_lr; total_steps: max_iter
-  UpdateRule rule;
+  Optimizer optimizer;
   std::size_t max_iter = 0;
   std::size_t iter_size = 1;  // batches whose gradients make one step
   std::size_t test_iter = 0;  // batches of a test; 0: not said

@@ -20,9 +20,9 @@ int bounded(std::uint32_t value) { return static_cast<int>(std::min(value, large
 
 class DataLayerReader {
  public:
-  DataLayerReader(const PlacedLayer& layer, CaffeReport& report)
-      : parameter_(layer.parameter), place_(layer.place), owner_(layer.owner), report_(report) {
-    data_.place = place_.text();
+  DataLayerReader(const LocatedLayer& layer, CaffeReport& report)
+      : parameter_(layer.parameter), location_(layer.location), owner_(layer.owner), report_(report) {
+    data_.location = location_.text();
   }
 
   CaffeData read() {
@@ -32,17 +32,17 @@ class DataLayerReader {
     if (type == "Data") read_database();
     if (type == "ImageData") read_list();
     if (type == "DummyData") read_dummy();
-    if (type == "Input") read_input();
+    if (type == "Input") read_data();
     read_transform();
     return std::move(data_);
   }
 
  private:
-  void refuse(const PrototxtPlace& at, const std::string& what, std::string hint) {
+  void refuse(const PrototxtLocation& at, const std::string& what, std::string hint) {
     report_.refuse(at.text(), owner_ + what, std::move(hint));
   }
   template <typename Data>
-  void read_source(const Data& p, const PrototxtPlace& at) {
+  void read_source(const Data& p, const PrototxtLocation& at) {
     data_.source = p.source();
     data_.batch_size = bounded(p.batch_size());
     data_.shuffle = p.shuffle();
@@ -57,13 +57,13 @@ class DataLayerReader {
     const proto::DataParameter& p = parameter_.data_param();
     data_.kind = p.backend() == proto::DataParameter::LMDB ? CaffeSource::lmdb : CaffeSource::leveldb;
     if (p.force_encoded_color()) data_.channels = 3;
-    read_source(p, place_.at("data_param"));
+    read_source(p, location_.at("data_param"));
   }
   void read_list() {
     const proto::ImageDataParameter& p = parameter_.image_data_param();
-    const PrototxtPlace at = place_.at("image_data_param");
+    const PrototxtLocation at = location_.at("image_data_param");
     data_.kind = CaffeSource::list;
-    data_.root_folder = p.root_folder();
+    data_.root_directory = p.root_folder();
     data_.channels = p.is_color() ? 3 : 1;
     data_.resize = {bounded(p.new_height()), bounded(p.new_width())};
     if ((p.new_height() == 0) != (p.new_width() == 0))
@@ -75,7 +75,7 @@ class DataLayerReader {
   void read_dummy() {
     const proto::DummyDataParameter& p = parameter_.dummy_data_param();
     data_.kind = CaffeSource::invented;
-    const PrototxtPlace at = place_.at("dummy_data_param");
+    const PrototxtLocation at = location_.at("dummy_data_param");
     if (p.shape_size() > 0) return take_shape(p.shape(0), at.at("shape"));
     if (p.num_size() == 0 || p.channels_size() == 0 || p.height_size() == 0 || p.width_size() == 0)
       return refuse(at, "says no shape", "shape { dim: 64 dim: 3 dim: 224 dim: 224 }");
@@ -83,12 +83,12 @@ class DataLayerReader {
     for (const std::uint32_t dim : {p.num(0), p.channels(0), p.height(0), p.width(0)}) shape.add_dim(dim);
     take_shape(shape, at);
   }
-  void read_input() {
+  void read_data() {
     data_.kind = CaffeSource::described;
     if (parameter_.input_param().shape_size() > 0)
-      take_shape(parameter_.input_param().shape(0), place_.at("input_param").at("shape"));
+      take_shape(parameter_.input_param().shape(0), location_.at("input_param").at("shape"));
   }
-  void take_shape(const proto::BlobShape& shape, const PrototxtPlace& at) {
+  void take_shape(const proto::BlobShape& shape, const PrototxtLocation& at) {
     const bool sized = std::all_of(shape.dim().begin(), shape.dim().end(),
                                    [](std::int64_t dim) { return dim >= 1 && dim <= largest_side; });
     if (shape.dim_size() != 4 || !sized) {
@@ -106,7 +106,7 @@ class DataLayerReader {
 
   void read_transform() {
     const proto::TransformationParameter& p = parameter_.transform_param();
-    const PrototxtPlace at = place_.at("transform_param");
+    const PrototxtLocation at = location_.at("transform_param");
     CaffeTransform& t = data_.transform;
     t.scale = widen(p.scale());
     t.mirror = p.mirror();
@@ -126,7 +126,7 @@ class DataLayerReader {
   }
 
   const proto::LayerParameter& parameter_;
-  const PrototxtPlace& place_;
+  const PrototxtLocation& location_;
   const std::string& owner_;
   CaffeReport& report_;
   CaffeData data_;
@@ -152,22 +152,22 @@ std::string_view name_of(CaffeSource kind) {
   return "other";
 }
 
-CaffeData read_data_layer(const PlacedLayer& layer, CaffeReport& report) {
+CaffeData read_data_layer(const LocatedLayer& layer, CaffeReport& report) {
   return DataLayerReader(layer, report).read();
 }
 
-void check_loss(const PlacedLayer& loss, CaffeReport& report) {
+void check_loss(const LocatedLayer& loss, CaffeReport& report) {
   using Loss = proto::LossParameter;
   const proto::LayerParameter& p = loss.parameter;
   const auto mode = p.loss_param().normalization();
   if (mode == Loss::NONE || mode == Loss::PRE_FIXED)
-    report.refuse(loss.place.at("loss_param").at("normalization").text(),
+    report.refuse(loss.location.at("loss_param").at("normalization").text(),
                   fmt::format("{}normalises by {}, and ddl-train only by the batch", loss.owner,
                               Loss::NormalizationMode_Name(mode)),
                   "normalization: VALID");
   for (int i = 0; i < p.loss_weight_size(); ++i) {
     if (p.loss_weight(i) == 1.0F) continue;
-    report.refuse(loss.place.at("loss_weight", i).text(),
+    report.refuse(loss.location.at("loss_weight", i).text(),
                   fmt::format("{}has a loss_weight of {}, and ddl-train computes only with 1", loss.owner,
                               p.loss_weight(i)),
                   "loss_weight: 1   # and multiply base_lr");

@@ -102,19 +102,19 @@ class FieldCheck {
  public:
   FieldCheck(const std::string& owner, CaffeReport& report) : owner_(owner), report_(report) {}
 
-  void check(const pb::Message& message, const PrototxtPlace& place) {
+  void check(const pb::Message& message, const PrototxtLocation& location) {
     const std::string& type = message.GetDescriptor()->name();
     const auto* row = std::find_if(std::begin(known_fields), std::end(known_fields),
                                    [&](const KnownFields& each) { return each.type == type; });
     if (row == std::end(known_fields)) return;  // an Unread, or numbers of tensors
     std::vector<const pb::FieldDescriptor*> fields;
     message.GetReflection()->ListFields(message, &fields);
-    for (const pb::FieldDescriptor* field : fields) check_field(*row, message, *field, place);
+    for (const pb::FieldDescriptor* field : fields) check_field(*row, message, *field, location);
   }
 
  private:
   void check_field(const KnownFields& row, const pb::Message& message, const pb::FieldDescriptor& field,
-                   const PrototxtPlace& place) {
+                   const PrototxtLocation& location) {
     const pb::Reflection& reflection = *message.GetReflection();
     const int count = field.is_repeated() ? reflection.FieldSize(message, &field) : 1;
     const bool honoured = lists_word(row.honoured, field.name());
@@ -123,7 +123,7 @@ class FieldCheck {
       return;
     }
     for (int i = 0; i < count; ++i) {
-      const PrototxtPlace at = place.at(field.name(), i);
+      const PrototxtLocation at = location.at(field.name(), i);
       if (!honoured) {
         check_default(message, field, at);
       } else if (field.cpp_type() == pb::FieldDescriptor::CPPTYPE_FLOAT) {
@@ -144,7 +144,8 @@ class FieldCheck {
     return type == "LayerParameter" || type == "V1LayerParameter" || type == "NetParameter";
   }
 
-  void check_default(const pb::Message& message, const pb::FieldDescriptor& field, const PrototxtPlace& at) {
+  void check_default(const pb::Message& message, const pb::FieldDescriptor& field,
+                     const PrototxtLocation& at) {
     if (field.is_repeated() || field.message_type() != nullptr || !field.has_default_value()) {
       refuse(at, field, "is known to Caffe, and ddl-train does not honour it", "");
       return;
@@ -158,7 +159,7 @@ class FieldCheck {
            wanted);
   }
 
-  void refuse(const PrototxtPlace& at, const pb::FieldDescriptor& field, const std::string& what,
+  void refuse(const PrototxtLocation& at, const pb::FieldDescriptor& field, const std::string& what,
               const std::string& value) {
     report_.refuse(at.text(), fmt::format("{}{} {}", owner_, field.name(), what),
                    value.empty()
@@ -172,9 +173,9 @@ class FieldCheck {
 
 }  // namespace
 
-void check_known_fields(const pb::Message& message, const PrototxtPlace& place, const std::string& owner,
-                        CaffeReport& report) {
-  FieldCheck(owner, report).check(message, place);
+void check_known_fields(const pb::Message& message, const PrototxtLocation& location,
+                        const std::string& owner, CaffeReport& report) {
+  FieldCheck(owner, report).check(message, location);
 }
 
 }  // namespace ddlrun::runtime

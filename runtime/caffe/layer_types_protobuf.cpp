@@ -61,7 +61,7 @@ constexpr const char* other_types =
     "SpatialDropout Swish TanH Threshold Tile VideoData";
 
 // SOFTMAX_LOSS and SoftmaxLoss are one word.
-std::string plain_word(std::string_view name) {
+std::string plain_value(std::string_view name) {
   std::string plain;
   for (const char c : name) {
     if (c != '_') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -78,9 +78,9 @@ std::vector<std::string> all_types() {
 
 std::string upgrade_type(const proto::V1LayerParameter& old) {
   if (old.type() == proto::V1LayerParameter::SOFTMAX_LOSS) return "SoftmaxWithLoss";
-  const std::string plain = plain_word(proto::V1LayerParameter::LayerType_Name(old.type()));
+  const std::string plain = plain_value(proto::V1LayerParameter::LayerType_Name(old.type()));
   for (const std::string& type : all_types()) {
-    if (plain_word(type) == plain) return type;
+    if (plain_value(type) == plain) return type;
   }
   return "";
 }
@@ -134,8 +134,8 @@ void upgrade_transform(const Data& data, proto::LayerParameter& layer) {
 }
 
 // `input: "data"` with input_shape or four input_dim is a layer today.
-void upgrade_inputs(const proto::NetParameter& net, const PrototxtPlace& place, CaffeReport& report,
-                    std::vector<PlacedLayer>& layers) {
+void upgrade_inputs(const proto::NetParameter& net, const PrototxtLocation& location, CaffeReport& report,
+                    std::vector<LocatedLayer>& layers) {
   if (net.input_size() == 0) return;
   proto::LayerParameter layer;
   layer.set_name("input");
@@ -149,23 +149,23 @@ void upgrade_inputs(const proto::NetParameter& net, const PrototxtPlace& place, 
       for (int dim = 0; dim < 4; ++dim) shape.add_dim(net.input_dim(4 * i + dim));
     }
   } else {
-    report.refuse(place.at("input_dim").text(),
+    report.refuse(location.at("input_dim").text(),
                   fmt::format("{} input(s) have {} input_dim; 4 each are wanted", net.input_size(),
                               net.input_dim_size()),
                   "input_shape { dim: 64 dim: 1 dim: 28 dim: 28 }");
   }
-  layers.emplace_back(std::move(layer), place.at("input"));
+  layers.emplace_back(std::move(layer), location.at("input"));
 }
 
 }  // namespace
 
-PlacedLayer::PlacedLayer(proto::LayerParameter layer, PrototxtPlace where)
+LocatedLayer::LocatedLayer(proto::LayerParameter layer, PrototxtLocation where)
     : parameter(std::move(layer)),
-      place(std::move(where)),
+      location(std::move(where)),
       owner(fmt::format("layer {}: ",
                         parameter.name().empty() ? parameter.type() : printable(parameter.name(), 60))) {}
 
-LayerRole find_role(const PlacedLayer& layer, CaffeReport& report) {
+LayerRole find_role(const LocatedLayer& layer, CaffeReport& report) {
   const std::string& type = layer.parameter.type();
   for (const LayerType& row : layer_types) {
     if (type == row.name) return row.role;
@@ -173,11 +173,11 @@ LayerRole find_role(const PlacedLayer& layer, CaffeReport& report) {
   const std::vector<std::string> types = all_types();
   const bool known = std::find(types.begin(), types.end(), type) != types.end();
   const auto same = std::find_if(types.begin(), types.end(), [&](const std::string& each) {
-    return plain_word(each) == plain_word(type);
+    return plain_value(each) == plain_value(type);
   });
   auto near = known ? std::nullopt : closest_match(type, types);
   if (!known && same != types.end()) near = *same;
-  report.refuse(layer.place.at("type").text(),
+  report.refuse(layer.location.at("type").text(),
                 known ? fmt::format("{}ddl-train cannot compute Caffe's {} layers", layer.owner, type)
                       : fmt::format("{}Caffe knows no type '{}'{}", layer.owner, printable(type, 60),
                                     near ? fmt::format("; did you mean {}?", *near) : ""),
@@ -187,7 +187,7 @@ LayerRole find_role(const PlacedLayer& layer, CaffeReport& report) {
   return LayerRole::refused;
 }
 
-void drop_foreign_fields(PlacedLayer& layer, CaffeReport& report) {
+void drop_foreign_fields(LocatedLayer& layer, CaffeReport& report) {
   const auto* row = std::find_if(std::begin(layer_types), std::end(layer_types),
                                  [&](const LayerType& type) { return layer.parameter.type() == type.name; });
   if (row == std::end(layer_types)) return;
@@ -204,35 +204,35 @@ void drop_foreign_fields(PlacedLayer& layer, CaffeReport& report) {
   }
 }
 
-std::vector<PlacedLayer> list_layers(const proto::NetParameter& net, const PrototxtPlace& place,
-                                     CaffeReport& report) {
-  std::vector<PlacedLayer> layers;
+std::vector<LocatedLayer> list_layers(const proto::NetParameter& net, const PrototxtLocation& location,
+                                      CaffeReport& report) {
+  std::vector<LocatedLayer> layers;
   if (net.layer_size() > most_layers || net.layers_size() > most_layers) {
-    report.refuse(place.text(),
+    report.refuse(location.text(),
                   fmt::format("the net has {} layers; at most {} are read",
                               std::max(net.layer_size(), net.layers_size()), most_layers),
                   "ddl-train --net FILE   # a smaller net");
     return layers;
   }
-  upgrade_inputs(net, place, report, layers);
+  upgrade_inputs(net, location, report, layers);
   if (net.layer_size() > 0 && net.layers_size() > 0) {
     report.refuse(
-        place.at("layers").text(),
+        location.at("layers").text(),
         fmt::format("the net has {} layer blocks and {} of the old kind, layers; Caffe reads one kind",
                     net.layer_size(), net.layers_size()),
         "layer { type: \"Convolution\" ... }");
   }
-  for (int i = 0; i < net.layer_size(); ++i) layers.emplace_back(net.layer(i), place.at("layer", i));
+  for (int i = 0; i < net.layer_size(); ++i) layers.emplace_back(net.layer(i), location.at("layer", i));
   for (int i = 0; i < net.layers_size(); ++i) {
     if (net.layers(i).has_layer()) {
-      report.refuse(place.at("layers", i).text(),
+      report.refuse(location.at("layers", i).text(),
                     "this is a net of Caffe's first form, of 2013, with layers { layer { ... } }",
                     "upgrade_net_proto_text OLD NEW   # a tool of Caffe");
       break;
     }
-    layers.emplace_back(upgrade_layer(net.layers(i)), place.at("layers", i));
+    layers.emplace_back(upgrade_layer(net.layers(i)), location.at("layers", i));
   }
-  for (PlacedLayer& layer : layers) {
+  for (LocatedLayer& layer : layers) {
     proto::LayerParameter& p = layer.parameter;
     if (p.type() == "Data") upgrade_transform(p.data_param(), p);
     if (p.type() == "ImageData") upgrade_transform(p.image_data_param(), p);

@@ -20,9 +20,9 @@ int small(std::uint64_t value) { return static_cast<int>(std::min<std::uint64_t>
 
 class LayerConverter {
  public:
-  LayerConverter(const PlacedLayer& layer, CaffeReport& report)
-      : parameter_(layer.parameter), place_(layer.place), owner_(layer.owner), report_(report) {
-    layer_.place = place_.text();
+  LayerConverter(const LocatedLayer& layer, CaffeReport& report)
+      : parameter_(layer.parameter), location_(layer.location), owner_(layer.owner), report_(report) {
+    layer_.location = location_.text();
   }
 
   Layer convert() {
@@ -40,7 +40,7 @@ class LayerConverter {
   }
 
  private:
-  void refuse(const PrototxtPlace& at, const std::string& what, std::string hint) {
+  void refuse(const PrototxtLocation& at, const std::string& what, std::string hint) {
     report_.refuse(at.text(), owner_ + what, std::move(hint));
   }
 
@@ -54,7 +54,7 @@ class LayerConverter {
     bool has_width;
     std::uint32_t width;
   };
-  Sides read_sides(const PrototxtPlace& at, const SideFields& f, int missing) {
+  Sides read_sides(const PrototxtLocation& at, const SideFields& f, int missing) {
     if (f.has_height || f.has_width) {
       if (!f.both.empty()) {
         refuse(at.at(fmt::format("{}_{}", f.stem, f.has_height ? 'h' : 'w')),
@@ -76,13 +76,13 @@ class LayerConverter {
     }
     return {small(f.both.Get(0)), small(f.both.Get(f.both.size() > 1 ? 1 : 0))};
   }
-  void check_least(const PrototxtPlace& at, const char* word, Sides sides) {
+  void check_least(const PrototxtLocation& at, const char* word, Sides sides) {
     if (std::min(sides.height, sides.width) >= 1) return;
     refuse(at.at(word), fmt::format("has a {} of {}x{}; 1 is the least", word, sides.height, sides.width),
            fmt::format("{}: {}", word, word == std::string_view("stride") ? 1 : 3));
   }
   template <typename Window>
-  void read_window(const PrototxtPlace& at, const Window& p) {
+  void read_window(const PrototxtLocation& at, const Window& p) {
     layer_.kernel = read_sides(at,
                                {"kernel_size", "kernel", p.kernel_size(), p.has_kernel_h(), p.kernel_h(),
                                 p.has_kernel_w(), p.kernel_w()},
@@ -94,7 +94,7 @@ class LayerConverter {
         read_sides(at, {"pad", "pad", p.pad(), p.has_pad_h(), p.pad_h(), p.has_pad_w(), p.pad_w()}, 0);
     check_least(at, "stride", layer_.stride);
   }
-  void check_kernel(const PrototxtPlace& at) {
+  void check_kernel(const PrototxtLocation& at) {
     if (layer_.kernel.height == -1) {
       refuse(at, "has no kernel_size", "kernel_size: 3");
       layer_.kernel = {1, 1};
@@ -102,18 +102,18 @@ class LayerConverter {
     check_least(at, "kernel_size", layer_.kernel);
   }
 
-  int read_outputs(const PrototxtPlace& at, std::uint32_t outputs) {
+  int read_outputs(const PrototxtLocation& at, std::uint32_t outputs) {
     if (outputs == 0) refuse(at.at("num_output"), "has no num_output", "num_output: 10");
     return std::max(1, small(outputs));
   }
 
   // How fast the layer's blobs learn, and their first values.
   template <typename Weighted>
-  void read_weights(const PrototxtPlace& at, const Weighted& p, std::size_t fan_out) {
+  void read_weights(const PrototxtLocation& at, const Weighted& p, std::size_t fan_out) {
     layer_.bias = p.bias_term();
     read_factors(layer_.bias ? 2 : 1);
     if (p.has_weight_filler()) {
-      layer_.weight_rule.filler =
+      layer_.weight_spec.filler =
           read_filler(p.weight_filler(), at.at("weight_filler"), owner_, fan_out, report_);
     } else {
       report_.tell(at.text(),
@@ -123,17 +123,17 @@ class LayerConverter {
                    "weight_filler { type: \"xavier\" }");
     }
     if (p.has_bias_filler())
-      layer_.bias_rule.filler = read_filler(p.bias_filler(), at.at("bias_filler"), owner_, fan_out, report_);
+      layer_.bias_spec.filler = read_filler(p.bias_filler(), at.at("bias_filler"), owner_, fan_out, report_);
     else
-      layer_.bias_rule.filler = {Filler::Kind::constant, 0.0, 0.0};
+      layer_.bias_spec.filler = {Filler::Kind::constant, 0.0, 0.0};
   }
   void read_factors(int blobs) {
     if (parameter_.param_size() > blobs) {
-      refuse(place_.at("param", blobs),
+      refuse(location_.at("param", blobs),
              fmt::format("has {} param blocks, and {} blobs to learn", parameter_.param_size(), blobs),
              "param { lr_mult: 1 }");
     }
-    ParameterRule* rules[] = {&layer_.weight_rule, &layer_.bias_rule};
+    ParameterSpec* rules[] = {&layer_.weight_spec, &layer_.bias_spec};
     for (int i = 0; i < std::min(2, parameter_.param_size()); ++i) {
       rules[i]->lr_factor = read_factor("lr_mult", parameter_.param(i).lr_mult(), i);
       rules[i]->decay_factor = read_factor("decay_mult", parameter_.param(i).decay_mult(), i);
@@ -141,14 +141,14 @@ class LayerConverter {
   }
   double read_factor(const char* word, float factor, int blob) {
     if (!(factor >= 0.0F))
-      refuse(place_.at("param", blob).at(word), fmt::format("has a {} of {}; 0 is the least", word, factor),
-             fmt::format("{}: 1", word));
+      refuse(location_.at("param", blob).at(word),
+             fmt::format("has a {} of {}; 0 is the least", word, factor), fmt::format("{}: 1", word));
     return widen(factor);
   }
 
   void convert_convolution() {
     const proto::ConvolutionParameter& p = parameter_.convolution_param();
-    const PrototxtPlace at = place_.at("convolution_param");
+    const PrototxtLocation at = location_.at("convolution_param");
     layer_.kind = LayerKind::convolution;
     layer_.outputs = read_outputs(at, p.num_output());
     read_window(at, p);
@@ -163,7 +163,7 @@ class LayerConverter {
 
   void convert_inner_product() {
     const proto::InnerProductParameter& p = parameter_.inner_product_param();
-    const PrototxtPlace at = place_.at("inner_product_param");
+    const PrototxtLocation at = location_.at("inner_product_param");
     layer_.kind = LayerKind::inner_product;
     layer_.outputs = read_outputs(at, p.num_output());
     read_weights(at, p, static_cast<std::size_t>(layer_.outputs));
@@ -171,7 +171,7 @@ class LayerConverter {
 
   void convert_pooling() {
     const proto::PoolingParameter& p = parameter_.pooling_param();
-    const PrototxtPlace at = place_.at("pooling_param");
+    const PrototxtLocation at = location_.at("pooling_param");
     layer_.kind = LayerKind::pooling;
     layer_.method = p.pool() == proto::PoolingParameter::MAX ? PoolMethod::max : PoolMethod::average;
     if (p.pool() == proto::PoolingParameter::STOCHASTIC)
@@ -191,7 +191,7 @@ class LayerConverter {
     layer_.kind = LayerKind::relu;
     layer_.slope = widen(parameter_.relu_param().negative_slope());
     if (!(layer_.slope >= 0.0))
-      refuse(place_.at("relu_param").at("negative_slope"),
+      refuse(location_.at("relu_param").at("negative_slope"),
              fmt::format("has a negative_slope of {}; 0 is the least", layer_.slope), "negative_slope: 0.01");
   }
 
@@ -199,7 +199,7 @@ class LayerConverter {
     layer_.kind = LayerKind::dropout;
     const float rate = parameter_.dropout_param().dropout_ratio();
     if (!(rate >= 0.0F && rate < 1.0F))
-      refuse(place_.at("dropout_param").at("dropout_ratio"),
+      refuse(location_.at("dropout_param").at("dropout_ratio"),
              fmt::format("has a dropout_ratio of {}; from 0 to below 1 is possible", rate),
              "dropout_ratio: 0.5");
     layer_.rate = widen(rate);
@@ -213,19 +213,19 @@ class LayerConverter {
     layer_.beta = widen(p.beta());
     layer_.k = widen(p.k());
     if (layer_.size % 2 == 0)
-      refuse(place_.at("lrn_param").at("local_size"),
+      refuse(location_.at("lrn_param").at("local_size"),
              fmt::format("has a local_size of {}, which must be odd", p.local_size()), "local_size: 5");
   }
 
   void convert_batch_norm() {
     const proto::BatchNormParameter& p = parameter_.batch_norm_param();
-    const PrototxtPlace at = place_.at("batch_norm_param");
+    const PrototxtLocation at = location_.at("batch_norm_param");
     layer_.kind = LayerKind::batch_norm;
     layer_.bias = p.has_use_weight_bias() && p.use_weight_bias();  // Intel's: the scale inside
     if (layer_.bias && p.has_filler())
-      layer_.weight_rule.filler = read_filler(p.filler(), at.at("filler"), owner_, 1, report_);
+      layer_.weight_spec.filler = read_filler(p.filler(), at.at("filler"), owner_, 1, report_);
     if (layer_.bias && p.has_bias_filler())
-      layer_.bias_rule.filler = read_filler(p.bias_filler(), at.at("bias_filler"), owner_, 1, report_);
+      layer_.bias_spec.filler = read_filler(p.bias_filler(), at.at("bias_filler"), owner_, 1, report_);
     layer_.epsilon = widen(p.eps());
     layer_.keep = widen(p.moving_average_fraction());
     if (!(p.eps() > 0.0F))
@@ -242,13 +242,13 @@ class LayerConverter {
     layer_.kind = LayerKind::sum;
     for (int i = 0; i < p.coeff_size(); ++i) {
       if (p.coeff(i) == 1.0F) continue;
-      refuse(place_.at("eltwise_param").at("coeff", i),
+      refuse(location_.at("eltwise_param").at("coeff", i),
              fmt::format("has a coeff of {}, and ddl-train sums only with 1", p.coeff(i)), "coeff: 1");
     }
   }
 
   const proto::LayerParameter& parameter_;
-  const PrototxtPlace& place_;
+  const PrototxtLocation& location_;
   const std::string& owner_;
   CaffeReport& report_;
   Layer layer_;
@@ -256,43 +256,43 @@ class LayerConverter {
 
 }  // namespace
 
-Layer read_computing_layer(const PlacedLayer& layer, CaffeReport& report) {
+Layer read_computing_layer(const LocatedLayer& layer, CaffeReport& report) {
   return LayerConverter(layer, report).convert();
 }
 
-void add_scale(const PlacedLayer& scale, Layer& norm, CaffeReport& report) {
+void add_scale(const LocatedLayer& scale, Layer& norm, CaffeReport& report) {
   const proto::ScaleParameter& p = scale.parameter.scale_param();
-  const PrototxtPlace at = scale.place.at("scale_param");
+  const PrototxtLocation at = scale.location.at("scale_param");
   norm.bias = true;
-  norm.weight_rule = {{Filler::Kind::constant, 1.0, 0.0}, 1.0, 1.0};
-  norm.bias_rule = {{Filler::Kind::constant, 0.0, 0.0}, 1.0, 1.0};
+  norm.weight_spec = {{Filler::Kind::constant, 1.0, 0.0}, 1.0, 1.0};
+  norm.bias_spec = {{Filler::Kind::constant, 0.0, 0.0}, 1.0, 1.0};
   if (p.has_filler())
-    norm.weight_rule.filler = read_filler(p.filler(), at.at("filler"), scale.owner, 1, report);
-  ParameterRule* rules[] = {&norm.weight_rule, &norm.bias_rule};
+    norm.weight_spec.filler = read_filler(p.filler(), at.at("filler"), scale.owner, 1, report);
+  ParameterSpec* rules[] = {&norm.weight_spec, &norm.bias_spec};
   for (int i = 0; i < std::min(2, scale.parameter.param_size()); ++i) {
     rules[i]->lr_factor = widen(scale.parameter.param(i).lr_mult());
     rules[i]->decay_factor = widen(scale.parameter.param(i).decay_mult());
   }
   if (!p.bias_term()) {
-    norm.bias_rule = {{Filler::Kind::constant, 0.0, 0.0}, 0.0, 0.0};  // it is there, and stays 0
+    norm.bias_spec = {{Filler::Kind::constant, 0.0, 0.0}, 0.0, 0.0};  // it is there, and stays 0
   } else if (p.has_bias_filler()) {
-    norm.bias_rule.filler = read_filler(p.bias_filler(), at.at("bias_filler"), scale.owner, 1, report);
+    norm.bias_spec.filler = read_filler(p.bias_filler(), at.at("bias_filler"), scale.owner, 1, report);
   }
 }
 
-Filler read_filler(const proto::FillerParameter& filler, const PrototxtPlace& place, const std::string& owner,
-                   std::size_t fan_out, CaffeReport& report) {
+Filler read_filler(const proto::FillerParameter& filler, const PrototxtLocation& location,
+                   const std::string& owner, std::size_t fan_out, CaffeReport& report) {
   using Kind = Filler::Kind;
   const std::string& type = filler.type();
   const bool by_fan = type == "xavier" || type == "msra";
   if (by_fan && filler.variance_norm() == proto::FillerParameter::AVERAGE)
-    report.refuse(place.at("variance_norm").text(),
+    report.refuse(location.at("variance_norm").text(),
                   owner + "fills by the AVERAGE of fan-in and fan-out; FAN_IN and FAN_OUT are possible",
                   "variance_norm: FAN_IN");
   const bool by_outputs = by_fan && filler.variance_norm() == proto::FillerParameter::FAN_OUT;
   const auto fan = static_cast<double>(std::max<std::size_t>(1, fan_out));
   if (type == "gaussian" && filler.std() < 0.0F)
-    report.refuse(place.at("std").text(),
+    report.refuse(location.at("std").text(),
                   fmt::format("{}has a std of {}; 0 is the least", owner, filler.std()), "std: 0.01");
   if (type == "constant") return {Kind::constant, widen(filler.value()), 0.0};
   if (type == "uniform") return {Kind::uniform, widen(filler.min()), widen(filler.max())};
@@ -304,7 +304,7 @@ Filler read_filler(const proto::FillerParameter& filler, const PrototxtPlace& pl
     return by_outputs ? Filler{Kind::gaussian, 0.0, std::sqrt(2.0 / fan)} : Filler{Kind::msra, 0.0, 0.0};
   const std::vector<std::string> types{"constant", "gaussian", "uniform", "xavier", "msra"};
   report.refuse(
-      place.at("type").text(),
+      location.at("type").text(),
       fmt::format("{}fills with '{}'; {} are possible", owner, printable(type, 60), join(types, ", ")),
       fmt::format("type: \"{}\"", closest_match(type, types).value_or("xavier")));
   return {};

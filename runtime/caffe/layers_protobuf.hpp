@@ -12,12 +12,12 @@
 namespace ddlrun::runtime {
 
 // A layer as today's Caffe writes it, and where it is written.
-struct PlacedLayer {
+struct LocatedLayer {
   caffe_files::LayerParameter parameter;
-  PrototxtPlace place;
+  PrototxtLocation location;
   std::string owner;  // "layer conv1: ", for messages
 
-  PlacedLayer(caffe_files::LayerParameter layer, PrototxtPlace where);
+  LocatedLayer(caffe_files::LayerParameter layer, PrototxtLocation where);
 };
 
 enum class LayerRole {
@@ -33,24 +33,24 @@ enum class LayerRole {
 };
 
 // Tells an unknown type, and one that is only Caffe's.
-LayerRole find_role(const PlacedLayer& layer, CaffeReport& report);
+LayerRole find_role(const LocatedLayer& layer, CaffeReport& report);
 
 // Takes out what belongs to layers of another type, which Caffe does not look at either.
-void drop_foreign_fields(PlacedLayer& layer, CaffeReport& report);
+void drop_foreign_fields(LocatedLayer& layer, CaffeReport& report);
 
 // Of a layer that computes, without name and inputs.
-Layer read_computing_layer(const PlacedLayer& layer, CaffeReport& report);
+Layer read_computing_layer(const LocatedLayer& layer, CaffeReport& report);
 // Makes `norm` the batch norm that is scaled by `scale`.
-void add_scale(const PlacedLayer& scale, Layer& norm, CaffeReport& report);
+void add_scale(const LocatedLayer& scale, Layer& norm, CaffeReport& report);
 // Losses: what makes another loss than the mean over the batch is refused.
-void check_loss(const PlacedLayer& loss, CaffeReport& report);
-CaffeData read_data_layer(const PlacedLayer& layer, CaffeReport& report);
+void check_loss(const LocatedLayer& loss, CaffeReport& report);
+CaffeData read_data_layer(const LocatedLayer& layer, CaffeReport& report);
 
-Filler read_filler(const caffe_files::FillerParameter& filler, const PrototxtPlace& place,
+Filler read_filler(const caffe_files::FillerParameter& filler, const PrototxtLocation& location,
                    const std::string& owner, std::size_t fan_out, CaffeReport& report);
 
 // The layers of a net in today's form: old ones are upgraded as Caffe does.
-std::vector<PlacedLayer> list_layers(const caffe_files::NetParameter& net, const PrototxtPlace& place,
-                                     CaffeReport& report);
+std::vector<LocatedLayer> list_layers(const caffe_files::NetParameter& net, const PrototxtLocation& location,
+                                      CaffeReport& report);
 
 }  // namespace ddlrun::runtime

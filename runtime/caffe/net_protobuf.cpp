@@ -32,9 +32,9 @@ constexpr NetWord caffe_net_words[] = {
 };
 
 // A net, wherever it is written.
-struct PlacedNet {
+struct LocatedNet {
   const proto::NetParameter* net = nullptr;
-  PrototxtPlace place;
+  PrototxtLocation location;
 };
 
 // As Caffe's solver makes it: the phase, over it what the net says, over that what the solver says.
@@ -47,9 +47,9 @@ proto::NetState make_state(proto::Phase phase, const proto::NetParameter& net,
   return state;
 }
 
-bool has_data(const std::vector<PlacedLayer>& layers, const proto::NetState& state) {
+bool has_data(const std::vector<LocatedLayer>& layers, const proto::NetState& state) {
   CaffeReport unused;
-  return std::any_of(layers.begin(), layers.end(), [&](const PlacedLayer& layer) {
+  return std::any_of(layers.begin(), layers.end(), [&](const LocatedLayer& layer) {
     return is_included(layer, state, unused) && find_role(layer, unused) == LayerRole::data;
   });
 }
@@ -90,28 +90,28 @@ void check_same_transform(const CaffeNet& net, CaffeReport& report) {
   const std::string test = describe(net.test_data->transform);
   if (train == test) return;
   report.refuse(
-      net.test_data->place,
+      net.test_data->location,
       fmt::format("images are tested otherwise than trained: TRAIN has {}; TEST has {}", train, test),
       "transform_param { ... }   # the same in both, but for mirror");
 }
 
-CaffeNet read_net(const PlacedNet& train, const proto::NetState* train_state, const PlacedNet& test,
+CaffeNet read_net(const LocatedNet& train, const proto::NetState* train_state, const LocatedNet& test,
                   const proto::NetState* test_state, CaffeReport& report) {
-  check_known_fields(*train.net, train.place, "", report);
-  const std::vector<PlacedLayer> layers = list_layers(*train.net, train.place, report);
+  check_known_fields(*train.net, train.location, "", report);
+  const std::vector<LocatedLayer> layers = list_layers(*train.net, train.location, report);
   CaffePhase training =
-      read_phase(layers, make_state(proto::TRAIN, *train.net, train_state), train.place, report);
+      read_phase(layers, make_state(proto::TRAIN, *train.net, train_state), train.location, report);
   CaffeNet net;
-  net.net.name = name_net(*train.net, train.place.file());
-  net.net.place = train.place.text();
+  net.net.name = name_net(*train.net, train.location.file());
+  net.net.location = train.location.text();
   net.net.words = caffe_net_words;
   if (test.net != nullptr) {
     CaffeReport of_test;
-    if (test.net != train.net) check_known_fields(*test.net, test.place, "", of_test);
+    if (test.net != train.net) check_known_fields(*test.net, test.location, "", of_test);
     const proto::NetState state = make_state(proto::TEST, *test.net, test_state);
-    const std::vector<PlacedLayer> test_layers = list_layers(*test.net, test.place, of_test);
+    const std::vector<LocatedLayer> test_layers = list_layers(*test.net, test.location, of_test);
     if (has_data(test_layers, state)) {
-      CaffePhase testing = read_phase(test_layers, state, test.place, of_test);
+      CaffePhase testing = read_phase(test_layers, state, test.location, of_test);
       if (report.mistakes.empty() && of_test.mistakes.empty()) check_same_layers(training, testing, of_test);
       net.test_data = std::move(testing.data);
     }
@@ -132,10 +132,10 @@ CaffeNet parse_caffe_net(const CaffeNetText& text, const CaffeNetText* test, Caf
                                      printable(text.file), "ddl-train --solver " + quote_shell(text.file)});
   }
   const NetPrototxt net(text.text, text.file, report);
-  const PlacedNet train{&net.parameter, net.place};
+  const LocatedNet train{&net.parameter, net.location};
   if (test == nullptr) return read_net(train, nullptr, train, nullptr, report);
   const NetPrototxt other(test->text, test->file, report);
-  return read_net(train, nullptr, {&other.parameter, other.place}, nullptr, report);
+  return read_net(train, nullptr, {&other.parameter, other.location}, nullptr, report);
 }
 
 CaffeNet parse_caffe_net_of_solver(const CaffeNetText& solver, const CaffeNetText* net,
@@ -145,24 +145,24 @@ CaffeNet parse_caffe_net_of_solver(const CaffeNetText& solver, const CaffeNetTex
   const proto::SolverParameter& s = file.parameter;
   std::optional<NetPrototxt> net_file;
   std::optional<NetPrototxt> test_file;
-  PlacedNet train;
+  LocatedNet train;
   if (s.has_train_net_param()) {
-    train = {&s.train_net_param(), file.place.at("train_net_param")};
+    train = {&s.train_net_param(), file.location.at("train_net_param")};
   } else if (s.has_net_param()) {
-    train = {&s.net_param(), file.place.at("net_param")};
+    train = {&s.net_param(), file.location.at("net_param")};
   } else if (net != nullptr) {
     net_file.emplace(net->text, net->file, report);
-    train = {&net_file->parameter, net_file->place};
+    train = {&net_file->parameter, net_file->location};
   } else {
     throw Error(ErrorKind::request,
-                {"the solver names no net", file.place.text(), "net: \"train_val.prototxt\""});
+                {"the solver names no net", file.location.text(), "net: \"train_val.prototxt\""});
   }
-  PlacedNet tested;
+  LocatedNet tested;
   if (s.test_net_param_size() > 0) {
-    tested = {&s.test_net_param(0), file.place.at("test_net_param")};
+    tested = {&s.test_net_param(0), file.location.at("test_net_param")};
   } else if (test != nullptr) {
     test_file.emplace(test->text, test->file, report);
-    tested = {&test_file->parameter, test_file->place};
+    tested = {&test_file->parameter, test_file->location};
   } else if (s.has_net() || s.has_net_param()) {
     tested = train;
   }
@@ -174,11 +174,11 @@ Net plan_caffe_net(const CaffeNet& net, Shape input, int classes) {
   Net planned = plan_net(net.net, input, classes);
   const PlannedLayer& last = planned.layers.back();
   if (last.output.height == 1 && last.output.width == 1) return planned;
-  throw Error(
-      ErrorKind::request,
-      {fmt::format("the loss reads {} of layer {}; ddl-train classifies whole images, 1x1",
-                   render_shape(last.output), last.name),
-       last.layer.place, "pooling_param { pool: AVE global_pooling: true }   # in a layer before the loss"});
+  throw Error(ErrorKind::request,
+              {fmt::format("the loss reads {} of layer {}; ddl-train classifies whole images, 1x1",
+                           render_shape(last.output), last.name),
+               last.layer.location,
+               "pooling_param { pool: AVE global_pooling: true }   # in a layer before the loss"});
 }
 
 }  // namespace ddlrun::runtime

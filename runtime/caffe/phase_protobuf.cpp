@@ -32,15 +32,15 @@ bool rule_holds(const proto::NetStateRule& rule, const proto::NetState& state) {
 
 class PhaseReader {
  public:
-  PhaseReader(const proto::NetState& state, const PrototxtPlace& net, CaffeReport& report)
+  PhaseReader(const proto::NetState& state, const PrototxtLocation& net, CaffeReport& report)
       : state_(state),
         phase_name_(proto::Phase_Name(state.phase())),
         net_(net),
         report_(report),
         blobs_(phase_name_, report) {}
 
-  CaffePhase read(const std::vector<PlacedLayer>& layers) {
-    for (const PlacedLayer& layer : layers) {
+  CaffePhase read(const std::vector<LocatedLayer>& layers) {
+    for (const LocatedLayer& layer : layers) {
       if (is_included(layer, state_, report_)) add(layer);
     }
     find_logits();
@@ -49,16 +49,16 @@ class PhaseReader {
   }
 
  private:
-  void refuse(const PlacedLayer& layer, const char* field, int index, const std::string& what,
+  void refuse(const LocatedLayer& layer, const char* field, int index, const std::string& what,
               std::string hint) {
     refuse_field(layer, field, index, what, std::move(hint), report_);
   }
 
-  void add(const PlacedLayer& written) {
-    PlacedLayer layer = written;
+  void add(const LocatedLayer& written) {
+    LocatedLayer layer = written;
     drop_foreign_fields(layer, report_);
     const LayerRole role = find_role(layer, report_);
-    if (role != LayerRole::refused) check_known_fields(layer.parameter, layer.place, layer.owner, report_);
+    if (role != LayerRole::refused) check_known_fields(layer.parameter, layer.location, layer.owner, report_);
     switch (role) {
       case LayerRole::data:
         return add_data(layer);
@@ -81,7 +81,7 @@ class PhaseReader {
     }
   }
 
-  void add_data(const PlacedLayer& layer) {
+  void add_data(const LocatedLayer& layer) {
     const proto::LayerParameter& p = layer.parameter;
     CaffeData data = read_data_layer(layer, report_);
     const bool first = !phase_.data;
@@ -97,7 +97,7 @@ class PhaseReader {
   }
 
   // Names its inputs; false if one of them cannot be read.
-  bool link(const PlacedLayer& layer, Layer& made, std::vector<std::size_t>& sources, bool& flat) {
+  bool link(const LocatedLayer& layer, Layer& made, std::vector<std::size_t>& sources, bool& flat) {
     bool whole = true;
     for (int i = 0; i < layer.parameter.bottom_size(); ++i) {
       const CaffeBlob blob = blobs_.find(layer, i);
@@ -115,7 +115,7 @@ class PhaseReader {
     return whole;
   }
 
-  void add_computing(const PlacedLayer& layer) {
+  void add_computing(const LocatedLayer& layer) {
     const proto::LayerParameter& p = layer.parameter;
     const bool joins = p.type() == "Eltwise" || p.type() == "Concat";
     if (p.type() == "Concat" && p.bottom_size() == 1) return add_alias(layer);
@@ -143,7 +143,7 @@ class PhaseReader {
   }
 
   // Names are unique in nets/; those of Caffe's files need not be.
-  std::string unique_name(const PlacedLayer& layer) {
+  std::string unique_name(const LocatedLayer& layer) {
     const std::string& given = layer.parameter.name();
     const bool plain = given.size() <= 100 && std::all_of(given.begin(), given.end(), [](char c) {
                          return c > ' ' && c <= '~' && c != '"' && c != '\\';
@@ -158,14 +158,14 @@ class PhaseReader {
       name = fmt::format("{}_{}", base, i);
     names_.insert(name);
     if (name != base && base == given) {
-      report_.tell(layer.place.at("name").text(),
+      report_.tell(layer.location.at("name").text(),
                    fmt::format("{}the name is taken, so it is called {} here", layer.owner, name),
                    fmt::format("name: \"{}\"", name));
     }
     return name;
   }
 
-  void check_propagation(const PlacedLayer& layer) {
+  void check_propagation(const LocatedLayer& layer) {
     const proto::LayerParameter& p = layer.parameter;
     for (int i = 0; i < std::min(p.propagate_down_size(), p.bottom_size()); ++i) {
       if (p.propagate_down(i) || blobs_.find(layer, i).kind != BlobKind::values) continue;
@@ -180,7 +180,7 @@ class PhaseReader {
     }
   }
 
-  void check_sharing(const PlacedLayer& layer) {
+  void check_sharing(const LocatedLayer& layer) {
     for (int i = 0; i < layer.parameter.param_size(); ++i) {
       const std::string& name = layer.parameter.param(i).name();
       if (name.empty() || shared_.insert(name).second) continue;
@@ -190,10 +190,10 @@ class PhaseReader {
     }
   }
 
-  void check_batch_norm(const PlacedLayer& layer) {
+  void check_batch_norm(const LocatedLayer& layer) {
     const proto::BatchNormParameter& p = layer.parameter.batch_norm_param();
     if (layer.parameter.type() != "BatchNorm" || !p.has_use_global_stats()) return;
-    const std::string at = layer.place.at("batch_norm_param").at("use_global_stats").text();
+    const std::string at = layer.location.at("batch_norm_param").at("use_global_stats").text();
     if (p.use_global_stats() && state_.phase() == proto::TRAIN) {
       report_.refuse(at, layer.owner + "uses the global statistics while it trains; ddl-train the batch's",
                      "use_global_stats: false");
@@ -206,14 +206,14 @@ class PhaseReader {
     }
   }
 
-  void add_alias(const PlacedLayer& layer) {
+  void add_alias(const LocatedLayer& layer) {
     if (!blobs_.check_counts(layer, 1, 1, -1)) return;
     CaffeBlob same = blobs_.find(layer, 0);
     same.flat = same.flat || layer.parameter.type() == "Flatten";
     for (int i = 0; i < layer.parameter.top_size(); ++i) blobs_.set_top(layer, i, same);
   }
 
-  void add_scaling(const PlacedLayer& layer) {
+  void add_scaling(const LocatedLayer& layer) {
     if (!blobs_.check_counts(layer, 1, 1, 1)) return;
     const CaffeBlob blob = blobs_.find(layer, 0);
     if (blob.kind != BlobKind::unknown) {
@@ -231,7 +231,7 @@ class PhaseReader {
     blobs_.set_top(layer, 0, blob);
   }
 
-  void add_loss(const PlacedLayer& layer) {
+  void add_loss(const LocatedLayer& layer) {
     const proto::LayerParameter& p = layer.parameter;
     if (!blobs_.check_counts(layer, 2, 2, -1)) {
       unclear_ = true;
@@ -248,7 +248,7 @@ class PhaseReader {
     if (p.loss_weight_size() > 0 && p.loss_weight(0) == 0.0F) return;  // only looked at
     check_loss(layer, report_);
     losses_.push_back(printable(p.name().empty() ? p.type() : p.name(), 60));
-    if (losses_.size() == 2) second_loss_ = layer.place.at("type").text();
+    if (losses_.size() == 2) second_loss_ = layer.location.at("type").text();
     const bool readable = blobs_.check_readable(layer, 0, blob);
     if (readable && blob.kind == BlobKind::values) {
       logits_ = blob.layer;
@@ -258,18 +258,18 @@ class PhaseReader {
     }
   }
 
-  void add_accuracy(const PlacedLayer& layer) {
+  void add_accuracy(const LocatedLayer& layer) {
     const proto::LayerParameter& p = layer.parameter;
     for (int i = 0; i < p.bottom_size(); ++i) blobs_.find(layer, i);
     blobs_.set_tops(layer, BlobKind::looked);
     if (p.accuracy_param().top_k() <= 1) return;
-    report_.tell(layer.place.text(),
+    report_.tell(layer.location.text(),
                  fmt::format("{}ddl-train tells the accuracy of the first guess, not of the first {}",
                              layer.owner, p.accuracy_param().top_k()),
                  "accuracy_param { top_k: 1 }");
   }
 
-  void add_softmax(const PlacedLayer& layer) {
+  void add_softmax(const LocatedLayer& layer) {
     if (!blobs_.check_counts(layer, 1, 1, 1)) return;
     const CaffeBlob blob = blobs_.find(layer, 0);
     if (blob.kind == BlobKind::values) softmax_ = blob.layer;
@@ -325,7 +325,7 @@ class PhaseReader {
 
   const proto::NetState& state_;
   std::string phase_name_;
-  const PrototxtPlace& net_;
+  const PrototxtLocation& net_;
   CaffeReport& report_;
   CaffePhase phase_;
   BlobTable blobs_;
@@ -344,11 +344,11 @@ class PhaseReader {
 
 }  // namespace
 
-bool is_included(const PlacedLayer& layer, const proto::NetState& state, CaffeReport& report) {
+bool is_included(const LocatedLayer& layer, const proto::NetState& state, CaffeReport& report) {
   const proto::LayerParameter& p = layer.parameter;
   const auto holds = [&](const proto::NetStateRule& rule) { return rule_holds(rule, state); };
   if (p.include_size() > 0 && p.exclude_size() > 0) {
-    report.refuse(layer.place.at("exclude").text(),
+    report.refuse(layer.location.at("exclude").text(),
                   layer.owner + "has include and exclude rules; Caffe takes one kind",
                   "include { phase: TRAIN }");
   }
@@ -356,8 +356,8 @@ bool is_included(const PlacedLayer& layer, const proto::NetState& state, CaffeRe
   return std::none_of(p.exclude().begin(), p.exclude().end(), holds);
 }
 
-CaffePhase read_phase(const std::vector<PlacedLayer>& layers, const proto::NetState& state,
-                      const PrototxtPlace& net, CaffeReport& report) {
+CaffePhase read_phase(const std::vector<LocatedLayer>& layers, const proto::NetState& state,
+                      const PrototxtLocation& net, CaffeReport& report) {
   return PhaseReader(state, net, report).read(layers);
 }
 

@@ -10,9 +10,9 @@
 namespace ddlrun::runtime {
 
 // By Caffe's rules: some include rule holds, or no exclude rule does.
-bool is_included(const PlacedLayer& layer, const caffe_files::NetState& state, CaffeReport& report);
+bool is_included(const LocatedLayer& layer, const caffe_files::NetState& state, CaffeReport& report);
 
-CaffePhase read_phase(const std::vector<PlacedLayer>& layers, const caffe_files::NetState& state,
-                      const PrototxtPlace& net, CaffeReport& report);
+CaffePhase read_phase(const std::vector<LocatedLayer>& layers, const caffe_files::NetState& state,
+                      const PrototxtLocation& net, CaffeReport& report);
 
 }  // namespace ddlrun::runtime

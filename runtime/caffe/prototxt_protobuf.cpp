@@ -84,7 +84,7 @@ class PrototxtErrors : public pb::io::ErrorCollector {
     return fmt::format("{}:{}:{}", file_, spot.line + 1, spot.column + 1);
   }
 
-  // The last `word` before a place, if there is one.
+  // The last `word` before a location, if there is one.
   Spot find_spot(int line, int column, const std::string& word) const {
     std::size_t begin = 0;
     for (int i = 0; i < line && begin != std::string_view::npos; ++i) {
@@ -124,21 +124,22 @@ Parameter parse_leniently(std::string_view text) {
 
 }  // namespace
 
-PrototxtPlace::PrototxtPlace(std::string file, const Tree* tree, const pb::Descriptor* type)
+PrototxtLocation::PrototxtLocation(std::string file, const Tree* tree, const pb::Descriptor* type)
     : file_(std::move(file)), tree_(tree), type_(type) {}
 
-std::string PrototxtPlace::text() const {
+std::string PrototxtLocation::text() const {
   return line_ == 0 ? file_ : fmt::format("{}:{}:{}", file_, line_, column_);
 }
 
-PrototxtPlace PrototxtPlace::at(const std::string& field, int index) const {
+PrototxtLocation PrototxtLocation::at(const std::string& field, int index) const {
   const pb::FieldDescriptor* found = type_ == nullptr ? nullptr : type_->FindFieldByName(field);
   if (found == nullptr || tree_ == nullptr) return *this;
   const int which = found->is_repeated() ? index : -1;
   const pb::TextFormat::ParseLocation location = tree_->GetLocation(found, which);
   if (location.line < 0) return *this;
   const bool nested = found->message_type() != nullptr;
-  PrototxtPlace inner(file_, nested ? tree_->GetTreeForNested(found, which) : nullptr, found->message_type());
+  PrototxtLocation inner(file_, nested ? tree_->GetTreeForNested(found, which) : nullptr,
+                         found->message_type());
   inner.line_ = location.line + 1;
   inner.column_ = location.column + 1;
   return inner;
@@ -146,7 +147,7 @@ PrototxtPlace PrototxtPlace::at(const std::string& field, int index) const {
 
 template <typename Parameter>
 Prototxt<Parameter>::Prototxt(std::string_view text, const std::string& file, CaffeReport& report)
-    : place(printable(file), &tree, Parameter::descriptor()) {
+    : location(printable(file), &tree, Parameter::descriptor()) {
   PrototxtErrors errors(text, printable(file), report);
   pb::TextFormat::Parser parser;
   parser.RecordErrorsTo(&errors);

@@ -13,18 +13,18 @@
 
 namespace ddlrun::runtime {
 
-// A place in a file, and the way to the places inside it.
-class PrototxtPlace {
+// A location in a file, and the way to the places inside it.
+class PrototxtLocation {
  public:
   using Tree = google::protobuf::TextFormat::ParseInfoTree;
 
-  PrototxtPlace() = default;
-  PrototxtPlace(std::string file, const Tree* tree, const google::protobuf::Descriptor* type);
+  PrototxtLocation() = default;
+  PrototxtLocation(std::string file, const Tree* tree, const google::protobuf::Descriptor* type);
 
   std::string text() const;  // "FILE:LINE:COLUMN"; the file alone for the whole of it
   const std::string& file() const { return file_; }
-  // Of a field, or of one of its values; this place itself if the field is not written.
-  PrototxtPlace at(const std::string& field, int index = 0) const;
+  // Of a field, or of one of its values; this location itself if the field is not written.
+  PrototxtLocation at(const std::string& field, int index = 0) const;
 
  private:
   std::string file_;
@@ -39,8 +39,8 @@ class PrototxtPlace {
 template <typename Parameter>
 struct Prototxt {
   Parameter parameter;
-  PrototxtPlace::Tree tree;
-  PrototxtPlace place;
+  PrototxtLocation::Tree tree;
+  PrototxtLocation location;
 
   Prototxt(std::string_view text, const std::string& file, CaffeReport& report);
 };
@@ -59,7 +59,7 @@ PrototxtGuess guess_prototxt(std::string_view text);
 
 // Refuses each field that is set to something other than Caffe's default and that ddl-train does not honour;
 // counts those that change no result.
-void check_known_fields(const google::protobuf::Message& message, const PrototxtPlace& place,
+void check_known_fields(const google::protobuf::Message& message, const PrototxtLocation& location,
                         const std::string& owner, CaffeReport& report);
 
 // The number that is meant by a float's shortest decimal: 0.01, not 0.00999999977648.

@@ -16,11 +16,12 @@ namespace proto = caffe_files;
 
 struct SolverType {
   const char* name;
-  UpdateKind kind;
+  OptimizerKind kind;
 };
 constexpr SolverType solver_types[] = {
-    {"SGD", UpdateKind::sgd},         {"Nesterov", UpdateKind::nesterov}, {"Adam", UpdateKind::adam},
-    {"AdaGrad", UpdateKind::adagrad}, {"RMSProp", UpdateKind::rmsprop},   {"AdaDelta", UpdateKind::adadelta},
+    {"SGD", OptimizerKind::sgd},         {"Nesterov", OptimizerKind::nesterov},
+    {"Adam", OptimizerKind::adam},       {"AdaGrad", OptimizerKind::adagrad},
+    {"RMSProp", OptimizerKind::rmsprop}, {"AdaDelta", OptimizerKind::adadelta},
 };
 
 struct RatePolicy {
@@ -41,12 +42,12 @@ constexpr RatePolicy rate_policies[] = {
 class SolverReader {
  public:
   SolverReader(const SolverPrototxt& file, CaffeReport& report)
-      : p_(file.parameter), place_(file.place), report_(report) {
-    solver_.file = place_.file();
+      : p_(file.parameter), location_(file.location), report_(report) {
+    solver_.file = location_.file();
   }
 
   CaffeSolver read() {
-    check_known_fields(p_, place_, "", report_);
+    check_known_fields(p_, location_, "", report_);
     read_nets();
     read_rates();
     read_rule();
@@ -56,7 +57,7 @@ class SolverReader {
     if (p_.random_seed() >= 0) solver_.random_seed = static_cast<std::uint64_t>(p_.random_seed());
     solver_.wants_gpu = p_.solver_mode() == proto::SolverParameter::GPU;
     if (p_.has_solver_mode() && solver_.wants_gpu) {
-      report_.tell(place_.at("solver_mode").text(),
+      report_.tell(location_.at("solver_mode").text(),
                    "solver_mode GPU is not taken over: --device says where a run computes",
                    "--device cuda   # or, for the CPU without this note, solver_mode: CPU");
     }
@@ -65,7 +66,7 @@ class SolverReader {
 
  private:
   void refuse(const char* field, std::string what, std::string hint, int index = 0) {
-    report_.refuse(place_.at(field, index).text(), std::move(what), std::move(hint));
+    report_.refuse(location_.at(field, index).text(), std::move(what), std::move(hint));
   }
   std::size_t count(const char* field, std::int64_t value, std::int64_t least, const char* example) {
     if (value < least) {
@@ -94,7 +95,7 @@ class SolverReader {
     if (p_.test_net_param_size() == 0 && p_.test_net_size() > 0) solver_.test_net = p_.test_net(0);
     const int tested = p_.test_net_size() + p_.test_net_param_size();
     if (tested > 1)
-      report_.tell(place_.at("test_net").text(),
+      report_.tell(location_.at("test_net").text(),
                    fmt::format("the solver names {} nets to test; ddl-train tests the first", tested),
                    "test_net: \"test.prototxt\"   # once");
   }
@@ -153,7 +154,7 @@ class SolverReader {
     check("stepvalue", p_.stepvalue_size() > 0, "stepvalue: 5000");
   }
 
-  UpdateKind read_kind() {
+  OptimizerKind read_kind() {
     using Old = proto::SolverParameter;
     if (p_.has_type() && p_.has_solver_type())
       refuse("solver_type", "type and the older solver_type are given; Caffe takes one",
@@ -168,37 +169,38 @@ class SolverReader {
     }
     refuse("type", fmt::format("type is '{}'; {} are possible", printable(wanted, 60), join(names, ", ")),
            fmt::format("type: \"{}\"", closest_match(wanted, names).value_or("SGD")));
-    return UpdateKind::sgd;
+    return OptimizerKind::sgd;
   }
 
   void read_rule() {
-    UpdateRule& rule = solver_.rule;
-    rule.kind = read_kind();
-    rule.form = RuleForm::caffe;
-    rule.momentum = real("momentum", p_.momentum(), 0.0, 1.0, "momentum: 0.9");
-    if (rule.momentum != 0.0 && !uses_momentum(rule.kind)) {
-      report_.tell(place_.at("momentum").text(),
-                   fmt::format("momentum {} has no effect: {} has none", rule.momentum, name_of(rule.kind)),
-                   "momentum: 0");
+    Optimizer& optimizer = solver_.optimizer;
+    optimizer.kind = read_kind();
+    optimizer.form = OptimizerForm::caffe;
+    optimizer.momentum = real("momentum", p_.momentum(), 0.0, 1.0, "momentum: 0.9");
+    if (optimizer.momentum != 0.0 && !uses_momentum(optimizer.kind)) {
+      report_.tell(
+          location_.at("momentum").text(),
+          fmt::format("momentum {} has no effect: {} has none", optimizer.momentum, name_of(optimizer.kind)),
+          "momentum: 0");
     }
-    rule.momentum2 = real("momentum2", p_.momentum2(), 0.0, 1.0, "momentum2: 0.999");
-    rule.rms_decay = real("rms_decay", p_.rms_decay(), 0.0, 1.0, "rms_decay: 0.99");
-    rule.epsilon = real("delta", p_.delta(), 0.0, 1.0, "delta: 1e-8");
-    rule.weight_decay = real("weight_decay", p_.weight_decay(), 0.0, 1.0, "weight_decay: 0.0005");
-    rule.l1 = p_.regularization_type() == "L1";
-    if (!rule.l1 && p_.regularization_type() != "L2")
+    optimizer.momentum2 = real("momentum2", p_.momentum2(), 0.0, 1.0, "momentum2: 0.999");
+    optimizer.rms_decay = real("rms_decay", p_.rms_decay(), 0.0, 1.0, "rms_decay: 0.99");
+    optimizer.epsilon = real("delta", p_.delta(), 0.0, 1.0, "delta: 1e-8");
+    optimizer.weight_decay = real("weight_decay", p_.weight_decay(), 0.0, 1.0, "weight_decay: 0.0005");
+    optimizer.l1 = p_.regularization_type() == "L1";
+    if (!optimizer.l1 && p_.regularization_type() != "L2")
       refuse("regularization_type",
              fmt::format("regularization_type is '{}'; L1 and L2 are possible",
                          printable(p_.regularization_type(), 60)),
              "regularization_type: \"L2\"");
-    if (p_.clip_gradients() > 0.0F) rule.clip = widen(p_.clip_gradients());
+    if (p_.clip_gradients() > 0.0F) optimizer.clip = widen(p_.clip_gradients());
     if (p_.clip_gradients() == 0.0F)
       refuse("clip_gradients", "clip_gradients is 0, with which nothing learns", "clip_gradients: 10");
     if (!p_.local_lr_auto()) return;
-    if (rule.kind != UpdateKind::sgd)
+    if (optimizer.kind != OptimizerKind::sgd)
       refuse("local_lr_auto", "local_lr_auto works with type SGD only", "type: \"SGD\"");
-    rule.kind = UpdateKind::lars;
-    rule.trust = real("local_gw_ratio", p_.local_gw_ratio(), 0.0, 1e30, "local_gw_ratio: 0.001");
+    optimizer.kind = OptimizerKind::lars;
+    optimizer.trust = real("local_gw_ratio", p_.local_gw_ratio(), 0.0, 1e30, "local_gw_ratio: 0.001");
   }
 
   void read_lengths() {
@@ -216,7 +218,7 @@ class SolverReader {
   }
 
   const proto::SolverParameter& p_;
-  const PrototxtPlace& place_;
+  const PrototxtLocation& location_;
   CaffeReport& report_;
   CaffeSolver solver_;
 };

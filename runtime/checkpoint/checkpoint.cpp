@@ -85,8 +85,8 @@ void check_net(const Metadata& metadata, const Net& net, const RunIdentity& iden
   }
 }
 
-void check_rule(const Metadata& metadata, const UpdateRule& rule, const std::string& file) {
-  const std::string here = render_rule_kind(rule);
+void check_rule(const Metadata& metadata, const Optimizer& optimizer, const std::string& file) {
+  const std::string here = render_optimizer_kind(optimizer);
   const std::string there = value_of(metadata, "optimizer");
   if (there == here) return;
   throw refuse_run(file,
@@ -151,11 +151,11 @@ Metadata render_run(const Net& net, const TrainPlan& plan, const RunIdentity& id
           {"lr", fmt::format("{}", plan.schedule.peak)},
           {"lr_decay", render_decay(plan.schedule)},
           {"warmup_steps", std::to_string(plan.schedule.warmup_steps)},
-          {"optimizer", render_rule_kind(plan.rule)},
+          {"optimizer", render_optimizer_kind(plan.optimizer)},
           {"accumulate", std::to_string(plan.accumulate)},
-          {"clip", fmt::format("{}", plan.rule.clip)},
-          {"momentum", fmt::format("{}", plan.rule.momentum)},
-          {"weight_decay", fmt::format("{}", plan.rule.weight_decay)},
+          {"clip", fmt::format("{}", plan.optimizer.clip)},
+          {"momentum", fmt::format("{}", plan.optimizer.momentum)},
+          {"weight_decay", fmt::format("{}", plan.optimizer.weight_decay)},
           {"step", std::to_string(position.step)},
           {"epoch", std::to_string(position.epoch)},
           {"step_in_epoch", std::to_string(position.step_in_epoch)},
@@ -173,7 +173,7 @@ void check_same_run(const Metadata& metadata, const Net& net, const TrainPlan& p
   }
   check_net(metadata, net, identity, file);
   check_images(metadata, identity, file);
-  check_rule(metadata, plan.rule, file);
+  check_rule(metadata, plan.optimizer, file);
   const std::string batch = value_of(metadata, "global_batch");
   if (batch != std::to_string(plan.global_batch)) {
     throw refuse_run(file,

@@ -24,15 +24,16 @@ struct RunIdentity {
   int servers = 0;   // of the ranks
 };
 
-// LAYER.weight as the net has it, optimizer.NAME.LAYER.weight for each vector that the rule keeps (PyTorch's
-// names: momentum_buffer), and the layers' state.
-std::vector<Tensor> checkpoint_tensors(const Net& net, const UpdateRule& rule, const TrainStateView& state);
+// LAYER.weight as the net has it, optimizer.NAME.LAYER.weight for each vector that the optimizer keeps
+// (PyTorch's names: momentum_buffer), and the layers' state.
+std::vector<Tensor> checkpoint_tensors(const Net& net, const Optimizer& optimizer,
+                                       const TrainStateView& state);
 
 Metadata render_run(const Net& net, const TrainPlan& plan, const RunIdentity& identity,
                     const TrainPosition& position);
 
 // Throws Error(request) unless the checkpoint is of this net, these images, this global batch, seed and
-// update rule, and not beyond the plan's end. Other numbers of ranks are fine.
+// update optimizer, and not beyond the plan's end. Other numbers of ranks are fine.
 void check_same_run(const Metadata& metadata, const Net& net, const TrainPlan& plan,
                     const RunIdentity& identity, const std::string& file);
 // What this run does unlike the one before, a line each: "lr: 0.02, and 0.01 in the checkpoint".
@@ -45,7 +46,7 @@ TrainPosition parse_position(const std::string& text, const std::string& file);
 
 // The state in a file that verify_checkpoint() has passed. Throws Error(request) if a tensor is missing, too
 // many, or of another shape than the net's.
-TrainState read_state(const CheckpointDisk& disk, const std::string& path, const SafetensorsHead& head,
-                      const Net& net, const UpdateRule& rule);
+TrainState read_state(const CheckpointDisk& disk, const std::string& path, const SafetensorsHeader& header,
+                      const Net& net, const Optimizer& optimizer);
 
 }  // namespace ddlrun::runtime

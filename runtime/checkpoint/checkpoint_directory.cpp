@@ -18,13 +18,13 @@ constexpr const char* latest_name = "latest";
 constexpr const char* lock_name = "lock";
 constexpr std::size_t block_bytes = std::size_t{8} << 20;
 
-std::string path_in(const std::string& folder, std::string_view name) {
-  return join_path(folder, std::string(name));
+std::string path_in(const std::string& directory, std::string_view name) {
+  return join_path(directory, std::string(name));
 }
 
 // What `latest` holds, if that is a checkpoint's name and nothing else.
-std::optional<std::string> read_latest(const CheckpointDisk& disk, const std::string& folder) {
-  const std::string path = path_in(folder, latest_name);
+std::optional<std::string> read_latest(const CheckpointDisk& disk, const std::string& directory) {
+  const std::string path = path_in(directory, latest_name);
   const auto size = disk.size(path);
   if (!size || *size > 100) return std::nullopt;
   std::string text(*size, '\0');
@@ -37,9 +37,9 @@ std::optional<std::string> read_latest(const CheckpointDisk& disk, const std::st
   return parse_checkpoint_name(name) ? std::optional(name) : std::nullopt;
 }
 
-std::vector<std::size_t> list_steps(const CheckpointDisk& disk, const std::string& folder) {
+std::vector<std::size_t> list_steps(const CheckpointDisk& disk, const std::string& directory) {
   std::vector<std::size_t> steps;
-  for (const std::string& name : disk.list(folder)) {
+  for (const std::string& name : disk.list(directory)) {
     if (const auto step = parse_checkpoint_name(name)) steps.push_back(*step);
   }
   std::sort(steps.rbegin(), steps.rend());
@@ -57,19 +57,20 @@ std::vector<std::size_t> order_candidates(std::vector<std::size_t> descending,
 }
 
 // From "HOST PID"; anything else was written by nobody of ours.
-Error refuse_second_run(const std::string& folder, const std::string& holder) {
+Error refuse_second_run(const std::string& directory, const std::string& holder) {
   const std::vector<std::string_view> words = split(trim(holder), ' ');
   const bool told = words.size() == 2 && !words[0].empty() && parse_unsigned(words[1]);
-  const std::string lock = quote_shell(path_in(folder, lock_name));
+  const std::string lock = quote_shell(path_in(directory, lock_name));
   if (!told) {
     return {ErrorKind::request,
-            {"another run saves into this folder", printable(folder),
+            {"another run saves into this folder", printable(directory),
              "--checkpoint OTHER_DIR   # or end that run"}};
   }
   const std::string host = printable(words[0]);
   return {
       ErrorKind::request,
-      {fmt::format("another run saves into this folder: process {} on {}", words[1], host), printable(folder),
+      {fmt::format("another run saves into this folder: process {} on {}", words[1], host),
+       printable(directory),
        fmt::format("--checkpoint OTHER_DIR   # or end that run: kill -TERM {} on {}; if {} is lost: rm {}",
                    words[1], host, host, lock)}};
 }
@@ -85,11 +86,11 @@ std::optional<std::size_t> parse_checkpoint_name(const std::string& name) {
   return step && checkpoint_name(*step) == name ? std::optional<std::size_t>(*step) : std::nullopt;
 }
 
-std::string join_path(const std::string& folder, const std::string& name) {
-  return folder.ends_with('/') ? folder + name : folder + "/" + name;
+std::string join_path(const std::string& directory, const std::string& name) {
+  return directory.ends_with('/') ? directory + name : directory + "/" + name;
 }
 
-SafetensorsHead verify_checkpoint(const CheckpointDisk& disk, const std::string& path) {
+SafetensorsHeader verify_checkpoint(const CheckpointDisk& disk, const std::string& path) {
   const auto size = disk.size(path);
   if (!size) {
     throw Error(ErrorKind::request, {"there is no such file", printable(path),
@@ -100,24 +101,24 @@ SafetensorsHead verify_checkpoint(const CheckpointDisk& disk, const std::string&
   const std::uint64_t length = parse_header_length(text, *size, path);
   text.resize(length_bytes + length);
   disk.read(path, 0, std::as_writable_bytes(std::span(text)));
-  check_head_sum(text, path);
-  SafetensorsHead head = parse_safetensors_head(text, *size, path);
-  for (const TensorPlace& place : head.tensors) {
+  check_header_checksum(text, path);
+  SafetensorsHeader header = parse_safetensors_header(text, *size, path);
+  for (const TensorEntry& place : header.tensors) {
     Crc32 sum;
     std::vector<std::byte> block(std::min<std::uint64_t>(block_bytes, place.end - place.begin));
     for (std::uint64_t at = place.begin; at < place.end;) {
       const auto part = std::span(block).first(std::min<std::uint64_t>(block.size(), place.end - at));
-      disk.read(path, head.data_start + at, part);
+      disk.read(path, header.data_start + at, part);
       sum.add(part);
       at += part.size();
     }
-    check_tensor_sum(head, place, sum, path);
+    check_tensor_checksum(header, place, sum, path);
   }
-  return head;
+  return header;
 }
 
-void read_tensor(const CheckpointDisk& disk, const std::string& path, const SafetensorsHead& head,
-                 const TensorPlace& place, std::span<float> values) {
+void read_tensor(const CheckpointDisk& disk, const std::string& path, const SafetensorsHeader& header,
+                 const TensorEntry& place, std::span<float> values) {
   const auto bytes = std::as_writable_bytes(values);
   if (place.type != "F32" || place.end - place.begin != bytes.size()) {
     throw Error(ErrorKind::request,
@@ -125,58 +126,57 @@ void read_tensor(const CheckpointDisk& disk, const std::string& path, const Safe
                              printable(place.name), place.end - place.begin, place.type, bytes.size()),
                  printable(path), "a checkpoint of the same net"});
   }
-  disk.read(path, head.data_start + place.begin, bytes);
+  disk.read(path, header.data_start + place.begin, bytes);
   Crc32 sum;
   sum.add(bytes);
-  check_tensor_sum(head, place, sum, path);
+  check_tensor_checksum(header, place, sum, path);
 }
 
-std::optional<FoundCheckpoint> find_checkpoint(const CheckpointDisk& disk, const std::string& folder) {
-  const std::vector<std::size_t> steps = list_steps(disk, folder);
-  const auto latest = read_latest(disk, folder);
+std::optional<FoundCheckpoint> find_checkpoint(const CheckpointDisk& disk, const std::string& directory) {
+  const std::vector<std::size_t> steps = list_steps(disk, directory);
+  const auto latest = read_latest(disk, directory);
   if (steps.empty() && !latest) return std::nullopt;
   FoundCheckpoint found;
   if (!latest) {
-    const std::string path = path_in(folder, latest_name);
-    found.passed_over.push_back(
+    const std::string path = path_in(directory, latest_name);
+    found.skipped.push_back(
         fmt::format("{}: {}", path, disk.size(path) ? "it names no checkpoint" : "there is no such file"));
   } else if (std::find(steps.begin(), steps.end(), *parse_checkpoint_name(*latest)) == steps.end()) {
-    found.passed_over.push_back(fmt::format("{}: there is no such file", path_in(folder, *latest)));
+    found.skipped.push_back(fmt::format("{}: there is no such file", path_in(directory, *latest)));
   }
   for (const std::size_t step :
        order_candidates(steps, latest ? parse_checkpoint_name(*latest) : std::nullopt)) {
-    found.path = path_in(folder, checkpoint_name(step));
+    found.path = path_in(directory, checkpoint_name(step));
     try {
-      found.head = verify_checkpoint(disk, found.path);
+      found.header = verify_checkpoint(disk, found.path);
       return found;
     } catch (const Error& error) {
-      found.passed_over.push_back(fmt::format("{}: {}", found.path, error.message().what));
+      found.skipped.push_back(fmt::format("{}: {}", found.path, error.message().what));
       found.damaged.push_back(step);
     }
   }
-  throw Error(
-      ErrorKind::request,
-      {fmt::format("none of {} checkpoint(s) is whole: {}", steps.size(), join(found.passed_over, "; ")),
-       printable(folder), "--checkpoint NEW_DIR   # without --resume: from the beginning"});
+  throw Error(ErrorKind::request,
+              {fmt::format("none of {} checkpoint(s) is whole: {}", steps.size(), join(found.skipped, "; ")),
+               printable(directory), "--checkpoint NEW_DIR   # without --resume: from the beginning"});
 }
 
-std::optional<Message> hold_folder(CheckpointDisk& disk, const std::string& folder) {
-  disk.create_folder(folder);
-  const std::string path = path_in(folder, lock_name);
-  const LockAnswer answer = disk.lock(path);
-  if (answer.state == LockAnswer::State::others) throw refuse_second_run(folder, answer.words);
-  if (answer.state == LockAnswer::State::ours) return std::nullopt;
+std::optional<Message> lock_directory(CheckpointDisk& disk, const std::string& directory) {
+  disk.create_directory(directory);
+  const std::string path = path_in(directory, lock_name);
+  const LockResult answer = disk.lock(path);
+  if (answer.state == LockResult::State::others) throw refuse_second_run(directory, answer.words);
+  if (answer.state == LockResult::State::ours) return std::nullopt;
   return Message{fmt::format("this folder cannot be locked ({}): a second run that saves here is not noticed",
                              printable(answer.words)),
                  printable(path), "a folder of its own for each run: --checkpoint DIR"};
 }
 
-CheckpointFolder::CheckpointFolder(CheckpointDisk& disk, std::string path, std::size_t keep,
-                                   const std::vector<std::size_t>& damaged)
+CheckpointDirectory::CheckpointDirectory(CheckpointDisk& disk, std::string path, std::size_t keep,
+                                         const std::vector<std::size_t>& damaged)
     : disk_(disk), path_(std::move(path)), keep_(keep), damaged_(damaged.begin(), damaged.end()) {}
 
-void CheckpointFolder::prepare() {
-  disk_.create_folder(path_);
+void CheckpointDirectory::prepare() {
+  disk_.create_directory(path_);
   for (const std::string& name : disk_.list(path_)) {
     if (!name.ends_with(unfinished_end)) continue;
     const std::string whole = name.substr(0, name.size() - unfinished_end.size());
@@ -187,62 +187,62 @@ void CheckpointFolder::prepare() {
   disk_.remove(trial);
 }
 
-void CheckpointFolder::write_beside(const std::string& name,
-                                    std::span<const std::span<const std::byte>> parts,
-                                    const std::function<void(const std::string&)>& check) {
+void CheckpointDirectory::write_temporary(const std::string& name,
+                                          std::span<const std::span<const std::byte>> parts,
+                                          const std::function<void(const std::string&)>& check) {
   const std::string target = path_in(path_, name);
-  const std::string beside = target + std::string(unfinished_end);
-  disk_.remove(beside);
+  const std::string temporary = target + std::string(unfinished_end);
+  disk_.remove(temporary);
   try {
     {
-      const std::unique_ptr<CheckpointFile> file = disk_.create(beside);
+      const std::unique_ptr<CheckpointFile> file = disk_.create(temporary);
       for (const auto& part : parts) file->append(part);
       file->sync();
     }
-    check(beside);
-    disk_.rename(beside, target);
+    check(temporary);
+    disk_.rename(temporary, target);
   } catch (const Error&) {
-    discard(beside);
+    discard(temporary);
     throw;
   }
-  disk_.sync_folder(path_);
+  disk_.sync_directory(path_);
 }
 
 // On a full disk the unfinished one takes room from the next.
-void CheckpointFolder::discard(const std::string& beside) {
+void CheckpointDirectory::discard(const std::string& temporary) {
   try {
-    disk_.remove(beside);
+    disk_.remove(temporary);
   } catch (const Error&) {  // why it is not finished is what is told
   }
 }
 
-std::string CheckpointFolder::set_aside() {
+std::string CheckpointDirectory::move_aside() {
   std::vector<std::size_t> steps = list_steps(disk_, path_);
   if (steps.empty()) return "";
   damaged_.clear();
-  std::string folder;
-  for (int number = 1; folder.empty() || !disk_.list(folder).empty(); ++number)
-    folder = path_in(path_, fmt::format("earlier-{}", number));
-  disk_.create_folder(folder);
+  std::string directory;
+  for (int number = 1; directory.empty() || !disk_.list(directory).empty(); ++number)
+    directory = path_in(path_, fmt::format("earlier-{}", number));
+  disk_.create_directory(directory);
   // The newest last: whoever stops this finds the others' newest where it was.
   for (auto step = steps.rbegin(); step != steps.rend(); ++step)
-    disk_.rename(path_in(path_, checkpoint_name(*step)), path_in(folder, checkpoint_name(*step)));
+    disk_.rename(path_in(path_, checkpoint_name(*step)), path_in(directory, checkpoint_name(*step)));
   if (disk_.size(path_in(path_, latest_name)))
-    disk_.rename(path_in(path_, latest_name), path_in(folder, latest_name));
-  disk_.sync_folder(folder);
-  disk_.sync_folder(path_);
-  return folder;
+    disk_.rename(path_in(path_, latest_name), path_in(directory, latest_name));
+  disk_.sync_directory(directory);
+  disk_.sync_directory(path_);
+  return directory;
 }
 
-std::optional<std::size_t> newest_step(const CheckpointDisk& disk, const std::string& folder) {
-  const std::vector<std::size_t> steps = list_steps(disk, folder);
+std::optional<std::size_t> newest_step(const CheckpointDisk& disk, const std::string& directory) {
+  const std::vector<std::size_t> steps = list_steps(disk, directory);
   return steps.empty() ? std::nullopt : std::optional(steps.front());
 }
 
-CheckpointFolder::Written CheckpointFolder::write(std::size_t step, const Metadata& metadata,
-                                                  std::span<const Tensor> tensors) {
-  const std::string head = render_safetensors_head(metadata, tensors);
-  std::vector<std::span<const std::byte>> parts{std::as_bytes(std::span(head))};
+CheckpointDirectory::Written CheckpointDirectory::write(std::size_t step, const Metadata& metadata,
+                                                        std::span<const Tensor> tensors) {
+  const std::string header = render_safetensors_header(metadata, tensors);
+  std::vector<std::span<const std::byte>> parts{std::as_bytes(std::span(header))};
   for (const Tensor& tensor : tensors) {
     const auto bytes = std::as_bytes(tensor.values);
     // Neighbours in one vector go into one write.
@@ -255,15 +255,16 @@ CheckpointFolder::Written CheckpointFolder::write(std::size_t step, const Metada
   Written written{checkpoint_name(step), 0};
   for (const auto& part : parts) written.bytes += part.size();
   // A disk that is full or broken may tell only here.
-  write_beside(written.name, parts, [&](const std::string& beside) { verify_checkpoint(disk_, beside); });
+  write_temporary(written.name, parts,
+                  [&](const std::string& temporary) { verify_checkpoint(disk_, temporary); });
   damaged_.erase(step);
   return written;
 }
 
-void CheckpointFolder::make_latest(const std::string& name) {
+void CheckpointDirectory::make_latest(const std::string& name) {
   const std::string text = name + "\n";
   const std::span<const std::byte> part = std::as_bytes(std::span(text));
-  write_beside(latest_name, std::span(&part, 1), [](const std::string&) {});
+  write_temporary(latest_name, std::span(&part, 1), [](const std::string&) {});
   const std::size_t newest = parse_checkpoint_name(name).value_or(0);
   std::size_t kept = 0;
   for (const std::size_t step : list_steps(disk_, path_)) {

@@ -85,14 +85,14 @@ int try_file_lock(const Descriptor& file, short type) {
   return 0;
 }
 
-std::string read_lock_words(const Descriptor& file) {
+std::string read_lock_holder(const Descriptor& file) {
   std::array<char, 300> text{};
   const ssize_t count = ::pread(file.get(), text.data(), text.size(), 0);
   return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
 }
 
 // Advice to others only: the lock holds on a disk without room too.
-void write_lock_words(const Descriptor& file) {
+void write_lock_holder(const Descriptor& file) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
   const std::string words = fmt::format("{} {}\n", host.data(), ::getpid());
@@ -102,13 +102,13 @@ void write_lock_words(const Descriptor& file) {
 
 class PosixDisk : public CheckpointDisk {
  public:
-  void create_folder(const std::string& path) override {
+  void create_directory(const std::string& path) override {
     std::error_code code;
     std::filesystem::create_directories(path, code);
     if (code) throw disk_refuses(path, "the folder cannot be created", code.value());
     const std::string parent = std::filesystem::absolute(path, code).parent_path().string();
-    const Descriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.get() >= 0) ::fsync(folder.get());  // its name; a parent of others may refuse
+    const Descriptor directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.get() >= 0) ::fsync(directory.get());  // its name; a parent of others may refuse
   }
 
   std::unique_ptr<CheckpointFile> create(const std::string& path) override {
@@ -120,11 +120,11 @@ class PosixDisk : public CheckpointDisk {
       throw disk_refuses(to, "the file cannot be given its name", errno);
   }
 
-  void sync_folder(const std::string& path) override {
-    const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.get() < 0) throw disk_refuses(path, "the folder cannot be opened", errno);
-    // Some file systems cannot sync folders and say EINVAL; there is nothing better to do then.
-    if (::fsync(folder.get()) != 0 && errno != EINVAL && errno != EINTR)
+  void sync_directory(const std::string& path) override {
+    const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.get() < 0) throw disk_refuses(path, "the folder cannot be opened", errno);
+    // Some file systems cannot sync directories and say EINVAL; there is nothing better to do then.
+    if (::fsync(directory.get()) != 0 && errno != EINVAL && errno != EINTR)
       throw disk_refuses(path, "the folder cannot be synced to the disk", errno);
   }
 
@@ -133,7 +133,7 @@ class PosixDisk : public CheckpointDisk {
       throw disk_refuses(path, "the file cannot be removed", errno);
   }
 
-  LockAnswer lock(const std::string& path) override {
+  LockResult lock(const std::string& path) override {
     if (locks_.contains(path)) return {};
     constexpr int flags = O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     auto file = std::make_unique<Descriptor>(::open(path.c_str(), O_RDWR | flags, 0666));
@@ -143,12 +143,12 @@ class PosixDisk : public CheckpointDisk {
     if (foreign) file = std::make_unique<Descriptor>(::open(path.c_str(), O_RDONLY | (flags & ~O_CREAT)));
     if (file->get() < 0) throw disk_refuses(path, "the lock file cannot be opened", refusal);
     const int code = try_file_lock(*file, foreign ? F_RDLCK : F_WRLCK);
-    if (code == EAGAIN || code == EACCES) return {LockAnswer::State::others, read_lock_words(*file)};
+    if (code == EAGAIN || code == EACCES) return {LockResult::State::others, read_lock_holder(*file)};
     if (code != 0 || foreign) {
       locks_[path] = nullptr;  // asked again, it is not told again
-      return {LockAnswer::State::impossible, code != 0 ? std::strerror(code) : "it is another user's"};
+      return {LockResult::State::impossible, code != 0 ? std::strerror(code) : "it is another user's"};
     }
-    write_lock_words(*file);
+    write_lock_holder(*file);
     locks_[path] = std::move(file);
     return {};
   }

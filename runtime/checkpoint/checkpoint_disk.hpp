@@ -21,7 +21,7 @@ class CheckpointFile {
 };
 
 // Whether this process has a file to itself.
-struct LockAnswer {
+struct LockResult {
   enum class State { ours, others, impossible };
   State state = State::ours;
   std::string words;  // what the others wrote, or why there are no locks
@@ -33,20 +33,20 @@ class CheckpointDisk {
   virtual ~CheckpointDisk() = default;
 
   // With its parents; fine if it is there.
-  virtual void create_folder(const std::string& path) = 0;
+  virtual void create_directory(const std::string& path) = 0;
   // Refuses a file that is there, and does not follow links.
   virtual std::unique_ptr<CheckpointFile> create(const std::string& path) = 0;
   virtual void rename(const std::string& from, const std::string& to) = 0;
   // Makes creations, renames and removals in it durable.
-  virtual void sync_folder(const std::string& path) = 0;
+  virtual void sync_directory(const std::string& path) = 0;
   // Fine if it is gone.
   virtual void remove(const std::string& path) = 0;
 
   // Takes the file for this process until the disk ends; who dies loses it. It then holds "HOST PID". Asked
   // again it is ours.
-  virtual LockAnswer lock(const std::string& path) = 0;
+  virtual LockResult lock(const std::string& path) = 0;
 
-  // The names in a folder; none if there is no such folder.
+  // The names in a directory; none if there is no such directory.
   virtual std::vector<std::string> list(const std::string& path) const = 0;
   // Of a regular file; nothing if there is none.
   virtual std::optional<std::uint64_t> size(const std::string& path) const = 0;

@@ -19,14 +19,14 @@ void require_layout(const CheckpointDisk& disk, const std::string& file, std::ui
   disk.read(file, 0, std::as_writable_bytes(std::span(start)));
   if (start.size() == needed && start.back() == '{') return;
   const std::size_t slash = file.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
+  const std::string directory = slash == std::string::npos ? "." : file.substr(0, slash + 1);
   throw Error(ErrorKind::request,
               {fmt::format("this file of {} bytes is no checkpoint: {}", size,
                            start.size() == needed ? "it has no header" : "the smallest have 10"),
-               printable(file), "--resume " + quote_shell(folder)});
+               printable(file), "--resume " + quote_shell(directory)});
 }
 
-// The newest of a folder, also by its file `latest`, or exactly that file.
+// The newest of a directory, also by its file `latest`, or exactly that file.
 std::optional<FoundCheckpoint> find_start(const CheckpointDisk& disk, const std::string& from) {
   const auto size = disk.size(from);
   if (!size) return find_checkpoint(disk, from);
@@ -36,28 +36,28 @@ std::optional<FoundCheckpoint> find_start(const CheckpointDisk& disk, const std:
   return FoundCheckpoint{from, verify_checkpoint(disk, from), {}, {}};
 }
 
-std::optional<Resumption> read_start(const std::string& from, const Net& net, const TrainPlan& run,
-                                     const RunIdentity& identity, const CheckpointDisk& disk) {
+std::optional<ResumePoint> read_start(const std::string& from, const Net& net, const TrainPlan& run,
+                                      const RunIdentity& identity, const CheckpointDisk& disk) {
   const auto found = find_start(disk, from);
   if (!found) return std::nullopt;
   TrainPlan plan = run;
   plan.schedule.total_steps = total_steps(run, identity.images);
-  check_same_run(found->head.metadata, net, plan, identity, found->path);
-  return Resumption{read_state(disk, found->path, found->head, net, run.rule), found->path,
-                    found->passed_over, found->damaged,
-                    find_differences(found->head.metadata, net, plan, identity)};
+  check_same_run(found->header.metadata, net, plan, identity, found->path);
+  return ResumePoint{read_state(disk, found->path, found->header, net, run.optimizer), found->path,
+                     found->skipped, found->damaged,
+                     find_differences(found->header.metadata, net, plan, identity)};
 }
 
 // Where a stopped run can go on although it could not save; `alone` false: what is there is another run's.
-Message tell_last_good(const CheckpointDisk& disk, const CheckpointPlan& plan, bool alone) {
-  const std::string room = "df -h " + quote_shell(plan.folder);
-  const Message none{"", "no checkpoint of this run is in " + printable(plan.folder),
+Message print_last_good(const CheckpointDisk& disk, const CheckpointPlan& plan, bool alone) {
+  const std::string room = "df -h " + quote_shell(plan.directory);
+  const Message none{"", "no checkpoint of this run is in " + printable(plan.directory),
                      room + "; then the same command begins anew"};
   if (!alone) return none;
   try {
-    const auto found = find_checkpoint(disk, plan.folder);
+    const auto found = find_checkpoint(disk, plan.directory);
     if (!found) return none;
-    return {"", "the last good one: " + printable(found->path), room + "; then " + plan.go_on};
+    return {"", "the last good one: " + printable(found->path), room + "; then " + plan.resume_command};
   } catch (const Error& error) {
     return {"", error.message().what, room};
   }
@@ -65,17 +65,17 @@ Message tell_last_good(const CheckpointDisk& disk, const CheckpointPlan& plan, b
 
 }  // namespace
 
-void hold_run_folder(const std::string& folder, CheckpointDisk& disk, Communicator& ranks) {
-  run_agreed(ranks, [&] {
+void lock_run_directory(const std::string& directory, CheckpointDisk& disk, Communicator& ranks) {
+  run_collectively(ranks, [&] {
     if (ranks.rank() != 0) return;
-    if (const auto note = hold_folder(disk, folder))
+    if (const auto note = lock_directory(disk, directory))
       fmt::print(stderr, "{}", render_message("ddl-train", "note", *note));
   });
 }
 
 CheckpointSaver::CheckpointSaver(const CheckpointPlan& plan, const Net& net, const TrainPlan& run,
                                  RunIdentity identity, CheckpointDisk& disk, Communicator& ranks,
-                                 TrainObserver& observer, std::function<bool()> stop_wanted)
+                                 TrainObserver& observer, std::function<bool()> stop_requested)
     : plan_(plan),
       net_(net),
       run_(run),
@@ -83,13 +83,13 @@ CheckpointSaver::CheckpointSaver(const CheckpointPlan& plan, const Net& net, con
       disk_(disk),
       ranks_(ranks),
       observer_(observer),
-      stop_wanted_(std::move(stop_wanted)),
-      folder_(disk, plan.folder, plan.keep, plan.damaged),
-      alone_(plan.goes_on) {
+      stop_requested_(std::move(stop_requested)),
+      directory_(disk, plan.directory, plan.keep, plan.damaged),
+      alone_(plan.continues) {
   run_.schedule.total_steps = total_steps(run, identity_.images);
-  hold_run_folder(plan.folder, disk, ranks_);
-  run_agreed(ranks_, [&] {
-    if (ranks_.rank() == 0) folder_.prepare();
+  lock_run_directory(plan.directory, disk, ranks_);
+  run_collectively(ranks_, [&] {
+    if (ranks_.rank() == 0) directory_.prepare();
   });
 }
 
@@ -101,7 +101,7 @@ bool CheckpointSaver::due(const TrainPosition& position, bool epoch_done) const 
 void CheckpointSaver::require_equal_state(const TrainStateView& state) {
   std::uint64_t hash = hash_start;
   hash = hash_bytes(std::as_bytes(state.parameters), hash);
-  for (const auto& part : state.rule_state) hash = hash_bytes(std::as_bytes(part), hash);
+  for (const auto& part : state.optimizer_state) hash = hash_bytes(std::as_bytes(part), hash);
   hash = hash_bytes(std::as_bytes(state.layer_state), hash);
   require_equal(ranks_, fmt::format("{:016x}", hash), ErrorKind::internal,
                 fmt::format("the ranks differ in what they would save after step {}", state.position.step),
@@ -112,25 +112,25 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
   const auto start = std::chrono::steady_clock::now();
   const bool writes = ranks_.rank() == 0;
   require_equal_state(state);
-  CheckpointFolder::Written written{checkpoint_name(state.position.step), 0};
+  CheckpointDirectory::Written written{checkpoint_name(state.position.step), 0};
   // Between two epochs: the one that has ended.
   const std::size_t epoch = state.position.epoch - (state.position.step_in_epoch == 0 ? 1 : 0);
   CheckpointRecord record{
-      join_path(plan_.folder, written.name), state.position.step, epoch, 0, 0.0, reason, ""};
+      join_path(plan_.directory, written.name), state.position.step, epoch, 0, 0.0, reason, ""};
   try {
     // All wait for the writer here and vote; only then does it become the one to go on from.
-    run_agreed(ranks_, [&] {
+    run_collectively(ranks_, [&] {
       if (writes) {
-        if (!alone_) folder_.set_aside();
+        if (!alone_) directory_.move_aside();
         alone_ = true;
-        written = folder_.write(state.position.step, render_run(net_, run_, identity_, state.position),
-                                checkpoint_tensors(net_, run_.rule, state));
+        written = directory_.write(state.position.step, render_run(net_, run_, identity_, state.position),
+                                   checkpoint_tensors(net_, run_.optimizer, state));
       }
     });
-    run_agreed(ranks_, [&] {
-      if (writes) folder_.make_latest(written.name);
+    run_collectively(ranks_, [&] {
+      if (writes) directory_.make_latest(written.name);
     });
-  } catch (const AgreedError& error) {
+  } catch (const CollectiveError& error) {
     if (error.kind() == ErrorKind::internal) throw;
     if (reason == SaveReason::stop) refuse_unsaved_stop(state.position, error.message());
     if (reason == SaveReason::end) problem_ = error;
@@ -144,23 +144,23 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
 // An error, for a job that is started again on status 75 would run into the same disk. Only rank 0 looks at
 // the disk (elsewhere alone_ is false), and it is the one that tells.
 void CheckpointSaver::refuse_unsaved_stop(const TrainPosition& position, const Message& why) const {
-  Message message = tell_last_good(disk_, plan_, alone_);
+  Message message = print_last_good(disk_, plan_, alone_);
   message.what = fmt::format("stopped by {} after step {} of {}, and not saved: {}: {}", StopSignals::name(),
                              position.step, run_.schedule.total_steps, why.where, why.what);
-  throw AgreedError(ErrorKind::request, std::move(message));
+  throw CollectiveError(ErrorKind::request, std::move(message));
 }
 
 bool CheckpointSaver::has_saved() const { return !problem_; }
 
 void CheckpointSaver::require_saved() const {
-  if (problem_) throw AgreedError(*problem_);
+  if (problem_) throw CollectiveError(*problem_);
 }
 
-std::optional<Resumption> resume_run(const std::string& from, const Net& net, const TrainPlan& run,
-                                     const RunIdentity& identity, const CheckpointDisk& disk,
-                                     Communicator& ranks) {
-  std::optional<Resumption> start;
-  run_agreed(ranks, [&] {
+std::optional<ResumePoint> resume_run(const std::string& from, const Net& net, const TrainPlan& run,
+                                      const RunIdentity& identity, const CheckpointDisk& disk,
+                                      Communicator& ranks) {
+  std::optional<ResumePoint> start;
+  run_collectively(ranks, [&] {
     if (ranks.rank() == 0) start = read_start(from, net, run, identity, disk);
   });
   const std::string position = ranks.gather_all(start ? render_position(start->state.position) : "").front();

@@ -38,56 +38,57 @@ Error refuse_tensors(const std::string& file, std::string what) {
 // Tensors in the order in which checkpoint_tensors() lists them; a file has no other order.
 class StateReader {
  public:
-  StateReader(const CheckpointDisk& disk, const std::string& path, const SafetensorsHead& head)
-      : disk_(disk), path_(path), head_(head) {}
+  StateReader(const CheckpointDisk& disk, const std::string& path, const SafetensorsHeader& header)
+      : disk_(disk), path_(path), header_(header) {}
 
   void read(const std::string& prefix, const std::vector<NamedTensor>& named, std::span<float> values) {
     for (const NamedTensor& one : named) {
-      const TensorPlace& place = head_.tensors.at(next_++);
+      const TensorEntry& place = header_.tensors.at(next_++);
       if (place.name != prefix + one.name || render_shape(place.shape) != render_shape(one.dims)) {
         throw refuse_tensors(path_, fmt::format("the checkpoint has {} of {} where {}{} of {} is needed",
                                                 printable(place.name), render_shape(place.shape), prefix,
                                                 printable(one.name), render_shape(one.dims)));
       }
-      read_tensor(disk_, path_, head_, place, values.subspan(one.offset, one.count));
+      read_tensor(disk_, path_, header_, place, values.subspan(one.offset, one.count));
     }
   }
 
  private:
   const CheckpointDisk& disk_;
   const std::string& path_;
-  const SafetensorsHead& head_;
+  const SafetensorsHeader& header_;
   std::size_t next_ = 0;
 };
 
 }  // namespace
 
-std::vector<Tensor> checkpoint_tensors(const Net& net, const UpdateRule& rule, const TrainStateView& state) {
+std::vector<Tensor> checkpoint_tensors(const Net& net, const Optimizer& optimizer,
+                                       const TrainStateView& state) {
   std::vector<Tensor> tensors;
   append_tensors(tensors, "", net.parameters, state.parameters);
-  const std::vector<std::string> names = state_names(rule);
+  const std::vector<std::string> names = state_names(optimizer);
   for (std::size_t i = 0; i < names.size(); ++i)
-    append_tensors(tensors, rule_prefix(names[i]), net.parameters, state.rule_state.at(i));
+    append_tensors(tensors, rule_prefix(names[i]), net.parameters, state.optimizer_state.at(i));
   append_tensors(tensors, "", net.state, state.layer_state);
   return tensors;
 }
 
-TrainState read_state(const CheckpointDisk& disk, const std::string& path, const SafetensorsHead& head,
-                      const Net& net, const UpdateRule& rule) {
-  const std::vector<std::string> names = state_names(rule);
-  TrainState state{parse_position(head.metadata.at("position"), path),
+TrainState read_state(const CheckpointDisk& disk, const std::string& path, const SafetensorsHeader& header,
+                      const Net& net, const Optimizer& optimizer) {
+  const std::vector<std::string> names = state_names(optimizer);
+  TrainState state{parse_position(header.metadata.at("position"), path),
                    std::vector<float>(net.parameter_count),
                    std::vector<std::vector<float>>(names.size(), std::vector<float>(net.parameter_count)),
                    std::vector<float>(net.state_count)};
   const std::size_t wanted = (1 + names.size()) * net.parameters.size() + net.state.size();
-  if (head.tensors.size() != wanted) {
+  if (header.tensors.size() != wanted) {
     throw refuse_tensors(path, fmt::format("the checkpoint has {} tensors, and a run of {} has {}",
-                                           head.tensors.size(), printable(net.name), wanted));
+                                           header.tensors.size(), printable(net.name), wanted));
   }
-  StateReader reader(disk, path, head);
+  StateReader reader(disk, path, header);
   reader.read("", net.parameters, state.parameters);
   for (std::size_t i = 0; i < names.size(); ++i)
-    reader.read(rule_prefix(names[i]), net.parameters, state.rule_state[i]);
+    reader.read(rule_prefix(names[i]), net.parameters, state.optimizer_state[i]);
   reader.read("", net.state, state.layer_state);
   return state;
 }

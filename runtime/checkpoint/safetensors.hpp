@@ -26,7 +26,7 @@ struct Tensor {
 using Metadata = std::map<std::string, std::string>;
 
 // Where a tensor's bytes are, counted from the end of the header.
-struct TensorPlace {
+struct TensorEntry {
   std::string name;
   std::string type;  // "F32", ...
   std::vector<std::uint64_t> shape;
@@ -34,9 +34,9 @@ struct TensorPlace {
   std::uint64_t end = 0;
 };
 
-struct SafetensorsHead {
+struct SafetensorsHeader {
   Metadata metadata;
-  std::vector<TensorPlace> tensors;  // in the order of their bytes
+  std::vector<TensorEntry> tensors;  // in the order of their bytes
   std::uint64_t data_start = 0;      // in the file; a multiple of 8 in files of ours
 };
 
@@ -45,15 +45,15 @@ constexpr std::size_t length_bytes = 8;
 
 // All that stands before the values, which follow in the order of `tensors`. Adds "crc32.NAME" for each
 // tensor and "crc32" for the header itself to the metadata.
-std::string render_safetensors_head(const Metadata& metadata, std::span<const Tensor> tensors);
+std::string render_safetensors_header(const Metadata& metadata, std::span<const Tensor> tensors);
 
 // From the first eight bytes to the header's length. Throws Error(request), as all below, where `file` is the
 // place.
 std::uint64_t parse_header_length(std::string_view start, std::uint64_t file_bytes, const std::string& file);
-// `head`: the eight bytes and the header. Every number is checked against the file's size; a name twice,
+// `header`: the eight bytes and the header. Every number is checked against the file's size; a name twice,
 // unknown types and keys, gaps and overlaps are refused.
-SafetensorsHead parse_safetensors_head(std::string_view head, std::uint64_t file_bytes,
-                                       const std::string& file);
+SafetensorsHeader parse_safetensors_header(std::string_view header, std::uint64_t file_bytes,
+                                           const std::string& file);
 
 // A file that cannot be trusted.
 Error damaged_file(const std::string& file, std::string what);
@@ -69,12 +69,12 @@ class Crc32 {
 };
 
 // The header's own checksum stands in the header, so it is taken with this in its place.
-constexpr std::string_view head_sum_blank = "00000000";
-std::string seal_head(std::string head);
+constexpr std::string_view header_checksum_placeholder = "00000000";
+std::string seal_header(std::string header);
 
-// Of files that render_safetensors_head() began.
-void check_head_sum(std::string_view head, const std::string& file);
-void check_tensor_sum(const SafetensorsHead& head, const TensorPlace& place, const Crc32& sum,
-                      const std::string& file);
+// Of files that render_safetensors_header() began.
+void check_header_checksum(std::string_view header, const std::string& file);
+void check_tensor_checksum(const SafetensorsHeader& header, const TensorEntry& place, const Crc32& sum,
+                           const std::string& file);
 
 }  // namespace ddlrun::runtime

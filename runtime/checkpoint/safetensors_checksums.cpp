@@ -16,12 +16,12 @@ namespace {
 constexpr std::string_view sum_key = R"("crc32":")";
 
 // npos if the key is not there exactly once, with room behind it.
-std::size_t find_sum(std::string_view head) {
-  const std::size_t key = head.find(sum_key);
-  if (key == std::string_view::npos || head.find(sum_key, key + 1) != std::string_view::npos)
+std::size_t find_sum(std::string_view header) {
+  const std::size_t key = header.find(sum_key);
+  if (key == std::string_view::npos || header.find(sum_key, key + 1) != std::string_view::npos)
     return std::string_view::npos;
   const std::size_t at = key + sum_key.size();
-  return at + head_sum_blank.size() <= head.size() ? at : std::string_view::npos;
+  return at + header_checksum_placeholder.size() <= header.size() ? at : std::string_view::npos;
 }
 
 std::string sum_of(std::string_view text) {
@@ -44,28 +44,28 @@ void Crc32::add(std::span<const std::byte> bytes) {
 
 std::string Crc32::text() const { return fmt::format("{:08x}", sum_); }
 
-std::string seal_head(std::string head) {
-  const std::size_t at = find_sum(head);
-  const std::string sum = sum_of(head);
-  return at == std::string::npos ? head : head.replace(at, sum.size(), sum);
+std::string seal_header(std::string header) {
+  const std::size_t at = find_sum(header);
+  const std::string sum = sum_of(header);
+  return at == std::string::npos ? header : header.replace(at, sum.size(), sum);
 }
 
-void check_head_sum(std::string_view head, const std::string& file) {
-  const std::size_t at = find_sum(head);
+void check_header_checksum(std::string_view header, const std::string& file) {
+  const std::size_t at = find_sum(header);
   if (at == std::string_view::npos) throw damaged_file(file, "the header has no checksum of its own");
-  std::string plain(head);
-  const std::string stored = plain.substr(at, head_sum_blank.size());
-  plain.replace(at, head_sum_blank.size(), head_sum_blank);
+  std::string plain(header);
+  const std::string stored = plain.substr(at, header_checksum_placeholder.size());
+  plain.replace(at, header_checksum_placeholder.size(), header_checksum_placeholder);
   const std::string real = sum_of(plain);
   if (real == stored) return;
   throw damaged_file(file, fmt::format("the header is damaged: its checksum is {}, and {} stands there", real,
                                        printable(stored)));
 }
 
-void check_tensor_sum(const SafetensorsHead& head, const TensorPlace& place, const Crc32& sum,
-                      const std::string& file) {
-  const auto stored = head.metadata.find("crc32." + place.name);
-  if (stored == head.metadata.end())
+void check_tensor_checksum(const SafetensorsHeader& header, const TensorEntry& place, const Crc32& sum,
+                           const std::string& file) {
+  const auto stored = header.metadata.find("crc32." + place.name);
+  if (stored == header.metadata.end())
     throw damaged_file(file, fmt::format("the tensor '{}' has no checksum", printable(place.name)));
   const std::string real = sum.text();
   if (real == stored->second) return;

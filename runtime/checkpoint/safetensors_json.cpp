@@ -82,7 +82,7 @@ std::vector<std::uint64_t> read_numbers(const HeaderJson& json, const std::strin
   return json.get<std::vector<std::uint64_t>>();
 }
 
-std::optional<std::uint64_t> byte_count(const TensorPlace& place, std::uint64_t element) {
+std::optional<std::uint64_t> byte_count(const TensorEntry& place, std::uint64_t element) {
   std::uint64_t count = element;
   for (const std::uint64_t size : place.shape) {
     if (size != 0 && count > std::numeric_limits<std::uint64_t>::max() / size) return std::nullopt;
@@ -91,13 +91,13 @@ std::optional<std::uint64_t> byte_count(const TensorPlace& place, std::uint64_t 
   return count;
 }
 
-TensorPlace read_tensor(const std::string& name, const HeaderJson& json, const std::string& file) {
+TensorEntry read_tensor(const std::string& name, const HeaderJson& json, const std::string& file) {
   const std::string who = fmt::format("the tensor '{}'", printable(name));
   if (!json.is_object() || json.size() != 3 || !json.contains("dtype") || !json.contains("shape") ||
       !json.contains("data_offsets") || !json.at("dtype").is_string()) {
     throw damaged_file(file, who + " has not exactly dtype, shape and data_offsets");
   }
-  TensorPlace place{name, json.at("dtype").get<std::string>(),
+  TensorEntry place{name, json.at("dtype").get<std::string>(),
                     read_numbers(json.at("shape"), "the shape of " + who, file), 0, 0};
   const auto offsets = read_numbers(json.at("data_offsets"), "data_offsets of " + who, file);
   if (offsets.size() != 2 || offsets[0] > offsets[1])
@@ -118,23 +118,23 @@ TensorPlace read_tensor(const std::string& name, const HeaderJson& json, const s
 }
 
 // The tensors must fill the rest of the file, one behind the other.
-void check_layout(const SafetensorsHead& head, std::uint64_t file_bytes, const std::string& file) {
+void check_layout(const SafetensorsHeader& header, std::uint64_t file_bytes, const std::string& file) {
   std::uint64_t at = 0;
-  for (const TensorPlace& place : head.tensors) {
+  for (const TensorEntry& place : header.tensors) {
     if (place.begin != at) {
       throw damaged_file(file, fmt::format("the tensor '{}' begins at byte {}, but the one before ends at {}",
                                            printable(place.name), place.begin, at));
     }
     at = place.end;
   }
-  const std::uint64_t there = file_bytes - head.data_start;
+  const std::uint64_t there = file_bytes - header.data_start;
   if (at != there)
     throw damaged_file(file, fmt::format("the tensors need {} bytes, but {} follow", at, there));
 }
 
 }  // namespace
 
-std::string render_safetensors_head(const Metadata& metadata, std::span<const Tensor> tensors) {
+std::string render_safetensors_header(const Metadata& metadata, std::span<const Tensor> tensors) {
   HeaderJson own(metadata);
   HeaderJson json;
   json[std::string(metadata_key)] = nullptr;  // its place is the first
@@ -147,13 +147,13 @@ std::string render_safetensors_head(const Metadata& metadata, std::span<const Te
     own["crc32." + tensor.name] = sum.text();
     at = end;
   }
-  own["crc32"] = std::string(head_sum_blank);
+  own["crc32"] = std::string(header_checksum_placeholder);
   json[std::string(metadata_key)] = std::move(own);
   std::string text = json.dump(-1, ' ', false, HeaderJson::error_handler_t::replace);
   text.append((8 - text.size() % 8) % 8, ' ');
-  std::string head;
-  for (std::size_t i = 0; i < length_bytes; ++i) head += static_cast<char>(text.size() >> (8 * i) & 0xffU);
-  return seal_head(head + text);
+  std::string header;
+  for (std::size_t i = 0; i < length_bytes; ++i) header += static_cast<char>(text.size() >> (8 * i) & 0xffU);
+  return seal_header(header + text);
 }
 
 std::uint64_t parse_header_length(std::string_view start, std::uint64_t file_bytes, const std::string& file) {
@@ -170,15 +170,15 @@ std::uint64_t parse_header_length(std::string_view start, std::uint64_t file_byt
   return length;
 }
 
-SafetensorsHead parse_safetensors_head(std::string_view head, std::uint64_t file_bytes,
-                                       const std::string& file) {
-  const std::uint64_t length = parse_header_length(head, file_bytes, file);
-  if (head.size() != length_bytes + length) throw damaged_file(file, "the header is cut short");
-  const std::string_view text = head.substr(length_bytes);
+SafetensorsHeader parse_safetensors_header(std::string_view header, std::uint64_t file_bytes,
+                                           const std::string& file) {
+  const std::uint64_t length = parse_header_length(header, file_bytes, file);
+  if (header.size() != length_bytes + length) throw damaged_file(file, "the header is cut short");
+  const std::string_view text = header.substr(length_bytes);
   if (!text.starts_with('{')) throw damaged_file(file, "the header does not begin with '{'");
   const HeaderJson json = parse_without_duplicates(text, file);
-  SafetensorsHead result;
-  result.data_start = head.size();
+  SafetensorsHeader result;
+  result.data_start = header.size();
   for (const auto& [name, value] : json.items()) {
     if (name == metadata_key) {
       result.metadata = read_metadata(value, file);
@@ -187,7 +187,7 @@ SafetensorsHead parse_safetensors_head(std::string_view head, std::uint64_t file
     }
   }
   std::stable_sort(result.tensors.begin(), result.tensors.end(),
-                   [](const TensorPlace& a, const TensorPlace& b) {
+                   [](const TensorEntry& a, const TensorEntry& b) {
                      return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
                    });
   check_layout(result, file_bytes, file);

@@ -24,7 +24,7 @@ std::string rank_name(const Communicator& ranks) {
   return fmt::format("rank {} {}", ranks.rank(), host_name());
 }
 
-void run_agreed(Communicator& ranks, const std::function<void()>& work) {
+void run_collectively(Communicator& ranks, const std::function<void()>& work) {
   std::string mine;
   try {
     work();
@@ -40,7 +40,7 @@ void run_agreed(Communicator& ranks, const std::function<void()>& work) {
   }
   if (!first) return;
   if (!everywhere) first->message.what = fmt::format("[{}] {}", first->from, first->message.what);
-  throw AgreedError(first->kind, first->message);
+  throw CollectiveError(first->kind, first->message);
 }
 
 void require_equal(Communicator& ranks, const std::string& mine, ErrorKind kind, const std::string& what,
@@ -52,7 +52,7 @@ void require_equal(Communicator& ranks, const std::string& mine, ErrorKind kind,
     if (all[r] != all[0]) others += fmt::format("{}{}: {}", others.empty() ? "" : "; ", names[r], all[r]);
   }
   if (others.empty()) return;
-  throw AgreedError(kind, {what, fmt::format("{}: {}; {}", names[0], all[0], others), hint});
+  throw CollectiveError(kind, {what, fmt::format("{}: {}; {}", names[0], all[0], others), hint});
 }
 
 }  // namespace ddlrun::runtime

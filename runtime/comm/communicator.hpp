@@ -29,26 +29,26 @@ class Communicator {
   // Zeroed memory that lives as long as this; sums of it are fastest. All ranks ask for the same.
   virtual std::span<float> allocate(std::size_t count) = 0;
   // The same, but one for all ranks of the host.
-  virtual std::span<float> allocate_for_host(std::size_t count) = 0;
+  virtual std::span<float> allocate_host_shared(std::size_t count) = 0;
   // The element-wise sum over all ranks, with the same bits on all of them, of numbers that count or tell:
   // they are never narrowed on their way. `in` and `out` do not overlap.
   virtual void all_reduce_sum(std::span<const float> in, std::span<float> out) = 0;
   // Whether those below may be.
-  virtual bool narrows_sums() const { return false; }
+  virtual bool reduces_precision() const { return false; }
   // In place. `name`: what those that wait too long are told they wait in.
   virtual void all_reduce_sum(std::span<float> data, std::string_view name) = 0;
   // The same sums, used once a host: `use` gets blocks of this rank's share of the elements, and the shares
   // of the host's ranks are all of them. Returns when all of the host are done; `data` is then undefined.
-  using UseSums = std::function<void(std::size_t first, std::span<const float> sums)>;
-  virtual void sum_for_host(std::span<float> data, std::string_view name, const UseSums& use) = 0;
+  using ApplySums = std::function<void(std::size_t first, std::span<const float> sums)>;
+  virtual void all_reduce_update(std::span<float> data, std::string_view name, const ApplySums& use) = 0;
   // Whether an element's sum has the same bits in whatever vector it travels.
-  virtual bool sums_ignore_cuts() const { return true; }
+  virtual bool chunk_invariant_sums() const { return true; }
   // Rank 0's values on all ranks.
   virtual void broadcast(std::span<float> data) = 0;
   // One text from each rank, in rank order, on all ranks.
   virtual std::vector<std::string> gather_all(const std::string& mine) = 0;
   // What this rank is at, a number of the program's own, for those that wait for it. From any thread.
-  virtual void show_state(std::uint64_t state) { static_cast<void>(state); }
+  virtual void set_progress(std::uint64_t state) { static_cast<void>(state); }
 };
 
 // A group of one.
@@ -59,8 +59,10 @@ class SelfCommunicator : public Communicator {
   int local_rank() const override { return 0; }
   int local_size() const override { return 1; }
   std::span<float> allocate(std::size_t count) override { return memory_.emplace_back(count, 0.0F); }
-  std::span<float> allocate_for_host(std::size_t count) override { return allocate(count); }
-  void sum_for_host(std::span<float> data, std::string_view, const UseSums& use) override { use(0, data); }
+  std::span<float> allocate_host_shared(std::size_t count) override { return allocate(count); }
+  void all_reduce_update(std::span<float> data, std::string_view, const ApplySums& use) override {
+    use(0, data);
+  }
   void all_reduce_sum(std::span<float>, std::string_view) override {}
   void all_reduce_sum(std::span<const float> in, std::span<float> out) override {
     std::copy(in.begin(), in.end(), out.begin());
@@ -73,7 +75,7 @@ class SelfCommunicator : public Communicator {
 };
 
 // An error that all ranks know of and throw together, so rank 0 may print it and all may end in order.
-class AgreedError : public Error {
+class CollectiveError : public Error {
  public:
   using Error::Error;
 };
@@ -81,11 +83,11 @@ class AgreedError : public Error {
 // "rank 3 h2"
 std::string rank_name(const Communicator& ranks);
 
-// Runs `work` on each rank. If it throws an Error on some, all throw an AgreedError: that of the lowest rank,
-// with its name in front unless all ranks failed in the same way.
-void run_agreed(Communicator& ranks, const std::function<void()>& work);
+// Runs `work` on each rank. If it throws an Error on some, all throw an CollectiveError: that of the lowest
+// rank, with its name in front unless all ranks failed in the same way.
+void run_collectively(Communicator& ranks, const std::function<void()>& work);
 
-// Throws an AgreedError that names the ranks whose text differs from rank 0's.
+// Throws an CollectiveError that names the ranks whose text differs from rank 0's.
 void require_equal(Communicator& ranks, const std::string& mine, ErrorKind kind, const std::string& what,
                    const std::string& hint);
 

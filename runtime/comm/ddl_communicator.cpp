@@ -26,19 +26,20 @@ Error convert_error(const ddl::Error& error) {
 // piece, MPI as it likes, and what travels in one message is not narrowed.
 DdlCommunicator::DdlCommunicator(ddl::Context& context, const ddl::Options& options)
     : context_(context),
-      sums_ignore_cuts_((options.mode == ddl::Mode::best && !options.wire) || context.size() == 1),
-      narrows_sums_(options.wire && context.local_size() < context.size()) {}
+      chunk_invariant_sums_((options.mode == ddl::Mode::best && !options.wire) || context.size() == 1),
+      reduces_precision_(options.wire && context.local_size() < context.size()) {}
 
 std::span<float> DdlCommunicator::allocate(std::size_t count) {
   return converting([&] { return buffers_.emplace_back(context_.allocate<float>(count)).values(); });
 }
 
-std::span<float> DdlCommunicator::allocate_for_host(std::size_t count) {
-  return converting([&] { return buffers_.emplace_back(context_.allocate_for_host<float>(count)).values(); });
+std::span<float> DdlCommunicator::allocate_host_shared(std::size_t count) {
+  return converting(
+      [&] { return buffers_.emplace_back(context_.allocate_for_host<float>(count)).values(); });
 }
 
 void DdlCommunicator::all_reduce_sum(std::span<const float> in, std::span<float> out) {
-  if (!narrows_sums_) {
+  if (!reduces_precision_) {
     std::copy(in.begin(), in.end(), out.begin());
     return all_reduce_sum(out, "");
   }
@@ -51,7 +52,7 @@ void DdlCommunicator::all_reduce_sum(std::span<float> data, std::string_view nam
   converting([&] { context_.all_reduce(ddl::tensor(data, std::string(name)), ddl::Operation::sum); });
 }
 
-void DdlCommunicator::sum_for_host(std::span<float> data, std::string_view name, const UseSums& use) {
+void DdlCommunicator::all_reduce_update(std::span<float> data, std::string_view name, const ApplySums& use) {
   converting([&] {
     context_.all_reduce_update(ddl::tensor(data, std::string(name)), ddl::Operation::sum,
                                [&](std::size_t first, std::size_t count, const std::byte* sums) {

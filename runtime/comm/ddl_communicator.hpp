@@ -23,20 +23,20 @@ class DdlCommunicator : public Communicator {
   int local_rank() const override { return context_.local_rank(); }
   int local_size() const override { return context_.local_size(); }
   std::span<float> allocate(std::size_t count) override;
-  std::span<float> allocate_for_host(std::size_t count) override;
+  std::span<float> allocate_host_shared(std::size_t count) override;
   void all_reduce_sum(std::span<const float> in, std::span<float> out) override;
-  bool narrows_sums() const override { return narrows_sums_; }
+  bool reduces_precision() const override { return reduces_precision_; }
   void all_reduce_sum(std::span<float> data, std::string_view name) override;
-  void sum_for_host(std::span<float> data, std::string_view name, const UseSums& use) override;
-  bool sums_ignore_cuts() const override { return sums_ignore_cuts_; }
+  void all_reduce_update(std::span<float> data, std::string_view name, const ApplySums& use) override;
+  bool chunk_invariant_sums() const override { return chunk_invariant_sums_; }
   void broadcast(std::span<float> data) override;
   std::vector<std::string> gather_all(const std::string& mine) override;
-  void show_state(std::uint64_t state) override { context_.set_state(state); }
+  void set_progress(std::uint64_t state) override { context_.set_state(state); }
 
  private:
   ddl::Context& context_;
-  bool sums_ignore_cuts_;
-  bool narrows_sums_;
+  bool chunk_invariant_sums_;
+  bool reduces_precision_;
   std::deque<ddl::Buffer<float>> buffers_;
 };
 

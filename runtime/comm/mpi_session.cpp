@@ -46,7 +46,7 @@ int run_guarded(std::string_view program, Communicator& ranks,
                 const std::function<void(Communicator&)>& work) {
   try {
     work(ranks);
-  } catch (const AgreedError& error) {
+  } catch (const CollectiveError& error) {
     if (ranks.rank() == 0) fmt::print(stderr, "{}", render_error(program, error.message()));
     std::fflush(nullptr);
     return exit_code(error.kind());
@@ -66,7 +66,7 @@ int run_guarded(std::string_view program, Communicator& ranks,
 
 }  // namespace
 
-std::optional<double> asked_patience() {
+std::optional<double> requested_timeout() {
   ddl::Options options;
   options.timeout_seconds = -1.0;
   const char* text = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): before any thread
@@ -90,7 +90,7 @@ int run_mpi_session(std::string_view program, const std::optional<Error>& mistak
     ddl::Context context(argc, argv, options);
     DdlCommunicator ranks(context, options);
     return run_guarded(program, ranks, [&](Communicator& all) {
-      run_agreed(all, [&] {
+      run_collectively(all, [&] {
         if (mistake) throw Error(*mistake);
       });
       work(all);

@@ -73,7 +73,7 @@ class ThreadCommunicator : public Communicator {
   int local_size() const override { return group_.size(); }
 
   std::span<float> allocate(std::size_t count) override { return memory_.emplace_back(count, 0.0F); }
-  std::span<float> allocate_for_host(std::size_t count) override {
+  std::span<float> allocate_host_shared(std::size_t count) override {
     return group_.common(next_common_++, count);
   }
 
@@ -94,7 +94,7 @@ class ThreadCommunicator : public Communicator {
   }
 
   // In two blocks, for who uses them must not rely on one.
-  void sum_for_host(std::span<float> data, std::string_view, const UseSums& use) override {
+  void all_reduce_update(std::span<float> data, std::string_view, const ApplySums& use) override {
     const std::vector<float> mine(data.begin(), data.end());
     std::vector<float> sums(data.size());
     all_reduce_sum(mine, sums);

@@ -36,7 +36,7 @@ void ask_for_short_slices() {
 
 }  // namespace
 
-Background::~Background() {
+WorkerThread::~WorkerThread() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -46,7 +46,7 @@ Background::~Background() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::size_t Background::start(std::function<void()> work) {
+std::size_t WorkerThread::start(std::function<void()> work) {
   std::size_t number = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -58,13 +58,13 @@ std::size_t Background::start(std::function<void()> work) {
   return number;
 }
 
-void Background::wait(std::size_t number) {
+void WorkerThread::wait(std::size_t number) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return done_ > number || error_; });
   if (error_) std::rethrow_exception(error_);
 }
 
-void Background::run() {
+void WorkerThread::run() {
   ask_for_short_slices();
   std::unique_lock lock(mutex_);
   while (true) {

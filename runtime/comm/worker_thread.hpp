@@ -13,13 +13,13 @@
 namespace ddlrun::runtime {
 
 // Used by one thread at a time.
-class Background {
+class WorkerThread {
  public:
-  Background() = default;
+  WorkerThread() = default;
   // Ends the work that is going on; what has not begun is dropped.
-  ~Background();
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
+  ~WorkerThread();
+  WorkerThread(const WorkerThread&) = delete;
+  WorkerThread& operator=(const WorkerThread&) = delete;
 
   // Returns its number. After a work that failed the others are not done.
   std::size_t start(std::function<void()> work);

@@ -21,20 +21,20 @@ Error usage(std::string what, std::string where, std::string hint) {
 }
 
 // The command with the right name in argument `index`; only that option if the command is long.
-std::string render_corrected(std::string_view program, std::span<const std::string> words, std::size_t index,
+std::string render_corrected(std::string_view program, std::span<const std::string> args, std::size_t index,
                              const Option& meant) {
-  std::vector<std::string> corrected(words.begin(), words.end());
+  std::vector<std::string> corrected(args.begin(), args.end());
   const std::size_t equals = corrected[index].find('=');
   corrected[index] = meant.name + (equals == std::string::npos ? "" : corrected[index].substr(equals));
   if (corrected.size() <= longest_command_shown)
     return fmt::format("{} {}", program, render_shell(corrected));
   const bool has_value = !meant.value.empty() && equals == std::string::npos && index + 1 < corrected.size();
   const std::span<const std::string> shown = std::span(corrected).subspan(index, has_value ? 2 : 1);
-  return fmt::format("{}   # instead of {}", render_shell(shown), printable(words[index]));
+  return fmt::format("{}   # instead of {}", render_shell(shown), printable(args[index]));
 }
 
 const Option& find_option(std::string_view program, const std::string& name,
-                          std::span<const std::string> words, std::size_t index,
+                          std::span<const std::string> args, std::size_t index,
                           std::span<const Option> table) {
   std::vector<std::string> names;
   for (const Option& option : table) {
@@ -48,7 +48,7 @@ const Option& find_option(std::string_view program, const std::string& name,
   throw usage(fmt::format("unknown {} '{}'{}", is_option ? "option" : "argument", printable(name),
                           near ? fmt::format("; did you mean {}?", *near) : ""),
               "command line",
-              near ? render_corrected(program, words, index, *meant) : fmt::format("{} --help", program));
+              near ? render_corrected(program, args, index, *meant) : fmt::format("{} --help", program));
 }
 
 // `text` wrapped into the column that starts at `indent`.
@@ -79,18 +79,18 @@ Error refuse_twice(const std::string& name, const std::string& first, const std:
 
 }  // namespace
 
-void parse_options(std::string_view program, std::span<const std::string> words,
+void parse_options(std::string_view program, std::span<const std::string> args,
                    std::span<const Option> table) {
   std::map<std::string, std::string> seen;  // with its value
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::size_t equals = words[i].starts_with("--") ? words[i].find('=') : std::string::npos;
-    const std::string name = words[i] == "-h" ? "--help" : words[i].substr(0, equals);
-    const Option& option = find_option(program, name, words, i, table);
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::size_t equals = args[i].starts_with("--") ? args[i].find('=') : std::string::npos;
+    const std::string name = args[i] == "-h" ? "--help" : args[i].substr(0, equals);
+    const Option& option = find_option(program, name, args, i, table);
     std::string value;
     if (equals != std::string::npos) {
-      value = words[i].substr(equals + 1);
-    } else if (!option.value.empty() && i + 1 < words.size()) {
-      value = words[i + 1];
+      value = args[i].substr(equals + 1);
+    } else if (!option.value.empty() && i + 1 < args.size()) {
+      value = args[i + 1];
     }
     const auto [before, is_first] = seen.emplace(name, value);
     if (!is_first) throw refuse_twice(name, before->second, value);
@@ -102,7 +102,7 @@ void parse_options(std::string_view program, std::span<const std::string> words,
       option.apply("");
     } else if (equals != std::string::npos) {
       option.apply(value);
-    } else if (i + 1 < words.size()) {
+    } else if (i + 1 < args.size()) {
       option.apply(value);
       ++i;
     } else {

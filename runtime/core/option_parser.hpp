@@ -21,7 +21,7 @@ struct Option {
 };
 
 // "--name value" and "--name=value"; each option at most once; -h is --help. Throws Error(usage).
-void parse_options(std::string_view program, std::span<const std::string> words,
+void parse_options(std::string_view program, std::span<const std::string> args,
                    std::span<const Option> table);
 
 // The rows as aligned text, at most 100 columns.

@@ -35,14 +35,14 @@ std::string require_file(const std::string& directory, const std::string& part, 
                printable(directory), "ls " + quote_shell(directory)});
 }
 
-ImageSet load_idx(const PartPlace& place) {
+ImageSet load_idx(const SplitPath& place) {
   const std::string part = place.test ? "t10k" : "train";
   const std::string images = require_file(place.path, part, "images");
   const std::string labels = require_file(place.path, part, "labels");
   return make_image_set(read_data_file(images), read_data_file(labels), images, labels);
 }
 
-ImageSet load_cifar(const PartPlace& place) {
+ImageSet load_cifar(const SplitPath& place) {
   ImageSet set;
   const bool ten = place.kind == DataKind::cifar10;
   const CifarKind kind = ten ? CifarKind::ten : CifarKind::hundred;
@@ -62,7 +62,8 @@ ImageSet load_cifar(const PartPlace& place) {
   return set;
 }
 
-// Names are meant from the list's own folder; as Caffe does, from the working folder where nothing is there.
+// Names are meant from the list's own directory; as Caffe does, from the working directory where nothing is
+// there.
 FileList read_list(const std::string& path, const DataRequest& request) {
   const std::vector<std::uint8_t> bytes = read_data_file(path);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -92,10 +93,10 @@ std::string find_subset() {
 
 }  // namespace
 
-std::string find_idx_file(const std::string& folder, const std::string& part, const std::string& kind) {
+std::string find_idx_file(const std::string& directory, const std::string& part, const std::string& kind) {
   for (const char* separator : {"-", "."}) {
     for (const char* suffix : {"", ".gz"}) {
-      std::string path = fmt::format("{}/{}-{}{}{}-ubyte{}", folder, part, kind, separator,
+      std::string path = fmt::format("{}/{}-{}{}{}-ubyte{}", directory, part, kind, separator,
                                      kind == "images" ? "idx3" : "idx1", suffix);
       if (exists(path)) return path;
     }
@@ -103,7 +104,7 @@ std::string find_idx_file(const std::string& folder, const std::string& part, co
   return "";
 }
 
-SourcePtr open_part(const PartPlace& place, const DataRequest& request, ClassFolders& classes) {
+SourcePtr open_split(const SplitPath& place, const DataRequest& request, ClassDirectories& classes) {
   switch (place.kind) {
     case DataKind::idx:
       return make_memory_source(load_idx(place), place.path);
@@ -111,21 +112,21 @@ SourcePtr open_part(const PartPlace& place, const DataRequest& request, ClassFol
     case DataKind::cifar100:
       return make_memory_source(load_cifar(place), place.path);
     case DataKind::synthetic:
-      return make_memory_source(draw_synthetic(place.path, place.test), place.path);
+      return make_memory_source(generate_synthetic(place.path, place.test), place.path);
     case DataKind::lmdb:
-      return keep_if_small(open_lmdb(place.path, request), request.memory);
+      return cache_if_small(open_lmdb(place.path, request), request.memory);
     case DataKind::list:
-      return keep_if_small(make_file_source(read_list(place.path, request), request), request.memory);
-    case DataKind::folders: {
-      FileList list = scan_class_folders(place.path, classes);
+      return cache_if_small(make_file_source(read_list(place.path, request), request), request.memory);
+    case DataKind::directories: {
+      FileList list = scan_class_directories(place.path, classes);
       classes = list.classes;
-      return keep_if_small(make_file_source(std::move(list), request), request.memory);
+      return cache_if_small(make_file_source(std::move(list), request), request.memory);
     }
   }
   return nullptr;
 }
 
-DataPlace find_data(const std::string& asked) {
+DatasetPath find_data(const std::string& asked) {
   if (!asked.empty()) return {asked, "--data"};
   const char* variable = std::getenv("DDLRUN_DATA");  // NOLINT(concurrency-mt-unsafe): before any thread
   if (variable != nullptr && *variable != '\0') return {variable, "DDLRUN_DATA"};

@@ -12,14 +12,14 @@
 namespace ddlrun::runtime {
 
 // Whose images a rank has: all that there are, or its host's or its own part.
-enum class SplitBy { none, host, rank };
+enum class ShardBy { none, host, rank };
 
 struct DataRequest {
-  std::string train;  // a folder, an LMDB, a list of files, synthetic:...; what it is, is seen by looking
+  std::string train;  // a directory, an LMDB, a list of files, synthetic:...; what it is, is seen by looking
   std::string test;   // "": found beside the training images
-  std::string root;   // before the names in a list; "": the list's own folder
+  std::string root;   // before the names in a list; "": the list's own directory
 
-  SplitBy split = SplitBy::none;
+  ShardBy sharding = ShardBy::none;
   int channels = 0;  // of decoded images: 1 grey, 3 blue-green-red as OpenCV; 0: as the first ones are
   Sides resize;      // of decoded images, 0: as they are
   int classes = 0;   // 0: the largest label and 1

@@ -71,11 +71,11 @@ void check_parts(const Parts& parts, const std::string& directory) {
 }
 
 void check_labels(const Parts& parts, int classes, const std::string& directory,
-                  SplitBy split = SplitBy::none) {
+                  ShardBy split = ShardBy::none) {
   if (classes < 2) {
     throw refuse_data(
         "all training labels are 0, and at least 2 classes are needed", printable(directory),
-        split == SplitBy::none
+        split == ShardBy::none
             ? "--data DIR with images of 2 classes, as DIR/train/cat/*.jpg and DIR/train/dog/*.jpg"
             : "--classes N   # how many all parts together have");
   }
@@ -145,23 +145,23 @@ Dataset make_dataset(ImageSet train, ImageSet test, std::string directory) {
 }
 
 Dataset load_dataset(const DataRequest& request) {
-  const SetPlace place = find_parts(request);
+  const DatasetPaths place = locate_splits(request);
   Dataset data;
   data.directory = request.train;
   data.kind = name_of(place.train.kind);
-  ClassFolders& folders = data.class_folders;
-  data.train_images = open_part(place.train, request, folders);
+  ClassDirectories& directories = data.class_directories;
+  data.train_images = open_split(place.train, request, directories);
   data.classes = request.classes != 0                      ? request.classes
                  : place.train.kind == DataKind::synthetic ? synthetic_classes(request.train)
-                 : !folders.names.empty()                  ? static_cast<int>(folders.names.size())
+                 : !directories.names.empty()              ? static_cast<int>(directories.names.size())
                                                            : count_classes(*data.train_images);
   DataRequest of_test = request;
   of_test.classes = data.classes;
-  of_test.channels = data.train_images->shape().channels;  // a grey picture among the tests is no reason
-  data.test_images = open_part(place.test, of_test, folders);
+  of_test.channels = data.train_images->shape().channels;  // a grey image among the tests is no reason
+  data.test_images = open_split(place.test, of_test, directories);
   const Parts parts{data.train_images, data.test_images};
   check_parts(parts, request.train);
-  check_labels(parts, data.classes, request.train, request.split);
+  check_labels(parts, data.classes, request.train, request.sharding);
   data.transform = make_transform(request, data.train_images->shape());
   if (place.train.kind == DataKind::synthetic && !says_values(request)) {
     data.transform.mean = {127.5F};
@@ -179,15 +179,15 @@ Dataset load_dataset(const std::string& directory) {
   return load_dataset(request);
 }
 
-Shares share_out(const Dataset& data, std::size_t global_batch, std::uint64_t seed, std::size_t rank,
-                 std::size_t ranks) {
-  if (data.split) return {*data.split, global_batch, seed};
-  const DataPart whole{data.train_images->count(), data.test_images->count(), ranks, data.directory};
-  return {DataSplit{{whole}, 0, rank}, global_batch, seed};
+DataShard make_shard(const Dataset& data, std::size_t global_batch, std::uint64_t seed, std::size_t rank,
+                     std::size_t ranks) {
+  if (data.subsets) return {*data.subsets, global_batch, seed};
+  const Subset whole{data.train_images->count(), data.test_images->count(), ranks, data.directory};
+  return {Subsets{{whole}, 0, rank}, global_batch, seed};
 }
 
 std::uint64_t fingerprint(const Dataset& data) {
-  if (data.split) return data.split_hash;
+  if (data.subsets) return data.subsets_hash;
   const std::uint64_t hashes[] = {data.train_images->fingerprint(), data.test_images->fingerprint()};
   return hash_bytes(std::as_bytes(std::span(hashes)));
 }

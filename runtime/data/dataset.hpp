@@ -25,10 +25,10 @@ struct Dataset {
   SourcePtr test_images;
   Transform transform;  // Loader: random for training, the middle for testing
   int classes = 0;
-  ClassFolders class_folders;      // that gave the labels; empty: the labels were written
-  std::vector<Moments> moments;    // that the transform is made of; empty: the user said mean and scale
-  std::optional<DataSplit> split;  // by --data-sharding; nothing: all ranks have the same images
-  std::uint64_t split_hash = 0;    // of all parts
+  ClassDirectories class_directories;  // that gave the labels; empty: the labels were written
+  std::vector<Moments> moments;        // that the transform is made of; empty: the user said mean and scale
+  std::optional<Subsets> subsets;       // by --data-sharding; nothing: all ranks have the same images
+  std::uint64_t subsets_hash = 0;      // of all parts
 
   // What a net gets.
   Shape input() const { return transform.output(train_images->shape()); }
@@ -37,9 +37,9 @@ struct Dataset {
 // Mean 0 and deviation 1.
 void set_moments(Transform& transform, std::span<const Moments> moments);
 
-// For one rank of many. Throws as Shares.
-Shares share_out(const Dataset& data, std::size_t global_batch, std::uint64_t seed, std::size_t rank,
-                 std::size_t ranks);
+// For one rank of many. Throws as DataShard.
+DataShard make_shard(const Dataset& data, std::size_t global_batch, std::uint64_t seed, std::size_t rank,
+                     std::size_t ranks);
 
 // Pure: two IDX files' bytes -> a set. Throws Error(request) if they do not belong together.
 ImageSet make_image_set(std::span<const std::uint8_t> images, std::span<const std::uint8_t> labels,
@@ -53,11 +53,11 @@ Dataset load_dataset(const std::string& directory);
 
 // Where to look: `asked` if given; else DDLRUN_DATA; else Debian's Fashion-MNIST; else the subset that comes
 // with ddlrun. Throws Error(request) if there is none.
-struct DataPlace {
+struct DatasetPath {
   std::string directory;
   std::string reason;  // for the user: "--data", "DDLRUN_DATA", ...
 };
-DataPlace find_data(const std::string& asked);
+DatasetPath find_data(const std::string& asked);
 
 // Equal for equal contents: what the ranks compare before they start. Of images that stay on the disk: names,
 // sizes, labels, and the contents of some.

@@ -24,15 +24,15 @@ bool is_file(const std::string& path) {
   std::error_code ignored;
   return files::is_regular_file(path, ignored);
 }
-bool is_folder(const std::string& path) {
+bool is_directory(const std::string& path) {
   std::error_code ignored;
   return files::is_directory(path, ignored);
 }
 
-std::vector<std::string> list_names(const std::string& folder) {
+std::vector<std::string> list_names(const std::string& directory) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (files::directory_iterator at(folder, ignored), end; at != end; at.increment(ignored))
+  for (files::directory_iterator at(directory, ignored), end; at != end; at.increment(ignored))
     names.push_back(at->path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
@@ -48,51 +48,52 @@ bool is_list(const std::string& path) {
 }
 
 // The words by which people name the two parts.
-const std::array<std::string, 1> train_words{"train"};
-const std::array<std::string, 2> test_words{"test", "val"};
+const std::array<std::string, 1> train_args{"train"};
+const std::array<std::string, 2> test_args{"test", "val"};
 
 // LMDBs beside each other, as Caffe's examples make them: mnist_train_lmdb and mnist_test_lmdb.
-std::string find_lmdb_in(const std::string& folder, bool test) {
-  for (const std::string& name : list_names(folder)) {
+std::string find_lmdb_in(const std::string& directory, bool test) {
+  for (const std::string& name : list_names(directory)) {
     const bool fits = test ? name.find("test") != std::string::npos || name.find("val") != std::string::npos
                            : name.find("train") != std::string::npos;
-    if (fits && is_folder(folder + "/" + name) && is_lmdb(folder + "/" + name)) return folder + "/" + name;
+    if (fits && is_directory(directory + "/" + name) && is_lmdb(directory + "/" + name))
+      return directory + "/" + name;
   }
   return "";
 }
 
 // Any of the four: then the others are missing, which is better said than that nothing is there.
-bool holds_idx(const std::string& folder) {
+bool holds_idx(const std::string& directory) {
   for (const char* part : {"train", "t10k"}) {
     for (const char* kind : {"images", "labels"}) {
-      if (!find_idx_file(folder, part, kind).empty()) return true;
+      if (!find_idx_file(directory, part, kind).empty()) return true;
     }
   }
   return false;
 }
 
-std::optional<PartPlace> look_at_folder(const std::string& folder, bool test) {
-  if (is_lmdb(folder)) return PartPlace{DataKind::lmdb, folder, test};
-  if (holds_idx(folder)) return PartPlace{DataKind::idx, folder, test};
-  for (const std::string& place : {folder, folder + "/cifar-10-batches-bin"}) {
-    if (is_file(place + "/data_batch_1.bin")) return PartPlace{DataKind::cifar10, place, test};
+std::optional<SplitPath> inspect_directory(const std::string& directory, bool test) {
+  if (is_lmdb(directory)) return SplitPath{DataKind::lmdb, directory, test};
+  if (holds_idx(directory)) return SplitPath{DataKind::idx, directory, test};
+  for (const std::string& place : {directory, directory + "/cifar-10-batches-bin"}) {
+    if (is_file(place + "/data_batch_1.bin")) return SplitPath{DataKind::cifar10, place, test};
   }
-  for (const std::string& place : {folder, folder + "/cifar-100-binary"}) {
-    if (is_file(place + "/train.bin")) return PartPlace{DataKind::cifar100, place, test};
+  for (const std::string& place : {directory, directory + "/cifar-100-binary"}) {
+    if (is_file(place + "/train.bin")) return SplitPath{DataKind::cifar100, place, test};
   }
-  const std::string lmdb = find_lmdb_in(folder, test);
-  if (!lmdb.empty()) return PartPlace{DataKind::lmdb, lmdb, test};
-  const bool two_lists = is_file(folder + "/train.txt");
-  const bool two_folders = !find_class_folders(folder + "/train").empty();
+  const std::string lmdb = find_lmdb_in(directory, test);
+  if (!lmdb.empty()) return SplitPath{DataKind::lmdb, lmdb, test};
+  const bool two_lists = is_file(directory + "/train.txt");
+  const bool two_directories = !find_class_directories(directory + "/train").empty();
   for (const std::string& word :
-       test ? std::span<const std::string>(test_words) : std::span<const std::string>(train_words)) {
-    if (two_lists && is_file(fmt::format("{}/{}.txt", folder, word)))
-      return PartPlace{DataKind::list, fmt::format("{}/{}.txt", folder, word), test};
-    if (two_folders && is_folder(folder + "/" + word))
-      return PartPlace{DataKind::folders, folder + "/" + word, test};
+       test ? std::span<const std::string>(test_args) : std::span<const std::string>(train_args)) {
+    if (two_lists && is_file(fmt::format("{}/{}.txt", directory, word)))
+      return SplitPath{DataKind::list, fmt::format("{}/{}.txt", directory, word), test};
+    if (two_directories && is_directory(directory + "/" + word))
+      return SplitPath{DataKind::directories, directory + "/" + word, test};
   }
-  if (!two_lists && !two_folders && !find_class_folders(folder).empty())
-    return PartPlace{DataKind::folders, folder, test};
+  if (!two_lists && !two_directories && !find_class_directories(directory).empty())
+    return SplitPath{DataKind::directories, directory, test};
   return std::nullopt;
 }
 
@@ -101,10 +102,10 @@ std::string find_sibling(const std::string& path) {
   const std::size_t slash = path.rfind('/', path.size() - 2);
   const std::size_t at = path.rfind("train");
   if (at == std::string::npos || (slash != std::string::npos && at < slash)) return "";
-  for (const std::string& word : test_words) {
+  for (const std::string& word : test_args) {
     std::string other = path;
     other.replace(at, 5, word);
-    if (is_file(other) || is_folder(other)) return other;
+    if (is_file(other) || is_directory(other)) return other;
   }
   return "";
 }
@@ -112,7 +113,7 @@ std::string find_sibling(const std::string& path) {
 // How the test images of such a set can be given.
 const char* hint_test(DataKind kind) {
   switch (kind) {
-    case DataKind::folders:
+    case DataKind::directories:
       return "--test-data PATH   # or --data DIR with DIR/train/CLASS/*.jpg and DIR/val/CLASS/*.jpg";
     case DataKind::list:
       return "--test-data PATH   # or --data DIR with DIR/train.txt and DIR/val.txt";
@@ -133,7 +134,7 @@ Error refuse_place(const std::string& path) {
             {is_synthetic(path) ? "no such images" : "the data directory or file does not exist",
              printable(path), "ls -ld " + quote_shell(path)}};
   }
-  if (!is_folder(path)) {
+  if (!is_directory(path)) {
     return {ErrorKind::request,
             {"this file is neither an LMDB nor a list of images and classes (\"path label\" a line)",
              printable(path), "ddl-train --data FOLDER   # with images, or with a set's own files"}};
@@ -167,7 +168,7 @@ const char* name_of(DataKind kind) {
       return "Caffe's LMDB";
     case DataKind::list:
       return "a list of files";
-    case DataKind::folders:
+    case DataKind::directories:
       return "a folder for each class";
     case DataKind::synthetic:
       return "random numbers";
@@ -175,29 +176,29 @@ const char* name_of(DataKind kind) {
   return "";
 }
 
-std::optional<PartPlace> look_at(const std::string& path, bool test) {
-  if (is_synthetic(path)) return PartPlace{DataKind::synthetic, path, test};
-  if (is_folder(path)) return look_at_folder(path, test);
+std::optional<SplitPath> detect_split(const std::string& path, bool test) {
+  if (is_synthetic(path)) return SplitPath{DataKind::synthetic, path, test};
+  if (is_directory(path)) return inspect_directory(path, test);
   if (!is_file(path)) return std::nullopt;
-  if (is_lmdb(path)) return PartPlace{DataKind::lmdb, path, test};
-  if (is_list(path)) return PartPlace{DataKind::list, path, test};
+  if (is_lmdb(path)) return SplitPath{DataKind::lmdb, path, test};
+  if (is_list(path)) return SplitPath{DataKind::list, path, test};
   return std::nullopt;
 }
 
-PartPlace require_part(const std::string& path, bool test) {
-  const auto place = look_at(path, test);
+SplitPath require_split(const std::string& path, bool test) {
+  const auto place = detect_split(path, test);
   if (!place) throw refuse_place(path);
   return *place;
 }
 
-SetPlace find_parts(const DataRequest& request) {
-  const PartPlace train = require_part(request.train, false);
-  if (!request.test.empty()) return {train, require_part(request.test, true)};
+DatasetPaths locate_splits(const DataRequest& request) {
+  const SplitPath train = require_split(request.train, false);
+  if (!request.test.empty()) return {train, require_split(request.test, true)};
   const bool alone =
       train.path == request.train &&
-      (train.kind == DataKind::lmdb || train.kind == DataKind::list || train.kind == DataKind::folders);
+      (train.kind == DataKind::lmdb || train.kind == DataKind::list || train.kind == DataKind::directories);
   const std::string beside = alone ? find_sibling(request.train) : request.train;
-  const auto test = beside.empty() ? std::nullopt : look_at(beside, true);
+  const auto test = beside.empty() ? std::nullopt : detect_split(beside, true);
   if (test) return {train, *test};
   throw Error(ErrorKind::request,
               {fmt::format("{} to train on, but no images to test with", name_of(train.kind)),

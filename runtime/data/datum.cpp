@@ -21,7 +21,7 @@ Error refuse_record(std::string_view name, std::string what, std::string hint) {
 constexpr const char* try_convert = "ddl-train convert-data IMAGES NEW.lmdb   # makes one that can be read";
 
 // One that came alone, or many packed into one field.
-void append_floats(const WireField& field, std::vector<float>& out) {
+void append_floats(const ProtobufField& field, std::vector<float>& out) {
   if (field.type == 5) out.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(field.value)));
   for (std::size_t at = 0; field.type == 2 && at + 4 <= field.bytes.size(); at += 4) {
     std::uint32_t word = 0;
@@ -30,7 +30,7 @@ void append_floats(const WireField& field, std::vector<float>& out) {
   }
 }
 
-void append_doubles(const WireField& field, std::vector<float>& out) {
+void append_doubles(const ProtobufField& field, std::vector<float>& out) {
   if (field.type == 1) out.push_back(static_cast<float>(std::bit_cast<double>(field.value)));
   for (std::size_t at = 0; field.type == 2 && at + 8 <= field.bytes.size(); at += 8) {
     std::uint64_t word = 0;
@@ -65,7 +65,7 @@ void check_datum(const Datum& datum, std::string_view name) {
 
 Datum parse_datum(std::span<const std::uint8_t> record, std::string_view name) {
   Datum datum;
-  WireReader reader(record);
+  ProtobufReader reader(record);
   while (const auto field = reader.next()) {
     const auto number = static_cast<std::int64_t>(field->value);
     const bool varint = field->type == 0;
@@ -124,7 +124,7 @@ std::vector<std::uint8_t> render_datum(const Shape& shape, std::span<const std::
 MeanImage parse_mean_image(std::span<const std::uint8_t> file, std::string_view name) {
   MeanImage mean;
   std::vector<std::int64_t> sides{1, 0, 0, 0};
-  WireReader reader(file);
+  ProtobufReader reader(file);
   while (const auto field = reader.next()) {
     if (field->number >= 1 && field->number <= 4 && field->type == 0)
       sides[field->number - 1] = static_cast<std::int64_t>(field->value);
@@ -132,10 +132,10 @@ MeanImage parse_mean_image(std::span<const std::uint8_t> file, std::string_view 
     if (field->number == 8) append_doubles(*field, mean.values);
     if (field->number == 7 && field->type == 2) {
       sides.clear();
-      WireReader shape(field->bytes);
+      ProtobufReader shape(field->bytes);
       while (const auto dim = shape.next()) {
         if (dim->type == 0) sides.push_back(static_cast<std::int64_t>(dim->value));
-        WireReader packed(dim->bytes);
+        ProtobufReader packed(dim->bytes);
         while (!packed.at_end() && !packed.damaged())
           sides.push_back(static_cast<std::int64_t>(packed.varint()));
       }

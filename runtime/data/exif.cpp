@@ -65,15 +65,15 @@ int read_orientation(std::span<const std::uint8_t> file) {
   return 1;
 }
 
-Picture turn_picture(Picture picture, int orientation) {
-  if (orientation <= 1 || orientation > 8) return picture;
+Image orient_image(Image image, int orientation) {
+  if (orientation <= 1 || orientation > 8) return image;
   const bool swapped = orientation >= 5;
   const bool flip_row = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
   const bool flip_column = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
-  const auto channels = static_cast<std::size_t>(picture.channels);
-  const int height = swapped ? picture.width : picture.height;
-  const int width = swapped ? picture.height : picture.width;
-  Picture out{picture.channels, height, width, std::vector<std::uint8_t>(picture.pixels.size())};
+  const auto channels = static_cast<std::size_t>(image.channels);
+  const int height = swapped ? image.width : image.height;
+  const int width = swapped ? image.height : image.width;
+  Image out{image.channels, height, width, std::vector<std::uint8_t>(image.pixels.size())};
   std::uint8_t* to = out.pixels.data();
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
@@ -82,9 +82,9 @@ Picture turn_picture(Picture picture, int orientation) {
       const int row = swapped ? u : v;
       const int column = swapped ? v : u;
       const std::uint8_t* from =
-          &picture.pixels[(static_cast<std::size_t>(row) * static_cast<std::size_t>(picture.width) +
-                           static_cast<std::size_t>(column)) *
-                          channels];
+          &image.pixels[(static_cast<std::size_t>(row) * static_cast<std::size_t>(image.width) +
+                         static_cast<std::size_t>(column)) *
+                        channels];
       to = std::copy_n(from, channels, to);
     }
   }

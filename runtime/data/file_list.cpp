@@ -30,50 +30,50 @@ bool has_image_name(const std::string& name) {
   return std::find(endings.begin(), endings.end(), ending) != endings.end();
 }
 
-// Names in order; none where the folder cannot be read.
-std::vector<std::string> names_in(const std::string& folder, bool folders) {
+// Names in order; none where the directory cannot be read.
+std::vector<std::string> names_in(const std::string& directory, bool directories) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (files::directory_iterator at(folder, ignored), end; at != end; at.increment(ignored)) {
+  for (files::directory_iterator at(directory, ignored), end; at != end; at.increment(ignored)) {
     const std::string name = at->path().filename().string();
-    if (folders ? at->is_directory(ignored) && name.front() != '.' : has_image_name(name))
+    if (directories ? at->is_directory(ignored) && name.front() != '.' : has_image_name(name))
       names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
-bool holds_images(const std::string& folder) {
+bool holds_images(const std::string& directory) {
   std::error_code ignored;
-  for (files::directory_iterator at(folder, ignored), end; at != end; at.increment(ignored)) {
+  for (files::directory_iterator at(directory, ignored), end; at != end; at.increment(ignored)) {
     if (has_image_name(at->path().filename().string())) return true;
   }
   return false;
 }
 
-Error refuse_no_images(const std::string& folder) {
-  const std::size_t folders = names_in(folder, true).size();
+Error refuse_no_images(const std::string& directory) {
+  const std::size_t directories = names_in(directory, true).size();
   return {ErrorKind::request,
-          {folders == 0
+          {directories == 0
                ? "no images are found here: there are no class folders"
-               : fmt::format("no images are found here: none of the {} class folder(s) has any", folders),
-           printable(folder), "ls " + quote_shell(folder)}};
+               : fmt::format("no images are found here: none of the {} class folder(s) has any", directories),
+           printable(directory), "ls " + quote_shell(directory)}};
 }
 
 // A class of the test images only.
-Error refuse_class(const std::string& name, const std::string& folder, const ClassFolders& training) {
+Error refuse_class(const std::string& name, const std::string& directory, const ClassDirectories& training) {
   const std::string there = training.path + "/" + name;
   std::error_code ignored;
   if (files::is_directory(there, ignored)) {
     return {ErrorKind::request,
             {fmt::format("the class \"{}\" has no training images, and test images in {}", printable(name),
-                         printable(folder + "/" + name)),
+                         printable(directory + "/" + name)),
              printable(there), "ls " + quote_shell(there)}};
   }
   return {ErrorKind::request,
           {fmt::format("\"{}\" is no class of the training images, which have {}", printable(name),
                        training.names.size()),
-           printable(folder), "ls " + quote_shell(folder)}};
+           printable(directory), "ls " + quote_shell(directory)}};
 }
 
 }  // namespace
@@ -91,7 +91,8 @@ std::string_view FileList::name(std::size_t index) const {
 
 std::string FileList::path(std::size_t index) const {
   const std::string_view own = name(index);
-  return own.starts_with('/') || folder_.empty() ? std::string(own) : fmt::format("{}/{}", folder_, own);
+  return own.starts_with('/') || directory_.empty() ? std::string(own)
+                                                    : fmt::format("{}/{}", directory_, own);
 }
 
 std::uint64_t FileList::fingerprint() const {
@@ -100,8 +101,8 @@ std::uint64_t FileList::fingerprint() const {
   return hash_bytes(std::as_bytes(std::span(labels_)), hash);
 }
 
-FileList parse_file_list(std::string_view text, const std::string& name, const std::string& folder) {
-  FileList list(folder);
+FileList parse_file_list(std::string_view text, const std::string& name, const std::string& directory) {
+  FileList list(directory);
   std::vector<Message> mistakes;
   std::size_t number = 0;
   while (!text.empty() && mistakes.size() < most_list_mistakes) {
@@ -128,17 +129,17 @@ FileList parse_file_list(std::string_view text, const std::string& name, const s
   return list;
 }
 
-std::vector<std::string> find_class_folders(const std::string& folder) {
-  std::vector<std::string> classes = names_in(folder, true);
-  std::erase_if(classes, [&](const std::string& name) { return !holds_images(folder + "/" + name); });
+std::vector<std::string> find_class_directories(const std::string& directory) {
+  std::vector<std::string> classes = names_in(directory, true);
+  std::erase_if(classes, [&](const std::string& name) { return !holds_images(directory + "/" + name); });
   return classes;
 }
 
-FileList scan_class_folders(const std::string& folder, const ClassFolders& training) {
-  FileList list(folder);
-  const std::vector<std::string> found = find_class_folders(folder);
-  if (found.empty()) throw refuse_no_images(folder);
-  list.classes = training.names.empty() ? ClassFolders{folder, found} : training;
+FileList scan_class_directories(const std::string& directory, const ClassDirectories& training) {
+  FileList list(directory);
+  const std::vector<std::string> found = find_class_directories(directory);
+  if (found.empty()) throw refuse_no_images(directory);
+  list.classes = training.names.empty() ? ClassDirectories{directory, found} : training;
   const std::vector<std::string>& names = list.classes.names;
   if (names.size() > largest_label) {
     throw Error(ErrorKind::request,
@@ -148,8 +149,8 @@ FileList scan_class_folders(const std::string& folder, const ClassFolders& train
   }
   for (const std::string& name : found) {
     const auto at = std::lower_bound(names.begin(), names.end(), name);
-    if (at == names.end() || *at != name) throw refuse_class(name, folder, training);
-    for (const std::string& file : names_in(folder + "/" + name, false))
+    if (at == names.end() || *at != name) throw refuse_class(name, directory, training);
+    for (const std::string& file : names_in(directory + "/" + name, false))
       list.add(name + "/" + file, static_cast<Label>(at - names.begin()));
   }
   return list;

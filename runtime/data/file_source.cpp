@@ -19,13 +19,13 @@ namespace ddlrun::runtime {
 namespace {
 
 constexpr std::size_t sampled_files = 64;
-constexpr off_t largest_picture_file = off_t{512} << 20;
+constexpr off_t largest_image_file = off_t{512} << 20;
 
 Error refuse_image_file(const std::string& path, std::string what) {
   return {ErrorKind::request, {std::move(what), printable(path), "ls -l " + quote_shell(path)}};
 }
 
-// Plain calls, for this is done for every image: a stream would cost as much as reading a small picture.
+// Plain calls, for this is done for every image: a stream would cost as much as reading a small image.
 class OpenFile {
  public:
   explicit OpenFile(const std::string& path) : handle(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
@@ -37,14 +37,14 @@ class OpenFile {
   int handle;
 };
 
-void read_picture_file(const std::string& path, std::vector<std::uint8_t>& bytes) {
+void read_image_file(const std::string& path, std::vector<std::uint8_t>& bytes) {
   const OpenFile file(path);
   struct stat status {};
   if (file.handle < 0 || fstat(file.handle, &status) != 0)
     throw refuse_image_file(path, fmt::format("the image cannot be read: {}", std::strerror(errno)));
-  if (!S_ISREG(status.st_mode) || status.st_size > largest_picture_file) {
+  if (!S_ISREG(status.st_mode) || status.st_size > largest_image_file) {
     throw refuse_image_file(path, fmt::format("an image of {} bytes; regular files of at most {} are read",
-                                              status.st_size, largest_picture_file));
+                                              status.st_size, largest_image_file));
   }
   bytes.resize(static_cast<std::size_t>(status.st_size));
   std::size_t have = 0;
@@ -79,8 +79,8 @@ class FileSource : public ImageSource {
   void read(std::size_t index, std::span<std::byte> out) const override {
     thread_local std::vector<std::uint8_t> bytes;
     const std::string path = list_.path(index);
-    read_picture_file(path, bytes);
-    decode_image(plan_, bytes, path, std::span(reinterpret_cast<std::uint8_t*>(out.data()), out.size()));
+    read_image_file(path, bytes);
+    decode_into(plan_, bytes, path, std::span(reinterpret_cast<std::uint8_t*>(out.data()), out.size()));
   }
 
   // Names, labels, and bytes of some files as they lie on the disk.
@@ -89,7 +89,7 @@ class FileSource : public ImageSource {
     std::vector<std::uint8_t> bytes;
     const std::size_t asked = std::min(list_.count(), sampled_files);
     for (std::size_t i = 0; i < asked; ++i) {
-      read_picture_file(list_.path(i * list_.count() / asked), bytes);
+      read_image_file(list_.path(i * list_.count() / asked), bytes);
       hash = hash_bytes(std::as_bytes(std::span(bytes)), hash);
     }
     return hash;
@@ -99,8 +99,8 @@ class FileSource : public ImageSource {
   Shape head(std::size_t index) const {
     std::vector<std::uint8_t> bytes;
     const std::string path = list_.path(index);
-    read_picture_file(path, bytes);
-    return read_picture_shape(bytes, path);
+    read_image_file(path, bytes);
+    return read_image_shape(bytes, path);
   }
 
   FileList list_;
@@ -119,25 +119,24 @@ DecodePlan plan_decode(const DataRequest& request, const Shape& first, bool grey
   return plan;
 }
 
-void decode_image(const DecodePlan& plan, std::span<const std::uint8_t> file, std::string_view name,
-                  std::span<std::uint8_t> out) {
-  Picture picture = decode_picture(file, plan.channels, name);
+void decode_into(const DecodePlan& plan, std::span<const std::uint8_t> file, std::string_view name,
+                 std::span<std::uint8_t> out) {
+  Image image = decode_image(file, plan.channels, name);
   if (plan.resize.height > 0) {
-    picture = resize_picture(picture, plan.resize);
-  } else if (picture.height != plan.shape.height || picture.width != plan.shape.width) {
-    throw Error(ErrorKind::request,
-                {fmt::format("this image is {}x{}, the first one is {}x{}", picture.height, picture.width,
-                             plan.shape.height, plan.shape.width),
-                 printable(name), fmt::format("--resize {}", plan.shape.height)});
+    image = resize_image(image, plan.resize);
+  } else if (image.height != plan.shape.height || image.width != plan.shape.width) {
+    throw Error(ErrorKind::request, {fmt::format("this image is {}x{}, the first one is {}x{}", image.height,
+                                                 image.width, plan.shape.height, plan.shape.width),
+                                     printable(name), fmt::format("--resize {}", plan.shape.height)});
   }
-  write_planes(picture, out);
+  write_planes(image, out);
 }
 
 SourcePtr make_file_source(FileList list, const DataRequest& request) {
   return std::make_shared<FileSource>(std::move(list), request);
 }
 
-SourcePtr keep_if_small(SourcePtr source, std::size_t limit) {
+SourcePtr cache_if_small(SourcePtr source, std::size_t limit) {
   const std::size_t bytes = source->image_bytes();
   if (source->in_memory() || source->pixels() != PixelKind::bytes || source->count() > limit / bytes)
     return source;

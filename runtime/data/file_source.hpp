@@ -8,7 +8,7 @@
 
 namespace ddlrun::runtime {
 
-// How a picture becomes an image: the request's channels and size, with what the first pictures said where it
+// How a image becomes an image: the request's channels and size, with what the first images said where it
 // says nothing.
 struct DecodePlan {
   int channels = 3;
@@ -17,13 +17,13 @@ struct DecodePlan {
 };
 // From one head of a file; `grey`: all that were looked at are.
 DecodePlan plan_decode(const DataRequest& request, const Shape& first, bool grey);
-// Throws Error(request) if the picture is damaged or, without a resize, of another size.
-void decode_image(const DecodePlan& plan, std::span<const std::uint8_t> file, std::string_view name,
-                  std::span<std::uint8_t> out);
+// Throws Error(request) if the image is damaged or, without a resize, of another size.
+void decode_into(const DecodePlan& plan, std::span<const std::uint8_t> file, std::string_view name,
+                 std::span<std::uint8_t> out);
 
 SourcePtr make_file_source(FileList list, const DataRequest& request);
 
 // A copy in memory if that takes at most `limit` bytes, else the source itself.
-SourcePtr keep_if_small(SourcePtr source, std::size_t limit);
+SourcePtr cache_if_small(SourcePtr source, std::size_t limit);
 
 }  // namespace ddlrun::runtime

@@ -13,9 +13,9 @@
 namespace ddlrun::runtime {
 namespace {
 
-// What a rank tells of its part, in one line; doubles as their bits.
+// What a rank tells of its subset, in one line; doubles as their bits.
 struct PartFacts {
-  std::string part;
+  std::string subset;
   std::string hash;
   std::string shape;
   std::size_t train_images = 0;
@@ -29,19 +29,19 @@ std::uint64_t read_hex(std::string_view text) {
   return std::strtoull(std::string(text).c_str(), nullptr, 16);
 }
 
-// No folder's name holds a "/".
-std::string join_names(const ClassFolders& folders) { return join(folders.names, "/"); }
+// No directory's name holds a "/".
+std::string join_names(const ClassDirectories& directories) { return join(directories.names, "/"); }
 
-std::string hash_names(const ClassFolders& folders) {
-  const std::string names = join_names(folders);
+std::string hash_names(const ClassDirectories& directories) {
+  const std::string names = join_names(directories);
   return names.empty() ? "" : fmt::format("{:016x}", hash_bytes(std::as_bytes(std::span(names))));
 }
 
-std::string render_facts(const Dataset& data, const std::string& part) {
+std::string render_facts(const Dataset& data, const std::string& subset) {
   const Shape shape = data.train_images->shape();
-  std::string text = fmt::format("{}\n{:016x}\n{}x{}x{}\n{:x}\n{:x}\n{:x}\n{}", part, fingerprint(data),
+  std::string text = fmt::format("{}\n{:016x}\n{}x{}x{}\n{:x}\n{:x}\n{:x}\n{}", subset, fingerprint(data),
                                  shape.channels, shape.height, shape.width, data.train_images->count(),
-                                 data.test_images->count(), data.classes, hash_names(data.class_folders));
+                                 data.test_images->count(), data.classes, hash_names(data.class_directories));
   for (const Moments& one : data.moments) {
     for (const double value : {one.count, one.sum, one.squares})
       text += fmt::format("\n{:x}", std::bit_cast<std::uint64_t>(value));
@@ -52,7 +52,7 @@ std::string render_facts(const Dataset& data, const std::string& part) {
 PartFacts parse_facts(const std::string& text) {
   const std::vector<std::string_view> lines = split(text, '\n');
   PartFacts facts;
-  facts.part = lines[0];
+  facts.subset = lines[0];
   facts.hash = lines[1];
   facts.shape = lines[2];
   facts.train_images = read_hex(lines[3]);
@@ -67,9 +67,9 @@ PartFacts parse_facts(const std::string& text) {
   return facts;
 }
 
-AgreedError refuse_parts(std::string what, std::size_t rank, const PartFacts& facts) {
+CollectiveError refuse_parts(std::string what, std::size_t rank, const PartFacts& facts) {
   return {ErrorKind::request,
-          {std::move(what), fmt::format("rank {}, part {}", rank, printable(facts.part)),
+          {std::move(what), fmt::format("rank {}, part {}", rank, printable(facts.subset)),
            "--data-sharding host   # and on each host one folder, the same for all of its ranks"}};
 }
 
@@ -86,7 +86,7 @@ std::string render_lacking(const std::vector<std::string_view>& of,
   return join(names, ", ") + (count > most_shown ? fmt::format(" and {} more", count - most_shown) : "");
 }
 
-// Collective. Each rank has numbered the class folders that it sees: label 0 must be the same class
+// Collective. Each rank has numbered the class directories that it sees: label 0 must be the same class
 // everywhere.
 void require_equal_classes(const Dataset& data, const std::vector<PartFacts>& all, Communicator& ranks) {
   const auto named = [](const PartFacts& facts) { return !facts.class_names.empty(); };
@@ -95,8 +95,8 @@ void require_equal_classes(const Dataset& data, const std::vector<PartFacts>& al
     return named(facts) && facts.class_names != one->class_names;
   });
   if (other == all.end()) return;
-  const std::vector<std::string> names = ranks.gather_all(join_names(data.class_folders));
-  const std::vector<std::string> folders = ranks.gather_all(data.class_folders.path);
+  const std::vector<std::string> names = ranks.gather_all(join_names(data.class_directories));
+  const std::vector<std::string> directories = ranks.gather_all(data.class_directories.path);
   const auto first = static_cast<std::size_t>(one - all.begin());
   const auto rank = static_cast<std::size_t>(other - all.begin());
   const std::string missing = render_lacking(split(names[first], '/'), split(names[rank], '/'));
@@ -104,20 +104,20 @@ void require_equal_classes(const Dataset& data, const std::vector<PartFacts>& al
   std::string what = fmt::format("rank {} and rank {} would give a label to different classes:", first, rank);
   if (!missing.empty()) what += fmt::format(" only rank {} has {}", first, missing);
   if (!added.empty()) what += fmt::format("{} only rank {} has {}", missing.empty() ? "" : ";", rank, added);
-  throw AgreedError(
+  throw CollectiveError(
       ErrorKind::request,
       {std::move(what),
-       fmt::format("rank {}: {}; rank {}: {}", first, printable(folders[first]), rank,
-                   printable(folders[rank])),
+       fmt::format("rank {}: {}; rank {}: {}", first, printable(directories[first]), rank,
+                   printable(directories[rank])),
        fmt::format(
            "ls {}   # the same class folders in every part, or every part with train.txt and val.txt, "
            "which say the labels",
-           quote_shell(folders[rank]))});
+           quote_shell(directories[rank]))});
 }
 
 }  // namespace
 
-std::string fill_place(std::string path, const std::string& host, int rank) {
+std::string expand_placeholders(std::string path, const std::string& host, int rank) {
   const std::pair<std::string, std::string> words[] = {{"{host}", host}, {"{rank}", std::to_string(rank)}};
   for (const auto& [word, value] : words) {
     for (std::size_t at = path.find(word); at != std::string::npos; at = path.find(word, at + value.size()))
@@ -126,12 +126,13 @@ std::string fill_place(std::string path, const std::string& host, int rank) {
   return path;
 }
 
-void join_parts(Dataset& data, const std::string& part, Communicator& ranks) {
+void join_subsets(Dataset& data, const std::string& subset, Communicator& ranks) {
   std::vector<PartFacts> all;
-  for (const std::string& text : ranks.gather_all(render_facts(data, part))) all.push_back(parse_facts(text));
+  for (const std::string& text : ranks.gather_all(render_facts(data, subset)))
+    all.push_back(parse_facts(text));
   require_equal_classes(data, all, ranks);
-  DataSplit split;
-  std::vector<const PartFacts*> firsts;  // the first rank of each part
+  Subsets split;
+  std::vector<const PartFacts*> firsts;  // the first rank of each subset
   std::uint64_t hash = hash_start;
   std::vector<Moments> moments(all.front().moments.size());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -141,11 +142,11 @@ void join_parts(Dataset& data, const std::string& part, Communicator& ranks) {
           fmt::format("its images are {}, those of rank 0 are {}", facts.shape, all.front().shape), rank,
           facts);
     }
-    const auto same = std::find_if(split.parts.begin(), split.parts.end(),
-                                   [&](const DataPart& known) { return known.name == facts.part; });
-    const auto at = static_cast<std::size_t>(same - split.parts.begin());
-    if (same == split.parts.end()) {
-      split.parts.push_back({facts.train_images, facts.test_images, 0, facts.part});
+    const auto same = std::find_if(split.subsets.begin(), split.subsets.end(),
+                                   [&](const Subset& known) { return known.name == facts.subset; });
+    const auto at = static_cast<std::size_t>(same - split.subsets.begin());
+    if (same == split.subsets.end()) {
+      split.subsets.push_back({facts.train_images, facts.test_images, 0, facts.subset});
       firsts.push_back(&facts);
       hash = hash_bytes(std::as_bytes(std::span(facts.hash)), hash);
       for (std::size_t c = 0; c < moments.size(); ++c) {
@@ -157,14 +158,14 @@ void join_parts(Dataset& data, const std::string& part, Communicator& ranks) {
       throw refuse_parts("its images are not those of the first rank with this part", rank, facts);
     }
     if (rank == static_cast<std::size_t>(ranks.rank())) {
-      split.part = at;
-      split.rank_in_part = split.parts[at].ranks;
+      split.subset = at;
+      split.rank_in_subset = split.subsets[at].ranks;
     }
-    split.parts[at].ranks += 1;
+    split.subsets[at].ranks += 1;
     data.classes = std::max(data.classes, facts.classes);
   }
-  data.split = std::move(split);
-  data.split_hash = hash;
+  data.subsets = std::move(split);
+  data.subsets_hash = hash;
   if (!moments.empty()) {
     data.moments = std::move(moments);
     set_moments(data.transform, data.moments);

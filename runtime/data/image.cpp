@@ -11,8 +11,8 @@
 namespace ddlrun::runtime {
 namespace {
 
-std::size_t pixel_count(const Picture& picture) {
-  return static_cast<std::size_t>(picture.height) * static_cast<std::size_t>(picture.width);
+std::size_t pixel_count(const Image& image) {
+  return static_cast<std::size_t>(image.height) * static_cast<std::size_t>(image.width);
 }
 
 // By ITU-R BT.601, in whole numbers as libjpeg and OpenCV do it.
@@ -20,16 +20,16 @@ std::uint8_t luma(const std::uint8_t* rgb) {
   return static_cast<std::uint8_t>((19'595U * rgb[0] + 38'470U * rgb[1] + 7'471U * rgb[2] + 32'768U) >> 16U);
 }
 
-Picture with_channels(Picture picture, int channels) {
-  if (picture.channels == channels) return picture;
-  const std::size_t count = pixel_count(picture);
-  Picture other{channels, picture.height, picture.width,
-                std::vector<std::uint8_t>(count * static_cast<std::size_t>(channels))};
+Image with_channels(Image image, int channels) {
+  if (image.channels == channels) return image;
+  const std::size_t count = pixel_count(image);
+  Image other{channels, image.height, image.width,
+              std::vector<std::uint8_t>(count * static_cast<std::size_t>(channels))};
   for (std::size_t i = 0; i < count; ++i) {
     if (channels == 1) {
-      other.pixels[i] = luma(&picture.pixels[3 * i]);
+      other.pixels[i] = luma(&image.pixels[3 * i]);
     } else {
-      std::fill_n(&other.pixels[3 * i], 3, picture.pixels[i]);
+      std::fill_n(&other.pixels[3 * i], 3, image.pixels[i]);
     }
   }
   return other;
@@ -39,47 +39,47 @@ Error refuse_format(std::span<const std::uint8_t> file, std::string_view name) {
   std::string start;
   for (const std::uint8_t byte : file.first(std::min<std::size_t>(file.size(), 4)))
     start += fmt::format(" {:02x}", byte);
-  return refuse_picture(name, file.empty() ? "the file is empty, not a picture"
-                                           : "it is neither JPEG, PNG nor PNM; it starts with" + start);
+  return refuse_image(name, file.empty() ? "the file is empty, not a picture"
+                                         : "it is neither JPEG, PNG nor PNM; it starts with" + start);
 }
 
 }  // namespace
 
-Error refuse_picture(std::string_view name, std::string what) {
+Error refuse_image(std::string_view name, std::string what) {
   return {ErrorKind::request, {std::move(what), printable(name), "file " + quote_shell(name)}};
 }
 
-void check_picture_size(std::uint64_t height, std::uint64_t width, std::string_view name) {
+void check_image_size(std::uint64_t height, std::uint64_t width, std::string_view name) {
   constexpr std::uint64_t longest_side = 65'535;
   if (height > 0 && width > 0 && height <= longest_side && width <= longest_side &&
-      height * width <= max_picture_pixels)
+      height * width <= max_image_pixels)
     return;
-  throw refuse_picture(name, fmt::format("a picture of {}x{} pixels; sides of 1 to {} and {} pixels in all "
-                                         "are read",
-                                         height, width, longest_side, max_picture_pixels));
+  throw refuse_image(name, fmt::format("a picture of {}x{} pixels; sides of 1 to {} and {} pixels in all "
+                                       "are read",
+                                       height, width, longest_side, max_image_pixels));
 }
 
-Shape read_picture_shape(std::span<const std::uint8_t> file, std::string_view name) {
+Shape read_image_shape(std::span<const std::uint8_t> file, std::string_view name) {
   if (is_jpeg(file)) return read_jpeg_shape(file, name);
   if (is_png(file)) return read_png_shape(file, name);
   if (is_pnm(file)) return read_pnm_shape(file, name);
   throw refuse_format(file, name);
 }
 
-Picture decode_picture(std::span<const std::uint8_t> file, int channels, std::string_view name) {
+Image decode_image(std::span<const std::uint8_t> file, int channels, std::string_view name) {
   if (is_jpeg(file)) return with_channels(decode_jpeg(file, channels, name), channels);
   if (is_png(file)) return with_channels(decode_png(file, name), channels);
   if (is_pnm(file)) return with_channels(decode_pnm(file, name), channels);
   throw refuse_format(file, name);
 }
 
-void write_planes(const Picture& picture, std::span<std::uint8_t> out) {
-  const std::size_t count = pixel_count(picture);
-  if (picture.channels == 1) {
-    std::copy_n(picture.pixels.begin(), count, out.begin());
+void write_planes(const Image& image, std::span<std::uint8_t> out) {
+  const std::size_t count = pixel_count(image);
+  if (image.channels == 1) {
+    std::copy_n(image.pixels.begin(), count, out.begin());
     return;
   }
-  const std::uint8_t* __restrict rgb = picture.pixels.data();
+  const std::uint8_t* __restrict rgb = image.pixels.data();
   std::uint8_t* __restrict blue = out.data();
   std::uint8_t* __restrict green = blue + count;
   std::uint8_t* __restrict red = green + count;

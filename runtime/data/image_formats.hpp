@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The decoders behind picture.hpp, one file a format; only jpeg_*.cpp and png_*.cpp include their libraries.
+// The decoders behind image.hpp, one file a format; only jpeg_*.cpp and png_*.cpp include their libraries.
 #pragma once
 
 #include "base/error.hpp"
@@ -15,17 +15,17 @@ bool is_pnm(std::span<const std::uint8_t> file);
 Shape read_jpeg_shape(std::span<const std::uint8_t> file, std::string_view name);
 Shape read_png_shape(std::span<const std::uint8_t> file, std::string_view name);
 Shape read_pnm_shape(std::span<const std::uint8_t> file, std::string_view name);
-Picture decode_jpeg(std::span<const std::uint8_t> file, int channels, std::string_view name);
-Picture decode_png(std::span<const std::uint8_t> file, std::string_view name);
-Picture decode_pnm(std::span<const std::uint8_t> file, std::string_view name);
+Image decode_jpeg(std::span<const std::uint8_t> file, int channels, std::string_view name);
+Image decode_png(std::span<const std::uint8_t> file, std::string_view name);
+Image decode_pnm(std::span<const std::uint8_t> file, std::string_view name);
 
 // EXIF's tag 274 of a JPEG: 1 to 8; 1 (as it is) where nothing readable says otherwise.
 int read_orientation(std::span<const std::uint8_t> file);
 // As a viewer would: 2 mirrored, 3 upside down, 6 turned to the right, ...
-Picture turn_picture(Picture picture, int orientation);
+Image orient_image(Image image, int orientation);
 
 // Throws if a side is 0 or there are too many pixels.
-void check_picture_size(std::uint64_t height, std::uint64_t width, std::string_view name);
-Error refuse_picture(std::string_view name, std::string what);
+void check_image_size(std::uint64_t height, std::uint64_t width, std::string_view name);
+Error refuse_image(std::string_view name, std::string what);
 
 }  // namespace ddlrun::runtime

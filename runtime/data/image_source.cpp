@@ -57,7 +57,7 @@ SourcePtr make_memory_source(ImageSet set, std::string name) {
 
 int count_classes(const ImageSource& source) {
   const std::size_t count = source.count();
-  const std::size_t asked = source.labels_at_hand() ? count : std::min(count, sampled_labels);
+  const std::size_t asked = source.labels_in_memory() ? count : std::min(count, sampled_labels);
   int most = 0;
   for (std::size_t i = 0; i < asked; ++i) most = std::max<int>(most, source.label(i * count / asked));
   return most + 1;

@@ -27,7 +27,7 @@ class ImageSource {
   virtual bool in_memory() const { return false; }
 
   // All labels can be asked for at once; otherwise each is read from the disk.
-  virtual bool labels_at_hand() const { return true; }
+  virtual bool labels_in_memory() const { return true; }
 
   // Both from any thread, several at once. Throw Error(request) with the image's file or key.
   virtual Label label(std::size_t index) const = 0;

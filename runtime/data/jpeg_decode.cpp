@@ -57,27 +57,27 @@ class JpegReader {
 
   Shape read_head() {
     if (!try_head()) throw refuse();
-    check_picture_size(info_.image_height, info_.image_width, name_);
+    check_image_size(info_.image_height, info_.image_width, name_);
     return {info_.num_components == 1 ? 1 : 3, static_cast<int>(info_.image_height),
             static_cast<int>(info_.image_width)};
   }
 
   // After read_head(). CMYK and YCCK come out as four channels, all others as `channels` or grey.
-  Picture read_pixels(int channels) {
+  Image read_pixels(int channels) {
     choose_colours(channels);
     const std::size_t row =
         static_cast<std::size_t>(info_.image_width) * static_cast<std::size_t>(components_);
-    Picture picture{components_, static_cast<int>(info_.image_height), static_cast<int>(info_.image_width),
-                    std::vector<std::uint8_t>(row * info_.image_height)};
-    if (!try_pixels(picture.pixels.data(), row)) throw refuse();
-    return picture;
+    Image image{components_, static_cast<int>(info_.image_height), static_cast<int>(info_.image_width),
+                std::vector<std::uint8_t>(row * info_.image_height)};
+    if (!try_pixels(image.pixels.data(), row)) throw refuse();
+    return image;
   }
 
   bool inverted() const { return info_.saw_Adobe_marker != 0; }
 
  private:
   Error refuse() const {
-    return refuse_picture(name_, fmt::format("the JPEG is damaged or cut short: {}", errors_.text));
+    return refuse_image(name_, fmt::format("the JPEG is damaged or cut short: {}", errors_.text));
   }
 
   bool try_head() {
@@ -115,9 +115,9 @@ class JpegReader {
 };
 
 // Adobe's programs store ink as 255 - ink; without their marker it is taken as it is.
-Picture without_ink(const Picture& inks, bool inverted) {
+Image without_ink(const Image& inks, bool inverted) {
   const std::size_t count = inks.pixels.size() / 4;
-  Picture rgb{3, inks.height, inks.width, std::vector<std::uint8_t>(3 * count)};
+  Image rgb{3, inks.height, inks.width, std::vector<std::uint8_t>(3 * count)};
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint8_t* in = &inks.pixels[4 * i];
     const unsigned flip = inverted ? 0U : 255U;
@@ -127,14 +127,14 @@ Picture without_ink(const Picture& inks, bool inverted) {
   return rgb;
 }
 
-// Each scan of a progressive JPEG visits the whole picture; a small file can hold thousands of them.
+// Each scan of a progressive JPEG visits the whole image; a small file can hold thousands of them.
 void check_scans(std::span<const std::uint8_t> file, std::string_view name) {
   int scans = 0;
   for (std::size_t i = 0; i + 1 < file.size(); ++i) {
     if (file[i] == 0xff && file[i + 1] == 0xda) ++scans;
   }
   if (scans <= most_scans) return;
-  throw refuse_picture(name, fmt::format("the JPEG has {} scans, at most {} are read", scans, most_scans));
+  throw refuse_image(name, fmt::format("the JPEG has {} scans, at most {} are read", scans, most_scans));
 }
 
 }  // namespace
@@ -149,13 +149,13 @@ Shape read_jpeg_shape(std::span<const std::uint8_t> file, std::string_view name)
   return shape;
 }
 
-Picture decode_jpeg(std::span<const std::uint8_t> file, int channels, std::string_view name) {
+Image decode_jpeg(std::span<const std::uint8_t> file, int channels, std::string_view name) {
   check_scans(file, name);
   JpegReader reader(file, name);
   reader.read_head();
-  Picture picture = reader.read_pixels(channels);
-  if (picture.channels == 4) picture = without_ink(picture, reader.inverted());
-  return turn_picture(std::move(picture), read_orientation(file));
+  Image image = reader.read_pixels(channels);
+  if (image.channels == 4) image = without_ink(image, reader.inverted());
+  return orient_image(std::move(image), read_orientation(file));
 }
 
 }  // namespace ddlrun::runtime

@@ -84,13 +84,13 @@ class LmdbSource : public ImageSource {
     if (entries_.empty()) throw refuse_lmdb(path, "the LMDB has no records");
     look_at_first(request);
     most_classes_ = request.classes;
-    if (most_classes_ == 0 && !labels_at_hand()) most_classes_ = count_classes(*this);
+    if (most_classes_ == 0 && !labels_in_memory()) most_classes_ = count_classes(*this);
   }
 
   std::size_t count() const override { return entries_.size(); }
   Shape shape() const override { return plan_.shape; }
   PixelKind pixels() const override { return floats_ ? PixelKind::floats : PixelKind::bytes; }
-  bool labels_at_hand() const override { return map_.bytes().size() <= largest_scan; }
+  bool labels_in_memory() const override { return map_.bytes().size() <= largest_scan; }
   std::string name(std::size_t index) const override {
     return fmt::format("{}, key {}", path_, printable(key(index), 80));
   }
@@ -113,8 +113,8 @@ class LmdbSource : public ImageSource {
   void read(std::size_t index, std::span<std::byte> out) const override {
     const Datum datum = checked(index);
     if (encoded_) {
-      decode_image(plan_, datum.data, name(index),
-                   std::span(reinterpret_cast<std::uint8_t*>(out.data()), out.size()));
+      decode_into(plan_, datum.data, name(index),
+                  std::span(reinterpret_cast<std::uint8_t*>(out.data()), out.size()));
     } else if (floats_) {
       std::memcpy(out.data(), datum.float_data.data(), out.size());
     } else {
@@ -149,7 +149,7 @@ class LmdbSource : public ImageSource {
     encoded_ = first.encoded;
     floats_ = !encoded_ && first.data.empty();
     if (encoded_) {
-      const Shape head = read_picture_shape(first.data, called);
+      const Shape head = read_image_shape(first.data, called);
       plan_ = plan_decode(request, head, head.channels == 1);
       return;
     }

@@ -11,7 +11,7 @@
 
 namespace ddlrun::runtime {
 
-// A folder with data.mdb, or the file itself.
+// A directory with data.mdb, or the file itself.
 bool is_lmdb(const std::string& path);
 
 // Throws Error(request): no LMDB, damaged, cut short, empty, no Datums.
@@ -19,10 +19,10 @@ SourcePtr open_lmdb(const std::string& path, const DataRequest& request);
 
 // Writes one: keys must come in ascending order. Until finish() it is in FOLDER.part, which no reader takes
 // for an LMDB, and which goes with a writer that does not come so far; that of a killed one is used again.
-// Throws Error(request) if the folder exists, another writes there, or the disk is full.
+// Throws Error(request) if the directory exists, another writes there, or the disk is full.
 class LmdbWriter {
  public:
-  LmdbWriter(const std::string& folder, std::size_t expected_bytes);
+  LmdbWriter(const std::string& directory, std::size_t expected_bytes);
   ~LmdbWriter();
   LmdbWriter(const LmdbWriter&) = delete;
   LmdbWriter& operator=(const LmdbWriter&) = delete;

@@ -27,44 +27,46 @@ std::string without_slashes(std::string path) {
   return path;
 }
 
-std::string parent_of_lmdb(const std::string& folder) {
-  const std::size_t slash = folder.rfind('/');
-  return slash == std::string::npos ? "." : folder.substr(0, slash + 1);
+std::string parent_of_lmdb(const std::string& directory) {
+  const std::size_t slash = directory.rfind('/');
+  return slash == std::string::npos ? "." : directory.substr(0, slash + 1);
 }
 
-Error refuse_folder(const std::string& folder, const std::string& what, int code) {
+Error refuse_folder(const std::string& directory, const std::string& what, int code) {
   return {ErrorKind::request,
-          {fmt::format("{}: {}", what, std::strerror(code)), printable(folder),
+          {fmt::format("{}: {}", what, std::strerror(code)), printable(directory),
            code == EEXIST ? fmt::format("another name, as {}   # or look into it: ls -l {}",
-                                        quote_shell(folder + "-2"), quote_shell(folder))
-                          : "df -h; ls -ld " + quote_shell(parent_of_lmdb(folder))}};
+                                        quote_shell(directory + "-2"), quote_shell(directory))
+                          : "df -h; ls -ld " + quote_shell(parent_of_lmdb(directory))}};
 }
 
-// The folder in which it grows, for this process alone. What a killed one left in it goes.
-int take_folder(const std::string& part) {
+// The directory in which it grows, for this process alone. What a killed one left in it goes.
+int take_directory(const std::string& part) {
   if (mkdir(part.c_str(), 0777) != 0 && errno != EEXIST)
     throw refuse_folder(part, "the folder cannot be made", errno);
-  const int folder = open(part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (folder < 0) throw refuse_folder(part, "the folder cannot be opened", errno);
-  if (flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    close(folder);
+  const int directory = open(part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (directory < 0) throw refuse_folder(part, "the folder cannot be opened", errno);
+  if (flock(directory, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(directory);
     throw Error(ErrorKind::request,
                 {"another process writes this LMDB now", printable(part), "another name for TO"});
   }
-  unlinkat(folder, unfinished_name, 0);
-  return folder;
+  unlinkat(directory, unfinished_name, 0);
+  return directory;
 }
 
 }  // namespace
 
 class LmdbWriter::Store {
  public:
-  Store(const std::string& folder, std::size_t expected_bytes)
-      : folder_(without_slashes(folder)), part_(folder_ + ".part"), file_(part_ + "/" + unfinished_name) {
+  Store(const std::string& directory, std::size_t expected_bytes)
+      : directory_(without_slashes(directory)),
+        part_(directory_ + ".part"),
+        file_(part_ + "/" + unfinished_name) {
     struct stat status {};
-    if (lstat(folder_.c_str(), &status) == 0)
-      throw refuse_folder(folder_, "the folder cannot be made", EEXIST);
-    held_ = take_folder(part_);
+    if (lstat(directory_.c_str(), &status) == 0)
+      throw refuse_folder(directory_, "the folder cannot be made", EEXIST);
+    held_ = take_directory(part_);
     try {
       require(mdb_env_create(&environment_));
       require(mdb_env_set_mapsize(environment_, expected_bytes));
@@ -103,10 +105,10 @@ class LmdbWriter::Store {
     const std::string data = part_ + "/data.mdb";
     if (std::rename(file_.c_str(), data.c_str()) != 0)
       throw refuse_folder(data, "the file cannot be given its name", errno);
-    if (std::rename(part_.c_str(), folder_.c_str()) != 0) {
+    if (std::rename(part_.c_str(), directory_.c_str()) != 0) {
       const int code = errno;
       unlink(data.c_str());
-      throw refuse_folder(folder_, "the folder cannot be given its name", code);
+      throw refuse_folder(directory_, "the folder cannot be given its name", code);
     }
     fsync(held_);
     finished_ = true;
@@ -120,9 +122,10 @@ class LmdbWriter::Store {
     // A full disk may cut a write short, which LMDB calls an input/output error.
     struct statvfs disk {};
     const std::uint64_t room = statvfs(part_.c_str(), &disk) == 0 ? disk.f_bavail * disk.f_frsize : 0;
-    throw Error(ErrorKind::request, {fmt::format("the LMDB cannot be written: {} ({} free on that disk)",
-                                                 mdb_strerror(code), render_bytes(room)),
-                                     printable(folder_), "df -h " + quote_shell(parent_of_lmdb(folder_))});
+    throw Error(ErrorKind::request,
+                {fmt::format("the LMDB cannot be written: {} ({} free on that disk)", mdb_strerror(code),
+                             render_bytes(room)),
+                 printable(directory_), "df -h " + quote_shell(parent_of_lmdb(directory_))});
   }
   void begin() {
     require(mdb_txn_begin(environment_, nullptr, 0, &transaction_));
@@ -141,7 +144,7 @@ class LmdbWriter::Store {
     held_ = -1;
   }
 
-  std::string folder_;
+  std::string directory_;
   std::string part_;
   std::string file_;
   int held_ = -1;  // the part, open and locked
@@ -152,8 +155,8 @@ class LmdbWriter::Store {
   std::size_t waiting_ = 0;
 };
 
-LmdbWriter::LmdbWriter(const std::string& folder, std::size_t expected_bytes)
-    : store_(std::make_unique<Store>(folder, expected_bytes)) {}
+LmdbWriter::LmdbWriter(const std::string& directory, std::size_t expected_bytes)
+    : store_(std::make_unique<Store>(directory, expected_bytes)) {}
 LmdbWriter::~LmdbWriter() = default;
 
 void LmdbWriter::put(const std::string& key, std::span<const std::uint8_t> record) {

@@ -159,9 +159,9 @@ class Loader::Work {
 
   void load_image(Buffer& buffer, std::size_t at) const {
     const std::size_t index = buffer.indices[at];
-    const View view = purpose_ == LoadPurpose::training
-                          ? draw_view(transform_, shape_, buffer.key.seed, buffer.key.step, index)
-                          : middle_view(transform_, shape_);
+    const CropWindow view = purpose_ == LoadPurpose::training
+                                ? random_crop(transform_, shape_, buffer.key.seed, buffer.key.step, index)
+                                : center_crop(transform_, shape_);
     const std::span<float> out = std::span(buffer.images).subspan(at * floats_, floats_);
     thread_local std::vector<float> room;  // of floats, so that both kinds of pixels are aligned in it
     std::span<const std::byte> bytes = source_.view(index);

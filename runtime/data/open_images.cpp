@@ -23,16 +23,16 @@ std::string own_host() {
 OpenedImages open_images(DataRequest request, Communicator& ranks) {
   OpenedImages opened;
   const std::string host = own_host();
-  run_agreed(ranks, [&] {
-    const DataPlace place = find_data(request.train);
-    request.train = fill_place(place.directory, host, ranks.rank());
-    request.test = fill_place(request.test, host, ranks.rank());
+  run_collectively(ranks, [&] {
+    const DatasetPath place = find_data(request.train);
+    request.train = expand_placeholders(place.directory, host, ranks.rank());
+    request.test = expand_placeholders(request.test, host, ranks.rank());
     opened.data = load_dataset(request);
     opened.reason = fmt::format("{}, {}", place.reason, opened.data.kind);
   });
-  if (request.split != SplitBy::none) {
-    const std::string part = request.split == SplitBy::host ? host : fmt::format("rank {}", ranks.rank());
-    join_parts(opened.data, part, ranks);
+  if (request.sharding != ShardBy::none) {
+    const std::string subset = request.sharding == ShardBy::host ? host : fmt::format("rank {}", ranks.rank());
+    join_subsets(opened.data, subset, ranks);
   } else {
     require_equal(ranks,
                   fmt::format("{} + {} images, hash {:016x}", opened.data.train_images->count(),
@@ -43,18 +43,18 @@ OpenedImages open_images(DataRequest request, Communicator& ranks) {
   return opened;
 }
 
-std::string render_parts(const Dataset& data) {
-  if (!data.split) return "";
+std::string render_subsets(const Dataset& data) {
+  if (!data.subsets) return "";
   constexpr std::size_t most_shown = 8;
   std::string text;
   std::size_t shown = 0;
-  for (const DataPart& part : data.split->parts) {
+  for (const Subset& subset : data.subsets->subsets) {
     if (++shown > most_shown) break;
-    text += fmt::format("{}{} {} + {} for {} rank(s)", text.empty() ? "images: " : "; ", printable(part.name),
-                        part.train_images, part.test_images, part.ranks);
+    text += fmt::format("{}{} {} + {} for {} rank(s)", text.empty() ? "images: " : "; ",
+                        printable(subset.name), subset.train_images, subset.test_images, subset.ranks);
   }
-  if (data.split->parts.size() > most_shown)
-    text += fmt::format("; and {} more parts", data.split->parts.size() - most_shown);
+  if (data.subsets->subsets.size() > most_shown)
+    text += fmt::format("; and {} more parts", data.subsets->subsets.size() - most_shown);
   return text;
 }
 

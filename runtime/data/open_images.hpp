@@ -14,11 +14,11 @@ struct OpenedImages {
   std::string reason;  // "--data, MNIST's IDX files"
 };
 
-// Collective. `request.train` as --data gave it: "" to search. Throws AgreedError, also if ranks that should
-// see the same images do not.
+// Collective. `request.train` as --data gave it: "" to search. Throws CollectiveError, also if ranks that
+// should see the same images do not.
 OpenedImages open_images(DataRequest request, Communicator& ranks);
 
-// "images: node1 30,000 + 5,000 for 2 ranks; node2 ...": one line about the parts, "" without any.
-std::string render_parts(const Dataset& data);
+// "images: node1 30,000 + 5,000 for 2 ranks; node2 ...": one line about the subsets, "" without any.
+std::string render_subsets(const Dataset& data);
 
 }  // namespace ddlrun::runtime

@@ -53,30 +53,30 @@ class PngReader {
     if (!try_head()) throw refuse();
     const std::uint32_t height = png_get_image_height(png_, info_);
     const std::uint32_t width = png_get_image_width(png_, info_);
-    check_picture_size(height, width, name_);
+    check_image_size(height, width, name_);
     const bool grey = (png_get_color_type(png_, info_) & PNG_COLOR_MASK_COLOR) == 0;
     return {grey ? 1 : 3, static_cast<int>(height), static_cast<int>(width)};
   }
 
   // After read_head().
-  Picture read_pixels(const Shape& shape) {
+  Image read_pixels(const Shape& shape) {
     if (!try_settings()) throw refuse();
     const std::size_t row = png_get_rowbytes(png_, info_);
     const auto channels = static_cast<std::size_t>(shape.channels);
     if (row != channels * static_cast<std::size_t>(shape.width)) throw refuse();
-    Picture picture{shape.channels, shape.height, shape.width,
-                    std::vector<std::uint8_t>(row * static_cast<std::size_t>(shape.height))};
+    Image image{shape.channels, shape.height, shape.width,
+                std::vector<std::uint8_t>(row * static_cast<std::size_t>(shape.height))};
     std::vector<png_bytep> rows;
     for (int y = 0; y < shape.height; ++y)
-      rows.push_back(picture.pixels.data() + static_cast<std::size_t>(y) * row);
+      rows.push_back(image.pixels.data() + static_cast<std::size_t>(y) * row);
     if (!try_pixels(rows.data())) throw refuse();
-    return picture;
+    return image;
   }
 
  private:
   Error refuse() const {
-    return refuse_picture(name_, fmt::format("the PNG is damaged or cut short: {}",
-                                             input_.text[0] == '\0' ? "odd row length" : input_.text));
+    return refuse_image(name_, fmt::format("the PNG is damaged or cut short: {}",
+                                           input_.text[0] == '\0' ? "odd row length" : input_.text));
   }
 
   bool try_head() {
@@ -124,7 +124,7 @@ Shape read_png_shape(std::span<const std::uint8_t> file, std::string_view name) 
   return PngReader(file, name).read_head();
 }
 
-Picture decode_png(std::span<const std::uint8_t> file, std::string_view name) {
+Image decode_png(std::span<const std::uint8_t> file, std::string_view name) {
   PngReader reader(file, name);
   const Shape shape = reader.read_head();
   return reader.read_pixels(shape);

@@ -30,7 +30,7 @@ std::uint32_t read_pnm_number(std::span<const std::uint8_t> file, std::size_t& a
   const std::size_t start = at;
   for (; at < file.size() && file[at] >= '0' && file[at] <= '9' && at - start < 9; ++at)
     value = 10 * value + (file[at] - std::uint32_t{'0'});
-  if (at == start) throw refuse_picture(name, "the PNM has no width, height and brightest value");
+  if (at == start) throw refuse_image(name, "the PNM has no width, height and brightest value");
   return value;
 }
 
@@ -39,9 +39,9 @@ PnmHead read_pnm_head(std::span<const std::uint8_t> file, std::string_view name)
   const std::uint32_t width = read_pnm_number(file, at, name);
   const std::uint32_t height = read_pnm_number(file, at, name);
   const std::uint32_t brightest = read_pnm_number(file, at, name);
-  check_picture_size(height, width, name);
+  check_image_size(height, width, name);
   if (brightest == 0 || brightest > 65'535)
-    throw refuse_picture(name, fmt::format("the PNM's brightest value is {}, not 1 to 65535", brightest));
+    throw refuse_image(name, fmt::format("the PNM's brightest value is {}, not 1 to 65535", brightest));
   return {{file[1] == '5' ? 1 : 3, static_cast<int>(height), static_cast<int>(width)}, brightest, at + 1};
 }
 
@@ -56,21 +56,21 @@ Shape read_pnm_shape(std::span<const std::uint8_t> file, std::string_view name) 
   return read_pnm_head(file, name).shape;
 }
 
-Picture decode_pnm(std::span<const std::uint8_t> file, std::string_view name) {
+Image decode_pnm(std::span<const std::uint8_t> file, std::string_view name) {
   const PnmHead head = read_pnm_head(file, name);
   const std::size_t count = head.shape.count();
   const std::size_t bytes = head.brightest > 255 ? 2 : 1;
   const std::size_t there = file.size() - std::min(head.pixels_at, file.size());
   if (there < count * bytes)
-    throw refuse_picture(name, fmt::format("the PNM is cut short: {} of {} bytes", there, count * bytes));
-  Picture picture{head.shape.channels, head.shape.height, head.shape.width, std::vector<std::uint8_t>(count)};
+    throw refuse_image(name, fmt::format("the PNM is cut short: {} of {} bytes", there, count * bytes));
+  Image image{head.shape.channels, head.shape.height, head.shape.width, std::vector<std::uint8_t>(count)};
   const std::uint8_t* from = file.data() + head.pixels_at;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t value = bytes == 1 ? from[i] : (std::uint32_t{from[2 * i]} << 8U) | from[2 * i + 1];
-    picture.pixels[i] = static_cast<std::uint8_t>(
+    image.pixels[i] = static_cast<std::uint8_t>(
         (std::min(value, head.brightest) * 255U + head.brightest / 2) / head.brightest);
   }
-  return picture;
+  return image;
 }
 
 }  // namespace ddlrun::runtime

@@ -11,24 +11,24 @@
 
 namespace ddlrun::runtime {
 
-using WireBytes = std::span<const std::uint8_t>;
+using ProtobufBytes = std::span<const std::uint8_t>;
 
-struct WireField {
+struct ProtobufField {
   std::uint32_t number = 0;
   std::uint32_t type = 0;   // 0 varint, 1 eight bytes, 2 bytes with a length, 5 four bytes
   std::uint64_t value = 0;  // types 0, 1, 5
-  WireBytes bytes;          // type 2
+  ProtobufBytes bytes;      // type 2
 };
 
-class WireReader {
+class ProtobufReader {
  public:
-  explicit WireReader(WireBytes bytes) : rest_(bytes) {}
+  explicit ProtobufReader(ProtobufBytes bytes) : rest_(bytes) {}
 
   // Nothing at the end, and after what cannot be read: then damaged().
-  std::optional<WireField> next() {
+  std::optional<ProtobufField> next() {
     if (rest_.empty() || damaged_) return std::nullopt;
     const auto tag = varint();
-    WireField field{static_cast<std::uint32_t>(tag >> 3U), static_cast<std::uint32_t>(tag & 7U), 0, {}};
+    ProtobufField field{static_cast<std::uint32_t>(tag >> 3U), static_cast<std::uint32_t>(tag & 7U), 0, {}};
     if (tag > UINT32_MAX || field.number == 0) damaged_ = true;
     switch (field.type) {
       case 0:
@@ -67,23 +67,23 @@ class WireReader {
   }
 
  private:
-  WireBytes take(std::uint64_t count) {
+  ProtobufBytes take(std::uint64_t count) {
     if (count > rest_.size()) {
       damaged_ = true;
       return {};
     }
-    const WireBytes taken = rest_.first(static_cast<std::size_t>(count));
+    const ProtobufBytes taken = rest_.first(static_cast<std::size_t>(count));
     rest_ = rest_.subspan(static_cast<std::size_t>(count));
     return taken;
   }
   std::uint64_t fixed(std::size_t size) {  // little endian
-    const WireBytes bytes = take(size);
+    const ProtobufBytes bytes = take(size);
     std::uint64_t value = 0;
     for (std::size_t i = bytes.size(); i > 0; --i) value = (value << 8U) | bytes[i - 1];
     return value;
   }
 
-  WireBytes rest_;
+  ProtobufBytes rest_;
   bool damaged_ = false;
 };
 
@@ -99,7 +99,7 @@ inline void write_number(std::vector<std::uint8_t>& out, std::uint32_t number, s
 }
 
 // Field `number` of type 2.
-inline void write_bytes(std::vector<std::uint8_t>& out, std::uint32_t number, WireBytes bytes) {
+inline void write_bytes(std::vector<std::uint8_t>& out, std::uint32_t number, ProtobufBytes bytes) {
   write_varint(out, (std::uint64_t{number} << 3U) | 2U);
   write_varint(out, bytes.size());
   out.insert(out.end(), bytes.begin(), bytes.end());

@@ -52,14 +52,14 @@ void stretch_row(const std::uint8_t* row, std::size_t channels, const std::vecto
 
 }  // namespace
 
-Picture resize_picture(const Picture& picture, Sides size) {
-  if (picture.height == size.height && picture.width == size.width) return picture;
-  const auto channels = static_cast<std::size_t>(picture.channels);
-  const std::vector<Tap> rows = plan_taps(picture.height, size.height);
-  const std::vector<Tap> columns = plan_taps(picture.width, size.width);
-  const std::size_t stride = static_cast<std::size_t>(picture.width) * channels;
+Image resize_image(const Image& image, Sides size) {
+  if (image.height == size.height && image.width == size.width) return image;
+  const auto channels = static_cast<std::size_t>(image.channels);
+  const std::vector<Tap> rows = plan_taps(image.height, size.height);
+  const std::vector<Tap> columns = plan_taps(image.width, size.width);
+  const std::size_t stride = static_cast<std::size_t>(image.width) * channels;
   const std::size_t length = columns.size() * channels;
-  Picture out{picture.channels, size.height, size.width, std::vector<std::uint8_t>(rows.size() * length)};
+  Image out{image.channels, size.height, size.width, std::vector<std::uint8_t>(rows.size() * length)};
   std::vector<int> lines[2] = {std::vector<int>(length), std::vector<int>(length)};
   std::size_t held[2] = {SIZE_MAX, SIZE_MAX};  // the rows that `lines` are made of
   std::uint8_t* to = out.pixels.data();
@@ -71,7 +71,7 @@ Picture resize_picture(const Picture& picture, Sides size) {
     const std::size_t wanted[2] = {tap.first, tap.second};
     for (int k = 0; k < 2; ++k) {
       if (held[k] == wanted[k]) continue;
-      stretch_row(picture.pixels.data() + wanted[k] * stride, channels, columns, lines[k].data());
+      stretch_row(image.pixels.data() + wanted[k] * stride, channels, columns, lines[k].data());
       held[k] = wanted[k];
     }
     const int* upper = lines[0].data();

@@ -50,46 +50,48 @@ std::span<const std::uint32_t> step_slice(std::span<const std::uint32_t> permuta
   return permutation.subspan(step_in_epoch * global_batch + rank * local, local);
 }
 
-Shares::Shares(DataSplit split, std::size_t global_batch, std::uint64_t seed)
-    : split_(std::move(split)), global_batch_(global_batch), seed_(seed) {
+DataShard::DataShard(Subsets split, std::size_t global_batch, std::uint64_t seed)
+    : subsets_(std::move(split)), global_batch_(global_batch), seed_(seed) {
   std::size_t ranks = 0;
-  for (const DataPart& part : split_.parts) ranks += part.ranks;
+  for (const Subset& subset : subsets_.subsets) ranks += subset.ranks;
   local_ = ddlrun::runtime::local_batch(global_batch, ranks, train_images());
   steps_ = SIZE_MAX;
-  for (const DataPart& part : split_.parts) {
-    steps_ = std::min(steps_, part.train_images / (local_ * part.ranks));
+  for (const Subset& subset : subsets_.subsets) {
+    steps_ = std::min(steps_, subset.train_images / (local_ * subset.ranks));
     if (steps_ > 0) continue;
     throw Error(
         ErrorKind::request,
         {fmt::format("this part has {} training images, and {} ranks of {} images each need {} a step",
-                     part.train_images, part.ranks, local_, local_ * part.ranks),
-         part.name, fmt::format("--global-batch {}", part.train_images / part.ranks * ranks)});
+                     subset.train_images, subset.ranks, local_, local_ * subset.ranks),
+         subset.name, fmt::format("--global-batch {}", subset.train_images / subset.ranks * ranks)});
   }
 }
 
-std::size_t Shares::train_images() const {
+std::size_t DataShard::train_images() const {
   std::size_t count = 0;
-  for (const DataPart& part : split_.parts) count += part.train_images;
+  for (const Subset& subset : subsets_.subsets) count += subset.train_images;
   return count;
 }
 
-std::size_t Shares::test_images() const {
+std::size_t DataShard::test_images() const {
   std::size_t count = 0;
-  for (const DataPart& part : split_.parts) count += part.test_images;
+  for (const Subset& subset : subsets_.subsets) count += subset.test_images;
   return count;
 }
 
-std::size_t Shares::left_out() const { return train_images() - steps_ * global_batch_; }
+std::size_t DataShard::dropped_images() const { return train_images() - steps_ * global_batch_; }
 
-std::span<const std::uint32_t> Shares::step(std::size_t epoch, std::size_t step_in_epoch) {
+std::span<const std::uint32_t> DataShard::step(std::size_t epoch, std::size_t step_in_epoch) {
   if (epoch != ordered_epoch_) {
     order_ = epoch_permutation(mine().train_images, seed_, epoch);
     ordered_epoch_ = epoch;
   }
   const std::size_t ranks = mine().ranks;
-  return step_slice(order_, step_in_epoch, local_ * ranks, split_.rank_in_part, ranks);
+  return step_slice(order_, step_in_epoch, local_ * ranks, subsets_.rank_in_subset, ranks);
 }
 
-Range Shares::test_range() const { return even_chunk(mine().test_images, split_.rank_in_part, mine().ranks); }
+Range DataShard::test_range() const {
+  return even_chunk(mine().test_images, subsets_.rank_in_subset, mine().ranks);
+}
 
 }  // namespace ddlrun::runtime

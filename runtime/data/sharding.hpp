@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which image goes to which rank in which step. The global batch defines a step: the same images take part in
-// step t for every number of ranks, so the loss curve does not depend on it.
+// Which image goes to which rank in which step. The global batch defines a step: the same images take subset
+// in step t for every number of ranks, so the loss curve does not depend on it.
 #pragma once
 
 #include "runtime/core/range.hpp"
@@ -23,45 +23,45 @@ std::size_t local_batch(std::size_t global_batch, std::size_t ranks, std::size_t
 // Steps in one epoch; what does not fill a global batch is left out of this epoch (another rest in the next).
 std::size_t steps_per_epoch(std::size_t images, std::size_t global_batch);
 
-// This rank's part of one step, a view into `permutation`.
+// This rank's subset of one step, a view into `permutation`.
 std::span<const std::uint32_t> step_slice(std::span<const std::uint32_t> permutation,
                                           std::size_t step_in_epoch, std::size_t global_batch,
                                           std::size_t rank, std::size_t ranks);
 
-// Images that some ranks have in common: all ranks the whole set, or the ranks of a host that host's part.
-struct DataPart {
+// Images that some ranks have in common: all ranks the whole set, or the ranks of a host that host's subset.
+struct Subset {
   std::size_t train_images = 0;
   std::size_t test_images = 0;
   std::size_t ranks = 1;
   std::string name;  // for people: the host; "" for the whole set
 };
-struct DataSplit {
-  std::vector<DataPart> parts;
-  std::size_t part = 0;          // of this rank
-  std::size_t rank_in_part = 0;  // of its ranks
+struct Subsets {
+  std::vector<Subset> subsets;
+  std::size_t subset = 0;          // of this rank
+  std::size_t rank_in_subset = 0;  // of its ranks
 };
 
 // Which images this rank trains on and tests, as indices into its own sources. Each rank takes an equal
-// piece of each global batch, so the part that is used up first ends the epoch.
-class Shares {
+// piece of each global batch, so the subset that is used up first ends the epoch.
+class DataShard {
  public:
-  // Throws as local_batch(); Error(request) if a part is too small for one step.
-  Shares(DataSplit split, std::size_t global_batch, std::uint64_t seed);
+  // Throws as local_batch(); Error(request) if a subset is too small for one step.
+  DataShard(Subsets split, std::size_t global_batch, std::uint64_t seed);
 
   std::size_t local_batch() const { return local_; }
   std::size_t steps_per_epoch() const { return steps_; }
-  std::size_t train_images() const;  // of all parts
+  std::size_t train_images() const;  // of all subsets
   std::size_t test_images() const;
-  std::size_t left_out() const;  // of the training images, in each epoch
+  std::size_t dropped_images() const;  // of the training images, in each epoch
 
   // `epoch` from 0. The view lasts until another epoch is asked for.
   std::span<const std::uint32_t> step(std::size_t epoch, std::size_t step_in_epoch);
   Range test_range() const;
 
  private:
-  const DataPart& mine() const { return split_.parts[split_.part]; }
+  const Subset& mine() const { return subsets_.subsets[subsets_.subset]; }
 
-  DataSplit split_;
+  Subsets subsets_;
   std::size_t global_batch_;
   std::uint64_t seed_;
   std::size_t local_ = 0;

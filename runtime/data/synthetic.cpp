@@ -61,7 +61,7 @@ std::vector<std::uint64_t> require_sizes(const std::string& place) {
 
 bool is_synthetic(const std::string& place) { return place.starts_with(synthetic_prefix); }
 
-ImageSet draw_synthetic(const std::string& place, bool test) {
+ImageSet generate_synthetic(const std::string& place, bool test) {
   const std::vector<std::uint64_t> sizes = require_sizes(place);
   const Shape shape{static_cast<int>(sizes[0]), static_cast<int>(sizes[1]), static_cast<int>(sizes[2])};
   const auto count = static_cast<std::size_t>(sizes[4]);

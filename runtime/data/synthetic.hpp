@@ -14,7 +14,7 @@ bool is_synthetic(const std::string& place);
 
 // One part. Throws Error(usage). As many as a hundredth of the images are the test, at least 64 where there
 // are so many. At most 64 different ones are kept.
-ImageSet draw_synthetic(const std::string& place, bool test);
+ImageSet generate_synthetic(const std::string& place, bool test);
 // As asked for, also where no image has the last one.
 int synthetic_classes(const std::string& place);
 

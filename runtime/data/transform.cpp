@@ -61,8 +61,8 @@ float of_channel(const std::vector<float>& values, std::size_t channel, float ot
 }
 
 template <class Pixel>
-void apply_to(const Transform& transform, const View& view, const Shape& shape, std::span<const Pixel> image,
-              std::span<float> out) {
+void apply_to(const Transform& transform, const CropWindow& view, const Shape& shape,
+              std::span<const Pixel> image, std::span<float> out) {
   const Convert<Pixel> convert = fastest_convert<Pixel>();
   const Shape cut = transform.output(shape);
   const std::size_t plane = plane_of(shape);
@@ -118,29 +118,29 @@ std::vector<Message> check_transform(const Transform& transform, const Shape& sh
   return mistakes;
 }
 
-View draw_view(const Transform& transform, const Shape& shape, std::uint64_t seed, std::uint64_t step,
-               std::uint64_t image) {
+CropWindow random_crop(const Transform& transform, const Shape& shape, std::uint64_t seed, std::uint64_t step,
+                       std::uint64_t image) {
   const Shape cut = transform.output(shape);
   if (cut == shape && !transform.mirror) return {};
   Random random(mix_seed(mix_seed(mix_seed(seed, augment_stream), step), image));
-  View view;
+  CropWindow view;
   view.top = static_cast<int>(random.below(static_cast<std::uint64_t>(shape.height - cut.height) + 1));
   view.left = static_cast<int>(random.below(static_cast<std::uint64_t>(shape.width - cut.width) + 1));
   view.mirrored = transform.mirror && random.below(2) == 1;
   return view;
 }
 
-View middle_view(const Transform& transform, const Shape& shape) {
+CropWindow center_crop(const Transform& transform, const Shape& shape) {
   const Shape cut = transform.output(shape);
   return {(shape.height - cut.height) / 2, (shape.width - cut.width) / 2, false};
 }
 
-void apply_transform(const Transform& transform, const View& view, const Shape& shape,
+void apply_transform(const Transform& transform, const CropWindow& view, const Shape& shape,
                      std::span<const std::uint8_t> image, std::span<float> out) {
   apply_to(transform, view, shape, image, out);
 }
 
-void apply_transform(const Transform& transform, const View& view, const Shape& shape,
+void apply_transform(const Transform& transform, const CropWindow& view, const Shape& shape,
                      std::span<const float> image, std::span<float> out) {
   apply_to(transform, view, shape, image, out);
 }

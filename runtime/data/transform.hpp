@@ -27,21 +27,21 @@ struct Transform {
 std::vector<Message> check_transform(const Transform& transform, const Shape& shape);
 
 // How one image is cut and turned.
-struct View {
+struct CropWindow {
   int top = 0;
   int left = 0;
   bool mirrored = false;
-  bool operator==(const View&) const = default;
+  bool operator==(const CropWindow&) const = default;
 };
 // Training: anywhere, mirrored or not. Testing: the middle, as it is.
-View draw_view(const Transform& transform, const Shape& shape, std::uint64_t seed, std::uint64_t step,
-               std::uint64_t image);
-View middle_view(const Transform& transform, const Shape& shape);
+CropWindow random_crop(const Transform& transform, const Shape& shape, std::uint64_t seed, std::uint64_t step,
+                       std::uint64_t image);
+CropWindow center_crop(const Transform& transform, const Shape& shape);
 
 // `image`: plane after plane, of `shape`, bytes or floats. `out`: transform.output(shape).count() floats.
-void apply_transform(const Transform& transform, const View& view, const Shape& shape,
+void apply_transform(const Transform& transform, const CropWindow& view, const Shape& shape,
                      std::span<const std::uint8_t> image, std::span<float> out);
-void apply_transform(const Transform& transform, const View& view, const Shape& shape,
+void apply_transform(const Transform& transform, const CropWindow& view, const Shape& shape,
                      std::span<const float> image, std::span<float> out);
 
 }  // namespace ddlrun::runtime

@@ -39,10 +39,10 @@ class Engine {
   virtual std::span<float> state() { return {}; }
 
   // Tells during each train_batch() from now on, on the calling thread; an engine that cannot, does not.
-  virtual void tell_gradients(GradientsFinal tell) { (void)tell; }
+  virtual void on_gradients_final(GradientsFinal tell) { (void)tell; }
   // The same for the forward passes, of training and of evaluation. False: this engine cannot, and what it
   // reads must be there before it is called. What `tell` throws ends the pass.
-  virtual bool tell_parameters(ParametersNeeded tell) {
+  virtual bool on_parameters_needed(ParametersNeeded tell) {
     (void)tell;
     return false;
   }

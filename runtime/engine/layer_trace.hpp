@@ -16,7 +16,7 @@ struct LayerTrace {
   std::vector<std::string> backward;  // by layer
 
   // From `begin` until now, which it returns. A layer without steps of its own leaves no span.
-  TraceClock::time_point tell_span(const std::string& name, TraceClock::time_point begin) const {
+  TraceClock::time_point record_span(const std::string& name, TraceClock::time_point begin) const {
     const auto end = TraceClock::now();
     if (end - begin > std::chrono::microseconds(1)) sink->span(TraceLane::compute, name, begin, end);
     return end;

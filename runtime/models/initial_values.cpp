@@ -62,7 +62,7 @@ std::vector<float> initial_parameters(const Net& net, std::uint64_t seed) {
     if (planned.weights_count == 0) continue;
     const auto weights = std::span(parameters).subspan(planned.weights_offset, planned.weights_count);
     const auto fan_in = static_cast<double>(planned.fan_in());
-    const Filler& filler = planned.layer.weight_rule.filler;
+    const Filler& filler = planned.layer.weight_spec.filler;
     const Random random(mix_seed(seed, i));
     if (filler.kind != Filler::Kind::standard) {
       fill_values(filler, fan_in, random, weights);
@@ -71,7 +71,7 @@ std::vector<float> initial_parameters(const Net& net, std::uint64_t seed) {
     } else {
       fill_standard(fan_in, i + 1 == net.layers.size(), random, weights);
     }
-    fill_values(planned.layer.bias_rule.filler, fan_in, Random(mix_seed(seed, net.layers.size() + i)),
+    fill_values(planned.layer.bias_spec.filler, fan_in, Random(mix_seed(seed, net.layers.size() + i)),
                 std::span(parameters).subspan(planned.bias_offset, planned.bias_count));
   }
   return parameters;

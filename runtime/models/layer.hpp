@@ -39,11 +39,11 @@ struct Filler {
   bool operator==(const Filler&) const = default;
 };
 
-struct ParameterRule {
+struct ParameterSpec {
   Filler filler;
   double lr_factor = 1.0;
   double decay_factor = 1.0;
-  bool operator==(const ParameterRule&) const = default;
+  bool operator==(const ParameterSpec&) const = default;
 };
 
 constexpr int as_many_as_classes = -1;
@@ -51,9 +51,9 @@ constexpr std::string_view name_of_images = "data";  // what `inputs` calls the 
 
 struct Layer {
   LayerKind kind = LayerKind::relu;
-  std::string name;                 // empty: kind and place, as "relu2"
+  std::string name;                 // empty: kind and location, as "relu2"
   std::vector<std::string> inputs;  // names of layers; empty: the layer before, the first layer: the images
-  std::string place;                // where it is written: "net.yaml:7:5"; for messages
+  std::string location;             // where it is written: "net.yaml:7:5"; for messages
 
   int outputs = 0;  // convolution: channels; inner_product: neurons; or as_many_as_classes
   Sides kernel;     // convolution, pooling
@@ -74,8 +74,8 @@ struct Layer {
   double k = 1.0;         // lrn
   double epsilon = 1e-5;  // batch_norm: added to the variance
   double keep = 0.9;      // batch_norm: share of the running values kept in each step
-  ParameterRule weight_rule;
-  ParameterRule bias_rule;
+  ParameterSpec weight_spec;
+  ParameterSpec bias_spec;
 };
 
 std::string_view name_of(LayerKind kind);  // "max_pool" and the like are YAML's words, not these

@@ -30,13 +30,13 @@ class NetPlanner {
 
   Net plan() {
     check_images();
-    NetGraph graph = order_layers(description_.layers, description_.place);
+    NetGraph graph = order_layers(description_.layers, description_.location);
     mistakes_.insert(mistakes_.end(), graph.mistakes.begin(), graph.mistakes.end());
     std::vector<std::optional<Shape>> outputs;
     for (GraphNode& node : graph.nodes) outputs.push_back(add_layer(std::move(node), outputs));
     if (mistakes_.empty()) check_outputs();
     for (Message& mistake : mistakes_) {
-      if (mistake.where.empty()) mistake.where = description_.place;
+      if (mistake.where.empty()) mistake.where = description_.location;
       mistake.hint = in_their_words(std::move(mistake.hint));
     }
     if (!mistakes_.empty()) throw join_mistakes(mistakes_);
@@ -58,7 +58,7 @@ class NetPlanner {
     for (const Shape& shape : wanted) words.push_back(render_shape(shape));
     mistakes_.push_back({fmt::format("{} needs images of {}, but these are {}", printable(net_.name),
                                      join(words, " or "), render_shape(net_.input)),
-                         description_.place, "ddl-train --net mlp"});
+                         description_.location, "ddl-train --net mlp"});
   }
 
   // Nothing if its shape cannot be known.
@@ -81,7 +81,7 @@ class NetPlanner {
       return std::nullopt;
     }
     const Shape output = shaped.output;
-    place(std::move(node), std::move(shaped), std::move(inputs));
+    location(std::move(node), std::move(shaped), std::move(inputs));
     return output;
   }
 
@@ -96,20 +96,21 @@ class NetPlanner {
           {fmt::format("layer {} reads images of {}x{} with a border up to {}x{}: it must be a "
                        "convolution, and both sides must get as much",
                        printable(name, 60), net_.input.height, net_.input.width, border.height, border.width),
-           layer.place, "kind: convolution"});
+           layer.location, "kind: convolution"});
       return;
     }
     layer.padding.height += rows / 2;
     layer.padding.width += columns / 2;
   }
 
-  void place(GraphNode node, ShapedLayer shaped, std::vector<Shape> inputs) {
+  void location(GraphNode node, ShapedLayer shaped, std::vector<Shape> inputs) {
     const std::uint64_t end = net_.parameter_count + shaped.weight_count + shaped.bias_count;
     if (end + net_.state_count + shaped.state_count > max_parameters) {
       mistakes_.push_back(
           {fmt::format("images of {}x{} make {} parameters up to layer {}, and at most {} fit one message",
                        net_.input.height, net_.input.width, end, printable(node.name, 60), max_parameters),
-           shaped.layer.place.empty() ? description_.place : shaped.layer.place, "ddl-train --net lenet5"});
+           shaped.layer.location.empty() ? description_.location : shaped.layer.location,
+           "ddl-train --net lenet5"});
       return;
     }
     PlannedLayer planned;
@@ -133,15 +134,15 @@ class NetPlanner {
 
   void name_tensors(const PlannedLayer& planned, std::vector<int> weight_dims) {
     const auto add = [&](const char* suffix, std::vector<int> dims, std::size_t offset, std::size_t count,
-                         const ParameterRule& rule) {
+                         const ParameterSpec& rule) {
       if (count == 0) return;
       net_.parameters.push_back(
           {planned.name + suffix, std::move(dims), offset, count, rule.lr_factor, rule.decay_factor});
     };
     const auto flat = [](std::size_t count) { return std::vector<int>{static_cast<int>(count)}; };
     add(".weight", std::move(weight_dims), planned.weights_offset, planned.weights_count,
-        planned.layer.weight_rule);
-    add(".bias", flat(planned.bias_count), planned.bias_offset, planned.bias_count, planned.layer.bias_rule);
+        planned.layer.weight_spec);
+    add(".bias", flat(planned.bias_count), planned.bias_offset, planned.bias_count, planned.layer.bias_spec);
     const std::size_t half = planned.state_count / 2;
     if (half == 0) return;
     net_.state.push_back({planned.name + ".running_mean", flat(half), planned.state_offset, half});
@@ -155,14 +156,14 @@ class NetPlanner {
       const Layer& last = net_.layers.back().layer;
       mistakes_.push_back({fmt::format("the last layer, {}, has {} outputs, and the data has {} classes",
                                        printable(net_.layers.back().name, 60), net_.classes, classes_),
-                           last.place.empty() ? description_.place : last.place,
+                           last.location.empty() ? description_.location : last.location,
                            fmt::format("outputs: {}", classes_)});
     }
     if (net_.parameter_count == 0 && classes_ > 0) {
       mistakes_.push_back(
           {"the net has no weights to learn: none of its layers is a convolution, an inner "
            "product or a batch norm with weights",
-           description_.place, "kind: inner_product, outputs: classes   # as the last layer"});
+           description_.location, "kind: inner_product, outputs: classes   # as the last layer"});
     }
   }
 
@@ -184,7 +185,7 @@ Net plan_net(const NetDescription& description, Shape input, int classes) {
 
 Net plan_net(std::string name, Shape input, std::span<const Layer> layers) {
   NetDescription description;
-  description.place = "--net " + name;
+  description.location = "--net " + name;
   description.name = std::move(name);
   description.layers.assign(layers.begin(), layers.end());
   return plan_net(description, input, 0);

@@ -15,7 +15,7 @@
 
 namespace ddlrun::runtime {
 
-// A tensor's place in a flat vector: "conv1.weight", {20, 1, 5, 5}.
+// A tensor's location in a flat vector: "conv1.weight", {20, 1, 5, 5}.
 struct NamedTensor {
   std::string name;
   std::vector<int> dims;
@@ -67,7 +67,7 @@ struct NetWord {
 // A net before it meets the images.
 struct NetDescription {
   std::string name;
-  std::string place;          // for messages: "--net lenet5", "net.yaml"
+  std::string location;       // for messages: "--net lenet5", "net.yaml"
   std::vector<Shape> images;  // what it takes; empty: whatever fits
   Shape border = {0, 0, 0};   // smaller images lie in the middle of zeros of this size; 0: as they are
   std::vector<Layer> layers;  // in any order; a softmax_loss names the logits, else the last layer has them

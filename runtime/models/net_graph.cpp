@@ -14,7 +14,8 @@ namespace {
 
 class GraphOrder {
  public:
-  GraphOrder(std::span<const Layer> layers, const std::string& place) : layers_(layers), place_(place) {}
+  GraphOrder(std::span<const Layer> layers, const std::string& location)
+      : layers_(layers), location_(location) {}
 
   NetGraph order() {
     name_layers();
@@ -27,7 +28,7 @@ class GraphOrder {
 
  private:
   void refuse(std::size_t layer, std::string what, std::string hint) {
-    graph_.mistakes.push_back({std::move(what), layers_[layer].place, std::move(hint)});
+    graph_.mistakes.push_back({std::move(what), layers_[layer].location, std::move(hint)});
   }
   static std::string shown(const std::string& name) { return printable(name, 60); }
 
@@ -97,7 +98,7 @@ class GraphOrder {
     }
     if (layers_.empty()) {
       graph_.mistakes.push_back(
-          {"a net without layers", place_, "layers: [{kind: inner_product, outputs: classes}]"});
+          {"a net without layers", location_, "layers: [{kind: inner_product, outputs: classes}]"});
       return;
     }
     logits_ = layers_.size() - 1;
@@ -111,34 +112,34 @@ class GraphOrder {
 
   // Among the layers whose inputs are there, the first written comes first.
   void put_in_order() {
-    std::vector<std::size_t> place(nodes_.size(), from_nowhere);
+    std::vector<std::size_t> location(nodes_.size(), from_nowhere);
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (place[i] != from_nowhere || is_loss(i) || !ready(i, place)) continue;
-        place[i] = graph_.nodes.size();
+        if (location[i] != from_nowhere || is_loss(i) || !ready(i, location)) continue;
+        location[i] = graph_.nodes.size();
         graph_.nodes.push_back(nodes_[i]);
         moved = true;
       }
     }
     for (GraphNode& node : graph_.nodes) {
       for (std::size_t& source : node.sources) {
-        if (source < nodes_.size()) source = place[source];
+        if (source < nodes_.size()) source = location[source];
       }
     }
-    if (logits_ < nodes_.size()) graph_.logits = place[logits_];
-    refuse_cycles(place);
+    if (logits_ < nodes_.size()) graph_.logits = location[logits_];
+    refuse_cycles(location);
   }
-  bool ready(std::size_t i, const std::vector<std::size_t>& place) const {
+  bool ready(std::size_t i, const std::vector<std::size_t>& location) const {
     return std::all_of(nodes_[i].sources.begin(), nodes_[i].sources.end(), [&](std::size_t source) {
-      return source >= nodes_.size() || place[source] != from_nowhere;
+      return source >= nodes_.size() || location[source] != from_nowhere;
     });
   }
-  void refuse_cycles(const std::vector<std::size_t>& place) {
+  void refuse_cycles(const std::vector<std::size_t>& location) {
     std::vector<std::string> stuck;
     std::size_t first = nodes_.size();
     for (std::size_t i = nodes_.size(); i-- > 0;) {
-      if (place[i] != from_nowhere || is_loss(i)) continue;
+      if (location[i] != from_nowhere || is_loss(i)) continue;
       stuck.insert(stuck.begin(), shown(nodes_[i].name));
       first = i;
     }
@@ -167,7 +168,7 @@ class GraphOrder {
   }
 
   std::span<const Layer> layers_;
-  const std::string& place_;
+  const std::string& location_;
   std::vector<GraphNode> nodes_;  // as written
   std::map<std::string, std::size_t> known_;
   std::size_t logits_ = from_nowhere;
@@ -177,8 +178,8 @@ class GraphOrder {
 
 }  // namespace
 
-NetGraph order_layers(std::span<const Layer> layers, const std::string& place) {
-  return GraphOrder(layers, place).order();
+NetGraph order_layers(std::span<const Layer> layers, const std::string& location) {
+  return GraphOrder(layers, location).order();
 }
 
 }  // namespace ddlrun::runtime

@@ -26,6 +26,6 @@ struct NetGraph {
 };
 
 // Names twice, unknown inputs, cycles, more than one loss, outputs that nobody reads.
-NetGraph order_layers(std::span<const Layer> layers, const std::string& place);
+NetGraph order_layers(std::span<const Layer> layers, const std::string& location);
 
 }  // namespace ddlrun::runtime

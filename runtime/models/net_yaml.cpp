@@ -40,7 +40,7 @@ class NetReader {
   explicit NetReader(std::string file) : file_(std::move(file)) {}
 
   NetDescription read(const YamlValue& root) {
-    description_.place = file_;
+    description_.location = file_;
     description_.name = file_.substr(file_.rfind('/') + 1);
     description_.name = description_.name.substr(0, description_.name.rfind('.'));
     if (root.kind != NodeKind::mapping) {
@@ -125,7 +125,7 @@ class NetReader {
         {"epsilon", {K::batch_norm}, &R::read_epsilon, "added to the variance (default 0.00001)"},
         {"keep",
          {K::batch_norm},
-         &R::read_keep,
+         &R::read_momentum,
          "share of the running values that a step keeps (default 0.9)"},
         {"weights",
          {K::convolution, K::inner_product, K::batch_norm},
@@ -248,7 +248,7 @@ class NetReader {
     Layer layer;
     layer.kind = row.kind;
     layer.method = row.method;
-    layer.place = place_in(file_, item);
+    layer.location = place_in(file_, item);
     layer.stride = {0, 0};
     read_fields(item, row, layer);
     const Sides side_by_side = layer.kind == LayerKind::pooling ? layer.kernel : Sides{1, 1};
@@ -302,7 +302,7 @@ class NetReader {
   void read_beta(const YamlValue& value, Layer& layer) { layer.beta = real(value); }
   void read_k(const YamlValue& value, Layer& layer) { layer.k = real(value); }
   void read_epsilon(const YamlValue& value, Layer& layer) { layer.epsilon = real(value); }
-  void read_keep(const YamlValue& value, Layer& layer) { layer.keep = real(value); }
+  void read_momentum(const YamlValue& value, Layer& layer) { layer.keep = real(value); }
   void read_rounding(const YamlValue& value, Layer& layer) {
     layer.rounding = value.text == "ceil" ? Rounding::ceil : Rounding::floor;
     if (value.text != "ceil" && value.text != "floor")
@@ -336,8 +336,8 @@ class NetReader {
            "weights: {gaussian: 0.01}");
     return {};
   }
-  void read_weights(const YamlValue& value, Layer& layer) { layer.weight_rule.filler = filler(value); }
-  void read_biases(const YamlValue& value, Layer& layer) { layer.bias_rule.filler = filler(value); }
+  void read_weights(const YamlValue& value, Layer& layer) { layer.weight_spec.filler = filler(value); }
+  void read_biases(const YamlValue& value, Layer& layer) { layer.bias_spec.filler = filler(value); }
   // [of weights, of biases]
   std::pair<double, double> factors(const YamlValue& value) {
     if (value.items.size() == 2) return {real(value.items[0]), real(value.items[1])};
@@ -345,10 +345,10 @@ class NetReader {
     return {1.0, 1.0};
   }
   void read_lr(const YamlValue& value, Layer& layer) {
-    std::tie(layer.weight_rule.lr_factor, layer.bias_rule.lr_factor) = factors(value);
+    std::tie(layer.weight_spec.lr_factor, layer.bias_spec.lr_factor) = factors(value);
   }
   void read_decay(const YamlValue& value, Layer& layer) {
-    std::tie(layer.weight_rule.decay_factor, layer.bias_rule.decay_factor) = factors(value);
+    std::tie(layer.weight_spec.decay_factor, layer.bias_spec.decay_factor) = factors(value);
   }
 
   std::string file_;

@@ -22,34 +22,34 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr int parcel_tag = 1;
+constexpr int message_tag = 1;
 constexpr double spin_seconds = 0.002;
 constexpr auto between_checks = std::chrono::milliseconds(10);
 constexpr double roll_after_seconds = 0.05;  // then others may want to know for whom this rank waits
 constexpr double usual_steps = 10.0;         // a worker may be at work as long as so many of its steps took
-constexpr std::size_t most_asked = 4;        // ranks, 1.5 s each where they answer nothing
-using ParcelClock = std::chrono::steady_clock;
+constexpr std::size_t max_requested = 4;     // ranks, 1.5 s each where they reply nothing
+using TransportClock = std::chrono::steady_clock;
 using Bytes = std::vector<std::byte>;
-// Parcels are counted in floats: bytes would outgrow an int.
-static_assert(sizeof(ParcelNote) % sizeof(float) == 0);
+// PsTransport are counted in floats: bytes would outgrow an int.
+static_assert(sizeof(PushPullHeader) % sizeof(float) == 0);
 
 int floats_in(std::size_t bytes) { return static_cast<int>(bytes / sizeof(float)); }
 
-void pack(Bytes& bytes, const ParcelNote& note, std::span<const float> body) {
-  bytes.resize(sizeof note + body.size_bytes());
-  std::memcpy(bytes.data(), &note, sizeof note);
-  if (!body.empty()) std::memcpy(bytes.data() + sizeof note, body.data(), body.size_bytes());
+void pack(Bytes& bytes, const PushPullHeader& header, std::span<const float> body) {
+  bytes.resize(sizeof header + body.size_bytes());
+  std::memcpy(bytes.data(), &header, sizeof header);
+  if (!body.empty()) std::memcpy(bytes.data() + sizeof header, body.data(), body.size_bytes());
 }
 
-ParcelNote unpack(const Bytes& bytes, std::span<float> body) {
-  ParcelNote note;
-  std::memcpy(&note, bytes.data(), sizeof note);
-  if (!body.empty()) std::memcpy(body.data(), bytes.data() + sizeof note, body.size_bytes());
-  return note;
+PushPullHeader unpack(const Bytes& bytes, std::span<float> body) {
+  PushPullHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (!body.empty()) std::memcpy(body.data(), bytes.data() + sizeof header, body.size_bytes());
+  return header;
 }
 
-double seconds_since(ParcelClock::time_point start) {
-  return std::chrono::duration<double>(ParcelClock::now() - start).count();
+double seconds_since(TransportClock::time_point start) {
+  return std::chrono::duration<double>(TransportClock::now() - start).count();
 }
 
 // The processes of all ranks; of those on this host it is known whether they run.
@@ -88,10 +88,10 @@ class Processes {
   std::vector<Card> cards_;
 };
 
-class MpiParcels : public Parcels {
+class MpiPsTransport : public PsTransport {
  public:
-  MpiParcels(std::size_t largest, ParcelPatience patience)
-      : patience_(std::move(patience)), inbox_(sizeof(ParcelNote) + largest * sizeof(float)) {
+  MpiPsTransport(std::size_t largest, PsTimeouts timeouts)
+      : timeouts_(std::move(timeouts)), inbox_(sizeof(PushPullHeader) + largest * sizeof(float)) {
     MPI_Comm_dup(MPI_COMM_WORLD, &group_);
     MPI_Comm_rank(group_, &rank_);
     processes_.meet(group_);
@@ -106,28 +106,28 @@ class MpiParcels : public Parcels {
         std::move(others));
   }
   // Where an error ends the run nobody may come any more: what is on its way is left to it.
-  ~MpiParcels() override {
+  ~MpiPsTransport() override {
     if (std::uncaught_exceptions() > exceptions_) return;
     for (auto& [to, outgoing] : outgoing_) MPI_Wait(&outgoing.request, MPI_STATUS_IGNORE);
     MPI_Comm_free(&group_);
   }
-  MpiParcels(const MpiParcels&) = delete;
-  MpiParcels& operator=(const MpiParcels&) = delete;
+  MpiPsTransport(const MpiPsTransport&) = delete;
+  MpiPsTransport& operator=(const MpiPsTransport&) = delete;
 
   int rank() const override { return rank_; }
 
-  std::vector<ParcelNote> exchange(std::span<const int> servers, const ParcelNote& note,
-                                   std::span<const std::span<const float>> gradients,
-                                   std::span<const std::span<float>> weights) override {
+  std::vector<PushPullHeader> exchange(std::span<const int> servers, const PushPullHeader& header,
+                                       std::span<const std::span<const float>> gradients,
+                                       std::span<const std::span<float>> weights) override {
     std::vector<MPI_Request> arriving(servers.size());
     arrivals_.resize(servers.size());
     for (std::size_t i = 0; i < servers.size(); ++i) {
-      arrivals_[i].resize(sizeof note + weights[i].size_bytes());
-      MPI_Irecv(arrivals_[i].data(), floats_in(arrivals_[i].size()), MPI_FLOAT, servers[i], parcel_tag,
+      arrivals_[i].resize(sizeof header + weights[i].size_bytes());
+      MPI_Irecv(arrivals_[i].data(), floats_in(arrivals_[i].size()), MPI_FLOAT, servers[i], message_tag,
                 group_, &arriving[i]);
     }
-    for (std::size_t i = 0; i < servers.size(); ++i) send(servers[i], note, gradients[i]);
-    std::vector<ParcelNote> notes;
+    for (std::size_t i = 0; i < servers.size(); ++i) send(servers[i], header, gradients[i]);
+    std::vector<PushPullHeader> notes;
     for (std::size_t i = 0; i < servers.size(); ++i) {
       wait_for(arriving[i], {"weights of a parameter server", {servers[i]}, true});
       notes.push_back(unpack(arrivals_[i], weights[i]));
@@ -135,10 +135,10 @@ class MpiParcels : public Parcels {
     return notes;
   }
 
-  Arrived receive(std::span<float> gradients, std::span<const std::size_t> awaited) override {
+  Received receive(std::span<float> gradients, std::span<const std::size_t> awaited) override {
     MPI_Request arriving{};
-    MPI_Irecv(inbox_.data(), floats_in(sizeof(ParcelNote) + gradients.size_bytes()), MPI_FLOAT,
-              MPI_ANY_SOURCE, parcel_tag, group_, &arriving);
+    MPI_Irecv(inbox_.data(), floats_in(sizeof(PushPullHeader) + gradients.size_bytes()), MPI_FLOAT,
+              MPI_ANY_SOURCE, message_tag, group_, &arriving);
     const MPI_Status status =
         wait_for(arriving, {"gradients for the parameter servers", {awaited.begin(), awaited.end()}, false});
     const int from = status.MPI_SOURCE;
@@ -147,9 +147,9 @@ class MpiParcels : public Parcels {
     return {from, unpack(inbox_, gradients)};
   }
 
-  void answer(int worker, const ParcelNote& note, std::span<const float> weights) override {
-    send(worker, note, weights);
-    answered_[worker] = ParcelClock::now();
+  void reply(int worker, const PushPullHeader& header, std::span<const float> weights) override {
+    send(worker, header, weights);
+    answered_[worker] = TransportClock::now();
   }
 
  private:
@@ -163,18 +163,18 @@ class MpiParcels : public Parcels {
     bool is_for_server;
   };
 
-  // One parcel is on its way to each rank at most: the one before has arrived, for it was answered.
-  void send(int to, const ParcelNote& note, std::span<const float> body) {
+  // One message is on its way to each rank at most: the one before has received, for it was answered.
+  void send(int to, const PushPullHeader& header, std::span<const float> body) {
     Outgoing& outgoing = outgoing_[to];
     wait_for(outgoing.request, {"way of the parcel before", {to}, false});
-    pack(outgoing.bytes, note, body);
-    MPI_Isend(outgoing.bytes.data(), floats_in(outgoing.bytes.size()), MPI_FLOAT, to, parcel_tag, group_,
+    pack(outgoing.bytes, header, body);
+    MPI_Isend(outgoing.bytes.data(), floats_in(outgoing.bytes.size()), MPI_FLOAT, to, message_tag, group_,
               &outgoing.request);
   }
 
   MPI_Status wait_for(MPI_Request& request, const Wait& wait) {
-    const auto start = ParcelClock::now();
-    ddl::StallTimer stall(patience_.stall);
+    const auto start = TransportClock::now();
+    ddl::StallTimer stall(timeouts_.stall);
     MPI_Status status{};
     int done = 0;
     double judge_at = deadline_of(wait);
@@ -189,8 +189,8 @@ class MpiParcels : public Parcels {
       }
       if (turn < 1000 && waited < spin_seconds) continue;          // a turn is long where the cores are full
       std::this_thread::sleep_for(std::chrono::microseconds(20));  // the workers' cores are not ours
-      if (ParcelClock::now() < next_check) continue;
-      next_check = ParcelClock::now() + between_checks;
+      if (TransportClock::now() < next_check) continue;
+      next_check = TransportClock::now() + between_checks;
       std::optional<Error> blame;
       if (const int lost = find_gone(wait); lost >= 0) {
         blame = refuse_gone(lost, wait);
@@ -199,7 +199,7 @@ class MpiParcels : public Parcels {
         judge_at = waited + deadline_of(wait);
       }
       if (blame) {
-        MPI_Test(&request, &done, &status);  // a last parcel may have come before the end was seen
+        MPI_Test(&request, &done, &status);  // a last message may have come before the end was seen
         if (done != 0) return status;
         give_up(*blame);
       }
@@ -210,23 +210,23 @@ class MpiParcels : public Parcels {
 
   // How long nobody is suspected. A server answers soon; a worker computes, as long as it did before.
   double deadline_of(const Wait& wait) const {
-    if (wait.is_for_server) return std::min(patience_.silent_seconds, patience_.most_seconds);
+    if (wait.is_for_server) return std::min(timeouts_.silent_seconds, timeouts_.max_seconds);
     double longest = 0.0;
     for (const int rank : wait.ranks) {
       const auto known = longest_.find(rank);
-      if (known == longest_.end()) return patience_.most_seconds;
+      if (known == longest_.end()) return timeouts_.max_seconds;
       longest = std::max(longest, known->second);
     }
-    return std::min(std::max(patience_.silent_seconds, usual_steps * longest), patience_.most_seconds);
+    return std::min(std::max(timeouts_.silent_seconds, usual_steps * longest), timeouts_.max_seconds);
   }
 
   // Of this host's ranks the system tells whether they run; another's that answers nobody is lost.
   std::optional<Error> judge(const Wait& wait, double waited) {
-    if (all_near(wait) && waited <= patience_.most_seconds) return std::nullopt;
+    if (all_near(wait) && waited <= timeouts_.max_seconds) return std::nullopt;
     const auto silence = find_silent(wait);
     const bool lost = silence && !processes_.is_near(silence->rank);
     // A server that answers waits for somebody itself, and says so first.
-    const double most = patience_.most_seconds * (wait.is_for_server && !silence ? 2.0 : 1.0);
+    const double most = timeouts_.max_seconds * (wait.is_for_server && !silence ? 2.0 : 1.0);
     if (!lost && waited <= most) return std::nullopt;
     return lost ? refuse_silent(*silence, wait, waited) : refuse_silence(wait);
   }
@@ -247,7 +247,7 @@ class MpiParcels : public Parcels {
   // The first that answers nobody: one of those that are awaited, or one that they wait for.
   std::optional<ddl::RollCall::Silence> find_silent(const Wait& wait) {
     try {
-      for (std::size_t i = 0; i < std::min(most_asked, wait.ranks.size()); ++i) {
+      for (std::size_t i = 0; i < std::min(max_requested, wait.ranks.size()); ++i) {
         ddl::RollCall::Silence silence = roll_->find_silent(wait.ranks[i]);
         if (silence.circle) continue;
         suspect_ = wait.ranks[i];
@@ -309,11 +309,11 @@ class MpiParcels : public Parcels {
     std::string names;
     for (const int rank : wait.ranks) names += (names.empty() ? "" : ", ") + processes_.name_of(rank);
     return refuse_servers(fmt::format("{} has waited {:.0f} s for the {} from {}", processes_.own_name(),
-                                      patience_.most_seconds, wait.what, names),
+                                      timeouts_.max_seconds, wait.what, names),
                           "the messages of those ranks above; ddlrun diagnose LOG");
   }
 
-  ParcelPatience patience_;
+  PsTimeouts timeouts_;
   int exceptions_ = std::uncaught_exceptions();
   MPI_Comm group_ = MPI_COMM_NULL;
   int rank_ = 0;
@@ -321,22 +321,22 @@ class MpiParcels : public Parcels {
   Bytes inbox_;
   std::vector<Bytes> arrivals_;
   std::map<int, Outgoing> outgoing_;
-  std::map<int, ParcelClock::time_point> answered_;  // when a worker began its step
-  std::map<int, double> longest_;                    // of a worker's steps, in seconds
+  std::map<int, TransportClock::time_point> answered_;  // when a worker began its step
+  std::map<int, double> longest_;                       // of a worker's steps, in seconds
   std::optional<ddl::RollCall> roll_;
   std::optional<int> suspect_;  // of those that this rank waits for: the way to one that answers nobody
 };
 
 }  // namespace
 
-std::unique_ptr<Parcels> make_mpi_parcels(std::size_t largest, ParcelPatience patience) {
+std::unique_ptr<PsTransport> make_mpi_ps_transport(std::size_t largest, PsTimeouts timeouts) {
   int started = 0;
   MPI_Initialized(&started);
   if (started == 0)
     throw Error(ErrorKind::request,
                 {"parameter servers need MPI, and these ranks met without it", "DDL_MASTER",
                  "unset DDL_MASTER, and start with ddlrun launch or mpirun"});
-  return std::make_unique<MpiParcels>(largest, std::move(patience));
+  return std::make_unique<MpiPsTransport>(largest, std::move(timeouts));
 }
 
 }  // namespace ddlrun::runtime

@@ -28,8 +28,8 @@ void check_roles(const ServerRoles& roles, std::size_t ranks) {
 
 void check_servers(const TrainPlan& plan, const ServerRoles& roles, std::size_t ranks) {
   check_roles(roles, ranks);
-  if (needs_norms(plan.rule)) {
-    const bool lars = plan.rule.kind == UpdateKind::lars;
+  if (needs_norms(plan.optimizer)) {
+    const bool lars = plan.optimizer.kind == OptimizerKind::lars;
     throw refuse_roles(
         fmt::format("{} needs norms of whole tensors, and a parameter server has a part of them",
                     lars ? "--optimizer lars" : "--clip"),

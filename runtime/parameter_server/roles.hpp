@@ -15,7 +15,7 @@ struct ServerRoles {
   std::size_t staleness = SIZE_MAX;  // asynchronous: most steps between the fastest and the slowest worker
 };
 
-// What cannot be: as many servers as ranks, a rule that needs norms, accumulation. Throws Error(usage).
+// What cannot be: as many servers as ranks, a optimizer that needs norms, accumulation. Throws Error(usage).
 void check_roles(const ServerRoles& roles, std::size_t ranks);
 void check_servers(const TrainPlan& plan, const ServerRoles& roles, std::size_t ranks);
 

@@ -11,15 +11,15 @@
 
 namespace ddlrun::runtime {
 
-struct ServePlan {
+struct ServerLoopPlan {
   std::size_t until = 0;  // every worker has done so many steps, or as many as all stop at
   bool decides = false;   // this server says when all stop, the others hear it from the workers
-  std::function<bool()> stop_wanted = [] { return false; };            // on this rank
+  std::function<bool()> stop_requested = [] { return false; };         // on this rank
   std::function<void(std::size_t done)> on_step = [](std::size_t) {};  // all workers have done so many
   TraceSink* sink = nullptr;
 };
 
 // Workers are ranks 0, 1, ...
-void serve_until(const ServePlan& plan, ShardServer& server, Parcels& parcels);
+void run_server_loop(const ServerLoopPlan& plan, ShardServer& server, PsTransport& transport);
 
 }  // namespace ddlrun::runtime

@@ -26,7 +26,7 @@ double seconds_from(TraceClock::time_point start) {
 // The vectors of the whole net, on every rank: where all of them meet.
 struct WholeVectors {
   std::vector<float> parameters;
-  std::vector<std::vector<float>> rule_state;
+  std::vector<std::vector<float>> optimizer_state;
   std::vector<float> layer_state;
 };
 
@@ -35,7 +35,7 @@ class ServerTrainer {
   ServerTrainer(ServerRun run, const EngineFactory& make_engine, const TrainState* start)
       : run_(std::move(run)),
         rank_(static_cast<std::size_t>(run_.ranks.rank())),
-        shares_(share_out(run_.data, run_.plan.global_batch, run_.plan.seed,
+        shard_(make_shard(run_.data, run_.plan.global_batch, run_.plan.seed,
                           std::min(rank_, run_.workers() - 1), run_.workers())),
         position_(start == nullptr ? TrainPosition{} : start->position) {
     run_.plan.schedule.total_steps = total_steps(run_.plan, run_.data.train_images->count());
@@ -44,7 +44,7 @@ class ServerTrainer {
       open_shard();
       return;
     }
-    worker_.emplace(run_, shares_, make_engine, whole_.parameters, position_);
+    worker_.emplace(run_, shard_, make_engine, whole_.parameters, position_);
     std::copy(whole_.layer_state.begin(), whole_.layer_state.end(), worker_->layer_state().begin());
   }
 
@@ -67,11 +67,11 @@ class ServerTrainer {
  private:
   bool is_server() const { return rank_ >= run_.workers(); }
   std::size_t all_steps() const { return run_.plan.schedule.total_steps; }
-  bool epoch_is_whole() const { return position_.step_in_epoch == shares_.steps_per_epoch(); }
+  bool epoch_is_whole() const { return position_.step_in_epoch == shard_.steps_per_epoch(); }
   Range shard() const {
     return even_chunk(run_.net.parameter_count, rank_ - run_.workers(), run_.roles.servers);
   }
-  void tell_span(std::string TrainTrace::*name, TraceClock::time_point begin) const {
+  void record_span(std::string TrainTrace::*name, TraceClock::time_point begin) const {
     if (run_.trace != nullptr)
       run_.sink()->span(TraceLane::compute, run_.trace->*name, begin, TraceClock::now());
   }
@@ -80,11 +80,11 @@ class ServerTrainer {
   void share_start(const TrainState* start) {
     whole_.parameters = start == nullptr ? initial_parameters(run_.net, run_.plan.seed) : start->parameters;
     whole_.layer_state = start == nullptr ? initial_state(run_.net) : start->layer_state;
-    whole_.rule_state.resize(state_names(run_.plan.rule).size());
-    for (std::size_t i = 0; i < whole_.rule_state.size(); ++i) {
-      if (start != nullptr && rank_ == 0) whole_.rule_state[i] = start->rule_state.at(i);
-      whole_.rule_state[i].resize(run_.net.parameter_count, 0.0F);
-      if (start != nullptr) run_.ranks.broadcast(whole_.rule_state[i]);
+    whole_.optimizer_state.resize(state_names(run_.plan.optimizer).size());
+    for (std::size_t i = 0; i < whole_.optimizer_state.size(); ++i) {
+      if (start != nullptr && rank_ == 0) whole_.optimizer_state[i] = start->optimizer_state.at(i);
+      whole_.optimizer_state[i].resize(run_.net.parameter_count, 0.0F);
+      if (start != nullptr) run_.ranks.broadcast(whole_.optimizer_state[i]);
     }
     whole_.parameters.resize(run_.net.parameter_count);
     whole_.layer_state.resize(run_.net.state_count);
@@ -98,18 +98,18 @@ class ServerTrainer {
                                 all.begin() + static_cast<std::ptrdiff_t>(shard().end));
     };
     std::vector<std::vector<float>> state;
-    for (const std::vector<float>& one : whole_.rule_state) state.push_back(cut(one));
+    for (const std::vector<float>& one : whole_.optimizer_state) state.push_back(cut(one));
     ServerPlan server{run_.workers(), run_.roles.asynchronous, run_.roles.staleness,
-                      position_.step, run_.plan.schedule,      run_.plan.rule};
-    server_.emplace(std::move(server), shard(), plan_rates(run_.net, run_.plan.rule), cut(whole_.parameters),
-                    std::move(state));
+                      position_.step, run_.plan.schedule,      run_.plan.optimizer};
+    server_.emplace(std::move(server), shard(), plan_param_groups(run_.net, run_.plan.optimizer),
+                    cut(whole_.parameters), std::move(state));
   }
 
   // The step after which all have to meet.
   std::size_t next_meeting() const {
     TrainPosition ahead = position_;
     const std::size_t end =
-        std::min(position_.step + shares_.steps_per_epoch() - position_.step_in_epoch, all_steps());
+        std::min(position_.step + shard_.steps_per_epoch() - position_.step_in_epoch, all_steps());
     while (ahead.step < end) {
       ahead.step += 1;
       ahead.step_in_epoch += 1;
@@ -131,7 +131,7 @@ class ServerTrainer {
     summary.train_seconds += seconds_from(start);
     const bool stop = meet(done) || done < until;
     epoch_steps_ += position_.step - before;
-    if (!all_finite(whole_.parameters)) refuse_weights({position_.step, run_.plan.schedule});
+    if (!all_finite(whole_.parameters)) throw_weights_not_finite({position_.step, run_.plan.schedule});
     const bool end = position_.step == all_steps();
     if (!end && done > before && run_.saver.due(position_, false)) save(SaveReason::due);
     if (end || epoch_is_whole()) {
@@ -146,17 +146,17 @@ class ServerTrainer {
 
   std::size_t serve(std::size_t until) {
     auto last = TraceClock::now();
-    ServePlan plan;
+    ServerLoopPlan plan;
     plan.until = until;
     plan.decides = rank_ == run_.workers();
-    plan.stop_wanted = [&] { return run_.saver.stop_wanted(); };
+    plan.stop_requested = [&] { return run_.saver.stop_requested(); };
     plan.on_step = [&](std::size_t done) {
       StepRecord record{done, position_.epoch, 0.0, learning_rate(run_.plan.schedule, done - 1)};
       record.step_seconds = seconds_from(std::exchange(last, TraceClock::now()));
       run_.observer.on_step(record);
     };
     plan.sink = run_.sink();
-    serve_until(plan, *server_, run_.parcels);
+    run_server_loop(plan, *server_, run_.transport);
     return server_->done();
   }
 
@@ -164,15 +164,15 @@ class ServerTrainer {
   // wants to stop.
   bool meet(std::size_t done) {
     gather_shards(whole_.parameters, server_ ? server_->weights() : std::span<const float>{});
-    for (std::size_t i = 0; i < whole_.rule_state.size(); ++i)
-      gather_shards(whole_.rule_state[i],
+    for (std::size_t i = 0; i < whole_.optimizer_state.size(); ++i)
+      gather_shards(whole_.optimizer_state[i],
                     server_ ? std::span<const float>(server_->state()[i]) : std::span<const float>{});
     average_layer_state();
     const LossSum mine = worker_ ? worker_->take_totals() : LossSum{};
     // Counts above 2^24 would lose units as one float.
     const std::array<float, 4> totals{static_cast<float>(mine.loss), static_cast<float>(mine.correct >> 12U),
                                       static_cast<float>(mine.correct & 0xfffU),
-                                      run_.saver.stop_wanted() ? 1.0F : 0.0F};
+                                      run_.saver.stop_requested() ? 1.0F : 0.0F};
     std::array<float, 4> all{};
     run_.ranks.all_reduce_sum(totals, all);
     position_.loss_sum += static_cast<double>(all[0]) / static_cast<double>(run_.plan.global_batch);
@@ -210,9 +210,9 @@ class ServerTrainer {
 
   TestResult test() {
     const auto start = TraceClock::now();
-    const TestResult result = worker_ ? worker_->evaluation().run(run_.saver.stop_wanted())
-                                      : Evaluation::watch(run_.ranks, shares_);
-    tell_span(&TrainTrace::test, start);
+    const TestResult result = worker_ ? worker_->evaluation().run(run_.saver.stop_requested())
+                                      : Evaluation::watch(run_.ranks, shard_);
+    record_span(&TrainTrace::test, start);
     return result;
   }
 
@@ -254,9 +254,10 @@ class ServerTrainer {
 
   void save(SaveReason reason) {
     const auto start = TraceClock::now();
-    const std::vector<std::span<const float>> state(whole_.rule_state.begin(), whole_.rule_state.end());
+    const std::vector<std::span<const float>> state(whole_.optimizer_state.begin(),
+                                                    whole_.optimizer_state.end());
     run_.saver.save({position_, whole_.parameters, state, whole_.layer_state}, reason);
-    tell_span(&TrainTrace::save, start);
+    record_span(&TrainTrace::save, start);
   }
 
   std::uint64_t check_weights() {
@@ -269,8 +270,8 @@ class ServerTrainer {
 
   // "2 server(s), 3 worker(s), asynchronous: 1.90 updates of others between pull and push, 4 at most"
   std::string describe() {
-    const StalenessSeen mine = server_ ? server_->staleness() : StalenessSeen{};
-    StalenessSeen all;
+    const StalenessStats mine = server_ ? server_->staleness() : StalenessStats{};
+    StalenessStats all;
     for (const std::string& one :
          run_.ranks.gather_all(fmt::format("{} {} {}", mine.pushes, mine.sum, mine.most))) {
       const std::vector<std::string_view> words = split(one, ' ');
@@ -287,7 +288,7 @@ class ServerTrainer {
 
   ServerRun run_;
   std::size_t rank_;
-  Shares shares_;  // of the workers; a server sees the last one's
+  DataShard shard_;  // of the workers; a server sees the last one's
   TrainPosition position_;
   WholeVectors whole_;
   double epoch_seconds_ = 0.0;
@@ -299,10 +300,10 @@ class ServerTrainer {
 }  // namespace
 
 TrainSummary train_with_servers(const TrainPlan& plan, const ServerRoles& roles, const Net& net,
-                                const Dataset& data, Communicator& ranks, Parcels& parcels,
+                                const Dataset& data, Communicator& ranks, PsTransport& transport,
                                 const EngineFactory& make_engine, TrainObserver& observer, TrainSaver& saver,
                                 const TrainState* start, const TrainTrace* trace) {
-  return ServerTrainer({plan, roles, net, data, ranks, parcels, observer, saver, trace}, make_engine, start)
+  return ServerTrainer({plan, roles, net, data, ranks, transport, observer, saver, trace}, make_engine, start)
       .run();
 }
 

@@ -8,9 +8,9 @@ namespace ddlrun::runtime {
 namespace {
 
 // The parts of the runs that lie in the shard, counted from its first element.
-std::vector<RateRun> cut_rates(std::span<const RateRun> rates, const Range& shard) {
-  std::vector<RateRun> cut;
-  for (const RateRun& run : rates) {
+std::vector<ParamGroup> cut_param_groups(std::span<const ParamGroup> rates, const Range& shard) {
+  std::vector<ParamGroup> cut;
+  for (const ParamGroup& run : rates) {
     const std::size_t begin = std::max(run.range.begin, shard.begin);
     const std::size_t end = std::min(run.range.end, shard.end);
     if (begin < end)
@@ -21,10 +21,10 @@ std::vector<RateRun> cut_rates(std::span<const RateRun> rates, const Range& shar
 
 }  // namespace
 
-ShardServer::ShardServer(ServerPlan plan, Range shard, std::span<const RateRun> rates,
+ShardServer::ShardServer(ServerPlan plan, Range shard, std::span<const ParamGroup> rates,
                          std::vector<float> weights, std::vector<std::vector<float>> state)
     : plan_(std::move(plan)),
-      rates_(cut_rates(rates, shard)),
+      rates_(cut_param_groups(rates, shard)),
       weights_(std::move(weights)),
       state_(std::move(state)),
       done_(plan_.workers, plan_.first_step),
@@ -82,17 +82,17 @@ std::vector<std::size_t> ShardServer::push_together(std::size_t worker, std::spa
 }
 
 void ShardServer::update(std::span<const float> gradients, std::size_t step) {
-  Learning learning{weights_, {}};
+  OptimizerState learning{weights_, {}};
   for (std::vector<float>& one : state_) learning.state.emplace_back(one);
-  update_range(plan_.rule, rates_, {learning_rate(plan_.schedule, step), step, 1.0}, {0, weights_.size()},
-               gradients, learning);
+  update_range(plan_.optimizer, rates_, {learning_rate(plan_.schedule, step), step, 1.0},
+               {0, weights_.size()}, gradients, learning);
   updates_ += 1;
 }
 
 // Whoever has pushed the most may be at work on one step more, and all the others come that far.
 std::size_t ShardServer::stop() {
-  if (!stops_at_) stops_at_ = *std::max_element(done_.begin(), done_.end()) + 1;
-  return *stops_at_;
+  if (!end_step_) end_step_ = *std::max_element(done_.begin(), done_.end()) + 1;
+  return *end_step_;
 }
 
 }  // namespace ddlrun::runtime

@@ -24,11 +24,11 @@ struct ServerPlan {
   std::size_t staleness = SIZE_MAX;  // asynchronous: most steps between the fastest and the slowest worker
   std::size_t first_step = 0;        // done before, by each worker
   LrSchedule schedule;
-  UpdateRule rule;  // not one that needs norms, and without clipping
+  Optimizer optimizer;  // not one that needs norms, and without clipping
 };
 
 // How many updates of others came between a worker's pull and its push.
-struct StalenessSeen {
+struct StalenessStats {
   std::uint64_t pushes = 0;
   std::uint64_t sum = 0;
   std::uint64_t most = 0;
@@ -37,7 +37,7 @@ struct StalenessSeen {
 class ShardServer {
  public:
   // `rates`: of the whole net. `weights` and `state`: of this shard alone.
-  ShardServer(ServerPlan plan, Range shard, std::span<const RateRun> rates, std::vector<float> weights,
+  ShardServer(ServerPlan plan, Range shard, std::span<const ParamGroup> rates, std::vector<float> weights,
               std::vector<std::vector<float>> state);
 
   // A worker's gradients for its next step; asynchronous: of its own images only. Returns the workers that
@@ -47,8 +47,8 @@ class ShardServer {
   // From now on nobody goes further than to the step that is returned: the first that all can end together.
   std::size_t stop();
   // The same, as another server has decided.
-  void stop_at(std::size_t step) { stops_at_ = step; }
-  std::optional<std::size_t> stops_at() const { return stops_at_; }
+  void stop_at(std::size_t step) { end_step_ = step; }
+  std::optional<std::size_t> end_step() const { return end_step_; }
   // Done steps of the slowest worker.
   std::size_t done() const;
   // Those whose push the others cannot go on without; asynchronous: those that do not wait for others.
@@ -59,7 +59,7 @@ class ShardServer {
   std::span<const float> weights() const { return weights_; }
   std::span<const std::vector<float>> state() const { return state_; }
   std::uint64_t updates() const { return updates_; }
-  const StalenessSeen& staleness() const { return seen_; }
+  const StalenessStats& staleness() const { return seen_; }
 
  private:
   void update(std::span<const float> gradients, std::size_t step);
@@ -67,7 +67,7 @@ class ShardServer {
   std::vector<std::size_t> push_together(std::size_t worker, std::span<const float> gradients);
 
   ServerPlan plan_;
-  std::vector<RateRun> rates_;  // within the shard, from its first element
+  std::vector<ParamGroup> rates_;  // within the shard, from its first element
   std::vector<float> weights_;
   std::vector<std::vector<float>> state_;
   std::vector<std::size_t> done_;              // steps, by worker
@@ -75,8 +75,8 @@ class ShardServer {
   std::vector<bool> waits_;                    // asynchronous: too far ahead
   std::vector<std::vector<float>> gradients_;  // synchronous: of this step, by worker
   std::uint64_t updates_ = 0;
-  std::optional<std::size_t> stops_at_;
-  StalenessSeen seen_;
+  std::optional<std::size_t> end_step_;
+  StalenessStats seen_;
 };
 
 }  // namespace ddlrun::runtime

@@ -10,34 +10,34 @@
 
 namespace ddlrun::runtime {
 
-struct ThreadPost::Boxes {
-  struct Parcel {
+struct ThreadPsNetwork::Mailboxes {
+  struct PsMessage {
     int from;
-    ParcelNote note;
+    PushPullHeader header;
     std::vector<float> body;
   };
-  explicit Boxes(int size) : boxes(static_cast<std::size_t>(size)) {}
+  explicit Mailboxes(int size) : boxes(static_cast<std::size_t>(size)) {}
 
-  void send(int to, Parcel parcel) {
+  void send(int to, PsMessage message) {
     const std::lock_guard lock(mutex);
-    boxes[static_cast<std::size_t>(to)].push_back(std::move(parcel));
+    boxes[static_cast<std::size_t>(to)].push_back(std::move(message));
     changed.notify_all();
   }
 
   // The oldest of `from`, or of anyone (-1).
-  Parcel take(int of, int from) {
+  PsMessage take(int of, int from) {
     std::unique_lock lock(mutex);
     for (;;) {
       if (closed)
         throw Error(ErrorKind::internal,
                     {"the post is closed", "a test", "look at the rank that failed first"});
-      std::deque<Parcel>& box = boxes[static_cast<std::size_t>(of)];
+      std::deque<PsMessage>& box = boxes[static_cast<std::size_t>(of)];
       const auto found = std::find_if(box.begin(), box.end(),
-                                      [&](const Parcel& one) { return from < 0 || one.from == from; });
+                                      [&](const PsMessage& one) { return from < 0 || one.from == from; });
       if (found != box.end()) {
-        Parcel parcel = std::move(*found);
+        PsMessage message = std::move(*found);
         box.erase(found);
-        return parcel;
+        return message;
       }
       changed.wait(lock);
     }
@@ -45,53 +45,55 @@ struct ThreadPost::Boxes {
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<std::deque<Parcel>> boxes;
+  std::vector<std::deque<PsMessage>> boxes;
   bool closed = false;
 };
 
-class ThreadPost::Member : public Parcels {
+class ThreadPsNetwork::Member : public PsTransport {
  public:
-  Member(Boxes& boxes, int rank) : boxes_(boxes), rank_(rank) {}
+  Member(Mailboxes& boxes, int rank) : mailboxes_(boxes), rank_(rank) {}
   int rank() const override { return rank_; }
 
-  std::vector<ParcelNote> exchange(std::span<const int> servers, const ParcelNote& note,
-                                   std::span<const std::span<const float>> gradients,
-                                   std::span<const std::span<float>> weights) override {
+  std::vector<PushPullHeader> exchange(std::span<const int> servers, const PushPullHeader& header,
+                                       std::span<const std::span<const float>> gradients,
+                                       std::span<const std::span<float>> weights) override {
     for (std::size_t i = 0; i < servers.size(); ++i)
-      boxes_.send(servers[i], {rank_, note, {gradients[i].begin(), gradients[i].end()}});
-    std::vector<ParcelNote> notes;
+      mailboxes_.send(servers[i], {rank_, header, {gradients[i].begin(), gradients[i].end()}});
+    std::vector<PushPullHeader> notes;
     for (std::size_t i = 0; i < servers.size(); ++i) {
-      const auto parcel = boxes_.take(rank_, servers[i]);
-      std::copy(parcel.body.begin(), parcel.body.end(), weights[i].begin());
-      notes.push_back(parcel.note);
+      const auto message = mailboxes_.take(rank_, servers[i]);
+      std::copy(message.body.begin(), message.body.end(), weights[i].begin());
+      notes.push_back(message.header);
     }
     return notes;
   }
 
-  Arrived receive(std::span<float> gradients, std::span<const std::size_t>) override {
-    const auto parcel = boxes_.take(rank_, -1);
-    std::copy(parcel.body.begin(), parcel.body.end(), gradients.begin());
-    return {parcel.from, parcel.note};
+  Received receive(std::span<float> gradients, std::span<const std::size_t>) override {
+    const auto message = mailboxes_.take(rank_, -1);
+    std::copy(message.body.begin(), message.body.end(), gradients.begin());
+    return {message.from, message.header};
   }
 
-  void answer(int worker, const ParcelNote& note, std::span<const float> weights) override {
-    boxes_.send(worker, {rank_, note, {weights.begin(), weights.end()}});
+  void reply(int worker, const PushPullHeader& header, std::span<const float> weights) override {
+    mailboxes_.send(worker, {rank_, header, {weights.begin(), weights.end()}});
   }
 
  private:
-  Boxes& boxes_;
+  Mailboxes& mailboxes_;
   int rank_;
 };
 
-ThreadPost::ThreadPost(int size) : boxes_(std::make_unique<Boxes>(size)) {}
-ThreadPost::~ThreadPost() = default;
+ThreadPsNetwork::ThreadPsNetwork(int size) : mailboxes_(std::make_unique<Mailboxes>(size)) {}
+ThreadPsNetwork::~ThreadPsNetwork() = default;
 
-std::unique_ptr<Parcels> ThreadPost::join(int rank) { return std::make_unique<Member>(*boxes_, rank); }
+std::unique_ptr<PsTransport> ThreadPsNetwork::join(int rank) {
+  return std::make_unique<Member>(*mailboxes_, rank);
+}
 
-void ThreadPost::close() {
-  const std::lock_guard lock(boxes_->mutex);
-  boxes_->closed = true;
-  boxes_->changed.notify_all();
+void ThreadPsNetwork::close() {
+  const std::lock_guard lock(mailboxes_->mutex);
+  mailboxes_->closed = true;
+  mailboxes_->changed.notify_all();
 }
 
 }  // namespace ddlrun::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parcels between threads of one process: for tests of what runs over MPI otherwise.
+// PsTransport between threads of one process: for tests of what runs over MPI otherwise.
 #pragma once
 
 #include "runtime/parameter_server/ps_transport.hpp"
@@ -8,21 +8,21 @@
 
 namespace ddlrun::runtime {
 
-class ThreadPost {
+class ThreadPsNetwork {
  public:
-  explicit ThreadPost(int size);
-  ~ThreadPost();
-  ThreadPost(const ThreadPost&) = delete;
-  ThreadPost& operator=(const ThreadPost&) = delete;
+  explicit ThreadPsNetwork(int size);
+  ~ThreadPsNetwork();
+  ThreadPsNetwork(const ThreadPsNetwork&) = delete;
+  ThreadPsNetwork& operator=(const ThreadPsNetwork&) = delete;
 
-  std::unique_ptr<Parcels> join(int rank);
+  std::unique_ptr<PsTransport> join(int rank);
   // Wakes all who wait; they throw.
   void close();
 
  private:
-  struct Boxes;
+  struct Mailboxes;
   class Member;
-  std::unique_ptr<Boxes> boxes_;
+  std::unique_ptr<Mailboxes> mailboxes_;
 };
 
 }  // namespace ddlrun::runtime

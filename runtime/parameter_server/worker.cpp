@@ -18,16 +18,17 @@ double seconds_between(TraceClock::time_point begin, TraceClock::time_point end)
 
 }  // namespace
 
-Worker::Worker(const ServerRun& run, const Shares& shares, const EngineFactory& make_engine,
+Worker::Worker(const ServerRun& run, const DataShard& shard, const EngineFactory& make_engine,
                std::span<float> parameters, const TrainPosition& start)
     : run_(run),
-      local_batch_(shares.local_batch()),
+      local_batch_(shard.local_batch()),
       parameters_(parameters),
       gradients_(run.net.parameter_count),
       engine_(make_engine(run.net, local_batch_, parameters, gradients_)),
-      evaluation_(run.data, shares, *engine_, run.ranks, {run.plan.data_threads, run.sink()}),
-      feed_(run.data, shares,
-            {run.plan.seed, run.plan.schedule.total_steps, 1, {run.plan.data_threads, run.sink()}}, start) {
+      evaluation_(run.data, shard, *engine_, run.ranks, {run.plan.data_threads, run.sink()}),
+      batch_loader_(run.data, shard,
+                    {run.plan.seed, run.plan.schedule.total_steps, 1, {run.plan.data_threads, run.sink()}},
+                    start) {
   for (std::size_t i = 0; i < run.roles.servers; ++i) {
     servers_.push_back(static_cast<int>(run.workers() + i));
     shards_.push_back(even_chunk(run.net.parameter_count, i, run.roles.servers));
@@ -59,7 +60,7 @@ LossSum Worker::take_totals() {
 StepRecord Worker::work(std::size_t done, std::size_t& until, std::size_t epoch) {
   const auto start = TraceClock::now();
   StepRecord record{done + 1, epoch, 0.0, learning_rate(run_.plan.schedule, done)};
-  const LoadedBatch batch = feed_.next();
+  const LoadedBatch batch = batch_loader_.next();
   record.input_seconds = batch.waited_seconds;
   engine_->start_step({run_.plan.seed, done, static_cast<std::uint64_t>(run_.ranks.rank())});
   const std::size_t images = run_.roles.asynchronous ? local_batch_ : run_.plan.global_batch;
@@ -86,14 +87,14 @@ double Worker::exchange(std::size_t done, std::size_t& until, double loss) {
     pushed.push_back(std::span(gradients_).subspan(shard.begin, shard.end - shard.begin));
     pulled.push_back(parameters_.subspan(shard.begin, shard.end - shard.begin));
   }
-  const bool wants_stop = server_wants_stop_ || run_.saver.stop_wanted();
-  const ParcelNote note{done, stops_at_, wants_stop ? 1U : 0U, loss};
-  const std::vector<ParcelNote> answers = run_.parcels.exchange(servers_, note, pushed, pulled);
-  for (const ParcelNote& answer : answers) {
-    server_wants_stop_ = server_wants_stop_ || answer.wants_stop != 0;
-    if (answer.stops_at == 0) continue;
-    stops_at_ = answer.stops_at;
-    until = std::min<std::size_t>(until, stops_at_);
+  const bool stop_requested = server_requests_stop_ || run_.saver.stop_requested();
+  const PushPullHeader header{done, end_step_, stop_requested ? 1U : 0U, loss};
+  const std::vector<PushPullHeader> answers = run_.transport.exchange(servers_, header, pushed, pulled);
+  for (const PushPullHeader& reply : answers) {
+    server_requests_stop_ = server_requests_stop_ || reply.stop_requested != 0;
+    if (reply.end_step == 0) continue;
+    end_step_ = reply.end_step;
+    until = std::min<std::size_t>(until, end_step_);
   }
   return answers.front().loss;
 }
@@ -102,7 +103,7 @@ void Worker::refuse_mine(std::size_t done) const {
   throw Error(ErrorKind::request,
               {fmt::format("the loss or a gradient is not finite (NaN or infinite) in step {} of {}",
                            done + 1, run_.plan.schedule.total_steps),
-               rank_name(run_.ranks), plan_slower({done, run_.plan.schedule}, true)});
+               rank_name(run_.ranks), suggest_lower_rate({done, run_.plan.schedule}, true)});
 }
 
 }  // namespace ddlrun::runtime

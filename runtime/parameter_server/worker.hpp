@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A worker's side of training through parameter servers: its images, its engine, its parcels.
+// A worker's side of training through parameter servers: its images, its engine, its transport.
 #pragma once
 
 #include "runtime/parameter_server/ps_transport.hpp"
@@ -23,7 +23,7 @@ struct ServerRun {
   const Net& net;
   const Dataset& data;
   Communicator& ranks;
-  Parcels& parcels;
+  PsTransport& transport;
   TrainObserver& observer;
   TrainSaver& saver;
   const TrainTrace* trace;  // null: nobody watches
@@ -35,7 +35,7 @@ struct ServerRun {
 class Worker {
  public:
   // `parameters`: the whole net's, which the servers' answers overwrite.
-  Worker(const ServerRun& run, const Shares& shares, const EngineFactory& make_engine,
+  Worker(const ServerRun& run, const DataShard& shard, const EngineFactory& make_engine,
          std::span<float> parameters, const TrainPosition& start);
 
   // Steps from `done` to `until`, or to where all stop; how many are done then.
@@ -59,9 +59,9 @@ class Worker {
   std::vector<float> gradients_;
   std::unique_ptr<Engine> engine_;
   Evaluation evaluation_;
-  BatchFeed feed_;
-  std::uint64_t stops_at_ = 0;
-  bool server_wants_stop_ = false;
+  BatchLoader batch_loader_;
+  std::uint64_t end_step_ = 0;
+  bool server_requests_stop_ = false;
   LossSum totals_;
 };
 

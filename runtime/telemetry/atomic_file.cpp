@@ -27,11 +27,11 @@ bool sync_file(std::FILE* file) {
 
 }  // namespace
 
-WholeFile::WholeFile(std::string path, FileUse use) : path_(std::move(path)), use_(std::move(use)) {
+AtomicFile::AtomicFile(std::string path, FilePurpose use) : path_(std::move(path)), use_(std::move(use)) {
   if (!path_.empty()) open_target();
 }
 
-void WholeFile::open_target() {
+void AtomicFile::open_target() {
   struct stat status {};
   // Asked before links are followed: the kernel knows which of them are traps.
   const bool there = stat(path_.c_str(), &status) == 0;
@@ -55,13 +55,13 @@ void WholeFile::open_target() {
   file_ = fdopen(file, "w");
 }
 
-WholeFile::~WholeFile() {
+AtomicFile::~AtomicFile() {
   if (file_ == nullptr) return;
   std::fclose(file_);
   if (!beside_.empty()) unlink(beside_.c_str());
 }
 
-Error WholeFile::refusal(int code) const {
+Error AtomicFile::refusal(int code) const {
   std::string name = use_.option.substr(use_.option.find_first_not_of('-'));
   if (name.ends_with("-json")) name.resize(name.size() - 5);
   name += ".json";
@@ -73,12 +73,12 @@ Error WholeFile::refusal(int code) const {
                           : use_.option + " with a path that can be written, on a disk with room"}};
 }
 
-void WholeFile::write(std::string_view text) {
+void AtomicFile::write(std::string_view text) {
   if (file_ != nullptr && std::fwrite(text.data(), 1, text.size(), file_) != text.size())
     throw refusal(errno);
 }
 
-void WholeFile::end() {
+void AtomicFile::end() {
   std::FILE* const file = std::exchange(file_, nullptr);
   if (file == nullptr) return;
   bool written = std::fflush(file) == 0 && (beside_.empty() || sync_file(file));
@@ -93,12 +93,12 @@ void WholeFile::end() {
   throw refusal(code);
 }
 
-void check_whole_file(const std::string& path, const FileUse& use) {
+void check_atomic_file(const std::string& path, const FilePurpose& use) {
   struct stat status {};
   const bool there = !path.empty() && stat(path.c_str(), &status) == 0;
   // Not opened twice: who reads a pipe takes the first close for the end.
   const bool through = there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-  if (!through || access(path.c_str(), W_OK) != 0) const WholeFile tried(path, use);
+  if (!through || access(path.c_str(), W_OK) != 0) const AtomicFile tried(path, use);
 }
 
 }  // namespace ddlrun::runtime

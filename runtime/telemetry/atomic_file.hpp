@@ -12,13 +12,13 @@
 
 namespace ddlrun::runtime {
 
-class WholeFile {
+class AtomicFile {
  public:
   // Throws Error(request), as the others. An empty path writes nothing.
-  WholeFile(std::string path, FileUse use);
-  ~WholeFile();
-  WholeFile(const WholeFile&) = delete;
-  WholeFile& operator=(const WholeFile&) = delete;
+  AtomicFile(std::string path, FilePurpose use);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::string_view text);
   void end();
@@ -28,13 +28,13 @@ class WholeFile {
   Error refusal(int code) const;
 
   std::string path_;
-  FileUse use_;
+  FilePurpose use_;
   std::string target_;  // behind the links; "" where it is written through
   std::string beside_;
   std::FILE* file_ = nullptr;
 };
 
-// Throws what a WholeFile would throw at its start, and leaves nothing behind.
-void check_whole_file(const std::string& path, const FileUse& use);
+// Throws what a AtomicFile would throw at its start, and leaves nothing behind.
+void check_atomic_file(const std::string& path, const FilePurpose& use);
 
 }  // namespace ddlrun::runtime

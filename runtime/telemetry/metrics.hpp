@@ -69,7 +69,7 @@ std::string render_results(const RunFacts& facts, const TrainSummary& summary,
                            const std::vector<EpochRecord>& epochs);
 
 // What a file is for, in messages.
-struct FileUse {
+struct FilePurpose {
   std::string option = "--metrics";
   std::string what = "the metrics file";
 };
@@ -80,7 +80,7 @@ class MetricsFile {
  public:
   // Throws Error(request). An empty path writes nothing. `append`: to the records of the run that goes on.
   explicit MetricsFile(const std::string& path, bool append = false);
-  MetricsFile(const std::string& path, FileUse use, bool append = false);
+  MetricsFile(const std::string& path, FilePurpose use, bool append = false);
   ~MetricsFile();
   MetricsFile(const MetricsFile&) = delete;
   MetricsFile& operator=(const MetricsFile&) = delete;
@@ -99,7 +99,7 @@ class MetricsFile {
   bool write_pending();
 
   std::string path_;
-  FileUse use_;
+  FilePurpose use_;
   std::string pending_;
   double last_flush_ = 0.0;
   int file_ = -1;

@@ -38,9 +38,9 @@ Error MetricsFile::refusal(const char* what) const {
        use_.option + " with a path that can be written, on a disk with room"}};
 }
 
-MetricsFile::MetricsFile(const std::string& path, bool append) : MetricsFile(path, FileUse{}, append) {}
+MetricsFile::MetricsFile(const std::string& path, bool append) : MetricsFile(path, FilePurpose{}, append) {}
 
-MetricsFile::MetricsFile(const std::string& path, FileUse use, bool append)
+MetricsFile::MetricsFile(const std::string& path, FilePurpose use, bool append)
     : path_(path), use_(std::move(use)), last_flush_(metrics_now()) {
   if (path_.empty()) return;
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | (append ? 0 : O_TRUNC) | O_APPEND | O_CLOEXEC, 0666);

@@ -9,7 +9,7 @@
 
 namespace ddlrun::runtime {
 
-class Observers : public TrainObserver {
+class ObserverFanout : public TrainObserver {
  public:
   void add(TrainObserver& observer) { observers_.push_back(&observer); }
 
@@ -33,7 +33,7 @@ class Observers : public TrainObserver {
   std::vector<TrainObserver*> observers_;
 };
 
-class TraceSinks : public TraceSink {
+class TraceFanout : public TraceSink {
  public:
   void add(TraceSink& sink) { sinks_.push_back(&sink); }
 

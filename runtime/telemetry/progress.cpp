@@ -87,17 +87,17 @@ std::string render_progress_line(const Progress& progress, const RunFacts& facts
   return text;
 }
 
-Reporter::Reporter(const RunFacts& facts, MetricsFile& metrics, bool quiet)
+ProgressReporter::ProgressReporter(const RunFacts& facts, MetricsFile& metrics, bool quiet)
     : facts_(facts), metrics_(metrics), quiet_(quiet), terminal_(is_screen(STDERR_FILENO)) {}
 
-void Reporter::on_start(std::size_t, std::size_t first_step) {
+void ProgressReporter::on_start(std::size_t, std::size_t first_step) {
   first_step_ = last_step_ = first_step;
   if (first_step > 0) metrics_.write(render_resume_record(first_step));
   start_ = Clock::now();
   last_show_ = start_;
 }
 
-void Reporter::on_step(const StepRecord& record) {
+void ProgressReporter::on_step(const StepRecord& record) {
   metrics_.write(render_step_record(record, facts_.global_batch));
   const auto now = Clock::now();
   const bool due =
@@ -105,7 +105,7 @@ void Reporter::on_step(const StepRecord& record) {
   if (!quiet_ && due) show(record, now);
 }
 
-void Reporter::show(const StepRecord& record, Clock::time_point now) {
+void ProgressReporter::show(const StepRecord& record, Clock::time_point now) {
   const double seconds = std::chrono::duration<double>(now - last_show_).count();
   Progress progress{record,
                     static_cast<double>((record.step - last_step_) * facts_.global_batch) / seconds,
@@ -128,12 +128,12 @@ void Reporter::show(const StepRecord& record, Clock::time_point now) {
   last_step_ = record.step;
 }
 
-void Reporter::clear_bar() {
+void ProgressReporter::clear_bar() {
   if (bar_shown_) fmt::print(stderr, "\r\033[K");
   bar_shown_ = false;
 }
 
-void Reporter::on_test(const TestRecord& record) {
+void ProgressReporter::on_test(const TestRecord& record) {
   test_accuracy_ = record.test_accuracy;
   metrics_.write(render_test_record(record));
   if (quiet_) return;
@@ -142,7 +142,7 @@ void Reporter::on_test(const TestRecord& record) {
              facts_.epochs, record.step, record.test_loss, 100.0 * record.test_accuracy);
 }
 
-void Reporter::on_epoch(const EpochRecord& record) {
+void ProgressReporter::on_epoch(const EpochRecord& record) {
   test_accuracy_ = record.test_accuracy;
   metrics_.write(render_epoch_record(record));
   metrics_.flush();
@@ -156,7 +156,7 @@ void Reporter::on_epoch(const EpochRecord& record) {
              100.0 * record.test_accuracy, render_thousands(rate));
 }
 
-void Reporter::on_checkpoint(const CheckpointRecord& record) {
+void ProgressReporter::on_checkpoint(const CheckpointRecord& record) {
   metrics_.write(render_checkpoint_record(record));
   metrics_.flush();                                      // what the run goes on from, it has also told
   const bool at_end = record.reason == SaveReason::end;  // a problem is then what the run ends with

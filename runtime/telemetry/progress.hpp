@@ -32,9 +32,9 @@ std::string render_thousands(double value);
 std::string render_clock(double seconds);
 
 // Rank 0's observer: tells the metrics file and the person.
-class Reporter : public TrainObserver {
+class ProgressReporter : public TrainObserver {
  public:
-  Reporter(const RunFacts& facts, MetricsFile& metrics, bool quiet);
+  ProgressReporter(const RunFacts& facts, MetricsFile& metrics, bool quiet);
 
   void on_start(std::size_t total_steps, std::size_t first_step) override;
   void on_step(const StepRecord& record) override;

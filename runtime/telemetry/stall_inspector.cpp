@@ -68,7 +68,7 @@ Message render_stall(const ddl::Stall& stall, std::uint64_t step) {
           seen, remedy(stall)};
 }
 
-ddl::StallWatch StallReport::watch(double seconds) {
+ddl::StallWatch StallInspector::watch(double seconds) {
   if (seconds <= 0.0) return {};
   return {seconds, [this](const ddl::Stall& stall) {
             const std::string text =
@@ -78,22 +78,22 @@ ddl::StallWatch StallReport::watch(double seconds) {
           }};
 }
 
-void StallReport::on_start(std::size_t, std::size_t first_step) {
+void StallInspector::on_start(std::size_t, std::size_t first_step) {
   step_ = first_step + 1;
   at(TraceLane::compute);
 }
 
-void StallReport::on_step(const StepRecord& record) {
+void StallInspector::on_step(const StepRecord& record) {
   step_ = record.step + 1;
   at(TraceLane::compute);
 }
 
-void StallReport::span(TraceLane lane, std::string_view, TraceClock::time_point, TraceClock::time_point,
-                       std::uint64_t) {
+void StallInspector::span(TraceLane lane, std::string_view, TraceClock::time_point, TraceClock::time_point,
+                          std::uint64_t) {
   if (lane == TraceLane::compute || lane == TraceLane::saving) at(lane);  // the others go on beside it
 }
 
-void StallReport::at(TraceLane lane) {
+void StallInspector::at(TraceLane lane) {
   if (show_) show_(pack_state({lane, step_.load(std::memory_order_relaxed)}));
 }
 

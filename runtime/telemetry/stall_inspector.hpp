@@ -28,13 +28,13 @@ RankState unpack_state(std::uint64_t number);
 Message render_stall(const ddl::Stall& stall, std::uint64_t step);
 
 // Knows where its rank is, shows it to the others, and prints what libddl tells of them.
-class StallReport : public TraceSink, public TrainObserver {
+class StallInspector : public TraceSink, public TrainObserver {
  public:
   using Show = std::function<void(std::uint64_t state)>;
-  explicit StallReport(std::string program) : program_(std::move(program)) {}
+  explicit StallInspector(std::string program) : program_(std::move(program)) {}
 
   // Before the training.
-  void show_by(Show show) { show_ = std::move(show); }
+  void report_progress_with(Show show) { show_ = std::move(show); }
   ddl::StallWatch watch(double seconds);
 
   void on_start(std::size_t total_steps, std::size_t first_step) override;

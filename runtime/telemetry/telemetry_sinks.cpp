@@ -12,8 +12,8 @@
 namespace ddlrun::runtime {
 namespace {
 
-const FileUse results_use{"--summary-json", "the file of the results"};
-const FileUse timeline_use{"--timeline", "the timeline"};
+const FilePurpose results_use{"--summary-json", "the file of the results"};
+const FilePurpose timeline_use{"--timeline", "the timeline"};
 
 // A device, a pipe.
 bool is_through(const std::string& path) {
@@ -33,13 +33,13 @@ std::string place_of(const std::string& path) {
   return place;
 }
 
-void check_names(const WatchPlan& plan) {
+void check_names(const TelemetryPlan& plan) {
   const std::pair<const char*, const std::string*> outputs[] = {{"--metrics", &plan.metrics},
                                                                 {"--summary-json", &plan.results},
                                                                 {"--timeline", &plan.timeline},
                                                                 {"--tensorboard", &plan.tensorboard},
                                                                 {"--checkpoint", &plan.checkpoint}};
-  constexpr std::size_t files = 3;  // the others are folders, which may be one
+  constexpr std::size_t files = 3;  // the others are directories, which may be one
   for (std::size_t i = 0; i < std::size(outputs); ++i) {
     const auto& [option, path] = outputs[i];
     if (*path == "-") {
@@ -63,23 +63,24 @@ void check_names(const WatchPlan& plan) {
 
 }  // namespace
 
-void check_outputs(const WatchPlan& plan, bool writes) {
+void check_outputs(const TelemetryPlan& plan, bool writes) {
   check_names(plan);
   if (!writes) return;
-  check_whole_file(plan.results, results_use);
+  check_atomic_file(plan.results, results_use);
   if (is_through(plan.timeline)) {
     throw Error(ErrorKind::request, {"the timeline cannot be written: this is no regular file, beside which "
                                      "each rank could keep its part",
                                      "--timeline " + printable(plan.timeline), "--timeline timeline.json"});
   }
-  check_whole_file(plan.timeline, timeline_use);
+  check_atomic_file(plan.timeline, timeline_use);
 }
 
-Watchers::Watchers(const WatchPlan& plan, const RunFacts& facts, Communicator& ranks, StallReport* stalls)
+TelemetrySinks::TelemetrySinks(const TelemetryPlan& plan, const RunFacts& facts, Communicator& ranks,
+                               StallInspector* stalls)
     : plan_(plan), facts_(facts), ranks_(ranks), first_(ranks.rank() == 0) {
   // A wish from the environment may have reached some ranks only.
   plan_.timeline = ranks.gather_all(plan_.timeline).at(0);
-  run_agreed(ranks, [&] {
+  run_collectively(ranks, [&] {
     metrics_.emplace(first_ ? plan_.metrics : "", plan_.resumed);
     tensorboard_.emplace(first_ ? plan_.tensorboard : "", facts_);
     if (!first_) return;
@@ -93,7 +94,7 @@ Watchers::Watchers(const WatchPlan& plan, const RunFacts& facts, Communicator& r
     observers_.add(history_);
   }
   if (stalls != nullptr && ranks.size() > 1) {
-    stalls->show_by([&ranks](std::uint64_t state) { ranks.show_state(state); });
+    stalls->report_progress_with([&ranks](std::uint64_t state) { ranks.set_progress(state); });
     observers_.add(*stalls);
     sinks_.add(*stalls);
     traces_ = true;
@@ -106,55 +107,55 @@ Watchers::Watchers(const WatchPlan& plan, const RunFacts& facts, Communicator& r
   }
 }
 
-TrainSummary Watchers::run(const std::function<TrainSummary()>& train) {
+TrainSummary TelemetrySinks::run(const std::function<TrainSummary()>& train) {
   try {
     const TrainSummary summary = train();
     find_peak_memory();
     attempt([&] { write_end(summary); });
     attempt([&] { end_timeline(); });
     return summary;
-  } catch (const AgreedError&) {
+  } catch (const CollectiveError&) {
     attempt([&] { end_timeline(); });
     throw;
   } catch (const Error&) {
-    if (timeline_) tell_parts();
+    if (timeline_) print_subsets();
     throw;
   }
 }
 
-void Watchers::attempt(const std::function<void()>& work) {
+void TelemetrySinks::attempt(const std::function<void()>& work) {
   try {
     work();
-  } catch (const AgreedError& error) {
+  } catch (const CollectiveError& error) {
     if (!problem_) problem_ = error;
   }
 }
 
-bool Watchers::has_written() const { return !problem_; }
+bool TelemetrySinks::has_written() const { return !problem_; }
 
-void Watchers::require_written() const {
-  if (problem_) throw AgreedError(*problem_);
+void TelemetrySinks::require_written() const {
+  if (problem_) throw CollectiveError(*problem_);
 }
 
-void Watchers::end_timeline() {
+void TelemetrySinks::end_timeline() {
   if (!timeline_) return;
   sinks_ = {};
   TimelineReport report;
   try {
     report = finish_timeline(plan_.timeline, std::move(timeline_), ranks_);
-  } catch (const AgreedError&) {
-    if (first_) tell_parts();
+  } catch (const CollectiveError&) {
+    if (first_) print_subsets();
     throw;
   }
   if (first_ && !plan_.quiet) fmt::print(stderr, "{}", render_timeline_report(plan_.timeline, report));
 }
 
-void Watchers::tell_parts() const {
+void TelemetrySinks::print_subsets() const {
   fmt::print(stderr, "timeline: what each rank has told until now is in {}: ddl-train timeline {}\n",
              printable(plan_.timeline + ".rank*.part"), quote_shell(plan_.timeline));
 }
 
-void Watchers::find_peak_memory() {
+void TelemetrySinks::find_peak_memory() {
   const std::vector<std::string> all = ranks_.gather_all(std::to_string(peak_memory_bytes()));
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const std::uint64_t bytes = parse_unsigned(all[rank]).value_or(0);
@@ -164,14 +165,14 @@ void Watchers::find_peak_memory() {
   }
 }
 
-void Watchers::write_end(const TrainSummary& summary) {
-  run_agreed(ranks_, [&] {
+void TelemetrySinks::write_end(const TrainSummary& summary) {
+  run_collectively(ranks_, [&] {
     if (!first_) return;
-    WholeFile results(plan_.results, results_use);
+    AtomicFile results(plan_.results, results_use);
     results.write(render_results(facts_, summary, history_.epochs));
     results.end();
   });
-  run_agreed(ranks_, [&] {
+  run_collectively(ranks_, [&] {
     if (!first_) return;
     if (!summary.stopped) metrics_->write(render_summary_record(facts_, summary));
     metrics_->finish();

@@ -19,7 +19,7 @@
 namespace ddlrun::runtime {
 
 // Empty paths: not wanted.
-struct WatchPlan {
+struct TelemetryPlan {
   std::string metrics;
   std::string tensorboard;
   std::string timeline;
@@ -31,12 +31,13 @@ struct WatchPlan {
 
 // Before anything is read or made: outputs that would take each other's place, and, for the rank that writes,
 // those that cannot be written. Throws Error(usage) or Error(request).
-void check_outputs(const WatchPlan& plan, bool writes = true);
+void check_outputs(const TelemetryPlan& plan, bool writes = true);
 
-class Watchers {
+class TelemetrySinks {
  public:
-  // Collective; throws an AgreedError where a file cannot be had. `stalls` may be null.
-  Watchers(const WatchPlan& plan, const RunFacts& facts, Communicator& ranks, StallReport* stalls);
+  // Collective; throws an CollectiveError where a file cannot be had. `stalls` may be null.
+  TelemetrySinks(const TelemetryPlan& plan, const RunFacts& facts, Communicator& ranks,
+                 StallInspector* stalls);
 
   TrainObserver& observer() { return observers_; }
   TraceSink* sink() { return traces_ ? &sinks_ : nullptr; }
@@ -47,35 +48,35 @@ class Watchers {
   TrainSummary run(const std::function<TrainSummary()>& train);
   // Is every file complete?
   bool has_written() const;
-  // Collective. Throws the AgreedError of a file that run() could not complete: after the summary, which is
-  // worth more.
+  // Collective. Throws the CollectiveError of a file that run() could not complete: after the summary, which
+  // is worth more.
   void require_written() const;
   // With what is known at the end.
   const RunFacts& facts() const { return facts_; }
 
  private:
   void end_timeline();
-  void tell_parts() const;
+  void print_subsets() const;
   void find_peak_memory();
   void write_end(const TrainSummary& summary);
   void attempt(const std::function<void()>& work);
 
-  WatchPlan plan_;
+  TelemetryPlan plan_;
   RunFacts facts_;
   Communicator& ranks_;
   bool first_;  // rank 0, which has files of its own
   bool traces_ = false;
   std::optional<MetricsFile> metrics_;
-  std::optional<Reporter> reporter_;
+  std::optional<ProgressReporter> reporter_;
   std::optional<TensorboardFile> tensorboard_;
-  std::optional<AgreedError> problem_;  // the first
+  std::optional<CollectiveError> problem_;  // the first
   std::unique_ptr<Timeline> timeline_;
   struct History : TrainObserver {
     void on_epoch(const EpochRecord& record) override { epochs.push_back(record); }
     std::vector<EpochRecord> epochs;
   } history_;
-  Observers observers_;
-  TraceSinks sinks_;
+  ObserverFanout observers_;
+  TraceFanout sinks_;
 };
 
 }  // namespace ddlrun::runtime

@@ -168,7 +168,7 @@ TensorboardFile::TensorboardFile(const std::string& directory, const RunFacts& f
     : path_(make_event_path(directory)),
       global_batch_(static_cast<double>(facts.global_batch)),
       facts_text_(render_facts_table(facts)),
-      file_(path_, FileUse{"--tensorboard", "TensorBoard's file"}) {}
+      file_(path_, FilePurpose{"--tensorboard", "TensorBoard's file"}) {}
 
 void TensorboardFile::write(const std::string& event) { file_.write_bytes(frame_record(event)); }
 

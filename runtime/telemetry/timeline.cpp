@@ -58,17 +58,17 @@ void Timeline::on_step(const StepRecord& record) {
 std::uint16_t Timeline::number_of(std::string_view name) {
   std::size_t at = mix_place(name.data(), name.size()) % known_places;
   while (true) {
-    const Known& known = known_[at];
+    const CachedName& known = known_[at];
     const char* place = known.place.load(std::memory_order_acquire);
-    if (place == nullptr) return learn_name(name, at);
+    if (place == nullptr) return store_name(name, at);
     if (place == name.data() && known.size == name.size()) return known.number;
     at = (at + 1) % known_places;
   }
 }
 
 // Another thread may have taken the place since.
-std::uint16_t Timeline::learn_name(std::string_view name, std::size_t from) {
-  const std::lock_guard lock(learning_);
+std::uint16_t Timeline::store_name(std::string_view name, std::size_t from) {
+  const std::lock_guard lock(names_mutex_);
   if (name.data() == nullptr || names_ == most_known) return other_name;
   std::size_t at = from;
   for (; known_[at].place.load(std::memory_order_relaxed) != nullptr; at = (at + 1) % known_places) {
@@ -93,7 +93,7 @@ std::unique_ptr<Timeline> start_timeline(const std::string& path, std::uint64_t 
   facts.wall_ns = nanoseconds_of(std::chrono::system_clock::now());
   facts.start_ns = nanoseconds_of(TraceClock::now());
   std::unique_ptr<Timeline> timeline;
-  run_agreed(ranks, [&] { timeline = std::make_unique<Timeline>(path, facts); });
+  run_collectively(ranks, [&] { timeline = std::make_unique<Timeline>(path, facts); });
   timeline->add_clock(read_clock(ranks));
   return timeline;
 }

@@ -36,19 +36,19 @@ class Timeline : public TraceSink, public TrainObserver {
 
  private:
   // A name is known by its place, for it stays there.
-  struct Known {
+  struct CachedName {
     std::atomic<const char*> place = nullptr;
     std::size_t size = 0;
     std::uint16_t number = 0;
   };
   std::uint16_t number_of(std::string_view name);
-  std::uint16_t learn_name(std::string_view name, std::size_t from);
+  std::uint16_t store_name(std::string_view name, std::size_t from);
 
   PartFacts facts_;
   PartWriter part_;
-  std::vector<Known> known_;
+  std::vector<CachedName> known_;
   std::size_t names_ = 0;
-  std::mutex learning_;
+  std::mutex names_mutex_;
 };
 
 // Collective.

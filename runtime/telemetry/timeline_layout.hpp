@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a part lies in its file: a head of one page, the names (each a length of 16 bits and its bytes), the
+// How a part lies in its file: a header of one page, the names (each a length of 16 bits and its bytes), the
 // records (four words of 64 bits each). For timeline_part.cpp and timeline_read.cpp only.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace ddlrun::runtime {
 
 constexpr char part_magic[8] = {'d', 'd', 'l', 't', 'r', 'c', '1', '\n'};
-constexpr std::size_t part_head_bytes = 4096;
+constexpr std::size_t part_header_bytes = 4096;
 constexpr std::size_t part_names_bytes = 64 << 10;
 constexpr std::size_t part_record_words = 4;
 constexpr std::size_t part_record_bytes = part_record_words * sizeof(std::uint64_t);
@@ -19,7 +19,7 @@ constexpr unsigned part_duration_bits = 44;
 constexpr unsigned part_lane_bits = 4;
 constexpr std::uint64_t part_longest = (std::uint64_t{1} << part_duration_bits) - 1;
 
-struct PartHead {
+struct PartHeader {
   char magic[8];
   std::uint64_t record_bytes;
   std::uint64_t capacity;  // records
@@ -32,10 +32,10 @@ struct PartHead {
   char host[256];
   ClockReading clocks[2];
   std::uint64_t clocks_known;
-  std::uint64_t names_used;        // bytes
-  alignas(64) std::uint64_t told;  // records begun; on a line of its own, for all threads count it up
+  std::uint64_t names_used;            // bytes
+  alignas(64) std::uint64_t recorded;  // records begun; on a line of its own, for all threads count it up
 };
-static_assert(sizeof(PartHead) <= part_head_bytes);
+static_assert(sizeof(PartHeader) <= part_header_bytes);
 
 inline std::uint64_t load_word(const std::uint64_t& word) {
   return std::atomic_ref(const_cast<std::uint64_t&>(word)).load(std::memory_order_acquire);

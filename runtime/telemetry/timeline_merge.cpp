@@ -20,17 +20,17 @@ namespace {
 constexpr std::size_t sent_at_once = 4 << 20;
 
 // "FILE.rank12.part" for FILE, in the order of the ranks.
-std::vector<std::string> find_parts(const std::string& path) {
+std::vector<std::string> locate_splits(const std::string& path) {
   const std::filesystem::path whole(path);
-  const std::string head = whole.filename().string() + ".rank";
+  const std::string header = whole.filename().string() + ".rank";
   std::vector<std::pair<std::uint64_t, std::string>> found;
   std::error_code problem;
-  const auto folder = whole.has_parent_path() ? whole.parent_path() : std::filesystem::path(".");
-  for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
+  const auto directory = whole.has_parent_path() ? whole.parent_path() : std::filesystem::path(".");
+  for (const auto& entry : std::filesystem::directory_iterator(directory, problem)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(head) || !name.ends_with(".part")) continue;
+    if (!name.starts_with(header) || !name.ends_with(".part")) continue;
     const auto rank =
-        parse_unsigned(std::string_view(name).substr(head.size(), name.size() - head.size() - 5));
+        parse_unsigned(std::string_view(name).substr(header.size(), name.size() - header.size() - 5));
     if (rank) found.emplace_back(*rank, (whole.parent_path() / name).string());
   }
   std::sort(found.begin(), found.end());
@@ -45,7 +45,7 @@ struct FoundParts {
   std::vector<std::string> problems;
 };
 
-FoundParts choose_parts(const std::vector<std::string>& paths, std::uint64_t run) {
+FoundParts choose_splits(const std::vector<std::string>& paths, std::uint64_t run) {
   FoundParts found;
   for (const std::string& path : paths) {
     try {
@@ -60,9 +60,9 @@ FoundParts choose_parts(const std::vector<std::string>& paths, std::uint64_t run
         [](const auto& a, const auto& b) { return a.second.facts.wall_ns < b.second.facts.wall_ns; });
     run = last->second.facts.run;
   }
-  std::erase_if(found.heads, [&](const auto& head) {
-    if (head.second.facts.run == run) return false;
-    found.problems.push_back(printable(head.first) + ": a part of another run");
+  std::erase_if(found.heads, [&](const auto& header) {
+    if (header.second.facts.run == run) return false;
+    found.problems.push_back(printable(header.first) + ": a part of another run");
     return true;
   });
   return found;
@@ -72,18 +72,18 @@ TimelineReport merge_parts(const std::string& path, const FoundParts& found) {
   TimelineReport report;
   report.problems = found.problems;
   std::int64_t base = INT64_MAX;
-  for (const auto& [part_path, head] : found.heads)
-    base = std::min(base, align_time(head.clocks, head.facts.start_ns));
-  WholeFile file(path, {"--timeline", "the timeline"});
+  for (const auto& [part_path, header] : found.heads)
+    base = std::min(base, align_time(header.clocks, header.facts.start_ns));
+  AtomicFile file(path, {"--timeline", "the timeline"});
   TraceJson json([&](std::string_view text) { file.write(text); }, base);
-  for (const auto& [part_path, head] : found.heads) {
+  for (const auto& [part_path, header] : found.heads) {
     const Part part = read_part(part_path);
     json.add(part);
     report.ranks = part.facts.ranks;
     report.found.push_back(part.facts.rank);
     report.parts.push_back(part_path);
     report.spans += part.spans.size();
-    report.dropped += part.told - part.spans.size();
+    report.dropped += part.recorded - part.spans.size();
     for (const ClockReading& reading : part.clocks)
       report.clock_error_ns = std::max(report.clock_error_ns, reading.error_ns);
   }
@@ -102,8 +102,8 @@ void bring_parts(const std::string& path, const Timeline& timeline, Communicator
   if (ranks.rank() == 0) {
     for (int rank = 0; rank < ranks.size(); ++rank) {
       try {
-        const Part head = read_part(part_name(path, rank), false);
-        if (head.facts.run == timeline.facts().run) continue;
+        const Part header = read_part(part_name(path, rank), false);
+        if (header.facts.run == timeline.facts().run) continue;
       } catch (const Error&) {  // not here
       }
       seen[static_cast<std::size_t>(rank)] = '0';
@@ -132,7 +132,7 @@ void bring_parts(const std::string& path, const Timeline& timeline, Communicator
 }  // namespace
 
 TimelineReport merge_timeline(const std::string& path) {
-  const FoundParts found = choose_parts(find_parts(path), 0);
+  const FoundParts found = choose_splits(locate_splits(path), 0);
   if (!found.heads.empty()) return merge_parts(path, found);
   throw Error(ErrorKind::request,
               {found.problems.empty() ? "there is no part of a timeline" : join(found.problems, "; "),
@@ -145,8 +145,9 @@ TimelineReport finish_timeline(const std::string& path, std::unique_ptr<Timeline
   if (ranks.size() > 1) timeline->sync();
   bring_parts(path, *timeline, ranks);
   TimelineReport report;
-  run_agreed(ranks, [&] {
-    if (ranks.rank() == 0) report = merge_parts(path, choose_parts(find_parts(path), timeline->facts().run));
+  run_collectively(ranks, [&] {
+    if (ranks.rank() == 0)
+      report = merge_parts(path, choose_splits(locate_splits(path), timeline->facts().run));
   });
   std::remove(timeline->part().c_str());
   for (const std::string& part : report.parts) std::remove(part.c_str());

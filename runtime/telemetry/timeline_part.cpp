@@ -42,58 +42,58 @@ int create_part(const std::string& path, std::size_t bytes) {
 
 }  // namespace
 
-struct PartWriter::Head : PartHead {};
+struct PartWriter::Header : PartHeader {};
 
 std::string part_name(const std::string& path, int rank) { return fmt::format("{}.rank{}.part", path, rank); }
 
 void PartWriter::map(std::size_t bytes) {
-  mapped_bytes_ = part_head_bytes + part_names_bytes + bytes;
+  mapped_bytes_ = part_header_bytes + part_names_bytes + bytes;
   const int file = create_part(path_, mapped_bytes_);
   void* place = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   const int code = errno;
   close(file);
   if (place == MAP_FAILED) throw refuse_part(path_, "the timeline's part cannot be mapped", code);
-  head_ = static_cast<Head*>(place);
+  header_ = static_cast<Header*>(place);
   records_ =
-      reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(place) + part_head_bytes + part_names_bytes);
+      reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(place) + part_header_bytes + part_names_bytes);
 }
 
 PartWriter::PartWriter(std::string path, const PartFacts& facts, std::size_t bytes)
     : path_(std::move(path)), capacity_(std::max<std::size_t>(bytes / part_record_bytes, 1)) {
   map(capacity_ * part_record_bytes);
-  head_->record_bytes = part_record_bytes;
-  head_->capacity = capacity_;
-  head_->run = facts.run;
-  head_->images_per_step = facts.images_per_step;
-  head_->wall_ns = facts.wall_ns;
-  head_->start_ns = facts.start_ns;
-  head_->rank = facts.rank;
-  head_->ranks = facts.ranks;
-  std::memcpy(head_->host, facts.host.data(), std::min(facts.host.size(), sizeof(head_->host) - 1));
+  header_->record_bytes = part_record_bytes;
+  header_->capacity = capacity_;
+  header_->run = facts.run;
+  header_->images_per_step = facts.images_per_step;
+  header_->wall_ns = facts.wall_ns;
+  header_->start_ns = facts.start_ns;
+  header_->rank = facts.rank;
+  header_->ranks = facts.ranks;
+  std::memcpy(header_->host, facts.host.data(), std::min(facts.host.size(), sizeof(header_->host) - 1));
   add_name("step");
   add_name("(other)");
-  std::memcpy(head_->magic, part_magic, sizeof(part_magic));
+  std::memcpy(header_->magic, part_magic, sizeof(part_magic));
 }
 
-PartWriter::~PartWriter() { munmap(head_, mapped_bytes_); }
+PartWriter::~PartWriter() { munmap(header_, mapped_bytes_); }
 
-void PartWriter::sync() const { msync(head_, mapped_bytes_, MS_SYNC); }
+void PartWriter::sync() const { msync(header_, mapped_bytes_, MS_SYNC); }
 
 std::uint16_t PartWriter::add_name(std::string_view name) {
   constexpr std::uint16_t other = 1;
   constexpr std::size_t longest = 200;
   const auto length = static_cast<std::uint16_t>(std::min(name.size(), longest));
-  const std::uint64_t used = head_->names_used;
+  const std::uint64_t used = header_->names_used;
   if (used + sizeof(length) + length > part_names_bytes || names_ == UINT16_MAX) return other;
-  char* place = reinterpret_cast<char*>(head_) + part_head_bytes + used;
+  char* place = reinterpret_cast<char*>(header_) + part_header_bytes + used;
   std::memcpy(place, &length, sizeof(length));
   std::memcpy(place + sizeof(length), name.data(), length);
-  store_word(head_->names_used, used + sizeof(length) + length, std::memory_order_release);
+  store_word(header_->names_used, used + sizeof(length) + length, std::memory_order_release);
   return names_++;
 }
 
 void PartWriter::add(const PartSpan& span) {
-  const std::uint64_t number = std::atomic_ref(head_->told).fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t number = std::atomic_ref(header_->recorded).fetch_add(1, std::memory_order_relaxed);
   std::uint64_t* words = records_ + number % capacity_ * part_record_words;
   const std::uint64_t duration = std::min<std::uint64_t>(
       static_cast<std::uint64_t>(std::max<std::int64_t>(span.duration_ns, 0)), part_longest);
@@ -108,10 +108,10 @@ void PartWriter::add(const PartSpan& span) {
 }
 
 void PartWriter::add_clock(const ClockReading& reading) {
-  const std::uint64_t known = head_->clocks_known;
-  if (known == std::size(head_->clocks)) return;
-  head_->clocks[known] = reading;
-  store_word(head_->clocks_known, known + 1, std::memory_order_release);
+  const std::uint64_t known = header_->clocks_known;
+  if (known == std::size(header_->clocks)) return;
+  header_->clocks[known] = reading;
+  store_word(header_->clocks_known, known + 1, std::memory_order_release);
 }
 
 }  // namespace ddlrun::runtime

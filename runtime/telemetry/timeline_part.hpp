@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What one rank keeps of its time while it runs: FILE.rankN.part, a ring of fixed records mapped into memory.
-// A span costs four stores and no call, and what a killed rank has told is in its file. Whole records only: a
-// record counts once its number is in place.
+// A span costs four stores and no call, and what a killed rank has recorded is in its file. Whole records
+// only: a record counts once its number is in place.
 #pragma once
 
 #include "runtime/core/trace.hpp"
@@ -50,12 +50,12 @@ struct Part {
   std::vector<ClockReading> clocks;  // at the start, and at the end if it was reached
   std::vector<std::string> names;
   std::vector<PartSpan> spans;  // by their begin, the longer first
-  std::uint64_t told = 0;       // also those that later ones took the place of
+  std::uint64_t recorded = 0;   // also those that later ones took the place of
 };
 
 std::string part_name(const std::string& path, int rank);
 
-// Throws Error(request) where the file is none of ours or damaged. `with_spans`: else only what the head
+// Throws Error(request) where the file is none of ours or damaged. `with_spans`: else only what the header
 // says.
 Part read_part(const std::string& path, bool with_spans = true);
 
@@ -76,13 +76,13 @@ class PartWriter {
   void sync() const;  // for readers on other hosts
 
  private:
-  struct Head;
+  struct Header;
   void map(std::size_t bytes);
 
   std::string path_;
   std::size_t mapped_bytes_ = 0;
   std::size_t capacity_ = 0;
-  Head* head_ = nullptr;
+  Header* header_ = nullptr;
   std::uint64_t* records_ = nullptr;
   std::uint16_t names_ = 0;
 };

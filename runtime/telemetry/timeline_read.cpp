@@ -34,7 +34,7 @@ class PartMap {
                            fmt::format("a part of the timeline cannot be read: {}", std::strerror(code)));
     }
     size_ = S_ISREG(facts.st_mode) ? static_cast<std::size_t>(facts.st_size) : 0;
-    if (size_ >= part_head_bytes) place_ = mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0);
+    if (size_ >= part_header_bytes) place_ = mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0);
     close(file);
     if (place_ == MAP_FAILED) throw refuse_reading(path, "a part of the timeline is cut off or none");
   }
@@ -44,7 +44,7 @@ class PartMap {
 
   std::size_t size() const { return size_; }
   const std::byte* at(std::size_t offset) const { return static_cast<const std::byte*>(place_) + offset; }
-  const PartHead& head() const { return *static_cast<const PartHead*>(place_); }
+  const PartHeader& header() const { return *static_cast<const PartHeader*>(place_); }
 
  private:
   void* place_ = MAP_FAILED;
@@ -52,47 +52,48 @@ class PartMap {
 };
 
 void check_head(const std::string& path, const PartMap& map) {
-  const PartHead& head = map.head();
-  if (std::memcmp(head.magic, part_magic, sizeof(part_magic)) != 0)
+  const PartHeader& header = map.header();
+  if (std::memcmp(header.magic, part_magic, sizeof(part_magic)) != 0)
     throw refuse_reading(path, "a part of the timeline is none of this version's");
-  const std::size_t room = map.size() - std::min(map.size(), part_head_bytes + part_names_bytes);
-  if (head.record_bytes != part_record_bytes || head.capacity == 0 ||
-      head.capacity > room / part_record_bytes) {
+  const std::size_t room = map.size() - std::min(map.size(), part_header_bytes + part_names_bytes);
+  if (header.record_bytes != part_record_bytes || header.capacity == 0 ||
+      header.capacity > room / part_record_bytes) {
     throw refuse_reading(path,
                          fmt::format("a part of the timeline is cut off: {} records of {} bytes in {} bytes",
-                                     head.capacity, head.record_bytes, room));
+                                     header.capacity, header.record_bytes, room));
   }
-  if (head.rank < 0 || head.ranks < 1 || head.rank >= head.ranks ||
-      load_word(head.names_used) > part_names_bytes || load_word(head.clocks_known) > std::size(head.clocks))
+  if (header.rank < 0 || header.ranks < 1 || header.rank >= header.ranks ||
+      load_word(header.names_used) > part_names_bytes ||
+      load_word(header.clocks_known) > std::size(header.clocks))
     throw refuse_reading(
-        path, fmt::format("a part of the timeline is damaged: rank {} of {}", head.rank, head.ranks));
+        path, fmt::format("a part of the timeline is damaged: rank {} of {}", header.rank, header.ranks));
 }
 
 std::vector<std::string> read_names(const std::string& path, const PartMap& map) {
   std::vector<std::string> names;
-  const std::size_t used = load_word(map.head().names_used);
+  const std::size_t used = load_word(map.header().names_used);
   for (std::size_t at = 0; at < used;) {
     std::uint16_t length = 0;
-    if (used - at >= sizeof(length)) std::memcpy(&length, map.at(part_head_bytes + at), sizeof(length));
+    if (used - at >= sizeof(length)) std::memcpy(&length, map.at(part_header_bytes + at), sizeof(length));
     at += sizeof(length);
     if (at > used || length > used - at)
       throw refuse_reading(path, "a part of the timeline has damaged names");
-    names.emplace_back(reinterpret_cast<const char*>(map.at(part_head_bytes + at)), length);
+    names.emplace_back(reinterpret_cast<const char*>(map.at(part_header_bytes + at)), length);
     at += length;
   }
   return names;
 }
 
 // Those that are whole: a rank may have ended in the middle of its last one.
-std::vector<PartSpan> read_spans(const PartMap& map, std::uint64_t told, std::size_t names) {
-  const auto capacity = static_cast<std::size_t>(map.head().capacity);
-  const auto* words = reinterpret_cast<const std::uint64_t*>(map.at(part_head_bytes + part_names_bytes));
+std::vector<PartSpan> read_spans(const PartMap& map, std::uint64_t recorded, std::size_t names) {
+  const auto capacity = static_cast<std::size_t>(map.header().capacity);
+  const auto* words = reinterpret_cast<const std::uint64_t*>(map.at(part_header_bytes + part_names_bytes));
   std::vector<PartSpan> spans;
-  spans.reserve(std::min<std::size_t>(capacity, told));
-  for (std::size_t slot = 0; slot < std::min<std::size_t>(capacity, told);
+  spans.reserve(std::min<std::size_t>(capacity, recorded));
+  for (std::size_t slot = 0; slot < std::min<std::size_t>(capacity, recorded);
        ++slot, words += part_record_words) {
     const std::uint64_t number = load_word(words[0]);
-    if (number == 0 || number > told || (number - 1) % capacity != slot) continue;
+    if (number == 0 || number > recorded || (number - 1) % capacity != slot) continue;
     const std::uint64_t packed = load_word(words[2]);
     PartSpan span;
     span.begin_ns = static_cast<std::int64_t>(load_word(words[1]));
@@ -115,16 +116,20 @@ std::vector<PartSpan> read_spans(const PartMap& map, std::uint64_t told, std::si
 Part read_part(const std::string& path, bool with_spans) {
   const PartMap map(path);
   check_head(path, map);
-  const PartHead& head = map.head();
+  const PartHeader& header = map.header();
   Part part;
-  const std::size_t host_length = strnlen(head.host, sizeof(head.host));
-  part.facts = {
-      head.run,     head.rank,    head.ranks, std::string(head.host, host_length), head.images_per_step,
-      head.wall_ns, head.start_ns};
-  part.clocks.assign(head.clocks, head.clocks + load_word(head.clocks_known));
+  const std::size_t host_length = strnlen(header.host, sizeof(header.host));
+  part.facts = {header.run,
+                header.rank,
+                header.ranks,
+                std::string(header.host, host_length),
+                header.images_per_step,
+                header.wall_ns,
+                header.start_ns};
+  part.clocks.assign(header.clocks, header.clocks + load_word(header.clocks_known));
   part.names = read_names(path, map);
-  part.told = load_word(head.told);
-  if (with_spans) part.spans = read_spans(map, part.told, part.names.size());
+  part.recorded = load_word(header.recorded);
+  if (with_spans) part.spans = read_spans(map, part.recorded, part.names.size());
   return part;
 }
 

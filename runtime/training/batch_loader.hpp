@@ -12,26 +12,26 @@
 
 namespace ddlrun::runtime {
 
-struct FeedPlan {
+struct BatchLoaderPlan {
   std::uint64_t seed = 1;
   std::size_t total_steps = 0;
   std::size_t parts = 1;  // micro-batches of a step
   LoaderOptions loading;
 };
 
-class BatchFeed {
+class BatchLoader {
  public:
   // `data` outlives it.
-  BatchFeed(const Dataset& data, Shares shares, const FeedPlan& plan, const TrainPosition& start);
+  BatchLoader(const Dataset& data, DataShard shard, const BatchLoaderPlan& plan, const TrainPosition& start);
 
   // The images of the next micro-batch; valid until the one after.
   LoadedBatch next();
 
  private:
-  void begin_ahead();
+  void prefetch_next();
 
-  Shares shares_;
-  FeedPlan plan_;
+  DataShard shard_;
+  BatchLoaderPlan plan_;
   std::size_t step_;  // of what is ahead
   std::size_t epoch_;
   std::size_t step_in_epoch_;

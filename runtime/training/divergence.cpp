@@ -11,14 +11,14 @@ namespace {
 constexpr double usual_rate = 0.02;  // --lr's default
 constexpr std::size_t longest_warmup = 100;
 
-std::string render_at_rate(const StepPlace& place) {
+std::string render_at_rate(const StepContext& place) {
   return fmt::format("in step {} of {}, at a learning rate of {:.3g}", place.step + 1,
                      place.schedule.total_steps, learning_rate(place.schedule, place.step));
 }
 
 }  // namespace
 
-std::string plan_slower(const StepPlace& place, bool scaled) {
+std::string suggest_lower_rate(const StepContext& place, bool scaled) {
   const LrSchedule& schedule = place.schedule;
   const double rate = learning_rate(schedule, place.step);
   // Only a gamma that makes it grow brings a rate above its peak.
@@ -36,28 +36,29 @@ std::string plan_slower(const StepPlace& place, bool scaled) {
 }
 
 // All ranks know from the sum that some rank failed; now they ask which.
-void refuse_not_finite(Communicator& ranks, bool mine, const StepPlace& place) {
+void throw_not_finite(Communicator& ranks, bool mine, const StepContext& place) {
   std::string bad;
   for (const std::string& name : ranks.gather_all(mine ? rank_name(ranks) : "")) {
     if (!name.empty()) bad += (bad.empty() ? "" : ", ") + name;
   }
-  throw AgreedError(
+  throw CollectiveError(
       ErrorKind::request,
       {fmt::format("the loss or a gradient is not finite (NaN or infinite) {}", render_at_rate(place)), bad,
-       plan_slower(place, ranks.size() > 1)});
+       suggest_lower_rate(place, ranks.size() > 1)});
 }
 
-void refuse_sums(const StepPlace& place) {
-  throw AgreedError(
+void throw_sum_not_finite(const StepContext& place) {
+  throw CollectiveError(
       ErrorKind::request,
       {fmt::format("the gradients of all ranks together are too large for float32 {}", render_at_rate(place)),
-       "each rank's own are finite", plan_slower(place, true)});
+       "each rank's own are finite", suggest_lower_rate(place, true)});
 }
 
-void refuse_weights(const StepPlace& place) {
-  throw AgreedError(ErrorKind::request,
-                    {fmt::format("a weight is not finite (NaN or infinite) after step {}", place.step),
-                     "nothing is saved; the checkpoint before is the last", plan_slower(place, true)});
+void throw_weights_not_finite(const StepContext& place) {
+  throw CollectiveError(
+      ErrorKind::request,
+      {fmt::format("a weight is not finite (NaN or infinite) after step {}", place.step),
+       "nothing is saved; the checkpoint before is the last", suggest_lower_rate(place, true)});
 }
 
 }  // namespace ddlrun::runtime

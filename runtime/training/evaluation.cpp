@@ -7,25 +7,26 @@
 
 namespace ddlrun::runtime {
 
-Evaluation::Evaluation(const Dataset& data, const Shares& shares, Engine& engine, Communicator& ranks,
+Evaluation::Evaluation(const Dataset& data, const DataShard& shard, Engine& engine, Communicator& ranks,
                        const LoaderOptions& loading)
     : data_(data),
-      range_(shares.test_range()),
-      count_(shares.test_images()),
+      range_(shard.test_range()),
+      count_(shard.test_images()),
       engine_(engine),
       ranks_(ranks),
       loading_(loading) {}
 
-TestResult Evaluation::run(bool stop_wanted) { return join(ranks_, test_mine(), count_, stop_wanted); }
+TestResult Evaluation::run(bool stop_requested) { return join(ranks_, test_mine(), count_, stop_requested); }
 
-TestResult Evaluation::watch(Communicator& ranks, const Shares& shares) {
-  return join(ranks, {}, shares.test_images(), false);
+TestResult Evaluation::watch(Communicator& ranks, const DataShard& shard) {
+  return join(ranks, {}, shard.test_images(), false);
 }
 
-TestResult Evaluation::join(Communicator& ranks, const LossSum& mine, std::size_t count, bool stop_wanted) {
+TestResult Evaluation::join(Communicator& ranks, const LossSum& mine, std::size_t count,
+                            bool stop_requested) {
   // Counts above 2^24 would lose units as one float, so they travel as two.
   const float local[4] = {static_cast<float>(mine.loss), static_cast<float>(mine.correct >> 12U),
-                          static_cast<float>(mine.correct & 0xfffU), stop_wanted ? 1.0F : 0.0F};
+                          static_cast<float>(mine.correct & 0xfffU), stop_requested ? 1.0F : 0.0F};
   float sum[4] = {};
   ranks.all_reduce_sum(local, sum);
   const auto images = static_cast<double>(count);

@@ -21,17 +21,17 @@ struct TestResult {
 class Evaluation {
  public:
   // All that is named outlives it.
-  Evaluation(const Dataset& data, const Shares& shares, Engine& engine, Communicator& ranks,
+  Evaluation(const Dataset& data, const DataShard& shard, Engine& engine, Communicator& ranks,
              const LoaderOptions& loading);
 
   // Collective.
-  TestResult run(bool stop_wanted);
+  TestResult run(bool stop_requested);
   // The part of a rank without an engine: it hears the others' result.
-  static TestResult watch(Communicator& ranks, const Shares& shares);
+  static TestResult watch(Communicator& ranks, const DataShard& shard);
 
  private:
   LossSum test_mine();
-  static TestResult join(Communicator& ranks, const LossSum& mine, std::size_t count, bool stop_wanted);
+  static TestResult join(Communicator& ranks, const LossSum& mine, std::size_t count, bool stop_requested);
 
   const Dataset& data_;
   Range range_;        // of this rank's source

@@ -24,7 +24,7 @@ class TrainSaver {
  public:
   virtual ~TrainSaver() = default;
   // Asked on each rank before it adds up with the others: if one says yes, all save and end after this step.
-  virtual bool stop_wanted() const { return false; }
+  virtual bool stop_requested() const { return false; }
   // The same answer on all ranks.
   virtual bool due(const TrainPosition&, bool /*epoch_done*/) const { return false; }
   // Collective: called on all ranks, with the same state on all.

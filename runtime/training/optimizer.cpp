@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 7> rule_names{"sgd",     "nesterov", "adam",    "lars",
                                                      "adagrad", "rmsprop",  "adadelta"};
 
-// One range of weights that learn alike, with the numbers of its step.
+// One range of weights that apply alike, with the numbers of its step.
 struct Span {
   float* weights;
   const float* gradients;
@@ -30,27 +30,27 @@ struct Numbers {
 
 float sign_of(float value) { return static_cast<float>((value > 0.0F) - (value < 0.0F)); }
 
-// `learn(i, g)` for each element with its regularised gradient; the branches are outside the loops, so that
+// `apply(i, g)` for each element with its regularised gradient; the branches are outside the loops, so that
 // they vectorise.
 template <typename Learn>
-void for_each_gradient(const Span& span, const Numbers& numbers, const Learn& learn) {
+void for_each_gradient(const Span& span, const Numbers& numbers, const Learn& apply) {
   const float decay = numbers.decay;
   if (numbers.l1) {
     for (std::size_t i = 0; i < span.count; ++i)
-      learn(i, numbers.scale * span.gradients[i] + decay * sign_of(span.weights[i]));
+      apply(i, numbers.scale * span.gradients[i] + decay * sign_of(span.weights[i]));
   } else if (numbers.scale != 1.0F) {
     for (std::size_t i = 0; i < span.count; ++i)
-      learn(i, numbers.scale * span.gradients[i] + decay * span.weights[i]);
+      apply(i, numbers.scale * span.gradients[i] + decay * span.weights[i]);
   } else {
-    for (std::size_t i = 0; i < span.count; ++i) learn(i, span.gradients[i] + decay * span.weights[i]);
+    for (std::size_t i = 0; i < span.count; ++i) apply(i, span.gradients[i] + decay * span.weights[i]);
   }
 }
 
-void learn_sgd(const UpdateRule& rule, const Numbers& numbers, const Span& s) {
-  const auto momentum = static_cast<float>(rule.momentum);
+void apply_sgd(const Optimizer& optimizer, const Numbers& numbers, const Span& s) {
+  const auto momentum = static_cast<float>(optimizer.momentum);
   const float rate = numbers.rate;
-  const bool ahead = rule.kind == UpdateKind::nesterov;
-  const bool holds_rate = rule.form == RuleForm::caffe || rule.kind == UpdateKind::lars;
+  const bool ahead = optimizer.kind == OptimizerKind::nesterov;
+  const bool holds_rate = optimizer.form == OptimizerForm::caffe || optimizer.kind == OptimizerKind::lars;
   if (holds_rate && ahead) {
     for_each_gradient(s, numbers, [=](std::size_t i, float g) {
       s.first[i] = momentum * s.first[i] + rate * g;
@@ -74,18 +74,18 @@ void learn_sgd(const UpdateRule& rule, const Numbers& numbers, const Span& s) {
   }
 }
 
-void learn_adam(const UpdateRule& rule, const Numbers& numbers, std::size_t step, const Span& s) {
+void apply_adam(const Optimizer& optimizer, const Numbers& numbers, std::size_t step, const Span& s) {
   const auto t = static_cast<double>(step) + 1.0;
-  const double first = 1.0 - std::pow(rule.momentum, t);
-  const double second = std::sqrt(1.0 - std::pow(rule.momentum2, t));
-  const auto m = static_cast<float>(rule.momentum);
-  const auto n = static_cast<float>(1.0 - rule.momentum);
-  const auto m2 = static_cast<float>(rule.momentum2);
-  const auto n2 = static_cast<float>(1.0 - rule.momentum2);
+  const double first = 1.0 - std::pow(optimizer.momentum, t);
+  const double second = std::sqrt(1.0 - std::pow(optimizer.momentum2, t));
+  const auto m = static_cast<float>(optimizer.momentum);
+  const auto n = static_cast<float>(1.0 - optimizer.momentum);
+  const auto m2 = static_cast<float>(optimizer.momentum2);
+  const auto n2 = static_cast<float>(1.0 - optimizer.momentum2);
   // sqrt(s)/second + epsilon = (sqrt(s) + epsilon*second) / second: one division for both forms.
   const auto rate = static_cast<float>(static_cast<double>(numbers.rate) * second / first);
-  const auto epsilon =
-      static_cast<float>(rule.form == RuleForm::caffe ? rule.epsilon : rule.epsilon * second);
+  const auto epsilon = static_cast<float>(
+      optimizer.form == OptimizerForm::caffe ? optimizer.epsilon : optimizer.epsilon * second);
   for_each_gradient(s, numbers, [=](std::size_t i, float g) {
     s.first[i] = m * s.first[i] + n * g;
     s.second[i] = m2 * s.second[i] + n2 * g * g;
@@ -93,11 +93,11 @@ void learn_adam(const UpdateRule& rule, const Numbers& numbers, std::size_t step
   });
 }
 
-void learn_by_squares(const UpdateRule& rule, const Numbers& numbers, const Span& s) {
-  const bool forgets = rule.kind == UpdateKind::rmsprop;
-  const auto keep = static_cast<float>(forgets ? rule.rms_decay : 1.0);
-  const auto add = static_cast<float>(forgets ? 1.0 - rule.rms_decay : 1.0);
-  const auto epsilon = static_cast<float>(rule.epsilon);
+void apply_by_squares(const Optimizer& optimizer, const Numbers& numbers, const Span& s) {
+  const bool forgets = optimizer.kind == OptimizerKind::rmsprop;
+  const auto keep = static_cast<float>(forgets ? optimizer.rms_decay : 1.0);
+  const auto add = static_cast<float>(forgets ? 1.0 - optimizer.rms_decay : 1.0);
+  const auto epsilon = static_cast<float>(optimizer.epsilon);
   const float rate = numbers.rate;
   for_each_gradient(s, numbers, [=](std::size_t i, float g) {
     s.first[i] = keep * s.first[i] + add * g * g;
@@ -105,10 +105,10 @@ void learn_by_squares(const UpdateRule& rule, const Numbers& numbers, const Span
   });
 }
 
-void learn_adadelta(const UpdateRule& rule, const Numbers& numbers, const Span& s) {
-  const auto keep = static_cast<float>(rule.momentum);
-  const auto add = static_cast<float>(1.0 - rule.momentum);
-  const auto epsilon = static_cast<float>(rule.epsilon);
+void apply_adadelta(const Optimizer& optimizer, const Numbers& numbers, const Span& s) {
+  const auto keep = static_cast<float>(optimizer.momentum);
+  const auto add = static_cast<float>(1.0 - optimizer.momentum);
+  const auto epsilon = static_cast<float>(optimizer.epsilon);
   const float rate = numbers.rate;
   for_each_gradient(s, numbers, [=](std::size_t i, float g) {
     s.first[i] = keep * s.first[i] + add * g * g;
@@ -126,57 +126,61 @@ double norm_of(std::span<const float> values) {
 }
 
 // 1 where a norm is 0, as a bias at the start: else it would never move.
-double trust_ratio(const UpdateRule& rule, const Numbers& numbers, const Span& s) {
+double trust_ratio(const Optimizer& optimizer, const Numbers& numbers, const Span& s) {
   const double weights = norm_of({s.weights, s.count});
   const double gradients = static_cast<double>(numbers.scale) * norm_of({s.gradients, s.count});
   if (weights == 0.0 || gradients == 0.0) return 1.0;
-  return rule.trust * weights / (gradients + static_cast<double>(numbers.decay) * weights);
+  return optimizer.trust * weights / (gradients + static_cast<double>(numbers.decay) * weights);
 }
 
-void learn(const UpdateRule& rule, Numbers numbers, std::size_t step, const Span& span) {
-  switch (rule.kind) {
-    case UpdateKind::lars:
-      numbers.rate = static_cast<float>(static_cast<double>(numbers.rate) * trust_ratio(rule, numbers, span));
-      return learn_sgd(rule, numbers, span);
-    case UpdateKind::sgd:
-    case UpdateKind::nesterov:
-      return learn_sgd(rule, numbers, span);
-    case UpdateKind::adam:
-      return learn_adam(rule, numbers, step, span);
-    case UpdateKind::adagrad:
-    case UpdateKind::rmsprop:
-      return learn_by_squares(rule, numbers, span);
-    case UpdateKind::adadelta:
-      return learn_adadelta(rule, numbers, span);
+void apply(const Optimizer& optimizer, Numbers numbers, std::size_t step, const Span& span) {
+  switch (optimizer.kind) {
+    case OptimizerKind::lars:
+      numbers.rate =
+          static_cast<float>(static_cast<double>(numbers.rate) * trust_ratio(optimizer, numbers, span));
+      return apply_sgd(optimizer, numbers, span);
+    case OptimizerKind::sgd:
+    case OptimizerKind::nesterov:
+      return apply_sgd(optimizer, numbers, span);
+    case OptimizerKind::adam:
+      return apply_adam(optimizer, numbers, step, span);
+    case OptimizerKind::adagrad:
+    case OptimizerKind::rmsprop:
+      return apply_by_squares(optimizer, numbers, span);
+    case OptimizerKind::adadelta:
+      return apply_adadelta(optimizer, numbers, span);
   }
 }
 
 }  // namespace
 
-std::string_view name_of(UpdateKind kind) { return rule_names.at(static_cast<std::size_t>(kind)); }
+std::string_view name_of(OptimizerKind kind) { return rule_names.at(static_cast<std::size_t>(kind)); }
 
-bool uses_momentum(UpdateKind kind) { return kind != UpdateKind::adagrad && kind != UpdateKind::rmsprop; }
-bool uses_epsilon(UpdateKind kind) {
-  return kind != UpdateKind::sgd && kind != UpdateKind::nesterov && kind != UpdateKind::lars;
+bool uses_momentum(OptimizerKind kind) {
+  return kind != OptimizerKind::adagrad && kind != OptimizerKind::rmsprop;
 }
-bool uses_form(UpdateKind kind) { return !uses_epsilon(kind) || kind == UpdateKind::adam; }
-
-std::string render_rule_kind(const UpdateRule& rule) {
-  return fmt::format("{}{}", name_of(rule.kind), rule.form == RuleForm::caffe ? " in Caffe's form" : "");
+bool uses_epsilon(OptimizerKind kind) {
+  return kind != OptimizerKind::sgd && kind != OptimizerKind::nesterov && kind != OptimizerKind::lars;
 }
+bool uses_form(OptimizerKind kind) { return !uses_epsilon(kind) || kind == OptimizerKind::adam; }
 
-std::string render_rule(const UpdateRule& rule) {
-  std::string text = render_rule_kind(rule);
-  if (uses_momentum(rule.kind)) text += fmt::format(" momentum {}", rule.momentum);
-  if (rule.kind == UpdateKind::adam) text += fmt::format(" momentum2 {}", rule.momentum2);
-  if (rule.kind == UpdateKind::rmsprop) text += fmt::format(" rms decay {}", rule.rms_decay);
-  if (rule.kind == UpdateKind::lars) text += fmt::format(" trust {}", rule.trust);
-  if (uses_epsilon(rule.kind)) text += fmt::format(" epsilon {}", rule.epsilon);
-  text += fmt::format(" weight decay {}{}", rule.weight_decay, rule.l1 ? " L1" : "");
-  return rule.clip > 0.0 ? text + fmt::format(" clip {}", rule.clip) : text;
+std::string render_optimizer_kind(const Optimizer& optimizer) {
+  return fmt::format("{}{}", name_of(optimizer.kind),
+                     optimizer.form == OptimizerForm::caffe ? " in Caffe's form" : "");
 }
 
-std::vector<std::string> find_rule_mistakes(const UpdateRule& rule) {
+std::string render_optimizer(const Optimizer& optimizer) {
+  std::string text = render_optimizer_kind(optimizer);
+  if (uses_momentum(optimizer.kind)) text += fmt::format(" momentum {}", optimizer.momentum);
+  if (optimizer.kind == OptimizerKind::adam) text += fmt::format(" momentum2 {}", optimizer.momentum2);
+  if (optimizer.kind == OptimizerKind::rmsprop) text += fmt::format(" rms decay {}", optimizer.rms_decay);
+  if (optimizer.kind == OptimizerKind::lars) text += fmt::format(" trust {}", optimizer.trust);
+  if (uses_epsilon(optimizer.kind)) text += fmt::format(" epsilon {}", optimizer.epsilon);
+  text += fmt::format(" weight decay {}{}", optimizer.weight_decay, optimizer.l1 ? " L1" : "");
+  return optimizer.clip > 0.0 ? text + fmt::format(" clip {}", optimizer.clip) : text;
+}
+
+std::vector<std::string> find_optimizer_mistakes(const Optimizer& optimizer) {
   std::vector<std::string> mistakes;
   const auto share = [&](std::string_view name, double value) {
     if (!(value >= 0.0 && value < 1.0))
@@ -190,40 +194,42 @@ std::vector<std::string> find_rule_mistakes(const UpdateRule& rule) {
     if (!(value >= 0.0 && std::isfinite(value)))
       mistakes.push_back(fmt::format("{} {} is not 0 or more", name, value));
   };
-  if (uses_momentum(rule.kind)) share("momentum", rule.momentum);
-  if (rule.kind == UpdateKind::adam) share("momentum2", rule.momentum2);
-  if (rule.kind == UpdateKind::rmsprop) share("rms decay", rule.rms_decay);
-  if (rule.kind == UpdateKind::lars) positive("trust", rule.trust);
-  if (uses_epsilon(rule.kind)) positive("epsilon", rule.epsilon);
-  not_negative("weight decay", rule.weight_decay);
-  not_negative("clip", rule.clip);
+  if (uses_momentum(optimizer.kind)) share("momentum", optimizer.momentum);
+  if (optimizer.kind == OptimizerKind::adam) share("momentum2", optimizer.momentum2);
+  if (optimizer.kind == OptimizerKind::rmsprop) share("rms decay", optimizer.rms_decay);
+  if (optimizer.kind == OptimizerKind::lars) positive("trust", optimizer.trust);
+  if (uses_epsilon(optimizer.kind)) positive("epsilon", optimizer.epsilon);
+  not_negative("weight decay", optimizer.weight_decay);
+  not_negative("clip", optimizer.clip);
   return mistakes;
 }
 
-std::vector<std::string> state_names(const UpdateRule& rule) {
-  switch (rule.kind) {
-    case UpdateKind::sgd:
-    case UpdateKind::nesterov:
-    case UpdateKind::lars:
+std::vector<std::string> state_names(const Optimizer& optimizer) {
+  switch (optimizer.kind) {
+    case OptimizerKind::sgd:
+    case OptimizerKind::nesterov:
+    case OptimizerKind::lars:
       return {"momentum_buffer"};
-    case UpdateKind::adam:
+    case OptimizerKind::adam:
       return {"exp_avg", "exp_avg_sq"};
-    case UpdateKind::adagrad:
+    case OptimizerKind::adagrad:
       return {"sum"};
-    case UpdateKind::rmsprop:
+    case OptimizerKind::rmsprop:
       return {"square_avg"};
-    case UpdateKind::adadelta:
+    case OptimizerKind::adadelta:
       return {"square_avg", "acc_delta"};
   }
   return {};
 }
 
-bool needs_norms(const UpdateRule& rule) { return rule.kind == UpdateKind::lars || rule.clip > 0.0; }
+bool needs_norms(const Optimizer& optimizer) {
+  return optimizer.kind == OptimizerKind::lars || optimizer.clip > 0.0;
+}
 
-std::vector<RateRun> plan_rates(const Net& net, const UpdateRule& rule) {
-  std::vector<RateRun> runs;
+std::vector<ParamGroup> plan_param_groups(const Net& net, const Optimizer& optimizer) {
+  std::vector<ParamGroup> runs;
   for (const NamedTensor& tensor : net.parameters) {
-    if (runs.empty() || rule.kind == UpdateKind::lars || runs.back().lr_factor != tensor.lr_factor ||
+    if (runs.empty() || optimizer.kind == OptimizerKind::lars || runs.back().lr_factor != tensor.lr_factor ||
         runs.back().decay_factor != tensor.decay_factor) {
       runs.push_back({{tensor.offset, tensor.offset}, tensor.lr_factor, tensor.decay_factor});
     }
@@ -232,27 +238,27 @@ std::vector<RateRun> plan_rates(const Net& net, const UpdateRule& rule) {
   return runs;
 }
 
-void update_range(const UpdateRule& rule, std::span<const RateRun> rates, const StepRates& step, Range range,
-                  std::span<const float> gradients, const Learning& learning) {
-  for (const RateRun& run : rates) {
+void update_range(const Optimizer& optimizer, std::span<const ParamGroup> rates, const StepHyperparams& step,
+                  Range range, std::span<const float> gradients, const OptimizerState& state) {
+  for (const ParamGroup& run : rates) {
     const std::size_t begin = std::max(run.range.begin, range.begin);
     const std::size_t end = std::min(run.range.end, range.end);
     if (begin >= end) continue;
-    const Span span{learning.parameters.data() + begin, gradients.data() + (begin - range.begin),
-                    learning.state.front().data() + begin,
-                    learning.state.size() > 1 ? learning.state[1].data() + begin : nullptr, end - begin};
-    learn(rule,
+    const Span span{state.parameters.data() + begin, gradients.data() + (begin - range.begin),
+                    state.state.front().data() + begin,
+                    state.state.size() > 1 ? state.state[1].data() + begin : nullptr, end - begin};
+    apply(optimizer,
           {static_cast<float>(step.lr * run.lr_factor),
-           static_cast<float>(rule.weight_decay * run.decay_factor), static_cast<float>(step.gradient_scale),
-           rule.l1},
+           static_cast<float>(optimizer.weight_decay * run.decay_factor),
+           static_cast<float>(step.gradient_scale), optimizer.l1},
           step.step, span);
   }
 }
 
-double clip_scale(const UpdateRule& rule, std::span<const float> gradients) {
-  if (rule.clip <= 0.0) return 1.0;
+double clip_scale(const Optimizer& optimizer, std::span<const float> gradients) {
+  if (optimizer.clip <= 0.0) return 1.0;
   const double norm = norm_of(gradients);
-  return norm > rule.clip ? rule.clip / norm : 1.0;
+  return norm > optimizer.clip ? optimizer.clip / norm : 1.0;
 }
 
 }  // namespace ddlrun::runtime

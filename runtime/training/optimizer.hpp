@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How weights learn from gradients: pure arithmetic on flat vectors, the same bits for any cut of them.
+// How weights apply from gradients: pure arithmetic on flat vectors, the same bits for any cut of them.
 //
 // With g = gradient + weight_decay * weight (or the sign of the weight, with l1) and rate = lr * lr_factor:
 //   sgd       v = momentum*v + g;  w -= rate*v
@@ -12,7 +12,7 @@
 //   rmsprop   s = rms_decay*s + (1-rms_decay)*g^2;  w -= rate*g / (sqrt(s) + epsilon)
 //   adadelta  s = momentum*s + (1-momentum)*g^2;  d = g*sqrt((u+epsilon)/(s+epsilon));
 //             u = momentum*u + (1-momentum)*d^2;  w -= rate*d
-// That is PyTorch's form. Caffe's differs where RuleForm::caffe says so.
+// That is PyTorch's form. Caffe's differs where OptimizerForm::caffe says so.
 #pragma once
 
 #include "runtime/core/range.hpp"
@@ -27,15 +27,15 @@
 namespace ddlrun::runtime {
 
 // Caffe's solver types are the same names in capitals (SGD, Nesterov, Adam, AdaGrad, RMSProp, AdaDelta).
-enum class UpdateKind { sgd, nesterov, adam, lars, adagrad, rmsprop, adadelta };
+enum class OptimizerKind { sgd, nesterov, adam, lars, adagrad, rmsprop, adadelta };
 
 // caffe: v holds the rate (v = momentum*v + rate*g; w -= v), so that a rate that falls acts later; adam adds
 // epsilon to the uncorrected sqrt(s).
-enum class RuleForm { torch, caffe };
+enum class OptimizerForm { torch, caffe };
 
-struct UpdateRule {
-  UpdateKind kind = UpdateKind::sgd;
-  RuleForm form = RuleForm::torch;
+struct Optimizer {
+  OptimizerKind kind = OptimizerKind::sgd;
+  OptimizerForm form = OptimizerForm::torch;
   double momentum = 0.9;     // adam: beta1; Caffe's momentum
   double momentum2 = 0.999;  // adam: beta2; Caffe's momentum2
   double epsilon = 1e-8;     // Caffe's delta
@@ -45,55 +45,56 @@ struct UpdateRule {
   double trust = 0.001;  // lars
   double clip = 0.0;     // largest norm of all gradients together, larger ones are scaled; 0: none
 
-  bool operator==(const UpdateRule&) const = default;
+  bool operator==(const Optimizer&) const = default;
 };
 
-std::string_view name_of(UpdateKind kind);
-// Which rules read the number of that name.
-bool uses_momentum(UpdateKind kind);
-bool uses_epsilon(UpdateKind kind);
-bool uses_form(UpdateKind kind);
+std::string_view name_of(OptimizerKind kind);
+// Which optimizers read the number of that name.
+bool uses_momentum(OptimizerKind kind);
+bool uses_epsilon(OptimizerKind kind);
+bool uses_form(OptimizerKind kind);
 // What a checkpoint must have alike: "nesterov", "adam in Caffe's form".
-std::string render_rule_kind(const UpdateRule& rule);
+std::string render_optimizer_kind(const Optimizer& optimizer);
 // With all numbers that it uses: "adam momentum 0.9 momentum2 0.999 epsilon 1e-08 weight decay 0".
-std::string render_rule(const UpdateRule& rule);
-// What the rule cannot use, a line each without a place.
-std::vector<std::string> find_rule_mistakes(const UpdateRule& rule);
+std::string render_optimizer(const Optimizer& optimizer);
+// What the optimizer cannot use, a line each without a place.
+std::vector<std::string> find_optimizer_mistakes(const Optimizer& optimizer);
 
-// PyTorch's names of the vectors that the rule keeps, of one float for each weight: "momentum_buffer", or
-// "exp_avg" and "exp_avg_sq". At most two.
-std::vector<std::string> state_names(const UpdateRule& rule);
+// PyTorch's names of the vectors that the optimizer keeps, of one float for each weight: "momentum_buffer",
+// or "exp_avg" and "exp_avg_sq". At most two.
+std::vector<std::string> state_names(const Optimizer& optimizer);
 
 // Whether a tensor's update needs more than its own element: then all sums must be there first.
-bool needs_norms(const UpdateRule& rule);
+bool needs_norms(const Optimizer& optimizer);
 
-// Neighbouring tensors that learn alike; lars: each tensor alone.
-struct RateRun {
+// Neighbouring tensors that apply alike; lars: each tensor alone.
+struct ParamGroup {
   Range range;
   double lr_factor;
   double decay_factor;
 };
-std::vector<RateRun> plan_rates(const Net& net, const UpdateRule& rule);
+std::vector<ParamGroup> plan_param_groups(const Net& net, const Optimizer& optimizer);
 
 // The flat vectors of all weights.
-struct Learning {
+struct OptimizerState {
   std::span<float> parameters;
   std::vector<std::span<float>> state;  // as state_names()
 };
 
 // One step's numbers. `step` counts from 0. `gradient_scale`: what the clipping makes of all gradients.
-struct StepRates {
+struct StepHyperparams {
   double lr = 0.0;
   std::size_t step = 0;
   double gradient_scale = 1.0;
 };
 
-// Updates elements [range.begin, range.end) of `learning` from `gradients`, which holds just these. Not for
-// rules that need norms, unless the range begins and ends where runs do.
-void update_range(const UpdateRule& rule, std::span<const RateRun> rates, const StepRates& step, Range range,
-                  std::span<const float> gradients, const Learning& learning);
+// Updates elements [range.begin, range.end) of `state` from `gradients`, which holds just these. Not for
+// optimizers that need norms, unless the range begins and ends where runs do.
+void update_range(const Optimizer& optimizer, std::span<const ParamGroup> rates, const StepHyperparams& step,
+                  Range range, std::span<const float> gradients, const OptimizerState& state);
 
-// The scale that brings the norm of all gradients down to rule.clip: 1 without clipping or if it is smaller.
-double clip_scale(const UpdateRule& rule, std::span<const float> gradients);
+// The scale that brings the norm of all gradients down to optimizer.clip: 1 without clipping or if it is
+// smaller.
+double clip_scale(const Optimizer& optimizer, std::span<const float> gradients);
 
 }  // namespace ddlrun::runtime

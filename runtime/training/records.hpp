@@ -58,13 +58,13 @@ struct TrainPosition {
 struct TrainStateView {
   TrainPosition position;
   std::span<const float> parameters;
-  std::vector<std::span<const float>> rule_state;  // as state_names() of the rule
+  std::vector<std::span<const float>> optimizer_state;  // as state_names() of the optimizer
   std::span<const float> layer_state;
 };
 struct TrainState {
   TrainPosition position;
   std::vector<float> parameters;
-  std::vector<std::vector<float>> rule_state;
+  std::vector<std::vector<float>> optimizer_state;
   std::vector<float> layer_state;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a plan leaves open is chosen here: where weights are updated, which ways to make sums are tried.
+// What a plan leaves open is chosen here: where weights are updated, which schedules to make sums are tried.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -11,9 +11,9 @@
 namespace ddlrun::runtime {
 
 // The same answer on all ranks.
-bool updates_for_host(const TrainPlan& plan, const Communicator& ranks);
-// `reads_told`: the engine tells of parameters before it reads them.
-std::vector<SumWay> choose_ways(const TrainPlan& plan, const Net& net, const Communicator& ranks,
-                                bool reads_told);
+bool shares_weights_on_host(const TrainPlan& plan, const Communicator& ranks);
+// `reports_reads`: the engine tells of parameters before it reads them.
+std::vector<ReduceSchedule> schedule_candidates(const TrainPlan& plan, const Net& net,
+                                                const Communicator& ranks, bool reports_reads);
 
 }  // namespace ddlrun::runtime

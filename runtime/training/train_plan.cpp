@@ -19,7 +19,7 @@ std::size_t total_steps(const TrainPlan& plan, std::size_t images) {
   return plan.max_steps == 0 ? steps : std::min(steps, plan.max_steps);
 }
 
-void take_exact_steps(TrainPlan& plan, std::size_t steps) {
+void set_total_steps(TrainPlan& plan, std::size_t steps) {
   if (steps == 0) return;
   plan.max_steps = steps;
   plan.epochs = (steps + plan.steps_per_epoch - 1) / plan.steps_per_epoch;

@@ -38,25 +38,25 @@ class Trainer {
         trace_(trace),
         rank_(static_cast<std::size_t>(ranks.rank())),
         size_(static_cast<std::size_t>(ranks.size())),
-        shares_(share_out(data, plan_.global_batch, plan_.seed, rank_, size_)),
+        shard_(make_shard(data, plan_.global_batch, plan_.seed, rank_, size_)),
         position_(start == nullptr ? TrainPosition{} : start->position),
-        weights_(net, plan_.rule, ranks, updates_for_host(plan_, ranks)),
-        sums_(net, ranks, weights_, plan_.rule, trace == nullptr ? nullptr : &trace->sums),
-        engine_(make_engine(net, shares_.local_batch() / plan_.accumulate, weights_.parameters(),
-                            sums_.gradients())),
-        tuner_(choose_ways(plan_, net, ranks,
-                           engine_->tell_parameters([this](std::size_t begin, std::size_t end) {
-                             if (!sums_.need(begin, end)) refuse_late_sums();
-                           }))),
-        evaluation_(data, shares_, *engine_, ranks, loading()),
-        feed_(data, shares_, {plan_.seed, plan_.schedule.total_steps, plan_.accumulate, loading()},
-              position_) {
+        weights_(net, plan_.optimizer, ranks, shares_weights_on_host(plan_, ranks)),
+        reducer_(net, ranks, weights_, plan_.optimizer, trace == nullptr ? nullptr : &trace->sums),
+        engine_(make_engine(net, shard_.local_batch() / plan_.accumulate, weights_.parameters(),
+                            reducer_.gradients())),
+        tuner_(schedule_candidates(plan_, net, ranks,
+                                   engine_->on_parameters_needed([this](std::size_t begin, std::size_t end) {
+                                     if (!reducer_.wait_for(begin, end)) throw_late_sum_not_finite();
+                                   }))),
+        evaluation_(data, shard_, *engine_, ranks, loading()),
+        batch_loader_(data, shard_, {plan_.seed, plan_.schedule.total_steps, plan_.accumulate, loading()},
+                      position_) {
     weights_.start(plan_.seed, start);
     if (start != nullptr)
       std::copy(start->layer_state.begin(), start->layer_state.end(), engine_->state().begin());
     if (net_.state_count > 0) ranks_.broadcast(engine_->state());
-    sums_.use(tuner_.way());
-    engine_->tell_gradients([this](std::size_t from) { sums_.gradients_final(from); });
+    reducer_.set_schedule(tuner_.schedule());
+    engine_->on_gradients_final([this](std::size_t from) { reducer_.gradients_final(from); });
     if (trace != nullptr) engine_->trace(&trace->layers);
   }
 
@@ -71,7 +71,7 @@ class Trainer {
     summary.weights_hash = check_weights();
     summary.last = position_.last;
     summary.steps = position_.step;
-    summary.sums = size_ == 1 ? "none, one rank" : sums_.describe();
+    summary.sums = size_ == 1 ? "none, one rank" : reducer_.describe();
     const auto images = static_cast<double>((position_.step - summary.first_step) * plan_.global_batch);
     summary.images_per_second = images / std::max(summary.train_seconds, 1e-9);
     return summary;
@@ -84,7 +84,7 @@ class Trainer {
   }
   LoaderOptions loading() const { return {plan_.data_threads, sink()}; }
   TraceSink* sink() const { return trace_ == nullptr ? nullptr : trace_->layers.sink; }
-  void tell_span(TraceLane lane, std::string TrainTrace::*name, Clock::time_point begin) const {
+  void record_span(TraceLane lane, std::string TrainTrace::*name, Clock::time_point begin) const {
     if (trace_ != nullptr) sink()->span(lane, trace_->*name, begin, Clock::now());
   }
 
@@ -92,7 +92,7 @@ class Trainer {
   void run_epoch(TrainSummary& summary) {
     double seconds = 0.0;
     const std::size_t before = position_.step;
-    while (position_.step_in_epoch < shares_.steps_per_epoch() &&
+    while (position_.step_in_epoch < shard_.steps_per_epoch() &&
            position_.step < plan_.schedule.total_steps) {
       const auto start = Clock::now();
       const StepRecord done = run_step();
@@ -100,7 +100,7 @@ class Trainer {
       add_times(summary, done);
       observer_.on_step(done);
       if (position_.step == plan_.schedule.total_steps) break;  // to be saved with its test
-      summary.stopped = sums_.total(stop_total) != 0.0;
+      summary.stopped = reducer_.total(stop_total) != 0.0;
       if (summary.stopped || saver_.due(position_, false))
         save(summary.stopped ? SaveReason::stop : SaveReason::due);
       if (summary.stopped) break;
@@ -134,7 +134,7 @@ class Trainer {
     position_.last = record;
     position_.tested_step = position_.step;
     observer_.on_epoch(record);
-    if (position_.step_in_epoch == shares_.steps_per_epoch()) {
+    if (position_.step_in_epoch == shard_.steps_per_epoch()) {
       position_.epoch += 1;
       position_.step_in_epoch = 0;
       position_.loss_sum = position_.correct_sum = 0.0;
@@ -147,15 +147,15 @@ class Trainer {
 
   TestResult test() {
     const auto start = Clock::now();
-    const TestResult result = evaluation_.run(saver_.stop_wanted());
-    tell_span(TraceLane::compute, &TrainTrace::test, start);
+    const TestResult result = evaluation_.run(saver_.stop_requested());
+    record_span(TraceLane::compute, &TrainTrace::test, start);
     return result;
   }
 
   // The test at the end of an epoch is not made twice.
   bool test_is_due() const {
     return plan_.test_every != 0 && position_.step % plan_.test_every == 0 &&
-           position_.step_in_epoch < shares_.steps_per_epoch();
+           position_.step_in_epoch < shard_.steps_per_epoch();
   }
   // A wish to stop that comes here is heard in the next step.
   void test_between() {
@@ -167,40 +167,40 @@ class Trainer {
   void save(SaveReason reason) {
     const auto start = Clock::now();
     // Alike on all ranks, for all learn from the same sums.
-    if (!weights_.finite()) refuse_weights({position_.step, plan_.schedule});
-    saver_.save({position_, weights_.parameters(), weights_.rule_state(), engine_->state()}, reason);
-    tell_span(TraceLane::saving, &TrainTrace::save, start);
+    if (!weights_.finite()) throw_weights_not_finite({position_.step, plan_.schedule});
+    saver_.save({position_, weights_.parameters(), weights_.optimizer_state(), engine_->state()}, reason);
+    record_span(TraceLane::saving, &TrainTrace::save, start);
   }
 
   StepRecord run_step() {
     const auto start = Clock::now();
-    const StepPlace place{position_.step, plan_.schedule};
+    const StepContext place{position_.step, plan_.schedule};
     const double lr = learning_rate(plan_.schedule, position_.step);
     LossSum mine;
     StepRecord record{position_.step + 1, position_.epoch, 0.0, lr};
     for (std::size_t part = 0; part < plan_.accumulate; ++part) {
-      const LoadedBatch batch = feed_.next();
+      const LoadedBatch batch = batch_loader_.next();
       record.input_seconds += batch.waited_seconds;
       engine_->start_step({plan_.seed, position_.step * plan_.accumulate + part, rank_});
       const bool last = part + 1 == plan_.accumulate;
-      if (last) sums_.begin({lr, position_.step});
+      if (last) reducer_.begin({lr, position_.step});
       const LossSum sum = engine_->train_batch(
           batch.images, batch.labels, static_cast<float>(1.0 / static_cast<double>(plan_.global_batch)));
-      if (!last) sums_.keep(part == 0);
+      if (!last) reducer_.accumulate(part == 0);
       mine.loss += sum.loss;
       mine.correct += sum.correct;
     }
-    record.compute_seconds = seconds_since(start) - record.input_seconds - sums_.costs().held_seconds;
-    const bool finite = sums_.finish(totals_of(mine), engine_->state());
-    if (sums_.total(bad_total) != 0.0) {
-      sums_.settle();  // the ranks are asked
-      refuse_not_finite(ranks_, !sums_.own_finite() || !std::isfinite(mine.loss), place);
+    record.compute_seconds = seconds_since(start) - record.input_seconds - reducer_.costs().held_seconds;
+    const bool finite = reducer_.finish(totals_of(mine), engine_->state());
+    if (reducer_.total(nonfinite_total) != 0.0) {
+      reducer_.drain();  // the ranks are asked
+      throw_not_finite(ranks_, !reducer_.own_finite() || !std::isfinite(mine.loss), place);
     }
-    if (!finite) refuse_sums(place);
+    if (!finite) throw_sum_not_finite(place);
     take_sums(record);
     const double seconds = seconds_since(start) - record.input_seconds;
-    if (pauses() && !sums_.settle()) refuse_sums(place);
-    const StepCosts costs = sums_.take_costs();
+    if (pauses() && !reducer_.drain()) throw_sum_not_finite(place);
+    const ReductionTimes costs = reducer_.take_costs();
     record.comm_seconds = costs.exposed_seconds;
     record.sum_seconds = costs.sum_seconds;
     record.step_seconds = seconds_since(start);
@@ -211,19 +211,21 @@ class Trainer {
   // Whether something else than another step comes now, which reads weights or asks the ranks.
   bool pauses() const {
     return position_.step == plan_.schedule.total_steps ||
-           position_.step_in_epoch == shares_.steps_per_epoch() || sums_.total(stop_total) != 0.0 ||
+           position_.step_in_epoch == shard_.steps_per_epoch() || reducer_.total(stop_total) != 0.0 ||
            saver_.due(position_, false) || test_is_due() || tuner_.turn_ends();
   }
 
   // In the forward pass of a step: the sums are of the one before, and all ranks stand here.
-  [[noreturn]] void refuse_late_sums() const { refuse_sums({position_.step - 1, plan_.schedule}); }
+  [[noreturn]] void throw_late_sum_not_finite() const {
+    throw_sum_not_finite({position_.step - 1, plan_.schedule});
+  }
 
   std::array<float, total_count> totals_of(const LossSum& mine) const {
     std::array<float, total_count> totals{};
     totals[loss_total] = static_cast<float>(mine.loss);
     totals[correct_total] = static_cast<float>(mine.correct);
-    totals[bad_total] = std::isfinite(mine.loss) ? 0.0F : 1.0F;
-    totals[stop_total] = saver_.stop_wanted() ? 1.0F : 0.0F;
+    totals[nonfinite_total] = std::isfinite(mine.loss) ? 0.0F : 1.0F;
+    totals[stop_total] = saver_.stop_requested() ? 1.0F : 0.0F;
     return totals;
   }
 
@@ -231,22 +233,22 @@ class Trainer {
   void take_sums(StepRecord& record) {
     const std::span<float> state = engine_->state();
     for (std::size_t i = 0; i < state.size(); ++i)
-      state[i] = sums_.layer_state()[i] / static_cast<float>(size_);
-    record.loss = sums_.total(loss_total) / static_cast<double>(plan_.global_batch);
+      state[i] = reducer_.layer_state()[i] / static_cast<float>(size_);
+    record.loss = reducer_.total(loss_total) / static_cast<double>(plan_.global_batch);
     position_.step += 1;
     position_.step_in_epoch += 1;
     position_.loss_sum += record.loss;
-    position_.correct_sum += sums_.total(correct_total);
+    position_.correct_sum += reducer_.total(correct_total);
   }
 
   void tune(double seconds) {
-    if (tuner_.settled()) return;
+    if (tuner_.decided()) return;
     if (tuner_.add(seconds)) {
       std::vector<float> times = tuner_.medians();
       ranks_.all_reduce_sum(times, "the times of the ways");
-      tuner_.settle(times);
+      tuner_.decide(times);
     }
-    if (tuner_.way() != sums_.way()) sums_.use(tuner_.way());
+    if (tuner_.schedule() != reducer_.schedule()) reducer_.set_schedule(tuner_.schedule());
   }
 
   std::uint64_t check_weights() {
@@ -266,14 +268,14 @@ class Trainer {
   const TrainTrace* trace_;
   std::size_t rank_;
   std::size_t size_;
-  Shares shares_;
+  DataShard shard_;
   TrainPosition position_;
   Weights weights_;
-  StepSums sums_;
+  GradientReducer reducer_;
   std::unique_ptr<Engine> engine_;
-  WayTuner tuner_;
+  ScheduleTuner tuner_;
   Evaluation evaluation_;
-  BatchFeed feed_;
+  BatchLoader batch_loader_;
 };
 
 }  // namespace

@@ -16,15 +16,15 @@ namespace ddlrun::runtime {
 // Spans of a whole run. It outlives train(), as the sink's use of the names does.
 struct TrainTrace {
   LayerTrace layers;
-  SumTrace sums;
+  ReductionTrace sums;
   std::string test = "test";
   std::string save = "checkpoint";
 };
 TrainTrace make_train_trace(TraceSink& sink, const Net& net);
 
 // Collective. `start`: where to go on; the position on all ranks, the vectors on rank 0 (of the net's sizes).
-// Throws Error if the batch does not fit the ranks or images, AgreedError if a loss or gradient is not finite
-// (naming the ranks) or if weights differ between ranks.
+// Throws Error if the batch does not fit the ranks or images, CollectiveError if a loss or gradient is not
+// finite (naming the ranks) or if weights differ between ranks.
 TrainSummary train(const TrainPlan& plan, const Net& net, const Dataset& data, Communicator& ranks,
                    const EngineFactory& make_engine, TrainObserver& observer);
 TrainSummary train(const TrainPlan& plan, const Net& net, const Dataset& data, Communicator& ranks,

@@ -14,16 +14,20 @@ constexpr std::size_t share_floats = std::size_t{1} << 18U;
 
 }  // namespace
 
-Weights::Weights(const Net& net, const UpdateRule& rule, Communicator& ranks, bool one_a_host)
-    : net_(net), rule_(rule), ranks_(ranks), one_a_host_(one_a_host), rates_(plan_rates(net, rule)) {
-  const std::size_t states = state_names(rule).size();
+Weights::Weights(const Net& net, const Optimizer& optimizer, Communicator& ranks, bool host_shared)
+    : net_(net),
+      optimizer_(optimizer),
+      ranks_(ranks),
+      host_shared_(host_shared),
+      groups_(plan_param_groups(net, optimizer)) {
+  const std::size_t states = state_names(optimizer).size();
   own_.reserve(1 + states);
-  learning_.parameters = make(net.parameter_count);
-  for (std::size_t i = 0; i < states; ++i) learning_.state.push_back(make(net.parameter_count));
+  state_.parameters = make(net.parameter_count);
+  for (std::size_t i = 0; i < states; ++i) state_.state.push_back(make(net.parameter_count));
 }
 
 std::span<float> Weights::make(std::size_t count) {
-  if (one_a_host_) return ranks_.allocate_for_host(count);
+  if (host_shared_) return ranks_.allocate_host_shared(count);
   return own_.emplace_back(count, 0.0F);
 }
 
@@ -32,18 +36,18 @@ void Weights::start(std::uint64_t seed, const TrainState* start) {
     const std::vector<float> first = start == nullptr ? initial_parameters(net_, seed) : std::vector<float>{};
     const std::vector<float>& values = start == nullptr ? first : start->parameters;
     std::copy(values.begin(), values.end(), parameters().begin());
-    for (std::size_t i = 0; start != nullptr && i < learning_.state.size(); ++i) {
-      const std::vector<float>& state = start->rule_state.at(i);
-      std::copy(state.begin(), state.end(), learning_.state[i].begin());
+    for (std::size_t i = 0; start != nullptr && i < state_.state.size(); ++i) {
+      const std::vector<float>& state = start->optimizer_state.at(i);
+      std::copy(state.begin(), state.end(), state_.state[i].begin());
     }
   }
   share(parameters());
-  for (std::size_t i = 0; start != nullptr && i < learning_.state.size(); ++i) share(learning_.state[i]);
+  for (std::size_t i = 0; start != nullptr && i < state_.state.size(); ++i) share(state_.state[i]);
 }
 
 // One copy a host: through a vector of each rank's own, and one rank of the host writes.
 void Weights::share(std::span<float> values) const {
-  if (!one_a_host_) return ranks_.broadcast(values);
+  if (!host_shared_) return ranks_.broadcast(values);
   std::vector<float> piece(std::min(values.size(), share_floats));
   for (std::size_t done = 0; done < values.size(); done += piece.size()) {
     const std::span<float> place = values.subspan(done, std::min(piece.size(), values.size() - done));
@@ -56,17 +60,17 @@ void Weights::share(std::span<float> values) const {
   ranks_.gather_all("");  // nobody reads before all is written
 }
 
-std::vector<std::span<const float>> Weights::rule_state() const {
-  return {learning_.state.begin(), learning_.state.end()};
+std::vector<std::span<const float>> Weights::optimizer_state() const {
+  return {state_.state.begin(), state_.state.end()};
 }
 
-bool Weights::learn(std::size_t begin, std::span<const float> sums, const StepRates& rates) const {
+bool Weights::apply(std::size_t begin, std::span<const float> sums, const StepHyperparams& rates) const {
   bool finite = true;
   for (std::size_t done = 0; done < sums.size(); done += learn_floats) {
     const std::span<const float> piece = sums.subspan(done, std::min(learn_floats, sums.size() - done));
     const std::size_t first = begin + done;
     if (all_finite(piece)) {
-      update_range(rule_, rates_, rates, {first, first + piece.size()}, piece, learning_);
+      update_range(optimizer_, groups_, rates, {first, first + piece.size()}, piece, state_);
     } else {
       finite = false;
     }
@@ -74,17 +78,17 @@ bool Weights::learn(std::size_t begin, std::span<const float> sums, const StepRa
   return finite;
 }
 
-bool Weights::learn_all(std::span<const float> sums, const StepRates& rates) const {
+bool Weights::apply_all(std::span<const float> sums, const StepHyperparams& rates) const {
   if (!all_finite(sums)) return false;
-  StepRates scaled = rates;
-  scaled.gradient_scale = clip_scale(rule_, sums);
-  update_range(rule_, rates_, scaled, {0, sums.size()}, sums, learning_);
+  StepHyperparams scaled = rates;
+  scaled.gradient_scale = clip_scale(optimizer_, sums);
+  update_range(optimizer_, groups_, scaled, {0, sums.size()}, sums, state_);
   return true;
 }
 
 bool Weights::finite() const {
   return all_finite(parameters()) &&
-         std::all_of(learning_.state.begin(), learning_.state.end(),
+         std::all_of(state_.state.begin(), state_.state.end(),
                      [](std::span<const float> state) { return all_finite(state); });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The weights, and what the update rule keeps for each: this rank's own, or one copy for all ranks of the
-// host, of which each rank updates a part.
+// The weights, and what the update optimizer keeps for each: this rank's own, or one copy for all ranks of
+// the host, of which each rank updates a part.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -15,9 +15,9 @@ namespace ddlrun::runtime {
 
 class Weights {
  public:
-  // Collective if `one_a_host`. The net and the ranks outlive it.
-  Weights(const Net& net, const UpdateRule& rule, Communicator& ranks, bool one_a_host);
-  // `learning_` points into the vectors.
+  // Collective if `host_shared`. The net and the ranks outlive it.
+  Weights(const Net& net, const Optimizer& optimizer, Communicator& ranks, bool host_shared);
+  // `state_` points into the vectors.
   Weights(const Weights&) = delete;
   Weights& operator=(const Weights&) = delete;
 
@@ -25,15 +25,15 @@ class Weights {
   void start(std::uint64_t seed, const TrainState* start);
 
   // Stay where they are.
-  std::span<float> parameters() const { return learning_.parameters; }
-  std::vector<std::span<const float>> rule_state() const;
-  bool one_a_host() const { return one_a_host_; }
+  std::span<float> parameters() const { return state_.parameters; }
+  std::vector<std::span<const float>> optimizer_state() const;
+  bool host_shared() const { return host_shared_; }
 
   // Learns from the sums of parameters [begin, begin + sums.size()). What holds a number that is not finite
   // is left as it is, in pieces that fit the caches; then the answer is false.
-  bool learn(std::size_t begin, std::span<const float> sums, const StepRates& rates) const;
-  // From all sums together, for rules that need norms. Nothing is learnt if one of them is not finite.
-  bool learn_all(std::span<const float> sums, const StepRates& rates) const;
+  bool apply(std::size_t begin, std::span<const float> sums, const StepHyperparams& rates) const;
+  // From all sums together, for optimizers that need norms. Nothing is learnt if one of them is not finite.
+  bool apply_all(std::span<const float> sums, const StepHyperparams& rates) const;
 
   bool finite() const;
   std::uint64_t hash() const;  // of the parameters
@@ -43,12 +43,12 @@ class Weights {
   void share(std::span<float> values) const;
 
   const Net& net_;
-  UpdateRule rule_;
+  Optimizer optimizer_;
   Communicator& ranks_;
-  bool one_a_host_;
-  std::vector<RateRun> rates_;
+  bool host_shared_;
+  std::vector<ParamGroup> groups_;
   std::vector<std::vector<float>> own_;
-  Learning learning_;
+  OptimizerState state_;
 };
 
 }  // namespace ddlrun::runtime

@@ -16,12 +16,12 @@ Tag plain_tag(std::size_t dimensions) {
   return tags[dimensions - 1];
 }
 
-std::shared_ptr<std::byte> allocate_room(std::size_t bytes) {
+std::shared_ptr<std::byte> allocate_arena(std::size_t bytes) {
   constexpr std::size_t page = 4096;
-  auto* room = static_cast<std::byte*>(std::aligned_alloc(page, (bytes + page) / page * page));
-  if (room == nullptr) throw std::bad_alloc();
-  std::memset(room, 0, bytes);
-  return {room, std::free};
+  auto* arena = static_cast<std::byte*>(std::aligned_alloc(page, (bytes + page) / page * page));
+  if (arena == nullptr) throw std::bad_alloc();
+  std::memset(arena, 0, bytes);
+  return {arena, std::free};
 }
 
 }  // namespace
@@ -98,10 +98,10 @@ dnnl::memory Builder::sum_of(const std::vector<dnnl::memory>& memories) {
 
 Program Builder::finish() {
   std::unordered_map<dnnl_memory_t, std::size_t> known;
-  std::vector<RoomNeed> needs;
+  std::vector<BufferLifetime> lifetimes;
   for (const dnnl::memory& one : memories_) {
-    known.emplace(one.get(), needs.size());
-    needs.push_back({one.get_desc().get_size(), SIZE_MAX, 0});
+    known.emplace(one.get(), lifetimes.size());
+    lifetimes.push_back({one.get_desc().get_size(), SIZE_MAX, 0});
   }
   for (const Part& part : parts_) known.emplace(part.memory.get(), part.whole);
   std::size_t time = 0;
@@ -110,18 +110,18 @@ Program Builder::finish() {
       for (const auto& [index, argument] : step.arguments) {
         const auto found = known.find(argument.get());
         if (found == known.end()) continue;
-        needs[found->second].first = std::min(needs[found->second].first, time);
-        needs[found->second].last = time;
+        lifetimes[found->second].first = std::min(lifetimes[found->second].first, time);
+        lifetimes[found->second].last = time;
       }
       ++time;
     }
   }
-  const RoomPlan plan = plan_room(needs);
-  program_.room = allocate_room(plan.bytes);
-  program_.room_bytes = plan.bytes;
+  const MemoryPlan plan = plan_memory(lifetimes);
+  program_.arena = allocate_arena(plan.bytes);
+  program_.arena_bytes = plan.bytes;
   for (std::size_t i = 0; i < memories_.size(); ++i)
-    memories_[i].set_data_handle(program_.room.get() + plan.offsets[i]);
-  for (Part& part : parts_) part.memory.set_data_handle(program_.room.get() + plan.offsets[part.whole]);
+    memories_[i].set_data_handle(program_.arena.get() + plan.offsets[i]);
+  for (Part& part : parts_) part.memory.set_data_handle(program_.arena.get() + plan.offsets[part.whole]);
   return std::move(program_);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the layers build a program with: memories, views of the flat vectors, reorders, steps. Memories share
-// room: each has it from its first step to its last one only.
+// arena: each has it from its first step to its last one only.
 #pragma once
 
 #include "runtime/engine/cpu/program.hpp"
@@ -29,10 +29,10 @@ class Builder {
   void add(dnnl::primitive primitive, std::unordered_map<int, dnnl::memory> arguments);
   void add_own(std::vector<dnnl::memory> uses, std::function<void()> own);
 
-  // A memory that has room while steps use it; a part of one; one that keeps its room.
+  // A memory that has arena while steps use it; a part of one; one that keeps its arena.
   dnnl::memory memory(const Desc& desc);
   dnnl::memory part_of(const dnnl::memory& whole, const Desc& desc);
-  dnnl::memory lasting(const Desc& desc) const { return {desc, engine_}; }
+  dnnl::memory persistent(const Desc& desc) const { return {desc, engine_}; }
   // A range of a flat vector in plain layout; no copy.
   dnnl::memory view(std::span<float> flat, std::size_t offset, const Dims& dims) const;
 
@@ -43,7 +43,7 @@ class Builder {
   // One memory as it is; else their sum.
   dnnl::memory sum_of(const std::vector<dnnl::memory>& memories);
 
-  // Gives every memory its room.
+  // Gives every memory its arena.
   Program finish();
 
  private:

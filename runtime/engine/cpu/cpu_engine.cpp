@@ -30,8 +30,8 @@ class CpuEngine : public Engine {
         evaluation_batch_(choose_evaluation_batch(batch)) {}
 
   void start_step(const StepKey& key) override { *training_.key = key; }
-  void tell_gradients(GradientsFinal tell) override { tell_ = std::move(tell); }
-  bool tell_parameters(ParametersNeeded tell) override {
+  void on_gradients_final(GradientsFinal tell) override { tell_ = std::move(tell); }
+  bool on_parameters_needed(ParametersNeeded tell) override {
     need_ = std::move(tell);
     return true;
   }
@@ -76,7 +76,7 @@ class CpuEngine : public Engine {
           begin = TraceClock::now();
         },
         [&](std::size_t layer) {
-          if (trace_ != nullptr) begin = trace_->tell_span(trace_->forward[layer], begin);
+          if (trace_ != nullptr) begin = trace_->record_span(trace_->forward[layer], begin);
         });
   }
 
@@ -90,7 +90,7 @@ class CpuEngine : public Engine {
     auto begin = TraceClock::now();
     const auto nothing = [](std::size_t) {};
     cpu::run_layers(training_.backward, training_.backward_ends, stream_, nothing, [&](std::size_t layer) {
-      if (trace_ != nullptr) trace_->tell_span(trace_->backward[layer], begin);
+      if (trace_ != nullptr) trace_->record_span(trace_->backward[layer], begin);
       const PlannedLayer& done = net_.layers[layer];
       if (tell_ && parameters_of(done) > 0) tell_(done.weights_offset);
       begin = TraceClock::now();
@@ -99,7 +99,7 @@ class CpuEngine : public Engine {
 
   // Large images: no more at once than training takes.
   std::size_t choose_evaluation_batch(std::size_t batch) const {
-    const std::size_t image_bytes = training_.room_bytes / batch;
+    const std::size_t image_bytes = training_.arena_bytes / batch;
     return image_bytes * largest_evaluation < large_room ? largest_evaluation
                                                          : std::min(batch, largest_evaluation);
   }

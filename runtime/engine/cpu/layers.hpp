@@ -23,7 +23,7 @@ class LayerSteps {
   virtual Memories backward(Builder& builder, const dnnl::memory& gradient, bool wanted) = 0;
 };
 
-enum class ReluPlace {
+enum class ReluMode {
   own,     // a new memory
   source,  // over its source, which nobody else reads
   fused,   // done by the layer before
@@ -32,7 +32,7 @@ enum class ReluPlace {
 // Convolution, inner product; with the relu that is fused with it, if there is one.
 std::unique_ptr<LayerSteps> make_weighted(const PlannedLayer& planned, const Layer* relu);
 std::unique_ptr<LayerSteps> make_pooling(const PlannedLayer& planned);
-std::unique_ptr<LayerSteps> make_relu(const Layer& layer, ReluPlace place);
+std::unique_ptr<LayerSteps> make_relu(const Layer& layer, ReluMode place);
 std::unique_ptr<LayerSteps> make_dropout(const PlannedLayer& planned, std::size_t index);
 std::unique_ptr<LayerSteps> make_lrn(const PlannedLayer& planned);
 std::unique_ptr<LayerSteps> make_batch_norm(const PlannedLayer& planned);

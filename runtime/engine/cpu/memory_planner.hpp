@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Places for memories that are needed one after the other in one piece of room. Pure.
+// Places for memories that are needed one after the other in one piece of arena. Pure.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 namespace ddlrun::runtime::cpu {
 
 // Used from step `first` to step `last`, both included; never, if first > last.
-struct RoomNeed {
+struct BufferLifetime {
   std::size_t bytes = 0;
   std::size_t first = 0;
   std::size_t last = 0;
 };
 
-struct RoomPlan {
+struct MemoryPlan {
   std::vector<std::size_t> offsets;  // multiples of 4 kB, so that no two share a cache line or a page
   std::size_t bytes = 0;
 };
 
 // Needs that overlap in time do not overlap in place. Large ones are placed first.
-RoomPlan plan_room(std::span<const RoomNeed> needs);
+MemoryPlan plan_memory(std::span<const BufferLifetime> lifetimes);
 
 }  // namespace ddlrun::runtime::cpu

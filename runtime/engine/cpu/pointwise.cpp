@@ -8,13 +8,13 @@ namespace {
 
 class ReluSteps : public LayerSteps {
  public:
-  ReluSteps(const Layer& layer, ReluPlace place) : slope_(static_cast<float>(layer.slope)), place_(place) {}
+  ReluSteps(const Layer& layer, ReluMode place) : slope_(static_cast<float>(layer.slope)), place_(place) {}
 
   dnnl::memory forward(Builder& builder, const Memories& sources) override {
     const dnnl::memory& source = sources.front();
     description_ = describe_relu(builder.engine(), builder.kind(), source.get_desc(), slope_);
-    result_ = place_ == ReluPlace::own ? builder.memory(description_.dst_desc()) : source;
-    if (place_ != ReluPlace::fused)
+    result_ = place_ == ReluMode::own ? builder.memory(description_.dst_desc()) : source;
+    if (place_ != ReluMode::fused)
       builder.add(dnnl::eltwise_forward(description_), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result_}});
     return result_;
   }
@@ -32,7 +32,7 @@ class ReluSteps : public LayerSteps {
 
  private:
   float slope_;
-  ReluPlace place_;
+  ReluMode place_;
   dnnl::eltwise_forward::primitive_desc description_;
   dnnl::memory result_;
 };
@@ -96,7 +96,7 @@ class DropoutSteps : public LayerSteps {
 
 }  // namespace
 
-std::unique_ptr<LayerSteps> make_relu(const Layer& layer, ReluPlace place) {
+std::unique_ptr<LayerSteps> make_relu(const Layer& layer, ReluMode place) {
   return std::make_unique<ReluSteps>(layer, place);
 }
 std::unique_ptr<LayerSteps> make_dropout(const PlannedLayer& planned, std::size_t index) {

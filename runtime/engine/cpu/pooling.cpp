@@ -84,7 +84,7 @@ class PoolingSteps : public LayerSteps {
   void fill_shares(Builder& builder) {
     const Layer& l = planned_.layer;
     const Shape& out = planned_.output;
-    shares_ = builder.lasting(plain({1, 1, out.height, out.width}));
+    shares_ = builder.persistent(plain({1, 1, out.height, out.width}));
     float* values = floats_of(shares_);
     for (int y = 0; y < out.height; ++y) {
       for (int x = 0; x < out.width; ++x) {

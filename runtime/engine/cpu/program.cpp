@@ -22,7 +22,7 @@ class ProgramCompiler {
 
   Program compile() {
     Program& program = builder_.program();
-    program.input = builder_.lasting(plain(dims_of(builder_.batch(), net_.input)));
+    program.input = builder_.persistent(plain(dims_of(builder_.batch(), net_.input)));
     for (std::size_t i = 0; i < net_.layers.size(); ++i) {
       forward(i);
       program.forward_ends.push_back({i, program.forward.size()});
@@ -31,7 +31,7 @@ class ProgramCompiler {
     program.logits = builder_.in_plain(reshaped(builder_, outputs_.back(), rows));
     program.forward_ends.back().end = program.forward.size();
     if (builder_.training()) {
-      program.logits_gradient = builder_.lasting(plain(rows));
+      program.logits_gradient = builder_.persistent(plain(rows));
       builder_.start_backward();
       gradients_.resize(net_.layers.size());
       gradients_.back().push_back(program.logits_gradient);
@@ -76,7 +76,7 @@ class ProgramCompiler {
         return make_pooling(planned);
       case LayerKind::relu:
       case LayerKind::softmax_loss:
-        return make_relu(planned.layer, relu_place(planned));
+        return make_relu(planned.layer, relu_mode(planned));
       case LayerKind::dropout:
         return make_dropout(planned, i);
       case LayerKind::lrn:
@@ -103,22 +103,22 @@ class ProgramCompiler {
   }
 
   // A layer whose own output the way back does not need lets the relu write over it.
-  ReluPlace relu_place(const PlannedLayer& planned) const {
+  ReluMode relu_mode(const PlannedLayer& planned) const {
     const std::size_t source = planned.sources.front();
-    if (source == from_images || readers_[source] != 1) return ReluPlace::own;
+    if (source == from_images || readers_[source] != 1) return ReluMode::own;
     const PlannedLayer& before = net_.layers[source];
     switch (before.layer.kind) {
       case LayerKind::convolution:
       case LayerKind::inner_product:
-        return ReluPlace::fused;
+        return ReluMode::fused;
       case LayerKind::batch_norm:
       case LayerKind::pooling:
       case LayerKind::lrn:
-        return ReluPlace::source;
+        return ReluMode::source;
       case LayerKind::sum:
-        return before.sources.size() > 1 ? ReluPlace::source : ReluPlace::own;
+        return before.sources.size() > 1 ? ReluMode::source : ReluMode::own;
       default:
-        return ReluPlace::own;
+        return ReluMode::own;
     }
   }
 
@@ -147,8 +147,8 @@ void run_steps(std::span<const Step> steps, dnnl::stream& stream) {
   stream.wait();
 }
 
-void run_layers(const Steps& steps, const LayerEnds& ends, dnnl::stream& stream, const TellLayer& before,
-                const TellLayer& after) {
+void run_layers(const Steps& steps, const LayerEnds& ends, dnnl::stream& stream, const LayerCallback& before,
+                const LayerCallback& after) {
   std::size_t begin = 0;
   for (const LayerEnd& layer : ends) {
     before(layer.layer);

@@ -45,19 +45,19 @@ struct Program {
   LayerEnds forward_ends;
   LayerEnds backward_ends;
   dnnl::memory input;
-  dnnl::memory logits;              // plain rows
-  dnnl::memory logits_gradient;     // plain rows
-  std::shared_ptr<StepKey> key;     // of the step to come
-  std::shared_ptr<std::byte> room;  // where the activations and their gradients lie, in turn
-  std::size_t room_bytes = 0;
+  dnnl::memory logits;               // plain rows
+  dnnl::memory logits_gradient;      // plain rows
+  std::shared_ptr<StepKey> key;      // of the step to come
+  std::shared_ptr<std::byte> arena;  // where the activations and their gradients lie, in turn
+  std::size_t arena_bytes = 0;
 };
 
 Program compile(const Net& net, std::size_t batch, const FlatVectors& flat, const dnnl::engine& engine);
 
 void run_steps(std::span<const Step> steps, dnnl::stream& stream);
 // The same, and tells before and after each layer: that it begins, that its results are there.
-using TellLayer = std::function<void(std::size_t layer)>;
-void run_layers(const Steps& steps, const LayerEnds& ends, dnnl::stream& stream, const TellLayer& before,
-                const TellLayer& after);
+using LayerCallback = std::function<void(std::size_t layer)>;
+void run_layers(const Steps& steps, const LayerEnds& ends, dnnl::stream& stream, const LayerCallback& before,
+                const LayerCallback& after);
 
 }  // namespace ddlrun::runtime::cpu

@@ -20,7 +20,7 @@ std::string_view card_of(const RankGpu& gpu) {
 
 }  // namespace
 
-GpuRanks::Cut GpuRanks::cut(std::span<float> data) const {
+GpuCommunicator::Cut GpuCommunicator::cut(std::span<float> data) const {
   const std::less<> before;
   const float* begin = summed_.data();
   const float* end = begin + summed_.size();
@@ -30,13 +30,13 @@ GpuRanks::Cut GpuRanks::cut(std::span<float> data) const {
   return {data.first(own), data.subspan(own)};
 }
 
-void GpuRanks::all_reduce_sum(std::span<float> data, std::string_view name) {
+void GpuCommunicator::all_reduce_sum(std::span<float> data, std::string_view name) {
   const Cut parts = cut(data);
   if (!parts.own.empty()) ranks_.all_reduce_sum(parts.own, name);
 }
 
 // The sums first: the call behind it returns when all of the host are done.
-void GpuRanks::sum_for_host(std::span<float> data, std::string_view name, const UseSums& use) {
+void GpuCommunicator::all_reduce_update(std::span<float> data, std::string_view name, const ApplySums& use) {
   const Cut parts = cut(data);
   if (!parts.summed.empty()) {
     const Range share = even_chunk(parts.summed.size(), static_cast<std::size_t>(local_rank()),
@@ -44,7 +44,7 @@ void GpuRanks::sum_for_host(std::span<float> data, std::string_view name, const 
     use(parts.own.size() + share.begin, parts.summed.subspan(share.begin, share.end - share.begin));
   }
   if (!parts.own.empty()) {
-    ranks_.sum_for_host(parts.own, name, use);
+    ranks_.all_reduce_update(parts.own, name, use);
     return;
   }
   float nothing = 0.0F;

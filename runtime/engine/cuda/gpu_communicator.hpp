@@ -10,29 +10,31 @@
 
 namespace ddlrun::runtime {
 
-class GpuRanks : public Communicator {
+class GpuCommunicator : public Communicator {
  public:
-  explicit GpuRanks(Communicator& ranks) : ranks_(ranks) {}
+  explicit GpuCommunicator(Communicator& ranks) : ranks_(ranks) {}
   // What stands there are sums already, alike on all ranks. It begins at the same place of the vectors that
   // are summed on all ranks.
-  void take_as_summed(std::span<const float> memory) { summed_ = memory; }
+  void mark_as_summed(std::span<const float> memory) { summed_ = memory; }
 
   int rank() const override { return ranks_.rank(); }
   int size() const override { return ranks_.size(); }
   int local_rank() const override { return ranks_.local_rank(); }
   int local_size() const override { return ranks_.local_size(); }
   std::span<float> allocate(std::size_t count) override { return ranks_.allocate(count); }
-  std::span<float> allocate_for_host(std::size_t count) override { return ranks_.allocate_for_host(count); }
+  std::span<float> allocate_host_shared(std::size_t count) override {
+    return ranks_.allocate_host_shared(count);
+  }
   void all_reduce_sum(std::span<const float> in, std::span<float> out) override {
     ranks_.all_reduce_sum(in, out);
   }
-  bool narrows_sums() const override { return ranks_.narrows_sums(); }
+  bool reduces_precision() const override { return ranks_.reduces_precision(); }
   void all_reduce_sum(std::span<float> data, std::string_view name) override;
-  void sum_for_host(std::span<float> data, std::string_view name, const UseSums& use) override;
-  bool sums_ignore_cuts() const override { return ranks_.sums_ignore_cuts(); }
+  void all_reduce_update(std::span<float> data, std::string_view name, const ApplySums& use) override;
+  bool chunk_invariant_sums() const override { return ranks_.chunk_invariant_sums(); }
   void broadcast(std::span<float> data) override { ranks_.broadcast(data); }
   std::vector<std::string> gather_all(const std::string& mine) override { return ranks_.gather_all(mine); }
-  void show_state(std::uint64_t state) override { ranks_.show_state(state); }
+  void set_progress(std::uint64_t state) override { ranks_.set_progress(state); }
 
  private:
   // The part of `data` in front of the sums, and the sums; nothing is behind them.

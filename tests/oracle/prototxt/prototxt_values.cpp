@@ -32,7 +32,7 @@ std::string render_filler(const Filler& filler) {
   return "?";
 }
 
-std::string render_rule(const ParameterRule& rule) {
+std::string render_optimizer(const ParameterSpec& rule) {
   return fmt::format("{} {:.6g} {:.6g}", render_filler(rule.filler), rule.lr_factor, rule.decay_factor);
 }
 
@@ -40,8 +40,8 @@ void print_layer(const Layer& l) {
   std::string line = fmt::format("{} {} of {}", l.name, name_of(l.kind), ddlrun::join(l.inputs, " "));
   const std::string window = fmt::format(" {}x{} {}x{} {}x{}", l.kernel.height, l.kernel.width,
                                          l.stride.height, l.stride.width, l.padding.height, l.padding.width);
-  const std::string rules = fmt::format(" {} bias {} {}", render_rule(l.weight_rule), l.bias ? 1 : 0,
-                                        l.bias ? render_rule(l.bias_rule) : "");
+  const std::string rules = fmt::format(" {} bias {} {}", render_optimizer(l.weight_spec), l.bias ? 1 : 0,
+                                        l.bias ? render_optimizer(l.bias_spec) : "");
   if (l.kind == LayerKind::convolution)
     line += fmt::format(" {} {} {}x{}", l.outputs, l.groups, l.dilation.height, l.dilation.width) + window +
             rules;
@@ -80,9 +80,9 @@ void print_solver(const CaffeSolver& s) {
   fmt::print("rate {:.6g} {} {:.6g} {:.6g} {}", s.schedule.peak, name_of(s.schedule.decay), s.schedule.gamma,
              s.schedule.power, s.schedule.step_size);
   for (const std::size_t value : s.schedule.step_values) fmt::print(" {}", value);
-  fmt::print("\nrule {} {:.6g} {:.6g} {:.6g} {:.6g} decay {:.6g} {} clip {:.6g}\n", name_of(s.rule.kind),
-             s.rule.momentum, s.rule.momentum2, s.rule.rms_decay, s.rule.epsilon, s.rule.weight_decay,
-             s.rule.l1 ? "L1" : "L2", s.rule.clip);
+  fmt::print("\nrule {} {:.6g} {:.6g} {:.6g} {:.6g} decay {:.6g} {} clip {:.6g}\n", name_of(s.optimizer.kind),
+             s.optimizer.momentum, s.optimizer.momentum2, s.optimizer.rms_decay, s.optimizer.epsilon,
+             s.optimizer.weight_decay, s.optimizer.l1 ? "L1" : "L2", s.optimizer.clip);
   fmt::print("steps {} {} test {} {} snapshot {} {} seed {} gpu {}\n", s.max_iter, s.iter_size, s.test_iter,
              s.test_interval, s.snapshot, s.snapshot_prefix,
              s.random_seed ? fmt::format("{}", *s.random_seed) : "none", s.wants_gpu ? 1 : 0);

@@ -52,12 +52,12 @@ TEST_CASE("check-options: what is wrong, and whether it is so on every host") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.words.back());
-    expect_error(row.kind, row.part, [&] { check_train_words(row.words, row.ranks); });
+    expect_error(row.kind, row.part, [&] { check_train_args(row.words, row.ranks); });
   }
   for (const char* file : {"/files/bad.yaml", "/files/bad_solver.prototxt"}) {
     CAPTURE(file);
     const std::string option = std::string(file).ends_with(".yaml") ? "--net" : "--solver";
-    CHECK_THROWS_AS(check_train_words({option, here + file}, 1), Error);
+    CHECK_THROWS_AS(check_train_args({option, here + file}, 1), Error);
   }
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("check-options: what could start is not refused, and nothing is made")
   };
   for (const auto& words : rows) {
     CAPTURE(words.empty() ? "" : words.front());
-    CHECK_NOTHROW(check_train_words(words, 4));
+    CHECK_NOTHROW(check_train_args(words, 4));
   }
   CHECK(std::filesystem::is_empty(here));
 }

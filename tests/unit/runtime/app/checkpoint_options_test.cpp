@@ -59,9 +59,9 @@ TEST_CASE("checkpoint options: when, how many, and what does not go together") {
 }
 
 TEST_CASE("checkpoint options: how to go on after a stop") {
-  CHECK(go_on_words(parse_words({"--checkpoint", "c"})) == "the same command with --resume");
-  CHECK(go_on_words(parse_words({"--checkpoint", "c", "--resume"})) == "the same command");
-  CHECK(go_on_words(parse_words({"--checkpoint", "my c", "--resume", "c/ckpt-000003.safetensors"})) ==
+  CHECK(resume_command(parse_words({"--checkpoint", "c"})) == "the same command with --resume");
+  CHECK(resume_command(parse_words({"--checkpoint", "c", "--resume"})) == "the same command");
+  CHECK(resume_command(parse_words({"--checkpoint", "my c", "--resume", "c/ckpt-000003.safetensors"})) ==
         "the same command with --resume 'my c'");
 }
 

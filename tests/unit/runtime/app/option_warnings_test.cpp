@@ -8,8 +8,8 @@ namespace ddlrun::runtime {
 namespace {
 
 // A run of 16 steps on 3 classes of photos, on 2 processors.
-RunMeasures measure_small_run() {
-  RunMeasures run;
+RunContext measure_small_run() {
+  RunContext run;
   run.data_kind = "folders of images";
   run.total_steps = 16;
   run.processors = 2;
@@ -19,9 +19,9 @@ RunMeasures measure_small_run() {
   return run;
 }
 
-std::string tell(std::vector<std::string> words, const RunMeasures& run) {
+std::string tell(std::vector<std::string> words, const RunContext& run) {
   std::string text;
-  for (const Message& note : find_run_notes(parse_train_options(words), run))
+  for (const Message& note : find_option_warnings(parse_train_options(words), run))
     text += note.what + " | " + note.hint + "\n";
   return text;
 }
@@ -66,7 +66,7 @@ TEST_CASE("run notes: options that count, and the same where they do not") {
 }
 
 TEST_CASE("run notes: sizes are for images in files") {
-  RunMeasures run = measure_small_run();
+  RunContext run = measure_small_run();
   const std::vector<std::string> words{"--resize", "14", "--channels", "1"};
   CHECK(tell(words, run).empty());
   for (const char* kind : {"MNIST's IDX files", "CIFAR-10's binary files"}) {
@@ -79,9 +79,9 @@ TEST_CASE("run notes: sizes are for images in files") {
 }
 
 TEST_CASE("run notes: what Caffe's files brought, no user can leave out") {
-  RunMeasures run = measure_small_run();
-  const std::vector<std::string> laid{"--trust-coefficient"};
-  run.laid = laid;
+  RunContext run = measure_small_run();
+  const std::vector<std::string> from_files{"--trust-coefficient"};
+  run.from_files = from_files;
   CHECK(tell({"--trust-coefficient", "5"}, run).empty());
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("run notes: numbers that cannot be meant") {
 }
 
 TEST_CASE("run notes: more outputs than classes") {
-  RunMeasures run = measure_small_run();
+  RunContext run = measure_small_run();
   run.outputs = 5;
   CHECK(tell({}, run) ==
         "the net has 5 outputs, and the data has 3 classes: 2 are never right | outputs: classes\n");

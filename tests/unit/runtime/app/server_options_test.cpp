@@ -39,7 +39,7 @@ TEST_CASE("server options: what contradicts itself is refused with a word to typ
   }
   const TrainOptions options =
       parse_server_words({"--parameter-servers", "2", "--async", "--staleness", "0"});
-  CHECK(options.servers == 2);
+  CHECK(options.parameter_servers == 2);
   CHECK(options.asynchronous);
   CHECK(options.staleness == 0);
 }
@@ -81,7 +81,7 @@ TEST_CASE("server roles: who cannot be a server or a worker is told what can be"
   plan.accumulate = 2;
   expect_error(ErrorKind::usage, "--gradient-accumulation 2", [&] { check_servers(plan, {1}, 2); });
   plan.accumulate = 1;
-  plan.rule.clip = 1.0;
+  plan.optimizer.clip = 1.0;
   expect_error(ErrorKind::usage, "--clip needs norms", [&] { check_servers(plan, {1}, 2); });
 }
 

@@ -96,8 +96,8 @@ TEST_CASE("options: remedies keep what was right, and are accepted") {
 
 TEST_CASE("options: --max-steps is a limit, --total-steps an exact number") {
   CHECK(parse({"--max-steps", "7"}).max_steps == 7);
-  CHECK(parse({"--max-steps", "7"}).exact_steps == 0);
-  CHECK(parse({"--total-steps", "7"}).exact_steps == 7);
+  CHECK(parse({"--max-steps", "7"}).total_steps == 0);
+  CHECK(parse({"--total-steps", "7"}).total_steps == 7);
   CHECK(parse({"--total-steps", "7"}).max_steps == 0);
 }
 

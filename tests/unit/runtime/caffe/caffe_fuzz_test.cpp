@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files that somebody damaged: each is taken, or refused with a place and a remedy. DDLRUN_MUTATIONS says how
-// many.
+// Files that somebody damaged: each is taken, or refused with a location and a remedy. DDLRUN_MUTATIONS says
+// how many.
 #include "runtime/caffe/caffe_options.hpp"
 #include "tests/unit/runtime/caffe/caffe_support.hpp"
 
@@ -106,7 +106,7 @@ std::string mutate(std::string text, const std::vector<std::string>& all, std::m
   return text.substr(0, 20'000);
 }
 
-// As the program would; nothing but an Error with a place and a remedy may come out.
+// As the program would; nothing but an Error with a location and a remedy may come out.
 bool take(const std::string& text) {
   CaffeReport report;
   try {
@@ -119,7 +119,7 @@ bool take(const std::string& text) {
     if (!run.net) return true;
     plan_caffe_net(*run.net, run.net->net.images.empty() ? Shape{3, 227, 227} : run.net->net.images[0], 2);
     const std::vector<std::string> words{"--data", "d"};
-    lay_caffe_under(run, words);
+    merge_caffe_options(run, words);
     return true;
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::request);

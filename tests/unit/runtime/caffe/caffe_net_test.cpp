@@ -135,22 +135,22 @@ TEST_CASE("caffe nets: all that a file says arrives") {
   const Layer& conv = layer_called(net, "conv1");
   CHECK(conv.inputs == std::vector<std::string>{"data"});
   CHECK(conv.padding == Sides{1, 1});
-  CHECK(conv.bias_rule.lr_factor == 2.0);
-  CHECK(conv.bias_rule.filler == Filler{Filler::Kind::constant, 0.1, 0.0});
-  CHECK(conv.weight_rule.filler.kind == Filler::Kind::uniform);  // xavier by FAN_OUT: sqrt(3 / (16 x 3 x 3))
-  CHECK(conv.weight_rule.filler.b == doctest::Approx(0.1443375673));
+  CHECK(conv.bias_spec.lr_factor == 2.0);
+  CHECK(conv.bias_spec.filler == Filler{Filler::Kind::constant, 0.1, 0.0});
+  CHECK(conv.weight_spec.filler.kind == Filler::Kind::uniform);  // xavier by FAN_OUT: sqrt(3 / (16 x 3 x 3))
+  CHECK(conv.weight_spec.filler.b == doctest::Approx(0.1443375673));
   const Layer& norm = layer_called(net, "bn1");
   CHECK(norm.bias);
   CHECK(norm.epsilon == 0.001);
   CHECK(norm.keep == 0.9);
   const Layer& pool = layer_called(net, "pool1");
   CHECK(pool.inputs ==
-        std::vector<std::string>{"relu1"});  // in place: the name of the blob is bn1 all the time
+        std::vector<std::string>{"relu1"});  // in location: the name of the blob is bn1 all the time
   CHECK(pool.method == PoolMethod::average);
   CHECK(pool.rounding == Rounding::ceil);
   CHECK(pool.kernel == Sides{3, 2});
   CHECK(pool.stride == Sides{2, 2});
-  CHECK(layer_called(net, "fc").weight_rule.filler == Filler{Filler::Kind::uniform, -0.05, 0.05});
+  CHECK(layer_called(net, "fc").weight_spec.filler == Filler{Filler::Kind::uniform, -0.05, 0.05});
 }
 
 TEST_CASE("caffe nets: remedies in Caffe's words") {
@@ -213,8 +213,8 @@ TEST_CASE("caffe nets: data of both phases") {
   const CaffeNet old = read_net_file(prototxt_file("valid/lenet_2014_train.prototxt"));
   CHECK(old.train_data->kind == CaffeSource::leveldb);
   CHECK(old.train_data->transform.scale == 0.00390625);  // from data_param, as Caffe upgrades it
-  CHECK(layer_called(old, "conv2").bias_rule.decay_factor == 0.0);
-  CHECK(layer_called(old, "conv1").bias_rule.lr_factor == 2.0);
+  CHECK(layer_called(old, "conv2").bias_spec.decay_factor == 0.0);
+  CHECK(layer_called(old, "conv1").bias_spec.lr_factor == 2.0);
 }
 
 TEST_CASE("caffe nets: images in lists") {
@@ -228,7 +228,7 @@ layer { name: "l" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" })");
   REQUIRE(net.train_data);
   CHECK(net.train_data->kind == CaffeSource::list);
   CHECK(net.train_data->source == "train.txt");
-  CHECK(net.train_data->root_folder == "/images/");
+  CHECK(net.train_data->root_directory == "/images/");
   CHECK(net.train_data->resize == Sides{256, 240});
   CHECK(net.train_data->channels == 3);
   CHECK(net.train_data->shuffle);
@@ -300,13 +300,13 @@ TEST_CASE("caffe nets: batch norm and scale are one layer") {
       "decay_mult: 0 } "
       "scale_param { bias_term: true filler { value: 0.5 } bias_filler { value: 0.25 } } }");
   CHECK(scaled.bias);
-  CHECK(scaled.weight_rule.filler == Filler{Filler::Kind::constant, 0.5, 0.0});
-  CHECK(scaled.weight_rule.lr_factor == 3.0);
-  CHECK(scaled.bias_rule.filler == Filler{Filler::Kind::constant, 0.25, 0.0});
-  CHECK(scaled.bias_rule.decay_factor == 0.0);
+  CHECK(scaled.weight_spec.filler == Filler{Filler::Kind::constant, 0.5, 0.0});
+  CHECK(scaled.weight_spec.lr_factor == 3.0);
+  CHECK(scaled.bias_spec.filler == Filler{Filler::Kind::constant, 0.25, 0.0});
+  CHECK(scaled.bias_spec.decay_factor == 0.0);
   const Layer half = norm("layer { name: \"s\" type: \"Scale\" bottom: \"top\" top: \"top\" }");
-  CHECK(half.weight_rule.filler == Filler{Filler::Kind::constant, 1.0, 0.0});  // Caffe's default for a Scale
-  CHECK(half.bias_rule.lr_factor == 0.0);                                      // there is none to learn
+  CHECK(half.weight_spec.filler == Filler{Filler::Kind::constant, 1.0, 0.0});  // Caffe's default for a Scale
+  CHECK(half.bias_spec.lr_factor == 0.0);                                      // there is none to learn
 }
 
 TEST_CASE("caffe nets: names that are taken") {

@@ -16,9 +16,9 @@ using Words = std::vector<std::string>;
 
 // What the files add to these words.
 std::string lay_under(const CaffeRun& run, const Words& words) {
-  const CaffeWords laid = lay_caffe_under(run, words);
-  REQUIRE(Words(laid.words.begin(), laid.words.begin() + static_cast<std::ptrdiff_t>(words.size())) == words);
-  return join(std::span(laid.words).subspan(words.size()), " ");
+  const CaffeOptions laid = merge_caffe_options(run, words);
+  REQUIRE(Words(laid.args.begin(), laid.args.begin() + static_cast<std::ptrdiff_t>(words.size())) == words);
+  return join(std::span(laid.args).subspan(words.size()), " ");
 }
 
 }  // namespace
@@ -93,17 +93,17 @@ TEST_CASE("caffe words: what the user writes wins, and is told") {
       CAPTURE(word);
       CHECK((" " + added + " ").find(" " + word) == std::string::npos);
     }
-    CHECK(join(lay_caffe_under(run, row.users).overridden, ", ") == row.told);
+    CHECK(join(merge_caffe_options(run, row.users).overridden, ", ") == row.told);
   }
 }
 
 TEST_CASE("caffe words: another net leaves the solver's images, and is told") {
   const CaffeRun run = read_caffe_run(example_file("lenet_solver.prototxt"), "", false);
-  CHECK(join(lay_caffe_under(run, Words{"--net", "mlp"}).overridden, ", ") ==
+  CHECK(join(merge_caffe_options(run, Words{"--net", "mlp"}).overridden, ", ") ==
         "--net mlp instead of net examples/caffe/lenet_train_test.prototxt, its images and its batch_size");
-  const CaffeWords laid = lay_caffe_under(run, Words{"--lr", "1"});
-  CHECK(std::find(laid.laid.begin(), laid.laid.end(), "--lr") == laid.laid.end());
-  CHECK(std::find(laid.laid.begin(), laid.laid.end(), "--momentum") != laid.laid.end());
+  const CaffeOptions laid = merge_caffe_options(run, Words{"--lr", "1"});
+  CHECK(std::find(laid.from_files.begin(), laid.from_files.end(), "--lr") == laid.from_files.end());
+  CHECK(std::find(laid.from_files.begin(), laid.from_files.end(), "--momentum") != laid.from_files.end());
 }
 
 TEST_CASE("caffe words: what else its command line had is refused with our option") {
@@ -124,7 +124,7 @@ TEST_CASE("caffe words: what else its command line had is refused with our optio
   };
   for (const Row& row : rows) {
     CAPTURE(row.hint);
-    const Message told = expect_error(ErrorKind::usage, "Caffe's ", [&] { accept_caffe_words(row.words); });
+    const Message told = expect_error(ErrorKind::usage, "Caffe's ", [&] { translate_caffe_args(row.words); });
     CHECK(told.hint.starts_with(row.hint));
   }
 }
@@ -142,17 +142,17 @@ TEST_CASE("caffe words: a mean image that is not there") {
 TEST_CASE("caffe words: the options that come out") {
   const Words words{"train", "-solver=" + example_file("lenet_solver.prototxt"), "--data", "mnist"};
   const CaffeCommand command = read_caffe_command(words);
-  const TrainOptions options = parse_train_options(command.line.words);
+  const TrainOptions options = parse_train_options(command.line.args);
   CHECK(options.solver == example_file("lenet_solver.prototxt"));
   CHECK(options.lr == 0.01);
-  CHECK(options.exact_steps == 10'000);
+  CHECK(options.total_steps == 10'000);
   CHECK(options.test_every == 500);
   CHECK(options.batch_size == 64U);
   CHECK(options.data == "mnist");
   CHECK(options.images.scale == 0.00390625F);
   CHECK(plan_batch(options, 4).lr_factor == 1.0);  // the rate is as written for any number of ranks
-  const UpdateRule rule = make_rule(options);
-  CHECK(rule == command.run.solver->rule);
+  const Optimizer rule = make_optimizer(options);
+  CHECK(rule == command.run.solver->optimizer);
   LrSchedule schedule = make_schedule(options, 1.0);
   schedule.total_steps = 10'000;
   CHECK(schedule == command.run.solver->schedule);
@@ -174,11 +174,11 @@ TEST_CASE("caffe words: each kind of solver gives valid options") {
     CaffeRun run = net;
     run.solver = parse_caffe_solver(text, "s.prototxt", report);
     CHECK(list_mistakes(report) == "");
-    const TrainOptions options = parse_train_options(lay_caffe_under(run, Words{}).words);
-    const UpdateRule wanted = run.solver->rule;
-    const UpdateRule rule = make_rule(options);
+    const TrainOptions options = parse_train_options(merge_caffe_options(run, Words{}).args);
+    const Optimizer wanted = run.solver->optimizer;
+    const Optimizer rule = make_optimizer(options);
     CHECK(rule.kind == wanted.kind);
-    CHECK(rule.form == RuleForm::caffe);
+    CHECK(rule.form == OptimizerForm::caffe);
     CHECK(rule.momentum == wanted.momentum);
     LrSchedule schedule = make_schedule(options, 1.0);
     schedule.total_steps = 3;
@@ -192,7 +192,7 @@ TEST_CASE("caffe words: each kind of solver gives valid options") {
 TEST_CASE("caffe words: LevelDB needs --data") {
   const CaffeRun run = read_caffe_run("", prototxt_file("valid/lenet_2014_train.prototxt"));
   try {
-    lay_caffe_under(run, Words{});
+    merge_caffe_options(run, Words{});
     FAIL("laid");
   } catch (const Error& error) {
     CHECK(error.message().what ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is wrong in Caffe's files, or cannot be honoured: each with its place, and all at once.
+// What is wrong in Caffe's files, or cannot be honoured: each with its location, and all at once.
 #include "tests/unit/runtime/caffe/caffe_support.hpp"
 
 namespace ddlrun::runtime {
@@ -172,7 +172,7 @@ TEST_CASE("caffe refusals: data and losses") {
 TEST_CASE("caffe refusals: no prototxt") {
   struct Row {
     const char* text;
-    const char* place;
+    const char* location;
   };
   const Row rows[] = {
       {"layer {\n  name: conv\n}", "net.prototxt:2:9 "},
@@ -187,7 +187,7 @@ TEST_CASE("caffe refusals: no prototxt") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
-    CHECK_MESSAGE(find_net_mistakes(row.text).starts_with(row.place), find_net_mistakes(row.text));
+    CHECK_MESSAGE(find_net_mistakes(row.text).starts_with(row.location), find_net_mistakes(row.text));
   }
 }
 

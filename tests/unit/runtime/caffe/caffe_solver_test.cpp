@@ -40,10 +40,10 @@ TEST_CASE("caffe solver: Caffe's LeNet") {
   CHECK(solver.schedule.gamma == 0.0001);
   CHECK(solver.schedule.power == 0.75);
   CHECK(solver.schedule.total_steps == 10'000);
-  CHECK(solver.rule.kind == UpdateKind::sgd);
-  CHECK(solver.rule.form == RuleForm::caffe);
-  CHECK(solver.rule.momentum == 0.9);
-  CHECK(solver.rule.weight_decay == 0.0005);
+  CHECK(solver.optimizer.kind == OptimizerKind::sgd);
+  CHECK(solver.optimizer.form == OptimizerForm::caffe);
+  CHECK(solver.optimizer.momentum == 0.9);
+  CHECK(solver.optimizer.weight_decay == 0.0005);
   CHECK(solver.max_iter == 10'000);
   CHECK(solver.test_iter == 100);
   CHECK(solver.test_interval == 500);
@@ -93,10 +93,10 @@ TEST_CASE("caffe solver: every field arrives") {
   CHECK(solver.schedule.step_values == std::vector<std::size_t>{32'000, 48'000});
   CHECK(solver.schedule.warmup_steps == 400);
   CHECK(solver.iter_size == 2);
-  CHECK(solver.rule.kind == UpdateKind::nesterov);
-  CHECK(solver.rule.l1);
-  CHECK(solver.rule.clip == 35.0);
-  CHECK(solver.rule.weight_decay == 1e-4);
+  CHECK(solver.optimizer.kind == OptimizerKind::nesterov);
+  CHECK(solver.optimizer.l1);
+  CHECK(solver.optimizer.clip == 35.0);
+  CHECK(solver.optimizer.weight_decay == 1e-4);
   CHECK(solver.random_seed == 7U);
   CHECK(solver.snapshot_prefix == "folder/snap");
   CHECK(solver.wants_gpu);
@@ -131,28 +131,28 @@ TEST_CASE("caffe solver: policies and rules by Caffe's names") {
   }
   struct Type {
     const char* words;
-    UpdateKind kind;
+    OptimizerKind kind;
   };
   const Type types[] = {
-      {"", UpdateKind::sgd},
-      {"type: 'SGD'", UpdateKind::sgd},
-      {"type: 'Nesterov'", UpdateKind::nesterov},
-      {"type: 'Adam' momentum2: 0.99 delta: 1e-7", UpdateKind::adam},
-      {"type: 'AdaGrad'", UpdateKind::adagrad},
-      {"type: 'RMSProp' rms_decay: 0.98", UpdateKind::rmsprop},
-      {"type: 'AdaDelta' delta: 1e-6", UpdateKind::adadelta},
-      {"solver_type: ADAM", UpdateKind::adam},
-      {"solver_type: NESTEROV", UpdateKind::nesterov},
-      {"local_lr_auto: true local_gw_ratio: 0.002", UpdateKind::lars},
+      {"", OptimizerKind::sgd},
+      {"type: 'SGD'", OptimizerKind::sgd},
+      {"type: 'Nesterov'", OptimizerKind::nesterov},
+      {"type: 'Adam' momentum2: 0.99 delta: 1e-7", OptimizerKind::adam},
+      {"type: 'AdaGrad'", OptimizerKind::adagrad},
+      {"type: 'RMSProp' rms_decay: 0.98", OptimizerKind::rmsprop},
+      {"type: 'AdaDelta' delta: 1e-6", OptimizerKind::adadelta},
+      {"solver_type: ADAM", OptimizerKind::adam},
+      {"solver_type: NESTEROV", OptimizerKind::nesterov},
+      {"local_lr_auto: true local_gw_ratio: 0.002", OptimizerKind::lars},
   };
   for (const Type& type : types) {
     CAPTURE(type.words);
-    CHECK(parse_good_solver(shortest + type.words).rule.kind == type.kind);
+    CHECK(parse_good_solver(shortest + type.words).optimizer.kind == type.kind);
   }
-  CHECK(parse_good_solver(shortest + "type: 'Adam' momentum2: 0.99 delta: 1e-7").rule.epsilon == 1e-7);
-  CHECK(parse_good_solver(shortest + "local_lr_auto: true local_gw_ratio: 0.002").rule.trust == 0.002);
-  CHECK(parse_good_solver(shortest).rule.momentum == 0.0);  // Caffe's default
-  CHECK(parse_good_solver(shortest).rule.momentum2 == 0.999);
+  CHECK(parse_good_solver(shortest + "type: 'Adam' momentum2: 0.99 delta: 1e-7").optimizer.epsilon == 1e-7);
+  CHECK(parse_good_solver(shortest + "local_lr_auto: true local_gw_ratio: 0.002").optimizer.trust == 0.002);
+  CHECK(parse_good_solver(shortest).optimizer.momentum == 0.0);  // Caffe's default
+  CHECK(parse_good_solver(shortest).optimizer.momentum2 == 0.999);
   CHECK(parse_good_solver(shortest).wants_gpu);
 }
 
@@ -236,15 +236,15 @@ TEST_CASE("caffe solver: where its net is looked for") {
   const fs::path before = fs::current_path();
   fs::current_path("/");
   // Beside the solver, by its path and by its name alone.
-  CHECK(read_caffe_run(prototxt_file("valid/all_solver.prototxt"), "").net->net.place ==
+  CHECK(read_caffe_run(prototxt_file("valid/all_solver.prototxt"), "").net->net.location ==
         prototxt_file("valid/lenet_2014_train.prototxt"));
-  CHECK(read_caffe_run(example_file("lenet_solver.prototxt"), "").net->net.place ==
+  CHECK(read_caffe_run(example_file("lenet_solver.prototxt"), "").net->net.location ==
         example_file("lenet_train_test.prototxt"));
   // The working folder first.
   fs::current_path(std::string(DDLRUN_TEST_DATA) + "/../..");
   const CaffeRun run = read_caffe_run("examples/caffe/lenet_solver.prototxt", "");
   fs::current_path(before);
-  CHECK(run.net->net.place == "examples/caffe/lenet_train_test.prototxt");
+  CHECK(run.net->net.location == "examples/caffe/lenet_train_test.prototxt");
   CHECK(read_caffe_run(example_file("lenet_solver.prototxt"), prototxt_file("valid/deploy.prototxt"))
             .net->net.name == "small");
   try {

@@ -18,11 +18,11 @@ namespace {
 const std::string saved_dir = "dir";
 
 // Every value of the checkpoint of a step is that step.
-void save_step(CheckpointFolder& folder, std::size_t step) {
+void save_step(CheckpointDirectory& directory, std::size_t step) {
   const std::vector<float> values(50, static_cast<float>(step));
   const Tensor tensors[] = {{"a", {40}, std::span(values).first(40)},
                             {"b", {10}, std::span(values).last(10)}};
-  folder.make_latest(folder.write(step, {{"step", std::to_string(step)}}, tensors).name);
+  directory.make_latest(directory.write(step, {{"step", std::to_string(step)}}, tensors).name);
 }
 
 // The step of the checkpoint that is found, 0 for none.
@@ -30,10 +30,10 @@ std::size_t found_step(const FakeDisk& disk) {
   const auto found = find_checkpoint(disk, saved_dir);
   if (!found) return 0;
   std::vector<float> values(40);
-  read_tensor(disk, found->path, found->head, found->head.tensors[0], values);
+  read_tensor(disk, found->path, found->header, found->header.tensors[0], values);
   const auto step = static_cast<std::size_t>(values[0]);
   CHECK(std::all_of(values.begin(), values.end(), [&](float v) { return v == values[0]; }));
-  CHECK(found->head.metadata.at("step") == std::to_string(step));
+  CHECK(found->header.metadata.at("step") == std::to_string(step));
   CHECK(found->path == saved_dir + "/" + checkpoint_name(step));
   return step;
 }
@@ -42,10 +42,10 @@ std::size_t found_step(const FakeDisk& disk) {
 std::size_t save_until_stopped(FakeDisk& disk, std::size_t last) {
   std::size_t saved = 0;
   try {
-    CheckpointFolder folder(disk, saved_dir, 2);
-    folder.prepare();
+    CheckpointDirectory directory(disk, saved_dir, 2);
+    directory.prepare();
     for (std::size_t step = 10; step <= last; step += 10) {
-      save_step(folder, step);
+      save_step(directory, step);
       saved = step;
     }
   } catch (const FakeDisk::Stopped&) {
@@ -97,16 +97,16 @@ TEST_CASE("checkpoint folder: stopped at every call, with and without power") {
         FakeDisk disk;
         disk.plan_fault(call, fault);
         const std::size_t saved = save_until_stopped(disk, 50);
-        disk.go_on();
+        disk.resume_command();
         Random random(1000 * call + power);
         if (power > 0) disk.lose_power(random);
         const std::size_t found = found_step(disk);
         CHECK((found == saved || found == saved + 10));
         // The next run cleans up and saves again.
-        CheckpointFolder folder(disk, saved_dir, 2);
-        folder.prepare();
+        CheckpointDirectory directory(disk, saved_dir, 2);
+        directory.prepare();
         for (const std::string& name : disk.list(saved_dir)) CHECK(!name.ends_with(".tmp"));
-        save_step(folder, found + 5);
+        save_step(directory, found + 5);
         CHECK(found_step(disk) == found + 5);
         ++trials;
       }
@@ -125,11 +125,11 @@ TEST_CASE("checkpoint folder: a disk that refuses any call leaves the last or la
     disk.plan_fault(call, Fault::refuse);
     std::size_t saved = 0;
     std::size_t refused = 0;
-    CheckpointFolder folder(disk, saved_dir, 2);
+    CheckpointDirectory directory(disk, saved_dir, 2);
     for (std::size_t step = 10; step <= 40; step += 10) {
       try {
-        if (step == 10) folder.prepare();
-        save_step(folder, step);
+        if (step == 10) directory.prepare();
+        save_step(directory, step);
         saved = step;
       } catch (const Error&) {
         ++refused;
@@ -139,7 +139,7 @@ TEST_CASE("checkpoint folder: a disk that refuses any call leaves the last or la
     }
     CHECK(refused == 1);
     if (saved == 40) CHECK(found_step(disk) == 40);
-    save_step(folder, 60);
+    save_step(directory, 60);
     CHECK(found_step(disk) == 60);
   }
 }
@@ -165,9 +165,9 @@ TEST_CASE("checkpoint folder: a damaged checkpoint is passed over, and it is sai
     row.damage(disk);
     CHECK(found_step(disk) == 40);
     const auto found = find_checkpoint(disk, saved_dir);
-    REQUIRE(found->passed_over.size() == 1);
-    CHECK_MESSAGE(found->passed_over[0].find(row.part) != std::string::npos, found->passed_over[0]);
-    CHECK(found->passed_over[0].starts_with(newest));
+    REQUIRE(found->skipped.size() == 1);
+    CHECK_MESSAGE(found->skipped[0].find(row.part) != std::string::npos, found->skipped[0]);
+    CHECK(found->skipped[0].starts_with(newest));
   }
 }
 
@@ -177,14 +177,14 @@ TEST_CASE("checkpoint folder: a damaged one takes no whole one's place") {
   const auto found = find_checkpoint(disk, saved_dir);
   CHECK(found->damaged == std::vector<std::size_t>{50});
   // Another process goes on from 40.
-  CheckpointFolder folder(disk, saved_dir, 2, found->damaged);
-  folder.prepare();
-  save_step(folder, 60);
+  CheckpointDirectory directory(disk, saved_dir, 2, found->damaged);
+  directory.prepare();
+  save_step(directory, 60);
   CHECK(disk.size("dir/" + checkpoint_name(40)));
   FakeDisk damaged = disk;
   damaged.content("dir/" + checkpoint_name(60)).back() ^= 1;
   CHECK(found_step(damaged) == 40);
-  save_step(folder, 70);
+  save_step(directory, 70);
   std::vector<std::string> names = disk.list(saved_dir);
   std::sort(names.begin(), names.end());
   CHECK(names == std::vector<std::string>{checkpoint_name(60), checkpoint_name(70), "latest"});
@@ -197,7 +197,7 @@ TEST_CASE("checkpoint folder: `latest` may be damaged, missing or a trap") {
     FakeDisk disk = disk_with(50);
     disk.put("dir/latest", text);
     CHECK(found_step(disk) == 50);
-    CHECK(find_checkpoint(disk, saved_dir)->passed_over.size() == 1);
+    CHECK(find_checkpoint(disk, saved_dir)->skipped.size() == 1);
   }
   FakeDisk disk = disk_with(50);
   disk.put("dir/latest", checkpoint_name(40) + "\n");  // 50 was never agreed on
@@ -225,17 +225,17 @@ TEST_CASE("checkpoint folder: another run's checkpoints are set aside, whole, an
   FakeDisk disk = disk_with(50);
   disk.put("dir/notes.txt", "mine");
   const std::string old = disk.content("dir/" + checkpoint_name(50));
-  CheckpointFolder folder(disk, saved_dir, 2);
-  CHECK(folder.set_aside() == "dir/earlier-1");
-  CHECK(folder.set_aside().empty());
-  save_step(folder, 10);
+  CheckpointDirectory directory(disk, saved_dir, 2);
+  CHECK(directory.move_aside() == "dir/earlier-1");
+  CHECK(directory.move_aside().empty());
+  save_step(directory, 10);
   CHECK(newest_step(disk, saved_dir) == 10);
   CHECK(found_step(disk) == 10);
   CHECK(disk.content("dir/earlier-1/" + checkpoint_name(50)) == old);
   CHECK(disk.exists("dir/earlier-1/" + checkpoint_name(40)));
   CHECK(disk.content("dir/earlier-1/latest") == checkpoint_name(50) + "\n");
   CHECK(disk.content("dir/notes.txt") == "mine");
-  CHECK(folder.set_aside() == "dir/earlier-2");
+  CHECK(directory.move_aside() == "dir/earlier-2");
   CHECK(disk.exists("dir/earlier-2/" + checkpoint_name(10)));
   CHECK(disk.exists("dir/earlier-1/" + checkpoint_name(50)));
 }
@@ -245,8 +245,8 @@ TEST_CASE("checkpoint folder: a disk without room keeps no unfinished one") {
     CAPTURE(call);
     FakeDisk disk;
     disk.plan_fault(call, Fault::refuse);
-    CheckpointFolder folder(disk, saved_dir, 2);
-    expect_error(ErrorKind::request, "No space left", [&] { save_step(folder, 10); });
+    CheckpointDirectory directory(disk, saved_dir, 2);
+    expect_error(ErrorKind::request, "No space left", [&] { save_step(directory, 10); });
     CHECK(disk.list(saved_dir).empty());
   }
 }
@@ -255,9 +255,9 @@ TEST_CASE("checkpoint folder: on this machine's disk") {
   const std::string path =
       std::filesystem::temp_directory_path() / ("ddlrun_ckpt_" + std::to_string(::getpid()));
   const auto disk = make_posix_disk();
-  CheckpointFolder folder(*disk, path + "/a/b", 2);
-  folder.prepare();
-  for (const std::size_t step : {1, 2, 3}) save_step(folder, step);
+  CheckpointDirectory directory(*disk, path + "/a/b", 2);
+  directory.prepare();
+  for (const std::size_t step : {1, 2, 3}) save_step(directory, step);
   const auto found = find_checkpoint(*disk, path + "/a/b");
   REQUIRE(found);
   CHECK(found->path == path + "/a/b/ckpt-000003.safetensors");
@@ -269,9 +269,9 @@ TEST_CASE("checkpoint folder: on this machine's disk") {
 }
 
 TEST_CASE("checkpoint folder: who holds it is named, and where nobody can, that is told") {
-  using State = LockAnswer::State;
+  using State = LockResult::State;
   struct Row {
-    LockAnswer answer;
+    LockResult answer;
     std::string refusal;
     std::string note;
   };
@@ -285,10 +285,10 @@ TEST_CASE("checkpoint folder: who holds it is named, and where nobody can, that 
     FakeDisk disk;
     disk.lock_answer = row.answer;
     if (!row.refusal.empty()) {
-      expect_error(ErrorKind::request, row.refusal, [&] { hold_folder(disk, saved_dir); });
+      expect_error(ErrorKind::request, row.refusal, [&] { lock_directory(disk, saved_dir); });
       continue;
     }
-    const auto note = hold_folder(disk, saved_dir);
+    const auto note = lock_directory(disk, saved_dir);
     CHECK(note.has_value() == !row.note.empty());
     if (note) CHECK(note->what.find(row.note) != std::string::npos);
   }
@@ -300,14 +300,14 @@ TEST_CASE("checkpoint folder: a lock of this machine's disk is one run's, and go
   std::filesystem::create_directory(path);
   std::ofstream(path + "/lock") << "other 1\n";  // left behind by one that died
   auto first = make_posix_disk();
-  CHECK(first->lock(path + "/lock").state == LockAnswer::State::ours);
-  CHECK(first->lock(path + "/lock").state == LockAnswer::State::ours);
+  CHECK(first->lock(path + "/lock").state == LockResult::State::ours);
+  CHECK(first->lock(path + "/lock").state == LockResult::State::ours);
   const auto second = make_posix_disk();
-  const LockAnswer answer = second->lock(path + "/lock");
-  CHECK(answer.state == LockAnswer::State::others);
+  const LockResult answer = second->lock(path + "/lock");
+  CHECK(answer.state == LockResult::State::others);
   CHECK(answer.words.ends_with(" " + std::to_string(::getpid()) + "\n"));
   first.reset();
-  CHECK(second->lock(path + "/lock").state == LockAnswer::State::ours);
+  CHECK(second->lock(path + "/lock").state == LockResult::State::ours);
   std::filesystem::create_directory(path + "/odd");
   expect_error(ErrorKind::request, "the lock file cannot be opened: Is a directory",
                [&] { second->lock(path + "/odd"); });

@@ -86,7 +86,7 @@ TrainPlan make_run(std::size_t epochs = 3) {
   plan.schedule.peak = 0.05;
   plan.schedule.warmup_steps = 2;
   plan.schedule.decay = LrDecay::cosine;
-  plan.rule.weight_decay = 0.001;
+  plan.optimizer.weight_decay = 0.001;
   return plan;
 }
 
@@ -123,7 +123,7 @@ RunResult run_saving(FakeDisk& disk, const RunOptions& options) {
   const Net net = make_net();
   run_ranks_as_threads(options.ranks, [&](Communicator& group) {
     const RunIdentity identity = make_run_identity(net, group.size());
-    std::optional<Resumption> start;
+    std::optional<ResumePoint> start;
     if (options.resume) start = resume_run(saving_place, net, options.plan, identity, disk, group);
     Notes others;
     Notes& observer = group.rank() == 0 ? result.notes : others;
@@ -131,8 +131,8 @@ RunResult run_saving(FakeDisk& disk, const RunOptions& options) {
     const std::size_t first = start ? start->state.position.step : 0;
     const bool mine = group.rank() == options.stop_rank;
     CheckpointPlan saving = options.saving;
-    saving.goes_on = start && group.rank() == 0;
-    if (saving.goes_on) saving.damaged = start->damaged;
+    saving.continues = start && group.rank() == 0;
+    if (saving.continues) saving.damaged = start->damaged;
     CheckpointSaver saver(saving, net, options.plan, identity, disk, group, observer,
                           [&] { return mine && first + observer.losses.size() + 1 >= options.stop_at; });
     const TrainSummary summary = train(options.plan, net, images(), group, make_exact, observer, saver,
@@ -181,7 +181,7 @@ TEST_CASE(
           read_state(straight_disk, "dir/ckpt-000012.safetensors",
                      verify_checkpoint(straight_disk, "dir/ckpt-000012.safetensors"), net, {});
       CHECK(a.parameters == b.parameters);
-      CHECK(a.rule_state == b.rule_state);
+      CHECK(a.optimizer_state == b.optimizer_state);
       CHECK(a.layer_state == b.layer_state);
       CHECK(a.position.loss_sum == b.position.loss_sum);
       CHECK(a.position.epoch == b.position.epoch);
@@ -265,7 +265,7 @@ TEST_CASE(
   FakeDisk full;
   options.saving.every_steps = 0;
   options.plan.epochs = 1;
-  full.plan_fault(4, Fault::refuse);  // after the folder was tried
+  full.plan_fault(4, Fault::refuse);  // after the directory was tried
   expect_error(ErrorKind::request, "No space left on device", [&] { run_saving(full, options); });
 }
 
@@ -297,7 +297,7 @@ TEST_CASE(
   FakeDisk none;
   options.saving.every_steps = 0;
   options.stop_at = 2;
-  none.plan_fault(4, Fault::refuse);  // after the folder was tried
+  none.plan_fault(4, Fault::refuse);  // after the directory was tried
   const Message message =
       expect_error(ErrorKind::request, "and not saved", [&] { run_saving(none, options); });
   CHECK(message.where == "no checkpoint of this run is in dir");
@@ -372,8 +372,8 @@ TEST_CASE("checkpoint: what is told about another rate, and about a checkpoint t
   CHECK(start->state.position.step == 4);
   CHECK(start->differences == std::vector<std::string>{"lr: 0.1, and 0.05 in the checkpoint",
                                                        "total_steps: 20, and 12 in the checkpoint"});
-  REQUIRE(start->passed_over.size() == 1);
-  CHECK(start->passed_over[0].find("is damaged") != std::string::npos);
+  REQUIRE(start->skipped.size() == 1);
+  CHECK(start->skipped[0].find("is damaged") != std::string::npos);
   CHECK(start->damaged == std::vector<std::size_t>{6});
 }
 

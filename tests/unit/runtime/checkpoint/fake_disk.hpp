@@ -28,8 +28,8 @@ class FakeDisk : public CheckpointDisk {
   }
   std::size_t calls() const { return calls_; }
 
-  // What is found after the power came back: some of the changes since the folder was synced have happened,
-  // in their order; what was not synced of a file is there in part, is zeros, or is missing.
+  // What is found after the power came back: some of the changes since the directory was synced have
+  // happened, in their order; what was not synced of a file is there in part, is zeros, or is missing.
   void lose_power(Random& random) {
     const std::size_t happened = random.below(pending_.size() + 1);
     for (std::size_t i = 0; i < happened; ++i) pending_[i](durable_);
@@ -44,7 +44,7 @@ class FakeDisk : public CheckpointDisk {
     durable_ = now_;
     fault_at_ = 0;
   }
-  void go_on() { fault_at_ = 0; }
+  void resume_command() { fault_at_ = 0; }
 
   std::string& content(const std::string& path) { return now_.at(path)->now; }
   bool exists(const std::string& path) const { return now_.contains(path); }
@@ -53,35 +53,35 @@ class FakeDisk : public CheckpointDisk {
     now_[path] = std::make_shared<Inode>(Inode{text, text});
   }
 
-  void create_folder(const std::string&) override {}
+  void create_directory(const std::string&) override {}
 
   std::unique_ptr<CheckpointFile> create(const std::string& path) override {
     if (now_.contains(path)) throw refusal(path);
     auto file = std::make_shared<Inode>();
-    change(path, [=](Folder& folder) { folder[path] = file; });
+    change(path, [=](Folder& directory) { directory[path] = file; });
     return std::make_unique<OpenFile>(*this, file, path);
   }
   void rename(const std::string& from, const std::string& to) override {
     if (!now_.contains(from)) throw refusal(from);
-    change(to, [=](Folder& folder) {
-      const auto file = folder.find(from);
-      if (file == folder.end()) return;
-      folder[to] = file->second;
-      folder.erase(from);
+    change(to, [=](Folder& directory) {
+      const auto file = directory.find(from);
+      if (file == directory.end()) return;
+      directory[to] = file->second;
+      directory.erase(from);
     });
   }
-  void sync_folder(const std::string& path) override {
+  void sync_directory(const std::string& path) override {
     guard(path, [&](bool) {
       for (const auto& one : pending_) one(durable_);
       pending_.clear();
     });
   }
   void remove(const std::string& path) override {
-    if (now_.contains(path)) change(path, [=](Folder& folder) { folder.erase(path); });
+    if (now_.contains(path)) change(path, [=](Folder& directory) { directory.erase(path); });
   }
 
-  LockAnswer lock_answer;
-  LockAnswer lock(const std::string&) override { return lock_answer; }
+  LockResult lock_answer;
+  LockResult lock(const std::string&) override { return lock_answer; }
 
   std::vector<std::string> list(const std::string& path) const override {
     std::vector<std::string> names;

@@ -21,7 +21,7 @@ std::string bytes_of(std::span<const float> values) {
 std::string example_file() {
   const std::span<const float> all(six_values);
   const Tensor tensors[] = {{"conv1.weight", {2, 1, 2}, all.first(4)}, {"conv1.bias", {2}, all.last(2)}};
-  return render_safetensors_head({{"step", "812"}, {"net", "a \"b\""}}, tensors) + bytes_of(all);
+  return render_safetensors_header({{"step", "812"}, {"net", "a \"b\""}}, tensors) + bytes_of(all);
 }
 
 std::string framed(const std::string& header, std::size_t data_bytes) {
@@ -31,16 +31,16 @@ std::string framed(const std::string& header, std::size_t data_bytes) {
 }
 
 // All that a reader does with a file.
-SafetensorsHead read_whole(const std::string& file, bool with_sums) {
+SafetensorsHeader read_whole(const std::string& file, bool with_sums) {
   const std::uint64_t length = parse_header_length(std::string_view(file).substr(0, 8), file.size(), "FILE");
-  const std::string_view head = std::string_view(file).substr(0, 8 + length);
-  if (with_sums) check_head_sum(head, "FILE");
-  SafetensorsHead result = parse_safetensors_head(head, file.size(), "FILE");
-  for (const TensorPlace& place : result.tensors) {
+  const std::string_view header = std::string_view(file).substr(0, 8 + length);
+  if (with_sums) check_header_checksum(header, "FILE");
+  SafetensorsHeader result = parse_safetensors_header(header, file.size(), "FILE");
+  for (const TensorEntry& place : result.tensors) {
     if (!with_sums) break;
     Crc32 sum;
     sum.add(std::as_bytes(std::span(file)).subspan(result.data_start + place.begin, place.end - place.begin));
-    check_tensor_sum(result, place, sum, "FILE");
+    check_tensor_checksum(result, place, sum, "FILE");
   }
   return result;
 }
@@ -58,17 +58,17 @@ bool is_refused(const std::string& file) {
 
 TEST_CASE("safetensors: the bytes that the format's description asks for") {
   const std::string file = example_file();
-  const SafetensorsHead head = read_whole(file, true);
+  const SafetensorsHeader header = read_whole(file, true);
   CHECK(file[8] == '{');
-  CHECK(head.data_start % 8 == 0);
+  CHECK(header.data_start % 8 == 0);
   CHECK(file.find(R"("conv1.weight":{"dtype":"F32","shape":[2,1,2],"data_offsets":[0,16]})") !=
         std::string::npos);
   CHECK(file.find(R"("conv1.bias":{"dtype":"F32","shape":[2],"data_offsets":[16,24]})") != std::string::npos);
-  CHECK(file.substr(head.data_start) == bytes_of(six_values));
-  CHECK(head.metadata.at("net") == "a \"b\"");
-  CHECK(head.metadata.at("step") == "812");
-  REQUIRE(head.tensors.size() == 2);
-  CHECK(head.tensors[1].name == "conv1.bias");
+  CHECK(file.substr(header.data_start) == bytes_of(six_values));
+  CHECK(header.metadata.at("net") == "a \"b\"");
+  CHECK(header.metadata.at("step") == "812");
+  REQUIRE(header.tensors.size() == 2);
+  CHECK(header.tensors[1].name == "conv1.bias");
 }
 
 TEST_CASE("safetensors: CRC-32's published check value") {
@@ -82,14 +82,14 @@ TEST_CASE("safetensors: CRC-32's published check value") {
 TEST_CASE("safetensors: headers of other writers") {
   CHECK(read_whole(framed("{}", 0), false).tensors.empty());
   // Tensors in any order of the header, without metadata, with other types and blanks behind.
-  const SafetensorsHead head =
+  const SafetensorsHeader header =
       read_whole(framed(R"({"b":{"shape":[],"dtype":"BF16","data_offsets":[6,8]},)"
                         R"("a":{"dtype":"U8","shape":[2,3],"data_offsets":[0,6]}}   )",
                         8),
                  false);
-  REQUIRE(head.tensors.size() == 2);
-  CHECK(head.tensors[0].name == "a");
-  CHECK(head.tensors[1].type == "BF16");
+  REQUIRE(header.tensors.size() == 2);
+  CHECK(header.tensors[0].name == "a");
+  CHECK(header.tensors[1].type == "BF16");
 }
 
 TEST_CASE("safetensors: what is refused") {
@@ -176,7 +176,7 @@ TEST_CASE("safetensors: 10,000 flipped bits in a file of the size of a small net
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < 20; ++i)
     tensors.push_back({"layer" + std::to_string(i) + ".weight", {10, 100}, all.subspan(1000 * i, 1000)});
-  std::string file = render_safetensors_head({{"step", "1"}}, tensors) + bytes_of(all);
+  std::string file = render_safetensors_header({{"step", "1"}}, tensors) + bytes_of(all);
   REQUIRE(!is_refused(file));
   const std::size_t head_bytes = file.size() - all.size_bytes();
   std::size_t passed = 0;

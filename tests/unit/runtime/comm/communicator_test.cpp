@@ -37,12 +37,12 @@ TEST_CASE("ranks: sums for the host give each share to one rank, and all have on
   for (const int size : {1, 2, 3, 5}) {
     std::atomic<int> good = 0;
     run_ranks_as_threads(size, [&](Communicator& ranks) {
-      const std::span<float> common = ranks.allocate_for_host(11);
-      const std::span<float> other = ranks.allocate_for_host(2);
+      const std::span<float> common = ranks.allocate_host_shared(11);
+      const std::span<float> other = ranks.allocate_host_shared(2);
       std::vector<float> mine(11);
       for (std::size_t i = 0; i < mine.size(); ++i)
         mine[i] = static_cast<float>(i) + static_cast<float>(ranks.rank());
-      ranks.sum_for_host(mine, "mine", [&](std::size_t first, std::span<const float> sums) {
+      ranks.all_reduce_update(mine, "mine", [&](std::size_t first, std::span<const float> sums) {
         for (std::size_t i = 0; i < sums.size(); ++i) common[first + i] += sums[i];  // twice would show
       });
       bool ok =
@@ -60,7 +60,7 @@ TEST_CASE("ranks: sums for the host give each share to one rank, and all have on
 
 TEST_CASE("background: work is done in order, waited for by number, and an error stops the rest") {
   std::vector<int> done;
-  Background background;
+  WorkerThread background;
   std::size_t number = 0;
   for (int i = 0; i < 100; ++i) number = background.start([&done, i] { done.push_back(i); });
   background.wait(number);
@@ -78,7 +78,7 @@ TEST_CASE("background: its end waits for the work at hand and drops the rest") {
   std::atomic<bool> begun = false;
   std::atomic<int> done = 0;
   {
-    Background background;
+    WorkerThread background;
     background.start([&] {
       begun = true;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -88,7 +88,7 @@ TEST_CASE("background: its end waits for the work at hand and drops the rest") {
     while (!begun) std::this_thread::yield();
   }
   CHECK(done == 1);
-  Background unused;
+  WorkerThread unused;
 }
 
 TEST_CASE("ranks: an exception on one wakes the others") {
@@ -105,10 +105,10 @@ TEST_CASE("ranks: an error on one rank is known to all and names it") {
   const Message message = expect_error(ErrorKind::request, "[rank 1 ", [&] {
     run_ranks_as_threads(3, [&](Communicator& ranks) {
       try {
-        run_agreed(ranks, [&] {
+        run_collectively(ranks, [&] {
           if (ranks.rank() == 1) throw Error(ErrorKind::request, {"a\xff b", "c", "d"});
         });
-      } catch (const AgreedError&) {
+      } catch (const CollectiveError&) {
         ++thrown;
         throw;
       }
@@ -121,7 +121,7 @@ TEST_CASE("ranks: an error on one rank is known to all and names it") {
 TEST_CASE("ranks: an error on all ranks is one plain error") {
   const Message message = expect_error(ErrorKind::usage, "same", [] {
     run_ranks_as_threads(3, [](Communicator& ranks) {
-      run_agreed(ranks, [] { throw Error(ErrorKind::usage, {"same", "w", "h"}); });
+      run_collectively(ranks, [] { throw Error(ErrorKind::usage, {"same", "w", "h"}); });
     });
   });
   CHECK(message.what == "same");

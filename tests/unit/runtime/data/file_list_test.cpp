@@ -102,8 +102,8 @@ TEST_CASE("lists: names with blanks, all wrong lines at once") {
 
 TEST_CASE("folders: a folder for each class, and lists, give the same images") {
   const TemporaryDirectory directory;
-  const Bytes grey = write_png(make_picture(1, 4, 5));
-  const Bytes colour = write_png(make_picture(3, 4, 5));
+  const Bytes grey = write_png(make_image(1, 4, 5));
+  const Bytes colour = write_png(make_image(3, 4, 5));
   directory.write("set/train/cat/1.png", colour);
   directory.write("set/train/cat/2.PNG", grey);
   directory.write("set/train/ant/b.png", colour);
@@ -134,13 +134,13 @@ TEST_CASE("folders: a folder for each class, and lists, give the same images") {
 
 TEST_CASE("folders: refusals say what is there") {
   const TemporaryDirectory directory;
-  directory.write("set/train/cat/1.png", write_png(make_picture(1, 4, 5)));
-  directory.write("set/train/dog/1.png", write_png(make_picture(1, 8, 5)));
+  directory.write("set/train/cat/1.png", write_png(make_image(1, 4, 5)));
+  directory.write("set/train/dog/1.png", write_png(make_image(1, 8, 5)));
   const std::string set = directory.path + "/set";
   const Message missing =
       expect_error(ErrorKind::request, "but no images to test with", [&] { load_dataset(set + "/train"); });
   CHECK(missing.hint.starts_with("--test-data PATH   # or --data DIR with DIR/train/CLASS/*.jpg"));
-  directory.write("set/val/cow/1.png", write_png(make_picture(1, 4, 5)));
+  directory.write("set/val/cow/1.png", write_png(make_image(1, 4, 5)));
   const Message other =
       expect_error(ErrorKind::request, "this image is 8x5, the first one is 4x5", [&] { load_dataset(set); });
   CHECK(other.where.ends_with("/train/dog/1.png"));
@@ -159,8 +159,8 @@ TEST_CASE("folders: refusals say what is there") {
                [&] { load_dataset(directory.path + "/odd"); });
   expect_error(ErrorKind::request, "this file is neither an LMDB nor a list",
                [&] { load_dataset(directory.path + "/odd/readme"); });
-  directory.write("hollow/train/a/1.png", write_png(make_picture(1, 4, 5)));
-  directory.write("hollow/train/b/1.png", write_png(make_picture(1, 4, 5)));
+  directory.write("hollow/train/a/1.png", write_png(make_image(1, 4, 5)));
+  directory.write("hollow/train/b/1.png", write_png(make_image(1, 4, 5)));
   directory.write("hollow/train/c/notes.txt", std::string("no image"));
   directory.write("hollow/val/notes.txt", std::string("no image"));
   const std::string hollow = directory.path + "/hollow";
@@ -170,7 +170,7 @@ TEST_CASE("folders: refusals say what is there") {
   CHECK(nothing.where == hollow + "/val");
   directory.write("hollow/val/c/notes.txt", std::string("no image"));
   expect_error(ErrorKind::request, "none of the 1 class folder(s) has any", [&] { load_dataset(hollow); });
-  directory.write("hollow/val/c/1.png", write_png(make_picture(1, 4, 5)));
+  directory.write("hollow/val/c/1.png", write_png(make_image(1, 4, 5)));
   const Message empty = expect_error(ErrorKind::request, "the class \"c\" has no training images",
                                      [&] { load_dataset(hollow); });
   CHECK(empty.where == hollow + "/train/c");
@@ -193,23 +193,23 @@ TEST_CASE("parts: hosts with images of their own make one set") {
   run_ranks_as_threads(3, [&](Communicator& ranks) {
     DataRequest request;
     request.train = directory.path + "/rank-{rank}";
-    request.split = SplitBy::rank;
+    request.sharding = ShardBy::rank;
     OpenedImages opened = open_images(request, ranks);
     const std::lock_guard lock(mutex);
     all[static_cast<std::size_t>(ranks.rank())] = std::move(opened.data);
   });
   for (std::size_t rank = 0; rank < 3; ++rank) {
-    REQUIRE(all[rank].split);
-    CHECK(all[rank].split->part == rank);
+    REQUIRE(all[rank].subsets);
+    CHECK(all[rank].subsets->subset == rank);
     CHECK(all[rank].transform.mean == all[0].transform.mean);
     CHECK(fingerprint(all[rank]) == fingerprint(all[0]));
     // 9 images of 10..18, 6 of 100..105, 6 of 200..205
     CHECK(all[rank].transform.mean.at(0) == doctest::Approx((9 * 14.0 + 6 * 102.5 + 6 * 202.5) / 21));
-    Shares shares = share_out(all[rank], 9, 1, rank, 3);
-    CHECK(shares.steps_per_epoch() == 2);
-    CHECK(shares.left_out() == 3);
+    DataShard shard = make_shard(all[rank], 9, 1, rank, 3);
+    CHECK(shard.steps_per_epoch() == 2);
+    CHECK(shard.dropped_images() == 3);
   }
-  CHECK(render_parts(all[0]) ==
+  CHECK(render_subsets(all[0]) ==
         "images: rank 0 9 + 9 for 1 rank(s); rank 1 6 + 6 for 1 rank(s); rank 2 6 + 6 for 1 rank(s)");
 }
 
@@ -217,19 +217,19 @@ TEST_CASE("parts: ranks of a host must agree, and parts must look alike") {
   const TemporaryDirectory directory;
   write_idx_set(directory, "rank-0", 10, 9);
   write_idx_set(directory, "rank-1", 11, 9);
-  const auto open = [&](SplitBy split) {
+  const auto open = [&](ShardBy split) {
     run_ranks_as_threads(2, [&](Communicator& ranks) {
       DataRequest request;
       request.train = directory.path + "/rank-{rank}";
-      request.split = split;
+      request.sharding = split;
       open_images(request, ranks);
     });
   };
-  open(SplitBy::rank);
+  open(ShardBy::rank);
   expect_error(ErrorKind::request, "its images are not those of the first rank with this part",
-               [&] { open(SplitBy::host); });
-  expect_error(ErrorKind::request, "the ranks read different images", [&] { open(SplitBy::none); });
-  CHECK(fill_place("/d/{host}/{rank}/{host}", "h{rank}", 3) == "/d/h3/3/h3");
+               [&] { open(ShardBy::host); });
+  expect_error(ErrorKind::request, "the ranks read different images", [&] { open(ShardBy::none); });
+  CHECK(expand_placeholders("/d/{host}/{rank}/{host}", "h{rank}", 3) == "/d/h3/3/h3");
 }
 
 TEST_CASE("parts: one may lack classes that others have") {
@@ -249,7 +249,7 @@ TEST_CASE("parts: one may lack classes that others have") {
     run_ranks_as_threads(2, [&](Communicator& ranks) {
       DataRequest request;
       request.train = directory.path + "/" + set + "-{rank}";
-      request.split = SplitBy::rank;
+      request.sharding = ShardBy::rank;
       request.classes = classes;
       const OpenedImages opened = open_images(request, ranks);
       if (opened.data.classes != (classes == 0 ? 3 : classes))
@@ -269,38 +269,38 @@ TEST_CASE("parts: one may lack classes that others have") {
 
 TEST_CASE("parts: a label is one class on all ranks") {
   const TemporaryDirectory directory;
-  const Bytes picture = write_png(make_picture(1, 4, 5));
+  const Bytes image = write_png(make_image(1, 4, 5));
   const auto make_part = [&](const std::string& part, const std::vector<std::string>& classes) {
     for (const std::string& one : classes) {
       for (const char* place : {"train", "val"})
-        directory.write(fmt::format("{}/{}/{}/1.png", part, place, one), picture);
+        directory.write(fmt::format("{}/{}/{}/1.png", part, place, one), image);
     }
   };
-  const auto open = [&](const std::string& set, SplitBy split) {
+  const auto open = [&](const std::string& set, ShardBy split) {
     run_ranks_as_threads(2, [&](Communicator& ranks) {
       DataRequest request;
       request.train = directory.path + "/" + set + "-{rank}";
-      request.split = split;
+      request.sharding = split;
       open_images(request, ranks);
     });
   };
   make_part("lacks-0", {"c0", "c1", "c2"});
   make_part("lacks-1", {"c1", "c2"});
-  for (const SplitBy split : {SplitBy::rank, SplitBy::host}) {
+  for (const ShardBy split : {ShardBy::rank, ShardBy::host}) {
     const Message lacks = expect_error(
         ErrorKind::request, "rank 0 and rank 1 would give a label to different classes: only rank 0 has c0",
         [&] { open("lacks", split); });
     CHECK(lacks.where.find("; rank 1: " + directory.path + "/lacks-1/train") != std::string::npos);
     CHECK(lacks.hint.starts_with("ls " + directory.path + "/lacks-1/train   #"));
   }
-  expect_error(ErrorKind::request, "the ranks read different images", [&] { open("lacks", SplitBy::none); });
+  expect_error(ErrorKind::request, "the ranks read different images", [&] { open("lacks", ShardBy::none); });
   make_part("named-0", {"ant", "bee"});
   make_part("named-1", {"ant", "cat"});
   expect_error(ErrorKind::request, "only rank 0 has bee; only rank 1 has cat",
-               [&] { open("named", SplitBy::rank); });
+               [&] { open("named", ShardBy::rank); });
   make_part("equal-0", {"ant", "bee"});
   make_part("equal-1", {"ant", "bee"});
-  open("equal", SplitBy::rank);
+  open("equal", ShardBy::rank);
   // Labels that are written mean the same everywhere, whatever a part lacks.
   directory.write("lists-0/train.txt",
                   std::string("../lacks-0/train/c0/1.png 0\n../lacks-0/train/c1/1.png 1\n"));
@@ -308,7 +308,7 @@ TEST_CASE("parts: a label is one class on all ranks") {
                   std::string("../lacks-1/train/c1/1.png 1\n../lacks-1/train/c2/1.png 2\n"));
   directory.write("lists-0/val.txt", std::string("../lacks-0/val/c1/1.png 1\n"));
   directory.write("lists-1/val.txt", std::string("../lacks-1/val/c1/1.png 1\n"));
-  open("lists", SplitBy::rank);
+  open("lists", ShardBy::rank);
 }
 
 TEST_CASE("options about images") {

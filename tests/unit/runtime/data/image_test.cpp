@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures: right pixels where the format keeps them, refusals by name where it does not, and no crash for
+// Images: right pixels where the format keeps them, refusals by name where it does not, and no crash for
 // whatever bytes. How real files of all kinds decode is judged by others' programs in tests/mpi/images.sh.
 #include "runtime/data/image_formats.hpp"
 #include "tests/support/mutate.hpp"
@@ -33,50 +33,50 @@ Bytes with_orientation(Bytes jpeg, std::uint8_t orientation, bool little) {
 
 TEST_CASE("picture: what was written is read") {
   for (const int channels : {1, 3}) {
-    const Picture picture = make_picture(channels, 13, 21);
-    CHECK(decode_picture(write_png(picture), channels, "p").pixels == picture.pixels);
-    CHECK(read_picture_shape(write_png(picture), "p") == Shape{channels, 13, 21});
+    const Image image = make_image(channels, 13, 21);
+    CHECK(decode_image(write_png(image), channels, "p").pixels == image.pixels);
+    CHECK(read_image_shape(write_png(image), "p") == Shape{channels, 13, 21});
     for (const bool progressive : {false, true}) {
-      const Picture read = decode_picture(write_jpeg(picture, progressive), channels, "j");
-      CHECK(read_picture_shape(write_jpeg(picture, progressive), "j") == Shape{channels, 13, 21});
-      REQUIRE(read.pixels.size() == picture.pixels.size());
+      const Image read = decode_image(write_jpeg(image, progressive), channels, "j");
+      CHECK(read_image_shape(write_jpeg(image, progressive), "j") == Shape{channels, 13, 21});
+      REQUIRE(read.pixels.size() == image.pixels.size());
       int worst = 0;
       for (std::size_t i = 0; i < read.pixels.size(); ++i)
-        worst = std::max(worst, std::abs(read.pixels[i] - picture.pixels[i]));
+        worst = std::max(worst, std::abs(read.pixels[i] - image.pixels[i]));
       CHECK(worst <= 2);  // of quality 100, colours converted to and fro
     }
   }
 }
 
 TEST_CASE("picture: grey becomes colour and colour grey; planes are blue, green, red") {
-  const Picture grey = make_picture(1, 2, 2);
-  const Picture wide = decode_picture(write_png(grey), 3, "p");
+  const Image grey = make_image(1, 2, 2);
+  const Image wide = decode_image(write_png(grey), 3, "p");
   CHECK(wide.channels == 3);
   CHECK(wide.pixels[5] == grey.pixels[1]);
-  const Picture red{3, 1, 3, {255, 0, 0, 0, 255, 0, 0, 0, 255}};
-  CHECK(decode_picture(write_png(red), 1, "p").pixels == Bytes{76, 150, 29});  // BT.601's 0.299, 0.587, 0.114
+  const Image red{3, 1, 3, {255, 0, 0, 0, 255, 0, 0, 0, 255}};
+  CHECK(decode_image(write_png(red), 1, "p").pixels == Bytes{76, 150, 29});  // BT.601's 0.299, 0.587, 0.114
   Bytes planes(9);
   write_planes(red, planes);
   CHECK(planes == Bytes{0, 0, 255, 0, 255, 0, 255, 0, 0});
 }
 
 TEST_CASE("picture: PNM of 8 and 16 bits, with comments") {
-  CHECK(decode_picture(text_bytes("P5 2 1 255\nab"), 1, "p").pixels == Bytes{'a', 'b'});
-  CHECK(decode_picture(text_bytes("P5\n# made by hand\n2 # two\n1\n255\nab"), 1, "p").pixels ==
+  CHECK(decode_image(text_bytes("P5 2 1 255\nab"), 1, "p").pixels == Bytes{'a', 'b'});
+  CHECK(decode_image(text_bytes("P5\n# made by hand\n2 # two\n1\n255\nab"), 1, "p").pixels ==
         Bytes{'a', 'b'});
-  CHECK(decode_picture(text_bytes("P6 1 1 255 abc"), 3, "p").pixels == Bytes{'a', 'b', 'c'});
-  CHECK(decode_picture(
+  CHECK(decode_image(text_bytes("P6 1 1 255 abc"), 3, "p").pixels == Bytes{'a', 'b', 'c'});
+  CHECK(decode_image(
             Bytes{'P', '5', ' ', '2', ' ', '1', ' ', '6', '5', '5', '3', '5', '\n', 255, 255, 128, 0}, 1, "p")
             .pixels == Bytes{255, 128});
-  CHECK(decode_picture(Bytes{'P', '5', ' ', '3', ' ', '1', ' ', '1', '5', '\n', 0, 15, 3}, 1, "p").pixels ==
+  CHECK(decode_image(Bytes{'P', '5', ' ', '3', ' ', '1', ' ', '1', '5', '\n', 0, 15, 3}, 1, "p").pixels ==
         Bytes{0, 255, 51});
 }
 
 TEST_CASE("picture: held as the camera was, by EXIF in either order of bytes") {
   // 16x8, left half dark, upper right quarter bright: each orientation puts the bright quarter elsewhere.
-  Picture picture{1, 16, 32, Bytes(512, 20)};
-  for (std::size_t y = 0; y < 8; ++y) std::fill_n(&picture.pixels[y * 32 + 16], 16, 230);
-  const Bytes jpeg = write_jpeg(picture);
+  Image image{1, 16, 32, Bytes(512, 20)};
+  for (std::size_t y = 0; y < 8; ++y) std::fill_n(&image.pixels[y * 32 + 16], 16, 230);
+  const Bytes jpeg = write_jpeg(image);
   struct Row {
     std::uint8_t orientation;
     int height, width;
@@ -89,8 +89,8 @@ TEST_CASE("picture: held as the camera was, by EXIF in either order of bytes") {
     for (const bool little : {false, true}) {
       CAPTURE(static_cast<int>(row.orientation));
       const Bytes file = with_orientation(jpeg, row.orientation, little);
-      CHECK(read_picture_shape(file, "j") == Shape{1, row.height, row.width});
-      const Picture read = decode_picture(file, 1, "j");
+      CHECK(read_image_shape(file, "j") == Shape{1, row.height, row.width});
+      const Image read = decode_image(file, 1, "j");
       REQUIRE(read.height == row.height);
       for (const bool bottom : {false, true}) {
         for (const bool right : {false, true}) {
@@ -105,8 +105,8 @@ TEST_CASE("picture: held as the camera was, by EXIF in either order of bytes") {
 }
 
 TEST_CASE("picture: refusals name the file") {
-  const Bytes png = write_png(make_picture(3, 40, 40));
-  const Bytes jpeg = write_jpeg(make_picture(3, 40, 40));
+  const Bytes png = write_png(make_image(3, 40, 40));
+  const Bytes jpeg = write_jpeg(make_image(3, 40, 40));
   const auto head = [](const Bytes& bytes, std::size_t size) {
     return Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
   };
@@ -133,16 +133,16 @@ TEST_CASE("picture: refusals name the file") {
   for (const Row& row : rows) {
     CAPTURE(row.what);
     const Message message =
-        expect_error(ErrorKind::request, row.what, [&] { decode_picture(row.file, 3, "dir/cat.jpg"); });
+        expect_error(ErrorKind::request, row.what, [&] { decode_image(row.file, 3, "dir/cat.jpg"); });
     CHECK(message.where == "dir/cat.jpg");
   }
 }
 
 TEST_CASE("picture: whatever bytes, a picture or a refusal") {
   const Bytes seeds[] = {
-      write_jpeg(make_picture(3, 24, 17)),   write_jpeg(make_picture(1, 24, 17), true),
-      write_jpeg(make_picture(4, 16, 16)),   with_orientation(write_jpeg(make_picture(3, 9, 16)), 6, true),
-      write_png(make_picture(3, 11, 8)),     write_png(make_picture(1, 11, 8)),
+      write_jpeg(make_image(3, 24, 17)),   write_jpeg(make_image(1, 24, 17), true),
+      write_jpeg(make_image(4, 16, 16)),   with_orientation(write_jpeg(make_image(3, 9, 16)), 6, true),
+      write_png(make_image(3, 11, 8)),     write_png(make_image(1, 11, 8)),
       text_bytes("P6 2 2 255\nabcdefghijkl")};
   const std::uint64_t rounds = tests::mutation_rounds(2'000);
   std::uint64_t read = 0;
@@ -150,10 +150,10 @@ TEST_CASE("picture: whatever bytes, a picture or a refusal") {
     const Bytes& seed = seeds[i % std::size(seeds)];
     const std::string mutated = tests::mutate(std::string(seed.begin(), seed.end()), i);
     try {
-      const Picture picture = decode_picture(text_bytes(mutated), 1 + 2 * static_cast<int>(i % 2), "fuzz");
-      CHECK(picture.pixels.size() == static_cast<std::size_t>(picture.channels) *
-                                         static_cast<std::size_t>(picture.height) *
-                                         static_cast<std::size_t>(picture.width));
+      const Image image = decode_image(text_bytes(mutated), 1 + 2 * static_cast<int>(i % 2), "fuzz");
+      CHECK(image.pixels.size() == static_cast<std::size_t>(image.channels) *
+                                       static_cast<std::size_t>(image.height) *
+                                       static_cast<std::size_t>(image.width));
       ++read;
     } catch (const Error& error) {
       CHECK(error.kind() == ErrorKind::request);

@@ -25,9 +25,9 @@ namespace {
 // By hand, from protobuf's published encoding: channels 1, height 2, width 3, data "abcdef", label 7.
 const Bytes plain_datum{0x08, 1, 0x10, 2, 0x18, 3, 0x22, 6, 'a', 'b', 'c', 'd', 'e', 'f', 0x28, 7};
 
-Bytes encoded_datum(const Bytes& picture, std::uint8_t label) {
+Bytes encoded_datum(const Bytes& image, std::uint8_t label) {
   Bytes record{0x08, 3, 0x28, label, 0x38, 1};
-  write_bytes(record, 4, picture);
+  write_bytes(record, 4, image);
   return record;
 }
 
@@ -167,13 +167,13 @@ TEST_CASE("lmdb: what was written is read, in the order of the keys") {
 
 TEST_CASE("lmdb: encoded pictures and floats") {
   const TemporaryDirectory directory;
-  const Picture picture = make_picture(3, 6, 9);
-  const std::string pictures = write_lmdb(
-      directory, "pictures",
-      {encoded_datum(write_png(picture), 2), encoded_datum(write_png(make_picture(3, 12, 18)), 1)});
-  const SourcePtr source = open_lmdb(pictures, {});
+  const Image image = make_image(3, 6, 9);
+  const std::string images =
+      write_lmdb(directory, "pictures",
+                 {encoded_datum(write_png(image), 2), encoded_datum(write_png(make_image(3, 12, 18)), 1)});
+  const SourcePtr source = open_lmdb(images, {});
   Bytes planes(162);
-  write_planes(picture, planes);
+  write_planes(image, planes);
   CHECK(read_image(*source, 0) == planes);
   CHECK(source->view(0).empty());
   CHECK(source->label(0) == 2);
@@ -183,7 +183,7 @@ TEST_CASE("lmdb: encoded pictures and floats") {
   DataRequest request;
   request.resize = {6, 9};
   request.channels = 1;
-  CHECK(read_image(*open_lmdb(pictures, request), 1).size() == 54);
+  CHECK(read_image(*open_lmdb(images, request), 1).size() == 54);
   const std::string floats = write_lmdb(
       directory, "floats", {{0x08, 1, 0x10, 1, 0x18, 2, 0x32, 8, 0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0, 0x28, 1}});
   const SourcePtr numbers = open_lmdb(floats, {});

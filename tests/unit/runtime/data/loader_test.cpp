@@ -173,46 +173,46 @@ TEST_CASE("loader: tells its spans") {
   CHECK(spans.waits == 1);
 }
 
-TEST_CASE("shares: ranks of parts take equal pieces, and the part that is used up first ends the epoch") {
-  const DataPart first{100, 11, 2, "h1"};
-  const DataPart second{45, 6, 1, "h2"};
-  const DataSplit ranks[] = {{{first, second}, 0, 0}, {{first, second}, 0, 1}, {{first, second}, 1, 0}};
+TEST_CASE("shares: ranks of subsets take equal pieces, and the subset that is used up first ends the epoch") {
+  const Subset first{100, 11, 2, "h1"};
+  const Subset second{45, 6, 1, "h2"};
+  const Subsets ranks[] = {{{first, second}, 0, 0}, {{first, second}, 0, 1}, {{first, second}, 1, 0}};
   std::set<std::uint32_t> seen[2];
-  for (const DataSplit& split : ranks) {
-    Shares shares(split, 30, 4);
-    CHECK(shares.local_batch() == 10);
-    CHECK(shares.steps_per_epoch() == 4);  // 100 / 20 = 5, 45 / 10 = 4
-    CHECK(shares.train_images() == 145);
-    CHECK(shares.test_images() == 17);
-    CHECK(shares.left_out() == 145 - 4 * 30);
+  for (const Subsets& split : ranks) {
+    DataShard shard(split, 30, 4);
+    CHECK(shard.local_batch() == 10);
+    CHECK(shard.steps_per_epoch() == 4);  // 100 / 20 = 5, 45 / 10 = 4
+    CHECK(shard.train_images() == 145);
+    CHECK(shard.test_images() == 17);
+    CHECK(shard.dropped_images() == 145 - 4 * 30);
     for (std::size_t step = 0; step < 4; ++step) {
-      for (const std::uint32_t index : shares.step(0, step)) {
-        CHECK(index < split.parts[split.part].train_images);
-        CHECK(seen[split.part].insert(index).second);
+      for (const std::uint32_t index : shard.step(0, step)) {
+        CHECK(index < split.subsets[split.subset].train_images);
+        CHECK(seen[split.subset].insert(index).second);
       }
     }
   }
   CHECK(seen[0].size() == 80);
   CHECK(seen[1].size() == 40);
-  CHECK(Shares(ranks[1], 30, 4).test_range().begin == 6);
-  CHECK(Shares(ranks[2], 30, 4).test_range().end == 6);
-  const DataSplit small{{first, {8, 1, 1, "h2"}}, 0, 0};
+  CHECK(DataShard(ranks[1], 30, 4).test_range().begin == 6);
+  CHECK(DataShard(ranks[2], 30, 4).test_range().end == 6);
+  const Subsets small{{first, {8, 1, 1, "h2"}}, 0, 0};
   const Message message =
-      expect_error(ErrorKind::request, "this part has 8 training images", [&] { Shares(small, 30, 4); });
+      expect_error(ErrorKind::request, "this part has 8 training images", [&] { DataShard(small, 30, 4); });
   CHECK(message.where == "h2");
   CHECK(message.hint == "--global-batch 24");
 }
 
-TEST_CASE("shares: without parts as before: the images of a step are the same for any number of ranks") {
-  const DataPart all{103, 20, 4, ""};
+TEST_CASE("shares: without subsets as before: the images of a step are the same for any number of ranks") {
+  const Subset all{103, 20, 4, ""};
   for (std::size_t step = 0; step < 5; ++step) {
     std::vector<std::uint32_t> joined;
     for (std::size_t rank = 0; rank < 4; ++rank) {
-      Shares shares({{all}, 0, rank}, 20, 9);
-      const auto mine = shares.step(2, step);
+      DataShard shard({{all}, 0, rank}, 20, 9);
+      const auto mine = shard.step(2, step);
       joined.insert(joined.end(), mine.begin(), mine.end());
     }
-    Shares alone({{{103, 20, 1, ""}}, 0, 0}, 20, 9);
+    DataShard alone({{{103, 20, 1, ""}}, 0, 0}, 20, 9);
     const auto one = alone.step(2, step);
     CHECK(joined == std::vector<std::uint32_t>(one.begin(), one.end()));
   }

@@ -12,13 +12,13 @@ TEST_CASE("synthetic: as many images and classes as asked, in little memory, the
   const Dataset data = load_dataset("synthetic:3x5x7x1000:20000");
   CHECK(data.train_images->count() == 20'000);
   CHECK(data.test_images->count() == 200);
-  CHECK(draw_synthetic("synthetic:3x5x7x1000:64", true).count() == 64);
-  CHECK(draw_synthetic("synthetic:3x5x7x1000:6399", true).count() == 64);
-  CHECK(draw_synthetic("synthetic:3x5x7x1000:5", true).count() == 5);
+  CHECK(generate_synthetic("synthetic:3x5x7x1000:64", true).count() == 64);
+  CHECK(generate_synthetic("synthetic:3x5x7x1000:6399", true).count() == 64);
+  CHECK(generate_synthetic("synthetic:3x5x7x1000:5", true).count() == 5);
   CHECK(data.input() == Shape{3, 5, 7});
   CHECK(data.classes == 1000);
   CHECK(count_classes(*data.train_images) == 1000);
-  CHECK(draw_synthetic("synthetic:3x5x7x1000:20000", false).pixels.size() == std::size_t{64} * 105);
+  CHECK(generate_synthetic("synthetic:3x5x7x1000:20000", false).pixels.size() == std::size_t{64} * 105);
   CHECK(fingerprint(data) == fingerprint(load_dataset("synthetic:3x5x7x1000:20000")));
   CHECK(data.train_images->view(19'999).data() == data.train_images->view(19'999 % 64).data());
   CHECK(data.transform.mean == std::vector<float>{127.5F});

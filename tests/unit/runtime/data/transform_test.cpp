@@ -21,7 +21,7 @@ std::vector<std::uint8_t> counting_pixels(const Shape& shape) {
 }
 
 // Caffe's DataTransformer: the mean is taken where the pixel was, before it is mirrored.
-float caffe_value(const Transform& t, const View& view, const Shape& shape,
+float caffe_value(const Transform& t, const CropWindow& view, const Shape& shape,
                   const std::vector<std::uint8_t>& pixels, int c, int h, int w) {
   const Shape out = t.output(shape);
   const int column = view.left + (view.mirrored ? out.width - 1 - w : w);
@@ -54,7 +54,7 @@ TEST_CASE("transform: every combination gives Caffe's values, to the bit") {
           CAPTURE(mean.size());
           CAPTURE(crop.height);
           const Shape out = transform.output(shape);
-          const View view{shape.height - out.height, (shape.width - out.width) / 2, mirrored};
+          const CropWindow view{shape.height - out.height, (shape.width - out.width) / 2, mirrored};
           std::vector<float> got(out.count());
           std::vector<float> same(out.count());
           apply_transform(transform, view, shape, std::span<const std::uint8_t>(pixels), got);
@@ -83,8 +83,8 @@ TEST_CASE("transform: views are drawn evenly, from seed, step and image alone") 
   int mirrored = 0;
   constexpr int draws = 16'000;
   for (int i = 0; i < draws; ++i) {
-    const View view = draw_view(transform, shape, 5, static_cast<std::uint64_t>(i / 100),
-                                static_cast<std::uint64_t>(i % 100));
+    const CropWindow view = random_crop(transform, shape, 5, static_cast<std::uint64_t>(i / 100),
+                                        static_cast<std::uint64_t>(i % 100));
     CHECK_FALSE((view.top < 0 || view.top > 3 || view.left < 0 || view.left > 3));
     ++tops[view.top];
     ++lefts[view.left];
@@ -97,15 +97,16 @@ TEST_CASE("transform: views are drawn evenly, from seed, step and image alone") 
       CHECK(std::abs(count - draws / 4) < 4 * std::sqrt(draws * 3 / 16));
   }
   CHECK(std::abs(mirrored - draws / 2) < 4 * std::sqrt(draws / 4));
-  CHECK(draw_view(transform, shape, 5, 3, 7) == draw_view(transform, shape, 5, 3, 7));
+  CHECK(random_crop(transform, shape, 5, 3, 7) == random_crop(transform, shape, 5, 3, 7));
   std::set<std::tuple<int, int, bool>> seen;
   for (std::uint64_t i = 0; i < 40; ++i) {
-    for (const View& view : {draw_view(transform, shape, i, 1, 1), draw_view(transform, shape, 1, i, 1),
-                             draw_view(transform, shape, 1, 1, i)})
+    for (const CropWindow& view :
+         {random_crop(transform, shape, i, 1, 1), random_crop(transform, shape, 1, i, 1),
+          random_crop(transform, shape, 1, 1, i)})
       seen.insert({view.top, view.left, view.mirrored});
   }
   CHECK(seen.size() > 20);  // of 32: each of the three numbers matters
-  CHECK(middle_view(transform, shape) == View{1, 1, false});
+  CHECK(center_crop(transform, shape) == CropWindow{1, 1, false});
 }
 
 TEST_CASE("transform: what does not fit is told, all of it") {
@@ -118,17 +119,17 @@ TEST_CASE("transform: what does not fit is told, all of it") {
 }
 
 TEST_CASE("resize: what a bilinear filter must do") {
-  Picture ramp{1, 4, 8, {}};
+  Image ramp{1, 4, 8, {}};
   for (int y = 0; y < 4; ++y) {
     for (int x = 0; x < 8; ++x) ramp.pixels.push_back(static_cast<std::uint8_t>(10 * y + 20 * x));
   }
-  CHECK(resize_picture(ramp, {4, 8}).pixels == ramp.pixels);
-  const Picture half = resize_picture(ramp, {2, 4});  // centres fall between four pixels: their mean
+  CHECK(resize_image(ramp, {4, 8}).pixels == ramp.pixels);
+  const Image half = resize_image(ramp, {2, 4});  // centres fall between four pixels: their mean
   CHECK(half.pixels[0] == 15);
   CHECK(half.pixels[5] == 75);
-  const Picture flat = resize_picture({3, 2, 2, std::vector<std::uint8_t>(12, 201)}, {31, 17});
+  const Image flat = resize_image({3, 2, 2, std::vector<std::uint8_t>(12, 201)}, {31, 17});
   CHECK(flat.pixels == std::vector<std::uint8_t>(std::size_t{31} * 17 * 3, 201));
-  CHECK(resize_picture(ramp, {1, 1}).pixels.size() == 1);
+  CHECK(resize_image(ramp, {1, 1}).pixels.size() == 1);
 }
 
 }  // namespace ddlrun::runtime

@@ -132,7 +132,7 @@ TEST_CASE("net: refusals") {
   const auto refused = [](const char* what, std::vector<Layer> layers, int classes = 0) {
     NetDescription description;
     description.name = "n";
-    description.place = "--net n";
+    description.location = "--net n";
     description.layers = std::move(layers);
     expect_error(ErrorKind::request, what, [&] { plan_net(description, {1, 8, 8}, classes); });
   };

@@ -35,7 +35,7 @@ layers:
   const Layer& c = net.layers[0];
   CHECK(c.kind == LayerKind::convolution);
   CHECK(c.name == "c");
-  CHECK(c.place == "dir/net.yaml:5:5");
+  CHECK(c.location == "dir/net.yaml:5:5");
   CHECK(c.outputs == 8);
   CHECK(c.kernel == Sides{3, 5});
   CHECK(c.stride == Sides{2, 2});
@@ -63,11 +63,11 @@ layers:
   CHECK(net.layers[8].kind == LayerKind::concat);
   const Layer& ip = net.layers[9];
   CHECK(ip.outputs == as_many_as_classes);
-  CHECK(ip.weight_rule.filler == Filler{Filler::Kind::gaussian, 0.0, 0.01});
-  CHECK(ip.bias_rule.filler == Filler{Filler::Kind::constant, 0.1, 0.0});
-  CHECK(ip.bias_rule.lr_factor == 2.0);
-  CHECK(ip.weight_rule.decay_factor == 1.0);
-  CHECK(ip.bias_rule.decay_factor == 0.0);
+  CHECK(ip.weight_spec.filler == Filler{Filler::Kind::gaussian, 0.0, 0.01});
+  CHECK(ip.bias_spec.filler == Filler{Filler::Kind::constant, 0.1, 0.0});
+  CHECK(ip.bias_spec.lr_factor == 2.0);
+  CHECK(ip.weight_spec.decay_factor == 1.0);
+  CHECK(ip.bias_spec.decay_factor == 0.0);
   CHECK(net.layers[11].kind == LayerKind::softmax_loss);
 }
 

@@ -48,7 +48,7 @@ class MemorySaver : public TrainSaver {
   bool due(const TrainPosition& position, bool epoch_done) const override {
     return every_ != 0 && !epoch_done && position.step % every_ == 0;
   }
-  bool stop_wanted() const override { return left_ >= 0 && left_-- == 0; }
+  bool stop_requested() const override { return left_ >= 0 && left_-- == 0; }
   void save(const TrainStateView& state, SaveReason) override {
     if (outcome_ == nullptr) return;
     outcome_->saved.assign(state.parameters.begin(), state.parameters.end());
@@ -72,7 +72,7 @@ TrainPlan server_plan(std::size_t epochs, std::size_t batch) {
 Outcome run_servers(int ranks, const TrainPlan& plan, const ServerRoles& roles, int stop_after = -1,
                     std::size_t save_every = 0, int stopper = 0) {
   Outcome outcome;
-  ThreadPost post(ranks);
+  ThreadPsNetwork network(ranks);
   const Net net = build_net("mlp", server_data().input(), server_data().classes);
   run_ranks_as_threads(ranks, [&](Communicator& group) {
     set_cpu_threads(1);
@@ -80,14 +80,14 @@ Outcome run_servers(int ranks, const TrainPlan& plan, const ServerRoles& roles, 
     TrainObserver silent;
     EpochKeeper keeper(outcome);
     MemorySaver saver(first ? &outcome : nullptr, group.rank() == stopper ? stop_after : -1, save_every);
-    const auto parcels = post.join(group.rank());
+    const auto transport = network.join(group.rank());
     try {
       const TrainSummary summary =
-          train_with_servers(plan, roles, net, server_data(), group, *parcels, make_cpu_engine,
+          train_with_servers(plan, roles, net, server_data(), group, *transport, make_cpu_engine,
                              first ? static_cast<TrainObserver&>(keeper) : silent, saver, nullptr);
       if (first) outcome.summary = summary;
     } catch (...) {
-      post.close();
+      network.close();
       throw;
     }
   });
@@ -156,7 +156,7 @@ TEST_CASE("asynchronous servers learn, whatever the staleness") {
     CAPTURE(staleness);
     TrainPlan plan = server_plan(3, 30);
     plan.schedule.peak = 0.02;
-    plan.rule.momentum = 0.0;  // late gradients are a momentum of their own
+    plan.optimizer.momentum = 0.0;  // late gradients are a momentum of their own
     const Outcome run = run_servers(4, plan, {1, true, staleness});
     CHECK(run.summary.last.train_loss < 1.0);
     CHECK(run.summary.last.test_accuracy > 0.6);
@@ -182,7 +182,7 @@ TEST_CASE("roles that cannot be are refused") {
   CHECK_THROWS_AS(check_servers(plan, {2, false}, 2), Error);
   CHECK_THROWS_AS(check_servers(plan, {0, false}, 2), Error);
   CHECK_NOTHROW(check_servers(plan, {1, false}, 2));
-  plan.rule.kind = UpdateKind::lars;
+  plan.optimizer.kind = OptimizerKind::lars;
   CHECK_THROWS_AS(check_servers(plan, {1, false}, 2), Error);
 }
 

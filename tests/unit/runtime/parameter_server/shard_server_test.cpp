@@ -15,13 +15,13 @@ ServerPlan plan_of(std::size_t workers, bool asynchronous, std::size_t staleness
   plan.asynchronous = asynchronous;
   plan.staleness = staleness;
   plan.schedule.peak = 0.5;
-  plan.rule.momentum = 0.0;
+  plan.optimizer.momentum = 0.0;
   return plan;
 }
 
 ShardServer server_of(const ServerPlan& plan, std::size_t size) {
-  const std::vector<RateRun> rates{{{0, 100}, 1.0, 1.0}};
-  std::vector<std::vector<float>> state(state_names(plan.rule).size(), std::vector<float>(size, 0.0F));
+  const std::vector<ParamGroup> rates{{{0, 100}, 1.0, 1.0}};
+  std::vector<std::vector<float>> state(state_names(plan.optimizer).size(), std::vector<float>(size, 0.0F));
   return {plan, {10, 10 + size}, rates, std::vector<float>(size, 1.0F), state};
 }
 

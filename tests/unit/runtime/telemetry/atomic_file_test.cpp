@@ -21,7 +21,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-const FileUse some_use{"--summary-json", "the file of the results"};
+const FilePurpose some_use{"--summary-json", "the file of the results"};
 
 std::string text_in(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -29,7 +29,7 @@ std::string text_in(const std::string& path) {
 }
 
 void write_whole(const std::string& path, const std::string& text) {
-  WholeFile file(path, some_use);
+  AtomicFile file(path, some_use);
   file.write(text);
   file.end();
 }
@@ -50,7 +50,7 @@ TEST_CASE("whole file: nothing before its end, then all of it, with the rights o
   directory.write("r.json", std::string("old"));
   REQUIRE(chmod(path.c_str(), 0640) == 0);
   {
-    WholeFile file(path, some_use);
+    AtomicFile file(path, some_use);
     file.write("new");
     CHECK(text_in(path) == "old");
   }
@@ -84,7 +84,7 @@ TEST_CASE("whole file: a pipe is written through, and checked without being open
   const TemporaryDirectory directory;
   const std::string path = directory.path + "/pipe";
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-  check_whole_file(path, some_use);  // would wait for a reader
+  check_atomic_file(path, some_use);  // would wait for a reader
   std::string heard;
   std::thread reader([&] { heard = text_in(path); });
   write_whole(path, "through");
@@ -110,12 +110,12 @@ TEST_CASE("whole file: a device that is full is told and stays a device") {
 
 TEST_CASE("whole file: what cannot be is refused at once, and leaves nothing") {
   const TemporaryDirectory directory;
-  const Message folder =
-      expect_error(ErrorKind::request, "Is a directory", [&] { check_whole_file(directory.path, some_use); });
+  const Message folder = expect_error(ErrorKind::request, "Is a directory",
+                                      [&] { check_atomic_file(directory.path, some_use); });
   CHECK(folder.hint == "--summary-json " + directory.path + "/summary.json");
   expect_error(ErrorKind::request, "No such file or directory",
-               [&] { check_whole_file(directory.path + "/no/r.json", some_use); });
-  check_whole_file(directory.path + "/r.json", some_use);
+               [&] { check_atomic_file(directory.path + "/no/r.json", some_use); });
+  check_atomic_file(directory.path + "/r.json", some_use);
   CHECK(names_in_folder(directory.path).empty());
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("outputs: what would take another's place is refused before anything i
   const std::string one = directory.path + "/one";
   std::filesystem::create_symlink("one", directory.path + "/link");
   struct Row {
-    WatchPlan plan;
+    TelemetryPlan plan;
     const char* what;
   };
   // Metrics, TensorBoard, timeline, results, checkpoints.

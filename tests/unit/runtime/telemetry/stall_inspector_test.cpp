@@ -43,9 +43,9 @@ TEST_CASE("stall: who is missing, where, what it was last seen at, and what to d
 }
 
 TEST_CASE("stall: the report shows where its rank is") {
-  StallReport report("ddl-train");
+  StallInspector report("ddl-train");
   std::vector<RankState> shown;
-  report.show_by([&](std::uint64_t state) { shown.push_back(unpack_state(state)); });
+  report.report_progress_with([&](std::uint64_t state) { shown.push_back(unpack_state(state)); });
   const auto now = TraceClock::now();
   report.on_start(100, 7);
   report.span(TraceLane::sums, "bucket 0", now, now);  // beside: says nothing about what the rank is at

@@ -72,7 +72,7 @@ TEST_CASE("timeline: spans of all lanes are read back as they were told") {
   }
   const Part part = read_part(part_name(file, 0));
   CHECK(part.facts.host == "h0");
-  CHECK(part.told == 3);
+  CHECK(part.recorded == 3);
   REQUIRE(part.spans.size() == 3);
   CHECK(part.names.at(part.spans[0].name) == name);
   CHECK(part.spans[0].duration_ns == 3500);
@@ -90,7 +90,7 @@ TEST_CASE("timeline: a ring keeps the last spans and counts those that are gone"
     for (int i = 0; i < 25; ++i) timeline.span(TraceLane::compute, "x", at_ns(100 * i), at_ns(100 * i + 50));
   }
   const Part part = read_part(part_name(file, 0));
-  CHECK(part.told == 25);
+  CHECK(part.recorded == 25);
   REQUIRE(part.spans.size() == 10);
   CHECK(part.spans.front().begin_ns == 1500);
   CHECK(part.spans.back().begin_ns == 2400);
@@ -182,7 +182,7 @@ TEST_CASE("timeline: a part that is cut off, damaged or another file is refused 
     }
     put_byte(at, whole[at]);
   };
-  for (std::size_t i = 0; i < 520; ++i) check_damaged(i);                     // the head
+  for (std::size_t i = 0; i < 520; ++i) check_damaged(i);                     // the header
   for (std::size_t i = 0; i < 64; ++i) check_damaged(4096 + i);               // the names
   for (std::size_t i = 0; i < 64; ++i) check_damaged(4096 + (64 << 10) + i);  // the records
   CHECK(refused > 16);

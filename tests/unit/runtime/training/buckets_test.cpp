@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which gradients travel together, and which way to make sums is kept.
+// Which gradients travel together, and which schedule to make sums is kept.
 #include "runtime/training/buckets.hpp"
 
 #include "runtime/training/schedule_tuner.hpp"
@@ -71,46 +71,48 @@ TEST_CASE("buckets: a stall report names the layers that a bucket holds") {
 }
 
 TEST_CASE("buckets: the head ends on a cache line") {
-  CHECK(head_count(4) == 16);
-  CHECK(head_count(16) == 16);
-  CHECK(head_count(17) == 32);
+  CHECK(metadata_count(4) == 16);
+  CHECK(metadata_count(16) == 16);
+  CHECK(metadata_count(17) == 32);
 }
 
 TEST_CASE("buckets: only ways that differ are tried") {
   const Net net = make_bucket_net();
   const std::vector<std::size_t> sizes{1, 44, 100, 1000000};
-  CHECK(plan_ways(net, 16, {false, true}, sizes) == std::vector<SumWay>{{false, 0}, {true, 1}, {true, 100}});
-  CHECK(plan_ways(net, 16, {true}, sizes) == std::vector<SumWay>{{true, 1}, {true, 100}});
-  CHECK(plan_ways(net, 16, {true}, {1000000}) == std::vector<SumWay>{{true, 1000000}});  // as asked for
-  CHECK(plan_ways(net, 16, {false, true}, {1000000}) == std::vector<SumWay>{{false, 0}});
-  CHECK(render_way({}, std::vector<Range>{{0, 9}}) == "after each step");
-  CHECK(render_way({true, 65536}, std::vector<Range>{{5, 9}, {3, 5}, {0, 3}}) ==
+  CHECK(plan_schedules(net, 16, {false, true}, sizes) ==
+        std::vector<ReduceSchedule>{{false, 0}, {true, 1}, {true, 100}});
+  CHECK(plan_schedules(net, 16, {true}, sizes) == std::vector<ReduceSchedule>{{true, 1}, {true, 100}});
+  CHECK(plan_schedules(net, 16, {true}, {1000000}) ==
+        std::vector<ReduceSchedule>{{true, 1000000}});  // as asked for
+  CHECK(plan_schedules(net, 16, {false, true}, {1000000}) == std::vector<ReduceSchedule>{{false, 0}});
+  CHECK(render_reduce_schedule({}, std::vector<Range>{{0, 9}}) == "after each step");
+  CHECK(render_reduce_schedule({true, 65536}, std::vector<Range>{{5, 9}, {3, 5}, {0, 3}}) ==
         "3 buckets from 64 kB, while computing");
-  CHECK(render_way({true, 65536, 50}, std::vector<Range>{{5, 9}, {0, 3}, {3, 5}}) ==
+  CHECK(render_reduce_schedule({true, 65536, 50}, std::vector<Range>{{5, 9}, {0, 3}, {3, 5}}) ==
         "3 buckets from 64 kB, 1 of them beside the next step");
 }
 
 TEST_CASE("buckets: across steps a share of the last layers, then the head, then as a forward pass reads") {
   const Net net = make_bucket_net();
   struct Row {
-    SumWay way;
+    ReduceSchedule schedule;
     std::vector<std::size_t> begins;
-    std::size_t head;
+    std::size_t metadata;
   };
   const Row rows[] = {
-      {{true, 1, 100}, {208, 48, 0}, 2},           // as ever: the head last
+      {{true, 1, 100}, {208, 48, 0}, 2},           // as ever: the metadata last
       {{true, 200, 50}, {128, 0, 48}, 1},          // 219 - 101 = 118, rounded up to a line: 128
-      {{true, 44, 50}, {208, 128, 0, 16, 48}, 2},  // the head alone where the first layer is larger
+      {{true, 44, 50}, {208, 128, 0, 16, 48}, 2},  // the metadata alone where the first layer is larger
       {{true, 1, 0}, {0, 16, 48, 208}, 0},         // nothing before it
       {{true, 1000, 25}, {176, 0}, 1},             // 219 - 50 = 169
       {{true, 1, 98}, {208, 48, 32, 0, 16}, 3},    // 219 - 198 = 21
       {{true, 1, 99}, {208, 48, 32, 0, 16}, 3},    // 219 - 200 = 19
   };
   for (const Row& row : rows) {
-    CAPTURE(row.way.ahead_percent);
-    std::vector<Range> buckets = plan_travel(net, 16, row.way);
+    CAPTURE(row.schedule.ahead_percent);
+    std::vector<Range> buckets = order_buckets(net, 16, row.schedule);
     CHECK(begins_of(buckets) == row.begins);
-    CHECK(find_head(buckets) == row.head);
+    CHECK(find_metadata_bucket(buckets) == row.metadata);
     std::sort(buckets.begin(), buckets.end(),
               [](const Range& a, const Range& b) { return a.begin < b.begin; });
     std::size_t end = 0;
@@ -125,59 +127,60 @@ TEST_CASE("buckets: across steps a share of the last layers, then the head, then
 
 TEST_CASE("buckets: ways across steps leave something for the next step, and differ") {
   const Net net = make_bucket_net();
-  CHECK(plan_ways_across(net, 16, 200) == std::vector<SumWay>{{true, 200, 30}, {true, 200, 60}});
-  CHECK(plan_ways_across(net, 16, 800) == std::vector<SumWay>{});  // all the rest goes with the head
-  CHECK(plan_ways_across(net, 16, 0) == std::vector<SumWay>{});    // 64 kB at least
+  CHECK(plan_schedules_across(net, 16, 200) == std::vector<ReduceSchedule>{{true, 200, 30}, {true, 200, 60}});
+  CHECK(plan_schedules_across(net, 16, 800) ==
+        std::vector<ReduceSchedule>{});  // all the rest goes with the metadata
+  CHECK(plan_schedules_across(net, 16, 0) == std::vector<ReduceSchedule>{});  // 64 kB at least
   // An eighth of all: 431,080 floats.
   const Net caffe = build_net("caffe", {1, 28, 28}, 10);
-  CHECK(plan_ways_across(caffe, 16, 0).at(1) == SumWay{true, 215540, 60});
+  CHECK(plan_schedules_across(caffe, 16, 0).at(1) == ReduceSchedule{true, 215540, 60});
 }
 
 TEST_CASE("ways: each is tried in turn, the fastest median is kept, a hair's breadth is not enough") {
   struct Row {
-    std::vector<double> seconds;  // of each way
+    std::vector<double> seconds;  // of each schedule
     std::size_t kept;
   };
   const Row rows[] = {
       {{1.0, 0.9, 0.8}, 2}, {{1.0, 0.9, 1.1}, 1}, {{1.0, 0.99, 0.985}, 0}, {{0.5, 0.9, 0.8}, 0}};
   for (const Row& row : rows) {
-    const std::vector<SumWay> ways{{false, 0}, {true, 1}, {true, 2}};
-    WayTuner tuner(ways);
+    const std::vector<ReduceSchedule> schedules{{false, 0}, {true, 1}, {true, 2}};
+    ScheduleTuner tuner(schedules);
     bool done = false;
     std::size_t steps = 0;
     while (!done && steps < 1000) {
       ++steps;
-      const auto now =
-          static_cast<std::size_t>(std::find(ways.begin(), ways.end(), tuner.way()) - ways.begin());
+      const auto now = static_cast<std::size_t>(
+          std::find(schedules.begin(), schedules.end(), tuner.schedule()) - schedules.begin());
       const double disturbance = steps % 9 == 0 ? 50.0 : 0.0;
       done = tuner.add(row.seconds[now] + disturbance);
     }
     REQUIRE(done);
     CHECK(steps < 40);
-    CHECK(!tuner.settled());
-    tuner.settle(tuner.medians());
-    CHECK(tuner.settled());
-    CHECK(tuner.way() == ways[row.kept]);
+    CHECK(!tuner.decided());
+    tuner.decide(tuner.medians());
+    CHECK(tuner.decided());
+    CHECK(tuner.schedule() == schedules[row.kept]);
     CHECK(!tuner.add(1.0));
-    CHECK(tuner.way() == ways[row.kept]);
+    CHECK(tuner.schedule() == schedules[row.kept]);
   }
-  // A way across steps is judged by the steps that have the rest of one like them in front.
-  const std::vector<SumWay> ways{{false, 0}, {true, 1, 50}};
-  WayTuner tuner(ways);
+  // A schedule across steps is judged by the steps that have the rest of one like them in front.
+  const std::vector<ReduceSchedule> schedules{{false, 0}, {true, 1, 50}};
+  ScheduleTuner tuner(schedules);
   bool done = false;
   std::size_t in_turn = 0;
   while (!done) {
-    const bool across = tuner.way() == ways[1];
+    const bool across = tuner.schedule() == schedules[1];
     const bool last = tuner.turn_ends();
     in_turn = across ? in_turn + 1 : 0;
     done = tuner.add(!across ? 1.0 : in_turn == 1 ? 0.1 : 1.1);
-    CHECK(((!across && tuner.way() == ways[0] && !done) || last == (in_turn == 3 || !across)));
+    CHECK(((!across && tuner.schedule() == schedules[0] && !done) || last == (in_turn == 3 || !across)));
   }
-  tuner.settle(tuner.medians());
-  CHECK(tuner.way() == ways[0]);
-  WayTuner single({{true, 5}});
-  CHECK(single.settled());
-  CHECK(single.way() == SumWay{true, 5});
+  tuner.decide(tuner.medians());
+  CHECK(tuner.schedule() == schedules[0]);
+  ScheduleTuner single({{true, 5}});
+  CHECK(single.decided());
+  CHECK(single.schedule() == ReduceSchedule{true, 5});
 }
 
 }  // namespace ddlrun::runtime

@@ -33,7 +33,7 @@ const Dataset& small_images() {
 class GatedRanks : public SelfCommunicator {
  public:
   void all_reduce_sum(std::span<float>, std::string_view) override { pass(); }
-  void sum_for_host(std::span<float> data, std::string_view, const UseSums& use) override {
+  void all_reduce_update(std::span<float> data, std::string_view, const ApplySums& use) override {
     pass();
     use(0, data);
   }
@@ -79,7 +79,7 @@ class Keeper : public TrainSaver {
     TrainState state;
     state.position = view.position;
     state.parameters.assign(view.parameters.begin(), view.parameters.end());
-    for (const auto part : view.rule_state) state.rule_state.emplace_back(part.begin(), part.end());
+    for (const auto part : view.optimizer_state) state.optimizer_state.emplace_back(part.begin(), part.end());
     state.layer_state.assign(view.layer_state.begin(), view.layer_state.end());
     if (reason == SaveReason::due) states.push_back(state);
   }
@@ -106,7 +106,7 @@ Course run_course(int ranks, const TrainPlan& plan, const char* net_name, const 
   return course;
 }
 
-TrainPlan plan_course(Overlap overlap, UpdatePlace place, int ranks) {
+TrainPlan plan_course(Overlap overlap, OptimizerPlacement place, int ranks) {
   TrainPlan plan;
   plan.epochs = 10;
   plan.max_steps = 40;
@@ -114,7 +114,7 @@ TrainPlan plan_course(Overlap overlap, UpdatePlace place, int ranks) {
   plan.schedule.peak = 0.005;
   plan.test_every = 9;
   plan.overlap = overlap;
-  plan.update = place;
+  plan.placement = place;
   return plan;
 }
 
@@ -127,7 +127,7 @@ void check_alike(const Course& one, const Course& other) {
   REQUIRE(one.kept.states.size() == other.kept.states.size());
   for (std::size_t i = 0; i < one.kept.states.size(); ++i) {
     CHECK(one.kept.states[i].parameters == other.kept.states[i].parameters);
-    CHECK(one.kept.states[i].rule_state == other.kept.states[i].rule_state);
+    CHECK(one.kept.states[i].optimizer_state == other.kept.states[i].optimizer_state);
   }
 }
 
@@ -141,8 +141,8 @@ class LateEngine : public Engine {
       if (!std::isfinite(weight)) std::abort();
     }
   }
-  void tell_gradients(GradientsFinal tell) override { final_ = std::move(tell); }
-  bool tell_parameters(ParametersNeeded tell) override {
+  void on_gradients_final(GradientsFinal tell) override { final_ = std::move(tell); }
+  bool on_parameters_needed(ParametersNeeded tell) override {
     need_ = std::move(tell);
     return true;
   }
@@ -175,12 +175,12 @@ TEST_CASE("across steps: a step ends with its head, and each layer waits for its
   const Net net = make_gated_net();
   for (const bool for_host : {false, true}) {
     GatedRanks ranks;
-    UpdateRule rule;
-    rule.momentum = 0.0;
-    Weights weights(net, rule, ranks, for_host);
+    Optimizer optimizer;
+    optimizer.momentum = 0.0;
+    Weights weights(net, optimizer, ranks, for_host);
     weights.start(1, nullptr);
-    StepSums sums(net, ranks, weights, rule, nullptr);
-    sums.use({true, 200, 50});  // floats [128, 219), then [0, 48) with the head, then [48, 128)
+    GradientReducer sums(net, ranks, weights, optimizer, nullptr);
+    sums.set_schedule({true, 200, 50});  // floats [128, 219), then [0, 48) with the metadata, then [48, 128)
     std::vector<float> expected(weights.parameters().begin(), weights.parameters().end());
     const std::vector<float> totals(total_count, 0.0F);
 
@@ -190,9 +190,9 @@ TEST_CASE("across steps: a step ends with its head, and each layer waits for its
     sums.gradients_final(20);
     ranks.open(2);
     CHECK(sums.finish(totals, {}));
-    sums.begin({100.0, 1});  // the next step's rates are not for these sums
-    CHECK(sums.need(0, 20));
-    CHECK(sums.need(112, 203));  // what has come is not waited for
+    sums.begin({100.0, 1});  // the next step's hyperparams are not for these sums
+    CHECK(sums.wait_for(0, 20));
+    CHECK(sums.wait_for(112, 203));  // what has come is not waited for
     for (std::size_t i = 0; i < expected.size(); ++i) {
       if (i < 32 || i >= 112) expected[i] -= 0.5F * 2.0F;
       CHECK(weights.parameters()[i] == expected[i]);
@@ -205,18 +205,18 @@ TEST_CASE("across steps: a step ends with its head, and each layer waits for its
       opened = true;
       ranks.open(1);
     });
-    CHECK(sums.need(20, 185));
+    CHECK(sums.wait_for(20, 185));
     CHECK(opened);
     opener.join();
     for (std::size_t i = 32; i < 112; ++i) CHECK(weights.parameters()[i] == expected[i] - 0.5F * 2.0F);
-    const StepCosts costs = sums.take_costs();
+    const ReductionTimes costs = sums.take_costs();
     CHECK(costs.exposed_seconds > 0.02);  // waiting in a forward pass is communication
     CHECK(costs.held_seconds >= costs.exposed_seconds);
     CHECK(costs.sum_seconds > 0.02);
-    CHECK(sums.settle());
+    CHECK(sums.drain());
     ranks.open(3);
     CHECK(sums.finish(totals, {}));
-    CHECK(sums.settle());
+    CHECK(sums.drain());
   }
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("across steps: the CPU engine reads no parameter before it has told of
     const auto plain = make_cpu_engine(net, batch, all, gradients);
     const auto waiting = make_cpu_engine(net, batch, late, late_gradients);
     std::size_t told = 0;
-    REQUIRE(waiting->tell_parameters([&](std::size_t begin, std::size_t end) {
+    REQUIRE(waiting->on_parameters_needed([&](std::size_t begin, std::size_t end) {
       CHECK(begin == told);  // in the order of the layers
       std::copy(parameters.begin() + static_cast<std::ptrdiff_t>(begin),
                 parameters.begin() + static_cast<std::ptrdiff_t>(end),
@@ -261,11 +261,11 @@ TEST_CASE("across steps: losses, tests, checkpoints and weights are those withou
   for (const int ranks : {1, 2, 3}) {
     for (const std::size_t accumulate : {1U, 2U}) {
       if (ranks == 3 && accumulate == 2) continue;  // a rank's 14 images in two parts are no other case
-      TrainPlan off = plan_course(Overlap::off, UpdatePlace::rank, ranks);
+      TrainPlan off = plan_course(Overlap::off, OptimizerPlacement::rank, ranks);
       off.accumulate = accumulate;
       const Course straight = run_course(ranks, off, "lenet5");
       CHECK(straight.kept.states.size() == 5);
-      for (const UpdatePlace place : {UpdatePlace::rank, UpdatePlace::host}) {
+      for (const OptimizerPlacement place : {OptimizerPlacement::rank, OptimizerPlacement::host}) {
         TrainPlan across = plan_course(Overlap::across, place, ranks);
         across.accumulate = accumulate;
         across.bucket_bytes = 20000;
@@ -278,19 +278,19 @@ TEST_CASE("across steps: losses, tests, checkpoints and weights are those withou
 }
 
 TEST_CASE("across steps: every rule learns as without, and a run goes on from its checkpoint") {
-  for (const UpdateKind kind : {UpdateKind::adam, UpdateKind::nesterov, UpdateKind::lars}) {
-    TrainPlan off = plan_course(Overlap::off, UpdatePlace::rank, 2);
-    off.rule.kind = kind;
-    off.schedule.peak = kind == UpdateKind::adam ? 0.001 : 0.005;
+  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::nesterov, OptimizerKind::lars}) {
+    TrainPlan off = plan_course(Overlap::off, OptimizerPlacement::rank, 2);
+    off.optimizer.kind = kind;
+    off.schedule.peak = kind == OptimizerKind::adam ? 0.001 : 0.005;
     const Course straight = run_course(2, off, "caffe");
     TrainPlan across = off;
     across.overlap = Overlap::across;
-    across.update = UpdatePlace::automatic;
+    across.placement = OptimizerPlacement::automatic;
     const Course course = run_course(2, across, "caffe");
     check_alike(course, straight);
-    // Norms need all sums: then it is as `on`.
+    // Norms wait_for all sums: then it is as `on`.
     CHECK((course.summary.sums.find("beside the next step") != std::string::npos) ==
-          (kind != UpdateKind::lars));
+          (kind != OptimizerKind::lars));
     const Course resumed = run_course(2, across, "caffe", &course.kept.states.at(2));
     CHECK(resumed.summary.weights_hash == straight.summary.weights_hash);
   }
@@ -298,7 +298,7 @@ TEST_CASE("across steps: every rule learns as without, and a run goes on from it
 
 TEST_CASE("across steps: what is not finite is refused with the step that it belongs to") {
   const Net net = build_net("mlp", small_images().input(), small_images().classes);
-  for (const UpdatePlace place : {UpdatePlace::rank, UpdatePlace::host}) {
+  for (const OptimizerPlacement place : {OptimizerPlacement::rank, OptimizerPlacement::host}) {
     for (const bool in_sum : {true, false}) {
       const Message message = expect_error(
           ErrorKind::request,
@@ -325,7 +325,7 @@ TEST_CASE("across steps: what is not finite is refused with the step that it bel
 }
 
 TEST_CASE("across steps: times add up") {
-  for (const UpdatePlace place : {UpdatePlace::rank, UpdatePlace::host}) {
+  for (const OptimizerPlacement place : {OptimizerPlacement::rank, OptimizerPlacement::host}) {
     const Course course = run_course(2, plan_course(Overlap::across, place, 2), "caffe");
     for (const StepRecord& step : course.seen.steps) {
       CHECK(step.compute_seconds > 0.0);

@@ -171,15 +171,15 @@ TEST_CASE("learning rate: what to type where numbers are none any more") {
       {{0.1, 0, 9, LrDecay::none, 0.0, 0.0, 0, {}}, 3, "--lr 0.01"},
   };
   for (const Row& row : rows) {
-    const std::string hint = plan_slower({row.step, row.schedule}, false);
+    const std::string hint = suggest_lower_rate({row.step, row.schedule}, false);
     CHECK_MESSAGE(hint.starts_with(row.hint), hint);
     CHECK((std::string(row.hint).find('#') != std::string::npos || hint == row.hint));
   }
   // A rate that falls says nothing of the one at which it went wrong, and --lr is not what many ranks have.
   const LrSchedule falls{0.1, 0, 5000, LrDecay::cosine, 0.0, 0.0, 0, {}};
-  CHECK(plan_slower({5000, falls}, true) == "--lr 0.01 --lr-scale none --warmup-steps 100");
+  CHECK(suggest_lower_rate({5000, falls}, true) == "--lr 0.01 --lr-scale none --warmup-steps 100");
   const LrSchedule rises{0.1, 100, 5000, LrDecay::cosine, 0.0, 0.0, 0, {}};
-  CHECK(plan_slower({9, rises}, false) == "--lr 0.001");
+  CHECK(suggest_lower_rate({9, rises}, false) == "--lr 0.001");
 }
 
 TEST_CASE("threads: cores are shared by the ranks with the same mask") {

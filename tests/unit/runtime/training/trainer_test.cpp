@@ -84,7 +84,7 @@ class WatchedEngine : public Engine {
       if (!std::isfinite(weight)) std::abort();
     }
   }
-  void tell_gradients(GradientsFinal tell) override { tell_ = std::move(tell); }
+  void on_gradients_final(GradientsFinal tell) override { tell_ = std::move(tell); }
   LossSum train_batch(std::span<const float>, std::span<const Label>, float) override {
     tell_(0);
     return {1.0, 0};
@@ -151,15 +151,15 @@ TEST_CASE("trainer: a value that is not finite names its rank") {
 TEST_CASE("trainer: the way to sum and the place of the update do not change a bit") {
   TrainPlan plan = make_plan(10, 30);
   plan.overlap = Overlap::off;
-  plan.update = UpdatePlace::rank;
+  plan.placement = OptimizerPlacement::rank;
   for (const int ranks : {2, 3}) {
     plan.global_batch = ranks == 3 ? 42 : 40;
     const std::uint64_t hash = run_on(ranks, plan, "lenet5").summary.weights_hash;
-    for (const UpdatePlace place : {UpdatePlace::rank, UpdatePlace::host}) {
+    for (const OptimizerPlacement place : {OptimizerPlacement::rank, OptimizerPlacement::host}) {
       for (const std::size_t bytes : {0U, 1U, 20000U, 10000000U}) {
         CAPTURE(bytes);
         TrainPlan other = plan;
-        other.update = place;
+        other.placement = place;
         other.overlap = bytes == 0 ? Overlap::off : Overlap::on;
         other.bucket_bytes = bytes;
         const Run run = run_on(ranks, other, "lenet5");
@@ -173,28 +173,28 @@ TEST_CASE("trainer: the way to sum and the place of the update do not change a b
     }
     TrainPlan tried = plan;  // other sizes in the first steps, then one
     tried.overlap = Overlap::automatic;
-    tried.update = UpdatePlace::automatic;
+    tried.placement = OptimizerPlacement::automatic;
     CHECK(run_on(ranks, tried, "lenet5").summary.weights_hash == hash);
   }
 }
 
 TEST_CASE("trainer: every rule learns the same on 1 and 2 ranks, and on shared weights") {
   struct Row {
-    UpdateKind kind;
+    OptimizerKind kind;
     double lr;
     double clip;
   };
-  const Row rows[] = {{UpdateKind::nesterov, 0.005, 0.0}, {UpdateKind::adam, 0.001, 0.0},
-                      {UpdateKind::lars, 1.0, 0.0},       {UpdateKind::adagrad, 0.005, 0.0},
-                      {UpdateKind::rmsprop, 0.0005, 0.0}, {UpdateKind::adadelta, 5.0, 0.0},
-                      {UpdateKind::sgd, 0.02, 0.5}};
+  const Row rows[] = {{OptimizerKind::nesterov, 0.005, 0.0}, {OptimizerKind::adam, 0.001, 0.0},
+                      {OptimizerKind::lars, 1.0, 0.0},       {OptimizerKind::adagrad, 0.005, 0.0},
+                      {OptimizerKind::rmsprop, 0.0005, 0.0}, {OptimizerKind::adadelta, 5.0, 0.0},
+                      {OptimizerKind::sgd, 0.02, 0.5}};
   for (const Row& row : rows) {
     CAPTURE(name_of(row.kind));
     TrainPlan plan = make_plan(10, 25);
     plan.schedule.peak = row.lr;
-    plan.rule.kind = row.kind;
-    plan.rule.clip = row.clip;
-    plan.rule.epsilon = 1e-6;
+    plan.optimizer.kind = row.kind;
+    plan.optimizer.clip = row.clip;
+    plan.optimizer.epsilon = 1e-6;
     const Run one = run_on(1, plan, "lenet5");
     const Run two = run_on(2, plan, "lenet5");
     REQUIRE(two.recorder.losses.size() == 25);
@@ -240,7 +240,7 @@ TEST_CASE("trainer: micro-batches of unequal size are refused with a batch that 
 TEST_CASE("trainer: tests between epochs, and steps beyond the epochs") {
   TrainPlan plan = make_plan(1, 0);
   plan.steps_per_epoch = 25;  // 1,000 images
-  take_exact_steps(plan, 60);
+  set_total_steps(plan, 60);
   CHECK(plan.epochs == 3);
   CHECK(total_steps(plan, 1000) == 60);
   plan.test_every = 10;
@@ -261,7 +261,7 @@ TEST_CASE("trainer: tests between epochs, and steps beyond the epochs") {
 TEST_CASE(
     "trainer: a gradient that is not finite names its rank and poisons no weight, however sums are made") {
   const Net net = build_net("mlp", subset().input(), subset().classes);
-  for (const UpdatePlace place : {UpdatePlace::rank, UpdatePlace::host}) {
+  for (const OptimizerPlacement place : {OptimizerPlacement::rank, OptimizerPlacement::host}) {
     for (const Overlap overlap : {Overlap::off, Overlap::on}) {
       for (const bool in_sum : {false, true}) {
         const Message message = expect_error(
@@ -269,7 +269,7 @@ TEST_CASE(
             in_sum ? "too large for float32 in step 1 of 25" : "not finite (NaN or infinite) in step 1", [&] {
               run_ranks_as_threads(4, [&](Communicator& group) {
                 TrainPlan plan = make_plan(1, 0);
-                plan.update = place;
+                plan.placement = place;
                 plan.overlap = overlap;
                 plan.bucket_bytes = 1;
                 TrainObserver silent;

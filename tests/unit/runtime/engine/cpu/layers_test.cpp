@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every kind of layer, with its settings, against finite differences of the reference; state, masks and room.
+// Every kind of layer, with its settings, against finite differences of the reference; state, masks and
+// arena.
 #include "runtime/engine/cpu/memory_planner.hpp"
 #include "tests/unit/runtime/engine/engine_checks.hpp"
 
@@ -197,22 +198,22 @@ TEST_CASE("dropout: as many values as asked, and no pattern along a row") {
 
 TEST_CASE("room: what lives at the same time lies apart") {
   Random random(9);
-  std::vector<cpu::RoomNeed> needs;
+  std::vector<cpu::BufferLifetime> lifetimes;
   std::size_t bytes = 0;
   for (int i = 0; i < 200; ++i) {
     const std::size_t first = random.below(100);
-    needs.push_back({1 + random.below(100'000), first, first + random.below(10)});
-    bytes += needs.back().bytes;
+    lifetimes.push_back({1 + random.below(100'000), first, first + random.below(10)});
+    bytes += lifetimes.back().bytes;
   }
-  needs.push_back({1'000'000, SIZE_MAX, 0});  // never used
-  const cpu::RoomPlan plan = cpu::plan_room(needs);
+  lifetimes.push_back({1'000'000, SIZE_MAX, 0});  // never used
+  const cpu::MemoryPlan plan = cpu::plan_memory(lifetimes);
   CHECK(plan.bytes < bytes / 4);
   for (std::size_t a = 0; a < 200; ++a) {
-    REQUIRE(plan.offsets[a] + needs[a].bytes <= plan.bytes);
+    REQUIRE(plan.offsets[a] + lifetimes[a].bytes <= plan.bytes);
     for (std::size_t b = 0; b < a; ++b) {
-      if (needs[a].last < needs[b].first || needs[b].last < needs[a].first) continue;
-      const bool apart = plan.offsets[a] + needs[a].bytes <= plan.offsets[b] ||
-                         plan.offsets[b] + needs[b].bytes <= plan.offsets[a];
+      if (lifetimes[a].last < lifetimes[b].first || lifetimes[b].last < lifetimes[a].first) continue;
+      const bool apart = plan.offsets[a] + lifetimes[a].bytes <= plan.offsets[b] ||
+                         plan.offsets[b] + lifetimes[b].bytes <= plan.offsets[a];
       REQUIRE(apart);
     }
   }

@@ -63,13 +63,13 @@ TrainSummary train_mlp(const TrainPlan& plan, bool sums_first) {
   TrainSummary first;
   run_ranks_as_threads(gpu_rank_count, [&](Communicator& plain) {
     set_cpu_threads(1);
-    GpuRanks ranks(plain);
+    GpuCommunicator ranks(plain);
     TrainObserver silent;
     const EngineFactory make = [&](const Net& of, std::size_t batch, std::span<float> parameters,
                                    std::span<float> gradients) -> std::unique_ptr<Engine> {
       auto engine = make_cpu_engine(of, batch, parameters, gradients);
       if (!sums_first) return engine;
-      ranks.take_as_summed(gradients);
+      ranks.mark_as_summed(gradients);
       return std::make_unique<SummingEngine>(std::move(engine), gradients, adder, plain.rank());
     };
     const TrainSummary summary = train(plan, net, data, ranks, make, silent);
@@ -88,19 +88,20 @@ TEST_CASE("gpu ranks: what is summed already is not summed again, whoever update
   plan.overlap = Overlap::off;
   const TrainSummary plain = train_mlp(plan, false);
   struct Row {
-    UpdatePlace update;
+    OptimizerPlacement update;
     Overlap overlap;
     std::size_t bucket_bytes;
     std::size_t accumulate;
   };
   for (const Row& row :
-       {Row{UpdatePlace::rank, Overlap::off, 0, 1}, Row{UpdatePlace::host, Overlap::off, 0, 1},
-        Row{UpdatePlace::rank, Overlap::on, 4096, 1}, Row{UpdatePlace::host, Overlap::on, 4096, 1},
-        Row{UpdatePlace::host, Overlap::off, 0, 2}}) {
+       {Row{OptimizerPlacement::rank, Overlap::off, 0, 1}, Row{OptimizerPlacement::host, Overlap::off, 0, 1},
+        Row{OptimizerPlacement::rank, Overlap::on, 4096, 1},
+        Row{OptimizerPlacement::host, Overlap::on, 4096, 1},
+        Row{OptimizerPlacement::host, Overlap::off, 0, 2}}) {
     CAPTURE(static_cast<int>(row.update));
     CAPTURE(row.bucket_bytes);
     CAPTURE(row.accumulate);
-    plan.update = row.update;
+    plan.placement = row.update;
     plan.overlap = row.overlap;
     plan.bucket_bytes = row.bucket_bytes;
     plan.accumulate = row.accumulate;
