@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `ddl-train allreduce`: all ranks add up ones, to see that they find each other and how long it takes.
+// `ddl-train allreduce`: sums ones over all ranks, to check that they reach each other and to measure the
+// time.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace ddlrun::runtime {
 
-// `args` behind "allreduce". Rank 0 prints one line of JSON, "ddl-train.allreduce/1".
+// `args`: after "allreduce". Rank 0 prints one JSON line, "ddl-train.allreduce/1".
 int run_allreduce_command(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

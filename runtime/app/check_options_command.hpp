@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `ddl-train check-options RANKS OPTIONS`: what is wrong with a training's options, told by one process that
-// starts nothing, before many ranks are started that would all find the same.
+// `ddl-train check-options RANKS OPTIONS`: checks the options of a training in one process, before many ranks
+// start and all report the same error.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace ddlrun::runtime {
 
-// Words, values, what goes together, what does not fit so many ranks, and the files that are named: whether
-// they are there and can be read as what they are named for. Images are not opened. Throws Error(usage), or
-// Error(request) for a file: another host may have another one.
+// Checks arguments, values, combinations, the number of ranks, and that named files exist and have the right
+// format. Does not open images. Throws Error(usage), or Error(request) for a file, which may differ on
+// another host.
 void check_train_args(const std::vector<std::string>& args, std::size_t ranks);
 
 int run_check_options_command(const std::vector<std::string>& args);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A command line of ddl-train as it is meant: its args, what Caffe's files that it names say, and what the
-// environment adds.
+// The resolved command line of ddl-train: its arguments, the options from Caffe's files, and those from the
+// environment.
 #pragma once
 
 #include "runtime/app/train_options.hpp"
@@ -16,7 +16,7 @@ struct CommandLine {
   CaffeCommand caffe;
 };
 
-// Throws Error(usage) and, where a file of Caffe's cannot be read, Error(request).
+// Throws Error(usage), or Error(request) if a Caffe file cannot be read.
 CommandLine read_command_line(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

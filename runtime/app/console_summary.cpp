@@ -26,7 +26,7 @@ void print_facts(const TrainOptions& options, const RunFacts& facts) {
              render_thousands(static_cast<double>(facts.parameters)), facts.engine, facts.ranks,
              facts.threads, facts.threads_reason);
   fmt::print(stderr,
-             "batch: {} = {} {}(s) x {}; learning rate {:.6g} ({}); {} steps, {} images left out per epoch\n",
+             "batch: {} = {} {}(s) x {}; learning rate {:.6g} ({}); {} steps, {} images dropped per epoch\n",
              facts.global_batch, facts.ranks - facts.servers, facts.servers == 0 ? "rank" : "worker",
              facts.local_batch, facts.lr_peak,
              facts.lr_peak == facts.lr ? rate : fmt::format("{} {:.6g} scaled", rate, facts.lr),
@@ -37,14 +37,14 @@ void print_facts(const TrainOptions& options, const RunFacts& facts) {
 void print_optimizer(const TrainOptions& options, const RunSetup& prepared) {
   const TrainPlan& plan = prepared.plan;
   if (plan.optimizer.kind != OptimizerKind::sgd || plan.accumulate > 1) {
-    fmt::print(stderr, "learning: {}, {} micro-batch(es) a step, rate {}\n", render_optimizer(plan.optimizer),
-               plan.accumulate, render_decay(plan.schedule));
+    fmt::print(stderr, "optimizer: {}; {} micro-batch(es) per step; learning rate {}\n",
+               render_optimizer(plan.optimizer), plan.accumulate, render_decay(plan.schedule));
   }
   if (!options.lms_kb) return;
   if (prepared.device.name == "cpu") {
-    fmt::print(stderr, "lms: activations of any size are in host memory already, with --device cpu\n");
+    fmt::print(stderr, "lms: ignored with --device cpu, where all activations are in host memory\n");
   } else {
-    fmt::print(stderr, "lms: activations of more than {} kB wait in host memory\n", *options.lms_kb);
+    fmt::print(stderr, "lms: activations larger than {} kB are kept in host memory\n", *options.lms_kb);
   }
 }
 
@@ -54,7 +54,7 @@ void print_servers(const RunSetup& prepared) {
   const int first = facts.ranks - facts.servers;
   const std::string ranks = facts.servers == 1 ? fmt::format("rank {} holds", first)
                                                : fmt::format("ranks {}-{} hold", first, facts.ranks - 1);
-  std::string pace = "synchronous: all workers learn together";
+  std::string pace = "synchronous: one update per step from all workers";
   if (facts.asynchronous) {
     const std::size_t most = prepared.roles->staleness;
     pace = "asynchronous: each worker at its own pace" +
@@ -68,24 +68,25 @@ void print_resume(const TrainOptions& options, const RunFacts& facts,
   if (!options.resume) return;
   if (!start) {
     if (!options.quiet)
-      fmt::print(stderr, "resume: no checkpoint in {} yet, a new run\n", printable(options.resume_from));
+      fmt::print(stderr, "resume: no checkpoint in {} yet, starting a new run\n",
+                 printable(options.resume_from));
     return;
   }
   for (const std::string& why : start->skipped) {
-    fmt::print(stderr, "{}",
-               render_message(program_name, "warning",
-                              {"this is passed over in the search for the newest checkpoint", why,
-                               "ls -l " + quote_shell(options.resume_from)}));
+    fmt::print(
+        stderr, "{}",
+        render_message(program_name, "warning",
+                       {"a newer checkpoint was skipped", why, "ls -l " + quote_shell(options.resume_from)}));
   }
   if (options.quiet) return;
   fmt::print(stderr, "resume: {}, step {} of {}\n", printable(start->path), start->state.position.step,
              facts.total_steps);
-  for (const std::string& one : start->differences) fmt::print(stderr, "resume: other {}\n", one);
+  for (const std::string& one : start->differences) fmt::print(stderr, "resume: changed {}\n", one);
   if (start->state.position.step < facts.total_steps) return;
   fmt::print(stderr, "{}",
              render_message(program_name, "note",
-                            {"nothing is left to train, and nothing is saved", printable(start->path),
-                             "--epochs or --total-steps for more"}));
+                            {"the checkpoint is at the end of the training; nothing to do",
+                             printable(start->path), "larger --epochs or --total-steps"}));
 }
 
 }  // namespace
@@ -111,19 +112,18 @@ void warn_other_run(const std::string& directory, std::optional<std::size_t> new
   fmt::print(
       stderr, "{}",
       render_message(program_name, "warning",
-                     {fmt::format("the folder holds checkpoints of another run, the newest of step {}; "
-                                  "with this run's first they move into earlier-N there",
+                     {fmt::format("the directory holds checkpoints of another run, the newest of step {}; "
+                                  "the first save of this run moves them to earlier-N there",
                                   *newest),
-                      printable(directory), "--resume to go on from it, or --checkpoint OTHER_DIR"}));
+                      printable(directory), "--resume to continue from it, or --checkpoint OTHER_DIR"}));
 }
 
 void print_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary, bool saved) {
   if (!options.quiet) {
-    fmt::print(
-        stderr,
-        "done: {:.2f} % of the test images right after {} steps; {} images/s; weights equal on {} rank(s)\n",
-        100.0 * summary.last.test_accuracy, summary.steps, render_thousands(summary.images_per_second),
-        facts.ranks);
+    fmt::print(stderr,
+               "done: test accuracy {:.2f} % after {} steps; {} images/s; weights equal on {} rank(s)\n",
+               100.0 * summary.last.test_accuracy, summary.steps, render_thousands(summary.images_per_second),
+               facts.ranks);
     if (facts.servers != 0) fmt::print(stderr, "parameter servers: {}\n", summary.sums);
   }
   fmt::print("{}\n", options.json ? render_summary_json(facts, summary, saved)
@@ -133,8 +133,8 @@ void print_end(const TrainOptions& options, const RunFacts& facts, const TrainSu
 void print_stop(const TrainOptions& options, const TrainSummary& summary) {
   fmt::print(stderr, "{}",
              render_message(program_name, "note",
-                            {fmt::format("stopped by {} after step {} of {}, and saved", StopSignals::name(),
-                                         summary.steps, summary.total_steps),
+                            {fmt::format("stopped by {} after step {} of {}; checkpoint saved",
+                                         StopSignals::name(), summary.steps, summary.total_steps),
                              printable(join_path(options.checkpoint, checkpoint_name(summary.steps))),
                              resume_command(options)}));
 }

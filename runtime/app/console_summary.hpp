@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What rank 0 tells people at the start and at the end of a training.
+// Messages of rank 0 at the start and at the end of a training.
 #pragma once
 
 #include "runtime/app/run_setup.hpp"
@@ -9,14 +9,14 @@
 
 namespace ddlrun::runtime {
 
-// On stderr: what is trained on what, and where it goes on.
+// On stderr: data, net, batch, device, warnings and the resume position.
 void print_start(const TrainOptions& options, const CaffeCommand& caffe, const RunSetup& prepared,
                  const std::optional<ResumePoint>& start);
-// The checkpoint directory holds what this run does not go on from.
+// Warns that the checkpoint directory contains another run's checkpoints.
 void warn_other_run(const std::string& directory, std::optional<std::size_t> newest);
-// The summary on stdout. Throws Error(request) where it cannot be written.
+// The summary on stdout. Throws Error(request) if it cannot be written.
 void print_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary, bool saved);
-// A signal has stopped the run.
+// A note that a signal stopped the run, with the command to resume.
 void print_stop(const TrainOptions& options, const TrainSummary& summary);
 
 }  // namespace ddlrun::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ddl-train convert-data: any images that ddl-train reads, as an LMDB of Caffe's records.
+// `ddl-train convert-data`: converts any supported images to an LMDB for Caffe.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace ddlrun::runtime {
 
-// The args behind "convert-data". Returns the exit status.
+// `args`: after "convert-data". Returns the exit status.
 int run_convert_data_command(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The args of options about images. Each throws Error(usage).
+// Parsers of option values about images. Each throws Error(usage).
 #pragma once
 
 #include "runtime/data/data_request.hpp"
@@ -10,7 +10,7 @@ namespace ddlrun::runtime {
 
 // "256" or "256x320": height, then width.
 Sides parse_sides(const std::string& option, const std::string& text);
-// "127.5", "104,117,123", or the name of Caffe's mean file.
+// "127.5", "104,117,123", or the path of a Caffe mean file.
 void parse_mean(const std::string& option, const std::string& text, DataRequest& request);
 
 }  // namespace ddlrun::runtime

@@ -101,7 +101,8 @@ RunDevice on_gpus(const OwnGpu& own, const TrainOptions& options, std::size_t wo
   if (options.lms_kb) gpu.largest_kept_bytes = *options.lms_kb * 1024;
   if (workers > 1 && options.parameter_servers == 0) {
     const std::string obstacle = find_nccl_obstacle(gpus);
-    device.note += obstacle.empty() ? "; NCCL adds up" : "; sums go through the hosts, for " + obstacle;
+    device.note +=
+        obstacle.empty() ? "; all-reduce by NCCL" : "; all-reduce through host memory: " + obstacle;
     if (obstacle.empty()) {
       gpu.sums = open_sums(own, ranks);
       device.gpu_communicator = std::make_shared<GpuCommunicator>(ranks);
@@ -123,7 +124,7 @@ RunDevice choose_device(const TrainOptions& options, std::size_t workers, Commun
   OwnGpu own;
   if (options.device == "auto") {
     const FoundGpu found = look_for_gpus(workers, ranks);
-    if (!found.gpu) return on_cpu("cpu, for --device auto finds no GPU: " + found.why_not);
+    if (!found.gpu) return on_cpu("cpu: --device auto found no GPU: " + found.why_not);
     own = *found.gpu;
   } else {
     run_collectively(ranks, [&] { own = find_gpu(workers, ranks); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run computes on: --device, as all ranks can have it.
+// The device of a run: --device, as all ranks support it.
 #pragma once
 
 #include "runtime/app/train_options.hpp"
@@ -15,10 +15,10 @@ namespace ddlrun::runtime {
 struct RunDevice {
   std::string name;    // "cpu", "cuda"
   std::string engine;  // "oneDNN 2.6.3"
-  std::string note;    // a line for people, or ""
+  std::string note;    // for the console, or ""
   EngineFactory make_engine;
   std::shared_ptr<GpuCommunicator>
-      gpu_communicator;  // null: gradients are not summed by GPUs; to be trained with, else
+      gpu_communicator;  // null unless NCCL reduces the gradients; then train with it
 };
 
 // Collective. The first `workers` ranks compute. Throws CollectiveError.

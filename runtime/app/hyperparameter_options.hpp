@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The options of ddl-train that say how weights learn: rows of the table of train_options.cpp, and what they
-// mean together.
+// Options about batch, learning rate, optimizer and gradient reduction: rows of the table in
+// train_options.cpp, and checks of their combinations.
 #pragma once
 
 #include "runtime/app/train_options.hpp"
@@ -10,7 +10,7 @@
 
 namespace ddlrun::runtime {
 
-// A heading, or an option whose `apply` gets (options, option name, value).
+// A heading, or an option; `apply` receives (options, option name, value).
 struct OptionRow {
   const char* name;
   const char* value;
@@ -21,7 +21,7 @@ struct OptionRow {
 constexpr std::uint64_t max_count = 1'000'000'000;
 
 std::span<const OptionRow> hyperparameter_rows();
-// Throws Error(usage) for what contradicts itself.
+// Throws Error(usage) for conflicting options.
 void check_hyperparameter_options(const TrainOptions& options);
 
 }  // namespace ddlrun::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options of ddl-train about images: rows of the table of train_options.cpp.
+// Options about images: rows of the table in train_options.cpp.
 #pragma once
 
 #include "runtime/app/hyperparameter_options.hpp"

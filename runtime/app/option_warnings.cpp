@@ -83,18 +83,18 @@ class WarningFinder {
     std::vector<std::string> names;
     for (const OptionScope& scope : option_scopes) {
       if (!is_users(scope.option) || scope.holds(options_, run_)) continue;
-      idle.push_back(fmt::format("{} {} (it counts {})", scope.option,
+      idle.push_back(fmt::format("{} {} (used only {})", scope.option,
                                  printable(options_.given.at(scope.option), 60), scope.counts));
       names.emplace_back(scope.option);
     }
     if (idle.empty()) return;
-    notes_.push_back({"without effect in this run: " + join(idle, "; "), "command line",
+    notes_.push_back({"options without effect in this run: " + join(idle, "; "), "command line",
                       "the same command without " + join(names, " and ")});
   }
 
   void find_long_warmup() {
     if (!is_users("--warmup-steps") || options_.warmup_steps < run_.total_steps) return;
-    notes_.push_back({fmt::format("the run ends in its warm-up: it has {} steps, and the rate rises over {}",
+    notes_.push_back({fmt::format("the run ends during warm-up: it has {} steps, but the warm-up {}",
                                   run_.total_steps, options_.warmup_steps),
                       "--warmup-steps", fmt::format("--warmup-steps {}", run_.total_steps / 10)});
   }
@@ -104,9 +104,10 @@ class WarningFinder {
     if (!is_users("--lr-step") || options_.lr_steps.empty() || is_decay(options_, {LrDecay::sigmoid})) return;
     const std::size_t last = options_.lr_steps.back();
     if (last < run_.total_steps) return;
-    notes_.push_back(
-        {fmt::format("the rate does not fall at step {}, for the run has {} steps", last, run_.total_steps),
-         "--lr-step", fmt::format("--lr-step {}", std::max<std::size_t>(1, run_.total_steps / 2))});
+    notes_.push_back({fmt::format("the learning rate does not fall at step {}: the run has only {} steps",
+                                  last, run_.total_steps),
+                      "--lr-step",
+                      fmt::format("--lr-step {}", std::max<std::size_t>(1, run_.total_steps / 2))});
   }
 
   void find_many_threads() {
@@ -118,10 +119,10 @@ class WarningFinder {
 
   void find_spare_outputs() {
     if (run_.outputs <= run_.classes) return;
-    notes_.push_back({fmt::format("the net has {} outputs, and the data has {} classes: {} are never right",
-                                  run_.outputs, run_.classes, run_.outputs - run_.classes),
-                      run_.last_layer,
-                      run_.caffe_net ? fmt::format("num_output: {}", run_.classes) : "outputs: classes"});
+    notes_.push_back(
+        {fmt::format("the net has {} outputs, but the data has {} classes: {} outputs are never used",
+                     run_.outputs, run_.classes, run_.outputs - run_.classes),
+         run_.last_layer, run_.caffe_net ? fmt::format("num_output: {}", run_.classes) : "outputs: classes"});
   }
 
   const Options& options_;

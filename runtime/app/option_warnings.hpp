@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a user wrote and would miss: options that do not count in this run, and numbers that cannot be meant.
-// Nothing of it stops a run.
+// Warnings about options without effect in this run and about implausible values. They never stop a run.
 #pragma once
 
 #include "base/error.hpp"
@@ -13,7 +12,7 @@
 
 namespace ddlrun::runtime {
 
-// What the options meet.
+// Properties of the run that decide whether an option has an effect.
 struct RunContext {
   std::string data_kind;  // Dataset's
   std::size_t total_steps = 0;
@@ -22,7 +21,7 @@ struct RunContext {
   int classes = 0;             // of the data
   std::string last_layer;      // where it is written
   bool caffe_net = false;
-  std::span<const std::string> from_files;  // options that Caffe's files brought, and no user wrote
+  std::span<const std::string> from_files;  // options set by Caffe's files, not by the user
 };
 
 std::vector<Message> find_option_warnings(const TrainOptions& options, const RunContext& run);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ddl-train print-net: a net of the program as a file to start from, or how nets are written.
+// `ddl-train print-net`: prints a built-in net as YAML, or describes the format.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace ddlrun::runtime {
 
-// The args after "print-net". Returns the exit status.
+// `args`: after "print-net". Returns the exit status.
 int run_print_net_command(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ddl-train read-data: how fast images come, without a net that waits for them.
+// `ddl-train read-data`: measures how fast images are read and decoded.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace ddlrun::runtime {
 
-// The args behind "read-data". Returns the exit status.
+// `args`: after "read-data". Returns the exit status.
 int run_read_data_command(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

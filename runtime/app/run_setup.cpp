@@ -166,7 +166,7 @@ RunSetup set_up_run(const TrainOptions& options, const CaffeCommand& caffe, Comm
   const Net& net = prepared.net;
   require_equal(
       ranks, fmt::format("{}, {} parameters, hash {:016x}", net.name, net.parameter_count, fingerprint(net)),
-      ErrorKind::request, "the ranks read different nets", "--net FILE with a file that all hosts share");
+      ErrorKind::request, "the nets of the ranks differ", "--net FILE with a file on a shared file system");
   prepared.facts = make_facts(options, prepared, images.reason, threads, ranks.size());
   prepared.identity = make_identity(prepared, ranks.size());
   prepared.notes = find_option_warnings(options, measure(prepared, caffe));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a rank finds before it trains: images, net, plan, and what is told of them; compared over all ranks.
+// Everything a rank sets up before training: roles, device, data, net, plan; compared over all ranks.
 #pragma once
 
 #include "runtime/app/device.hpp"
@@ -16,17 +16,17 @@
 namespace ddlrun::runtime {
 
 struct RunSetup {
-  std::optional<ServerRoles> roles;  // nothing: no parameter servers
+  std::optional<ServerRoles> roles;  // empty: no parameter servers
   RunDevice device;
   Dataset data;
   Net net;
   TrainPlan plan;
   RunFacts facts;
   RunIdentity identity;
-  std::vector<Message> notes;  // what is odd, and told before the first step
+  std::vector<Message> notes;  // warnings, printed before the first step
 };
 
-// Collective. Throws CollectiveError, also where ranks differ in what they found or were told.
+// Collective. Throws CollectiveError, also if data, net or options differ between ranks.
 RunSetup set_up_run(const TrainOptions& options, const CaffeCommand& caffe, Communicator& ranks);
 
 }  // namespace ddlrun::runtime

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options of ddl-train for parameter servers: rows of the table of train_options.cpp, and what they mean
-// together.
+// Options for parameter servers: rows of the table in train_options.cpp, and checks of their combinations.
 #pragma once
 
 #include "runtime/app/hyperparameter_options.hpp"
@@ -8,7 +7,7 @@
 namespace ddlrun::runtime {
 
 std::span<const OptionRow> server_rows();
-// Throws Error(usage) for what contradicts itself, whatever the number of ranks.
+// Throws Error(usage) for conflicting options, independent of the number of ranks.
 void check_server_options(const TrainOptions& options);
 
 }  // namespace ddlrun::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many threads a rank should compute with when nobody says.
+// Chooses the number of OpenMP threads of a rank.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -9,7 +9,7 @@
 
 namespace ddlrun::runtime {
 
-// A thread count and where it comes from, for the user.
+// A thread count and its reason, for messages.
 struct ThreadChoice {
   int threads;
   std::string reason;

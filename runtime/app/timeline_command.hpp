@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `ddl-train timeline FILE.json`: makes one file of the parts that a run has left which did not end in order.
+// `ddl-train timeline FILE`: merges the timeline parts that a killed run left.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace ddlrun::runtime {
 
-// `args` behind "timeline".
+// `args`: after "timeline". Returns the exit status.
 int run_timeline_command(const std::vector<std::string>& args);
 
 }  // namespace ddlrun::runtime

@@ -33,8 +33,8 @@ std::optional<ResumePoint> find_resumption(const TrainOptions& options, const Ru
   // A job that is started again by the same command finds none at its first start.
   if (start || options.resume_from == options.checkpoint) return start;
   throw CollectiveError(ErrorKind::request,
-                        {"there is no checkpoint to go on from", "--resume " + printable(options.resume_from),
-                         "--checkpoint DIR --resume   # a new run if the folder has none yet"});
+                        {"no checkpoint to resume from", "--resume " + printable(options.resume_from),
+                         "--checkpoint DIR --resume   # starts a new run if the directory has none yet"});
 }
 
 // Whom a run tells what, and where it begins.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ddl-train as a function: everything between argv and the exit status.
+// Runs a training: everything between argv and the exit status.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command line of ddl-train as a value.
+// The training options of ddl-train as a struct.
 #pragma once
 
 #include "runtime/data/data_request.hpp"
@@ -17,15 +17,15 @@
 namespace ddlrun::runtime {
 
 struct TrainOptions {
-  std::map<std::string, std::string> given;  // the options that are written, with their values
+  std::map<std::string, std::string> given;  // options on the command line, with their values
   std::string net = "lenet5";
-  std::string solver;     // Caffe's; what it says is in the other fields already
+  std::string solver;     // Caffe's; its values are merged into the other fields
   std::string data;       // "": search
-  DataRequest images;     // what else is said about them
-  int data_threads = -1;  // -1: as the loader finds right
+  DataRequest images;     // further options about the images
+  int data_threads = -1;  // -1: chosen by the loader
   std::size_t epochs = 5;
-  std::size_t max_steps = 0;    // 0: as the epochs give
-  std::size_t total_steps = 0;  // over as many epochs as that takes; 0: not given
+  std::size_t max_steps = 0;    // limit; 0: none
+  std::size_t total_steps = 0;  // exact number, overrides epochs; 0: not given
   std::size_t gradient_accumulation = 1;
   std::size_t test_every = 0;               // steps; 0: after each epoch only
   std::optional<std::size_t> batch_size;    // per rank
@@ -49,7 +49,7 @@ struct TrainOptions {
   double trust_coefficient = 0.001;
   double clip = 0.0;
   Overlap overlap = Overlap::automatic;
-  std::size_t bucket_kb = 0;  // 0: tried out
+  std::size_t bucket_kb = 0;  // 0: tuned
   OptimizerPlacement optimizer_placement = OptimizerPlacement::automatic;
   std::string grad_dtype = "float32";
   std::size_t parameter_servers = 0;  // the last ranks; 0: none
@@ -69,7 +69,7 @@ struct TrainOptions {
   std::string summary_json;
   std::string tensorboard;
   std::string timeline;
-  double stall_seconds = 30.0;  // 0: never told
+  double stall_seconds = 30.0;  // 0: never reported
   bool json = false;
   bool quiet = false;
   bool help = false;
@@ -78,28 +78,28 @@ struct TrainOptions {
 
 constexpr std::size_t default_batch = 64;
 
-// Throws Error(usage), also for combinations that contradict each other.
+// Throws Error(usage), also for conflicting options.
 TrainOptions parse_train_options(std::span<const std::string> args);
 std::string render_train_help();
 
-// The batch of all ranks, and by how much the learning rate grows with them.
+// The global batch and the factor of the learning rate.
 struct BatchPlan {
   std::size_t global_batch;
   double lr_factor;
 };
-// With --batch-size the global batch grows with the ranks, and so does the rate (--lr-scale, linear by
-// default; none with --async, where each rank's batch is an update of its own). With --global-batch both are
-// what the user wrote, for every number of ranks. `ranks`: those that train.
+// With --batch-size the global batch grows with the ranks, and so does the learning rate (--lr-scale, linear
+// by default; none with --async, where each rank's batch is a separate update). With --global-batch both are
+// as given, for any number of ranks. `ranks`: those that train.
 BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks);
 
-// Without total_steps, which the data decide. The rate's factor is that of BatchPlan.
+// total_steps stays 0: it depends on the data. `lr_factor`: that of BatchPlan.
 LrSchedule make_schedule(const TrainOptions& options, double lr_factor);
 Optimizer make_optimizer(const TrainOptions& options);
 
-// What to type after a stop that saved in the directory of --checkpoint: "the same command with --resume".
+// The command that resumes from --checkpoint after a stop: "the same command with --resume".
 std::string resume_command(const TrainOptions& options);
 
-// What the run writes for people and programs; `resumed` is for who knows.
+// The outputs of the run; `resumed` is set later by the caller.
 TelemetryPlan plan_telemetry(const TrainOptions& options);
 
 const char* name_of(LrScale scale);

@@ -26,7 +26,7 @@ CaffeBlob BlobTable::find(const LocatedLayer& layer, int index) {
   const auto near = closest_match(bottom, names);
   refuse_field(
       layer, "bottom", index,
-      fmt::format("reads '{}', which no layer before it makes in the {} phase{}", printable(bottom, 60),
+      fmt::format("reads '{}', which no earlier layer produces in the {} phase{}", printable(bottom, 60),
                   phase_, near ? fmt::format("; did you mean {}?", printable(*near, 60)) : ""),
       fmt::format("bottom: \"{}\"", printable(near.value_or("data"), 60)), report_);
   return {};
@@ -38,7 +38,7 @@ void BlobTable::set_top(const LocatedLayer& layer, int index, CaffeBlob blob) {
   const bool in_place = std::find(bottoms.begin(), bottoms.end(), top) != bottoms.end();
   if (!in_place && blobs_.contains(top)) {
     refuse_field(layer, "top", index,
-                 fmt::format("makes '{}', which {} makes already", printable(top, 60),
+                 fmt::format("produces '{}', which {} already produces", printable(top, 60),
                              printable(blobs_[top].maker, 60)),
                  fmt::format("top: \"{}_2\"", printable(top, 60)), report_);
   }
@@ -58,7 +58,7 @@ bool BlobTable::check_counts(const LocatedLayer& layer, int least_bottoms, int m
                              least_bottoms, most_bottoms > least_bottoms ? " or more" : ""),
                  "bottom: \"data\"", report_);
   } else if (tops >= 0 && p.top_size() != tops) {
-    refuse_field(layer, "top", tops, fmt::format("has {} tops, and {} is possible", p.top_size(), tops),
+    refuse_field(layer, "top", tops, fmt::format("has {} tops; it must have {}", p.top_size(), tops),
                  "top: \"conv1\"", report_);
   } else {
     return true;
@@ -74,10 +74,10 @@ bool BlobTable::check_readable(const LocatedLayer& layer, int index, const Caffe
   if (blob.kind == BlobKind::labels) {
     what = fmt::format("reads '{}', which are labels", shown);
   } else if (blob.kind == BlobKind::looked) {
-    what = fmt::format("reads '{}' of {}, and ddl-train computes nothing after that", shown,
+    what = fmt::format("reads '{}' of {}, after which ddl-train computes nothing", shown,
                        printable(blob.maker, 60));
   } else if (spent_.contains(layer.parameter.bottom(index))) {
-    what = fmt::format("reads '{}', a batch norm that is scaled elsewhere; both are not possible", shown);
+    what = fmt::format("reads '{}', a batch norm that another Scale layer has scaled", shown);
   } else {
     return true;
   }

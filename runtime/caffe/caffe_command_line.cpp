@@ -17,13 +17,13 @@ struct CaffeFlag {
 };
 constexpr CaffeFlag caffe_flags[] = {
     {"gpu", "names GPUs", "--device cuda   # CUDA_VISIBLE_DEVICES=0,1 before it chooses among them"},
-    {"snapshot", "names a .solverstate", "--resume DIR   # where --checkpoint DIR has saved"},
+    {"snapshot", "names a .solverstate", "--resume DIR   # the directory given to --checkpoint"},
     {"weights", "names a .caffemodel, which ddl-train does not read",
      "--resume FILE   # a checkpoint of ddl-train's"},
     {"model", "names a net", "--net FILE.prototxt"},
     {"iterations", "counts steps", "--max-steps 50"},
-    {"sigint_effect", "says what a signal does", "--checkpoint DIR   # TERM and USR1 save and stop"},
-    {"sighup_effect", "says what a signal does", "--checkpoint DIR   # TERM and USR1 save and stop"},
+    {"sigint_effect", "sets the effect of a signal", "--checkpoint DIR   # TERM and USR1 save and stop"},
+    {"sighup_effect", "sets the effect of a signal", "--checkpoint DIR   # TERM and USR1 save and stop"},
     {"phase", "chooses a net's phase", "--solver FILE   # trains, and tests as test_interval says"},
     {"level", "chooses layers", "train_state { level: 1 }   # in the solver"},
     {"stage", "chooses layers", "train_state { stage: \"name\" }   # in the solver"},

@@ -48,9 +48,8 @@ void check_mean_file(const CaffeCommand& command) {
   std::error_code ignored;
   if (mean.empty() || find_value(command.line.args, "--mean") != mean) return;
   if (std::filesystem::exists(mean, ignored)) return;
-  throw Error(ErrorKind::request,
-              {"the net's mean image is not there: " + printable(mean), data.location,
-               "--mean 120   # one value for all pixels, or one a channel, in place of that file"});
+  throw Error(ErrorKind::request, {"the net's mean image does not exist: " + printable(mean), data.location,
+                                   "--mean 120   # one value, or one per channel, instead of that file"});
 }
 
 class WordLayer {
@@ -100,7 +99,7 @@ class WordLayer {
   void add_solver(const CaffeSolver& solver) {
     if (const auto users = find_users("--net"); users && !solver.net.empty()) {
       result_.overridden.push_back(
-          fmt::format("{} instead of net {}, its images and its batch_size", *users, solver.net));
+          fmt::format("{} instead of net {} with its images and batch_size", *users, solver.net));
     }
     add_rates(solver.schedule);
     add_optimizer(solver.optimizer);
@@ -170,9 +169,9 @@ class WordLayer {
                              data.shape->width, std::max(2, net.net.layers.back().outputs), dummy_images);
     } else if (data.kind != CaffeSource::lmdb && data.kind != CaffeSource::list && !find_users("--data")) {
       throw Error(ErrorKind::request,
-                  {fmt::format("ddl-train cannot read images as this layer of type {} takes them{}",
-                               data.type, data.kind == CaffeSource::leveldb ? ", from LevelDB" : ""),
-                   data.location, "--data DIR   # the same images as an LMDB, in IDX files or in folders"});
+                  {fmt::format("ddl-train cannot read the images of a layer of type {}{}", data.type,
+                               data.kind == CaffeSource::leveldb ? ", from LevelDB" : ""),
+                   data.location, "--data DIR   # the same images as LMDB, IDX files or class directories"});
     }
     add("--data", location, "source");
     if (net.test_data &&
@@ -233,7 +232,7 @@ std::string render_caffe(const CaffeCommand& command, std::string_view program, 
   std::string text;
   if (run.solver) {
     const std::string more = join(command.line.overridden, ", ");
-    text += fmt::format("solver: {}, rates as written for any number of ranks, batch_size of each rank{}{}\n",
+    text += fmt::format("solver: {}; rates unscaled for any number of ranks, batch_size per rank{}{}\n",
                         printable(run.solver->file), more.empty() ? "" : "; ", printable(more, 1000));
   }
   std::vector<Message> notes = run.notes;

@@ -30,8 +30,8 @@ std::vector<Message> CaffeReport::all_notes(const std::string& file) const {
     words.push_back(count == 1 ? name : fmt::format("{} ({} times)", name, count));
   }
   if (!words.empty()) {
-    all.push_back({fmt::format("without effect here: {}; results do not depend on it", join(words, ", ")),
-                   file, "ddl-train --help   # what is shown, tested and saved has options of its own"});
+    all.push_back({fmt::format("ignored: {}; results do not depend on it", join(words, ", ")), file,
+                   "ddl-train --help   # display, test and snapshot have their own options"});
   }
   return all;
 }

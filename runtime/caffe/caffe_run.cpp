@@ -45,7 +45,7 @@ PrototxtText read_named_net(const std::string& name, const std::string& solver_f
   const std::string same_directory = directory + name.substr(name.rfind('/') + 1);
   if (fs::exists(same_directory, ignored)) return read_prototxt(same_directory);
   throw Error(ErrorKind::request,
-              {fmt::format("the solver names the net {}, which is neither there nor beside the solver",
+              {fmt::format("the solver names the net {}, which exists neither there nor beside the solver",
                            printable(name)),
                printable(solver_file), "ddl-train --solver FILE --net FILE.prototxt"});
 }

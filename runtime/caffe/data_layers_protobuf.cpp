@@ -49,7 +49,7 @@ class DataLayerReader {
     if (p.source().empty()) refuse(at, "has no source", "source: \"examples/mnist/mnist_train_lmdb\"");
     if (p.batch_size() == 0 || p.batch_size() > largest_batch)
       refuse(at.at("batch_size"),
-             fmt::format("has a batch_size of {}; 1 to {} is possible", p.batch_size(), largest_batch),
+             fmt::format("has a batch_size of {}; it must be 1 to {}", p.batch_size(), largest_batch),
              "batch_size: 64");
   }
 
@@ -68,7 +68,7 @@ class DataLayerReader {
     data_.resize = {bounded(p.new_height()), bounded(p.new_width())};
     if ((p.new_height() == 0) != (p.new_width() == 0))
       refuse(at.at(p.new_height() != 0 ? "new_height" : "new_width"),
-             "has one of new_height and new_width; both or none",
+             "has only one of new_height and new_width",
              fmt::format("new_height: {0} new_width: {0}", std::max(p.new_height(), p.new_width())));
     read_source(p, at);
   }
@@ -78,7 +78,7 @@ class DataLayerReader {
     const PrototxtLocation at = location_.at("dummy_data_param");
     if (p.shape_size() > 0) return take_shape(p.shape(0), at.at("shape"));
     if (p.num_size() == 0 || p.channels_size() == 0 || p.height_size() == 0 || p.width_size() == 0)
-      return refuse(at, "says no shape", "shape { dim: 64 dim: 3 dim: 224 dim: 224 }");
+      return refuse(at, "has no shape", "shape { dim: 64 dim: 3 dim: 224 dim: 224 }");
     proto::BlobShape shape;
     for (const std::uint32_t dim : {p.num(0), p.channels(0), p.height(0), p.width(0)}) shape.add_dim(dim);
     take_shape(shape, at);
@@ -94,7 +94,7 @@ class DataLayerReader {
     if (shape.dim_size() != 4 || !sized) {
       refuse(
           at,
-          fmt::format("has a shape of {} dims; four from 1 to {} are wanted: images, channels, height, width",
+          fmt::format("has a shape of {} dims; four from 1 to {} are needed: images, channels, height, width",
                       shape.dim_size(), largest_side),
           "shape { dim: 64 dim: 3 dim: 224 dim: 224 }");
       return;
@@ -122,7 +122,7 @@ class DataLayerReader {
       refuse(at.at("mean_value"), "has a mean_file and mean_value; Caffe takes one of them",
              "mean_value: 104   # alone");
     if ((t.crop.height == 0) != (t.crop.width == 0))
-      refuse(at.at("crop_h"), "has one of crop_h and crop_w", "crop_size: 224");
+      refuse(at.at("crop_h"), "has only one of crop_h and crop_w", "crop_size: 224");
   }
 
   const proto::LayerParameter& parameter_;
@@ -162,15 +162,15 @@ void check_loss(const LocatedLayer& loss, CaffeReport& report) {
   const auto mode = p.loss_param().normalization();
   if (mode == Loss::NONE || mode == Loss::PRE_FIXED)
     report.refuse(loss.location.at("loss_param").at("normalization").text(),
-                  fmt::format("{}normalises by {}, and ddl-train only by the batch", loss.owner,
+                  fmt::format("{}normalizes by {}; ddl-train supports only the batch", loss.owner,
                               Loss::NormalizationMode_Name(mode)),
                   "normalization: VALID");
   for (int i = 0; i < p.loss_weight_size(); ++i) {
     if (p.loss_weight(i) == 1.0F) continue;
-    report.refuse(loss.location.at("loss_weight", i).text(),
-                  fmt::format("{}has a loss_weight of {}, and ddl-train computes only with 1", loss.owner,
-                              p.loss_weight(i)),
-                  "loss_weight: 1   # and multiply base_lr");
+    report.refuse(
+        loss.location.at("loss_weight", i).text(),
+        fmt::format("{}has a loss_weight of {}; ddl-train supports only 1", loss.owner, p.loss_weight(i)),
+        "loss_weight: 1   # and multiply base_lr");
   }
 }
 

@@ -129,7 +129,8 @@ class FieldCheck {
       } else if (field.cpp_type() == pb::FieldDescriptor::CPPTYPE_FLOAT) {
         const float value = field.is_repeated() ? reflection.GetRepeatedFloat(message, &field, i)
                                                 : reflection.GetFloat(message, &field);
-        if (!std::isfinite(value)) refuse(at, field, fmt::format("is {}, which is no number", value), "0.01");
+        if (!std::isfinite(value))
+          refuse(at, field, fmt::format("is {}, which is not a number", value), "0.01");
       } else if (field.message_type() != nullptr && !is_layer(field)) {
         check(field.is_repeated() ? reflection.GetRepeatedMessage(message, &field, i)
                                   : reflection.GetMessage(message, &field),
@@ -147,7 +148,7 @@ class FieldCheck {
   void check_default(const pb::Message& message, const pb::FieldDescriptor& field,
                      const PrototxtLocation& at) {
     if (field.is_repeated() || field.message_type() != nullptr || !field.has_default_value()) {
-      refuse(at, field, "is known to Caffe, and ddl-train does not honour it", "");
+      refuse(at, field, "is a field of Caffe that ddl-train does not support", "");
       return;
     }
     const std::unique_ptr<pb::Message> fresh(message.New());
@@ -155,16 +156,14 @@ class FieldCheck {
     const std::string wanted = render_value(*fresh, field, -1);
     if (is == wanted) return;
     refuse(at, field,
-           fmt::format("is {}, and ddl-train computes only with Caffe's default, {}", printable(is), wanted),
-           wanted);
+           fmt::format("is {}; ddl-train supports only Caffe's default, {}", printable(is), wanted), wanted);
   }
 
   void refuse(const PrototxtLocation& at, const pb::FieldDescriptor& field, const std::string& what,
               const std::string& value) {
     report_.refuse(at.text(), fmt::format("{}{} {}", owner_, field.name(), what),
-                   value.empty()
-                       ? fmt::format("# {}   # leave it out, if the result may be another", field.name())
-                       : fmt::format("{}: {}", field.name(), value));
+                   value.empty() ? fmt::format("# {}   # remove it, if the result may differ", field.name())
+                                 : fmt::format("{}: {}", field.name(), value));
   }
 
   const std::string& owner_;

@@ -150,7 +150,7 @@ void upgrade_inputs(const proto::NetParameter& net, const PrototxtLocation& loca
     }
   } else {
     report.refuse(location.at("input_dim").text(),
-                  fmt::format("{} input(s) have {} input_dim; 4 each are wanted", net.input_size(),
+                  fmt::format("{} input(s) have {} input_dim; 4 each are needed", net.input_size(),
                               net.input_dim_size()),
                   "input_shape { dim: 64 dim: 1 dim: 28 dim: 28 }");
   }
@@ -178,12 +178,12 @@ LayerRole find_role(const LocatedLayer& layer, CaffeReport& report) {
   auto near = known ? std::nullopt : closest_match(type, types);
   if (!known && same != types.end()) near = *same;
   report.refuse(layer.location.at("type").text(),
-                known ? fmt::format("{}ddl-train cannot compute Caffe's {} layers", layer.owner, type)
-                      : fmt::format("{}Caffe knows no type '{}'{}", layer.owner, printable(type, 60),
+                known ? fmt::format("{}ddl-train does not support Caffe's {} layers", layer.owner, type)
+                      : fmt::format("{}unknown layer type '{}'{}", layer.owner, printable(type, 60),
                                     near ? fmt::format("; did you mean {}?", *near) : ""),
                 near    ? fmt::format("type: \"{}\"", *near)
-                : known ? "exclude { phase: TRAIN }   # in it, if the net learns without it"
-                        : "type: \"ReLU\"   # a layer of Caffe's");
+                : known ? "exclude { phase: TRAIN }   # in it, if training does not need it"
+                        : "type: \"ReLU\"   # a Caffe layer");
   return LayerRole::refused;
 }
 
@@ -209,7 +209,7 @@ std::vector<LocatedLayer> list_layers(const proto::NetParameter& net, const Prot
   std::vector<LocatedLayer> layers;
   if (net.layer_size() > most_layers || net.layers_size() > most_layers) {
     report.refuse(location.text(),
-                  fmt::format("the net has {} layers; at most {} are read",
+                  fmt::format("the net has {} layers; the limit is {}",
                               std::max(net.layer_size(), net.layers_size()), most_layers),
                   "ddl-train --net FILE   # a smaller net");
     return layers;
@@ -218,7 +218,7 @@ std::vector<LocatedLayer> list_layers(const proto::NetParameter& net, const Prot
   if (net.layer_size() > 0 && net.layers_size() > 0) {
     report.refuse(
         location.at("layers").text(),
-        fmt::format("the net has {} layer blocks and {} of the old kind, layers; Caffe reads one kind",
+        fmt::format("the net has {} layer blocks and {} old layers blocks; Caffe accepts only one kind",
                     net.layer_size(), net.layers_size()),
         "layer { type: \"Convolution\" ... }");
   }
@@ -226,7 +226,7 @@ std::vector<LocatedLayer> list_layers(const proto::NetParameter& net, const Prot
   for (int i = 0; i < net.layers_size(); ++i) {
     if (net.layers(i).has_layer()) {
       report.refuse(location.at("layers", i).text(),
-                    "this is a net of Caffe's first form, of 2013, with layers { layer { ... } }",
+                    "this net has Caffe's first format (2013), layers { layer { ... } }",
                     "upgrade_net_proto_text OLD NEW   # a tool of Caffe");
       break;
     }

@@ -78,7 +78,8 @@ class LayerConverter {
   }
   void check_least(const PrototxtLocation& at, const char* word, Sides sides) {
     if (std::min(sides.height, sides.width) >= 1) return;
-    refuse(at.at(word), fmt::format("has a {} of {}x{}; 1 is the least", word, sides.height, sides.width),
+    refuse(at.at(word),
+           fmt::format("has a {} of {}x{}; both must be 1 or more", word, sides.height, sides.width),
            fmt::format("{}: {}", word, word == std::string_view("stride") ? 1 : 3));
   }
   template <typename Window>
@@ -118,8 +119,8 @@ class LayerConverter {
     } else {
       report_.tell(at.text(),
                    owner_ +
-                       "has no weight_filler; Caffe would begin with zeros, from which no layer learns, and "
-                       "ddl-train takes its own first values",
+                       "has no weight_filler; Caffe would start with zeros, which cannot be trained; "
+                       "ddl-train uses its default initial values",
                    "weight_filler { type: \"xavier\" }");
     }
     if (p.has_bias_filler())
@@ -130,7 +131,7 @@ class LayerConverter {
   void read_factors(int blobs) {
     if (parameter_.param_size() > blobs) {
       refuse(location_.at("param", blobs),
-             fmt::format("has {} param blocks, and {} blobs to learn", parameter_.param_size(), blobs),
+             fmt::format("has {} param blocks for {} trainable blobs", parameter_.param_size(), blobs),
              "param { lr_mult: 1 }");
     }
     ParameterSpec* rules[] = {&layer_.weight_spec, &layer_.bias_spec};
@@ -142,7 +143,7 @@ class LayerConverter {
   double read_factor(const char* word, float factor, int blob) {
     if (!(factor >= 0.0F))
       refuse(location_.at("param", blob).at(word),
-             fmt::format("has a {} of {}; 0 is the least", word, factor), fmt::format("{}: 1", word));
+             fmt::format("has a {} of {}; it must be 0 or more", word, factor), fmt::format("{}: 1", word));
     return widen(factor);
   }
 
@@ -175,15 +176,15 @@ class LayerConverter {
     layer_.kind = LayerKind::pooling;
     layer_.method = p.pool() == proto::PoolingParameter::MAX ? PoolMethod::max : PoolMethod::average;
     if (p.pool() == proto::PoolingParameter::STOCHASTIC)
-      refuse(at.at("pool"), "pools STOCHASTIC; MAX and AVE are possible", "pool: MAX");
+      refuse(at.at("pool"), "pools STOCHASTIC; only MAX and AVE are supported", "pool: MAX");
     layer_.rounding = p.round_mode() == proto::PoolingParameter::CEIL ? Rounding::ceil : Rounding::floor;
     layer_.global = p.global_pooling();
     read_window(at, p);
     if (!layer_.global) return check_kernel(at);
     if (layer_.kernel.height != -1)
-      refuse(at.at("global_pooling"), "pools the whole image, and has a kernel too", "global_pooling: false");
+      refuse(at.at("global_pooling"), "has global_pooling and a kernel", "global_pooling: false");
     if (layer_.stride != Sides{1, 1} || layer_.padding != Sides{0, 0})
-      refuse(at.at("global_pooling"), "pools the whole image, and has a stride or a pad too", "stride: 1");
+      refuse(at.at("global_pooling"), "has global_pooling and a stride or pad", "stride: 1");
     layer_.kernel = {0, 0};
   }
 
@@ -192,7 +193,8 @@ class LayerConverter {
     layer_.slope = widen(parameter_.relu_param().negative_slope());
     if (!(layer_.slope >= 0.0))
       refuse(location_.at("relu_param").at("negative_slope"),
-             fmt::format("has a negative_slope of {}; 0 is the least", layer_.slope), "negative_slope: 0.01");
+             fmt::format("has a negative_slope of {}; it must be 0 or more", layer_.slope),
+             "negative_slope: 0.01");
   }
 
   void convert_dropout() {
@@ -200,7 +202,7 @@ class LayerConverter {
     const float rate = parameter_.dropout_param().dropout_ratio();
     if (!(rate >= 0.0F && rate < 1.0F))
       refuse(location_.at("dropout_param").at("dropout_ratio"),
-             fmt::format("has a dropout_ratio of {}; from 0 to below 1 is possible", rate),
+             fmt::format("has a dropout_ratio of {}; it must be at least 0 and less than 1", rate),
              "dropout_ratio: 0.5");
     layer_.rate = widen(rate);
   }
@@ -233,7 +235,7 @@ class LayerConverter {
     if (!(p.moving_average_fraction() >= 0.0F && p.moving_average_fraction() <= 1.0F))
       refuse(
           at.at("moving_average_fraction"),
-          fmt::format("has a moving_average_fraction of {}; 0 to 1 is possible", p.moving_average_fraction()),
+          fmt::format("has a moving_average_fraction of {}; it must be 0 to 1", p.moving_average_fraction()),
           "moving_average_fraction: 0.9");
   }
 
@@ -243,7 +245,7 @@ class LayerConverter {
     for (int i = 0; i < p.coeff_size(); ++i) {
       if (p.coeff(i) == 1.0F) continue;
       refuse(location_.at("eltwise_param").at("coeff", i),
-             fmt::format("has a coeff of {}, and ddl-train sums only with 1", p.coeff(i)), "coeff: 1");
+             fmt::format("has a coeff of {}; ddl-train supports only 1", p.coeff(i)), "coeff: 1");
     }
   }
 
@@ -287,13 +289,13 @@ Filler read_filler(const proto::FillerParameter& filler, const PrototxtLocation&
   const bool by_fan = type == "xavier" || type == "msra";
   if (by_fan && filler.variance_norm() == proto::FillerParameter::AVERAGE)
     report.refuse(location.at("variance_norm").text(),
-                  owner + "fills by the AVERAGE of fan-in and fan-out; FAN_IN and FAN_OUT are possible",
+                  owner + "has variance_norm AVERAGE; only FAN_IN and FAN_OUT are supported",
                   "variance_norm: FAN_IN");
   const bool by_outputs = by_fan && filler.variance_norm() == proto::FillerParameter::FAN_OUT;
   const auto fan = static_cast<double>(std::max<std::size_t>(1, fan_out));
   if (type == "gaussian" && filler.std() < 0.0F)
     report.refuse(location.at("std").text(),
-                  fmt::format("{}has a std of {}; 0 is the least", owner, filler.std()), "std: 0.01");
+                  fmt::format("{}has a std of {}; it must be 0 or more", owner, filler.std()), "std: 0.01");
   if (type == "constant") return {Kind::constant, widen(filler.value()), 0.0};
   if (type == "uniform") return {Kind::uniform, widen(filler.min()), widen(filler.max())};
   if (type == "gaussian") return {Kind::gaussian, widen(filler.mean()), widen(filler.std())};
@@ -303,10 +305,10 @@ Filler read_filler(const proto::FillerParameter& filler, const PrototxtLocation&
   if (type == "msra")
     return by_outputs ? Filler{Kind::gaussian, 0.0, std::sqrt(2.0 / fan)} : Filler{Kind::msra, 0.0, 0.0};
   const std::vector<std::string> types{"constant", "gaussian", "uniform", "xavier", "msra"};
-  report.refuse(
-      location.at("type").text(),
-      fmt::format("{}fills with '{}'; {} are possible", owner, printable(type, 60), join(types, ", ")),
-      fmt::format("type: \"{}\"", closest_match(type, types).value_or("xavier")));
+  report.refuse(location.at("type").text(),
+                fmt::format("{}has the type '{}'; only {} are supported", owner, printable(type, 60),
+                            join(types, ", ")),
+                fmt::format("type: \"{}\"", closest_match(type, types).value_or("xavier")));
   return {};
 }
 

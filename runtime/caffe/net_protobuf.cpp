@@ -91,8 +91,9 @@ void check_same_transform(const CaffeNet& net, CaffeReport& report) {
   if (train == test) return;
   report.refuse(
       net.test_data->location,
-      fmt::format("images are tested otherwise than trained: TRAIN has {}; TEST has {}", train, test),
-      "transform_param { ... }   # the same in both, but for mirror");
+      fmt::format("test images are transformed differently from training images: TRAIN has {}; TEST has {}",
+                  train, test),
+      "transform_param { ... }   # the same in both, except mirror");
 }
 
 CaffeNet read_net(const LocatedNet& train, const proto::NetState* train_state, const LocatedNet& test,
@@ -175,7 +176,7 @@ Net plan_caffe_net(const CaffeNet& net, Shape input, int classes) {
   const PlannedLayer& last = planned.layers.back();
   if (last.output.height == 1 && last.output.width == 1) return planned;
   throw Error(ErrorKind::request,
-              {fmt::format("the loss reads {} of layer {}; ddl-train classifies whole images, 1x1",
+              {fmt::format("the loss reads {} of layer {}; it must be 1x1, one result per image",
                            render_shape(last.output), last.name),
                last.layer.location,
                "pooling_param { pool: AVE global_pooling: true }   # in a layer before the loss"});

@@ -86,7 +86,7 @@ class PhaseReader {
     CaffeData data = read_data_layer(layer, report_);
     const bool first = !phase_.data;
     if (!first && p.type() != "Input") {  // one Input for each blob is common
-      refuse(layer, "type", 0, fmt::format("is the second layer of data in the {} phase", phase_name_),
+      refuse(layer, "type", 0, fmt::format("is a second data layer in the {} phase", phase_name_),
              "include { phase: TEST }");
     }
     if (first) phase_.data = std::move(data);
@@ -131,7 +131,7 @@ class PhaseReader {
     if (link(layer, made, sources, flat)) {
       const bool by_value = made.kind == LayerKind::relu || made.kind == LayerKind::dropout;
       if (flat && !by_value && made.kind != LayerKind::inner_product) {
-        refuse(layer, "bottom", 0, "reads what Flatten made; InnerProduct, ReLU and Dropout may do that",
+        refuse(layer, "bottom", 0, "reads the output of Flatten; only InnerProduct, ReLU and Dropout may",
                "type: \"InnerProduct\"");
       }
       blob = {BlobKind::values, phase_.layers.size(), flat && by_value, {}};
@@ -159,7 +159,7 @@ class PhaseReader {
     names_.insert(name);
     if (name != base && base == given) {
       report_.tell(layer.location.at("name").text(),
-                   fmt::format("{}the name is taken, so it is called {} here", layer.owner, name),
+                   fmt::format("{}the name is used twice; this layer is renamed to {}", layer.owner, name),
                    fmt::format("name: \"{}\"", name));
     }
     return name;
@@ -169,13 +169,13 @@ class PhaseReader {
     const proto::LayerParameter& p = layer.parameter;
     for (int i = 0; i < std::min(p.propagate_down_size(), p.bottom_size()); ++i) {
       if (p.propagate_down(i) || blobs_.find(layer, i).kind != BlobKind::values) continue;
-      refuse(layer, "propagate_down", i, "stops the gradient, and ddl-train passes all on",
-             "param { lr_mult: 0 }   # in what shall not learn");
+      refuse(layer, "propagate_down", i, "stops the gradient, which ddl-train does not support",
+             "param { lr_mult: 0 }   # in layers that should not be trained");
     }
     for (int i = 0; i < p.loss_weight_size(); ++i) {
       if (p.loss_weight(i) == 0.0F) continue;
       refuse(layer, "loss_weight", i,
-             fmt::format("has a loss_weight of {}; only SoftmaxWithLoss may be a loss", p.loss_weight(i)),
+             fmt::format("has a loss_weight of {}; only SoftmaxWithLoss can be a loss", p.loss_weight(i)),
              "loss_weight: 0");
     }
   }
@@ -186,7 +186,7 @@ class PhaseReader {
       if (name.empty() || shared_.insert(name).second) continue;
       refuse(layer, "param", i,
              fmt::format("shares the weights '{}' with another layer", printable(name, 60)),
-             "param { lr_mult: 1 }   # weights of its own");
+             "param { lr_mult: 1 }   # separate weights");
     }
   }
 
@@ -195,13 +195,13 @@ class PhaseReader {
     if (layer.parameter.type() != "BatchNorm" || !p.has_use_global_stats()) return;
     const std::string at = layer.location.at("batch_norm_param").at("use_global_stats").text();
     if (p.use_global_stats() && state_.phase() == proto::TRAIN) {
-      report_.refuse(at, layer.owner + "uses the global statistics while it trains; ddl-train the batch's",
+      report_.refuse(at,
+                     layer.owner + "uses global statistics in training; ddl-train uses those of the batch",
                      "use_global_stats: false");
     }
     if (!p.use_global_stats() && state_.phase() == proto::TEST) ++batch_tests_;
     if (batch_tests_ == 1 && !p.use_global_stats()) {
-      report_.tell(at,
-                   "tests use the running statistics of batch norms, not those of the batch that is tested",
+      report_.tell(at, "tests use the running statistics of batch norms, not those of the test batch",
                    "use_global_stats: true   # in the TEST phase");
     }
   }
@@ -220,7 +220,7 @@ class PhaseReader {
       Layer* norm = blob.kind == BlobKind::values ? &phase_.layers[blob.layer] : nullptr;
       if (norm == nullptr || norm->kind != LayerKind::batch_norm || readers_[blob.layer] > 0 ||
           !scaled_.insert(blob.layer).second) {
-        refuse(layer, "type", 0, "Scale is possible right after a BatchNorm that nobody else reads",
+        refuse(layer, "type", 0, "Scale is supported only right after a BatchNorm that no other layer reads",
                "type: \"BatchNorm\"");
       } else {
         add_scale(layer, *norm, report_);
@@ -240,7 +240,7 @@ class PhaseReader {
     const CaffeBlob label = blobs_.find(layer, 1);
     if (label.kind != BlobKind::labels && label.kind != BlobKind::unknown) {
       refuse(layer, "bottom", 1,
-             fmt::format("compares with '{}', which are no labels", printable(p.bottom(1), 60)),
+             fmt::format("compares with '{}', which are not labels", printable(p.bottom(1), 60)),
              "bottom: \"label\"");
     }
     const CaffeBlob blob = blobs_.find(layer, 0);
@@ -264,8 +264,8 @@ class PhaseReader {
     blobs_.set_tops(layer, BlobKind::looked);
     if (p.accuracy_param().top_k() <= 1) return;
     report_.tell(layer.location.text(),
-                 fmt::format("{}ddl-train tells the accuracy of the first guess, not of the first {}",
-                             layer.owner, p.accuracy_param().top_k()),
+                 fmt::format("{}ddl-train reports top-1 accuracy, not top-{}", layer.owner,
+                             p.accuracy_param().top_k()),
                  "accuracy_param { top_k: 1 }");
   }
 
@@ -280,7 +280,7 @@ class PhaseReader {
   void find_logits() {
     if (losses_.size() > 1) {
       report_.refuse(second_loss_,
-                     fmt::format("the net has {} losses, {}; ddl-train learns from 1", losses_.size(),
+                     fmt::format("the net has {} losses, {}; ddl-train supports one", losses_.size(),
                                  join(losses_, ", ")),
                      "loss_weight: 0   # in all but one: they are then only looked at");
     }
@@ -293,7 +293,7 @@ class PhaseReader {
                      example_loss);
     } else if (state_.phase() == proto::TRAIN) {
       report_.tell(net_.text(),
-                   fmt::format("the net has no SoftmaxWithLoss; it learns as if one read layer {}",
+                   fmt::format("the net has no SoftmaxWithLoss; one is added after layer {}",
                                phase_.layers[*logits_].name),
                    example_loss);
     }
@@ -316,7 +316,7 @@ class PhaseReader {
     }
     if (!dropped.empty()) {
       report_.tell(net_.text(),
-                   fmt::format("{} layer(s) do not lead to the loss and are left out: {}", dropped.size(),
+                   fmt::format("{} layer(s) do not lead to the loss and are ignored: {}", dropped.size(),
                                printable(join(dropped, ", "))),
                    "exclude { phase: TRAIN }   # in them");
     }
@@ -349,7 +349,7 @@ bool is_included(const LocatedLayer& layer, const proto::NetState& state, CaffeR
   const auto holds = [&](const proto::NetStateRule& rule) { return rule_holds(rule, state); };
   if (p.include_size() > 0 && p.exclude_size() > 0) {
     report.refuse(layer.location.at("exclude").text(),
-                  layer.owner + "has include and exclude rules; Caffe takes one kind",
+                  layer.owner + "has include and exclude rules; Caffe accepts only one kind",
                   "include { phase: TRAIN }");
   }
   if (p.include_size() > 0) return std::any_of(p.include().begin(), p.include().end(), holds);

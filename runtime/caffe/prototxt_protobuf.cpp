@@ -55,8 +55,8 @@ class PrototxtErrors : public pb::io::ErrorCollector {
 
   void AddError(int line, pb::io::ColumnNumber column, const std::string& message) override {
     const Spot spot = find_spot(line, column, find_wrong_word(message));
-    report_.refuse(where(spot), "this is no prototxt of Caffe's: " + printable(message),
-                   fmt::format("sed -n {}p {}   # and mend that line", spot.line + 1, quote_shell(file_)));
+    report_.refuse(where(spot), "invalid prototxt: " + printable(message),
+                   fmt::format("sed -n {}p {}   # and fix that line", spot.line + 1, quote_shell(file_)));
   }
   void AddWarning(int line, pb::io::ColumnNumber column, const std::string& message) override {
     if (report_.full()) return;
@@ -69,10 +69,10 @@ class PrototxtErrors : public pb::io::ErrorCollector {
     const auto near = closest_match(quoted[1], known);
     report_.refuse(
         where(spot),
-        fmt::format("Caffe knows no '{}' in a {}{}", printable(quoted[1], 60), type,
+        fmt::format("unknown field '{}' in a {}{}", printable(quoted[1], 60), type,
                     near ? fmt::format("; did you mean {}?", *near) : ""),
         near ? *near + ": ..."
-             : fmt::format("sed -n {}p {}   # and leave that field out", spot.line + 1, quote_shell(file_)));
+             : fmt::format("sed -n {}p {}   # and remove that field", spot.line + 1, quote_shell(file_)));
   }
 
  private:

@@ -58,7 +58,7 @@ class SolverReader {
     solver_.wants_gpu = p_.solver_mode() == proto::SolverParameter::GPU;
     if (p_.has_solver_mode() && solver_.wants_gpu) {
       report_.tell(location_.at("solver_mode").text(),
-                   "solver_mode GPU is not taken over: --device says where a run computes",
+                   "solver_mode GPU is ignored: --device selects the device",
                    "--device cuda   # or, for the CPU without this note, solver_mode: CPU");
     }
     return std::move(solver_);
@@ -70,14 +70,14 @@ class SolverReader {
   }
   std::size_t count(const char* field, std::int64_t value, std::int64_t least, const char* example) {
     if (value < least) {
-      refuse(field, fmt::format("{} is {}, and {} is the least", field, value, least), example);
+      refuse(field, fmt::format("{} is {}; it must be at least {}", field, value, least), example);
       return static_cast<std::size_t>(least);
     }
     return static_cast<std::size_t>(value);
   }
   double real(const char* field, float value, double least, double most, const char* example) {
     if (value >= least && value <= most) return widen(value);
-    refuse(field, fmt::format("{} is {}; from {} to {} is possible", field, value, least, most), example);
+    refuse(field, fmt::format("{} is {}; it must be {} to {}", field, value, least, most), example);
     return least;
   }
 
@@ -86,8 +86,8 @@ class SolverReader {
                         (p_.has_train_net_param() ? 1 : 0);
     if (trained != 1) {
       refuse(p_.has_train_net() ? "train_net" : "net",
-             fmt::format("the solver names {} nets to train; one of net, net_param, train_net and "
-                         "train_net_param is wanted",
+             fmt::format("the solver names {} training nets; it must have one of net, net_param, train_net "
+                         "and train_net_param",
                          trained),
              "net: \"train_val.prototxt\"");
     }
@@ -96,7 +96,7 @@ class SolverReader {
     const int tested = p_.test_net_size() + p_.test_net_param_size();
     if (tested > 1)
       report_.tell(location_.at("test_net").text(),
-                   fmt::format("the solver names {} nets to test; ddl-train tests the first", tested),
+                   fmt::format("the solver names {} test nets; ddl-train uses the first", tested),
                    "test_net: \"test.prototxt\"   # once");
   }
 
@@ -112,7 +112,7 @@ class SolverReader {
     if (policy == nullptr) {
       const auto near = closest_match(p_.lr_policy(), names);
       refuse("lr_policy",
-             p_.has_lr_policy() ? fmt::format("lr_policy is '{}'; {} are possible",
+             p_.has_lr_policy() ? fmt::format("lr_policy is '{}'; it must be one of {}",
                                               printable(p_.lr_policy(), 60), join(names, ", "))
                                 : "the solver has no lr_policy",
              fmt::format("lr_policy: \"{}\"", near.value_or("fixed")));
@@ -137,7 +137,7 @@ class SolverReader {
     for (int i = 0; i < p_.stepvalue_size(); ++i) {
       if (p_.stepvalue(i) <= (i == 0 ? 0 : p_.stepvalue(i - 1)))
         refuse("stepvalue",
-               fmt::format("stepvalue {} follows {}; they ascend, from 1", p_.stepvalue(i),
+               fmt::format("stepvalue {} follows {}; stepvalues must ascend from 1", p_.stepvalue(i),
                            i == 0 ? 0 : p_.stepvalue(i - 1)),
                "stepvalue: 5000 stepvalue: 8000", i);
       schedule.step_values.push_back(static_cast<std::size_t>(std::max(1, p_.stepvalue(i))));
@@ -157,7 +157,7 @@ class SolverReader {
   OptimizerKind read_kind() {
     using Old = proto::SolverParameter;
     if (p_.has_type() && p_.has_solver_type())
-      refuse("solver_type", "type and the older solver_type are given; Caffe takes one",
+      refuse("solver_type", "both type and the older solver_type are set; Caffe accepts one",
              "type: \"SGD\"   # alone");
     std::string wanted = p_.type();
     if (!p_.has_type() && p_.has_solver_type()) wanted = Old::SolverType_Name(p_.solver_type());
@@ -167,7 +167,8 @@ class SolverReader {
       if (wanted == row.name || (!p_.has_type() && wanted == capitals)) return row.kind;
       names.emplace_back(row.name);
     }
-    refuse("type", fmt::format("type is '{}'; {} are possible", printable(wanted, 60), join(names, ", ")),
+    refuse("type",
+           fmt::format("type is '{}'; it must be one of {}", printable(wanted, 60), join(names, ", ")),
            fmt::format("type: \"{}\"", closest_match(wanted, names).value_or("SGD")));
     return OptimizerKind::sgd;
   }
@@ -178,10 +179,10 @@ class SolverReader {
     optimizer.form = OptimizerForm::caffe;
     optimizer.momentum = real("momentum", p_.momentum(), 0.0, 1.0, "momentum: 0.9");
     if (optimizer.momentum != 0.0 && !uses_momentum(optimizer.kind)) {
-      report_.tell(
-          location_.at("momentum").text(),
-          fmt::format("momentum {} has no effect: {} has none", optimizer.momentum, name_of(optimizer.kind)),
-          "momentum: 0");
+      report_.tell(location_.at("momentum").text(),
+                   fmt::format("momentum {} is ignored: {} does not use it", optimizer.momentum,
+                               name_of(optimizer.kind)),
+                   "momentum: 0");
     }
     optimizer.momentum2 = real("momentum2", p_.momentum2(), 0.0, 1.0, "momentum2: 0.999");
     optimizer.rms_decay = real("rms_decay", p_.rms_decay(), 0.0, 1.0, "rms_decay: 0.99");
@@ -190,15 +191,15 @@ class SolverReader {
     optimizer.l1 = p_.regularization_type() == "L1";
     if (!optimizer.l1 && p_.regularization_type() != "L2")
       refuse("regularization_type",
-             fmt::format("regularization_type is '{}'; L1 and L2 are possible",
+             fmt::format("regularization_type is '{}'; it must be L1 or L2",
                          printable(p_.regularization_type(), 60)),
              "regularization_type: \"L2\"");
     if (p_.clip_gradients() > 0.0F) optimizer.clip = widen(p_.clip_gradients());
     if (p_.clip_gradients() == 0.0F)
-      refuse("clip_gradients", "clip_gradients is 0, with which nothing learns", "clip_gradients: 10");
+      refuse("clip_gradients", "clip_gradients is 0, which sets all gradients to 0", "clip_gradients: 10");
     if (!p_.local_lr_auto()) return;
     if (optimizer.kind != OptimizerKind::sgd)
-      refuse("local_lr_auto", "local_lr_auto works with type SGD only", "type: \"SGD\"");
+      refuse("local_lr_auto", "local_lr_auto needs type SGD", "type: \"SGD\"");
     optimizer.kind = OptimizerKind::lars;
     optimizer.trust = real("local_gw_ratio", p_.local_gw_ratio(), 0.0, 1e30, "local_gw_ratio: 0.001");
   }

@@ -41,8 +41,8 @@ class PositionReader {
 
  private:
   [[noreturn]] void refuse() const {
-    throw refuse_run(file_, "the metadata 'position' does not hold the numbers that it should",
-                     "--resume with another checkpoint of the folder");
+    throw refuse_run(file_, "the metadata 'position' is invalid",
+                     "--resume with another checkpoint of the directory");
   }
 
   std::vector<std::string_view> words_;
@@ -72,16 +72,16 @@ void check_net(const Metadata& metadata, const Net& net, const RunIdentity& iden
   const std::string name = value_of(metadata, "net");
   if (name != net.name) {
     throw refuse_run(file,
-                     fmt::format("the checkpoint is of the net {}, and this run trains {}", printable(name),
+                     fmt::format("the checkpoint is of the net {}, but this run trains {}", printable(name),
                                  printable(net.name)),
                      "--net " + quote_shell(printable(name)));
   }
   const std::string hash = fmt::format("{:016x}", identity.net_hash);
   if (value_of(metadata, "net_hash") != hash) {
     throw refuse_run(file,
-                     fmt::format("the layers of {} are others in the checkpoint ({}) than here ({})",
+                     fmt::format("the layers of {} differ between the checkpoint ({}) and this run ({})",
                                  printable(name), printable(value_of(metadata, "net_hash")), hash),
-                     "the net and the images as they were then, or --checkpoint NEW_DIR without --resume");
+                     "the original net and images, or --checkpoint NEW_DIR without --resume");
   }
 }
 
@@ -90,8 +90,7 @@ void check_rule(const Metadata& metadata, const Optimizer& optimizer, const std:
   const std::string there = value_of(metadata, "optimizer");
   if (there == here) return;
   throw refuse_run(file,
-                   fmt::format("the checkpoint's update rule is {}, and this run's is {}: they keep other "
-                               "numbers for each weight",
+                   fmt::format("the checkpoint's optimizer is {}, but this run's is {}: their states differ",
                                printable(there), here),
                    "--optimizer " + quote_shell(printable(there.substr(0, there.find(' ')))));
 }
@@ -100,11 +99,12 @@ void check_images(const Metadata& metadata, const RunIdentity& identity, const s
   const std::string images = std::to_string(identity.images);
   const std::string hash = fmt::format("{:016x}", identity.data_hash);
   if (value_of(metadata, "images") == images && value_of(metadata, "data_hash") == hash) return;
-  throw refuse_run(file,
-                   fmt::format("the checkpoint was trained on {} images (hash {}), and here are {} (hash {})",
-                               printable(value_of(metadata, "images")),
-                               printable(value_of(metadata, "data_hash")), images, hash),
-                   "--data DIR with the images of that run");
+  throw refuse_run(
+      file,
+      fmt::format("the checkpoint was trained on {} images (hash {}), but this run has {} (hash {})",
+                  printable(value_of(metadata, "images")), printable(value_of(metadata, "data_hash")), images,
+                  hash),
+      "--data DIR with the images of that run");
 }
 
 // With as many ranks and micro-batches as can share the checkpoint's batch evenly.
@@ -129,7 +129,7 @@ std::string plan_reaching(const TrainPlan& plan, std::size_t images, std::size_t
   const std::size_t epochs = (step + each - 1) / each;
   if (plan.max_steps == 0) return fmt::format("--epochs {}", epochs);
   if (plan.epochs >= epochs)
-    return fmt::format("--max-steps {0}   # or --total-steps {0}, whichever is there", step);
+    return fmt::format("--max-steps {0}   # or --total-steps {0}, whichever was given", step);
   return fmt::format("--total-steps {}   # without --max-steps and --epochs", step);
 }
 
@@ -167,7 +167,7 @@ void check_same_run(const Metadata& metadata, const Net& net, const TrainPlan& p
                     const RunIdentity& identity, const std::string& file) {
   if (value_of(metadata, "format") != checkpoint_format) {
     throw refuse_run(file,
-                     fmt::format("the format is {}, and this version reads {}",
+                     fmt::format("the format is {}, but this version reads {}",
                                  printable(value_of(metadata, "format")), checkpoint_format),
                      "--resume with a checkpoint that ddl-train wrote");
   }
@@ -177,22 +177,21 @@ void check_same_run(const Metadata& metadata, const Net& net, const TrainPlan& p
   const std::string batch = value_of(metadata, "global_batch");
   if (batch != std::to_string(plan.global_batch)) {
     throw refuse_run(file,
-                     fmt::format("the checkpoint's global batch is {}, and this run's is {}",
+                     fmt::format("the checkpoint's global batch is {}, but this run's is {}",
                                  printable(batch), plan.global_batch),
                      plan_same_batch(metadata, plan, identity));
   }
   const std::string seed = value_of(metadata, "seed");
   if (seed != std::to_string(plan.seed)) {
-    throw refuse_run(
-        file,
-        fmt::format("the checkpoint's images come in the order of seed {}, and this run's of seed {}",
-                    printable(seed), plan.seed),
-        "--seed " + printable(seed));
+    throw refuse_run(file,
+                     fmt::format("the checkpoint's image order has seed {}, but this run's has seed {}",
+                                 printable(seed), plan.seed),
+                     "--seed " + printable(seed));
   }
   const TrainPosition position = parse_position(value_of(metadata, "position"), file);
   if (position.step > plan.schedule.total_steps) {
     throw refuse_run(file,
-                     fmt::format("the checkpoint is at step {}, and this run ends at step {}", position.step,
+                     fmt::format("the checkpoint is at step {}, but this run ends at step {}", position.step,
                                  plan.schedule.total_steps),
                      plan_reaching(plan, identity.images, position.step));
   }
@@ -205,7 +204,7 @@ std::vector<std::string> find_differences(const Metadata& metadata, const Net& n
   for (const char* key : {"lr", "lr_decay", "warmup_steps", "total_steps", "momentum", "weight_decay", "clip",
                           "accumulate", "ranks", "dims"}) {
     if (value_of(metadata, key) != now.at(key)) {
-      differences.push_back(fmt::format("{}: {}, and {} in the checkpoint", key, now.at(key),
+      differences.push_back(fmt::format("{}: {}, but {} in the checkpoint", key, now.at(key),
                                         printable(value_of(metadata, key))));
     }
   }

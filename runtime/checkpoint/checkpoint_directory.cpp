@@ -63,15 +63,15 @@ Error refuse_second_run(const std::string& directory, const std::string& holder)
   const std::string lock = quote_shell(path_in(directory, lock_name));
   if (!told) {
     return {ErrorKind::request,
-            {"another run saves into this folder", printable(directory),
-             "--checkpoint OTHER_DIR   # or end that run"}};
+            {"another run saves to this directory", printable(directory),
+             "--checkpoint OTHER_DIR   # or stop that run"}};
   }
   const std::string host = printable(words[0]);
   return {
       ErrorKind::request,
-      {fmt::format("another run saves into this folder: process {} on {}", words[1], host),
+      {fmt::format("another run saves to this directory: process {} on {}", words[1], host),
        printable(directory),
-       fmt::format("--checkpoint OTHER_DIR   # or end that run: kill -TERM {} on {}; if {} is lost: rm {}",
+       fmt::format("--checkpoint OTHER_DIR   # or stop that run: kill -TERM {} on {}; if {} is lost: rm {}",
                    words[1], host, host, lock)}};
 }
 
@@ -93,7 +93,7 @@ std::string join_path(const std::string& directory, const std::string& name) {
 SafetensorsHeader verify_checkpoint(const CheckpointDisk& disk, const std::string& path) {
   const auto size = disk.size(path);
   if (!size) {
-    throw Error(ErrorKind::request, {"there is no such file", printable(path),
+    throw Error(ErrorKind::request, {"the file does not exist", printable(path),
                                      "ls -l " + quote_shell(path) + "   # or --resume DIR"});
   }
   std::string text(std::min<std::uint64_t>(*size, length_bytes), '\0');
@@ -122,7 +122,7 @@ void read_tensor(const CheckpointDisk& disk, const std::string& path, const Safe
   const auto bytes = std::as_writable_bytes(values);
   if (place.type != "F32" || place.end - place.begin != bytes.size()) {
     throw Error(ErrorKind::request,
-                {fmt::format("the tensor '{}' has {} bytes of type {}, and {} of F32 are needed",
+                {fmt::format("the tensor '{}' has {} bytes of type {}, but {} of F32 are needed",
                              printable(place.name), place.end - place.begin, place.type, bytes.size()),
                  printable(path), "a checkpoint of the same net"});
   }
@@ -139,10 +139,10 @@ std::optional<FoundCheckpoint> find_checkpoint(const CheckpointDisk& disk, const
   FoundCheckpoint found;
   if (!latest) {
     const std::string path = path_in(directory, latest_name);
-    found.skipped.push_back(
-        fmt::format("{}: {}", path, disk.size(path) ? "it names no checkpoint" : "there is no such file"));
+    found.skipped.push_back(fmt::format(
+        "{}: {}", path, disk.size(path) ? "it does not name a checkpoint" : "the file does not exist"));
   } else if (std::find(steps.begin(), steps.end(), *parse_checkpoint_name(*latest)) == steps.end()) {
-    found.skipped.push_back(fmt::format("{}: there is no such file", path_in(directory, *latest)));
+    found.skipped.push_back(fmt::format("{}: the file does not exist", path_in(directory, *latest)));
   }
   for (const std::size_t step :
        order_candidates(steps, latest ? parse_checkpoint_name(*latest) : std::nullopt)) {
@@ -156,8 +156,8 @@ std::optional<FoundCheckpoint> find_checkpoint(const CheckpointDisk& disk, const
     }
   }
   throw Error(ErrorKind::request,
-              {fmt::format("none of {} checkpoint(s) is whole: {}", steps.size(), join(found.skipped, "; ")),
-               printable(directory), "--checkpoint NEW_DIR   # without --resume: from the beginning"});
+              {fmt::format("all {} checkpoint(s) are damaged: {}", steps.size(), join(found.skipped, "; ")),
+               printable(directory), "--checkpoint NEW_DIR   # without --resume: start from the beginning"});
 }
 
 std::optional<Message> lock_directory(CheckpointDisk& disk, const std::string& directory) {
@@ -166,9 +166,10 @@ std::optional<Message> lock_directory(CheckpointDisk& disk, const std::string& d
   const LockResult answer = disk.lock(path);
   if (answer.state == LockResult::State::others) throw refuse_second_run(directory, answer.words);
   if (answer.state == LockResult::State::ours) return std::nullopt;
-  return Message{fmt::format("this folder cannot be locked ({}): a second run that saves here is not noticed",
-                             printable(answer.words)),
-                 printable(path), "a folder of its own for each run: --checkpoint DIR"};
+  return Message{
+      fmt::format("this directory cannot be locked ({}): a second run that saves here goes undetected",
+                  printable(answer.words)),
+      printable(path), "use a separate directory for each run: --checkpoint DIR"};
 }
 
 CheckpointDirectory::CheckpointDirectory(CheckpointDisk& disk, std::string path, std::size_t keep,

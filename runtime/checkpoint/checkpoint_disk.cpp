@@ -44,7 +44,7 @@ class Descriptor {
 
 void sync_or_refuse(const Descriptor& file, const std::string& path) {
   while (::fsync(file.get()) != 0) {
-    if (errno != EINTR) throw disk_refuses(path, "it cannot be synced to the disk", errno);
+    if (errno != EINTR) throw disk_refuses(path, "it cannot be synced to disk", errno);
   }
 }
 
@@ -105,7 +105,7 @@ class PosixDisk : public CheckpointDisk {
   void create_directory(const std::string& path) override {
     std::error_code code;
     std::filesystem::create_directories(path, code);
-    if (code) throw disk_refuses(path, "the folder cannot be created", code.value());
+    if (code) throw disk_refuses(path, "the directory cannot be created", code.value());
     const std::string parent = std::filesystem::absolute(path, code).parent_path().string();
     const Descriptor directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (directory.get() >= 0) ::fsync(directory.get());  // its name; a parent of others may refuse
@@ -116,16 +116,15 @@ class PosixDisk : public CheckpointDisk {
   }
 
   void rename(const std::string& from, const std::string& to) override {
-    if (::rename(from.c_str(), to.c_str()) != 0)
-      throw disk_refuses(to, "the file cannot be given its name", errno);
+    if (::rename(from.c_str(), to.c_str()) != 0) throw disk_refuses(to, "the file cannot be renamed", errno);
   }
 
   void sync_directory(const std::string& path) override {
     const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (directory.get() < 0) throw disk_refuses(path, "the folder cannot be opened", errno);
+    if (directory.get() < 0) throw disk_refuses(path, "the directory cannot be opened", errno);
     // Some file systems cannot sync directories and say EINVAL; there is nothing better to do then.
     if (::fsync(directory.get()) != 0 && errno != EINVAL && errno != EINTR)
-      throw disk_refuses(path, "the folder cannot be synced to the disk", errno);
+      throw disk_refuses(path, "the directory cannot be synced to disk", errno);
   }
 
   void remove(const std::string& path) override {
@@ -146,7 +145,7 @@ class PosixDisk : public CheckpointDisk {
     if (code == EAGAIN || code == EACCES) return {LockResult::State::others, read_lock_holder(*file)};
     if (code != 0 || foreign) {
       locks_[path] = nullptr;  // asked again, it is not told again
-      return {LockResult::State::impossible, code != 0 ? std::strerror(code) : "it is another user's"};
+      return {LockResult::State::impossible, code != 0 ? std::strerror(code) : "it belongs to another user"};
     }
     write_lock_holder(*file);
     locks_[path] = std::move(file);
@@ -160,7 +159,7 @@ class PosixDisk : public CheckpointDisk {
     for (const std::filesystem::directory_iterator end; !code && at != end; at.increment(code))
       names.push_back(at->path().filename().string());
     if (code && code != std::errc::no_such_file_or_directory)
-      throw disk_refuses(path, "the folder cannot be read", code.value());
+      throw disk_refuses(path, "the directory cannot be read", code.value());
     return names;
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The few calls that make a file durable. A test puts a disk in their place that stops the process, refuses,
-// or forgets what was not synced, at any of them.
+// The file operations of checkpoints. Tests substitute a disk that stops the process, fails, or loses
+// unsynced data at any of them.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,11 @@ class CheckpointFile {
   virtual void sync() = 0;
 };
 
-// Whether this process has a file to itself.
+// Result of lock().
 struct LockResult {
   enum class State { ours, others, impossible };
   State state = State::ours;
-  std::string words;  // what the others wrote, or why there are no locks
+  std::string words;  // the holder's text, or why locks are unsupported
 };
 
 // All calls throw Error(request) if the disk refuses.
@@ -32,29 +32,29 @@ class CheckpointDisk {
  public:
   virtual ~CheckpointDisk() = default;
 
-  // With its parents; fine if it is there.
+  // Creates it with its parents; succeeds if it exists.
   virtual void create_directory(const std::string& path) = 0;
-  // Refuses a file that is there, and does not follow links.
+  // Fails if the file exists; does not follow links.
   virtual std::unique_ptr<CheckpointFile> create(const std::string& path) = 0;
   virtual void rename(const std::string& from, const std::string& to) = 0;
-  // Makes creations, renames and removals in it durable.
+  // Makes creations, renames and removals in the directory durable.
   virtual void sync_directory(const std::string& path) = 0;
-  // Fine if it is gone.
+  // Succeeds if the file does not exist.
   virtual void remove(const std::string& path) = 0;
 
-  // Takes the file for this process until the disk ends; who dies loses it. It then holds "HOST PID". Asked
-  // again it is ours.
+  // Locks the file for this process until the disk object is destroyed or the process exits, and writes "HOST
+  // PID" to it. Repeated calls succeed.
   virtual LockResult lock(const std::string& path) = 0;
 
-  // The names in a directory; none if there is no such directory.
+  // The names in a directory; empty if it does not exist.
   virtual std::vector<std::string> list(const std::string& path) const = 0;
-  // Of a regular file; nothing if there is none.
+  // Size of a regular file; empty if it does not exist.
   virtual std::optional<std::uint64_t> size(const std::string& path) const = 0;
-  // Exactly these bytes.
+  // Reads exactly bytes.size() bytes.
   virtual void read(const std::string& path, std::uint64_t offset, std::span<std::byte> bytes) const = 0;
 };
 
-// This machine's.
+// The file system of this machine.
 std::unique_ptr<CheckpointDisk> make_posix_disk();
 
 }  // namespace ddlrun::runtime

@@ -20,10 +20,10 @@ void require_layout(const CheckpointDisk& disk, const std::string& file, std::ui
   if (start.size() == needed && start.back() == '{') return;
   const std::size_t slash = file.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : file.substr(0, slash + 1);
-  throw Error(ErrorKind::request,
-              {fmt::format("this file of {} bytes is no checkpoint: {}", size,
-                           start.size() == needed ? "it has no header" : "the smallest have 10"),
-               printable(file), "--resume " + quote_shell(directory)});
+  throw Error(ErrorKind::request, {fmt::format("this file of {} bytes is not a checkpoint: {}", size,
+                                               start.size() == needed ? "the header is missing"
+                                                                      : "the smallest checkpoint has 10"),
+                                   printable(file), "--resume " + quote_shell(directory)});
 }
 
 // The newest of a directory, also by its file `latest`, or exactly that file.
@@ -52,12 +52,13 @@ std::optional<ResumePoint> read_start(const std::string& from, const Net& net, c
 Message print_last_good(const CheckpointDisk& disk, const CheckpointPlan& plan, bool alone) {
   const std::string room = "df -h " + quote_shell(plan.directory);
   const Message none{"", "no checkpoint of this run is in " + printable(plan.directory),
-                     room + "; then the same command begins anew"};
+                     room + "; the same command then starts a new run"};
   if (!alone) return none;
   try {
     const auto found = find_checkpoint(disk, plan.directory);
     if (!found) return none;
-    return {"", "the last good one: " + printable(found->path), room + "; then " + plan.resume_command};
+    return {"", "the last good checkpoint: " + printable(found->path),
+            room + "; then " + plan.resume_command};
   } catch (const Error& error) {
     return {"", error.message().what, room};
   }
@@ -104,7 +105,7 @@ void CheckpointSaver::require_equal_state(const TrainStateView& state) {
   for (const auto& part : state.optimizer_state) hash = hash_bytes(std::as_bytes(part), hash);
   hash = hash_bytes(std::as_bytes(state.layer_state), hash);
   require_equal(ranks_, fmt::format("{:016x}", hash), ErrorKind::internal,
-                fmt::format("the ranks differ in what they would save after step {}", state.position.step),
+                fmt::format("the states of the ranks differ after step {}", state.position.step),
                 "report it with the command line and the MPI version");
 }
 
@@ -145,7 +146,7 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
 // the disk (elsewhere alone_ is false), and it is the one that tells.
 void CheckpointSaver::refuse_unsaved_stop(const TrainPosition& position, const Message& why) const {
   Message message = print_last_good(disk_, plan_, alone_);
-  message.what = fmt::format("stopped by {} after step {} of {}, and not saved: {}: {}", StopSignals::name(),
+  message.what = fmt::format("stopped by {} after step {} of {}, but not saved: {}: {}", StopSignals::name(),
                              position.step, run_.schedule.total_steps, why.where, why.what);
   throw CollectiveError(ErrorKind::request, std::move(message));
 }

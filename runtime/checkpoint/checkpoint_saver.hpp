@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checkpoints of a group of ranks: rank 0 writes and reads, every rank votes before `latest` moves.
+// Checkpoints of a group of ranks: rank 0 writes and reads, and all ranks agree before `latest` moves.
 #pragma once
 
 #include "runtime/checkpoint/checkpoint.hpp"
@@ -16,31 +16,32 @@ struct CheckpointPlan {
   std::string directory;
   std::size_t every_steps = 0;  // 0: after each epoch
   std::size_t keep = 2;
-  bool continues = false;  // from a checkpoint of this directory; else what is there is another run's
-  std::vector<std::size_t> damaged;  // steps in this directory that are no whole checkpoints
-  std::string resume_command = "the same command with --resume";  // what to type after a stop
+  bool continues = false;            // resumes from this directory; else its checkpoints are another run's
+  std::vector<std::size_t> damaged;  // steps of damaged checkpoints in this directory
+  std::string resume_command = "the same command with --resume";  // printed after a stop
 };
 
-// Collective: rank 0 takes the directory for this run, and tells on stderr where it cannot. Throws
-// CollectiveError if another run has it. Best before resume_run(), that what is read stays the newest.
+// Collective: rank 0 locks the directory for this run, or prints a note on stderr if locks are unsupported.
+// Throws CollectiveError if another run holds it. Call it before resume_run(), so that the newest checkpoint
+// stays the newest.
 void lock_run_directory(const std::string& directory, CheckpointDisk& disk, Communicator& ranks);
 
 class CheckpointSaver : public TrainSaver {
  public:
-  // Collective: the directory is made, held and tried. Throws CollectiveError. The references must outlive
-  // it; `observer` hears of each checkpoint on rank 0.
+  // Collective: creates, locks and checks the directory. Throws CollectiveError. The references must outlive
+  // it; on rank 0, `observer` receives each checkpoint.
   CheckpointSaver(const CheckpointPlan& plan, const Net& net, const TrainPlan& run, RunIdentity identity,
                   CheckpointDisk& disk, Communicator& ranks, TrainObserver& observer,
                   std::function<bool()> stop_requested);
 
   bool stop_requested() const override { return stop_requested_(); }
   bool due(const TrainPosition& position, bool epoch_done) const override;
-  // One that cannot be written is told and passed over: the run goes on, and to its summary. CollectiveError
-  // where it ends early, to go on from this one; it says which is the last good one. Another run's
-  // checkpoints are set aside before the first.
+  // A failed checkpoint is reported and skipped, and the run continues. If the run would stop here to resume
+  // later, throws a CollectiveError that names the last good checkpoint. Before the first checkpoint, those
+  // of another run are moved aside.
   void save(const TrainStateView& state, SaveReason reason) override;
   bool has_saved() const;
-  // Throws the CollectiveError of a run's last one that could not be written.
+  // Throws CollectiveError if the last checkpoint of the run could not be written.
   void require_saved() const;
 
  private:
@@ -56,20 +57,20 @@ class CheckpointSaver : public TrainSaver {
   TrainObserver& observer_;
   std::function<bool()> stop_requested_;
   CheckpointDirectory directory_;
-  bool alone_ = false;                      // no other run's checkpoints are in the directory
+  bool alone_ = false;                      // the directory has no checkpoints of another run
   std::optional<CollectiveError> problem_;  // of the last one
 };
 
-// Where to go on, and what to tell about it (on rank 0).
+// The state to resume from, and messages for rank 0.
 struct ResumePoint {
   TrainState state;
   std::string path;
-  std::vector<std::string> skipped;      // newer ones, and why
+  std::vector<std::string> skipped;      // newer checkpoints, each with the reason
   std::vector<std::size_t> damaged;      // their steps
-  std::vector<std::string> differences;  // to the run before
+  std::vector<std::string> differences;  // to the run of the checkpoint
 };
-// Collective; rank 0 reads. `from`: a checkpoint or a directory of them. Nothing if the directory has none.
-// Throws CollectiveError if none can be used.
+// Collective; rank 0 reads. `from`: a checkpoint or a directory of them. Empty if the directory has none.
+// Throws CollectiveError if none is usable.
 std::optional<ResumePoint> resume_run(const std::string& from, const Net& net, const TrainPlan& run,
                                       const RunIdentity& identity, const CheckpointDisk& disk,
                                       Communicator& ranks);

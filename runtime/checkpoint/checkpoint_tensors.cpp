@@ -45,7 +45,7 @@ class StateReader {
     for (const NamedTensor& one : named) {
       const TensorEntry& place = header_.tensors.at(next_++);
       if (place.name != prefix + one.name || render_shape(place.shape) != render_shape(one.dims)) {
-        throw refuse_tensors(path_, fmt::format("the checkpoint has {} of {} where {}{} of {} is needed",
+        throw refuse_tensors(path_, fmt::format("the checkpoint has {} of {}, but {}{} of {} is needed",
                                                 printable(place.name), render_shape(place.shape), prefix,
                                                 printable(one.name), render_shape(one.dims)));
       }
@@ -82,7 +82,7 @@ TrainState read_state(const CheckpointDisk& disk, const std::string& path, const
                    std::vector<float>(net.state_count)};
   const std::size_t wanted = (1 + names.size()) * net.parameters.size() + net.state.size();
   if (header.tensors.size() != wanted) {
-    throw refuse_tensors(path, fmt::format("the checkpoint has {} tensors, and a run of {} has {}",
+    throw refuse_tensors(path, fmt::format("the checkpoint has {} tensors, but a run of {} has {}",
                                            header.tensors.size(), printable(net.name), wanted));
   }
   StateReader reader(disk, path, header);

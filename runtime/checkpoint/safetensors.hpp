@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The safetensors layout: eight bytes of length, a JSON header, then the tensors' bytes without gaps. Written
-// with checksums of every tensor and of the header in the metadata; read strictly, for a file may come from
-// anywhere.
+// The safetensors format: eight bytes of header length, a JSON header, then the tensors without gaps. Written
+// with checksums of every tensor and of the header in the metadata; parsed strictly, because a file may come
+// from anywhere.
 #pragma once
 
 #include "base/error.hpp"
@@ -16,7 +16,7 @@
 
 namespace ddlrun::runtime {
 
-// What is written: float32 only.
+// A tensor to write: float32 only.
 struct Tensor {
   std::string name;
   std::vector<std::uint64_t> shape;
@@ -25,7 +25,7 @@ struct Tensor {
 
 using Metadata = std::map<std::string, std::string>;
 
-// Where a tensor's bytes are, counted from the end of the header.
+// Position of a tensor's bytes, relative to the end of the header.
 struct TensorEntry {
   std::string name;
   std::string type;  // "F32", ...
@@ -43,22 +43,21 @@ struct SafetensorsHeader {
 constexpr std::uint64_t max_header_bytes = 100'000'000;  // the format's own limit
 constexpr std::size_t length_bytes = 8;
 
-// All that stands before the values, which follow in the order of `tensors`. Adds "crc32.NAME" for each
-// tensor and "crc32" for the header itself to the metadata.
+// Length and header; the values follow in the order of `tensors`. Adds "crc32.NAME" for each tensor and
+// "crc32" for the header itself to the metadata.
 std::string render_safetensors_header(const Metadata& metadata, std::span<const Tensor> tensors);
 
-// From the first eight bytes to the header's length. Throws Error(request), as all below, where `file` is the
-// place.
+// Parses the first eight bytes. Throws Error(request), as all functions below, with `file` as the location.
 std::uint64_t parse_header_length(std::string_view start, std::uint64_t file_bytes, const std::string& file);
-// `header`: the eight bytes and the header. Every number is checked against the file's size; a name twice,
-// unknown types and keys, gaps and overlaps are refused.
+// `header`: the eight bytes and the header. Checks every number against the file's size; rejects duplicate
+// names, unknown types and keys, gaps and overlaps.
 SafetensorsHeader parse_safetensors_header(std::string_view header, std::uint64_t file_bytes,
                                            const std::string& file);
 
-// A file that cannot be trusted.
+// Builds the error for a damaged file.
 Error damaged_file(const std::string& file, std::string what);
 
-// zlib's CRC-32: finds every single flipped bit and every burst of up to 32.
+// zlib's CRC-32: detects every single flipped bit and every burst of up to 32 bits.
 class Crc32 {
  public:
   void add(std::span<const std::byte> bytes);
@@ -68,11 +67,11 @@ class Crc32 {
   std::uint32_t sum_ = 0;
 };
 
-// The header's own checksum stands in the header, so it is taken with this in its place.
+// The header contains its own checksum, which is computed with this text in its place.
 constexpr std::string_view header_checksum_placeholder = "00000000";
 std::string seal_header(std::string header);
 
-// Of files that render_safetensors_header() began.
+// For files written by render_safetensors_header().
 void check_header_checksum(std::string_view header, const std::string& file);
 void check_tensor_checksum(const SafetensorsHeader& header, const TensorEntry& place, const Crc32& sum,
                            const std::string& file);

@@ -34,7 +34,7 @@ std::string sum_of(std::string_view text) {
 
 Error damaged_file(const std::string& file, std::string what) {
   return {ErrorKind::request,
-          {std::move(what), printable(file), "--resume DIR   # takes the newest checkpoint that is whole"}};
+          {std::move(what), printable(file), "--resume DIR   # takes the newest intact checkpoint"}};
 }
 
 void Crc32::add(std::span<const std::byte> bytes) {
@@ -58,7 +58,7 @@ void check_header_checksum(std::string_view header, const std::string& file) {
   plain.replace(at, header_checksum_placeholder.size(), header_checksum_placeholder);
   const std::string real = sum_of(plain);
   if (real == stored) return;
-  throw damaged_file(file, fmt::format("the header is damaged: its checksum is {}, and {} stands there", real,
+  throw damaged_file(file, fmt::format("the header is damaged: its checksum is {}, but it should be {}", real,
                                        printable(stored)));
 }
 
@@ -70,7 +70,7 @@ void check_tensor_checksum(const SafetensorsHeader& header, const TensorEntry& p
   const std::string real = sum.text();
   if (real == stored->second) return;
   throw damaged_file(file,
-                     fmt::format("the tensor '{}' is damaged: its checksum is {}, and the header says {}",
+                     fmt::format("the tensor '{}' is damaged: its checksum is {}, but the header has {}",
                                  printable(place.name), real, printable(stored->second)));
 }
 

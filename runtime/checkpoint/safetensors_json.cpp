@@ -45,7 +45,7 @@ constexpr std::array<ElementType, 15> element_types{{{"F32", 4},
 HeaderJson parse_without_duplicates(std::string_view text, const std::string& file) {
   std::vector<std::set<std::string>> keys;
   const auto look = [&](int depth, HeaderJson::parse_event_t event, HeaderJson& parsed) {
-    if (depth > 3) throw damaged_file(file, "the header is nested deeper than a safetensors header is");
+    if (depth > 3) throw damaged_file(file, "the header is nested too deeply");
     if (event == HeaderJson::parse_event_t::object_start) keys.emplace_back();
     if (event == HeaderJson::parse_event_t::object_end) keys.pop_back();
     if (event == HeaderJson::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
@@ -66,7 +66,7 @@ Metadata read_metadata(const HeaderJson& json, const std::string& file) {
   if (!json.is_object()) throw damaged_file(file, "__metadata__ is not an object");
   for (const auto& [key, value] : json.items()) {
     if (!value.is_string())
-      throw damaged_file(file, fmt::format("the metadata '{}' is not a text", printable(key)));
+      throw damaged_file(file, fmt::format("the metadata '{}' is not a string", printable(key)));
     metadata.emplace(key, value.get<std::string>());
   }
   return metadata;
@@ -95,13 +95,13 @@ TensorEntry read_tensor(const std::string& name, const HeaderJson& json, const s
   const std::string who = fmt::format("the tensor '{}'", printable(name));
   if (!json.is_object() || json.size() != 3 || !json.contains("dtype") || !json.contains("shape") ||
       !json.contains("data_offsets") || !json.at("dtype").is_string()) {
-    throw damaged_file(file, who + " has not exactly dtype, shape and data_offsets");
+    throw damaged_file(file, who + " must have exactly dtype, shape and data_offsets");
   }
   TensorEntry place{name, json.at("dtype").get<std::string>(),
                     read_numbers(json.at("shape"), "the shape of " + who, file), 0, 0};
   const auto offsets = read_numbers(json.at("data_offsets"), "data_offsets of " + who, file);
   if (offsets.size() != 2 || offsets[0] > offsets[1])
-    throw damaged_file(file, fmt::format("data_offsets of {} are not a beginning and an end", who));
+    throw damaged_file(file, fmt::format("data_offsets of {} must be a begin and an end", who));
   place.begin = offsets[0];
   place.end = offsets[1];
   const auto type = std::find_if(element_types.begin(), element_types.end(),
@@ -159,13 +159,14 @@ std::string render_safetensors_header(const Metadata& metadata, std::span<const 
 std::uint64_t parse_header_length(std::string_view start, std::uint64_t file_bytes, const std::string& file) {
   if (start.size() < length_bytes || file_bytes < length_bytes) {
     throw damaged_file(file,
-                       fmt::format("the file has {} bytes, and a safetensors file at least 10", file_bytes));
+                       fmt::format("the file has {} bytes; a safetensors file has at least 10", file_bytes));
   }
   std::uint64_t length = 0;
   for (std::size_t i = length_bytes; i-- > 0;) length = length << 8U | static_cast<unsigned char>(start[i]);
   if (length > max_header_bytes || length > file_bytes - length_bytes) {
-    throw damaged_file(file, fmt::format("the header has {} bytes by its length field, but {} can be there",
-                                         length, std::min(max_header_bytes, file_bytes - length_bytes)));
+    throw damaged_file(
+        file, fmt::format("the length field declares a header of {} bytes, but at most {} are possible",
+                          length, std::min(max_header_bytes, file_bytes - length_bytes)));
   }
   return length;
 }

@@ -9,7 +9,7 @@ namespace {
 
 // A handler has no other place to write to.
 std::atomic<int> noted_signal = 0;
-static_assert(std::atomic<int>::is_always_lock_free, "a handler may not wait");
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler must not block");
 
 void note_signal(int number) { noted_signal = number; }
 

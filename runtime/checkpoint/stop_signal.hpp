@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// USR1, TERM and INT (Ctrl-C) as a wish to save and stop, noted by a handler that does nothing else.
+// Turns USR1, TERM and INT (Ctrl-C) into a request to save and stop. The handler only sets a flag.
 #pragma once
 
 #include <string>
 
 namespace ddlrun::runtime {
 
-// While one exists, USR1 and the first TERM or INT are only noted; a second one ends the process at once, as
-// ever.
-// One at a time in a process.
+// While an object exists, USR1 and the first TERM or INT only set a flag; a second TERM or INT ends the
+// process as usual. At most one object per process.
 class StopSignals {
  public:
   StopSignals();
@@ -17,7 +16,7 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
 
   static bool wanted();
-  // "USR1", "TERM", "INT", or "another rank's signal" if none came here.
+  // "USR1", "TERM", "INT", or "another rank's signal" if this rank received none.
   static std::string name();
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the trainer needs from a group of ranks. Implemented with libddl (ddl_communicator.hpp), with threads
-// of one process for tests (thread_communicator.hpp), and for a single rank (below). All calls are collective
-// and made by one thread at a time.
+// A group of ranks as the trainer uses it. Implemented with libddl (ddl_communicator.hpp), with threads of
+// one process for tests (thread_communicator.hpp), and for a single rank (SelfCommunicator). All calls are
+// collective and made by one thread at a time, unless noted.
 #pragma once
 
 #include "base/error.hpp"
@@ -26,28 +26,31 @@ class Communicator {
   // Among the ranks of this host.
   virtual int local_rank() const = 0;
   virtual int local_size() const = 0;
-  // Zeroed memory that lives as long as this; sums of it are fastest. All ranks ask for the same.
+  // Zeroed memory that lives as long as this object; reductions of it are fastest. The same count on all
+  // ranks.
   virtual std::span<float> allocate(std::size_t count) = 0;
-  // The same, but one for all ranks of the host.
+  // The same, but one copy shared by all ranks of the host.
   virtual std::span<float> allocate_host_shared(std::size_t count) = 0;
-  // The element-wise sum over all ranks, with the same bits on all of them, of numbers that count or tell:
-  // they are never narrowed on their way. `in` and `out` do not overlap.
+  // Element-wise sum over all ranks, with the same bits on all of them, in full precision: for counts and
+  // totals. `in` and `out` must not overlap.
   virtual void all_reduce_sum(std::span<const float> in, std::span<float> out) = 0;
-  // Whether those below may be.
+  // Whether the reductions below send a smaller data type between hosts.
   virtual bool reduces_precision() const { return false; }
-  // In place. `name`: what those that wait too long are told they wait in.
+  // In place. `name`: of the tensor, in messages about stalled ranks.
   virtual void all_reduce_sum(std::span<float> data, std::string_view name) = 0;
-  // The same sums, used once a host: `use` gets blocks of this rank's share of the elements, and the shares
-  // of the host's ranks are all of them. Returns when all of the host are done; `data` is then undefined.
+  // The same sums, used once per host: `use` receives blocks of this rank's share of the elements; the shares
+  // of the host's ranks cover all of them. Returns when all ranks of the host are done; `data` is then
+  // undefined.
   using ApplySums = std::function<void(std::size_t first, std::span<const float> sums)>;
   virtual void all_reduce_update(std::span<float> data, std::string_view name, const ApplySums& use) = 0;
-  // Whether an element's sum has the same bits in whatever vector it travels.
+  // Whether the bits of a sum are independent of how the vector is cut into chunks.
   virtual bool chunk_invariant_sums() const { return true; }
   // Rank 0's values on all ranks.
   virtual void broadcast(std::span<float> data) = 0;
-  // One text from each rank, in rank order, on all ranks.
+  // One string from each rank, in rank order, on all ranks.
   virtual std::vector<std::string> gather_all(const std::string& mine) = 0;
-  // What this rank is at, a number of the program's own, for those that wait for it. From any thread.
+  // Publishes the progress of this rank, an application-defined number, for ranks that wait for it.
+  // Thread-safe; not collective.
   virtual void set_progress(std::uint64_t state) { static_cast<void>(state); }
 };
 
@@ -74,7 +77,7 @@ class SelfCommunicator : public Communicator {
   std::deque<std::vector<float>> memory_;
 };
 
-// An error that all ranks know of and throw together, so rank 0 may print it and all may end in order.
+// An error that all ranks throw together, so that rank 0 prints it and all ranks exit in order.
 class CollectiveError : public Error {
  public:
   using Error::Error;
@@ -83,11 +86,11 @@ class CollectiveError : public Error {
 // "rank 3 h2"
 std::string rank_name(const Communicator& ranks);
 
-// Runs `work` on each rank. If it throws an Error on some, all throw an CollectiveError: that of the lowest
-// rank, with its name in front unless all ranks failed in the same way.
+// Runs `work` on each rank. If it throws an Error on some ranks, all ranks throw a CollectiveError: that of
+// the lowest rank, prefixed with its name unless all ranks failed in the same way.
 void run_collectively(Communicator& ranks, const std::function<void()>& work);
 
-// Throws an CollectiveError that names the ranks whose text differs from rank 0's.
+// Throws a CollectiveError that names the ranks whose text differs from rank 0's.
 void require_equal(Communicator& ranks, const std::string& mine, ErrorKind kind, const std::string& what,
                    const std::string& hint);
 

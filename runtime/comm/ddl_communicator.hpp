@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The trainer's group of ranks over libddl.
+// Communicator over libddl.
 #pragma once
 
 #include "ddl/ddl.hpp"
@@ -9,13 +9,12 @@
 
 namespace ddlrun::runtime {
 
-// libddl's errors as ours, with the same words: a wrong setting is usage, a lost or different rank a request
-// that cannot be met.
+// Converts an error of libddl: a wrong setting becomes usage, a lost or different rank becomes request.
 Error convert_error(const ddl::Error& error);
 
 class DdlCommunicator : public Communicator {
  public:
-  // `options`: as the context got them.
+  // `options`: those of the context.
   DdlCommunicator(ddl::Context& context, const ddl::Options& options);
 
   int rank() const override { return context_.rank(); }

@@ -53,12 +53,11 @@ int run_guarded(std::string_view program, Communicator& ranks,
   } catch (const Error& error) {
     return abort_job(program, ranks, error.kind(), error.message());
   } catch (const std::bad_alloc&) {
-    return abort_job(
-        program, ranks, ErrorKind::request,
-        {"the memory of this rank is used up", "", "a smaller --batch-size, or fewer ranks per host"});
+    return abort_job(program, ranks, ErrorKind::request,
+                     {"this rank is out of memory", "", "a smaller --batch-size, or fewer ranks per host"});
   } catch (const std::exception& error) {
     return abort_job(program, ranks, ErrorKind::internal,
-                     {fmt::format("a bug in {}: {}", program, error.what()), "",
+                     {fmt::format("internal error in {}: {}", program, error.what()), "",
                       "report it with this message and the command line"});
   }
   return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// MPI from start to end. Nothing outside mpi_* sees an MPI type.
+// Initializes and finalizes MPI. Only mpi_* files use MPI types.
 #pragma once
 
 #include "ddl/launcher.hpp"
@@ -13,18 +13,19 @@
 
 namespace ddlrun::runtime {
 
-// Starts MPI, runs `work` with all ranks, ends MPI, and returns the exit status. An CollectiveError is
-// printed by rank 0 and all ranks end in order; any other exception is printed by its rank, as [rank N host],
-// and ends the whole job at once, because the others may be waiting for this rank. `mistake` is what this
-// rank found wrong with its command line: a process without a launcher prints it and starts no MPI; launched
-// ranks agree on it first, for a launcher ends the others as soon as one has failed, and rank 0's message
-// would be lost. `wire`: how sums travel between hosts: "float32", "bfloat16" or "float16"; DDL_OPTIONS goes
-// first. `stall`: who is told when a rank stays away.
+// Initializes MPI, runs `work` with all ranks, finalizes MPI and returns the exit status. Rank 0 prints a
+// CollectiveError and all ranks exit in order; any other exception is printed by its rank as [rank N host]
+// and aborts the job, because other ranks may wait for this one.
+// `mistake`: an error in this rank's command line. Without a launcher it is printed and MPI is not started;
+// launched ranks first agree on it, because a launcher kills the others as soon as one fails, and rank 0's
+// message would be lost.
+// `wire`: data type of sums between hosts: "float32", "bfloat16" or "float16"; DDL_OPTIONS takes precedence.
+// `stall`: receives reports about stalled ranks.
 int run_mpi_session(std::string_view program, const std::optional<Error>& mistake,
                     const std::function<void(Communicator&)>& work, const std::string& wire = "float32",
                     ddl::StallWatch stall = {});
 
-// Seconds that ranks shall wait for one another at most, if DDL_OPTIONS says so.
+// The timeout between ranks in seconds, if DDL_OPTIONS sets one.
 std::optional<double> requested_timeout();
 
 using ddl::launched_rank;  // known before MPI starts

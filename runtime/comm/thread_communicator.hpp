@@ -8,8 +8,8 @@
 
 namespace ddlrun::runtime {
 
-// Runs `work` on `size` ranks and returns when all are done. The first exception is thrown again here; the
-// other ranks are woken out of their waits.
+// Runs `work` on `size` ranks and returns when all are done. Rethrows the first exception; the other ranks
+// are woken from their waits.
 void run_ranks_as_threads(int size, const std::function<void(Communicator&)>& work);
 
 }  // namespace ddlrun::runtime

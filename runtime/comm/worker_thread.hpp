@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Work that goes on while the caller computes: on one thread, in the order in which it was started.
+// Runs work items on one thread, in the order of start(), while the caller computes.
 #pragma once
 
 #include <condition_variable>
@@ -12,18 +12,18 @@
 
 namespace ddlrun::runtime {
 
-// Used by one thread at a time.
+// To be used by one thread at a time.
 class WorkerThread {
  public:
   WorkerThread() = default;
-  // Ends the work that is going on; what has not begun is dropped.
+  // Finishes the current item and drops those that have not begun.
   ~WorkerThread();
   WorkerThread(const WorkerThread&) = delete;
   WorkerThread& operator=(const WorkerThread&) = delete;
 
-  // Returns its number. After a work that failed the others are not done.
+  // Queues an item and returns its number. After an item fails, later ones are skipped.
   std::size_t start(std::function<void()> work);
-  // Returns when this work and all before it are done. Throws what one of them threw, from then on each time.
+  // Waits for this item and all before it. Throws the exception of a failed item, from then on each time.
   void wait(std::size_t number);
 
  private:
@@ -36,7 +36,7 @@ class WorkerThread {
   std::size_t done_ = 0;
   bool ending_ = false;
   std::exception_ptr error_;
-  std::thread thread_;  // since the first work
+  std::thread thread_;  // started with the first item
 };
 
 }  // namespace ddlrun::runtime

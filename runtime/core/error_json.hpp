@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An error as text, so that one rank can tell it to the others.
+// Serializes an error, so that one rank can send it to the others.
 #pragma once
 
 #include "base/error.hpp"
@@ -16,7 +16,7 @@ struct Failure {
 };
 
 std::string render_failure(const Failure& failure);
-// The inverse; nothing for "", which stands for success.
+// The inverse of render_failure(); empty for "", which means success.
 std::optional<Failure> parse_failure(const std::string& text);
 
 }  // namespace ddlrun::runtime

@@ -66,7 +66,7 @@ std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::size_
                                  std::string_view name) {
   Inflater inflater;
   if (!inflater.ready())
-    throw Error(ErrorKind::internal, {"zlib did not start", printable(name), try_test(name)});
+    throw Error(ErrorKind::internal, {"cannot initialize zlib", printable(name), try_test(name)});
   std::vector<std::uint8_t> out;
   std::vector<std::uint8_t> buffer(std::min(chunk, limit + 1));
   std::size_t used = 0;
@@ -110,7 +110,7 @@ std::vector<std::uint8_t> read_data_file(const std::string& path, std::size_t li
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size > limit) {
-    throw refuse_file(path, fmt::format("the file has {} bytes, the limit is {}", size, limit),
+    throw refuse_file(path, fmt::format("the file has {} bytes; the limit is {}", size, limit),
                       "ls -l " + quote_shell(path));
   }
   std::vector<std::uint8_t> bytes(size);

@@ -13,7 +13,7 @@
 
 namespace ddlrun::runtime {
 
-// No data set of this family comes near it; a compressed file of a megabyte can otherwise unpack to a
+// A limit above all supported data sets; without it, a compressed file of a megabyte could unpack to a
 // gigabyte.
 constexpr std::size_t max_data_bytes = std::size_t{2} << 30;
 
@@ -24,7 +24,7 @@ bool is_gzip(std::span<const std::uint8_t> bytes);
 std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::size_t limit,
                                  std::string_view name);
 
-// Why a data file is not taken, for a throw.
+// Builds the error for an invalid data file.
 Error refuse_file(std::string_view name, std::string what, std::string hint);
 
 // The contents of a regular file, unpacked if it is gzip.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Where a rank's time goes, told as spans while it goes. Whoever spends time tells; nobody asks who listens.
+// Interface for timeline spans. Producers emit spans; sinks are optional.
 //
-//   const auto begin = TraceClock::now();
-//   layer.forward();
-//   if (sink) sink->span(TraceLane::compute, "conv1 forward", begin, TraceClock::now());
+//  const auto begin = TraceClock::now();
+//  layer.forward();
+//  if (sink) sink->span(TraceLane::compute, "conv1 forward", begin, TraceClock::now());
 //
-// compute: what the trainer's own thread does, also waits ("wait for bucket 2", "wait for input"), so that
-// this lane alone fills the step. sums, input, saving: what other threads do beside it. A span on compute of
-// no length, with the name of a sum ("bucket 2"), tells that from now on the sum can be made: an arrow leads
-// from there to that sum.
+// Lane compute: the trainer's main thread, including waits ("wait for bucket 2", "wait for input"), so that
+// this lane covers the whole step. Lanes sums, input, saving: other threads. A compute span of zero length
+// with the name of a reduction ("bucket 2") marks when that reduction can start; the timeline draws an arrow
+// from it.
 #pragma once
 
 #include <chrono>
@@ -19,14 +19,13 @@ namespace ddlrun::runtime {
 
 using TraceClock = std::chrono::steady_clock;
 
-// What the rank does at the same time as something else has a lane of its own.
+// One lane for each activity that can run concurrently.
 enum class TraceLane { compute, sums, input, saving };
 
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
-  // Called from any thread. `name` lives at least as long as the sink: "conv1 forward", "bucket 2".
-  // `bytes`: what travelled, 0 if nothing did.
+  // Thread-safe. `name` must outlive the sink: "conv1 forward", "bucket 2". `bytes`: transferred, else 0.
   virtual void span(TraceLane lane, std::string_view name, TraceClock::time_point begin,
                     TraceClock::time_point end, std::uint64_t bytes = 0) = 0;
 };

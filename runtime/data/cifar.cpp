@@ -17,7 +17,7 @@ void append_cifar(std::span<const std::uint8_t> file, CifarKind kind, std::strin
   if (file.empty() || file.size() % record != 0) {
     throw refuse_file(
         name,
-        fmt::format("a CIFAR-{} file holds records of {} bytes, this one has {} = {} x {} + {}", classes,
+        fmt::format("a CIFAR-{} file must hold records of {} bytes; this one has {} = {} x {} + {}", classes,
                     record, file.size(), file.size() / record, record, file.size() % record),
         "ls -l " + quote_shell(name));
   }
@@ -25,9 +25,9 @@ void append_cifar(std::span<const std::uint8_t> file, CifarKind kind, std::strin
     const std::uint8_t label = file[at + labels - 1];
     if (label >= classes) {
       throw refuse_file(name,
-                        fmt::format("record {} has the label {}; CIFAR-{} ends at {}", at / record, label,
-                                    classes, classes - 1),
-                        "sha256sum " + quote_shell(name) + "   # and compare with where it came from");
+                        fmt::format("record {} has the label {}; the largest of CIFAR-{} is {}", at / record,
+                                    label, classes, classes - 1),
+                        "sha256sum " + quote_shell(name) + "   # and compare it with the original");
     }
     set.labels.push_back(label);
     const auto image = file.subspan(at + labels, pixels);

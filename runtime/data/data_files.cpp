@@ -30,7 +30,7 @@ std::string require_file(const std::string& directory, const std::string& part, 
   std::string path = find_idx_file(directory, part, kind);
   if (!path.empty()) return path;
   throw Error(ErrorKind::request,
-              {fmt::format("{}-{}-{}-ubyte[.gz] is missing; a data directory holds 4 such files", part, kind,
+              {fmt::format("{}-{}-{}-ubyte[.gz] is missing; a data directory needs 4 such files", part, kind,
                            kind == "images" ? "idx3" : "idx1"),
                printable(directory), "ls " + quote_shell(directory)});
 }
@@ -133,11 +133,10 @@ DatasetPath find_data(const std::string& asked) {
   if (holds_data(debian_set)) return {debian_set, "Debian's dataset-fashion-mnist"};
   const std::string subset = find_subset();
   if (!subset.empty()) return {subset, "the 1,000-image subset that comes with ddlrun"};
-  throw Error(
-      ErrorKind::request,
-      {"no images found: --data and DDLRUN_DATA are not set, and neither of the 2 usual places has them",
-       fmt::format("{} and PREFIX/{}", debian_set, installed_subset),
-       "apt-get install dataset-fashion-mnist"});
+  throw Error(ErrorKind::request,
+              {"no images found: --data and DDLRUN_DATA are not set, and neither default directory exists",
+               fmt::format("{} and PREFIX/{}", debian_set, installed_subset),
+               "apt-get install dataset-fashion-mnist"});
 }
 
 }  // namespace ddlrun::runtime

@@ -65,8 +65,7 @@ void check_parts(const Parts& parts, const std::string& directory) {
     throw refuse_data(fmt::format("training images are {}, test images {}", describe(parts.train->shape()),
                                   describe(parts.test->shape())),
                       printable(directory),
-                      "--test-data PATH with images as the training images; --resize N "
-                      "brings pictures to one size");
+                      "--test-data PATH with images of the same size; or --resize N for images in files");
   }
 }
 
@@ -74,21 +73,21 @@ void check_labels(const Parts& parts, int classes, const std::string& directory,
                   ShardBy split = ShardBy::none) {
   if (classes < 2) {
     throw refuse_data(
-        "all training labels are 0, and at least 2 classes are needed", printable(directory),
+        "all training labels are 0; at least 2 classes are needed", printable(directory),
         split == ShardBy::none
             ? "--data DIR with images of 2 classes, as DIR/train/cat/*.jpg and DIR/train/dog/*.jpg"
-            : "--classes N   # how many all parts together have");
+            : "--classes N   # the number of classes in all subsets together");
   }
   const int train_label = count_classes(*parts.train) - 1;
   if (train_label >= classes) {
     throw Error(ErrorKind::request,
-                {fmt::format("a training label is {}, but there are {} classes", train_label, classes),
+                {fmt::format("a training label is {}; with {} classes it must be less", train_label, classes),
                  printable(directory), fmt::format("--classes {}", train_label + 1)});
   }
   const int test_label = count_classes(*parts.test) - 1;
   if (test_label < classes) return;
   throw refuse_data(
-      fmt::format("a test label is {}, but the training labels end at {}", test_label, classes - 1),
+      fmt::format("a test label is {}, but the largest training label is {}", test_label, classes - 1),
       printable(directory),
       fmt::format("--classes {}   # or --test-data PATH with images of the same classes", test_label + 1));
 }
@@ -103,8 +102,8 @@ Transform make_transform(const DataRequest& request, const Shape& shape) {
     if (mean.shape != shape) {
       throw refuse_file(
           request.mean_file,
-          fmt::format("the mean image is {}, the images are {}", describe(mean.shape), describe(shape)),
-          "--mean with the mean image of these images, or with one value a channel");
+          fmt::format("the mean image is {}, but the images are {}", describe(mean.shape), describe(shape)),
+          "--mean with the mean image of these images, or with one value per channel");
     }
     transform.mean = mean.values;
   }

@@ -137,16 +137,15 @@ Error refuse_place(const std::string& path) {
   if (!is_directory(path)) {
     return {ErrorKind::request,
             {"this file is neither an LMDB nor a list of images and classes (\"path label\" a line)",
-             printable(path), "ddl-train --data FOLDER   # with images, or with a set's own files"}};
+             printable(path), "ddl-train --data DIR   # with images, or with the files of a data set"}};
   }
   std::vector<std::string> names = list_names(path);
   const std::size_t more = names.size() > most_shown ? names.size() - most_shown : 0;
   names.resize(names.size() - more);
   for (std::string& name : names) name = printable(name, 40);
-  const std::string what = names.empty()
-                               ? "no images are found here: the folder is empty"
-                               : fmt::format("no images are found here, only {}{}", join(names, ", "),
-                                             more > 0 ? fmt::format(" and {} more", more) : "");
+  const std::string what = names.empty() ? "no images found: the directory is empty"
+                                         : fmt::format("no images found here, only {}{}", join(names, ", "),
+                                                       more > 0 ? fmt::format(" and {} more", more) : "");
   return {
       ErrorKind::request,
       {what, printable(path),
@@ -169,7 +168,7 @@ const char* name_of(DataKind kind) {
     case DataKind::list:
       return "a list of files";
     case DataKind::directories:
-      return "a folder for each class";
+      return "a directory for each class";
     case DataKind::synthetic:
       return "random numbers";
   }
@@ -200,9 +199,8 @@ DatasetPaths locate_splits(const DataRequest& request) {
   const std::string beside = alone ? find_sibling(request.train) : request.train;
   const auto test = beside.empty() ? std::nullopt : detect_split(beside, true);
   if (test) return {train, *test};
-  throw Error(ErrorKind::request,
-              {fmt::format("{} to train on, but no images to test with", name_of(train.kind)),
-               printable(request.train), hint_test(train.kind)});
+  throw Error(ErrorKind::request, {fmt::format("{} for training, but no test images", name_of(train.kind)),
+                                   printable(request.train), hint_test(train.kind)});
 }
 
 }  // namespace ddlrun::runtime

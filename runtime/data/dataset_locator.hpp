@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What lies at a path, told by looking at it: which kind of image set, and where its two parts are.
+// Detects the format of a data set and finds its training and test split.
 #pragma once
 
 #include "runtime/data/data_request.hpp"
@@ -15,30 +15,30 @@ namespace ddlrun::runtime {
 enum class DataKind { idx, cifar10, cifar100, lmdb, list, directories, synthetic };
 const char* name_of(DataKind kind);  // "MNIST's IDX files"
 
-// One part of a set. `path`: the directory of idx and cifar, the LMDB, the list, the directory of class
-// directories.
+// One split of a data set. `path`: the directory of idx and cifar, the LMDB, the list, or the directory of
+// class directories.
 struct SplitPath {
   DataKind kind;
   std::string path;
-  bool test;  // which part; of lmdb, list and directories the path itself says it
+  bool test;  // the split; for lmdb, list and directories the path decides
 };
 struct DatasetPaths {
   SplitPath train;
   SplitPath test;
 };
 
-// Reads the names of files only. Throws Error(request): nothing there that is known (saying what is), or a
-// part that nobody names.
+// Reads file names only. Throws Error(request) if no format matches (listing what is there) or a split is
+// missing.
 DatasetPaths locate_splits(const DataRequest& request);
-// The part of an IDX directory and so on; nothing if there is none.
+// The split at `path`; empty if there is none.
 std::optional<SplitPath> detect_split(const std::string& path, bool test);
-// The same, or an Error(request).
+// The same; throws Error(request) if there is none.
 SplitPath require_split(const std::string& path, bool test);
 
-// MNIST's four files: "" if this one is missing. `part` train or t10k, `kind` images or labels.
+// Path of one of MNIST's four files; "" if it is missing. `part`: train or t10k, `kind`: images or labels.
 std::string find_idx_file(const std::string& directory, const std::string& part, const std::string& kind);
 
-// Opens a part. `classes`: the training images' class directories, filled by them, used by the test.
+// Opens a split. `classes`: class directories; filled from the training images, used for the test images.
 SourcePtr open_split(const SplitPath& place, const DataRequest& request, ClassDirectories& classes);
 
 }  // namespace ddlrun::runtime

@@ -18,7 +18,7 @@ Error refuse_record(std::string_view name, std::string what, std::string hint) {
   return {ErrorKind::request, {std::move(what), printable(name), std::move(hint)}};
 }
 
-constexpr const char* try_convert = "ddl-train convert-data IMAGES NEW.lmdb   # makes one that can be read";
+constexpr const char* try_convert = "ddl-train convert-data IMAGES NEW.lmdb   # writes a valid one";
 
 // One that came alone, or many packed into one field.
 void append_floats(const ProtobufField& field, std::vector<float>& out) {
@@ -49,14 +49,14 @@ std::uint64_t count_values(std::int64_t channels, std::int64_t height, std::int6
 
 void check_datum(const Datum& datum, std::string_view name) {
   if (datum.encoded) {
-    if (datum.data.empty()) throw refuse_record(name, "the Datum is encoded, but holds no data", try_convert);
+    if (datum.data.empty()) throw refuse_record(name, "the Datum is encoded, but has no data", try_convert);
     return;
   }
   const std::uint64_t needed = count_values(datum.channels, datum.height, datum.width);
   const std::size_t there = datum.data.empty() ? datum.float_data.size() : datum.data.size();
   if (needed != 0 && needed == there) return;
   throw refuse_record(name,
-                      fmt::format("the Datum says {}x{}x{}, but holds {} values", datum.channels,
+                      fmt::format("the Datum declares {}x{}x{}, but has {} values", datum.channels,
                                   datum.height, datum.width, there),
                       try_convert);
 }
@@ -96,7 +96,7 @@ Datum parse_datum(std::span<const std::uint8_t> record, std::string_view name) {
     }
   }
   if (reader.damaged())
-    throw refuse_record(name, fmt::format("these {} bytes are no Datum of Caffe", record.size()),
+    throw refuse_record(name, fmt::format("these {} bytes are not a Caffe Datum", record.size()),
                         try_convert);
   check_datum(datum, name);
   return datum;
@@ -104,7 +104,8 @@ Datum parse_datum(std::span<const std::uint8_t> record, std::string_view name) {
 
 Label datum_class(const Datum& datum, std::string_view name) {
   if (datum.label >= 0 && datum.label <= UINT16_MAX) return static_cast<Label>(datum.label);
-  throw refuse_record(name, fmt::format("the label is {}; classes are 0 to {}", datum.label, UINT16_MAX),
+  throw refuse_record(name,
+                      fmt::format("the label {} is invalid: classes are 0 to {}", datum.label, UINT16_MAX),
                       try_convert);
 }
 
@@ -144,10 +145,10 @@ MeanImage parse_mean_image(std::span<const std::uint8_t> file, std::string_view 
   }
   const char* hint = "ddl-train --mean 104,117,123   # or the file of Caffe's compute_image_mean";
   if (reader.damaged() || sides.size() != 4 || sides[0] != 1)
-    throw refuse_record(name, "this is no mean image of Caffe (a BlobProto of one image)", hint);
+    throw refuse_record(name, "this is not a Caffe mean image (a BlobProto of one image)", hint);
   if (count_values(sides[1], sides[2], sides[3]) != mean.values.size() || mean.values.empty()) {
     throw refuse_record(name,
-                        fmt::format("the mean image says {}x{}x{}, but holds {} values", sides[1], sides[2],
+                        fmt::format("the mean image declares {}x{}x{}, but has {} values", sides[1], sides[2],
                                     sides[3], mean.values.size()),
                         hint);
   }

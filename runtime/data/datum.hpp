@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Caffe's records: Datum (an image in an LMDB) and BlobProto (a mean image in a .binaryproto). Pure parsers
-// of hostile bytes; field numbers as in Caffe's caffe.proto.
+// of untrusted bytes; field numbers from Caffe's caffe.proto.
 #pragma once
 
 #include "runtime/core/shape.hpp"
@@ -23,11 +23,12 @@ struct Datum {
   bool encoded = false;
 };
 
-// `name` is the key for messages. Throws Error(request): not a Datum, or sizes that its data do not have.
+// `name`: the key, for messages. Throws Error(request) if it is not a Datum or its sizes do not match its
+// data.
 Datum parse_datum(std::span<const std::uint8_t> record, std::string_view name);
-// The label as a class. Throws Error(request) if it is none of 0 to 65535.
+// The label as a class. Throws Error(request) unless it is 0 to 65535.
 Label datum_class(const Datum& datum, std::string_view name);
-// Bytes as planes: what Caffe's convert_mnist_data and convert_imageset write.
+// Encodes planes of bytes as Caffe's convert_mnist_data and convert_imageset do.
 std::vector<std::uint8_t> render_datum(const Shape& shape, std::span<const std::uint8_t> pixels, Label label);
 
 struct MeanImage {

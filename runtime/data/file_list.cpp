@@ -55,8 +55,8 @@ Error refuse_no_images(const std::string& directory) {
   const std::size_t directories = names_in(directory, true).size();
   return {ErrorKind::request,
           {directories == 0
-               ? "no images are found here: there are no class folders"
-               : fmt::format("no images are found here: none of the {} class folder(s) has any", directories),
+               ? "no images found: there are no class directories"
+               : fmt::format("no images found: none of the {} class directories has any", directories),
            printable(directory), "ls " + quote_shell(directory)}};
 }
 
@@ -66,12 +66,12 @@ Error refuse_class(const std::string& name, const std::string& directory, const 
   std::error_code ignored;
   if (files::is_directory(there, ignored)) {
     return {ErrorKind::request,
-            {fmt::format("the class \"{}\" has no training images, and test images in {}", printable(name),
+            {fmt::format("the class \"{}\" has test images in {}, but no training images", printable(name),
                          printable(directory + "/" + name)),
              printable(there), "ls " + quote_shell(there)}};
   }
   return {ErrorKind::request,
-          {fmt::format("\"{}\" is no class of the training images, which have {}", printable(name),
+          {fmt::format("\"{}\" is not a class of the training images, which have {}", printable(name),
                        training.names.size()),
            printable(directory), "ls " + quote_shell(directory)}};
 }
@@ -143,7 +143,7 @@ FileList scan_class_directories(const std::string& directory, const ClassDirecto
   const std::vector<std::string>& names = list.classes.names;
   if (names.size() > largest_label) {
     throw Error(ErrorKind::request,
-                {fmt::format("{} folders with images are there, at most {} can be classes", names.size(),
+                {fmt::format("{} directories with images; at most {} classes are supported", names.size(),
                              largest_label),
                  printable(list.classes.path), "ls " + quote_shell(list.classes.path)});
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Labelled image files: lists as Caffe's ImageData layer reads them, and directories with a directory for
-// each class.
+// Labelled image files: lists in the format of Caffe's ImageData layer, and one directory per class.
 #pragma once
 
 #include "runtime/core/shape.hpp"
@@ -13,13 +12,13 @@
 
 namespace ddlrun::runtime {
 
-// Folders in a directory; the place of a name is the label.
+// Subdirectories of a directory; the index of a name is the label.
 struct ClassDirectories {
   std::string path;
   std::vector<std::string> names;  // in order
 };
 
-// Millions of names are kept as one text.
+// A list of image files; all names share one string, for lists of millions.
 class FileList {
  public:
   explicit FileList(std::string directory) : directory_(std::move(directory)) {}
@@ -27,11 +26,11 @@ class FileList {
   void add(std::string_view name, Label label);
   std::size_t count() const { return labels_.size(); }
   std::string_view name(std::size_t index) const;
-  std::string path(std::size_t index) const;  // with the directory, unless the name begins with /
+  std::string path(std::size_t index) const;  // joined with the directory unless absolute
   Label label(std::size_t index) const { return labels_[index]; }
   std::uint64_t fingerprint() const;  // of names and labels, without the directory
 
-  ClassDirectories classes;  // those that gave the labels, if any
+  ClassDirectories classes;  // source of the labels, if any
 
  private:
   std::string directory_;
@@ -40,13 +39,14 @@ class FileList {
   std::vector<Label> labels_;
 };
 
-// Pure: "path label" a line, the label behind the last blank. Throws Error(request) with all wrong lines.
+// Pure: one "path label" per line; the label follows the last blank. Throws Error(request) with all invalid
+// lines.
 FileList parse_file_list(std::string_view text, const std::string& name, const std::string& directory);
 
-// Folders with images in `directory`, their names in order.
+// Sorted names of the subdirectories of `directory` that contain images.
 std::vector<std::string> find_class_directories(const std::string& directory);
-// CLASS/*.{jpg,jpeg,png,ppm,pgm,pnm}. `training`: the classes of the training images, {} to find them. Throws
-// Error(request): no images, or a class that training does not know.
+// CLASS/*.{jpg,jpeg,png,ppm,pgm,pnm}. `training`: the classes of the training images; {} to detect them.
+// Throws Error(request) if there are no images or a class is not among `training`.
 FileList scan_class_directories(const std::string& directory, const ClassDirectories& training);
 
 }  // namespace ddlrun::runtime

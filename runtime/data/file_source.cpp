@@ -43,8 +43,8 @@ void read_image_file(const std::string& path, std::vector<std::uint8_t>& bytes) 
   if (file.handle < 0 || fstat(file.handle, &status) != 0)
     throw refuse_image_file(path, fmt::format("the image cannot be read: {}", std::strerror(errno)));
   if (!S_ISREG(status.st_mode) || status.st_size > largest_image_file) {
-    throw refuse_image_file(path, fmt::format("an image of {} bytes; regular files of at most {} are read",
-                                              status.st_size, largest_image_file));
+    throw refuse_image_file(
+        path, fmt::format("the image has {} bytes; the limit is {}", status.st_size, largest_image_file));
   }
   bytes.resize(static_cast<std::size_t>(status.st_size));
   std::size_t have = 0;
@@ -125,9 +125,10 @@ void decode_into(const DecodePlan& plan, std::span<const std::uint8_t> file, std
   if (plan.resize.height > 0) {
     image = resize_image(image, plan.resize);
   } else if (image.height != plan.shape.height || image.width != plan.shape.width) {
-    throw Error(ErrorKind::request, {fmt::format("this image is {}x{}, the first one is {}x{}", image.height,
-                                                 image.width, plan.shape.height, plan.shape.width),
-                                     printable(name), fmt::format("--resize {}", plan.shape.height)});
+    throw Error(ErrorKind::request,
+                {fmt::format("this image is {}x{}, but the first one is {}x{}", image.height, image.width,
+                             plan.shape.height, plan.shape.width),
+                 printable(name), fmt::format("--resize {}", plan.shape.height)});
   }
   write_planes(image, out);
 }

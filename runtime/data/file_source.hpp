@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Images in files, decoded when they are asked for; and how a source that is small enough is kept in memory.
+// Images in files, decoded on demand; and a cache for sources that fit into memory.
 #pragma once
 
 #include "runtime/data/data_request.hpp"
@@ -8,22 +8,21 @@
 
 namespace ddlrun::runtime {
 
-// How a image becomes an image: the request's channels and size, with what the first images said where it
-// says nothing.
+// How files are decoded: channels and size as requested, else as in the first images.
 struct DecodePlan {
   int channels = 3;
   Sides resize;  // 0: as they are
   Shape shape;   // of each image
 };
-// From one head of a file; `grey`: all that were looked at are.
+// `first`: shape of the first image; `grey`: all inspected images are grey.
 DecodePlan plan_decode(const DataRequest& request, const Shape& first, bool grey);
-// Throws Error(request) if the image is damaged or, without a resize, of another size.
+// Throws Error(request) if the image is damaged or, without resize, has another size.
 void decode_into(const DecodePlan& plan, std::span<const std::uint8_t> file, std::string_view name,
                  std::span<std::uint8_t> out);
 
 SourcePtr make_file_source(FileList list, const DataRequest& request);
 
-// A copy in memory if that takes at most `limit` bytes, else the source itself.
+// A copy in memory if it takes at most `limit` bytes, else `source`.
 SourcePtr cache_if_small(SourcePtr source, std::size_t limit);
 
 }  // namespace ddlrun::runtime

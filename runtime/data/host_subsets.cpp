@@ -69,8 +69,8 @@ PartFacts parse_facts(const std::string& text) {
 
 CollectiveError refuse_parts(std::string what, std::size_t rank, const PartFacts& facts) {
   return {ErrorKind::request,
-          {std::move(what), fmt::format("rank {}, part {}", rank, printable(facts.subset)),
-           "--data-sharding host   # and on each host one folder, the same for all of its ranks"}};
+          {std::move(what), fmt::format("rank {}, subset {}", rank, printable(facts.subset)),
+           "--data-sharding host   # with one directory per host, shared by its ranks"}};
 }
 
 // Some of the names that `of` has and `other` has not: "c0, c1 and 7 more"; both in order.
@@ -101,7 +101,7 @@ void require_equal_classes(const Dataset& data, const std::vector<PartFacts>& al
   const auto rank = static_cast<std::size_t>(other - all.begin());
   const std::string missing = render_lacking(split(names[first], '/'), split(names[rank], '/'));
   const std::string added = render_lacking(split(names[rank], '/'), split(names[first], '/'));
-  std::string what = fmt::format("rank {} and rank {} would give a label to different classes:", first, rank);
+  std::string what = fmt::format("rank {} and rank {} give one label to different classes:", first, rank);
   if (!missing.empty()) what += fmt::format(" only rank {} has {}", first, missing);
   if (!added.empty()) what += fmt::format("{} only rank {} has {}", missing.empty() ? "" : ";", rank, added);
   throw CollectiveError(
@@ -110,8 +110,7 @@ void require_equal_classes(const Dataset& data, const std::vector<PartFacts>& al
        fmt::format("rank {}: {}; rank {}: {}", first, printable(directories[first]), rank,
                    printable(directories[rank])),
        fmt::format(
-           "ls {}   # the same class folders in every part, or every part with train.txt and val.txt, "
-           "which say the labels",
+           "ls {}   # all subsets need the same class directories, or train.txt and val.txt with the labels",
            quote_shell(directories[rank]))});
 }
 
@@ -139,7 +138,7 @@ void join_subsets(Dataset& data, const std::string& subset, Communicator& ranks)
     const PartFacts& facts = all[rank];
     if (facts.shape != all.front().shape || facts.moments.size() != moments.size()) {
       throw refuse_parts(
-          fmt::format("its images are {}, those of rank 0 are {}", facts.shape, all.front().shape), rank,
+          fmt::format("its images are {}, but those of rank 0 are {}", facts.shape, all.front().shape), rank,
           facts);
     }
     const auto same = std::find_if(split.subsets.begin(), split.subsets.end(),
@@ -155,7 +154,7 @@ void join_subsets(Dataset& data, const std::string& subset, Communicator& ranks)
         moments[c].squares += facts.moments[c].squares;
       }
     } else if (firsts[at]->hash != facts.hash) {
-      throw refuse_parts("its images are not those of the first rank with this part", rank, facts);
+      throw refuse_parts("its images differ from those of the first rank with this subset", rank, facts);
     }
     if (rank == static_cast<std::size_t>(ranks.rank())) {
       split.subset = at;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Image sets that lie in subsets: each host (or each rank) has its own, and sees no other.
+// Data sets that are distributed: each host (or each rank) reads only its own subset.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -9,12 +9,12 @@
 
 namespace ddlrun::runtime {
 
-// "{host}" and "{rank}" in a path become this rank's.
+// Replaces {host} and {rank} in a path.
 std::string expand_placeholders(std::string path, const std::string& host, int rank);
 
-// Collective. Makes one set of what the ranks have: ranks with the same `subset` must have equal images, and
-// ranks with class directories the same ones. Sets split, classes (the most of any), and mean and deviation
-// of all subsets together, so that all ranks see a pixel alike. Throws CollectiveError.
+// Collective. Joins the subsets of all ranks: ranks with the same `subset` must have equal images, and all
+// ranks the same class directories. Sets subsets, classes (the maximum), and mean and deviation over all
+// subsets, so that all ranks normalize alike. Throws CollectiveError.
 void join_subsets(Dataset& data, const std::string& subset, Communicator& ranks);
 
 }  // namespace ddlrun::runtime

@@ -43,25 +43,24 @@ std::string type_name(std::uint8_t code) {
 void check_magic(std::span<const std::uint8_t> bytes, std::size_t dimensions, std::string_view name) {
   if (bytes.size() < 4) {
     throw refuse_file(
-        name, fmt::format("an IDX file starts with 4 magic bytes, this one has {} bytes", bytes.size()),
+        name, fmt::format("an IDX file starts with 4 magic bytes, but this one has {} bytes", bytes.size()),
         "ls -l " + quote_shell(name));
   }
   if (bytes[0] != 0 || bytes[1] != 0) {
-    throw refuse_file(
-        name,
-        fmt::format("an IDX file starts with bytes 00 00, this one with {:02x} {:02x}", bytes[0], bytes[1]),
-        try_look(name));
+    throw refuse_file(name,
+                      fmt::format("an IDX file starts with bytes 00 00, but this one with {:02x} {:02x}",
+                                  bytes[0], bytes[1]),
+                      try_look(name));
   }
   if (bytes[2] != unsigned_byte) {
-    throw refuse_file(
-        name,
-        fmt::format("elements must be of IDX type 0x08 (unsigned byte), these are 0x{:02x} ({})", bytes[2],
-                    type_name(bytes[2])),
-        try_look(name));
+    throw refuse_file(name,
+                      fmt::format("elements must be of IDX type 0x08 (unsigned byte), but are 0x{:02x} ({})",
+                                  bytes[2], type_name(bytes[2])),
+                      try_look(name));
   }
   if (bytes[3] != dimensions) {
     throw refuse_file(name,
-                      fmt::format("{} need {} IDX dimension(s), this file has {}",
+                      fmt::format("{} need {} IDX dimension(s), but this file has {}",
                                   dimensions == 1 ? "labels" : "images", dimensions, bytes[3]),
                       try_look(name));
   }
@@ -86,7 +85,8 @@ IdxArray parse_idx(std::span<const std::uint8_t> bytes, std::size_t dimensions, 
   check_magic(bytes, dimensions, name);
   const std::size_t header = 4 + 4 * dimensions;
   if (bytes.size() < header) {
-    throw refuse_file(name, fmt::format("the header needs {} bytes, the file has {}", header, bytes.size()),
+    throw refuse_file(name,
+                      fmt::format("the header needs {} bytes, but the file has {}", header, bytes.size()),
                       "ls -l " + quote_shell(name));
   }
   IdxArray array;
@@ -95,16 +95,16 @@ IdxArray parse_idx(std::span<const std::uint8_t> bytes, std::size_t dimensions, 
   const std::optional<std::uint64_t> expected = product(array.dims);
   if (!expected) {
     throw refuse_file(name,
-                      fmt::format("the header promises {} elements, more than 64 bits can count, in {} bytes",
+                      fmt::format("the header declares {} elements, more than 64 bits can count, in {} bytes",
                                   render_dims(array.dims), array.data.size()),
                       try_look(name));
   }
   if (*expected != array.data.size()) {
     throw refuse_file(name,
-                      fmt::format("the header promises {} = {} bytes, but {} follow it ({})",
+                      fmt::format("the header declares {} = {} bytes, but {} follow it ({})",
                                   render_dims(array.dims), *expected, array.data.size(),
-                                  *expected > array.data.size() ? "cut short?" : "something is appended"),
-                      "sha256sum " + quote_shell(name) + "   # and compare with where it came from");
+                                  *expected > array.data.size() ? "cut short?" : "extra bytes at the end"),
+                      "sha256sum " + quote_shell(name) + "   # and compare it with the original");
   }
   return array;
 }

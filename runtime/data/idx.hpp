@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The IDX format of MNIST: a pure parser from bytes. Nothing is allocated from a number in the header, and
-// the header is believed only after it agrees with the size of the file.
+// The IDX format of MNIST: a pure parser. Allocates nothing based on the header, and accepts the header only
+// if it matches the size of the file.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct IdxArray {
   std::span<const std::uint8_t> data;
 };
 
-// `name` is the file for messages. `dimensions`: 3 for images, 1 for labels. Elements must be unsigned bytes.
-// Throws Error(request) for anything else.
+// `name`: the file, for messages. `dimensions`: 3 for images, 1 for labels. Elements must be unsigned bytes.
+// Throws Error(request).
 IdxArray parse_idx(std::span<const std::uint8_t> bytes, std::size_t dimensions, std::string_view name);
 
 // The inverse: header and data.

@@ -39,8 +39,8 @@ Error refuse_format(std::span<const std::uint8_t> file, std::string_view name) {
   std::string start;
   for (const std::uint8_t byte : file.first(std::min<std::size_t>(file.size(), 4)))
     start += fmt::format(" {:02x}", byte);
-  return refuse_image(name, file.empty() ? "the file is empty, not a picture"
-                                         : "it is neither JPEG, PNG nor PNM; it starts with" + start);
+  return refuse_image(
+      name, file.empty() ? "the file is empty" : "not a JPEG, PNG or PNM file: it starts with" + start);
 }
 
 }  // namespace
@@ -54,9 +54,9 @@ void check_image_size(std::uint64_t height, std::uint64_t width, std::string_vie
   if (height > 0 && width > 0 && height <= longest_side && width <= longest_side &&
       height * width <= max_image_pixels)
     return;
-  throw refuse_image(name, fmt::format("a picture of {}x{} pixels; sides of 1 to {} and {} pixels in all "
-                                       "are read",
-                                       height, width, longest_side, max_image_pixels));
+  throw refuse_image(
+      name, fmt::format("the image has {}x{} pixels; the limits are sides of 1 to {} and {} pixels in all",
+                        height, width, longest_side, max_image_pixels));
 }
 
 Shape read_image_shape(std::span<const std::uint8_t> file, std::string_view name) {

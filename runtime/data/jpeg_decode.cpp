@@ -134,7 +134,7 @@ void check_scans(std::span<const std::uint8_t> file, std::string_view name) {
     if (file[i] == 0xff && file[i + 1] == 0xda) ++scans;
   }
   if (scans <= most_scans) return;
-  throw refuse_image(name, fmt::format("the JPEG has {} scans, at most {} are read", scans, most_scans));
+  throw refuse_image(name, fmt::format("the JPEG has {} scans; the limit is {}", scans, most_scans));
 }
 
 }  // namespace

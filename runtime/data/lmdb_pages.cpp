@@ -44,12 +44,12 @@ class PageWalk {
     last_page_ = get<std::uint64_t>(meta + last_page_at);
     const std::uint64_t pages = file_.size() / page_size_;
     if (last_page_ >= pages) {
-      throw refuse(last_page_ > UINT32_MAX ? "the LMDB is damaged: its size makes no sense"
+      throw refuse(last_page_ > UINT32_MAX ? "the LMDB is damaged: invalid size"
                                            : fmt::format("the LMDB is cut short: {} bytes of {}",
                                                          file_.size(), (last_page_ + 1) * page_size_));
     }
     if (get<std::uint16_t>(meta + main_flags_at) != 0)
-      throw refuse("the LMDB has several values for a key, which Caffe's never have");
+      throw refuse("the LMDB has several values for one key; an LMDB for Caffe never has");
     const std::uint64_t root = get<std::uint64_t>(meta + root_at);
     if (root == no_page) return {};
     const auto depth = get<std::uint16_t>(meta + depth_at);
@@ -58,7 +58,7 @@ class PageWalk {
     const auto promised = get<std::uint64_t>(meta + entries_at);
     if (promised != records_.size()) {
       throw refuse(
-          fmt::format("the LMDB is damaged: it promises {} records and has {}", promised, records_.size()));
+          fmt::format("the LMDB is damaged: it declares {} records, but has {}", promised, records_.size()));
     }
     return std::move(records_);
   }
@@ -75,7 +75,7 @@ class PageWalk {
     return {ErrorKind::request, {std::move(what), printable(name_), "mdb_stat " + quote_shell(name_)}};
   }
   Error damaged(std::uint64_t page, const char* what) const {
-    return refuse(fmt::format("the LMDB is damaged: page {} has impossible {}", page, what));
+    return refuse(fmt::format("the LMDB is damaged: page {} has invalid {}", page, what));
   }
 
   bool is_meta(std::size_t at) const {
@@ -86,7 +86,7 @@ class PageWalk {
 
   // Of the two the one that was written last.
   std::size_t find_meta() {
-    if (!is_meta(0)) throw refuse("this is no LMDB of version 0.9 and this machine's byte order");
+    if (!is_meta(0)) throw refuse("this is not an LMDB of version 0.9 and this machine's byte order");
     page_size_ = get<std::uint32_t>(page_size_at);
     if (page_size_ < 256 || page_size_ > 65'536 || (page_size_ & (page_size_ - 1)) != 0)
       throw damaged(0, "page size");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pages of an LMDB file (data.mdb, version 0.9), read by ourselves: LMDB's own library believes what it
-// reads and ends the process on a damaged file. Pure; nothing outside of the bytes is touched.
+// Parser of an LMDB file (data.mdb, version 0.9): the LMDB library trusts the file and would crash on a
+// damaged one. Pure; never reads outside of the bytes.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct LmdbRecord {
   std::uint32_t value_size = 0;
 };
 
-// All records of the main database, in the order of their keys. Throws Error(request) with `name`: no LMDB,
-// cut short, damaged, or of a kind that Caffe does not write (several values a key, databases within).
+// All records of the main database in key order. Throws Error(request) with `name`: not an LMDB, truncated,
+// damaged, or with features that Caffe does not use (several values per key, nested databases).
 std::vector<LmdbRecord> parse_lmdb(std::span<const std::uint8_t> file, std::string_view name);
 
 }  // namespace ddlrun::runtime

@@ -41,7 +41,7 @@ std::string data_file_of(const std::string& path) {
 
 std::string require_data_file(const std::string& path) {
   std::string file = data_file_of(path);
-  if (file.empty()) throw refuse_lmdb(path, "there is no data.mdb");
+  if (file.empty()) throw refuse_lmdb(path, "data.mdb does not exist");
   return file;
 }
 
@@ -100,8 +100,8 @@ class LmdbSource : public ImageSource {
     const Label found = datum_class(parse_datum(record(index), called), called);
     if (most_classes_ == 0 || found < most_classes_) return found;
     throw Error(ErrorKind::request,
-                {fmt::format("the label is {}, but there are {} classes", found, most_classes_), called,
-                 fmt::format("--classes {}", found + 1)});
+                {fmt::format("the label is {}; with {} classes it must be less", found, most_classes_),
+                 called, fmt::format("--classes {}", found + 1)});
   }
 
   std::span<const std::byte> view(std::size_t index) const override {
@@ -157,9 +157,9 @@ class LmdbSource : public ImageSource {
                    static_cast<int>(first.width)};
     if (request.resize.height > 0) {
       throw Error(ErrorKind::request,
-                  {fmt::format("--resize is for pictures; these records are pixels of {}x{}x{} already",
+                  {fmt::format("--resize applies to encoded images; these records are pixels of {}x{}x{}",
                                first.channels, first.height, first.width),
-                   printable(path_), "without --resize; --crop cuts a part out"});
+                   printable(path_), "the same command without --resize; or --crop"});
     }
   }
 
@@ -172,10 +172,10 @@ class LmdbSource : public ImageSource {
                                     datum.height == plan_.shape.height && datum.width == plan_.shape.width));
     if (same) return datum;
     throw Error(ErrorKind::request,
-                {fmt::format("this record is {}x{}x{}{}, the first one is {}x{}x{}{}", datum.channels,
+                {fmt::format("this record is {}x{}x{}{}, but the first one is {}x{}x{}{}", datum.channels,
                              datum.height, datum.width, datum.encoded ? " encoded" : "", plan_.shape.channels,
                              plan_.shape.height, plan_.shape.width, encoded_ ? " encoded" : ""),
-                 called, "ddl-train convert-data FOLDER NEW.lmdb --resize 256"});
+                 called, "ddl-train convert-data DIR NEW.lmdb --resize 256"});
   }
 
   std::string path_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An LMDB as Caffe writes it: records are Datums, in the order of their keys. Read by mapping the file: what
-// does not fit into memory stays on the disk, and all ranks of a host share one copy.
+// An LMDB written for Caffe: Datum records in key order. The file is memory-mapped: it may be larger than
+// memory, and all ranks of a host share one copy.
 #pragma once
 
 #include "runtime/data/data_request.hpp"
@@ -14,12 +14,12 @@ namespace ddlrun::runtime {
 // A directory with data.mdb, or the file itself.
 bool is_lmdb(const std::string& path);
 
-// Throws Error(request): no LMDB, damaged, cut short, empty, no Datums.
+// Throws Error(request): not an LMDB, damaged, truncated, empty, or no Datum records.
 SourcePtr open_lmdb(const std::string& path, const DataRequest& request);
 
-// Writes one: keys must come in ascending order. Until finish() it is in FOLDER.part, which no reader takes
-// for an LMDB, and which goes with a writer that does not come so far; that of a killed one is used again.
-// Throws Error(request) if the directory exists, another writes there, or the disk is full.
+// Writes an LMDB; keys must ascend. Until finish() it is in DIR.part, which no reader accepts and which the
+// destructor removes; that of a killed writer is reused. Throws Error(request) if the directory exists,
+// another process writes it, or the disk is full.
 class LmdbWriter {
  public:
   LmdbWriter(const std::string& directory, std::size_t expected_bytes);

@@ -32,10 +32,10 @@ std::string parent_of_lmdb(const std::string& directory) {
   return slash == std::string::npos ? "." : directory.substr(0, slash + 1);
 }
 
-Error refuse_folder(const std::string& directory, const std::string& what, int code) {
+Error refuse_directory(const std::string& directory, const std::string& what, int code) {
   return {ErrorKind::request,
           {fmt::format("{}: {}", what, std::strerror(code)), printable(directory),
-           code == EEXIST ? fmt::format("another name, as {}   # or look into it: ls -l {}",
+           code == EEXIST ? fmt::format("another name, such as {}   # or inspect it: ls -l {}",
                                         quote_shell(directory + "-2"), quote_shell(directory))
                           : "df -h; ls -ld " + quote_shell(parent_of_lmdb(directory))}};
 }
@@ -43,13 +43,13 @@ Error refuse_folder(const std::string& directory, const std::string& what, int c
 // The directory in which it grows, for this process alone. What a killed one left in it goes.
 int take_directory(const std::string& part) {
   if (mkdir(part.c_str(), 0777) != 0 && errno != EEXIST)
-    throw refuse_folder(part, "the folder cannot be made", errno);
+    throw refuse_directory(part, "the directory cannot be created", errno);
   const int directory = open(part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (directory < 0) throw refuse_folder(part, "the folder cannot be opened", errno);
+  if (directory < 0) throw refuse_directory(part, "the directory cannot be opened", errno);
   if (flock(directory, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(directory);
     throw Error(ErrorKind::request,
-                {"another process writes this LMDB now", printable(part), "another name for TO"});
+                {"another process is writing this LMDB", printable(part), "another name for TO"});
   }
   unlinkat(directory, unfinished_name, 0);
   return directory;
@@ -65,7 +65,7 @@ class LmdbWriter::Store {
         file_(part_ + "/" + unfinished_name) {
     struct stat status {};
     if (lstat(directory_.c_str(), &status) == 0)
-      throw refuse_folder(directory_, "the folder cannot be made", EEXIST);
+      throw refuse_directory(directory_, "the directory cannot be created", EEXIST);
     held_ = take_directory(part_);
     try {
       require(mdb_env_create(&environment_));
@@ -104,11 +104,11 @@ class LmdbWriter::Store {
     mdb_env_close(std::exchange(environment_, nullptr));
     const std::string data = part_ + "/data.mdb";
     if (std::rename(file_.c_str(), data.c_str()) != 0)
-      throw refuse_folder(data, "the file cannot be given its name", errno);
+      throw refuse_directory(data, "the file cannot be renamed", errno);
     if (std::rename(part_.c_str(), directory_.c_str()) != 0) {
       const int code = errno;
       unlink(data.c_str());
-      throw refuse_folder(directory_, "the folder cannot be given its name", code);
+      throw refuse_directory(directory_, "the directory cannot be renamed", code);
     }
     fsync(held_);
     finished_ = true;

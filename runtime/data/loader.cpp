@@ -61,10 +61,10 @@ class Loader::Work {
 
   void prefetch(std::span<const std::uint32_t> indices, const LoadKey& key) {
     if (indices.empty() || indices.size() > largest_)
-      throw refuse_use("a batch of a size it is not made for");
+      throw refuse_use("the batch size is not supported by this loader");
     {
       const std::lock_guard lock(mutex_);
-      if (ahead_ != nullptr) throw refuse_use("two batches are begun ahead; take() comes first");
+      if (ahead_ != nullptr) throw refuse_use("prefetch() called twice without take()");
       Buffer& buffer = buffers_[next_];
       buffer.indices.assign(indices.begin(), indices.end());
       buffer.key = key;
@@ -85,7 +85,7 @@ class Loader::Work {
   LoadedBatch take() {
     const auto begin = TraceClock::now();
     std::unique_lock lock(mutex_);
-    if (ahead_ == nullptr) throw refuse_use("take() without prefetch()");
+    if (ahead_ == nullptr) throw refuse_use("take() called without prefetch()");
     Buffer& buffer = *ahead_;
     if (threads_.empty()) {
       claim_and_load(buffer, lock, buffer.indices.size());

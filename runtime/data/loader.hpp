@@ -28,8 +28,8 @@ enum class LoadPurpose {
   testing,   // the middle, as it is
 };
 
-// What random crops and mirrors depend on, beside the image's index. `step` counts from 0 over the whole run;
-// micro-batches of one step may share it, for no image is twice in a step.
+// Seeds of random crops and mirrors, together with the index of the image. `step` counts from 0 over the
+// whole run; micro-batches of a step may share it, because no image occurs twice in a step.
 struct LoadKey {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
@@ -51,15 +51,15 @@ class Loader {
   // `source` and `trace` must outlive it. Throws Error(request) if the transform does not fit the images.
   Loader(const ImageSource& source, Transform transform, LoadPurpose purpose, std::size_t largest_batch,
          const LoaderOptions& options = {});
-  // Drops what is ahead; waits for the image at work only.
+  // Cancels prefetching; waits only for the image in work.
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  // Begins 1 to `largest_batch` images; `indices` is copied. One batch ahead at most: take() it first.
+  // Starts loading 1 to `largest_batch` images; copies `indices`. At most one batch ahead: call take() first.
   void prefetch(std::span<const std::uint32_t> indices, const LoadKey& key);
   bool ahead() const;
-  // The oldest batch that was begun. Throws what reading an image threw: of several, that of the first image.
+  // Waits for the oldest batch. Rethrows an error of reading; of several, that of the first image.
   LoadedBatch take();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mean and deviation of the pixels, for images that should reach the net with mean 0 and deviation 1.
+// Mean and deviation of pixels, for normalization to mean 0 and deviation 1.
 #pragma once
 
 #include "runtime/data/image_source.hpp"
@@ -11,7 +11,7 @@
 
 namespace ddlrun::runtime {
 
-// Sums over one channel; those of several parts of a set can be added.
+// Sums over one channel; those of several subsets can be added.
 struct Moments {
   double count = 0.0;
   double sum = 0.0;
@@ -23,7 +23,7 @@ struct Moments {
   bool operator==(const Moments&) const = default;
 };
 
-// One a channel: of all images in memory, else of about 100, evenly spread.
+// One per channel: of all images in memory, else of about 100, evenly spaced.
 std::vector<Moments> measure_moments(const ImageSource& source);
 
 }  // namespace ddlrun::runtime

@@ -31,14 +31,15 @@ OpenedImages open_images(DataRequest request, Communicator& ranks) {
     opened.reason = fmt::format("{}, {}", place.reason, opened.data.kind);
   });
   if (request.sharding != ShardBy::none) {
-    const std::string subset = request.sharding == ShardBy::host ? host : fmt::format("rank {}", ranks.rank());
+    const std::string subset =
+        request.sharding == ShardBy::host ? host : fmt::format("rank {}", ranks.rank());
     join_subsets(opened.data, subset, ranks);
   } else {
     require_equal(ranks,
                   fmt::format("{} + {} images, hash {:016x}", opened.data.train_images->count(),
                               opened.data.test_images->count(), fingerprint(opened.data)),
-                  ErrorKind::request, "the ranks read different images",
-                  "--data DIR with a directory that all hosts share, or --data-sharding host");
+                  ErrorKind::request, "the images of the ranks differ",
+                  "--data DIR with a directory on a shared file system, or --data-sharding host");
   }
   return opened;
 }
@@ -54,7 +55,7 @@ std::string render_subsets(const Dataset& data) {
                         printable(subset.name), subset.train_images, subset.test_images, subset.ranks);
   }
   if (data.subsets->subsets.size() > most_shown)
-    text += fmt::format("; and {} more parts", data.subsets->subsets.size() - most_shown);
+    text += fmt::format("; and {} more subsets", data.subsets->subsets.size() - most_shown);
   return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the ranks of a run come to their images, together.
+// Opens the data set of a run on all ranks.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -14,8 +14,8 @@ struct OpenedImages {
   std::string reason;  // "--data, MNIST's IDX files"
 };
 
-// Collective. `request.train` as --data gave it: "" to search. Throws CollectiveError, also if ranks that
-// should see the same images do not.
+// Collective. `request.train`: the value of --data, "" to search. Throws CollectiveError, also if ranks that
+// should read the same images do not.
 OpenedImages open_images(DataRequest request, Communicator& ranks);
 
 // "images: node1 30,000 + 5,000 for 2 ranks; node2 ...": one line about the subsets, "" without any.

@@ -29,7 +29,7 @@ void ignore_png_warning(png_structp, png_const_charp) {}
 
 void feed_png(png_structp png, png_bytep out, std::size_t length) {
   auto* input = static_cast<PngInput*>(png_get_io_ptr(png));
-  if (length > input->rest.size()) png_error(png, "it ends early");
+  if (length > input->rest.size()) png_error(png, "it is cut short");
   std::copy_n(input->rest.begin(), length, out);
   input->rest = input->rest.subspan(length);
 }
@@ -42,7 +42,7 @@ class PngReader {
     info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
     if (info_ == nullptr) {
       png_destroy_read_struct(&png_, nullptr, nullptr);
-      throw Error(ErrorKind::internal, {"libpng did not start", std::string(name), "free -m"});
+      throw Error(ErrorKind::internal, {"cannot initialize libpng", std::string(name), "free -m"});
     }
   }
   ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
@@ -76,7 +76,7 @@ class PngReader {
  private:
   Error refuse() const {
     return refuse_image(name_, fmt::format("the PNG is damaged or cut short: {}",
-                                           input_.text[0] == '\0' ? "odd row length" : input_.text));
+                                           input_.text[0] == '\0' ? "unexpected row length" : input_.text));
   }
 
   bool try_head() {

@@ -30,7 +30,7 @@ std::uint32_t read_pnm_number(std::span<const std::uint8_t> file, std::size_t& a
   const std::size_t start = at;
   for (; at < file.size() && file[at] >= '0' && file[at] <= '9' && at - start < 9; ++at)
     value = 10 * value + (file[at] - std::uint32_t{'0'});
-  if (at == start) throw refuse_image(name, "the PNM has no width, height and brightest value");
+  if (at == start) throw refuse_image(name, "the PNM header lacks width, height or maximum value");
   return value;
 }
 
@@ -41,7 +41,7 @@ PnmHead read_pnm_head(std::span<const std::uint8_t> file, std::string_view name)
   const std::uint32_t brightest = read_pnm_number(file, at, name);
   check_image_size(height, width, name);
   if (brightest == 0 || brightest > 65'535)
-    throw refuse_image(name, fmt::format("the PNM's brightest value is {}, not 1 to 65535", brightest));
+    throw refuse_image(name, fmt::format("the PNM's maximum value is {}; it must be 1 to 65535", brightest));
   return {{file[1] == '5' ? 1 : 3, static_cast<int>(height), static_cast<int>(width)}, brightest, at + 1};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Protocol buffers' wire format, just enough for Caffe's two records on disk (datum.hpp). Any bytes may come
-// in: what does not parse ends the reading, nothing is read beyond the end.
+// Reader and writer of the protocol buffer wire format, sufficient for Caffe's two record types (datum.hpp).
+// Input is untrusted: reading stops at the first invalid byte and never passes the end.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class ProtobufReader {
  public:
   explicit ProtobufReader(ProtobufBytes bytes) : rest_(bytes) {}
 
-  // Nothing at the end, and after what cannot be read: then damaged().
+  // Empty at the end and after invalid input; then damaged().
   std::optional<ProtobufField> next() {
     if (rest_.empty() || damaged_) return std::nullopt;
     const auto tag = varint();

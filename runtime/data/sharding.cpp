@@ -34,7 +34,7 @@ std::size_t local_batch(std::size_t global_batch, std::size_t ranks, std::size_t
     const std::size_t most = images - images % ranks;
     throw Error(
         ErrorKind::request,
-        {fmt::format("a global batch of {} is more than the {} training images", global_batch, images),
+        {fmt::format("a global batch of {} exceeds the {} training images", global_batch, images),
          fmt::format("{} ranks of {} images each", ranks, global_batch / ranks),
          most == 0 ? fmt::format("mpirun -n {} ddl-train", images) : fmt::format("--global-batch {}", most)});
   }
@@ -61,7 +61,7 @@ DataShard::DataShard(Subsets split, std::size_t global_batch, std::uint64_t seed
     if (steps_ > 0) continue;
     throw Error(
         ErrorKind::request,
-        {fmt::format("this part has {} training images, and {} ranks of {} images each need {} a step",
+        {fmt::format("this subset has {} training images, but {} ranks of {} images each need {} per step",
                      subset.train_images, subset.ranks, local_, local_ * subset.ranks),
          subset.name, fmt::format("--global-batch {}", subset.train_images / subset.ranks * ranks)});
   }

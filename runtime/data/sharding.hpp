@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which image goes to which rank in which step. The global batch defines a step: the same images take subset
-// in step t for every number of ranks, so the loss curve does not depend on it.
+// Assigns images to ranks and steps. The global batch defines a step: the same images are in step t for any
+// number of ranks, so the loss curve does not depend on it.
 #pragma once
 
 #include "runtime/core/range.hpp"
@@ -13,27 +13,28 @@
 
 namespace ddlrun::runtime {
 
-// The order of the images in one epoch (from 0): the same on all ranks, another one for each epoch and seed.
+// The order of the images in an epoch (from 0): the same on all ranks, different for each epoch and seed.
 std::vector<std::uint32_t> epoch_permutation(std::size_t images, std::uint64_t seed, std::uint64_t epoch);
 
-// Images per rank and step. Throws Error(usage) if `global_batch` cannot be divided by `ranks` (naming the
-// two nearest that can), Error(request) if it exceeds the images.
+// Images per rank and step. Throws Error(usage) if `global_batch` is not divisible by `ranks` (with the two
+// nearest that are), Error(request) if it exceeds `images`.
 std::size_t local_batch(std::size_t global_batch, std::size_t ranks, std::size_t images);
 
-// Steps in one epoch; what does not fill a global batch is left out of this epoch (another rest in the next).
+// Steps in one epoch. Images that do not fill a global batch are dropped from this epoch (different ones in
+// the next).
 std::size_t steps_per_epoch(std::size_t images, std::size_t global_batch);
 
-// This rank's subset of one step, a view into `permutation`.
+// The images of one rank in one step, a view into `permutation`.
 std::span<const std::uint32_t> step_slice(std::span<const std::uint32_t> permutation,
                                           std::size_t step_in_epoch, std::size_t global_batch,
                                           std::size_t rank, std::size_t ranks);
 
-// Images that some ranks have in common: all ranks the whole set, or the ranks of a host that host's subset.
+// Images that a group of ranks shares: all ranks the whole data set, or the ranks of a host their own.
 struct Subset {
   std::size_t train_images = 0;
   std::size_t test_images = 0;
   std::size_t ranks = 1;
-  std::string name;  // for people: the host; "" for the whole set
+  std::string name;  // for messages: the host; "" for the whole data set
 };
 struct Subsets {
   std::vector<Subset> subsets;
@@ -41,11 +42,11 @@ struct Subsets {
   std::size_t rank_in_subset = 0;  // of its ranks
 };
 
-// Which images this rank trains on and tests, as indices into its own sources. Each rank takes an equal
-// piece of each global batch, so the subset that is used up first ends the epoch.
+// The images that one rank trains on and tests, as indices into its own sources. Each rank takes an equal
+// share of each global batch, so the subset that is exhausted first ends the epoch.
 class DataShard {
  public:
-  // Throws as local_batch(); Error(request) if a subset is too small for one step.
+  // Throws as local_batch(), and Error(request) if a subset is too small for one step.
   DataShard(Subsets split, std::size_t global_batch, std::uint64_t seed);
 
   std::size_t local_batch() const { return local_; }
@@ -54,7 +55,7 @@ class DataShard {
   std::size_t test_images() const;
   std::size_t dropped_images() const;  // of the training images, in each epoch
 
-  // `epoch` from 0. The view lasts until another epoch is asked for.
+  // `epoch` counts from 0. The view is valid until a call with another epoch.
   std::span<const std::uint32_t> step(std::size_t epoch, std::size_t step_in_epoch);
   Range test_range() const;
 

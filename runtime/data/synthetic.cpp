@@ -51,10 +51,9 @@ ImageSet draw_set(Shape shape, std::size_t classes, std::size_t count, std::uint
 std::vector<std::uint64_t> require_sizes(const std::string& place) {
   const auto sizes = parse_sizes(std::string_view(place).substr(std::string_view(synthetic_prefix).size()));
   if (sizes) return *sizes;
-  throw Error(ErrorKind::usage,
-              {"this is not synthetic:CHANNELSxHEIGHTxWIDTHxCLASSES:IMAGES (sides up to 32768, "
-               "channels up to 4096, 2 to 65536 classes)",
-               "--data " + printable(place), "--data synthetic:3x224x224x1000:10000"});
+  throw Error(ErrorKind::usage, {"must be synthetic:CHANNELSxHEIGHTxWIDTHxCLASSES:IMAGES (sides up to 32768, "
+                                 "channels up to 4096, 2 to 65536 classes)",
+                                 "--data " + printable(place), "--data synthetic:3x224x224x1000:10000"});
 }
 
 }  // namespace

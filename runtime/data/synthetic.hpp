@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Images made of random numbers, to measure nets without data: synthetic:3x224x224x1000:10000 are 10,000
-// images of 3x224x224 in 1,000 classes. What they show does not fit their labels: nothing can be learnt from
-// them.
+// Random images for measurements without data: synthetic:3x224x224x1000:10000 are 10,000 images of 3x224x224
+// in 1,000 classes. Images and labels are unrelated, so nothing can be learnt.
 #pragma once
 
 #include "runtime/data/image_source.hpp"
@@ -15,7 +14,7 @@ bool is_synthetic(const std::string& place);
 // One part. Throws Error(usage). As many as a hundredth of the images are the test, at least 64 where there
 // are so many. At most 64 different ones are kept.
 ImageSet generate_synthetic(const std::string& place, bool test);
-// As asked for, also where no image has the last one.
+// The requested number of classes, even if no image has the last one.
 int synthetic_classes(const std::string& place);
 
 }  // namespace ddlrun::runtime

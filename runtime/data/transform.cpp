@@ -112,8 +112,9 @@ std::vector<Message> check_transform(const Transform& transform, const Shape& sh
   }
   if (transform.scale.size() > 1 && transform.scale.size() != channels) {
     mistakes.push_back(
-        {fmt::format("{} scales for images of {} channel(s)", transform.scale.size(), channels), "--scale",
-         "--scale 0.00390625"});
+        {fmt::format("{} scales for images of {} channel(s): one, or one per channel, is needed",
+                     transform.scale.size(), channels),
+         "--scale", "--scale 0.00390625"});
   }
   return mistakes;
 }

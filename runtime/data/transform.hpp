@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What happens to an image between its source and the net, in Caffe's order: crop, mirror, (x - mean) *
-// scale. The random part depends on seed, step and image only, so it is the same for any number of ranks and
-// threads and after a resume.
+// Transform of an image between source and net, in Caffe's order: crop, mirror, (x - mean) * scale. The
+// random part depends only on seed, step and image, so it is the same for any number of ranks and threads and
+// after a resume.
 #pragma once
 
 #include "base/error.hpp"
@@ -19,26 +19,26 @@ struct Transform {
   std::vector<float> mean;  // one for all, one a channel, or one a pixel of the uncropped image; empty: 0
   std::vector<float> scale{1.0F};  // one for all, or one a channel
 
-  // What comes out for images of this shape.
+  // Shape of the result for images of `shape`.
   Shape output(const Shape& shape) const;
 };
 
-// All mistakes: a crop larger than the images, means or scales of another number. Empty: it fits.
+// All mistakes: a crop larger than the images, a wrong number of means or scales. Empty: valid.
 std::vector<Message> check_transform(const Transform& transform, const Shape& shape);
 
-// How one image is cut and turned.
+// Crop and mirroring of one image.
 struct CropWindow {
   int top = 0;
   int left = 0;
   bool mirrored = false;
   bool operator==(const CropWindow&) const = default;
 };
-// Training: anywhere, mirrored or not. Testing: the middle, as it is.
+// random_crop: for training, anywhere, possibly mirrored. center_crop: for testing.
 CropWindow random_crop(const Transform& transform, const Shape& shape, std::uint64_t seed, std::uint64_t step,
                        std::uint64_t image);
 CropWindow center_crop(const Transform& transform, const Shape& shape);
 
-// `image`: plane after plane, of `shape`, bytes or floats. `out`: transform.output(shape).count() floats.
+// `image`: planes [C, H, W] of `shape`, bytes or floats. `out`: transform.output(shape).count() floats.
 void apply_transform(const Transform& transform, const CropWindow& view, const Shape& shape,
                      std::span<const std::uint8_t> image, std::span<float> out);
 void apply_transform(const Transform& transform, const CropWindow& view, const Shape& shape,

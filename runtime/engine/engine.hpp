@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What computes a net. The trainer owns the flat vectors; an engine reads parameters and writes gradients
-// there.
+// Interface of an engine, which computes a net on one device. The trainer owns the flat vectors of parameters
+// and gradients; an engine reads and writes them, with the layout of Net::parameters. Images are float32 in
+// NCHW order, [batch, C, H, W] with the net's input shape; labels are [batch]. Calls come from one thread.
+// Errors of a device (out of memory, a failed kernel) are thrown as Error(request).
 #pragma once
 
 #include "runtime/engine/layer_trace.hpp"
@@ -14,14 +16,14 @@
 
 namespace ddlrun::runtime {
 
-// Hears during train_batch() that the gradients of parameters [from, end) will not change any more; `from`
-// falls from call to call, and is 0 in the last one.
+// Callback: the gradients of parameters [from, end) are final. `from` decreases from call to call within one
+// train_batch() and is 0 in the last one.
 using GradientsFinal = std::function<void(std::size_t from)>;
-// Hears during a forward pass, before a layer reads its parameters [begin, end). Those that are not told of
-// are not read in that pass, and none before its turn.
+// Callback: a layer is about to read parameters [begin, end) in a forward pass. Parameters that are not
+// reported are not read in that pass, and none is read before its callback returns.
 using ParametersNeeded = std::function<void(std::size_t begin, std::size_t end)>;
 
-// Decides dropout's masks, and nothing else: the same key, the same masks.
+// Seed of the dropout masks: equal keys give equal masks. Nothing else depends on it.
 struct StepKey {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
@@ -32,32 +34,39 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  // For the next train_batch().
+  // Sets the key of the next train_batch().
   virtual void start_step(const StepKey& key) { (void)key; }
-  // net.state_count floats, made as initial_state(): training changes them, evaluation reads them. They
-  // differ between ranks until the trainer averages them.
+  // The state of the layers, [net.state_count], initialized as initial_state(): running means and variances.
+  // train_batch() updates it, evaluate() reads it. It differs between ranks until the trainer averages it.
   virtual std::span<float> state() { return {}; }
 
-  // Tells during each train_batch() from now on, on the calling thread; an engine that cannot, does not.
-  virtual void on_gradients_final(GradientsFinal tell) { (void)tell; }
-  // The same for the forward passes, of training and of evaluation. False: this engine cannot, and what it
-  // reads must be there before it is called. What `tell` throws ends the pass.
-  virtual bool on_parameters_needed(ParametersNeeded tell) {
-    (void)tell;
+  // Sets the callback for all following train_batch() calls, on the calling thread. An engine without support
+  // never calls it.
+  virtual void on_gradients_final(GradientsFinal callback) { (void)callback; }
+  // Sets the callback for the forward passes of train_batch() and evaluate(). Returns false if the engine
+  // does not support it: then all parameters must be valid before a call. An exception of the callback ends
+  // the pass and is passed on.
+  virtual bool on_parameters_needed(ParametersNeeded callback) {
+    (void)callback;
     return false;
   }
-  // Spans for each layer from now on; nothing to end it. What it points to outlives the engine.
+  // Emits a span for each layer from now on. `trace` must outlive the engine.
   virtual void trace(const LayerTrace* trace) { (void)trace; }
 
-  // Forward and backward over exactly the batch the engine was made for, as floats one after the other.
-  // Overwrites the gradients with the gradient of scale * sum of losses.
+  // Forward and backward pass over `images` [batch, C, H, W] and `labels` [batch], with exactly the batch
+  // size of the factory. Overwrites the gradients with those of scale * (sum of the losses). Returns the sum
+  // of the losses (not the mean) and the number of correct predictions.
   virtual LossSum train_batch(std::span<const float> images, std::span<const Label> labels, float scale) = 0;
-  // Forward only, for 1 to evaluation_batch() images.
+  // Forward pass over n images [n, C, H, W] and labels [n], 1 <= n <= evaluation_batch(). Changes nothing.
+  // Returns the sum of the losses and the number of correct predictions.
   virtual LossSum evaluate(std::span<const float> images, std::span<const Label> labels) = 0;
+  // The largest number of images of one evaluate() call.
   virtual std::size_t evaluation_batch() const = 0;
 };
 
-// The spans must outlive the engine and have net.parameter_count elements each.
+// Creates an engine for a batch of `batch` images. `parameters` and `gradients` are [net.parameter_count] and
+// must outlive the engine; empty gradients: for evaluation only. Throws Error(request) if the device cannot
+// run the net.
 using EngineFactory = std::function<std::unique_ptr<Engine>(
     const Net& net, std::size_t batch, std::span<float> parameters, std::span<float> gradients)>;
 

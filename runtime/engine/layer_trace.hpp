@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Spans for the layers of a net. The names are here because they must outlive the sink's use of them.
+// Names for the spans of the layers. They must outlive the trace sink.
 #pragma once
 
 #include "runtime/core/trace.hpp"
@@ -11,11 +11,11 @@
 namespace ddlrun::runtime {
 
 struct LayerTrace {
-  TraceSink* sink = nullptr;          // never null where an engine sees it
+  TraceSink* sink = nullptr;          // never null in an engine
   std::vector<std::string> forward;   // by layer: "conv1 forward"
   std::vector<std::string> backward;  // by layer
 
-  // From `begin` until now, which it returns. A layer without steps of its own leaves no span.
+  // Emits a span from `begin` to now and returns now. A layer without own steps emits none.
   TraceClock::time_point record_span(const std::string& name, TraceClock::time_point begin) const {
     const auto end = TraceClock::now();
     if (end - begin > std::chrono::microseconds(1)) sink->span(TraceLane::compute, name, begin, end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a layer is, before it knows its inputs: kind, sizes, first weights. Made by code, by YAML files and by
+// A layer before its inputs are known: kind, sizes, initial values. Built by code, by YAML files and by
 // readers of other formats.
 #pragma once
 
@@ -30,7 +30,7 @@ enum class LayerKind {
 enum class PoolMethod { max, average };  // an average counts padding, but nothing beyond it
 enum class Rounding { floor, ceil };     // ceil: a last window may hang over the end (Caffe's way)
 
-// First values. a, b: constant a; uniform a to b; gaussian of mean a and deviation b; the rest from the
+// Initial values. a, b: constant a; uniform a to b; gaussian of mean a and deviation b; the others from the
 // fan-in.
 struct Filler {
   enum class Kind { standard, constant, uniform, gaussian, xavier, msra } kind = Kind::standard;
@@ -53,7 +53,7 @@ struct Layer {
   LayerKind kind = LayerKind::relu;
   std::string name;                 // empty: kind and location, as "relu2"
   std::vector<std::string> inputs;  // names of layers; empty: the layer before, the first layer: the images
-  std::string location;             // where it is written: "net.yaml:7:5"; for messages
+  std::string location;             // in the source file, for messages: "net.yaml:7:5"
 
   int outputs = 0;  // convolution: channels; inner_product: neurons; or as_many_as_classes
   Sides kernel;     // convolution, pooling
@@ -78,7 +78,7 @@ struct Layer {
   ParameterSpec bias_spec;
 };
 
-std::string_view name_of(LayerKind kind);  // "max_pool" and the like are YAML's words, not these
+std::string_view name_of(LayerKind kind);  // YAML has its own names, as "max_pool"
 
 Layer convolution(int outputs, int kernel, int padding = 0, int stride = 1);
 Layer max_pool(int kernel);  // windows side by side

@@ -27,7 +27,7 @@ class LayerShaper {
     const LayerKind kind = shaped_.layer.kind;
     const bool joins = kind == LayerKind::sum || kind == LayerKind::concat;
     if (inputs_.size() > 1 && !joins) {
-      refuse(fmt::format("has {} inputs, and a layer of kind {} reads 1", inputs_.size(), name_of(kind)),
+      refuse(fmt::format("has {} inputs; a layer of kind {} takes one", inputs_.size(), name_of(kind)),
              "kind: sum   # or concat, in a layer before it");
     }
     shaped_.output = in_;
@@ -43,14 +43,14 @@ class LayerShaper {
         break;
       case LayerKind::dropout:
         check(layer().rate >= 0.0 && layer().rate < 1.0,
-              fmt::format("drops a share of {}; from 0 to below 1 is possible", layer().rate), "rate: 0.5");
+              fmt::format("has a rate of {}; it must be at least 0 and less than 1", layer().rate),
+              "rate: 0.5");
         break;
       case LayerKind::lrn:
         check(layer().size >= 1 && layer().size % 2 == 1 && layer().size <= most_side,
-              fmt::format("has a size of {}; an odd number of channels is possible", layer().size),
-              "size: 5");
+              fmt::format("has a size of {}; it must be an odd number of channels", layer().size), "size: 5");
         check(std::isfinite(layer().alpha) && std::isfinite(layer().beta) && layer().k > 0.0,
-              fmt::format("has k {}; above 0 is possible", layer().k), "k: 1");
+              fmt::format("has k {}; it must be above 0", layer().k), "k: 1");
         break;
       case LayerKind::batch_norm:
         shape_batch_norm();
@@ -62,7 +62,7 @@ class LayerShaper {
         shape_concat();
         break;
       case LayerKind::relu:
-        check(layer().slope >= 0.0, fmt::format("has a slope of {}; 0 is the least", layer().slope),
+        check(layer().slope >= 0.0, fmt::format("has a slope of {}; it must be 0 or more", layer().slope),
               "slope: 0.01");
         break;
       case LayerKind::softmax_loss:
@@ -84,7 +84,7 @@ class LayerShaper {
 
   bool check_outputs() {
     return check(layer().outputs >= 1 && layer().outputs <= most_outputs,
-                 fmt::format("has {} outputs; 1 to {} are possible", layer().outputs, most_outputs),
+                 fmt::format("has {} outputs; it must have 1 to {}", layer().outputs, most_outputs),
                  "outputs: 10");
   }
 
@@ -149,7 +149,7 @@ class LayerShaper {
         gaps.height >= 1 && gaps.width >= 1 && gaps.height <= most_side && gaps.width <= most_side;
     if (!check(
             near,
-            fmt::format("has a dilation of {}x{}; 1 to {} are possible", gaps.height, gaps.width, most_side),
+            fmt::format("has a dilation of {}x{}; both must be 1 to {}", gaps.height, gaps.width, most_side),
             "dilation: 1"))
       return;
     if (!check_outputs() || !check_window()) return;
@@ -185,10 +185,10 @@ class LayerShaper {
   void shape_inner_product() {
     if (!check_outputs()) return;
     shaped_.output = {layer().outputs, 1, 1};
-    if (!check(
-            in_.count() <= (std::size_t{1} << 31U) - 1,
-            fmt::format("reads {} values; at most {} are possible", in_.count(), (std::size_t{1} << 31U) - 1),
-            "kind: pooling   # before it"))
+    if (!check(in_.count() <= (std::size_t{1} << 31U) - 1,
+               fmt::format("reads {} values; at most {} are supported", in_.count(),
+                           (std::size_t{1} << 31U) - 1),
+               "kind: pooling   # before it"))
       return;
     set_weights({layer().outputs, static_cast<int>(in_.count())}, layer().bias ? layer().outputs : 0);
   }
@@ -196,7 +196,7 @@ class LayerShaper {
   void shape_batch_norm() {
     const bool ok = layer().epsilon > 0.0 && layer().keep >= 0.0 && layer().keep <= 1.0;
     if (!check(ok,
-               fmt::format("has epsilon {} and keep {}; above 0, and from 0 to 1, are possible",
+               fmt::format("has epsilon {} and keep {}; epsilon must be above 0, keep from 0 to 1",
                            layer().epsilon, layer().keep),
                layer().epsilon > 0.0 ? "keep: 0.9" : "epsilon: 0.00001"))
       return;
@@ -223,7 +223,7 @@ class LayerShaper {
                     "padding: 1   # in a layer before it");
     }
     if (check(channels <= most_outputs,
-              fmt::format("has {} channels; at most {} are possible", channels, most_outputs),
+              fmt::format("has {} channels; at most {} are supported", channels, most_outputs),
               "outputs: 256"))
       shaped_.output.channels = static_cast<int>(channels);
   }

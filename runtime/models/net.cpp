@@ -93,8 +93,8 @@ class NetPlanner {
     const int columns = std::max(0, border.width - net_.input.width);
     if (layer.kind != LayerKind::convolution || rows % 2 != 0 || columns % 2 != 0) {
       mistakes_.push_back(
-          {fmt::format("layer {} reads images of {}x{} with a border up to {}x{}: it must be a "
-                       "convolution, and both sides must get as much",
+          {fmt::format("layer {} reads images of {}x{} with a border up to {}x{}: it must be a convolution, "
+                       "and the border must be symmetric",
                        printable(name, 60), net_.input.height, net_.input.width, border.height, border.width),
            layer.location, "kind: convolution"});
       return;
@@ -107,8 +107,9 @@ class NetPlanner {
     const std::uint64_t end = net_.parameter_count + shaped.weight_count + shaped.bias_count;
     if (end + net_.state_count + shaped.state_count > max_parameters) {
       mistakes_.push_back(
-          {fmt::format("images of {}x{} make {} parameters up to layer {}, and at most {} fit one message",
-                       net_.input.height, net_.input.width, end, printable(node.name, 60), max_parameters),
+          {fmt::format(
+               "images of {}x{} give {} parameters up to layer {}; at most {} fit into one MPI message",
+               net_.input.height, net_.input.width, end, printable(node.name, 60), max_parameters),
            shaped.layer.location.empty() ? description_.location : shaped.layer.location,
            "ddl-train --net lenet5"});
       return;
@@ -154,7 +155,7 @@ class NetPlanner {
     net_.classes = static_cast<int>(logits.count());
     if (net_.classes < classes_) {
       const Layer& last = net_.layers.back().layer;
-      mistakes_.push_back({fmt::format("the last layer, {}, has {} outputs, and the data has {} classes",
+      mistakes_.push_back({fmt::format("the last layer, {}, has {} outputs, but the data has {} classes",
                                        printable(net_.layers.back().name, 60), net_.classes, classes_),
                            last.location.empty() ? description_.location : last.location,
                            fmt::format("outputs: {}", classes_)});

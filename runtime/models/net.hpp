@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Networks as values: a graph of named layers, planned into shapes and into named tensors of two flat
-// vectors: the parameters, which are trained, and the state, which is only kept (running means of batch
-// norm).
+// Networks as values: a graph of named layers, planned into shapes and named tensors of two flat vectors:
+// trainable parameters, and state that is only updated (running means of batch norm).
 #pragma once
 
 #include "runtime/models/layer.hpp"
@@ -15,7 +14,7 @@
 
 namespace ddlrun::runtime {
 
-// A tensor's location in a flat vector: "conv1.weight", {20, 1, 5, 5}.
+// Position of a tensor in a flat vector: "conv1.weight", {20, 1, 5, 5}.
 struct NamedTensor {
   std::string name;
   std::vector<int> dims;
@@ -43,7 +42,7 @@ struct PlannedLayer {
   std::size_t state_offset = 0;
   std::size_t state_count = 0;
 
-  // How many products one output sums.
+  // Number of inputs of one output.
   std::size_t fan_in() const;
 };
 
@@ -58,41 +57,40 @@ struct Net {
   std::vector<NamedTensor> state;       // LAYER.running_mean, LAYER.running_var: in order and without gaps
 };
 
-// A key of our YAML files, and what another format calls it: "kernel:", "kernel_size:".
+// A key of our YAML files and its name in another format: "kernel:", "kernel_size:".
 struct NetWord {
   std::string_view ours;
   std::string_view theirs;
 };
 
-// A net before it meets the images.
+// A net before the shape of the images is known.
 struct NetDescription {
   std::string name;
   std::string location;       // for messages: "--net lenet5", "net.yaml"
-  std::vector<Shape> images;  // what it takes; empty: whatever fits
-  Shape border = {0, 0, 0};   // smaller images lie in the middle of zeros of this size; 0: as they are
+  std::vector<Shape> images;  // accepted shapes; empty: any that fits
+  Shape border = {0, 0, 0};   // smaller images are padded with zeros to this size; 0: no padding
   std::vector<Layer> layers;  // in any order; a softmax_loss names the logits, else the last layer has them
-  std::span<const NetWord> words;  // of its files, where they are not YAML's: remedies are told in them
+  std::span<const NetWord> words;  // of its file format, if not YAML: hints use these names
 };
 
-// Throws Error(request) with all mistakes: a name twice, an unknown input, a cycle, shapes that do not fit, a
-// layer whose output nobody reads, a vector that outgrows one MPI message, fewer outputs than classes,
-// nothing to learn.
+// Throws Error(request) with all mistakes: a duplicate name, an unknown input, a cycle, incompatible shapes,
+// an unread output, a vector larger than one MPI message, fewer outputs than classes, no parameters.
 Net plan_net(const NetDescription& description, Shape input, int classes);
-// The same for layers that follow each other.
+// The same for a chain of layers.
 Net plan_net(std::string name, Shape input, std::span<const Layer> layers);
 
-// The nets that are part of the program, and one of them. Throws Error(usage) for an unknown name,
-// Error(request) if the images do not fit the net.
+// Names of the built-in nets, and one of them. Throws Error(usage) for an unknown name, Error(request) if the
+// images do not fit the net.
 std::vector<std::string> net_names();
 Net build_net(std::string_view name, Shape input, int classes);
 
-// By the layers' fillers: He-uniform weights, small ones in the last layer, zero biases, where nothing else
-// is said. The same floats on every machine for the same seed.
+// Initial values by the fillers of the layers; by default He-uniform weights, small ones in the last layer,
+// zero biases. The same floats on every machine for the same seed.
 std::vector<float> initial_parameters(const Net& net, std::uint64_t seed);
 // Means of 0, variances of 1.
 std::vector<float> initial_state(const Net& net);
 
-// Equal for equal layers, shapes and names of tensors: what ranks and checkpoints compare.
+// Equal for equal layers, shapes and tensor names; ranks and checkpoints compare it.
 std::uint64_t fingerprint(const Net& net);
 
 }  // namespace ddlrun::runtime

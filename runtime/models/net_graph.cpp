@@ -39,10 +39,9 @@ class GraphOrder {
           {i, layer.name.empty() ? fmt::format("{}{}", name_of(layer.kind), i + 1) : layer.name, {}});
       const std::string& name = nodes_.back().name;
       if (name == name_of_images) {
-        refuse(i, fmt::format("a layer is called '{}', which is what the images are called", name),
-               "name: conv1");
+        refuse(i, fmt::format("a layer is named '{}', the name of the images", name), "name: conv1");
       } else if (!known_.emplace(name, i).second) {
-        refuse(i, fmt::format("two layers are called '{}'", shown(name)),
+        refuse(i, fmt::format("two layers are named '{}'", shown(name)),
                fmt::format("name: {}_2", shown(name)));
       }
     }
@@ -61,8 +60,7 @@ class GraphOrder {
         std::vector<std::string> names{std::string(name_of_images)};
         for (const GraphNode& node : nodes_) names.push_back(node.name);
         refuse(i,
-               fmt::format("layer {} reads '{}', and no layer is called so", shown(nodes_[i].name),
-                           shown(input)),
+               fmt::format("layer {} reads '{}', which is not a layer", shown(nodes_[i].name), shown(input)),
                fmt::format("inputs: [{}]",
                            closest_match(input, names)
                                .value_or(i == 0 ? std::string(name_of_images) : shown(nodes_[i - 1].name))));
@@ -89,7 +87,7 @@ class GraphOrder {
       if (!is_loss(i)) continue;
       if (loss < layers_.size()) {
         refuse(i,
-               fmt::format("layer {} is a second loss after {}; a net has one", shown(nodes_[i].name),
+               fmt::format("layer {} is a second loss after {}; a net has only one", shown(nodes_[i].name),
                            shown(nodes_[loss].name)),
                "remove it");
         continue;
@@ -98,15 +96,14 @@ class GraphOrder {
     }
     if (layers_.empty()) {
       graph_.mistakes.push_back(
-          {"a net without layers", location_, "layers: [{kind: inner_product, outputs: classes}]"});
+          {"the net has no layers", location_, "layers: [{kind: inner_product, outputs: classes}]"});
       return;
     }
     logits_ = layers_.size() - 1;
     if (loss == layers_.size()) return;
     logits_ = nodes_[loss].sources.front();
     if (logits_ == from_images) {
-      refuse(loss, "the loss reads the images; there is no layer between them",
-             "kind: inner_product   # before it");
+      refuse(loss, "the loss reads the images directly", "kind: inner_product   # before it");
     }
   }
 
@@ -145,7 +142,7 @@ class GraphOrder {
     }
     if (stuck.empty()) return;
     refuse(first,
-           fmt::format("{} of {} layers wait for each other's outputs: {}", stuck.size(), nodes_.size(),
+           fmt::format("{} of {} layers form a cycle: {}", stuck.size(), nodes_.size(),
                        printable(join(stuck, ", "))),
            fmt::format("inputs: [{}]", name_of_images));
     has_cycle_ = true;
@@ -162,7 +159,7 @@ class GraphOrder {
     for (std::size_t i = 0; i < read.size(); ++i) {
       if (read[i] || i == graph_.logits) continue;
       refuse(graph_.nodes[i].layer,
-             fmt::format("nobody reads the output of layer {}", shown(graph_.nodes[i].name)),
+             fmt::format("no layer reads the output of layer {}", shown(graph_.nodes[i].name)),
              fmt::format("inputs: [{}]   # in a layer after it", shown(graph_.nodes[i].name)));
     }
   }

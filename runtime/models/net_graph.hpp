@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who reads whom in a net: names resolved, layers put in an order in which each follows its inputs.
+// The graph of a net: resolves names and sorts layers so that each follows its inputs.
 #pragma once
 
 #include "runtime/models/net.hpp"
@@ -25,7 +25,7 @@ struct NetGraph {
   std::vector<Message> mistakes;
 };
 
-// Names twice, unknown inputs, cycles, more than one loss, outputs that nobody reads.
+// Finds duplicate names, unknown inputs, cycles, several losses and unread outputs.
 NetGraph order_layers(std::span<const Layer> layers, const std::string& location);
 
 }  // namespace ddlrun::runtime

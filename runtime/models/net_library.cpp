@@ -13,7 +13,7 @@ namespace {
 [[noreturn]] void refuse_net_name(std::string_view name) {
   const std::vector<std::string> names = net_names();
   throw Error(ErrorKind::usage,
-              {fmt::format("there is no net '{}'; the nets are {}", printable(name), join(names, ", ")),
+              {fmt::format("unknown net '{}': must be one of {}", printable(name), join(names, ", ")),
                "--net", "ddl-train --net " + closest_match(name, names).value_or("lenet5")});
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The nets that are part of the program: library/*.yaml, by their names. build_net() reads them, and
-// ddl-train print-net shows them.
+// The built-in nets: library/*.yaml, by name. build_net() reads them, and ddl-train print-net prints them.
 #pragma once
 
 #include <string>
@@ -13,7 +12,7 @@ namespace ddlrun::runtime {
 // Name and YAML text, by name.
 std::vector<std::pair<std::string, std::string_view>> builtin_nets();
 
-// One of them. Throws Error(usage) for an unknown name.
+// The YAML text of one net. Throws Error(usage) for an unknown name.
 std::string_view find_net_text(std::string_view name);
 
 }  // namespace ddlrun::runtime

@@ -44,7 +44,7 @@ class NetReader {
     description_.name = file_.substr(file_.rfind('/') + 1);
     description_.name = description_.name.substr(0, description_.name.rfind('.'));
     if (root.kind != NodeKind::mapping) {
-      refuse(root, "this is no net: a file of a net has the key 'layers'",
+      refuse(root, "this is not a net: the key 'layers' is missing",
              "ddl-train print-net lenet5 > FILE   # a net to start from");
     } else {
       check_keys(root, {"name", "images", "border", "layers"});
@@ -88,12 +88,9 @@ class NetReader {
         {"name",
          {},
          &R::read_name,
-         "what inputs call it (default: convolution1, pooling2, relu3: what it is, and its place)"},
+         "name for inputs (default: kind and position, as convolution1, pooling2, relu3)"},
         {"kind", {}, &R::read_nothing, "one of the above"},
-        {"inputs",
-         {},
-         &R::read_inputs,
-         "names of layers, and data for the images (default: the layer before)"},
+        {"inputs", {}, &R::read_inputs, "names of layers; data means the images (default: the layer before)"},
         {"outputs",
          {K::convolution, K::inner_product},
          &R::read_outputs,
@@ -107,16 +104,19 @@ class NetReader {
         {"dilation",
          {K::convolution},
          &R::read_dilation,
-         "from one of a kernel's values to the next, as kernel (default 1)"},
-        {"groups", {K::convolution}, &R::read_groups, "parts of the channels that do not meet (default 1)"},
+         "distance between the values of a kernel, as kernel (default 1)"},
+        {"groups",
+         {K::convolution},
+         &R::read_groups,
+         "groups of channels that are convolved separately (default 1)"},
         {"bias", {K::convolution, K::inner_product}, &R::read_bias, "true or false (default true)"},
         {"rounding",
          {K::pooling},
          &R::read_rounding,
-         "floor, or ceil: a last window may hang over the end (default floor)"},
+         "floor, or ceil: the last window may reach beyond the image (default floor)"},
         {"global", {K::pooling}, &R::read_global, "true: over the whole image, without a kernel"},
         {"slope", {K::relu}, &R::read_slope, "of negative values (default 0)"},
-        {"rate", {K::dropout}, &R::read_rate, "the share that is dropped (default 0.5)"},
+        {"rate", {K::dropout}, &R::read_rate, "fraction of values that are dropped (default 0.5)"},
         {"size", {K::lrn}, &R::read_size, "channels, odd (default 5)"},
         {"alpha", {K::lrn}, &R::read_alpha, "default 0.0001"},
         {"beta", {K::lrn}, &R::read_beta, "default 0.75"},
@@ -126,15 +126,15 @@ class NetReader {
         {"keep",
          {K::batch_norm},
          &R::read_momentum,
-         "share of the running values that a step keeps (default 0.9)"},
+         "momentum of the running mean and variance (default 0.9)"},
         {"weights",
          {K::convolution, K::inner_product, K::batch_norm},
          &R::read_weights,
-         "first values: xavier, msra, {constant: X}, {gaussian: DEVIATION}, {uniform: [LOW, HIGH]}"},
+         "initial values: xavier, msra, {constant: X}, {gaussian: DEVIATION}, {uniform: [LOW, HIGH]}"},
         {"biases",
          {K::convolution, K::inner_product, K::batch_norm},
          &R::read_biases,
-         "the same of the biases"},
+         "initial values of the biases"},
         {"lr",
          {K::convolution, K::inner_product, K::batch_norm},
          &R::read_lr,
@@ -156,8 +156,7 @@ class NetReader {
   void check_keys(const YamlValue& mapping, const std::vector<std::string>& known) {
     for (const auto& [key, value] : mapping.fields) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      refuse(value,
-             fmt::format("there is no key '{}' here; the keys are {}", printable(key, 60), join(known, ", ")),
+      refuse(value, fmt::format("unknown key '{}': must be one of {}", printable(key, 60), join(known, ", ")),
              closest_match(key, known).value_or(known.front()) + ": ...");
     }
   }
@@ -191,7 +190,7 @@ class NetReader {
   Sides sides(const YamlValue& value) {
     if (value.kind == NodeKind::scalar) return {whole(value), whole(value)};
     if (value.items.size() == 2) return {whole(value.items[0]), whole(value.items[1])};
-    refuse(value, fmt::format("{} values are no height and width", value.items.size()), "[3, 3]");
+    refuse(value, fmt::format("{} values instead of height and width", value.items.size()), "[3, 3]");
     return {1, 1};
   }
   std::vector<int> by_x(const YamlValue& value, std::size_t count, const char* example) {
@@ -222,8 +221,8 @@ class NetReader {
   void read_layers(const YamlValue& root) {
     const YamlValue* layers = root.find("layers");
     if (layers == nullptr || layers->kind != NodeKind::sequence || layers->items.empty()) {
-      refuse(layers == nullptr ? root : *layers, "a net has a list of layers, and this one has none",
-             "layers: [{kind: inner_product, outputs: classes}]   # ddl-train print-net tells more");
+      refuse(layers == nullptr ? root : *layers, "the list of layers is missing or empty",
+             "layers: [{kind: inner_product, outputs: classes}]   # see ddl-train print-net");
       return;
     }
     for (const YamlValue& item : layers->items) read_layer(item);
@@ -234,13 +233,13 @@ class NetReader {
     for (const KindWord& row : kind_words) words.emplace_back(row.word);
     const YamlValue* kind = item.find("kind");
     if (kind == nullptr || kind->kind != NodeKind::scalar) {
-      refuse(item, "a layer is a mapping with the key 'kind'", "{kind: relu}");
+      refuse(item, "a layer must be a mapping with the key 'kind'", "{kind: relu}");
       return;
     }
     const auto found = std::find(words.begin(), words.end(), kind->text);
     if (found == words.end()) {
       refuse(*kind,
-             fmt::format("there is no layer of kind {}; the kinds are {}", shown(*kind), join(words, ", ")),
+             fmt::format("unknown kind of layer {}: must be one of {}", shown(*kind), join(words, ", ")),
              "kind: " + closest_match(kind->text, words).value_or("convolution"));
       return;
     }
@@ -266,7 +265,7 @@ class NetReader {
     }
     check_keys(item, known);
     if (layer.global && item.find("kernel") != nullptr) {
-      refuse(item, "a pool over the whole image has no kernel", "global: true, or kernel: 3");
+      refuse(item, "global pooling takes no kernel", "global: true, or kernel: 3");
     }
     const bool sized = layer.kind == LayerKind::convolution || layer.kind == LayerKind::pooling;
     if (sized && item.find("kernel") == nullptr && !layer.global) {
@@ -283,7 +282,7 @@ class NetReader {
   void read_inputs(const YamlValue& value, Layer& layer) {
     if (value.kind == NodeKind::scalar) layer.inputs = {word(value)};
     for (const YamlValue& item : value.items) layer.inputs.push_back(word(item));
-    if (layer.inputs.empty()) refuse(value, "a list of inputs has at least one name", "inputs: [data]");
+    if (layer.inputs.empty()) refuse(value, "the list of inputs is empty", "inputs: [data]");
   }
   void read_outputs(const YamlValue& value, Layer& layer) {
     layer.outputs = value.text == "classes" ? as_many_as_classes : whole(value);
@@ -311,7 +310,7 @@ class NetReader {
 
   double deviation(const YamlValue& value) {
     const double number = real(value);
-    if (number < 0.0) refuse(value, fmt::format("a deviation of {}; 0 is the least", number), "0.01");
+    if (number < 0.0) refuse(value, fmt::format("the deviation {} is negative", number), "0.01");
     return number;
   }
   Filler filler(const YamlValue& value) {  // xavier msra {constant: 0} {gaussian: 0.01} {uniform: [-1, 1]}
@@ -326,14 +325,15 @@ class NetReader {
         const Filler between{Kind::uniform, real(number.items[0]), real(number.items[1])};
         if (between.a > between.b)
           refuse(value,
-                 fmt::format("uniform from {} to {}: the lower one stands first", between.a, between.b),
+                 fmt::format("uniform from {} to {}: the lower bound must come first", between.a, between.b),
                  fmt::format("{{uniform: [{}, {}]}}", between.b, between.a));
         return between;
       }
     }
-    refuse(value,
-           "first values are xavier, msra, {constant: X}, {gaussian: DEVIATION} or {uniform: [LOW, HIGH]}",
-           "weights: {gaussian: 0.01}");
+    refuse(
+        value,
+        "initial values must be xavier, msra, {constant: X}, {gaussian: DEVIATION} or {uniform: [LOW, HIGH]}",
+        "weights: {gaussian: 0.01}");
     return {};
   }
   void read_weights(const YamlValue& value, Layer& layer) { layer.weight_spec.filler = filler(value); }
@@ -341,7 +341,7 @@ class NetReader {
   // [of weights, of biases]
   std::pair<double, double> factors(const YamlValue& value) {
     if (value.items.size() == 2) return {real(value.items[0]), real(value.items[1])};
-    refuse(value, "two factors are wanted: of the weights, of the biases", "[1, 2]");
+    refuse(value, "two factors are needed: for the weights and for the biases", "[1, 2]");
     return {1.0, 1.0};
   }
   void read_lr(const YamlValue& value, Layer& layer) {
@@ -357,8 +357,7 @@ class NetReader {
 };
 
 YamlValue parse_tree(std::string_view text, const std::string& file_name) {
-  return parse_yaml(text, file_name,
-                    "mend that line; `ddl-train print-net lenet5` shows how nets are written");
+  return parse_yaml(text, file_name, "fix that line; `ddl-train print-net lenet5` prints an example");
 }
 
 constexpr const char* net_form = R"(Nets in YAML: ddl-train --net FILE.yaml
@@ -381,7 +380,7 @@ std::string render_net_form() {
   std::vector<std::string> words;
   for (const KindWord& row : kind_words) words.emplace_back(row.word);
   const std::span<const std::string> all(words);
-  return fmt::format("{}\nThe kinds: {},\n           {}.\n\nThe keys of a layer:\n{}", net_form,
+  return fmt::format("{}\nKinds: {},\n       {}.\n\nKeys of a layer:\n{}", net_form,
                      join(all.first(all.size() / 2), ", "), join(all.subspan(all.size() / 2), ", "),
                      NetReader::render_keys());
 }

@@ -166,7 +166,7 @@ class MpiPsTransport : public PsTransport {
   // One message is on its way to each rank at most: the one before has received, for it was answered.
   void send(int to, const PushPullHeader& header, std::span<const float> body) {
     Outgoing& outgoing = outgoing_[to];
-    wait_for(outgoing.request, {"way of the parcel before", {to}, false});
+    wait_for(outgoing.request, {"send of the previous message", {to}, false});
     pack(outgoing.bytes, header, body);
     MPI_Isend(outgoing.bytes.data(), floats_in(outgoing.bytes.size()), MPI_FLOAT, to, message_tag, group_,
               &outgoing.request);
@@ -295,22 +295,21 @@ class MpiPsTransport : public PsTransport {
     return {ErrorKind::request, {std::move(what), "parameter servers", std::move(hint)}};
   }
   Error refuse_gone(int lost, const Wait& wait) const {
-    return refuse_servers(fmt::format("{} has ended, and {} waits for the {}", processes_.name_of(lost),
+    return refuse_servers(fmt::format("{} exited while {} waits for the {}", processes_.name_of(lost),
                                       processes_.own_name(), wait.what),
-                          "the messages of that rank above; dmesg, if the kernel killed it");
+                          "see that rank's messages above; dmesg, if the kernel killed it");
   }
   Error refuse_silent(const ddl::RollCall::Silence& silence, const Wait& wait, double waited) const {
-    return refuse_servers(
-        fmt::format("{} is lost: {} has waited {:.0f} s for the {}: {}", silence.name, processes_.own_name(),
-                    waited, wait.what, silence.told),
-        "see whether that host and its network are up; DDL_OPTIONS=\"-timeout 600\" waits longer");
+    return refuse_servers(fmt::format("{} does not respond: {} has waited {:.0f} s for the {}: {}",
+                                      silence.name, processes_.own_name(), waited, wait.what, silence.told),
+                          "check that host and its network; DDL_OPTIONS=\"-timeout 600\" waits longer");
   }
   Error refuse_silence(const Wait& wait) const {
     std::string names;
     for (const int rank : wait.ranks) names += (names.empty() ? "" : ", ") + processes_.name_of(rank);
     return refuse_servers(fmt::format("{} has waited {:.0f} s for the {} from {}", processes_.own_name(),
                                       timeouts_.max_seconds, wait.what, names),
-                          "the messages of those ranks above; ddlrun diagnose LOG");
+                          "see those ranks' messages above; ddlrun diagnose LOG");
   }
 
   PsTimeouts timeouts_;
@@ -334,7 +333,7 @@ std::unique_ptr<PsTransport> make_mpi_ps_transport(std::size_t largest, PsTimeou
   MPI_Initialized(&started);
   if (started == 0)
     throw Error(ErrorKind::request,
-                {"parameter servers need MPI, and these ranks met without it", "DDL_MASTER",
+                {"parameter servers need MPI, but these ranks were started without it", "DDL_MASTER",
                  "unset DDL_MASTER, and start with ddlrun launch or mpirun"});
   return std::make_unique<MpiPsTransport>(largest, std::move(timeouts));
 }

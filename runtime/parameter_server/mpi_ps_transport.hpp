@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PsTransport over MPI's point-to-point messages, on a communicator of their own.
+// PsTransport over MPI point-to-point messages, on a separate communicator.
 #pragma once
 
 #include "ddl/stall.hpp"
@@ -9,17 +9,17 @@
 
 namespace ddlrun::runtime {
 
-// How long a rank waits: who is away is told by `stall`, and named in the Error at the end. A process of this
-// host that is gone is found out at once; a rank of another host that answers no header is given up after
-// `silent_seconds`, a worker that computes, and so cannot reply, after ten of its longest steps if that is
-// longer.
+// Timeouts of a wait. `stall` receives reports about missing ranks, and the final Error names them. A process
+// of this host that exits is detected at once. A rank of another host is given up after `silent_seconds`
+// without a reply; for a worker, which cannot reply while it computes, after ten of its longest steps if that
+// is longer.
 struct PsTimeouts {
   double max_seconds = 300.0;
-  double silent_seconds = 25.0;  // and some for asking: 30 in all
+  double silent_seconds = 25.0;  // plus the time of the query: 30 in total
   ddl::StallWatch stall;
 };
 
-// Collective. MPI has been started and outlives it. `largest`: floats of a message at most.
+// Collective. MPI must be initialized and outlive it. `largest`: largest number of floats in a message.
 std::unique_ptr<PsTransport> make_mpi_ps_transport(std::size_t largest, PsTimeouts timeouts);
 
 }  // namespace ddlrun::runtime

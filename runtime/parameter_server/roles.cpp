@@ -31,15 +31,15 @@ void check_servers(const TrainPlan& plan, const ServerRoles& roles, std::size_t 
   if (needs_norms(plan.optimizer)) {
     const bool lars = plan.optimizer.kind == OptimizerKind::lars;
     throw refuse_roles(
-        fmt::format("{} needs norms of whole tensors, and a parameter server has a part of them",
+        fmt::format("{} needs norms of whole tensors, but a parameter server holds only a shard",
                     lars ? "--optimizer lars" : "--clip"),
-        lars ? "--optimizer sgd" : "--parameter-servers without --clip");
+        lars ? "--optimizer sgd" : "the same command without --clip");
   }
   if (plan.accumulate != 1) {
     throw refuse_roles(
-        fmt::format("a worker pushes each batch to its parameter servers, so --gradient-accumulation {} "
-                    "has nothing to add up",
-                    plan.accumulate),
+        fmt::format(
+            "--gradient-accumulation {} cannot be used with --parameter-servers: a worker pushes each batch",
+            plan.accumulate),
         fmt::format("--batch-size with {} times as many images", plan.accumulate));
   }
 }

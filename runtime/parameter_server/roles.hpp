@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which ranks are workers and which are parameter servers: the last ones are.
+// Assigns roles to ranks: the last ones are parameter servers, the others workers.
 #pragma once
 
 #include "runtime/training/train_plan.hpp"
@@ -15,7 +15,8 @@ struct ServerRoles {
   std::size_t staleness = SIZE_MAX;  // asynchronous: most steps between the fastest and the slowest worker
 };
 
-// What cannot be: as many servers as ranks, a optimizer that needs norms, accumulation. Throws Error(usage).
+// Throw Error(usage) for unsupported combinations: no worker left, an optimizer that needs norms, gradient
+// accumulation.
 void check_roles(const ServerRoles& roles, std::size_t ranks);
 void check_servers(const TrainPlan& plan, const ServerRoles& roles, std::size_t ranks);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A parameter server's loop: takes what workers push, answers those that may go on.
+// The loop of a parameter server: receives pushes and replies to the workers that may continue.
 #pragma once
 
 #include "runtime/core/trace.hpp"
@@ -12,10 +12,10 @@
 namespace ddlrun::runtime {
 
 struct ServerLoopPlan {
-  std::size_t until = 0;  // every worker has done so many steps, or as many as all stop at
-  bool decides = false;   // this server says when all stop, the others hear it from the workers
+  std::size_t until = 0;  // returns when every worker has done so many steps or has reached the stop step
+  bool decides = false;   // this server chooses the stop step; the others receive it from the workers
   std::function<bool()> stop_requested = [] { return false; };         // on this rank
-  std::function<void(std::size_t done)> on_step = [](std::size_t) {};  // all workers have done so many
+  std::function<void(std::size_t done)> on_step = [](std::size_t) {};  // all workers have done so many steps
   TraceSink* sink = nullptr;
 };
 

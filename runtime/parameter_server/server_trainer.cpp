@@ -190,9 +190,8 @@ class ServerTrainer {
     run_.ranks.all_reduce_sum(std::span<float>(whole), "weights of the servers");
     if (std::equal(mine.begin(), mine.end(), place)) return;
     if (!all_finite(mine)) return;  // told by all ranks
-    throw Error(ErrorKind::request,
-                {"the weights of a parameter server were rounded on their way to the other ranks",
-                 rank_name(run_.ranks), "DDL_OPTIONS without -wire"});
+    throw Error(ErrorKind::request, {"the weights of a parameter server were rounded in transit",
+                                     rank_name(run_.ranks), "remove -wire from DDL_OPTIONS"});
   }
 
   void average_layer_state() {
@@ -282,7 +281,7 @@ class ServerTrainer {
     const std::string who = fmt::format("{} server(s), {} worker(s)", run_.roles.servers, run_.workers());
     if (!run_.roles.asynchronous) return who + ", synchronous";
     return fmt::format(
-        "{}, asynchronous: {:.2f} updates of others between pull and push, {} at most", who,
+        "{}, asynchronous: staleness {:.2f} on average, {} at most", who,
         static_cast<double>(all.sum) / static_cast<double>(std::max<std::uint64_t>(all.pushes, 1)), all.most);
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Training through parameter servers: the first ranks are workers, the last ones servers, each with a shard
-// of the weights. Workers and servers exchange transport, and all ranks meet where a test or a checkpoint is
-// due: after an epoch, or as --test-every and --checkpoint-every say. Synchronous: the loss curve of the same
-// batches summed by all-reduce. Asynchronous: each worker at its own pace.
+// Training with parameter servers: the first ranks are workers, the last ones servers, each with a shard of
+// the weights. Workers push gradients and pull weights; all ranks synchronize for a test or a checkpoint:
+// after an epoch, or as --test-every and --checkpoint-every set. Synchronous: the loss curve equals that of
+// all-reduce with the same batches. Asynchronous: each worker runs at its own pace.
 #pragma once
 
 #include "runtime/parameter_server/ps_transport.hpp"
@@ -11,7 +11,7 @@
 
 namespace ddlrun::runtime {
 
-// Collective, as train(); plan.global_batch is that of all workers, and a step is one of each worker.
+// Collective, as train(). plan.global_batch is that of all workers; a step is one step of each worker.
 TrainSummary train_with_servers(const TrainPlan& plan, const ServerRoles& roles, const Net& net,
                                 const Dataset& data, Communicator& ranks, PsTransport& transport,
                                 const EngineFactory& make_engine, TrainObserver& observer, TrainSaver& saver,

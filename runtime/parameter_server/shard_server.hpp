@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A parameter server's mind: one shard of the flat weights, whose gradients come from workers. Pure: it is
-// given pushes and says who may go on.
+// State machine of a parameter server: one shard of the flat weights, updated from the gradients of workers.
+// Pure: it receives pushes and returns the workers that may continue.
 //
-//   asynchronous  each push updates the weights at once; who is more than `staleness` steps ahead waits
-//   synchronous   a step's pushes are added up in the workers' order, and update the weights once
+//  asynchronous  each push updates the weights at once; a worker more than `staleness` steps ahead waits
+//  synchronous   the pushes of a step are summed in the order of the workers and update the weights once
 #pragma once
 
 #include "runtime/core/range.hpp"
@@ -27,7 +27,7 @@ struct ServerPlan {
   Optimizer optimizer;  // not one that needs norms, and without clipping
 };
 
-// How many updates of others came between a worker's pull and its push.
+// Counts the updates by other workers between a worker's pull and its push.
 struct StalenessStats {
   std::uint64_t pushes = 0;
   std::uint64_t sum = 0;
@@ -36,22 +36,22 @@ struct StalenessStats {
 
 class ShardServer {
  public:
-  // `rates`: of the whole net. `weights` and `state`: of this shard alone.
+  // `groups`: of the whole net. `weights` and `state`: of this shard only.
   ShardServer(ServerPlan plan, Range shard, std::span<const ParamGroup> rates, std::vector<float> weights,
               std::vector<std::vector<float>> state);
 
-  // A worker's gradients for its next step; asynchronous: of its own images only. Returns the workers that
-  // may go on with the weights as they are now, this one among them or not.
+  // Adds a worker's gradients of its next step (asynchronous: summed over its own images only). Returns the
+  // workers that may continue with the current weights; they may or may not include this one.
   std::vector<std::size_t> push(std::size_t worker, std::span<const float> gradients);
 
-  // From now on nobody goes further than to the step that is returned: the first that all can end together.
+  // Chooses the step at which all workers stop: the first that all can reach together.
   std::size_t stop();
-  // The same, as another server has decided.
+  // Sets the stop step that another server has chosen.
   void stop_at(std::size_t step) { end_step_ = step; }
   std::optional<std::size_t> end_step() const { return end_step_; }
-  // Done steps of the slowest worker.
+  // Steps done by the slowest worker.
   std::size_t done() const;
-  // Those whose push the others cannot go on without; asynchronous: those that do not wait for others.
+  // The workers whose push the others wait for; asynchronous: those that are not waiting.
   std::vector<std::size_t> awaited() const;
   std::size_t workers() const { return plan_.workers; }
   bool asynchronous() const { return plan_.asynchronous; }

@@ -30,7 +30,7 @@ struct ThreadPsNetwork::Mailboxes {
     for (;;) {
       if (closed)
         throw Error(ErrorKind::internal,
-                    {"the post is closed", "a test", "look at the rank that failed first"});
+                    {"the transport is closed", "a test", "see the messages of the rank that failed first"});
       std::deque<PsMessage>& box = boxes[static_cast<std::size_t>(of)];
       const auto found = std::find_if(box.begin(), box.end(),
                                       [&](const PsMessage& one) { return from < 0 || one.from == from; });

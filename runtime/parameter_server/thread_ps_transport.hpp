@@ -16,7 +16,7 @@ class ThreadPsNetwork {
   ThreadPsNetwork& operator=(const ThreadPsNetwork&) = delete;
 
   std::unique_ptr<PsTransport> join(int rank);
-  // Wakes all who wait; they throw.
+  // Wakes all waiting members; they throw.
   void close();
 
  private:

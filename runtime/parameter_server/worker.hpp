@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A worker's side of training through parameter servers: its images, its engine, its transport.
+// The worker in a training with parameter servers: loads images, computes gradients, exchanges them for
+// weights.
 #pragma once
 
 #include "runtime/parameter_server/ps_transport.hpp"
@@ -16,7 +17,7 @@
 
 namespace ddlrun::runtime {
 
-// What a rank trains with; all that is named outlives it.
+// Inputs of a rank; all references must outlive it.
 struct ServerRun {
   TrainPlan plan;
   ServerRoles roles;
@@ -26,7 +27,7 @@ struct ServerRun {
   PsTransport& transport;
   TrainObserver& observer;
   TrainSaver& saver;
-  const TrainTrace* trace;  // null: nobody watches
+  const TrainTrace* trace;  // null: no trace
 
   std::size_t workers() const { return static_cast<std::size_t>(ranks.size()) - roles.servers; }
   TraceSink* sink() const { return trace == nullptr ? nullptr : trace->layers.sink; }
@@ -34,16 +35,16 @@ struct ServerRun {
 
 class Worker {
  public:
-  // `parameters`: the whole net's, which the servers' answers overwrite.
+  // `parameters`: of the whole net; the replies of the servers overwrite them.
   Worker(const ServerRun& run, const DataShard& shard, const EngineFactory& make_engine,
          std::span<float> parameters, const TrainPosition& start);
 
-  // Steps from `done` to `until`, or to where all stop; how many are done then.
+  // Runs steps from `done` to `until` or to the stop step. Returns how many are done.
   std::size_t work_until(std::size_t done, std::size_t until, std::size_t epoch, TrainSummary& summary);
 
   Evaluation& evaluation() { return evaluation_; }
   std::span<float> layer_state() { return engine_->state(); }
-  // Of this worker's images, since they were last asked for.
+  // Totals of this worker's images since the last call.
   LossSum take_totals();
 
  private:

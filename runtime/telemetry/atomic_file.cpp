@@ -70,7 +70,7 @@ Error AtomicFile::refusal(int code) const {
            fmt::format("{} {}", use_.option, printable(path_)),
            code == EISDIR ? fmt::format("{} {}", use_.option,
                                         quote_shell((std::filesystem::path(path_) / name).string()))
-                          : use_.option + " with a path that can be written, on a disk with room"}};
+                          : use_.option + " with a writable path, on a disk with free space"}};
 }
 
 void AtomicFile::write(std::string_view text) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A file that whoever opens it finds whole: written beside, synced and renamed at the end, behind all links
-// and with the rights of the one that was there. What is no regular file (a device, a pipe) is written
-// through, and so is the one that stdout or stderr go to.
+// A file that readers only see complete: written to a temporary file, synced and renamed at the end; follows
+// symbolic links and keeps the permissions of an existing file. Devices, pipes and the targets of stdout and
+// stderr are written directly.
 #pragma once
 
 #include "runtime/telemetry/metrics.hpp"
@@ -14,7 +14,7 @@ namespace ddlrun::runtime {
 
 class AtomicFile {
  public:
-  // Throws Error(request), as the others. An empty path writes nothing.
+  // All functions throw Error(request). An empty path writes nothing.
   AtomicFile(std::string path, FilePurpose use);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -29,12 +29,12 @@ class AtomicFile {
 
   std::string path_;
   FilePurpose use_;
-  std::string target_;  // behind the links; "" where it is written through
+  std::string target_;  // after following links; "" if written directly
   std::string beside_;
   std::FILE* file_ = nullptr;
 };
 
-// Throws what a AtomicFile would throw at its start, and leaves nothing behind.
+// Throws what the constructor of AtomicFile would throw, and leaves no file behind.
 void check_atomic_file(const std::string& path, const FilePurpose& use);
 
 }  // namespace ddlrun::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run leaves behind for programs: records as JSON, and the file they go to.
+// Machine-readable results of a run: records as JSON, and the file for them.
 #pragma once
 
 #include "base/error.hpp"
@@ -11,7 +11,7 @@
 
 namespace ddlrun::runtime {
 
-// What was asked for and what was found, known before the first step.
+// Configuration and environment of a run, known before the first step.
 struct RunFacts {
   std::string version;
   std::string net;
@@ -46,52 +46,51 @@ struct RunFacts {
   int peak_memory_rank = 0;
 };
 
-// What this process had in memory at most, until now.
+// Peak memory of this process so far.
 std::uint64_t peak_memory_bytes();
 
-// One object without a newline each; "type" comes first. A number that is not finite becomes null.
+// Each one JSON object without a newline; "type" comes first. Numbers that are not finite become null.
 std::string render_config_record(const RunFacts& facts);
-// The run goes on behind this step: what a file that is gone on with holds of later ones is void.
+// The run resumes after this step; earlier records of later steps in the same file are void.
 std::string render_resume_record(std::size_t step);
 std::string render_step_record(const StepRecord& record, std::size_t global_batch);
 std::string render_epoch_record(const EpochRecord& record);
 std::string render_checkpoint_record(const CheckpointRecord& record);
 std::string render_test_record(const TestRecord& record);
 std::string render_summary_record(const RunFacts& facts, const TrainSummary& summary);
-// The document of --json on stdout. `saved`: all files that were asked for are written.
+// The document of --json on stdout. `saved`: all requested files are written.
 std::string render_summary_json(const RunFacts& facts, const TrainSummary& summary, bool saved);
-// The line on stdout: "ddl-train: ok key=value ...", "unsaved" for "ok" where a file is missing.
+// The line on stdout: "ddl-train: ok key=value ...", with "unsaved" instead of "ok" if a file is missing.
 std::string render_summary_line(const RunFacts& facts, const TrainSummary& summary, bool saved);
 
-// Everything about a run that ended: the summary, what was asked for, the epochs since its start or resume:
-// the document of --summary-json.
+// The document of --summary-json: summary, configuration and the epochs since the start or resume.
 std::string render_results(const RunFacts& facts, const TrainSummary& summary,
                            const std::vector<EpochRecord>& epochs);
 
-// What a file is for, in messages.
+// Describes a file in messages: its option and its purpose.
 struct FilePurpose {
   std::string option = "--metrics";
   std::string what = "the metrics file";
 };
 
-// Appends whole records only, so a reader never meets half a one; creates or empties the file at once, so a
-// wrong path is found before the training.
+// Appends complete records only, so a reader never sees a partial one. Creates or truncates the file at once,
+// so a wrong path fails before the training.
 class MetricsFile {
  public:
-  // Throws Error(request). An empty path writes nothing. `append`: to the records of the run that goes on.
+  // Throws Error(request). An empty path writes nothing. `append`: keeps the records of the resumed run.
   explicit MetricsFile(const std::string& path, bool append = false);
   MetricsFile(const std::string& path, FilePurpose use, bool append = false);
   ~MetricsFile();
   MetricsFile(const MetricsFile&) = delete;
   MetricsFile& operator=(const MetricsFile&) = delete;
 
-  // Buffered up to a second. A disk that refuses is told once on stderr, and tried again: no reason to end a
+  // Buffered for up to a second. A write error is reported once on stderr and retried; it does not end the
   // training.
   void write(const std::string& record);        // a line
   void write_bytes(const std::string& record);  // as it is
-  // Throws Error(request) if the disk refuses the file's first bytes.
+  // Throws Error(request) if the first write fails.
   void flush();
-  // Throws Error(request) if something is not written even now.
+  // Throws Error(request) if a record is still unwritten.
   void finish();
 
  private:
@@ -105,7 +104,7 @@ class MetricsFile {
   int file_ = -1;
   bool begun_ = false;
   bool told_ = false;
-  std::size_t left_out_ = 0;  // records, while the disk refused too many
+  std::size_t left_out_ = 0;  // records dropped during write errors
 };
 
 }  // namespace ddlrun::runtime

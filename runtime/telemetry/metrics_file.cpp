@@ -35,7 +35,7 @@ Error MetricsFile::refusal(const char* what) const {
   return {
       ErrorKind::request,
       {fmt::format("{} {}: {}", use_.what, what, std::strerror(errno)), use_.option + " " + printable(path_),
-       use_.option + " with a path that can be written, on a disk with room"}};
+       use_.option + " with a writable path, on a disk with free space"}};
 }
 
 MetricsFile::MetricsFile(const std::string& path, bool append) : MetricsFile(path, FilePurpose{}, append) {}
@@ -108,7 +108,7 @@ void MetricsFile::finish() {
   }
   if (left_out_ == 0) return;
   throw Error(ErrorKind::request,
-              {fmt::format("{} lacks {} record(s): the disk refused them", use_.what, left_out_),
+              {fmt::format("{} lacks {} record(s) that could not be written", use_.what, left_out_),
                use_.option + " " + printable(path_), "df -h " + quote_shell(path_)});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Several observers as one, and several sinks as one.
+// Forward calls to several observers or trace sinks.
 #pragma once
 
 #include "runtime/core/trace.hpp"

@@ -167,10 +167,10 @@ void ProgressReporter::on_checkpoint(const CheckpointRecord& record) {
                record.seconds);
   } else {
     fmt::print(stderr, "{}",
-               render_message(
-                   "ddl-train", "warning",
-                   {"step " + std::to_string(record.step) + " was not saved: " + record.problem,
-                    printable(record.path), "df -h   # the run goes on, and tries again when it is due"}));
+               render_message("ddl-train", "warning",
+                              {"step " + std::to_string(record.step) + " was not saved: " + record.problem,
+                               printable(record.path),
+                               "df -h   # the run continues, and tries again when the next one is due"}));
   }
   std::fflush(stderr);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a person sees on stderr while a run goes on: a bar on a terminal, else a line every ten seconds.
-// Without colours, so there is nothing for NO_COLOR to switch off.
+// Progress on stderr: a bar on a terminal, else a line every ten seconds. No colours, so NO_COLOR has no
+// effect.
 #pragma once
 
 #include "runtime/telemetry/metrics.hpp"
@@ -11,7 +11,7 @@
 
 namespace ddlrun::runtime {
 
-// What is told of a moment.
+// Values of one progress update.
 struct Progress {
   StepRecord record;
   double images_per_second = 0.0;
@@ -19,11 +19,10 @@ struct Progress {
   std::optional<double> test_accuracy;  // of the last test
 };
 
-// Pure: "epoch 2/5 [=====>    ]  45%  loss 0.4512  31,200 images/s  test 81.25 %  1:23 left". At most
-// `columns`
-// - 1 wide: first the bar goes, then what stands to the right.
+// Pure: "epoch 2/5 [=====>    ]  45%  loss 0.4512  31,200 images/s  test 81.25 %  1:23 left". Less than
+// `columns` wide: first drops the bar, then fields from the right.
 std::string render_bar(const Progress& progress, const RunFacts& facts, int columns);
-// Pure: the same for a log, with the numbers of the steps.
+// Pure: the same for a log, with step numbers.
 std::string render_progress_line(const Progress& progress, const RunFacts& facts);
 
 // 31234.5 -> "31,235".
@@ -31,7 +30,7 @@ std::string render_thousands(double value);
 // 83.4 -> "1:23", 7384 -> "2:03:04".
 std::string render_clock(double seconds);
 
-// Rank 0's observer: tells the metrics file and the person.
+// Observer of rank 0: writes the metrics file and the progress.
 class ProgressReporter : public TrainObserver {
  public:
   ProgressReporter(const RunFacts& facts, MetricsFile& metrics, bool quiet);

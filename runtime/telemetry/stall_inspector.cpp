@@ -32,7 +32,7 @@ std::string remedy(const ddl::Stall& stall) {
   if (at != std::string::npos && stall.seen.ends_with(" is stopped"))
     return "kill -CONT " + stall.seen.substr(at + 8, stall.seen.rfind(" is stopped") - at - 8) +
            "   # on its host";
-  return "see what it does on its host (top, dmesg); --stall-seconds 0 tells nothing";
+  return "inspect it on its host (top, dmesg); --stall-seconds 0 disables this report";
 }
 
 }  // namespace
@@ -50,9 +50,9 @@ Message render_stall(const ddl::Stall& stall, std::uint64_t step) {
   const std::string who = name_missing(stall.missing);
   const bool one = stall.missing.size() == 1;
   if (stall.over) {
-    return {fmt::format("{} {} come to {} after {:.0f} s", who, one ? "has" : "have",
+    return {fmt::format("{} {} reached {} after {:.0f} s", who, one ? "has" : "have",
                         name_meeting(stall, step), stall.seconds),
-            "", "--stall-seconds with more, if that is usual here"};
+            "", "a larger --stall-seconds, if this is expected"};
   }
   std::string seen = stall.seen;
   if (stall.state && *stall.state != 0) {
@@ -63,7 +63,7 @@ Message render_stall(const ddl::Stall& stall, std::uint64_t step) {
     seen = place + (seen.empty() ? "" : "; " + seen);
   }
   if (!seen.empty()) seen = (one ? "last seen: " : stall.missing.front() + " last seen: ") + seen;
-  return {fmt::format("{} {} not come to {} for {:.0f} s", who, one ? "has" : "have",
+  return {fmt::format("{} {} not reached {} for {:.0f} s", who, one ? "has" : "have",
                       name_meeting(stall, step), stall.seconds),
           seen, remedy(stall)};
 }

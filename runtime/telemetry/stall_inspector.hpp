@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A rank that stays away is named by those that wait for it, long before they give up: which step they wait
-// in, what it was last seen at, and when it is back.
+// Reports a stalled rank long before the timeout: which step the others wait in, its last known activity, and
+// when it continues.
 #pragma once
 
 #include "base/error.hpp"
@@ -15,25 +15,26 @@
 
 namespace ddlrun::runtime {
 
-// What a rank is at, and the number as which it shows that to the other ranks of its host (0: nothing yet).
+// Activity of a rank, and its encoding as the number that Communicator::set_progress() publishes (0: none
+// yet).
 struct RankState {
-  TraceLane last = TraceLane::compute;  // what it last did
+  TraceLane last = TraceLane::compute;  // the last activity
   std::uint64_t step = 0;               // in this one
   bool operator==(const RankState&) const = default;
 };
 std::uint64_t pack_state(const RankState& state);
 RankState unpack_state(std::uint64_t number);
 
-// Pure: told by a rank that works on `step`.
+// Pure: the message of a rank that works on `step`.
 Message render_stall(const ddl::Stall& stall, std::uint64_t step);
 
-// Knows where its rank is, shows it to the others, and prints what libddl tells of them.
+// Tracks the activity of this rank, publishes it, and prints libddl's reports about other ranks.
 class StallInspector : public TraceSink, public TrainObserver {
  public:
   using Show = std::function<void(std::uint64_t state)>;
   explicit StallInspector(std::string program) : program_(std::move(program)) {}
 
-  // Before the training.
+  // Sets the function that publishes the activity; call it before the training.
   void report_progress_with(Show show) { show_ = std::move(show); }
   ddl::StallWatch watch(double seconds);
 

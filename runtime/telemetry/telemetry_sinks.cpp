@@ -12,7 +12,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-const FilePurpose results_use{"--summary-json", "the file of the results"};
+const FilePurpose results_use{"--summary-json", "the summary file"};
 const FilePurpose timeline_use{"--timeline", "the timeline"};
 
 // A device, a pipe.
@@ -43,20 +43,19 @@ void check_names(const TelemetryPlan& plan) {
   for (std::size_t i = 0; i < std::size(outputs); ++i) {
     const auto& [option, path] = outputs[i];
     if (*path == "-") {
-      throw Error(ErrorKind::usage, {"- is no name of a file here", fmt::format("{} -", option),
+      throw Error(ErrorKind::usage, {"- is not supported as a file name here", fmt::format("{} -", option),
                                      fmt::format("{} ./-{}", option, i < 2 ? "   # or /dev/stdout" : "")});
     }
     if (path->empty() || i >= files) continue;
     const std::string place = place_of(*path);
     for (std::size_t k = i + 1; k < std::size(outputs) && !place.empty(); ++k) {
       if (outputs[k].second->empty() || place_of(*outputs[k].second) != place) continue;
-      throw Error(
-          ErrorKind::usage,
-          {fmt::format("{} and {} are one place, and each would take the other's", option, outputs[k].first),
-           fmt::format("{} {} {} {}", option, printable(*path), outputs[k].first,
-                       printable(*outputs[k].second)),
-           fmt::format("{} {}", outputs[k].first,
-                       quote_shell(*path + "." + std::string(outputs[k].first).substr(2)))});
+      throw Error(ErrorKind::usage,
+                  {fmt::format("{} and {} point to the same path", option, outputs[k].first),
+                   fmt::format("{} {} {} {}", option, printable(*path), outputs[k].first,
+                               printable(*outputs[k].second)),
+                   fmt::format("{} {}", outputs[k].first,
+                               quote_shell(*path + "." + std::string(outputs[k].first).substr(2)))});
     }
   }
 }
@@ -68,8 +67,8 @@ void check_outputs(const TelemetryPlan& plan, bool writes) {
   if (!writes) return;
   check_atomic_file(plan.results, results_use);
   if (is_through(plan.timeline)) {
-    throw Error(ErrorKind::request, {"the timeline cannot be written: this is no regular file, beside which "
-                                     "each rank could keep its part",
+    throw Error(ErrorKind::request, {"the timeline cannot be written: it must be a regular file, because "
+                                     "each rank writes a part beside it",
                                      "--timeline " + printable(plan.timeline), "--timeline timeline.json"});
   }
   check_atomic_file(plan.timeline, timeline_use);
@@ -151,7 +150,7 @@ void TelemetrySinks::end_timeline() {
 }
 
 void TelemetrySinks::print_subsets() const {
-  fmt::print(stderr, "timeline: what each rank has told until now is in {}: ddl-train timeline {}\n",
+  fmt::print(stderr, "timeline: the parts of the ranks so far are in {}; merge them: ddl-train timeline {}\n",
              printable(plan_.timeline + ".rank*.part"), quote_shell(plan_.timeline));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All that watches a run, as its command line asks: the person's progress, the files, the timeline, the
-// report of ranks that stay away.
+// All outputs of a run that the command line requests: progress, metrics, TensorBoard, timeline, stall
+// reports.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -18,7 +18,7 @@
 
 namespace ddlrun::runtime {
 
-// Empty paths: not wanted.
+// Paths of the outputs; empty: disabled.
 struct TelemetryPlan {
   std::string metrics;
   std::string tensorboard;
@@ -29,13 +29,13 @@ struct TelemetryPlan {
   bool resumed = false;
 };
 
-// Before anything is read or made: outputs that would take each other's place, and, for the rank that writes,
-// those that cannot be written. Throws Error(usage) or Error(request).
+// Checks the paths before any file is read or created: outputs with the same path and, on the writing rank,
+// unwritable files. Throws Error(usage) or Error(request).
 void check_outputs(const TelemetryPlan& plan, bool writes = true);
 
 class TelemetrySinks {
  public:
-  // Collective; throws an CollectiveError where a file cannot be had. `stalls` may be null.
+  // Collective. Throws CollectiveError if a file cannot be created. `stalls` may be null.
   TelemetrySinks(const TelemetryPlan& plan, const RunFacts& facts, Communicator& ranks,
                  StallInspector* stalls);
 
@@ -43,15 +43,15 @@ class TelemetrySinks {
   TraceSink* sink() { return traces_ ? &sinks_ : nullptr; }
   MetricsFile& metrics() { return *metrics_; }
 
-  // Collective. Runs the training and completes all files, also where all ranks end it together with an
-  // error; where one rank fails alone, says how to get at what there is.
+  // Collective. Runs the training and completes all files, also if all ranks end with a common error; if one
+  // rank fails alone, prints how to merge the timeline parts.
   TrainSummary run(const std::function<TrainSummary()>& train);
-  // Is every file complete?
+  // Whether all files are complete.
   bool has_written() const;
-  // Collective. Throws the CollectiveError of a file that run() could not complete: after the summary, which
-  // is worth more.
+  // Collective. Throws CollectiveError if run() could not complete a file. Call it after the summary is
+  // printed.
   void require_written() const;
-  // With what is known at the end.
+  // Including the values known only at the end.
   const RunFacts& facts() const { return facts_; }
 
  private:

@@ -88,7 +88,7 @@ std::string make_event_path(const std::string& directory) {
   std::error_code problem;
   std::filesystem::create_directories(directory, problem);
   if (problem) {
-    throw Error(ErrorKind::request, {"the directory for TensorBoard cannot be made: " + problem.message(),
+    throw Error(ErrorKind::request, {"the TensorBoard directory cannot be created: " + problem.message(),
                                      "--tensorboard " + printable(directory), "--tensorboard /tmp/runs"});
   }
   std::array<char, 256> host{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// --tensorboard DIR: events.out.tfevents.*, which TensorBoard and its relatives read. The few messages of the
-// Event protocol buffer that a run needs are written by hand.
+// --tensorboard DIR: writes events.out.tfevents.* files. The few messages of the Event protocol buffer that a
+// run needs are encoded by hand.
 #pragma once
 
 #include "runtime/telemetry/metrics.hpp"
@@ -13,9 +13,9 @@
 
 namespace ddlrun::runtime {
 
-// Pure: Castagnoli's CRC.
+// Pure: CRC-32C (Castagnoli).
 std::uint32_t crc32c(std::string_view bytes);
-// Pure: length, its masked sum, the bytes, their masked sum.
+// Pure: a TFRecord: length, masked CRC of the length, the bytes, masked CRC of the bytes.
 std::string frame_record(std::string_view bytes);
 
 // Pure: messages `Event`.
@@ -23,20 +23,20 @@ std::string encode_version_event(double wall_time);
 std::string encode_scalars_event(double wall_time, std::int64_t step,
                                  std::span<const std::pair<std::string_view, double>> values);
 std::string encode_text_event(double wall_time, std::string_view tag, std::string_view markdown);
-// A run that goes on from a checkpoint: later steps of an earlier file no longer hold.
+// A resumed run: later steps of an earlier file are void.
 std::string encode_restart_event(double wall_time, std::int64_t step);
 
 // Rank 0's observer.
 class TensorboardFile : public TrainObserver {
  public:
-  // Makes the directory. Throws Error(request). An empty one writes nothing.
+  // Creates the directory. Throws Error(request). An empty path writes nothing.
   TensorboardFile(const std::string& directory, const RunFacts& facts);
 
   void on_start(std::size_t total_steps, std::size_t first_step) override;
   void on_step(const StepRecord& record) override;
   void on_test(const TestRecord& record) override;
   void on_epoch(const EpochRecord& record) override;
-  // Throws Error(request) if something is not written.
+  // Throws Error(request) if an event is still unwritten.
   void finish() { file_.finish(); }
   const std::string& path() const { return path_; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// --timeline FILE.json: each rank keeps its spans in FILE.json.rankN.part while it runs; at the end rank 0
-// puts them on one clock and into FILE.json, for Perfetto (ui.perfetto.dev) or chrome://tracing. After a kill
-// the parts are there: `ddl-train timeline FILE.json` does the same with what is left.
+// --timeline FILE.json: each rank records spans in FILE.json.rankN.part; at the end rank 0 aligns their
+// clocks and merges them into FILE.json for Perfetto (ui.perfetto.dev) or chrome://tracing. `ddl-train
+// timeline FILE.json` does the same with the parts of a killed run.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -18,7 +18,7 @@ namespace ddlrun::runtime {
 
 constexpr std::size_t timeline_bytes = 32 << 20;  // of each rank: the last million spans
 
-// A rank's own record. Costs a look-up of the name and the stores.
+// Records the spans of one rank. A span costs a name lookup and four stores.
 class Timeline : public TraceSink, public TrainObserver {
  public:
   // Throws Error(request).
@@ -26,7 +26,7 @@ class Timeline : public TraceSink, public TrainObserver {
 
   void span(TraceLane lane, std::string_view name, TraceClock::time_point begin, TraceClock::time_point end,
             std::uint64_t bytes = 0) override;
-  // A step becomes a frame above its spans.
+  // A step becomes a slice above its spans.
   void on_step(const StepRecord& record) override;
 
   void add_clock(const ClockReading& reading) { part_.add_clock(reading); }
@@ -35,7 +35,7 @@ class Timeline : public TraceSink, public TrainObserver {
   const std::string& part() const { return part_.path(); }
 
  private:
-  // A name is known by its place, for it stays there.
+  // Cache of names by address: the address of a name never changes.
   struct CachedName {
     std::atomic<const char*> place = nullptr;
     std::size_t size = 0;
@@ -55,22 +55,23 @@ class Timeline : public TraceSink, public TrainObserver {
 std::unique_ptr<Timeline> start_timeline(const std::string& path, std::uint64_t images_per_step,
                                          Communicator& ranks);
 
-// What a merged file holds.
+// Content of a merged file.
 struct TimelineReport {
   int ranks = 0;                      // of the run
-  std::vector<int> found;             // whose parts are in it
+  std::vector<int> found;             // ranks whose parts are included
   std::uint64_t spans = 0;            // in it
-  std::uint64_t dropped = 0;          // older ones that later ones took the place of
+  std::uint64_t dropped = 0;          // overwritten by later ones
   std::int64_t clock_error_ns = 0;    // the largest between two ranks' clocks
   std::vector<std::string> problems;  // parts that are damaged or of another run
   std::vector<std::string> parts;     // the files
 };
 
-// Collective. Rank 0 writes the file; parts on disks that rank 0 does not see are sent to it. The parts go.
+// Collective. Rank 0 writes the file; parts on disks that rank 0 cannot read are sent to it. Removes the
+// parts.
 TimelineReport finish_timeline(const std::string& path, std::unique_ptr<Timeline> timeline,
                                Communicator& ranks);
 
-// What is left beside `path`: the parts of its last run. Throws Error(request) if there are none.
+// Merges the parts of the last run beside `path`. Throws Error(request) if there are none.
 TimelineReport merge_timeline(const std::string& path);
 std::string render_timeline_report(const std::string& path, const TimelineReport& report);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts of a timeline as one document in the Trace Event Format, which Perfetto and chrome://tracing read.
+// Writes parts of a timeline as one document in the Trace Event Format of Perfetto and chrome://tracing.
 #pragma once
 
 #include "runtime/telemetry/timeline_part.hpp"
@@ -13,13 +13,13 @@ namespace ddlrun::runtime {
 
 using WriteText = std::function<void(std::string_view)>;
 
-// Pure but for `write`. Parts come one after the other, so that one at a time is in memory.
+// Pure except `write`. Takes one part at a time, so that only one is in memory.
 class TraceJson {
  public:
-  // `base_ns`: what becomes time 0, on rank 0's clock.
+  // `base_ns`: time 0 of the document, on rank 0's clock.
   TraceJson(WriteText write, std::int64_t base_ns);
   void add(const Part& part);
-  // `facts`: names and texts for people, shown as the trace's metadata.
+  // `facts`: key and value pairs, shown as the metadata of the trace.
   void end(const std::vector<std::pair<std::string, std::string>>& facts);
 
  private:
@@ -32,8 +32,8 @@ class TraceJson {
   bool first_ = true;
 };
 
-// Pure: for spans by their begin, on which of several rows each stands so that those of one row lie beside or
-// within each other. -1: a span of no length, which stands nowhere.
+// Pure: assigns spans, sorted by begin, to rows so that the spans of a row are disjoint or nested. -1: a span
+// of zero length, which has no row.
 std::vector<int> plan_rows(const std::vector<PartSpan>& spans, PartLane lane);
 
 }  // namespace ddlrun::runtime

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a part lies in its file: a header of one page, the names (each a length of 16 bits and its bytes), the
-// records (four words of 64 bits each). For timeline_part.cpp and timeline_read.cpp only.
+// File layout of a part: a header of one page, the names (16 bits of length and the bytes), the records (four
+// 64-bit words each). Only for timeline_part.cpp and timeline_read.cpp.
 #pragma once
 
 #include "runtime/telemetry/timeline_part.hpp"
@@ -14,7 +14,7 @@ constexpr std::size_t part_header_bytes = 4096;
 constexpr std::size_t part_names_bytes = 64 << 10;
 constexpr std::size_t part_record_words = 4;
 constexpr std::size_t part_record_bytes = part_record_words * sizeof(std::uint64_t);
-// Word 2 of a record: the duration, the lane, the name.
+// Word 2 of a record: duration, lane and name.
 constexpr unsigned part_duration_bits = 44;
 constexpr unsigned part_lane_bits = 4;
 constexpr std::uint64_t part_longest = (std::uint64_t{1} << part_duration_bits) - 1;
@@ -32,8 +32,9 @@ struct PartHeader {
   char host[256];
   ClockReading clocks[2];
   std::uint64_t clocks_known;
-  std::uint64_t names_used;            // bytes
-  alignas(64) std::uint64_t recorded;  // records begun; on a line of its own, for all threads count it up
+  std::uint64_t names_used;  // bytes
+  alignas(
+      64) std::uint64_t recorded;  // records begun; on its own cache line, because all threads increment it
 };
 static_assert(sizeof(PartHeader) <= part_header_bytes);
 

@@ -89,8 +89,8 @@ TimelineReport merge_parts(const std::string& path, const FoundParts& found) {
   }
   json.end({{"ranks", fmt::format("{} of {}", report.found.size(), report.ranks)},
             {"spans", std::to_string(report.spans)},
-            {"spans left out, the oldest", std::to_string(report.dropped)},
-            {"clocks of the ranks apart, at most, us",
+            {"dropped spans (the oldest)", std::to_string(report.dropped)},
+            {"largest clock difference between ranks, us",
              fmt::format("{:.3f}", 1e-3 * static_cast<double>(report.clock_error_ns))}});
   file.end();
   return report;
@@ -135,7 +135,7 @@ TimelineReport merge_timeline(const std::string& path) {
   const FoundParts found = choose_splits(locate_splits(path), 0);
   if (!found.heads.empty()) return merge_parts(path, found);
   throw Error(ErrorKind::request,
-              {found.problems.empty() ? "there is no part of a timeline" : join(found.problems, "; "),
+              {found.problems.empty() ? "no part of a timeline was found" : join(found.problems, "; "),
                printable(part_name(path, 0)), "ddl-train --timeline " + quote_shell(path)});
 }
 
@@ -155,13 +155,13 @@ TimelineReport finish_timeline(const std::string& path, std::unique_ptr<Timeline
 }
 
 std::string render_timeline_report(const std::string& path, const TimelineReport& report) {
-  std::string text = fmt::format(
-      "timeline: {}, {} spans of {} of {} rank(s), clocks apart by {:.1f} us at most\n", printable(path),
-      report.spans, report.found.size(), report.ranks, 1e-3 * static_cast<double>(report.clock_error_ns));
+  std::string text = fmt::format("timeline: {}, {} spans of {} of {} rank(s), clocks within {:.1f} us\n",
+                                 printable(path), report.spans, report.found.size(), report.ranks,
+                                 1e-3 * static_cast<double>(report.clock_error_ns));
   if (report.dropped > 0)
-    text += fmt::format("timeline: {} older spans are left out: each rank keeps the last {}\n",
-                        report.dropped, timeline_bytes / 32);
-  for (const std::string& problem : report.problems) text += "timeline: not in it: " + problem + "\n";
+    text += fmt::format("timeline: {} older spans are dropped: each rank keeps the last {}\n", report.dropped,
+                        timeline_bytes / 32);
+  for (const std::string& problem : report.problems) text += "timeline: not included: " + problem + "\n";
   return text;
 }
 

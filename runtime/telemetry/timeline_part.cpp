@@ -20,7 +20,7 @@ namespace {
 Error refuse_part(const std::string& path, const char* what, int code) {
   return {ErrorKind::request,
           {fmt::format("{}: {}", what, std::strerror(code)), "--timeline, " + printable(path),
-           "--timeline /tmp/timeline.json   # a folder that can be written, on a disk with room"}};
+           "--timeline /tmp/timeline.json   # a writable directory, on a disk with free space"}};
 }
 
 void store_word(std::uint64_t& word, std::uint64_t value, std::memory_order order) {
@@ -30,7 +30,7 @@ void store_word(std::uint64_t& word, std::uint64_t value, std::memory_order orde
 // A file of its own, whatever was there: a run that still writes into an older one keeps that.
 int create_part(const std::string& path, std::size_t bytes) {
   if (unlink(path.c_str()) != 0 && errno != ENOENT)
-    throw refuse_part(path, "the old part of the timeline cannot be removed", errno);
+    throw refuse_part(path, "an old part of the timeline cannot be removed", errno);
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) throw refuse_part(path, "the timeline's part cannot be created", errno);
   const int code = posix_fallocate(file, 0, static_cast<off_t>(bytes));

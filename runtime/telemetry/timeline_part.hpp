@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What one rank keeps of its time while it runs: FILE.rankN.part, a ring of fixed records mapped into memory.
-// A span costs four stores and no call, and what a killed rank has recorded is in its file. Whole records
-// only: a record counts once its number is in place.
+// The spans of one rank: FILE.rankN.part, a memory-mapped ring of fixed-size records. A span costs four
+// stores and no system call, and the records of a killed rank are in its file. A record counts only once its
+// number is stored, so readers never see a partial one.
 #pragma once
 
 #include "runtime/core/trace.hpp"
@@ -15,11 +15,11 @@
 
 namespace ddlrun::runtime {
 
-// The trace's lanes, and the steps above them.
+// The lanes of the trace, and one for steps.
 enum class PartLane : std::uint8_t { compute, sums, input, saving, steps };
 constexpr std::size_t part_lanes = 5;
 
-// Rank 0's clock at a moment: this rank's plus `offset_ns`, off by `error_ns` at most.
+// A sample of rank 0's clock: this rank's clock plus `offset_ns`, within `error_ns`.
 struct ClockReading {
   std::int64_t at_ns = 0;  // on this rank's clock
   std::int64_t offset_ns = 0;
@@ -32,7 +32,7 @@ struct PartFacts {
   int ranks = 1;
   std::string host;
   std::uint64_t images_per_step = 0;  // of this rank
-  std::int64_t wall_ns = 0;           // since 1970, when it began
+  std::int64_t wall_ns = 0;           // start of the run, since 1970
   std::int64_t start_ns = 0;          // on TraceClock
 };
 
@@ -50,27 +50,27 @@ struct Part {
   std::vector<ClockReading> clocks;  // at the start, and at the end if it was reached
   std::vector<std::string> names;
   std::vector<PartSpan> spans;  // by their begin, the longer first
-  std::uint64_t recorded = 0;   // also those that later ones took the place of
+  std::uint64_t recorded = 0;   // including overwritten ones
 };
 
 std::string part_name(const std::string& path, int rank);
 
-// Throws Error(request) where the file is none of ours or damaged. `with_spans`: else only what the header
-// says.
+// Throws Error(request) if the file is damaged or not a part. `with_spans` false: reads the header only.
 Part read_part(const std::string& path, bool with_spans = true);
 
 class PartWriter {
  public:
-  // Throws Error(request). `bytes`: of the records; the disk gives them now, so that it cannot run out later.
+  // Throws Error(request). `bytes`: size of the records, allocated on disk at once so that space cannot run
+  // out later.
   PartWriter(std::string path, const PartFacts& facts, std::size_t bytes);
   ~PartWriter();
   PartWriter(const PartWriter&) = delete;
   PartWriter& operator=(const PartWriter&) = delete;
 
   const std::string& path() const { return path_; }
-  // By one thread at a time. Without room for more names, the number of "(other)".
+  // Not thread-safe. Returns the number of "(other)" if the name table is full.
   std::uint16_t add_name(std::string_view name);
-  // From any thread.
+  // Thread-safe.
   void add(const PartSpan& span);
   void add_clock(const ClockReading& reading);
   void sync() const;  // for readers on other hosts

@@ -36,7 +36,7 @@ class PartMap {
     size_ = S_ISREG(facts.st_mode) ? static_cast<std::size_t>(facts.st_size) : 0;
     if (size_ >= part_header_bytes) place_ = mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0);
     close(file);
-    if (place_ == MAP_FAILED) throw refuse_reading(path, "a part of the timeline is cut off or none");
+    if (place_ == MAP_FAILED) throw refuse_reading(path, "a part of the timeline is cut short or not one");
   }
   ~PartMap() { munmap(place_, size_); }
   PartMap(const PartMap&) = delete;
@@ -54,13 +54,13 @@ class PartMap {
 void check_head(const std::string& path, const PartMap& map) {
   const PartHeader& header = map.header();
   if (std::memcmp(header.magic, part_magic, sizeof(part_magic)) != 0)
-    throw refuse_reading(path, "a part of the timeline is none of this version's");
+    throw refuse_reading(path, "a part of the timeline is from another version");
   const std::size_t room = map.size() - std::min(map.size(), part_header_bytes + part_names_bytes);
   if (header.record_bytes != part_record_bytes || header.capacity == 0 ||
       header.capacity > room / part_record_bytes) {
-    throw refuse_reading(path,
-                         fmt::format("a part of the timeline is cut off: {} records of {} bytes in {} bytes",
-                                     header.capacity, header.record_bytes, room));
+    throw refuse_reading(
+        path, fmt::format("a part of the timeline is cut short: {} records of {} bytes in {} bytes",
+                          header.capacity, header.record_bytes, room));
   }
   if (header.rank < 0 || header.ranks < 1 || header.rank >= header.ranks ||
       load_word(header.names_used) > part_names_bytes ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The training images of this rank, one micro-batch after the other and one ahead, from where a run begins to
-// its last step.
+// Loads the training images of this rank, one micro-batch after the other and one ahead, from the start
+// position of a run to its last step.
 #pragma once
 
 #include "runtime/data/dataset.hpp"
@@ -21,10 +21,10 @@ struct BatchLoaderPlan {
 
 class BatchLoader {
  public:
-  // `data` outlives it.
+  // `data` must outlive it.
   BatchLoader(const Dataset& data, DataShard shard, const BatchLoaderPlan& plan, const TrainPosition& start);
 
-  // The images of the next micro-batch; valid until the one after.
+  // The next micro-batch; valid until the following call.
   LoadedBatch next();
 
  private:
@@ -32,7 +32,7 @@ class BatchLoader {
 
   DataShard shard_;
   BatchLoaderPlan plan_;
-  std::size_t step_;  // of what is ahead
+  std::size_t step_;  // of the batch that is loaded ahead
   std::size_t epoch_;
   std::size_t step_in_epoch_;
   std::size_t part_ = 0;

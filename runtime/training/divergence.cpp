@@ -50,15 +50,15 @@ void throw_not_finite(Communicator& ranks, bool mine, const StepContext& place) 
 void throw_sum_not_finite(const StepContext& place) {
   throw CollectiveError(
       ErrorKind::request,
-      {fmt::format("the gradients of all ranks together are too large for float32 {}", render_at_rate(place)),
-       "each rank's own are finite", suggest_lower_rate(place, true)});
+      {fmt::format("the sum of the gradients over all ranks overflows float32 {}", render_at_rate(place)),
+       "the gradients of each rank are finite", suggest_lower_rate(place, true)});
 }
 
 void throw_weights_not_finite(const StepContext& place) {
   throw CollectiveError(
       ErrorKind::request,
       {fmt::format("a weight is not finite (NaN or infinite) after step {}", place.step),
-       "nothing is saved; the checkpoint before is the last", suggest_lower_rate(place, true)});
+       "not saved; the previous checkpoint is the latest", suggest_lower_rate(place, true)});
 }
 
 }  // namespace ddlrun::runtime

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a run ends when numbers are no numbers any more. Collective: all ranks throw the same CollectiveError.
+// Ends a run whose loss, gradients or weights are not finite. Collective: all ranks throw the same
+// CollectiveError.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -15,15 +16,16 @@ struct StepContext {
   const LrSchedule& schedule;
 };
 
-// What to type to learn slower: "--lr 0.002 --warmup-steps 16", or a rate that does not grow. `scaled`: the
-// ranks may have made the rate larger than --lr.
+// Options for a lower learning rate: "--lr 0.002 --warmup-steps 16", or a rate that does not grow. `scaled`:
+// the number of ranks may have scaled --lr.
 std::string suggest_lower_rate(const StepContext& place, bool scaled);
 
-// Some rank's loss or gradients are not finite; `mine`: this one's. Names the ranks.
+// The loss or the gradients of some rank are not finite; `mine`: those of this rank. The error names the
+// ranks.
 [[noreturn]] void throw_not_finite(Communicator& ranks, bool mine, const StepContext& place);
-// Each rank's gradients are finite, their sum is not.
+// The gradients of each rank are finite, but their sum is not.
 [[noreturn]] void throw_sum_not_finite(const StepContext& place);
-// Before saving.
+// A weight is not finite; called before a checkpoint is written.
 [[noreturn]] void throw_weights_not_finite(const StepContext& place);
 
 }  // namespace ddlrun::runtime

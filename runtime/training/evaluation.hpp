@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The test images, shared out over the ranks.
+// Computes loss and accuracy over the test images; each rank evaluates a share of them.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -14,19 +14,19 @@ namespace ddlrun::runtime {
 
 struct TestResult {
   double loss = 0.0;      // mean over all test images
-  double accuracy = 0.0;  // share of them that is right
-  bool stop = false;      // some rank wants to
+  double accuracy = 0.0;  // fraction of correct predictions, 0 to 1
+  bool stop = false;      // some rank requests it
 };
 
 class Evaluation {
  public:
-  // All that is named outlives it.
+  // All references must outlive it.
   Evaluation(const Dataset& data, const DataShard& shard, Engine& engine, Communicator& ranks,
              const LoaderOptions& loading);
 
-  // Collective.
+  // Collective. `stop_requested`: on this rank; the result has whether any rank requests a stop.
   TestResult run(bool stop_requested);
-  // The part of a rank without an engine: it hears the others' result.
+  // For a rank without an engine (a parameter server): takes part in the reduction and returns the result.
   static TestResult watch(Communicator& ranks, const DataShard& shard);
 
  private:
@@ -34,7 +34,7 @@ class Evaluation {
   static TestResult join(Communicator& ranks, const LossSum& mine, std::size_t count, bool stop_requested);
 
   const Dataset& data_;
-  Range range_;        // of this rank's source
+  Range range_;        // indices into the test images of this rank
   std::size_t count_;  // of all ranks
   Engine& engine_;
   Communicator& ranks_;

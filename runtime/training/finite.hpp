@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether numbers are numbers.
+// Checks for NaN and infinity.
 #pragma once
 
 #include <bit>

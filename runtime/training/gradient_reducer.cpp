@@ -57,8 +57,8 @@ void GradientReducer::begin(const StepHyperparams& hyperparams) {
   armed_ = true;
 }
 
-// The first gradients of a step: those of the step before have been used, unless its forward pass read
-// nothing.
+// Before the first bucket of a step: the previous step's have been applied, unless the forward pass read no
+// parameters.
 void GradientReducer::open() {
   if (sent_ > 0) return;
   drain();
@@ -109,7 +109,7 @@ bool GradientReducer::wait_for(std::size_t begin, std::size_t end) {
   return count <= done_ || wait_and_apply(count);
 }
 
-bool GradientReducer::drain() { return !under_way() || wait_and_apply(buckets_.size()); }
+bool GradientReducer::drain() { return !in_flight() || wait_and_apply(buckets_.size()); }
 
 // On the thread that computes: there the numbers are still in its caches.
 void GradientReducer::check_finite(const Range& range) {
@@ -183,19 +183,19 @@ bool GradientReducer::wait_and_apply(std::size_t count) {
     if (!schedule_.overlap) {
       sum(done_);
     } else if (!weights_.host_shared() || done_ + 1 == count) {
-      wait(done_);  // and thus for all before it
+      wait(done_);  // and for all before it
     }
     if (!weights_.host_shared() && !needs_norms_) applying += apply(buckets_[done_]);
   }
-  if (needs_norms_ && !under_way()) applying += apply({metadata_, flat_.size()});
+  if (needs_norms_ && !in_flight()) applying += apply({metadata_, flat_.size()});
   if (weights_.host_shared()) applying = TraceClock::duration(update_time_.load() - updated);
   for (std::size_t i = first; i < count; ++i)
     costs_.sum_seconds += seconds_of(times_[i].end - times_[i].begin - times_[i].update);
   const auto held = TraceClock::now() - start;
   costs_.held_seconds += seconds_of(held);
   costs_.exposed_seconds += std::max(0.0, seconds_of(held - applying));
-  // While sums are under schedule others may still raise a flag; at their end all ranks see the same.
-  if (under_way()) return true;
+  // While sums are in flight other ranks may still set a flag; at the end all ranks read the same flags.
+  if (in_flight()) return true;
   if (weights_.host_shared()) sums_finite_ = sums_finite_ && flags_are_clear();
   return sums_finite_;
 }

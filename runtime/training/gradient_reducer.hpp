@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The sums of one step and what the weights apply from them: when each bucket starts, who waits for what, and
-// what it cost.
+// Reduces the gradients of a step over all ranks, bucket by bucket, and applies them to the weights.
 //
-// Sums across the border of a step are still under schedule after finish(). Then nobody may read weights or
-// ask the other ranks for anything before drain(); but the next step's forward pass may begin, if it waits by
-// wait_for() for each layer's own. That is enough for the gradients too: a layer's are written behind its
-// forward pass, thus when their last sum has been used.
+//                begin()             gradients_final()...         finish()
+//   [idle] ---------------> [computing] ---------> [sending] ---------------------> [idle]
+//     ^                                                            |
+//     |  drain(), or wait_for() of the last bucket                 v  schedule across steps
+//     +------------------------------------------------- [in flight]
+//
+// Without overlap all buckets are reduced in finish(). With overlap a worker thread reduces each bucket as
+// soon as its gradients are final. Across steps, finish() waits only for the buckets up to the metadata; the
+// rest stays in flight: until drain() weights must not be read and ranks not be called, except that the next
+// forward pass may run if it calls wait_for() before it reads a layer's parameters. That also protects the
+// gradients: a layer writes its gradients only after its forward pass, when its last sum has been applied.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -23,7 +29,7 @@
 
 namespace ddlrun::runtime {
 
-// Spans for sums and updates; the names must outlive the sink's use of them.
+// Names for the spans of reductions and updates. They must outlive the trace sink.
 struct ReductionTrace {
   TraceSink* sink = nullptr;
   std::string update = "update";
@@ -32,49 +38,50 @@ struct ReductionTrace {
   std::vector<std::string> buckets;  // two more than layers at least
 };
 
-// The totals of a step, in the metadata of the flat vector.
+// The totals of a step, in the metadata at the front of the flat vector.
 enum Total : std::size_t { loss_total, correct_total, nonfinite_total, stop_total, total_count };
 
 struct ReductionTimes {
-  double exposed_seconds = 0.0;  // waited for sums with nothing else to do
-  double sum_seconds = 0.0;      // all sums, from start to end
-  double held_seconds = 0.0;     // waited and learnt, all in all
+  double exposed_seconds = 0.0;  // exposed wait for sums
+  double sum_seconds = 0.0;      // all sums from start to end
+  double held_seconds = 0.0;     // waits and updates together
 };
 
 class GradientReducer {
  public:
-  // Collective. All that is named outlives it; `trace` may be null.
+  // Collective. All references must outlive it; `trace` may be null.
   GradientReducer(const Net& net, Communicator& ranks, Weights& weights, const Optimizer& optimizer,
                   const ReductionTrace* trace);
 
-  // Before a step only; nothing is under schedule.
+  // Only between steps, with nothing in flight.
   void set_schedule(const ReduceSchedule& schedule);
   const ReduceSchedule& schedule() const { return schedule_; }
   std::string describe() const { return render_reduce_schedule(schedule_, buckets_); }
 
-  // Where a backward pass writes its gradients.
+  // [net.parameter_count]: the backward pass writes its gradients here.
   std::span<float> gradients() const { return flat_.subspan(metadata_); }
-  // Keeps the gradients of one of several micro-batches, to be added to those of the last one.
+  // Adds the gradients of a micro-batch to those of the step; `first`: of its first micro-batch. Not for the
+  // last one, whose gradients finish() adds.
   void accumulate(bool first);
 
-  // From here on gradients that are final may travel.
+  // Starts a step: from now on final gradients may be sent.
   void begin(const StepHyperparams& hyperparams);
   void gradients_final(std::size_t from);
-  // Sends what has not travelled, with the metadata, waits for that and learns. False: a sum was not finite,
-  // and the weights that it is for are as they were; the answer is the same on all ranks, and given when
-  // nothing is under schedule any more: by the one of these three calls that waited for the last sum.
+  // Sends the remaining buckets and the metadata, waits for them and applies them. False: a sum was not
+  // finite and its weights are unchanged. That result is the same on all ranks and returned by the call of
+  // finish(), wait_for() or drain() that waited for the last bucket.
   bool finish(std::span<const float> totals, std::span<const float> layer_state);
-  // A forward pass is about to read parameters [begin, end).
+  // Waits until parameters [begin, end) are updated; called before a forward pass reads them.
   bool wait_for(std::size_t begin, std::size_t end);
-  // All that is under schedule.
+  // Waits for everything in flight.
   bool drain();
 
-  // Of all ranks, after finish().
+  // Totals over all ranks, after finish().
   double total(Total which) const { return static_cast<double>(flat_[which]); }
   std::span<const float> layer_state() const { return flat_.subspan(total_count, net_.state_count); }
-  // Whether this rank's own gradients were.
+  // Whether the gradients of this rank were finite.
   bool own_finite() const { return own_finite_; }
-  // Since they were taken.
+  // Times since the last take_costs().
   const ReductionTimes& costs() const { return costs_; }
   ReductionTimes take_costs() { return std::exchange(costs_, {}); }
 
@@ -93,7 +100,7 @@ class GradientReducer {
   void check_finite(const Range& range);
   void sum(std::size_t bucket);
   void apply_sums(std::size_t begin, std::span<const float> sums);
-  bool under_way() const { return done_ < buckets_.size(); }
+  bool in_flight() const { return done_ < buckets_.size(); }
   bool wait_and_apply(std::size_t count);
   bool flags_are_clear() const;
   TraceClock::duration apply(const Range& range);
@@ -105,28 +112,28 @@ class GradientReducer {
   Communicator& ranks_;
   Weights& weights_;
   const ReductionTrace* trace_;
-  bool needs_norms_;  // the optimizer learns from all sums together
+  bool needs_norms_;  // the optimizer needs all sums at once
   std::size_t metadata_;
-  std::span<float> flat_;             // this rank's, then the sums
-  std::span<float> host_metadata_;    // one copy a host: the metadata's sums, then a flag for each local rank
-  std::vector<float> accumulated_;    // of earlier micro-batches
-  std::vector<float> metadata_sums_;  // where gradients are narrowed on their schedule: the metadata is not
+  std::span<float> flat_;           // metadata and gradients of this rank, then the sums
+  std::span<float> host_metadata_;  // shared by the host: reduced metadata, then an error flag per local rank
+  std::vector<float> accumulated_;  // of earlier micro-batches
+  std::vector<float> metadata_sums_;  // full-precision sums of the metadata, if gradients have less
   ReduceSchedule schedule_;
-  std::vector<Range> buckets_;  // as they travel
+  std::vector<Range> buckets_;  // in sending order
   std::size_t metadata_bucket_ = 0;
   std::vector<std::string> names_;  // of the buckets
   std::vector<Times> times_;
-  StepHyperparams next_hyperparams_;  // of the step that computes
-  StepHyperparams hyperparams_;       // of the sums under schedule
+  StepHyperparams next_hyperparams_;  // of the step in computation
+  StepHyperparams hyperparams_;       // of the sums in flight
   bool armed_ = false;
   bool accumulates_ = false;
-  std::size_t sent_ = 0;  // of the step that computes
-  std::size_t done_ = 0;  // of the last step that was sent: what has come, and is learnt
+  std::size_t sent_ = 0;  // buckets of the step in computation
+  std::size_t done_ = 0;  // buckets of the last sent step that are reduced and applied
   bool own_finite_ = true;
   bool sums_finite_ = true;
-  std::atomic<TraceClock::rep> update_time_ = 0;  // within sums for the host, of all steps
+  std::atomic<TraceClock::rep> update_time_ = 0;  // in all_reduce_update(), all steps
   ReductionTimes costs_;
-  WorkerThread worker_thread_;  // last: its work ends first
+  WorkerThread worker_thread_;  // last member: destroyed first
 };
 
 }  // namespace ddlrun::runtime

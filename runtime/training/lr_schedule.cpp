@@ -84,7 +84,7 @@ std::vector<std::string> find_schedule_mistakes(const LrSchedule& schedule) {
   const auto bad = std::adjacent_find(values.begin(), values.end(), std::greater_equal<>());
   if (schedule.decay == LrDecay::multistep && bad != values.end()) {
     mistakes.push_back(
-        fmt::format("{} needs step values that rise, and {} stands before {}", name, bad[0], bad[1]));
+        fmt::format("{} needs ascending step values, but {} comes before {}", name, bad[0], bad[1]));
   }
   // 0 to the power of 0 is 1 and then 0: a rate that ends after one step is a gamma that was forgotten.
   const bool multiplies = schedule.decay == LrDecay::step || schedule.decay == LrDecay::multistep ||

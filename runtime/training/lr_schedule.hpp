@@ -10,8 +10,8 @@ namespace ddlrun::runtime {
 
 enum class LrScale { linear, sqrt, none };
 
-// By how much N times the batch multiplies the learning rate: N (Goyal et al. 2017), sqrt(N) (Krizhevsky
-// 2014) or 1.
+// Factor of the learning rate for a batch that is `batch_ratio` = N times larger: N (Goyal et al. 2017),
+// sqrt(N) (Krizhevsky 2014) or 1.
 double lr_factor(LrScale scale, double batch_ratio);
 
 // All but cosine are Caffe's lr_policy, with its names (none: "fixed") and its formulas in double precision.
@@ -42,7 +42,7 @@ struct LrSchedule {
 // Caffe's policies count from step 0 also after a warm-up.
 double learning_rate(const LrSchedule& schedule, std::size_t step);
 
-// What the policy lacks or cannot use, a line each without a place: "step needs a step size of at least 1".
+// Mistakes in the parameters of the policy, one line each: "step needs a step size of at least 1".
 std::vector<std::string> find_schedule_mistakes(const LrSchedule& schedule);
 
 // "inv gamma 0.0001 power 0.75": the policy with the numbers that it uses.

@@ -19,15 +19,16 @@ class TrainObserver {
   virtual void on_checkpoint(const CheckpointRecord& record) { (void)record; }
 };
 
-// Keeps nothing and never stops, unless derived from.
+// Saves the state of a run. This base class saves nothing and never stops the run.
 class TrainSaver {
  public:
   virtual ~TrainSaver() = default;
-  // Asked on each rank before it adds up with the others: if one says yes, all save and end after this step.
+  // Called on each rank before it reduces a step; if any rank returns true, all ranks save and stop after
+  // this step.
   virtual bool stop_requested() const { return false; }
-  // The same answer on all ranks.
+  // Whether to save now; returns the same on all ranks.
   virtual bool due(const TrainPosition&, bool /*epoch_done*/) const { return false; }
-  // Collective: called on all ranks, with the same state on all.
+  // Collective; the state is the same on all ranks.
   virtual void save(const TrainStateView&, SaveReason) {}
 };
 

@@ -184,15 +184,15 @@ std::vector<std::string> find_optimizer_mistakes(const Optimizer& optimizer) {
   std::vector<std::string> mistakes;
   const auto share = [&](std::string_view name, double value) {
     if (!(value >= 0.0 && value < 1.0))
-      mistakes.push_back(fmt::format("{} {} is not from 0 up to, but not, 1", name, value));
+      mistakes.push_back(fmt::format("{} {} must be at least 0 and less than 1", name, value));
   };
   const auto positive = [&](std::string_view name, double value) {
     if (!(value > 0.0 && std::isfinite(value)))
-      mistakes.push_back(fmt::format("{} {} is not above 0", name, value));
+      mistakes.push_back(fmt::format("{} {} must be above 0", name, value));
   };
   const auto not_negative = [&](std::string_view name, double value) {
     if (!(value >= 0.0 && std::isfinite(value)))
-      mistakes.push_back(fmt::format("{} {} is not 0 or more", name, value));
+      mistakes.push_back(fmt::format("{} {} must be 0 or more", name, value));
   };
   if (uses_momentum(optimizer.kind)) share("momentum", optimizer.momentum);
   if (optimizer.kind == OptimizerKind::adam) share("momentum2", optimizer.momentum2);

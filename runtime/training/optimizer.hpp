@@ -49,25 +49,25 @@ struct Optimizer {
 };
 
 std::string_view name_of(OptimizerKind kind);
-// Which optimizers read the number of that name.
+// Whether the optimizer uses that hyperparameter.
 bool uses_momentum(OptimizerKind kind);
 bool uses_epsilon(OptimizerKind kind);
 bool uses_form(OptimizerKind kind);
-// What a checkpoint must have alike: "nesterov", "adam in Caffe's form".
+// The part of the configuration that a checkpoint must match: "nesterov", "adam in Caffe's form".
 std::string render_optimizer_kind(const Optimizer& optimizer);
-// With all numbers that it uses: "adam momentum 0.9 momentum2 0.999 epsilon 1e-08 weight decay 0".
+// With all hyperparameters in use: "adam momentum 0.9 momentum2 0.999 epsilon 1e-08 weight decay 0".
 std::string render_optimizer(const Optimizer& optimizer);
-// What the optimizer cannot use, a line each without a place.
+// Mistakes in the hyperparameters, one line each.
 std::vector<std::string> find_optimizer_mistakes(const Optimizer& optimizer);
 
-// PyTorch's names of the vectors that the optimizer keeps, of one float for each weight: "momentum_buffer",
-// or "exp_avg" and "exp_avg_sq". At most two.
+// PyTorch's names of the state vectors, each one float per weight: "momentum_buffer", or "exp_avg" and
+// "exp_avg_sq". At most two.
 std::vector<std::string> state_names(const Optimizer& optimizer);
 
-// Whether a tensor's update needs more than its own element: then all sums must be there first.
+// Whether an update needs the norm of a tensor or of all gradients, and thus all sums first.
 bool needs_norms(const Optimizer& optimizer);
 
-// Neighbouring tensors that apply alike; lars: each tensor alone.
+// Adjacent tensors with equal factors; for lars each tensor alone.
 struct ParamGroup {
   Range range;
   double lr_factor;
@@ -75,26 +75,26 @@ struct ParamGroup {
 };
 std::vector<ParamGroup> plan_param_groups(const Net& net, const Optimizer& optimizer);
 
-// The flat vectors of all weights.
+// Views of the flat vectors of weights and state.
 struct OptimizerState {
   std::span<float> parameters;
   std::vector<std::span<float>> state;  // as state_names()
 };
 
-// One step's numbers. `step` counts from 0. `gradient_scale`: what the clipping makes of all gradients.
+// Hyperparameters of one step. `step` counts from 0. `gradient_scale`: factor from gradient clipping.
 struct StepHyperparams {
   double lr = 0.0;
   std::size_t step = 0;
   double gradient_scale = 1.0;
 };
 
-// Updates elements [range.begin, range.end) of `state` from `gradients`, which holds just these. Not for
-// optimizers that need norms, unless the range begins and ends where runs do.
+// Updates elements [range.begin, range.end) of `state` from `gradients`, which holds only these elements. For
+// optimizers that need norms, the range must begin and end at the boundaries of groups.
 void update_range(const Optimizer& optimizer, std::span<const ParamGroup> rates, const StepHyperparams& step,
                   Range range, std::span<const float> gradients, const OptimizerState& state);
 
-// The scale that brings the norm of all gradients down to optimizer.clip: 1 without clipping or if it is
-// smaller.
+// Factor that scales the norm of all gradients down to optimizer.clip; 1 without clipping or for a smaller
+// norm.
 double clip_scale(const Optimizer& optimizer, std::span<const float> gradients);
 
 }  // namespace ddlrun::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the training loop tells: values only.
+// Plain values that the training loop reports: steps, epochs, tests, checkpoints, the summary.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace ddlrun::runtime {
 
-// Steps and epochs count from 1; losses are averages over the global batch, times are of this rank.
+// Steps and epochs count from 1; losses are means over the global batch; times are seconds on this rank.
 struct StepRecord {
   std::size_t step = 0;
   std::size_t epoch = 0;
   double loss = 0.0;
   double lr = 0.0;
   double step_seconds = 0.0;
-  double comm_seconds = 0.0;     // nothing else was done: the wait for sums, but not the update within it
-  double input_seconds = 0.0;    // the wait for images
+  double comm_seconds = 0.0;     // exposed wait for reductions, without the updates in it
+  double input_seconds = 0.0;    // wait for images
   double compute_seconds = 0.0;  // forward and backward
-  double sum_seconds = 0.0;      // from the start to the end of each sum, also while the net computed
+  double sum_seconds = 0.0;      // all reductions from start to end, overlapped or not
 };
 
 struct EpochRecord {
@@ -31,7 +31,7 @@ struct EpochRecord {
   double test_loss = 0.0;
   double test_accuracy = 0.0;
   double train_seconds = 0.0;   // without the test
-  std::size_t timed_steps = 0;  // which took that long: those of them that this run made, after a resume
+  std::size_t timed_steps = 0;  // steps in train_seconds: those since a resume
 };
 
 // A test within an epoch (--test-every).
@@ -43,18 +43,18 @@ struct TestRecord {
   double seconds = 0.0;
 };
 
-// Where a run stands between two steps, and what it has seen of its epoch.
+// Position of a run between two steps, and its totals of the current epoch.
 struct TrainPosition {
   std::size_t step = 0;           // done
   std::size_t epoch = 1;          // the one it is in
-  std::size_t step_in_epoch = 0;  // done; at most a whole epoch, if that has not been tested yet
-  std::size_t tested_step = 0;    // done when the test images were last asked
+  std::size_t step_in_epoch = 0;  // done; a whole epoch if its test is still due
+  std::size_t tested_step = 0;    // steps done at the last test
   double loss_sum = 0.0;          // of the epoch's steps
   double correct_sum = 0.0;
   EpochRecord last;  // the last epoch that was tested
 };
 
-// All that a run needs to go on; as views, and with vectors of its own.
+// The complete state for a resume, as views and as vectors.
 struct TrainStateView {
   TrainPosition position;
   std::span<const float> parameters;
@@ -70,7 +70,7 @@ struct TrainState {
 
 enum class SaveReason { due, stop, end };
 
-// One that was written, or could not be: then `problem` says why.
+// A written checkpoint, or a failed one: then `problem` has the reason.
 struct CheckpointRecord {
   std::string path;
   std::size_t step = 0;
@@ -83,9 +83,9 @@ struct CheckpointRecord {
 
 struct TrainSummary {
   std::size_t steps = 0;       // with those before a resume
-  std::size_t first_step = 0;  // where this run began
+  std::size_t first_step = 0;  // of this run, after a resume
   std::size_t total_steps = 0;
-  bool stopped = false;  // saved and ended early, because some rank wanted it
+  bool stopped = false;  // some rank requested a stop; a checkpoint is saved
   EpochRecord last;
   double train_seconds = 0.0;
   double comm_seconds = 0.0;  // as in StepRecord, of all steps
@@ -93,7 +93,7 @@ struct TrainSummary {
   double compute_seconds = 0.0;
   double sum_seconds = 0.0;
   double images_per_second = 0.0;
-  std::string sums;                // how they were made at the end: "3 buckets of 1024 kB, while computing"
+  std::string sums;                // final reduce schedule: "3 buckets of 1024 kB, while computing"
   std::uint64_t weights_hash = 0;  // compared on all ranks after each epoch
 };
 

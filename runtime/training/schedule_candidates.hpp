@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a plan leaves open is chosen here: where weights are updated, which schedules to make sums are tried.
+// Resolves what a plan leaves automatic: where weights are updated and which reduce schedules to try.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -10,9 +10,9 @@
 
 namespace ddlrun::runtime {
 
-// The same answer on all ranks.
+// Whether the ranks of a host share one copy of the weights. Returns the same on all ranks.
 bool shares_weights_on_host(const TrainPlan& plan, const Communicator& ranks);
-// `reports_reads`: the engine tells of parameters before it reads them.
+// `reports_reads`: the engine calls on_parameters_needed() callbacks.
 std::vector<ReduceSchedule> schedule_candidates(const TrainPlan& plan, const Net& net,
                                                 const Communicator& ranks, bool reports_reads);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tries schedules to make sums in the first steps and keeps the fastest. Pure bookkeeping: all ranks make the
-// same calls, so all try the same schedule in the same step. Which schedule is kept does not change a bit of
-// the result.
+// Tries reduce schedules in the first steps and keeps the fastest. Pure bookkeeping: all ranks make the same
+// calls, so all try the same schedule in the same step. The choice does not change a bit of the result.
 #pragma once
 
 #include "runtime/training/buckets.hpp"
@@ -14,19 +13,19 @@ namespace ddlrun::runtime {
 
 class ScheduleTuner {
  public:
-  // `schedules`: at least one; a single one is not tried.
+  // `schedules`: at least one; a single one is used without a trial.
   explicit ScheduleTuner(std::vector<ReduceSchedule> schedules);
 
   const ReduceSchedule& schedule() const { return schedules_[current_]; }
   bool decided() const { return decided_; }
-  // Whether another schedule comes behind this step, or the ranks agree: then nothing must be left of its
-  // sums.
+  // Whether the schedule changes after this step; then no reduction may still be in flight.
   bool turn_ends() const;
-  // After each step: what it took this rank. True once all schedules have been tried: then the ranks agree.
+  // Adds the seconds of a step on this rank. Returns true once all schedules have been tried; then call
+  // decide().
   bool add(double seconds);
-  // This rank's median of each schedule.
+  // This rank's median seconds of each schedule.
   std::vector<float> medians() const;
-  // The medians of all ranks, added up.
+  // Chooses the schedule with the smallest sum of medians. `sums`: medians(), summed over all ranks.
   void decide(std::span<const float> sums);
 
  private:
@@ -34,7 +33,7 @@ class ScheduleTuner {
   std::vector<std::vector<double>> seconds_;
   std::size_t steps_ = 0;
   std::size_t current_ = 0;
-  std::size_t in_turn_ = 0;  // steps done in the turn of the current schedule
+  std::size_t in_turn_ = 0;  // steps with the current schedule
   bool decided_;
 };
 

@@ -31,7 +31,7 @@ void check_accumulation(const TrainPlan& plan, std::size_t ranks) {
   const std::size_t unit = ranks * plan.accumulate;
   const std::size_t near = std::max<std::size_t>(plan.global_batch / unit, 1) * unit;
   throw Error(ErrorKind::usage,
-              {fmt::format("{} images of a rank and step cannot be divided by --gradient-accumulation {}",
+              {fmt::format("{} images per rank and step cannot be divided by --gradient-accumulation {}",
                            images, plan.accumulate),
                "command line", fmt::format("--global-batch {}", near)});
 }

@@ -10,11 +10,12 @@
 
 namespace ddlrun::runtime {
 
-// Sums while the net still computes: as what is tried first turns out faster; in the step; never; also in the
-// forward pass of the next step, where optimizer and engine can (else as `on`).
+// When gradients are reduced: on: during the backward pass; off: after it; across: also during the next
+// step's forward pass, if optimizer and engine support it (else as `on`); automatic: the fastest in the first
+// steps.
 enum class Overlap { automatic, on, off, across };
-// Who updates the weights: the ranks of a host a part each of one copy, or each rank its own copy. A
-// optimizer that needs norms has a copy for each rank.
+// Who updates the weights: host: the ranks of a host share one copy, and each updates a part; rank: each rank
+// updates its own copy. An optimizer that needs norms always has one copy per rank.
 enum class OptimizerPlacement { automatic, host, rank };
 
 struct TrainPlan {
@@ -22,13 +23,13 @@ struct TrainPlan {
   std::size_t max_steps = 0;  // 0: no limit
   std::size_t global_batch = 0;
   std::size_t accumulate = 1;       // micro-batches of each rank in a step
-  std::size_t steps_per_epoch = 0;  // as the shard of the data give; 0: images / global_batch
-  std::size_t test_every = 0;       // steps, beside the test of each epoch; 0: none
+  std::size_t steps_per_epoch = 0;  // from the data shards; 0: images / global_batch
+  std::size_t test_every = 0;       // steps between tests within an epoch; 0: none
   LrSchedule schedule;              // total_steps is filled by train()
   Optimizer optimizer;
   std::uint64_t seed = 1;
   Overlap overlap = Overlap::automatic;
-  std::size_t bucket_bytes = 0;  // 0: as what is tried first turns out faster
+  std::size_t bucket_bytes = 0;  // 0: the fastest in the first steps
   OptimizerPlacement placement = OptimizerPlacement::automatic;
   int data_threads = -1;  // LoaderOptions::threads
 };
@@ -36,10 +37,11 @@ struct TrainPlan {
 std::size_t total_steps(const TrainPlan& plan, std::size_t images);
 std::size_t steps_of_epoch(const TrainPlan& plan, std::size_t images);
 
-// --total-steps: so many steps, over as many epochs as that takes. 0: as the plan is.
+// For --total-steps: sets the exact number of steps and the epochs that it takes. 0: leaves the plan
+// unchanged.
 void set_total_steps(TrainPlan& plan, std::size_t steps);
 
-// Throws Error(usage) unless the batch can be cut into micro-batches of equal size on all ranks.
+// Throws Error(usage) unless the batch can be split into micro-batches of equal size on all ranks.
 void check_accumulation(const TrainPlan& plan, std::size_t ranks);
 
 }  // namespace ddlrun::runtime

@@ -25,6 +25,20 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// One rank's side of a synchronous data-parallel training. All ranks run the same states in lockstep:
+//
+//   run() -> run_epoch() -> run_step() ... -> end_epoch(): test, compare weights, save if due -> run_epoch()
+//   ...
+//
+//   run_step():  load a micro-batch -> forward, backward -> accumulate   (once per micro-batch)
+//                -> GradientReducer::finish(): reduce gradients and totals, update weights
+//                -> take_sums(): loss, accuracy and layer state of all ranks; advance the position
+//                -> pauses()? drain the reducer: the next action reads weights or calls the ranks
+//                -> tune(): try the next reduce schedule, while the tuner is undecided
+//
+// A rank requests a stop in the totals of a step or in a test, so all ranks stop at the same position.
+// Members are constructed in order: the engine writes to the reducer's vector, and its callbacks call the
+// reducer.
 class Trainer {
  public:
   Trainer(const TrainPlan& plan, const Net& net, const Dataset& data, Communicator& ranks,
@@ -88,7 +102,7 @@ class Trainer {
     if (trace_ != nullptr) sink()->span(lane, trace_->*name, begin, Clock::now());
   }
 
-  // What is left of the epoch that the run is in, and its test.
+  // Trains the rest of the current epoch and tests.
   void run_epoch(TrainSummary& summary) {
     double seconds = 0.0;
     const std::size_t before = position_.step;
@@ -99,7 +113,7 @@ class Trainer {
       seconds += seconds_since(start);
       add_times(summary, done);
       observer_.on_step(done);
-      if (position_.step == plan_.schedule.total_steps) break;  // to be saved with its test
+      if (position_.step == plan_.schedule.total_steps) break;  // end_epoch() saves it with its test
       summary.stopped = reducer_.total(stop_total) != 0.0;
       if (summary.stopped || saver_.due(position_, false))
         save(summary.stopped ? SaveReason::stop : SaveReason::due);
@@ -152,12 +166,12 @@ class Trainer {
     return result;
   }
 
-  // The test at the end of an epoch is not made twice.
+  // Tests within an epoch only; end_epoch() tests its end.
   bool test_is_due() const {
     return plan_.test_every != 0 && position_.step % plan_.test_every == 0 &&
            position_.step_in_epoch < shard_.steps_per_epoch();
   }
-  // A wish to stop that comes here is heard in the next step.
+  // A stop requested here takes effect in the next step.
   void test_between() {
     const auto start = Clock::now();
     const TestResult result = test();
@@ -166,7 +180,7 @@ class Trainer {
 
   void save(SaveReason reason) {
     const auto start = Clock::now();
-    // Alike on all ranks, for all learn from the same sums.
+    // The same on all ranks, because all apply the same sums.
     if (!weights_.finite()) throw_weights_not_finite({position_.step, plan_.schedule});
     saver_.save({position_, weights_.parameters(), weights_.optimizer_state(), engine_->state()}, reason);
     record_span(TraceLane::saving, &TrainTrace::save, start);
@@ -193,7 +207,7 @@ class Trainer {
     record.compute_seconds = seconds_since(start) - record.input_seconds - reducer_.costs().held_seconds;
     const bool finite = reducer_.finish(totals_of(mine), engine_->state());
     if (reducer_.total(nonfinite_total) != 0.0) {
-      reducer_.drain();  // the ranks are asked
+      reducer_.drain();  // throw_not_finite() calls the ranks
       throw_not_finite(ranks_, !reducer_.own_finite() || !std::isfinite(mine.loss), place);
     }
     if (!finite) throw_sum_not_finite(place);
@@ -208,14 +222,14 @@ class Trainer {
     return record;
   }
 
-  // Whether something else than another step comes now, which reads weights or asks the ranks.
+  // Whether the next action is not a step and reads weights or calls the ranks.
   bool pauses() const {
     return position_.step == plan_.schedule.total_steps ||
            position_.step_in_epoch == shard_.steps_per_epoch() || reducer_.total(stop_total) != 0.0 ||
            saver_.due(position_, false) || test_is_due() || tuner_.turn_ends();
   }
 
-  // In the forward pass of a step: the sums are of the one before, and all ranks stand here.
+  // In the forward pass of a step: the sums are of the previous step, and all ranks throw here.
   [[noreturn]] void throw_late_sum_not_finite() const {
     throw_sum_not_finite({position_.step - 1, plan_.schedule});
   }
@@ -229,7 +243,7 @@ class Trainer {
     return totals;
   }
 
-  // From the sums of all ranks: the same on all of them.
+  // Uses sums over all ranks, so the results are the same on all of them.
   void take_sums(StepRecord& record) {
     const std::span<float> state = engine_->state();
     for (std::size_t i = 0; i < state.size(); ++i)
@@ -245,7 +259,7 @@ class Trainer {
     if (tuner_.decided()) return;
     if (tuner_.add(seconds)) {
       std::vector<float> times = tuner_.medians();
-      ranks_.all_reduce_sum(times, "the times of the ways");
+      ranks_.all_reduce_sum(times, "the times of the schedules");
       tuner_.decide(times);
     }
     if (tuner_.schedule() != reducer_.schedule()) reducer_.set_schedule(tuner_.schedule());

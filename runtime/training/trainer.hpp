@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The training loop over any engine and any group of ranks. It neither prints nor writes: an observer is
-// told, and a saver keeps what a run needs to go on.
+// The training loop, for any engine and any group of ranks. It neither prints nor writes files: it reports to
+// an observer and saves through a saver.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -13,7 +13,7 @@
 
 namespace ddlrun::runtime {
 
-// Spans of a whole run. It outlives train(), as the sink's use of the names does.
+// Names for the spans of a run. Must outlive the trace sink.
 struct TrainTrace {
   LayerTrace layers;
   ReductionTrace sums;
@@ -22,9 +22,9 @@ struct TrainTrace {
 };
 TrainTrace make_train_trace(TraceSink& sink, const Net& net);
 
-// Collective. `start`: where to go on; the position on all ranks, the vectors on rank 0 (of the net's sizes).
-// Throws Error if the batch does not fit the ranks or images, CollectiveError if a loss or gradient is not
-// finite (naming the ranks) or if weights differ between ranks.
+// Collective. `start`: state to resume from: the position on all ranks, the vectors (of the net's sizes) on
+// rank 0; null: a new run. Throws Error if the batch does not fit the ranks or images, CollectiveError if a
+// loss or gradient is not finite (naming the ranks) or if weights differ between ranks.
 TrainSummary train(const TrainPlan& plan, const Net& net, const Dataset& data, Communicator& ranks,
                    const EngineFactory& make_engine, TrainObserver& observer);
 TrainSummary train(const TrainPlan& plan, const Net& net, const Dataset& data, Communicator& ranks,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The weights, and what the update optimizer keeps for each: this rank's own, or one copy for all ranks of
-// the host, of which each rank updates a part.
+// The weights and the state of the optimizer: a copy per rank, or one shared copy per host, of which each
+// rank updates a part.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -15,24 +15,26 @@ namespace ddlrun::runtime {
 
 class Weights {
  public:
-  // Collective if `host_shared`. The net and the ranks outlive it.
+  // Collective if `host_shared`. Net and ranks must outlive it.
   Weights(const Net& net, const Optimizer& optimizer, Communicator& ranks, bool host_shared);
   // `state_` points into the vectors.
   Weights(const Weights&) = delete;
   Weights& operator=(const Weights&) = delete;
 
-  // Collective: rank 0's start on all ranks, or the first values that `seed` gives.
+  // Collective. Sets the weights of all ranks to rank 0's `start`, or to the initial values for `seed` if it
+  // is null.
   void start(std::uint64_t seed, const TrainState* start);
 
-  // Stay where they are.
+  // The address never changes.
   std::span<float> parameters() const { return state_.parameters; }
   std::vector<std::span<const float>> optimizer_state() const;
   bool host_shared() const { return host_shared_; }
 
-  // Learns from the sums of parameters [begin, begin + sums.size()). What holds a number that is not finite
-  // is left as it is, in pieces that fit the caches; then the answer is false.
+  // Updates parameters [begin, begin + sums.size()) from the reduced gradients. Skips chunks that contain a
+  // value that is not finite; then returns false.
   bool apply(std::size_t begin, std::span<const float> sums, const StepHyperparams& rates) const;
-  // From all sums together, for optimizers that need norms. Nothing is learnt if one of them is not finite.
+  // Updates all parameters at once, for optimizers that need norms. Changes nothing and returns false if a
+  // value is not finite.
   bool apply_all(std::span<const float> sums, const StepHyperparams& rates) const;
 
   bool finite() const;

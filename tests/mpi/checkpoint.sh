@@ -53,7 +53,7 @@ for signal in USR1 TERM; do
     case $signal in USR1) stop_after "$folder" 12 USR1 1 ;; TERM) stop_after "$folder" 12 TERM "0 1" ;; esac
     [ "$status" -eq 75 ] || break
     stops=$((stops + 1))
-    grep -q "^ddl-train: note: stopped by .* after step .*, and saved" "$work/err" || fail "no word about the stop: $(cat "$work/err")"
+    grep -q "^ddl-train: note: stopped by .* after step .*; checkpoint saved" "$work/err" || fail "no word about the stop: $(cat "$work/err")"
     grep -q '^  try: the same command$' "$work/err" || fail 'it has --resume already'
     [ ! -s "$work/out" ] || fail 'a stopped run has a summary'
   done
@@ -105,7 +105,7 @@ grep -aq 'norm.running_mean' "$work/drawn/$(cat "$work/drawn/latest")" || fail '
 cp -r "$work/stopped_USR1" "$work/four"
 rm "$work/four"/ckpt-*100.safetensors
 expect 0 'ddl-train: ok net=lenet5 ranks=4' ranks 4 "$train" "${whole[@]}" --resume "$work/four"
-grep -q 'is passed over' "$work/err" || fail 'a missing checkpoint is not told'
+grep -q 'was skipped' "$work/err" || fail 'a missing checkpoint is not told'
 expect 0 "hash=$straight" ranks 2 "$train" "${whole[@]}" --resume "$work/stopped_USR1"
 
 # A second TERM ends at once, and the checkpoints before it are there.
@@ -131,22 +131,22 @@ for signal in INT TERM; do
   wait "$job"
   status=$?
   [ "$status" -eq 75 ] || fail "status $status after $signal: $(cat "$work/err")"
-  grep -q "^ddl-train: note: stopped by $signal after step .*, and saved" "$work/err" || fail "no word about $signal: $(cat "$work/err")"
+  grep -q "^ddl-train: note: stopped by $signal after step .*; checkpoint saved" "$work/err" || fail "no word about $signal: $(cat "$work/err")"
   grep -q '^  try: the same command with --resume$' "$work/err" || fail 'no word about --resume'
   [ -s "$folder/$(cat "$folder/latest")" ] || fail "$signal: nothing is saved"
 done
 
 # Refusals, each with both values and the words to type.
-expect_refusal 3 'of the net lenet5, and this run trains mlp' ranks 2 "$train" "${common[@]}" --net mlp --resume "$work/one"
+expect_refusal 3 'of the net lenet5, but this run trains mlp' ranks 2 "$train" "${common[@]}" --net mlp --resume "$work/one"
 grep -q 'try: --net lenet5' "$work/err" || fail 'no net to type'
-expect_refusal 3 "global batch is 40, and this run's is 80" ranks 2 "$train" --data "$subset" --global-batch 80 --resume "$work/one"
+expect_refusal 3 "global batch is 40, but this run's is 80" ranks 2 "$train" --data "$subset" --global-batch 80 --resume "$work/one"
 # What is to be typed is what would be accepted: 40 images cannot be shared out among 3 ranks.
 expect_refusal 3 "this run's is 45" ranks 3 "$train" --data "$subset" --batch-size 15 --resume "$work/one"
 grep -q 'try: mpirun -n 2 ddl-train --global-batch 40 --lr 0.01 ' "$work/err" || fail 'no number of ranks to type'
 expect 0 'ddl-train: ok' ranks 2 "$train" --data "$subset" --global-batch 40 --lr 0.01 --max-steps 32 --momentum 0.5 --resume "$work/one"
-expect_refusal 3 'there is no checkpoint to go on from' ranks 2 "$train" "${common[@]}" --resume "$work/none"
+expect_refusal 3 'no checkpoint to resume from' ranks 2 "$train" "${common[@]}" --resume "$work/none"
 expect_refusal 3 'ckpt-000031' "$train" "${common[@]}" --max-steps 5 --resume "$work/one/ckpt-000031.safetensors"
-expect_refusal 2 'which is not given' "$train" "${common[@]}" --resume
+expect_refusal 2 '--resume without a directory needs --checkpoint' "$train" "${common[@]}" --resume
 expect_refusal 2 'from 2' "$train" "${common[@]}" --checkpoint "$work/x" --keep-checkpoints 1
 printf x >> "$work/one/ckpt-000031.safetensors"
 expect_refusal 3 'follow' "$train" "${common[@]}" --resume "$work/one/ckpt-000031.safetensors"

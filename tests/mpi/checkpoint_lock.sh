@@ -19,7 +19,7 @@ start() {
 
 start
 for second in --resume --json; do
-  expect_refusal 3 "another run saves into this folder: process $job on $(uname -n)" \
+  expect_refusal 3 "another run saves to this directory: process $job on $(uname -n)" \
     ranks 2 "$train" "${common[@]}" --epochs 1 --checkpoint "$folder" "$second"
   grep -q "^  try: --checkpoint OTHER_DIR .*kill -TERM $job" "$work/err" || fail "nothing to type: $(cat "$work/err")"
 done

@@ -15,7 +15,7 @@ judge() { "$python" -B "$(dirname "$0")/images.py" "$@" || fail "$1"; }
 
 # Pixels.
 judge make_pictures "$work/pictures"
-expect 0 'a folder for each class' "$train" convert-data "$work/pictures/train" "$work/p.lmdb" --channels 3
+expect 0 'a directory for each class' "$train" convert-data "$work/pictures/train" "$work/p.lmdb" --channels 3
 judge check_pictures "$work/pictures" "$work/p.lmdb"
 for size in 17x33 80x96; do
   expect 0 '' "$train" convert-data "$work/pictures/train" "$work/$size.lmdb" --channels 3 --resize "$size"
@@ -76,9 +76,9 @@ PY
 parts=(--data "$work/part-{rank}" --net mlp --global-batch 40 --epochs 2)
 expect 0 'images: rank 0 1000 + 200 for 1 rank(s); rank 1 600 + 100 for 1 rank(s)' ranks 2 "$train" "${parts[@]}" --data-sharding rank
 grep -q '1,600 + 300 images' "$work/err" || fail 'the parts are not added up'
-grep -q '60 steps, 400 images left out per epoch' "$work/err" || fail 'not 30 steps an epoch, as the smaller part gives'
-expect_refusal 3 'the ranks read different images' ranks 2 "$train" "${parts[@]}"
-expect_refusal 3 'its images are not those of the first rank with this part' ranks 2 "$train" "${parts[@]}" --data-sharding host
+grep -q '60 steps, 400 images dropped per epoch' "$work/err" || fail 'not 30 steps an epoch, as the smaller part gives'
+expect_refusal 3 'the images of the ranks differ' ranks 2 "$train" "${parts[@]}"
+expect_refusal 3 'its images differ from those of the first rank with this subset' ranks 2 "$train" "${parts[@]}" --data-sharding host
 
 # Class folders are numbered by each rank that sees them: a label must be one class everywhere.
 for class in 0/c0 0/c1 0/c2 1/c1 1/c2; do
@@ -90,16 +90,16 @@ for class in 0/c0 0/c1 0/c2 1/c1 1/c2; do
 done
 classes=(--data "$work/classes-{rank}" --net mlp --global-batch 4)
 for split in rank host; do
-  expect_refusal 3 'rank 0 and rank 1 would give a label to different classes: only rank 0 has c0' \
+  expect_refusal 3 'rank 0 and rank 1 give one label to different classes: only rank 0 has c0' \
     ranks 2 "$train" "${classes[@]}" --data-sharding $split
 done
-expect_refusal 3 'the ranks read different images' ranks 2 "$train" "${classes[@]}"
+expect_refusal 3 'the images of the ranks differ' ranks 2 "$train" "${classes[@]}"
 rm -r "$work/classes-0/train/c0"
 mv "$work/classes-0/val/c0" "$work"
 expect 0 '2 classes' ranks 2 "$train" "${classes[@]}" --data-sharding rank --epochs 1
 mkdir "$work/classes-0/train/c0"
 cp -r "$work/c0" "$work/classes-0/val"
-expect_refusal 3 'the class "c0" has no training images' "$train" "${classes[@]/\{rank\}/0}"
+expect_refusal 3 'the class "c0" has test images in ' "$train" "${classes[@]/\{rank\}/0}"
 grep -q "at:  $work/classes-0/train/c0\$" "$work/err" || fail 'the empty folder is not named'
 
 # Refusals.
@@ -107,14 +107,14 @@ cp -r "$work/pictures" "$work/cut"
 head -c 900 "$work/pictures/train/jpeg/420.jpg" > "$work/cut/train/jpeg/420.jpg"
 expect_refusal 3 'the JPEG is damaged or cut short' "$train" --data "$work/cut" --net mlp
 grep -q 'cut/train/jpeg/420.jpg' "$work/err" || fail 'the damaged file is not named'
-expect_refusal 3 'no images to test with' "$train" --data "$work/p.lmdb"
-expect_refusal 3 'the folder cannot be made: File exists' "$train" convert-data "$subset" "$work/p.lmdb"
-expect_refusal 2 'two places are needed' "$train" convert-data
+expect_refusal 3 'but no test images' "$train" --data "$work/p.lmdb"
+expect_refusal 3 'the directory cannot be created: File exists' "$train" convert-data "$subset" "$work/p.lmdb"
+expect_refusal 2 'FROM or TO is missing' "$train" convert-data
 # Options that could have no effect: pixels are not decoded.
-expect_refusal 3 "--resize 32x32 is for pictures; these images (MNIST's IDX files) are pixels of 1x28x28 already" \
+expect_refusal 3 "--resize 32x32 applies to encoded images; these (MNIST's IDX files) are pixels of 1x28x28" \
   "$train" convert-data "$subset" "$work/none_lmdb" --resize 32
-expect_refusal 3 '--channels 3 is for pictures' "$train" convert-data "$subset" "$work/none_lmdb" --channels 3
-expect_refusal 3 '--resize 4x4 is for pictures' "$train" convert-data synthetic:1x8x8x2:10 "$work/none_lmdb" --resize 4
+expect_refusal 3 '--channels 3 applies to encoded images' "$train" convert-data "$subset" "$work/none_lmdb" --channels 3
+expect_refusal 3 '--resize 4x4 applies to encoded images' "$train" convert-data synthetic:1x8x8x2:10 "$work/none_lmdb" --resize 4
 [ ! -e "$work/none_lmdb" ] || fail 'made before it was refused'
 expect 0 '200 images of 1x28x28' "$train" convert-data "$subset" "$work/same_lmdb" --split test --resize 28 --channels 1
 expect_refusal 2 '' "$train" --data "$subset" --crop 0

@@ -6,13 +6,13 @@
 run=("$train" --data "$subset" --net mlp --global-batch 40 --quiet)
 
 # One name for two, a folder, the name -.
-expect_refusal 2 'are one place' ranks 2 "${run[@]}" --max-steps 3 --metrics "$work/q" --summary-json "$work/q"
+expect_refusal 2 'point to the same path' ranks 2 "${run[@]}" --max-steps 3 --metrics "$work/q" --summary-json "$work/q"
 [ ! -e "$work/q" ] || fail 'made before it was refused'
 mkdir "$work/folder"
 for option in --summary-json --timeline; do
   expect_refusal 3 'Is a directory' ranks 2 "${run[@]}" --epochs 100000 "$option" "$work/folder"
 done
-expect_refusal 2 'no name of a file' "${run[@]}" --max-steps 3 --summary-json -
+expect_refusal 2 'is not supported as a file name' "${run[@]}" --max-steps 3 --summary-json -
 expect 0 'ddl-train: ok' sh -c '"$@" > "$0"; cat "$0"' "$work/both" "${run[@]}" --max-steps 3 --summary-json /dev/stdout
 grep -q '"test_accuracy"' "$work/out" || fail 'no results on stdout'
 ln -s far "$work/near"
@@ -32,7 +32,7 @@ done
 if mknod "$work/full" c 1 7 2> /dev/null && : 2> /dev/null < "$work/full"; then
   expect 3 'ddl-train: unsaved net=mlp' "${run[@]}" --max-steps 3 --summary-json "$work/full"
   grep -q 'No space left' "$work/err" || fail 'not told why'
-  expect_refusal 3 'no regular file' "${run[@]}" --max-steps 3 --timeline "$work/full"
+  expect_refusal 3 'must be a regular file' "${run[@]}" --max-steps 3 --timeline "$work/full"
   [ -c "$work/full" ] || fail 'the device was replaced'
 else
   echo 'left out: no device can be made here'
@@ -50,7 +50,7 @@ expect 0 'ddl-train: ok' "${saving[@]}" --seed 2 --max-steps 32 --resume
 ! grep -q 'another run' "$work/err" || fail 'its own checkpoints are called another run'
 [ ! -e "$work/used/earlier-2" ] || fail 'its own checkpoints were set aside'
 expect 0 'ddl-train: ok' "${saving[@]}" --max-steps 32 --resume "$work/used/earlier-1/latest"
-expect_refusal 3 'is no checkpoint' "${run[@]}" --max-steps 3 --resume "$subset/train-labels-idx1-ubyte.gz"
+expect_refusal 3 'is not a checkpoint' "${run[@]}" --max-steps 3 --resume "$subset/train-labels-idx1-ubyte.gz"
 
 # Converted: TERM leaves nothing, KILL nothing that trains, and the next one goes through.
 for signal in TERM KILL; do
@@ -64,7 +64,7 @@ for signal in TERM KILL; do
   [ ! -e "$work/$signal.lmdb" ] || fail "$signal leaves an LMDB"
 done
 [ ! -e "$work/TERM.lmdb.part" ] || fail 'TERM leaves a part'
-expect_refusal 3 'no images are found here' "$train" --data "$work/KILL.lmdb.part" --max-steps 3
+expect_refusal 3 'no images found' "$train" --data "$work/KILL.lmdb.part" --max-steps 3
 expect 0 '1000 images of 1x28x28' "$train" convert-data "$subset" "$work/KILL.lmdb"
 [ ! -e "$work/KILL.lmdb.part" ] || fail 'the part of the killed one stays'
 
@@ -118,9 +118,9 @@ if grep -q 'unshare\|mount:' "$work/err"; then
   echo 'left out: no small disk can be mounted here'
 else
   [ "$status" -eq 3 ] || fail "status $status, stopped without room: $(cat "$work/err")"
-  grep -q '^ddl-train: error: stopped by TERM after step [0-9]* of [0-9]*, and not saved: .*No space left' "$work/err" ||
+  grep -q '^ddl-train: error: stopped by TERM after step [0-9]* of [0-9]*, but not saved: .*No space left' "$work/err" ||
     fail "not told what became of it: $(cat "$work/err")"
-  grep -q "^  at:  the last good one: $work/mount/kept/ckpt-[0-9]*00\.safetensors$" "$work/err" || fail "no last good one: $(cat "$work/err")"
+  grep -q "^  at:  the last good checkpoint: $work/mount/kept/ckpt-[0-9]*00\.safetensors$" "$work/err" || fail "no last good one: $(cat "$work/err")"
   [ ! -s "$work/out" ] || fail 'a run that was stopped has a summary'
 fi
 finish

@@ -17,7 +17,7 @@ mkdir "$work/other"
 cp "$subset"/*.gz "$work/other/"
 cp "$subset/t10k-images-idx3-ubyte.gz" "$work/other/train-images-idx3-ubyte.gz"
 cp "$subset/t10k-labels-idx1-ubyte.gz" "$work/other/train-labels-idx1-ubyte.gz"
-expect_refusal 3 'the ranks read different images' \
+expect_refusal 3 'the images of the ranks differ' \
   ranks 1 "$train" --data "$subset" --batch-size 4 : -n 1 "$train" --data "$work/other" --batch-size 4
 
 # A rate at which everything overflows: the guard names the ranks once.

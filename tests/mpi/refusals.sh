@@ -9,7 +9,7 @@ expect_refusal 2 'did you mean --epochs?' ranks 3 "$train" --epoch 3
 once
 expect_refusal 2 'the nearest that can: 63 or 66' ranks 3 "$train" --data "$subset" --global-batch 64
 once
-expect_refusal 3 'more than the 1000 training images' ranks 2 "$train" --data "$subset" --global-batch 2000
+expect_refusal 3 'exceeds the 1000 training images' ranks 2 "$train" --data "$subset" --global-batch 2000
 once
 expect_refusal 3 'does not exist' ranks 2 "$train" --data /no/such/place
 once
@@ -28,10 +28,10 @@ expect 0 'ddl-train ' "$train" --version
 # A net of the program, printed, is the same net; what has no effect is told.
 expect 0 'name: conv1' "$train" print-net lenet5
 cp "$work/out" "$work/printed.yaml"
-expect 0 'The keys of a layer' "$train" print-net
-expect_refusal 2 "there is no net 'lenet6'" "$train" print-net lenet6
+expect 0 'Keys of a layer' "$train" print-net
+expect_refusal 2 "unknown net 'lenet6'" "$train" print-net lenet6
 expect 0 ' net=printed ' "$train" --net "$work/printed.yaml" --data "$subset" --max-steps 2 --trust-coefficient 5
-grep -q 'without effect in this run: --trust-coefficient 5 ' "$work/err" || fail "nothing about --trust-coefficient: $(cat "$work/err")"
+grep -q 'options without effect in this run: --trust-coefficient 5 ' "$work/err" || fail "nothing about --trust-coefficient: $(cat "$work/err")"
 printed=$(sed -n 's/.* hash=\([0-9a-f]*\).*/\1/p' "$work/out")
 expect 0 " hash=$printed" "$train" --net lenet5 --data "$subset" --max-steps 2
 
@@ -41,9 +41,9 @@ cp "$subset"/*.gz "$work/data/"
 head -c 1000 "$subset/train-images-idx3-ubyte.gz" > "$work/data/train-images-idx3-ubyte.gz"
 expect_refusal 3 'ends early' "$train" --data "$work/data"
 zcat "$subset/train-images-idx3-ubyte.gz" | head -c 5000 > "$work/data/train-images-idx3-ubyte"
-expect_refusal 3 'promises 1000x28x28 = 784000 bytes, but 4984 follow' "$train" --data "$work/data"
+expect_refusal 3 'declares 1000x28x28 = 784000 bytes, but 4984 follow' "$train" --data "$work/data"
 cp "$subset/train-labels-idx1-ubyte.gz" "$work/data/train-images-idx3-ubyte"
-expect_refusal 3 'images need 3 IDX dimension(s), this file has 1' "$train" --data "$work/data"
+expect_refusal 3 'images need 3 IDX dimension(s), but this file has 1' "$train" --data "$work/data"
 rm "$work/data/train-images-idx3-ubyte" "$work/data/train-images-idx3-ubyte.gz"
 expect_refusal 3 'train-images-idx3-ubyte[.gz] is missing' "$train" --data "$work/data"
 finish

@@ -63,8 +63,8 @@ END
     ;;
   *) fail "the event file: $(tail -2 "$work/events")" ;;
 esac
-expect_refusal 3 'cannot be made' "$train" --data "$subset" --max-steps 1 --tensorboard /proc/no/such
-expect_refusal 3 'the file of the results cannot be written' "$train" --data "$subset" --max-steps 1 --summary-json /no/such/r.json
+expect_refusal 3 'cannot be created' "$train" --data "$subset" --max-steps 1 --tensorboard /proc/no/such
+expect_refusal 3 'the summary file cannot be written' "$train" --data "$subset" --max-steps 1 --summary-json /no/such/r.json
 expect_refusal 2 'the file name is empty' "$train" --timeline ''
 
 # A terminal of 50 columns: one line that is drawn again, never wider; a dumb one and a file get whole lines.

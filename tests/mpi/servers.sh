@@ -88,7 +88,7 @@ status=$?
 [ "$status" -eq 75 ] || fail "status $status, not 75, when a server is told to stop: $(head -3 "$work/err")"
 
 start pause --stall-seconds 1
-named='warning: rank 2 (.*) has not come to step [0-9]* (weights of a parameter server) for [12] s'
+named='warning: rank 2 (.*) has not reached step [0-9]* (weights of a parameter server) for [12] s'
 for _ in 1 2 3 4 5; do # stopped at the end of an epoch it is missed in the talk of all ranks, not by its workers
   kill -STOP "$server"
   sleep 3
@@ -151,7 +151,7 @@ RANK
     for pid in "$said"/pid.*; do kill -KILL "$(cat "$pid")" 2> /dev/null; done
     [ "$took" -le 20 ] || fail "a $what of another host: named after $took s"
     for rank in ${others//,/ }; do
-      grep -q "^ddl-train: warning: rank $victim (h$((victim + 1))) has not come to step" "$said/said.$rank" ||
+      grep -q "^ddl-train: warning: rank $victim (h$((victim + 1))) has not reached step" "$said/said.$rank" ||
         fail "a $what of another host: rank $rank's warning does not name it: $(head -3 "$said/said.$rank")"
       ! grep '^ddl-train: warning: rank ' "$said/said.$rank" | grep -qv "rank $victim (h" || fail "a $what of another host: rank $rank names another"
     done
@@ -176,7 +176,7 @@ refuse '--staleness needs --async' 4 --parameter-servers 1 --staleness 2
 refuse '--lms cannot be used with --parameter-servers' 3 --parameter-servers 1 --lms 64
 refuse '--grad-dtype cannot be used with --parameter-servers' 3 --parameter-servers 1 --grad-dtype bf16
 refuse '--optimizer lars needs norms of whole tensors' 3 --parameter-servers 1 --optimizer lars
-refuse '--gradient-accumulation 2 has nothing to add up' 3 --parameter-servers 1 --gradient-accumulation 2
+refuse '--gradient-accumulation 2 cannot be used with --parameter-servers: a worker pushes each batch' 3 --parameter-servers 1 --gradient-accumulation 2
 expect_refusal 2 '1 parameter server(s) of 1 rank(s)' "$train" --data "$subset" --parameter-servers 1
 grep -q 'try: mpirun -n 2 ' "$work/err" || fail 'not how to have two ranks'
 finish

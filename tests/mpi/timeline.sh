@@ -72,10 +72,10 @@ judged "$work/k.json" '^ranks=2 '
 
 # What is no part, or half a one, is named and left out.
 head -c 100 "$work/k.json.rank1.part" > "$work/cut" && cp "$work/cut" "$work/k.json.rank1.part"
-expect 0 'rank1.part: a part of the timeline is cut off' "$train" timeline "$work/k.json"
+expect 0 'rank1.part: a part of the timeline is cut short' "$train" timeline "$work/k.json"
 judged "$work/k.json" '^ranks=1 '
 rm "$work"/k.json.rank*.part
-expect_refusal 3 'there is no part of a timeline' "$train" timeline "$work/k.json"
-expect_refusal 2 'one file is needed' "$train" timeline
+expect_refusal 3 'no part of a timeline was found' "$train" timeline "$work/k.json"
+expect_refusal 2 'the FILE given to --timeline is missing' "$train" timeline
 expect_refusal 3 "the timeline cannot be written" ranks 2 "$train" --data "$subset" --max-steps 1 --timeline /no/such/t.json
 finish

@@ -35,7 +35,7 @@ for rule in 'adam --lr 0.001' 'nesterov' 'lars --lr 2' 'rmsprop --lr 0.001 --cli
   expect 0 "hash=$whole" ranks 2 "$train" "${words[@]}" --checkpoint "$folder" --resume --overlap "$across" --bucket-kb 4
 done
 grep -aq 'optimizer.exp_avg_sq.conv1.weight' "$work/adam/$(cat "$work/adam/latest")" || fail "adam's state is not in the checkpoint"
-expect_refusal 3 "update rule is adam, and this run's is sgd" ranks 2 "$train" "${common[@]}" --resume "$work/adam"
+expect_refusal 3 "optimizer is adam, but this run's is sgd" ranks 2 "$train" "${common[@]}" --resume "$work/adam"
 grep -q 'try: --optimizer adam' "$work/err" || fail 'no rule to type'
 
 # Narrow numbers between hosts; one host needs none.
@@ -50,10 +50,10 @@ for way in '--overlap off --optimizer-placement rank' '--overlap on --bucket-kb 
 done
 
 expect 0 'ddl-train: ok' "$train" --data "$subset" --max-steps 2 --lms 100
-grep -q '^lms: activations of any size are in host memory already' "$work/err" || fail '--lms is not told'
+grep -q '^lms: ignored with --device cpu' "$work/err" || fail '--lms is not told'
 expect_refusal 2 'needs a step size' "$train" --lr-decay step
 expect_refusal 2 'inv needs --lr-gamma' "$train" --lr-decay inv
-expect_refusal 2 '5 stands before 3' "$train" --lr-decay multistep --lr-step 5,3
+expect_refusal 2 '5 comes before 3' "$train" --lr-decay multistep --lr-step 5,3
 expect_refusal 2 'conflicts with --optimizer adam' "$train" --optimizer adam --nesterov
 expect_refusal 2 'is not a number of at least 0 and less than 1' "$train" --momentum 1
 expect_refusal 2 'cannot be divided by --gradient-accumulation 3' ranks 2 "$train" "${common[@]}" --gradient-accumulation 3

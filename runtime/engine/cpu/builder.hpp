@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the layers build a program with: memories, views of the flat vectors, reorders, steps. Memories share
-// arena: each has it from its first step to its last one only.
+// Builds a program: memories, views of the flat vectors, reorders, steps. Memories share one arena: each
+// occupies its region from its first step to its last one.
 #pragma once
 
 #include "runtime/engine/cpu/program.hpp"
@@ -24,12 +24,13 @@ class Builder {
   const FlatVectors& flat() const { return flat_; }
   Program& program() { return program_; }
 
-  // Steps go to the forward list until this is called.
+  // Ends the forward list; later steps go to the backward list.
   void start_backward() { is_backward_ = true; }
   void add(dnnl::primitive primitive, std::unordered_map<int, dnnl::memory> arguments);
   void add_own(std::vector<dnnl::memory> uses, std::function<void()> own);
 
-  // A memory that has arena while steps use it; a part of one; one that keeps its arena.
+  // memory(): lives in the arena while steps use it; part_of(): a part of one; persistent(): has its own
+  // allocation.
   dnnl::memory memory(const Desc& desc);
   dnnl::memory part_of(const dnnl::memory& whole, const Desc& desc);
   dnnl::memory persistent(const Desc& desc) const { return {desc, engine_}; }
@@ -43,7 +44,7 @@ class Builder {
   // One memory as it is; else their sum.
   dnnl::memory sum_of(const std::vector<dnnl::memory>& memories);
 
-  // Gives every memory its arena.
+  // Assigns every memory its region of the arena.
   Program finish();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The engine for CPUs, on oneDNN. Parameters stay in plain layouts in the caller's flat vector; oneDNN's own
-// layouts are reached by reorders inside each step.
+// The CPU engine on oneDNN. Parameters stay in plain layouts in the caller's flat vector; reorders inside
+// each step convert to oneDNN's layouts.
 #pragma once
 
 #include "runtime/engine/engine.hpp"

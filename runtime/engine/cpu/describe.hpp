@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// oneDNN 2.x describes an operation with an object of its own, 3.x with arguments of the primitive
-// descriptor. The difference lives here and nowhere else: one function for each operation of the trainer.
+// oneDNN 2.x describes an operation with an object, 3.x with arguments of the primitive descriptor. Only this
+// file depends on the version: one function for each operation of the trainer.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -13,7 +13,8 @@ namespace ddlrun::runtime::cpu {
 using Desc = dnnl::memory::desc;
 using Dims = dnnl::memory::dims;
 
-// Windows of a pooling. The right padding may differ from the left one: a last window may hang over.
+// Windows of a pooling. The right padding may exceed the left one: the last window may reach beyond the
+// image.
 struct PoolWindows {
   dnnl::algorithm algorithm;
   Dims kernel;
@@ -27,7 +28,7 @@ struct LrnRule {
   float beta;
   float k;
 };
-// Backward reads the result, not the source: so the result may lie where the source was.
+// The backward pass reads the result instead of the source, so the result may overwrite the source.
 constexpr auto relu_algorithm = dnnl::algorithm::eltwise_relu_use_dst_for_bwd;
 constexpr auto lrn_algorithm = dnnl::algorithm::lrn_across_channels;
 

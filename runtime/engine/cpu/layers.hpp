@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How each kind of layer becomes steps of a program. A layer's steps outlive the walk forward, because the
-// walk backward needs what they kept.
+// Converts each kind of layer to steps of a program. A LayerSteps object lives from the forward to the
+// backward pass, because the latter needs its workspace.
 #pragma once
 
 #include "runtime/engine/cpu/builder.hpp"
@@ -17,15 +17,15 @@ class LayerSteps {
  public:
   virtual ~LayerSteps() = default;
 
-  // Adds the steps forward; the output.
+  // Adds the forward steps and returns the output.
   virtual dnnl::memory forward(Builder& builder, const Memories& sources) = 0;
-  // Adds the steps backward; the gradients of the inputs, in their order, or of none where it is not wanted.
+  // Adds the backward steps and returns the gradients of the inputs in their order, empty unless `wanted`.
   virtual Memories backward(Builder& builder, const dnnl::memory& gradient, bool wanted) = 0;
 };
 
 enum class ReluMode {
   own,     // a new memory
-  source,  // over its source, which nobody else reads
+  source,  // in place: no other layer reads the source
   fused,   // done by the layer before
 };
 

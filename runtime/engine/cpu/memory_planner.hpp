@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Places for memories that are needed one after the other in one piece of arena. Pure.
+// Assigns offsets in one arena to buffers with known lifetimes. Pure.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct MemoryPlan {
   std::size_t bytes = 0;
 };
 
-// Needs that overlap in time do not overlap in place. Large ones are placed first.
+// Buffers whose lifetimes overlap get disjoint regions. Large ones are placed first.
 MemoryPlan plan_memory(std::span<const BufferLifetime> lifetimes);
 
 }  // namespace ddlrun::runtime::cpu

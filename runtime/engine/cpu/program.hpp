@@ -17,7 +17,7 @@
 
 namespace ddlrun::runtime::cpu {
 
-// One primitive with its memories, or our own code, which then only lists the memories that it uses.
+// A oneDNN primitive with its memories, or a function of ours and the memories that it uses.
 struct Step {
   dnnl::primitive primitive;
   std::unordered_map<int, dnnl::memory> arguments;
@@ -25,7 +25,7 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
-// The steps of a layer end before this one; layers in the order in which they run.
+// Index behind the last step of a layer; layers in execution order.
 struct LayerEnd {
   std::size_t layer = 0;
   std::size_t end = 0;
@@ -47,15 +47,15 @@ struct Program {
   dnnl::memory input;
   dnnl::memory logits;               // plain rows
   dnnl::memory logits_gradient;      // plain rows
-  std::shared_ptr<StepKey> key;      // of the step to come
-  std::shared_ptr<std::byte> arena;  // where the activations and their gradients lie, in turn
+  std::shared_ptr<StepKey> key;      // of the next step
+  std::shared_ptr<std::byte> arena;  // holds activations and their gradients
   std::size_t arena_bytes = 0;
 };
 
 Program compile(const Net& net, std::size_t batch, const FlatVectors& flat, const dnnl::engine& engine);
 
 void run_steps(std::span<const Step> steps, dnnl::stream& stream);
-// The same, and tells before and after each layer: that it begins, that its results are there.
+// The same, with callbacks before and after each layer.
 using LayerCallback = std::function<void(std::size_t layer)>;
 void run_layers(const Steps& steps, const LayerEnds& ends, dnnl::stream& stream, const LayerCallback& before,
                 const LayerCallback& after);

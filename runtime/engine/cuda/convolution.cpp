@@ -27,7 +27,7 @@ const Result& choose_way(const std::array<Result, most_algorithms>& ways, int co
   throw Error(
       ErrorKind::request,
       {fmt::format(
-           "cuDNN has {} ways for this convolution, none of them deterministic within {} MiB of workspace",
+           "cuDNN has {} algorithms for this convolution, none deterministic within {} MiB of workspace",
            count, most_workspace >> 20U),
        layer, "a smaller --batch-size"});
 }

@@ -19,8 +19,8 @@ std::string render_version(int version) { return fmt::format("{}.{}", version / 
   static_cast<void>(cudaRuntimeGetVersion(&runtime));
   throw Error(
       ErrorKind::request,
-      {driver == 0 ? "there is no NVIDIA driver on this host"
-                   : fmt::format("the NVIDIA driver of this host is for CUDA {}, and CUDA {} is needed",
+      {driver == 0 ? "no NVIDIA driver on this host"
+                   : fmt::format("the NVIDIA driver of this host supports CUDA {}, but CUDA {} is needed",
                                  render_version(driver), render_version(runtime)),
        "--device cuda", driver == 0 ? "nvidia-smi; or --device cpu" : "nvidia-smi; a newer driver"});
 }

@@ -55,7 +55,7 @@ int choose_gpu(int local_rank, int visible) { return visible == 1 ? 0 : local_ra
 
 std::string find_nccl_obstacle(const std::vector<RankGpu>& gpus) {
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    if (!gpus[i].has_nccl) return fmt::format("rank {} ({}) has no NCCL", i, gpus[i].host);
+    if (!gpus[i].has_nccl) return fmt::format("rank {} ({}): NCCL is missing", i, gpus[i].host);
     for (std::size_t j = 0; j < i; ++j) {
       if (gpus[i].host == gpus[j].host && card_of(gpus[i]) == card_of(gpus[j]))
         return fmt::format("ranks {} and {} share {} of {}", j, i, gpus[i].name, gpus[i].host);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ranks whose gradients the GPUs have summed before anybody asks for it: what is left to be summed travels
-// as it does without GPUs.
+// A communicator for gradients that NCCL has already reduced on the GPUs: reduces only the rest through the
+// host.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -13,8 +13,8 @@ namespace ddlrun::runtime {
 class GpuCommunicator : public Communicator {
  public:
   explicit GpuCommunicator(Communicator& ranks) : ranks_(ranks) {}
-  // What stands there are sums already, alike on all ranks. It begins at the same place of the vectors that
-  // are summed on all ranks.
+  // Declares that `memory` holds sums, equal on all ranks. It must begin at the same offset of the reduced
+  // vectors on all ranks.
   void mark_as_summed(std::span<const float> memory) { summed_ = memory; }
 
   int rank() const override { return ranks_.rank(); }
@@ -37,7 +37,7 @@ class GpuCommunicator : public Communicator {
   void set_progress(std::uint64_t state) override { ranks_.set_progress(state); }
 
  private:
-  // The part of `data` in front of the sums, and the sums; nothing is behind them.
+  // The part of `data` in front of the sums, and the sums, which reach to the end.
   struct Cut {
     std::span<float> own;
     std::span<float> summed;
@@ -48,11 +48,11 @@ class GpuCommunicator : public Communicator {
   std::span<const float> summed_;
 };
 
-// Which GPU a rank uses, of those it sees: one each by the local rank, or the only one.
+// GPU of a rank among those visible: by the local rank, or the only one.
 int choose_gpu(int local_rank, int visible);
 
-// What each rank tells of its GPU, and why not all of them can be in one NCCL group; "" if they can. A rank
-// that computes nothing tells nothing.
+// The GPU of each rank, and the reason why they cannot form an NCCL group; "" if they can. Ranks without a
+// GPU leave it empty.
 struct RankGpu {
   std::string host;
   std::string name;  // "GPU 0 (NVIDIA H200, 0000:3b:00.0)"

@@ -55,8 +55,9 @@ void require_gpu(const GpuPlugin& plugin, int device) {
   if (device < count) return;
   throw Error(
       ErrorKind::request,
-      {count == 0 ? "this rank sees no GPU"
-                  : fmt::format("this rank needs GPU {}, and sees {} GPU(s), counted from 0", device, count),
+      {count == 0
+           ? "this rank sees no GPU"
+           : fmt::format("this rank needs GPU {}, but sees only {} GPU(s), numbered from 0", device, count),
        "CUDA_VISIBLE_DEVICES=" +
            [] {
              const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");  // NOLINT(concurrency-mt-unsafe)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What ddl-train knows of GPUs: a plug-in that is loaded only when one is asked for, so that ddl-train itself
-// starts on nodes without any CUDA library. Plug-in and program come from the same build.
+// Interface of the CUDA plug-in, which is loaded only if a GPU is requested, so that ddl-train starts on
+// nodes without CUDA libraries. Plug-in and program must come from the same build.
 #pragma once
 
 #include "runtime/engine/engine.hpp"
@@ -13,7 +13,7 @@
 
 namespace ddlrun::runtime {
 
-// Gradients that are sums over all GPUs when they come to the host.
+// Parameters of the reduction over all GPUs by NCCL.
 struct GpuSums {
   std::string nccl_id;  // rank 0's, on all ranks; "": each rank has its own gradients
   int rank = 0;
@@ -23,7 +23,7 @@ struct GpuSums {
 struct GpuOptions {
   int device = 0;                             // among those that CUDA_VISIBLE_DEVICES leaves
   bool tensor_float = false;                  // TF32: faster, 10 bits of mantissa in products
-  std::size_t largest_kept_bytes = SIZE_MAX;  // --lms: larger activations wait in host memory
+  std::size_t largest_kept_bytes = SIZE_MAX;  // --lms: larger activations are kept in host memory
   GpuSums sums;
 };
 
@@ -35,7 +35,7 @@ class GpuPlugin {
   virtual int device_count() const = 0;
   virtual std::string device_name(int device) const = 0;
   virtual std::string library_versions() const = 0;  // "CUDA 13.0, cuDNN 9.19, NCCL 2.28.9"
-  // Whether NCCL is built in and on this machine; and what GpuSums needs, which rank 0 makes.
+  // Whether NCCL is built in and installed; and the id for GpuSums, which rank 0 creates.
   virtual bool has_nccl() const = 0;
   virtual std::string make_nccl_id() const = 0;
   // Collective with `options.sums`.
@@ -44,11 +44,11 @@ class GpuPlugin {
                                               const GpuOptions& options) const = 0;
 };
 
-// Of this build: program and plug-in must have the same.
+// Identifies this build; program and plug-in must have the same.
 std::string gpu_plugin_build();
 
-// Loaded once. Throws Error(request): not installed, from another build, a CUDA library missing (with the
-// loader's words).
+// Loads the plug-in once. Throws Error(request): not installed, from another build, or a CUDA library is
+// missing (with the loader's message).
 const GpuPlugin& load_gpu_plugin();
 // Throws Error(request): no driver, no GPU, no GPU `device`.
 void require_gpu(const GpuPlugin& plugin, int device);

@@ -85,7 +85,7 @@ class RealNcclGroup : public NcclGroup {
         give_up();
         throw Error(
             ErrorKind::request,
-            {fmt::format("a sum over GPUs has not ended within {:.0f} s: some rank does not take part",
+            {fmt::format("an all-reduce over GPUs timed out after {:.0f} s: some rank did not call it",
                          timeout_seconds),
              name_of_device(device_.index()), "the other ranks' messages, or NCCL_DEBUG=INFO"});
       }
@@ -128,7 +128,7 @@ std::unique_ptr<NcclGroup> make_nccl_group(const Device& device, const std::stri
                                            int size) {
   ncclUniqueId id;
   if (text.size() != 2 * sizeof id.internal)
-    throw Error(ErrorKind::internal, {"NCCL's id has another length than it should", "rank 0", "report it"});
+    throw Error(ErrorKind::internal, {"unexpected length of NCCL's id", "rank 0", "report it"});
   for (std::size_t i = 0; i < sizeof id.internal; ++i)
     id.internal[i] = static_cast<char>(std::stoi(text.substr(2 * i, 2), nullptr, 16));
   return std::make_unique<RealNcclGroup>(device, id, rank, size);

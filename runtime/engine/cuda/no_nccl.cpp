@@ -5,9 +5,8 @@ namespace ddlrun::runtime::gpu {
 namespace {
 
 [[noreturn]] void refuse_groups() {
-  throw Error(ErrorKind::request,
-              {"this build of the CUDA plug-in has no NCCL, which sums over several GPUs need", "NCCL",
-               "install libnccl-dev and build again; or one rank"});
+  throw Error(ErrorKind::request, {"this CUDA plug-in was built without NCCL, which several GPUs need",
+                                   "NCCL", "install libnccl-dev and rebuild; or use one rank"});
 }
 
 }  // namespace

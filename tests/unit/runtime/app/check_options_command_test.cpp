@@ -12,6 +12,8 @@
 
 namespace ddlrun::runtime {
 
+TEST_SUITE_BEGIN("runtime/app/check_options_command");
+
 TEST_CASE("check-options: what is wrong, and whether it is so on every host") {
   const TemporaryDirectory folder;
   const std::string& here = folder.path;
@@ -42,10 +44,13 @@ TEST_CASE("check-options: what is wrong, and whether it is so on every host") {
        "needs norms of whole tensors",
        4,
        {"--parameter-servers", "1", "--optimizer", "lars"}},
-      {ErrorKind::usage, "are one place", 4, {"--metrics", here + "/a", "--summary-json", here + "/a"}},
+      {ErrorKind::usage,
+       "point to the same path",
+       4,
+       {"--metrics", here + "/a", "--summary-json", here + "/a"}},
       {ErrorKind::usage, "synthetic:", 4, {"--data", "synthetic:1x2"}},
       {ErrorKind::request, "does not exist", 4, {"--data", here + "/none"}},
-      {ErrorKind::request, "no images are found here", 4, {"--data", here}},
+      {ErrorKind::request, "no images found", 4, {"--data", here}},
       {ErrorKind::request, "does not exist", 4, {"--mean", here + "/none.binaryproto"}},
       {ErrorKind::request, "cannot be read", 4, {"--net", here + "/none.yaml"}},
       {ErrorKind::request, "cannot be read", 4, {"--solver", here + "/none.prototxt"}},
@@ -81,5 +86,7 @@ TEST_CASE("check-options: what could start is not refused, and nothing is made")
   }
   CHECK(std::filesystem::is_empty(here));
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -14,6 +14,9 @@ namespace {
 TrainOptions parse_words(const std::vector<std::string>& words) { return parse_train_options(words); }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/app/checkpoint_options");
+
+// namespace
 
 TEST_CASE("checkpoint options: --resume may stand alone") {
   struct Row {
@@ -37,7 +40,7 @@ TEST_CASE("checkpoint options: --resume may stand alone") {
   CHECK(!parse_words({"--checkpoint", "c"}).resume);
 }
 
-TEST_CASE("checkpoint options: when, how many, and what does not go together") {
+TEST_CASE("checkpoint options: when, how many, and conflicts") {
   CHECK(parse_words({"--checkpoint", "c"}).checkpoint_steps == 0);
   CHECK(parse_words({"--checkpoint", "c", "--checkpoint-every", "epoch"}).checkpoint_steps == 0);
   CHECK(parse_words({"--checkpoint", "c", "--checkpoint-every", "50", "--keep-checkpoints", "3"})
@@ -97,7 +100,7 @@ TEST_CASE("checkpoint options: what is proposed for another run's checkpoint wou
   };
   const Row ends[] = {
       {3, 0, 48, 1, 1, 0, "--epochs 2"},
-      {3, 0, 48, 1, 3, 5, "--max-steps 6   # or --total-steps 6, whichever is there"},
+      {3, 0, 48, 1, 3, 5, "--max-steps 6   # or --total-steps 6, whichever was given"},
       {3, 0, 48, 1, 1, 3, "--total-steps 6   # without --max-steps and --epochs"},
   };
   const auto hint_for = [&](const Row& row) {
@@ -131,5 +134,7 @@ TEST_CASE("checkpoint options: the record") {
   json = nlohmann::json::parse(render_checkpoint_record(record));
   CHECK(json.at("problem") == record.problem);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

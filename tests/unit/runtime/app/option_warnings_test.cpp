@@ -27,8 +27,11 @@ std::string tell(std::vector<std::string> words, const RunContext& run) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/app/option_warnings");
 
-TEST_CASE("run notes: options that count, and the same where they do not") {
+// namespace
+
+TEST_CASE("option warnings: options that count, and the same where they do not") {
   struct Row {
     std::vector<std::string> idle;
     std::vector<std::string> counting;
@@ -37,7 +40,7 @@ TEST_CASE("run notes: options that count, and the same where they do not") {
   const Row rows[] = {
       {{"--trust-coefficient", "5"},
        {"--trust-coefficient", "5", "--optimizer", "lars"},
-       "--trust-coefficient 5 (it counts with --optimizer lars)"},
+       "--trust-coefficient 5 (used only with --optimizer lars)"},
       {{"--beta2", "0.5", "--optimizer", "rmsprop"},
        {"--beta2", "0.5", "--optimizer", "adam"},
        "--beta2 0.5"},
@@ -57,15 +60,15 @@ TEST_CASE("run notes: options that count, and the same where they do not") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.told);
-    CHECK(tell(row.idle, measure_small_run()).find("without effect in this run: " + std::string(row.told)) !=
-          std::string::npos);
+    CHECK(tell(row.idle, measure_small_run())
+              .find("options without effect in this run: " + std::string(row.told)) != std::string::npos);
     CHECK(tell(row.counting, measure_small_run()).empty());
   }
   CHECK(tell({"--trust-coefficient", "5", "--lr-power", "2"}, measure_small_run())
             .find("without --trust-coefficient and --lr-power") != std::string::npos);
 }
 
-TEST_CASE("run notes: sizes are for images in files") {
+TEST_CASE("option warnings: sizes are for images in files") {
   RunContext run = measure_small_run();
   const std::vector<std::string> words{"--resize", "14", "--channels", "1"};
   CHECK(tell(words, run).empty());
@@ -78,24 +81,24 @@ TEST_CASE("run notes: sizes are for images in files") {
   }
 }
 
-TEST_CASE("run notes: what Caffe's files brought, no user can leave out") {
+TEST_CASE("option warnings: what Caffe's files brought, no user can leave out") {
   RunContext run = measure_small_run();
   const std::vector<std::string> from_files{"--trust-coefficient"};
   run.from_files = from_files;
   CHECK(tell({"--trust-coefficient", "5"}, run).empty());
 }
 
-TEST_CASE("run notes: numbers that cannot be meant") {
+TEST_CASE("option warnings: numbers that cannot be meant") {
   struct Row {
     std::vector<std::string> odd;
     std::vector<std::string> even;
     const char* told;
   };
   const Row rows[] = {
-      {{"--warmup-steps", "16"}, {"--warmup-steps", "15"}, "it has 16 steps, and the rate rises over 16"},
+      {{"--warmup-steps", "16"}, {"--warmup-steps", "15"}, "it has 16 steps, but the warm-up 16"},
       {{"--lr-decay", "multistep", "--lr-step", "5,16"},
        {"--lr-decay", "multistep", "--lr-step", "5,15"},
-       "the rate does not fall at step 16, for the run has 16 steps"},
+       "the learning rate does not fall at step 16: the run has only 16 steps"},
       {{"--threads", "3"}, {"--threads", "2"}, "3 threads of this rank share 2 processor(s) | --threads 2"},
   };
   for (const Row& row : rows) {
@@ -105,13 +108,15 @@ TEST_CASE("run notes: numbers that cannot be meant") {
   }
 }
 
-TEST_CASE("run notes: more outputs than classes") {
+TEST_CASE("option warnings: more outputs than classes") {
   RunContext run = measure_small_run();
   run.outputs = 5;
   CHECK(tell({}, run) ==
-        "the net has 5 outputs, and the data has 3 classes: 2 are never right | outputs: classes\n");
+        "the net has 5 outputs, but the data has 3 classes: 2 outputs are never used | outputs: classes\n");
   run.caffe_net = true;
   CHECK(tell({}, run).find("| num_output: 3") != std::string::npos);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -12,6 +12,9 @@ namespace {
 TrainOptions parse_server_words(const std::vector<std::string>& words) { return parse_train_options(words); }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/app/server_options");
+
+// namespace
 
 TEST_CASE("server options: what contradicts itself is refused with a word to type") {
   struct Row {
@@ -61,7 +64,7 @@ TEST_CASE("server options: the rate follows the batch of an update") {
   }
 }
 
-TEST_CASE("server roles: who cannot be a server or a worker is told what can be") {
+TEST_CASE("server roles: who cannot be a server or a worker is reported what can be") {
   struct Row {
     std::size_t servers;
     std::size_t ranks;
@@ -84,5 +87,7 @@ TEST_CASE("server roles: who cannot be a server or a worker is told what can be"
   plan.optimizer.clip = 1.0;
   expect_error(ErrorKind::usage, "--clip needs norms", [&] { check_servers(plan, {1}, 2); });
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

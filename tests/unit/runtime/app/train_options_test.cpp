@@ -13,6 +13,9 @@ namespace {
 TrainOptions parse(std::vector<std::string> words) { return parse_train_options(words); }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/app/train_options");
+
+// namespace
 
 TEST_CASE("options: values in both spellings") {
   const TrainOptions options =
@@ -24,7 +27,7 @@ TEST_CASE("options: values in both spellings") {
   CHECK(options.seed == 0);
 }
 
-TEST_CASE("options: refusals tell what was meant") {
+TEST_CASE("options: errors suggest what was meant") {
   struct Case {
     const char* part;
     std::vector<std::string> words;
@@ -53,7 +56,7 @@ TEST_CASE("options: refusals tell what was meant") {
   }
 }
 
-TEST_CASE("options: remedies keep what was right, and are accepted") {
+TEST_CASE("options: hints keep what was right, and are accepted") {
   struct Row {
     std::vector<std::string> words;
     std::string hint;
@@ -131,5 +134,7 @@ TEST_CASE("options: the help fits a terminal and names every option") {
     CHECK_MESSAGE(help.find(name) != std::string::npos, name);
   }
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

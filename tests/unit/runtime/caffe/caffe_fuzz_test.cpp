@@ -129,6 +129,9 @@ bool take(const std::string& text) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/caffe/caffe_fuzz");
+
+// namespace
 
 TEST_CASE("caffe files: large hostile ones are refused soon") {
   for (const char* part : {"a: 1 ", "layer { } ", "layer { bottom: \"x\" type: \"ReLU\" } ", "layers { } ",
@@ -155,5 +158,7 @@ TEST_CASE("caffe files: mutated ones are taken or refused") {
   CHECK(taken > 0);
   CHECK(taken < count);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -27,6 +27,9 @@ const Layer& layer_called(const CaffeNet& net, const std::string& name) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/caffe/caffe_net");
+
+// namespace
 
 // Sizes as the papers and Caffe's own logs tell them.
 TEST_CASE("caffe nets: published shapes and numbers of weights") {
@@ -153,7 +156,7 @@ TEST_CASE("caffe nets: all that a file says arrives") {
   CHECK(layer_called(net, "fc").weight_spec.filler == Filler{Filler::Kind::uniform, -0.05, 0.05});
 }
 
-TEST_CASE("caffe nets: remedies in Caffe's words") {
+TEST_CASE("caffe nets: hints in Caffe's words") {
   struct Row {
     std::string layer;
     int classes;
@@ -284,7 +287,7 @@ TEST_CASE("caffe nets: what leads to no loss is left out") {
   CHECK(report.mistakes.empty());
   CHECK(net.net.layers.size() == 2);
   REQUIRE(report.notes.size() == 2);  // aux has no filler either
-  CHECK(report.notes[1].what == "1 layer(s) do not lead to the loss and are left out: aux");
+  CHECK(report.notes[1].what == "1 layer(s) do not lead to the loss and are ignored: aux");
 }
 
 TEST_CASE("caffe nets: batch norm and scale are one layer") {
@@ -320,5 +323,7 @@ TEST_CASE("caffe nets: names that are taken") {
   CHECK(names == "data_2 r r_2 ReLU ip ");
   plan_caffe_net(net, {1, 4, 4}, 10);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -22,8 +22,11 @@ std::string lay_under(const CaffeRun& run, const Words& words) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/caffe/caffe_options");
 
-TEST_CASE("caffe words: a solver in our own options") {
+// namespace
+
+TEST_CASE("caffe options: a solver in our own options") {
   const CaffeRun run = read_caffe_run(example_file("lenet_solver.prototxt"), "");
   CHECK(lay_under(run, {}) ==
         "--lr 0.01 --lr-decay inv --lr-gamma 0.0001 --lr-power 0.75 --optimizer sgd --rule-form caffe "
@@ -44,7 +47,7 @@ TEST_CASE("caffe words: a solver in our own options") {
       "0.00390625");
 }
 
-TEST_CASE("caffe words: a net's data") {
+TEST_CASE("caffe options: a net's data") {
   const auto words = [](const std::string& file) { return lay_under(read_caffe_run("", file), {}); };
   CHECK(words(prototxt_file("valid/resnet50_train_val.prototxt")) ==
         "--batch-size 32 --data ilsvrc12_train_lmdb --test-data ilsvrc12_val_lmdb --scale 1 --mean "
@@ -58,7 +61,7 @@ TEST_CASE("caffe words: a net's data") {
         "--batch-size 16 --data synthetic:3x32x32x10:10000 --scale 1");
 }
 
-TEST_CASE("caffe words: what the user writes wins, and is told") {
+TEST_CASE("caffe options: what the user writes wins, and is reported") {
   const CaffeRun run = read_caffe_run(example_file("lenet_solver.prototxt"), "");
   struct Row {
     Words users;
@@ -97,16 +100,16 @@ TEST_CASE("caffe words: what the user writes wins, and is told") {
   }
 }
 
-TEST_CASE("caffe words: another net leaves the solver's images, and is told") {
+TEST_CASE("caffe options: another net leaves the solver's images, and is reported") {
   const CaffeRun run = read_caffe_run(example_file("lenet_solver.prototxt"), "", false);
   CHECK(join(merge_caffe_options(run, Words{"--net", "mlp"}).overridden, ", ") ==
-        "--net mlp instead of net examples/caffe/lenet_train_test.prototxt, its images and its batch_size");
+        "--net mlp instead of net examples/caffe/lenet_train_test.prototxt with its images and batch_size");
   const CaffeOptions laid = merge_caffe_options(run, Words{"--lr", "1"});
   CHECK(std::find(laid.from_files.begin(), laid.from_files.end(), "--lr") == laid.from_files.end());
   CHECK(std::find(laid.from_files.begin(), laid.from_files.end(), "--momentum") != laid.from_files.end());
 }
 
-TEST_CASE("caffe words: what else its command line had is refused with our option") {
+TEST_CASE("caffe options: what else its command line had is refused with our option") {
   struct Row {
     Words words;
     const char* hint;
@@ -129,7 +132,7 @@ TEST_CASE("caffe words: what else its command line had is refused with our optio
   }
 }
 
-TEST_CASE("caffe words: a mean image that is not there") {
+TEST_CASE("caffe options: a mean image that is not there") {
   const std::string net = example_file("cifar10_quick_train_test.prototxt");
   const Message told = expect_error(ErrorKind::request, "examples/cifar10/mean.binaryproto", [&] {
     read_caffe_command(Words{"--net", net, "--data", "d"});
@@ -139,7 +142,7 @@ TEST_CASE("caffe words: a mean image that is not there") {
   CHECK_NOTHROW(read_caffe_command(Words{"--net", net, "--data", "d", "--mean", "120"}));
 }
 
-TEST_CASE("caffe words: the options that come out") {
+TEST_CASE("caffe options: the options that come out") {
   const Words words{"train", "-solver=" + example_file("lenet_solver.prototxt"), "--data", "mnist"};
   const CaffeCommand command = read_caffe_command(words);
   const TrainOptions options = parse_train_options(command.line.args);
@@ -158,7 +161,7 @@ TEST_CASE("caffe words: the options that come out") {
   CHECK(schedule == command.run.solver->schedule);
 }
 
-TEST_CASE("caffe words: each kind of solver gives valid options") {
+TEST_CASE("caffe options: each kind of solver gives valid options") {
   const CaffeRun net = read_caffe_run("", prototxt_file("valid/intel_train_val.prototxt"));
   for (const char* rest :
        {"type: 'Adam'", "type: 'AdaGrad'", "type: 'RMSProp'", "type: 'AdaDelta' momentum: 0.95 delta: 1e-6",
@@ -189,25 +192,26 @@ TEST_CASE("caffe words: each kind of solver gives valid options") {
   }
 }
 
-TEST_CASE("caffe words: LevelDB needs --data") {
+TEST_CASE("caffe options: LevelDB needs --data") {
   const CaffeRun run = read_caffe_run("", prototxt_file("valid/lenet_2014_train.prototxt"));
   try {
     merge_caffe_options(run, Words{});
     FAIL("laid");
   } catch (const Error& error) {
-    CHECK(error.message().what ==
-          "ddl-train cannot read images as this layer of type Data takes them, from LevelDB");
+    CHECK(error.message().what == "ddl-train cannot read the images of a layer of type Data, from LevelDB");
     CHECK(error.message().where == prototxt_file("valid/lenet_2014_train.prototxt") + ":4:1");
     CHECK(error.message().hint.starts_with("--data DIR"));
   }
 }
 
-TEST_CASE("caffe words: tests take all images") {
+TEST_CASE("caffe options: tests take all images") {
   const CaffeRun run = read_caffe_run(example_file("lenet_solver.prototxt"), "");
   CHECK(!check_test_size(run, 10'000));
   REQUIRE(check_test_size(run, 1'000));
   CHECK(check_test_size(run, 1'000)->what ==
         "each test takes all 1000 test images; test_iter 100 x batch_size 100 are 10000");
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -12,6 +12,9 @@ std::string layer_of(const std::string& type, const std::string& rest) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/caffe/caffe_refusals");
+
+// namespace
 
 TEST_CASE("caffe refusals: what a layer may not be") {
   struct Row {
@@ -26,7 +29,7 @@ TEST_CASE("caffe refusals: what a layer may not be") {
        "net.prototxt:3:1 layer x: has no kernel_size"},
       {layer_of("Convolution",
                 "convolution_param { num_output: 4 kernel_size: 3 dilation: 0" + filler + " }"),
-       "net.prototxt:3:50 layer x: has a dilation of 0x0; 1 is the least"},
+       "net.prototxt:3:50 layer x: has a dilation of 0x0; both must be 1 or more"},
       {layer_of("Convolution",
                 "convolution_param { num_output: 4 kernel_size: 3 kernel_h: 3 kernel_w: 3" + filler + " }"),
        "layer x: has kernel_size and also kernel_h or kernel_w"},
@@ -37,50 +40,50 @@ TEST_CASE("caffe refusals: what a layer may not be") {
            "convolution_param { num_output: 4 kernel_size: 3 kernel_size: 3 kernel_size: 3" + filler + " }"),
        "net.prototxt:3:65 layer x: has 3 values of kernel_size; images have 2 sides"},
       {layer_of("Convolution", "convolution_param { num_output: 4 kernel_size: 3 stride: 0" + filler + " }"),
-       "layer x: has a stride of 0x0; 1 is the least"},
+       "layer x: has a stride of 0x0; both must be 1 or more"},
       {layer_of("Convolution", "convolution_param { num_output: 4 kernel_size: 3 axis: 2" + filler + " }"),
-       "net.prototxt:3:50 layer x: axis is 2, and ddl-train computes only with Caffe's default, 1"},
+       "net.prototxt:3:50 layer x: axis is 2; ddl-train supports only Caffe's default, 1"},
       {layer_of("Convolution",
                 "convolution_param { num_output: 4 kernel_size: 3 weight_filler { type: \"xaver\" } }"),
-       "net.prototxt:3:66 layer x: fills with 'xaver'; constant, gaussian, uniform, xavier, msra are "
-       "possible"},
+       "net.prototxt:3:66 layer x: has the type 'xaver'; only constant, gaussian, uniform, xavier, msra are "
+       "supported"},
       {layer_of("Convolution",
                 "convolution_param { num_output: 4 kernel_size: 3 weight_filler { type: \"msra\" "
                 "variance_norm: AVERAGE } }"),
-       "layer x: fills by the AVERAGE of fan-in and fan-out"},
+       "layer x: has variance_norm AVERAGE; only FAN_IN and FAN_OUT are supported"},
       {layer_of("Convolution",
                 "convolution_param { num_output: 4 kernel_size: 3 weight_filler { type: \"gaussian\" sparse: "
                 "3 } }"),
-       "layer x: sparse is 3, and ddl-train computes only with Caffe's default, -1"},
+       "layer x: sparse is 3; ddl-train supports only Caffe's default, -1"},
       {layer_of("Convolution", "param {} param {} param {} convolution_param { num_output: 4 kernel_size: 3" +
                                    filler + " }"),
-       "net.prototxt:3:19 layer x: has 3 param blocks, and 2 blobs to learn"},
+       "net.prototxt:3:19 layer x: has 3 param blocks for 2 trainable blobs"},
       {layer_of("InnerProduct", "inner_product_param { num_output: 4 axis: 2" + filler + " }"), "axis is 2"},
       {layer_of("InnerProduct",
                 "inner_product_param { num_output: 4 weight_filler { type: \"gaussian\" std: nan } }"),
-       "layer x: std is nan, which is no number"},
+       "layer x: std is nan, which is not a number"},
       {layer_of("InnerProduct",
                 "inner_product_param { num_output: 4 weight_filler { type: \"gaussian\" std: -1 } }"),
-       "layer x: has a std of -1; 0 is the least"},
+       "layer x: has a std of -1; it must be 0 or more"},
       {layer_of("Pooling", "pooling_param { pool: STOCHASTIC kernel_size: 2 }"),
-       "pools STOCHASTIC; MAX and AVE are possible"},
+       "pools STOCHASTIC; only MAX and AVE are supported"},
       {layer_of("Pooling", "pooling_param { global_pooling: true kernel_size: 2 }"),
-       "net.prototxt:3:17 layer x: pools the whole image, and has a kernel too"},
+       "net.prototxt:3:17 layer x: has global_pooling and a kernel"},
       {layer_of("Pooling", "pooling_param { pool: MAX }"), "has no kernel_size"},
       {layer_of("ReLU", "relu_param { negative_slope: -0.1 }"),
-       "net.prototxt:3:14 layer x: has a negative_slope of -0.1; 0 is the least"},
+       "net.prototxt:3:14 layer x: has a negative_slope of -0.1; it must be 0 or more"},
       {layer_of("LRN", "lrn_param { norm_region: WITHIN_CHANNEL }"), "norm_region is WITHIN_CHANNEL"},
       {layer_of("LRN", "lrn_param { local_size: 4 }"), "has a local_size of 4, which must be odd"},
       {layer_of("Dropout", "dropout_param { dropout_ratio: 1 }"),
-       "has a dropout_ratio of 1; from 0 to below 1"},
+       "has a dropout_ratio of 1; it must be at least 0 and less than 1"},
       {layer_of("BatchNorm", "batch_norm_param { use_global_stats: true }"),
-       "uses the global statistics while it trains"},
-      {layer_of("Scale", ""), "Scale is possible right after a BatchNorm"},
-      {layer_of("PReLU", ""), "net.prototxt:2:19 layer x: ddl-train cannot compute Caffe's PReLU layers"},
-      {layer_of("Relu", ""), "net.prototxt:2:19 layer x: Caffe knows no type 'Relu'; did you mean ReLU?"},
-      {layer_of("ReLU", "loss_weight: 1"), "has a loss_weight of 1; only SoftmaxWithLoss may be a loss"},
+       "uses global statistics in training"},
+      {layer_of("Scale", ""), "Scale is supported only right after a BatchNorm"},
+      {layer_of("PReLU", ""), "net.prototxt:2:19 layer x: ddl-train does not support Caffe's PReLU layers"},
+      {layer_of("Relu", ""), "net.prototxt:2:19 layer x: unknown layer type 'Relu'; did you mean ReLU?"},
+      {layer_of("ReLU", "loss_weight: 1"), "has a loss_weight of 1; only SoftmaxWithLoss can be a loss"},
       {layer_of("ReLU", "quantization_param { precision: DYNAMIC_FIXED_POINT }"),
-       "net.prototxt:3:1 layer x: quantization_param is known to Caffe, and ddl-train does not honour it"},
+       "net.prototxt:3:1 layer x: quantization_param is a field of Caffe that ddl-train does not support"},
       {layer_of("ReLU", "include { phase: TRAIN } exclude { phase: TEST }"), "has include and exclude rules"},
       {layer_of("Concat", "bottom: \"data\" concat_param { axis: 2 }"), "axis is 2"},
       {layer_of("Eltwise", "bottom: \"data\" eltwise_param { operation: PROD }"), "operation is PROD"},
@@ -89,30 +92,29 @@ TEST_CASE("caffe refusals: what a layer may not be") {
       {layer_of("Eltwise", ""), "has 1 bottoms; a layer of type Eltwise reads 2 or more"},
       {layer_of("ReLU", "bottom: \"label\""), "has 2 bottoms; a layer of type ReLU reads 1"},
       {net_with("layer { name: \"x\" type: \"ReLU\" bottom: \"dat\" top: \"top\" }"),
-       "net.prototxt:2:32 layer x: reads 'dat', which no layer before it makes in the TRAIN phase; did you "
+       "net.prototxt:2:32 layer x: reads 'dat', which no earlier layer produces in the TRAIN phase; did you "
        "mean data?"},
       {net_with("layer { name: \"x\" type: \"ReLU\" bottom: \"label\" top: \"top\" }"),
        "reads 'label', which are labels"},
       {layer_of("ReLU", "} layer { name: \"y\" type: \"ReLU\" bottom: \"data\" top: \"top\""),
-       "net.prototxt:3:49 layer y: makes 'top', which x makes already"},
+       "net.prototxt:3:49 layer y: produces 'top', which x already produces"},
       {net_with("layer { name: \"f\" type: \"Flatten\" bottom: \"data\" top: \"f\" }\n"
                 "layer { name: \"x\" type: \"LRN\" bottom: \"f\" top: \"top\" }"),
-       "reads what Flatten made"},
+       "reads the output of Flatten"},
       {net_with("layer { name: \"p\" type: \"Softmax\" bottom: \"data\" top: \"p\" }\n"
                 "layer { name: \"x\" type: \"ReLU\" bottom: \"p\" top: \"top\" }"),
-       "reads 'p' of p, and ddl-train computes nothing after that"},
+       "reads 'p' of p, after which ddl-train computes nothing"},
       {layer_of("ReLU", "} layer { name: \"l2\" type: \"SoftmaxWithLoss\" bottom: \"top\" bottom: \"label\""),
-       "the net has 2 losses, l2, loss; ddl-train learns from 1"},
+       "the net has 2 losses, l2, loss; ddl-train supports one"},
       {net_with("layer { name: \"x\" type: \"BatchNorm\" bottom: \"data\" top: \"b\" }\n"
                 "layer { name: \"s\" type: \"Scale\" bottom: \"b\" top: \"top\" }\n"
                 "layer { name: \"y\" type: \"Eltwise\" bottom: \"b\" bottom: \"top\" top: \"z\" }"),
-       "reads 'b', a batch norm that is scaled elsewhere"},
-      {"layer { type: \"ReLU\" layers { } }",
-       "net.prototxt:1:22 Caffe knows no 'layers' in a LayerParameter"},
-      {"layers { layer { name: \"old\" } }", "net.prototxt:1:1 this is a net of Caffe's first form, of 2013"},
-      {"layer {} layers {}", "the net has 1 layer blocks and 1 of the old kind"},
+       "reads 'b', a batch norm that another Scale layer has scaled"},
+      {"layer { type: \"ReLU\" layers { } }", "net.prototxt:1:22 unknown field 'layers' in a LayerParameter"},
+      {"layers { layer { name: \"old\" } }", "net.prototxt:1:1 this net has Caffe's first format (2013)"},
+      {"layer {} layers {}", "the net has 1 layer blocks and 1 old layers blocks"},
       {"", "the net has no layer that computes in the TRAIN phase"},
-      {"input: \"data\" input_dim: 1", "1 input(s) have 1 input_dim; 4 each are wanted"},
+      {"input: \"data\" input_dim: 1", "1 input(s) have 1 input_dim; 4 each are needed"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
@@ -144,21 +146,21 @@ TEST_CASE("caffe refusals: data and losses") {
             "data_param { source: \"s\" batch_size: 1 } transform_param { mean_file: \"m\" mean_value: 1 }"),
        "layer d: has a mean_file and mean_value; Caffe takes one of them"},
       {data("Data", "data_param { source: \"s\" batch_size: 1 } transform_param { resize_param { } }"),
-       "resize_param is known to Caffe, and ddl-train does not honour it"},
+       "resize_param is a field of Caffe that ddl-train does not support"},
       {data("Data", "data_param { source: \"s\" batch_size: 1 } transform_param { crop_h: 3 }"),
-       "has one of crop_h and crop_w"},
+       "has only one of crop_h and crop_w"},
       {data("ImageData", "image_data_param { source: \"s\" new_height: 3 }"),
-       "has one of new_height and new_width"},
-      {data("DummyData", ""), "layer d: says no shape"},
+       "has only one of new_height and new_width"},
+      {data("DummyData", ""), "layer d: has no shape"},
       {data("Input", "input_param { shape { dim: 1 dim: 2 } }"),
        "net.prototxt:2:15 layer d: has a shape of 2 dims"},
       {data("Data", "data_param { source: \"s\" batch_size: 1 }") +
            data("Data", "data_param { source: \"s\" batch_size: 1 }"),
-       "layer d: is the second layer of data in the TRAIN phase"},
+       "layer d: is a second data layer in the TRAIN phase"},
       {loss("loss_weight: 0.3"), "net.prototxt:5:1 layer l: has a loss_weight of 0.3"},
-      {loss("loss_param { ignore_label: 255 }"), "layer l: ignore_label is known to Caffe"},
+      {loss("loss_param { ignore_label: 255 }"), "layer l: ignore_label is a field of Caffe"},
       {loss("loss_param { normalization: NONE }"),
-       "layer l: normalises by NONE, and ddl-train only by the batch"},
+       "layer l: normalizes by NONE; ddl-train supports only the batch"},
       {loss("loss_param { label_smoothing: 0.1 }"), "layer l: label_smoothing is 0.1"},
       {loss("softmax_param { axis: 2 }"), "layer l: axis is 2"},
   };
@@ -199,16 +201,16 @@ layer { name: "c" type: "Convolution" bottom: "data" top: "c"
   convolution_param { num_outputs: 4 kernal_size: 3 weight_filler { typ: "xavier" } } }
 layer { name: "r" type: "ReLU6" bottom: "c" top: "c" bogus { deep { deeper: 1 } } }
 layer { name: "l" type: "SoftmaxWithLoss" bottom: "c" bottom: "label" }
-)") == R"(net.prototxt:1:1 Caffe knows no 'nam' in a NetParameter; did you mean name?
-net.prototxt:2:70 Caffe knows no 'batch' in a DataParameter
-net.prototxt:5:23 Caffe knows no 'num_outputs' in a ConvolutionParameter; did you mean num_output?
-net.prototxt:5:38 Caffe knows no 'kernal_size' in a ConvolutionParameter; did you mean kernel_size?
-net.prototxt:5:69 Caffe knows no 'typ' in a FillerParameter; did you mean type?
-net.prototxt:6:54 Caffe knows no 'bogus' in a LayerParameter
+)") == R"(net.prototxt:1:1 unknown field 'nam' in a NetParameter; did you mean name?
+net.prototxt:2:70 unknown field 'batch' in a DataParameter
+net.prototxt:5:23 unknown field 'num_outputs' in a ConvolutionParameter; did you mean num_output?
+net.prototxt:5:38 unknown field 'kernal_size' in a ConvolutionParameter; did you mean kernel_size?
+net.prototxt:5:69 unknown field 'typ' in a FillerParameter; did you mean type?
+net.prototxt:6:54 unknown field 'bogus' in a LayerParameter
 net.prototxt:5:3 layer c: has no num_output
 net.prototxt:5:3 layer c: has no kernel_size
-net.prototxt:6:19 layer r: Caffe knows no type 'ReLU6'; did you mean ReLU?
-net.prototxt:3:82 layer d: has a batch_size of 0; 1 to 16777216 is possible
+net.prototxt:6:19 layer r: unknown layer type 'ReLU6'; did you mean ReLU?
+net.prototxt:3:82 layer d: has a batch_size of 0; it must be 1 to 16777216
 )");
 }
 
@@ -249,9 +251,8 @@ TEST_CASE("caffe refusals: phases that see other images") {
   };
   CHECK(mistakes("mirror: true scale: 0.5", "mirror: false scale: 0.5").empty());
   CHECK(mistakes("scale: 0.5", "mean_value: 3") ==
-        "net.prototxt:2:1 images are tested otherwise than trained: TRAIN has scale 0.5 crop 0x0 mean_file "
-        "'' mean_value; "
-        "TEST has scale 1 crop 0x0 mean_file '' mean_value 3\n");
+        "net.prototxt:2:1 test images are transformed differently from training images: TRAIN has scale 0.5 "
+        "crop 0x0 mean_file '' mean_value; TEST has scale 1 crop 0x0 mean_file '' mean_value 3\n");
 }
 
 TEST_CASE("caffe refusals: logits of many places") {
@@ -264,9 +265,11 @@ layer { name: "l" type: "SoftmaxWithLoss" bottom: "c" bottom: "label" })");
     plan_caffe_net(net, {1, 4, 5}, 10);
     FAIL("planned");
   } catch (const Error& error) {
-    CHECK(error.message().what == "the loss reads 10x2x3 of layer c; ddl-train classifies whole images, 1x1");
+    CHECK(error.message().what == "the loss reads 10x2x3 of layer c; it must be 1x1, one result per image");
     CHECK(error.message().where == "net.prototxt:3:1");
   }
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

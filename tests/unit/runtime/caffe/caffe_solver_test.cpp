@@ -29,6 +29,9 @@ std::string find_solver_mistakes(const std::string& text) {
 const std::string shortest = "net: \"n\" base_lr: 0.01 lr_policy: \"fixed\" max_iter: 10\n";
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/caffe/caffe_solver");
+
+// namespace
 
 TEST_CASE("caffe solver: Caffe's LeNet") {
   const CaffeRun run = read_caffe_run(example_file("lenet_solver.prototxt"), "");
@@ -72,14 +75,14 @@ TEST_CASE("caffe solver: no remedy writes into a file") {
   CaffeReport report;
   parse_caffe_solver(shortest + "zzzzzzzzzz: 3\n", "solver.prototxt", report);
   REQUIRE(report.mistakes.size() == 1);
-  CHECK(report.mistakes.front().hint == "sed -n 2p solver.prototxt   # and leave that field out");
+  CHECK(report.mistakes.front().hint == "sed -n 2p solver.prototxt   # and remove that field");
 }
 
-TEST_CASE("caffe solver: momentum is told where the rule has none") {
+TEST_CASE("caffe solver: momentum is reported where the rule has none") {
   CaffeReport report;
   parse_caffe_solver(shortest + "type: 'RMSProp' momentum: 0.9\n", "s", report);
   REQUIRE(report.notes.size() == 1);
-  CHECK(report.notes.front().what == "momentum 0.9 has no effect: rmsprop has none");
+  CHECK(report.notes.front().what == "momentum 0.9 is ignored: rmsprop does not use it");
   CaffeReport other;
   parse_caffe_solver(shortest + "type: 'Nesterov' momentum: 0.9\n", "s", other);
   CHECK(other.notes.empty());
@@ -103,10 +106,9 @@ TEST_CASE("caffe solver: every field arrives") {
   REQUIRE(run.net);
   CHECK(!run.net->test_data);  // train_net alone
   REQUIRE(run.notes.size() > 1);
-  CHECK(run.notes[0].what.starts_with("solver_mode GPU is not taken over"));
+  CHECK(run.notes[0].what.starts_with("solver_mode GPU is ignored"));
   CHECK(run.notes[1].what ==
-        "without effect here: average_loss, debug_info, device_id, display, layer_wise_reduce, "
-        "snapshot_after_train, "
+        "ignored: average_loss, debug_info, device_id, display, layer_wise_reduce, snapshot_after_train, "
         "snapshot_format, test_initialization; results do not depend on it");
 }
 
@@ -162,44 +164,45 @@ TEST_CASE("caffe solver: refusals") {
     const char* told;
   };
   const Row rows[] = {
-      {"base_lr: 0.01 lr_policy: 'fixed' max_iter: 1", "solver.prototxt the solver names 0 nets to train"},
-      {shortest + "train_net: 'm'", "solver.prototxt:2:1 the solver names 2 nets to train"},
+      {"base_lr: 0.01 lr_policy: 'fixed' max_iter: 1", "solver.prototxt the solver names 0 training nets"},
+      {shortest + "train_net: 'm'", "solver.prototxt:2:1 the solver names 2 training nets"},
       {"net: 'n' lr_policy: 'fixed' max_iter: 1", "the solver has no base_lr"},
       {"net: 'n' base_lr: 1 max_iter: 1", "the solver has no lr_policy"},
       {"net: 'n' base_lr: 1 max_iter: 1 lr_policy: 'plateau'",
-       "solver.prototxt:1:33 lr_policy is 'plateau'; fixed, step, "},
+       "solver.prototxt:1:33 lr_policy is 'plateau'; it must be one of fixed, step, "},
       {"net: 'n' base_lr: 1 max_iter: 1 lr_policy: 'step'", "lr_policy step needs gamma, which is not given"},
       {"net: 'n' base_lr: 1 max_iter: 1 lr_policy: 'step'", "lr_policy step needs stepsize"},
       {"net: 'n' base_lr: 1 max_iter: 1 lr_policy: 'multistep' gamma: 1",
        "lr_policy multistep needs stepvalue"},
       {"net: 'n' base_lr: 1 max_iter: 1 lr_policy: 'step' gamma: 1 stepsize: 0",
-       "stepsize is 0, and 1 is the least"},
+       "stepsize is 0; it must be at least 1"},
       {"net: 'n' base_lr: 1 max_iter: 1 lr_policy: 'multistep' gamma: 1 stepvalue: 5 stepvalue: 4",
-       "solver.prototxt:1:78 stepvalue 4 follows 5; they ascend"},
+       "solver.prototxt:1:78 stepvalue 4 follows 5; stepvalues must ascend"},
       {"net: 'n' base_lr: -1 max_iter: 1 lr_policy: 'fixed'",
-       "solver.prototxt:1:10 base_lr is -1; from 0 to 1e+30"},
+       "solver.prototxt:1:10 base_lr is -1; it must be 0 to 1e+30"},
       {"net: 'n' base_lr: inf max_iter: 1 lr_policy: 'fixed'", "base_lr is inf"},
       {"net: 'n' base_lr: nan max_iter: 1 lr_policy: 'fixed'", "base_lr is nan"},
-      {"net: 'n' base_lr: 1 max_iter: 0 lr_policy: 'fixed'", "max_iter is 0, and 1 is the least"},
-      {"net: 'n' base_lr: 1 lr_policy: 'fixed'", "max_iter is 0, and 1 is the least"},
-      {shortest + "iter_size: 0", "iter_size is 0, and 1 is the least"},
-      {shortest + "momentum: 1.5", "momentum is 1.5; from 0 to 1"},
-      {shortest + "type: 'Adamax'", "solver.prototxt:2:1 type is 'Adamax'; SGD, Nesterov, Adam, "},
-      {shortest + "type: 'sgd'", "type is 'sgd'; SGD, Nesterov"},
-      {shortest + "type: 'SGD' solver_type: SGD", "type and the older solver_type are given"},
-      {shortest + "regularization_type: 'L3'", "regularization_type is 'L3'; L1 and L2 are possible"},
+      {"net: 'n' base_lr: 1 max_iter: 0 lr_policy: 'fixed'", "max_iter is 0; it must be at least 1"},
+      {"net: 'n' base_lr: 1 lr_policy: 'fixed'", "max_iter is 0; it must be at least 1"},
+      {shortest + "iter_size: 0", "iter_size is 0; it must be at least 1"},
+      {shortest + "momentum: 1.5", "momentum is 1.5; it must be 0 to 1"},
+      {shortest + "type: 'Adamax'",
+       "solver.prototxt:2:1 type is 'Adamax'; it must be one of SGD, Nesterov, Adam, "},
+      {shortest + "type: 'sgd'", "type is 'sgd'; it must be one of SGD, Nesterov"},
+      {shortest + "type: 'SGD' solver_type: SGD", "both type and the older solver_type are set"},
+      {shortest + "regularization_type: 'L3'", "regularization_type is 'L3'; it must be L1 or L2"},
       {shortest + "clip_gradients: 0", "clip_gradients is 0"},
       {shortest + "weights: 'a.caffemodel'",
-       "solver.prototxt:2:1 weights is known to Caffe, and ddl-train does not honour it"},
+       "solver.prototxt:2:1 weights is a field of Caffe that ddl-train does not support"},
       {shortest + "eval_type: 'detection'",
-       "eval_type is \"detection\", and ddl-train computes only with Caffe's default"},
+       "eval_type is \"detection\"; ddl-train supports only Caffe's default"},
       {shortest + "warmup_iter: 5 warmup_start_lr: 0.1", "warmup_start_lr is 0.1; ddl-train warms up from 0"},
       {shortest + "test_interval: 5", "test_interval is given without test_iter"},
-      {shortest + "test_iter: 0 test_interval: 5", "test_iter is 0, and 1 is the least"},
-      {shortest + "local_lr_auto: true type: 'Adam'", "local_lr_auto works with type SGD only"},
+      {shortest + "test_iter: 0 test_interval: 5", "test_iter is 0; it must be at least 1"},
+      {shortest + "local_lr_auto: true type: 'Adam'", "local_lr_auto needs type SGD"},
       {shortest + "base_learning_rate: 1",
-       "solver.prototxt:2:1 Caffe knows no 'base_learning_rate' in a SolverParameter"},
-      {shortest + "momentun: 0.9", "Caffe knows no 'momentun' in a SolverParameter; did you mean momentum?"},
+       "solver.prototxt:2:1 unknown field 'base_learning_rate' in a SolverParameter"},
+      {shortest + "momentun: 0.9", "unknown field 'momentun' in a SolverParameter; did you mean momentum?"},
       {shortest + "max_iter: 5", "solver.prototxt:2:"},
       {"base_lr: fast", "solver.prototxt:1:10 "},
   };
@@ -254,5 +257,7 @@ TEST_CASE("caffe solver: where its net is looked for") {
     CHECK(error.message().hint.find("--solver") != std::string::npos);
   }
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

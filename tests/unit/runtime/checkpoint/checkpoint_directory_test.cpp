@@ -60,8 +60,11 @@ FakeDisk disk_with(std::size_t last) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/checkpoint/checkpoint_directory");
 
-TEST_CASE("checkpoint folder: names") {
+// namespace
+
+TEST_CASE("checkpoint directory: names") {
   CHECK(checkpoint_name(812) == "ckpt-000812.safetensors");
   CHECK(checkpoint_name(12345678) == "ckpt-12345678.safetensors");
   CHECK(parse_checkpoint_name("ckpt-000812.safetensors") == 812);
@@ -73,7 +76,7 @@ TEST_CASE("checkpoint folder: names") {
   }
 }
 
-TEST_CASE("checkpoint folder: the last two stay, `latest` names the last") {
+TEST_CASE("checkpoint directory: the last two stay, `latest` names the last") {
   FakeDisk disk = disk_with(50);
   std::vector<std::string> names = disk.list(saved_dir);
   std::sort(names.begin(), names.end());
@@ -82,7 +85,7 @@ TEST_CASE("checkpoint folder: the last two stay, `latest` names the last") {
   CHECK(found_step(disk) == 50);
 }
 
-TEST_CASE("checkpoint folder: stopped at every call, with and without power") {
+TEST_CASE("checkpoint directory: stopped at every call, with and without power") {
   FakeDisk whole;
   whole.plan_fault(0, Fault::none);
   save_until_stopped(whole, 50);
@@ -115,7 +118,8 @@ TEST_CASE("checkpoint folder: stopped at every call, with and without power") {
   MESSAGE(trials, " stops at ", calls, " calls");
 }
 
-TEST_CASE("checkpoint folder: a disk that refuses any call leaves the last or last but one, and can go on") {
+TEST_CASE(
+    "checkpoint directory: a disk that refuses any call leaves the last or last but one, and can go on") {
   FakeDisk whole;
   whole.plan_fault(0, Fault::none);
   save_until_stopped(whole, 40);
@@ -144,7 +148,7 @@ TEST_CASE("checkpoint folder: a disk that refuses any call leaves the last or la
   }
 }
 
-TEST_CASE("checkpoint folder: a damaged checkpoint is passed over, and it is said why") {
+TEST_CASE("checkpoint directory: a damaged checkpoint is passed over, and it is said why") {
   const std::string newest = "dir/" + checkpoint_name(50);
   struct Row {
     const char* part;
@@ -153,12 +157,12 @@ TEST_CASE("checkpoint folder: a damaged checkpoint is passed over, and it is sai
   const Row rows[] = {
       {"is damaged", [&](FakeDisk& disk) { disk.content(newest).back() ^= 1; }},
       {"is damaged", [&](FakeDisk& disk) { disk.content(newest)[40] ^= 1; }},
-      {"by its length field", [&](FakeDisk& disk) { disk.content(newest)[3] ^= 1; }},
+      {"the length field declares", [&](FakeDisk& disk) { disk.content(newest)[3] ^= 1; }},
       {"has 0 bytes", [&](FakeDisk& disk) { disk.content(newest).clear(); }},
       {"but 199 follow", [&](FakeDisk& disk) { disk.content(newest).pop_back(); }},
       {"is damaged",
        [&](FakeDisk& disk) { disk.content(newest).replace(disk.content(newest).size() - 60, 40, 40, '\0'); }},
-      {"there is no such file", [&](FakeDisk& disk) { disk.erase(newest); }},
+      {"the file does not exist", [&](FakeDisk& disk) { disk.erase(newest); }},
   };
   for (const Row& row : rows) {
     FakeDisk disk = disk_with(50);
@@ -171,7 +175,7 @@ TEST_CASE("checkpoint folder: a damaged checkpoint is passed over, and it is sai
   }
 }
 
-TEST_CASE("checkpoint folder: a damaged one takes no whole one's place") {
+TEST_CASE("checkpoint directory: a damaged one takes no whole one's place") {
   FakeDisk disk = disk_with(50);
   disk.content("dir/" + checkpoint_name(50)).back() ^= 1;
   const auto found = find_checkpoint(disk, saved_dir);
@@ -190,7 +194,7 @@ TEST_CASE("checkpoint folder: a damaged one takes no whole one's place") {
   CHECK(names == std::vector<std::string>{checkpoint_name(60), checkpoint_name(70), "latest"});
 }
 
-TEST_CASE("checkpoint folder: `latest` may be damaged, missing or a trap") {
+TEST_CASE("checkpoint directory: `latest` may be damaged, missing or a trap") {
   for (const char* text :
        {"", "ckpt-000050", "../../etc/passwd", "ckpt-000050.safetensors/../x", "ckpt-000777.safetensors\n"}) {
     CAPTURE(text);
@@ -205,11 +209,11 @@ TEST_CASE("checkpoint folder: `latest` may be damaged, missing or a trap") {
   CHECK(!find_checkpoint(FakeDisk{}, saved_dir));
   disk.content("dir/" + checkpoint_name(50)).pop_back();
   disk.content("dir/" + checkpoint_name(40)).pop_back();
-  expect_error(ErrorKind::request, "none of 2 checkpoint(s) is whole",
+  expect_error(ErrorKind::request, "all 2 checkpoint(s) are damaged",
                [&] { find_checkpoint(disk, saved_dir); });
 }
 
-TEST_CASE("checkpoint folder: what others have put there stays") {
+TEST_CASE("checkpoint directory: what others have put there stays") {
   FakeDisk disk;
   for (const char* name :
        {"dir/notes.txt", "dir/mine.tmp", "dir/ckpt-best.safetensors", "dir/ckpt-000999.safetensors"})
@@ -221,7 +225,8 @@ TEST_CASE("checkpoint folder: what others have put there stays") {
   CHECK(found_step(disk) == 50);
 }
 
-TEST_CASE("checkpoint folder: another run's checkpoints are set aside, whole, and nothing of them is lost") {
+TEST_CASE(
+    "checkpoint directory: another run's checkpoints are moved aside, whole, and nothing of them is lost") {
   FakeDisk disk = disk_with(50);
   disk.put("dir/notes.txt", "mine");
   const std::string old = disk.content("dir/" + checkpoint_name(50));
@@ -240,7 +245,7 @@ TEST_CASE("checkpoint folder: another run's checkpoints are set aside, whole, an
   CHECK(disk.exists("dir/earlier-1/" + checkpoint_name(50)));
 }
 
-TEST_CASE("checkpoint folder: a disk without room keeps no unfinished one") {
+TEST_CASE("checkpoint directory: a disk without room keeps no unfinished one") {
   for (std::size_t call = 1; call <= 5; ++call) {  // created, written twice, synced, renamed
     CAPTURE(call);
     FakeDisk disk;
@@ -251,7 +256,7 @@ TEST_CASE("checkpoint folder: a disk without room keeps no unfinished one") {
   }
 }
 
-TEST_CASE("checkpoint folder: on this machine's disk") {
+TEST_CASE("checkpoint directory: on this machine's disk") {
   const std::string path =
       std::filesystem::temp_directory_path() / ("ddlrun_ckpt_" + std::to_string(::getpid()));
   const auto disk = make_posix_disk();
@@ -268,7 +273,7 @@ TEST_CASE("checkpoint folder: on this machine's disk") {
   }
 }
 
-TEST_CASE("checkpoint folder: who holds it is named, and where nobody can, that is told") {
+TEST_CASE("checkpoint directory: who holds it is named, and where no rank can, that is reported") {
   using State = LockResult::State;
   struct Row {
     LockResult answer;
@@ -277,9 +282,9 @@ TEST_CASE("checkpoint folder: who holds it is named, and where nobody can, that 
   };
   for (const Row& row :
        {Row{{State::ours, ""}, "", ""},
-        Row{{State::others, "h1 4711\n"}, "another run saves into this folder: process 4711 on h1", ""},
-        Row{{State::others, ""}, "another run saves into this folder", ""},
-        Row{{State::others, "h1 \x1b[2J"}, "another run saves into this folder", ""},
+        Row{{State::others, "h1 4711\n"}, "another run saves to this directory: process 4711 on h1", ""},
+        Row{{State::others, ""}, "another run saves to this directory", ""},
+        Row{{State::others, "h1 \x1b[2J"}, "another run saves to this directory", ""},
         Row{{State::impossible, "No locks available"}, "", "cannot be locked (No locks available)"}}) {
     CAPTURE(row.answer.words);
     FakeDisk disk;
@@ -294,7 +299,7 @@ TEST_CASE("checkpoint folder: who holds it is named, and where nobody can, that 
   }
 }
 
-TEST_CASE("checkpoint folder: a lock of this machine's disk is one run's, and gone with it") {
+TEST_CASE("checkpoint directory: a lock of this machine's disk is one run's, and gone with it") {
   const std::string path =
       std::filesystem::temp_directory_path() / ("ddlrun_lock_" + std::to_string(::getpid()));
   std::filesystem::create_directory(path);
@@ -313,5 +318,7 @@ TEST_CASE("checkpoint folder: a lock of this machine's disk is one run's, and go
                [&] { second->lock(path + "/odd"); });
   std::filesystem::remove_all(path);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

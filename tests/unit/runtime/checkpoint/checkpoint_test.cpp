@@ -144,6 +144,9 @@ RunResult run_saving(FakeDisk& disk, const RunOptions& options) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/checkpoint/checkpoint");
+
+// namespace
 
 TEST_CASE(
     "checkpoint: stopped at every step and gone on, the weights, losses and tests are those of one run") {
@@ -282,10 +285,10 @@ TEST_CASE(
     FakeDisk full;
     full.plan_fault(room.calls() - back, Fault::refuse);
     const Message message = expect_error(
-        ErrorKind::request, "after step 7 of 12, and not saved: ", [&] { run_saving(full, options); });
+        ErrorKind::request, "after step 7 of 12, but not saved: ", [&] { run_saving(full, options); });
     CHECK(message.what.find("No space left on device") != std::string::npos);
     CHECK(message.what.starts_with("stopped by "));
-    const std::string words = "the last good one: ";
+    const std::string words = "the last good checkpoint: ";
     REQUIRE(message.where.starts_with(words));
     const std::string file = message.where.substr(words.size());
     CHECK_NOTHROW(verify_checkpoint(full, file));
@@ -299,7 +302,7 @@ TEST_CASE(
   options.stop_at = 2;
   none.plan_fault(4, Fault::refuse);  // after the directory was tried
   const Message message =
-      expect_error(ErrorKind::request, "and not saved", [&] { run_saving(none, options); });
+      expect_error(ErrorKind::request, "but not saved", [&] { run_saving(none, options); });
   CHECK(message.where == "no checkpoint of this run is in dir");
 }
 
@@ -328,17 +331,16 @@ TEST_CASE("checkpoint: another run is refused with both values") {
     std::function<void(Net&, TrainPlan&, RunIdentity&)> change;
   };
   const Row rows[] = {
-      {"of the net toy, and this run trains lenet5", "--net toy",
+      {"of the net toy, but this run trains lenet5", "--net toy",
        [](Net& n, TrainPlan&, RunIdentity&) { n.name = "lenet5"; }},
-      {"global batch is 16, and this run's is 32", "--global-batch 16 --lr 0.05",
+      {"global batch is 16, but this run's is 32", "--global-batch 16 --lr 0.05",
        [](Net&, TrainPlan& p, RunIdentity&) { p.global_batch = 32; }},
-      {"of seed 1, and this run's of seed 2", "--seed 1",
-       [](Net&, TrainPlan& p, RunIdentity&) { p.seed = 2; }},
-      {"is at step 6, and this run ends at step 5", "--max-steps 6",
+      {"seed 1, but this run's has seed 2", "--seed 1", [](Net&, TrainPlan& p, RunIdentity&) { p.seed = 2; }},
+      {"is at step 6, but this run ends at step 5", "--max-steps 6",
        [](Net&, TrainPlan& p, RunIdentity&) { p.max_steps = 5; }},
       {"on 70 images", "--data", [](Net&, TrainPlan&, RunIdentity& i) { i.images = 71; }},
       {"on 70 images", "--data", [](Net&, TrainPlan&, RunIdentity& i) { i.data_hash += 1; }},
-      {"the layers of toy are others", "the net",
+      {"the layers of toy differ", "the original net",
        [](Net& n, TrainPlan&, RunIdentity& i) {
          n = make_net(6);
          i.net_hash = fingerprint(n);
@@ -357,7 +359,7 @@ TEST_CASE("checkpoint: another run is refused with both values") {
   CHECK(!resume_run("elsewhere", net, make_run(), identity, disk, alone));
 }
 
-TEST_CASE("checkpoint: what is told about another rate, and about a checkpoint that is passed over") {
+TEST_CASE("checkpoint: what is reported about another rate, and about a checkpoint that is passed over") {
   FakeDisk disk;
   RunOptions options;
   options.stop_at = 6;
@@ -370,11 +372,13 @@ TEST_CASE("checkpoint: what is told about another rate, and about a checkpoint t
   const auto start = resume_run(saving_place, net, plan, make_run_identity(net, 1), disk, alone);
   REQUIRE(start);
   CHECK(start->state.position.step == 4);
-  CHECK(start->differences == std::vector<std::string>{"lr: 0.1, and 0.05 in the checkpoint",
-                                                       "total_steps: 20, and 12 in the checkpoint"});
+  CHECK(start->differences == std::vector<std::string>{"lr: 0.1, but 0.05 in the checkpoint",
+                                                       "total_steps: 20, but 12 in the checkpoint"});
   REQUIRE(start->skipped.size() == 1);
   CHECK(start->skipped[0].find("is damaged") != std::string::npos);
   CHECK(start->damaged == std::vector<std::size_t>{6});
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

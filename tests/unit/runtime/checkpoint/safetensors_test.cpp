@@ -55,6 +55,9 @@ bool is_refused(const std::string& file) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/checkpoint/safetensors");
+
+// namespace
 
 TEST_CASE("safetensors: the bytes that the format's description asks for") {
   const std::string file = example_file();
@@ -113,12 +116,12 @@ TEST_CASE("safetensors: what is refused") {
        "the name 'dtype' twice"},
       {"{\"a\":" + f32 + ",\"b\":" + f32 + "}", 4, "begins at byte 0, but the one before ends at 4"},
       {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8, "begins at byte 4"},
-      {R"({"__metadata__":{"k":1}})", 0, "is not a text"},
+      {R"({"__metadata__":{"k":1}})", 0, "is not a string"},
       {R"({"__metadata__":[]})", 0, "not an object"},
-      {R"({"a":1})", 0, "has not exactly dtype"},
-      {R"({"a":{"dtype":"F32","shape":[1]}})", 4, "has not exactly dtype"},
-      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4],"more":1}})", 4, "has not exactly dtype"},
-      {R"({"a":{"dtype":4,"shape":[1],"data_offsets":[0,4]}})", 4, "has not exactly dtype"},
+      {R"({"a":1})", 0, "must have exactly dtype"},
+      {R"({"a":{"dtype":"F32","shape":[1]}})", 4, "must have exactly dtype"},
+      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4],"more":1}})", 4, "must have exactly dtype"},
+      {R"({"a":{"dtype":4,"shape":[1],"data_offsets":[0,4]}})", 4, "must have exactly dtype"},
       {R"({"a":{"dtype":"F33","shape":[1],"data_offsets":[0,4]}})", 4, "unknown type 'F33'"},
       {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4, "has 4 bytes, but its shape needs 8"},
       {R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]}})", 4,
@@ -128,9 +131,9 @@ TEST_CASE("safetensors: what is refused") {
       {R"({"a":{"dtype":"F32","shape":1,"data_offsets":[0,4]}})", 4, "list of whole numbers"},
       {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,99999999999999999999]}})", 4,
        "list of whole numbers"},
-      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}})", 4, "not a beginning and an end"},
-      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4,4]}})", 4, "not a beginning and an end"},
-      {R"({"a":{"dtype":"F32","shape":[[[[1]]]],"data_offsets":[0,4]}})", 4, "deeper"},
+      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}})", 4, "must be a begin and an end"},
+      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4,4]}})", 4, "must be a begin and an end"},
+      {R"({"a":{"dtype":"F32","shape":[[[[1]]]],"data_offsets":[0,4]}})", 4, "nested too deeply"},
       {"{\"a\xff\":" + f32 + "}", 4, "not JSON"},
   };
   for (const Row& row : rows) {
@@ -189,5 +192,7 @@ TEST_CASE("safetensors: 10,000 flipped bits in a file of the size of a small net
   CHECK(passed == 0);
   CHECK(!is_refused(file));
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -14,6 +14,8 @@
 
 namespace ddlrun::runtime {
 
+TEST_SUITE_BEGIN("runtime/comm/communicator");
+
 TEST_CASE("ranks: sums, broadcasts and gathers have their closed forms") {
   for (const int size : {1, 2, 3, 5}) {
     std::atomic<int> good = 0;
@@ -136,5 +138,7 @@ TEST_CASE("ranks: values that differ name their ranks") {
   CHECK(message.where.find("rank 2") != std::string::npos);
   CHECK(message.where.find("rank 1") == std::string::npos);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

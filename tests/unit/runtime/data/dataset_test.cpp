@@ -44,6 +44,9 @@ ImageSet tiny_set(Bytes pixels, Bytes labels) {
 const std::string subset_folder = DDLRUN_TEST_DATA "/fashion-mnist-subset";
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/data/dataset");
+
+// namespace
 
 TEST_CASE("gzip: round trips, members, padding") {
   for (const std::size_t size : {0U, 1U, 1000U, 3'000'000U}) {
@@ -113,7 +116,7 @@ TEST_CASE("data: sets that do not fit together") {
   expect_error(ErrorKind::request, "at least 2 classes", [&] {
     make_dataset(tiny_set({1, 2}, {0, 0}), tiny_set({1}, {0}), "d");
   });
-  expect_error(ErrorKind::request, "a test label is 2, but the training labels end at 1", [&] {
+  expect_error(ErrorKind::request, "a test label is 2, but the largest training label is 1", [&] {
     make_dataset(tiny_set({1, 2}, {0, 1}), tiny_set({1}, {2}), "d");
   });
 }
@@ -122,7 +125,7 @@ TEST_CASE("data: file names with a dot, with and without gz, and missing files")
   const TemporaryDirectory directory;
   const Bytes images = render_idx(std::vector<std::uint32_t>{2, 1, 1}, Bytes{3, 4});
   const Bytes labels = render_idx(std::vector<std::uint32_t>{2}, Bytes{0, 1});
-  expect_error(ErrorKind::request, "the folder is empty", [&] { load_dataset(directory.path); });
+  expect_error(ErrorKind::request, "the directory is empty", [&] { load_dataset(directory.path); });
   directory.write("train-labels-idx1-ubyte.gz", gzip(labels));
   expect_error(ErrorKind::request, "train-images-idx3-ubyte[.gz] is missing",
                [&] { load_dataset(directory.path); });
@@ -147,5 +150,7 @@ TEST_CASE("data: where it is looked for") {
   CHECK(find_data("").reason == "DDLRUN_DATA");
   unsetenv("DDLRUN_DATA");
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

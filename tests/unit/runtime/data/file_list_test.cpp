@@ -46,6 +46,9 @@ void write_idx_set(const TemporaryDirectory& directory, const std::string& folde
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/data/file_list");
+
+// namespace
 
 TEST_CASE("cifar: ten and a hundred classes") {
   const TemporaryDirectory directory;
@@ -69,9 +72,9 @@ TEST_CASE("cifar: ten and a hundred classes") {
 
 TEST_CASE("cifar: refusals, for whatever bytes") {
   ImageSet set;
-  expect_error(ErrorKind::request, "holds records of 3073 bytes, this one has 3072 = 0 x 3073 + 3072",
+  expect_error(ErrorKind::request, "must hold records of 3073 bytes; this one has 3072 = 0 x 3073 + 3072",
                [&] { append_cifar(Bytes(3072), CifarKind::ten, "data_batch_1.bin", set); });
-  expect_error(ErrorKind::request, "record 1 has the label 10; CIFAR-10 ends at 9", [&] {
+  expect_error(ErrorKind::request, "record 1 has the label 10; the largest of CIFAR-10 is 9", [&] {
     append_cifar(cifar_records(1, {3, 10}), CifarKind::ten, "f", set);
   });
   const Bytes good = cifar_records(1, {1, 2});
@@ -100,7 +103,7 @@ TEST_CASE("lists: names with blanks, all wrong lines at once") {
   expect_error(ErrorKind::request, "names no images", [] { parse_file_list("\n \n", "l.txt", ""); });
 }
 
-TEST_CASE("folders: a folder for each class, and lists, give the same images") {
+TEST_CASE("class directories: a directory for each class, and lists, give the same images") {
   const TemporaryDirectory directory;
   const Bytes grey = write_png(make_image(1, 4, 5));
   const Bytes colour = write_png(make_image(3, 4, 5));
@@ -110,7 +113,7 @@ TEST_CASE("folders: a folder for each class, and lists, give the same images") {
   directory.write("set/train/ant/notes.txt", std::string("no image"));
   directory.write("set/val/cat/x.png", grey);
   const Dataset data = load_dataset(directory.path + "/set");
-  CHECK(data.kind == "a folder for each class");
+  CHECK(data.kind == "a directory for each class");
   CHECK(data.classes == 2);
   REQUIRE(data.train_images->count() == 3);
   CHECK(data.input() == Shape{3, 4, 5});
@@ -132,22 +135,22 @@ TEST_CASE("folders: a folder for each class, and lists, give the same images") {
   CHECK(streamed.transform.mean == data.transform.mean);
 }
 
-TEST_CASE("folders: refusals say what is there") {
+TEST_CASE("class directories: refusals say what is there") {
   const TemporaryDirectory directory;
   directory.write("set/train/cat/1.png", write_png(make_image(1, 4, 5)));
   directory.write("set/train/dog/1.png", write_png(make_image(1, 8, 5)));
   const std::string set = directory.path + "/set";
   const Message missing =
-      expect_error(ErrorKind::request, "but no images to test with", [&] { load_dataset(set + "/train"); });
+      expect_error(ErrorKind::request, "but no test images", [&] { load_dataset(set + "/train"); });
   CHECK(missing.hint.starts_with("--test-data PATH   # or --data DIR with DIR/train/CLASS/*.jpg"));
   directory.write("set/val/cow/1.png", write_png(make_image(1, 4, 5)));
-  const Message other =
-      expect_error(ErrorKind::request, "this image is 8x5, the first one is 4x5", [&] { load_dataset(set); });
+  const Message other = expect_error(ErrorKind::request, "this image is 8x5, but the first one is 4x5",
+                                     [&] { load_dataset(set); });
   CHECK(other.where.ends_with("/train/dog/1.png"));
   DataRequest request;
   request.train = set;
   request.resize = {4, 4};
-  expect_error(ErrorKind::request, "\"cow\" is no class of the training images",
+  expect_error(ErrorKind::request, "\"cow\" is not a class of the training images",
                [&] { load_dataset(request); });
   request.test = set + "/train";
   request.crop = {5, 5};
@@ -155,7 +158,7 @@ TEST_CASE("folders: refusals say what is there") {
                [&] { load_dataset(request); });
   expect_error(ErrorKind::request, "does not exist", [&] { load_dataset(directory.path + "/nothing"); });
   directory.write("odd/readme", std::string("text"));
-  expect_error(ErrorKind::request, "no images are found here, only readme",
+  expect_error(ErrorKind::request, "no images found here, only readme",
                [&] { load_dataset(directory.path + "/odd"); });
   expect_error(ErrorKind::request, "this file is neither an LMDB nor a list",
                [&] { load_dataset(directory.path + "/odd/readme"); });
@@ -164,15 +167,14 @@ TEST_CASE("folders: refusals say what is there") {
   directory.write("hollow/train/c/notes.txt", std::string("no image"));
   directory.write("hollow/val/notes.txt", std::string("no image"));
   const std::string hollow = directory.path + "/hollow";
-  const Message nothing =
-      expect_error(ErrorKind::request, "no images are found here: there are no class folders",
-                   [&] { load_dataset(hollow); });
+  const Message nothing = expect_error(ErrorKind::request, "no images found: there are no class directories",
+                                       [&] { load_dataset(hollow); });
   CHECK(nothing.where == hollow + "/val");
   directory.write("hollow/val/c/notes.txt", std::string("no image"));
-  expect_error(ErrorKind::request, "none of the 1 class folder(s) has any", [&] { load_dataset(hollow); });
+  expect_error(ErrorKind::request, "none of the 1 class directories has any", [&] { load_dataset(hollow); });
   directory.write("hollow/val/c/1.png", write_png(make_image(1, 4, 5)));
-  const Message empty = expect_error(ErrorKind::request, "the class \"c\" has no training images",
-                                     [&] { load_dataset(hollow); });
+  const Message empty =
+      expect_error(ErrorKind::request, "the class \"c\" has test images in ", [&] { load_dataset(hollow); });
   CHECK(empty.where == hollow + "/train/c");
   directory.write("broken/train/a/1.png", std::string("\x89PNG\r\n\x1a\n"));
   const Message broken = expect_error(ErrorKind::request, "the PNG is damaged", [&] {
@@ -226,9 +228,9 @@ TEST_CASE("parts: ranks of a host must agree, and parts must look alike") {
     });
   };
   open(ShardBy::rank);
-  expect_error(ErrorKind::request, "its images are not those of the first rank with this part",
+  expect_error(ErrorKind::request, "its images differ from those of the first rank with this subset",
                [&] { open(ShardBy::host); });
-  expect_error(ErrorKind::request, "the ranks read different images", [&] { open(ShardBy::none); });
+  expect_error(ErrorKind::request, "the images of the ranks differ", [&] { open(ShardBy::none); });
   CHECK(expand_placeholders("/d/{host}/{rank}/{host}", "h{rank}", 3) == "/d/h3/3/h3");
 }
 
@@ -262,7 +264,7 @@ TEST_CASE("parts: one may lack classes that others have") {
   open("one", 2);
   directory.write("part-1/test_batch.bin", cifar_records(1, {2}));
   const Message later = expect_error(
-      ErrorKind::request, "a test label is 2, but the training labels end at 1", [&] { open("part", 0); });
+      ErrorKind::request, "a test label is 2, but the largest training label is 1", [&] { open("part", 0); });
   CHECK(later.hint.starts_with("--classes 3 "));
   open("part", 3);
 }
@@ -288,12 +290,12 @@ TEST_CASE("parts: a label is one class on all ranks") {
   make_part("lacks-1", {"c1", "c2"});
   for (const ShardBy split : {ShardBy::rank, ShardBy::host}) {
     const Message lacks = expect_error(
-        ErrorKind::request, "rank 0 and rank 1 would give a label to different classes: only rank 0 has c0",
+        ErrorKind::request, "rank 0 and rank 1 give one label to different classes: only rank 0 has c0",
         [&] { open("lacks", split); });
     CHECK(lacks.where.find("; rank 1: " + directory.path + "/lacks-1/train") != std::string::npos);
     CHECK(lacks.hint.starts_with("ls " + directory.path + "/lacks-1/train   #"));
   }
-  expect_error(ErrorKind::request, "the ranks read different images", [&] { open("lacks", ShardBy::none); });
+  expect_error(ErrorKind::request, "the images of the ranks differ", [&] { open("lacks", ShardBy::none); });
   make_part("named-0", {"ant", "bee"});
   make_part("named-1", {"ant", "cat"});
   expect_error(ErrorKind::request, "only rank 0 has bee; only rank 1 has cat",
@@ -325,5 +327,7 @@ TEST_CASE("options about images") {
   CHECK(request.mean_file == "mean.binaryproto");
   expect_error(ErrorKind::usage, "is not a number", [&] { parse_mean("--mean", "1,,2", request); });
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

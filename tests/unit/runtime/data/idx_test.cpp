@@ -20,6 +20,9 @@ const Bytes two_images{0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 
 const Bytes two_labels{0, 0, 8, 1, 0, 0, 0, 2, 0, 1};
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/data/idx");
+
+// namespace
 
 TEST_CASE("idx: a well formed file") {
   const IdxArray array = parse_idx(two_images, 3, "images");
@@ -43,12 +46,12 @@ TEST_CASE("idx: refusals") {
       {"this one with 1f 8b", {0x1f, 0x8b, 8, 0, 0, 0, 0, 0}, 3},
       {"0x0d (float)", {0, 0, 0x0D, 1, 0, 0, 0, 0}, 1},
       {"0x00 (unknown)", {0, 0, 0, 1, 0, 0, 0, 0}, 1},
-      {"images need 3 IDX dimension(s), this file has 1", two_labels, 3},
-      {"labels need 1 IDX dimension(s), this file has 3", two_images, 1},
-      {"header needs 16 bytes, the file has 8", {0, 0, 8, 3, 0, 0, 0, 2}, 3},
-      {"promises 5 = 5 bytes, but 2 follow", {0, 0, 8, 1, 0, 0, 0, 5, 0, 1}, 1},
-      {"promises 1 = 1 bytes, but 2 follow", {0, 0, 8, 1, 0, 0, 0, 1, 0, 1}, 1},
-      {"promises 4294967295 = 4294967295 bytes", {0, 0, 8, 1, 255, 255, 255, 255, 0}, 1},
+      {"images need 3 IDX dimension(s), but this file has 1", two_labels, 3},
+      {"labels need 1 IDX dimension(s), but this file has 3", two_images, 1},
+      {"header needs 16 bytes, but the file has 8", {0, 0, 8, 3, 0, 0, 0, 2}, 3},
+      {"declares 5 = 5 bytes, but 2 follow", {0, 0, 8, 1, 0, 0, 0, 5, 0, 1}, 1},
+      {"declares 1 = 1 bytes, but 2 follow", {0, 0, 8, 1, 0, 0, 0, 1, 0, 1}, 1},
+      {"declares 4294967295 = 4294967295 bytes", {0, 0, 8, 1, 255, 255, 255, 255, 0}, 1},
       {"more than 64 bits", {0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0}, 3},
   };
   for (const Case& c : cases) {
@@ -65,7 +68,7 @@ TEST_CASE("idx: every truncation and every extension is refused") {
   }
   Bytes longer = two_images;
   longer.push_back(0);
-  expect_error(ErrorKind::request, "appended", [&] { parse_idx(longer, 3, "longer"); });
+  expect_error(ErrorKind::request, "extra bytes", [&] { parse_idx(longer, 3, "longer"); });
 }
 
 TEST_CASE("idx: mutated files are parsed or refused with a full message") {
@@ -102,5 +105,7 @@ TEST_CASE("idx: mutated files are parsed or refused with a full message") {
   CHECK(parsed > rounds / 40);  // changes of pixels only
   CHECK(refused > rounds / 2);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -30,8 +30,11 @@ Bytes with_orientation(Bytes jpeg, std::uint8_t orientation, bool little) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/data/image");
 
-TEST_CASE("picture: what was written is read") {
+// namespace
+
+TEST_CASE("image: what was written is read") {
   for (const int channels : {1, 3}) {
     const Image image = make_image(channels, 13, 21);
     CHECK(decode_image(write_png(image), channels, "p").pixels == image.pixels);
@@ -48,7 +51,7 @@ TEST_CASE("picture: what was written is read") {
   }
 }
 
-TEST_CASE("picture: grey becomes colour and colour grey; planes are blue, green, red") {
+TEST_CASE("image: grey becomes colour and colour grey; planes are blue, green, red") {
   const Image grey = make_image(1, 2, 2);
   const Image wide = decode_image(write_png(grey), 3, "p");
   CHECK(wide.channels == 3);
@@ -60,7 +63,7 @@ TEST_CASE("picture: grey becomes colour and colour grey; planes are blue, green,
   CHECK(planes == Bytes{0, 0, 255, 0, 255, 0, 255, 0, 0});
 }
 
-TEST_CASE("picture: PNM of 8 and 16 bits, with comments") {
+TEST_CASE("image: PNM of 8 and 16 bits, with comments") {
   CHECK(decode_image(text_bytes("P5 2 1 255\nab"), 1, "p").pixels == Bytes{'a', 'b'});
   CHECK(decode_image(text_bytes("P5\n# made by hand\n2 # two\n1\n255\nab"), 1, "p").pixels ==
         Bytes{'a', 'b'});
@@ -72,7 +75,7 @@ TEST_CASE("picture: PNM of 8 and 16 bits, with comments") {
         Bytes{0, 255, 51});
 }
 
-TEST_CASE("picture: held as the camera was, by EXIF in either order of bytes") {
+TEST_CASE("image: held as the camera was, by EXIF in either order of bytes") {
   // 16x8, left half dark, upper right quarter bright: each orientation puts the bright quarter elsewhere.
   Image image{1, 16, 32, Bytes(512, 20)};
   for (std::size_t y = 0; y < 8; ++y) std::fill_n(&image.pixels[y * 32 + 16], 16, 230);
@@ -104,7 +107,7 @@ TEST_CASE("picture: held as the camera was, by EXIF in either order of bytes") {
   }
 }
 
-TEST_CASE("picture: refusals name the file") {
+TEST_CASE("image: refusals name the file") {
   const Bytes png = write_png(make_image(3, 40, 40));
   const Bytes jpeg = write_jpeg(make_image(3, 40, 40));
   const auto head = [](const Bytes& bytes, std::size_t size) {
@@ -118,7 +121,7 @@ TEST_CASE("picture: refusals name the file") {
   huge_png[16] = 0;
   huge_png[17] = 1;  // 65,576 wide
   const Row rows[] = {{{}, "the file is empty"},
-                      {text_bytes("GIF89a"), "neither JPEG, PNG nor PNM; it starts with 47 49 46 38"},
+                      {text_bytes("GIF89a"), "not a JPEG, PNG or PNM file: it starts with 47 49 46 38"},
                       {head(png, 60), "the PNG is damaged or cut short"},
                       {head(png, png.size() - 30), "the PNG is damaged or cut short"},
                       {huge_png, "the PNG is damaged or cut short"},
@@ -126,10 +129,10 @@ TEST_CASE("picture: refusals name the file") {
                       {head(jpeg, jpeg.size() / 2), "the JPEG is damaged or cut short"},
                       {head(jpeg, jpeg.size() - 2), "the JPEG is damaged or cut short"},
                       {text_bytes("P5 4 4 255\nabc"), "the PNM is cut short: 3 of 16 bytes"},
-                      {text_bytes("P6 60000 60000 255\n"), "a picture of 60000x60000 pixels"},
-                      {text_bytes("P5 0 3 255\n"), "a picture of 3x0 pixels"},
-                      {text_bytes("P5 1 1 70000\n"), "the PNM's brightest value is 70000"},
-                      {text_bytes("P5 x"), "the PNM has no width"}};
+                      {text_bytes("P6 60000 60000 255\n"), "the image has 60000x60000 pixels"},
+                      {text_bytes("P5 0 3 255\n"), "the image has 3x0 pixels"},
+                      {text_bytes("P5 1 1 70000\n"), "the PNM's maximum value is 70000"},
+                      {text_bytes("P5 x"), "the PNM header lacks width"}};
   for (const Row& row : rows) {
     CAPTURE(row.what);
     const Message message =
@@ -138,11 +141,11 @@ TEST_CASE("picture: refusals name the file") {
   }
 }
 
-TEST_CASE("picture: whatever bytes, a picture or a refusal") {
+TEST_CASE("image: whatever bytes, a image or a refusal") {
   const Bytes seeds[] = {
-      write_jpeg(make_image(3, 24, 17)),   write_jpeg(make_image(1, 24, 17), true),
-      write_jpeg(make_image(4, 16, 16)),   with_orientation(write_jpeg(make_image(3, 9, 16)), 6, true),
-      write_png(make_image(3, 11, 8)),     write_png(make_image(1, 11, 8)),
+      write_jpeg(make_image(3, 24, 17)),     write_jpeg(make_image(1, 24, 17), true),
+      write_jpeg(make_image(4, 16, 16)),     with_orientation(write_jpeg(make_image(3, 9, 16)), 6, true),
+      write_png(make_image(3, 11, 8)),       write_png(make_image(1, 11, 8)),
       text_bytes("P6 2 2 255\nabcdefghijkl")};
   const std::uint64_t rounds = tests::mutation_rounds(2'000);
   std::uint64_t read = 0;
@@ -162,5 +165,7 @@ TEST_CASE("picture: whatever bytes, a picture or a refusal") {
   CHECK(read > 0);
   CHECK(read < rounds);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

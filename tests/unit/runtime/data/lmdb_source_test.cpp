@@ -52,6 +52,9 @@ Bytes read_image(const ImageSource& source, std::size_t index) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/data/lmdb_source");
+
+// namespace
 
 TEST_CASE("datum: hand-made bytes, in any order of fields, with unknown ones") {
   const Datum datum = parse_datum(plain_datum, "k");
@@ -79,19 +82,20 @@ TEST_CASE("datum: refusals") {
     Bytes record;
     const char* what;
   };
-  const Row rows[] = {{{}, "the Datum says 0x0x0, but holds 0 values"},
-                      {{0x08}, "these 1 bytes are no Datum"},
-                      {{0x22, 9, 'a'}, "these 3 bytes are no Datum"},
-                      {{0x0b, 0}, "are no Datum"},  // a group
-                      {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, "are no Datum"},
-                      {{0x08, 1, 0x10, 2, 0x18, 4, 0x22, 1, 'a'}, "the Datum says 1x2x4, but holds 1 values"},
-                      {{0x08, 1, 0x38, 1}, "encoded, but holds no data"}};
+  const Row rows[] = {
+      {{}, "the Datum declares 0x0x0, but has 0 values"},
+      {{0x08}, "these 1 bytes are not a Caffe Datum"},
+      {{0x22, 9, 'a'}, "these 3 bytes are not a Caffe Datum"},
+      {{0x0b, 0}, "are not a Caffe Datum"},  // a group
+      {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, "are not a Caffe Datum"},
+      {{0x08, 1, 0x10, 2, 0x18, 4, 0x22, 1, 'a'}, "the Datum declares 1x2x4, but has 1 values"},
+      {{0x08, 1, 0x38, 1}, "encoded, but has no data"}};
   for (const Row& row : rows) {
     CAPTURE(row.what);
     CHECK(expect_error(ErrorKind::request, row.what, [&] { parse_datum(row.record, "key 5"); }).where ==
           "key 5");
   }
-  expect_error(ErrorKind::request, "the label is -1",
+  expect_error(ErrorKind::request, "the label -1 is invalid",
                [&] { datum_class(parse_datum(with_fields(plain_datum, minus_one), "k"), "k"); });
 }
 
@@ -128,10 +132,10 @@ TEST_CASE("mean image: old and new ways to say its shape") {
     CHECK(mean.shape == Shape{1, 1, 2});
     CHECK(mean.values == std::vector<float>{1.0F, 2.0F});
   }
-  expect_error(ErrorKind::request, "no mean image", [&] {
+  expect_error(ErrorKind::request, "not a Caffe mean image", [&] {
     parse_mean_image(with_fields({0x08, 2}, data), "m");
   });
-  expect_error(ErrorKind::request, "but holds 2 values", [&] {
+  expect_error(ErrorKind::request, "but has 2 values", [&] {
     parse_mean_image(with_fields({0x10, 1, 0x18, 1, 0x20, 3}, data), "m");
   });
 }
@@ -162,10 +166,10 @@ TEST_CASE("lmdb: what was written is read, in the order of the keys") {
     CHECK(count_classes(*source) == 12);
     CHECK(source->fingerprint() == open_lmdb(folder, {})->fingerprint());
   }
-  expect_error(ErrorKind::request, "cannot be made", [&] { write_lmdb(directory, "set", {}); });
+  expect_error(ErrorKind::request, "cannot be created", [&] { write_lmdb(directory, "set", {}); });
 }
 
-TEST_CASE("lmdb: encoded pictures and floats") {
+TEST_CASE("lmdb: encoded images and floats") {
   const TemporaryDirectory directory;
   const Image image = make_image(3, 6, 9);
   const std::string images =
@@ -177,7 +181,7 @@ TEST_CASE("lmdb: encoded pictures and floats") {
   CHECK(read_image(*source, 0) == planes);
   CHECK(source->view(0).empty());
   CHECK(source->label(0) == 2);
-  const Message message = expect_error(ErrorKind::request, "this image is 12x18, the first one is 6x9",
+  const Message message = expect_error(ErrorKind::request, "this image is 12x18, but the first one is 6x9",
                                        [&] { read_image(*source, 1); });
   CHECK(message.hint == "--resize 6");
   DataRequest request;
@@ -191,7 +195,7 @@ TEST_CASE("lmdb: encoded pictures and floats") {
   float values[2] = {};
   numbers->read(0, std::as_writable_bytes(std::span(values)));
   CHECK(values[1] == -2.0F);
-  expect_error(ErrorKind::request, "--resize is for pictures", [&] { open_lmdb(floats, request); });
+  expect_error(ErrorKind::request, "--resize applies to encoded images", [&] { open_lmdb(floats, request); });
 }
 
 TEST_CASE("lmdb: a training and a testing one beside each other are a data set") {
@@ -219,7 +223,8 @@ TEST_CASE("lmdb: a training and a testing one beside each other are a data set")
   CHECK(streamed.transform.scale == std::vector<float>{0.5F});
   CHECK(streamed.transform.mean.empty());
   request.classes = 2;
-  expect_error(ErrorKind::request, "the label is 2, but there are 2 classes", [&] { load_dataset(request); });
+  expect_error(ErrorKind::request, "the label is 2; with 2 classes it must be less",
+               [&] { load_dataset(request); });
 }
 
 TEST_CASE("lmdb: until it is whole no reader finds one, and what is not finished goes") {
@@ -230,7 +235,7 @@ TEST_CASE("lmdb: until it is whole no reader finds one, and what is not finished
     for (int i = 0; i < 2500; ++i) writer.put("0000" + std::to_string(1000 + i), plain_datum);  // two commits
     CHECK_FALSE(std::filesystem::exists(folder));
     CHECK_FALSE(is_lmdb(folder + ".part"));
-    expect_error(ErrorKind::request, "another process writes this LMDB now",
+    expect_error(ErrorKind::request, "another process is writing this LMDB",
                  [&] { LmdbWriter(folder, std::size_t{1} << 26U); });
   }
   CHECK(std::filesystem::is_empty(directory.path));
@@ -248,11 +253,11 @@ TEST_CASE("lmdb: until it is whole no reader finds one, and what is not finished
 TEST_CASE("lmdb: refusals") {
   const TemporaryDirectory directory;
   directory.write("text/data.mdb", std::string(9'000, 'x'));
-  expect_error(ErrorKind::request, "this is no LMDB", [&] { open_lmdb(directory.path + "/text", {}); });
+  expect_error(ErrorKind::request, "this is not an LMDB", [&] { open_lmdb(directory.path + "/text", {}); });
   directory.write("empty-file/data.mdb", std::string());
   expect_error(ErrorKind::request, "the file is empty",
                [&] { open_lmdb(directory.path + "/empty-file", {}); });
-  expect_error(ErrorKind::request, "there is no data.mdb", [&] { open_lmdb(directory.path, {}); });
+  expect_error(ErrorKind::request, "data.mdb does not exist", [&] { open_lmdb(directory.path, {}); });
   expect_error(ErrorKind::request, "the LMDB has no records",
                [&] { open_lmdb(write_lmdb(directory, "empty", {}), {}); });
   const std::vector<Bytes> many(200, render_datum({3, 50, 50}, Bytes(7500, 1), 1));
@@ -262,10 +267,10 @@ TEST_CASE("lmdb: refusals") {
   const std::string mixed =
       write_lmdb(directory, "mixed", {plain_datum, render_datum({1, 1, 3}, Bytes(3, 1), 1), {1, 2, 3}});
   const SourcePtr source = open_lmdb(mixed, {});
-  const Message message = expect_error(ErrorKind::request, "this record is 1x1x3, the first one is 1x2x3",
+  const Message message = expect_error(ErrorKind::request, "this record is 1x1x3, but the first one is 1x2x3",
                                        [&] { read_image(*source, 1); });
   CHECK(message.where.ends_with("key 00001001"));
-  expect_error(ErrorKind::request, "these 3 bytes are no Datum", [&] { source->label(2); });
+  expect_error(ErrorKind::request, "these 3 bytes are not a Caffe Datum", [&] { source->label(2); });
 }
 
 TEST_CASE("lmdb: whatever bytes, records within them or a refusal") {
@@ -303,5 +308,7 @@ TEST_CASE("lmdb: whatever bytes, records within them or a refusal") {
   CHECK(read > 0);
   CHECK(read < rounds);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

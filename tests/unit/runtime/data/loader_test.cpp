@@ -78,6 +78,9 @@ Epoch load_steps(const NumberedSource& source, int threads, std::size_t first = 
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/data/loader");
+
+// namespace
 
 TEST_CASE("loader: any number of threads gives the same batches, in the order in which they were asked for") {
   const NumberedSource source;
@@ -134,7 +137,7 @@ TEST_CASE("loader: take() throws what the threads met, of the first image, and g
   }
 }
 
-TEST_CASE("loader: it ends without reading what nobody waits for") {
+TEST_CASE("loader: it ends without reading what no rank waits for") {
   NumberedSource source;
   source.slow = true;
   {
@@ -151,17 +154,16 @@ TEST_CASE("loader: wrong uses and wrong transforms are refused") {
   const std::vector<std::uint32_t> five(5, 1);
   Loader loader(source, {}, LoadPurpose::training, 4);
   expect_error(ErrorKind::internal, "without prefetch", [&] { loader.take(); });
-  expect_error(ErrorKind::internal, "of a size", [&] { loader.prefetch(five, {}); });
-  expect_error(ErrorKind::internal, "of a size", [&] { loader.prefetch({}, {}); });
+  expect_error(ErrorKind::internal, "batch size is not supported", [&] { loader.prefetch(five, {}); });
+  expect_error(ErrorKind::internal, "batch size is not supported", [&] { loader.prefetch({}, {}); });
   loader.prefetch(std::span(five).first(2), {});
-  expect_error(ErrorKind::internal, "take() comes first",
-               [&] { loader.prefetch(std::span(five).first(2), {}); });
+  expect_error(ErrorKind::internal, "without take()", [&] { loader.prefetch(std::span(five).first(2), {}); });
   expect_error(ErrorKind::request, "a crop of 7x3 does not fit into images of 6x5", [&] {
     Loader(source, {{7, 3}, false, {}, {1.0F}}, LoadPurpose::training, 4);
   });
 }
 
-TEST_CASE("loader: tells its spans") {
+TEST_CASE("loader: reports its spans") {
   const NumberedSource source;
   SpanCounter spans;
   {
@@ -173,7 +175,8 @@ TEST_CASE("loader: tells its spans") {
   CHECK(spans.waits == 1);
 }
 
-TEST_CASE("shares: ranks of subsets take equal pieces, and the subset that is used up first ends the epoch") {
+TEST_CASE(
+    "data shard: ranks of subsets take equal pieces, and the subset that is used up first ends the epoch") {
   const Subset first{100, 11, 2, "h1"};
   const Subset second{45, 6, 1, "h2"};
   const Subsets ranks[] = {{{first, second}, 0, 0}, {{first, second}, 0, 1}, {{first, second}, 1, 0}};
@@ -198,12 +201,13 @@ TEST_CASE("shares: ranks of subsets take equal pieces, and the subset that is us
   CHECK(DataShard(ranks[2], 30, 4).test_range().end == 6);
   const Subsets small{{first, {8, 1, 1, "h2"}}, 0, 0};
   const Message message =
-      expect_error(ErrorKind::request, "this part has 8 training images", [&] { DataShard(small, 30, 4); });
+      expect_error(ErrorKind::request, "this subset has 8 training images", [&] { DataShard(small, 30, 4); });
   CHECK(message.where == "h2");
   CHECK(message.hint == "--global-batch 24");
 }
 
-TEST_CASE("shares: without subsets as before: the images of a step are the same for any number of ranks") {
+TEST_CASE(
+    "data shard: without subsets as before: the images of a step are the same for any number of ranks") {
   const Subset all{103, 20, 4, ""};
   for (std::size_t step = 0; step < 5; ++step) {
     std::vector<std::uint32_t> joined;
@@ -217,5 +221,7 @@ TEST_CASE("shares: without subsets as before: the images of a step are the same 
     CHECK(joined == std::vector<std::uint32_t>(one.begin(), one.end()));
   }
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -8,6 +8,8 @@
 
 namespace ddlrun::runtime {
 
+TEST_SUITE_BEGIN("runtime/data/synthetic");
+
 TEST_CASE("synthetic: as many images and classes as asked, in little memory, the same each time") {
   const Dataset data = load_dataset("synthetic:3x5x7x1000:20000");
   CHECK(data.train_images->count() == 20'000);
@@ -28,9 +30,11 @@ TEST_CASE("synthetic: refusals") {
   for (const char* place : {"synthetic:", "synthetic:3x5x7x10", "synthetic:3x5x7:10", "synthetic:3x5x7x1:10",
                             "synthetic:0x5x7x10:10", "synthetic:3x5x7x10:0", "synthetic:3x5x7x65537:9"}) {
     CAPTURE(place);
-    expect_error(ErrorKind::usage, "this is not synthetic:CHANNELSxHEIGHTxWIDTHxCLASSES:IMAGES",
+    expect_error(ErrorKind::usage, "must be synthetic:CHANNELSxHEIGHTxWIDTHxCLASSES:IMAGES",
                  [&] { load_dataset(place); });
   }
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

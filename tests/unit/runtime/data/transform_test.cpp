@@ -36,6 +36,9 @@ float caffe_value(const Transform& t, const CropWindow& view, const Shape& shape
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/data/transform");
+
+// namespace
 
 TEST_CASE("transform: every combination gives Caffe's values, to the bit") {
   const Shape shape{3, 19, 37};
@@ -109,7 +112,7 @@ TEST_CASE("transform: views are drawn evenly, from seed, step and image alone") 
   CHECK(center_crop(transform, shape) == CropWindow{1, 1, false});
 }
 
-TEST_CASE("transform: what does not fit is told, all of it") {
+TEST_CASE("transform: what does not fit is reported, all of it") {
   const Transform wrong{{30, 5}, false, {1.0F, 2.0F}, {1.0F, 2.0F}};
   const std::vector<Message> mistakes = check_transform(wrong, {3, 28, 28});
   REQUIRE(mistakes.size() == 3);
@@ -131,5 +134,7 @@ TEST_CASE("resize: what a bilinear filter must do") {
   CHECK(flat.pixels == std::vector<std::uint8_t>(std::size_t{31} * 17 * 3, 201));
   CHECK(resize_image(ramp, {1, 1}).pixels.size() == 1);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

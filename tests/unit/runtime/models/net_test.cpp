@@ -9,6 +9,8 @@
 
 namespace ddlrun::runtime {
 
+TEST_SUITE_BEGIN("runtime/models/net");
+
 TEST_CASE("net: LeNet-5 has the parameters of the paper's fully connected form") {
   // 6*(25+1) + 16*(6*25+1) + 120*(400+1) + 84*(120+1) + 10*(84+1)
   CHECK(build_net("lenet5", {1, 28, 28}, 10).parameter_count == 61'706);
@@ -127,7 +129,7 @@ TEST_CASE("net: refusals") {
   expect_error(ErrorKind::request, "lenet5 needs images of 1x28x28 or 1x32x32, but these are 1x20x30", [] {
     build_net("lenet5", {1, 20, 30}, 10);
   });
-  expect_error(ErrorKind::usage, "there is no net 'resnet'", [] { build_net("resnet", {1, 28, 28}, 10); });
+  expect_error(ErrorKind::usage, "unknown net 'resnet'", [] { build_net("resnet", {1, 28, 28}, 10); });
   expect_error(ErrorKind::request, "at most 2147483632 fit", [] { build_net("mlp", {1, 32768, 32768}, 10); });
   const auto refused = [](const char* what, std::vector<Layer> layers, int classes = 0) {
     NetDescription description;
@@ -137,33 +139,33 @@ TEST_CASE("net: refusals") {
     expect_error(ErrorKind::request, what, [&] { plan_net(description, {1, 8, 8}, classes); });
   };
   refused("kernel of 9x9, but its input is only 8", {convolution(1, 9)});
-  refused("a net without layers", {});
-  refused("layer relu1 reads 'conv', and no layer is called so", {named("", {"conv"}, relu())});
-  refused("two layers are called 'a'", {named("a", relu()), named("a", relu())});
-  refused("nobody reads the output of layer a", {named("a", relu()), named("b", {"data"}, relu())});
-  refused("2 of 3 layers wait for each other's outputs: a, b",
+  refused("the net has no layers", {});
+  refused("layer relu1 reads 'conv', which is not a layer", {named("", {"conv"}, relu())});
+  refused("two layers are named 'a'", {named("a", relu()), named("a", relu())});
+  refused("no layer reads the output of layer a", {named("a", relu()), named("b", {"data"}, relu())});
+  refused("2 of 3 layers form a cycle: a, b",
           {named("a", {"b"}, relu()), named("b", {"a"}, relu()), named("c", {"data"}, relu())});
   refused(
       "sums 3x6x6 and 2x6x6; the shapes must be equal",
       {named("a", {"data"}, convolution(3, 3)), named("b", {"data"}, convolution(2, 3)), sum({"a", "b"})});
   refused("joins the channels of 1x8x8 and 2x6x6; heights and widths must be equal",
           {named("b", {"data"}, convolution(2, 3)), concat({"data", "b"})});
-  refused("has 5 outputs, and the data has 10 classes", {linear(5)}, 10);
-  refused("has 2 inputs, and a layer of kind relu reads 1", {named("r", {"data", "data"}, relu())});
+  refused("has 5 outputs, but the data has 10 classes", {linear(5)}, 10);
+  refused("has 2 inputs; a layer of kind relu takes one", {named("r", {"data", "data"}, relu())});
   refused("a padding of 2x2, which must be less than its kernel of 2x2",
           {pool(PoolMethod::max, 2, 2, 2, Rounding::floor)});
-  refused("drops a share of 1; from 0 to below 1 is possible", {dropout(1.0)});
+  refused("has a rate of 1; it must be at least 0 and less than 1", {dropout(1.0)});
   Layer grouped = convolution(4, 3);
   grouped.groups = 3;
   refused("has 3 groups, which must divide its 1 input and 4 output channels", {grouped});
   Layer leaky = relu();
   leaky.slope = -0.1;
-  refused("has a slope of -0.1; 0 is the least", {leaky});
+  refused("has a slope of -0.1; it must be 0 or more", {leaky});
   Layer dilated = convolution(4, 3);
   dilated.dilation = {4, 1};
   refused("has a kernel of 9x3, but its input is only 8x8 with padding", {dilated});
   dilated.dilation = {0, 1};
-  refused("has a dilation of 0x1; 1 to", {dilated});
+  refused("has a dilation of 0x1; both must be 1 to", {dilated});
   // All at once.
   refused("(the first of 3 mistakes)\n  and: ",
           {named("a", {"none"}, relu()), named("b", {"data"}, linear(0)),
@@ -185,5 +187,7 @@ TEST_CASE("net: first weights depend on the seed only and stay within their limi
   CHECK(squares / static_cast<double>(first.weights_count) == doctest::Approx(2.0 / 784.0).epsilon(0.02));
   CHECK(a[first.bias_offset] == 0.0F);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -9,6 +9,8 @@
 
 namespace ddlrun::runtime {
 
+TEST_SUITE_BEGIN("runtime/models/net_yaml");
+
 TEST_CASE("net yaml: every key arrives") {
   const NetDescription net = parse_net_yaml(R"(name: mine
 images: [1x28x28, 3x32x16]
@@ -82,33 +84,34 @@ TEST_CASE("net yaml: refusals, with both numbers and their place") {
     const char* where;
   };
   const Row rows[] = {
-      {"[1, 2]", "has the key 'layers'", "n.yaml:1:1"},
-      {"", "has the key 'layers'", "n.yaml"},
-      {"name: x", "has a list of layers, and this one has none", "n.yaml:1:1"},
-      {"layers: 3", "a list of layers", "n.yaml:1:9"},
+      {"[1, 2]", "the key 'layers' is missing", "n.yaml:1:1"},
+      {"", "the key 'layers' is missing", "n.yaml"},
+      {"name: x", "the list of layers is missing or empty", "n.yaml:1:1"},
+      {"layers: 3", "the list of layers", "n.yaml:1:9"},
       {"layers:\n  - {name: x}", "a mapping with the key 'kind'", "n.yaml:2:5"},
       {"layers:\n  - {kind: convolutoin}",
-       "there is no layer of kind 'convolutoin'; the kinds are convolution, max_pool", "n.yaml:2:12"},
-      {"layers:\n  - {kind: relu, kernel: 3}",
-       "there is no key 'kernel' here; the keys are name, kind, inputs", "n.yaml:2:26"},
+       "unknown kind of layer 'convolutoin': must be one of convolution, max_pool", "n.yaml:2:12"},
+      {"layers:\n  - {kind: relu, kernel: 3}", "unknown key 'kernel': must be one of name, kind, inputs",
+       "n.yaml:2:26"},
       {"layers:\n  - {kind: convolution, outputs: 3}", "a layer of kind convolution needs a kernel",
        "n.yaml:2:5"},
       {"layers:\n  - {kind: inner_product}", "needs outputs", "n.yaml:2:5"},
       {"layers:\n  - {kind: inner_product, outputs: many}", "'many' is not a whole number", "n.yaml:2:36"},
-      {"layers:\n  - {kind: max_pool, kernel: [1, 2, 3]}", "3 values are no height and width", "n.yaml:2:30"},
+      {"layers:\n  - {kind: max_pool, kernel: [1, 2, 3]}", "3 values instead of height and width",
+       "n.yaml:2:30"},
       {"layers:\n  - {kind: dropout, rate: half}", "'half' is not a number", "n.yaml:2:27"},
       {"layers:\n  - {kind: max_pool, kernel: 2, rounding: up}", "'up' is neither floor nor ceil",
        "n.yaml:2:43"},
       {"images: [28x28]\nlayers: [{kind: relu}]", "'28x28' is not 3 sizes from 1 to 32768 joined by x",
        "n.yaml:1:10"},
       {"layers:\n  - {name: a b, kind: relu}", "a name is up to 100 letters, digits", "n.yaml:2:12"},
-      {"layer: []\nlayers: [{kind: relu}]", "there is no key 'layer' here", "n.yaml:1:8"},
+      {"layer: []\nlayers: [{kind: relu}]", "unknown key 'layer'", "n.yaml:1:8"},
       {"layers:\n  - @x", "not YAML", "n.yaml:2:5"},
       {"name: x\nname: y", "the key 'name' twice", "n.yaml:2:1"},
       {"layers:\n  - {kind: inner_product, outputs: 3, weights: {gaussian: -1}}",
-       "a deviation of -1; 0 is the least", "n.yaml:2:59"},
+       "the deviation -1 is negative", "n.yaml:2:59"},
       {"layers:\n  - {kind: inner_product, outputs: 3, weights: {uniform: [1, -1]}}",
-       "uniform from 1 to -1: the lower one stands first", "n.yaml:2:48"},
+       "uniform from 1 to -1: the lower bound must come first", "n.yaml:2:48"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
@@ -127,7 +130,7 @@ TEST_CASE("net yaml: refusals, with both numbers and their place") {
 TEST_CASE("net yaml: what cannot be read is to be mended") {
   for (const char* text : {"name: x\nname: y", "layers:\n  - @x"}) {
     const Message message = expect_error(ErrorKind::request, "", [&] { parse_net_yaml(text, "n.yaml"); });
-    CHECK(message.hint.starts_with("mend that line; `ddl-train print-net"));
+    CHECK(message.hint.starts_with("fix that line; `ddl-train print-net"));
   }
 }
 
@@ -175,7 +178,7 @@ TEST_CASE("net yaml: a mistake with a net of the program is placed where it can 
   });
   CHECK(told.where.starts_with("ddl-train print-net lenet5"));
   CHECK(find_net_text("lenet5").find("name: conv1") != std::string_view::npos);
-  expect_error(ErrorKind::usage, "there is no net 'lenet6'", [] { find_net_text("lenet6"); });
+  expect_error(ErrorKind::usage, "unknown net 'lenet6'", [] { find_net_text("lenet6"); });
 }
 
 TEST_CASE("net yaml: the nets of the program are read without a mistake") {
@@ -184,5 +187,7 @@ TEST_CASE("net yaml: the nets of the program are read without a mistake") {
     CHECK(parse_net_yaml(text, name + ".yaml").name == name);
   }
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -110,6 +110,9 @@ Outcome run_all_reduce(int ranks, const TrainPlan& plan) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/parameter_server/server_trainer");
+
+// namespace
 
 TEST_CASE("synchronous servers have the curve of an all-reduce") {
   const TrainPlan plan = server_plan(2, 40);
@@ -185,5 +188,7 @@ TEST_CASE("roles that cannot be are refused") {
   plan.optimizer.kind = OptimizerKind::lars;
   CHECK_THROWS_AS(check_servers(plan, {1, false}, 2), Error);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

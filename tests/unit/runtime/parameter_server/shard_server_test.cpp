@@ -28,6 +28,9 @@ ShardServer server_of(const ServerPlan& plan, std::size_t size) {
 using Workers = std::vector<std::size_t>;
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/parameter_server/shard_server");
+
+// namespace
 
 TEST_CASE("a synchronous server waits for all, and adds up before it updates") {
   ShardServer server = server_of(plan_of(3, false), 2);
@@ -94,5 +97,7 @@ TEST_CASE("no order of pushes leaves all workers waiting") {
     CHECK(server.done() >= 300 / workers - 4);
   }
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -21,7 +21,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-const FilePurpose some_use{"--summary-json", "the file of the results"};
+const FilePurpose some_use{"--summary-json", "the summary file"};
 
 std::string text_in(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -43,8 +43,11 @@ std::vector<std::string> names_in_folder(const std::string& folder) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/telemetry/atomic_file");
 
-TEST_CASE("whole file: nothing before its end, then all of it, with the rights of the one before") {
+// namespace
+
+TEST_CASE("atomic file: nothing before its end, then all of it, with the rights of the one before") {
   const TemporaryDirectory directory;
   const std::string path = directory.path + "/r.json";
   directory.write("r.json", std::string("old"));
@@ -63,7 +66,7 @@ TEST_CASE("whole file: nothing before its end, then all of it, with the rights o
   CHECK((status.st_mode & 07777U) == 0640);
 }
 
-TEST_CASE("whole file: links stay, what they lead to is written, there or not yet") {
+TEST_CASE("atomic file: links stay, what they lead to is written, there or not yet") {
   const TemporaryDirectory directory;
   directory.write("far/there.json", std::string("old"));
   for (const char* target : {"there.json", "new.json"}) {
@@ -80,7 +83,7 @@ TEST_CASE("whole file: links stay, what they lead to is written, there or not ye
   expect_error(ErrorKind::request, "cannot be written", [&] { write_whole(directory.path + "/loop", "x"); });
 }
 
-TEST_CASE("whole file: a pipe is written through, and checked without being opened") {
+TEST_CASE("atomic file: a pipe is written through, and checked without being opened") {
   const TemporaryDirectory directory;
   const std::string path = directory.path + "/pipe";
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
@@ -93,7 +96,7 @@ TEST_CASE("whole file: a pipe is written through, and checked without being open
   CHECK(std::filesystem::is_fifo(path));
 }
 
-TEST_CASE("whole file: a device that is full is told and stays a device") {
+TEST_CASE("atomic file: a device that is full is reported and stays a device") {
   const TemporaryDirectory directory;
   const std::string path = directory.path + "/full";  // as /dev/full
   const bool made = mknod(path.c_str(), S_IFCHR | 0666, makedev(1, 7)) == 0;
@@ -108,7 +111,7 @@ TEST_CASE("whole file: a device that is full is told and stays a device") {
   CHECK(names_in_folder(directory.path) == std::vector<std::string>{"full"});
 }
 
-TEST_CASE("whole file: what cannot be is refused at once, and leaves nothing") {
+TEST_CASE("atomic file: invalid requests are refused at once, and leaves nothing") {
   const TemporaryDirectory directory;
   const Message folder = expect_error(ErrorKind::request, "Is a directory",
                                       [&] { check_atomic_file(directory.path, some_use); });
@@ -129,13 +132,13 @@ TEST_CASE("outputs: what would take another's place is refused before anything i
   };
   // Metrics, TensorBoard, timeline, results, checkpoints.
   const Row rows[] = {
-      {{one, "", "", one, ""}, "--metrics and --summary-json are one place"},
-      {{one, "", "", directory.path + "/./one", ""}, "--metrics and --summary-json are one place"},
-      {{one, "", directory.path + "/link", "", ""}, "--metrics and --timeline are one place"},
-      {{"", "", one, one, ""}, "--summary-json and --timeline are one place"},
-      {{"", "", "", one, one + "/"}, "--summary-json and --checkpoint are one place"},
-      {{"-", "", "", "", ""}, "- is no name of a file"},
-      {{"", "-", "", "", ""}, "- is no name of a file"}};
+      {{one, "", "", one, ""}, "--metrics and --summary-json point to the same path"},
+      {{one, "", "", directory.path + "/./one", ""}, "--metrics and --summary-json point to the same path"},
+      {{one, "", directory.path + "/link", "", ""}, "--metrics and --timeline point to the same path"},
+      {{"", "", one, one, ""}, "--summary-json and --timeline point to the same path"},
+      {{"", "", "", one, one + "/"}, "--summary-json and --checkpoint point to the same path"},
+      {{"-", "", "", "", ""}, "- is not supported as a file name"},
+      {{"", "-", "", "", ""}, "- is not supported as a file name"}};
   for (const Row& row : rows) {
     CAPTURE(row.what);
     expect_error(ErrorKind::usage, row.what, [&] { check_outputs(row.plan); });
@@ -147,7 +150,7 @@ TEST_CASE("outputs: what would take another's place is refused before anything i
   });
   const std::string pipe = directory.path + "/pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  expect_error(ErrorKind::request, "no regular file", [&] { check_outputs({"", "", pipe, "", ""}); });
+  expect_error(ErrorKind::request, "must be a regular file", [&] { check_outputs({"", "", pipe, "", ""}); });
 }
 
 TEST_CASE("metrics: a disk that is full for a while costs no record") {
@@ -186,5 +189,7 @@ TEST_CASE("metrics: a disk that is full for a while costs no record") {
   file.finish();
   CHECK(text_in(path) == "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n");
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

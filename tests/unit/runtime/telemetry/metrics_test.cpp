@@ -25,6 +25,9 @@ RunFacts some_facts() {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/telemetry/metrics");
+
+// namespace
 
 TEST_CASE("metrics: each record is one line of JSON that says what it is") {
   const StepRecord step{7, 1, 0.5, 0.01, 0.002, 0.0001, 0.0002, 0.0015, 0.0};
@@ -56,7 +59,7 @@ TEST_CASE("metrics: each record is one line of JSON that says what it is") {
         "ddlrun.train/1");
 }
 
-TEST_CASE("metrics: an epoch that was resumed tells of how many steps its time is") {
+TEST_CASE("metrics: an epoch that was resumed reports of how many steps its time is") {
   EpochRecord epoch{1, 625, 0.6, 0.8, 0.7, 0.75, 1.5};
   epoch.timed_steps = 50;
   const auto json = nlohmann::json::parse(render_epoch_record(epoch));
@@ -127,5 +130,7 @@ TEST_CASE("metrics: the time split, the memory and the accuracy are in the summa
   CHECK(nlohmann::json::parse(render_results(facts, summary, {epoch})).at("resumed_at_step") == 25);
   CHECK(peak_memory_bytes() > 1000000);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -23,6 +23,9 @@ Progress progress_at(std::size_t step) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/telemetry/progress");
+
+// namespace
 
 TEST_CASE("progress: the bar never reaches the last column, and drops what is less important first") {
   Progress full = progress_at(100);
@@ -71,5 +74,7 @@ TEST_CASE("progress: a line for a log, numbers and times") {
   CHECK(render_clock(-1) == "0:00");
   CHECK(render_clock(7384) == "2:03:04");
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -5,6 +5,8 @@
 
 namespace ddlrun::runtime {
 
+TEST_SUITE_BEGIN("runtime/telemetry/stall_inspector");
+
 TEST_CASE("stall: what a rank is at survives its number") {
   for (const TraceLane lane : {TraceLane::compute, TraceLane::sums, TraceLane::input, TraceLane::saving}) {
     for (const std::uint64_t step : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 50}) {
@@ -23,21 +25,21 @@ TEST_CASE("stall: who is missing, where, what it was last seen at, and what to d
                      "last in all_reduce #811 of 10 float32; process 4711 is stopped",
                      pack_state({TraceLane::compute, 811})};
   Message message = render_stall(stopped, 812);
-  CHECK(message.what == "rank 3 (h2) has not come to step 812 (bucket 2) for 30 s");
+  CHECK(message.what == "rank 3 (h2) has not reached step 812 (bucket 2) for 30 s");
   CHECK(message.where ==
         "last seen: compute of step 811; last in all_reduce #811 of 10 float32; process 4711 is stopped");
   CHECK(message.hint == "kill -CONT 4711   # on its host");
   stopped.over = true;
   stopped.seconds = 43.7;
   message = render_stall(stopped, 812);
-  CHECK(message.what == "rank 3 (h2) has come to step 812 (bucket 2) after 44 s");
+  CHECK(message.what == "rank 3 (h2) has reached step 812 (bucket 2) after 44 s");
 
   ddl::Stall many{{}, "broadcast #3 of 10 float32", "", 60.0, false, "", {}};
   for (int i = 0; i < 9; ++i) many.missing.push_back("rank " + std::to_string(i));
   message = render_stall(many, 0);
   CHECK(message.what ==
-        "rank 0, rank 1, rank 2, rank 3, rank 4, rank 5 and 3 more have not come to broadcast #3 of "
-        "10 float32 for 60 s");
+        "rank 0, rank 1, rank 2, rank 3, rank 4, rank 5 and 3 more have not reached broadcast #3 of 10 "
+        "float32 for 60 s");
   CHECK(message.where.empty());
   CHECK(!message.hint.empty());
 }
@@ -56,5 +58,7 @@ TEST_CASE("stall: the report shows where its rank is") {
   CHECK(!report.watch(0.0).tell);
   CHECK(report.watch(5.0).seconds == 5.0);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -14,6 +14,8 @@
 
 namespace ddlrun::runtime {
 
+TEST_SUITE_BEGIN("runtime/telemetry/tensorboard");
+
 TEST_CASE("tensorboard: CRC-32C gives the values of RFC 3720, B.4, and of the check of its catalogue") {
   std::string ascending;
   std::string descending;
@@ -60,10 +62,12 @@ TEST_CASE("tensorboard: scalars, large and negative steps, floats that are no nu
 }
 
 TEST_CASE("tensorboard: a directory that cannot be made is refused") {
-  expect_error(ErrorKind::request, "cannot be made", [] { TensorboardFile("/proc/no/such", RunFacts{}); });
+  expect_error(ErrorKind::request, "cannot be created", [] { TensorboardFile("/proc/no/such", RunFacts{}); });
   TensorboardFile nothing("", RunFacts{});
   nothing.on_start(1, 0);
   nothing.on_step({});
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

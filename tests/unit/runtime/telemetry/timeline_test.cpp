@@ -59,6 +59,9 @@ std::vector<nlohmann::json> events_of(const nlohmann::json& trace, const std::st
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/telemetry/timeline");
+
+// namespace
 
 TEST_CASE("timeline: spans of all lanes are read back as they were told") {
   const Folder folder;
@@ -158,10 +161,10 @@ TEST_CASE("timeline: a part that is cut off, damaged or another file is refused 
                                    std::size_t{4096 + 65536 + 31}, whole.size() - 1}) {
     CAPTURE(length);
     put(whole.substr(0, length));
-    expect_error(ErrorKind::request, "cut off", [&] { read_part(part); });
+    expect_error(ErrorKind::request, "cut short", [&] { read_part(part); });
   }
   put(std::string(whole.size(), 'x'));
-  expect_error(ErrorKind::request, "none of this version's", [&] { read_part(part); });
+  expect_error(ErrorKind::request, "from another version", [&] { read_part(part); });
   expect_error(ErrorKind::request, "cannot be read", [&] { read_part(folder / "none"); });
   // Any byte may be wrong: either it is refused, or what is read stays within bounds.
   put(whole);
@@ -269,7 +272,7 @@ TEST_CASE("timeline: ranks become one file, on one clock, with arrows and counte
 TEST_CASE("timeline: what a run left is merged, and parts of another run are named") {
   const Folder folder;
   const std::string file = folder / "t.json";
-  expect_error(ErrorKind::request, "there is no part", [&] { merge_timeline(file); });
+  expect_error(ErrorKind::request, "no part of a timeline", [&] { merge_timeline(file); });
   for (const auto& [rank, run] : {std::pair{0, 9}, {1, 9}, {5, 8}}) {
     Timeline timeline(file, some_part(rank, rank == 5 ? 6 : 3, static_cast<std::uint64_t>(run)));
     timeline.span(TraceLane::compute, "x", at_ns(2000 + rank), at_ns(3000));
@@ -280,7 +283,7 @@ TEST_CASE("timeline: what a run left is merged, and parts of another run are nam
   CHECK(report.found == std::vector<int>{0, 1});
   CHECK(report.ranks == 3);
   REQUIRE(report.problems.size() == 2);
-  CHECK(report.problems[0].find("rank2.part: a part of the timeline is cut off") != std::string::npos);
+  CHECK(report.problems[0].find("rank2.part: a part of the timeline is cut short") != std::string::npos);
   CHECK(report.problems[1].find("rank5.part: a part of another run") != std::string::npos);
   const auto spans = events_of(read_json(file), "X");
   REQUIRE(spans.size() == 2);
@@ -288,8 +291,11 @@ TEST_CASE("timeline: what a run left is merged, and parts of another run are nam
   CHECK(spans[1].at("dur").get<double>() == 0.999);
 }
 
-TEST_CASE("timeline: a folder that is not there, and a disk without room, are refused before the training") {
+TEST_CASE(
+    "timeline: a directory that is not there, and a disk without room, are refused before the training") {
   expect_error(ErrorKind::request, "cannot be created", [] { Timeline("/no/such/t.json", some_part(0, 1)); });
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

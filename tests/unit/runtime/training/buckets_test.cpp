@@ -25,6 +25,9 @@ std::vector<std::size_t> begins_of(const std::vector<Range>& buckets) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/training/buckets");
+
+// namespace
 
 TEST_CASE("buckets: from the last layer to the first, cut at cache lines, the head with the first layer") {
   const Net net = make_bucket_net();
@@ -53,7 +56,8 @@ TEST_CASE("buckets: from the last layer to the first, cut at cache lines, the he
 }
 
 TEST_CASE(
-    "buckets: one may start when all of its gradients are final, that with the head never before the end") {
+    "buckets: one may start when all of its gradients are final, that with the metadata never before the "
+    "end") {
   const Range last{208, 219};
   CHECK(!is_final(last, 16, 193));
   CHECK(is_final(last, 16, 192));
@@ -182,5 +186,7 @@ TEST_CASE("ways: each is tried in turn, the fastest median is kept, a hair's bre
   CHECK(single.decided());
   CHECK(single.schedule() == ReduceSchedule{true, 5});
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -170,6 +170,9 @@ class LateEngine : public Engine {
 };
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/training/gradient_reducer");
+
+// namespace
 
 TEST_CASE("across steps: a step ends with its head, and each layer waits for its own sums") {
   const Net net = make_gated_net();
@@ -302,8 +305,7 @@ TEST_CASE("across steps: what is not finite is refused with the step that it bel
     for (const bool in_sum : {true, false}) {
       const Message message = expect_error(
           ErrorKind::request,
-          in_sum ? "too large for float32 in step 3 of 25" : "not finite (NaN or infinite) in step 3 of 25",
-          [&] {
+          in_sum ? "overflows float32 in step 3 of 25" : "not finite (NaN or infinite) in step 3 of 25", [&] {
             run_ranks_as_threads(4, [&](Communicator& group) {
               TrainPlan plan = plan_course(Overlap::across, place, 4);
               plan.max_steps = 25;
@@ -319,7 +321,7 @@ TEST_CASE("across steps: what is not finite is refused with the step that it bel
                   silent);
             });
           });
-      CHECK(message.where.starts_with(in_sum ? "each rank" : "rank 2 "));
+      CHECK(message.where.starts_with(in_sum ? "the gradients of each rank" : "rank 2 "));
     }
   }
 }
@@ -334,5 +336,7 @@ TEST_CASE("across steps: times add up") {
     }
   }
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -15,6 +15,8 @@
 
 namespace ddlrun::runtime {
 
+TEST_SUITE_BEGIN("runtime/training/lr_schedule");
+
 TEST_CASE("sharding: a permutation, the same for equal seed and epoch only") {
   const auto order = epoch_permutation(1000, 7, 3);
   CHECK(std::set<std::uint32_t>(order.begin(), order.end()).size() == 1000);
@@ -50,7 +52,7 @@ TEST_CASE("sharding: the global batch must be divisible, and the nearest that ar
   expect_error(ErrorKind::usage, "64 cannot be divided by 3 ranks; the nearest that can: 63 or 66",
                [] { local_batch(64, 3, 1000); });
   expect_error(ErrorKind::usage, "the nearest that can: 8", [] { local_batch(5, 8, 1000); });
-  expect_error(ErrorKind::request, "2000 is more than the 1000 training images",
+  expect_error(ErrorKind::request, "2000 exceeds the 1000 training images",
                [] { local_batch(2000, 4, 1000); });
 }
 
@@ -144,8 +146,8 @@ TEST_CASE("learning rate: what a policy lacks") {
       {{0.1, 0, 0, LrDecay::step, 0.0, 0.0, 10, {}}, "gamma above 0, not 0"},
       {{0.1, 0, 0, LrDecay::exp, std::nan(""), 0.0, 0, {}}, "gamma above 0, not nan"},
       {{0.1, 0, 0, LrDecay::multistep, 0.1, 0.0, 0, {}}, "at least one step value"},
-      {{0.1, 0, 0, LrDecay::multistep, 0.1, 0.0, 0, {5, 3}}, "5 stands before 3"},
-      {{0.1, 0, 0, LrDecay::multistep, 0.1, 0.0, 0, {5, 5}}, "5 stands before 5"},
+      {{0.1, 0, 0, LrDecay::multistep, 0.1, 0.0, 0, {5, 3}}, "5 comes before 3"},
+      {{0.1, 0, 0, LrDecay::multistep, 0.1, 0.0, 0, {5, 5}}, "5 comes before 5"},
       {{0.1, 0, 0, LrDecay::inv, -1.0, 0.75, 0, {}}, "gamma of at least 0, not -1"},
   };
   for (const Row& row : rows) {
@@ -188,5 +190,7 @@ TEST_CASE("threads: cores are shared by the ranks with the same mask") {
   CHECK(threads_for_mask(2, "h 0-1", {"h 0-1", "h 0-1", "h 0-1"}) == 1);
   CHECK(threads_for_mask(0, "h", {}) == 1);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

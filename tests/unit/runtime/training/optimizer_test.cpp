@@ -56,8 +56,11 @@ std::vector<float> learn_three_steps(const Optimizer& optimizer) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/training/optimizer");
 
-TEST_CASE("update rules: three steps with weight decay as torch.optim of PyTorch 1.13.1 makes them") {
+// namespace
+
+TEST_CASE("optimizer: three steps with weight decay as torch.optim of PyTorch 1.13.1 makes them") {
   struct Row {
     OptimizerKind kind;
     double clip;
@@ -83,7 +86,7 @@ TEST_CASE("update rules: three steps with weight decay as torch.optim of PyTorch
 }
 
 // ComputeUpdateValue of each solver (src/caffe/solvers), worked out in double precision.
-TEST_CASE("update rules: three steps as Caffe's solvers make them") {
+TEST_CASE("optimizer: three steps as Caffe's solvers make them") {
   struct Row {
     OptimizerKind kind;
     bool l1;
@@ -109,7 +112,7 @@ TEST_CASE("update rules: three steps as Caffe's solvers make them") {
   }
 }
 
-TEST_CASE("update rules: any cut of the vectors gives the same bits") {
+TEST_CASE("optimizer: any cut of the vectors gives the same bits") {
   constexpr std::size_t count = 1000;
   std::vector<float> start(count);
   std::vector<float> gradients(count);
@@ -140,7 +143,7 @@ TEST_CASE("update rules: any cut of the vectors gives the same bits") {
   }
 }
 
-TEST_CASE("update rules: factors of a tensor's rate and decay") {
+TEST_CASE("optimizer: factors of a tensor's rate and decay") {
   Optimizer optimizer;
   optimizer.momentum = 0.0;
   optimizer.weight_decay = 0.5;
@@ -151,7 +154,7 @@ TEST_CASE("update rules: factors of a tensor's rate and decay") {
   CHECK(vectors.weights == std::vector<float>{0.625F, 0.75F, 1.0F});  // 1 - 0.5*(0.25+0.5), 1 - 1*0.25, fixed
 }
 
-TEST_CASE("update rules: lars moves a tensor of zeros, and the norm of a tensor is its own") {
+TEST_CASE("optimizer: lars moves a tensor of zeros, and the norm of a tensor is its own") {
   Optimizer optimizer = make_rule_of(OptimizerKind::lars);
   optimizer.weight_decay = 0.0;
   optimizer.momentum = 0.0;
@@ -163,7 +166,7 @@ TEST_CASE("update rules: lars moves a tensor of zeros, and the norm of a tensor 
   CHECK(vectors.weights[2] == doctest::Approx(-1.0));
 }
 
-TEST_CASE("update rules: clipping scales to the norm, and only what is larger") {
+TEST_CASE("optimizer: clipping scales to the norm, and only what is larger") {
   Optimizer optimizer;
   const std::vector<float> gradients{3.0F, 4.0F};
   CHECK(clip_scale(optimizer, gradients) == 1.0);
@@ -173,7 +176,7 @@ TEST_CASE("update rules: clipping scales to the norm, and only what is larger") 
   CHECK(clip_scale(optimizer, gradients) == doctest::Approx(0.5));
 }
 
-TEST_CASE("update rules: what they cannot use") {
+TEST_CASE("optimizer: what they cannot use") {
   struct Row {
     const char* part;
     OptimizerKind kind;
@@ -182,12 +185,12 @@ TEST_CASE("update rules: what they cannot use") {
   };
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const Row rows[] = {
-      {"momentum 1 is not", OptimizerKind::sgd, &Optimizer::momentum, 1.0},
+      {"momentum 1 must be", OptimizerKind::sgd, &Optimizer::momentum, 1.0},
       {"momentum nan", OptimizerKind::sgd, &Optimizer::momentum, nan},
-      {"momentum2 1 is not", OptimizerKind::adam, &Optimizer::momentum2, 1.0},
+      {"momentum2 1 must be", OptimizerKind::adam, &Optimizer::momentum2, 1.0},
       {"rms decay -0.5", OptimizerKind::rmsprop, &Optimizer::rms_decay, -0.5},
-      {"trust 0 is not above 0", OptimizerKind::lars, &Optimizer::trust, 0.0},
-      {"epsilon 0 is not above 0", OptimizerKind::adagrad, &Optimizer::epsilon, 0.0},
+      {"trust 0 must be above 0", OptimizerKind::lars, &Optimizer::trust, 0.0},
+      {"epsilon 0 must be above 0", OptimizerKind::adagrad, &Optimizer::epsilon, 0.0},
       {"weight decay -1", OptimizerKind::sgd, &Optimizer::weight_decay, -1.0},
       {"clip -1", OptimizerKind::sgd, &Optimizer::clip, -1.0},
   };
@@ -211,5 +214,7 @@ TEST_CASE("update rules: what they cannot use") {
   optimizer.momentum2 = 7.0;  // adam's, and this is sgd
   CHECK(find_optimizer_mistakes(optimizer).empty());
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

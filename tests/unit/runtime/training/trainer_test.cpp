@@ -98,6 +98,9 @@ class WatchedEngine : public Engine {
 };
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/training/trainer");
+
+// namespace
 
 TEST_CASE("trainer: 1, 2 and 4 ranks with the same global batch have the same losses") {
   for (const char* net : {"lenet5", "mlp"}) {
@@ -148,7 +151,7 @@ TEST_CASE("trainer: a value that is not finite names its rank") {
   }
 }
 
-TEST_CASE("trainer: the way to sum and the place of the update do not change a bit") {
+TEST_CASE("trainer: the reduce schedule and the place of the update do not change a bit") {
   TrainPlan plan = make_plan(10, 30);
   plan.overlap = Overlap::off;
   plan.placement = OptimizerPlacement::rank;
@@ -230,7 +233,7 @@ TEST_CASE("trainer: micro-batches of unequal size are refused with a batch that 
   plan.global_batch = 40;
   plan.accumulate = 3;
   const Message message = expect_error(
-      ErrorKind::usage, "20 images of a rank and step cannot be divided by --gradient-accumulation 3",
+      ErrorKind::usage, "20 images per rank and step cannot be divided by --gradient-accumulation 3",
       [&] { check_accumulation(plan, 2); });
   CHECK(message.hint == "--global-batch 36");
   plan.accumulate = 5;
@@ -259,14 +262,14 @@ TEST_CASE("trainer: tests between epochs, and steps beyond the epochs") {
 }
 
 TEST_CASE(
-    "trainer: a gradient that is not finite names its rank and poisons no weight, however sums are made") {
+    "trainer: a gradient that is not finite names its rank and changes no weight, however sums are made") {
   const Net net = build_net("mlp", subset().input(), subset().classes);
   for (const OptimizerPlacement place : {OptimizerPlacement::rank, OptimizerPlacement::host}) {
     for (const Overlap overlap : {Overlap::off, Overlap::on}) {
       for (const bool in_sum : {false, true}) {
         const Message message = expect_error(
             ErrorKind::request,
-            in_sum ? "too large for float32 in step 1 of 25" : "not finite (NaN or infinite) in step 1", [&] {
+            in_sum ? "overflows float32 in step 1 of 25" : "not finite (NaN or infinite) in step 1", [&] {
               run_ranks_as_threads(4, [&](Communicator& group) {
                 TrainPlan plan = make_plan(1, 0);
                 plan.placement = place;
@@ -285,7 +288,7 @@ TEST_CASE(
                     silent);
               });
             });
-        CHECK(message.where.starts_with(in_sum ? "each rank" : "rank 3 "));
+        CHECK(message.where.starts_with(in_sum ? "the gradients of each rank" : "rank 3 "));
       }
     }
   }
@@ -319,5 +322,7 @@ TEST_CASE("trainer: a batch that the ranks cannot share is refused") {
   expect_error(ErrorKind::usage, "40 cannot be divided by 3 ranks; the nearest that can: 39 or 42",
                [] { run_on(3, make_plan(1, 1), "mlp"); });
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

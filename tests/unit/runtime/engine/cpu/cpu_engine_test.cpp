@@ -9,6 +9,8 @@
 
 namespace ddlrun::runtime {
 
+TEST_SUITE_BEGIN("runtime/engine/cpu/cpu_engine");
+
 TEST_CASE("engine: gradients of each layer") {
   check_gradients(make_net("linear", {1, 3, 4}, {linear(5)}), 3);
   check_gradients(make_net("relu", {1, 1, 9}, {linear(7), relu(), linear(3)}), 4);
@@ -88,5 +90,7 @@ TEST_CASE("loss: a row that is not finite gives NaN and is not counted as right"
     }
   }
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -52,6 +52,9 @@ TrainSummary train_residual(int ranks) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/engine/cpu/cpu_training");
+
+// namespace
 
 TEST_CASE("engine: gradients of whole nets that are no chains") {
   check_gradients(plan_residual({1, 28, 28}, 10), 4, 60);
@@ -68,5 +71,7 @@ TEST_CASE("engine: a residual net with every kind of layer learns, and the same 
 TEST_CASE("engine: running values of two ranks are averaged, so both test the same net") {
   CHECK(train_residual(2).last.test_accuracy > 0.7);
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -46,6 +46,9 @@ struct GradientRow {
 };
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/engine/cpu/layers");
+
+// namespace
 
 TEST_CASE("engine: gradients of convolutions with strides, padding, groups, without bias") {
   const GradientRow rows[] = {
@@ -218,5 +221,7 @@ TEST_CASE("room: what lives at the same time lies apart") {
     }
   }
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime

@@ -79,6 +79,9 @@ TrainSummary train_mlp(const TrainPlan& plan, bool sums_first) {
 }
 
 }  // namespace
+TEST_SUITE_BEGIN("runtime/engine/cuda/gpu_communicator");
+
+// namespace
 
 TEST_CASE("gpu ranks: what is summed already is not summed again, whoever updates and however it travels") {
   TrainPlan plan;
@@ -138,10 +141,12 @@ TEST_CASE("gpu ranks: NCCL needs itself everywhere, and a GPU for each rank") {
            Row{{{"h1", "GPU 1 (X, 0000:3b:00.0)", true}, {"h1", "GPU 0 (X, 0000:3b:00.0)", true}},
                "ranks 0 and 1 share GPU 0 (X, 0000:3b:00.0) of h1"},
            Row{{{"h1", "GPU 0 (X, 0000:3b:00.0)", true}, {"h2", "GPU 0 (X, 0000:3b:00.0)", false}},
-               "rank 1 (h2) has no NCCL"},
+               "rank 1 (h2): NCCL is missing"},
        }) {
     CHECK(find_nccl_obstacle(row.gpus) == row.obstacle);
   }
 }
+
+TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime
