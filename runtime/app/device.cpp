@@ -77,7 +77,7 @@ std::vector<RankGpu> gather_gpus(const OwnGpu& own, std::size_t workers, Communi
   return gpus;
 }
 
-// How the workers' gradients are summed, if not by way of the hosts.
+// How NCCL reduces the workers' gradients; empty: through host memory.
 GpuSums open_sums(const OwnGpu& own, Communicator& ranks) {
   std::string id;
   run_collectively(ranks, [&] {

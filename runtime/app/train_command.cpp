@@ -37,7 +37,7 @@ std::optional<ResumePoint> find_resumption(const TrainOptions& options, const Ru
                          "--checkpoint DIR --resume   # starts a new run if the directory has none yet"});
 }
 
-// Whom a run tells what, and where it begins.
+// Observer, saver, start state and trace of a run.
 struct RunHooks {
   TrainObserver& observer;
   TrainSaver& saver;

@@ -151,7 +151,7 @@ std::vector<Option> make_table(TrainOptions& options) {
   return table;
 }
 
-// --resume is the one option whose value may be left out.
+// --resume is the only option with an optional value.
 std::vector<std::string> fill_resume(std::span<const std::string> args) {
   std::vector<std::string> filled(args.begin(), args.end());
   for (std::size_t i = 0; i < filled.size(); ++i) {

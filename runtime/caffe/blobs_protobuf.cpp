@@ -73,7 +73,7 @@ bool BlobTable::check_readable(const LocatedLayer& layer, int index, const Caffe
   if (blob.kind == BlobKind::unknown) return false;
   if (blob.kind == BlobKind::labels) {
     what = fmt::format("reads '{}', which are labels", shown);
-  } else if (blob.kind == BlobKind::looked) {
+  } else if (blob.kind == BlobKind::observed) {
     what = fmt::format("reads '{}' of {}, after which ddl-train computes nothing", shown,
                        printable(blob.maker, 60));
   } else if (spent_.contains(layer.parameter.bottom(index))) {

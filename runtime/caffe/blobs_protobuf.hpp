@@ -15,9 +15,9 @@ namespace ddlrun::runtime {
 enum class BlobKind {
   images,
   labels,
-  values,   // of a layer that computes
-  looked,   // probabilities, losses, accuracies: nothing learns from them
-  unknown,  // of a layer that was refused
+  values,    // of a layer that computes
+  observed,  // probabilities, losses, accuracies: not used in training
+  unknown,   // of a layer that was refused
 };
 
 struct CaffeBlob {
@@ -31,7 +31,7 @@ class BlobTable {
  public:
   BlobTable(std::string phase, CaffeReport& report) : phase_(std::move(phase)), report_(report) {}
 
-  // What bottom `index` holds: of kind unknown, told, if there is no such blob.
+  // The blob of bottom `index`; an unknown one is reported and has kind unknown.
   CaffeBlob find(const LocatedLayer& layer, int index);
   void set_top(const LocatedLayer& layer, int index, CaffeBlob blob);
   // All tops become `kind`, nothing more than that.
@@ -39,7 +39,7 @@ class BlobTable {
 
   // Its number of bottoms and tops (-1: any); where it is wrong, the tops become unknown.
   bool check_counts(const LocatedLayer& layer, int least_bottoms, int most_bottoms, int tops);
-  // Whether values may be computed from this bottom; it is told why not.
+  // Whether a layer may compute from this bottom; reports the reason if not.
   bool check_readable(const LocatedLayer& layer, int index, const CaffeBlob& blob);
 
   // The name of a batch norm's output that has been scaled under another name.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Caffe's own command line: what of it is taken as it is, and what does the rest here.
+// Accepts Caffe's command line and suggests options for what ddl-train does differently.
 #pragma once
 
 #include <span>

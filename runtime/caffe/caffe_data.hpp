@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a Caffe net says of its images: where they are, how many a step takes, what is done to them.
+// The images of a Caffe net: location, batch size and transform.
 #pragma once
 
 #include "runtime/models/layer.hpp"
@@ -36,11 +36,11 @@ struct CaffeData {
   std::string location;        // the layer's, for messages
   std::string source;          // as written: relative to the working directory
   std::string root_directory;  // list: what each path begins with
-  int batch_size = 0;          // of one rank; 0: not said
+  int batch_size = 0;          // of one rank; 0: not set
   bool shuffle = false;        // each epoch in another order
   int channels = 0;            // of decoded images; 0: as they are
   Sides resize;                // of decoded images; 0: as they are
-  std::optional<Shape> shape;  // of one image, where the net says it
+  std::optional<Shape> shape;  // of one image, if the net has it
   CaffeTransform transform;
 };
 

@@ -40,7 +40,7 @@ std::string find_value(std::span<const std::string> args, const std::string& opt
   return "";
 }
 
-// The net's mean image is there, or another one is said.
+// Checks that the net's mean image exists, unless --mean replaces it.
 void check_mean_file(const CaffeCommand& command) {
   if (!command.run.net || !command.run.net->train_data) return;
   const CaffeData& data = *command.run.net->train_data;

@@ -15,7 +15,7 @@ struct CaffePhase {
   std::optional<CaffeData> data;
 };
 
-// What a test computes must be what was trained: refuses the first layers that differ, and tells both.
+// Checks that TRAIN and TEST compute the same layers; reports the first two that differ.
 void check_same_layers(const CaffePhase& train, const CaffePhase& test, CaffeReport& report);
 
 // All that makes a layer's result, in one line: equal for equal layers.

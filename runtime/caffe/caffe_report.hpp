@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is found in Caffe's files while they are read: mistakes, which stop a run, and notes, which do not.
+// Findings in Caffe's files: mistakes, which stop a run, and notes, which do not.
 #pragma once
 
 #include "base/error.hpp"
@@ -15,7 +15,7 @@ struct CaffeReport {
   std::vector<Message> notes;
   std::map<std::string, int> unused;  // fields that change no result, and how often they are set
 
-  // Nobody reads more than a hundred mistakes, and a hostile file would make millions.
+  // A limit, because a hostile file could cause millions of mistakes.
   bool full() const { return mistakes.size() >= 100; }
 
   void refuse(std::string where, std::string what, std::string hint);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What --solver and --net FILE.prototxt name, read from the disk.
+// Reads the files of --solver and --net FILE.prototxt.
 #pragma once
 
 #include "runtime/caffe/caffe_net.hpp"
@@ -13,7 +13,7 @@ namespace ddlrun::runtime {
 
 struct CaffeRun {
   std::optional<CaffeSolver> solver;
-  std::optional<CaffeNet> net;  // nothing: the net is one of --net's other kinds
+  std::optional<CaffeNet> net;  // empty: --net names another kind of net
   std::vector<Message> notes;
 };
 

@@ -22,8 +22,8 @@ struct CaffeSolver {
   LrSchedule schedule;  // peak: base_lr; total_steps: max_iter
   Optimizer optimizer;
   std::size_t max_iter = 0;
-  std::size_t iter_size = 1;  // batches whose gradients make one step
-  std::size_t test_iter = 0;  // batches of a test; 0: not said
+  std::size_t iter_size = 1;  // batches per step (gradient accumulation)
+  std::size_t test_iter = 0;  // batches of a test; 0: not set
   std::size_t test_interval = 0;
   std::size_t snapshot = 0;  // steps between two; 0: none
   std::string snapshot_prefix;

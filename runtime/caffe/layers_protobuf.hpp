@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One layer of Caffe's at a time: what kind it is, and what it computes.
+// Reads one Caffe layer: its role and its parameters.
 #pragma once
 
 #include "runtime/caffe/caffe_data.hpp"
@@ -25,17 +25,17 @@ enum class LayerRole {
   data,      // gives images and labels
   alias,     // Split, Flatten: the same values
   scale,     // the affine part of the batch norm before it
-  softmax,   // probabilities: only looked at
+  softmax,   // probabilities: observed only
   loss,      // SoftmaxWithLoss
-  accuracy,  // looked at in tests
+  accuracy,  // observed in tests
   silence,   // nothing
-  refused,   // known to Caffe only
+  refused,   // unsupported
 };
 
-// Tells an unknown type, and one that is only Caffe's.
+// Reports unknown and unsupported types.
 LayerRole find_role(const LocatedLayer& layer, CaffeReport& report);
 
-// Takes out what belongs to layers of another type, which Caffe does not look at either.
+// Removes fields of other layer types, which Caffe ignores as well.
 void drop_foreign_fields(LocatedLayer& layer, CaffeReport& report);
 
 // Of a layer that computes, without name and inputs.

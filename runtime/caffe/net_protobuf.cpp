@@ -37,7 +37,7 @@ struct LocatedNet {
   PrototxtLocation location;
 };
 
-// As Caffe's solver makes it: the phase, over it what the net says, over that what the solver says.
+// As in Caffe's solver: the phase, overridden by the net's state, overridden by the solver's state.
 proto::NetState make_state(proto::Phase phase, const proto::NetParameter& net,
                            const proto::NetState* of_solver) {
   proto::NetState state;
@@ -54,7 +54,7 @@ bool has_data(const std::vector<LocatedLayer>& layers, const proto::NetState& st
   });
 }
 
-// Both phases read the same layers: what is found twice is told once.
+// Both phases read the same layers: removes duplicate messages.
 void merge_reports(CaffeReport second, CaffeReport& first) {
   const auto add = [](std::vector<Message>& from, std::vector<Message>& to) {
     const std::vector<Message> before = to;

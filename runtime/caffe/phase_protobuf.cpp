@@ -244,8 +244,8 @@ class PhaseReader {
              "bottom: \"label\"");
     }
     const CaffeBlob blob = blobs_.find(layer, 0);
-    blobs_.set_tops(layer, BlobKind::looked);
-    if (p.loss_weight_size() > 0 && p.loss_weight(0) == 0.0F) return;  // only looked at
+    blobs_.set_tops(layer, BlobKind::observed);
+    if (p.loss_weight_size() > 0 && p.loss_weight(0) == 0.0F) return;  // observed only
     check_loss(layer, report_);
     losses_.push_back(printable(p.name().empty() ? p.type() : p.name(), 60));
     if (losses_.size() == 2) second_loss_ = layer.location.at("type").text();
@@ -261,7 +261,7 @@ class PhaseReader {
   void add_accuracy(const LocatedLayer& layer) {
     const proto::LayerParameter& p = layer.parameter;
     for (int i = 0; i < p.bottom_size(); ++i) blobs_.find(layer, i);
-    blobs_.set_tops(layer, BlobKind::looked);
+    blobs_.set_tops(layer, BlobKind::observed);
     if (p.accuracy_param().top_k() <= 1) return;
     report_.tell(layer.location.text(),
                  fmt::format("{}ddl-train reports top-1 accuracy, not top-{}", layer.owner,
@@ -273,7 +273,7 @@ class PhaseReader {
     if (!blobs_.check_counts(layer, 1, 1, 1)) return;
     const CaffeBlob blob = blobs_.find(layer, 0);
     if (blob.kind == BlobKind::values) softmax_ = blob.layer;
-    blobs_.set_tops(layer, blob.kind == BlobKind::unknown ? BlobKind::unknown : BlobKind::looked);
+    blobs_.set_tops(layer, blob.kind == BlobKind::unknown ? BlobKind::unknown : BlobKind::observed);
   }
 
   // Nets for use, not for training, have no loss; they can be trained all the same.
@@ -282,7 +282,7 @@ class PhaseReader {
       report_.refuse(second_loss_,
                      fmt::format("the net has {} losses, {}; ddl-train supports one", losses_.size(),
                                  join(losses_, ", ")),
-                     "loss_weight: 0   # in all but one: they are then only looked at");
+                     "loss_weight: 0   # in all but one");
     }
     if (logits_ || unclear_) return;
     logits_ = softmax_;
@@ -339,7 +339,7 @@ class PhaseReader {
   std::optional<std::size_t> logits_;
   std::optional<std::size_t> softmax_;
   int batch_tests_ = 0;
-  bool unclear_ = false;  // what gives the logits is a mistake, told already
+  bool unclear_ = false;  // the layer of the logits is a reported mistake
 };
 
 }  // namespace

@@ -106,7 +106,7 @@ class PrototxtErrors : public pb::io::ErrorCollector {
   CaffeReport& report_;
 };
 
-// As much of it as can be read, and nothing said of the rest.
+// Parses as much as possible and ignores the rest.
 template <typename Parameter>
 Parameter parse_leniently(std::string_view text) {
   CaffeReport unused;

@@ -47,7 +47,7 @@ struct Prototxt {
 using SolverPrototxt = Prototxt<caffe_files::SolverParameter>;
 using NetPrototxt = Prototxt<caffe_files::NetParameter>;
 
-// What a text seems to be, told from the fields that only one of Caffe's two kinds of file has.
+// Guesses whether a text is a net or a solver from fields that only one of them has.
 struct PrototxtGuess {
   std::size_t layers = 0;
   bool has_rate = false;

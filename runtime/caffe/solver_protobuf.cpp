@@ -27,7 +27,7 @@ constexpr SolverType solver_types[] = {
 struct RatePolicy {
   const char* name;
   LrDecay decay;
-  const char* needs;  // fields without which it says nothing
+  const char* needs;  // required fields
 };
 constexpr RatePolicy rate_policies[] = {
     {"fixed", LrDecay::none, ""},

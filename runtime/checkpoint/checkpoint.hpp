@@ -20,7 +20,7 @@ struct RunIdentity {
   std::size_t images = 0;
   std::uint64_t data_hash = 0;
   int ranks = 1;
-  std::string dims;  // "" if nobody told
+  std::string dims;  // "" if unset
   int servers = 0;   // of the ranks
 };
 

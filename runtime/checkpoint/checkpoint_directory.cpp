@@ -56,7 +56,7 @@ std::vector<std::size_t> order_candidates(std::vector<std::size_t> descending,
   return descending;
 }
 
-// From "HOST PID"; anything else was written by nobody of ours.
+// Parses "HOST PID"; empty for any other text.
 Error refuse_second_run(const std::string& directory, const std::string& holder) {
   const std::vector<std::string_view> words = split(trim(holder), ' ');
   const bool told = words.size() == 2 && !words[0].empty() && parse_unsigned(words[1]);
@@ -209,11 +209,11 @@ void CheckpointDirectory::write_temporary(const std::string& name,
   disk_.sync_directory(path_);
 }
 
-// On a full disk the unfinished one takes room from the next.
+// On a full disk an incomplete file would take space from the next one.
 void CheckpointDirectory::discard(const std::string& temporary) {
   try {
     disk_.remove(temporary);
-  } catch (const Error&) {  // why it is not finished is what is told
+  } catch (const Error&) {  // the caller reports the first error
   }
 }
 
@@ -225,7 +225,7 @@ std::string CheckpointDirectory::move_aside() {
   for (int number = 1; directory.empty() || !disk_.list(directory).empty(); ++number)
     directory = path_in(path_, fmt::format("earlier-{}", number));
   disk_.create_directory(directory);
-  // The newest last: whoever stops this finds the others' newest where it was.
+  // Newest last: if this is interrupted, the other run's newest checkpoint is still in place.
   for (auto step = steps.rbegin(); step != steps.rend(); ++step)
     disk_.rename(path_in(path_, checkpoint_name(*step)), path_in(directory, checkpoint_name(*step)));
   if (disk_.size(path_in(path_, latest_name)))
@@ -255,7 +255,7 @@ CheckpointDirectory::Written CheckpointDirectory::write(std::size_t step, const 
   }
   Written written{checkpoint_name(step), 0};
   for (const auto& part : parts) written.bytes += part.size();
-  // A disk that is full or broken may tell only here.
+  // A full or broken disk may fail only here.
   write_temporary(written.name, parts,
                   [&](const std::string& temporary) { verify_checkpoint(disk_, temporary); });
   damaged_.erase(step);

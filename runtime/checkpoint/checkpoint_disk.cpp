@@ -91,7 +91,7 @@ std::string read_lock_holder(const Descriptor& file) {
   return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
 }
 
-// Advice to others only: the lock holds on a disk without room too.
+// Only informative: the lock also holds on a full disk.
 void write_lock_holder(const Descriptor& file) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
@@ -136,7 +136,7 @@ class PosixDisk : public CheckpointDisk {
     if (locks_.contains(path)) return {};
     constexpr int flags = O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     auto file = std::make_unique<Descriptor>(::open(path.c_str(), O_RDWR | flags, 0666));
-    // What another user left can still tell whether he is there.
+    // The lock file of another user still shows whether the holder is alive.
     const int refusal = file->get() < 0 ? errno : 0;
     const bool foreign = refuses_writing(refusal);
     if (foreign) file = std::make_unique<Descriptor>(::open(path.c_str(), O_RDONLY | (flags & ~O_CREAT)));
@@ -144,7 +144,7 @@ class PosixDisk : public CheckpointDisk {
     const int code = try_file_lock(*file, foreign ? F_RDLCK : F_WRLCK);
     if (code == EAGAIN || code == EACCES) return {LockResult::State::others, read_lock_holder(*file)};
     if (code != 0 || foreign) {
-      locks_[path] = nullptr;  // asked again, it is not told again
+      locks_[path] = nullptr;  // repeated calls succeed without a second note
       return {LockResult::State::impossible, code != 0 ? std::strerror(code) : "it belongs to another user"};
     }
     write_lock_holder(*file);

@@ -32,7 +32,7 @@ bool is_ignored(int number) {
 StopSignals::StopSignals() {
   noted_signal = 0;
   handle_stop(SIGUSR1, 0);
-  // The second one meets the default again.
+  // The second signal has its default action.
   handle_stop(SIGTERM, static_cast<int>(SA_RESETHAND));
   // A shell's background job does not listen to keys.
   if (!is_ignored(SIGINT)) handle_stop(SIGINT, static_cast<int>(SA_RESETHAND));

@@ -93,7 +93,7 @@ class ThreadCommunicator : public Communicator {
     group_.barrier();
   }
 
-  // In two blocks, for who uses them must not rely on one.
+  // In two blocks, so that tests cover callers with several blocks.
   void all_reduce_update(std::span<float> data, std::string_view, const ApplySums& use) override {
     const std::vector<float> mine(data.begin(), data.end());
     std::vector<float> sums(data.size());

@@ -38,7 +38,7 @@ std::vector<std::string> list_names(const std::string& directory) {
   return names;
 }
 
-// Text whose first line could be "path label".
+// Whether the first line has the form "path label".
 bool is_list(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::array<char, 4096> start{};
@@ -62,7 +62,7 @@ std::string find_lmdb_in(const std::string& directory, bool test) {
   return "";
 }
 
-// Any of the four: then the others are missing, which is better said than that nothing is there.
+// Whether any of the four files exists: then the error names the missing ones.
 bool holds_idx(const std::string& directory) {
   for (const char* part : {"train", "t10k"}) {
     for (const char* kind : {"images", "labels"}) {

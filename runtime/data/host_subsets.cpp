@@ -13,7 +13,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-// What a rank tells of its subset, in one line; doubles as their bits.
+// Serializes a rank's subset; doubles as their bits.
 struct PartFacts {
   std::string subset;
   std::string hash;

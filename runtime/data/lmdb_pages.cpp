@@ -95,7 +95,7 @@ class PageWalk {
     return second ? page_size_ : 0;
   }
 
-  // Where a page begins, if it says that it is this one and of this kind.
+  // Offset of a page, after checking its number and type.
   std::size_t find_page(std::uint64_t number, PageFlags kind) const {
     if (number < 2 || number > last_page_) throw damaged(number, "place");
     const std::size_t at = static_cast<std::size_t>(number) * page_size_;

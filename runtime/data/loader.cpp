@@ -127,7 +127,7 @@ class Loader::Work {
     }
   }
 
-  // Takes the next images of the batch, loads them without the lock, and says so.
+  // Claims the next images of the batch, loads them without the lock, and reports completion.
   void claim_and_load(Buffer& buffer, std::unique_lock<std::mutex>& lock, std::size_t most) {
     const std::size_t begin = buffer.claimed;
     const std::size_t end = std::min(begin + most, buffer.indices.size());

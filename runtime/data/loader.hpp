@@ -4,7 +4,7 @@
 //   Loader loader(*data.train_images, data.transform, LoadPurpose::training, local_batch, options);
 //   loader.prefetch(indices of step 1, {seed, 0});
 //   for each step:
-//     const LoadedBatch batch = loader.take();      // waits; batch.waited_seconds says how long
+//     const LoadedBatch batch = loader.take();      // waits for batch.waited_seconds
 //     loader.prefetch(indices of the step after, {seed, step + 1});
 //     ... compute with batch.images, batch.labels   // valid until the next take()
 //

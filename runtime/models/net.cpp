@@ -17,7 +17,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-// One gradient goes into one MPI call, whose count is an int; some slots are kept for the step's totals.
+// All gradients must fit into one MPI call, whose count is an int; some elements are reserved for metadata.
 constexpr std::uint64_t max_parameters = (std::uint64_t{1} << 31) - 16;
 
 class NetPlanner {

@@ -107,7 +107,7 @@ class GraphOrder {
     }
   }
 
-  // Among the layers whose inputs are there, the first written comes first.
+  // Among the layers with resolved inputs, the first in the file comes first.
   void put_in_order() {
     std::vector<std::size_t> location(nodes_.size(), from_nowhere);
     for (bool moved = true; moved;) {

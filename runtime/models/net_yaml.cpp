@@ -74,7 +74,7 @@ class NetReader {
 
  private:
   using Apply = void (NetReader::*)(const YamlValue&, Layer&);
-  // A key of a layer, the kinds that know it, what it does, and what is told of it.
+  // A key of a layer: the kinds that accept it, its reader and its help text.
   struct LayerKey {
     const char* key;
     std::vector<LayerKind> kinds;  // empty: all
@@ -161,7 +161,7 @@ class NetReader {
     }
   }
 
-  // A value of the wrong form is told, and stands for the first one that is possible.
+  // An invalid value is reported and replaced with the first valid one.
   std::string word(const YamlValue& value) {
     const std::string_view allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-";
     if (value.kind == NodeKind::scalar && !value.text.empty() && value.text.size() <= 100 &&

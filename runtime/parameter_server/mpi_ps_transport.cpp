@@ -105,7 +105,7 @@ class MpiPsTransport : public PsTransport {
         ddl::make_mpi_notes(group_), [this](int rank) { return processes_.name_of(rank); },
         std::move(others));
   }
-  // Where an error ends the run nobody may come any more: what is on its way is left to it.
+  // After an error the other side may never receive: leaves messages in flight to MPI.
   ~MpiPsTransport() override {
     if (std::uncaught_exceptions() > exceptions_) return;
     for (auto& [to, outgoing] : outgoing_) MPI_Wait(&outgoing.request, MPI_STATUS_IGNORE);
@@ -163,7 +163,7 @@ class MpiPsTransport : public PsTransport {
     bool is_for_server;
   };
 
-  // One message is on its way to each rank at most: the one before has received, for it was answered.
+  // At most one message is in flight to each rank: the previous one was answered, so it was received.
   void send(int to, const PushPullHeader& header, std::span<const float> body) {
     Outgoing& outgoing = outgoing_[to];
     wait_for(outgoing.request, {"send of the previous message", {to}, false});
@@ -208,7 +208,7 @@ class MpiPsTransport : public PsTransport {
     }
   }
 
-  // How long nobody is suspected. A server answers soon; a worker computes, as long as it did before.
+  // Time without suspicion. A server replies soon; a worker computes for about as long as before.
   double deadline_of(const Wait& wait) const {
     if (wait.is_for_server) return std::min(timeouts_.silent_seconds, timeouts_.max_seconds);
     double longest = 0.0;
@@ -220,12 +220,13 @@ class MpiPsTransport : public PsTransport {
     return std::min(std::max(timeouts_.silent_seconds, usual_steps * longest), timeouts_.max_seconds);
   }
 
-  // Of this host's ranks the system tells whether they run; another's that answers nobody is lost.
+  // For ranks of this host the system reports whether they run; a rank of another host that does not reply is
+  // lost.
   std::optional<Error> judge(const Wait& wait, double waited) {
     if (all_near(wait) && waited <= timeouts_.max_seconds) return std::nullopt;
     const auto silence = find_silent(wait);
     const bool lost = silence && !processes_.is_near(silence->rank);
-    // A server that answers waits for somebody itself, and says so first.
+    // A server that replies waits for another rank itself and reports that first.
     const double most = timeouts_.max_seconds * (wait.is_for_server && !silence ? 2.0 : 1.0);
     if (!lost && waited <= most) return std::nullopt;
     return lost ? refuse_silent(*silence, wait, waited) : refuse_silence(wait);
@@ -244,7 +245,7 @@ class MpiPsTransport : public PsTransport {
     }
   }
 
-  // The first that answers nobody: one of those that are awaited, or one that they wait for.
+  // The first rank that does not reply: an awaited one, or one that an awaited one waits for.
   std::optional<ddl::RollCall::Silence> find_silent(const Wait& wait) {
     try {
       for (std::size_t i = 0; i < std::min(max_requested, wait.ranks.size()); ++i) {
@@ -323,7 +324,7 @@ class MpiPsTransport : public PsTransport {
   std::map<int, TransportClock::time_point> answered_;  // when a worker began its step
   std::map<int, double> longest_;                       // of a worker's steps, in seconds
   std::optional<ddl::RollCall> roll_;
-  std::optional<int> suspect_;  // of those that this rank waits for: the way to one that answers nobody
+  std::optional<int> suspect_;  // awaited rank that leads to one that does not reply
 };
 
 }  // namespace

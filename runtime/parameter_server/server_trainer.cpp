@@ -189,7 +189,7 @@ class ServerTrainer {
     std::copy(mine.begin(), mine.end(), place);
     run_.ranks.all_reduce_sum(std::span<float>(whole), "weights of the servers");
     if (std::equal(mine.begin(), mine.end(), place)) return;
-    if (!all_finite(mine)) return;  // told by all ranks
+    if (!all_finite(mine)) return;  // all ranks throw
     throw Error(ErrorKind::request, {"the weights of a parameter server were rounded in transit",
                                      rank_name(run_.ranks), "remove -wire from DDL_OPTIONS"});
   }

@@ -33,7 +33,7 @@ AtomicFile::AtomicFile(std::string path, FilePurpose use) : path_(std::move(path
 
 void AtomicFile::open_target() {
   struct stat status {};
-  // Asked before links are followed: the kernel knows which of them are traps.
+  // Checked before links are followed: the kernel rejects unsafe links.
   const bool there = stat(path_.c_str(), &status) == 0;
   if (!there && errno != ENOENT) throw refusal(errno);
   if (there && S_ISDIR(status.st_mode)) throw refusal(EISDIR);
@@ -96,7 +96,7 @@ void AtomicFile::end() {
 void check_atomic_file(const std::string& path, const FilePurpose& use) {
   struct stat status {};
   const bool there = !path.empty() && stat(path.c_str(), &status) == 0;
-  // Not opened twice: who reads a pipe takes the first close for the end.
+  // Not opened twice: the reader of a pipe takes the first close for the end.
   const bool through = there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
   if (!through || access(path.c_str(), W_OK) != 0) const AtomicFile tried(path, use);
 }

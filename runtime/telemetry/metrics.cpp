@@ -110,7 +110,7 @@ MetricsJson typed(const char* type, const MetricsJson& body) {
   return json;
 }
 
-// What only runs with parameter servers tell.
+// Fields of runs with parameter servers only.
 std::string render_roles(const RunFacts& facts) {
   if (facts.servers == 0) return "";
   return fmt::format(" workers={} servers={} mode={}", facts.ranks - facts.servers, facts.servers,

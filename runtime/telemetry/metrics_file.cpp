@@ -65,7 +65,7 @@ void MetricsFile::write_bytes(const std::string& record) {
   if (metrics_now() - last_flush_ > 1.0) flush();
 }
 
-// What the disk takes goes, the rest waits: a record is whole in the end. errno says why.
+// Writes as much as the disk accepts and keeps the rest, so that records stay complete. Sets errno.
 bool MetricsFile::write_pending() {
   std::size_t done = 0;
   bool taken = true;

@@ -29,7 +29,7 @@ int terminal_columns() {
 
 // One that can go back to the start of its line.
 bool is_screen(int file) {
-  const char* kind = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  const char* kind = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): no thread sets it
   return isatty(file) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
@@ -158,7 +158,7 @@ void ProgressReporter::on_epoch(const EpochRecord& record) {
 
 void ProgressReporter::on_checkpoint(const CheckpointRecord& record) {
   metrics_.write(render_checkpoint_record(record));
-  metrics_.flush();                                      // what the run goes on from, it has also told
+  metrics_.flush();  // a resumed run needs the records up to its checkpoint
   const bool at_end = record.reason == SaveReason::end;  // a problem is then what the run ends with
   if (record.problem.empty() ? quiet_ : at_end) return;
   clear_bar();

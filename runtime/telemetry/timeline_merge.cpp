@@ -96,7 +96,7 @@ TimelineReport merge_parts(const std::string& path, const FoundParts& found) {
   return report;
 }
 
-// Collective: ranks whose part rank 0 does not see send it, one after the other, and it is written beside.
+// Collective: ranks whose part rank 0 cannot read send it, one after the other, and rank 0 stores it locally.
 void bring_parts(const std::string& path, const Timeline& timeline, Communicator& ranks) {
   std::string seen(static_cast<std::size_t>(ranks.size()), '1');
   if (ranks.rank() == 0) {

@@ -38,7 +38,7 @@ struct LrSchedule {
   bool operator==(const LrSchedule&) const = default;
 };
 
-// The rate of step `step` (from 0): peak*(step+1)/warmup_steps while warming up, then as `decay` says.
+// The rate of step `step` (from 0): peak*(step+1)/warmup_steps while warming up, then by `decay`.
 // Caffe's policies count from step 0 also after a warm-up.
 double learning_rate(const LrSchedule& schedule, std::size_t step);
 

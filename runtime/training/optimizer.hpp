@@ -12,7 +12,7 @@
 //   rmsprop   s = rms_decay*s + (1-rms_decay)*g^2;  w -= rate*g / (sqrt(s) + epsilon)
 //   adadelta  s = momentum*s + (1-momentum)*g^2;  d = g*sqrt((u+epsilon)/(s+epsilon));
 //             u = momentum*u + (1-momentum)*d^2;  w -= rate*d
-// That is PyTorch's form. Caffe's differs where OptimizerForm::caffe says so.
+// That is PyTorch's form; OptimizerForm::caffe describes how Caffe's differs.
 #pragma once
 
 #include "runtime/core/range.hpp"

@@ -57,7 +57,7 @@ void Weights::share(std::span<float> values) const {
     if (ranks_.rank() != 0 && ranks_.local_rank() == 0)
       std::copy(travelling.begin(), travelling.end(), place.begin());
   }
-  ranks_.gather_all("");  // nobody reads before all is written
+  ranks_.gather_all("");  // barrier: no rank reads before all have written
 }
 
 std::vector<std::span<const float>> Weights::optimizer_state() const {

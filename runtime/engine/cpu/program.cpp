@@ -91,7 +91,7 @@ class ProgramCompiler {
     return nullptr;
   }
 
-  // Whoever reads layer i is a relu, and nobody else reads it.
+  // Whether the only reader of layer i is a relu.
   const Layer* find_fused_relu(std::size_t i) const {
     for (const PlannedLayer& reader : net_.layers) {
       for (const std::size_t source : reader.sources) {
@@ -102,7 +102,7 @@ class ProgramCompiler {
     return nullptr;
   }
 
-  // A layer whose own output the way back does not need lets the relu write over it.
+  // A relu may overwrite an output that the backward pass does not need.
   ReluMode relu_mode(const PlannedLayer& planned) const {
     const std::size_t source = planned.sources.front();
     if (source == from_images || readers_[source] != 1) return ReluMode::own;

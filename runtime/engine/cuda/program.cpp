@@ -69,7 +69,7 @@ const float* Program::forward(const StepKey& key) {
   return output;
 }
 
-// What layer i was the last to read on the way forward.
+// The values whose last reader in the forward pass is layer i.
 void Program::send_or_drop_after(std::size_t i) {
   for (std::size_t value = 0; value <= i; ++value) {
     if (uses_[value].last_reader != i) continue;
@@ -100,7 +100,7 @@ void Program::backward(const float* logit_gradient, const StepKey& key,
   values_.drop(layers_.size() - 1);
 }
 
-// The first gradient of a value is written, others are added to it in the order of the way back.
+// The first gradient of a value is written, others are added in the order of the backward pass.
 void Program::backward_layer(std::size_t i, const float* gradient, const StepKey& key) {
   const std::vector<std::size_t>& sources = net_.layers[i].sources;
   std::vector<float*> wanted;

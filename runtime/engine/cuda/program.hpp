@@ -30,7 +30,7 @@ class Program {
  private:
   // Of a layer's output: who reads it last on each way. By layers' numbers.
   struct Use {
-    std::size_t last_reader = 0;  // forward; its own layer if nobody reads it
+    std::size_t last_reader = 0;  // in the forward pass; its own layer if no layer reads it
     bool on_way_back = false;     // some layer's backward() reads it
     std::size_t first_back = 0;   // the first of them to come, that is the last layer
     std::size_t last_back = 0;
