@@ -6,8 +6,8 @@
 //
 // "fresh": every rank writes its numbers anew before each call, outside the time: as a backward pass does.
 // Without it a range that lies in shared memory stays in the cache of the rank that adds it up.
-#include "ddl/host_stage.hpp"
-#include "ddl/mpi_host_group.hpp"
+#include "ddl/node/node_collectives.hpp"
+#include "ddl/transport/mpi/mpi_node_comm.hpp"
 
 #include <fmt/format.h>
 
@@ -56,8 +56,8 @@ std::vector<std::vector<double>> measure(const std::vector<Way>& ways, int round
 }
 
 void run(std::size_t most, bool fresh) {
-  const auto group = ddl::make_mpi_host_group(MPI_COMM_WORLD);
-  ddl::HostStage stage(*group, 60.0);
+  const auto group = ddl::make_mpi_node_comm(MPI_COMM_WORLD);
+  ddl::NodeCollectives stage(*group, 60.0);
   const auto block = group->allocate(most);
   std::vector<std::byte*> parts;
   for (int r = 0; r < group->local_size(); ++r) parts.push_back(block->part(r).data());

@@ -2,7 +2,7 @@
 // The sums of ddl/kernels.hpp beside memcpy and a += b over the same number of bytes, in turn, in one run:
 // how near they come to what memory gives. Arguments: instruction sets (avx512, avx2, scalar), kB of a
 // vector.
-#include "ddl/kernel_choice.hpp"
+#include "ddl/core/kernel_choice.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -152,7 +152,7 @@ std::vector<Work> peer_works(const Memory& memory, std::size_t half) {
 void compare(const ddl::KernelTable& kernels, const Form& form, std::size_t bytes, std::size_t threads,
              std::size_t rounds) {
   const bool in_place = form.destinations == form.sources;
-  const std::size_t stride = bytes;  // whole pages, as parts of a SharedBlock
+  const std::size_t stride = bytes;  // whole pages, as parts of a SharedBuffer
   const std::size_t vectors = form.sources + (in_place ? 0 : form.destinations);
   const std::size_t touched = bytes * vectors, half = touched / 2;
   const Memory memory(stride * vectors), peer(touched);

@@ -3,8 +3,8 @@
 // on the other hosts. Beside it MPI_Allreduce of the whole vector, out of place. Times are of the slowest
 // rank.
 //   mpirun ... wire_allreduce DIMS|- MEGABYTES[,...] [ROUNDS] [MESSAGE_KB[,...] [MB_PER_SECOND]]
-#include "ddl/mpi_wire.hpp"
-#include "ddl/wire_sums.hpp"
+#include "ddl/collectives/inter_node_collectives.hpp"
+#include "ddl/transport/mpi/mpi_peer_comm.hpp"
 
 #include <mpi.h>
 
@@ -109,7 +109,7 @@ std::vector<double> numbers_of(const char* text) {
   return numbers;
 }
 
-void measure(const ddl::Grid& grid, ddl::Wires wires, double megabytes, int rounds,
+void measure(const ddl::Grid& grid, ddl::PeerComms comms, double megabytes, int rounds,
              const std::vector<double>& message_kilobytes, double rate) {
   const std::size_t count = static_cast<std::size_t>(megabytes * 1e6) / sizeof(float);
   const auto locals = static_cast<std::size_t>(grid.dims[0]);
@@ -122,25 +122,25 @@ void measure(const ddl::Grid& grid, ddl::Wires wires, double megabytes, int roun
   PlainTransfer plain(grid, static_cast<std::size_t>(bytes));
   std::vector<Contender> contenders;
   contenders.push_back({"plain transfer", 1, [&] { plain.run(); }, {}});
-  const auto ours = [&](const std::string& name, double factor, const ddl::WireOptions& options) {
+  const auto ours = [&](const std::string& name, double factor, const ddl::InterNodeOptions& options) {
     contenders.push_back({name,
                           factor,
                           [&, options] {
                             ddl::all_reduce(
-                                wires, {ddl::DataType::float32, ddl::Operation::average, 1.0 / ranks()},
+                                comms, {ddl::DataType::float32, ddl::Operation::average, 1.0 / ranks()},
                                 reinterpret_cast<std::byte*>(whole.data()), slice, options, scratch);
                           },
                           {}});
   };
   for (const double kilobytes : message_kilobytes) {
-    ddl::WireOptions options;
+    ddl::InterNodeOptions options;
     if (kilobytes > 0) options.message_bytes = static_cast<std::size_t>(kilobytes * 1024);
     const std::string suffix = kilobytes > 0 ? " " + std::to_string(options.message_bytes >> 10) + "k" : "";
     ours("direct" + suffix, 1, options);
-    options.narrow = ddl::DataType::bfloat16;
+    options.wire_dtype = ddl::DataType::bfloat16;
     ours("direct bfloat16" + suffix, 0.5, options);
-    options.narrow.reset();
-    options.algorithm = ddl::WireAlgorithm::ring;
+    options.wire_dtype.reset();
+    options.algorithm = ddl::InterNodeAlgorithm::ring;
     ours("ring" + suffix, 1, options);
   }
   contenders.push_back({"MPI_Allreduce",
@@ -180,12 +180,12 @@ int main(int argc, char** argv) {
   const std::vector<std::string> hosts = host_of_ranks();
   const ddl::Grid grid = ddl::plan_grid(std::string(argv[1]) == "-" ? "" : argv[1], hosts);
   {
-    const auto owned = ddl::make_mpi_wires(MPI_COMM_WORLD, grid, 30);
-    std::vector<ddl::Wire*> wires;
-    for (const auto& wire : owned) wires.push_back(wire.get());
+    const auto owned = ddl::make_mpi_level_comms(MPI_COMM_WORLD, grid, 30);
+    std::vector<ddl::PeerComm*> comms;
+    for (const auto& comm : owned) comms.push_back(comm.get());
     const double rate = argc > 5 ? std::atof(argv[5]) * 1e6 : 117.1e6;
     for (const double megabytes : numbers_of(argv[2])) {
-      measure(grid, wires, megabytes, argc > 3 ? std::atoi(argv[3]) : 5, numbers_of(argc > 4 ? argv[4] : "0"),
+      measure(grid, comms, megabytes, argc > 3 ? std::atoi(argv[3]) : 5, numbers_of(argc > 4 ? argv[4] : "0"),
               rate);
     }
   }

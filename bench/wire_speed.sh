@@ -26,7 +26,7 @@ run() {
   shift 5
   lab exec node1 -u ddl -- mpirun --host "$hosts" --map-by "$order" --bind-to none --mca mpi_yield_when_idle 1 \
     --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0 -x "DDL_OPTIONS=-mode b:$dims" "$@" \
-    /home/ddl/bin/ddl-bench allreduce --sizes "${SIZES:-1M,16M}" --ways "$ways" --seconds "${SECONDS_EACH:-1}" \
+    /home/ddl/bin/ddl-bench allreduce --sizes "${SIZES:-1M,16M}" --backends "$ways" --seconds "${SECONDS_EACH:-1}" \
     --gloo-interface eth0
 }
 for shape in ${SHAPES:-1x4x1:4 2x2x1:2 2x2x2:4}; do

@@ -11,7 +11,8 @@ endif()
 
 add_library(ddlrun_settings INTERFACE)
 target_compile_features(ddlrun_settings INTERFACE cxx_std_20)
-target_include_directories(ddlrun_settings INTERFACE "${PROJECT_SOURCE_DIR}")
+# libddl's public headers are "ddl/ddl.hpp" here too, as where they are installed.
+target_include_directories(ddlrun_settings INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/ddl/include")
 # nvcc has options of its own.
 target_compile_options(ddlrun_settings INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-fstack-protector-strong;$<$<BOOL:${DDLRUN_WERROR}>:-Werror>>")

@@ -1,4 +1,4 @@
-# libddl as others use it: one shared library, five headers, a CMake package and a pkg-config file.
+# libddl for other programs: one shared library, five headers, a CMake package and a pkg-config file.
 include(CMakePackageConfigHelpers)
 add_library(ddl_shared SHARED $<TARGET_OBJECTS:ddl> $<TARGET_OBJECTS:ddl_mpi>)
 set_target_properties(ddl_shared PROPERTIES OUTPUT_NAME ddl EXPORT_NAME ddl VERSION ${PROJECT_VERSION}
@@ -8,7 +8,7 @@ target_compile_features(ddl_shared INTERFACE cxx_std_20)
 target_include_directories(ddl_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
 install(TARGETS ddl_shared EXPORT ddl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libddl)
-install(FILES ddl.hpp ddl.h data_type.hpp error.hpp stall.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ddl COMPONENT libddl)
+install(DIRECTORY include/ddl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT libddl)
 install(EXPORT ddl FILE ddlConfig.cmake NAMESPACE ddl:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ddl COMPONENT libddl)
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/ddlConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH PKG_ROOT "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")

@@ -3,14 +3,14 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "ddl/clock.hpp"
-#include "ddl/launcher.hpp"
+#include "ddl/core/clock.hpp"
+#include "ddl/core/launcher.hpp"
 #include "ddl_bench/bench_options.hpp"
-#include "ddl_bench/ddl_ways.hpp"
-#include "ddl_bench/gloo_ways.hpp"
+#include "ddl_bench/ddl_backends.hpp"
+#include "ddl_bench/gloo_backend.hpp"
 #include "ddl_bench/measure.hpp"
 #include "ddl_bench/mpi_world.hpp"
-#include "ddl_bench/nccl_way.hpp"
+#include "ddl_bench/nccl_backend.hpp"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ namespace {
 
 using ContextPointer = std::shared_ptr<ddl::Context>;
 
-// DDL_OPTIONS holds the dims that ddlrun planned; its mode is not for the ways, which have their own.
+// DDL_OPTIONS holds the dims that ddlrun planned; its mode is not for the backends, which have their own.
 ddl::Options take_ddl_options() {
   ddl::Options options;
   const char* text = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): before any thread
@@ -50,42 +50,44 @@ struct Bench {
   World& world;
   ddl::Options base;
   ContextPointer main;
-  std::vector<Way> ways;
+  std::vector<Backend> backends;
   BenchFacts facts;
 
-  bool by_name(const std::string& way) const {
-    return std::find(options.ways.begin(), options.ways.end(), way) != options.ways.end();
+  bool by_name(const std::string& backend) const {
+    return std::find(options.backends.begin(), options.backends.end(), backend) != options.backends.end();
   }
-  bool wants(const std::string& way) const { return options.ways.empty() || by_name(way); }
+  bool wants(const std::string& backend) const { return options.backends.empty() || by_name(backend); }
   bool note(const std::string& text) {
     facts.notes.push_back(text);
     return false;
   }
 };
 
-void add_ddl_ways(Bench& bench) {
+void add_ddl_backends(Bench& bench) {
   const ddl::DataType type = bench.options.type;
   const bool many_hosts = bench.main->hosts() > 1;
-  if (bench.wants("ddl")) bench.ways.push_back(ddl_way("ddl", bench.main, type, true, LimitForm::sums));
+  if (bench.wants("ddl"))
+    bench.backends.push_back(ddl_backend("ddl", bench.main, type, true, Roofline::sums));
   if (bench.wants("ddl-private"))
-    bench.ways.push_back(ddl_way("ddl-private", bench.main, type, false, LimitForm::sums));
+    bench.backends.push_back(ddl_backend("ddl-private", bench.main, type, false, Roofline::sums));
   if (bench.wants("ddl-bf16") && many_hosts && type == ddl::DataType::float32) {
     ddl::Options options = bench.base;
     options.wire = ddl::DataType::bfloat16;
-    bench.ways.push_back(ddl_way("ddl-bf16", make_context(options), type, true, LimitForm::half_on_wire));
+    bench.backends.push_back(
+        ddl_backend("ddl-bf16", make_context(options), type, true, Roofline::half_on_wire));
   } else if (bench.by_name("ddl-bf16")) {
     bench.note("no ddl-bf16: it is for float32 between hosts");
   }
   if (bench.wants("ddl-ring") && many_hosts) {
     ddl::Options options = bench.base;
     options.mode = ddl::Mode::ring;
-    bench.ways.push_back(ddl_way("ddl-ring", make_context(options), type, true, LimitForm::sums));
+    bench.backends.push_back(ddl_backend("ddl-ring", make_context(options), type, true, Roofline::sums));
   } else if (bench.by_name("ddl-ring")) {
     bench.note("no ddl-ring: on one host it is ddl");
   }
 }
 
-void add_update_ways(Bench& bench) {
+void add_update_backends(Bench& bench) {
   const bool update = bench.options.one_copy || bench.by_name("ddl-update");
   const bool each = bench.options.one_copy || bench.by_name("ddl-each");
   if (!update && !each) return;
@@ -93,31 +95,32 @@ void add_update_ways(Bench& bench) {
     bench.note("no ddl-update, no ddl-each: they are for float32");
     return;
   }
-  if (update) bench.ways.push_back(ddl_update_way(bench.main));
-  if (each) bench.ways.push_back(ddl_each_way(bench.main));
+  if (update) bench.backends.push_back(ddl_update_backend(bench.main));
+  if (each) bench.backends.push_back(ddl_each_backend(bench.main));
 }
 
-void add_other_ways(Bench& bench) {
+void add_other_backends(Bench& bench) {
   if (bench.wants("mpi")) {
-    const auto way = mpi_way(bench.options.type, !han_is_on());
-    if (way) bench.ways.push_back(*way);
-    if (!way) bench.note(fmt::format("no MPI_Allreduce: it has no {}", ddl::name_of(bench.options.type)));
+    const auto backend = mpi_backend(bench.options.type, !han_is_on());
+    if (backend) bench.backends.push_back(*backend);
+    if (!backend) bench.note(fmt::format("no MPI_Allreduce: it has no {}", ddl::name_of(bench.options.type)));
     if (han_is_on())
       bench.note("MPI_Allreduce by HAN, out of place only: in place it crashes in Open MPI 4.1.4");
   }
   if (bench.wants("gloo")) {
-    GlooWay gloo =
+    GlooBackend gloo =
         connect_gloo(bench.world, bench.options.type, bench.main->hosts() == 1, bench.options.gloo_interface);
-    if (gloo.way) {
-      bench.ways.push_back(*gloo.way);
+    if (gloo.backend) {
+      bench.backends.push_back(*gloo.backend);
       bench.facts.gloo = gloo.what;
     } else {
       bench.note(gloo.what);
     }
   }
   if (bench.wants("nccl")) {
-    const NcclWay nccl = connect_nccl(bench.world, bench.main->local_rank(), bench.base, bench.options.type);
-    if (nccl.way) bench.ways.push_back(*nccl.way);
+    const NcclBackend nccl =
+        connect_nccl(bench.world, bench.main->local_rank(), bench.base, bench.options.type);
+    if (nccl.backend) bench.backends.push_back(*nccl.backend);
     bench.note(nccl.what);
   }
 }
@@ -168,12 +171,13 @@ void write_json(const std::string& path, const std::string& text) {
 int measure_all(const BenchOptions& options, World& world) {
   Bench bench{options, world, take_ddl_options(), nullptr, {}, {}};
   bench.main = make_context(bench.base);
-  add_ddl_ways(bench);
-  add_update_ways(bench);
-  add_other_ways(bench);
-  if (bench.ways.empty()) {
-    const Message message{"no way is left to measure",
-                          bench.facts.notes.empty() ? "--ways" : bench.facts.notes[0], "--ways ddl,mpi"};
+  add_ddl_backends(bench);
+  add_update_backends(bench);
+  add_other_backends(bench);
+  if (bench.backends.empty()) {
+    const Message message{"no backend is left to measure",
+                          bench.facts.notes.empty() ? "--backends" : bench.facts.notes[0],
+                          "--backends ddl,mpi"};
     return refuse_on_all(world, exit_code(ErrorKind::request), render_error("ddl-bench", message));
   }
   const bool first = world.rank() == 0;
@@ -190,14 +194,14 @@ int measure_all(const BenchOptions& options, World& world) {
   MeasurePlan plan{options.seconds, options.check, options.type, facts.local_ranks, {}, ddl::steady_seconds};
   if (facts.hosts > 1)
     plan.make_link = [place = link_place(*bench.main)](std::size_t bytes) {
-      return make_link_variants(place, bytes);
+      return make_link_cases(place, bytes);
     };
   if (table) print_now(render_table_head(facts));
   std::vector<SizeResult> sizes;
   std::size_t wrong = 0;
   for (const std::size_t bytes : options.sizes) {
-    sizes.push_back(measure_size(world, bench.ways, bytes, plan));
-    for (const WayResult& way : sizes.back().ways) wrong += way.wrong();
+    sizes.push_back(measure_size(world, bench.backends, bytes, plan));
+    for (const BackendResult& backend : sizes.back().backends) wrong += backend.wrong();
     if (table) print_now(render_table_rows(facts, sizes.back()));
   }
   if (table) print_now(render_table_foot(facts, sizes));

@@ -23,9 +23,9 @@ struct BenchOption {
 
 constexpr BenchOption bench_options[] = {
     {"--sizes", "SIZES", "4:256M (default; each four times the last) or a list like 64k,1M"},
-    {"--ways", "LIST",
-     "of ddl,ddl-private,ddl-bf16,ddl-ring,mpi,gloo,nccl (default: all that make sense here)"},
-    {"--seconds", "S", "for each size and way (default 0.3); 5 turns at least"},
+    {"--backends", "LIST",
+     "of ddl,ddl-private,ddl-bf16,ddl-ring,mpi,gloo,nccl (default: all that fit this run)"},
+    {"--seconds", "S", "for each size and backend (default 0.3); 5 turns at least"},
     {"--type", "TYPE", "float32 (default), float64, float16, bfloat16, int32"},
     {"--json", "FILE", "also write a JSON document; -: to stdout, instead of the table"},
     {"--check", "", "compare all elements after every turn, not only in the first round"},
@@ -93,17 +93,17 @@ ddl::DataType parse_bench_type(const std::string& text) {
                 "--type " + closest_match(text, names).value_or("float32") + "   # of " + join(names, ", "));
 }
 
-std::vector<std::string> parse_ways(const std::string& text) {
-  std::vector<std::string> ways;
-  for (const std::string_view way : split(text, ',')) {
-    const std::vector<std::string>& known = known_ways();
-    if (std::find(known.begin(), known.end(), way) == known.end())
+std::vector<std::string> parse_backends(const std::string& text) {
+  std::vector<std::string> backends;
+  for (const std::string_view backend : split(text, ',')) {
+    const std::vector<std::string>& known = known_backends();
+    if (std::find(known.begin(), known.end(), backend) == known.end())
       refuse_option(
-          fmt::format("'{}' is no way", printable(way, 40)), "--ways",
-          "--ways " + closest_match(way, known).value_or("ddl,mpi") + "   # of " + join(known, ","));
-    ways.emplace_back(way);
+          fmt::format("'{}' is not a backend", printable(backend, 40)), "--backends",
+          "--backends " + closest_match(backend, known).value_or("ddl,mpi") + "   # of " + join(known, ","));
+    backends.emplace_back(backend);
   }
-  return ways;
+  return backends;
 }
 
 const BenchOption& find_bench_option(const std::string& name) {
@@ -119,7 +119,7 @@ const BenchOption& find_bench_option(const std::string& name) {
 }
 
 void set_bench_option(BenchOptions& options, std::string_view name, const std::string& value) {
-  if (name == "--ways") options.ways = parse_ways(value);
+  if (name == "--backends") options.backends = parse_backends(value);
   if (name == "--seconds") options.seconds = parse_bench_seconds(value);
   if (name == "--type") options.type = parse_bench_type(value);
   if (name == "--json") options.json = value;
@@ -132,7 +132,7 @@ void set_bench_option(BenchOptions& options, std::string_view name, const std::s
 
 }  // namespace
 
-const std::vector<std::string>& known_ways() {
+const std::vector<std::string>& known_backends() {
   static const std::vector<std::string> names = {
       "ddl", "ddl-private", "ddl-bf16", "ddl-ring", "ddl-update", "ddl-each", "mpi", "gloo", "nccl"};
   return names;

@@ -13,9 +13,9 @@
 namespace ddlrun::ddl_bench {
 
 struct BenchOptions {
-  std::vector<std::size_t> sizes;  // bytes, as asked for
-  std::vector<std::string> ways;   // empty: all that are built in and make sense
-  double seconds = 0.3;            // for each size and way
+  std::vector<std::size_t> sizes;     // bytes, as asked for
+  std::vector<std::string> backends;  // empty: all that are built in and make sense
+  double seconds = 0.3;               // for each size and backend
   ddl::DataType type = ddl::DataType::float32;
   std::string json;       // file; "-": stdout instead of the table; "": none
   bool check = false;     // every turn, not only the first round
@@ -26,7 +26,7 @@ struct BenchOptions {
 };
 
 // In the order of the table.
-const std::vector<std::string>& known_ways();
+const std::vector<std::string>& known_backends();
 
 // "4:256M" (each four times the last), "64k,1M", or both mixed; k, M and G are powers of 1024. Throws
 // Error(usage), also where a size is no whole number of `unit` bytes.

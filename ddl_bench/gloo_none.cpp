@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "ddl_bench/gloo_ways.hpp"
+#include "ddl_bench/gloo_backend.hpp"
 
 namespace ddlrun::ddl_bench {
 
-GlooWay connect_gloo(World&, ddl::DataType, bool, const std::string&) {
+GlooBackend connect_gloo(World&, ddl::DataType, bool, const std::string&) {
   return {std::nullopt, "no Gloo: this build has none (Debian: apt-get install libgloo-dev)"};
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Times ways in turns, so that the noise of a machine meets all of them alike.
+// Times backends in turns, so that the noise of a machine meets all of them alike.
 #pragma once
 
+#include "ddl_bench/backend.hpp"
 #include "ddl_bench/pattern.hpp"
 #include "ddl_bench/results.hpp"
-#include "ddl_bench/way.hpp"
 #include "ddl_bench/world.hpp"
 
 #include <functional>
@@ -18,13 +18,13 @@ struct MeasurePlan {
   ddl::DataType type = ddl::DataType::float32;
   int local_ranks = 1;
   // Several hosts: what must pass between them for so many bytes and nothing else, as a participant of the
-  // turns; the fastest variant counts.
-  std::function<std::vector<std::unique_ptr<Variant>>(std::size_t bytes)> make_link;
+  // turns; the fastest case counts.
+  std::function<std::vector<std::unique_ptr<Case>>(std::size_t bytes)> make_link;
   std::function<double()> now;  // seconds of a steady clock
 };
 
 // Collective; all ranks get the same result.
-SizeResult measure_size(World& world, const std::vector<Way>& ways, std::size_t bytes,
+SizeResult measure_size(World& world, const std::vector<Backend>& backends, std::size_t bytes,
                         const MeasurePlan& plan);
 
 }  // namespace ddlrun::ddl_bench

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t link_bytes = std::size_t{16} << 20U;
 constexpr int link_turns = 5;
-constexpr std::size_t most_link_part = std::size_t{1} << 30U;
+constexpr std::size_t max_link_part = std::size_t{1} << 30U;
 // A stream: messages below the eager limits of MPI, so many under way each way.
 constexpr std::size_t stream_part = std::size_t{32} << 10U;
 constexpr std::size_t stream_window = 32;
@@ -40,7 +40,7 @@ struct Directions {
 };
 
 // Between each two neighbouring hosts, rank by rank.
-class Exchange : public Variant {
+class Exchange : public Case {
  public:
   Exchange(const LinkPlace& place, std::size_t bytes, Form form, bool one_way)
       : partner_(partner_of(place)),
@@ -69,25 +69,25 @@ class Exchange : public Variant {
   int from() const { return go_.receives ? partner_ : MPI_PROC_NULL; }
 
   void pass_whole() {
-    for (std::size_t at = 0; at < out_.size(); at += most_link_part) {
-      const int part = static_cast<int>(std::min(most_link_part, out_.size() - at));
+    for (std::size_t at = 0; at < out_.size(); at += max_link_part) {
+      const int part = static_cast<int>(std::min(max_link_part, out_.size() - at));
       MPI_Sendrecv(out_.data() + at, part, MPI_BYTE, to(), tag, in_.data() + at, part, MPI_BYTE, from(), tag,
                    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
   }
 
   void stream() {
-    std::array<std::array<MPI_Request, 2>, stream_window> under_way;
-    under_way.fill({MPI_REQUEST_NULL, MPI_REQUEST_NULL});
+    std::array<std::array<MPI_Request, 2>, stream_window> under_backend;
+    under_backend.fill({MPI_REQUEST_NULL, MPI_REQUEST_NULL});
     std::size_t turn = 0;
     for (std::size_t at = 0; at < out_.size(); at += stream_part, ++turn) {
-      std::array<MPI_Request, 2>& both = under_way[turn % stream_window];
+      std::array<MPI_Request, 2>& both = under_backend[turn % stream_window];
       wait_for(both);
       const int part = static_cast<int>(std::min(stream_part, out_.size() - at));
       MPI_Irecv(in_.data() + at, part, MPI_BYTE, from(), tag, MPI_COMM_WORLD, &both[0]);
       MPI_Isend(out_.data() + at, part, MPI_BYTE, to(), tag, MPI_COMM_WORLD, &both[1]);
     }
-    for (auto& both : under_way) wait_for(both);
+    for (auto& both : under_backend) wait_for(both);
   }
 
   static int partner_of(const LinkPlace& place) {
@@ -137,16 +137,16 @@ LinkRate measure_link(const LinkPlace& place) {
   return {bytes / time_fastest(place, each, true), bytes / time_fastest(place, each, false)};
 }
 
-// One way alone takes a link that carries both ways at once as long, and is disturbed less.
-std::vector<std::unique_ptr<Variant>> make_link_variants(const LinkPlace& place, std::size_t bytes) {
+// One way alone takes a link that carries both backends at once as long, and is disturbed less.
+std::vector<std::unique_ptr<Case>> make_link_cases(const LinkPlace& place, std::size_t bytes) {
   const auto hosts = static_cast<std::size_t>(place.hosts);
   const std::size_t each = 2 * (hosts - 1) * bytes / hosts / static_cast<std::size_t>(place.local_ranks);
-  std::vector<std::unique_ptr<Variant>> variants;
-  variants.push_back(std::make_unique<Exchange>(place, each, Form::whole, false));
-  if (each < smallest_one_way) return variants;
+  std::vector<std::unique_ptr<Case>> cases;
+  cases.push_back(std::make_unique<Exchange>(place, each, Form::whole, false));
+  if (each < smallest_one_way) return cases;
   for (const Form form : {Form::whole, Form::stream})
-    variants.push_back(std::make_unique<Exchange>(place, each, form, true));
-  return variants;
+    cases.push_back(std::make_unique<Exchange>(place, each, form, true));
+  return cases;
 }
 
 }  // namespace ddlrun::ddl_bench

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "ddl/error.hpp"
-#include "ddl/mpi_gather.hpp"
+#include "ddl/transport/mpi/mpi_gather.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -37,7 +37,7 @@ class MpiWorld : public World {
     return out;
   }
   std::vector<std::string> gather(const std::string& mine) override {
-    return ddl::gather_texts(MPI_COMM_WORLD, mine);
+    return ddl::gather_strings(MPI_COMM_WORLD, mine);
   }
 
  private:
@@ -64,7 +64,7 @@ int run_caught(World& world, const std::function<int(World&)>& work) {
                    {error.what(), error.where(), error.hint()});
   } catch (const std::bad_alloc&) {
     return end_job(world, exit_code(ErrorKind::request),
-                   {"the memory of this rank is used up", "", "--sizes 4:64M, or fewer --ways"});
+                   {"the memory of this rank is used up", "", "--sizes 4:64M, or fewer --backends"});
   } catch (const std::exception& error) {
     return end_job(world, exit_code(ErrorKind::internal),
                    {fmt::format("a bug in ddl-bench: {}", error.what()), "",

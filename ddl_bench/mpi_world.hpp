@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// MPI: all ranks as a World, MPI_Allreduce as a way, and the rate of the link between hosts.
+// MPI: all ranks as a World, MPI_Allreduce as a backend, and the rate of the link between hosts.
 #pragma once
 
+#include "ddl_bench/backend.hpp"
 #include "ddl_bench/results.hpp"
-#include "ddl_bench/way.hpp"
 #include "ddl_bench/world.hpp"
 
 #include <functional>
@@ -20,7 +20,7 @@ int refuse_on_all(World& world, int status, const std::string& message);
 std::string mpi_version();  // "Open MPI v4.1.4"
 // float32, float64 and int32; nothing for other types. `in_place`: also the form that HAN of 4.1.4 crashes
 // on.
-std::optional<Way> mpi_way(ddl::DataType type, bool in_place);
+std::optional<Backend> mpi_backend(ddl::DataType type, bool in_place);
 // Where a rank is, as libddl counts; `local_ranks` alike on all hosts.
 struct LinkPlace {
   int host = 0;
@@ -33,6 +33,6 @@ struct LinkPlace {
 LinkRate measure_link(const LinkPlace& place);
 // What a sum of `bytes` must pass at least: 2(H-1)/H of them out of each host. Ways to pass them, the fastest
 // is the limit.
-std::vector<std::unique_ptr<Variant>> make_link_variants(const LinkPlace& place, std::size_t bytes);
+std::vector<std::unique_ptr<Case>> make_link_cases(const LinkPlace& place, std::size_t bytes);
 
 }  // namespace ddlrun::ddl_bench

@@ -30,14 +30,14 @@ std::optional<Times> times_of(std::vector<double> seconds) {
   return Times{seconds.front(), median, seconds.size()};
 }
 
-const VariantResult& WayResult::best() const {
-  return *std::min_element(variants.begin(), variants.end(),
+const CaseResult& BackendResult::best() const {
+  return *std::min_element(cases.begin(), cases.end(),
                            [](auto& a, auto& b) { return a.times.least < b.times.least; });
 }
 
-std::size_t WayResult::wrong() const {
+std::size_t BackendResult::wrong() const {
   std::size_t all = 0;
-  for (const VariantResult& variant : variants) all += variant.wrong;
+  for (const CaseResult& bench_case : cases) all += bench_case.wrong;
   return all;
 }
 
@@ -49,10 +49,10 @@ double bus_bandwidth(std::size_t bytes, double seconds, int ranks) {
   return alg_bandwidth(bytes, seconds) * 2.0 * (ranks - 1) / ranks;
 }
 
-std::optional<double> times_mpi(const SizeResult& size, const WayResult& way) {
-  for (const WayResult& other : size.ways)
-    if (other.way == "mpi" && way.best().times.least > 0.0)
-      return other.best().times.least / way.best().times.least;
+std::optional<double> times_mpi(const SizeResult& size, const BackendResult& backend) {
+  for (const BackendResult& other : size.backends)
+    if (other.backend == "mpi" && backend.best().times.least > 0.0)
+      return other.best().times.least / backend.best().times.least;
   return std::nullopt;
 }
 
@@ -78,23 +78,24 @@ std::string render_table_head(const BenchFacts& facts) {
         facts.link->one_way / 1e6, facts.link->both_ways / 1e6, 2.0 * (facts.hosts - 1) / facts.hosts);
   for (const std::string& note : facts.notes) text += "# " + note + "\n";
   text += fmt::format("# {:>9} {:>10} {:>8}  {:<11} {:>9} {:>9} {:>7} {:>7} {:>5} {:>6} {:>9} {:>7}  {}\n",
-                      "bytes", "count", "type", "way", "us min", "us median", "algbw", "busbw", "wrong",
+                      "bytes", "count", "type", "backend", "us min", "us median", "algbw", "busbw", "wrong",
                       "x MPI", "limit us", "% of it", "how");
   return text;
 }
 
 std::string render_table_rows(const BenchFacts& facts, const SizeResult& size) {
   std::string text;
-  for (const WayResult& way : size.ways) {
-    const VariantResult& best = way.best();
+  for (const BackendResult& backend : size.backends) {
+    const CaseResult& best = backend.best();
     const double least = best.times.least;
     std::optional<double> part;
-    if (way.limit && least > 0.0) part = *way.limit / least;
+    if (backend.limit && least > 0.0) part = *backend.limit / least;
     text += fmt::format("{:>11} {:>10} {:>8}  {:<11} {:>9} {:>9} {:>7} {:>7} {:>5} {:>6} {:>9} {:>7}  {}\n",
-                        size.bytes, size.count, ddl::name_of(facts.type), way.way, short_number(least * 1e6),
-                        short_number(best.times.median * 1e6), short_number(alg_bandwidth(size.bytes, least)),
-                        short_number(bus_bandwidth(size.bytes, least, facts.ranks)), way.wrong(),
-                        or_dash(times_mpi(size, way), 1.0), or_dash(way.limit, 1e6),
+                        size.bytes, size.count, ddl::name_of(facts.type), backend.backend,
+                        short_number(least * 1e6), short_number(best.times.median * 1e6),
+                        short_number(alg_bandwidth(size.bytes, least)),
+                        short_number(bus_bandwidth(size.bytes, least, facts.ranks)), backend.wrong(),
+                        or_dash(times_mpi(size, backend), 1.0), or_dash(backend.limit, 1e6),
                         part ? fmt::format("{:.0f}", 100.0 * *part) : "-", best.how);
   }
   return text;
@@ -103,7 +104,7 @@ std::string render_table_rows(const BenchFacts& facts, const SizeResult& size) {
 std::string render_table_foot(const BenchFacts& facts, const std::vector<SizeResult>& sizes) {
   std::size_t wrong = 0;
   for (const SizeResult& size : sizes)
-    for (const WayResult& way : size.ways) wrong += way.wrong();
+    for (const BackendResult& backend : size.backends) wrong += backend.wrong();
   std::string text = wrong == 0 ? "# all elements right\n" : fmt::format("# {} ELEMENTS WRONG\n", wrong);
   if (facts.hosts > 1)
     text += "# Open MPI's own hierarchical sum beside it: the same with mpirun --mca coll_han_priority 100\n";

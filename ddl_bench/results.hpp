@@ -20,25 +20,25 @@ struct Times {
 // Nothing of none.
 std::optional<Times> times_of(std::vector<double> seconds);
 
-struct VariantResult {
-  std::string how;  // the algorithm, where a way has several
+struct CaseResult {
+  std::string how;  // the algorithm, where a backend has several
   Times times;
   std::size_t wrong = 0;
 };
 
-struct WayResult {
-  std::string way;
-  std::vector<VariantResult> variants;  // one at least
-  std::optional<double> limit;          // seconds that no way of this form can beat
+struct BackendResult {
+  std::string backend;
+  std::vector<CaseResult> cases;  // one at least
+  std::optional<double> limit;    // seconds that no way of this form can beat
 
-  const VariantResult& best() const;  // by its fastest turn
-  std::size_t wrong() const;          // of all variants
+  const CaseResult& best() const;  // by its fastest turn
+  std::size_t wrong() const;       // of all variants
 };
 
 struct SizeResult {
   std::size_t bytes = 0;
   std::size_t count = 0;
-  std::vector<WayResult> ways;
+  std::vector<BackendResult> backends;
 };
 
 // Payload between neighbouring hosts, bytes/s of one host.
@@ -54,16 +54,16 @@ struct BenchFacts {
   int local_ranks = 1;
   std::string dims;
   ddl::DataType type = ddl::DataType::float32;
-  double seconds = 0.0;  // for each size and way
+  double seconds = 0.0;  // for each size and backend
   std::string mpi;
-  std::string gloo;  // "": not among the ways
+  std::string gloo;  // "": not among the backends
   std::optional<LinkRate> link;
   std::vector<std::string> notes;
 };
 
 double alg_bandwidth(std::size_t bytes, double seconds);             // GB/s
 double bus_bandwidth(std::size_t bytes, double seconds, int ranks);  // GB/s
-std::optional<double> times_mpi(const SizeResult& size, const WayResult& way);
+std::optional<double> times_mpi(const SizeResult& size, const BackendResult& backend);
 
 // The table in parts, so that rows appear as they are measured. Lines that begin with # are no rows.
 std::string render_table_head(const BenchFacts& facts);

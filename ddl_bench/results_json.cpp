@@ -20,27 +20,27 @@ ResultsJson optional_figure(const std::optional<double>& value, double factor) {
   return value ? ResultsJson(rounded_figure(*value * factor)) : ResultsJson();
 }
 
-ResultsJson way_json(const BenchFacts& facts, const SizeResult& size, const WayResult& way) {
-  const VariantResult& best = way.best();
+ResultsJson way_json(const BenchFacts& facts, const SizeResult& size, const BackendResult& backend) {
+  const CaseResult& best = backend.best();
   const double least = best.times.least;
   std::optional<double> part;
-  if (way.limit && least > 0.0) part = *way.limit / least;
-  ResultsJson json = {{"way", way.way},
+  if (backend.limit && least > 0.0) part = *backend.limit / least;
+  ResultsJson json = {{"backend", backend.backend},
                       {"how", best.how},
                       {"us_min", rounded_figure(least * 1e6)},
                       {"us_median", rounded_figure(best.times.median * 1e6)},
                       {"turns", best.times.turns},
                       {"algbw_GBps", rounded_figure(alg_bandwidth(size.bytes, least))},
                       {"busbw_GBps", rounded_figure(bus_bandwidth(size.bytes, least, facts.ranks))},
-                      {"wrong", way.wrong()},
-                      {"times_mpi", optional_figure(times_mpi(size, way), 1.0)},
-                      {"limit_us", optional_figure(way.limit, 1e6)},
+                      {"wrong", backend.wrong()},
+                      {"times_mpi", optional_figure(times_mpi(size, backend), 1.0)},
+                      {"limit_us", optional_figure(backend.limit, 1e6)},
                       {"percent_of_limit", optional_figure(part, 100.0)}};
-  json["variants"] = ResultsJson::array();
-  for (const VariantResult& variant : way.variants)
-    json["variants"].push_back({{"how", variant.how},
-                                {"us_min", rounded_figure(variant.times.least * 1e6)},
-                                {"us_median", rounded_figure(variant.times.median * 1e6)}});
+  json["cases"] = ResultsJson::array();
+  for (const CaseResult& bench_case : backend.cases)
+    json["cases"].push_back({{"how", bench_case.how},
+                             {"us_min", rounded_figure(bench_case.times.least * 1e6)},
+                             {"us_median", rounded_figure(bench_case.times.median * 1e6)}});
   return json;
 }
 
@@ -63,9 +63,9 @@ std::string render_results_json(const BenchFacts& facts, const std::vector<SizeR
     json["link"] = {{"one_way_MBps", rounded_figure(facts.link->one_way / 1e6)},
                     {"both_ways_MBps", rounded_figure(facts.link->both_ways / 1e6)}};
   for (const SizeResult& size : sizes) {
-    ResultsJson ways = ResultsJson::array();
-    for (const WayResult& way : size.ways) ways.push_back(way_json(facts, size, way));
-    json["sizes"].push_back({{"bytes", size.bytes}, {"count", size.count}, {"ways", ways}});
+    ResultsJson backends = ResultsJson::array();
+    for (const BackendResult& backend : size.backends) backends.push_back(way_json(facts, size, backend));
+    json["sizes"].push_back({{"bytes", size.bytes}, {"count", size.count}, {"backends", backends}});
   }
   return json.dump(-1, ' ', false, ResultsJson::error_handler_t::replace) + "\n";
 }

@@ -10,20 +10,20 @@ namespace ddl {
 namespace {
 
 // An event is freed by CUDA when it has passed: marks may go before that.
-class CudaMark : public GpuMark {
+class CudaEvent : public GpuEvent {
  public:
-  CudaMark(int device, cudaStream_t stream) : device_(device) {
+  CudaEvent(int device, cudaStream_t stream) : device_(device) {
     check_cuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate");
     const cudaError_t code = cudaEventRecord(event_, stream);
     if (code == cudaSuccess) return;
     static_cast<void>(cudaEventDestroy(event_));
     check_cuda(code, "cudaEventRecord on the stream of a tensor");
   }
-  ~CudaMark() override { static_cast<void>(cudaEventDestroy(event_)); }
-  CudaMark(const CudaMark&) = delete;
-  CudaMark& operator=(const CudaMark&) = delete;
+  ~CudaEvent() override { static_cast<void>(cudaEventDestroy(event_)); }
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
 
-  bool passed() override {
+  bool completed() override {
     const OnCudaDevice here(device_);
     const cudaError_t code = cudaEventQuery(event_);
     if (code == cudaErrorNotReady) {
@@ -53,7 +53,7 @@ class CudaGpu : public Gpu {
 
   int index() const override { return device_; }
   std::string name() const override { return properties_.name; }
-  std::string card() const override {
+  std::string uuid() const override {
     std::string text;
     for (const char byte : properties_.uuid.bytes)
       text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
@@ -77,30 +77,30 @@ class CudaGpu : public Gpu {
     check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   }
 
-  std::unique_ptr<GpuMark> mark(void* stream) override {
-    return make_mark(stream == nullptr ? cudaStreamLegacy : static_cast<cudaStream_t>(stream));
+  std::unique_ptr<GpuEvent> mark(void* stream) override {
+    return make_event(stream == nullptr ? cudaStreamLegacy : static_cast<cudaStream_t>(stream));
   }
-  std::unique_ptr<GpuMark> mark_ours() override { return make_mark(stream_); }
-  void wait_for(const GpuMark& mark) override { let_wait(stream_, mark); }
-  void let_wait(void* stream, const GpuMark& mark) override {
+  std::unique_ptr<GpuEvent> record_own_event() override { return make_event(stream_); }
+  void wait_for(const GpuEvent& mark) override { make_stream_wait(stream_, mark); }
+  void make_stream_wait(void* stream, const GpuEvent& mark) override {
     const OnCudaDevice here(device_);
-    check_cuda(
-        cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), static_cast<const CudaMark&>(mark).event(), 0),
-        "cudaStreamWaitEvent");
+    check_cuda(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream),
+                                   static_cast<const CudaEvent&>(mark).event(), 0),
+               "cudaStreamWaitEvent");
   }
 
   std::string make_id() override {
     const OnCudaDevice here(device_);
     return make_nccl_id();
   }
-  std::unique_ptr<GpuGroup> join(const std::string& id, int rank, int size) override {
+  std::unique_ptr<GpuComm> join(const std::string& id, int rank, int size) override {
     return join_nccl(id, rank, size, device_, stream_);
   }
 
  private:
-  std::unique_ptr<GpuMark> make_mark(cudaStream_t stream) const {
+  std::unique_ptr<GpuEvent> make_event(cudaStream_t stream) const {
     const OnCudaDevice here(device_);
-    return std::make_unique<CudaMark>(device_, stream);
+    return std::make_unique<CudaEvent>(device_, stream);
   }
 
   int device_;

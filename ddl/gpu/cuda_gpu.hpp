@@ -2,7 +2,7 @@
 // One GPU as libddl uses it: a stream of its own, marks in streams.
 #pragma once
 
-#include "ddl/gpu_plugin.hpp"
+#include "ddl/gpu/gpu_plugin.hpp"
 
 #include <memory>
 

@@ -11,14 +11,14 @@ namespace ddl {
 namespace {
 
 constexpr const char* nccl_file = "libnccl.so.2";
-constexpr int oldest_nccl = 21403;  // ncclCommInitRankConfig, ncclCommFinalize
+constexpr int min_nccl = 21403;  // ncclCommInitRankConfig, ncclCommFinalize
 
 void* open_nccl() {
   void* const library = dlopen(nccl_file, RTLD_NOW | RTLD_LOCAL);
   if (library != nullptr) return library;
   const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps one for each thread
   throw Error(Fault::unsupported, fmt::format("NCCL cannot be loaded: {}", why == nullptr ? "" : why),
-              nccl_file, "apt-get install libnccl2, or LD_LIBRARY_PATH=FOLDER of libnccl.so.2");
+              nccl_file, "apt-get install libnccl2, or LD_LIBRARY_PATH=DIRECTORY of libnccl.so.2");
 }
 
 // NCCL's functions that are used, from the library of this machine.
@@ -26,11 +26,11 @@ class Nccl {
  public:
   Nccl() {
     int version = 0;
-    if (get_version(&version) == ncclSuccess && version >= oldest_nccl) return;
+    if (get_version(&version) == ncclSuccess && version >= min_nccl) return;
     throw Error(Fault::unsupported,
                 fmt::format("NCCL {}.{}.{} is too old: 2.14.3 or newer is needed", version / 10000,
                             version % 10000 / 100, version % 100),
-                nccl_file, "apt-get install libnccl2, or LD_LIBRARY_PATH=FOLDER of a newer libnccl.so.2");
+                nccl_file, "apt-get install libnccl2, or LD_LIBRARY_PATH=DIRECTORY of a newer libnccl.so.2");
   }
 
  private:
@@ -104,9 +104,9 @@ ncclUniqueId parse_nccl_id(const std::string& text) {
 
 // Non-blocking: each call may go on in the background, so that a rank which is lost leaves nobody inside
 // NCCL.
-class NcclGroup : public GpuGroup {
+class NcclComm : public GpuComm {
  public:
-  NcclGroup(const ncclUniqueId& id, int rank, int size, int device, cudaStream_t stream)
+  NcclComm(const ncclUniqueId& id, int rank, int size, int device, cudaStream_t stream)
       : device_(device), stream_(stream) {
     const OnCudaDevice here(device_);
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -116,7 +116,7 @@ class NcclGroup : public GpuGroup {
     check_nccl(code, "ncclCommInitRankConfig", nullptr);
   }
   // After finish() has settled; else what is under way is ended.
-  ~NcclGroup() override {
+  ~NcclComm() override {
     if (group_ == nullptr) return;
     if (!finished_) {
       abort();
@@ -128,8 +128,8 @@ class NcclGroup : public GpuGroup {
     } catch (const Error&) {  // the GPU is gone: nothing is left to free
     }
   }
-  NcclGroup(const NcclGroup&) = delete;
-  NcclGroup& operator=(const NcclGroup&) = delete;
+  NcclComm(const NcclComm&) = delete;
+  NcclComm& operator=(const NcclComm&) = delete;
 
   void begin() override { check_nccl(nccl().begin(), "ncclGroupStart", group_); }
   void end() override {
@@ -160,7 +160,7 @@ class NcclGroup : public GpuGroup {
                group_);
   }
 
-  bool settled() override { return state() != ncclInProgress; }
+  bool is_idle() override { return state() != ncclInProgress; }
   std::string fault() override {
     const ncclResult_t now = state();
     return now == ncclSuccess || now == ncclInProgress ? "" : describe_fault(now, group_);
@@ -207,9 +207,9 @@ std::string make_nccl_id() {
   return text;
 }
 
-std::unique_ptr<GpuGroup> join_nccl(const std::string& id, int rank, int size, int device,
-                                    cudaStream_t stream) {
-  return std::make_unique<NcclGroup>(parse_nccl_id(id), rank, size, device, stream);
+std::unique_ptr<GpuComm> join_nccl(const std::string& id, int rank, int size, int device,
+                                   cudaStream_t stream) {
+  return std::make_unique<NcclComm>(parse_nccl_id(id), rank, size, device, stream);
 }
 
 }  // namespace ddl

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// NCCL, looked up while running: its communicators as GpuGroup. A build without its header has none
+// NCCL, looked up while running: its communicators as GpuComm. A build without its header has none
 // (cuda_no_nccl.cpp).
 #pragma once
 
 #include "ddl/gpu/cuda_check.hpp"
-#include "ddl/gpu_plugin.hpp"
+#include "ddl/gpu/gpu_plugin.hpp"
 
 #include <memory>
 #include <string>
@@ -15,7 +15,7 @@ namespace ddl {
 void require_cuda_nccl();
 std::string make_nccl_id();
 // On `stream` of `device`, which outlive the group.
-std::unique_ptr<GpuGroup> join_nccl(const std::string& id, int rank, int size, int device,
-                                    cudaStream_t stream);
+std::unique_ptr<GpuComm> join_nccl(const std::string& id, int rank, int size, int device,
+                                   cudaStream_t stream);
 
 }  // namespace ddl

@@ -13,7 +13,7 @@ std::string make_nccl_id() {
   return "";
 }
 
-std::unique_ptr<GpuGroup> join_nccl(const std::string&, int, int, int, cudaStream_t) {
+std::unique_ptr<GpuComm> join_nccl(const std::string&, int, int, int, cudaStream_t) {
   require_cuda_nccl();
   return nullptr;
 }

@@ -30,7 +30,7 @@ class DdlCommunicator : public Communicator {
   bool chunk_invariant_sums() const override { return chunk_invariant_sums_; }
   void broadcast(std::span<float> data) override;
   std::vector<std::string> gather_all(const std::string& mine) override;
-  void set_progress(std::uint64_t state) override { context_.set_state(state); }
+  void set_progress(std::uint64_t state) override { context_.set_progress(state); }
 
  private:
   ddl::Context& context_;

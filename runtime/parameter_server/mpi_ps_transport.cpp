@@ -2,8 +2,8 @@
 #include "runtime/parameter_server/mpi_ps_transport.hpp"
 
 #include "base/error.hpp"
-#include "ddl/mpi_notes.hpp"
-#include "ddl/process_mark.hpp"
+#include "ddl/transport/mpi/mpi_oob_channel.hpp"
+#include "ddl/core/process_id.hpp"
 #include "runtime/comm/ddl_communicator.hpp"
 
 #include <fmt/format.h>
@@ -61,26 +61,26 @@ class Processes {
     MPI_Comm_rank(group, &rank_);
     Card mine;
     gethostname(mine.host, sizeof(mine.host) - 1);
-    mine.process = ddl::mark_this_process();
+    mine.process = ddl::this_process_id();
     cards_.resize(static_cast<std::size_t>(size));
     MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards_.data(), sizeof mine, MPI_BYTE, group);
     for (Card& card : cards_)
-      card.near = std::string_view(card.host) == mine.host && ddl::still_runs(card.process, true);
+      card.near = std::string_view(card.host) == mine.host && ddl::is_running(card.process, true);
   }
   std::string name_of(int rank) const { return fmt::format("rank {} ({})", rank, card(rank).host); }
   std::string own_name() const { return name_of(rank_); }
   bool is_near(int rank) const { return card(rank).near; }
-  bool is_gone(int rank) const { return card(rank).near && !ddl::still_runs(card(rank).process, true); }
+  bool is_gone(int rank) const { return card(rank).near && !ddl::is_running(card(rank).process, true); }
   // "process 4711 is stopped"; "" of another host's.
   std::string state_of(int rank) const {
-    return card(rank).near ? ddl::render_state(card(rank).process) : "";
+    return card(rank).near ? ddl::describe_process(card(rank).process) : "";
   }
 
  private:
   struct Card {
     char host[65] = {};
     bool near = false;
-    ddl::ProcessMark process;
+    ddl::ProcessId process;
   };
   const Card& card(int rank) const { return cards_[static_cast<std::size_t>(rank)]; }
 
@@ -102,7 +102,7 @@ class MpiPsTransport : public PsTransport {
       if (rank != rank_) others.push_back(rank);
     }
     roll_.emplace(
-        ddl::make_mpi_notes(group_), [this](int rank) { return processes_.name_of(rank); },
+        ddl::make_mpi_oob_channel(group_), [this](int rank) { return processes_.name_of(rank); },
         std::move(others));
   }
   // After an error the other side may never receive: leaves messages in flight to MPI.
@@ -239,18 +239,18 @@ class MpiPsTransport : public PsTransport {
 
   void answer_roll(int awaited) {
     try {
-      roll_->wait_for(awaited);
+      roll_->poll(awaited);
     } catch (const ddl::Error& error) {
       throw Error(convert_error(error));
     }
   }
 
   // The first rank that does not reply: an awaited one, or one that an awaited one waits for.
-  std::optional<ddl::RollCall::Silence> find_silent(const Wait& wait) {
+  std::optional<ddl::LivenessInspector::Unresponsive> find_silent(const Wait& wait) {
     try {
       for (std::size_t i = 0; i < std::min(max_requested, wait.ranks.size()); ++i) {
-        ddl::RollCall::Silence silence = roll_->find_silent(wait.ranks[i]);
-        if (silence.circle) continue;
+        ddl::LivenessInspector::Unresponsive silence = roll_->find_unresponsive(wait.ranks[i]);
+        if (silence.deadlock) continue;
         suspect_ = wait.ranks[i];
         return silence;
       }
@@ -281,7 +281,7 @@ class MpiPsTransport : public PsTransport {
       }
     } else if (const auto silence = find_silent(wait)) {
       stall.missing.push_back(silence->name);
-      stall.seen = processes_.is_near(silence->rank) ? processes_.state_of(silence->rank) : silence->told;
+      stall.seen = processes_.is_near(silence->rank) ? processes_.state_of(silence->rank) : silence->chain;
     }
     return stall;
   }
@@ -289,7 +289,7 @@ class MpiPsTransport : public PsTransport {
   // The others hear it from here, so that they do not blame this rank.
   [[noreturn]] void give_up(const Error& error) {
     const Message& message = error.message();
-    roll_->give_up(ddl::Error(ddl::Fault::lost, message.what, message.where, message.hint));
+    roll_->report_failure(ddl::Error(ddl::Fault::lost, message.what, message.where, message.hint));
     throw Error(error);
   }
   static Error refuse_servers(std::string what, std::string hint) {
@@ -300,9 +300,9 @@ class MpiPsTransport : public PsTransport {
                                       processes_.own_name(), wait.what),
                           "see that rank's messages above; dmesg, if the kernel killed it");
   }
-  Error refuse_silent(const ddl::RollCall::Silence& silence, const Wait& wait, double waited) const {
+  Error refuse_silent(const ddl::LivenessInspector::Unresponsive& silence, const Wait& wait, double waited) const {
     return refuse_servers(fmt::format("{} does not respond: {} has waited {:.0f} s for the {}: {}",
-                                      silence.name, processes_.own_name(), waited, wait.what, silence.told),
+                                      silence.name, processes_.own_name(), waited, wait.what, silence.chain),
                           "check that host and its network; DDL_OPTIONS=\"-timeout 600\" waits longer");
   }
   Error refuse_silence(const Wait& wait) const {
@@ -323,7 +323,7 @@ class MpiPsTransport : public PsTransport {
   std::map<int, Outgoing> outgoing_;
   std::map<int, TransportClock::time_point> answered_;  // when a worker began its step
   std::map<int, double> longest_;                       // of a worker's steps, in seconds
-  std::optional<ddl::RollCall> roll_;
+  std::optional<ddl::LivenessInspector> roll_;
   std::optional<int> suspect_;  // awaited rank that leads to one that does not reply
 };
 

@@ -55,9 +55,9 @@ Message render_stall(const ddl::Stall& stall, std::uint64_t step) {
             "", "a larger --stall-seconds, if this is expected"};
   }
   std::string seen = stall.seen;
-  if (stall.state && *stall.state != 0) {
+  if (stall.progress && *stall.progress != 0) {
     constexpr const char* lanes[] = {"compute", "sums", "input", "saving"};
-    const RankState last = unpack_state(*stall.state);
+    const RankState last = unpack_state(*stall.progress);
     const std::string place =
         fmt::format("{} of step {}", lanes[static_cast<std::size_t>(last.last) % 4], last.step);
     seen = place + (seen.empty() ? "" : "; " + seen);

@@ -37,6 +37,6 @@ done
 # Hosts that are threads of one process, a GPU each.
 [ "$gpus" -lt 4 ] || right 4 env DDL_OPTIONS='-mode n:4x1' "$sums" h1,h1,h1,h1
 expect 0 'nccl: sums in GPU memory' timeout 300 mpirun --oversubscribe --bind-to none -n "$gpus" "$bench" allreduce \
-  --sizes 4k,1M,64M --seconds 0.2 --ways nccl --check
+  --sizes 4k,1M,64M --seconds 0.2 --backends nccl --check
 grep ' nccl ' "$work/out"
 finish

@@ -15,10 +15,10 @@ d = json.load(open(sys.argv[1]))
 assert d["schema"] == "ddl-bench.allreduce/1" and d["ranks"] == 2 and d["hosts"] == 1, d
 assert [s["bytes"] for s in d["sizes"]] == [4, 1028, 65536]
 rows = [line.split() for line in open(sys.argv[2]) if not line.startswith("#")]
-told = [(s["bytes"], s["count"], w["way"]) for s in d["sizes"] for w in s["ways"]]
+told = [(s["bytes"], s["count"], w["backend"]) for s in d["sizes"] for w in s["backends"]]
 assert told == [(int(r[0]), int(r[1]), r[3]) for r in rows], (told, rows)
 for size in d["sizes"]:
-    ways = {w["way"]: w for w in size["ways"]}
+    ways = {w["backend"]: w for w in size["backends"]}
     assert {"ddl", "ddl-private", "ddl-update", "ddl-each", "mpi"} <= set(ways), ways
     for way in ways.values():
         assert way["wrong"] == 0 and 0 < way["us_min"] <= way["us_median"] and way["turns"] >= 5, way
@@ -30,16 +30,16 @@ for type in float64 float16 bfloat16 int32; do
   expect 0 'all elements right' ranks 3 "$bench" allreduce --sizes 8,4k --seconds 0.01 --type "$type" --check
 done
 expect 0 '"ranks":1,' "$bench" allreduce --sizes 4k --seconds 0.01 --json -
-expect 0 'no ddl-ring: on one host it is ddl' ranks 2 "$bench" allreduce --sizes 4 --seconds 0.01 --ways ddl,ddl-ring
-[ -e /dev/nvidiactl ] || expect 3 'no nccl: ' ranks 2 "$bench" allreduce --sizes 4 --seconds 0.01 --ways nccl
+expect 0 'no ddl-ring: on one host it is ddl' ranks 2 "$bench" allreduce --sizes 4 --seconds 0.01 --backends ddl,ddl-ring
+[ -e /dev/nvidiactl ] || expect 3 'no nccl: ' ranks 2 "$bench" allreduce --sizes 4 --seconds 0.01 --backends nccl
 expect 0 'by HAN, out of place only' env OMPI_MCA_coll_han_priority=100 "${launcher[@]}" -n 2 "$bench" allreduce --sizes 4k \
-  --seconds 0.01 --ways mpi --check
+  --seconds 0.01 --backends mpi --check
 
 expect_refusal 2 'did you mean --sizes?' "$bench" allreduce --size 4
 expect_refusal 2 '5 bytes are no whole number of elements of 4' ranks 2 "$bench" allreduce --sizes 5
 [ "$(grep -c 'error: ' "$work/err")" -eq 1 ] || fail "told $(grep -c 'error: ' "$work/err") times"
 expect_refusal 2 "unknown benchmark 'alreduce'" "$bench" alreduce
-expect_refusal 3 'no way is left to measure' "$bench" allreduce --ways ddl-bf16
+expect_refusal 3 'no way is left to measure' "$bench" allreduce --backends ddl-bf16
 expect 3 'the JSON document cannot be written' "$bench" allreduce --sizes 4 --json "$work/none/x.json"
 expect 0 'usage: mpirun' "$bench" allreduce --help
 finish

@@ -14,7 +14,7 @@
 
 namespace {
 
-void meet(const std::string& fate, ddl::Context& ddl, gpu_numbers::Device<float>& values) {
+void rendezvous(const std::string& fate, ddl::Context& ddl, gpu_numbers::Device<float>& values) {
   std::vector<float> host(1000);
   if (fate == "kill") std::raise(SIGKILL);
   if (fate == "stop") std::raise(SIGSTOP);
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     gpu_numbers::Device<float> values(1000);
     for (int i = 0; i < 40; ++i) {
       start = std::chrono::steady_clock::now();
-      if (i == 20 && ddl.rank() == 1) meet(fate, ddl, values);
+      if (i == 20 && ddl.rank() == 1) rendezvous(fate, ddl, values);
       ddl.all_reduce(ddl::device_tensor(values.data(), 1000, "conv1"), ddl::Operation::max);
     }
     std::printf("all sums are made\n");

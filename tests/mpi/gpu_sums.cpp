@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // gpu_sums [HOST,HOST,... | c]: sums of tensors in GPU memory whose results are known in closed form: every
-// type and operation, with a stream and without, several at once. Ranks as they were started, or with HOSTs
-// as threads of this process on hosts of those names; c: by the C interface. Built with the CUDA runtime, and
-// with one that is played.
+// type and operation, with a stream and without, several at once. Transport as they were started, or with
+// HOSTs as threads of this process on hosts of those names; c: by the C interface. Built with the CUDA
+// runtime, and with one that is played.
+#include "ddl/api/context_factory.hpp"
 #include "ddl/ddl.h"
 #include "ddl/ddl.hpp"
-#include "ddl/thread_ranks.hpp"
+#include "ddl/transport/thread/thread_transport.hpp"
 #include "tests/support/gpu_numbers.hpp"
 
 #include <cstdio>
@@ -177,13 +178,13 @@ int run_threads(const std::string& hosts) {
   for (std::string name; std::getline(list, name, ',');) names.push_back(name);
   const char* const text = std::getenv("DDL_OPTIONS");
   const ddl::Options options = ddl::parse_options(text == nullptr ? "" : text);
-  auto ranks = ddl::make_thread_ranks(names);
+  auto ranks = ddl::make_thread_transports(names);
   std::vector<int> wrong(names.size());
   std::vector<std::thread> threads;
   for (std::size_t r = 0; r < names.size(); ++r) {
     threads.emplace_back([&, r] {
       try {
-        ddl::Context ddl(std::move(ranks[r]), options);
+        ddl::Context ddl = ddl::ContextFactory::make(std::move(ranks[r]), options);
         wrong[r] = run(ddl);
       } catch (const ddl::Error& error) {
         wrong[r] = told(error);
@@ -199,7 +200,7 @@ int run_threads(const std::string& hosts) {
 // Through ddl.h: a sum, its parts, all of them again.
 int run_c(int argc, char** argv) {
   ddl_context* ddl = nullptr;
-  if (ddl_init(&argc, &argv, nullptr, &ddl) != 0) return std::fprintf(stderr, "%s\n", ddl_message()), 1;
+  if (ddl_init(&argc, &argv, nullptr, &ddl) != 0) return std::fprintf(stderr, "%s\n", ddl_last_error()), 1;
   const int n = ddl_size(ddl);
   const int me = ddl_rank(ddl);
   check(cudaSetDevice(ddl_local_rank(ddl)), "cudaSetDevice");
@@ -216,10 +217,10 @@ int run_c(int argc, char** argv) {
       ddl_gpu_start_all_reduce(ddl, all.data(), all_count, DDL_FLOAT32, DDL_AVERAGE, stream, &handle) +
       ddl_wait(handle) + ddl_gpu_all_reduce(ddl, all.data(), all_count, DDL_FLOAT32, DDL_MAX, stream) +
       ddl_gpu_broadcast(ddl, all.data(), all_count, DDL_FLOAT32, 0, stream);
-  if (wrong != 0) std::fprintf(stderr, "%s\n", ddl_message());
+  if (wrong != 0) std::fprintf(stderr, "%s\n", ddl_last_error());
   if (!all.equals(stream, [&](std::size_t i) { return gpu_numbers::result(i, n, Operation::sum); })) ++wrong;
   std::printf("rank %d of %d on %s in C: %d of 1 as expected\n", me, n, ddl_device(ddl), wrong == 0 ? 1 : 0);
-  return wrong + ddl_finish(ddl);
+  return wrong + ddl_finalize(ddl);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ expect_refusal 1 "$none" env DDL_OPTIONS='-mode n' "$sums"
 echo 'no library' > "$plugin"
 expect_refusal 1 'the plug-in for GPUs cannot be loaded: ' "$sums"
 cp "$fakes/libnccl.so.2" "$plugin"
-expect_refusal 1 'this is no plug-in of libddl: it has no ddl_gpu_build' "$sums"
+expect_refusal 1 'not a plug-in of libddl: it lacks ddl_gpu_build' "$sums"
 cp "$fakes/other/libddl_cuda.so" "$plugin"
 expect_refusal 1 'the plug-in for GPUs is of build 0.0.1 (' "$sums"
 grep -q 'try: install both from the same build' "$work/err" || fail "not what to do: $(cat "$work/err")"
@@ -37,7 +37,7 @@ export LD_LIBRARY_PATH=$fakes${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 expect_refusal 1 'NCCL 2.10.3 is too old: 2.14.3 or newer is needed' env FAKE_NCCL_VERSION=21003 "$sums"
 export DDL_OPTIONS='-mode n'
 expect_refusal 1 'there is no NVIDIA driver on this host' env FAKE_DRIVER=none "$sums"
-expect_refusal 1 'this rank sees no GPU' env FAKE_GPUS=0 "$sums"
+expect_refusal 1 'no GPU is visible to this rank' env FAKE_GPUS=0 "$sums"
 expect_refusal 1 'local rank 2 has no GPU: 2 can be seen' env FAKE_GPUS=2 timeout 60 "${launcher[@]}" -n 3 "$sums"
 expect_refusal 1 'use the same GPU (fake GPU), and NCCL needs one for each rank' env FAKE_GPUS=1 timeout 60 "${launcher[@]}" -n 2 "$sums"
 unset DDL_OPTIONS
@@ -74,7 +74,7 @@ right 3 env DDL_OPTIONS='-nccl levels' timeout 60 "$sums" h1,h2,h3
 
 # ddl-bench's way.
 cp "$DDLRUN_BUILD_DIR/ddl_bench/ddl-bench" "$work/bin"
-expect 0 'nccl: sums in GPU memory' ranks 2 "$work/bin/ddl-bench" allreduce --sizes 4k,64k --seconds 0.01 --ways nccl --check
+expect 0 'nccl: sums in GPU memory' ranks 2 "$work/bin/ddl-bench" allreduce --sizes 4k,64k --seconds 0.01 --backends nccl --check
 grep -q '# all elements right' "$work/out" || fail "ddl-bench: $(cat "$work/out")"
 
 # A rank that goes or differs: fate before NCCL, fate in it, most seconds until who is told is told, what rank 0 or 2 must
@@ -91,7 +91,7 @@ kill||5|rank 1
 stop||5|rank 1 (.*) has not come to all_reduce #21 of 1000 float32
 shape||5|rank 1 (.*) calls all_reduce #21 of 999 float32, rank 0
 memory||5|both call all_reduce #21 of 1000 float32, but with other tensors or operations
-busy||5|rank 1 (.*) has not computed yet what it adds
+busy||5|rank 1 (.*) has not computed its input yet
 none|kill 1 20|5|rank 1
 none|stop 1 20|5|rank 1 (.*) does not answer in all_reduce #20 of 1000 float32 on GPUs; process [0-9]* is stopped; it has not ended
 none|stop 1 1|6|rank 1 (.*) does not answer in all_reduce #1 of 1000 float32 on GPUs; process [0-9]* is stopped
@@ -108,7 +108,7 @@ while IFS='|' read -r fate inside status_is text; do
   [ "$(tellers "waits for $text")" -eq "${expected:-0}" ] || fail "$fate $inside: not '$text' from one rank: $(head -5 "$work/err")"
   [ "$status" -ne 0 ] || [ "$(tellers "heard of $text")" -eq 1 ] || fail "$fate: not that it came: $(cat "$work/err")"
 done << 'END'
-late||0|rank 1 (.*), all_reduce #21 of 1000 float32 on GPUs (conv1): its stream has not come to it
+late||0|rank 1 (.*), all_reduce #21 of 1000 float32 on GPUs (conv1): its stream has not reached the sum
 none|stop 1 20|1|rank 1 (.*), all_reduce #20 of 1000 float32 on GPUs (conv1): process [0-9]* is stopped
 none|hang 1 20|1|
 END
@@ -137,9 +137,9 @@ done
 { kill -KILL "$job"; wait "$job"; } 2> /dev/null  # its daemons end with it
 for pid in "$work"/pid.*; do kill -KILL "$(cat "$pid")" 2> /dev/null; done
 for rank in 0 2; do
-  grep -q 'told after [0-9]\.[0-9] s: rank 1 (h2) answers nobody in all_reduce #20' "$work/said.$rank" ||
+  grep -q 'told after [0-9]\.[0-9] s: rank 1 (h2) does not respond in all_reduce #20' "$work/said.$rank" ||
     fail "hosts: rank $rank does not name rank 1: $(head -2 "$work/said.$rank" 2>&1)"
-  grep -q '^[0-9]* waits for rank 1 (h2), all_reduce #20 .* on GPUs (conv1): answers nobody' "$work/said.$rank" ||
+  grep -q '^[0-9]* waits for rank 1 (h2), all_reduce #20 .* on GPUs (conv1): does not respond' "$work/said.$rank" ||
     fail "hosts: rank $rank does not tell that it waits: $(head -2 "$work/said.$rank" 2>&1)"
 done
 finish

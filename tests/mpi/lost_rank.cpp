@@ -16,7 +16,7 @@
 
 namespace {
 
-void meet(const std::string& fate, ddl::Context& ddl) {
+void rendezvous(const std::string& fate, ddl::Context& ddl) {
   std::vector<float> odd(999, 1.0F);
   std::vector<std::int32_t> whole(1000, 1);
   if (fate == "stop") std::raise(SIGSTOP);
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 40; ++i) {
       start = std::chrono::steady_clock::now();
       if (i == 20 && ddl.rank() == 1 && fate == "return") return 0;
-      if (i == 20 && ddl.rank() == 1) meet(fate, ddl);
+      if (i == 20 && ddl.rank() == 1) rendezvous(fate, ddl);
       ddl.all_reduce(ddl::tensor(std::span(values), "conv1"), ddl::Operation::max);
     }
     std::printf("all sums are made\n");

@@ -56,7 +56,7 @@ while read -r hosts mode count more; do
   for rank in 0 2 3; do
     grep -A1 'told after [0-9]\.' "$said/said.$rank" 2> /dev/null | grep -q '^  at:  rank 1 (' ||
       fail "$mode of $count: rank $rank does not name rank 1: $(head -4 "$said/said.$rank" 2>&1)"
-    grep -q '^stall: rank 1 (.*\(answers nobody\|is stopped\)$' "$said/said.$rank" ||
+    grep -q '^stall: rank 1 (.*\(does not respond\|is stopped\)$' "$said/said.$rank" ||
       fail "$mode of $count: rank $rank's stall does not name rank 1: $(grep stall "$said/said.$rank")"
   done
 done << 'ROWS'

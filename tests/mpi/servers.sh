@@ -116,7 +116,7 @@ esac
 [ "$took" -le 30 ] || fail "a killed server is noticed after $took s"
 grep -q '^ddl-train: error: .*rank 2 (' "$work/err" || fail "no worker names the killed server: $(head -5 "$work/err")"
 
-# Between hosts, that are UTS namespaces of this machine: who is stopped answers nobody, and all name that rank, not the
+# Between hosts, that are UTS namespaces of this machine: who is stopped does not respond, and all name that rank, not the
 # one that waits for it as they do.
 if unshare --uts hostname ddlrun-test 2> /dev/null && [[ ${launcher[*]} == *--oversubscribe* ]]; then
   cat > "$work/far" << 'RANK'
@@ -155,7 +155,7 @@ RANK
         fail "a $what of another host: rank $rank's warning does not name it: $(head -3 "$said/said.$rank")"
       ! grep '^ddl-train: warning: rank ' "$said/said.$rank" | grep -qv "rank $victim (h" || fail "a $what of another host: rank $rank names another"
     done
-    grep -qh "^ddl-train: error: .*rank $victim (h$((victim + 1))) .*, which answers nobody\$" "$said"/said.* ||
+    grep -qh "^ddl-train: error: .*rank $victim (h$((victim + 1))) .*, which does not respond\$" "$said"/said.* ||
       fail "a $what of another host: nobody says that it is lost: $(cat "$said"/said.*)"
   done << 'ROWS'
 1 0,2 worker

@@ -136,7 +136,7 @@ rank 0 2 '' "$sums"
 token=$work/other rank 1 2 '' "$sums"
 await
 says 1 'rank 0 has another token than this rank 1' 'other token'
-says 0 'note: 127.0.0.1:[0-9]*, which says that it is rank 1, has another token' 'other token'
+says 0 'note: 127.0.0.1:[0-9]*, which claims to be rank 1, has another token' 'other token'
 says 0 '^error: rank 1 has not come to 127.0.0.1:.* within 3 s; .*another token' 'other token'
 [ "${statuses[*]}" = '1 1' ] || fail "other token: statuses ${statuses[*]}"
 
@@ -182,9 +182,9 @@ await
 exec 7>&- 8>&-
 [ "$(seconds_since "$begun")" -le 10 ] || fail "strangers: $(seconds_since "$begun") s"
 for r in 0 1; do says "$r" "all sums are right" 'strangers'; done
-[ "$(grep -c 'and is no rank: dropped' "$work/said.0")" = 1 ] || fail "strangers: rank 0 says $(head -5 "$work/said.0")"
+[ "$(grep -c 'and is not a rank; connection closed' "$work/said.0")" = 1 ] || fail "strangers: rank 0 says $(head -5 "$work/said.0")"
 
-# Who speaks as ddl/tcp_handshake.hpp has it is let in, by openssl's HMAC as by ours.
+# Who speaks as ddl/transport/tcp/tcp_handshake.hpp has it is let in, by openssl's HMAC as by ours.
 if command -v python3 > /dev/null && command -v openssl > /dev/null; then
   while read -r as size with verdict; do
     next_port
@@ -208,7 +208,7 @@ ROWS
     says 1 "$said" "rank 0 by openssl, $with"
   done << 'ROWS'
 token right.HMAC rank.0.*has.ended
-other wrong.HMAC does.not.know.the.token
+other wrong.HMAC does.not.have.the.token
 ROWS
 else
   echo 'openssl dgst and python3 are missing: a foreign HMAC is left out'

@@ -3,8 +3,9 @@
 // thrown here.
 #pragma once
 
+#include "ddl/api/context_factory.hpp"
 #include "ddl/ddl.hpp"
-#include "ddl/thread_ranks.hpp"
+#include "ddl/transport/thread/thread_transport.hpp"
 
 #include <exception>
 #include <functional>
@@ -33,14 +34,14 @@ inline std::vector<std::string> interleaved_hosts(int hosts, int per_host) {
 
 inline void run_contexts(const std::vector<std::string>& host_of_rank, const Options& options,
                          const std::function<void(Context&)>& work) {
-  auto ranks = make_thread_ranks(host_of_rank);
+  auto ranks = make_thread_transports(host_of_rank);
   std::mutex mutex;
   std::exception_ptr first;
   std::vector<std::thread> threads;
   for (auto& each : ranks) {
     threads.emplace_back([&, mine = std::move(each)]() mutable {
       try {
-        Context context(std::move(mine), options);
+        Context context = ContextFactory::make(std::move(mine), options);
         work(context);
       } catch (...) {
         const std::lock_guard lock(mutex);

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+TEST_SUITE_BEGIN("ddl_bench/bench_options");
+
 using namespace ddlrun;
 using namespace ddlrun::ddl_bench;
 
@@ -33,11 +35,11 @@ TEST_CASE("sizes") {
 }
 
 TEST_CASE("options that are read") {
-  const std::vector<std::string> words = {"--sizes=8,16", "--ways", "mpi,ddl", "--type", "float64",
-                                          "--seconds",    "0.5",    "--check", "--json", "-"};
+  const std::vector<std::string> words = {"--sizes=8,16", "--backends", "mpi,ddl", "--type", "float64",
+                                          "--seconds",    "0.5",        "--check", "--json", "-"};
   const BenchOptions options = parse_bench_options(words);
   CHECK(options.sizes == std::vector<std::size_t>{8, 16});
-  CHECK(options.ways == std::vector<std::string>{"mpi", "ddl"});
+  CHECK(options.backends == std::vector<std::string>{"mpi", "ddl"});
   CHECK(options.type == ddl::DataType::float64);
   CHECK(options.seconds == 0.5);
   CHECK(options.check);
@@ -54,7 +56,7 @@ TEST_CASE("options that are refused say what to type") {
                          Row{{"--sizes"}, "--sizes needs a value", "--sizes SIZES"},
                          Row{{"--sizes", "6"}, "6 bytes are no whole number of elements of 4", "--sizes 8"},
                          Row{{"--sizes", "4", "--type", "float64"}, "elements of 8 bytes", "--sizes 8"},
-                         Row{{"--ways", "mpl"}, "'mpl' is no way", "--ways mpi"},
+                         Row{{"--backends", "mpl"}, "'mpl' is not a backend", "--backends mpi"},
                          Row{{"--type", "float23"}, "'float23' is no type", "--type float32"},
                          Row{{"--seconds", "0"}, "'0' is no time", "--seconds 0.3"},
                          Row{{"--seconds", "nan"}, "'nan' is no time", "--seconds 0.3"},
@@ -70,3 +72,5 @@ TEST_CASE("options that are refused say what to type") {
     }
   }
 }
+
+TEST_SUITE_END();

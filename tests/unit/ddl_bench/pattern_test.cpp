@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+TEST_SUITE_BEGIN("ddl_bench/pattern");
+
 using namespace ddlrun::ddl_bench;
 
 TEST_CASE("the closed form is the sum, rank by rank") {
@@ -51,3 +53,5 @@ TEST_CASE("two ranks' float16 numbers are IEEE's") {
     CHECK(bits == ieee[static_cast<std::size_t>(pattern.value(i, 0))]);
   }
 }
+
+TEST_SUITE_END();

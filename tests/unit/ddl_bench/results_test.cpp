@@ -4,13 +4,16 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+TEST_SUITE_BEGIN("ddl_bench/results");
+
 using namespace ddlrun::ddl_bench;
 
 namespace {
 
 SizeResult known_size() {
-  WayResult ddl{"ddl", {{"", {100e-6, 120e-6, 9}, 0}}, 80e-6};
-  WayResult mpi{"mpi", {{"in place", {900e-6, 950e-6, 9}, 0}, {"out of place", {400e-6, 990e-6, 9}, 3}}, {}};
+  BackendResult ddl{"ddl", {{"", {100e-6, 120e-6, 9}, 0}}, 80e-6};
+  BackendResult mpi{
+      "mpi", {{"in place", {900e-6, 950e-6, 9}, 0}, {"out of place", {400e-6, 990e-6, 9}, 3}}, {}};
   return {1 << 20, 1 << 18, {ddl, mpi}};
 }
 
@@ -61,11 +64,13 @@ TEST_CASE("the document") {
   const auto json = nlohmann::json::parse(render_results_json(known_facts(), {known_size()}));
   CHECK(json["schema"] == "ddl-bench.allreduce/1");
   CHECK(json["link"].is_null());
-  const auto& ways = json["sizes"][0]["ways"];
-  CHECK(ways[0]["times_mpi"] == 4.0);
-  CHECK(ways[0]["percent_of_limit"] == 80.0);
-  CHECK(ways[1]["how"] == "out of place");
-  CHECK(ways[1]["wrong"] == 3);
-  CHECK(ways[1]["variants"].size() == 2);
-  CHECK(ways[1]["limit_us"].is_null());
+  const auto& backends = json["sizes"][0]["backends"];
+  CHECK(backends[0]["times_mpi"] == 4.0);
+  CHECK(backends[0]["percent_of_limit"] == 80.0);
+  CHECK(backends[1]["how"] == "out of place");
+  CHECK(backends[1]["wrong"] == 3);
+  CHECK(backends[1]["cases"].size() == 2);
+  CHECK(backends[1]["limit_us"].is_null());
 }
+
+TEST_SUITE_END();

@@ -55,7 +55,7 @@ TEST_CASE("stall: the report shows where its rank is") {
   report.on_step({8, 1, 0, 0, 0, 0});
   CHECK(shown ==
         std::vector<RankState>{{TraceLane::compute, 8}, {TraceLane::saving, 8}, {TraceLane::compute, 9}});
-  CHECK(!report.watch(0.0).tell);
+  CHECK(!report.watch(0.0).report);
   CHECK(report.watch(5.0).seconds == 5.0);
 }
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// How libddl itself makes a Context: on ranks that a Transport connects. Not installed; tests use it too.
+#pragma once
+
+#include "ddl/ddl.hpp"
+#include "ddl/transport/transport.hpp"
+
+#include <memory>
+
+namespace ddl {
+
+struct ContextFactory {
+  // Collective over the ranks of `transport`. Throws Error as Context's constructor.
+  static Context make(std::unique_ptr<Transport> transport, const Options& options) {
+    return Context(make_impl(std::move(transport), options));
+  }
+  static std::shared_ptr<Context::Impl> make_impl(std::unique_ptr<Transport> transport,
+                                                  const Options& options);
+};
+
+}  // namespace ddl

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// How the ranks of a program meet: over TCP where DDL_MASTER or Options::tcp says so, else by MPI, else
+// alone.
+#include "ddl/api/context_factory.hpp"
+#include "ddl/collectives/tuning_cache.hpp"
+#include "ddl/core/checks.hpp"
+#include "ddl/core/launcher.hpp"
+#include "ddl/ddl.hpp"
+#include "ddl/error.hpp"
+#include "ddl/transport/mpi/mpi_transport.hpp"
+#include "ddl/transport/tcp/tcp_transport.hpp"
+
+#include <cstdlib>
+
+namespace ddl {
+namespace {
+
+const char* variable(const char* name) {
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
+}
+
+Options with_environment(Options options) {
+  const char* text = variable("DDL_OPTIONS");
+  if (text != nullptr) options = parse_options(text, std::move(options));
+  check_timeout(options);
+  options.cache_dir = choose_cache_dir(options.cache_dir);
+  return options;
+}
+
+std::unique_ptr<Transport> make_transport(int& argc, char**& argv, const Options& options) {
+  const auto inspector = find_tcp_bootstrap(options.tcp, variable, launched_rank().has_value());
+  if (!inspector) return make_mpi_transport(argc, argv);
+  if (options.mode == Mode::mpi && inspector->size > 1)
+    throw Error(Fault::usage, "mode m is MPI_Allreduce, and these ranks meet without MPI (DDL_MASTER)",
+                "-mode m", "-mode b, or mpirun and no DDL_MASTER");
+  return inspector->size == 1 ? make_single_process_transport()
+                              : make_tcp_transport(*inspector, options.timeout_seconds);
+}
+
+}  // namespace
+
+Context::Context(int& argc, char**& argv, Options options)
+    : Context(ContextFactory::make_impl(make_transport(argc, argv, with_environment(options)),
+                                        with_environment(options))) {}
+
+}  // namespace ddl

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/collectives/collectives.hpp"
+
+#include "ddl/core/checks.hpp"
+#include "ddl/core/rank_consistency.hpp"
+#include "ddl/core/split_scale.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ddl {
+namespace {
+
+Reduction reduction_of(const Tensor& tensor, Operation operation, int ranks) {
+  check_operation(tensor, operation);
+  return {tensor.type, operation, operation == Operation::average ? 1.0 / ranks : 1.0};
+}
+
+std::vector<PeerComm*> pointers(const std::vector<std::unique_ptr<PeerComm>>& comms) {
+  std::vector<PeerComm*> all;
+  for (const auto& comm : comms) all.push_back(comm.get());
+  return all;
+}
+
+// Null on one host: its ranks see each other in shared memory.
+std::unique_ptr<LivenessInspector> make_inspector(Transport& transport, const Grid& grid,
+                                                  const Place& place) {
+  if (grid.hosts.size() < 2) return nullptr;
+  std::unique_ptr<OobChannel> channel = transport.make_oob_channel();
+  if (!channel) return nullptr;
+  return std::make_unique<LivenessInspector>(
+      std::move(channel), [&grid](int rank) { return grid.name_of(rank); }, place.neighbours());
+}
+
+}  // namespace
+
+Collectives::Collectives(Transport& transport, const Grid& grid, const Options& options)
+    : transport_(transport),
+      grid_(grid),
+      options_(options),
+      place_(grid.place(transport.rank())),
+      inspector_(make_inspector(transport, grid, place_)),
+      node_comm_(transport.make_node_comm(grid)),
+      buffers_(*node_comm_),
+      node_(*node_comm_, options.timeout_seconds),
+      comms_(transport.make_level_comms(grid, options.timeout_seconds)),
+      monitor_(transport, grid, report_interval(options), comms_),
+      comm_pointers_(pointers(comms_)),
+      tuner_({transport.rank() == 0 ? options.cache_dir.value_or("") : "",
+              render_topology(grid, options, kernel_name())}) {
+  node_.set_stall_watch(active_call_.name_stalls(options_.stall));
+  if (inspector_) node_.set_inspector(inspector_.get(), place_.local_ranks);
+  for (const auto& comm : comms_) {
+    comm->set_stall_watch(active_call_.name_stalls(options_.stall));
+    comm->set_call_namer([this] { return active_call_.name(); });
+    comm->set_inspector(inspector_.get());
+  }
+  if (options.mode == Mode::explore && transport.size() > 1) tuner_.load(transport);
+}
+
+Collectives::~Collectives() = default;
+
+Collectives::Request Collectives::make_request(OpType op, const Tensor& tensor, int detail,
+                                               std::uint64_t number) {
+  check_tensor(tensor);
+  active_call_.begin(op, number, tensor);
+  const std::uint64_t numbers[] = {number, static_cast<std::uint64_t>(op), tensor.count,
+                                   static_cast<std::uint64_t>(tensor.type),
+                                   static_cast<std::uint64_t>(detail)};
+  Request request;
+  request.call = {number, hash_text(tensor.name, hash_numbers(numbers)), op};
+  request.options.signature = static_cast<std::uint32_t>(request.call.signature);
+  request.options.wire_dtype = options_.wire;
+  return request;
+}
+
+// By the name and the tensor that the program gave the call, whatever part of it this is.
+void Collectives::rendezvous_whole(const Tensor& tensor, const Request& request) {
+  node_.rendezvous(
+      {request.call.program.value_or(OpType::barrier), request.call, tensor.count, tensor.type, 0});
+}
+
+template <typename Work>
+void Collectives::guarded(const Work& work) {
+  const ActiveCallTracker::Scope scope(active_call_);
+  try {
+    work();
+  } catch (const Error& error) {
+    broadcast_error(error);
+    throw;
+  } catch (const std::exception& error) {  // an update's, or no memory: the others would wait for this rank
+    const std::string me = grid_.name_of(transport_.rank());
+    const Error failed(Fault::lost, fmt::format("{} failed in {}: {}", me, active_call_.name(), error.what()),
+                       me, "look for that rank's own message");
+    broadcast_error(failed);
+    throw;
+  }
+}
+
+void Collectives::all_reduce(const Tensor& tensor, Operation operation, std::uint64_t number) {
+  const Reduction reduction = reduction_of(tensor, operation, transport_.size());
+  const Request request = make_request(OpType::all_reduce, tensor, static_cast<int>(operation), number);
+  guarded([&] {
+    monitor_.run(
+        tensor.bytes(), [&] { rendezvous_whole(tensor, request); },
+        [&] {
+          if (options_.mode == Mode::explore) {
+            tuner_.run(
+                tensor.bytes(), [&](Mode mode) { sum_by(mode, tensor, reduction, request); },
+                [&](const Tensor& times) {
+                  sum_over_nodes(times, {DataType::float64, Operation::max, 1.0}, request);
+                });
+          } else {
+            sum_by(options_.mode, tensor, reduction, request);
+          }
+        });
+  });
+}
+
+InterNodeAlgorithm Collectives::algorithm_of(Mode mode) {
+  return mode == Mode::ring ? InterNodeAlgorithm::ring : InterNodeAlgorithm::best;
+}
+
+void Collectives::sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction,
+                         const Request& request) {
+  if (mode == Mode::mpi) return sum_natively(tensor, reduction, request);
+  Request by_mode = request;
+  by_mode.options.algorithm = algorithm_of(mode);
+  sum_over_nodes(tensor, reduction, by_mode);
+}
+
+// Types that the transport cannot add go over the nodes.
+void Collectives::sum_natively(const Tensor& tensor, const Reduction& reduction, const Request& request) {
+  native_result_.resize(tensor.bytes());
+  if (!transport_.native_all_reduce(tensor.data, native_result_.data(), tensor.count, tensor.type,
+                                    reduction.operation))
+    return sum_over_nodes(tensor, reduction, request);
+  const std::byte* const source[] = {native_result_.data()};
+  std::byte* const out[] = {tensor.data};
+  reduce(reduction, source, out, tensor.count);
+}
+
+// No rank has the sums before all ranks have called: each may update its slice at once.
+void Collectives::update_natively(const Tensor& tensor, const Reduction& reduction, const Request& request,
+                                  const Context::Update& update) {
+  sum_natively(tensor, reduction, request);
+  const Slice slice = node_.slice(tensor.count, tensor.type);
+  update(slice.begin, slice.count, tensor.data + slice.begin * size_of(tensor.type));
+  rendezvous_whole(tensor, request);
+}
+
+void Collectives::sum(OpType op, const Tensor& tensor, std::uint64_t number) {
+  const Request request = make_request(op, tensor, static_cast<int>(Operation::sum), number);
+  guarded([&] { sum_over_nodes(tensor, reduction_of(tensor, Operation::sum, transport_.size()), request); });
+}
+
+// Added up before the last level.
+double Collectives::partial_ranks() const {
+  double ranks = node_.local_size();
+  for (std::size_t i = 0; i + 1 < comms_.size(); ++i) ranks *= comms_[i]->size();
+  return ranks;
+}
+
+void Collectives::sum_over_nodes(const Tensor& tensor, const Reduction& reduction, const Request& request) {
+  if (comms_.empty() && node_.is_small(tensor.bytes()))
+    return node_.all_reduce(tensor.data, tensor.count, reduction, request.call);
+  const std::optional<SharedRange> range = buffers_.find(tensor);
+  if (comms_.empty()) {
+    if (range) return node_.all_reduce(*range, reduction, request.call);
+    return node_.all_reduce(tensor.data, tensor.count, reduction, request.call);
+  }
+  const Slice slice = node_.slice(tensor.count, tensor.type);
+  std::byte* const mine = tensor.data + slice.begin * size_of(tensor.type);
+  const SplitReduction split = split_scale(reduction, partial_ranks(), request.options.wire_dtype);
+  if (range) {
+    node_.begin_reduce(*range, reduction, request.call);
+    PipelineHooks host = reduce_hooks(*range, split.node);
+    host.consume = [&](std::size_t first, std::size_t count) {
+      node_.scatter_result(*range, {slice.begin + first, count});
+    };
+    ddl::all_reduce(comms(), split.between, mine, slice.count, request.options, scratch_, host);
+    return node_.finish_scatter(*range, request.call);
+  }
+  node_.reduce_scatter(tensor.data, tensor.count, split.node, request.call);
+  ddl::all_reduce(comms(), split.between, mine, slice.count, request.options, scratch_);
+  node_.all_gather(tensor.data, tensor.count, tensor.type, request.call);
+}
+
+// While a stretch of my slice is on the wires, the host's sum of the next one is made.
+PipelineHooks Collectives::reduce_hooks(const SharedRange& range, const Reduction& here) {
+  const std::size_t begin = node_.slice(range.count, range.type).begin;
+  return {[this, &range, here, begin](std::size_t first, std::size_t count) {
+            node_.reduce_chunk(range, here, {begin + first, count});
+          },
+          {}};
+}
+
+void Collectives::all_reduce_n(std::span<const Tensor> tensors, Operation operation, std::uint64_t number) {
+  for (const Tensor& tensor : tensors) check_tensor(tensor);
+  for (const std::vector<Tensor>& group : TensorPacker::group(tensors)) {
+    if (!TensorPacker::is_small(group.front())) {
+      all_reduce(group.front(), operation, number);
+      continue;
+    }
+    const Reduction reduction = reduction_of(group.front(), operation, transport_.size());
+    const Request request =
+        make_request(OpType::all_reduce_n, group.front(), static_cast<int>(group.size()), number);
+    const Tensor packed = packer_.pack(group);
+    guarded([&] { sum_by(options_.mode, packed, reduction, request); });
+    packer_.unpack(group);
+  }
+}
+
+void Collectives::all_reduce_update(const Tensor& tensor, Operation operation, std::uint64_t number,
+                                    const Context::Update& update) {
+  if (!update)
+    throw Error(Fault::usage, "all_reduce_update has no update function", tensor.name,
+                "a function for the sums, or all_reduce");
+  const Reduction reduction = reduction_of(tensor, operation, transport_.size());
+  const Request request =
+      make_request(OpType::all_reduce_update, tensor, static_cast<int>(operation), number);
+  guarded([&] {
+    monitor_.run(
+        tensor.bytes(), [&] { rendezvous_whole(tensor, request); },
+        [&] {
+          if (options_.mode == Mode::mpi) {
+            update_natively(tensor, reduction, request, update);
+          } else {
+            update_once_per_node(tensor, reduction, request, update);
+          }
+        });
+  });
+}
+
+void Collectives::update_once_per_node(const Tensor& tensor, const Reduction& reduction,
+                                       const Request& request, const Context::Update& update) {
+  const std::optional<SharedRange> range = buffers_.find(tensor);
+  if (range && comms_.empty()) {
+    return node_.reduce_update(
+        *range, reduction, request.call,
+        [&](const Slice& block, const std::byte* sums) { update(block.begin, block.count, sums); });
+  }
+  const Slice slice = node_.slice(tensor.count, tensor.type);
+  std::byte* const mine = tensor.data + slice.begin * size_of(tensor.type);
+  InterNodeOptions how = request.options;
+  how.algorithm = algorithm_of(options_.mode);
+  const SplitReduction split = split_scale(reduction, partial_ranks(), how.wire_dtype);
+  PipelineHooks host;
+  if (range) {
+    node_.begin_reduce(*range, reduction, request.call);
+    host = reduce_hooks(*range, split.node);
+  } else {
+    node_.reduce_scatter(tensor.data, tensor.count, comms_.empty() ? reduction : split.node, request.call);
+  }
+  host.consume = [&](std::size_t first, std::size_t count) {
+    update(slice.begin + first, count, mine + first * size_of(tensor.type));
+  };
+  if (comms_.empty())
+    host.consume(0, slice.count);
+  else
+    ddl::all_reduce(comms(), split.between, mine, slice.count, how, scratch_, host);
+  rendezvous_whole(tensor, request);
+}
+
+// First the root's counterparts on the other hosts, then everyone on each host.
+void Collectives::broadcast(const Tensor& tensor, int root, std::uint64_t number) {
+  check_root(tensor, root, transport_.size());
+  const auto at = static_cast<std::size_t>(root);
+  const Request request = make_request(OpType::broadcast, tensor, root, number);
+  guarded([&] {
+    if (place_.local_rank == grid_.local_rank_of[at]) {
+      InterNodeOptions exact = request.options;
+      exact.wire_dtype.reset();
+      ddl::broadcast(comms(), grid_.position_of(grid_.host_of[at]), {tensor.data, tensor.bytes()}, exact);
+    }
+    if (const auto range = buffers_.find(tensor)) {
+      node_.broadcast(*range, grid_.local_rank_of[at], request.call);
+    } else {
+      node_.broadcast(tensor.data, tensor.count, tensor.type, grid_.local_rank_of[at], request.call);
+    }
+  });
+}
+
+PeerComm& Collectives::global_comm() {
+  if (!global_comm_) {
+    global_comm_ = transport_.make_global_comm(grid_, options_.timeout_seconds);
+    global_comm_->set_stall_watch(active_call_.name_stalls(options_.stall));
+    global_comm_->set_call_namer([this] { return active_call_.name(); });
+    global_comm_->set_inspector(inspector_.get());
+  }
+  return *global_comm_;
+}
+
+void Collectives::reduce_scatter(const Tensor& in, const Tensor& out, Operation operation,
+                                 std::uint64_t number) {
+  const auto rank = static_cast<std::size_t>(transport_.rank());
+  check_tensor(in);
+  check_tensor(out);
+  check_reduce_scatter(in, out, transport_.size());
+  const Reduction reduction = reduction_of(in, operation, transport_.size());
+  const Request request = make_request(OpType::reduce_scatter, in, static_cast<int>(operation), number);
+  guarded([&] {
+    if (comms_.empty()) {
+      const std::shared_ptr<SharedBuffer> block = exchange_buffer(in, request);
+      std::vector<const std::byte*> sources;
+      for (int r = 0; r < node_.local_size(); ++r)
+        sources.push_back(block->part(r).data() + rank * out.bytes());
+      std::copy_n(in.data, in.bytes(), block->part(node_.local_rank()).data());
+      rendezvous_whole(in, request);
+      std::byte* const destination[] = {out.data};
+      reduce(reduction, sources, destination, out.count);
+      return rendezvous_whole(in, request);
+    }
+    packed_.assign(in.data, in.data + in.bytes());
+    PeerComm* comm = &global_comm();
+    ddl::reduce_scatter({&comm, 1}, reduction, packed_.data(), in.count, request.options, scratch_);
+    std::copy_n(packed_.data() + rank * out.bytes(), out.bytes(), out.data);
+  });
+}
+
+// Shared memory for a tensor like this of each rank; all are known to ask for the same before it is made.
+std::shared_ptr<SharedBuffer> Collectives::exchange_buffer(const Tensor& tensor, const Request& request) {
+  if (!exchange_ || exchange_->part(0).size() < tensor.bytes()) {
+    rendezvous_whole(tensor, request);
+    exchange_ = buffers_.allocate(tensor.bytes());
+  }
+  return exchange_;
+}
+
+void Collectives::all_gather(const Tensor& in, const Tensor& out, std::uint64_t number) {
+  check_tensor(in);
+  check_tensor(out);
+  check_all_gather(in, out, transport_.size());
+  const Request request = make_request(OpType::all_gather, in, 0, number);
+  guarded([&] {
+    if (comms_.empty()) {
+      const std::shared_ptr<SharedBuffer> block = exchange_buffer(in, request);
+      std::copy_n(in.data, in.bytes(), block->part(node_.local_rank()).data());
+      rendezvous_whole(in, request);
+      for (int r = 0; r < node_.local_size(); ++r)
+        std::copy_n(block->part(r).data(), in.bytes(), out.data + static_cast<std::size_t>(r) * in.bytes());
+      return rendezvous_whole(in, request);
+    }
+    std::copy_n(in.data, in.bytes(), out.data + static_cast<std::size_t>(transport_.rank()) * in.bytes());
+    InterNodeOptions exact = request.options;
+    exact.wire_dtype.reset();
+    PeerComm* comm = &global_comm();
+    ddl::all_gather({&comm, 1}, out.type, out.data, out.count, exact, scratch_);
+  });
+}
+
+void Collectives::rendezvous_to_allocate(std::uint64_t number) {
+  const Tensor nothing;
+  const Request request = make_request(OpType::allocate, nothing, 0, number);
+  guarded([&] { rendezvous_whole(nothing, request); });
+}
+
+// Who has passed the wires knows that each counterpart has passed its host's barrier.
+void Collectives::barrier(std::uint64_t number) {
+  const Tensor nothing;
+  const Request request = make_request(OpType::barrier, nothing, 0, number);
+  guarded([&] {
+    node_.barrier(request.call);
+    ddl::barrier(comms(), request.options);
+  });
+}
+
+void Collectives::rendezvous(const CallInfo& info, const Tensor& tensor) {
+  active_call_.begin(info.op, info.call.sequence, tensor);
+  const ActiveCallTracker::Scope scope(active_call_);
+  InterNodeOptions options;
+  options.signature = static_cast<std::uint32_t>(info.call.signature);
+  node_.rendezvous(info);
+  ddl::barrier(comms(), options);
+}
+
+void Collectives::check_errors() {
+  node_.check_errors();
+  if (inspector_) inspector_->poll(-1);
+}
+
+void Collectives::broadcast_error(const Error& error) noexcept {
+  node_.report_failure(error);
+  if (inspector_) inspector_->report_failure(error);
+}
+
+}  // namespace ddl

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// The collectives on host memory, blocking. A sum goes through three stages: NodeCollectives reduces each
+// rank's slice within the node, the inter-node collectives exchange it level by level with the ranks of the
+// same local index on the other nodes, NodeCollectives scatters the result. Large sums overlap the stages
+// chunk by chunk (PipelineHooks).
+//
+// Every public function is one call: make_request() validates the tensor and computes its signature,
+// guarded() sends an error of this rank to all ranks that wait for it. After an error each further call
+// throws the same error. Threads: one at a time (the program's or the communication thread); set_progress()
+// from any thread.
+#pragma once
+
+#include "ddl/collectives/active_call.hpp"
+#include "ddl/collectives/bandwidth_monitor.hpp"
+#include "ddl/collectives/inter_node_collectives.hpp"
+#include "ddl/collectives/sum_tuner.hpp"
+#include "ddl/collectives/tensor_packer.hpp"
+#include "ddl/core/grid.hpp"
+#include "ddl/ddl.hpp"
+#include "ddl/node/node_collectives.hpp"
+#include "ddl/node/shared_buffers.hpp"
+#include "ddl/transport/transport.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ddl {
+
+class Collectives {
+ public:
+  Collectives(Transport& transport, const Grid& grid, const Options& options);
+  ~Collectives();
+  Collectives(const Collectives&) = delete;
+  Collectives& operator=(const Collectives&) = delete;
+
+  const Place& place() const { return place_; }
+  SharedBufferRegistry& buffers() { return buffers_; }
+
+  // `number` counts the calls of the program.
+  void all_reduce(const Tensor& tensor, Operation operation, std::uint64_t number);
+  // The same as a part of `verb`: by the best way, unmeasured.
+  void sum(OpType op, const Tensor& tensor, std::uint64_t number);
+  void all_reduce_n(std::span<const Tensor> tensors, Operation operation, std::uint64_t number);
+  void all_reduce_update(const Tensor& tensor, Operation operation, std::uint64_t number,
+                         const Context::Update& update);
+  void broadcast(const Tensor& tensor, int root, std::uint64_t number);
+  void reduce_scatter(const Tensor& in, const Tensor& out, Operation operation, std::uint64_t number);
+  void all_gather(const Tensor& in, const Tensor& out, std::uint64_t number);
+  void barrier(std::uint64_t number);
+  // Returns when all ranks of the host have come to allocate. `number` counts their allocations.
+  void rendezvous_to_allocate(std::uint64_t number);
+  // Calls that something else carries out, GPUs: returns when all ranks call the same. While one is under
+  // way: answers ranks that ask, throws the error of another; and tells the others this rank's.
+  void rendezvous(const CallInfo& info, const Tensor& tensor);
+  void check_errors();
+  void broadcast_error(const Error& error) noexcept;
+  LivenessInspector* inspector() { return inspector_.get(); }
+  NodeComm& node_comm() { return *node_comm_; }
+  // After an error: nothing that is freed waits for the other ranks.
+  void abandon() { node_comm_->abandon(); }
+  // From any thread.
+  void set_progress(std::uint64_t state) { node_.set_progress(state); }
+  // This rank makes no more calls: who waits for one is told.
+  void end() noexcept { node_.end(); }
+
+ private:
+  // What a call is: for the host's barrier and for the wires.
+  struct Request {
+    CallId call;
+    InterNodeOptions options;
+  };
+  Request make_request(OpType op, const Tensor& tensor, int detail, std::uint64_t number);
+  void update_once_per_node(const Tensor& tensor, const Reduction& reduction, const Request& request,
+                            const Context::Update& update);
+  static InterNodeAlgorithm algorithm_of(Mode mode);
+  void rendezvous_whole(const Tensor& tensor, const Request& request);
+  void sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction, const Request& request);
+  void sum_over_nodes(const Tensor& tensor, const Reduction& reduction, const Request& request);
+  double partial_ranks() const;
+  PipelineHooks reduce_hooks(const SharedRange& range, const Reduction& here);
+  void sum_natively(const Tensor& tensor, const Reduction& reduction, const Request& request);
+  void update_natively(const Tensor& tensor, const Reduction& reduction, const Request& request,
+                       const Context::Update& update);
+  PeerComm& global_comm();
+  std::shared_ptr<SharedBuffer> exchange_buffer(const Tensor& tensor, const Request& request);
+  PeerComms comms() const { return comm_pointers_; }
+  // An error of this rank is told to the host's others, so that they need not wait for it.
+  template <typename Work>
+  void guarded(const Work& work);
+
+  Transport& transport_;
+  const Grid& grid_;
+  Options options_;
+  Place place_;
+  ActiveCallTracker active_call_;
+  std::unique_ptr<LivenessInspector> inspector_;  // null on one host
+  std::unique_ptr<NodeComm> node_comm_;
+  SharedBufferRegistry buffers_;
+  NodeCollectives node_;
+  std::vector<std::unique_ptr<PeerComm>> comms_;
+  BandwidthMonitor monitor_;
+  std::vector<PeerComm*> comm_pointers_;
+  std::unique_ptr<PeerComm> global_comm_;
+  std::shared_ptr<SharedBuffer> exchange_;  // for what the host's ranks hand each other whole
+  SumTuner tuner_;
+  TensorPacker packer_;
+  std::vector<std::byte> packed_;         // the input of reduce_scatter, which the sum overwrites
+  std::vector<std::byte> native_result_;  // of Transport::native_all_reduce
+  Scratch scratch_;
+};
+
+}  // namespace ddl

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What a collective call is: its operation, its number and its tensor. Ranks compare it before they exchange
+// data.
+#pragma once
+
+#include "ddl/data_type.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace ddl {
+
+enum class OpType : std::uint8_t {
+  start,
+  barrier,
+  broadcast,
+  reduce_scatter,
+  all_gather,
+  all_reduce,
+  all_reduce_n,
+  all_reduce_update,
+  gather,
+  verify_tensors,
+  allocate
+};
+
+// What this rank thinks is being called; ranks that differ get Error(mismatch). `sequence` counts the calls
+// of the program, `signature` is anything that must be equal (a hash of names and shapes).
+struct CallId {
+  std::uint64_t sequence = 0;
+  std::uint64_t signature = 0;
+  std::optional<OpType> program = {};  // what the program calls, where parts of it have names of their own
+};
+
+// A call in full: "all_reduce #812 of 4096 float32".
+struct CallInfo {
+  OpType op = OpType::barrier;
+  CallId call;
+  std::size_t count = 0;
+  DataType type = DataType::float32;
+  std::uint8_t detail = 0;  // the operation, or the root's low bits
+};
+
+}  // namespace ddl

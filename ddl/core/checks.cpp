@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/core/checks.hpp"
+
+#include "ddl/error.hpp"
+
+#include <fmt/format.h>
+
+namespace ddl {
+
+void check_type(const Tensor& tensor) {
+  if (tensor.type > DataType::int32)
+    throw Error(Fault::usage, fmt::format("unknown type {}", static_cast<int>(tensor.type)), tensor.name,
+                "ddl::tensor(std::span(values)), which knows it");
+}
+
+void check_tensor(const Tensor& tensor) {
+  check_type(tensor);
+  if (tensor.count > max_bytes || tensor.bytes() > max_bytes)
+    throw Error(Fault::usage,
+                fmt::format("{} {} are more than any memory holds", tensor.count, name_of(tensor.type)),
+                tensor.name, "the number of elements; a difference below 0 looks like this");
+  if (tensor.data == nullptr && tensor.count != 0)
+    throw Error(Fault::usage, fmt::format("{} {} at a null address", tensor.count, name_of(tensor.type)),
+                tensor.name, "ddl::tensor(std::span(values), \"its name\")");
+}
+
+void check_operation(const Tensor& tensor, Operation operation) {
+  if (operation > Operation::max)
+    throw Error(Fault::usage, fmt::format("unknown operation {}", static_cast<int>(operation)), tensor.name,
+                "Operation::sum");
+  if (operation == Operation::average && tensor.type == DataType::int32)
+    throw Error(Fault::usage, "int32 cannot be averaged", tensor.name, "Operation::sum, or float32");
+}
+
+void check_root(const Tensor& tensor, int root, int ranks) {
+  if (root < 0 || root >= ranks)
+    throw Error(Fault::usage, fmt::format("invalid root {}: must be 0 to {}", root, ranks - 1), tensor.name,
+                "broadcast(tensor, 0)");
+}
+
+void check_reduce_scatter(const Tensor& in, const Tensor& out, int ranks) {
+  const auto size = static_cast<std::size_t>(ranks);
+  if (in.type == out.type && in.count % size == 0 && in.count / size == out.count) return;
+  throw Error(
+      Fault::usage,
+      fmt::format("reduce_scatter from {} {} into {} {}: {} ranks need an input of {} for an output of {}",
+                  in.count, name_of(in.type), out.count, name_of(out.type), size, out.count * size,
+                  out.count),
+      in.name, "an input of the output's type with size() times its elements");
+}
+
+void check_all_gather(const Tensor& in, const Tensor& out, int ranks) {
+  const auto size = static_cast<std::size_t>(ranks);
+  if (in.type == out.type && out.count % size == 0 && out.count / size == in.count) return;
+  throw Error(Fault::usage,
+              fmt::format("all_gather from {} {} into {} {}: {} ranks need an output of {}", in.count,
+                          name_of(in.type), out.count, name_of(out.type), size, in.count * size),
+              in.name, "an output of the input's type with size() times its elements");
+}
+
+void check_timeout(const Options& options) {
+  if (options.timeout_seconds > 0 && options.timeout_seconds <= max_timeout) return;
+  throw Error(Fault::usage, fmt::format("invalid timeout_seconds {:g}", options.timeout_seconds), "Options",
+              fmt::format("more than 0, up to {}", max_timeout));
+}
+
+}  // namespace ddl

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Which instruction set the kernels use; here so that tests and benchmarks can try each of them.
+#pragma once
+
+#include "ddl/core/kernel_table.hpp"
+#include "ddl/core/kernels.hpp"
+
+namespace ddl {
+
+// "avx512", "avx2", "scalar". Null where this machine has no such instructions.
+const KernelTable* find_kernels(std::string_view name);
+// The best ones, or the ones wished for; a wish that is null, unknown or not of this machine is no wish.
+const KernelTable& choose_kernels(const char* wish);
+
+// reduce() and no choice of the instruction set.
+void reduce_with(const KernelTable& kernels, const Reduction& reduction,
+                 std::span<const std::byte* const> sources, std::span<std::byte* const> destinations,
+                 std::size_t count);
+
+}  // namespace ddl

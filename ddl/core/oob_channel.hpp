@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Short control messages between any two ranks, beside the data (out of band, as UCC and Open MPI call it).
+// Made with MPI, over TCP, or in tests by threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace ddl {
+
+struct OobMessage {
+  enum class Kind : std::uint32_t { question, answer, failure };
+  Kind kind = Kind::question;
+  std::uint32_t number = 0;     // of the question
+  std::int32_t waits_for = -1;  // answer: for whom it waits
+  std::uint32_t fault = 0;      // verdict: the error
+  char what[768] = {};
+  char where[512] = {};
+  char hint[512] = {};
+};
+
+// Notes between any two ranks, beside everything else. Made with MPI (mpi_notes) or, in tests, by threads.
+class OobChannel {
+ public:
+  virtual ~OobChannel() = default;
+  virtual int rank() const = 0;
+  virtual void send(int to, const OobMessage& message) = 0;  // never waits
+  // One that has come.
+  struct Received {
+    int from = 0;
+    OobMessage message;
+  };
+  virtual std::optional<Received> take() = 0;
+  // After an error: nothing waits for the other ranks any more.
+  virtual void abandon() noexcept {}
+};
+
+}  // namespace ddl

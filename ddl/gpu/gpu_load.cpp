@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/gpu/gpu_plugin.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <string_view>
+
+namespace ddl {
+namespace {
+
+constexpr const char* plugin_name = "libddl_cuda.so";
+// From the folder of libddl.so, or of a program with libddl in it: PREFIX/lib, PREFIX/lib/TRIPLET,
+// PREFIX/bin.
+constexpr const char* plugin_directories[] = {"", "ddlrun/", "../ddlrun/", "../lib/ddlrun/"};
+
+// The program itself has no name in the loader's list.
+std::string own_directory() {
+  Dl_info info{};
+  link_map* map = nullptr;
+  std::string path;
+  if (dladdr1(reinterpret_cast<const void*>(&load_gpu_plugin), &info, reinterpret_cast<void**>(&map),
+              RTLD_DL_LINKMAP) != 0 &&
+      map != nullptr)
+    path = map->l_name;
+  if (path.empty()) {
+    char program[4096];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
+    path.assign(program, length > 0 ? static_cast<std::size_t>(length) : 0);
+  }
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+std::string find_gpu_library() {
+  const std::string directory = own_directory();
+  for (const char* below : plugin_directories) {
+    const std::string path = directory + below + plugin_name;
+    if (access(path.c_str(), F_OK) == 0) return path;
+  }
+  throw Error(
+      Fault::unsupported,
+      fmt::format("sums on GPUs need libddl's plug-in {}, which is not installed", plugin_name),
+      fmt::format("{}ddlrun/ and beside", directory),
+      "install a libddl that was built where the CUDA Toolkit is; or -mode b, with tensors in host memory");
+}
+
+template <typename Function>
+Function* gpu_function(void* library, const std::string& path, const char* name) {
+  void* const found = dlsym(library, name);
+  if (found == nullptr)
+    throw Error(Fault::unsupported, "not a plug-in of libddl: it lacks " + std::string(name), path,
+                "reinstall libddl");
+  return reinterpret_cast<Function*>(found);
+}
+
+// Never closed: drivers leave threads and exit handlers behind.
+const GpuPlugin& open_gpu_library(const std::string& path) {
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps one for each thread
+    throw Error(Fault::unsupported,
+                fmt::format("the plug-in for GPUs cannot be loaded: {}", why == nullptr ? "" : why), path,
+                "ldd " + path);
+  }
+  const std::string_view theirs = gpu_function<const char*()>(library, path, "ddl_gpu_build")();
+  if (theirs != DDL_GPU_BUILD)
+    throw Error(Fault::unsupported,
+                fmt::format("the plug-in for GPUs is of build {}, libddl of build {}", theirs, DDL_GPU_BUILD),
+                path, "install both from the same build");
+  return *gpu_function<const GpuPlugin*()>(library, path, "ddl_gpu_plugin")();
+}
+
+}  // namespace
+
+const GpuPlugin& load_gpu_plugin() {
+  static const GpuPlugin& plugin = open_gpu_library(find_gpu_library());
+  return plugin;
+}
+
+}  // namespace ddl

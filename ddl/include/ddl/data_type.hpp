@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// What libddl adds up: five number types and three operations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace ddl {
+
+enum class DataType : std::uint8_t { float32, float64, float16, bfloat16, int32 };
+
+// average is the sum divided by the number of ranks; there is none for int32. max is NaN where a rank has NaN
+// (on GPUs NCCL decides).
+enum class Operation : std::uint8_t { sum, average, max };
+
+// IEEE binary16 and the upper half of binary32, as bits.
+struct Float16 {
+  std::uint16_t bits = 0;
+  bool operator==(const Float16&) const = default;
+};
+struct BFloat16 {
+  std::uint16_t bits = 0;
+  bool operator==(const BFloat16&) const = default;
+};
+
+// No machine has as much; sums below it do not overflow.
+inline constexpr std::size_t max_bytes = std::size_t{1} << 50;
+
+constexpr std::size_t size_of(DataType type) {
+  switch (type) {
+    case DataType::float64:
+      return 8;
+    case DataType::float16:
+    case DataType::bfloat16:
+      return 2;
+    case DataType::float32:
+    case DataType::int32:
+      break;
+  }
+  return 4;
+}
+
+constexpr std::string_view name_of(DataType type) {
+  constexpr std::string_view names[] = {"float32", "float64", "float16", "bfloat16", "int32"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+constexpr std::string_view name_of(Operation operation) {
+  constexpr std::string_view names[] = {"sum", "average", "max"};
+  return names[static_cast<std::size_t>(operation)];
+}
+
+template <DataType type>
+using Tag = std::integral_constant<DataType, type>;
+template <typename Number>
+struct DataTypeOf;
+template <>
+struct DataTypeOf<float> : Tag<DataType::float32> {};
+template <>
+struct DataTypeOf<double> : Tag<DataType::float64> {};
+template <>
+struct DataTypeOf<Float16> : Tag<DataType::float16> {};
+template <>
+struct DataTypeOf<BFloat16> : Tag<DataType::bfloat16> {};
+template <>
+struct DataTypeOf<std::int32_t> : Tag<DataType::int32> {};
+
+}  // namespace ddl

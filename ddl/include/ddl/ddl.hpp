@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+// libddl: collective operations over all ranks of a job: all_reduce, broadcast, reduce_scatter, all_gather,
+// barrier.
+//
+//   ddl::Context ddl(argc, argv);
+//   ddl::Buffer<float> gradient = ddl.allocate<float>(n);
+//   ddl.broadcast(weights, 0);
+//   ddl.all_reduce(gradient, ddl::Operation::average);
+//   ddl::Handle sum = ddl.start_all_reduce(bucket, ddl::Operation::average);
+//   sum.wait();
+//
+// Start: by ddlrun, mpirun or srun; or without MPI by DDL_RANK, DDL_SIZE, DDL_MASTER=host:port and
+// DDL_TOKEN_FILE (or Options::tcp). A process that no launcher started is one rank.
+//
+// Calls: every call is collective. All ranks make the same calls in the same order, with the same counts and
+// types.
+//
+// Errors: every function may throw ddl::Error. Unless its comment says more:
+//   usage        an argument is invalid on any rank; nothing was sent, and the Context stays usable
+//   mismatch     another rank made a different call
+//   lost         a rank ended, or did not make the call within Options::timeout_seconds (all ranks throw
+//   within two
+//                seconds after it)
+//   unsupported  this build or machine cannot do it: no GPU, no shared memory left
+// After mismatch, lost or unsupported each further call throws the first error again. An exception that
+// leaves the scope of a Context reaches the other ranks as Error(lost), and MPI is not finalized.
+//
+// Threads: a Context is used by one thread at a time; set_progress() may be called from any thread. libddl
+// has no global state.
+#pragma once
+
+#if __cplusplus < 202002L
+#error \
+    "libddl's C++ interface needs C++20: -std=c++20, or target_link_libraries(x ddl::ddl) with CMake; ddl.h needs C only"
+#endif
+
+#include "ddl/data_type.hpp"
+#include "ddl/error.hpp"
+#include "ddl/stall.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ddl {
+
+// The algorithm of all_reduce, all_reduce_n and all_reduce_update: the letters of PowerAI DDL's `-mode`.
+enum class Mode : char {
+  best = 'b',  // shared memory within the host, direct exchange between hosts, one level for each of the dims
+  ring = 'r',  // as best, with a ring between hosts
+  mpi = 'm',   // MPI_Allreduce
+  nccl = 'n',  // each rank uses one GPU; tensors in host memory are summed as in best
+  explore = 'p',  // measures b, r and m for each size and keeps the fastest, also for later runs
+};
+
+// Start without MPI: all ranks connect to rank 0's address. Each proves that it has the token, which is never
+// sent. Data is neither encrypted nor authenticated afterwards. The environment variables override these
+// values.
+struct TcpOptions {
+  int rank = -1;           // DDL_RANK
+  int size = 0;            // DDL_SIZE
+  std::string master;      // DDL_MASTER: "h1:29400", an address of rank 0's host and a free port of it
+  std::string token_file;  // DDL_TOKEN_FILE: of mode 600
+  std::string token;       // DDL_TOKEN: instead of a file, at least 16 bytes
+};
+
+struct Options {
+  std::string dims;  // "4x2x1": ranks per host x hosts per rack x racks; empty: from the placement
+  Mode mode = Mode::best;
+  std::optional<DataType> wire;   // bfloat16 or float16: how float32 sums travel between hosts
+  double timeout_seconds = 30.0;  // how long a call waits for a rank: more than 0, at most 86400
+  StallWatch stall;               // reports a call that waits long, before the timeout
+  // The directory in which rank 0 stores what mode p measured, a file for each topology (-cache DIR). "":
+  // none (-cache off, DDL_CACHE=off). Not set: $XDG_CACHE_HOME/ddlrun/explore or ~/.cache/ddlrun/explore.
+  std::optional<std::string> cache_dir;
+  // PowerAI DDL's -dev_sync. 0: calls wait for the streams of their tensors only; 1: a call first waits for
+  // the whole GPU; 2: as 1, and calls return after the GPU has finished, also with a stream. No effect on
+  // CPUs.
+  int dev_sync = 0;
+  // -nccl levels: all_reduce on GPUs sums within hosts, then over each of the dims, each with its own
+  // communicator. -nccl all (default): one communicator of all ranks; NCCL detects the topology.
+  bool nccl_levels = false;
+  std::uint64_t dump_every = 0;    // -dump_iter: every N sums rank 0 prints the bandwidth of each dimension
+  std::uint64_t rebind_every = 0;  // -rebind_iter: every N sums rank 0 names a rank that is always last
+  std::optional<TcpOptions> tcp;   // start without MPI; DDL_MASTER selects it too
+};
+
+// Parses PowerAI DDL's option string, "-mode b:4x2x1 -dev_sync 1 -dump_iter 100", as DDL_OPTIONS holds it.
+// Options in `text` override `base`. Throws Error(usage) for an unknown option or an invalid value. Local;
+// any thread.
+Options parse_options(const std::string& text, Options base = {});
+
+enum class Memory : std::uint8_t { host, device };
+
+// A vector of `count` elements of one type in the caller's memory, which it does not own. `name` appears in
+// messages only.
+struct Tensor {
+  std::byte* data = nullptr;
+  std::size_t count = 0;
+  DataType type = DataType::float32;
+  std::string name;
+  Memory memory = Memory::host;
+  void* stream = nullptr;  // cudaStream_t of a device_tensor
+
+  std::size_t bytes() const { return count * size_of(type); }
+};
+
+// A tensor in host memory, shape [values.size()]. Local; never throws ddl::Error.
+template <typename Number>
+Tensor tensor(std::span<Number> values, std::string name = "") {
+  return {reinterpret_cast<std::byte*>(values.data()), values.size(), DataTypeOf<Number>::value,
+          std::move(name)};
+}
+
+// A tensor in GPU memory (cudaMalloc), shape [count], on this rank's GPU: the GPU that mode n selected, else
+// the GPU of the first such tensor. Local. With `stream`, a cudaStream_t: the call starts after the work that
+// the stream holds, and later work of the stream starts after the call. The call and Handle::wait() return
+// once that order is set up; an error of the sum is thrown by the next call. Without a stream the call waits
+// for the default stream and returns after the GPU has finished.
+// __half and __nv_bfloat16 have the layout of Float16 and BFloat16 (CUDA 12, cuda_fp16.h, cuda_bf16.h):
+// reinterpret_cast.
+template <typename Number>
+Tensor device_tensor(Number* values, std::size_t count, std::string name = "", void* stream = nullptr) {
+  return {reinterpret_cast<std::byte*>(values),
+          count,
+          DataTypeOf<Number>::value,
+          std::move(name),
+          Memory::device,
+          stream};
+}
+
+// Memory that all ranks of the host share: its sums need no copies. Destroy it before its Context, on all
+// ranks of the host in the same order; the destructor waits for them.
+template <typename Number>
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(std::shared_ptr<void> owner, std::span<Number> values) : owner_(std::move(owner)), values_(values) {}
+
+  std::span<Number> values() const { return values_; }
+  Number* data() const { return values_.data(); }
+  std::size_t size() const { return values_.size(); }
+  Number& operator[](std::size_t i) const { return values_[i]; }
+  // Elements [first, first + count) of the buffer; they must lie in it.
+  Tensor range(std::size_t first, std::size_t count, std::string name = "") const {
+    return tensor(values_.subspan(first, count), std::move(name));
+  }
+  operator Tensor() const { return tensor(values_); }
+
+ private:
+  std::shared_ptr<void> owner_;
+  std::span<Number> values_;
+};
+
+// A call that was started and runs on libddl's communication thread. The memory of its tensor must stay valid
+// until wait() returns; a Handle that is destroyed does not wait.
+class Handle {
+ public:
+  struct State;
+  Handle() = default;
+  explicit Handle(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  // Blocks until the call is complete; throws the error of the call, each time. An empty Handle returns at
+  // once. Any thread.
+  void wait();
+  // True when wait() would not block. Any thread.
+  bool done() const;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+class Context {
+ public:
+  // Blocks until all ranks have started. Connects over TCP where DDL_MASTER or Options::tcp is set; else
+  // initializes MPI unless the program has (then with MPI_THREAD_SERIALIZED or more). A process without a
+  // launcher is one rank and uses no MPI. DDL_OPTIONS overrides `options`. Throws usage (invalid options,
+  // dims that do not fit the hosts, MPI finalized before), mismatch (options differ between ranks), lost (a
+  // rank did not start in time), unsupported (no shared memory; mode n without a GPU or NCCL).
+  Context(int& argc, char**& argv, Options options = {});
+  // Blocks until started calls are complete. Finalizes MPI if this Context initialized it; MPI starts only
+  // once in a process (MPI 4.0, section 11.2), so a program that makes several Contexts initializes MPI
+  // itself.
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  // Local, never block or throw, except device(), which waits for started calls.
+  int rank() const;  // 0 to size() - 1
+  int size() const;
+  int local_rank() const;  // among the ranks of this host, 0 to local_size() - 1
+  int local_size() const;
+  int host() const;  // 0 to hosts() - 1, rack by rack
+  int hosts() const;
+  std::string dims() const;             // "4x2x1"
+  std::string device() const;           // "cuda:0 (NVIDIA H200)" once it is used, else "cpu"
+  std::string name_of(int rank) const;  // "rank 3 (h2)"
+
+  // `count` zeroed elements for this rank, in memory that the ranks of the host share. Collective over the
+  // ranks of the host, blocking; all give the same count. Throws unsupported when shared memory is exhausted
+  // (see df -h /dev/shm), mismatch when counts differ, lost when a rank of the host does not call.
+  template <typename Number>
+  Buffer<Number> allocate(std::size_t count) {
+    auto [owner, bytes] = allocate_bytes(bytes_of(count, sizeof(Number)), true);
+    return {std::move(owner), {reinterpret_cast<Number*>(bytes), count}};
+  }
+  // As allocate(), but one block of `count` elements that all ranks of the host share, for example one copy
+  // of the weights.
+  template <typename Number>
+  Buffer<Number> allocate_for_host(std::size_t count) {
+    auto [owner, bytes] = allocate_bytes(bytes_of(count, sizeof(Number)), false);
+    return {std::move(owner), {reinterpret_cast<Number*>(bytes), count}};
+  }
+
+  // The functions below are collective over all ranks and blocking, but for start_*(). Counts are elements.
+
+  // Copies `tensor` of rank `root` (0 to size() - 1), shape [n], to `tensor` of all ranks. Exact also with
+  // Options::wire.
+  void broadcast(const Tensor& tensor, int root);
+  // In place, shape [n]: the sum, average or maximum over all ranks, the same bits on all of them. Throws
+  // usage for the average of int32.
+  void all_reduce(const Tensor& tensor, Operation operation);
+  // all_reduce of each tensor; small tensors share messages. All in one kind of memory, else usage.
+  void all_reduce_n(std::span<const Tensor> tensors, Operation operation);
+  // `in`: [n * size()], `out`: [n], of one type. `out` becomes elements [rank * n, rank * n + n) of the sum
+  // of all `in`. Throws usage for other counts.
+  void reduce_scatter(const Tensor& in, const Tensor& out, Operation operation);
+  // `in`: [n], `out`: [n * size()], of one type. `out` becomes the `in` of all ranks in rank order. Throws
+  // usage for other counts.
+  void all_gather(const Tensor& in, const Tensor& out);
+  // Returns after all ranks have called it.
+  void barrier();
+  // A number of the program's own, such as its step. Other ranks of the host get it in Stall::progress when
+  // this rank does not arrive. Local, does not block; any thread; throws nothing.
+  void set_progress(std::uint64_t progress);
+  // One string of each rank, of any length, in rank order: for names and messages, not for data.
+  std::vector<std::string> gather(const std::string& mine);
+
+  // all_reduce whose sums each host uses once: `update` receives blocks of this rank's share, elements
+  // [first, first + count) with their sums (count elements of the tensor's type). The shares of the host's
+  // ranks cover all elements. Runs on the calling thread; returns after all ranks of the host have updated.
+  // Host memory only. `tensor` is undefined afterwards. An exception of `update` is thrown here, and as
+  // Error(lost) on the other ranks.
+  using Update = std::function<void(std::size_t first, std::size_t count, const std::byte* sums)>;
+  void all_reduce_update(const Tensor& tensor, Operation operation, const Update& update);
+
+  // As the functions above, without blocking: started calls run one after the other on the communication
+  // thread, where `update` is called too. Blocking calls wait until all started calls are complete. Errors
+  // are thrown by Handle::wait(); usage of a GPU tensor at once.
+  Handle start_all_reduce(const Tensor& tensor, Operation operation);
+  Handle start_all_reduce_update(const Tensor& tensor, Operation operation, Update update);
+  Handle start_broadcast(const Tensor& tensor, int root);
+
+  // Compares the names, types, counts and order of the tensors on all ranks. Throws mismatch on all ranks and
+  // names the first rank and tensor that differ. Call it once, before training.
+  void verify_tensors(std::span<const Tensor> tensors);
+
+ private:
+  // A product that would overflow becomes max_bytes, which no machine can allocate.
+  static std::size_t bytes_of(std::size_t count, std::size_t size) {
+    return count > max_bytes / size ? max_bytes : count * size;
+  }
+  std::pair<std::shared_ptr<void>, std::byte*> allocate_bytes(std::size_t bytes, bool one_each);
+  friend struct ContextFactory;  // of libddl itself
+  struct Impl;
+  explicit Context(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace ddl

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// A call that waits for ranks which have not come: told while it waits, long before it gives up.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+struct Stall {
+  std::vector<std::string> missing;  // "rank 3 (h2)"
+  std::string call;                  // "all_reduce #812 of 4096 float32"
+  std::string tensor;                // its name
+  double seconds = 0.0;              // waited
+  bool over = false;                 // they came: the call goes on
+  // Of the first of them, where it can be known: a rank of another host tells nothing.
+  std::string seen;  // "last in all_reduce #811 of 4096 float32; process 4711 is stopped"
+  std::optional<std::uint64_t> progress;  // Context::set_progress
+};
+
+// Tells after `seconds`, after twice as long, after four times ... Called by the thread that waits; it must
+// not call the Context.
+struct StallWatch {
+  double seconds = 0.0;  // 0: never
+  std::function<void(const Stall&)> report;
+};
+
+// One wait.
+class StallTimer {
+ public:
+  explicit StallTimer(const StallWatch& watch) : watch_(watch), next_(watch.seconds) {}
+
+  // `describe` makes the Stall, if there is something to tell.
+  template <typename Describe>
+  void waited(double seconds, const Describe& describe) {
+    if (next_ <= 0.0 || seconds < next_ || !watch_.report) return;
+    while (next_ <= seconds) next_ *= 2.0;
+    reported_ = describe();
+    reported_.seconds = seconds;
+    if (!reported_.missing.empty()) watch_.report(reported_);
+  }
+  bool reported() const { return !reported_.missing.empty(); }
+  void over(double seconds) {
+    if (!reported()) return;
+    reported_.over = true;
+    reported_.seconds = seconds;
+    watch_.report(reported_);
+  }
+
+ private:
+  const StallWatch& watch_;
+  double next_;
+  Stall reported_;
+};
+
+}  // namespace ddl

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/transport/level_comm.hpp"
+
+#include <fmt/format.h>
+
+namespace ddl {
+
+Error LevelComm::late(int peer, bool is_send) const {
+  std::string where = name_of(peer);
+  std::string what =
+      fmt::format("{} has {} nothing for {:g} s", where, is_send ? "taken" : "sent", timeout_seconds_);
+  if (inspector_ != nullptr) {
+    const LivenessInspector::Unresponsive unresponsive = inspector_->find_unresponsive(job_rank(peer));
+    what += ": " + unresponsive.chain;
+    if (!unresponsive.deadlock) where = unresponsive.name;
+  }
+  return {Fault::lost, what, where,
+          "check whether the process runs, and read its last output; a longer Options::timeout_seconds"};
+}
+
+Stall LevelComm::stall_of(int peer, bool is_send) const {
+  Stall stall;
+  if (inspector_ != nullptr) {
+    const LivenessInspector::Unresponsive unresponsive = inspector_->find_unresponsive(job_rank(peer));
+    stall.missing.push_back(unresponsive.deadlock ? name_of(peer) : unresponsive.name);
+    stall.seen = unresponsive.chain;
+    return stall;
+  }
+  stall.missing.push_back(name_of(peer));
+  stall.seen = is_send ? "it takes nothing" : "it sends nothing; it may itself wait for a rank of its host";
+  return stall;
+}
+
+Error LevelComm::mismatch(int peer, const std::string& did, std::size_t expected_bytes) const {
+  return {Fault::mismatch,
+          fmt::format("{} {} for another call, {} were expected for {}", name_of(peer), did, expected_bytes,
+                      call_ ? call_() : "this one"),
+          name_of(peer), "all ranks make the same calls with the same counts in the same order"};
+}
+
+}  // namespace ddl

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// What the wires between processes have alike, whatever carries their messages: who is on them, and what is
+// told of a rank that is waited for in vain: by name alone, or, with a roll call, down to the one that
+// does not respond.
+#pragma once
+
+#include "ddl/core/grid.hpp"
+#include "ddl/core/liveness_inspector.hpp"
+#include "ddl/transport/peer_comm.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+class LevelComm : public PeerComm {
+ public:
+  int rank() const override { return level_.me; }
+  int size() const override { return static_cast<int>(level_.ranks.size()); }
+  void call_id(std::uint32_t call) override { call_id_ = call; }
+  void set_stall_watch(StallWatch watch) override { watch_ = std::move(watch); }
+  void set_call_namer(std::function<std::string()> name) override { call_ = std::move(name); }
+  void set_inspector(LivenessInspector* inspector) override { inspector_ = inspector; }
+  std::string name_of(int rank) const override { return names_[static_cast<std::size_t>(rank)]; }
+
+ protected:
+  // `names`: of the level's ranks, "rank 3 (h2)".
+  LevelComm(Level level, std::vector<std::string> names, double timeout_seconds)
+      : level_(std::move(level)), names_(std::move(names)), timeout_seconds_(timeout_seconds) {}
+
+  int job_rank(int peer) const { return level_.ranks[static_cast<std::size_t>(peer)]; }
+  // The timeout is over for a message to `peer` (is_send) or from it.
+  Error late(int peer, bool is_send) const;
+  // It is not, but long enough to be told.
+  Stall stall_of(int peer, bool is_send) const;
+  // `did`: "sent 8 bytes".
+  Error mismatch(int peer, const std::string& did, std::size_t expected_bytes) const;
+
+  Level level_;
+  std::vector<std::string> names_;
+  double timeout_seconds_;
+  std::uint32_t call_id_ = 0;
+  StallWatch watch_;
+  std::function<std::string()> call_;
+  LivenessInspector* inspector_ = nullptr;
+  std::optional<Error> broken_;  // after it nothing is sent any more
+};
+
+}  // namespace ddl

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "ddl/transport/mpi/mpi_transport.hpp"
+
+#include "ddl/core/launcher.hpp"
+#include "ddl/error.hpp"
+#include "ddl/transport/mpi/mpi_gather.hpp"
+#include "ddl/transport/mpi/mpi_node_comm.hpp"
+#include "ddl/transport/mpi/mpi_oob_channel.hpp"
+#include "ddl/transport/mpi/mpi_peer_comm.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ddl {
+namespace {
+
+// MPI counts are ints.
+constexpr std::size_t max_elements = 1U << 30U;
+
+template <typename Number>
+void keep_larger(const void* in, void* kept, std::size_t count) {
+  const auto* const numbers = static_cast<const Number*>(in);
+  auto* const larger = static_cast<Number*>(kept);
+  for (std::size_t i = 0; i < count; ++i)
+    if (numbers[i] > larger[i] || numbers[i] != numbers[i]) larger[i] = numbers[i];
+}
+
+// MPI_MAX loses a NaN or keeps it, as the order of the ranks has it; ours keeps it.
+void keep_larger(void* in, void* kept, int* count, MPI_Datatype* type) {
+  const auto elements = static_cast<std::size_t>(*count);
+  *type == MPI_FLOAT ? keep_larger<float>(in, kept, elements) : keep_larger<double>(in, kept, elements);
+}
+
+class MpiTransport : public Transport {
+ public:
+  explicit MpiTransport(bool started_here) : started_here_(started_here) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &all_);
+    MPI_Comm_rank(all_, &rank_);
+    MPI_Comm_size(all_, &size_);
+    MPI_Op_create(&keep_larger, 1, &larger_);
+  }
+  ~MpiTransport() override {
+    if (abandoned_) return;
+    MPI_Op_free(&larger_);
+    MPI_Comm_free(&all_);
+    if (started_here_) MPI_Finalize();
+  }
+  MpiTransport(const MpiTransport&) = delete;
+  MpiTransport& operator=(const MpiTransport&) = delete;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  std::vector<std::string> gather(const std::string& mine) override { return gather_strings(all_, mine); }
+
+  // Where memory can be shared is MPI's to say: containers with one name are still two hosts.
+  std::string host_name() const override {
+    std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+    int length = 0;
+    MPI_Get_processor_name(name.data(), &length);
+    return name.data();
+  }
+
+  std::unique_ptr<NodeComm> make_node_comm(const Grid& grid) override {
+    auto group = make_mpi_node_comm(all_);
+    const std::size_t wanted = grid.place(rank_).local_ranks.size();
+    if (static_cast<std::size_t>(group->local_size()) == wanted) return group;
+    if (wanted == 1) return make_mpi_node_comm(MPI_COMM_SELF);  // on uneven hosts each rank stands for itself
+    throw Error(Fault::unsupported,
+                fmt::format("{} ranks of {} share memory, not {}", group->local_size(), host_name(), wanted),
+                grid.name_of(rank_),
+                "one container or job step for all ranks of a host, or DDL_OPTIONS=\"-mode m\"");
+  }
+  std::vector<std::unique_ptr<PeerComm>> make_level_comms(const Grid& grid, double timeout_seconds) override {
+    return make_mpi_level_comms(all_, grid, timeout_seconds);
+  }
+  // All ranks on one level: as if each had a host of its own.
+  std::unique_ptr<PeerComm> make_global_comm(const Grid& grid, double timeout_seconds) override {
+    std::vector<std::string> each;
+    for (int r = 0; r < size_; ++r) {
+      const auto host = static_cast<std::size_t>(grid.host_of[static_cast<std::size_t>(r)]);
+      each.push_back(fmt::format("{} #{}", grid.hosts[host], r));
+    }
+    return std::move(make_mpi_level_comms(all_, plan_grid("", each), timeout_seconds).at(0));
+  }
+
+  std::unique_ptr<OobChannel> make_oob_channel() override { return make_mpi_oob_channel(all_); }
+
+  bool native_all_reduce(const std::byte* in, std::byte* out, std::size_t count, DataType type,
+                         Operation operation) override {
+    if (type == DataType::float16 || type == DataType::bfloat16) return false;
+    const MPI_Datatype number = type == DataType::float32   ? MPI_FLOAT
+                                : type == DataType::float64 ? MPI_DOUBLE
+                                                            : MPI_INT32_T;
+    const MPI_Op max = type == DataType::int32 ? MPI_MAX : larger_;
+    const MPI_Op how = operation == Operation::max ? max : MPI_SUM;
+    for (std::size_t at = 0; at < count; at += max_elements) {
+      const std::size_t part = std::min(max_elements, count - at);
+      MPI_Allreduce(in + at * size_of(type), out + at * size_of(type), static_cast<int>(part), number, how,
+                    all_);
+    }
+    return true;
+  }
+
+  void abandon() noexcept override { abandoned_ = true; }
+
+ private:
+  bool started_here_;
+  bool abandoned_ = false;
+  MPI_Comm all_ = MPI_COMM_NULL;
+  MPI_Op larger_ = MPI_OP_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_mpi_transport(int& argc, char**& argv) {
+  int over = 0;
+  MPI_Finalized(&over);
+  if (over != 0)
+    throw Error(Fault::usage, "MPI has ended in this process, and starts only once", "MPI",
+                "one Context for the whole program; or MPI_Init_thread before the first, MPI_Finalize after "
+                "the last");
+  int started = 0;
+  MPI_Initialized(&started);
+  if (started == 0 && !launched_rank()) return make_single_process_transport();
+  int level = MPI_THREAD_SINGLE;
+  if (started != 0) {
+    MPI_Query_thread(&level);
+  } else {
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+  }
+  if (level < MPI_THREAD_SERIALIZED) {
+    throw Error(
+        Fault::usage, "MPI was started for one thread only; sums are made by a thread of their own", "MPI",
+        "MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided), or leave it to ddl::Context");
+  }
+  return std::make_unique<MpiTransport>(started == 0);
+}
+
+}  // namespace ddl

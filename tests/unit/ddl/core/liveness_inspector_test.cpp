@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// Who is silent at the end of a chain of ranks that wait for each other; and how an end is told on.
+#include "ddl/core/liveness_inspector.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+TEST_SUITE_BEGIN("ddl/core/liveness_inspector");
+
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Post {
+  explicit Post(std::size_t ranks) : boxes(ranks) {}
+  std::mutex mutex;
+  std::vector<std::deque<ddl::OobChannel::Received>> boxes;
+};
+
+class ThreadBox : public ddl::OobChannel {
+ public:
+  ThreadBox(Post& post, int rank) : post_(post), rank_(rank) {}
+  int rank() const override { return rank_; }
+  void send(int to, const ddl::OobMessage& message) override {
+    const std::lock_guard lock(post_.mutex);
+    post_.boxes[static_cast<std::size_t>(to)].push_back({rank_, message});
+  }
+  std::optional<Received> take() override {
+    const std::lock_guard lock(post_.mutex);
+    auto& mine = post_.boxes[static_cast<std::size_t>(rank_)];
+    if (mine.empty()) return std::nullopt;
+    Received first = mine.front();
+    mine.pop_front();
+    return first;
+  }
+
+ private:
+  Post& post_;
+  int rank_;
+};
+
+std::string plain_name(int rank) { return "rank " + std::to_string(rank); }
+
+ddl::LivenessInspector roll_of(Post& post, int rank, std::vector<int> neighbours = {}) {
+  return {std::make_unique<ThreadBox>(post, rank), plain_name, std::move(neighbours), milliseconds(300)};
+}
+
+}  // namespace
+
+TEST_CASE("roll call: down the chain to the one that does not respond") {
+  struct Row {
+    std::vector<int> waits;  // of each rank; -1: silent
+    int silent;              // as rank 0 finds
+    bool deadlock;
+    std::string told;
+  };
+  const Row rows[] = {
+      {{1, -1}, 1, false, "rank 0 waits for rank 1, which does not respond"},
+      {{3, -1, 1, 2},
+       1,
+       false,
+       "rank 0 waits for rank 3, which waits for rank 2, which waits for rank 1, which does not respond"},
+      {{1, 2, 1},
+       1,
+       true,
+       "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 1: they wait for each other"},
+      {{1, 0}, 0, true, "rank 0 waits for rank 1, which waits for rank 0: they wait for each other"},
+      {{1, 2, 3, 4, 5, 6, 7, -1},
+       7,
+       false,
+       "rank 0 waits for rank 1, which waits for 2 more one after the other, which waits for rank 4, which "
+       "waits "
+       "for rank 5, which waits for rank 6, which waits for rank 7, which does not respond"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.told);
+    Post post(row.waits.size());
+    std::atomic<bool> over = false;
+    std::vector<std::thread> threads;
+    for (std::size_t rank = 1; rank < row.waits.size(); ++rank) {
+      if (row.waits[rank] < 0) continue;
+      threads.emplace_back([&, rank] {
+        ddl::LivenessInspector inspector = roll_of(post, static_cast<int>(rank));
+        while (!over) {
+          inspector.poll(row.waits[rank]);
+          std::this_thread::sleep_for(milliseconds(1));
+        }
+      });
+    }
+    const auto found = roll_of(post, 0).find_unresponsive(row.waits[0]);
+    over = true;
+    for (std::thread& thread : threads) thread.join();
+    CHECK(found.rank == row.silent);
+    CHECK(found.deadlock == row.deadlock);
+    CHECK(found.name == plain_name(row.silent));
+    CHECK(found.chain == row.told);
+  }
+}
+
+TEST_CASE("roll call: all that wait in a ring find the same rank, whoever is first to give up") {
+  constexpr int ranks = 6;
+  Post post(ranks);
+  std::vector<std::string> said(ranks);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (rank == 2) continue;
+    threads.emplace_back([&, rank] {
+      ddl::LivenessInspector inspector = roll_of(post, rank, {(rank + 1) % ranks});
+      const int left = (rank + ranks - 1) % ranks;
+      try {
+        for (int i = 0; i < 20 + 30 * rank; ++i) {  // they throw_lost patience one after the other
+          inspector.poll(left);
+          std::this_thread::sleep_for(milliseconds(1));
+        }
+        const auto found = inspector.find_unresponsive(left);
+        throw ddl::Error(ddl::Fault::lost, found.chain, found.name, "look there");
+      } catch (const ddl::Error& error) {
+        CHECK(error.fault() == ddl::Fault::lost);
+        CHECK(error.hint() == "look there");
+        said[static_cast<std::size_t>(rank)] = error.where();
+        inspector.report_failure(error);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int rank = 0; rank < ranks; ++rank) {
+    CAPTURE(rank);
+    CHECK(said[static_cast<std::size_t>(rank)] == (rank == 2 ? "" : "rank 2"));
+  }
+}
+
+TEST_SUITE_END();

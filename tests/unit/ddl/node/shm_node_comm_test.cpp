@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Ranks of one host that share POSIX memory: forked, for it is between processes.
+#include "ddl/node/shm_node_comm.hpp"
+
+#include "ddl/core/host_id.hpp"
+#include "ddl/error.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+TEST_SUITE_BEGIN("ddl/node/shm_node_comm");
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// gather() of two processes: each has a pipe to the other.
+struct TwoProcesses {
+  TwoProcesses() { REQUIRE((pipe(up.data()) == 0 && pipe(down.data()) == 0)); }
+  ~TwoProcesses() {
+    for (const int fd : {up[0], up[1], down[0], down[1]}) close(fd);
+  }
+  TwoProcesses(const TwoProcesses&) = delete;
+  TwoProcesses& operator=(const TwoProcesses&) = delete;
+
+  ddl::GatherStrings gather(int rank) {
+    return [this, rank](const std::string& mine) {
+      std::array<char, 256> line{};
+      std::snprintf(line.data(), line.size(), "%s", mine.c_str());
+      if (write((rank == 0 ? down : up)[1], line.data(), line.size()) != 256) _exit(9);
+      if (read((rank == 0 ? up : down)[0], line.data(), line.size()) != 256) _exit(9);
+      return rank == 0 ? Texts{mine, line.data()} : Texts{line.data(), mine};
+    };
+  }
+  std::array<int, 2> up{};
+  std::array<int, 2> down{};
+};
+
+ddl::Grid grid_of(const Texts& hosts) { return ddl::plan_grid("", hosts); }
+
+// Rank 1 in a child; its exit status.
+int with_child(const std::function<int(ddl::NodeComm&)>& child,
+               const std::function<void(ddl::NodeComm&)>& parent) {
+  const ddl::Grid grid = grid_of({"h1", "h1"});
+  TwoProcesses two;
+  const pid_t pid = fork();
+  if (pid == 0) {
+    int status = 8;
+    try {
+      status = child(*ddl::make_shm_node_comm(two.gather(1), grid, 1, 5.0));
+    } catch (const ddl::Error& error) {
+      std::fprintf(stderr, "rank 1: %s\n", error.what());
+    }
+    _exit(status);
+  }
+  const auto group = ddl::make_shm_node_comm(two.gather(0), grid, 0, 5.0);
+  parent(*group);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return status;
+}
+
+void rendezvous(std::byte* mine, const std::byte* other) {
+  auto* own = reinterpret_cast<volatile char*>(mine);
+  const auto* theirs = reinterpret_cast<const volatile char*>(other);
+  own[0] = 1;
+  while (theirs[0] == 0) usleep(100);
+}
+
+}  // namespace
+
+TEST_CASE("blocks of two processes are the same memory, zeroed, each part on a page") {
+  const std::size_t sizes[] = {1, 4096, 4097, 0, 1 << 20};
+  const auto work = [&](ddl::NodeComm& group) {
+    int wrong = 0;
+    for (const std::size_t size : sizes) {
+      const auto flags = group.allocate(1);
+      const auto block = group.allocate(size);
+      const int me = group.local_rank();
+      for (int part = 0; part < 2; ++part) {
+        if (block->part(part).size() != size) ++wrong;
+        if (reinterpret_cast<std::uintptr_t>(block->part(part).data()) % 4096 != 0) ++wrong;
+      }
+      if (size > 0) {
+        for (const std::byte each : block->part(me)) wrong += each != std::byte{0} ? 1 : 0;
+        block->part(me).back() = static_cast<std::byte>(7 + me);
+      }
+      rendezvous(flags->part(me).data(), flags->part(1 - me).data());
+      if (size > 0 && block->part(1 - me).back() != static_cast<std::byte>(8 - me)) ++wrong;
+    }
+    return wrong;
+  };
+  const int status = with_child(work, [&](ddl::NodeComm& group) {
+    CHECK(group.local_size() == 2);
+    CHECK(group.name_of(1) == "rank 1 (h1)");
+    CHECK(group.alive(1));
+    CHECK(work(group) == 0);
+  });
+  CHECK(status == 0);
+}
+
+TEST_CASE("memory that cannot be had is told on all ranks, and the next block is made") {
+  const auto work = [](ddl::NodeComm& group) {
+    try {
+      group.allocate(std::size_t{1} << 50);
+      return 1;
+    } catch (const ddl::Error& error) {
+      if (error.fault() != ddl::Fault::unsupported) return 2;
+    }
+    return group.allocate(100)->part(0).size() == 100 ? 0 : 3;
+  };
+  CHECK(with_child(work, [&](ddl::NodeComm& group) { CHECK(work(group) == 0); }) == 0);
+}
+
+TEST_CASE("a rank that is killed is no longer alive, and is named by who allocates") {
+  const auto die = [](ddl::NodeComm&) { return raise(SIGKILL); };
+  const int status = with_child(die, [](ddl::NodeComm& group) {
+    try {
+      group.allocate(100);
+      FAIL("allocated");
+    } catch (const ddl::Error& error) {
+      CHECK(error.fault() == ddl::Fault::lost);
+      CHECK(error.where() == "rank 1 (h1)");
+    }
+    CHECK_FALSE(group.alive(1));
+  });
+  CHECK(WTERMSIG(status) == SIGKILL);
+}
+
+TEST_CASE("hosts are told by their marks; their names say which is which") {
+  struct Row {
+    std::vector<ddl::HostId> marks;
+    Texts names;
+  };
+  const Row rows[] = {
+      {{{"h1", "a"}, {"h2", "b"}, {"h1", "a"}}, {"h1", "h2", "h1"}},
+      {{{"h1", "a"}, {"h1", "b"}, {"h1", "a"}}, {"h1 (1)", "h1 (2)", "h1 (1)"}},
+      {{{"h1", "a"}, {"h2", "a"}}, {"h1", "h2"}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.names[1]);
+    CHECK(ddl::name_hosts(row.marks) == row.names);
+  }
+  CHECK(ddl::this_host_id() == ddl::this_host_id());
+  CHECK_FALSE(ddl::this_host_id().name.empty());
+}
+
+TEST_SUITE_END();
