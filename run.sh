@@ -4,7 +4,7 @@
 # rankfile and the mpirun line, and trains LeNet-5 on Fashion-MNIST under them.  ./run.sh [ddl-train options]
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")"
-. packaging/prepare.sh
+. .ci/prepare.sh
 
 # shellcheck disable=SC2086
 install_packages $build_packages $data_packages

@@ -4,7 +4,7 @@
 # once more under AddressSanitizer and UndefinedBehaviorSanitizer.  ./test.sh [ctest options]
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")"
-. packaging/prepare.sh
+. .ci/prepare.sh
 
 # shellcheck disable=SC2086
 install_packages $build_packages $data_packages $test_packages

@@ -9,8 +9,8 @@ hosts=${HOSTS:-64}
 rounds=${ROUNDS:-5}
 window=${WINDOW:-32}
 here=$(dirname "$(readlink -f "$0")")
-# shellcheck source=tests/lab/lab_test.sh
-. "$here/../tests/lab/lab_test.sh"
+# shellcheck source=tests/cluster/lab_test.sh
+. "$here/../tests/cluster/lab_test.sh"
 lab_up "$hosts"
 
 list="node[1-$hosts]"

@@ -3,8 +3,8 @@
 # What `ddlrun launch` adds to mpirun with the same rankfile: 4 virtual hosts, RANKS each (2), a program that ends at once.
 # Both in turns, ROUNDS (10) of them; best and median in ms. Needs root, and DDLRUN=the binary. With more ranks than
 # cores, mpirun is told of cores that are not there (it warns that it cannot bind) for both sides alike; without ssh then.
-# shellcheck source=tests/lab/lab_test.sh
-. "$(dirname "$(readlink -f "$0")")/../tests/lab/lab_test.sh"
+# shellcheck source=tests/cluster/lab_test.sh
+. "$(dirname "$(readlink -f "$0")")/../tests/cluster/lab_test.sh"
 lab_up 4
 hosts=node1,node2,node3,node4 ranks=${RANKS:-2} rounds=${ROUNDS:-10}
 cores=$((ranks > 2 ? ranks : 2)) faked=()

@@ -11,8 +11,8 @@ rounds=${ROUNDS:-20}
 begin=${SECONDS_AT_FIRST:-60}
 follow=${SECONDS_FOLLOWED:-120}
 here=$(dirname "$(readlink -f "$0")")
-# shellcheck source=tests/lab/lab_test.sh
-. "$here/../tests/lab/lab_test.sh"
+# shellcheck source=tests/cluster/lab_test.sh
+. "$here/../tests/cluster/lab_test.sh"
 lab_up 4
 slurm up 68 4 > "$work/slurm" 2>&1 || { cat "$work/slurm"; exit 1; }
 

@@ -5,7 +5,7 @@
 # of a rank; and by how much a step is longer than the larger of computing and summing, taken apart.
 # NETS: "NET:BATCH ..." (default "lenet5:64 caffe:64 ddl:64 cifar-quick:64 alexnet:8").
 # WAYS: "--overlap off --optimizer-placement rank, --overlap auto": these only; the first is what the others are compared with.
-# RATE=200mbit: the ranks on two virtual hosts (tests/lab, root) with a wire that slow, and a core for each as two hosts
+# RATE=200mbit: the ranks on two virtual hosts (tests/cluster, root) with a wire that slow, and a core for each as two hosts
 # have. The wire's bucket carries 1 ms for nothing after each pause, so that sums taken apart look shorter than back to
 # back: what the kernel counted on the wire, at its rate, is a limit too. WIRE: fp32 (default) or bf16.
 set -eu
@@ -15,7 +15,7 @@ rounds=${ROUNDS:-3}
 work=$(mktemp -d /var/tmp/ddlrun-overlap.XXXXXX)
 chmod 755 "$work"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-lab() { LAB_DIR=$work/lab "$here/../tests/lab/lab.sh" "$@"; }
+lab() { LAB_DIR=$work/lab "$here/../tests/cluster/lab.sh" "$@"; }
 finish() {
   [ -z "${RATE:-}" ] || lab down > /dev/null
   rm -rf --one-file-system "$work"

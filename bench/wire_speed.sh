@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# wire_speed.sh DDL_BENCH: sums between virtual hosts (tests/lab, root) whose wires take RATE (1gbit): libddl in float32 and
+# wire_speed.sh DDL_BENCH: sums between virtual hosts (tests/cluster, root) whose wires take RATE (1gbit): libddl in float32 and
 # bfloat16, Open MPI's default, its HAN, and Gloo, in one run for each shape and order of ranks. SHAPES: "DIMS:HOSTS ..."
 # (default "1x4x1:4 2x2x1:2 2x2x2:4": as many ranks a host as all ranks over hosts), ORDERS: "node slot" (DDL's order, packed),
 # SIZES (1M,16M), SECONDS_EACH (1).
@@ -9,7 +9,7 @@ bench=$(readlink -f "${1:?usage: wire_speed.sh PATH/TO/ddl-bench}")
 here=$(dirname "$(readlink -f "$0")")
 work=$(mktemp -d /var/tmp/ddlrun-wire.XXXXXX)
 chmod 755 "$work"
-lab() { LAB_DIR=$work/lab "$here/../tests/lab/lab.sh" "$@"; }
+lab() { LAB_DIR=$work/lab "$here/../tests/cluster/lab.sh" "$@"; }
 finish() {
   lab down > /dev/null
   rm -rf --one-file-system "$work"

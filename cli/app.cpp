@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "cli/app.hpp"
 
-#include "base/error.hpp"
-#include "base/host_list.hpp"
-#include "base/text.hpp"
-#include "base/traced_doors.hpp"
+#include "base/os/traced_doors.hpp"
+#include "base/text/error.hpp"
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
 #include "cli/command.hpp"
-#include "cli/launch_program.hpp"
-#include "launch/ibm_line.hpp"
-#include "schedulers/job_settings.hpp"
+#include "launch/plan/ibm_line.hpp"
+#include "launch/plan/launch_program.hpp"
+#include "schedulers/job/job_settings.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

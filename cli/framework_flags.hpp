@@ -2,7 +2,7 @@
 // The flags about a program's framework: --framework, task counts, Horovod's settings.
 #pragma once
 
-#include "cli/framework_options.hpp"
+#include "launch/plan/framework_options.hpp"
 
 namespace CLI {
 class App;

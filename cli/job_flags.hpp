@@ -2,7 +2,7 @@
 // The flags of `ddlrun submit`: one for each setting of a job.
 #pragma once
 
-#include "cli/job_options.hpp"
+#include "schedulers/client/job_options.hpp"
 
 namespace CLI {
 class App;

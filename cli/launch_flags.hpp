@@ -2,7 +2,7 @@
 // The flags of `ddlrun launch`, shared by the commands that start ranks.
 #pragma once
 
-#include "cli/launch_options.hpp"
+#include "launch/plan/launch_options.hpp"
 
 namespace CLI {
 class App;

@@ -2,7 +2,7 @@
 // The flags by which a user describes a machine.
 #pragma once
 
-#include "cli/machine_source.hpp"
+#include "topology/sources/machine_source.hpp"
 
 namespace CLI {
 class App;

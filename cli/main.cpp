@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "base/posix_doors.hpp"
-#include "base/posix_kernel.hpp"
+#include "base/os/posix_doors.hpp"
+#include "base/os/posix_kernel.hpp"
 #include "cli/app.hpp"
 
 #include <unistd.h>

@@ -2,7 +2,7 @@
 // The flags that decide a plan, shared by gen-rankfile and launch.
 #pragma once
 
-#include "cli/plan_options.hpp"
+#include "topology/plan_options.hpp"
 
 namespace CLI {
 class App;

@@ -10,9 +10,9 @@ function(ddlrun_unit_test_frame)
   endif()
 endfunction()
 
-function(ddlrun_unit_tests room)
+function(ddlrun_unit_tests module)
   cmake_parse_arguments(ARG "LOOPS" "" "SOURCES;LINK" ${ARGN})
-  set(target unit_${room})
+  set(target unit_${module})
   ddlrun_unit_test_frame()
   ddlrun_executable(${target} SOURCES ${ARG_SOURCES} LINK doctest_main ${ARG_LINK})
   target_compile_definitions(${target} PRIVATE DDLRUN_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
@@ -35,7 +35,7 @@ function(ddlrun_script_test name label script)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION "PYTHONUNBUFFERED=unset:")
   if(label MATCHES "^(mpi|cli)$")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK cores)  # ranks that are bound need the cores to themselves
-  elseif(label STREQUAL "lab")
-    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK labs)  # these mostly wait: one of them beside the others
+  elseif(label STREQUAL "cluster")
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK clusters)  # these mostly wait: one of them beside the others
   endif()
 endfunction()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "templates/site_profile.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "templates/site_profile_yaml.hpp"
 
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 // configuration folder or named by --site FILE.
 #pragma once
 
-#include "base/error.hpp"
-#include "base/yaml_tree.hpp"
+#include "base/text/error.hpp"
+#include "base/text/yaml_tree.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -10,7 +10,7 @@
 // -c is its own affair.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 
 #include <map>
 #include <set>

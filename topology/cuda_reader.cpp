@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "topology/cuda_reader.hpp"
 
-#include "base/error.hpp"
-#include "base/plugin.hpp"
-#include "base/text.hpp"
+#include "base/os/plugin.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "topology/cuda_plugin/cuda_plugin.h"
 
 #include <fmt/format.h>

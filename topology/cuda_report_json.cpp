@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "topology/cuda_report.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "topology/hwloc_reader.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "topology/pci_devices.hpp"
 #include "topology/synthetic_size.hpp"
 

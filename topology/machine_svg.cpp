@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "topology/machine_svg.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 #include <fmt/format.h>
 

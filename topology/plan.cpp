@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "topology/plan.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "topology/core_shares.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "topology/synthetic_size.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 #include <string>
 

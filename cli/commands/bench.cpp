@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun bench`: how fast sums over ranks are here, and whether N ranks train N times faster than one.
-#include "base/error.hpp"
-#include "base/text.hpp"
-#include "cli/allocation.hpp"
-#include "cli/bench_scaling.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "bench/scaling/bench_scaling.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/job_machines.hpp"
-#include "cli/launch_command.hpp"
 #include "cli/launch_flags.hpp"
-#include "cli/launch_program.hpp"
-#include "launch/default_ranks.hpp"
+#include "launch/plan/default_ranks.hpp"
+#include "launch/plan/launch_program.hpp"
+#include "launch/run/launch_command.hpp"
 #include "topology/dims.hpp"
+#include "topology/sources/allocation.hpp"
+#include "topology/sources/job_machines.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -56,12 +56,12 @@ int bench_count(const std::string& text, const std::string& name, int most) {
 std::string find_bench_program(System& system) {
   const std::string& own = system.environment.executable;
   const std::string here = own.substr(0, own.rfind('/'));
-  for (const char* place : {"/ddl-bench", "/../ddl_bench/ddl-bench"})
+  for (const char* place : {"/ddl-bench", "/../bench/ddl_bench/ddl-bench"})
     if (system.files.exists(here + place)) return here + place;
   std::string found = find_program(system, "ddl-bench");
   if (!found.empty()) return found;
   throw Error(ErrorKind::request,
-              {"ddl-bench was not found", fmt::format("{0}, {0}/../ddl_bench, PATH", here),
+              {"ddl-bench was not found", fmt::format("{0}, {0}/../bench/ddl_bench, PATH", here),
                "build with -DDDLRUN_RUNTIME=ON"});
 }
 

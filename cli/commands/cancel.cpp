@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun cancel ID...`: ends jobs; what is over already is said, and is no error.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/job_end.hpp"
-#include "cli/job_lookup.hpp"
+#include "schedulers/client/job_end.hpp"
+#include "schedulers/client/job_lookup.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

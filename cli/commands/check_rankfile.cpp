@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/job_machines.hpp"
 #include "cli/machine_flags.hpp"
-#include "rankfile/rankfile_check_json.hpp"
-#include "rankfile/rankfile_fix.hpp"
+#include "topology/rankfile/rankfile_check_json.hpp"
+#include "topology/rankfile/rankfile_fix.hpp"
+#include "topology/sources/job_machines.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "job_scripts/convert.hpp"
+#include "schedulers/scripts/convert.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "job_scripts/lint.hpp"
+#include "schedulers/scripts/lint.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "diagnose/diagnosis_json.hpp"
-#include "diagnose/log_analysis.hpp"
-#include "diagnose/sanitize.hpp"
-#include "diagnose/signatures_yaml.hpp"
+#include "doctor/diagnose/diagnosis_json.hpp"
+#include "doctor/diagnose/log_analysis.hpp"
+#include "doctor/diagnose/sanitize.hpp"
+#include "doctor/diagnose/signatures_yaml.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

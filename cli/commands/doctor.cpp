@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun doctor`: what would break on these hosts, where, and the command that mends it.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/doctor_job.hpp"
-#include "cli/doctor_run.hpp"
-#include "cli/launch_program.hpp"
-#include "doctor/baseline.hpp"
+#include "doctor/report/baseline.hpp"
+#include "doctor/run/doctor_job.hpp"
+#include "doctor/run/doctor_run.hpp"
+#include "launch/plan/launch_program.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

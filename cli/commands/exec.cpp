@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun exec`: what each rank runs first. It does what the rank sheet says, tells where the rank really is,
 // then becomes the program, or stays as its keeper.
-#include "base/error.hpp"
-#include "base/posix_rank.hpp"
-#include "base/posix_supervise.hpp"
-#include "base/text.hpp"
+#include "base/process/posix_rank.hpp"
+#include "base/process/posix_supervise.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/exec_setup.hpp"
-#include "launch/output_mark.hpp"
-#include "launch/place_marker.hpp"
-#include "launch/rank_command.hpp"
-#include "launch/rank_identity.hpp"
-#include "launch/rank_marker.hpp"
-#include "launch/rank_watch.hpp"
+#include "launch/monitor/rank_watch.hpp"
+#include "launch/rank/exec_setup.hpp"
+#include "launch/rank/output_mark.hpp"
+#include "launch/rank/place_marker.hpp"
+#include "launch/rank/rank_command.hpp"
+#include "launch/rank/rank_identity.hpp"
+#include "launch/rank/rank_marker.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

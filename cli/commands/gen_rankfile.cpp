@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/job_machines.hpp"
 #include "cli/machine_flags.hpp"
 #include "cli/plan_flags.hpp"
-#include "cli/plan_options.hpp"
-#include "rankfile/formats.hpp"
+#include "topology/plan_options.hpp"
 #include "topology/plan_view.hpp"
+#include "topology/rankfile/formats.hpp"
+#include "topology/sources/job_machines.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/chrono.h>

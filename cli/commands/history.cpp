@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun history`: the runs that `ddlrun launch` started here, newest first, and how they ended.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/run_lookup.hpp"
+#include "launch/history/run_lookup.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun intelcaffe`: the words of Intel Caffe's run_intelcaffe.sh, turned into a launch.
-#include "base/error.hpp"
-#include "base/kernel.hpp"
-#include "base/text.hpp"
+#include "base/os/kernel.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/job_machines.hpp"
-#include "cli/launch_command.hpp"
-#include "cli/launch_options.hpp"
 #include "cli/machine_flags.hpp"
-#include "frameworks/intel_caffe_options.hpp"
+#include "launch/frameworks/intel_caffe_options.hpp"
+#include "launch/plan/launch_options.hpp"
+#include "launch/run/launch_command.hpp"
+#include "topology/sources/job_machines.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun jobs`: what the user has submitted with ddlrun, from the own history, and how it stands.
 #include "cli/commands/commands.hpp"
-#include "cli/job_status_json.hpp"
+#include "schedulers/client/job_status_json.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun launch`.
 #include "cli/commands/commands.hpp"
-#include "cli/launch_command.hpp"
 #include "cli/launch_flags.hpp"
-#include "cli/launch_shape.hpp"
 #include "cli/typed_words.hpp"
+#include "launch/plan/launch_shape.hpp"
+#include "launch/run/launch_command.hpp"
 
 #include <CLI/CLI.hpp>
 

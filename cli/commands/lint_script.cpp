@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/machine_flags.hpp"
-#include "cli/machine_source.hpp"
-#include "job_scripts/lint.hpp"
+#include "schedulers/scripts/lint.hpp"
+#include "topology/sources/machine_source.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

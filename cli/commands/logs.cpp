@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun logs ID [-f]`: what the job has said so far, or until its end.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/job_follow.hpp"
-#include "cli/job_log.hpp"
-#include "cli/job_template.hpp"
+#include "schedulers/client/job_follow.hpp"
+#include "schedulers/client/job_log.hpp"
+#include "schedulers/client/job_template.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

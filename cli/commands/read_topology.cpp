@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // read-topology, hidden: the child in which foreign hwloc input is loaded. Prints ddlrun.topo/1, or hwloc's
 // XML.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/topology_child.hpp"
 #include "topology/cuda_reader.hpp"
 #include "topology/cuda_report.hpp"
 #include "topology/hwloc_reader.hpp"
 #include "topology/machine_json.hpp"
+#include "topology/sources/topology_child.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun replay`: a run's plan, options and program once more, in a new run folder that names the old one.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/launch_command.hpp"
 #include "cli/launch_flags.hpp"
-#include "cli/launch_framework.hpp"
-#include "cli/launch_shape.hpp"
-#include "cli/launcher_choice.hpp"
-#include "cli/replay_check.hpp"
-#include "cli/run_lookup.hpp"
-#include "rankfile/rankfile_reader.hpp"
+#include "launch/history/replay_check.hpp"
+#include "launch/history/run_lookup.hpp"
+#include "launch/plan/launch_framework.hpp"
+#include "launch/plan/launch_shape.hpp"
+#include "launch/plan/launcher_choice.hpp"
+#include "launch/run/launch_command.hpp"
+#include "topology/rankfile/rankfile_reader.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

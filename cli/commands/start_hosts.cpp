@@ -2,7 +2,7 @@
 // `ddlrun start-hosts FILE`: starts the ranks of a start document over ssh, as mpirun does those of a
 // rankfile.
 #include "cli/commands/commands.hpp"
-#include "cli/start_head.hpp"
+#include "launch/ssh/start_head.hpp"
 
 #include <CLI/CLI.hpp>
 

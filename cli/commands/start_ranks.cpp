@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun start-ranks`: on each host of a plain start; reads what to start from stdin.
 #include "cli/commands/commands.hpp"
-#include "cli/start_hand.hpp"
+#include "launch/ssh/start_hand.hpp"
 
 #include <CLI/CLI.hpp>
 

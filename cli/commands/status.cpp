@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun status [ID...]`: how jobs stand; without an id the user's own recent ones.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/job_end.hpp"
-#include "cli/job_status_json.hpp"
-#include "cli/job_words.hpp"
+#include "schedulers/client/job_end.hpp"
+#include "schedulers/client/job_status_json.hpp"
+#include "schedulers/client/job_words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

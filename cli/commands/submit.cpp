@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun submit`: read, check, write the script, hand it in, follow it to its end.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/job_dependencies.hpp"
 #include "cli/job_flags.hpp"
-#include "cli/job_follow.hpp"
-#include "cli/job_options.hpp"
-#include "cli/job_submission.hpp"
+#include "schedulers/client/job_dependencies.hpp"
+#include "schedulers/client/job_follow.hpp"
+#include "schedulers/client/job_options.hpp"
+#include "schedulers/client/job_submission.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

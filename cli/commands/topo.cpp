@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // topo: one machine, shown as text, JSON, hwloc's XML or a picture; with the ranks of a plan drawn in.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/cuda_source.hpp"
 #include "cli/machine_flags.hpp"
-#include "cli/machine_source.hpp"
 #include "topology/dims.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/machine_svg.hpp"
 #include "topology/machine_view.hpp"
 #include "topology/plan.hpp"
+#include "topology/sources/cuda_source.hpp"
+#include "topology/sources/machine_source.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun wait ID...`: stays until the jobs are over and ends with their status.
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/job_follow.hpp"
+#include "schedulers/client/job_follow.hpp"
 
 #include <CLI/CLI.hpp>
 

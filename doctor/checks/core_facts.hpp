@@ -2,7 +2,7 @@
 // The facts "cores.map" and "cores.numa" as a machine, in the order in which hwloc and so Open MPI count.
 #pragma once
 
-#include "doctor/facts.hpp"
+#include "doctor/model/facts.hpp"
 #include "topology/machine.hpp"
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whether the hosts are machines of one kind, and whether the scheduler gave what the job's shape needs.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/core_facts.hpp"
 #include "doctor/checks/software.hpp"
 

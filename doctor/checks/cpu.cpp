@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // CPU: threads against cores, clocks, and who else computes here.
-#include "affinity/kmp_affinity.hpp"
-#include "affinity/thread_lint.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/system.hpp"
+#include "topology/affinity/kmp_affinity.hpp"
+#include "topology/affinity/thread_lint.hpp"
 
 #include <fmt/format.h>
 

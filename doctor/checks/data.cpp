@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // DIR, DATA: what the job reads and where it starts must be the same on every host.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/folder_remedy.hpp"
 #include "doctor/checks/system.hpp"
 

@@ -2,7 +2,7 @@
 // The checks of GPUs and fabrics, one table a file, and the words that they share.
 #pragma once
 
-#include "doctor/check.hpp"
+#include "doctor/model/check.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // DISK: the file systems that the job writes to.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/folder_remedy.hpp"
 #include "doctor/checks/system.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // IB-07..12, OPA-01, EFA-01: who may use a fabric, and whether the job's settings and software fit it.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/device.hpp"
-#include "doctor/gather/elf.hpp"
+#include "doctor/parse/elf.hpp"
 
 #include <fmt/format.h>
 

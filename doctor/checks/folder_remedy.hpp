@@ -3,8 +3,8 @@
 // a mount point or a home given to another owner.
 #pragma once
 
-#include "doctor/facts.hpp"
-#include "doctor/finding.hpp"
+#include "doctor/model/facts.hpp"
+#include "doctor/model/finding.hpp"
 
 #include <string_view>
 

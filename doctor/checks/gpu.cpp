@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // GPU-06..11: health of GPUs that are there: memory errors, Xids, modes, who else uses them, throttling.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/device.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // GPU-12..14: whether the ranks may use the GPUs: visibility, device files, Fabric Manager.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/device.hpp"
 
 #include <fmt/format.h>

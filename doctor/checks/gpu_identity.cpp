@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // GPU-01..05: how many GPUs, which ones, and whose driver, CUDA and NCCL.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/device.hpp"
-#include "doctor/gather/elf.hpp"
+#include "doctor/parse/elf.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // GPU-15..17, P2P-05: what shows only when GPUs work.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/device.hpp"
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 #include "doctor/checks/gpu_place.hpp"
 
 #include "doctor/checks/core_facts.hpp"
-#include "rankfile/rankfile_reader.hpp"
-#include "rankfile/slot_list.hpp"
+#include "topology/rankfile/rankfile_reader.hpp"
+#include "topology/rankfile/slot_list.hpp"
 
 #include <fmt/format.h>
 

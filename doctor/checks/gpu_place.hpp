@@ -2,8 +2,8 @@
 // Which cores a rankfile gives to the rank of each GPU of a host, and how far they are from it.
 #pragma once
 
-#include "doctor/check.hpp"
-#include "rankfile/rankfile_reader.hpp"
+#include "doctor/model/check.hpp"
+#include "topology/rankfile/rankfile_reader.hpp"
 
 #include <cstdint>
 #include <map>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The names as they are written: letters, length of their lines, and which machine each is.
-#include "base/host_list.hpp"
-#include "base/text.hpp"
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
-#include "rankfile/rankfile_names.hpp"
-#include "rankfile/rankfile_reader.hpp"
+#include "topology/rankfile/rankfile_names.hpp"
+#include "topology/rankfile/rankfile_reader.hpp"
 
 #include <fmt/format.h>
 

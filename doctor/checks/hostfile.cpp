@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The numbers in the hostfile, as Open MPI 4.1 takes or refuses them.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
 
 #include <fmt/format.h>

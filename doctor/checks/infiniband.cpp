@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // IB-01..06: ports: state, rate, partitions, subnet manager, errors, flaps.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/device.hpp"
-#include "doctor/link_counters.hpp"
-#include "doctor/hex.hpp"
+#include "doctor/model/link_counters.hpp"
+#include "doctor/parse/hex.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // LIM: settings of the kernel, the control group and systemd, and memory.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/system.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Limits are inherited: from the daemon that starts a job's processes, and, by ssh with PAM, from limits.d.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/system.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // LIM: what the kernel lets one process, and all of this user's, have.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/system.hpp"
 
 #include <fmt/format.h>

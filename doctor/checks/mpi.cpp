@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The MPI of the program against mpirun's, and what else mpirun needs on the head.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/software.hpp"
-#include "doctor/job.hpp"
+#include "doctor/model/job.hpp"
 
 #include <fmt/format.h>
 

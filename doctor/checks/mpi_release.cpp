@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which MPI a non-interactive shell of each host finds: its daemon in PATH, and the same release everywhere.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/software.hpp"
-#include "doctor/gather/elf.hpp"
-#include "doctor/job.hpp"
+#include "doctor/model/job.hpp"
+#include "doctor/parse/elf.hpp"
 
 #include <fmt/format.h>
 

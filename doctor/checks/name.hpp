@@ -2,8 +2,8 @@
 // The checks of names and networks, by file.
 #pragma once
 
-#include "doctor/check.hpp"
-#include "doctor/checks/interfaces.hpp"
+#include "doctor/model/check.hpp"
+#include "doctor/parse/interfaces.hpp"
 
 namespace ddlrun::doctor {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The network that all hosts share, its links, and the ports that the job asks for.
-#include "base/text.hpp"
-#include "doctor/checks/cidr.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
-#include "doctor/checks/names.hpp"
+#include "doctor/parse/cidr.hpp"
+#include "doctor/parse/names.hpp"
 
 #include <fmt/format.h>
 

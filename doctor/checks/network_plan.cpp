@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/checks/network_plan.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 #include <algorithm>
 

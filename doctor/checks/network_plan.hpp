@@ -3,7 +3,7 @@
 // whom mpirun's launch tree would make it start. Pure.
 #pragma once
 
-#include "doctor/question.hpp"
+#include "doctor/model/question.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // network_settings: the chosen network in the words of Open MPI, NCCL, Gloo and UCX.
-#include "base/text.hpp"
-#include "doctor/checks/cidr.hpp"
-#include "doctor/checks/interfaces.hpp"
+#include "base/text/text.hpp"
+#include "doctor/parse/cidr.hpp"
+#include "doctor/parse/interfaces.hpp"
 
 #include <fmt/format.h>
 

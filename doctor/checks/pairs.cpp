@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Judges whether the hosts get through to each other: connections, and the launch tree's ssh.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
 #include "doctor/checks/network_plan.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // PATH-01: the same host reached by several paths (ssh, srun, mpirun) may give a process different limits,
 // cores and environment. Where that changes the verdict of another check, the paths are named.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/system.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // P2P-01..04, 06, 07: what lies between the GPUs of a host, and between a GPU and its rank's cores.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/device.hpp"
 #include "doctor/checks/gpu_place.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The job's program on every host: there, equal, with its libraries.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/software.hpp"
-#include "doctor/job.hpp"
+#include "doctor/model/job.hpp"
 
 #include <fmt/format.h>
 

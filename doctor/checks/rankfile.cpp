@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The rankfile of the job, judged by the linter on the real cores of each host. Names are NAME-01 to
 // NAME-06's.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/core_facts.hpp"
-#include "doctor/checks/interfaces.hpp"
-#include "doctor/checks/names.hpp"
 #include "doctor/checks/software.hpp"
-#include "doctor/job.hpp"
-#include "rankfile/rankfile_check.hpp"
-#include "rankfile/rankfile_fix.hpp"
-#include "rankfile/rankfile_names.hpp"
-#include "rankfile/rankfile_reader.hpp"
+#include "doctor/model/job.hpp"
+#include "doctor/parse/interfaces.hpp"
+#include "doctor/parse/names.hpp"
+#include "topology/rankfile/rankfile_check.hpp"
+#include "topology/rankfile/rankfile_fix.hpp"
+#include "topology/rankfile/rankfile_names.hpp"
+#include "topology/rankfile/rankfile_reader.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The names of the rankfile and the allocation: what mpirun will do with them.
-#include "rankfile/rankfile_names.hpp"
+#include "topology/rankfile/rankfile_names.hpp"
 
-#include "base/text.hpp"
-#include "doctor/checks/cidr.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
-#include "doctor/checks/names.hpp"
+#include "doctor/parse/cidr.hpp"
+#include "doctor/parse/names.hpp"
 
 #include <fmt/format.h>
 

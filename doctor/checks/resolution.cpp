@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the hosts take the job's names for, and each for its own.
-#include "base/text.hpp"
-#include "doctor/checks/cidr.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
-#include "doctor/checks/names.hpp"
+#include "doctor/parse/cidr.hpp"
+#include "doctor/parse/names.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The scheduler: does it answer, and are the hosts of the job in a state to run something.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/software.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SEC: what others could change in the job, or connect to.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/system.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Settings that change MPI and NCCL behind the job's back, and secrets that would travel with it.
-#include "base/secret_name.hpp"
-#include "base/text.hpp"
+#include "base/text/secret_name.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/software.hpp"
-#include "doctor/job.hpp"
+#include "doctor/model/job.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the smoke run of level full said: mpirun over all hosts, then an allreduce of four bytes.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/software.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // The checks of the software subject, a table a file; checks/software.cpp puts them together.
 #pragma once
 
-#include "doctor/check.hpp"
+#include "doctor/model/check.hpp"
 
 #include <string>
 #include <string_view>

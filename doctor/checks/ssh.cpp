@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whether every host can be reached by ssh as mpirun will, and what stands in the way.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
 #include "doctor/checks/software.hpp"
 

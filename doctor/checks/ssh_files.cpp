@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The head's own ssh files and settings, and where ssh sessions land inside a Slurm job.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/software.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Judges what gets through between hosts: the size of packets, the rate of a stream.
-#include "base/text.hpp"
-#include "doctor/checks/cidr.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
+#include "doctor/parse/cidr.hpp"
 
 #include <fmt/format.h>
 

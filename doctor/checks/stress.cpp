@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STRESS-01, 02: the network between hosts, and the GPUs of a host, under load.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/device.hpp"
 
 #include <fmt/format.h>

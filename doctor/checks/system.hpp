@@ -3,7 +3,7 @@
 // needs.
 #pragma once
 
-#include "doctor/check.hpp"
+#include "doctor/model/check.hpp"
 
 #include <array>
 #include <cstdint>

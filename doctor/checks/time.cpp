@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // TIME: do the hosts agree on the time?
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/system.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the program runs on: system, Python and torch, modules, containers.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/checks/software.hpp"
-#include "doctor/gather/elf.hpp"
-#include "doctor/job.hpp"
+#include "doctor/model/job.hpp"
+#include "doctor/parse/elf.hpp"
 
 #include <fmt/format.h>
 

@@ -2,9 +2,9 @@
 // The agent: runs the gatherers of a question on this host, each in a child of its own with a time limit.
 #pragma once
 
-#include "base/doors.hpp"
-#include "doctor/gather.hpp"
-#include "doctor/reach/agent_protocol.hpp"
+#include "base/os/doors.hpp"
+#include "doctor/model/gather.hpp"
+#include "doctor/remote/agent_protocol.hpp"
 
 #include <span>
 #include <vector>

@@ -6,7 +6,7 @@
 //   cgroup.pids.max, cgroup.pids.used   processes and threads; of the group with the least room
 //   cgroup.cpuset           "0-3", what the kernel leaves us; absent where no cpuset controller is
 // Sources: /proc/self/cgroup, /sys/fs/cgroup.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/rooted_files.hpp"
 #include "doctor/gather/system.hpp"
 

@@ -4,7 +4,7 @@
 //   child.N.host    the name
 //   child.N.result  "ok", or what ssh said last
 // At most 8 connections at once; no host is another's child, so none gets more than one.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
 
 #include <fmt/format.h>

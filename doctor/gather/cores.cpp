@@ -5,8 +5,8 @@
 //                 KiB
 //   cores.numa    one line a NUMA node with processors, "NUMBER: PUS"
 //   cores.source  "/sys", or "hwloc: HWLOC_XMLFILE" where the environment gives Open MPI another topology
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "doctor/gather/software.hpp"
 #include "topology/hwloc_reader.hpp"

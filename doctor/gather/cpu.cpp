@@ -7,7 +7,7 @@
 //   most 16 policies spread over all cpu.capped_percent     the lowest scaling_max_freq of them in percent of
 //   cpuinfo_max_freq cpu.clocksource, cpu.clocksources     current; list of available ones load.one,
 //   load.five    load averages in hundredths ("125" = 1.25)
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/rooted_files.hpp"
 #include "doctor/gather/system.hpp"
 

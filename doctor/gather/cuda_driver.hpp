@@ -3,7 +3,7 @@
 // memory, a sum computed and checked, copies between GPUs checked by the receiving GPU's own reads.
 #pragma once
 
-#include "base/plugin.hpp"
+#include "base/os/plugin.hpp"
 
 #include <cstdint>
 #include <functional>

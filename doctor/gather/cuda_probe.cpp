@@ -6,8 +6,8 @@
 //   cuda.try.I.result         "right", or what failed
 //   cuda.try.I.link.width     PCIe lanes while it was awake; .link.max_width .link.speed .link.max_speed
 //   cuda.copy.pairs           ordered pairs tried; cuda.copy.wrong: one a line "I J what"
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/cuda_driver.hpp"
 #include "doctor/gather/device.hpp"
 

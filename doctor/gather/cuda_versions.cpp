@@ -3,7 +3,7 @@
 //   cuda.runtime .source      "12.1"; "torch 2.2.0 in /opt/env", "libcudart.so.12", "/usr/local/cuda"
 //   cuda.compat               NVIDIA's forward-compatibility libraries are on LD_LIBRARY_PATH: yes
 //   nccl.version .cuda .path  "2.18.3"; CUDA major that it was built for, where its package says so
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/device.hpp"
 #include "doctor/gather/libraries.hpp"
 

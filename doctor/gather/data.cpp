@@ -8,7 +8,7 @@
 //   data.N.newest     seconds since 1970, the latest change of those asked
 //   data.N.sample     list of "SIZE NAME", at most 64 files chosen by the fingerprint of their names
 //   data.N.denied, .first_denied   how many of those asked this user may not read, and one of them
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/manifest.hpp"
 #include "doctor/gather/mounts.hpp"
 #include "doctor/gather/rooted_files.hpp"

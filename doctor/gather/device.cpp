@@ -4,8 +4,8 @@
 //   device.failed.PART        never known; why nvml, fabric-counters or device-log gave no answer
 #include "doctor/gather/device.hpp"
 
-#include "base/error.hpp"
-#include "doctor/reach/agent_protocol.hpp"
+#include "base/text/error.hpp"
+#include "doctor/remote/agent_protocol.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 // host without such devices each costs one or two reads and leaves a count of 0.
 #pragma once
 
-#include "doctor/gather.hpp"
 #include "doctor/gather/rooted_files.hpp"
+#include "doctor/model/gather.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/gather/device_log.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 #include <charconv>
 #include <optional>

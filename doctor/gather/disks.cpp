@@ -8,7 +8,7 @@
 //   disk.ROLE.total_bytes, .free_bytes, .inodes, .free_inodes, .type (f_type, decimal), .read_only "yes"/"no"
 //   disk.ROLE.writable       "yes" or "no": may this user write into .existing
 //   disk.ROLE.mount, .source, .fs   where it is mounted, from what, as what ("nfs4"), from /proc/self/mounts
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/mounts.hpp"
 #include "doctor/gather/rooted_files.hpp"
 #include "doctor/gather/system.hpp"

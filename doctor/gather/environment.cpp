@@ -12,11 +12,11 @@
 //   container.runtime       path of docker, podman, apptainer, singularity, enroot where the program is one
 //   container.namespaces    /proc/sys/user/max_user_namespaces; container.image, "yes" or "no: PATH", of a
 //   file
-#include "base/secret_name.hpp"
-#include "base/text.hpp"
+#include "base/text/secret_name.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "doctor/gather/software.hpp"
-#include "doctor/job.hpp"
+#include "doctor/model/job.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/gather/exec_host.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 #include <optional>
 

@@ -6,10 +6,10 @@
 //   efa.provider              "listed", "not listed", or why fi_info told nothing; asked where it matters
 //   ib.delta.seconds          between the two readings of the counters: 1, and 5 at --full
 //   ib.D.port.P.delta.NAME    how much each grew meanwhile
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/device.hpp"
 #include "doctor/gather/libraries.hpp"
-#include "doctor/link_counters.hpp"
+#include "doctor/model/link_counters.hpp"
 
 #include <fmt/format.h>
 

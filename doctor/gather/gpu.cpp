@@ -14,7 +14,7 @@
 //   gpu.modprobe              yes where the setuid helper that makes device files is installed
 //   gpu.env.NAME              where set: CUDA_VISIBLE_DEVICES, SLURM_JOB_GPUS and the like
 //   gpu.fabric_manager        on hosts with NVSwitch: "running", "not running"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/device.hpp"
 
 #include <fmt/format.h>

@@ -17,8 +17,8 @@
 //   nvml.I.nvlink.count       links it has; .nvlink.active; .nvlink.speed: MB/s of one
 //   nvml.I.fabric             NVSwitch machines of today: completed, in progress, not started
 //   nvml.peers.pairs          ordered pairs that were asked; nvml.peers.without: "I J why" of those without
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/device.hpp"
 #include "doctor/gather/nvml.hpp"
 

@@ -15,7 +15,7 @@
 //   ib.rdma_core              version in the file name of libibverbs; ib.ofed: of the vendor's own driver
 //   ib.module.NAME            loaded, yes or no: nvidia_peermem, nv_peer_mem
 //   ib.env.NAME               NCCL_IB_HCA, NCCL_IB_GID_INDEX, UCX_NET_DEVICES ... where set on the host
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/device.hpp"
 #include "doctor/gather/libraries.hpp"
 

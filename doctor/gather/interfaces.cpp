@@ -6,9 +6,9 @@
 //   net.left_out     how many were more than that
 //   net.port_range   /proc/sys/net/ipv4/ip_local_port_range, "32768 60999"
 //   net.called_from  the address from which ssh came in, where it did
-#include "doctor/checks/interfaces.hpp"
+#include "doctor/parse/interfaces.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
 #include "doctor/gather/rooted_files.hpp"
 

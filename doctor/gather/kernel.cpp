@@ -10,7 +10,7 @@
 //   mem.huge_pages, mem.huge_pages_free    of the default size
 //   logind.remove_ipc                      "yes", "no": the last RemoveIPC= that counts, yes where none is
 //   logind.runs, logind.lingers            "yes", "no"; lingers: of this user
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/rooted_files.hpp"
 #include "doctor/gather/system.hpp"
 

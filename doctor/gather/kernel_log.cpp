@@ -4,7 +4,7 @@
 //   log.source                "dmesg", "journalctl", or why neither can be read
 //   log.error.xid             one a line, the newest 64: "AGE XID PCI" (seconds ago; "0000:3b:00")
 //   log.error.link            links that went down, likewise: "AGE NAME"; not in the first 2 minutes
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/device.hpp"
 #include "doctor/gather/device_log.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/gather/libraries.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -2,8 +2,8 @@
 // Finds programs and shared libraries on this host as execvp and the loader would, without running anything.
 #pragma once
 
-#include "doctor/gather.hpp"
-#include "doctor/gather/elf.hpp"
+#include "doctor/model/gather.hpp"
+#include "doctor/parse/elf.hpp"
 
 #include <map>
 #include <optional>

@@ -8,7 +8,7 @@
 //   devices.rdma, devices.nvidia                          how many there are in /sys/class/infiniband, /dev
 //   start.path, start.tmpdir, start.library_path          PATH, TMPDIR, LD_LIBRARY_PATH as given to us
 // Sources: getrlimit, /proc/PID/{stat,limits,cgroup}, statvfs, the environment.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/process_stat.hpp"
 #include "doctor/gather/rooted_files.hpp"
 #include "doctor/gather/system.hpp"

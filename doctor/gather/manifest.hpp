@@ -3,7 +3,7 @@
 // not contents. Bounded in entries and time, and independent of the order in which a file system lists them.
 #pragma once
 
-#include "base/kernel.hpp"
+#include "base/os/kernel.hpp"
 
 #include <chrono>
 #include <cstdint>

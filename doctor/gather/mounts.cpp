@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/gather/mounts.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace ddlrun::doctor {
 

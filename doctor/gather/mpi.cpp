@@ -10,7 +10,7 @@
 //   mpi.daemon_version   of orted (Open MPI's own number) or prted (PRRTE's), where a library tells it
 //   mpi.parameter_files  lines "FILE: NAME = VALUE" of the files of MCA parameters, at most 64
 //   mpi.cuda_support     "true", "false"; level full, and only where there is an NVIDIA device
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "doctor/gather/software.hpp"
 

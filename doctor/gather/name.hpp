@@ -2,7 +2,7 @@
 // The gatherers of names and networks, one file each; the names of their facts stand at the top of it.
 #pragma once
 
-#include "doctor/gather.hpp"
+#include "doctor/model/gather.hpp"
 
 namespace ddlrun::doctor {
 

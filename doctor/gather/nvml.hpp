@@ -4,7 +4,7 @@
 // driver lacks are answers ("this driver has no nvmlX"), not errors.
 #pragma once
 
-#include "base/plugin.hpp"
+#include "base/os/plugin.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -6,10 +6,10 @@
 //   pair.paths      "PEER ADDRESS ASKED PASSED": bytes of an unfragmented packet, the interface's own MTU and
 //                   the largest that came through; 0 = UDP does not
 //   pair.rates      "PEER ADDRESS RATE": Mbit/s of one TCP stream of a second; level stress
-#include "base/network_door.hpp"
-#include "base/text.hpp"
-#include "doctor/checks/cidr.hpp"
+#include "base/os/network_door.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
+#include "doctor/parse/cidr.hpp"
 
 #include <fmt/format.h>
 

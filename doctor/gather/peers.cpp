@@ -7,7 +7,7 @@
 //   peers.iommu.type          of the GPUs' groups: "identity" passes through, "DMA", "DMA-FQ" translate
 //   peers.iommu.cmdline       yes where the kernel was started with iommu=pt or iommu.passthrough=1
 //   peers.virtual             yes in a virtual machine: /proc/cpuinfo flags
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/device.hpp"
 #include "doctor/gather/pci_config.hpp"
 

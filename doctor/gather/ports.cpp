@@ -2,8 +2,8 @@
 // Whether the ports that the job asks for can be listened on here.
 //   port.N         "free", or the system's words: "Address already in use"
 //   port.N.owner   who listens there, as far as we may see: "python3, pid 4711"
-#include "base/network_door.hpp"
-#include "base/text.hpp"
+#include "base/os/network_door.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
 #include "doctor/gather/rooted_files.hpp"
 

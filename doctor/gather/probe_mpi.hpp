@@ -9,9 +9,9 @@
 //   smoke.allreduce.latency   seconds of one allreduce; not known (why) where it failed or was not tried
 #pragma once
 
-#include "base/doors.hpp"
-#include "doctor/facts.hpp"
-#include "doctor/question.hpp"
+#include "base/os/doors.hpp"
+#include "doctor/model/facts.hpp"
+#include "doctor/model/question.hpp"
 
 #include <string>
 #include <vector>

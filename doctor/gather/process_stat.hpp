@@ -2,8 +2,8 @@
 // One process of the host as /proc/PID/stat shows it, and the chain of our parents.
 #pragma once
 
-#include "base/process_stat.hpp"
-#include "doctor/gather.hpp"
+#include "base/process/process_stat.hpp"
+#include "doctor/model/gather.hpp"
 
 #include <cstdint>
 #include <optional>

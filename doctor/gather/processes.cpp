@@ -9,7 +9,7 @@
 //   process.stuck    list of "PID COMMAND", at most 8: in state D at both ends of two seconds, without having
 //                    run in between (threads of the kernel itself left out)
 // Source: /proc/PID/stat.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/process_stat.hpp"
 #include "doctor/gather/rooted_files.hpp"
 #include "doctor/gather/system.hpp"

@@ -13,7 +13,7 @@
 //   newest symbol version of glibc it asks for program.file.N.name, .size, .hash    the same of the N-th
 //   other file that the words name software.system, .release, .machine  uname; software.glibc of this host,
 //   "2.36"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/content_hash.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "doctor/gather/software.hpp"

@@ -6,7 +6,7 @@
 //   python.torch     "2.3.0+cu121"; not known where there is none
 //   python.cuda      the CUDA that torch was built for, "12.1", "None"
 //   python.nccl      of the nvidia-nccl package beside it, "2.20.5"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "doctor/gather/software.hpp"
 

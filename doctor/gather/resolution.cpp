@@ -9,12 +9,12 @@
 //   name.known       names of /etc/hosts, at most 200 and 3 KiB: on the head, where a name has no address
 //   name.slowest     the name whose answer took longest
 //   name.slowest_us  how long, microseconds
-#include "base/host_list.hpp"
-#include "base/text.hpp"
-#include "doctor/checks/names.hpp"
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
 #include "doctor/gather/rooted_files.hpp"
-#include "rankfile/rankfile_names.hpp"
+#include "doctor/parse/names.hpp"
+#include "topology/rankfile/rankfile_names.hpp"
 
 #include <algorithm>
 #include <unordered_set>

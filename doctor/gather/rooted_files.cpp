@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/gather/rooted_files.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
-#include "doctor/hex.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "doctor/parse/hex.hpp"
 
 #include <charconv>
 

@@ -2,7 +2,7 @@
 // Short reads below GatherContext::root: what /sys, /proc and /dev say in a line or a list of names.
 #pragma once
 
-#include "doctor/gather.hpp"
+#include "doctor/model/gather.hpp"
 
 #include <cstdint>
 #include <optional>

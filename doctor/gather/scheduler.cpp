@@ -9,7 +9,7 @@
 //   scheduler.pbs.answer       "ok"; not known with what qstat said; not gathered without PBS
 //   scheduler.pbs.cores.NAME   processors that the job has on a host, by its name without domain
 //   scheduler.pbs.cores        only where they are not known, with the reason
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/exec_host.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "doctor/gather/software.hpp"

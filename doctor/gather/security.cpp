@@ -12,10 +12,10 @@
 //   loose.paths       list of "ROLE MODE UID GID PATH" of those that another user than we and root owns, or
 //                     that group or others may write (MODE octal, with the sticky bit); at most 16
 // Sources: getuid, stat, /proc/net/tcp and tcp6, getifaddrs.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/rooted_files.hpp"
 #include "doctor/gather/system.hpp"
-#include "doctor/hex.hpp"
+#include "doctor/parse/hex.hpp"
 
 #include <fmt/format.h>
 

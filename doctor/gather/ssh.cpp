@@ -7,7 +7,7 @@
 //   ssh.key                 the first private key's path, on the head only; not known where there is none
 //   ssh.forward             lines "HOST agent|X11" for hosts to which the head's ssh forwards, at most 64; on
 //                           the head only
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "doctor/gather/software.hpp"
 

@@ -6,7 +6,7 @@
 //   nccl.wrong                values that it found wrong
 //   ib.load.mbits             Mb/s by ib_write_bw to the next host of the job
 //   ib.bw.to .device          that host, our device; ib.bw.rate_mbits: the port's rate
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "doctor/gather/device.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "doctor/gather/tool_output.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/app/allreduce_command.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/comm/mpi_session.hpp"
 #include "runtime/core/option_parser.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/app/check_options_command.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/app/command_line.hpp"
 #include "runtime/app/hyperparameter_options.hpp"
 #include "runtime/data/dataset_locator.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/app/console_summary.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/checkpoint/stop_signal.hpp"
 #include "runtime/data/open_images.hpp"
 #include "runtime/telemetry/progress.hpp"

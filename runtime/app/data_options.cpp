@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/app/data_options.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/core/option_parser.hpp"
 
 #include <algorithm>

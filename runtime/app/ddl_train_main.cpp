@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/standard_output.hpp"
+#include "base/os/standard_output.hpp"
 #include "runtime/app/allreduce_command.hpp"
 #include "runtime/app/check_options_command.hpp"
 #include "runtime/app/convert_data_command.hpp"

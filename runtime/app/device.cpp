@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/app/device.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/engine/cpu/cpu_engine.hpp"
 #include "runtime/engine/cuda/gpu_plugin.hpp"
 

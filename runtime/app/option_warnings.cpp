@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/app/option_warnings.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/data/dataset_locator.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // Warnings about options without effect in this run and about implausible values. They never stop a run.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/app/train_options.hpp"
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/app/print_net_command.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/models/net.hpp"
 #include "runtime/models/net_library.hpp"
 #include "runtime/models/net_yaml.hpp"

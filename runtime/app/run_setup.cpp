@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/app/run_setup.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/app/option_warnings.hpp"
 #include "runtime/app/thread_count.hpp"
 #include "runtime/data/open_images.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/app/server_options.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/core/option_parser.hpp"
 
 #include <string>

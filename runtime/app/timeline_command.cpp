@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/app/timeline_command.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/telemetry/timeline.hpp"
 
 #include <fmt/format.h>

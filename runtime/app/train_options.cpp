@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/app/train_options.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/app/hyperparameter_options.hpp"
 #include "runtime/app/image_options.hpp"
 #include "runtime/app/server_options.hpp"

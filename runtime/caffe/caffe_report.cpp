@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/caffe/caffe_report.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/core/mistakes.hpp"
 #include "runtime/models/net.hpp"
 

@@ -2,7 +2,7 @@
 // Findings in Caffe's files: mistakes, which stop a run, and notes, which do not.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 
 #include <map>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/caffe/caffe_run.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/core/gzip.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Layers that give images, and the loss that takes their labels.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/caffe/layers_protobuf.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What each field of Caffe's files means for a run of ddl-train.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/caffe/prototxt_protobuf.hpp"
 
 #include <fmt/format.h>

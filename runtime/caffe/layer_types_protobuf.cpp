@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Caffe's types of layers, and today's form of old ones.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/caffe/layers_protobuf.hpp"
 
 #include <fmt/format.h>

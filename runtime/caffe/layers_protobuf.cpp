@@ -2,7 +2,7 @@
 // Layers that compute, as Caffe writes them → as nets/ has them.
 #include "runtime/caffe/layers_protobuf.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/caffe/caffe_net.hpp"
 #include "runtime/caffe/phase_protobuf.hpp"
 #include "runtime/models/layer_shapes.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/caffe/phase_protobuf.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/caffe/blobs_protobuf.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/caffe/prototxt_protobuf.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/caffe/caffe_solver.hpp"
 #include "runtime/caffe/prototxt_protobuf.hpp"
 

@@ -3,7 +3,7 @@
 // resume from. Whenever the process or the machine stops, the last or the second last checkpoint is readable.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/checkpoint/checkpoint_disk.hpp"
 #include "runtime/checkpoint/safetensors.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/checkpoint/checkpoint_disk.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

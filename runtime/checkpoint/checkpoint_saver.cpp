@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/checkpoint/checkpoint_saver.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/checkpoint/stop_signal.hpp"
 #include "runtime/core/hash.hpp"
 

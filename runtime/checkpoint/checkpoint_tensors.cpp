@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The tensors of checkpoint.hpp.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/checkpoint/checkpoint.hpp"
 
 #include <fmt/format.h>

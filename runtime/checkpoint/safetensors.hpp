@@ -4,7 +4,7 @@
 // from anywhere.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Checksums of safetensors files. The header's own stands inside the header, so it is taken with zeros in its
 // place.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/checkpoint/safetensors.hpp"
 
 #include <fmt/format.h>

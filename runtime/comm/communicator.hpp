@@ -4,7 +4,7 @@
 // collective and made by one thread at a time, unless noted.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/comm/mpi_session.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "ddl/ddl.hpp"
 #include "runtime/comm/ddl_communicator.hpp"
 

@@ -2,7 +2,7 @@
 // Serializes an error, so that one rank can send it to the others.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 // Files that may be compressed, read with a limit. The size field at the end of a gzip file is not used.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Several mistakes of one file or command line as one error.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 
 #include <span>
 

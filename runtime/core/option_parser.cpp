@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/core/option_parser.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The parts of data_place.hpp and dataset.hpp that read files.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/core/gzip.hpp"
 #include "runtime/data/cifar.hpp"
 #include "runtime/data/dataset.hpp"

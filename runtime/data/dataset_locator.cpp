@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/data/dataset_locator.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/data/file_list.hpp"
 #include "runtime/data/lmdb_source.hpp"
 #include "runtime/data/synthetic.hpp"

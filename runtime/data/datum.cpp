@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/data/datum.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/data/protobuf_wire.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/data/host_subsets.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/core/hash.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/data/image.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/data/image_formats.hpp"
 
 #include <fmt/format.h>

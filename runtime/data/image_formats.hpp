@@ -2,7 +2,7 @@
 // The decoders behind image.hpp, one file per format; only jpeg_*.cpp and png_*.cpp include their libraries.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/data/image.hpp"
 
 namespace ddlrun::runtime {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/data/lmdb_pages.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 
 #include <fmt/format.h>
 

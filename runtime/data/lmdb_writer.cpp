@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/data/lmdb_source.hpp"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/data/loader.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/core/mistakes.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/data/sharding.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/core/random.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 // after a resume.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/data/image_source.hpp"
 
 #include <cstdint>

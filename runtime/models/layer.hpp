@@ -3,7 +3,7 @@
 // readers of other formats.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/core/shape.hpp"
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/models/net.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/core/hash.hpp"
 #include "runtime/core/mistakes.hpp"
 #include "runtime/models/layer_shapes.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/models/net_files.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/core/gzip.hpp"
 #include "runtime/models/net_yaml.hpp"
 

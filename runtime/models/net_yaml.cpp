@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/models/net_yaml.hpp"
 
-#include "base/text.hpp"
-#include "base/yaml_tree.hpp"
+#include "base/text/text.hpp"
+#include "base/text/yaml_tree.hpp"
 #include "runtime/core/mistakes.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/parameter_server/mpi_ps_transport.hpp"
 
-#include "base/error.hpp"
-#include "ddl/transport/mpi/mpi_oob_channel.hpp"
+#include "base/text/error.hpp"
 #include "ddl/core/process_id.hpp"
+#include "ddl/transport/mpi/mpi_oob_channel.hpp"
 #include "runtime/comm/ddl_communicator.hpp"
 
 #include <fmt/format.h>
@@ -300,7 +300,8 @@ class MpiPsTransport : public PsTransport {
                                       processes_.own_name(), wait.what),
                           "see that rank's messages above; dmesg, if the kernel killed it");
   }
-  Error refuse_silent(const ddl::LivenessInspector::Unresponsive& silence, const Wait& wait, double waited) const {
+  Error refuse_silent(const ddl::LivenessInspector::Unresponsive& silence, const Wait& wait,
+                      double waited) const {
     return refuse_servers(fmt::format("{} does not respond: {} has waited {:.0f} s for the {}: {}",
                                       silence.name, processes_.own_name(), waited, wait.what, silence.chain),
                           "check that host and its network; DDL_OPTIONS=\"-timeout 600\" waits longer");

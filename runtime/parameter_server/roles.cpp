@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/parameter_server/roles.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 
 #include <fmt/format.h>
 

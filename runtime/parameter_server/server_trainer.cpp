@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/parameter_server/server_trainer.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/core/hash.hpp"
 #include "runtime/parameter_server/server_loop.hpp"
 #include "runtime/parameter_server/worker.hpp"

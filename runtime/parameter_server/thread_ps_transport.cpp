@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/parameter_server/thread_ps_transport.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 
 #include <algorithm>
 #include <condition_variable>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/telemetry/atomic_file.hpp"
 
-#include "base/text.hpp"
-#include "base/whole_path.hpp"
+#include "base/os/whole_path.hpp"
+#include "base/text/text.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // Machine-readable results of a run: records as JSON, and the file for them.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/training/observer.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The part of metrics.hpp that touches the disk.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/telemetry/metrics.hpp"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 // when it continues.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "ddl/stall.hpp"
 #include "runtime/core/trace.hpp"
 #include "runtime/training/observer.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The part of timeline.hpp that makes one file of the parts.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/telemetry/atomic_file.hpp"
 #include "runtime/telemetry/timeline.hpp"
 #include "runtime/telemetry/timeline_clock.hpp"

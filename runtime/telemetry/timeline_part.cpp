@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/telemetry/timeline_part.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/telemetry/timeline_layout.hpp"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The part of timeline_part.hpp that reads what a run has left, whole or not.
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/telemetry/timeline_layout.hpp"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/training/train_plan.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/data/sharding.hpp"
 
 #include <fmt/format.h>

@@ -24,7 +24,7 @@ grep -q 'a bug in' "$work/err" && fail "a wrong file is told as a bug: $(cat "$w
 expect_refusal 3 'need as many cores, there are 2' bench scaling --ranks 1,4 --sockets 1 --cores 2
 expect_refusal 3 '6 ranks do not fill hosts of 4' bench scaling --ranks 1,6 --per-host 4 --sockets 1 --cores 8
 
-[ -x "$DDLRUN_BUILD_DIR/ddl_bench/ddl-bench" ] || { echo "skipped: no ddl-bench in this build (DDLRUN_RUNTIME=OFF)"; exit 125; }
+[ -x "$DDLRUN_BUILD_DIR/bench/ddl_bench/ddl-bench" ] || { echo "skipped: no ddl-bench in this build (DDLRUN_RUNTIME=OFF)"; exit 125; }
 # ddl-bench's own options are judged before any rank starts.
 expect_refusal 2 "--sizes" bench allreduce 2 -- --sizes abc
 grep -q 'mpirun' "$work/err" && fail "ranks were started for options that are wrong: $(cat "$work/err")"

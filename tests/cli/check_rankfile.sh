@@ -23,7 +23,7 @@ sed "s#$golden/##" "$work/out" | diff "$golden/check-rankfile/many.txt" - || fai
 
 # A machine from an hwloc XML or a synthetic text; the file from stdin.
 expect 1 'core-not-there' "$DDLRUN" check-rankfile "$work/good.rf" --synthetic 'pack:2 core:8 pu:1'
-expect 1 'core-not-there' "$DDLRUN" check-rankfile "$work/good.rf" --topology "$DDLRUN_SOURCE_DIR/tests/oracle/uneven.xml"
+expect 1 'core-not-there' "$DDLRUN" check-rankfile "$work/good.rf" --topology "$DDLRUN_SOURCE_DIR/tests/differential/uneven.xml"
 status=0
 printf 'rank 0=a slot=1:0,1\n' | "$DDLRUN" check-rankfile - "${m24[@]}" >"$work/out" 2>"$work/err" || status=$?
 [ "$status" -eq 1 ] || fail "status $status from stdin"

@@ -4,7 +4,7 @@
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$(readlink -f "$0")")/../support/check.sh"
 golden=$DDLRUN_SOURCE_DIR/tests/golden/job_scripts/convert
-grammar=$DDLRUN_SOURCE_DIR/tests/oracle/qsub_grammar.py
+grammar=$DDLRUN_SOURCE_DIR/tests/differential/qsub_grammar.py
 
 # judge FILE: the shell takes it; shellcheck has nothing but what the author's own lines bring.
 judge() {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `ddlrun diagnose` on the logs of real runs that were broken on purpose, as tests/lab/broken.sh --record wrote them: one
+# `ddlrun diagnose` on the logs of real runs that were broken on purpose, as tests/cluster/failures.sh --record wrote them: one
 # file a run, lines "key value" up to "=== log", then the log. The diagnosis must name the injected cause, with its host
 # and rank where the log contains them.
 here=$(dirname "$(readlink -f "$0")")
@@ -49,7 +49,7 @@ while read -r verdict; do
   fi
   [[ $verdict != *shown ]] || shown=$((shown + 1))
   judged=$((judged + 1))
-done < <("$here/../lab/broken/judge.py" "${folders[@]}")
+done < <("$here/../cluster/failures/judge.py" "${folders[@]}")
 [ "$judged" -eq "${#folders[@]}" ] || fail "$judged verdicts for ${#folders[@]} diagnoses"
 # Where no signature fits, the report must list the lines that show the cause. The limit may only fall.
 [ "$shown" -le 8 ] || fail "of $judged diagnoses $shown only show the cause"

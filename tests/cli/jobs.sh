@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# status, logs, wait, cancel and jobs on jobs of this machine (no scheduler). With a real Slurm: ../lab/submit.sh.
+# status, logs, wait, cancel and jobs on jobs of this machine (no scheduler). With a real Slurm: ../cluster/submit.sh.
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$(readlink -f "$0")")/../support/check.sh"
 export XDG_STATE_HOME=$work/state

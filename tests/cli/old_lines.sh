@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # The command lines of the founding documents: bash itself runs each old line over programs that only note how they were
 # called, ddlrun runs the new one over an mpirun whose ranks all run here, and both must have called the same programs with
-# the same words, hosts and variables. docs/old_lines.md is the table for people: every old line here stands there too.
+# the same words, hosts and variables. docs/migration.md is the table for people: every old line here stands there too.
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$(readlink -f "$0")")/../support/check.sh"
 command -v python3 > /dev/null || { echo "skipped: no python3"; exit 125; }
 support=$DDLRUN_SOURCE_DIR/tests/support
 rankfiles=$DDLRUN_SOURCE_DIR/tests/golden/rankfiles
-table=$DDLRUN_SOURCE_DIR/docs/old_lines.md
+table=$DDLRUN_SOURCE_DIR/docs/migration.md
 cd "$work" || exit 1
 mkdir bin old new
 for name in mpirun horovodrun caffe python; do
@@ -32,11 +32,11 @@ printf 'import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()\n'
 printf 'import tensorflow as tf\nimport ddl\n' > ddl_mnist.py
 printf 'print(1)\n' > source.py
 
-# old LINE [STANDS_AS]: how the next one was typed; in docs/old_lines.md, there perhaps with "..." for long parts.
+# old LINE [STANDS_AS]: how the next one was typed; in docs/migration.md, there perhaps with "..." for long parts.
 old() {
   ln -sfn old starters
   rm -f calls
-  grep -qF -- "${2:-$1}" "$table" || fail "not in docs/old_lines.md: ${2:-$1}"
+  grep -qF -- "${2:-$1}" "$table" || fail "not in docs/migration.md: ${2:-$1}"
   bash -c "$1" > /dev/null 2>&1 || fail "the old line: $1"
   mv calls old.calls
 }
@@ -121,7 +121,7 @@ export CUDA_VISIBLE_DEVICES=0
 new one_gpu passed=CUDA_VISIBLE_DEVICES launch 1 localhost "${minsky[@]}" -x CUDA_VISIBLE_DEVICES -- python source.py
 unset CUDA_VISIBLE_DEVICES
 
-# Horovod: HorovodRunner's np, its timeline and its interfaces (--interface, which asks the hosts: tests/lab); horovodrun.
+# Horovod: HorovodRunner's np, its timeline and its interfaces (--interface, which asks the hosts: tests/cluster); horovodrun.
 old 'horovodrun -np 8 -H h1:4,h2:4 python train.py'
 new horovodrun '' launch -H h1:4,h2:4 "${minsky[@]}" -- python train.py
 old 'horovodrun -np 6 -H h1:4,h2:2 python train.py' 'horovodrun -np 8 -H h1:4,h2:4 python train.py'
@@ -139,7 +139,7 @@ old 'for i in 1 2; do python train.py; done' "os.environ['OMPI_MCA_btl_tcp_if_in
 unset OMPI_MCA_btl_tcp_if_include NCCL_SOCKET_IFNAME
 new interfaces passed=OMPI_MCA_btl_tcp_if_include,NCCL_SOCKET_IFNAME launch --np 2 h1,h2 "${minsky[@]}" -x OMPI_MCA_btl_tcp_if_include=eth0 -x NCCL_SOCKET_IFNAME=eth0 -- python train.py
 # The page names only commands and options that exist, in the lines that are not run here too.
-python3 - "$DDLRUN" "$table" << 'END' || fail "docs/old_lines.md names what ddlrun does not have"
+python3 - "$DDLRUN" "$table" << 'END' || fail "docs/migration.md names what ddlrun does not have"
 import re, subprocess, sys
 ddlrun, table = sys.argv[1:]
 lines = re.findall(r"`(ddlrun [a-z][^`]*)`", open(table).read())

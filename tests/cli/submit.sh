@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # submit where no scheduler is: scripts on stdout (dry run), layers of settings, all mistakes at once, jobs on this
-# machine from begin to end. What a real Slurm does with it: ../lab/submit.sh.
+# machine from begin to end. What a real Slurm does with it: ../cluster/submit.sh.
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$(readlink -f "$0")")/../support/check.sh"
 golden=$(readlink -f "$(dirname "$0")/../golden")

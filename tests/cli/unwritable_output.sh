@@ -25,7 +25,7 @@ same_status "$DDLRUN" submit --local 1 --walltime nonsense -- true
 same_status "$DDLRUN" launch 1 -- sh -c 'echo talk >&2; exit 7'
 same_status "$DDLRUN" launch 1 --output prefix -- sh -c 'echo talk >&2; exit 7'
 same_status "$DDLRUN" diagnose /no/such/file
-for program in runtime/ddl-train ddl_bench/ddl-bench bench/ddl_bench/ddl-bench; do
+for program in runtime/ddl-train bench/ddl_bench/ddl-bench; do
   [ ! -x "$DDLRUN_BUILD_DIR/$program" ] || same_status "$DDLRUN_BUILD_DIR/$program" --nope
 done
 

@@ -4,7 +4,7 @@
 # once.
 # shellcheck source=tests/mpi/ranks.sh
 . "$(dirname "$(readlink -f "$0")")/ranks.sh"
-bench=$DDLRUN_BUILD_DIR/ddl_bench/ddl-bench
+bench=$DDLRUN_BUILD_DIR/bench/ddl_bench/ddl-bench
 
 few=(--sizes '4,1028,64k' --seconds 0.01)
 expect 0 'all elements right' ranks 2 "$bench" allreduce "${few[@]}" --one-copy --check --json "$work/two.json"

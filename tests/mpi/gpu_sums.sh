@@ -73,7 +73,7 @@ right 3 env DDL_OPTIONS='-nccl levels' timeout 60 "$sums" h1,h2,h3
 [ -z "$(ls "$work/nccl")" ] || fail "communicators are left: $(ls "$work/nccl")"
 
 # ddl-bench's way.
-cp "$DDLRUN_BUILD_DIR/ddl_bench/ddl-bench" "$work/bin"
+cp "$DDLRUN_BUILD_DIR/bench/ddl_bench/ddl-bench" "$work/bin"
 expect 0 'nccl: sums in GPU memory' ranks 2 "$work/bin/ddl-bench" allreduce --sizes 4k,64k --seconds 0.01 --backends nccl --check
 grep -q '# all elements right' "$work/out" || fail "ddl-bench: $(cat "$work/out")"
 

@@ -2,7 +2,7 @@
 // A job with hosts and facts written by hand, as the checks of doctor/ get them.
 #pragma once
 
-#include "doctor/check.hpp"
+#include "doctor/model/check.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -2,7 +2,7 @@
 // Runs one check by its id, holds its findings to what every finding owes a person, and finds one of them.
 #pragma once
 
-#include "doctor/check.hpp"
+#include "doctor/model/check.hpp"
 #include "tests/support/doctor_input.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 // A host made of tables, for the gatherers of doctor/: files are readable and listed alike.
 #pragma once
 
-#include "doctor/gather.hpp"
+#include "doctor/model/gather.hpp"
 #include "tests/support/fake_kernel.hpp"
 #include "tests/support/fake_system.hpp"
 

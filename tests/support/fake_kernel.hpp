@@ -2,8 +2,8 @@
 // A kernel that answers from tables; what a table lacks does not exist.
 #pragma once
 
-#include "base/kernel.hpp"
-#include "base/network_door.hpp"
+#include "base/os/kernel.hpp"
+#include "base/os/network_door.hpp"
 
 #include <algorithm>
 #include <map>

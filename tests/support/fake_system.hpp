@@ -2,8 +2,8 @@
 // Doors that record what is asked of them and answer from tables: no process, no file, no clock is touched.
 #pragma once
 
-#include "base/doors.hpp"
-#include "base/error.hpp"
+#include "base/os/doors.hpp"
+#include "base/text/error.hpp"
 
 #include <map>
 #include <set>

@@ -2,9 +2,9 @@
 // This very machine through the real doors, as a gatherer gets it.
 #pragma once
 
-#include "base/posix_doors.hpp"
-#include "base/posix_kernel.hpp"
-#include "doctor/gather.hpp"
+#include "base/os/posix_doors.hpp"
+#include "base/os/posix_kernel.hpp"
+#include "doctor/model/gather.hpp"
 
 #include <string>
 #include <utility>

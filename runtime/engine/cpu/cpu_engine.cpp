@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/engine/cpu/cpu_engine.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/engine/cpu/program.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // Answers of CUDA's libraries as errors that say what, where and what to try.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.hpp"
-#include "base/plugin.hpp"
-#include "base/text.hpp"
+#include "base/os/plugin.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "runtime/engine/cuda/gpu_plugin.hpp"
 
 #include <fmt/format.h>

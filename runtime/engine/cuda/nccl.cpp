@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/engine/cuda/nccl.hpp"
 
-#include "base/plugin.hpp"
-#include "base/text.hpp"
+#include "base/os/plugin.hpp"
+#include "base/text/text.hpp"
 
 #include <fmt/format.h>
 #include <nccl.h>

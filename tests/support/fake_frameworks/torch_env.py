@@ -3,7 +3,7 @@
 """torch.distributed's env:// (torch/distributed/rendezvous.py, _env_rendezvous_handler): RANK, WORLD_SIZE, MASTER_ADDR
 and MASTER_PORT have to be set and not empty; rank 0 listens at MASTER_PORT, all others connect to MASTER_ADDR. Scripts
 for torchrun take their GPU by LOCAL_RANK; the other names are those that torch/distributed/elastic/agent/server/
-local_elastic_agent.py sets (tests/lab/torch_hosts.sh asks torchrun itself), and Lightning's NODE_RANK
+local_elastic_agent.py sets (tests/cluster/torch_hosts.sh asks torchrun itself), and Lightning's NODE_RANK
 (LightningEnvironment.node_rank, before GROUP_RANK)."""
 import os
 import socket

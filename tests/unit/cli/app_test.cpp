@@ -24,6 +24,8 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 
 }  // namespace
 
+TEST_SUITE_BEGIN("cli/app");
+
 TEST_CASE("help goes to stdout, a missing command is a usage error") {
   CHECK(run({"--help"}).status == 0);
   CHECK(contains(run({"--help"}).out, "gen-rankfile"));
@@ -82,3 +84,5 @@ TEST_CASE("-v shows each call of a door, -q nothing but errors") {
   CHECK(cli::run_app(quiet, fake.doors()) == 0);
   CHECK(fake.err.empty());
 }
+
+TEST_SUITE_END();

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The state folder, as the XDG base directory specification has it; and who keeps what in it.
-#include "cli/state_folder.hpp"
+#include "base/os/state_folder.hpp"
 
-#include "base/error.hpp"
-#include "cli/doctor_baseline.hpp"
-#include "cli/launch_run.hpp"
+#include "base/text/error.hpp"
+#include "doctor/run/doctor_baseline.hpp"
+#include "launch/run/launch_run.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace ddlrun;
 using namespace ddlrun::cli;
+
+TEST_SUITE_BEGIN("cli/state_folder");
 
 TEST_CASE("the state folder: XDG_STATE_HOME before HOME, absolute paths only") {
   struct Row {
@@ -67,3 +69,5 @@ TEST_CASE("without a state folder: refused, unless a file is named") {
   use_baseline(system, {"save", "/f.json"}, {}, findings);
   CHECK(fake.files.written == std::vector<std::string>{"/f.json"});
 }
+
+TEST_SUITE_END();

@@ -2,7 +2,7 @@
 // Facts of healthy hosts with GPUs and a fabric, and how a check is asked about them by its id.
 #pragma once
 
-#include "doctor/check.hpp"
+#include "doctor/model/check.hpp"
 #include "tests/support/doctor_input.hpp"
 #include "tests/support/doctor_run.hpp"
 

@@ -2,7 +2,7 @@
 // Runs one check on one host whose facts stand in a table, and tables of such hosts.
 #pragma once
 
-#include "doctor/check.hpp"
+#include "doctor/model/check.hpp"
 #include "tests/support/doctor_run.hpp"
 
 #include <doctest/doctest.h>

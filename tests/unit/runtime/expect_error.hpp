@@ -2,7 +2,7 @@
 // Every refusal must tell what, where and what to try.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Damaged answers: no reader crashes, throws anything but its own Error, or takes garbage for a job's end of
 // another id. DDLRUN_MUTATIONS=20000 for a long run.
-#include "base/error.hpp"
-#include "schedulers/pbs_answers.hpp"
-#include "schedulers/scheduler.hpp"
-#include "schedulers/slurm_answers.hpp"
+#include "base/text/error.hpp"
+#include "schedulers/job/scheduler.hpp"
+#include "schedulers/pbs/pbs_answers.hpp"
+#include "schedulers/slurm/slurm_answers.hpp"
 #include "tests/support/mutate.hpp"
 #include "tests/unit/schedulers/recorded.hpp"
 
@@ -42,6 +42,8 @@ struct Source {
 };
 
 }  // namespace
+
+TEST_SUITE_BEGIN("schedulers/answers_fuzz");
 
 TEST_CASE("damaged answers of any scheduler") {
   const Source sources[] = {
@@ -85,3 +87,5 @@ TEST_CASE("damaged ids of submissions are refused or well formed") {
     }
   }
 }
+
+TEST_SUITE_END();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/unit/schedulers/job_texts.hpp"
 
-#include "base/text.hpp"
-#include "schedulers/site_rules.hpp"
+#include "base/text/text.hpp"
+#include "schedulers/job/site_rules.hpp"
 
 #include <fstream>
 #include <sstream>

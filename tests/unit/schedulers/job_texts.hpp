@@ -2,7 +2,7 @@
 // A job as lines of text, and the way from a ddlrun.yaml to it, as `ddlrun submit` goes it.
 #pragma once
 
-#include "schedulers/job_spec.hpp"
+#include "schedulers/job/job_spec.hpp"
 
 #include <string>
 

@@ -2,8 +2,8 @@
 // Recorded answers of real schedulers, and an `Ask` that gives them.
 #pragma once
 
-#include "base/doors.hpp"
-#include "base/text.hpp"
+#include "base/os/doors.hpp"
+#include "base/text/text.hpp"
 
 #include <fstream>
 #include <iterator>

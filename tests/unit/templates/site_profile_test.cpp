@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "templates/site_profile.hpp"
 
-#include "schedulers/site_rules.hpp"
+#include "schedulers/job/site_rules.hpp"
 #include "templates/site_profile_yaml.hpp"
 
 #include <doctest/doctest.h>
@@ -25,6 +25,8 @@ std::string refusal_of(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_SUITE_BEGIN("templates/site_profile");
 
 TEST_CASE("the profiles that came with ddlrun are sound") {
   const auto names = known_profiles();
@@ -165,3 +167,5 @@ TEST_CASE("a site's rules") {
   job.account = "";
   CHECK(told(job, "/scratch") == 2);
 }
+
+TEST_SUITE_END();

@@ -16,6 +16,8 @@ FilledTemplate fill(std::string_view text) { return fill_template(text, "my.sh",
 
 }  // namespace
 
+TEST_SUITE_BEGIN("templates/user_template");
+
 TEST_CASE("placeholders are filled by their filter") {
   struct Row {
     std::string text, filled;
@@ -69,3 +71,5 @@ TEST_CASE("errors have their place, all at once") {
   CHECK(placeholder_names("{{a|sh}} {{ b|x}} {{c}} {{d") == std::set<std::string>{"a", "b", "c"});
   CHECK(fill("{{a|sh}}\n{{b|sh}} {{c|sh}}").errors.size() == 3);
 }
+
+TEST_SUITE_END();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "topology/dims.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "tests/support/mutate.hpp"
 
 #include <doctest/doctest.h>
@@ -10,6 +10,8 @@
 
 using namespace ddlrun;
 using namespace ddlrun::topology;
+
+TEST_SUITE_BEGIN("topology/dims");
 
 TEST_CASE("dims are read in every form that people type") {
   struct Row {
@@ -131,3 +133,5 @@ TEST_CASE("mutated dims never crash; what is accepted is in range") {
   CHECK(refused > rounds / 10);
   CHECK(refused < rounds);
 }
+
+TEST_SUITE_END();

@@ -2,8 +2,8 @@
 // Machine files against what is known of them; tests/cli/topo.sh asks hwloc-calc the same.
 #include "topology/hwloc_reader.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "topology/synthetic_size.hpp"
 
 #include <doctest/doctest.h>
@@ -57,6 +57,8 @@ std::string unusable(const MachineTopology& machine) {
 }
 
 }  // namespace
+
+TEST_SUITE_BEGIN("topology/hwloc_reader");
 
 TEST_CASE("machines of every shape") {
   struct Row {
@@ -167,3 +169,5 @@ TEST_CASE("the size of a synthetic machine is known before it is built") {
   CHECK(synthetic_size("(attr) pack:3 pu:1") == 3);
   CHECK(synthetic_size("pack:4294967296 core:4294967296 pu:16") == UINT64_MAX);
 }
+
+TEST_SUITE_END();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "topology/machine_json.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/mutate.hpp"
 
@@ -43,6 +43,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 }  // namespace
+
+TEST_SUITE_BEGIN("topology/machine_json");
 
 TEST_CASE("a machine comes back as it was") {
   for (const MachineTopology& machine : {MachineTopology{}, rich_machine(), regular_machine(1, 1, 1, ""),
@@ -121,3 +123,5 @@ TEST_CASE("mutated documents are read or refused") {
   }
   CHECK(refused > static_cast<int>(rounds / 2));
 }
+
+TEST_SUITE_END();

@@ -27,6 +27,8 @@ std::string fill_behind(const std::string& svg, const std::string& label) {
 
 }  // namespace
 
+TEST_SUITE_BEGIN("topology/machine_svg");
+
 TEST_CASE("every core, GPU and NIC is a box") {
   MachineTopology machine = tests::with_gpus(regular_machine(2, 4, 2, "x"), {0, 1, -1});
   machine.nics.push_back({"ib0", "infiniband", "0000:01:00.0", "", 0});
@@ -66,3 +68,5 @@ TEST_CASE("names cannot break the picture") {
   CHECK(count(svg, "a&lt;b&gt;&amp;&quot;c\\x01") == 1);
   for (const char c : svg) CHECK((c == '\n' || (c >= 0x20 && c < 0x7f)));
 }
+
+TEST_SUITE_END();

@@ -5,6 +5,8 @@
 
 using namespace ddlrun::topology;
 
+TEST_SUITE_BEGIN("topology/pci_devices");
+
 TEST_CASE("what counts as a GPU") {
   struct Row {
     const char* what;
@@ -48,3 +50,5 @@ TEST_CASE("kinds of NIC") {
   CHECK(nic_kind("wlp2s0", false, &radio) == "wireless");
   CHECK(nic_kind("docker0", false, nullptr) == "other");
 }
+
+TEST_SUITE_END();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "topology/plan.hpp"
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "tests/support/machines.hpp"
 
 #include <doctest/doctest.h>
@@ -21,6 +21,8 @@ Slots slots_of(const MachineTopology& machine, std::uint32_t ranks, const PlanOp
 }
 
 }  // namespace
+
+TEST_SUITE_BEGIN("topology/plan");
 
 TEST_CASE("without GPUs: packages in turn, as rank_gen.py and by hand in the PowerAI DDL posts") {
   CHECK(slots_of(regular_machine(2, 10, 8, "m"), 4) == Slots{"0:0-4", "0:5-9", "1:0-4", "1:5-9"});
@@ -147,3 +149,5 @@ TEST_CASE("over a grid of machines: every rank has cores, none is used twice, GP
     }
   CHECK(planned > 300);
 }
+
+TEST_SUITE_END();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/app/train_options.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/core/option_parser.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/caffe/caffe_options.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/app/train_options.hpp"
 #include "runtime/caffe/caffe_command_line.hpp"
 #include "tests/unit/runtime/caffe/caffe_support.hpp"

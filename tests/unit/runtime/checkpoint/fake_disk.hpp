@@ -3,7 +3,7 @@
 // call, and then forget what was not synced, as a machine without power does.
 #pragma once
 
-#include "base/error.hpp"
+#include "base/text/error.hpp"
 #include "runtime/checkpoint/checkpoint_disk.hpp"
 #include "runtime/core/random.hpp"
 

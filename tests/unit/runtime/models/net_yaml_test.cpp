@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/models/net_yaml.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runtime/models/net_library.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+#include "base/os/posix_doors.hpp"
+#include "base/os/standard_output.hpp"
+#include "base/os/whole_path.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace ddlrun {
+
+namespace {
+
+// Closes on every way out.
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+std::string parent_of(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+[[noreturn]] void refuse_file(std::string_view action, const std::string& path, int code) {
+  const std::string hint = code == ENOENT   ? "ls -l " + parent_of(path)
+                           : code == EISDIR ? "a file in it: ls " + path
+                           : code == EACCES ? "check the permissions; ls -ld " + path
+                                            : "df -h; ls -ld " + path;
+  throw Error(ErrorKind::request,
+              {fmt::format("cannot {} {}: {}", action, path, std::strerror(code)), path, hint});
+}
+
+// 0, or an errno.
+int write_bytes(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {  // somebody else made the terminal or pipe non-blocking
+      pollfd writable{descriptor, POLLOUT, 0};
+      ::poll(&writable, 1, -1);
+      continue;
+    }
+    if (n < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
+// A device, a pipe, or where stdout goes: nothing that can be replaced.
+bool write_through(const std::string& path, std::string_view bytes) {
+  struct stat status {};
+  // Asked before links are followed: the kernel knows which of them are traps.
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT) refuse_file("write", path, errno);
+    return false;
+  }
+  if (S_ISDIR(status.st_mode)) refuse_file("write", path, EISDIR);
+  const int stream = find_own_stream(status);
+  if (stream < 0 && S_ISREG(status.st_mode)) return false;
+  Descriptor d{stream >= 0 ? ::fcntl(stream, F_DUPFD_CLOEXEC, 0)
+                           : ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC)};
+  if (d.fd < 0) refuse_file("write", path, errno);
+  if (const int code = write_bytes(d.fd, bytes); code != 0) refuse_file("write", path, code);
+  if (::close(std::exchange(d.fd, -1)) != 0) refuse_file("write", path, errno);
+  return true;
+}
+
+void sync_folder(const std::string& folder) {
+  const Descriptor d{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (d.fd >= 0) ::fsync(d.fd);
+}
+
+}  // namespace
+
+void write_all(int descriptor, std::string_view bytes) {
+  const int code = write_bytes(descriptor, bytes);
+  if (code == 0) return;
+  const std::string place = descriptor == STDOUT_FILENO   ? "standard output"
+                            : descriptor == STDERR_FILENO ? "standard error"
+                                                          : fmt::format("descriptor {}", descriptor);
+  throw Error(ErrorKind::request, unwritten_output(code, place));
+}
+
+void write_diagnostics(std::string_view bytes) noexcept {
+  // SIGPIPE stays blocked while we write, and one of ours is taken back: a handler of the program's sees
+  // none.
+  sigset_t pipe, before, pending;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  ::sigpending(&pending);
+  const bool was_pending = ::sigismember(&pending, SIGPIPE) == 1;
+  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  int code = write_bytes(STDERR_FILENO, bytes);
+  const timespec none{};
+  while (code == EPIPE && !was_pending && ::sigtimedwait(&pipe, nullptr, &none) < 0 && errno == EINTR) {
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void open_standard_streams() noexcept {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number is this one: those below it are open.
+    const int opened = ::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
+    if (opened != fd && opened >= 0) ::close(opened);
+  }
+}
+
+std::string PosixFiles::read(const std::string& path, std::uint64_t max_bytes) {
+  const Descriptor d{path == "-" ? ::dup(0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (d.fd < 0) refuse_file("read", path, errno);
+  std::string bytes;
+  std::array<char, 1 << 16> buffer;
+  while (true) {
+    const ssize_t n = ::read(d.fd, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse_file("read", path, errno);
+    if (n == 0) return bytes;
+    bytes.append(buffer.data(), static_cast<std::size_t>(n));
+    if (bytes.size() > max_bytes) {
+      throw Error(ErrorKind::request, {fmt::format("{} is larger than {} bytes", path, max_bytes), path,
+                                       "check that this is the file you meant: file " + path});
+    }
+  }
+}
+
+void PosixFiles::read_blocks(const std::string& path,
+                             const std::function<void(std::string_view block)>& sink) {
+  const Descriptor d{path == "-" ? ::dup(0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (d.fd < 0) refuse_file("read", path, errno);
+  std::vector<char> buffer(1 << 18);
+  while (true) {
+    const ssize_t n = ::read(d.fd, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse_file("read", path, errno);
+    if (n == 0) return;
+    sink({buffer.data(), static_cast<std::size_t>(n)});
+  }
+}
+
+std::optional<FilePart> PosixFiles::read_from(const std::string& path, std::uint64_t offset,
+                                              std::uint64_t max_bytes) {
+  const Descriptor d{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (d.fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  struct stat status {};
+  if (d.fd < 0 || ::fstat(d.fd, &status) != 0) refuse_file("read", path, errno);
+  FilePart part;
+  part.size = static_cast<std::uint64_t>(status.st_size);
+  if (part.size <= offset) return part;
+  part.bytes.resize(std::min(part.size - offset, max_bytes));
+  std::size_t filled = 0;
+  while (filled < part.bytes.size()) {
+    const ssize_t n = ::pread(d.fd, part.bytes.data() + filled, part.bytes.size() - filled,
+                              static_cast<off_t>(offset + filled));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse_file("read", path, errno);
+    if (n == 0) break;  // cut off meanwhile
+    filled += static_cast<std::size_t>(n);
+  }
+  part.bytes.resize(filled);
+  return part;
+}
+
+bool PosixFiles::exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+void PosixFiles::write(const std::string& given, std::string_view bytes) {
+  if (write_through(given, bytes)) return;
+  const std::string path = follow_links(given);
+  const std::string temporary = fmt::format("{}.tmp.{}", path, ::getpid());
+  {
+    const Descriptor d{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)};
+    if (d.fd < 0) refuse_file("write", path, errno);
+    try {
+      if (const int code = write_bytes(d.fd, bytes); code != 0) refuse_file("write", path, code);
+      if (::fsync(d.fd) != 0) refuse_file("write", path, errno);
+    } catch (...) {
+      ::unlink(temporary.c_str());
+      throw;
+    }
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int code = errno;
+    ::unlink(temporary.c_str());
+    refuse_file("write", path, code);
+  }
+  sync_folder(parent_of(path));
+}
+
+void PosixFiles::append(const std::string& path, std::string_view bytes) {
+  const Descriptor d{::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0600)};
+  if (d.fd < 0) refuse_file("append to", path, errno);
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(d.fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse_file("append to", path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+void PosixFiles::sync(const std::string& path) {
+  const Descriptor d{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (d.fd < 0 && errno == ENOENT) return;
+  if (d.fd < 0 || (::fsync(d.fd) != 0 && errno != EINVAL)) refuse_file("sync", path, errno);
+}
+
+void PosixFiles::remove(const std::string& path) {
+  if (::remove(path.c_str()) != 0 && errno != ENOENT) {
+    const std::string why = std::strerror(errno);
+    throw Error(ErrorKind::request, {fmt::format("cannot remove {}: {}", printable(path), why), path,
+                                     "ls -ld " + quote_shell(path)});
+  }
+}
+
+std::string PosixFiles::make_folder(const std::string& prefix) {
+  std::string name = prefix + "XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) refuse_file("make a folder", prefix, errno);
+  return name;
+}
+
+void PosixFiles::make_folders(const std::string& path) {
+  std::error_code code;
+  const bool is_new = std::filesystem::create_directories(path, code);
+  if (!code && is_new) std::filesystem::permissions(path, std::filesystem::perms::owner_all, code);
+  if (code) refuse_file("make the folder", path, code.value());
+}
+
+bool PosixFiles::make_new_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0) return true;
+  if (errno == EEXIST) return false;
+  refuse_file("make the folder", path, errno);
+}
+
+}  // namespace ddlrun

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The half of a network probe that answers: "ddlrun-probe ID NETWORKS" to who connects; it counts a stream,
+// and tells the size of datagrams. Runs in threads until it is destroyed.
+#pragma once
+
+#include "base/os/posix_sockets.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace ddlrun {
+
+constexpr std::string_view probe_greeting = "ddlrun-probe ";
+constexpr std::string_view mtu_word = "ddlrun-mtu ";
+
+// The earlier of a deadline and a span from now.
+Deadline soon(Deadline deadline, std::chrono::milliseconds span);
+
+class ProbeServer {
+ public:
+  ProbeServer(const NetworkProbe& probe, Deadline deadline);
+  ~ProbeServer();
+  ProbeServer(const ProbeServer&) = delete;
+  ProbeServer& operator=(const ProbeServer&) = delete;
+
+  const std::vector<std::pair<std::uint16_t, std::string>>& not_listening() const { return not_listening_; }
+  bool all_said_bye();  // every peer has seen what it wanted
+
+ private:
+  void serve();
+  void take(int listener);
+  void talk(int descriptor);
+  void echo();
+
+  const NetworkProbe& probe_;
+  Deadline deadline_;
+  std::vector<Socket> listeners_;
+  Socket datagrams_;
+  std::vector<std::pair<std::uint16_t, std::string>> not_listening_;
+  std::atomic<bool> stop_ = false;
+  std::mutex mutex_;
+  std::set<std::string> gone_;
+  std::vector<std::thread> talks_;
+  std::thread thread_;
+};
+
+}  // namespace ddlrun

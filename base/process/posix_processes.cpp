@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "base/os/posix_doors.hpp"
+#include "base/process/posix_descendants.hpp"
+#include "base/process/posix_guardian.hpp"
+#include "base/process/posix_spawn.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace ddlrun {
+
+namespace {
+
+using Time = std::chrono::steady_clock::time_point;
+
+constexpr int unfinished_line_ms = 100;
+
+// Cuts a byte stream into lines and hands each on with its newline.
+class LineCutter {
+ public:
+  explicit LineCutter(const LineSink& sink) : sink_(sink) {}
+  ~LineCutter() { flush(); }
+  LineCutter(const LineCutter&) = delete;
+  LineCutter& operator=(const LineCutter&) = delete;
+
+  void feed(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const std::size_t end = bytes.find('\n');
+      rest_.append(bytes.substr(0, end == std::string_view::npos ? end : end + 1));
+      // A line without end is passed on in pieces: memory stays bounded.
+      if (end == std::string_view::npos && rest_.size() < max_line) return;
+      sink_(rest_);
+      rest_.clear();
+      if (end == std::string_view::npos) return;
+      bytes.remove_prefix(end + 1);
+    }
+  }
+
+  bool holds_some() const { return !rest_.empty(); }
+  void flush() {
+    if (!rest_.empty()) sink_(rest_);
+    rest_.clear();
+  }
+
+ private:
+  static constexpr std::size_t max_line = 64 * 1024;
+  const LineSink& sink_;
+  std::string rest_;
+};
+
+// The signals a launcher passes on, blocked here while it lives and read from a descriptor.
+class SignalRelay {
+ public:
+  SignalRelay() {
+    ::sigemptyset(&set_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&set_, signal);
+    ::sigprocmask(SIG_BLOCK, &set_, &before_);
+    fd_ = Fd(::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  ~SignalRelay() {
+    signalfd_siginfo info{};
+    while (::read(fd_.get(), &info, sizeof info) == sizeof info) {
+    }  // what came after the child's end has been answered by it
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalRelay(const SignalRelay&) = delete;
+  SignalRelay& operator=(const SignalRelay&) = delete;
+  int fd() const { return fd_.get(); }
+
+  // The last signal that came, or 0. `pid` 0: nobody is left to get it; `instead` may be empty.
+  int pass_on(pid_t pid, const std::function<int(int signal)>& instead = {}) const {
+    int last = 0;
+    signalfd_siginfo info{};
+    while (::read(fd_.get(), &info, sizeof info) == sizeof info) {
+      // A key press reaches the whole foreground group, so the child has it already.
+      const bool from_keyboard = info.ssi_code == SI_KERNEL;
+      last = static_cast<int>(info.ssi_signo);
+      if (!from_keyboard && pid != 0) ::kill(pid, instead ? instead(last) : last);
+    }
+    return last;
+  }
+
+ private:
+  sigset_t set_{}, before_{};
+  Fd fd_;
+};
+
+}  // namespace
+
+ProcessResult PosixProcesses::run(const Command& command, const ProcessLimits& limits) {
+  return std::move(run_many({&command, 1}, limits, 1).front());
+}
+
+std::vector<ProcessResult> PosixProcesses::run_many(std::span<const Command> commands,
+                                                    const ProcessLimits& limits, unsigned window) {
+  std::vector<Conversation> conversations;
+  for (const Command& command : commands) conversations.push_back({command, "", {}});
+  std::vector<ProcessResult> results(commands.size());
+  converse(conversations, limits, {window, window},
+           [&](std::size_t index, ProcessResult&& result) { results[index] = std::move(result); });
+  return results;
+}
+
+namespace {
+
+constexpr int tick_ms = 500;
+constexpr std::size_t portion =
+    256 << 10;  // of a child that never stops talking: signals and ticks have their turn
+
+std::vector<std::string> names_below(pid_t parent) {
+  std::vector<std::string> names;
+  for (const Process& process : find_descendants(parent)) {
+    if (process.parent == parent && process.state != 'Z') names.push_back(process.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars& extra,
+                                          const Attention& attention) {
+  const SignalRelay signals;  // before the fork: no signal is lost in between
+  GuardianOptions options;
+  options.capture_err = static_cast<bool>(attention.err_lines);
+  options.extra = extra;
+  // mpirun removes its ranks' shared memory and its session's folder, which takes it a good second.
+  options.program_grace = std::chrono::milliseconds(3000);
+  Guarded guarded = start_guarded(command, options);
+  ProcessResult result;
+  result.start_error = guarded.start_error;
+  if (guarded.program < 0) {
+    result.exit_status = 127;
+    return result;
+  }
+  LineCutter lines(attention.err_lines);
+  const auto feed = [&](std::string_view bytes) { lines.feed(bytes); };
+  const auto take_lines = [&](std::size_t most) {
+    drain(guarded.err, feed, most);
+    if (attention.after_lines) attention.after_lines();
+  };
+  int passed_on = 0;
+  Time next_tick = std::chrono::steady_clock::now();
+  while (true) {
+    std::array<pollfd, 3> polls{
+        {{guarded.reports.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {guarded.err.get(), POLLIN, 0}}};
+    const int ready = ::poll(polls.data(), polls.size(), lines.holds_some() ? unfinished_line_ms : tick_ms);
+    if (ready == 0) lines.flush();
+    if (const int signal = signals.pass_on(guarded.program, attention.on_signal); signal != 0)
+      passed_on = signal;
+    take_lines(portion);
+    if (const Time now = std::chrono::steady_clock::now(); attention.tick && now >= next_tick) {
+      next_tick = now + std::chrono::milliseconds(tick_ms);
+      if (const int signal = attention.tick(names_below(guarded.program)); signal != 0)
+        ::kill(guarded.program, signal);
+    }
+    if (ready <= 0 || polls[0].revents == 0) continue;
+    result = take_end(guarded, options);
+    take_lines(static_cast<std::size_t>(-1));
+    lines.flush();
+    if (attention.after_lines) attention.after_lines();
+    ::waitpid(guarded.guardian, nullptr, 0);  // it ends what is left
+    // A scheduler tells all processes at once: those below may have ended of it before we were told.
+    const int late = signals.pass_on(0);
+    if (late != 0 && result.exit_status != 0) passed_on = late;
+    result.passed_on = passed_on;
+    return result;
+  }
+}
+
+}  // namespace ddlrun

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "bench/ddl_bench/results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::ddl_bench {
+namespace {
+
+// Three digits that mean something, from 0.01 us to hours.
+std::string short_number(double value) {
+  if (value < 10.0) return fmt::format("{:.2f}", value);
+  if (value < 100.0) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.0f}", value);
+}
+
+std::string or_dash(const std::optional<double>& value, double factor, const char* unit = "") {
+  return value ? short_number(*value * factor) + unit : "-";
+}
+
+}  // namespace
+
+std::optional<Times> times_of(std::vector<double> seconds) {
+  if (seconds.empty()) return std::nullopt;
+  std::sort(seconds.begin(), seconds.end());
+  const std::size_t middle = seconds.size() / 2;
+  const double median =
+      seconds.size() % 2 == 1 ? seconds[middle] : 0.5 * (seconds[middle - 1] + seconds[middle]);
+  return Times{seconds.front(), median, seconds.size()};
+}
+
+const CaseResult& BackendResult::best() const {
+  return *std::min_element(cases.begin(), cases.end(),
+                           [](auto& a, auto& b) { return a.times.least < b.times.least; });
+}
+
+std::size_t BackendResult::wrong() const {
+  std::size_t all = 0;
+  for (const CaseResult& bench_case : cases) all += bench_case.wrong;
+  return all;
+}
+
+double alg_bandwidth(std::size_t bytes, double seconds) {
+  return seconds > 0.0 ? static_cast<double>(bytes) / seconds / 1e9 : 0.0;
+}
+
+double bus_bandwidth(std::size_t bytes, double seconds, int ranks) {
+  return alg_bandwidth(bytes, seconds) * 2.0 * (ranks - 1) / ranks;
+}
+
+std::optional<double> times_mpi(const SizeResult& size, const BackendResult& backend) {
+  for (const BackendResult& other : size.backends)
+    if (other.backend == "mpi" && backend.best().times.least > 0.0)
+      return other.best().times.least / backend.best().times.least;
+  return std::nullopt;
+}
+
+std::string render_table_head(const BenchFacts& facts) {
+  std::string text = fmt::format(
+      "# ddl-bench allreduce {}: {} rank{} on {} host{} (dims {}), sum of {}\n"
+      "# times: the slowest rank's, fastest turn and median; the ways take turns within each size, {:g} s "
+      "each\n"
+      "# MPI_Allreduce of {}, in or out of place, whichever is faster{}\n",
+      facts.version, facts.ranks, facts.ranks == 1 ? "" : "s", facts.hosts, facts.hosts == 1 ? "" : "s",
+      facts.dims, ddl::name_of(facts.type), facts.seconds, facts.mpi,
+      facts.gloo.empty() ? "" : "; " + facts.gloo + ", the fastest of its algorithms");
+  text += fmt::format(
+      "# limit: what {} ranks of a host together need to read {} vectors and write {}{}, measured in the "
+      "same "
+      "turns\n",
+      facts.local_ranks, facts.local_ranks, facts.local_ranks,
+      facts.link ? ", or to pass between hosts, whichever is slower" : "");
+  if (facts.link)
+    text += fmt::format(
+        "# link: {:.3g} MB/s one way, {:.3g} MB/s each way in both at once; {:.3g} x the bytes must pass "
+        "it\n",
+        facts.link->one_way / 1e6, facts.link->both_ways / 1e6, 2.0 * (facts.hosts - 1) / facts.hosts);
+  for (const std::string& note : facts.notes) text += "# " + note + "\n";
+  text += fmt::format("# {:>9} {:>10} {:>8}  {:<11} {:>9} {:>9} {:>7} {:>7} {:>5} {:>6} {:>9} {:>7}  {}\n",
+                      "bytes", "count", "type", "backend", "us min", "us median", "algbw", "busbw", "wrong",
+                      "x MPI", "limit us", "% of it", "how");
+  return text;
+}
+
+std::string render_table_rows(const BenchFacts& facts, const SizeResult& size) {
+  std::string text;
+  for (const BackendResult& backend : size.backends) {
+    const CaseResult& best = backend.best();
+    const double least = best.times.least;
+    std::optional<double> part;
+    if (backend.limit && least > 0.0) part = *backend.limit / least;
+    text += fmt::format("{:>11} {:>10} {:>8}  {:<11} {:>9} {:>9} {:>7} {:>7} {:>5} {:>6} {:>9} {:>7}  {}\n",
+                        size.bytes, size.count, ddl::name_of(facts.type), backend.backend,
+                        short_number(least * 1e6), short_number(best.times.median * 1e6),
+                        short_number(alg_bandwidth(size.bytes, least)),
+                        short_number(bus_bandwidth(size.bytes, least, facts.ranks)), backend.wrong(),
+                        or_dash(times_mpi(size, backend), 1.0), or_dash(backend.limit, 1e6),
+                        part ? fmt::format("{:.0f}", 100.0 * *part) : "-", best.how);
+  }
+  return text;
+}
+
+std::string render_table_foot(const BenchFacts& facts, const std::vector<SizeResult>& sizes) {
+  std::size_t wrong = 0;
+  for (const SizeResult& size : sizes)
+    for (const BackendResult& backend : size.backends) wrong += backend.wrong();
+  std::string text = wrong == 0 ? "# all elements right\n" : fmt::format("# {} ELEMENTS WRONG\n", wrong);
+  if (facts.hosts > 1)
+    text += "# Open MPI's own hierarchical sum beside it: the same with mpirun --mca coll_han_priority 100\n";
+  return text;
+}
+
+}  // namespace ddlrun::ddl_bench

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "bench/scaling/bench_scaling.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using bench_report::TrainRun;
+
+std::string scaling_run_name(const ScalingRun& run) {
+  return fmt::format("{} rank{} on {} host{}", run.ranks, run.ranks == 1 ? "" : "s", run.hosts,
+                     run.hosts == 1 ? "" : "s");
+}
+
+// The message of the run that failed: from its first error on.
+std::string error_of(const std::string& err) {
+  const auto at = err.find(": error: ");
+  const auto start = at == std::string::npos ? std::string::npos : err.rfind('\n', at);
+  return at == std::string::npos ? err.substr(err.size() - std::min<std::size_t>(err.size(), 2000))
+                                 : err.substr(start == std::string::npos ? 0 : start + 1, 2000);
+}
+
+TrainRun run_one_scaling(System& system, const ScalingRequest& request, const ScalingRun& run) {
+  const Command command = scaling_command(system.environment, request, run);
+  system.err("+ " + render_shell(command) + "\n");
+  const ProcessResult result = system.processes.run(command, {});
+  if (!result.ok()) {
+    system.err(error_of(result.err));
+    throw Error(ErrorKind::request,
+                {fmt::format("{}: ended with status {}", scaling_run_name(run), result.exit_status),
+                 result.start_error, render_shell(command)});
+  }
+  TrainRun found = bench_report::parse_train_summary(result.out, scaling_run_name(run));
+  system.err(fmt::format("ddlrun: {}: {:.0f} images/s\n", scaling_run_name(run), found.images_per_second));
+  return found;
+}
+
+}  // namespace
+
+Command scaling_command(const Environment& environment, const ScalingRequest& request,
+                        const ScalingRun& run) {
+  Command command = {environment.executable, "launch", fmt::format("{}x{}", run.ranks_a_host, run.hosts)};
+  if (!request.hosts.empty())
+    command.push_back(
+        join(std::vector<std::string>(request.hosts.begin(), request.hosts.begin() + run.hosts), ","));
+  command.insert(command.end(), request.launch_options.begin(), request.launch_options.end());
+  if (!request.cores_given)
+    command.insert(command.end(), {"--cores-per-rank", fmt::format("{}", request.plan.cores_a_rank)});
+  command.emplace_back("--");
+  command.insert(command.end(), request.trainer_words.begin(), request.trainer_words.end());
+  return command;
+}
+
+bench_report::Scaling run_scaling(System& system, const ScalingRequest& request) {
+  std::vector<std::optional<TrainRun>> best(request.plan.runs.size());
+  for (int round = 0; round < request.repeat; ++round) {
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      TrainRun run = run_one_scaling(system, request, request.plan.runs[i]);
+      if (!best[i] || run.images_per_second > best[i]->images_per_second) best[i] = std::move(run);
+    }
+  }
+  std::vector<TrainRun> runs;
+  for (const auto& run : best) runs.push_back(*run);
+  return bench_report::compare_runs(
+      runs, request.hosts.empty() ? system.environment.host_name : fold_host_list(request.hosts));
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "bench/scaling/scaling.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::bench_report {
+namespace {
+
+constexpr double as_good_as_ideal = 0.97;
+constexpr double nearly_ideal = 0.90;
+constexpr double worth_telling = 0.005;  // of a step
+
+ScalingRow make_row(const TrainRun& run) {
+  ScalingRow row;
+  row.run = run;
+  row.step_ms = 1e3 * static_cast<double>(run.global_batch) / run.images_per_second;
+  row.exposed_ms = row.step_ms * run.exposed_percent / 100.0;
+  if (run.input_percent) row.input_ms = row.step_ms * *run.input_percent / 100.0;
+  const double rest = std::max(0.0, row.step_ms - row.exposed_ms - row.input_ms.value_or(0.0));
+  row.compute_ms = run.compute_percent ? std::min(rest, row.step_ms * *run.compute_percent / 100.0) : rest;
+  if (run.compute_percent) row.other_ms = rest - row.compute_ms;
+  return row;
+}
+
+std::string ranks_text(int ranks) { return fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s"); }
+
+// What grew from the first run's step to the last's, largest first.
+std::string render_losses(const ScalingRow& first, const ScalingRow& last) {
+  struct Loss {
+    double ms;
+    std::string what;
+    std::string more;  // where it grew
+  };
+  std::vector<Loss> losses = {
+      {last.exposed_ms - first.exposed_ms, "waiting for sums", " between the ranks"},
+      {last.input_ms.value_or(0.0) - first.input_ms.value_or(0.0), "waiting for images", ""},
+      {last.other_ms.value_or(0.0) - first.other_ms.value_or(0.0), "updating the weights, and the rest", ""},
+      {last.compute_ms - first.compute_ms, "computing",
+       " that is slower beside other ranks (memory, caches, clock, other programs)"}};
+  std::sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.ms > b.ms; });
+  std::vector<std::string> parts;
+  for (const Loss& loss : losses)
+    if (loss.ms > worth_telling * last.step_ms)
+      parts.push_back(fmt::format("{:.3g} ms are {}{}", loss.ms, loss.what, loss.more));
+  for (const Loss& loss : losses)
+    if (-loss.ms > worth_telling * last.step_ms)
+      parts.push_back(fmt::format("{:.3g} ms less are {}", -loss.ms, loss.what));
+  if (parts.empty()) return "";
+  return fmt::format(" A step takes {:.3g} ms instead of {:.3g}: {}.", last.step_ms, first.step_ms,
+                     join(parts, ", "));
+}
+
+}  // namespace
+
+Scaling compare_runs(const std::vector<TrainRun>& runs, const std::string& hosts) {
+  Scaling scaling;
+  scaling.hosts = hosts;
+  for (const TrainRun& run : runs) {
+    const std::size_t each = run.global_batch / static_cast<std::size_t>(run.ranks);
+    if (scaling.rows.empty()) {
+      scaling.net = run.net;
+      scaling.batch_a_rank = each;
+    } else if (each != scaling.batch_a_rank) {
+      throw Error(ErrorKind::request,
+                  {fmt::format("the runs have {} and {} images a rank and step: they cannot be compared",
+                               scaling.batch_a_rank, each),
+                   ranks_text(run.ranks), "ddlrun bench scaling -- --batch-size 64"});
+    }
+    scaling.rows.push_back(make_row(run));
+    ScalingRow& row = scaling.rows.back();
+    const ScalingRow& first = scaling.rows.front();
+    row.speedup = run.images_per_second / first.run.images_per_second;
+    row.ideal = static_cast<double>(run.ranks) / first.run.ranks;
+    row.efficiency = row.speedup / row.ideal;
+  }
+  return scaling;
+}
+
+std::string render_scaling_answer(const Scaling& scaling) {
+  const ScalingRow& first = scaling.rows.front();
+  const ScalingRow& last = scaling.rows.back();
+  if (scaling.rows.size() == 1) {
+    return fmt::format("{} train{} {:.0f} images/s; nothing to compare with.\n", ranks_text(last.run.ranks),
+                       last.run.ranks == 1 ? "s" : "", last.run.images_per_second);
+  }
+  const char* const verdict = last.efficiency >= as_good_as_ideal ? "Yes"
+                              : last.efficiency >= nearly_ideal   ? "Nearly"
+                                                                  : "No";
+  const std::string found =
+      last.speedup < 1.0 ? fmt::format("they are slower, {:.2g} of the speed", last.speedup)
+                         : fmt::format("{:.3g} times ({:.0f} %)", last.speedup, 100.0 * last.efficiency);
+  return fmt::format("Are {} {:.3g} times faster than {}? {}: {}.{}\n", ranks_text(last.run.ranks),
+                     last.ideal, first.run.ranks, verdict, found, render_losses(first, last));
+}
+
+std::string render_scaling_table(const Scaling& scaling) {
+  const bool input = std::any_of(scaling.rows.begin(), scaling.rows.end(),
+                                 [](auto& row) { return row.input_ms.has_value(); });
+  const bool other = std::any_of(scaling.rows.begin(), scaling.rows.end(),
+                                 [](auto& row) { return row.other_ms.has_value(); });
+  const auto optional_ms = [](const std::optional<double>& ms) {
+    return ms ? fmt::format(" {:>9.3f}", *ms) : fmt::format(" {:>9}", "-");
+  };
+  std::string text = fmt::format(
+      "# {}, {} images a rank and step, on {}\n# {:>4} {:>8} {:>10} {:>8} {:>11} {:>9} "
+      "{:>11} {:>11}{}{}\n",
+      printable(scaling.net), scaling.batch_a_rank, printable(scaling.hosts), "ranks", "threads", "images/s",
+      "speedup", "efficiency", "step ms", "compute ms", "exposed ms",
+      input ? fmt::format(" {:>9}", "input ms") : "", other ? fmt::format(" {:>9}", "other ms") : "");
+  for (const ScalingRow& row : scaling.rows) {
+    text += fmt::format("{:>7} {:>8} {:>10.0f} {:>8.2f} {:>9.1f} % {:>9.3f} {:>11.3f} {:>11.3f}",
+                        row.run.ranks, row.run.threads, row.run.images_per_second, row.speedup,
+                        100.0 * row.efficiency, row.step_ms, row.compute_ms, row.exposed_ms);
+    if (input) text += optional_ms(row.input_ms);
+    if (other) text += optional_ms(row.other_ms);
+    text += "\n";
+  }
+  return text + render_scaling_answer(scaling);
+}
+
+}  // namespace ddlrun::bench_report

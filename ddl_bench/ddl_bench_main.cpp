@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: MIT
-#include "base/standard_output.hpp"
-#include "ddl_bench/bench_command.hpp"
-
-int main(int argc, char** argv) {
-  return ddlrun::run_with_output("ddl-bench", [&] {
-    return ddlrun::ddl_bench::run_bench_command({argv + (argc > 0 ? 1 : 0), argv + argc});
-  });
-}

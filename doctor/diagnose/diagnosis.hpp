@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The diagnosis of one run: the cause, its place, the lines that show it and the commands to try; or that no
+// signature matches. A plain value; the render_ functions write it for people and programs.
+#pragma once
+
+#include "doctor/diagnose/signature.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+// One line of a log, without its prefixes and made safe to print.
+struct LogLine {
+  std::string source;      // file name, "-" for stdin
+  std::uint64_t line = 0;  // 1-based
+  std::string text;
+
+  bool operator==(const LogLine&) const = default;
+};
+
+// Who a message is about; both may be unknown.
+struct Place {
+  std::optional<std::uint32_t> rank;
+  std::string host;
+
+  bool empty() const { return !rank && host.empty(); }
+  bool operator==(const Place&) const = default;
+};
+
+// One signature that matched. `remedies` contain the run's own host and value.
+struct Finding {
+  std::string id;
+  SignatureClass kind = SignatureClass::primary;
+  std::string title;
+  std::string cause;
+  std::vector<std::string> remedies;
+  std::string reference;
+  Place place;                         // of the earliest, or of the suspect
+  std::vector<std::string> all_hosts;  // every host that showed it, at most 16
+  std::vector<std::uint32_t> all_ranks;
+  std::vector<LogLine> evidence;  // of the earliest; empty if only the exit status matched
+  std::uint64_t count = 0;        // how often
+};
+
+// The rank that failed first, by the messages of mpirun, srun or the ranks themselves.
+struct FailingRank {
+  Place place;
+  std::string how;  // "signal 9 (Killed)", "exit status 7", or its message
+  LogLine evidence;
+};
+
+// The run's own end, where it is known.
+enum class LogSource { unknown, mpirun, pbs, slurm };
+struct RunStatus {
+  std::optional<int> status;
+  LogSource from = LogSource::unknown;
+  bool of_launch = false;  // for `ddlrun launch`: remedies are its options, whatever its launcher
+};
+
+// The signature of ddlrun's own errors: "ddlrun: error: ...".
+constexpr std::string_view own_error_id = "O2";
+
+enum class Verdict {
+  no_trouble,   // nothing but harmless noise, and no sign of failure
+  cause_found,  // `cause` is set
+  unknown,      // it failed, and no signature matches: see `salient_lines`
+};
+
+struct Diagnosis {
+  Verdict verdict = Verdict::no_trouble;
+  std::optional<Finding> cause;
+  std::vector<Finding> also_seen;  // the others, weightiest first
+  std::optional<FailingRank> first_failing;
+  RunStatus end;
+  std::string status_meaning;  // the exit status in words, or ""
+  std::vector<LogLine> salient_lines;
+  bool shows_error = false;  // one of `salient_lines` is certainly an error
+  bool names_ranks = false;  // the log has a rank on its lines
+  bool of_srun = false;      // it contains srun's own messages
+  std::uint64_t lines = 0;
+  std::uint64_t bytes = 0;
+};
+
+// The exit status of `ddlrun diagnose`: 0 for no trouble, else 1.
+int exit_code(const Diagnosis& diagnosis);
+
+// `diagnosis` with the hosts of its ranks where only those are known (a launcher has the map).
+Diagnosis with_hosts(Diagnosis diagnosis, const std::function<std::string(std::uint32_t rank)>& host_of);
+
+// For people; ends with a newline. Holds no control bytes.
+std::string render_diagnosis(const Diagnosis& diagnosis);
+
+// "B1   P a host of the rankfile ...", for --list.
+std::string render_signature_line(const Signature& signature);
+
+// A signature in full, for --explain.
+std::string render_signature(const Signature& signature);
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include "base/text/text.hpp"
+#include "doctor/diagnose/diagnosis.hpp"
+#include "doctor/diagnose/line_pattern.hpp"
+#include "doctor/diagnose/match_store.hpp"
+#include "doctor/diagnose/sanitize.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr std::size_t max_also_seen = 8;
+
+std::string render_place(const Place& place) {
+  if (place.empty()) return "";
+  if (!place.rank) return "host " + sanitize(place.host);
+  const std::string rank = fmt::format("rank {}", *place.rank);
+  return place.host.empty() ? rank : rank + " on " + sanitize(place.host);
+}
+
+// "host n3; in all on n1, n2, n3"
+std::string render_where(const Finding& finding) {
+  std::string text = render_place(finding.place);
+  if (finding.all_hosts.size() > 1) text += "; also on " + sanitize(join(finding.all_hosts, ", "), 600);
+  if (finding.all_ranks.size() > 1) {
+    const std::vector<int> ranks(finding.all_ranks.begin(), finding.all_ranks.end());
+    text += "; ranks " + render_ranges(ranks);
+  }
+  return text;
+}
+
+std::string render_lines(const std::vector<LogLine>& lines) {
+  std::string text;
+  for (const LogLine& line : lines) text += fmt::format("  {}:{}: {}\n", line.source, line.line, line.text);
+  return text;
+}
+
+std::string render_cause(const Finding& cause) {
+  std::string text = fmt::format("cause: {} [{}]\n", cause.title, cause.id);
+  text += fmt::format("  {}\n", cause.cause);
+  const std::string where = render_where(cause);
+  if (!where.empty()) text += fmt::format("at: {}\n", where);
+  if (!cause.evidence.empty()) text += "evidence:\n" + render_lines(cause.evidence);
+  text += "try:\n";
+  for (const std::string& remedy : cause.remedies) text += fmt::format("  {}\n", remedy);
+  return text + fmt::format("reference: {}\n", cause.reference);
+}
+
+std::string_view role_of(SignatureClass kind) {
+  switch (kind) {
+    case SignatureClass::primary:
+      return "another cause";
+    case SignatureClass::generic:
+      return "less specific";
+    case SignatureClass::fact:
+      return "fits the status";
+    case SignatureClass::secondary:
+      return "a consequence";
+    case SignatureClass::benign:
+      return "harmless by itself";
+  }
+  return "";
+}
+
+std::string render_also_seen(const std::vector<Finding>& findings) {
+  if (findings.empty()) return "";
+  std::string text = "also seen:\n";
+  for (std::size_t i = 0; i < findings.size() && i < max_also_seen; ++i) {
+    const Finding& finding = findings[i];
+    text += fmt::format("  [{}] {} ({}", finding.id, finding.title, role_of(finding.kind));
+    if (!finding.evidence.empty()) {
+      text += fmt::format("; {}:{}", finding.evidence.front().source, finding.evidence.front().line);
+    }
+    text += finding.count > 1 ? fmt::format(", {} times)\n", finding.count) : ")\n";
+  }
+  if (findings.size() > max_also_seen) {
+    text += fmt::format("  and {} more; --json lists all\n", findings.size() - max_also_seen);
+  }
+  return text;
+}
+
+std::string render_first_failing(const FailingRank& failing) {
+  const std::string how = failing.how.empty() ? "" : ": " + failing.how;
+  return fmt::format("first to fail: {}{} ({}:{})\n", render_place(failing.place), how,
+                     failing.evidence.source, failing.evidence.line);
+}
+
+// The command whose log has the rank on each line.
+std::string tagged_run(const Diagnosis& diagnosis) {
+  return diagnosis.of_srun ? "srun --label ... 2>&1 | tee job.log"
+                           : "mpirun --tag-output ... 2>&1 | tee job.log";
+}
+
+// Only exit status 0 proves success; without it the log may hold an error that no signature matches.
+std::string render_no_trouble(const Diagnosis& diagnosis) {
+  const std::string lines = fmt::format("{} line{}", diagnosis.lines, diagnosis.lines == 1 ? "" : "s");
+  if (diagnosis.end.status) return fmt::format("no trouble found in {}\n", lines);
+  std::string text = fmt::format("no known failure in {}\n", lines);
+  if (!diagnosis.salient_lines.empty())
+    text += "most likely error lines:\n" + render_lines(diagnosis.salient_lines);
+  return text + "try, if it failed:\n  ddlrun diagnose ... --status N   # its exit status\n";
+}
+
+std::string render_unknown(const Diagnosis& diagnosis) {
+  std::string text = "cause: unknown: the run failed, but no signature matches\n";
+  const std::string how = diagnosis.first_failing ? diagnosis.first_failing->how : "";
+  if (how.starts_with("signal ") || how.starts_with("exit status ")) {
+    text += fmt::format("  {} ended with {}{}\n", render_place(diagnosis.first_failing->place), how,
+                        diagnosis.shows_error ? "" : "; check the output of that rank");
+  }
+  if (diagnosis.salient_lines.empty()) {
+    return text +
+           "  the log contains no line that looks like an error\ntry:\n  log the whole output, stderr "
+           "included: " +
+           tagged_run(diagnosis) + "\n";
+  }
+  text += "most likely error lines:\n" + render_lines(diagnosis.salient_lines);
+  text += "try:\n";
+  if (!diagnosis.names_ranks) text += "  " + tagged_run(diagnosis) + "   # prints the rank on each line\n";
+  return text + "  ddlrun doctor HOSTS   # check the hosts\n";
+}
+
+std::string_view class_in_words(SignatureClass kind) {
+  switch (kind) {
+    case SignatureClass::primary:
+      return "a cause";
+    case SignatureClass::generic:
+      return "general: any other cause in the same log comes first";
+    case SignatureClass::fact:
+      return "found by the exit status or by missing output";
+    case SignatureClass::secondary:
+      return "a consequence of another failure, never the cause";
+    case SignatureClass::benign:
+      return "harmless unless something else failed";
+  }
+  return "";
+}
+
+// What is known before a run; the places to fill in are left as words.
+std::string without_braces(std::string_view text) {
+  const TemplateValues dots{Place(), "...", "..."};
+  return fill_in(text, dots);
+}
+
+}  // namespace
+
+std::string render_signature_line(const Signature& signature) {
+  return fmt::format("{:<4} {} {}\n", signature.id, letter_of(signature.kind),
+                     without_braces(signature.title));
+}
+
+std::string render_signature(const Signature& signature) {
+  std::string text = fmt::format("{}: {}\n  {}\n", signature.id, without_braces(signature.title),
+                                 without_braces(signature.cause));
+  text += fmt::format("class: {} ({})\n", letter_of(signature.kind), class_in_words(signature.kind));
+  if (!signature.patterns.empty()) text += "found by:\n";
+  for (const MessagePattern& pattern : signature.patterns) {
+    std::string lines;
+    for (const LinePattern& line : pattern)
+      lines += (lines.empty() ? "" : "  then  ") + render_line_pattern(line);
+    text += fmt::format("  {}\n", lines);
+  }
+  for (const HelpTopic& topic : signature.topics) text += fmt::format("  {} / {}\n", topic.file, topic.topic);
+  for (const FactRule& fact : signature.facts) {
+    text += fmt::format("  exit status {}{}\n", fmt::join(fact.statuses, ", "),
+                        fact.from.empty() ? "" : " of " + fact.from);
+  }
+  text += "try:\n";
+  for (const std::string& remedy : signature.remedies) text += fmt::format("  {}\n", without_braces(remedy));
+  return text + fmt::format("reference: {}\n", signature.reference);
+}
+
+std::string render_diagnosis(const Diagnosis& diagnosis) {
+  std::string text;
+  if (diagnosis.cause) text += render_cause(*diagnosis.cause);
+  if (diagnosis.verdict == Verdict::unknown) text += render_unknown(diagnosis);
+  if (diagnosis.verdict == Verdict::no_trouble) text += render_no_trouble(diagnosis);
+  const bool is_shown =
+      diagnosis.cause && diagnosis.first_failing && diagnosis.first_failing->how == diagnosis.cause->title;
+  if (diagnosis.first_failing && !is_shown) text += render_first_failing(*diagnosis.first_failing);
+  if (diagnosis.end.status && *diagnosis.end.status != 0) {
+    text += fmt::format("exit status: {}{}{}\n", *diagnosis.end.status,
+                        diagnosis.status_meaning.empty() ? "" : ": ", diagnosis.status_meaning);
+  }
+  return text + render_also_seen(diagnosis.also_seen);
+}
+
+}  // namespace ddlrun::diagnose

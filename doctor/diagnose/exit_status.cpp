@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/exit_status.hpp"
+
+#include "base/text/signal_name.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+struct Row {
+  LogSource from;
+  int status;
+  std::string_view meaning;
+};
+
+constexpr Row rows[] = {
+    {LogSource::mpirun, 132, "a program could not be executed on its host (mpirun's 132; not SIGILL)"},
+    {LogSource::mpirun, 135,
+     "the working directory does not exist on a host (mpirun's 135), or a rank got SIGBUS (128 + 7)"},
+    {LogSource::mpirun, 205, "mpirun lost the daemon of another host: it was killed, or its host went away"},
+    {LogSource::mpirun, 213, "mpirun could not place or start the ranks"},
+    {LogSource::mpirun, 255,
+     "mpirun could not start its daemons on the other hosts (ssh), or refused a host name"},
+    {LogSource::pbs, -29, "PBS ended the job: it reached its walltime"},
+    {LogSource::pbs, 127, "the interpreter of the job script does not exist"},
+    {LogSource::slurm, 255, "Slurm refused an option or a time"},
+    {LogSource::unknown, -29, "PBS's number for a job that reached its walltime"},
+    {LogSource::unknown, 124, "a time limit was reached"},
+    {LogSource::unknown, 126, "the program was found, but is not executable"},
+    {LogSource::unknown, 127, "the program, or the interpreter of a script, was not found"},
+    {LogSource::unknown, 205, "mpirun's number for a lost daemon: it was killed, or its host went away"},
+    {LogSource::unknown, 255, "ssh's own failure (connection, key, name), or a program that returned -1"},
+};
+
+const Row* find_row(LogSource from, int status) {
+  for (const Row& row : rows) {
+    if (row.from == from && row.status == status) return &row;
+  }
+  return nullptr;
+}
+
+std::string_view why_killed(int signal) {
+  switch (signal) {
+    case 9:
+      return "; often by the kernel or the scheduler, out of memory";
+    case 11:
+      return ": invalid memory access";
+    case 7:
+      return "; with shared memory: /dev/shm is full";
+    case 6:
+      return ": the program aborted";
+    case 15:
+      return ": stopped from outside, by the scheduler, qdel, scancel or a time limit";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+int signal_of(const RunStatus& end) {
+  const int status = end.status.value_or(0);
+  if (end.from == LogSource::mpirun && status == 132) return 0;
+  if (status < 0 && status > -65 && !(status == -29 && end.from != LogSource::mpirun)) return -status;
+  if (status > 256 && status <= 256 + 64) return status - 256;
+  if (status > 128 && status <= 128 + 31) return status - 128;
+  return 0;
+}
+
+std::string status_meaning(const RunStatus& end) {
+  if (!end.status || *end.status == 0) return "";
+  const Row* row = find_row(end.from, *end.status);
+  const int signal = signal_of(end);
+  if (row == nullptr && signal == 0) row = find_row(LogSource::unknown, *end.status);
+  if (row != nullptr) return std::string(row->meaning);
+  if (signal == 0) return "";
+  const int base = *end.status < 0 ? 0 : *end.status > 256 ? 256 : 128;
+  const std::string sum = base == 0 ? fmt::format("-{}", signal) : fmt::format("{} + {}", base, signal);
+  const std::string_view who = end.from == LogSource::mpirun ? "a rank was ended by" : "ended by";
+  return fmt::format("{} {} ({}){}", who, signal_name(signal), sum, why_killed(signal));
+}
+
+}  // namespace ddlrun::diagnose

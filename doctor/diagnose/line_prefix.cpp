@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/line_prefix.hpp"
+
+#include "base/text/text.hpp"
+#include "doctor/diagnose/time_stamp.hpp"
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+std::size_t digits_at(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return end - at;
+}
+
+std::optional<std::uint32_t> rank_of(std::string_view digits) {
+  const auto number = parse_unsigned(digits, 1u << 24);
+  if (!number) return std::nullopt;
+  return static_cast<std::uint32_t>(*number);
+}
+
+void skip_blanks(std::string_view& text) {
+  while (!text.empty() && (text[0] == ' ' || text[0] == '\t')) text.remove_prefix(1);
+}
+
+// "[1,0]<stderr>:", "[prterun-h1-77@1,0]<stdout>:" and "[0]<stderr>:" (Horovod's Gloo).
+bool take_output_tag(LinePrefix& prefix) {
+  const std::string_view text = prefix.text;
+  const std::size_t close = text.find("]<std");
+  if (text.empty() || text[0] != '[' || close == std::string_view::npos || close > 80) return false;
+  const std::size_t colon = text.find(":", close);
+  if (colon == std::string_view::npos || colon - close > 10) return false;
+  std::size_t begin = close;
+  while (begin > 1 && is_digit(text[begin - 1])) --begin;
+  if (begin == close || (text[begin - 1] != '[' && text[begin - 1] != ',')) return false;
+  prefix.rank = rank_of(text.substr(begin, close - begin));
+  prefix.text.remove_prefix(colon + 1);
+  return true;
+}
+
+// "[rank0]:", "[Rank 3]" and "[0] ".
+bool take_rank_in_brackets(LinePrefix& prefix) {
+  std::string_view text = prefix.text;
+  if (text.empty() || text[0] != '[') return false;
+  text.remove_prefix(1);
+  const bool named = text.starts_with("rank") || text.starts_with("Rank ");
+  if (named) text.remove_prefix(text[0] == 'R' ? 5 : 4);
+  const std::size_t digits = digits_at(text, 0);
+  if (digits == 0 || digits > 8 || digits == text.size() || text[digits] != ']') return false;
+  const std::string_view rest = text.substr(digits + 1);
+  // Behind "[host:pid]" it is a line of a stack.
+  if (!named && (!rest.starts_with(' ') || !prefix.host.empty())) return false;
+  prefix.rank = rank_of(text.substr(0, digits));
+  prefix.text = rest.starts_with(':') ? rest.substr(1) : rest;
+  skip_blanks(prefix.text);
+  return true;
+}
+
+// "  3: " of srun -l.
+bool take_srun_label(LinePrefix& prefix) {
+  std::string_view text = prefix.text;
+  skip_blanks(text);
+  const std::size_t digits = digits_at(text, 0);
+  if (digits == 0 || digits > 7 || !text.substr(digits).starts_with(": ")) return false;
+  prefix.rank = rank_of(text.substr(0, digits));
+  prefix.text = text.substr(digits + 2);
+  return true;
+}
+
+// "[host:1234]" or "[host:1234:0:1234]", and then perhaps "[[123,0],0]".
+bool take_host_and_pid(LinePrefix& prefix) {
+  const std::string_view text = prefix.text;
+  if (text.size() < 4 || text[0] != '[') return false;
+  std::size_t end = 1;
+  while (end < text.size() && is_name_byte(text[end])) ++end;
+  const bool named = end > 1 && end < text.size() && text[end] == ':' && digits_at(text, end + 1) > 0;
+  const std::size_t close = text.find(']');
+  if (!named || close == std::string_view::npos || close > 300) return false;
+  if (text.substr(end + 1, close - end - 1).find_first_not_of("0123456789:") != std::string_view::npos) {
+    return false;
+  }
+  bool has_letter = false;
+  for (const char c : text.substr(1, end - 1)) has_letter = has_letter || is_letter(c);
+  if (!has_letter) return false;  // "[12:30]" is a time
+  prefix.host = host_in(text.substr(1, end - 1));
+  prefix.text.remove_prefix(close + 1);
+  skip_blanks(prefix.text);
+  if (prefix.text.starts_with("[[")) {
+    const std::size_t name_end = prefix.text.find("] ");
+    if (name_end == std::string_view::npos || name_end > 40) return true;
+    // [[17227,0],0] is mpirun itself: its host is not the failing host.
+    if (prefix.text.substr(0, name_end).ends_with(",0],0")) prefix.host.clear();
+    prefix.text.remove_prefix(name_end + 2);
+  }
+  return true;
+}
+
+// "host:1234:1250 [0] misc/socket.cc:40 NCCL WARN ...": only what stands before the file.
+bool take_nccl(LinePrefix& prefix) {
+  const std::string_view text = prefix.text;
+  std::size_t end = 0;
+  while (end < text.size() && is_name_byte(text[end])) ++end;
+  std::size_t at = end;
+  for (int number = 0; number < 2; ++number) {
+    if (at == 0 || at >= text.size() || text[at] != ':' || digits_at(text, at + 1) == 0) return false;
+    at += 1 + digits_at(text, at + 1);
+  }
+  if (!text.substr(at).starts_with(" [")) return false;
+  const std::size_t close = at + 2 + digits_at(text, at + 2);
+  if (!text.substr(close).starts_with("] ") || text.find("NCCL ", close) > close + 120) return false;
+  prefix.host = host_in(text.substr(0, end));
+  prefix.text.remove_prefix(close + 2);
+  return true;
+}
+
+bool take_stamp(LinePrefix& prefix) {
+  const auto found = read_stamp(prefix.text);
+  if (!found) return false;
+  prefix.stamp = found->stamp;
+  prefix.text.remove_prefix(found->length);
+  skip_blanks(prefix.text);
+  return true;
+}
+
+}  // namespace
+
+bool is_name_byte(char byte) {
+  return is_digit(byte) || is_letter(byte) || byte == '.' || byte == '-' || byte == '_';
+}
+
+bool is_earlier(const Moment& a, const Moment& b) {
+  const bool by_time = a.stamp.kind != Stamp::Kind::none && a.stamp.kind == b.stamp.kind &&
+                       a.stamp.microseconds != b.stamp.microseconds;
+  return by_time ? a.stamp.microseconds < b.stamp.microseconds : a.sequence < b.sequence;
+}
+
+std::string_view host_in(std::string_view text) {
+  const auto is_letter_or_digit = [](char c) { return is_digit(c) || is_letter(c); };
+  while (!text.empty() && !is_letter_or_digit(text.front())) text.remove_prefix(1);
+  while (!text.empty() && !is_letter_or_digit(text.back()) && text.back() != '_') text.remove_suffix(1);
+  return text;
+}
+
+LinePrefix split_prefix(std::string_view line) {
+  LinePrefix prefix;
+  prefix.text = line;
+  for (int i = 0; i < 5; ++i) {  // they come one after another, in any order
+    const bool taken = take_output_tag(prefix) || take_stamp(prefix) || take_rank_in_brackets(prefix) ||
+                       take_host_and_pid(prefix) || take_nccl(prefix) || take_srun_label(prefix);
+    if (!taken) break;
+  }
+  return prefix;
+}
+
+std::string strip_escapes(std::string_view line) {
+  std::string plain;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != '\x1b') {
+      plain += line[i];
+      continue;
+    }
+    if (i + 1 < line.size() && line[i + 1] == '[') {  // CSI: to its final byte
+      i += 2;
+      while (i < line.size() && (line[i] < 0x40 || line[i] > 0x7e)) ++i;
+    } else if (i + 1 < line.size() && line[i + 1] == ']') {  // OSC: to BEL or ESC
+      i += 2;
+      while (i < line.size() && line[i] != '\a' && line[i] != '\x1b') ++i;
+    } else {
+      ++i;
+    }
+  }
+  return plain;
+}
+
+}  // namespace ddlrun::diagnose

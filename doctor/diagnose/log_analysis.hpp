@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Reads logs of any size in portions and keeps only what a diagnosis needs: a few MiB at most.
+#pragma once
+
+#include "doctor/diagnose/diagnosis.hpp"
+#include "doctor/diagnose/match_store.hpp"
+#include "doctor/diagnose/message_matcher.hpp"
+#include "doctor/diagnose/pattern_index.hpp"
+#include "doctor/diagnose/salient_lines.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+class LogAnalysis {
+ public:
+  explicit LogAnalysis(std::shared_ptr<const SignatureSet> set);
+  LogAnalysis(const LogAnalysis&) = delete;
+  LogAnalysis& operator=(const LogAnalysis&) = delete;
+
+  // Logs come one after another; `name` appears in the evidence; "rank.3" or "rank3" in it sets the rank.
+  void begin_source(const std::string& name);
+  void take(std::string_view block);
+  void end_source();
+
+  Diagnosis diagnosis(const RunStatus& end) const;
+
+ private:
+  void take_lines(std::string_view text);
+  void take_long_line(std::string_view line, bool is_whole);
+  void take_line(std::string_view line, bool touched);
+  void take_segment(std::string_view segment, bool touched);
+  std::vector<LogLine> lines_at_end(std::string_view text, std::uint64_t number) const;
+  void remember_last_lines(std::string_view text);
+  void add_facts(Diagnosis& diagnosis) const;
+  void fill_salient(Diagnosis& diagnosis) const;
+  void add_doubtful(Diagnosis& diagnosis) const;
+  void find_first_failing(Diagnosis& diagnosis) const;
+
+  PatternIndex index_;
+  MatchStore matches_;
+  MessageMatcher matcher_;
+  SalientLines salient_;
+  std::vector<std::string> sources_;
+  std::optional<std::uint32_t> source_rank_;
+  bool names_ranks_ = false;               // some line has a rank in its prefix
+  bool of_srun_ = false;                   // some line is srun's own
+  std::string carry_;                      // a line that has not ended yet
+  std::string_view before_;                // of the portion being read, up to the current line
+  std::vector<LogLine> lines_before_end_;  // the last lines before a launcher reports an end
+  std::vector<LogLine> last_lines_;
+  std::uint64_t line_ = 0;         // of the current source
+  std::uint64_t lines_ended_ = 0;  // of those before it
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/match_store.hpp"
+
+#include "base/text/signal_name.hpp"
+#include "base/text/text.hpp"
+#include "doctor/diagnose/exit_status.hpp"
+#include "doctor/diagnose/sanitize.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr std::size_t max_names = 16;
+constexpr std::size_t max_places = 1u << 16;
+
+Place place_of(const Match& match) {
+  Place place;
+  for (const Captures* captures : {&match.captures, &match.fields}) {
+    if (!place.rank) place.rank = captures->rank;
+    if (place.host.empty()) place.host = captures->host;
+  }
+  if (!place.rank) place.rank = match.origin_rank;
+  if (place.host.empty()) place.host = match.origin_host;
+  return place;
+}
+
+std::string value_of(const Match& match) {
+  return sanitize(match.captures.value.empty() ? match.fields.value : match.captures.value, 300);
+}
+
+std::vector<LogLine> lines_of(const Match& match, const std::vector<std::string>& sources) {
+  std::vector<LogLine> lines;
+  for (const EvidenceLine& line : match.evidence)
+    lines.push_back({sources[match.source], line.line, line.text});
+  return lines;
+}
+
+// Where a number is captured (a collective's sequence number) the lowest is the suspect; else the earliest.
+bool is_better(const Match& a, const Match& b) {
+  if (a.captures.number && b.captures.number && *a.captures.number != *b.captures.number) {
+    return *a.captures.number < *b.captures.number;
+  }
+  return is_earlier({a.stamp, a.sequence}, {b.stamp, b.sequence});
+}
+
+int order_of(SignatureClass kind) { return static_cast<int>(kind); }
+
+std::string how_of(const Match& end) {
+  const Captures& captures = end.captures;
+  const auto status = captures.status ? captures.status : end.fields.status;
+  if (captures.signal) return describe_signal(*captures.signal);
+  if (status && *status < 0) return describe_signal(-*status);
+  if (status) return fmt::format("exit status {}", *status);
+  return captures.value.empty() ? std::string() : sanitize(captures.value, 200);
+}
+
+// With an exit status, not by a signal: a signal may come from the launcher, which ends the other ranks.
+bool failed_by_itself(const Match& end) {
+  const auto status = end.captures.status ? end.captures.status : end.fields.status;
+  if (end.captures.value.starts_with("Exited with exit code ")) return true;  // srun
+  return !end.captures.signal && status && *status > 0 && *status <= 128;
+}
+
+}  // namespace
+
+std::string fill_in(std::string_view text, const TemplateValues& with) {
+  const std::pair<std::string_view, std::string> known[] = {
+      {"{host}", with.place.host.empty() ? "HOST" : with.place.host},
+      {"{rank}", with.place.rank ? std::to_string(*with.place.rank) : "N"},
+      {"{value}", with.value.empty() ? "NAME" : with.value},
+      {"{try}", with.advice.empty() ? "see the lines above" : with.advice},
+      {"{tagged}", with.tagged}};
+  std::string filled;
+  while (!text.empty()) {
+    const auto name = std::find_if(std::begin(known), std::end(known),
+                                   [&](const auto& row) { return text.starts_with(row.first); });
+    if (name != std::end(known)) {
+      filled += name->second;
+      text.remove_prefix(name->first.size());
+      continue;
+    }
+    const std::size_t next = std::min(text.find('{', 1), text.size());
+    filled += text.substr(0, next);
+    text.remove_prefix(next);
+  }
+  return filled;
+}
+
+LogSource log_source_named(std::string_view name) {
+  if (name == "mpirun") return LogSource::mpirun;
+  if (name == "pbs") return LogSource::pbs;
+  if (name == "slurm") return LogSource::slurm;
+  return LogSource::unknown;
+}
+
+void MatchStore::add(Match&& match) {
+  if (match.is_ending) return add_ending(match);
+  Entry& entry = entries_[match.owner];
+  const bool first = entry.count == 0;
+  // Two patterns of one signature on one line are one match, and so is a text where a long line was cut.
+  const bool again = !first && entry.best.sequence == match.sequence;
+  const bool counted = again || (!first && entry.last_sequence == match.sequence);
+  entry.last_sequence = match.sequence;
+  if (!counted) entry.count += match.count;
+  const Place place = place_of(match);
+  if (!place.host.empty() && entry.hosts.size() < max_names) entry.hosts.insert(place.host);
+  if (place.rank && entry.ranks.size() < max_names) entry.ranks.insert(*place.rank);
+  entry.first_sequence = first ? match.sequence : std::min(entry.first_sequence, match.sequence);
+  const bool more_specific = again && match.weight > entry.best.weight;
+  if (first || more_specific || is_better(match, entry.best)) entry.best = std::move(match);
+}
+
+void MatchStore::add_ending(const Match& match) {
+  const Ending& ending = set_.endings[match.owner];
+  const Place place = place_of(match);
+  if (ending.kind != EndingKind::status && place.rank && !place.host.empty() &&
+      host_of_rank_.size() < max_places) {
+    host_of_rank_.emplace(*place.rank, place.host);
+  }
+  if (ending.kind == EndingKind::rank && (!first_end_ || is_better(match, *first_end_))) {
+    first_end_ = match;
+  }
+  if (ending.kind == EndingKind::status) {
+    const auto& captures = match.captures;
+    if (captures.status) status_.status = captures.status;
+    if (captures.signal && *captures.signal != 0) status_.status = 128 + *captures.signal;
+    status_.from = log_source_named(ending.from);
+  }
+}
+
+Finding MatchStore::finding_of(const Signature& signature, const Entry& entry,
+                               const std::vector<std::string>& sources, const std::string& tagged) const {
+  const Match& best = entry.best;
+  Finding finding;
+  finding.id = signature.id;
+  finding.kind = signature.kind;
+  finding.place = place_of(best);
+  if (finding.place.host.empty() && finding.place.rank) finding.place.host = host_of(*finding.place.rank);
+  const TemplateValues with{finding.place, value_of(best), sanitize(best.fields.advice, 400)};
+  finding.title = fill_in(signature.title, with);
+  finding.cause = fill_in(signature.cause, with);
+  // Remedies are pasted into shells, and what is filled in comes from a log.
+  const TemplateValues quoted{with.place, with.value.empty() ? "" : quote_shell(with.value), with.advice,
+                              tagged};
+  for (const std::string& remedy : signature.remedies) finding.remedies.push_back(fill_in(remedy, quoted));
+  finding.reference = signature.reference;
+  finding.all_hosts.assign(entry.hosts.begin(), entry.hosts.end());
+  finding.all_ranks.assign(entry.ranks.begin(), entry.ranks.end());
+  finding.evidence = lines_of(best, sources);
+  finding.count = entry.count;
+  return finding;
+}
+
+std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
+                                        const std::string& tagged) const {
+  struct Row {
+    const Signature* signature;
+    const Entry* entry;
+  };
+  std::vector<Row> rows;
+  for (const auto& [number, entry] : entries_) {
+    const Signature& signature = set_.signatures[number];
+    if (signature.unless_rank_ended && first_end_) continue;
+    if (signature.unless_rank_failed && first_end_ && failed_by_itself(*first_end_) &&
+        first_end_->sequence < entry.first_sequence)
+      continue;
+    rows.push_back({&signature, &entry});
+  }
+  // A signature with may_follow hides a less specific one on the same lines, which would claim to be the
+  // cause.
+  const std::vector<Row> all = rows;
+  std::erase_if(rows, [&all](const Row& row) {
+    return !row.signature->may_follow && std::any_of(all.begin(), all.end(), [&row](const Row& other) {
+      return other.signature->may_follow && other.signature->kind == row.signature->kind &&
+             other.entry->first_sequence == row.entry->first_sequence &&
+             other.entry->count == row.entry->count && other.entry->best.weight > row.entry->best.weight;
+    });
+  });
+  // Time stamps decide within a class only where all of it have one of the same kind.
+  std::map<SignatureClass, Stamp::Kind> stamps;
+  for (const Row& row : rows) {
+    const auto kind = row.entry->best.stamp.kind;
+    const auto [known, is_new] = stamps.emplace(row.signature->kind, kind);
+    if (!is_new && known->second != kind) known->second = Stamp::Kind::none;
+  }
+  std::sort(rows.begin(), rows.end(), [&stamps](const Row& a, const Row& b) {
+    if (a.signature->kind != b.signature->kind)
+      return order_of(a.signature->kind) < order_of(b.signature->kind);
+    if (a.signature->may_follow != b.signature->may_follow) return b.signature->may_follow;
+    const bool by_time = stamps.at(a.signature->kind) != Stamp::Kind::none;
+    const auto a_time = a.entry->best.stamp.microseconds, b_time = b.entry->best.stamp.microseconds;
+    if (by_time && a_time != b_time) return a_time < b_time;
+    if (a.entry->first_sequence != b.entry->first_sequence) {
+      return a.entry->first_sequence < b.entry->first_sequence;
+    }
+    return a.entry->best.weight > b.entry->best.weight;
+  });
+  std::vector<Finding> findings;
+  for (const Row& row : rows) findings.push_back(finding_of(*row.signature, *row.entry, sources, tagged));
+  return findings;
+}
+
+std::optional<FailingRank> MatchStore::first_failed_rank(const std::vector<std::string>& sources) const {
+  if (!first_end_) return std::nullopt;
+  FailingRank failing;
+  failing.place = place_of(*first_end_);
+  if (failing.place.host.empty() && failing.place.rank) failing.place.host = host_of(*failing.place.rank);
+  failing.how = how_of(*first_end_);
+  const auto lines = lines_of(*first_end_, sources);
+  failing.evidence = lines.front();
+  for (std::size_t i = 1; i < lines.size(); ++i) failing.evidence.text += " | " + lines[i].text;
+  return failing;
+}
+
+RunStatus MatchStore::logged_status() const { return status_; }
+
+std::string MatchStore::host_of(std::uint32_t rank) const {
+  const auto found = host_of_rank_.find(rank);
+  return found == host_of_rank_.end() ? std::string() : found->second;
+}
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The matches of a log by signature: the earliest of each, their count, hosts and ranks. The size is
+// bounded by the number of signatures, not by the log.
+#pragma once
+
+#include "doctor/diagnose/diagnosis.hpp"
+#include "doctor/diagnose/match.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+class MatchStore {
+ public:
+  explicit MatchStore(const SignatureSet& set) : set_(set) {}
+
+  void add(Match&& match);
+
+  // Findings, the cause first: P, G, N, S, W; among equals the earliest. `tagged` as in TemplateValues.
+  std::vector<Finding> ranked(const std::vector<std::string>& sources, const std::string& tagged) const;
+  // The rank that ended first, by its launcher's message.
+  std::optional<FailingRank> first_failed_rank(const std::vector<std::string>& sources) const;
+  // The whole run's status, if the log contains it.
+  RunStatus logged_status() const;
+  // The rank's host, if the log contains it, else "".
+  std::string host_of(std::uint32_t rank) const;
+
+ private:
+  struct Entry {
+    Match best;
+    std::uint64_t first_sequence = 0;
+    std::uint64_t last_sequence = 0;  // as it was added
+    std::uint64_t count = 0;
+    std::set<std::string> hosts;
+    std::set<std::uint32_t> ranks;
+  };
+
+  void add_ending(const Match& match);
+  Finding finding_of(const Signature& signature, const Entry& entry, const std::vector<std::string>& sources,
+                     const std::string& tagged) const;
+
+  const SignatureSet& set_;
+  std::map<std::uint32_t, Entry> entries_;  // by the signature's number
+  std::optional<Match> first_end_;
+  RunStatus status_;
+  std::map<std::uint32_t, std::string> host_of_rank_;
+};
+
+// What may stand for {host}, {rank}, {value}, {try} and {tagged} in the texts of a signature.
+struct TemplateValues {
+  Place place;
+  std::string value;
+  std::string advice;
+  std::string tagged = "mpirun --tag-output";  // the words that start it with each line's rank before it
+};
+std::string fill_in(std::string_view text, const TemplateValues& with);
+
+LogSource log_source_named(std::string_view name);
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/message_matcher.hpp"
+
+#include "base/text/text.hpp"
+#include "doctor/diagnose/message_fields.hpp"
+#include "doctor/diagnose/sanitize.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr int pattern_lines = 20;  // how far apart the lines of one message may be
+constexpr int field_lines = 12;
+constexpr int foreign_lines = 200;  // lines of others in between
+constexpr std::size_t max_open = 64;
+constexpr std::size_t max_evidence = 8;
+EvidenceLine evidence_of(const ReadLine& line) { return {line.line, sanitize(trim(line.prefix.text))}; }
+
+void add_evidence(Match& match, const ReadLine& line) {
+  const bool known = !match.evidence.empty() && match.evidence.back().line == line.line;
+  if (!known && match.evidence.size() < max_evidence) match.evidence.push_back(evidence_of(line));
+}
+
+bool is_of_another_rank(const Match& match, const LinePrefix& prefix) {
+  return match.origin_rank && prefix.rank && *match.origin_rank != *prefix.rank;
+}
+
+// A pattern is held against the whole line; where a prefix could hide its beginning, also without it.
+std::optional<Captures> match_either(const LinePattern& pattern, const ReadLine& line) {
+  if (pattern.pieces.empty()) return match_line(pattern, line.prefix.text);
+  auto captures = match_line(pattern, line.raw);
+  return captures ? captures : match_line(pattern, line.prefix.text);
+}
+
+}  // namespace
+
+bool MessageMatcher::take(const ReadLine& line, const std::vector<std::uint32_t>& literals) {
+  if (line.prefix.stamp.kind != Stamp::Kind::none) last_stamp_ = line.prefix.stamp;
+  if (is_box_edge(line.prefix.text)) {
+    for (Open& open : open_) {
+      if (open.complete() && !is_of_another_rank(open.match, line.prefix)) open.lines_left = 0;
+    }
+    close_finished(false);
+    return false;
+  }
+  bool belongs = help_step_ != 0 && take_help_without_text(line);
+  if (!open_.empty()) belongs = feed_open(line) || belongs;
+  if (!literals.empty()) belongs = start(line, literals) || belongs;
+  return belongs;
+}
+
+bool MessageMatcher::feed_open(const ReadLine& line) {
+  bool belongs = false;
+  for (Open& open : open_) {
+    if (--open.any_left <= 0) open.lines_left = 0;
+    if (is_of_another_rank(open.match, line.prefix)) continue;
+    --open.lines_left;
+    belongs = feed(open, line) || belongs;
+  }
+  close_finished(false);
+  return belongs;
+}
+
+bool MessageMatcher::feed(Open& open, const ReadLine& line) {
+  if (trim(line.prefix.text).empty()) return false;
+  if (!open.complete()) {
+    const auto captures = match_either((*open.lines)[open.next], line);
+    if (captures) {
+      open.match.captures.add(*captures);
+      add_evidence(open.match, line);
+      if (++open.next >= open.lines->size()) open.lines_left = field_lines;
+      return true;
+    }
+  }
+  const auto field = read_field(line.prefix.text);
+  if (!field) return false;
+  open.match.fields.add(field->captures);
+  add_evidence(open.match, line);
+  return true;
+}
+
+bool MessageMatcher::start(const ReadLine& line, const std::vector<std::uint32_t>& literals) {
+  bool belongs = false;
+  for (const std::uint32_t literal : literals) {
+    const LiteralUse& use = index_.use_of(literal);
+    if (use.help_count) belongs = take_help_count(line) || belongs;
+    if (use.help_without_text) {
+      help_step_ = 1;
+      belongs = true;
+    }
+    for (const std::uint32_t number : use.patterns) {
+      belongs = start_pattern(line, index_.pattern(number)) || belongs;
+    }
+  }
+  close_finished(false);
+  return belongs;
+}
+
+bool MessageMatcher::start_pattern(const ReadLine& line, const PatternRef& pattern) {
+  auto captures = match_line(pattern.lines->front(), line.raw);
+  if (!captures) return false;
+  Open open;
+  open.match = new_match(line);
+  open.match.owner = pattern.owner;
+  open.match.is_ending = pattern.is_ending;
+  open.match.weight = pattern.weight;
+  open.match.captures = std::move(*captures);
+  open.lines = pattern.lines;
+  open.lines_left = open.complete() ? field_lines : pattern_lines;
+  open.any_left = foreign_lines;
+  if (open_.size() >= max_open) close_finished(true);
+  open_.push_back(std::move(open));
+  return true;
+}
+
+Match MessageMatcher::new_match(const ReadLine& line) const {
+  Match match;
+  match.source = line.source;
+  match.sequence = line.sequence;
+  match.stamp = last_stamp_;
+  match.origin_rank = line.prefix.rank;
+  match.origin_host = line.prefix.host;
+  match.evidence.push_back(evidence_of(line));
+  return match;
+}
+
+// "[h1:77] 3 more processes have sent help message help-x.txt / topic"
+bool MessageMatcher::take_help_count(const ReadLine& line) {
+  static const auto pattern = parse_line_pattern("{number} more process{*} sent help message {value}");
+  const auto captures = match_line(*pattern, line.prefix.text);
+  const std::size_t slash = captures ? captures->value.find(" / ") : std::string::npos;
+  if (slash == std::string::npos) return false;
+  const std::string_view value = captures->value;
+  add_topic(line, value.substr(0, slash), trim(value.substr(slash + 3)), captures->number.value_or(1));
+  return true;
+}
+
+// The lines after "Sorry!  You were supposed to get help about:": TOPIC, "from the file:", FILE.
+bool MessageMatcher::take_help_without_text(const ReadLine& line) {
+  const std::string_view text = trim(line.prefix.text);
+  if (text.empty()) return false;
+  if (help_step_ == 1) help_topic_ = text.substr(0, 200);
+  if (help_step_ == 2 && text.find("from the file") == std::string_view::npos) {
+    help_step_ = 0;
+    return false;
+  }
+  if (help_step_ == 3) {
+    const std::size_t slash = text.rfind('/');
+    add_topic(line, slash == std::string_view::npos ? text : text.substr(slash + 1), help_topic_, 1);
+  }
+  help_step_ = (help_step_ + 1) % 4;
+  return true;
+}
+
+void MessageMatcher::add_topic(const ReadLine& line, std::string_view file, std::string_view topic,
+                               std::uint64_t count) {
+  const int owner = index_.signature_of_topic(file, topic);
+  if (owner < 0) return;
+  Match match = new_match(line);
+  match.owner = static_cast<std::uint32_t>(owner);
+  match.weight = file.size() + topic.size();
+  match.count = std::min<std::uint64_t>(count, 1u << 24);
+  match.origin_host.clear();  // it is mpirun that counts
+  sink_(std::move(match));
+}
+
+void MessageMatcher::close_finished(bool all) {
+  const auto is_over = [all](const Open& open) { return all || open.lines_left <= 0; };
+  for (Open& open : open_) {
+    if (is_over(open) && open.complete()) sink_(std::move(open.match));
+  }
+  open_.erase(std::remove_if(open_.begin(), open_.end(), is_over), open_.end());
+}
+
+void MessageMatcher::end() {
+  close_finished(true);
+  help_step_ = 0;
+  last_stamp_ = {};
+}
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/signatures_yaml.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "base/text/yaml_tree.hpp"
+#include "doctor/diagnose/line_pattern.hpp"
+#include "doctor/diagnose/literal_scanner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+using Kind = YamlValue::Kind;
+
+// Reads one file; each refusal names its place.
+class Reader {
+ public:
+  explicit Reader(const std::string& file) : file_(file) {}
+
+  SignatureSet read(const YamlValue& root) const {
+    need_mapping(root, {"signatures", "endings"});
+    SignatureSet set;
+    if (const YamlValue* list = root.find("signatures")) {
+      for (const YamlValue& item : items(*list)) add_signature(set, item);
+    }
+    if (const YamlValue* list = root.find("endings")) {
+      for (const YamlValue& item : items(*list)) set.endings.push_back(read_ending(item));
+    }
+    if (set.signatures.empty() && set.endings.empty()) refuse(root, "neither 'signatures:' nor 'endings:'");
+    return set;
+  }
+
+ private:
+  [[noreturn]] void refuse(const YamlValue& at, std::string what, std::string hint = "") const {
+    if (hint.empty()) hint = "ddlrun diagnose --explain A1 --json   # a signature as the file has it";
+    throw Error(ErrorKind::request, {std::move(what), place_in(file_, at), std::move(hint)});
+  }
+
+  void need_mapping(const YamlValue& value, const std::vector<std::string>& known) const {
+    if (value.kind != Kind::mapping) refuse(value, "a mapping (key: value) is wanted here");
+    for (const auto& [key, field] : value.fields) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      const auto near = closest_match(key, known);
+      refuse(field, fmt::format("unknown key '{}'", printable(key, 40)),
+             near ? *near + ":" : join(known, ", "));
+    }
+  }
+  const std::vector<YamlValue>& items(const YamlValue& value) const {
+    if (value.kind != Kind::sequence) refuse(value, "a list is wanted here", "- ...");
+    return value.items;
+  }
+  const std::string& text(const YamlValue& value) const {
+    if (value.kind != Kind::scalar) refuse(value, "one text is wanted here");
+    return value.text;
+  }
+  // A text or a list of texts.
+  std::vector<const YamlValue*> one_or_many(const YamlValue& value) const {
+    std::vector<const YamlValue*> all;
+    if (value.kind == Kind::scalar) return {&value};
+    for (const YamlValue& item : items(value)) all.push_back(&item);
+    return all;
+  }
+  std::string optional_text(const YamlValue& in, std::string_view key) const {
+    const YamlValue* value = in.find(key);
+    return value == nullptr ? std::string() : text(*value);
+  }
+  std::string required_text(const YamlValue& in, std::string_view key) const {
+    const YamlValue* value = in.find(key);
+    if (value == nullptr) refuse(in, fmt::format("'{}:' is missing", key));
+    std::string found = text(*value);
+    if (trim(found).empty()) refuse(*value, fmt::format("'{}:' is empty", key));
+    return found;
+  }
+
+  LinePattern read_line(const YamlValue& value, bool first) const {
+    auto pattern = parse_line_pattern(text(value));
+    if (!pattern) {
+      refuse(value, "a pattern holds an unknown {name}, or two of them touch",
+             "{*}, {host}, {rank}, {value}, {signal}, {status}, {number}, {end}");
+    }
+    if (first && key_of(*pattern).size() < LiteralScanner::min_length) {
+      refuse(value, fmt::format("the first line of a pattern needs a fixed text of at least {} bytes",
+                                LiteralScanner::min_length));
+    }
+    for (const std::string& piece : pattern->pieces) {
+      if (piece.find('\n') != std::string::npos)
+        refuse(value, "a pattern never crosses a line", "- [first, next]");
+    }
+    return *pattern;
+  }
+  MessagePattern read_message(const YamlValue& value) const {
+    MessagePattern message;
+    for (const YamlValue* line : one_or_many(value)) message.push_back(read_line(*line, message.empty()));
+    if (message.empty()) refuse(value, "an empty pattern");
+    return message;
+  }
+  std::vector<MessagePattern> read_patterns(const YamlValue& in) const {
+    std::vector<MessagePattern> patterns;
+    const YamlValue* match = in.find("match");
+    if (match == nullptr) return patterns;
+    if (match->kind == Kind::scalar) return {read_message(*match)};
+    for (const YamlValue& item : items(*match)) patterns.push_back(read_message(item));
+    return patterns;
+  }
+  std::vector<HelpTopic> read_topics(const YamlValue& in) const {
+    std::vector<HelpTopic> topics;
+    const YamlValue* list = in.find("topics");
+    if (list == nullptr) return topics;
+    for (const YamlValue* item : one_or_many(*list)) {
+      const std::string& both = text(*item);
+      const std::size_t slash = both.find(" / ");
+      if (slash == std::string::npos)
+        refuse(*item, "a topic is FILE / TOPIC", "help-regex.txt / regex:invalid-name");
+      topics.push_back({both.substr(0, slash), both.substr(slash + 3)});
+    }
+    return topics;
+  }
+  FactRule read_fact(const YamlValue& value) const {
+    need_mapping(value, {"status", "from", "empty", "last_line"});
+    FactRule fact;
+    if (const YamlValue* status = value.find("status")) {
+      for (const YamlValue* item : one_or_many(*status)) fact.statuses.push_back(read_int(*item));
+    }
+    fact.from = optional_text(value, "from");
+    if (const YamlValue* empty = value.find("empty")) fact.log_is_empty = read_bool(*empty);
+    fact.last_line_has = optional_text(value, "last_line");
+    return fact;
+  }
+  int read_int(const YamlValue& value) const {
+    const std::string& digits = text(value);
+    const bool negative = digits.starts_with('-');
+    const auto number = parse_unsigned(negative ? std::string_view(digits).substr(1) : digits, 65535);
+    if (!number) refuse(value, fmt::format("'{}' is not an exit status", printable(digits, 40)));
+    return negative ? -static_cast<int>(*number) : static_cast<int>(*number);
+  }
+  bool read_bool(const YamlValue& value) const {
+    if (text(value) != "true" && text(value) != "false") refuse(value, "true or false is wanted here");
+    return value.text == "true";
+  }
+  SignatureClass read_class(const YamlValue& in) const {
+    const std::string letter = required_text(in, "class");
+    for (const auto kind : {SignatureClass::primary, SignatureClass::generic, SignatureClass::fact,
+                            SignatureClass::secondary, SignatureClass::benign}) {
+      if (letter.size() == 1 && letter[0] == letter_of(kind)) return kind;
+    }
+    refuse(*in.find("class"), fmt::format("class '{}'", printable(letter, 20)), "P, G, N, S or W");
+  }
+
+  Signature read_signature(const YamlValue& value) const {
+    need_mapping(value, {"id", "class", "title", "match", "topics", "facts", "may_follow",
+                         "unless_rank_ended", "unless_rank_failed", "cause", "try", "reference"});
+    Signature signature;
+    signature.id = required_text(value, "id");
+    signature.kind = read_class(value);
+    signature.title = required_text(value, "title");
+    signature.cause = required_text(value, "cause");
+    signature.reference = required_text(value, "reference");
+    const YamlValue* remedies = value.find("try");
+    if (remedies == nullptr) refuse(value, "'try:' is missing: what is to be typed?");
+    for (const YamlValue* item : one_or_many(*remedies)) signature.remedies.push_back(text(*item));
+    signature.patterns = read_patterns(value);
+    signature.topics = read_topics(value);
+    if (const YamlValue* facts = value.find("facts")) {
+      for (const YamlValue& item : items(*facts)) signature.facts.push_back(read_fact(item));
+    }
+    if (const YamlValue* may = value.find("may_follow")) signature.may_follow = read_bool(*may);
+    if (const YamlValue* unless = value.find("unless_rank_ended"))
+      signature.unless_rank_ended = read_bool(*unless);
+    if (const YamlValue* unless = value.find("unless_rank_failed"))
+      signature.unless_rank_failed = read_bool(*unless);
+    const bool can_be_found =
+        !signature.patterns.empty() || !signature.topics.empty() || !signature.facts.empty();
+    if (!can_be_found && signature.kind != SignatureClass::fact)
+      refuse(value, "nothing to find it by", "match: ...");
+    return signature;
+  }
+  void add_signature(SignatureSet& set, const YamlValue& item) const {
+    Signature signature = read_signature(item);
+    if (find_signature(set, signature.id) != nullptr) {
+      refuse(item, fmt::format("the id '{}' twice", printable(signature.id, 40)), "another id");
+    }
+    set.signatures.push_back(std::move(signature));
+  }
+  Ending read_ending(const YamlValue& value) const {
+    need_mapping(value, {"id", "match", "from", "is"});
+    Ending ending{required_text(value, "id"), optional_text(value, "from"), EndingKind::rank,
+                  read_patterns(value)};
+    const std::string is = optional_text(value, "is");
+    if (is == "status") ending.kind = EndingKind::status;
+    if (is == "place") ending.kind = EndingKind::place;
+    if (!is.empty() && is != "rank" && ending.kind == EndingKind::rank) {
+      refuse(*value.find("is"), "`is` must be rank, status or place", "is: rank");
+    }
+    if (ending.patterns.empty()) refuse(value, "nothing to find it by", "match: ...");
+    return ending;
+  }
+
+  const std::string& file_;
+};
+
+}  // namespace
+
+SignatureSet parse_signatures(std::string_view text, const std::string& file_name) {
+  return Reader(file_name).read(parse_yaml(
+      text, file_name, "mend that line; `ddlrun diagnose --list` shows what the built-in file has"));
+}
+
+std::shared_ptr<const SignatureSet> builtin_signatures() {
+  static const auto set =
+      std::make_shared<const SignatureSet>(parse_signatures(builtin_signatures_text(), "signatures.yaml"));
+  return set;
+}
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/stream_analyzer.hpp"
+
+#include "doctor/diagnose/log_analysis.hpp"
+#include "doctor/diagnose/signatures_yaml.hpp"
+
+#include <utility>
+
+namespace ddlrun::diagnose {
+
+namespace {
+constexpr std::size_t max_pending = 256 << 10;
+}
+
+StreamAnalyzer::StreamAnalyzer(std::string source) : source_(std::move(source)) {}
+StreamAnalyzer::~StreamAnalyzer() = default;
+
+void StreamAnalyzer::take(std::string_view bytes) {
+  pending_ += bytes;
+  if (pending_.size() >= max_pending) flush();
+}
+
+void StreamAnalyzer::flush() {
+  if (!analysis_) {
+    analysis_ = std::make_unique<LogAnalysis>(builtin_signatures());
+    analysis_->begin_source(source_);
+  }
+  analysis_->take(pending_);
+  pending_.clear();
+}
+
+Diagnosis StreamAnalyzer::diagnosis(const RunStatus& end) {
+  flush();
+  analysis_->end_source();
+  return analysis_->diagnosis(end);
+}
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Diagnoses a program from its output while it runs. Holds a few MiB at most, however long the output is.
+// Loads the signatures only after 256 KiB of output or for diagnosis(); until then it only appends.
+//
+//   diagnose::StreamAnalyzer analyzer;
+//   sink = [&](std::string_view line) { analyzer.take(line); ... };
+//   if (status != 0) system.err(render_diagnosis(analyzer.diagnosis({status, LogSource::mpirun})));
+#pragma once
+
+#include "doctor/diagnose/diagnosis.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace ddlrun::diagnose {
+
+class LogAnalysis;
+
+class StreamAnalyzer {
+ public:
+  // `source` names the stream in the evidence.
+  explicit StreamAnalyzer(std::string source = "output");
+  ~StreamAnalyzer();
+  StreamAnalyzer(const StreamAnalyzer&) = delete;
+  StreamAnalyzer& operator=(const StreamAnalyzer&) = delete;
+
+  // The next bytes, in any portions: whole lines or parts of them.
+  void take(std::string_view bytes);
+
+  // Call it once, after the program has ended.
+  Diagnosis diagnosis(const RunStatus& end);
+
+ private:
+  void flush();
+
+  std::string source_;
+  std::string pending_;  // not yet analysed
+  std::unique_ptr<LogAnalysis> analysis_;
+};
+
+}  // namespace ddlrun::diagnose

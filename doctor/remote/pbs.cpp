@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/remote/pbs.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "doctor/remote/agent_protocol.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::doctor {
+
+std::size_t find_pbs_node(std::string_view nodefile, const std::string& host) {
+  std::vector<std::string_view> nodes;
+  for (const std::string_view line : split(nodefile, '\n')) {
+    const std::string_view name = trim(line);
+    if (name.empty() || std::find(nodes.begin(), nodes.end(), name) != nodes.end()) continue;
+    if (name == host || name.substr(0, name.find('.')) == host) return nodes.size();
+    nodes.push_back(name);
+  }
+  throw Error(ErrorKind::request,
+              {fmt::format("{} is not among the {} hosts of this PBS job", printable(host, 80), nodes.size()),
+               "PBS_NODEFILE", "sort -u $PBS_NODEFILE"});
+}
+
+PbsExchange::PbsExchange(System& system, const AgentBinary& agent) : system_(system), agent_(agent) {
+  const std::string path = system.environment.get("PBS_NODEFILE");
+  if (path.empty()) {
+    throw Error(ErrorKind::usage, {"--via pbsdsh works inside a PBS job only, and PBS_NODEFILE is not set",
+                                   "environment", "qsub -I, then the same command there"});
+  }
+  nodefile_ = system.files.read(path, 16u << 20);
+  folder_ = system.files.make_folder(system.environment.working_folder + "/.ddlrun-doctor-");
+}
+
+PbsExchange::~PbsExchange() {
+  written_.push_back(folder_);
+  for (const std::string& file : written_) {
+    try {
+      system_.files.remove(file);
+    } catch (const Error&) {
+    }
+  }
+}
+
+std::string PbsExchange::file_of(const Question& question, std::string_view kind) const {
+  return fmt::format("{}/{}.{}", folder_, question.host, kind);
+}
+
+Conversation PbsExchange::plan(const Question& question) {
+  const std::string asked = file_of(question, "question");
+  const std::string answered = file_of(question, "answer");
+  system_.files.write(asked, render_question_json(question));
+  written_.push_back(asked);
+  written_.push_back(answered);
+  Conversation conversation;
+  conversation.command = {"pbsdsh", "-n",        std::to_string(find_pbs_node(nodefile_, question.host)),
+                          "--",     agent_.path, "agent",
+                          "--id",   agent_.id,   "--question",
+                          asked,    "--answer",  answered};
+  return conversation;
+}
+
+void PbsExchange::collect(const Question& question, ProcessResult& result) {
+  const std::string answered = file_of(question, "answer");
+  if (system_.files.exists(answered)) result.out = system_.files.read(answered, max_answer_bytes + 4096);
+}
+
+}  // namespace ddlrun::doctor

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// pbsdsh forwards no stdin, and what a task prints goes to the job's own output. So questions and answers
+// travel as files in a folder that all hosts share, and the binary must be there by the same path.
+#pragma once
+
+#include "base/os/doors.hpp"
+#include "doctor/model/question.hpp"
+#include "doctor/remote/reach.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::doctor {
+
+// The number by which `pbsdsh -n` knows a host: its first line in PBS_NODEFILE, each host counted once.
+// Error{request} where the host is not in the job.
+std::size_t find_pbs_node(std::string_view nodefile, const std::string& host);
+
+class PbsExchange {
+ public:
+  // Makes the folder in the working folder of this process.
+  PbsExchange(System& system, const AgentBinary& agent);
+  ~PbsExchange();
+  PbsExchange(const PbsExchange&) = delete;
+  PbsExchange& operator=(const PbsExchange&) = delete;
+
+  Conversation plan(const Question& question);
+  // Puts what the agent wrote in the place of what pbsdsh printed.
+  void collect(const Question& question, ProcessResult& result);
+
+ private:
+  std::string file_of(const Question& question, std::string_view kind) const;
+
+  System& system_;
+  const AgentBinary& agent_;
+  std::string folder_, nodefile_;
+  std::vector<std::string> written_;
+};
+
+}  // namespace ddlrun::doctor

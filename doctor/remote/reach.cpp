@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/remote/reach.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
+#include "doctor/remote/agent_protocol.hpp"
+#include "doctor/remote/pbs.hpp"
+#include "doctor/remote/target.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace ddlrun::doctor {
+
+namespace {
+
+using std::chrono::duration;
+using std::chrono::milliseconds;
+
+constexpr std::size_t max_said_bytes = 2048;
+
+void check_names(std::span<const Question> questions) {
+  for (const Question& question : questions) {
+    if (question.is_head || is_host_name(question.host)) continue;
+    throw Error(ErrorKind::usage, {fmt::format("'{}' is not a host name", printable(question.host, 60)), "",
+                                   "letters, digits, '-', '.' and '_': node01"});
+  }
+}
+
+// All files of the agent one after another, read once and shared by every connection.
+std::shared_ptr<const std::string> pack(FileSystem& files, const AgentBinary& agent,
+                                        std::vector<std::string>& sizes) {
+  auto packed = std::make_shared<std::string>();
+  for (const OwnFile& file : agent.files) {
+    const std::string bytes = files.read(file.path, 256u << 20);
+    sizes.push_back(file.name);
+    sizes.push_back(std::to_string(bytes.size()));
+    *packed += bytes;
+  }
+  return packed;
+}
+
+// The conversations of one round of questions.
+class Round {
+ public:
+  Round(System& system, const AgentBinary& agent, const ReachOptions& options)
+      : files_(system.files), agent_(agent), options_(options), targets_(system, options) {
+    if (options.via == Via::pbsdsh) pbs_.emplace(system, agent);
+  }
+
+  Conversation plan(const Question& question) {
+    const auto line = std::make_shared<const std::string>(render_question_json(question) + "\n");
+    Conversation conversation;
+    conversation.replies.push_back({ready_line(agent_.id), line, true});
+    if (question.is_head) {
+      conversation.command = {agent_.path, "agent", "--id", agent_.id};
+      return conversation;
+    }
+    if (pbs_) return pbs_->plan(question);
+    pack_once();
+    conversation.command =
+        plan_reach_command(options_, question.host, std::string(agent_script()), arguments_);
+    conversation.target = targets_.of(question.host);
+    conversation.replies.push_back({std::string("ddlrun-agent wanted"), packed_, false});
+    return conversation;
+  }
+  void collect(const Question& question, ProcessResult& result) {
+    if (pbs_ && !question.is_head) pbs_->collect(question, result);
+  }
+
+ private:
+  // Some 10 MB, which only a connection needs.
+  void pack_once() {
+    if (packed_) return;
+    arguments_ = {agent_.path, agent_.id, agent_.loader};
+    packed_ = pack(files_, agent_, arguments_);
+  }
+
+  FileSystem& files_;
+  const AgentBinary& agent_;
+  const ReachOptions& options_;
+  Targets targets_;
+  std::optional<PbsExchange> pbs_;
+  std::shared_ptr<const std::string> packed_;
+  std::vector<std::string> arguments_;
+};
+
+// What came on stdout before the agent's first word.
+void note_noise(std::string_view out, Reach& reach) {
+  std::size_t at = 0;
+  while (at < out.size()) {
+    if (out.substr(at).starts_with("ddlrun-agent ")) break;
+    const std::size_t end = out.find('\n', at);
+    at = end == std::string_view::npos ? out.size() : end + 1;
+  }
+  reach.noise_bytes = at;
+  reach.noise_start = printable(trim(out.substr(0, std::min(at, out.find('\n')))), 120);
+}
+
+// The agent read our clock-less question at `asked`, after it said `ready`: our own clock stood at `sent` in
+// between, so the middle is off by at most half of that time.
+void note_clock(const Answer& answer, const ProcessResult& result, Reach& reach) {
+  for (const Replied& reply : result.replied) {
+    if (!reply.after.starts_with("ddlrun-agent ready")) continue;
+    const auto sent =
+        std::chrono::duration_cast<std::chrono::microseconds>(reply.at.time_since_epoch()).count();
+    const auto ready = static_cast<double>(answer.ready_us - sent);
+    const auto asked = static_cast<double>(answer.asked_us - sent);
+    reach.clock_offset_seconds = (ready + asked) / 2e6;
+    reach.clock_error_seconds = (asked - ready) / 2e6;
+  }
+}
+
+std::string last_words(const ProcessResult& result, milliseconds limit) {
+  if (!result.start_error.empty()) return result.start_error;
+  std::string last;
+  for (const std::string_view line : split(result.err, '\n')) {
+    if (!trim(line).empty()) last = printable(trim(line), 200);
+  }
+  if (result.timed_out) {
+    const std::string silence =
+        fmt::format("no answer within {} s", duration_cast<std::chrono::seconds>(limit).count());
+    return last.empty() ? silence : fmt::format("{}; {}", silence, last);
+  }
+  return last.empty() ? fmt::format("it ended with status {} and said nothing", result.exit_status) : last;
+}
+
+std::string_view answer_in(std::string_view out) {
+  const std::string marker = std::string(answer_line) + "\n";
+  const std::size_t at = out.find(marker);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = out.substr(at + marker.size());
+  return rest.substr(0, rest.find('\n'));
+}
+
+HostReport report_of(const Question& question, const ProcessResult& result, const ReachOptions& options) {
+  HostReport report;
+  report.host = question.host;
+  Reach& reach = report.reach;
+  reach.via = question.is_head ? Via::local : options.via;
+  reach.said = printable(trim(result.err), max_said_bytes);
+  note_noise(result.out, reach);
+  if (!result.replied.empty()) {
+    reach.connect_seconds = duration<double>(result.replied.front().since_start).count();
+  }
+  const std::string_view line = answer_in(result.out);
+  if (line.empty()) {
+    reach.problem = last_words(result, options.limit);
+    const bool spoke = result.out.find("ddlrun-agent ") != std::string::npos;
+    reach.problem_kind = spoke ? "agent" : classify_problem(result.err, result.exit_status, result.timed_out);
+    return report;
+  }
+  try {
+    Answer answer = parse_answer_json(line, question.host);
+    report.facts = std::move(answer.facts);
+    report.failed_gatherers = std::move(answer.failed_gatherers);
+    note_clock(answer, result, reach);
+  } catch (const Error& error) {
+    reach.problem = error.message().what;
+    reach.problem_kind = "agent";
+  }
+  return report;
+}
+
+}  // namespace
+
+void reach_hosts(System& system, std::span<const Question> questions, const AgentBinary& agent,
+                 const ReachOptions& options, const ReportSink& sink) {
+  check_names(questions);
+  Round round(system, agent, options);
+  std::vector<std::size_t> open(questions.size());
+  for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
+  ProcessLimits limits;
+  limits.timeout = options.limit;
+  limits.output_bytes = max_answer_bytes + (64u << 10);
+  ConverseWindow window{options.window, options.per_target};
+  for (int attempt = 1; !open.empty(); ++attempt) {
+    std::vector<Conversation> conversations;
+    for (const std::size_t index : open) conversations.push_back(round.plan(questions[index]));
+    std::vector<std::size_t> again;
+    system.processes.converse(conversations, limits, window, [&](std::size_t at, ProcessResult&& result) {
+      round.collect(questions[open[at]], result);
+      HostReport report = report_of(questions[open[at]], result, options);
+      report.reach.attempts = attempt;
+      if (report.reach.problem_kind == "kex-reset" && attempt < options.attempts) {
+        again.push_back(open[at]);
+      } else {
+        sink(open[at], std::move(report));
+      }
+    });
+    open = std::move(again);
+    window.per_target = std::max(1u, window.per_target / 2);  // sshd has said that it is too many at once
+  }
+}
+
+Command plan_reach_command(const ReachOptions& options, const std::string& host, const std::string& script,
+                           const std::vector<std::string>& arguments) {
+  Command shell{"sh", "-c", script};
+  shell.insert(shell.end(), arguments.begin(), arguments.end());
+  Command command;
+  switch (options.via) {
+    case Via::ssh: {
+      command = {options.ssh, "-T",
+                 "-o",        "BatchMode=yes",
+                 "-o",        fmt::format("ConnectTimeout={}", options.connect_seconds),
+                 "-o",        "ForwardAgent=no",
+                 "-o",        "ForwardX11=no",
+                 "-o",        "ClearAllForwardings=yes",
+                 "-o",        "ServerAliveInterval=5",
+                 "-o",        "ServerAliveCountMax=2"};
+      command.insert(command.end(), options.ssh_arguments.begin(), options.ssh_arguments.end());
+      // ssh hands one text to the shell of the account there, whatever that is.
+      command.insert(command.end(), {"--", host, "exec " + render_shell(shell)});
+      return command;
+    }
+    case Via::srun:
+      command = {"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + host, "--quiet"};
+      break;
+    case Via::mpirun:
+      command = {"mpirun", "-n", "1", "--host", host, "--bind-to", "none"};
+      break;
+    case Via::pbsdsh:  // PbsExchange
+    case Via::local:
+      break;
+  }
+  command.insert(command.end(), shell.begin(), shell.end());
+  return command;
+}
+
+}  // namespace ddlrun::doctor

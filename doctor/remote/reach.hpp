@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Reaching hosts: one connection each by ssh, srun, pbsdsh or mpirun, over which ddlrun itself runs as the
+// agent. Where a host lacks this very build, the binary travels over the same connection.
+#pragma once
+
+#include "base/os/doors.hpp"
+#include "base/os/own_binary.hpp"
+#include "doctor/model/check.hpp"
+#include "doctor/model/question.hpp"
+
+#include <chrono>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddlrun::doctor {
+
+struct ReachOptions {
+  Via via = Via::ssh;
+  std::string ssh = "ssh";                  // the program; a stand-in for tests
+  std::vector<std::string> ssh_arguments;   // the user's own, before the host
+  unsigned window = 32;                     // connections at once
+  unsigned per_target = 8;                  // of them to one address or jump host
+  std::chrono::milliseconds limit{20'000};  // for one host, all in all
+  int connect_seconds = 5;
+  int attempts = 3;  // where sshd drops connections because there are too many
+};
+
+// The agent as it is called and sent.
+struct AgentBinary {
+  std::string path;            // where this build lies here, and perhaps there too
+  std::string id;              // build id
+  std::string loader;          // of the C library there, by the same path
+  std::vector<OwnFile> files;  // names and paths to send
+};
+
+// For each host one report, as it comes in; `host` is the index in `questions`.
+using ReportSink = std::function<void(std::size_t host, HostReport&& report)>;
+
+// Asks each host its question (`Question::host` is where it goes; is_head = this machine, no connection).
+// Error{usage} if a name is not a host name; a host that cannot be reached is a report with a problem.
+void reach_hosts(System& system, std::span<const Question> questions, const AgentBinary& agent,
+                 const ReachOptions& options, const ReportSink& sink);
+
+// What a failed connection was, from the launcher's words and status: a `Reach::problem_kind`.
+std::string classify_problem(std::string_view said, int exit_status, bool timed_out);
+
+// The argv for one host; `script` and `arguments` run there under sh.
+Command plan_reach_command(const ReachOptions& options, const std::string& host, const std::string& script,
+                           const std::vector<std::string>& arguments);
+
+}  // namespace ddlrun::doctor

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/remote/target.hpp"
+
+#include "base/os/kernel.hpp"
+#include "base/text/text.hpp"
+
+#include <array>
+
+namespace ddlrun::doctor {
+
+std::string find_jump_host(std::string_view ssh_configuration) {
+  for (const std::string_view line : split(ssh_configuration, '\n')) {
+    for (const std::string_view key : {"proxyjump ", "proxycommand "}) {
+      if (line.starts_with(key) && line.substr(key.size()) != "none") return std::string(line);
+    }
+  }
+  return {};
+}
+
+void Targets::read_ssh_configuration(const std::string& host) {
+  asked_ = true;
+  Command command{options_.ssh, "-G"};
+  command.insert(command.end(), options_.ssh_arguments.begin(), options_.ssh_arguments.end());
+  command.insert(command.end(), {"--", host});
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(2);
+  jump_host_ = find_jump_host(system_.processes.run(command, limits).out);
+}
+
+std::string Targets::of(const std::string& host) {
+  if (options_.via != Via::ssh) return options_.via == Via::mpirun ? host : std::string();
+  if (!asked_) read_ssh_configuration(host);
+  if (!jump_host_.empty()) return jump_host_;
+  if (system_.kernel == nullptr) return host;
+  const NameLookup lookup = system_.kernel->find_addresses(host);
+  return lookup.addresses.empty() ? host : lookup.addresses.front();
+}
+
+}  // namespace ddlrun::doctor

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Which connections meet at one sshd: hosts behind the same jump host, or names of the same address.
+#pragma once
+
+#include "doctor/remote/reach.hpp"
+
+#include <map>
+#include <string>
+
+namespace ddlrun::doctor {
+
+class Targets {
+ public:
+  Targets(System& system, const ReachOptions& options) : system_(system), options_(options) {}
+  // A word that is equal for hosts whose connections one daemon accepts.
+  std::string of(const std::string& host);
+
+ private:
+  void read_ssh_configuration(const std::string& host);
+
+  System& system_;
+  const ReachOptions& options_;
+  bool asked_ = false;
+  std::string jump_host_;  // of the first host; taken as that of all
+};
+
+// The jump host in what `ssh -G` prints, or "".
+std::string find_jump_host(std::string_view ssh_configuration);
+
+}  // namespace ddlrun::doctor

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The remedies as a script to be read first. Commands travel to a host as one quoted word, so nothing that a
+// host said can become another command here.
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
+#include "doctor/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::doctor {
+
+namespace {
+
+constexpr std::string_view head = R"(#!/bin/bash
+# Written by ddlrun doctor: remedies, to be read before they are run. Each step asks; "yes" runs it, anything
+# else leaves it. DDLRUN_SSH names another ssh.
+set -u
+ssh=${DDLRUN_SSH:-ssh}
+
+ask() {
+  printf '\n%s\n' "$1"
+  read -r -p 'Run this step? [yes/no] ' answer || return 1
+  [ "$answer" = yes ]
+}
+# on SHELL HOST...: the commands on stdin, on each host
+on() {
+  local shell=$1 commands host
+  shift
+  commands=$(cat)
+  for host in "$@"; do
+    "$ssh" -o ForwardAgent=no -o ForwardX11=no -- "$host" "$shell" <<< "$commands" ||
+      echo "failed on $host with status $?" >&2
+  done
+}
+)";
+
+constexpr std::string_view end_of_commands = "END_OF_REMEDY";
+
+// One line of a comment, whatever was in the text.
+std::string comment(std::string_view text) { return "# " + printable(text, 300) + "\n"; }
+
+// A command that could end its own here-document is not written at all.
+bool is_safe(const Remedy& remedy) {
+  return std::none_of(remedy.commands.begin(), remedy.commands.end(), [](const std::string& command) {
+    return command.find(end_of_commands) != std::string::npos || command.find('\0') != std::string::npos;
+  });
+}
+
+std::string render_step(const Finding& finding, std::string_view title) {
+  const Remedy& remedy = finding.remedy;
+  std::string text = fmt::format("\n# {}\n", std::string(66, '-'));
+  text += comment(fmt::format("{} {}: {}", finding.id, title, fold_host_list(finding.hosts)));
+  text += comment(fmt::format("is {}; wanted {}", finding.observed, finding.expected));
+  text += comment(finding.why);
+  if (!remedy.note.empty()) text += comment("note: " + remedy.note);
+  if (remedy.commands.empty() || !is_safe(remedy)) return text + "# There is no command for this one.\n";
+  const std::string question =
+      printable(fmt::format("{} {} ({})", finding.id, title,
+                            remedy.on_head || finding.hosts.empty() ? "here" : fold_host_list(finding.hosts)),
+                400);
+  text += fmt::format("if ask {}; then\n", quote_shell(question));
+  const std::string shell = remedy.needs_root ? "sudo sh -s" : "sh -s";
+  if (remedy.on_head || finding.hosts.empty()) {
+    text += "  " + shell;
+  } else {
+    text += "  on " + quote_shell(shell);
+    for (const std::string& host : finding.hosts) text += " " + quote_shell(host);
+  }
+  text += fmt::format(" << '{}'\n", end_of_commands);
+  for (const std::string& command : remedy.commands) text += command + "\n";
+  return text + fmt::format("{}\nfi\n", end_of_commands);
+}
+
+}  // namespace
+
+std::string render_fix_script(const Examination& examination, std::span<const Check> checks) {
+  std::string text(head);
+  int steps = 0;
+  for (const Finding& finding : examination.findings) {
+    if (finding.verdict != Verdict::fail && finding.verdict != Verdict::warn) continue;
+    std::string_view title;
+    for (const Check& check : checks) {
+      if (check.id == finding.id) title = check.title;
+    }
+    text += render_step(finding, title);
+    ++steps;
+  }
+  if (steps == 0) text += "\necho 'ddlrun doctor found nothing to mend'\n";
+  return text;
+}
+
+}  // namespace ddlrun::doctor

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Findings as people, programs and shells read them.
+#pragma once
+
+#include "doctor/checks/examination.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::doctor {
+
+// Everything that is told about one run.
+struct Examination {
+  Level level = Level::quick;
+  Via via = Via::ssh;
+  std::vector<std::string> hosts;
+  std::vector<std::string> unreached;  // of them
+  std::vector<Finding> findings;
+  double seconds = 0;
+};
+
+struct ReportStyle {
+  bool colour = false;
+  bool all = false;  // passes and skips one by one
+};
+
+// Fail, error and warn one by one, worst first; passes counted; skips folded by reason. What hosts said is
+// made safe to print.
+std::string render_report(const Examination& examination, std::span<const Check> checks,
+                          const ReportStyle& style);
+
+// One document, "ddlrun.doctor/1".
+std::string render_report_json(const Examination& examination, std::span<const Check> checks);
+
+// A bash script with the remedies of all warn and fail findings, for a person to read before it is run: every
+// step says why, for which hosts, and asks first.
+std::string render_fix_script(const Examination& examination, std::span<const Check> checks);
+
+std::string render_check_list(std::span<const Check> checks);
+std::string render_explanation(const Check& check);
+
+}  // namespace ddlrun::doctor

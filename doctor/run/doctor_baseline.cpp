@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/run/doctor_baseline.hpp"
+
+#include "base/os/state_folder.hpp"
+#include "doctor/report/baseline.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace ddlrun::cli {
+
+namespace {
+
+std::string baseline_file(System& system, const BaselineRequest& request) {
+  if (!request.file.empty()) return request.file;
+  const std::string folder =
+      find_state_folder(system.environment, "the baseline", "--baseline-file ./baseline.json");
+  system.files.make_folders(folder);
+  return folder + "/baseline.json";
+}
+
+}  // namespace
+
+void use_baseline(System& system, const BaselineRequest& request,
+                  const std::vector<doctor::HostReport>& hosts, std::vector<doctor::Finding>& findings) {
+  if (request.verb.empty()) return;
+  const std::string file = baseline_file(system, request);
+  if (request.verb == "save") {
+    const std::string now = fmt::format("{:%F %T} UTC", fmt::gmtime(system.clock.now()));
+    system.files.write(file, doctor::render_baseline_json(doctor::make_baseline(hosts, now)));
+    system.err(fmt::format("ddlrun: the facts of this run are kept in {}\n", file));
+    const bool ill = std::any_of(findings.begin(), findings.end(), [](const doctor::Finding& finding) {
+      return finding.verdict == doctor::Verdict::fail;
+    });
+    if (ill) system.err("ddlrun: note: this run found failures; keep the facts of a good one\n");
+    return;
+  }
+  const auto baseline = doctor::parse_baseline_json(system.files.read(file, 256u << 20), file);
+  auto changes = doctor::compare_with_baseline(baseline, hosts);
+  std::move(changes.begin(), changes.end(), std::back_inserter(findings));
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// --baseline: the file in which the facts of a good run are kept.
+#pragma once
+
+#include "base/os/doors.hpp"
+#include "doctor/report/report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::cli {
+
+struct BaselineRequest {
+  std::string verb;  // "", "save", "compare"
+  std::string file;  // "" = in the user's state folder
+};
+
+// Saves these reports, or adds to `findings` what differs from those that were saved.
+void use_baseline(System& system, const BaselineRequest& request,
+                  const std::vector<doctor::HostReport>& hosts, std::vector<doctor::Finding>& findings);
+
+}  // namespace ddlrun::cli

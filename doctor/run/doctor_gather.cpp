@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/run/doctor_gather.hpp"
+
+#include "base/os/own_binary.hpp"
+#include "base/text/error.hpp"
+#include "doctor/run/question_plan.hpp"
+#include "topology/sources/job_machines.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using doctor::HostReport;
+using doctor::Question;
+using Steady = std::chrono::steady_clock;
+
+// "12 of 64 hosts", on a terminal after 300 ms, else every 10 s.
+class Progress {
+ public:
+  Progress(System& system, std::size_t all) : system_(system), all_(all) {}
+  ~Progress() {
+    if (on_screen_) system_.err("\r\x1b[K");
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void count_one() {
+    ++done_;
+    const bool terminal = system_.environment.stderr_is_terminal;
+    const auto now = Steady::now();
+    if (now - told_ < (terminal ? std::chrono::milliseconds(300) : std::chrono::seconds(10))) return;
+    told_ = now;
+    on_screen_ = terminal;
+    system_.err(
+        fmt::format("{}ddlrun: {} of {} hosts{}", terminal ? "\r" : "", done_, all_, terminal ? "" : "\n"));
+  }
+
+ private:
+  System& system_;
+  std::size_t all_, done_ = 0;
+  bool on_screen_ = false;
+  Steady::time_point told_ = Steady::now();
+};
+
+doctor::AgentBinary agent_binary(const Environment& environment) {
+  OwnBinary own = read_own_binary();
+  if (own.build_id.empty()) {
+    throw Error(ErrorKind::request, {"this ddlrun was linked without a build id, by which hosts know it",
+                                     environment.executable, "link it with -Wl,--build-id"});
+  }
+  return {environment.executable, own.build_id, own.loader, std::move(own.files)};
+}
+
+// A file in the working folder that every host should see soon after it was written (DIR-01).
+class TokenFile {
+ public:
+  TokenFile(System& system, const doctor::Job& job) : files_(system.files) {
+    if (job.working_folder.empty()) return;
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    path_ = fmt::format("{}/.ddlrun-doctor-{:x}", job.working_folder, now);
+    try {
+      files_.write(path_, path_ + "\n");
+    } catch (const Error&) {
+      path_.clear();  // the checks of the working folder say why
+    }
+  }
+  ~TokenFile() {
+    try {
+      if (!path_.empty()) files_.remove(path_);
+    } catch (const Error&) {
+    }
+  }
+  TokenFile(const TokenFile&) = delete;
+  TokenFile& operator=(const TokenFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  FileSystem& files_;
+  std::string path_;
+};
+
+doctor::QuestionRequest question_request(const DoctorRequest& request, const Environment& environment,
+                                         bool ask_head) {
+  return {request.choice.level,
+          request.hosts,
+          request.groups,
+          [&environment](const std::string& host) { return is_this_host(environment, host); },
+          environment.host_name,
+          ask_head,
+          static_cast<std::uint64_t>(Steady::now().time_since_epoch().count())};
+}
+
+}  // namespace
+
+Gathered gather_from_hosts(System& system, const DoctorRequest& request) {
+  const doctor::AgentBinary agent = agent_binary(system.environment);
+  const TokenFile token(system, request.job);
+  Gathered gathered;
+  for (const doctor::Via via : request.paths) {
+    const bool first = gathered.by_path.empty();
+    std::vector<Question> questions =
+        doctor::plan_questions(request.job, question_request(request, system.environment, first));
+    for (Question& question : questions) question.token_file = token.path();
+    if (via != doctor::Via::ssh) {  // limits by the scheduler's path are its own, on this host too
+      for (std::size_t i = 0; i < request.hosts.size(); ++i) questions[i].is_head = false;
+    }
+    doctor::ReachOptions options = request.reach;
+    options.via = via;
+    std::vector<HostReport> reports(questions.size());
+    Progress progress(system, request.hosts.size());
+    doctor::reach_hosts(system, questions, agent, options, [&](std::size_t host, HostReport&& report) {
+      reports[host] = std::move(report);
+      if (host < request.hosts.size()) progress.count_one();  // the head is nobody's host
+    });
+    if (first) {
+      gathered.head = std::move(reports.back());
+      reports.pop_back();
+    }
+    gathered.by_path.push_back(std::move(reports));
+  }
+  return gathered;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// One examination from question to findings: the hosts are asked, the checks are run.
+#pragma once
+
+#include "doctor/report/report.hpp"
+#include "doctor/run/doctor_baseline.hpp"
+#include "doctor/run/doctor_gather.hpp"
+
+namespace ddlrun::cli {
+
+doctor::Examination examine(System& system, const DoctorRequest& request,
+                            const BaselineRequest& baseline = {});
+
+}  // namespace ddlrun::cli

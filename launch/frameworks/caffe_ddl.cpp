@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// IBM Caffe with DDL, and programs that take DDL_OPTIONS: nothing is added to Caffe's words, they are
+// checked.
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/frameworks/ddl_options.hpp"
+#include "launch/frameworks/gflags.hpp"
+#include "launch/frameworks/plan_parts.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::frameworks {
+
+namespace {
+
+DdlJob ddl_job(const FrameworkRequest& request) {
+  return {request.dims, request.sheet.size(), most_local_ranks(request.sheet)};
+}
+
+void take_remarks(FrameworkPlan& plan, const std::vector<std::string>& remarks) {
+  plan.remarks.insert(plan.remarks.end(), remarks.begin(), remarks.end());
+}
+
+// IBM's Caffe gives each rank the GPU of its local rank by itself ("spreading GPUs per MPI rank", use
+// gpu[2]).
+void check_caffe_gpu(const FrameworkRequest& request) {
+  const auto gpu = find_gflag(request.program, "gpu");
+  const std::uint32_t ranks = most_local_ranks(request.sheet);
+  if (!gpu || !gpu->value || ranks < 2) return;
+  const std::string& value = *gpu->value;
+  if (value != "all" && value.find(',') == std::string::npos) return;
+  throw Error(
+      ErrorKind::usage,
+      {fmt::format("{} {}: each of the {} ranks of a host would take these GPUs for itself", gpu->typed,
+                   printable(value, 40), ranks),
+       "-gpu",
+       fmt::format("{} 0: a rank then takes the GPU of its local rank; or one rank a host", gpu->typed)});
+}
+
+void check_caffe_lms(const Command& program) {
+  const auto lms = find_gflag(program, "lms");
+  if (!lms || (lms->value && parse_unsigned(*lms->value, UINT32_MAX))) return;
+  throw Error(ErrorKind::usage,
+              {fmt::format("{} {}: a number of KB, above which a chunk stays in host memory", lms->typed,
+                           printable(lms->value.value_or(""), 40)),
+               "-lms", "-lms 800000"});
+}
+
+void check_order(const FrameworkRequest& request, FrameworkPlan& plan) {
+  if (request.plan == nullptr || request.plan->order == topology::RankOrder::ddl) return;
+  if (request.plan->hosts.size() > 1)
+    plan.remarks.push_back("--order packed: DDL's dims number ranks over hosts first (--order ddl)");
+}
+
+// "h1:0,2;h2:1,3": who is where, as IBM's ddlrun told it.
+std::string ddl_host_list(const launch::RankSheet& sheet) {
+  std::string list;
+  for (const launch::SheetHost& host : sheet.hosts) {
+    list += fmt::format("{}{}:{}", list.empty() ? "" : ";", host.name, fmt::join(host.ranks, ","));
+  }
+  return list;
+}
+
+bool has_words(const FrameworkRequest& request) {
+  return !request.ddl_mode.empty() || !request.ddl_arguments.empty();
+}
+
+void refuse_twice(const FrameworkRequest& request, const char* other) {
+  if (!has_words(request)) return;
+  const char* const option = request.ddl_mode.empty() ? "--ddl-arg" : "--ddl-mode";
+  throw Error(ErrorKind::usage, {fmt::format("{} and {} both say how DDL sums", option, other), option,
+                                 fmt::format("one of the two: leave {} out, or {}", option, other)});
+}
+
+// What IBM's ddlrun exported: four dims, its port and its list.
+void share_ibm_options(const FrameworkRequest& request, FrameworkPlan& plan) {
+  std::string text = fmt::format("-mode {}", request.ddl_mode.empty() ? "b" : request.ddl_mode);
+  if (request.dims) {
+    text += fmt::format(":{}x{}x{}x{}", request.dims->gpus_per_node, request.dims->nodes_per_rack,
+                        request.dims->racks, request.dims->aisles);
+  }
+  for (const std::string& argument : request.ddl_arguments) text += " " + argument;
+  take_remarks(plan, check_ddl_options(parse_ddl_options(text, "--ddl-mode, --ddl-arg"), ddl_job(request),
+                                       "--ddl-mode"));
+  share(request, plan, "DDL_OPTIONS", text, "the plan's dims and what --ddl-mode says, for DDL");
+  share(request, plan, "DDL_HOST_PORT", "2200", "where DDL's ranks meet, as IBM's ddlrun had it");
+  share(request, plan, "DDL_HOST_LIST", ddl_host_list(request.sheet),
+        "which ranks are on which host, for DDL");
+}
+
+// DDL_OPTIONS as the user set it, checked; or from the plan.
+void share_ddl_options(const FrameworkRequest& request, FrameworkPlan& plan) {
+  const auto own = request.environment.find("DDL_OPTIONS");
+  if (own != request.environment.end()) {
+    refuse_twice(request, "DDL_OPTIONS");
+    take_remarks(plan, check_ddl_options(parse_ddl_options(own->second, "DDL_OPTIONS"), ddl_job(request),
+                                         "DDL_OPTIONS"));
+    share(request, plan, "DDL_OPTIONS", "", "");
+    return;
+  }
+  if (has_words(request)) return share_ibm_options(request, plan);
+  if (request.dims)
+    share(request, plan, "DDL_OPTIONS", render_ddl_options({}, *request.dims),
+          "what the plan is, for DDL; b: NCCL where it can");
+}
+
+}  // namespace
+
+void plan_caffe_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
+  check_caffe_gpu(request);
+  check_caffe_lms(request.program);
+  check_order(request, plan);
+  if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;
+  const auto typed = find_gflag(request.program, "ddl");
+  if (!typed || request.environment.contains("DDL_OPTIONS")) share_ddl_options(request, plan);
+  if (!typed) return;
+  refuse_twice(request, "-ddl");
+  if (!typed->value)
+    throw Error(ErrorKind::usage, {"-ddl has no value", "-ddl", R"(-ddl "-mode b:4x2x1 -dev_sync 1")"});
+  take_remarks(plan, check_ddl_options(parse_ddl_options(*typed->value, "-ddl"), ddl_job(request), "-ddl"));
+}
+
+void plan_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
+  check_order(request, plan);
+  if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;
+  share_ddl_options(request, plan);
+}
+
+}  // namespace ddlrun::frameworks

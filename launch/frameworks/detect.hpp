@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Which framework a program is made with: from its arguments, its libraries and what its script imports,
+// never from a file's name alone.
+#pragma once
+
+#include "base/os/doors.hpp"
+#include "launch/frameworks/framework.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::frameworks {
+
+struct Detection {
+  Framework framework = Framework::none;
+  std::string why;           // what it was seen by; empty: nothing was seen
+  bool flags_style = false;  // TensorFlow: the script reads --ps_hosts and --worker_hosts
+  bool chief = false;        // TensorFlow: its strategy has a coordinator of its own
+  bool doubtful = false;     // there are signs, but they do not decide
+  bool needs_mpi = false;    // who is who it asks MPI, and nothing else
+};
+
+// "python3", "/usr/bin/python3.11".
+bool is_python(std::string_view program);
+
+// The word of `program` that is a Python script, as far as the words tell: "python -u train.py" -> 2. A
+// program that is started directly is 0: it is a script if its first line says so. Nothing for "python -c"
+// and "-m", but for "python -m mpi4py train.py", which runs the script itself.
+std::optional<std::size_t> find_script(const Command& program);
+
+// The text begins with "#!" and a Python, or was named to a Python.
+bool is_python_script(const Command& program, std::string_view text);
+
+struct DetectRequest {
+  Command program;
+  std::string script;                  // text of the script's first part, "" where there is none
+  std::string script_name;             // for people
+  std::vector<std::string> libraries;  // what the program is linked with, where it was looked for
+};
+
+Detection detect_framework(const DetectRequest& request);
+// The one line that people read; "" where nothing was seen.
+std::string render_detection(const Detection& detection);
+
+}  // namespace ddlrun::frameworks

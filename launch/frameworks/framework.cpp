@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "launch/frameworks/framework.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/frameworks/plan_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ddlrun::frameworks {
+
+namespace {
+
+constexpr std::array<std::pair<Framework, std::string_view>, 8> framework_names{{
+    {Framework::none, "none"},
+    {Framework::caffe_ddl, "caffe-ddl"},
+    {Framework::ddl, "ddl"},
+    {Framework::intel_caffe, "intel-caffe"},
+    {Framework::horovod, "horovod"},
+    {Framework::pytorch, "pytorch"},
+    {Framework::tensorflow, "tensorflow"},
+    {Framework::tensorflow_ps, "tensorflow-ps"},
+}};
+
+}  // namespace
+
+std::string_view name_of(Framework framework) {
+  for (const auto& [known, name] : framework_names) {
+    if (known == framework) return name;
+  }
+  return "none";
+}
+
+std::optional<Framework> parse_framework(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  std::vector<std::string> words{"auto"};
+  for (const auto& [known, name] : framework_names) {
+    if (name == text) return known;
+    words.emplace_back(name);
+  }
+  throw Error(ErrorKind::usage,
+              {fmt::format("'{}' is none of {}", printable(text, 40), join(words, ", ")), "--framework",
+               "--framework " + closest_match(text, words).value_or("auto")});
+}
+
+std::optional<topology::RankOrder> usual_order(Framework framework) {
+  switch (framework) {
+    case Framework::horovod:
+    case Framework::pytorch:
+    case Framework::tensorflow:
+      return topology::RankOrder::packed;
+    case Framework::caffe_ddl:
+    case Framework::ddl:
+      return topology::RankOrder::ddl;
+    default:
+      return std::nullopt;
+  }
+}
+
+void share(const FrameworkRequest& request, FrameworkPlan& plan, const std::string& name,
+           const std::string& value, const std::string& why) {
+  const auto own = request.environment.find(name);
+  if (own == request.environment.end()) {
+    plan.shared.push_back({name, value, why, false});
+  } else {
+    plan.shared.push_back({name, own->second, "as you set it", true});
+  }
+}
+
+launch::RankGroup& whole_job(const FrameworkRequest& request, FrameworkPlan& plan) {
+  if (plan.groups.empty()) plan.groups.emplace_back().ranks = request.sheet.size();
+  return plan.groups.front();
+}
+
+void give_each(launch::RankGroup& group, const std::string& name, const std::string& value,
+               const std::string& why) {
+  group.variables.push_back({name, value, why});
+}
+
+std::string address_of(const FrameworkRequest& request, const std::string& host) {
+  const auto found = request.address.find(host);
+  return found == request.address.end() ? host : found->second;
+}
+
+std::string join_address(const std::string& address, std::uint32_t port) {
+  const bool bare = address.find(':') == std::string::npos || address.starts_with('[');
+  return fmt::format("{}{}{}:{}", bare ? "" : "[", address, bare ? "" : "]", port);
+}
+
+std::vector<RankPlace> places_of(const launch::RankSheet& sheet) {
+  std::vector<RankPlace> places(sheet.size());
+  for (const launch::SheetHost& host : sheet.hosts) {
+    for (std::uint32_t local = 0; local < host.ranks.size(); ++local)
+      places.at(host.ranks[local]) = {host.name, local};
+  }
+  return places;
+}
+
+std::uint32_t most_local_ranks(const launch::RankSheet& sheet) {
+  std::size_t most = 0;
+  for (const launch::SheetHost& host : sheet.hosts) most = std::max(most, host.ranks.size());
+  return static_cast<std::uint32_t>(most);
+}
+
+bool any_gpu(const launch::RankSheet& sheet) {
+  return std::ranges::any_of(sheet.kinds, [](const auto& seats) {
+    return std::ranges::any_of(seats, [](const launch::Seat& seat) { return seat.gpu >= 0; });
+  });
+}
+
+FrameworkPlan plan_framework(const FrameworkRequest& request) {
+  FrameworkPlan plan;
+  plan.framework = request.framework;
+  switch (request.framework) {
+    case Framework::none:
+      break;
+    case Framework::caffe_ddl:
+      plan_caffe_ddl(request, plan);
+      break;
+    case Framework::ddl:
+      plan_ddl(request, plan);
+      break;
+    case Framework::intel_caffe:
+      plan_intel_caffe(request, plan);
+      break;
+    case Framework::horovod:
+      plan_horovod(request, plan);
+      break;
+    case Framework::pytorch:
+      plan_pytorch(request, plan);
+      break;
+    case Framework::tensorflow:
+    case Framework::tensorflow_ps:
+      plan_tensorflow(request, plan);
+      break;
+  }
+  return plan;
+}
+
+}  // namespace ddlrun::frameworks

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// PyTorch's env:// rendezvous (torch/distributed/rendezvous.py) and the further variables that torchrun sets
+// (torch/distributed/elastic/agent/server/local_elastic_agent.py). Not TORCHELASTIC_*: no agent is there to
+// ask.
+#include "launch/frameworks/plan_parts.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::frameworks {
+
+void plan_pytorch(const FrameworkRequest& request, FrameworkPlan& plan) {
+  launch::RankGroup& group = whole_job(request, plan);
+  give_each(group, "RANK", "{rank}", "torch.distributed: this rank of all");
+  give_each(group, "WORLD_SIZE", "{size}", "torch.distributed: all ranks");
+  give_each(group, "LOCAL_RANK", "{local_rank}", "which GPU of its host a script takes");
+  give_each(group, "LOCAL_WORLD_SIZE", "{local_size}", "ranks of its host");
+  give_each(group, "GROUP_RANK", "{node}", "which host, as torchrun counts them");
+  give_each(group, "GROUP_WORLD_SIZE", "{nodes}", "how many hosts");
+  give_each(group, "NODE_RANK", "{node}", "which host, for Lightning");
+  give_each(group, "ROLE_NAME", "default", "torchrun: there is one role");
+  give_each(group, "ROLE_RANK", "{rank}", "torchrun: there is one role");
+  give_each(group, "ROLE_WORLD_SIZE", "{size}", "torchrun: there is one role");
+  share(request, plan, "MASTER_ADDR", address_of(request, places_of(request.sheet).at(0).host),
+        "where rank 0 is: the others meet there");
+  share(request, plan, "MASTER_PORT", fmt::format("{}", request.master_port), request.master_port_why);
+  if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;  // scripts choose with LOCAL_RANK
+}
+
+}  // namespace ddlrun::frameworks

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "launch/history/history.hpp"
+
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::run_report {
+
+namespace {
+
+using Columns = std::array<std::string, 8>;
+
+std::string failure_text(const RunFailure& failure) {
+  const std::string how = failure.signal != 0 ? fmt::format("signal {}", failure.signal)
+                                              : fmt::format("status {}", failure.exit_status);
+  return fmt::format("rank {} on {}: {}", failure.rank, printable(failure.host, 60), how);
+}
+
+// "2026-11-21 03:19" of "2026-11-21T03:19:14Z".
+std::string short_time(const std::string& time) {
+  if (time.size() < 16) return time.empty() ? "-" : printable(time, 20);
+  return time.substr(0, 10) + " " + time.substr(11, 5);
+}
+
+std::string or_dash(std::string text) { return text.empty() ? "-" : std::move(text); }
+
+Columns columns_of(const HistoryRow& row) {
+  const std::string last = row.state == RunState::damaged ? printable(row.problem, 80) : row.first_failure;
+  return {printable(row.id, 40),
+          short_time(row.start),
+          row.seconds ? render_duration(*row.seconds) : "-",
+          or_dash(printable(row.dims, 20)),
+          or_dash(printable(row.hosts, 30)),
+          status_words(row),
+          or_dash(printable(row.program, 40)),
+          last};
+}
+
+}  // namespace
+
+std::string render_duration(std::int64_t seconds) {
+  seconds = std::max<std::int64_t>(seconds, 0);
+  if (seconds < 3600) return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+  return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+HistoryRow history_row(const RunDocument& run, const std::string& folder, RunState state, std::int64_t now) {
+  HistoryRow row;
+  row.id = run.id;
+  row.folder = folder;
+  row.state = state;
+  row.start = run.start;
+  const auto start = parse_run_time(run.start);
+  const auto end = run.end ? parse_run_time(run.end->time) : std::optional<std::int64_t>();
+  if (start && end) row.seconds = *end - *start;
+  if (start && state == RunState::running) row.seconds = now - *start;
+  row.dims =
+      run.dims.empty() ? fmt::format("{} rank{}", run.rank_count, run.rank_count == 1 ? "" : "s") : run.dims;
+  row.hosts = state == RunState::elsewhere && run.hosts.empty() ? run.host : fold_host_list(run.hosts);
+  row.program = render_shell(run.program);
+  if (run.end) row.exit_status = run.end->exit_status;
+  if (run.first_failure) row.first_failure = failure_text(*run.first_failure);
+  row.replay_of = run.replay_of;
+  row.result = run.result;
+  return row;
+}
+
+std::string status_words(const HistoryRow& row) {
+  switch (row.state) {
+    case RunState::running:
+      return "running";
+    case RunState::unseen:
+      return "ended unseen";
+    case RunState::elsewhere:
+      return "not known here";
+    case RunState::damaged:
+      return "damaged";
+    case RunState::ended:
+      break;
+  }
+  if (row.exit_status == 0) return "ok";
+  if (row.exit_status > 128 && row.exit_status <= 128 + 64)
+    return fmt::format("signal {}", row.exit_status - 128);
+  return fmt::format("status {}", row.exit_status);
+}
+
+std::string render_history_table(const std::vector<HistoryRow>& rows) {
+  std::vector<Columns> table{
+      {"RUN", "STARTED (UTC)", "TIME", "RANKS", "HOSTS", "RESULT", "PROGRAM", "FIRST FAILURE"}};
+  for (const HistoryRow& row : rows) table.push_back(columns_of(row));
+  std::array<std::size_t, 8> width{};
+  for (const Columns& columns : table)
+    for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], columns[i].size());
+  std::string text;
+  for (const Columns& columns : table) {
+    std::string line;
+    for (std::size_t i = 0; i < width.size(); ++i)
+      line += i == 2 ? fmt::format("{:>{}}  ", columns[i], width[i])
+                     : fmt::format("{:<{}}  ", columns[i], width[i]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace ddlrun::run_report

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// The runs of this user in rows: when, how long, what, where, how it ended. Pure.
+#pragma once
+
+#include "launch/history/run_document.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::run_report {
+
+// unseen: it has no end, and its ddlrun is not there any more. elsewhere: on a host that we cannot look at.
+enum class RunState { ended, running, unseen, elsewhere, damaged };
+
+struct HistoryRow {
+  std::string id;
+  std::string folder;
+  RunState state = RunState::ended;
+  std::string start;  // "2026-11-21T03:19:14Z"
+  std::optional<std::int64_t> seconds;
+  std::string dims;   // or "8 ranks"
+  std::string hosts;  // folded
+  std::string program;
+  int exit_status = 0;        // ended
+  std::string first_failure;  // "rank 3 on h2: signal 9"
+  std::string problem;        // damaged: why
+  std::string replay_of;
+  std::string result;  // the file that rank 0 wrote as its result, or ""
+
+  bool failed() const { return state == RunState::unseen || (state == RunState::ended && exit_status != 0); }
+};
+
+// `now` in seconds since 1970: how long a running one has run.
+HistoryRow history_row(const RunDocument& run, const std::string& folder, RunState state, std::int64_t now);
+
+// "ok", "status 7", "signal 9 (KILL)", "running", "ended unseen", "unknown (on h9)", "damaged".
+std::string status_words(const HistoryRow& row);
+
+std::string render_history_table(const std::vector<HistoryRow>& rows);
+// "schema": "ddlrun.history/1".
+std::string render_history_json(const std::vector<HistoryRow>& rows);
+
+// 59 -> "0:59", 3723 -> "1:02:03".
+std::string render_duration(std::int64_t seconds);
+
+}  // namespace ddlrun::run_report

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The plan as a picture: a row for each host, a box for each of its ranks, coloured by what became of it.
+// Pure.
+#pragma once
+
+#include "launch/history/run_document.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace ddlrun::run_report {
+
+// At most `most_hosts` rows, those where something is wrong first; says how many were left out.
+std::string render_ranks_svg(const RunDocument& run, std::size_t most_hosts = 64);
+
+// Ended by TERM or KILL after another one had failed: the launcher did it.
+bool ended_with_job(const RunDocument& run, const RunRank& rank);
+
+// True where a rank is not as planned, was not heard, or ended badly by itself.
+bool is_odd(const RunDocument& run, const RunRank& rank);
+
+}  // namespace ddlrun::run_report

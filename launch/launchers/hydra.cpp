@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "launch/launchers/hydra.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/launchers/line_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace ddlrun::launch {
+
+namespace {
+
+// Host and how many ranks in a row.
+using Runs = std::vector<std::pair<std::string, std::size_t>>;
+
+Runs runs_of_hosts(const RankSheet& sheet) {
+  Runs runs;
+  for (const std::string& host : hosts_of_ranks(sheet)) {
+    if (runs.empty() || runs.back().first != host) runs.emplace_back(host, 0);
+    ++runs.back().second;
+  }
+  return runs;
+}
+
+std::string render_runs(const Runs& runs) {
+  std::string text;
+  for (const auto& [host, ranks] : runs) text += fmt::format("{}:{}\n", host, ranks);
+  return text;
+}
+
+void refuse_mca(const LaunchRequest& request) {
+  if (request.mca.empty()) return;
+  throw Error(ErrorKind::usage,
+              {fmt::format("--mca {} is Open MPI's; the ranks are started by {}",
+                           printable(request.mca.front().first, 60), title_of(request.kind)),
+               fmt::format("--launcher {}", name_of(request.kind)),
+               fmt::format("--launcher openmpi; or its own setting: -x {}_...=value",
+                           request.kind == LauncherKind::mpich ? "MPIR_CVAR" : "I_MPI")});
+}
+
+void add_hosts(LineBuilder& builder, const LaunchRequest& request) {
+  const Runs runs = runs_of_hosts(*request.sheet);
+  const std::string path = request.folder + "/hosts";
+  std::string why = "which rank sits on which host";
+  if (runs.size() > request.sheet->hosts.size()) {
+    why += fmt::format(
+        "; ranks alternate between hosts, which takes {} ssh connections for {} hosts: --order packed takes "
+        "one a host",
+        runs.size(), request.sheet->hosts.size());
+  }
+  // Intel's -f takes each name once.
+  builder.add({request.kind == LauncherKind::mpich ? "-f" : "-machinefile", path}, why);
+  builder.add_file(path, render_runs(runs));
+}
+
+void set_intel(LineBuilder& builder, const EnvVars& environment) {
+  builder.set_unless_given(environment, "I_MPI_PIN", "0",
+                           "Intel MPI's own pinning is off: each rank is bound by ddlrun exec");
+  builder.set_unless_given(environment, "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "0",
+                           "inside a scheduler, too, the plan says where ranks are");
+}
+
+void add_names(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+  std::vector<std::string> names = builder.names();
+  const auto own = request.kind == LauncherKind::mpich
+                       ? find_library_variables(environment, {"MPIR_CVAR_", "MPICH_"})
+                       : find_library_variables(environment, {"I_MPI_", "FI_"});
+  for (const std::string& name : own) add_once(names, name);
+  if (request.kind == LauncherKind::intel_mpi) add_once(names, "I_MPI_PIN");
+  builder.add({"-genvlist", join(names, ",")}, "the variables that reach the ranks, by name:");
+  builder.add_name_reasons();
+}
+
+}  // namespace
+
+std::string render_machine_file(const RankSheet& sheet) { return render_runs(runs_of_hosts(sheet)); }
+
+LaunchLine plan_hydra_line(const LaunchRequest& request, const EnvVars& environment) {
+  refuse_mca(request);
+  LineBuilder builder(request);
+  builder.start(request.mpirun);
+  const bool mpich = request.kind == LauncherKind::mpich;
+  builder.add({mpich ? "-launcher" : "-bootstrap", "ssh"}, "hosts are reached as ddlrun reaches them");
+  add_hosts(builder, request);
+  builder.add({"-n", fmt::format("{}", request.ranks)}, "the ranks of the plan");
+  if (!mpich) set_intel(builder, environment);
+  if (request.keepalives) {
+    builder.set_unless_given(
+        environment, mpich ? "HYDRA_LAUNCHER_EXTRA_ARGS" : "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS",
+        "-oServerAliveInterval=5 -oServerAliveCountMax=6",
+        "for ssh: a host that goes away is noticed within 30 s, not a quarter of an hour");
+  }
+  add_names(builder, request, environment);
+  if (request.tag_output) builder.add({"-prepend-rank"}, "each line tells its rank");
+  builder.add_asked(request.mpi_arguments);
+  return std::move(builder).finish();
+}
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The line of MPICH's and Intel MPI's mpiexec (hydra). Its own binding counts within a line of the host file,
+// so that interleaved ranks would sit on each other's cores: `ddlrun exec` binds.
+#pragma once
+
+#include "launch/launchers/launcher.hpp"
+
+#include <string>
+
+namespace ddlrun::launch {
+
+// "h1:2\nh2:2\n": hosts in the order of ranks, consecutive ones of a host folded.
+std::string render_machine_file(const RankSheet& sheet);
+
+// Error{request} for --mca, which only Open MPI knows.
+LaunchLine plan_hydra_line(const LaunchRequest& request, const EnvVars& environment);
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "launch/launchers/launcher.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/launchers/hydra.hpp"
+#include "launch/launchers/open_mpi.hpp"
+#include "launch/launchers/srun.hpp"
+#include "launch/launchers/ssh_start.hpp"
+#include "launch/rank/rank_setup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::launch {
+
+namespace {
+
+struct LauncherNames {
+  LauncherKind kind;
+  std::string_view name, title;
+};
+
+constexpr std::array<LauncherNames, 5> launcher_names{{
+    {LauncherKind::open_mpi, "openmpi", "Open MPI"},
+    {LauncherKind::mpich, "mpich", "MPICH"},
+    {LauncherKind::intel_mpi, "intelmpi", "Intel MPI"},
+    {LauncherKind::srun, "srun", "Slurm's srun"},
+    {LauncherKind::ssh, "ssh", "ssh"},
+}};
+
+LauncherVersion version_of(LauncherKind kind, std::string_view text) {
+  text = trim(text);
+  text = text.substr(0, text.find(' '));
+  const auto parts = split(text, '.');
+  const auto major = parse_unsigned(parts[0], 9999);
+  const auto minor = parts.size() > 1 ? parse_unsigned(parts[1], 9999) : std::nullopt;
+  return {kind, static_cast<int>(major.value_or(0)), static_cast<int>(minor.value_or(0)), std::string(text)};
+}
+
+// What stands behind `lead` in the line, or nothing.
+std::optional<std::string_view> behind(std::string_view text, std::string_view lead) {
+  const std::size_t at = text.find(lead);
+  if (at == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at + lead.size());
+  return text.substr(0, text.find('\n'));
+}
+
+// Words for mpirun, where there is none.
+void refuse_mpi_words(const LaunchRequest& request) {
+  const bool any = !request.mca.empty() || !request.mpi_arguments.empty() || request.tag_output;
+  if (!any) return;
+  const char* option = !request.mca.empty() ? "--mca" : request.tag_output ? "--tag-output" : "--mpi-arg";
+  throw Error(
+      ErrorKind::usage,
+      {fmt::format("{} is for mpirun, and these ranks are started over ssh", option), "--launcher ssh",
+       request.tag_output ? "--output prefix" : "the same without it, or --launcher openmpi"});
+}
+
+}  // namespace
+
+std::string_view name_of(LauncherKind kind) { return launcher_names[static_cast<std::size_t>(kind)].name; }
+std::string_view title_of(LauncherKind kind) { return launcher_names[static_cast<std::size_t>(kind)].title; }
+
+bool is_hydra(LauncherKind kind) { return kind == LauncherKind::mpich || kind == LauncherKind::intel_mpi; }
+
+std::optional<LauncherKind> parse_launcher(std::string_view name) {
+  for (const LauncherNames& one : launcher_names) {
+    if (one.name == name) return one.kind;
+  }
+  return std::nullopt;
+}
+
+LauncherVersion parse_launcher_version(std::string_view output) {
+  if (output.starts_with("HYDRA build details"))
+    return version_of(LauncherKind::mpich, behind(output, "Version:").value_or(""));
+  if (output.find("Intel(R) MPI Library") != std::string_view::npos)
+    return version_of(LauncherKind::intel_mpi, behind(output, "Version ").value_or(""));
+  for (const std::string_view lead : {"slurm-wlm ", "slurm "}) {
+    if (output.starts_with(lead)) return version_of(LauncherKind::srun, *behind(output, lead));
+  }
+  const MpirunVersion mpirun = parse_mpirun_version(output);
+  return {LauncherKind::open_mpi, mpirun.major, mpirun.minor, mpirun.text};
+}
+
+LaunchLine plan_launch_line(const LaunchRequest& request, const EnvVars& environment) {
+  switch (request.kind) {
+    case LauncherKind::mpich:
+    case LauncherKind::intel_mpi:
+      return plan_hydra_line(request, environment);
+    case LauncherKind::srun:
+      return plan_srun_line(request, environment);
+    case LauncherKind::ssh:
+      refuse_mpi_words(request);
+      return plan_ssh_line({request.sheet.value_or(RankSheet()),
+                            request.folder,
+                            request.working_folder,
+                            request.exports,
+                            request.program,
+                            "ssh",
+                            {}});
+    case LauncherKind::open_mpi:
+      break;
+  }
+  return plan_open_mpi_line(request, environment);
+}
+
+std::string render_launch_line(const LaunchLine& line, const Exports& exports) {
+  std::string text;
+  for (const EnvVars* variables : {&exports.set_by_us, &line.own}) {
+    for (const auto& [name, value] : *variables) text += name + "=" + quote_shell(value) + " ";
+  }
+  if (!line.sheet_path.empty())
+    text += fmt::format("{}=\"$(cat {})\" ", sheet_variable, quote_shell(line.sheet_path));
+  return text + render_shell(line.argv);
+}
+
+}  // namespace ddlrun::launch

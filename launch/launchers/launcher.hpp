@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// What starts the ranks, whichever program that is: what it is asked, and the line that asks it. Each
+// launcher has a file of its own that plans its line from the same request.
+#pragma once
+
+#include "base/os/doors.hpp"
+#include "launch/rank/exports.hpp"
+#include "launch/rank/rank_command.hpp"
+#include "launch/rank/rank_sheet.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ddlrun::launch {
+
+enum class LauncherKind { open_mpi, mpich, intel_mpi, srun, ssh };
+
+// "openmpi", "mpich", "intelmpi", "srun", "ssh": as --launcher takes them.
+std::string_view name_of(LauncherKind kind);
+std::optional<LauncherKind> parse_launcher(std::string_view name);
+// For people: "Open MPI", "MPICH", "Intel MPI", "Slurm's srun", "ssh".
+std::string_view title_of(LauncherKind kind);
+// MPICH's process manager, which Intel MPI took over.
+bool is_hydra(LauncherKind kind);
+
+struct LauncherVersion {
+  LauncherKind kind = LauncherKind::open_mpi;
+  int major = 0;
+  int minor = 0;
+  std::string text;  // "4.1.4"
+
+  bool operator==(const LauncherVersion&) const = default;
+};
+
+// From what `mpirun --version` or `srun --version` prints. Error{request} for what nobody here knows, and for
+// an Open MPI before 3.
+LauncherVersion parse_launcher_version(std::string_view output);
+
+struct LaunchRequest {
+  std::string mpirun = "mpirun";  // or srun
+  int mpi_major = 4;              // the launcher's version
+  std::uint32_t ranks = 1;
+  std::string rankfile;  // path
+  Exports exports;
+  std::vector<std::pair<std::string, std::string>> mca;
+  std::vector<std::array<std::string, 3>> chosen_mca;  // what ddlrun chose: name, value, why
+  std::vector<std::string> mpi_arguments;              // passed on as they are
+  bool tag_output = false;
+  bool allow_run_as_root = false;
+  bool keepalives = false;  // there are other hosts, whose loss is to be noticed
+  RankProgram program;
+  LauncherKind kind = LauncherKind::open_mpi;
+  int minor = 0;                   // of the launcher's version
+  std::optional<RankSheet> sheet;  // nothing: no rank gets more than the launcher can tell. Only Open MPI
+                                   // can do without.
+  std::string folder;              // where the files of the line are to be
+  std::string working_folder;      // where launch was called
+  std::string pmi;                 // srun --mpi; "": srun's own default
+};
+
+struct LaunchFile {
+  std::string path;
+  std::string text;
+};
+
+struct LaunchLine {
+  Command argv;
+  EnvVars environment;            // added to ours
+  std::vector<Reason> reasons;    // in the order of argv
+  EnvVars own;                    // of `environment`: what the launcher itself reads; anybody may see it
+  std::vector<LaunchFile> files;  // to be written before
+  bool forwards_end = false;      // it passes SIGURG on to the ranks, whose keepers make TERM of it
+  std::string sheet_path;         // the file whose text is DDLRUN_RANKS in `environment`; or ""
+};
+
+// Error{request} where the launcher cannot do what is asked. `environment` is the user's: what is set there
+// for the launcher is not set again.
+LaunchLine plan_launch_line(const LaunchRequest& request, const EnvVars& environment = {});
+
+// The line as people see it: settings of ddlrun in front, the user's values left out.
+std::string render_launch_line(const LaunchLine& line, const Exports& exports);
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "launch/launchers/open_mpi.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/launchers/line_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::launch {
+
+namespace {
+
+constexpr std::string_view install_hint = "apt-get install openmpi-bin; or name another with --mpirun FILE";
+
+// PRRTE 3.0.8 (Open MPI 5.0.7) refuses a path that contains '-' or ':'. The shell therefore opens the
+// rankfile and becomes mpirun. Only mpirun reads the rankfile; its daemons do not.
+void start_mpirun(LineBuilder& builder, const LaunchRequest& request) {
+  if (request.mpi_major >= 5)
+    builder.add({"/bin/sh", "-c", "exec \"$@\" 9< \"$0\"", request.rankfile},
+                "opens the rankfile as descriptor 9: Open MPI 5 refuses a path with '-' or ':'");
+  builder.start(request.mpirun);
+}
+
+void add_rankfile(LineBuilder& builder, const LaunchRequest& request) {
+  const std::string why = "which rank sits on which host and cores";
+  if (request.mpi_major < 5)
+    builder.add({"--rankfile", request.rankfile}, why);
+  else
+    builder.add({"--map-by", "rankfile:file=/dev/fd/9"}, why);
+}
+
+// A setting of Open MPI that we choose, unless the user has.
+class Settings {
+ public:
+  Settings(const LaunchRequest& request, const EnvVars& environment)
+      : request_(request), environment_(environment) {}
+
+  bool chosen_by_user(const std::string& name) const {
+    const auto is_it = [&](const auto& entry) { return entry.first == name; };
+    return std::any_of(request_.mca.begin(), request_.mca.end(), is_it) ||
+           std::find(request_.mpi_arguments.begin(), request_.mpi_arguments.end(), name) !=
+               request_.mpi_arguments.end() ||
+           environment_.count("OMPI_MCA_" + name) != 0 || environment_.count("PRTE_MCA_" + name) != 0;
+  }
+  void add(LineBuilder& builder, const std::string& name, const std::string& value, std::string why) const {
+    if (chosen_by_user(name)) return;
+    builder.add({request_.mpi_major < 5 ? "--mca" : "--prtemca", name, value}, std::move(why));
+  }
+
+ private:
+  const LaunchRequest& request_;
+  const EnvVars& environment_;
+};
+
+void add_keepalives(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+  if (!request.keepalives) return;
+  const Settings settings(request, environment);
+  settings.add(builder, "oob_tcp_keepalive_time", "10",
+               "a host that goes away is noticed within 30 s, not 8 min");
+  settings.add(builder, "oob_tcp_keepalive_intvl", "5", "after 10 s of silence it is asked every 5 s");
+  settings.add(builder, "oob_tcp_keepalive_probes", "3", "three times");
+  for (const char* other : {"plm_rsh_agent", "orte_rsh_agent", "plm_rsh_args"}) {
+    if (settings.chosen_by_user(other)) return;  // perhaps not OpenSSH
+  }
+  const std::string name = request.mpi_major < 5 ? "plm_rsh_args" : "plm_ssh_args";
+  settings.add(builder, name, "-o ServerAliveInterval=5 -o ServerAliveCountMax=6",
+               "the same for ssh: it would wait for a quarter of an hour");
+}
+
+// mpirun that gets TERM kills its ranks a second later, and those that meet in MPI_Finalize wait for it in
+// vain: too little for a checkpoint.
+void add_gentle_end(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+  const Settings settings(request, environment);
+  const std::string name = "ess_base_forward_signals";
+  const bool can = request.mpi_major == 4 && request.minor >= 1 && !settings.chosen_by_user(name);
+  if (!can || request.program.watch_token.empty()) return;
+  settings.add(builder, name, "SIGURG", "by which launch has the ranks told to end, before mpirun ends them");
+  builder.set_forwards_end();
+}
+
+}  // namespace
+
+MpirunVersion parse_mpirun_version(std::string_view output) {
+  const std::string_view first = split(output, '\n').front();
+  std::string_view text;
+  // Under another name than mpirun it calls itself by that of its runtime.
+  for (const std::string_view lead : {"(Open MPI) ", "(OpenRTE) "}) {
+    const std::size_t at = first.find(lead);
+    if (at != std::string_view::npos) text = trim(first.substr(at + lead.size()));
+  }
+  if (text.empty()) {
+    throw Error(ErrorKind::request, {fmt::format("it is no launcher that ddlrun knows: it says \"{}\"",
+                                                 printable(trim(first), 60)),
+                                     "mpirun --version", std::string(install_hint)});
+  }
+  const auto parts = split(text, '.');
+  const auto major = parse_unsigned(parts[0], 99);
+  const auto minor = parts.size() > 1 ? parse_unsigned(parts[1], 99) : std::nullopt;
+  if (!major || *major < 3) {
+    throw Error(ErrorKind::request,
+                {fmt::format("Open MPI {} is too old: 4.1 or 5 is needed", printable(text, 40)),
+                 "mpirun --version", std::string(install_hint)});
+  }
+  return {static_cast<int>(*major), static_cast<int>(minor.value_or(0)), std::string(text)};
+}
+
+LaunchLine plan_open_mpi_line(const LaunchRequest& request, const EnvVars& environment) {
+  LineBuilder builder(request);
+  start_mpirun(builder, request);
+  if (request.allow_run_as_root) builder.add({"--allow-run-as-root"}, "you asked for it");
+  builder.add({"-n", fmt::format("{}", request.ranks)},
+              "the ranks of the plan, so that a cut rankfile is noticed");
+  add_rankfile(builder, request);
+  for (const std::string& name : builder.names()) builder.add({"-x", name}, builder.reason_of(name));
+  add_keepalives(builder, request, environment);
+  add_gentle_end(builder, request, environment);
+  for (const auto& [name, value] : request.mca) builder.add({"--mca", name, value}, "you asked for it");
+  for (const auto& [name, value, why] : request.chosen_mca) builder.add({"--mca", name, value}, why);
+  if (request.tag_output && request.mpi_major < 5) builder.add({"--tag-output"}, "each line tells its rank");
+  if (request.tag_output && request.mpi_major >= 5)
+    builder.add({"--output", "tag"}, "each line tells its rank");
+  builder.add_asked(request.mpi_arguments);
+  return std::move(builder).finish();
+}
+
+}  // namespace ddlrun::launch

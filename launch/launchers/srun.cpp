@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "launch/launchers/srun.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/launchers/line_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::launch {
+
+namespace {
+
+bool has_release(const LaunchRequest& request, int major, int minor) {
+  return request.mpi_major > major || (request.mpi_major == major && request.minor >= minor);
+}
+
+// -c by a variable would confine the step to so many CPUs a task (--exact), whatever the plan says.
+void leave_out_cpu_counts(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+  std::vector<std::string> words{"env"};
+  for (const char* name : {"SRUN_CPUS_PER_TASK", "SLURM_CPUS_PER_TASK"}) {
+    const bool is_read = std::string_view(name).starts_with("SRUN_") || !has_release(request, 22, 5);
+    if (is_read && environment.count(name) != 0) words.insert(words.end(), {"-u", name});
+  }
+  if (words.size() > 1)
+    builder.add(std::move(words), "a count of CPUs a task would confine the job step to fewer than planned");
+}
+
+std::string render_host_list(const RankSheet& sheet) {
+  std::string text;
+  for (const std::string& host : hosts_of_ranks(sheet)) text += host + "\n";
+  return text;
+}
+
+void add_mca_variables(LineBuilder& builder, const LaunchRequest& request, std::vector<std::string>& names) {
+  const auto add = [&](const std::string& name, const std::string& value, const std::string& why) {
+    const std::string variable = "OMPI_MCA_" + name;
+    builder.set(variable, value, why);
+    add_once(names, variable);
+  };
+  for (const auto& [name, value, why] : request.chosen_mca) {
+    if (name.starts_with("btl_")) add(name, value, why);  // its daemons do not run under srun
+  }
+  for (const auto& [name, value] : request.mca) add(name, value, "you asked for it");
+}
+
+void add_srun_names(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+  std::vector<std::string> names;
+  for (const char* name : {"HOME", "USER", "LOGNAME", "SHELL", "LANG"}) {
+    if (environment.count(name) != 0) names.emplace_back(name);
+  }
+  names.insert(names.end(), builder.names().begin(), builder.names().end());
+  for (const std::string& name : find_library_variables(
+           environment, {"OMPI_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "MPICH_", "I_MPI_", "FI_"})) {
+    add_once(names, name);
+  }
+  add_mca_variables(builder, request, names);
+  builder.add({"--export=" + join(names, ",")},
+              "the variables that reach the ranks, by name; beside them only Slurm's own:");
+  builder.add_name_reasons();
+}
+
+}  // namespace
+
+ProgramMpi mpi_of(const std::vector<std::string>& libraries) {
+  const auto any = [&](std::string_view lead) {
+    return std::any_of(libraries.begin(), libraries.end(),
+                       [&](const std::string& name) { return name.starts_with(lead); });
+  };
+  // Open MPI before 2 had the number 12, too, and a library of its own beside it.
+  if (any("libopen-pal.so") || any("libmpi.so.40") || any("libmpi.so.20")) return ProgramMpi::open_mpi;
+  if (any("libmpi.so.12") || any("libmpich.so") || any("libmpi.so.0")) return ProgramMpi::mpich;
+  return any("libmpi.so") ? ProgramMpi::unknown : ProgramMpi::none;
+}
+
+std::vector<std::string> parse_pmi_list(std::string_view text) {
+  std::vector<std::string> names;
+  for (std::string_view line : split(text, '\n')) {
+    if (line.starts_with("srun: ")) line.remove_prefix(6);
+    line = trim(line);
+    const bool is_name = !line.empty() && line.find_first_of(" :") == std::string_view::npos;
+    if (is_name) names.emplace_back(line);
+  }
+  return names;
+}
+
+std::string choose_pmi(ProgramMpi mpi, const std::vector<std::string>& offered) {
+  const auto has = [&](const char* name) {
+    return std::find(offered.begin(), offered.end(), name) != offered.end();
+  };
+  if (mpi == ProgramMpi::none) return "none";
+  if (mpi == ProgramMpi::mpich && has("pmi2")) return "pmi2";
+  if (has("pmix")) return "pmix";
+  if (mpi == ProgramMpi::unknown || offered.empty()) return {};
+  const std::string title(title_of(mpi == ProgramMpi::mpich ? LauncherKind::mpich : LauncherKind::open_mpi));
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("the program is linked with {}, which srun cannot start here: it has {}", title,
+                   join(offered, ", ")),
+       "srun --mpi=list", fmt::format("--launcher {}", mpi == ProgramMpi::mpich ? "mpich" : "openmpi")});
+}
+
+void check_program_mpi(ProgramMpi mpi, LauncherKind launcher) {
+  if (launcher == LauncherKind::ssh && (mpi == ProgramMpi::open_mpi || mpi == ProgramMpi::mpich)) {
+    throw Error(
+        ErrorKind::request,
+        {"the program is linked with MPI, and ssh alone would start it: each rank would be rank 0 of 1",
+         "--launcher ssh, or no mpirun here",
+         mpi == ProgramMpi::mpich ? "--launcher mpich (apt-get install mpich)"
+                                  : "--launcher openmpi (apt-get install openmpi-bin)"});
+  }
+  const bool hydra = is_hydra(launcher);
+  const bool open_mpi = launcher == LauncherKind::open_mpi;
+  if (!(mpi == ProgramMpi::open_mpi && hydra) && !(mpi == ProgramMpi::mpich && open_mpi)) return;
+  const bool needs_hydra = mpi == ProgramMpi::mpich;
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("the program is linked with {}, and {} would start it: each rank would be rank 0 of 1",
+                   needs_hydra ? "MPICH or Intel MPI (libmpi.so.12)" : "Open MPI (libmpi.so.40)",
+                   title_of(launcher)),
+       fmt::format("--launcher {}", name_of(launcher)),
+       needs_hydra ? "--launcher mpich (apt-get install mpich), or --launcher intelmpi"
+                   : "--launcher openmpi (apt-get install openmpi-bin)"});
+}
+
+LaunchLine plan_srun_line(const LaunchRequest& request, const EnvVars& environment) {
+  LineBuilder builder(request);
+  leave_out_cpu_counts(builder, request, environment);
+  builder.start(request.mpirun);
+  builder.add({"-n", fmt::format("{}", request.ranks)}, "the ranks of the plan");
+  // No -N: the host file says it, and Slurm 23.11 and later refuse -N beside arbitrary.
+  builder.add({"--distribution=arbitrary"}, "each rank on the host that its line of the host file names");
+  const std::string path = request.folder + "/hosts";
+  builder.set("SLURM_HOSTFILE", path, "the host of each rank, a line each");
+  builder.add_file(path, render_host_list(*request.sheet));
+  builder.add({"--cpu-bind=none"}, "srun has one list for all hosts: ddlrun exec binds each rank itself");
+  builder.add({"--gpu-bind=none"}, "likewise: the rank sheet says which GPU is whose");
+  if (has_release(request, 20, 11))
+    builder.add({"--overlap"}, "srun would wait for an interactive step of the same job to end");
+  builder.add({"--kill-on-bad-exit=1"}, "a rank that fails ends the job, as under mpirun");
+  builder.add({"--input=0"}, "stdin is rank 0's, as under mpirun");
+  if (!request.pmi.empty())
+    builder.add({"--mpi=" + request.pmi}, "how the program's MPI learns of its ranks");
+  // By Slurm 22.05's own choice 12 of 150 starts of Open MPI 4.1 on 4 busy hosts crashed, by ring 0 of 420.
+  if (request.pmi == "pmix")
+    builder.set_unless_given(environment, "SLURM_PMIX_FENCE", "ring",
+                             "else a rank may get a message before its MPI_Init is ready, and crash");
+  add_srun_names(builder, request, environment);
+  if (request.tag_output) builder.add({"--label"}, "each line tells its rank");
+  builder.add_asked(request.mpi_arguments);
+  return std::move(builder).finish();
+}
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The files that keep each rank's output: their names, and their last lines.
+#pragma once
+
+#include "base/os/doors.hpp"
+#include "launch/rank/output_mark.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ddlrun::cli {
+
+// The directory of a run's rank files: "FOLDER/out".
+std::string rank_file_folder(const std::string& folder);
+
+// "FOLDER/out/rank-0007.out"
+std::string rank_file(const std::string& folder, std::uint32_t rank, launch::RankStream stream);
+
+// The last 20 lines of a file; nothing where there is none.
+std::vector<std::string> read_last_lines(System& system, const std::string& path);
+
+// The last lines of what a rank said on stderr, from its file, for people; "" if it said nothing.
+std::string render_last_lines(System& system, const std::string& folder, std::uint32_t rank);
+
+}  // namespace ddlrun::cli

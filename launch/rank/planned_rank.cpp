@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "launch/rank/planned_rank.hpp"
+
+#include "topology/rankfile/slot_list.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace ddlrun::launch {
+
+namespace {
+
+std::vector<int> numbers(const std::vector<topology::PuIndex>& pus) {
+  std::vector<int> result;
+  for (const topology::PuIndex& pu : pus) result.push_back(pu.os);
+  return result;
+}
+
+}  // namespace
+
+std::vector<PlannedRank> planned_ranks(const topology::Plan& plan) {
+  std::vector<PlannedRank> ranks;
+  for (const topology::Placement& at : plan.by_rank()) {
+    ranks.push_back({at.rank, at.local_rank, plan.hosts[at.host], at.local->slot, numbers(at.local->pus),
+                     static_cast<int>(at.local->cores.size())});
+  }
+  return ranks;
+}
+
+std::vector<PlannedRank> planned_ranks(const std::vector<rankfile::RankLine>& lines,
+                                       const std::vector<std::string>& hosts,
+                                       const std::vector<const topology::MachineTopology*>& machines,
+                                       int mpi_major) {
+  std::vector<PlannedRank> ranks;
+  for (const rankfile::RankLine& line : lines) {
+    const auto host = std::find(hosts.begin(), hosts.end(), line.host);
+    if (host == hosts.end()) continue;
+    const auto& machine = *machines[static_cast<std::size_t>(host - hosts.begin())];
+    const auto cores = rankfile::resolve_slots(line.slots, machine, mpi_major);
+    ranks.push_back({line.rank, 0, line.host, line.slots, numbers(rankfile::pus_of_cores(machine, cores)),
+                     static_cast<int>(cores.size())});
+  }
+  std::sort(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  std::map<std::string, std::uint32_t> next;  // local ranks follow the rank order
+  for (PlannedRank& rank : ranks) rank.local_rank = next[rank.host]++;
+  return ranks;
+}
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "launch/rank/rank_command.hpp"
+
+#include "base/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace ddlrun::launch {
+
+namespace {
+
+// A word that stands for ":" and is none of the program's own.
+std::string colon_stand_in(const Command& program) {
+  std::string word = "%colon%";
+  while (std::find(program.begin(), program.end(), word) != program.end()) word += "%";
+  return word;
+}
+
+bool has_colon(const Command& program) {
+  return std::find(program.begin(), program.end(), ":") != program.end();
+}
+
+// Called with ddlrun's path as $0: where there is none, the program starts by itself.
+constexpr std::string_view without_ddlrun =
+    R"([ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@")";
+
+}  // namespace
+
+std::string wrapper_reason(const RankProgram& program) {
+  std::vector<std::string> does;
+  if (!program.sheet.empty()) does.emplace_back("gives each rank what its sheet says");
+  if (!program.report_token.empty()) {
+    does.emplace_back(program.keep ? "tells where each rank is"
+                                   : "each rank tells where it is, then becomes the program");
+  }
+  if (program.keep)
+    does.emplace_back("keeps each rank: tells how it fares, and ends all it started when the job ends");
+  if (does.empty()) return "a word \":\" would start another program for mpirun";
+  return join(does, ", then ");
+}
+
+Command plan_rank_command(const RankProgram& program) {
+  const bool colons = has_colon(program.program);
+  const bool needed =
+      !program.report_token.empty() || colons || !program.sheet.empty() || !program.output_token.empty();
+  if (!needed && !program.keep) return program.program;
+  Command command;
+  if (program.may_lack_ddlrun && !needed) command = {"/bin/sh", "-c", std::string(without_ddlrun)};
+  command.insert(command.end(), {program.ddlrun, "exec"});
+  command.insert(command.end(), program.sheet.begin(), program.sheet.end());
+  if (!program.report_token.empty()) command.insert(command.end(), {"--report", program.report_token});
+  if (program.keep) command.push_back("--keep");
+  if (program.keep && !program.watch_token.empty()) {
+    command.insert(command.end(), {"--watch", program.watch_token});
+    if (program.stall_after > 0) {
+      command.insert(command.end(), {"--stall-after", fmt::format("{}", program.stall_after)});
+    }
+  }
+  if (program.keep && !program.output_token.empty())
+    command.insert(command.end(), {"--output", program.output_token});
+  const std::string stand_in = colon_stand_in(program.program);
+  if (colons) command.insert(command.end(), {"--colon", stand_in});
+  command.push_back("--");
+  for (const std::string& word : program.program) command.push_back(word == ":" ? stand_in : word);
+  return command;
+}
+
+Command restore_colons(Command program, std::string_view stand_in) {
+  for (std::string& word : program) {
+    if (word == stand_in) word = ":";
+  }
+  return program;
+}
+
+}  // namespace ddlrun::launch

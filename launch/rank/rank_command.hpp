@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What a launcher starts as each rank: the program itself, or `ddlrun exec` in front of it.
+#pragma once
+
+#include "base/os/doors.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace ddlrun::launch {
+
+// How each rank is started.
+struct RankProgram {
+  Command program;                // what the user wants to run
+  std::string ddlrun;             // absolute path of the binary whose `exec` wraps it, where that is needed
+  std::string report_token;       // not empty: each rank tells its place first, marked with this
+  bool keep = false;              // a keeper stays with each rank: nothing of it outlives the job
+  std::string watch_token = {};   // not empty: the keeper tells how the rank fares, marked with this
+  int stall_after = 0;            // seconds without progress that are told; 0: never
+  std::string output_token = {};  // not empty: the keeper marks what the program says with this
+  bool may_lack_ddlrun = false;   // other hosts, where ddlrun may not be at the same path
+  Command sheet = {};             // "--sheet" or "--sheet-file FILE": the rank does first what its sheet says
+};
+
+// What a rank executes. mpirun and srun take a word ":" for the start of another program, wherever it
+// stands, so such words travel under another name and `ddlrun exec` puts them back.
+Command plan_rank_command(const RankProgram& program);
+Command restore_colons(Command program, std::string_view stand_in);
+
+// Why `ddlrun exec` stands in the line, for people.
+std::string wrapper_reason(const RankProgram& program);
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "launch/run/launch_output.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/monitor/rank_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using launch::RankStream;
+using Show = OutputPlan::Show;
+
+[[noreturn]] void refuse_output(std::string what, std::string hint) {
+  throw Error(ErrorKind::usage, {std::move(what), "", std::move(hint)});
+}
+
+}  // namespace
+
+OutputPlan plan_output(const LaunchOptions& options, const WatchPlan& watch) {
+  OutputPlan plan;
+  if (options.output == "prefix") {
+    plan.show = Show::prefixed;
+  } else if (options.output == "files") {
+    plan.show = options.tee ? Show::plain : Show::nothing;
+  } else if (options.output != "screen") {
+    refuse_output(
+        fmt::format("--output takes screen, prefix or files, not '{}'", printable(options.output, 40)),
+        "--output files");
+  }
+  plan.files = options.tee || options.output == "files";
+  plan.marked = plan.files || plan.show == Show::prefixed;
+  if (!plan.marked) return plan;
+  const std::string asked = options.output == "screen" ? "--tee" : "--output " + options.output;
+  if (options.tag_output)
+    refuse_output(asked + " knows each line's rank already: --tag-output cannot go with it",
+                  asked + " alone");
+  if (options.no_watch)
+    refuse_output(asked + " needs the keepers that --no-watch leaves out", asked + " alone");
+  if (!watch.tells)
+    refuse_output(asked + " needs the ranks' stderr, which an option of mpirun sends elsewhere",
+                  asked + " without that --mpi-arg");
+  return plan;
+}
+
+LaunchOutput::LaunchOutput(System& system, const OutputPlan& plan, const std::string& folder,
+                           const std::string& token,
+                           std::function<void(std::uint32_t rank, std::string_view line)> on_err)
+    : system_(system),
+      plan_(plan),
+      folder_(folder),
+      on_err_(std::move(on_err)),
+      reader_(token),
+      lines_([this](std::uint32_t rank, RankStream stream, std::string_view line) {
+        take_line(rank, stream, line);
+      }) {
+  if (plan_.files) system_.files.make_folders(rank_file_folder(folder_));
+}
+
+std::string LaunchOutput::take(std::string_view line) {
+  launch::OutputReader::Taken taken = reader_.take(line);
+  if (!taken.piece) return std::move(taken.rest);
+  const launch::OutputPiece& piece = *taken.piece;
+  count_.take(piece);
+  if (plan_.files) {
+    File& file = files_[{piece.rank, piece.stream}];
+    if (file.path.empty()) file.path = rank_file(folder_, piece.rank, piece.stream);
+    file.waiting += piece.bytes;
+  }
+  if (plan_.show != Show::nothing || (on_err_ && piece.stream == RankStream::err)) lines_.take(piece);
+  return std::move(taken.rest);
+}
+
+void LaunchOutput::take_line(std::uint32_t rank, RankStream stream, std::string_view line) {
+  if (on_err_ && stream == RankStream::err) on_err_(rank, line);
+  if (plan_.show == Show::nothing) return;
+  std::string& screen = stream == RankStream::out ? out_ : err_;
+  if (plan_.show == Show::prefixed) {
+    screen += '[';
+    screen += fmt::format_int(rank).c_str();
+    screen += "] ";
+  }
+  screen += line;
+  if (plan_.show == Show::prefixed && line.back() != '\n') screen += '\n';
+}
+
+void LaunchOutput::flush() {
+  write_out();
+  const auto& pass = system_.program_err ? system_.program_err : system_.err;
+  if (!err_.empty()) pass(err_);
+  out_.clear();
+  err_.clear();
+  write_files();
+}
+
+// A full disk must not end a job that can go on without its output.
+void LaunchOutput::write_out() {
+  if (out_.empty()) return;
+  try {
+    system_.out(out_);
+  } catch (const Error& error) {
+    if (!out_failed_) system_.err(render_message("ddlrun", "warning", error.message()));
+    out_failed_ = true;
+  }
+}
+
+void LaunchOutput::write_files() {
+  if (!plan_.files) return;
+  try {
+    for (auto& [key, file] : files_) {
+      if (file.waiting.empty() && file.made) continue;
+      system_.files.append(file.path, file.waiting);  // also where a rank says nothing: that is a fact too
+      file.made = true;
+      file.waiting.clear();
+    }
+  } catch (const Error& error) {
+    give_up_files(error.message().what);
+  }
+}
+
+// A full disk must not end a job that can go on without its log.
+void LaunchOutput::give_up_files(const std::string& why) {
+  plan_.files = false;
+  files_.clear();
+  system_.err(render_message("ddlrun", "warning",
+                             {"the ranks' output is not kept any more: " + why, rank_file_folder(folder_),
+                              "df -h " + quote_shell(folder_)}));
+  if (plan_.show == Show::nothing) plan_.show = Show::prefixed;
+}
+
+void LaunchOutput::tick() {
+  if (plan_.show == Show::plain) lines_.flush();
+  flush();
+}
+
+void LaunchOutput::finish() {
+  const std::string rest = reader_.finish();
+  if (!rest.empty()) err_ += rest;
+  lines_.flush();
+  flush();
+  try {
+    for (const auto& [key, file] : files_) system_.files.sync(file.path);
+  } catch (const Error& error) {
+    give_up_files(error.message().what);
+  }
+  if (const std::size_t open = count_.without_end(); open > 0)
+    system_.err(fmt::format(
+        "ddlrun: of {} stream{} of the ranks the end did not come: its last lines may be missing\n", open,
+        open == 1 ? "" : "s"));
+  const std::uint64_t bytes = count_.missing() * launch::output_piece_bytes;
+  if (bytes > 0)
+    system_.err(
+        render_message("ddlrun", "warning",
+                       {fmt::format("up to {} of the ranks' output never arrived", render_bytes(bytes)),
+                        folder_, "the launcher dropped it; let the program write its own file"}));
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "launch/run/launch_run.hpp"
+
+#include "base/os/state_folder.hpp"
+#include "base/text/error.hpp"
+#include "base/text/signal_name.hpp"
+#include "base/text/text.hpp"
+#include "launch/monitor/rank_files.hpp"
+#include "launch/run/launch_attention.hpp"
+#include "topology/machine_json.hpp"
+#include "topology/plan_json.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::cli {
+
+namespace {
+
+void write_inputs(System& system, const LaunchRun& run) {
+  const auto write = [&](const std::string& name, std::string_view bytes) {
+    system.files.write(run.folder + "/" + name, bytes);
+  };
+  write("rankfile", run.job.rankfile_text);
+  write("argv", launch::render_argv_file(run.line.argv, launch::render_launch_line(run.line, run.exports)));
+  write("argv.nul", launch::render_argv_nul(run.line.argv));
+  write("environment", launch::render_environment_names(system.environment.variables, run.exports));
+  for (const launch::LaunchFile& file : run.line.files) system.files.write(file.path, file.text);
+  if (run.job.plan) write("plan.json", topology::render_plan_json(*run.job.plan));
+  const auto& machines = run.job.machines.machines;
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    write(fmt::format("topology-{}.json", i), topology::render_machine_json(machines[i]));
+  }
+  if (!run.result_path.empty()) system.files.append(run.result_path, "");  // mode 600
+  write("run.json", launch::render_run_json(run.record));
+}
+
+// An empty one is none; of a job that failed it is not called a result.
+void settle_result(System& system, LaunchRun& run, int status) {
+  if (run.result_path.empty()) return;
+  const auto part = system.files.read_from(run.result_path, 0, 0);
+  if (!part || part->size == 0)
+    system.files.remove(run.result_path);
+  else if (status == 0)
+    run.record.result = run.result_path;
+}
+
+void check_started(const ProcessResult& result, const std::string& mpirun) {
+  if (result.start_error.empty()) return;
+  throw Error(ErrorKind::request,
+              {fmt::format("{} cannot be started: {}", printable(mpirun, 120), result.start_error), "",
+               "apt-get install openmpi-bin; or name it with --mpirun FILE"});
+}
+
+// Hydra mixes the statuses of its ranks into one number, srun takes the highest, which may be that of a rank
+// it ended itself: the keepers know that of the first.
+std::optional<int> status_of_first(const ProcessResult& result, const LaunchRun& run) {
+  const bool mixes = launch::is_hydra(run.launcher) || run.launcher == launch::LauncherKind::srun;
+  if (!mixes || result.exit_status == 0 || result.passed_on != 0 || !run.record.watched) return std::nullopt;
+  const auto& first =
+      run.record.watched->first_failure ? run.record.watched->first_failure : run.record.watched->first_ended;
+  return first ? std::optional<int>(first->exit_status) : std::nullopt;
+}
+
+// mpirun says 1, or some other number, when a signal told it to stop; people expect 128 + that signal, or
+// what all ranks said: 75 of those that saved and can go on.
+int status_after_signal(const ProcessResult& result, const LaunchRun& run) {
+  const auto& watched = run.record.watched;
+  const std::size_t ranks = run.record.placement.size();
+  const bool hydra = launch::is_hydra(run.launcher);  // mixes its ranks' statuses, and may say 0 of any
+  if (result.exit_status == 0 && (!hydra || (watched && launch::all_ended_well(*watched, ranks)))) return 0;
+  const auto said = watched ? launch::find_common_end(*watched, ranks) : std::nullopt;
+  if (said) return *said;
+  // mpirun may crash when it is told while a rank fails: the rank's status is what happened.
+  const bool crashed = result.signal != 0;
+  if (crashed && watched && watched->first_failure) return watched->first_failure->exit_status;
+  return result.exit_status == 1 || crashed || hydra ? 128 + result.passed_on : result.exit_status;
+}
+
+int status_of_run(const ProcessResult& result, const LaunchRun& run) {
+  const std::array ending{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  if (std::find(ending.begin(), ending.end(), result.passed_on) != ending.end())
+    return status_after_signal(result, run);
+  return status_of_first(result, run).value_or(result.exit_status);
+}
+
+// What the rank that failed first said last, where that is only in its file.
+void tell_first_log(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
+  if (!run.output.files || run.output.show != OutputPlan::Show::nothing) return;
+  if (!run.record.watched || result.passed_on != 0) return;
+  const auto first = launch::find_first_failure(*run.record.watched, status);
+  if (first) system.err(render_last_lines(system, run.folder, first->rank));
+}
+
+// The last word: who failed first, how the job ended, and where everything about it lies.
+void tell_end(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
+  const bool told_to_stop = result.passed_on != 0;
+  if (run.record.watched && !told_to_stop) {
+    const auto first = launch::find_first_failure(*run.record.watched, status);
+    const auto& lost = run.record.watched->lost_hosts;
+    if (first) system.err("ddlrun: " + launch::render_first_failure(*first) + "\n");
+    if (!lost.empty()) system.err("ddlrun: " + launch::render_lost_hosts(lost) + "\n");
+  }
+  if (!run.record.result.empty()) system.err("ddlrun: rank 0's result: " + run.record.result + "\n");
+  std::string how = "ended well";
+  if (told_to_stop)
+    how = "was told to stop by " + describe_signal(result.passed_on);
+  else if (status > 128 && status <= 128 + 64)
+    how = fmt::format("ended by signal {} (status {})", status - 128, status);
+  else if (status != 0)
+    how = fmt::format("ended with status {}", status);
+  system.err(fmt::format("ddlrun: the job {}; run folder {}\n", how, run.folder));
+}
+
+}  // namespace
+
+std::string choose_run_folder(System& system, const std::string& wanted, bool create) {
+  if (!wanted.empty()) {
+    if (system.files.exists(wanted + "/run.json")) {
+      throw Error(ErrorKind::request, {"the run folder holds another run, which is not overwritten", wanted,
+                                       "another --run-folder, or none: then each run gets its own"});
+    }
+    if (create) system.files.make_folders(wanted);
+    return wanted;
+  }
+  const std::string state = find_state_folder(system.environment, "the run folder", "--run-folder ./run");
+  const std::string time = launch::render_time_for_names(system.clock.now());
+  if (!create) return state + "/dry-runs/" + time;  // beside the runs: what its script does is none of ours
+  const std::string base = state + "/runs", prefix = base + "/" + time + "-";
+  system.files.make_folders(base);
+  return system.files.make_folder(prefix);
+}
+
+LaunchEnd run_launch(System& system, LaunchRun run) {
+  LaunchAttention attention(system, run);
+  run.record.placement = attention.places();
+  run.record.verified = false;
+  write_inputs(system, run);
+  const ProcessResult result =
+      system.processes.run_guarded(run.line.argv, run.line.environment, attention.attention());
+  attention.finish(result);
+  run.record.verified = run.verify;
+  run.record.placement = attention.places();
+  run.record.watched = attention.watched();
+  const int status = attention.status(result).value_or(status_of_run(result, run));
+  settle_result(system, run, status);
+  run.record.diagnosis = attention.diagnosis(result);
+  if (status != 0) run.record.last_lines = attention.last_lines();
+  run.record.end =
+      launch::RunEnd{system.clock.now(), status, status == result.exit_status ? result.signal : 0};
+  system.files.write(run.folder + "/run.json", launch::render_run_json(run.record));
+  check_started(result, run.line.argv[0]);
+  tell_first_log(system, run, result, status);
+  if (!run.record.diagnosis.empty() && !attention.cause_was_told())
+    system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
+  tell_end(system, run, result, status);
+  const bool all_ok = launch::count_verdicts(run.record.placement).ok == run.record.placement.size();
+  LaunchEnd end{status, result.passed_on, {}};
+  if (run.record.watched) end.lost_hosts = run.record.watched->lost_hosts;
+  if (run.strict && run.verify && status == 0 && !all_ok) end.status = 1;
+  return end;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "launch/ssh/host_command.hpp"
+
+#include "base/text/text.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::launch {
+
+namespace {
+
+// As one text for the shell of the account there, whatever that is. The same path first, as the same build
+// lies there on most clusters.
+std::string hand_command(const std::string& ddlrun) {
+  return R"(exec sh -c '[ -x "$0" ] && exec "$0" start-ranks; exec ddlrun start-ranks' )" +
+         quote_shell(ddlrun);
+}
+
+}  // namespace
+
+Command plan_host_command(const StartDocument& document, const SheetHost& host, const std::string& ddlrun) {
+  const auto address = document.addresses.find(host.name);
+  Command command{document.ssh, "-T"};
+  for (const char* option :
+       {"BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=6",
+        "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "ControlMaster=no"}) {
+    command.insert(command.end(), {"-o", option});
+  }
+  command.insert(command.end(), document.ssh_arguments.begin(), document.ssh_arguments.end());
+  command.insert(command.end(), {"--", address == document.addresses.end() ? host.name : address->second,
+                                 hand_command(ddlrun)});
+  return command;
+}
+
+EnvVars rank_identity_variables(const SheetRank& rank) {
+  const auto number = [](std::uint32_t value) { return fmt::format("{}", value); };
+  return {{"DDLRUN_RANK", number(rank.rank)},
+          {"DDLRUN_SIZE", number(rank.size)},
+          {"DDLRUN_LOCAL_RANK", number(rank.local_rank)},
+          {"DDLRUN_LOCAL_SIZE", number(rank.local_size)},
+          {"DDLRUN_NODE_RANK", number(rank.node)},
+          {"DDLRUN_NODE_COUNT", number(rank.nodes)}};
+}
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The jobs that a new one waits for: a scheduler that has forgotten such a job takes it for one that ended as
+// asked, and starts the new one at once.
+#pragma once
+
+#include "base/os/doors.hpp"
+#include "schedulers/client/job_options.hpp"
+
+namespace ddlrun::cli {
+
+// Error{request} for a dependency that can no longer come true, and for a job that neither Slurm nor the
+// user's history knows. Where the scheduler does not answer, only the history is asked.
+void check_dependencies(System& system, const WantedJob& wanted);
+
+}  // namespace ddlrun::cli

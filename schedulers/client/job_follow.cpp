@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/job_follow.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "schedulers/client/job_end.hpp"
+#include "schedulers/client/job_history.hpp"
+#include "schedulers/client/job_log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using schedulers::JobState;
+using schedulers::JobStatus;
+using std::chrono::milliseconds;
+
+constexpr milliseconds look_every{250};  // at the job's own files
+constexpr double hint_seconds = 1;       // between questions while the files say that something happened
+constexpr int hint_questions = 8;
+constexpr int most_forgotten = 4;      // answers in a row that do not know the job
+constexpr double ending_seconds = 45;  // Slurm's KillWait is 30
+constexpr int most_never = 2;  // that say that it can never run: at first sight it may be a node rebooting
+
+struct Followed {
+  KnownJob job;
+  JobStatus status;
+  std::string told;
+  bool over = false;
+  int forgotten = 0;
+  int never = 0;
+  std::optional<int> written;  // by the job, when it ended
+  double ending_since = 0;     // its script is over, and the scheduler does not let go of it
+};
+
+class Follower {
+ public:
+  Follower(System& system, const std::vector<KnownJob>& jobs, const FollowOptions& options)
+      : system_(system), options_(options) {
+    for (const KnownJob& job : jobs) followed_.emplace_back().job = job;
+    if (options.log && jobs.size() == 1 && !jobs[0].output.empty()) log_.emplace(jobs[0].output);
+    if (log_ && !options.from_start) log_->skip_to_end(system);
+  }
+
+  int run() {
+    while (true) {
+      copy_log();
+      look_for_hints();
+      if (now() >= ask_at_) ask();
+      if (std::all_of(followed_.begin(), followed_.end(), [](const Followed& one) { return one.over; }))
+        break;
+      if (const int signal = system_.clock.pause(look_every); signal != 0) return leave(signal);
+    }
+    copy_last_of_log();
+    return tell_end();
+  }
+
+ private:
+  double now() const { return std::chrono::duration<double>(system_.clock.now().time_since_epoch()).count(); }
+  void tell(const std::string& text) {
+    if (log_ && !log_->at_line_start() && system_.environment.stdout_is_terminal) system_.out("\n");
+    system_.err("ddlrun: " + text + "\n");
+  }
+
+  void copy_log() {
+    if (!log_) return;
+    const bool more = log_->take(system_, [&](std::string_view bytes) { system_.out(bytes); });
+    // It speaks, so it runs, whatever we were told last.
+    if (more && followed_[0].status.state != JobState::running && now() >= spoke_at_ + 2) {
+      spoke_at_ = now();
+      hint();
+    }
+  }
+
+  // The job has ended, but what it wrote may be under way to us.
+  void copy_last_of_log() {
+    if (!log_) return;
+    copy_log();
+    const bool ran = followed_[0].status.state != JobState::cancelled || log_->seen();
+    for (int i = 0; i < (ran && !log_->seen() ? 8 : 1); ++i) {
+      system_.clock.pause(look_every);
+      copy_log();
+    }
+  }
+
+  // The job's own files tell sooner than the scheduler, who need not be asked often then.
+  void hint() {
+    hints_ = hint_questions;
+    ask_at_ = now();
+  }
+  void look_for_hints() {
+    for (Followed& one : followed_) {
+      if (one.over || !one.job.ours()) continue;
+      const auto written = read_exit_status(system_, one.job);
+      if (written && written != one.written) hint();
+      one.written = written;
+    }
+  }
+
+  void ask() {
+    std::vector<KnownJob> open;
+    for (const Followed& one : followed_) {
+      if (!one.over) open.push_back(one.job);
+    }
+    bool changed = false, failed = false;
+    try {
+      const auto states = read_job_states(system_, open);
+      if (silent_) tell("the scheduler answers again");
+      silent_ = false;
+      std::size_t at = 0;
+      for (Followed& one : followed_) {
+        if (!one.over) changed = take(one, states[at++]) || changed;
+      }
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::unreachable) throw;
+      failed = true;
+      tell_silence(error);
+    }
+    const double pause = pace_.next(changed, failed);
+    const bool soon = hints_ > 0 && !failed;
+    if (hints_ > 0) --hints_;
+    ask_at_ = now() + (soon ? std::min(pause, hint_seconds) : pause);
+  }
+
+  // A failed question is not a failed job: we go on asking. Only its own word settles it meanwhile.
+  void tell_silence(const Error& error) {
+    if (!silent_) {
+      tell(fmt::format("{}; the job is not touched by that, asking again", error.message().what));
+    }
+    silent_ = true;
+    for (Followed& one : followed_) {
+      if (one.over || !one.written || pace_.failures == 0) continue;
+      one.status = status_of_written(one.job, *one.written, was_timed_out(system_, one.job));
+      remember_state(system_, one.job, one.status);
+      one.over = true;
+    }
+  }
+
+  bool take(Followed& one, JobStatus status) {
+    const std::string text = render_state(status);
+    const bool changed = text != one.told || status.restarts != one.status.restarts;
+    one.forgotten = status.state == JobState::unknown ? one.forgotten + 1 : 0;
+    one.never = status.never ? one.never + 1 : 0;
+    const bool over =
+        schedulers::is_over(status.state) || one.forgotten >= most_forgotten || one.never >= most_never;
+    if (changed && !over && one.forgotten == 0 && options_.tell_states) {
+      const bool again = status.restarts > one.status.restarts;
+      tell(fmt::format("job {}{}: {}", one.job.id, again ? fmt::format(", restart {}", status.restarts) : "",
+                       text));
+    }
+    one.told = text;
+    one.status = std::move(status);
+    one.over = (over && !goes_on(one)) || is_left_behind(one);
+    return changed;
+  }
+
+  // A lost host keeps a job "completing" for minutes: what the script wrote is its end then.
+  bool is_left_behind(Followed& one) {
+    if (!one.written || !is_ending(one.status)) return false;
+    if (one.ending_since == 0) one.ending_since = now();
+    if (now() - one.ending_since < ending_seconds) return false;
+    tell(
+        fmt::format("job {}: its script ended with status {}; the scheduler has been waiting for {} for {} s",
+                    one.job.id, *one.written, one.status.hosts.empty() ? "its hosts" : one.status.hosts,
+                    static_cast<int>(now() - one.ending_since)));
+    const std::string hosts = one.status.hosts;
+    one.status = status_of_written(one.job, *one.written, false);
+    one.status.hosts = hosts;
+    remember_state(system_, one.job, one.status);
+    return true;
+  }
+
+  // Where a job cannot be started again under its own id, it has handed in the next and wrote down its id.
+  bool goes_on(Followed& one) {
+    const auto next = read_next_job(system_, one.job);
+    if (!next) return false;
+    tell(fmt::format("job {} goes on as job {}", one.job.id, next->id));
+    one = Followed{};
+    one.job = *next;
+    return true;
+  }
+
+  int tell_end() {
+    int first = 0;
+    for (Followed& one : followed_) {
+      if (options_.explain) tell_job_end(system_, one.job, one.status);
+      const int status = exit_status_of(one.status);
+      if (first == 0) first = status;
+    }
+    return first;
+  }
+
+  int leave(int signal) {
+    copy_log();
+    std::string ids;
+    for (const Followed& one : followed_) {
+      if (!one.over) ids += " " + quote_shell(one.job.id);
+    }
+    const bool many = std::count(ids.begin(), ids.end(), ' ') > 1;
+    tell(fmt::format("job{}{} left alone, {} on; ddlrun logs -f{} follows, ddlrun cancel{} ends {}",
+                     many ? "s" : "", ids, many ? "they go" : "it goes", many ? " ID" : ids, ids,
+                     many ? "them" : "it"));
+    return 128 + signal;
+  }
+
+  System& system_;
+  FollowOptions options_;
+  std::vector<Followed> followed_;
+  std::optional<JobLog> log_;
+  schedulers::PollBackoff pace_;
+  double ask_at_ = 0;
+  double spoke_at_ = 0;  // when its speaking was last taken for a hint
+  int hints_ = 0;
+  bool silent_ = false;
+};
+
+}  // namespace
+
+int follow_jobs(System& system, const std::vector<KnownJob>& jobs, const FollowOptions& options) {
+  return Follower(system, jobs, options).run();
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Staying with jobs until they end: the log goes to stdout as it grows, what happens to the job to stderr,
+// and at the end it is said why. The scheduler is asked seldom, the job's files, which cost it nothing,
+// often.
+#pragma once
+
+#include "base/os/doors.hpp"
+#include "schedulers/client/job_lookup.hpp"
+
+#include <vector>
+
+namespace ddlrun::cli {
+
+struct FollowOptions {
+  bool log = true;         // copy the log of the one job
+  bool from_start = true;  // of the log
+  bool tell_states = true;
+  bool explain = true;  // the end, and what the log says about it
+};
+
+// The exit status of the job; of several the first one, in their order, that is not 0. A signal leaves the
+// jobs alone: 128 + its number.
+int follow_jobs(System& system, const std::vector<KnownJob>& jobs, const FollowOptions& options);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/job_history.hpp"
+
+#include "base/os/state_folder.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "schedulers/client/history.hpp"
+#include "schedulers/client/job_options.hpp"
+#include "schedulers/client/job_submission.hpp"
+#include "schedulers/client/job_template.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <functional>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using schedulers::JobEntry;
+using schedulers::JobHistory;
+using schedulers::JobStatus;
+
+std::int64_t seconds_now(System& system) {
+  return std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
+}
+
+// The history is a convenience: what cannot be remembered is told, and the job goes on.
+void with_history(System& system, bool make, const std::function<void(JobHistory& history)>& use) {
+  try {
+    const std::string folder = find_state_folder(system.environment, "the history of jobs", "export HOME");
+    const std::string path = folder + "/jobs.sqlite";
+    if (!make && !system.files.exists(path)) return;
+    if (make) system.files.make_folders(folder);
+    use(*schedulers::open_job_history(path));
+  } catch (const Error& error) {
+    system.err(render_message("ddlrun", "warning", error.message()));
+  }
+}
+
+// Its queue, and where its log is, by the settings that were written beside the script.
+void add_settings(System& system, KnownJob& job) {
+  const std::string file = job.folder + "/ddlrun.yaml";
+  schedulers::JobSpec spec;
+  try {
+    std::vector<Message> errors;
+    const auto settings =
+        schedulers::read_job_settings(system.files.read(file, schedulers::max_settings_bytes), file, errors);
+    const auto text = [&](const std::string& key) {
+      const auto found = settings.find(key);
+      return found == settings.end() ? std::string() : found->second.value.text;
+    };
+    if (settings.count("array") > 0) spec.array.emplace();
+    spec.output = text("output");
+    spec.working_folder = text("working_folder");
+    job.queue = text("queue");
+  } catch (const Error&) {
+    spec.output.clear();  // the folder is gone, or was made by hand
+  }
+  if (tells_log(system, job)) job.output = log_of(spec, job.files(), job.id, job.task);
+}
+
+KnownJob known_job(System& system, const JobEntry& entry, const std::string& task) {
+  KnownJob job;
+  job.id = entry.id;
+  job.scheduler = parse_scheduler(entry.scheduler);
+  job.name = entry.name;
+  job.folder = entry.folder;
+  job.task = task;
+  add_settings(system, job);
+  if (task.empty()) {
+    job.last.state = entry.state;
+    job.last.exit_status = entry.exit_status;
+    job.last.hosts = entry.hosts;
+    job.last.run_seconds = entry.run_seconds;
+    job.last.explained = entry.cause;
+  }
+  job.last.id = entry.id;
+  job.submitted =
+      fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(entry.submitted_at)));
+  return job;
+}
+
+}  // namespace
+
+void remember_job(System& system, const KnownJob& job) {
+  JobEntry entry;
+  entry.id = job.id;
+  entry.scheduler = name_of(job.scheduler);
+  entry.name = job.name;
+  entry.folder = job.folder;
+  entry.submitted_at = seconds_now(system);
+  with_history(system, true, [&](JobHistory& history) { history.add(entry); });
+}
+
+void remember_state(System& system, const KnownJob& job, const JobStatus& status) {
+  if (!job.ours() || status.state == schedulers::JobState::unknown) return;
+  with_history(system, false, [&](JobHistory& history) { history.update(status, seconds_now(system)); });
+}
+
+void remember_cause(System& system, const KnownJob& job, const std::string& cause,
+                    std::optional<int> status) {
+  if (!job.ours() || !job.task.empty() || cause.empty()) return;
+  with_history(system, false, [&](JobHistory& history) { history.note_end(job.id, cause, status); });
+}
+
+std::vector<KnownJob> remembered_by_number(System& system, const std::string& number,
+                                           const std::string& task) {
+  std::vector<KnownJob> jobs;
+  with_history(system, false, [&](JobHistory& history) {
+    for (const JobEntry& entry : history.find_short(number)) jobs.push_back(known_job(system, entry, task));
+  });
+  return jobs;
+}
+
+std::optional<KnownJob> remembered_job(System& system, const schedulers::JobId& id, const std::string& task) {
+  std::optional<KnownJob> job;
+  with_history(system, false, [&](JobHistory& history) {
+    const auto entry = history.find(id);
+    if (entry) job = known_job(system, *entry, task);
+  });
+  return job;
+}
+
+std::vector<std::pair<KnownJob, JobStatus>> remembered_jobs(System& system, std::size_t most) {
+  std::vector<std::pair<KnownJob, JobStatus>> jobs;
+  with_history(system, false, [&](JobHistory& history) {
+    for (const JobEntry& entry : history.recent(most)) {
+      KnownJob job = known_job(system, entry, "");
+      JobStatus status = job.last;
+      jobs.emplace_back(std::move(job), std::move(status));
+    }
+  });
+  return jobs;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/job_options.hpp"
+
+#include "base/text/text.hpp"
+#include "schedulers/client/job_template.hpp"
+#include "schedulers/job/scheduler.hpp"
+#include "schedulers/job/script_forms.hpp"
+#include "schedulers/job/site_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using schedulers::JobSettings;
+using schedulers::SchedulerKind;
+using schedulers::Setting;
+
+constexpr std::uint64_t max_job_file_bytes = 1u << 20;
+constexpr std::array<std::pair<SchedulerKind, std::string_view>, 4> kinds{{{SchedulerKind::slurm, "slurm"},
+                                                                           {SchedulerKind::pbs, "pbs"},
+                                                                           {SchedulerKind::torque, "torque"},
+                                                                           {SchedulerKind::local, "local"}}};
+
+// The shape is typed one way or the other: what is nearer to the user removes both from below.
+JobSettings lay_over_shape(JobSettings over, JobSettings under) {
+  if (over.count("dims") > 0 || over.count("nodes") > 0) {
+    under.erase("dims");
+    under.erase("nodes");
+  }
+  return schedulers::merge_settings(std::move(over), under);
+}
+
+void set_scheduler(JobSettings& settings, const JobOptions& options) {
+  const std::array given{std::pair{options.slurm, "slurm"}, std::pair{options.pbs, "pbs"},
+                         std::pair{options.torque, "torque"}, std::pair{options.local, "local"}};
+  std::string found;
+  for (const auto& [is_given, name] : given) {
+    if (!is_given) continue;
+    if (!found.empty() || settings.count("scheduler") > 0) {
+      throw Error(ErrorKind::usage,
+                  {"more than one scheduler is named", "", fmt::format("--{} alone", name)});
+    }
+    found = name;
+  }
+  if (!found.empty()) settings["scheduler"] = schedulers::flag_setting("scheduler", found, "--" + found);
+}
+
+// "h1" and "h2" are hosts apart; "python" and "train.py" are a program.
+bool are_numbered_alike(const std::vector<std::string>& words) {
+  const auto stem = [](const std::string& word) {
+    const std::size_t last = word.find_last_not_of("0123456789");
+    return last == std::string::npos ? std::string() : word.substr(0, last + 1);
+  };
+  return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+    return !stem(word).empty() && stem(word) == stem(words[0]) && stem(word) != word;
+  });
+}
+
+// "submit 4x2x1 ./train", "submit 4x2x1 python train.py": a shape begins with a digit, neither it nor a host
+// has a slash, and hosts are one word.
+void refuse_program_without_dashes(const JobOptions& options) {
+  std::vector<std::string> words = options.extra;
+  if (!options.hosts.empty()) words.insert(words.begin(), options.hosts);
+  const bool no_shape = !options.dims.empty() && (options.dims[0] < '0' || options.dims[0] > '9');
+  if (no_shape) words.insert(words.begin(), options.dims);
+  const bool slash = !words.empty() && options.program.empty() && words[0].find('/') != std::string::npos;
+  if (!no_shape && !slash && options.extra.empty()) return;
+  if (options.program.empty() && !(no_shape && options.hosts.empty() && !slash)) {
+    const std::string what = fmt::format("'{}' is neither DIMS nor HOSTS", printable(words[0], 60));
+    if (are_numbered_alike(words))
+      throw Error(ErrorKind::usage,
+                  {fmt::format("'{}' is not an argument of ddlrun submit",
+                               printable(options.extra.empty() ? words[0] : options.extra[0], 60)),
+                   "", "hosts as one word, with commas: " + printable(join(words, ","), 200)});
+    throw Error(ErrorKind::usage,
+                {what, "the program stands behind '--'", "-- " + printable(render_shell(words), 200)});
+  }
+  if (options.extra.empty()) return;  // the shape is refused where shapes are read
+  throw Error(
+      ErrorKind::usage,
+      {fmt::format("'{}' is not an argument of ddlrun submit", printable(options.extra[0], 60)), "",
+       are_numbered_alike(words) ? "hosts as one word, with commas: " + printable(join(words, ","), 200)
+                                 : std::string("ddlrun submit --help")});
+}
+
+JobSettings settings_of_flags(const JobOptions& options) {
+  refuse_program_without_dashes(options);
+  JobSettings settings;
+  for (const auto& [key, texts] : options.flags) {
+    if (texts.empty()) continue;
+    const std::string origin = flag_of_key(key);
+    settings[key] = schedulers::repeated_flag_setting(key, texts, origin);
+  }
+  set_scheduler(settings, options);
+  const auto positional = [&](const std::string& key, const std::string& text) {
+    if (text.empty()) return;
+    if (settings.count(key) > 0) {
+      throw Error(ErrorKind::usage,
+                  {fmt::format("{} is given twice: '{}' and --{}", key, printable(text, 60), key), "",
+                   "one of the two"});
+    }
+    settings[key] = schedulers::flag_setting(key, text, "the command line");
+  };
+  positional("dims", options.dims);
+  positional("hosts", options.hosts);
+  if (!options.program.empty()) {
+    settings["program"] = schedulers::list_setting(options.program, "behind '--'");
+  }
+  return settings;
+}
+
+std::string variable_of(std::string_view key) { return "DDLRUN_" + to_upper(key); }
+
+// A job tells its program DDLRUN_DATA, and what that program submits must not inherit it.
+constexpr std::string_view data_variable = "DDLRUN_DATA";
+// What ddlrun itself sets or reads.
+constexpr auto own_variables = std::to_array<std::string_view>(
+    {data_variable, "DDLRUN_JOB_ID", "DDLRUN_RESTART_COUNT", "DDLRUN_RESTARTS", "DDLRUN_ARRAY_INDEX",
+     "DDLRUN_SSH", "DDLRUN_VERSION", "DDLRUN_RANK", "DDLRUN_SIZE", "DDLRUN_LOCAL_RANK", "DDLRUN_LOCAL_SIZE",
+     "DDLRUN_NODE_RANK", "DDLRUN_NODE_COUNT"});
+
+// Nearly the name of a setting: it would be lost without a word.
+void refuse_misspelt_variables(const Environment& environment, std::vector<Message>& errors) {
+  std::vector<std::string> names;
+  for (const schedulers::JobKey& key : schedulers::job_keys()) names.push_back(variable_of(key.name));
+  for (const auto& [name, value] : environment.variables) {
+    if (!name.starts_with("DDLRUN_") || value.empty()) continue;
+    if (std::find(own_variables.begin(), own_variables.end(), name) != own_variables.end()) continue;
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    std::vector<std::string> keys;
+    for (const std::string& one : names) keys.push_back(one.substr(7));
+    const auto meant = closest_match(name.substr(7), keys);
+    if (meant)
+      errors.push_back({fmt::format("{} is no setting of a job; DDLRUN_{} is", printable(name, 60), *meant),
+                        printable(name, 60),
+                        fmt::format("unset {0}; export DDLRUN_{1}={2}", name, *meant, quote_shell(value))});
+  }
+}
+
+JobSettings settings_of_environment(const Environment& environment, std::vector<Message>& errors) {
+  JobSettings settings;
+  for (const schedulers::JobKey& key : schedulers::job_keys()) {
+    const std::string name = variable_of(key.name);
+    const std::string text = name == data_variable ? "" : environment.get(name);
+    if (!text.empty()) settings[std::string(key.name)] = schedulers::flag_setting(key.name, text, name);
+  }
+  refuse_misspelt_variables(environment, errors);
+  return settings;
+}
+
+// Outside a job somebody may have meant it for a setting.
+void tell_data_variable(const Environment& environment, WantedJob& wanted) {
+  const std::string value = environment.get(std::string(data_variable));
+  if (value.empty() || !environment.get("DDLRUN_JOB_ID").empty() || wanted.settings.contains("data")) return;
+  wanted.reading.remarks.push_back(fmt::format(
+      "DDLRUN_DATA is no setting of a job but what a program is told; the job's data is --data {}",
+      printable(quote_shell(value), 200)));
+}
+
+// What of NCCL_* is set where the job is handed in; Slurm passes all on, PBS only what is named.
+void name_wildcards(const Environment& environment, schedulers::JobSpec& job) {
+  if (!is_pbs_like(job.scheduler)) return;
+  for (const std::string& name : schedulers::matching_variables(job.environment, environment.variables))
+    job.environment.push_back(name);
+}
+
+JobSettings settings_of_file(System& system, const std::string& file, std::vector<Message>& errors) {
+  return schedulers::read_job_settings(system.files.read(file, max_job_file_bytes), file, errors);
+}
+
+// XDG_CONFIG_HOME/ddlrun/config.yaml, else ~/.config/ddlrun/config.yaml; "" if there is none.
+std::string find_user_configuration(System& system) {
+  const std::string xdg = system.environment.get("XDG_CONFIG_HOME");
+  const std::string home = system.environment.get("HOME");
+  std::string base;
+  if (home.starts_with('/')) base = home + "/.config";
+  if (xdg.starts_with('/')) base = xdg;
+  const std::string file = base + "/ddlrun/config.yaml";
+  return !base.empty() && system.files.exists(file) ? file : std::string();
+}
+
+JobSettings settings_of_user(System& system, const JobOptions& options, std::vector<Message>& errors) {
+  JobSettings settings =
+      lay_over_shape(settings_of_flags(options), settings_of_environment(system.environment, errors));
+  const std::string near = system.files.exists("ddlrun.yaml") ? "ddlrun.yaml" : "";
+  const std::string file = options.file.empty() ? near : options.file;
+  if (!file.empty()) settings = lay_over_shape(std::move(settings), settings_of_file(system, file, errors));
+  const std::string configuration = find_user_configuration(system);
+  if (configuration.empty()) return settings;
+  return lay_over_shape(std::move(settings), settings_of_file(system, configuration, errors));
+}
+
+std::string text_of(const JobSettings& settings, const std::string& key) {
+  const auto found = settings.find(key);
+  return found == settings.end() ? std::string() : found->second.value.text;
+}
+
+std::optional<SchedulerKind> kind_of(const std::string& name) {
+  for (const auto& [kind, word] : kinds) {
+    if (word == name) return kind;
+  }
+  return std::nullopt;
+}
+
+// The one that is named, else the plain one of the scheduler.
+templates::SiteProfile find_site(System& system, const JobSettings& settings) {
+  std::string name = text_of(settings, "site");
+  if (name.empty()) {
+    std::string scheduler = text_of(settings, "scheduler");
+    if (scheduler.empty()) scheduler = name_of(find_scheduler(system));
+    const auto known = templates::known_profiles();
+    name = "generic-" + scheduler;
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      templates::SiteProfile none;
+      none.scheduler = scheduler;
+      return none;
+    }
+  }
+  return templates::load_profile(
+      name, [&](const std::string& path) { return system.files.read(path, max_job_file_bytes); });
+}
+
+// The profile's layer; where there is no profile, the scheduler that was found.
+JobSettings settings_of_site(const templates::SiteProfile& site, std::vector<Message>& errors) {
+  if (!site.name.empty()) return schedulers::profile_settings(site, errors);
+  return {{"scheduler", schedulers::flag_setting("scheduler", site.scheduler, "this machine")}};
+}
+
+// What only this process knows: where it was called, and which binary it is.
+void add_own(const Environment& environment, JobSettings& settings) {
+  auto& folder = settings["working_folder"];
+  folder = schedulers::flag_setting("working_folder", environment.absolute(folder.value.text),
+                                    folder.origin.empty() ? "the current folder" : folder.origin);
+  if (settings.count("ddlrun") == 0) {
+    settings["ddlrun"] = schedulers::flag_setting("ddlrun", environment.executable, "this ddlrun");
+  }
+}
+
+// On the command line, or nowhere at all: no shape, no program.
+bool is_typed(const Message& mistake) {
+  return mistake.where.empty() || mistake.where.starts_with("--") || mistake.where == "the command line" ||
+         mistake.where == "behind '--'";
+}
+
+// "submit 4x2x1 python": one bare word more, and no program.
+void hint_at_dashes(const JobOptions& options, std::vector<Message>& errors) {
+  if (options.hosts.empty() || options.hosts.find_first_of(",[@") != std::string::npos) return;
+  for (Message& mistake : errors)
+    if (mistake.what == "there is no program")
+      mistake.hint = fmt::format("-- {}   # if that is the program: it stands behind '--'",
+                                 printable(quote_shell(options.hosts), 60));
+}
+
+}  // namespace
+
+std::string flag_of_key(std::string_view key) {
+  std::string text = "--" + std::string(key);
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
+std::string_view name_of(SchedulerKind kind) {
+  for (const auto& [known, word] : kinds) {
+    if (known == kind) return word;
+  }
+  return "local";
+}
+
+SchedulerKind parse_scheduler(const std::string& name) {
+  const auto kind = kind_of(name);
+  if (kind) return *kind;
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is no scheduler", printable(name, 60)), "",
+                                 "one of slurm, pbs, torque, local"});
+}
+
+SchedulerKind find_scheduler(System& system) {
+  const schedulers::Ask ask = [&](const Command& command) {
+    ProcessLimits limits;
+    limits.timeout = std::chrono::seconds(10);
+    return system.processes.run(command, limits);
+  };
+  const auto found_in_path = [&](const std::string& tool) {
+    for (const std::string_view folder : split(system.environment.get("PATH"), ':')) {
+      if (!folder.empty() && system.files.exists(std::string(folder) + "/" + tool)) return true;
+    }
+    return false;
+  };
+  const auto kind = schedulers::detect_scheduler(found_in_path, system.environment.variables, ask);
+  if (kind) return *kind;
+  throw Error(ErrorKind::request,
+              {"there is no scheduler on this machine: neither sbatch nor qsub is in PATH",
+               system.environment.host_name,
+               "--local to run here; --slurm or --pbs with --dry-run to see the script"});
+}
+
+WantedJob read_wanted_job(System& system, const JobOptions& options) {
+  WantedJob wanted;
+  std::vector<Message> errors;
+  wanted.settings = settings_of_user(system, options, errors);
+  wanted.site = find_site(system, wanted.settings);
+  wanted.settings = lay_over_shape(std::move(wanted.settings), settings_of_site(wanted.site, errors));
+  add_own(system.environment, wanted.settings);
+  find_template(system.environment, wanted.site, wanted.settings);
+  wanted.reading = schedulers::read_job(wanted.settings);
+  name_wildcards(system.environment, wanted.reading.job);
+  tell_data_variable(system.environment, wanted);
+  auto& all = wanted.reading.errors;
+  hint_at_dashes(options, all);
+  const bool typed = errors.empty() && std::all_of(all.begin(), all.end(), is_typed);
+  all.insert(all.begin(), errors.begin(), errors.end());
+  const schedulers::JobSpec& job = wanted.reading.job;
+  const auto breaches = schedulers::check_against_site(job, wanted.site, job.working_folder, wanted.settings);
+  all.insert(all.end(), breaches.begin(), breaches.end());
+  all = schedulers::sorted_by_place(std::move(all));
+  if (typed && breaches.empty()) wanted.mistakes_kind = ErrorKind::usage;
+  if (!all.empty()) return wanted;
+  wanted.user_configuration = find_user_configuration(system);
+  read_template(system, wanted);
+  const bool only_typed = std::all_of(all.begin(), all.end(), is_typed);
+  wanted.mistakes_kind = only_typed ? ErrorKind::usage : ErrorKind::request;
+  return wanted;
+}
+
+int tell_mistakes(System& system, const WantedJob& wanted) {
+  for (const Message& message : wanted.reading.errors) system.err(render_error("ddlrun", message));
+  return exit_code(wanted.mistakes_kind);
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What the user said about a job, from all places: flags, DDLRUN_* variables, ddlrun.yaml, the user's
+// configuration and the site's profile, laid over each other in this order and read once.
+#pragma once
+
+#include "base/os/doors.hpp"
+#include "base/text/error.hpp"
+#include "schedulers/job/job_settings.hpp"
+#include "schedulers/job/job_spec.hpp"
+#include "templates/site_profile.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::cli {
+
+struct JobOptions {
+  std::string dims, hosts;         // positional
+  std::vector<std::string> extra;  // more words, which are nothing
+  std::string file;                // --job; "": ./ddlrun.yaml if there is one
+  bool slurm = false, pbs = false, torque = false, local = false;
+  std::map<std::string, std::vector<std::string>> flags;  // by key, as typed
+  std::vector<std::string> program;                       // what stood behind "--"
+};
+
+// The flag of a setting: "--queue" of "queue", "--job-name" of "job_name".
+std::string flag_of_key(std::string_view key);
+
+struct WantedJob {
+  schedulers::JobSettings settings;  // all layers
+  templates::SiteProfile site;
+  schedulers::ParsedJob reading;
+  std::string user_configuration;  // the file for all of the user's jobs; "" if there is none
+  std::string template_text;       // of the user's own job script, if there is one
+  // What the errors are: usage where all of them stand on the command line, else request.
+  ErrorKind mistakes_kind = ErrorKind::request;
+};
+
+// Reads the layers and the job. Mistakes of all layers are in reading.errors. Error{usage} for options that
+// exclude each other, Error{request} for a file that cannot be read.
+WantedJob read_wanted_job(System& system, const JobOptions& options);
+
+// All errors as messages; the exit status for them.
+int tell_mistakes(System& system, const WantedJob& wanted);
+
+// The settings as a ddlrun.yaml that gives the same job, each with where it came from.
+std::string render_job_settings(const schedulers::JobSettings& settings);
+
+// The scheduler of this machine: Error{request} if there is none.
+schedulers::SchedulerKind find_scheduler(System& system);
+schedulers::SchedulerKind parse_scheduler(const std::string& name);
+std::string_view name_of(schedulers::SchedulerKind kind);
+
+}  // namespace ddlrun::cli

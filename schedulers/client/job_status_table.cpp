@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "base/text/error.hpp"
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
+#include "schedulers/client/job_end.hpp"
+#include "schedulers/client/job_status_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using TableRow = std::array<std::string, 8>;
+
+// The end in a column, as wait gives it: "0", "139", "124" of a time limit; "-" while there is none, or where
+// nothing of the job ran.
+std::string exit_text(const schedulers::JobStatus& status) {
+  const bool failed_unrun =
+      status.state == schedulers::JobState::failed && !status.exit_status && status.signal == 0;
+  return schedulers::is_over(status.state) && !failed_unrun ? fmt::format("{}", exit_status_of(status)) : "-";
+}
+
+// The hosts of "node[1-4]" (Slurm) or "n1/0*68+n2/0*68" (PBS), each once.
+std::vector<std::string> hosts_in(const std::string& text) {
+  std::vector<std::string> hosts;
+  for (const std::string_view part : split(text, '+')) {
+    try {
+      for (std::string& host : expand_host_list(part.substr(0, part.find('/'))))
+        if (hosts.empty() || std::find(hosts.begin(), hosts.end(), host) == hosts.end())
+          hosts.push_back(std::move(host));
+    } catch (const Error&) {
+      return {};  // not ours to judge
+    }
+  }
+  return hosts;
+}
+
+std::size_t number_of_hosts(const std::string& text) { return hosts_in(text).size(); }
+
+// "node1", "node1 +3"
+std::string hosts_column(const std::string& text) {
+  if (text.empty()) return "-";
+  const auto hosts = hosts_in(text);
+  if (hosts.empty()) return printable(text, 20);
+  return hosts.size() == 1 ? hosts[0] : fmt::format("{} +{}", hosts[0], hosts.size() - 1);
+}
+
+// "0:59", "1:02:03", "26:00:00"
+std::string time_column(const std::optional<std::uint64_t>& seconds) {
+  if (!seconds) return "-";
+  const std::uint64_t hours = *seconds / 3600, minutes = *seconds / 60 % 60;
+  if (hours == 0) return fmt::format("{}:{:02}", minutes, *seconds % 60);
+  return fmt::format("{}:{:02}:{:02}", hours, minutes, *seconds % 60);
+}
+
+std::string remark(const schedulers::JobStatus& status) {
+  std::string text;
+  if (status.state == schedulers::JobState::running) {
+    text = number_of_hosts(status.hosts) > 1 ? status.hosts : "";  // one stands in its column
+  } else if (status.state != schedulers::JobState::completed) {
+    text = status.explained.empty() ? status.reason : status.explained;
+  }
+  if (status.never) text += "; ddlrun cancel " + status.id + ", then " + status.remedy;
+  if (status.restarts > 0) text += fmt::format("{}restart {}", text.empty() ? "" : "; ", status.restarts);
+  return printable(text, 400);
+}
+
+TableRow row_of(const std::string& id, const KnownJob& job, const schedulers::JobStatus& status) {
+  const std::string& queue = status.queue.empty() ? job.queue : status.queue;
+  return {printable(id, 64),
+          std::string(schedulers::name_of(status.state)),
+          exit_text(status),
+          job.name.empty() ? "-" : printable(job.name, 64),
+          queue.empty() ? "-" : printable(queue, 32),
+          hosts_column(status.hosts),
+          time_column(status.run_seconds),
+          remark(status)};
+}
+
+std::string render_rows(const std::vector<TableRow>& rows) {
+  std::array<std::size_t, std::tuple_size_v<TableRow> - 1> widths{};
+  for (const TableRow& row : rows) {
+    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const TableRow& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < widths.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
+    line += row.back();
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string render_status_table(const std::vector<JobAndStatus>& jobs) {
+  std::vector<TableRow> rows{{"JOB", "STATE", "EXIT", "NAME", "QUEUE", "HOSTS", "TIME", ""}};
+  for (const auto& [job, status] : jobs) {
+    rows.push_back(row_of(job.id, job, status));
+    for (const auto& task : status.tasks) rows.push_back(row_of("  " + task.id, job, task));
+  }
+  return render_rows(rows);
+}
+
+std::string render_jobs_table(const std::vector<JobAndStatus>& jobs) {
+  std::vector<TableRow> rows{
+      {"JOB", "STATE", "EXIT", "NAME", "QUEUE", "HOSTS", "TIME", "SUBMITTED (UTC)      FOLDER"}};
+  for (const auto& [job, status] : jobs) {
+    rows.push_back(row_of(job.id, job, status));
+    rows.back().back() = job.submitted + "  " + printable(job.folder, 400);
+  }
+  return render_rows(rows);
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/job_template.hpp"
+
+#include "base/text/text.hpp"
+#include "schedulers/client/job_submission.hpp"
+#include "schedulers/job/script_forms.hpp"
+#include "schedulers/job/template_coverage.hpp"
+#include "templates/user_template.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::uint64_t max_template_bytes = 1u << 20;
+
+// "conf/ddlrun.yaml:3:7" -> "conf"; "." for a file without folder.
+std::string folder_of_origin(const std::string& origin) {
+  std::string file = origin;
+  for (int i = 0; i < 2; ++i) file = file.substr(0, file.rfind(':'));
+  const std::size_t slash = file.rfind('/');
+  return slash == std::string::npos ? "." : file.substr(0, std::max<std::size_t>(slash, 1));
+}
+
+// What is said for this job must not be lost; what a profile or the user's configuration says for all jobs
+// may.
+bool is_for_all_jobs(const WantedJob& wanted, const std::string& where) {
+  return where.starts_with("profile ") ||
+         (!wanted.user_configuration.empty() && where.starts_with(wanted.user_configuration + ":"));
+}
+
+std::string shown_file(const System& system, const std::string& path) {
+  const std::string here = system.environment.working_folder + "/";
+  return path.starts_with(here) ? path.substr(here.size()) : path;
+}
+
+// The sign of directives that stand in the text, and of those that the scheduler reads.
+bool has_directives(const std::string& text, const std::string& sign) {
+  return text.starts_with(sign + " ") || text.find("\n" + sign + " ") != std::string::npos;
+}
+
+// Lines of another scheduler's are comments to this one: what they ask for would be lost.
+bool refuse_foreign_template(WantedJob& wanted, const std::string& file) {
+  const schedulers::JobSpec& job = wanted.reading.job;
+  if (job.scheduler == schedulers::SchedulerKind::local) return false;
+  const bool slurm = job.scheduler == schedulers::SchedulerKind::slurm;
+  const std::string own = slurm ? "#SBATCH" : "#PBS", foreign = slurm ? "#PBS" : "#SBATCH";
+  if (has_directives(wanted.template_text, own) || !has_directives(wanted.template_text, foreign))
+    return false;
+  wanted.reading.errors.push_back(
+      {fmt::format("{} has {} lines only, which {} takes for comments: shape and time would be lost", file,
+                   foreign, slurm ? "sbatch" : "qsub"),
+       wanted.settings.at("template").origin,
+       slurm ? fmt::format("--pbs; or ddlrun convert --to slurm {}", quote_shell(file))
+             : fmt::format("--slurm; or ddlrun convert --to pbs {}", quote_shell(file))});
+  return true;
+}
+
+void judge_lost(WantedJob& wanted, const std::string& file, const std::set<std::string>& placeholders) {
+  std::string others;
+  for (const auto& fact : schedulers::dropped_settings(wanted.reading.job, wanted.settings, placeholders)) {
+    if (is_for_all_jobs(wanted, fact.where)) {
+      others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", fact.key, fact.value);
+    } else if (fact.placeholder.empty()) {
+      wanted.reading.errors.push_back({fmt::format("{} ({}) is nothing that a template could carry: {} says "
+                                                   "by its own lines what is done",
+                                                   fact.key, fact.value, file),
+                                       fact.where, "the job without " + fact.key});
+    } else {
+      wanted.reading.errors.push_back(
+          {fmt::format("{} ({}) would be lost: {} has no placeholder for it", fact.key, fact.value, file),
+           fact.where, fact.placeholder + "   # in the template; or the job without it"});
+    }
+  }
+  if (!others.empty()) {
+    wanted.reading.remarks.push_back(
+        fmt::format("template: it has no placeholder for what is said for all jobs: {}", others));
+  }
+  if (!wanted.site.preamble.empty() || !wanted.site.directives.empty())
+    wanted.reading.remarks.push_back("template: the site's own lines (preamble, directives) are not in it");
+}
+
+}  // namespace
+
+void find_template(const Environment& environment, const templates::SiteProfile& site,
+                   schedulers::JobSettings& settings) {
+  const auto found = settings.find("template");
+  if (found == settings.end() || found->second.value.kind != YamlValue::Kind::scalar) return;
+  std::string& path = found->second.value.text;
+  if (path.empty() || path[0] == '/' || path[0] == '~' || path.find('$') != std::string::npos) return;
+  const std::string& origin = found->second.origin;
+  std::string folder = ".";
+  if (origin.starts_with("profile "))
+    folder = site.file.find('/') == std::string::npos ? "." : site.file.substr(0, site.file.rfind('/'));
+  else if (found->second.value.line > 0)
+    folder = folder_of_origin(origin);
+  path = environment.absolute(folder == "." ? path : folder + "/" + path);
+}
+
+void read_template(System& system, WantedJob& wanted) {
+  const schedulers::JobSpec& job = wanted.reading.job;
+  if (job.script_template.empty()) return;
+  wanted.template_text = system.files.read(job.script_template, max_template_bytes);
+  const std::string file = shown_file(system, job.script_template);
+  if (refuse_foreign_template(wanted, file)) return;
+  const schedulers::JobFolder folder{find_job_folder(system, job)};  // its real one may end in -2
+  const auto filled =
+      templates::fill_template(wanted.template_text, file, schedulers::template_values(job, folder));
+  auto& errors = wanted.reading.errors;
+  errors = filled.errors;
+  for (Message& mistake : schedulers::check_template(job, filled.used, folder.path)) {
+    if (mistake.where == job.script_template) mistake.where = file;
+    errors.push_back(std::move(mistake));
+  }
+  judge_lost(wanted, file, filled.used);
+  errors = schedulers::sorted_by_place(std::move(errors));
+  for (std::string& remark : schedulers::template_remarks(job, filled.used))
+    wanted.reading.remarks.push_back(std::move(remark));
+}
+
+std::string fill_job_template(const WantedJob& wanted, const schedulers::JobFolder& folder) {
+  const schedulers::JobSpec& job = wanted.reading.job;
+  auto filled = templates::fill_template(wanted.template_text, job.script_template,
+                                         schedulers::template_values(job, folder));
+  if (!filled.errors.empty()) throw Error(ErrorKind::request, filled.errors.front());
+  return std::move(filled.text);
+}
+
+std::string kept_template(const schedulers::JobFolder& folder) { return folder.path + "/template"; }
+
+bool tells_log(System& system, const KnownJob& job) {
+  if (!job.ours()) return false;
+  const std::string file = kept_template(job.files());
+  if (!system.files.exists(file)) return true;
+  try {
+    return schedulers::template_sets_log(
+        job.scheduler, templates::placeholder_names(system.files.read(file, max_template_bytes)));
+  } catch (const Error&) {
+    return false;  // not ours to read
+  }
+}
+
+}  // namespace ddlrun::cli

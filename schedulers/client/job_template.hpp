@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// A job script of the user's own with placeholders, instead of ours: found, read, and held against what the
+// job says.
+#pragma once
+
+#include "base/os/doors.hpp"
+#include "schedulers/client/job_lookup.hpp"
+#include "schedulers/client/job_options.hpp"
+
+#include <string>
+
+namespace ddlrun::cli {
+
+// A path in a file is taken from that file's folder, one on the command line from the current folder.
+void find_template(const Environment& environment, const templates::SiteProfile& site,
+                   schedulers::JobSettings& settings);
+
+// Reads it, if the job has one; everything that is wrong with it goes to reading.errors, what is only a
+// pity to reading.remarks. For a job without errors. Error{request} if it cannot be read.
+void read_template(System& system, WantedJob& wanted);
+
+// The script for that folder.
+std::string fill_job_template(const WantedJob& wanted, const schedulers::JobFolder& folder);
+
+// The template as it was, beside the script that came of it; of a job that was submitted with one.
+std::string kept_template(const schedulers::JobFolder& folder);
+// Whether the log of that job is where ddlrun looks for it; it is where ddlrun itself wrote the script.
+bool tells_log(System& system, const KnownJob& job);
+
+}  // namespace ddlrun::cli

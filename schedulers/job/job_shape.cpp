@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// The job's shape: dims, nodes, hosts and GPUs, and what they leave of a node's cores.
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
+#include "schedulers/job/job_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace ddlrun::schedulers {
+
+namespace {
+
+void read_hosts(SettingReader& reader, JobSpec& job) {
+  std::set<std::string> seen;
+  for (const PlacedText& written : reader.texts("hosts", "h[1-4]")) {
+    try {
+      for (std::string& host : expand_host_list(written.text)) {
+        if (!is_host_name(host)) {
+          reader.add_error_at(fmt::format("hosts: '{}' is not a host's name", printable(host, 60)),
+                              written.where, reader.hint("hosts", "h[1-4]   # or h1,h2"));
+        } else if (!seen.insert(host).second) {
+          reader.add_error_at(fmt::format("hosts: {} is named twice", host), written.where,
+                              "name each host once; dims say how many ranks it gets");
+        } else {
+          job.hosts.push_back(std::move(host));
+        }
+      }
+    } catch (const Error& error) {
+      reader.add_error_at("hosts: " + error.message().what, written.where,
+                          reader.hint("hosts", "h[1-4]   # or h1,h2"));
+    }
+  }
+}
+
+// "dims 4x2x1 (ddlrun.yaml:2:7)"
+std::string said(SettingReader& reader, std::string_view key, std::string_view value) {
+  return fmt::format("{} {} ({})", key, value, reader.origin_of(key));
+}
+
+std::optional<topology::Dims> read_dims(SettingReader& reader) {
+  const auto written = reader.text("dims", "4x2x1");
+  if (!written) return std::nullopt;
+  try {
+    return topology::parse_dims(*written);
+  } catch (const Error& error) {
+    const std::string& offered = error.message().hint;
+    const bool shape = offered.find_first_not_of("0123456789x") == std::string::npos;
+    reader.add_error("dims", fmt::format("dims '{}': {}", printable(*written, 60), error.message().what),
+                     shape ? offered : "4x2x1   # 4 ranks on each of 2 nodes");
+    return std::nullopt;
+  }
+}
+
+// How many GPUs a node is asked for; "per-rank" gives as many as ranks.
+struct Gpus {
+  bool per_rank = false;
+  std::optional<std::uint32_t> number;
+};
+Gpus read_gpus(SettingReader& reader) {
+  const auto written = reader.text("gpus", "4");
+  if (!written) return {};
+  if (*written == "per-rank") return {true, std::nullopt};
+  return {false, reader.number("gpus", 0, 1024, "4   # or per-rank")};
+}
+
+void check_gpus(SettingReader& reader, ParsedJob& parsed) {
+  JobSpec& job = parsed.job;
+  if (job.gpus_per_node == 0) {
+    if (!job.gpu_type.empty()) {
+      reader.add_error("gpu_type", fmt::format("gpu_type {}, but no GPU is asked for", job.gpu_type),
+                       fmt::format("{}   # and gpus: {}", job.gpu_type, job.ranks_per_node()));
+    }
+    return;
+  }
+  if (job.ranks_per_node() > job.gpus_per_node) {
+    reader.add_error("gpus",
+                     fmt::format("{} on each node, {} asked for", counted(job.ranks_per_node(), "rank"),
+                                 counted(job.gpus_per_node, "GPU")),
+                     std::to_string(job.ranks_per_node()));
+  } else if (job.ranks_per_node() < job.gpus_per_node) {
+    parsed.remarks.push_back(fmt::format("gpus: {} of {} on each node get no rank",
+                                         job.gpus_per_node - job.ranks_per_node(), job.gpus_per_node));
+  }
+}
+
+void check_hosts(SettingReader& reader, ParsedJob& parsed) {
+  const JobSpec& job = parsed.job;
+  if (job.hosts.empty() || job.hosts.size() == job.nodes()) return;
+  const auto shapes = topology::nearest_shapes(job.dims, job.hosts.size());
+  reader.add_error(reader.find("dims") != nullptr ? "dims" : "nodes",
+                   fmt::format("dims {} are {}, hosts ({}) names {}", topology::render_dims(job.dims),
+                               counted(job.nodes(), "node"), reader.origin_of("hosts"), job.hosts.size()),
+                   reader.find("dims") != nullptr && !shapes.empty() ? join(shapes, "   # or ")
+                                                                     : std::to_string(job.hosts.size()));
+}
+
+}  // namespace
+
+bool read_shape(SettingReader& reader, ParsedJob& parsed) {
+  JobSpec& job = parsed.job;
+  const std::size_t mistakes_before = parsed.errors.size();
+  read_hosts(reader, job);
+  const bool hosts_are_known = parsed.errors.size() == mistakes_before;
+  const auto dims = read_dims(reader);
+  const auto nodes = reader.number("nodes", 1, topology::max_ranks, "2");
+  const Gpus gpus = read_gpus(reader);
+  if (!dims && reader.find("dims") != nullptr) return false;
+  const bool counts_nodes = nodes || (!job.hosts.empty() && reader.find("nodes") == nullptr);
+  if (dims) {
+    job.dims = *dims;
+    if (nodes && *nodes != dims->host_count()) {
+      reader.add_error(
+          "nodes",
+          fmt::format("nodes {}, but {} has {}", *nodes, said(reader, "dims", topology::render_dims(*dims)),
+                      counted(dims->host_count(), "node")),
+          fmt::format("{}   # or leave one of the two out", dims->host_count()));
+      return false;
+    }
+  } else if (counts_nodes) {
+    const std::uint64_t count = nodes ? *nodes : job.hosts.size();
+    job.dims.gpus_per_node = std::max(1u, gpus.number.value_or(1));
+    job.dims.nodes_per_rack = static_cast<std::uint32_t>(count);
+    if (count * job.dims.gpus_per_node > topology::max_ranks) {
+      reader.add_error("nodes",
+                       fmt::format("{} x {} are more than {} ranks", counted(count, "node"),
+                                   counted(job.dims.gpus_per_node, "rank"), topology::max_ranks),
+                       "2");
+      return false;
+    }
+    parsed.remarks.push_back(fmt::format("dims: {} = {} per node on {}", topology::render_dims(job.dims),
+                                         counted(job.dims.gpus_per_node, "rank"), counted(count, "node")));
+  } else {
+    if (reader.find("nodes") == nullptr && reader.find("hosts") == nullptr) {
+      reader.add_error_at("the job's shape is not said", "",
+                          "dims: 4x2x1   # 4 ranks on each of 2 nodes; or --dims 4x2x1");
+    }
+    return false;
+  }
+  job.gpus_per_node = gpus.per_rank ? job.ranks_per_node() : gpus.number.value_or(0);
+  if (hosts_are_known) check_hosts(reader, parsed);
+  if (!has_error_at(parsed, reader.origin_of("gpus"))) check_gpus(reader, parsed);
+  return true;
+}
+
+void plan_threads(SettingReader& reader, ParsedJob& parsed) {
+  JobSpec& job = parsed.job;
+  const std::uint32_t cores = job.cores_per_node, ranks = job.ranks_per_node();
+  if (cores == 0) return;
+  if (job.reserved_cores >= cores) {
+    reader.add_error(
+        "reserved_cores",
+        fmt::format("{} reserved, cores_per_node ({}) is {}", counted(job.reserved_cores, "core"),
+                    reader.origin_of("cores_per_node"), cores),
+        "0");
+    return;
+  }
+  const std::uint32_t left = cores - job.reserved_cores;
+  const std::string sum = job.reserved_cores > 0
+                              ? fmt::format("{} - {} reserved = {}", cores, job.reserved_cores, left)
+                              : std::to_string(left);
+  if (ranks > left) {
+    reader.add_error(reader.find("dims") != nullptr ? "dims" : "gpus",
+                     fmt::format("{} per node, there are {} cores", counted(ranks, "rank"), sum),
+                     reader.find("dims") != nullptr
+                         ? fmt::format("{}x{}x{}", left, job.dims.nodes_per_rack, job.dims.racks)
+                         : std::to_string(left));
+  } else if (job.threads == 0) {
+    if (reader.find("threads") != nullptr) return;
+    job.threads = left / ranks;
+    parsed.remarks.push_back(job.reserved_cores > 0
+                                 ? fmt::format("threads: {} = ({} cores - {} reserved) / {} per node",
+                                               job.threads, cores, job.reserved_cores, counted(ranks, "rank"))
+                                 : fmt::format("threads: {} = {} cores / {} per node", job.threads, cores,
+                                               counted(ranks, "rank")));
+  } else if (std::uint64_t{ranks} * job.threads > left) {
+    reader.add_error("threads",
+                     fmt::format("{} per node x {} need {} cores, there are {}", counted(ranks, "rank"),
+                                 counted(job.threads, "thread"), std::uint64_t{ranks} * job.threads, sum),
+                     std::to_string(left / ranks));
+  }
+}
+
+}  // namespace ddlrun::schedulers

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What a centre's profile means for a job: a layer of settings below the user's, and rules that are checked.
+#pragma once
+
+#include "schedulers/job/job_spec.hpp"
+#include "templates/site_profile.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::schedulers {
+
+// The profile's defaults and its scheduler, each with the origin "profile NAME (FILE:LINE)"; to be laid below
+// the user's. A key that no job has is a mistake.
+JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Message>& errors);
+
+// The breaches of the site's rules: keys it requires, folders below which jobs must start, its time limits.
+// `settings` give the places; without them the messages name none.
+std::vector<Message> check_against_site(const JobSpec& job, const templates::SiteProfile& site,
+                                        std::string_view working_folder, const JobSettings& settings = {});
+
+}  // namespace ddlrun::schedulers

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/pbs/pbs_answers.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <utility>
+
+namespace ddlrun::schedulers {
+
+namespace {
+
+using nlohmann::json;
+
+// Control characters inside strings, which JSON forbids and PBS prints raw, as blanks; bytes that may be no
+// UTF-8 as '?'.
+std::string repaired(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  bool in_string = false, escaped = false;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (in_string && (byte < 0x20 || byte == 0x7f)) {
+      out += ' ';
+      escaped = false;
+    } else if (byte >= 0x80) {
+      out += '?';
+      escaped = false;
+    } else {
+      if (c == '"' && !escaped) in_string = !in_string;
+      escaped = in_string && c == '\\' && !escaped;
+      out += c;
+    }
+  }
+  return out;
+}
+
+// A value's text whatever its type: 4, "4" and 4.0 come for the same attribute.
+std::string as_text(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return "";
+  return value.dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
+PbsJob read_job(const std::string& id, const json& fields) {
+  PbsJob job{id, {}};
+  for (const auto& [name, value] : fields.items()) {
+    if (name == "Variable_List") continue;
+    if (!value.is_object()) {
+      job.attributes[name] = as_text(value);
+      continue;
+    }
+    for (const auto& [part, inner] : value.items()) job.attributes[name + "." + part] = as_text(inner);
+  }
+  return job;
+}
+
+}  // namespace
+
+std::optional<std::vector<PbsJob>> parse_qstat_json(std::string_view out) {
+  json document = json::parse(out, nullptr, false);
+  if (document.is_discarded()) document = json::parse(repaired(out), nullptr, false);
+  if (!document.is_object()) return std::nullopt;
+  std::vector<PbsJob> jobs;
+  const auto found = document.find("Jobs");
+  if (found == document.end()) return jobs;
+  if (!found->is_object()) return std::nullopt;
+  for (const auto& [id, fields] : found->items())
+    if (fields.is_object()) jobs.push_back(read_job(id, fields));
+  return jobs;
+}
+
+}  // namespace ddlrun::schedulers

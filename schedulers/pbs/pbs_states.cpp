@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// From the attributes of a job in PBS and Torque to how it stands: state letter, substate, exit status.
+#include "base/text/text.hpp"
+#include "schedulers/pbs/pbs_answers.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace ddlrun::schedulers {
+
+namespace {
+
+// Substates of a job in the history.
+constexpr int kTerminated = 91, kFinishedState = 92, kFailed = 93;
+
+struct OwnEnd {
+  int status;
+  JobState state;
+  std::string_view explained;
+};
+
+constexpr std::string_view kWalltime =
+    "its walltime was used up; ask for more (--walltime), or let it save and go on (--signal, --requeue)";
+constexpr std::string_view kMemory =
+    "it used more memory than it had asked for; ask for more (--memory), or take fewer ranks per node";
+constexpr std::string_view kNotStarted =
+    "PBS could not start it on its first host; the administrators find why in that host's mom log";
+
+// Exit statuses below 0 are PBS's own: src/include/job.h.
+constexpr OwnEnd kPbsEnds[] = {
+    {-1, JobState::failed, kNotStarted},
+    {-2, JobState::failed, kNotStarted},
+    {-3, JobState::failed, kNotStarted},
+    {-4, JobState::node_failed, "the execution daemon of its first host started anew; submit again"},
+    {-5, JobState::node_failed, "the execution daemon of its first host started anew; submit again"},
+    {-6, JobState::node_failed, "the execution daemon of its first host started anew; submit again"},
+    {-10, JobState::failed, "its user or group is not known on the host"},
+    {-11, JobState::cancelled, "it was put back into its queue (qrerun)"},
+    {-12, JobState::cancelled, "it was saved and stopped (qhold)"},
+    {-16, JobState::failed, "a hook of the site stopped it and put it back"},
+    {-17, JobState::failed, "a hook of the site stopped it; ask the site's help desk"},
+    {-19, JobState::failed, "a hook of the site deleted it; ask the site's help desk"},
+    {-20, JobState::node_failed,
+     "a host of it went away; submit again: pbsnodes -l lists those that are down"},
+    {-24, JobState::failed, "its processes used more cores than it had asked for (for a moment)"},
+    {-25, JobState::failed, "its processes used more cores than it had asked for (in the mean)"},
+    {-26, JobState::out_of_memory, kMemory},
+    {-27, JobState::out_of_memory, kMemory},
+    {-28, JobState::timed_out, "its processor time (cput) was used up; ask for more"},
+    {-29, JobState::timed_out, kWalltime},
+};
+
+constexpr OwnEnd kTorqueEnds[] = {
+    {-1, JobState::failed, kNotStarted},
+    {-2, JobState::failed, kNotStarted},
+    {-3, JobState::failed, kNotStarted},
+    {-4, JobState::node_failed, "the execution daemon of its first host started anew; submit again"},
+    {-5, JobState::node_failed, "the execution daemon of its first host started anew; submit again"},
+    {-6, JobState::node_failed, "the execution daemon of its first host started anew; submit again"},
+    {-9, JobState::failed, "its output files could not be made; is their folder there, and writable?"},
+    {-10, JobState::out_of_memory, kMemory},
+    {-11, JobState::timed_out, kWalltime},
+    {-12, JobState::timed_out, "its processor time (cput) was used up; ask for more"},
+};
+
+// "04:00:00" -> 14400
+std::optional<std::uint64_t> seconds_of(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  std::uint64_t seconds = 0;
+  for (const std::string_view part : split(text, ':')) {
+    const auto value = parse_unsigned(part, 1u << 30);
+    if (!value) return std::nullopt;
+    seconds = seconds * 60 + *value;
+  }
+  return seconds;
+}
+
+bool used_up_walltime(const PbsJob& job) {
+  const auto used = seconds_of(job.get("resources_used.walltime"));
+  const auto limit = seconds_of(job.get("Resource_List.walltime"));
+  return used && limit && *used >= *limit;
+}
+
+// 0..127 as it is; 128 + signal where a shell told of it; 256 + signal where the script itself was ended.
+void set_pbs_exit(JobStatus& status, int exit_status) {
+  const int base = exit_status > 256 ? 256 : 128;
+  const int signal = exit_status > base && exit_status - base <= 64 ? exit_status - base : 0;
+  status.signal = signal;
+  status.exit_status = base == 256 && signal != 0 ? 128 + signal : std::min(exit_status, 255);
+  status.state = exit_status == 0 ? JobState::completed : JobState::failed;
+}
+
+void judge_exit(JobStatus& status, const PbsJob& job, int exit_status, bool terminated,
+                std::span<const OwnEnd> own_ends) {
+  if (exit_status < 0) {
+    status.state = JobState::failed;
+    status.explained = "PBS ended it with its own code " + std::to_string(exit_status);
+    for (const OwnEnd& end : own_ends) {
+      if (end.status != exit_status) continue;
+      status.state = end.state;
+      status.explained = end.explained;
+    }
+    return;
+  }
+  set_pbs_exit(status, exit_status);
+  const bool by_script_signal = exit_status > 256;
+  if (by_script_signal && used_up_walltime(job)) {  // versions before the negative codes
+    status.state = JobState::timed_out;
+    status.explained = kWalltime;
+  } else if (terminated || exit_status == 256 + 15) {
+    status.state = JobState::cancelled;
+  } else if (by_script_signal && status.signal == 9) {
+    status.explained =
+        "the script itself was killed with signal 9: by an administrator, or by the kernel of a host without "
+        "memory";
+  }
+}
+
+// Where the history holds no exit status.
+void judge_substate(JobStatus& status, const PbsJob& job) {
+  const int substate = job.number("substate").value_or(0);
+  const bool ran = !job.get("exec_host").empty() || job.number("run_count").value_or(0) > 0;
+  const bool depends = !job.get("depend").empty();
+  status.state = JobState::unknown;
+  if (substate == kTerminated) {
+    status.state = JobState::cancelled;
+    if (!ran) status.explained = "deleted before it started";
+  } else if (substate == kFailed) {
+    status.state = JobState::failed;
+  } else if (substate == kFinishedState && (ran || status.word == "X")) {
+    status.state = JobState::completed;
+  } else if (substate == kFinishedState || (depends && !ran)) {
+    status.state = JobState::cancelled;
+    if (status.reason.empty()) status.reason = depends ? "depend=" + job.get("depend") : "never started";
+    status.explained =
+        "PBS removed it before it started: the job that it depends on did not end as asked; mend that one, "
+        "submit both";
+  }
+}
+
+JobState waiting_state(std::string_view word) {
+  if (word == "R" || word == "E" || word == "B") return JobState::running;
+  if (word == "H" || word == "S" || word == "U") return JobState::held;
+  return JobState::queued;  // Q, W (until its time), T (between servers)
+}
+
+std::string explain_hold(const PbsJob& job) {
+  const std::string types = job.get("Hold_Types");
+  const std::string depend = job.get("depend");
+  if (depend.find("after") != std::string::npos && types.find_first_of("uo") == std::string::npos)
+    return "it starts when the job it depends on has ended as asked (" + depend + ")";
+  if (types.find('u') != std::string::npos) return "held by its owner: qrls " + job.id;
+  if (types.find_first_of("so") != std::string::npos)
+    return "held by PBS or an operator: the comment in qstat -f " + job.id + " says why";
+  if (types.find('p') != std::string::npos) return "its last submission failed (password): submit again";
+  return "";
+}
+
+JobStatus common_status(const PbsJob& job) {
+  JobStatus status;
+  status.id = job.id;
+  status.word = job.get("job_state");
+  status.state = waiting_state(status.word);
+  status.reason = job.get("comment");
+  status.hosts = job.get("exec_host");
+  status.queue = job.get("queue");
+  if (!status.hosts.empty()) status.run_seconds = seconds_of(job.get("resources_used.walltime"));
+  if (status.word == "H") {
+    if (status.reason.empty()) status.reason = "Hold_Types=" + job.get("Hold_Types");
+    status.explained = explain_hold(job);
+  } else if (status.word == "S" || status.word == "U") {
+    status.explained = "stopped for a while by the scheduler; it goes on by itself";
+  } else if (status.word == "W") {
+    status.explained = "it may not start yet: its begin time (-a) lies ahead, or its files are being staged";
+  } else if (status.state == JobState::queued) {
+    status.explained = explain_pbs_comment(status.reason);
+    status.never = status.word == "Q" && status.reason.find("Can Never Run") != std::string::npos;
+    if (status.never) status.remedy = "fewer nodes, or less per node, or another --queue: pbsnodes -a";
+  }
+  return status;
+}
+
+}  // namespace
+
+JobStatus pbs_status(const PbsJob& job) {
+  JobStatus status = common_status(job);
+  const int runs = job.number("run_count").value_or(0);
+  status.restarts = runs > 1 ? runs - 1 : 0;
+  if (status.word == "M") {
+    status.state = JobState::unknown;
+    status.explained = "it was moved to another server; ask there: qstat -f " + job.id + "@SERVER";
+  } else if (status.word == "F" || status.word == "X") {
+    const bool terminated = job.number("substate").value_or(0) == kTerminated;
+    for (const std::string_view waited : {"Can Never Run", "Not Running"})
+      if (status.reason.find(waited) == 0) status.reason.clear();  // why it waited is no end
+    if (const auto exit_status = job.number("Exit_status"))
+      judge_exit(status, job, *exit_status, terminated, kPbsEnds);
+    else
+      judge_substate(status, job);
+  }
+  return status;
+}
+
+JobStatus torque_status(const PbsJob& job) {
+  JobStatus status = common_status(job);
+  const int starts = job.number("start_count").value_or(0);
+  status.restarts = starts > 1 ? starts - 1 : 0;
+  if (status.word == "C") {
+    const auto exit_status = job.number("exit_status");
+    if (exit_status) {
+      judge_exit(status, job, *exit_status, false, kTorqueEnds);
+    } else {
+      status.state = JobState::unknown;
+      status.explained = "it is over; this qstat does not tell how, the job's own exit_status file does";
+    }
+  } else if (status.word == "U") {  // Slurm's wrapper: any other state, also that of an ending job
+    status.state = JobState::running;
+    status.explained = "a state that Slurm's Torque wrapper has no letter for: squeue -j " + job.id;
+  }
+  return status;
+}
+
+}  // namespace ddlrun::schedulers

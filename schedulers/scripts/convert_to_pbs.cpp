@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// The body of a Slurm script under PBS.
+#include "base/text/text.hpp"
+#include "schedulers/scripts/convert_body.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace ddlrun::job_scripts {
+
+namespace {
+
+const std::map<std::string, std::string>& pbs_names() {
+  static const std::map<std::string, std::string> all = {
+      {"SLURM_JOB_ID", "PBS_JOBID"},
+      {"SLURM_JOBID", "PBS_JOBID"},
+      {"SLURM_SUBMIT_DIR", "PBS_O_WORKDIR"},
+      {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX"},
+      {"SLURM_ARRAY_JOB_ID", "PBS_ARRAY_ID"},
+      {"SLURM_JOB_NAME", "PBS_JOBNAME"},
+      {"SLURM_JOB_PARTITION", "PBS_QUEUE"},
+      {"SLURM_SUBMIT_HOST", "PBS_O_HOST"},
+      {"SLURM_NODEID", "PBS_NODENUM"},
+      {"SLURM_JOB_NUM_NODES", "SLURM_NNODES"},
+      {"SLURM_NODELIST", "SLURM_JOB_NODELIST"},
+      {"SLURM_NPROCS", "SLURM_NTASKS"},
+  };
+  return all;
+}
+
+bool starts_long(const std::string& word, std::string_view name) {
+  return word.starts_with(std::string("--") + std::string(name) + "=");
+}
+
+// An srun line as its parts: what the options said, and where the program begins.
+struct SrunLine {
+  std::uint64_t tasks = 0, nodes = 0, cpus = 0;
+  std::string tasks_text;  // "$SLURM_NTASKS"
+  bool label = false;
+  bool own_gpus = false;  // each task sees its own
+  std::vector<std::string> unknown;
+  std::size_t program = 0;  // index of its word
+};
+
+SrunLine read_srun(const ShellCommand& command) {
+  SrunLine result;
+  const auto& words = command.words;
+  std::size_t i = 1;
+  for (; i < words.size() && words[i].text.starts_with('-') && words[i].text != "--"; ++i) {
+    const std::string& word = words[i].text;
+    const auto value_of = [&](std::string_view name, char letter) -> std::optional<std::string> {
+      if (starts_long(word, name)) return word.substr(name.size() + 3);
+      const bool takes_next = word == "--" + std::string(name) || (word.size() == 2 && word[1] == letter);
+      if (takes_next && i + 1 < words.size()) return words[++i].text;
+      if (word.size() > 2 && word[0] == '-' && word[1] == letter && letter != 0) return word.substr(2);
+      return std::nullopt;
+    };
+    if (const auto tasks = value_of("ntasks", 'n')) {
+      result.tasks = parse_unsigned(*tasks, 1u << 20).value_or(0);
+      if (result.tasks == 0) result.tasks_text = *tasks;
+    } else if (const auto nodes = value_of("nodes", 'N')) {
+      result.nodes = parse_unsigned(*nodes, 1u << 20).value_or(0);
+    } else if (const auto cpus = value_of("cpus-per-task", 'c')) {
+      result.cpus = parse_unsigned(*cpus, 1u << 20).value_or(0);
+    } else if (value_of("ntasks-per-node", 0) || value_of("cpu-bind", 0) || value_of("mpi", 0) ||
+               value_of("hint", 0) || value_of("distribution", 'm') || value_of("gpu-bind", 0)) {
+    } else if (value_of("gpus-per-task", 0)) {
+      result.own_gpus = true;
+    } else if (word == "-l" || word == "--label") {
+      result.label = true;
+    } else if (word != "-u" && word != "--unbuffered" && word != "--exclusive" && word != "--overlap" &&
+               word != "--exact" && word != "-K" && !word.starts_with("--kill-on-bad-exit")) {
+      result.unknown.push_back(word);
+    }
+  }
+  if (i < words.size() && words[i].text == "--") ++i;
+  result.program = i;
+  return result;
+}
+
+// True where the shell does not wait for the command: it, or the pipe that it begins, ends with '&'.
+bool runs_beside(const std::vector<ShellCommand>& commands, std::size_t at) {
+  while (at + 1 < commands.size() && commands[at].piped) ++at;
+  return commands[at].background;
+}
+
+// Names that the ranks of a line find in their environment under srun: mpirun hands over to other hosts only
+// what it is told to.
+std::vector<std::string> find_exported(const JobScript& script, const ScriptLine& until,
+                                       const ShellCommand& launch) {
+  std::vector<std::string> names;
+  const auto add = [&names](std::string_view word) {
+    const std::string name(word.substr(0, word.find('=')));
+    const bool good =
+        !name.empty() && is_name_begin(name[0]) && std::all_of(name.begin(), name.end(), is_name);
+    const bool of_launcher =
+        name.starts_with("OMPI_") || name.starts_with("SLURM_") || name.starts_with("SRUN_");
+    if (good && !of_launcher && std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
+  };
+  for (const ScriptLine& line : script.body) {
+    if (line.line >= until.line) break;
+    for (const ShellCommand& command : parse_commands(line)) {
+      const std::string name = command.name();
+      const bool declares = (name == "declare" || name == "typeset") && command.words.size() > 1 &&
+                            command.words[1].text == "-x";
+      if (name == "module" || name == "ml" || name == "conda" || name == "source" || name == "." ||
+          name == "spack") {
+        add("PATH");
+        add("LD_LIBRARY_PATH");
+      }
+      if (name != "export" && !declares) continue;
+      for (const ShellWord& word : command.assignments) add(word.text);
+      for (std::size_t i = 1; i < command.words.size(); ++i) add(command.words[i].text);
+    }
+  }
+  for (const ShellWord& word : launch.assignments) add(word.text);
+  return names;
+}
+
+std::string render_mpirun(const SrunLine& srun, const ResourceRequest& request,
+                          const std::vector<std::string>& exported) {
+  const Chunk& chunk = request.chunks.front();
+  const std::uint64_t nodes = srun.nodes > 0 ? srun.nodes : node_count(request);
+  const std::uint64_t per_node = srun.tasks > 0 && nodes > 0 ? (srun.tasks + nodes - 1) / nodes
+                                 : srun.nodes > 0            ? 1
+                                                             : chunk.tasks;
+  const std::uint64_t tasks = srun.tasks > 0 ? srun.tasks : srun.nodes > 0 ? srun.nodes : task_count(request);
+  const std::uint64_t cores = std::max<std::uint64_t>(
+      1, srun.cpus > 0 ? srun.cpus : chunk.cores / std::max<std::uint64_t>(1, chunk.tasks));
+  std::string text =
+      fmt::format("mpirun -n {} --hostfile \"$PBS_NODEFILE\" --map-by ppr:{}:node:PE={} --bind-to core",
+                  tasks, std::max<std::uint64_t>(1, per_node), cores);
+  if (srun.label) text += " --tag-output";
+  for (const std::string& name : exported) text += " -x " + name;
+  return text;
+}
+
+// Steps that run beside each other: several in the background, or one of a loop's.
+bool has_parallel_steps(const JobScript& script) {
+  int steps = 0, loops = 0;
+  for (const ScriptLine& line : script.body) {
+    const auto commands = parse_commands(line);
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      for (const std::string& word : commands[i].keywords) {
+        if (word == "while" || word == "until") ++loops;
+        if (word == "done") loops = std::max(0, loops - 1);
+      }
+      if (commands[i].name() == "for" || commands[i].name() == "select") ++loops;
+      if (commands[i].base_name() == "srun" && runs_beside(commands, i)) steps += loops > 0 ? 2 : 1;
+    }
+  }
+  return steps > 1;
+}
+
+// What the srun line says of its ranks that mpirun cannot.
+void tell_srun(const SrunLine& srun, int number, BodyChange& change) {
+  for (const std::string& word : srun.unknown)
+    change.unsupported.push_back({number, "srun " + word, "an option that mpirun does not have"});
+  if (srun.own_gpus)
+    change.unsupported.push_back(
+        {number, "srun --gpus-per-task",
+         "each rank saw its own GPUs only; under mpirun it sees all of its node and has "
+         "to pick by $OMPI_COMM_WORLD_LOCAL_RANK"});
+  change.unsupported.push_back(
+      {number, "srun",
+       "became mpirun of Open MPI, which hands over to other hosts only the variables "
+       "that -x names (srun: all); another MPI has other options"});
+}
+
+void change_srun(const ScriptLine& line, const ShellCommand& command, const ResourceRequest& request,
+                 const std::vector<std::string>& exported, BodyChange& change) {
+  const SrunLine srun = read_srun(command);
+  const int number = place_in(line, command.words.front().at).line;
+  if (srun.program >= command.words.size() || request.chunks.empty() || !srun.tasks_text.empty()) {
+    change.unsupported.push_back(
+        {number, "srun", "PBS has no srun: mpirun, with -n and --hostfile \"$PBS_NODEFILE\"", true});
+    return;
+  }
+  const ShellWord& first = command.words.front();
+  change.edits.push_back(
+      edit_at(line, first.at, first.end - first.at, render_mpirun(srun, request, exported)));
+  for (std::size_t i = 1; i < srun.program; ++i) {
+    const ShellWord& word = command.words[i];
+    const bool blank = word.at > 0 && line.text[word.at - 1] == ' ' &&
+                       place_in(line, word.at - 1).line == place_in(line, word.at).line;
+    change.edits.push_back(
+        edit_at(line, word.at - (blank ? 1 : 0), word.end - word.at + (blank ? 1 : 0), ""));
+  }
+  tell_srun(srun, number, change);
+}
+
+void tell_slurm_command(const ShellCommand& command, int number, bool list, BodyChange& change) {
+  static const std::map<std::string, const char*> counterparts = {{"sbatch", "qsub"},
+                                                                  {"squeue", "qstat"},
+                                                                  {"scancel", "qdel"},
+                                                                  {"sacct", "qstat -x"},
+                                                                  {"sinfo", "pbsnodes -a"},
+                                                                  {"sbcast", "scp, or pbsdsh cp"},
+                                                                  {"sattach", "tail -f of the output file"}};
+  const auto found = counterparts.find(command.base_name());
+  const bool control = command.base_name() == "scontrol";
+  if (found == counterparts.end() && (!control || list)) return;
+  change.unsupported.push_back({number, command.base_name(),
+                                fmt::format("a command of Slurm that PBS does not have: {}",
+                                            control ? "qrerun, qhold, qalter" : found->second)});
+}
+
+// "scontrol show hostnames [LIST]", also within "$(...)": the hosts of the node file.
+void change_host_lists(const ScriptLine& line, BodyChange& change) {
+  static constexpr std::string_view call = "scontrol show hostnames";
+  for (std::size_t at = 0; (at = line.text.find(call, at)) != std::string::npos;) {
+    std::size_t end = at + call.size();
+    while (end < line.text.size() &&
+           std::string_view("\n|;)`>&#").find(line.text[end]) == std::string_view::npos)
+      ++end;
+    while (end > at + call.size() && line.text[end - 1] == ' ') --end;
+    change.edits.push_back(edit_at(line, at, end - at, "awk '!seen[$0]++' \"$PBS_NODEFILE\""));
+    at = end;
+  }
+}
+
+// Variables of Slurm whose values the request tells.
+std::map<std::string, std::string> known_values(const ResourceRequest& request) {
+  const Chunk chunk = request.chunks.empty() ? Chunk{} : request.chunks.front();
+  return {{"SLURM_NTASKS", fmt::format("{}", task_count(request))},
+          {"SLURM_NNODES", fmt::format("{}", node_count(request))},
+          {"SLURM_NTASKS_PER_NODE", fmt::format("{}", chunk.tasks)},
+          {"SLURM_TASKS_PER_NODE", fmt::format("{}", chunk.tasks)},
+          {"SLURM_CPUS_PER_TASK", fmt::format("{}", chunk.cores / std::max<std::uint64_t>(1, chunk.tasks))},
+          {"SLURM_CPUS_ON_NODE", fmt::format("{}", chunk.cores)},
+          {"SLURM_GPUS_ON_NODE", fmt::format("{}", chunk.gpus)},
+          {"SLURM_GPUS_PER_NODE", fmt::format("{}", chunk.gpus)},
+          {"SLURM_JOB_NODELIST", "$(awk '!seen[$0]++' \"$PBS_NODEFILE\" | paste -sd, -)"},
+          {"SLURM_JOB_USER", "$USER"}};
+}
+
+bool goes_to_submit_folder(const JobScript& script) {
+  for (const ScriptLine& line : script.body)
+    for (const ShellCommand& command : parse_commands(line))
+      if (command.name() == "cd" && command.words.size() > 1 &&
+          command.words[1].text.find("SLURM_SUBMIT_DIR") != std::string::npos)
+        return true;
+  return false;
+}
+
+}  // namespace
+
+BodyChange change_body_to_pbs(const JobScript& script, const ResourceRequest& request) {
+  BodyChange change;
+  const bool parallel = has_parallel_steps(script);
+  for (const ScriptLine& line : script.body) {
+    const auto commands = parse_commands(line);
+    const bool list = line.text.find("hostnames") != std::string::npos;
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      const ShellCommand& command = commands[i];
+      const int number = command.words.empty() ? line.line : place_in(line, command.words.front().at).line;
+      if (command.base_name() == "srun" && parallel && runs_beside(commands, i)) {
+        change.unsupported.push_back(
+            {number, "srun ... &",
+             "left as it is: PBS has no steps, and several mpirun at once take the same "
+             "hosts and cores. Give each a part of \"$PBS_NODEFILE\" by --hostfile",
+             true});
+      } else if (command.base_name() == "srun") {
+        change_srun(line, command, request, find_exported(script, line, command), change);
+      }
+      tell_slurm_command(command, number, list, change);
+      for (const ShellCommand& inner : nested_commands(command)) {
+        tell_slurm_command(inner, number, list, change);
+        if (inner.base_name() == "srun")
+          change.unsupported.push_back(
+              {number, "srun within another command", "PBS has no srun: mpirun", true});
+      }
+    }
+    change_host_lists(line, change);
+  }
+  rename_variables(script, pbs_names(), "SLURM_", change);
+  // Names that were only brought to one form.
+  for (const ScriptLine& line : script.body) {
+    for (const VariableUse& use : find_variables(line)) {
+      const auto found = pbs_names().find(use.name);
+      if (found != pbs_names().end() && found->second.starts_with("SLURM_"))
+        change.kept_names.insert(found->second);
+    }
+  }
+  const auto known = known_values(request);
+  for (const std::string& name : change.kept_names)
+    if (!known.contains(name))
+      change.unsupported.push_back({0, "$" + name,
+                                    name == "SLURM_PROCID"    ? "under Open MPI: OMPI_COMM_WORLD_RANK"
+                                    : name == "SLURM_LOCALID" ? "under Open MPI: OMPI_COMM_WORLD_LOCAL_RANK"
+                                                              : "a variable of Slurm that PBS does not set"});
+  mend_damage(script, change);
+  return change;
+}
+
+std::vector<std::string> prepare_for_pbs(const JobScript& script, const ResourceRequest& request,
+                                         const BodyChange& change) {
+  std::vector<std::string> lines;
+  if (!request.folder.empty()) {
+    lines.push_back(fmt::format("cd {} || exit", quote_shell(request.folder)));
+  } else if (!goes_to_submit_folder(script)) {
+    lines.emplace_back("# Slurm starts a job where it was handed in, PBS in the home folder.");
+    lines.emplace_back("cd \"$PBS_O_WORKDIR\" || exit");
+  }
+  for (const auto& [name, value] : known_values(request)) {
+    if (!change.kept_names.contains(name)) continue;
+    lines.push_back(fmt::format("{}={}", name, value));
+    lines.push_back("export " + name);
+  }
+  return lines;
+}
+
+}  // namespace ddlrun::job_scripts

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// The thread variables of a script, handed to affinity/ with what the script tells about its nodes.
+#include "base/text/text.hpp"
+#include "schedulers/scripts/lint_internal.hpp"
+#include "topology/affinity/thread_lint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::job_scripts {
+
+namespace {
+
+using affinity::ThreadMachine;
+
+std::uint32_t site_number(const templates::SiteProfile* site, std::string_view key) {
+  if (site == nullptr) return 0;
+  for (const auto& [name, value] : site->defaults)
+    if (name == key) return static_cast<std::uint32_t>(parse_unsigned(value.text, 1u << 16).value_or(0));
+  return 0;
+}
+
+// A node, as well as it is known: what was given, the centre's, or what the request gives away. 68 and 72
+// cores of one node with 4 hardware threads each are Knights Landing.
+ThreadMachine find_machine(const ScriptView& view) {
+  if (view.context.machine) return *view.context.machine;
+  const std::uint32_t cores = site_number(view.context.site, "cores_per_node");
+  const std::uint32_t per_core = site_number(view.context.site, "hardware_threads_per_core");
+  if (cores > 0) return {1, cores, std::max(1u, per_core)};
+  if (view.request.chunks.empty()) return {0, 0, 0};
+  const Chunk& chunk = view.request.chunks.front();
+  if (chunk.cores == 68) return {1, 68, 4};
+  const bool whole = view.request.exclusive || view.request.spread == Spread::scatter;
+  return whole && chunk.cores > 1 ? ThreadMachine{1, static_cast<std::uint32_t>(chunk.cores), 1}
+                                  : ThreadMachine{0, 0, 0};
+}
+
+bool runs_word(const ScriptView& view, std::string_view text) {
+  for (const PlacedCommand& placed : view.commands)
+    for (const ShellWord& word : placed.command.words)
+      if (word.text == text || word.text.ends_with("/" + std::string(text))) return true;
+  return false;
+}
+
+bool uses_rankfile(const ScriptView& view) {
+  return std::any_of(view.commands.begin(), view.commands.end(), [](const PlacedCommand& placed) {
+    return has_option(placed.command, {"-rf", "--rankfile", "-rankfile"});
+  });
+}
+
+affinity::ThreadEnvironment describe(const ScriptView& view) {
+  affinity::ThreadEnvironment environment;
+  for (const auto& [name, line] : view.script.exports) {
+    // A value that the shell has yet to compute says nothing.
+    if (line.text.find('$') == std::string::npos && line.text.find('`') == std::string::npos)
+      environment.variables[name] = line.text;
+  }
+  environment.machine = find_machine(view);
+  if (!view.request.chunks.empty()) {
+    const Chunk& chunk = view.request.chunks.front();
+    environment.ranks_per_node = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, chunk.tasks));
+    if (view.pbs()) {
+      environment.ompthreads = static_cast<std::uint32_t>(chunk.threads);
+      // Torque sets no OMP_NUM_THREADS.
+      if (!view.torque()) environment.cpus_per_chunk = static_cast<std::uint32_t>(chunk.cores);
+    }
+  }
+  environment.rankfile = uses_rankfile(view);
+  environment.numactl = runs_word(view, "numactl") || runs_word(view, "taskset");
+  return environment;
+}
+
+Severity severity_of(affinity::AffinitySeverity severity) {
+  switch (severity) {
+    case affinity::AffinitySeverity::error:
+      return Severity::error;
+    case affinity::AffinitySeverity::warning:
+      return Severity::warning;
+    case affinity::AffinitySeverity::note:
+      return Severity::note;
+  }
+  return Severity::warning;
+}
+
+// The hint's KMP_AFFINITY with the user's own "verbose" in it: it changes no place, and they want its output.
+std::string keep_verbose(std::string hint, const ScriptView& view) {
+  const auto found = view.script.exports.find("KMP_AFFINITY");
+  static constexpr std::string_view name = "KMP_AFFINITY=";
+  const std::size_t at = hint.find(name);
+  if (found == view.script.exports.end() || at == std::string::npos) return hint;
+  const auto words = split(found->second.text, ',');
+  const bool wanted = std::find(words.begin(), words.end(), "verbose") != words.end();
+  if (wanted && hint.find("verbose") == std::string::npos) hint.insert(at + name.size(), "verbose,");
+  return hint;
+}
+
+bool launches_by_ddlrun(const ScriptView& view) {
+  return std::any_of(view.commands.begin(), view.commands.end(), [](const PlacedCommand& placed) {
+    return launch_tool_of(placed.command) == LaunchTool::ddlrun && has_word(placed.command, "launch");
+  });
+}
+
+// "nodes=2:ppn=8": OpenPBS makes mpiprocs and ncpus of ppn, Torque sets no threads at all.
+void tell_ppn(const ScriptView& view, affinity::AffinityFinding& found) {
+  if (view.request.style != Style::old_nodes) return;
+  found.severity = affinity::AffinitySeverity::note;
+  found.what = fmt::format("ppn={0} and no OMP_NUM_THREADS: OpenPBS sets it to {0} for each of {0} ranks",
+                           view.request.chunks.front().tasks);
+  found.hint = "export OMP_NUM_THREADS=1, or --scheduler torque, which sets nothing";
+}
+
+}  // namespace
+
+std::vector<Finding> lint_affinity(const ScriptView& view) {
+  std::vector<Finding> findings;
+  for (affinity::AffinityFinding& found : check_thread_environment(describe(view))) {
+    if (found.id == "ompthreads-missing") {
+      // A select is judge_chunk's; ddlrun launch sets the threads of its ranks itself.
+      if (view.request.style == Style::select || launches_by_ddlrun(view)) continue;
+      tell_ppn(view, found);
+    }
+    Place place{view.request.select_line, view.request.select_line > 0 ? 1 : 0};
+    const auto line = view.script.exports.find(found.variable);
+    if (line != view.script.exports.end()) place = {line->second.line, 1};
+    findings.push_back(
+        {found.id, severity_of(found.severity), place, found.what, "", keep_verbose(found.hint, view)});
+  }
+  return findings;
+}
+
+}  // namespace ddlrun::job_scripts

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Private to the linter: the script as its rules see it, and the rules by theme.
+#pragma once
+
+#include "schedulers/scripts/lint.hpp"
+#include "schedulers/scripts/request.hpp"
+#include "schedulers/scripts/shell_lexer.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ddlrun::job_scripts {
+
+struct PlacedCommand {
+  const ScriptLine* line = nullptr;
+  ShellCommand command;
+  int depth = 0;  // in if, for, while, case, {...}, (...)
+  Place place;
+};
+
+// What starts the ranks.
+enum class LaunchTool { none, mpirun, srun, ddlrun, script };
+
+struct ScriptView {
+  const JobScript& script;
+  const LintContext& context;
+  Dialect dialect;
+  ResourceRequest request;
+  std::vector<PlacedCommand> commands;
+
+  bool pbs() const { return dialect == Dialect::pbs; }
+  bool torque() const {
+    return pbs() &&
+           (context.pbs_kind == PbsKind::torque ||
+            (context.pbs_kind == PbsKind::unspecified && request.torque && request.style != Style::select));
+  }
+  bool slurm() const { return dialect == Dialect::slurm; }
+};
+ScriptView make_script_view(const JobScript& script, const LintContext& context);
+
+LaunchTool launch_tool_of(const ShellCommand& command);
+// The value of "-n 4", "-n4", "--ntasks=4"; nothing if the option is not there.
+std::optional<std::string> option_value(const ShellCommand& command,
+                                        std::initializer_list<std::string_view> names);
+bool has_option(const ShellCommand& command, std::initializer_list<std::string_view> names);
+bool has_word(const ShellCommand& command, std::string_view text);
+// Words that only Intel MPI's or MPICH's mpirun understands.
+std::vector<ShellWord> intel_options(const ShellCommand& command);
+Place place_of(const PlacedCommand& command, const ShellWord& word);
+// The directives that set the long Slurm option or the PBS letter.
+std::vector<const Directive*> directives_of(const ScriptView& view, std::string_view slurm_name,
+                                            char pbs_letter);
+
+// What the judges of a theme share: the script, and a place for what they find.
+class RuleSet {
+ protected:
+  explicit RuleSet(const ScriptView& view) : view_(view) {}
+  void add(const char* id, Severity severity, Place place, std::string what, std::string why,
+           std::string hint) {
+    findings_.push_back({id, severity, place, std::move(what), std::move(why), std::move(hint)});
+  }
+
+  const ScriptView& view_;
+  std::vector<Finding> findings_;
+};
+
+std::vector<Finding> lint_text(const ScriptView& view);
+std::vector<Finding> lint_directive_lines(const ScriptView& view);
+std::vector<Finding> lint_request(const ScriptView& view);
+std::vector<Finding> lint_shell(const ScriptView& view);
+std::vector<Finding> lint_launch(const ScriptView& view);
+std::vector<Finding> lint_affinity(const ScriptView& view);
+std::vector<Finding> lint_site(const ScriptView& view);
+
+}  // namespace ddlrun::job_scripts

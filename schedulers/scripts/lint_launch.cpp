@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+// The lines that start the ranks, against what was asked of the scheduler.
+#include "base/text/text.hpp"
+#include "schedulers/scripts/directive_lexer.hpp"
+#include "schedulers/scripts/lint_internal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::job_scripts {
+
+namespace {
+
+class LaunchRules : private RuleSet {
+ public:
+  explicit LaunchRules(const ScriptView& view) : RuleSet(view) {}
+  std::vector<Finding> judge();
+
+ private:
+  void judge_mpirun(const PlacedCommand& placed);
+  void judge_ranks(const PlacedCommand& placed, std::uint64_t ranks);
+  void judge_binding(const PlacedCommand& placed, std::uint64_t ranks);
+  void judge_rankfile(const PlacedCommand& placed, std::optional<std::uint64_t> ranks);
+  void judge_srun(const PlacedCommand& placed);
+  void judge_foreign(const PlacedCommand& placed);
+  void judge_export(const PlacedCommand& placed);
+  void judge_rank_variables(const PlacedCommand& placed);
+  void judge_dims(const PlacedCommand& placed);
+  void judge_sequence();
+  void judge_devices();
+  bool is_open_mpi(const ShellCommand& command) const {
+    return intel_options(command).empty() && !loads_intel_mpi() && !loads("intel") && !loads("mpich");
+  }
+  bool loads(std::string_view module) const;
+  bool loads_intel_mpi() const {
+    return loads("impi") || loads("intelmpi") || loads("intel-") || loads("intel-oneapi-");
+  }
+  void judge_intel_options(const PlacedCommand& placed);
+  std::uint64_t threads() const;
+
+  std::optional<std::uint64_t> dims_;
+};
+
+bool LaunchRules::loads(std::string_view module) const {
+  for (const PlacedCommand& placed : view_.commands) {
+    if (placed.command.name() != "module" && placed.command.name() != "ml") continue;
+    for (const ShellWord& word : placed.command.words)
+      if (word.text.find(std::string(module) + "mpi") != std::string::npos ||
+          word.text.starts_with(std::string(module) + "/") || word.text == module)
+        return true;
+  }
+  return false;
+}
+
+// OpenMP threads of a rank, as far as the script tells.
+std::uint64_t LaunchRules::threads() const {
+  const auto found = view_.script.exports.find("OMP_NUM_THREADS");
+  if (found != view_.script.exports.end())
+    if (const auto number = parse_unsigned(found->second.text, 1u << 20)) return *number;
+  if (view_.request.chunks.empty()) return 0;
+  const Chunk& chunk = view_.request.chunks.front();
+  return chunk.threads > 0 ? chunk.threads : view_.pbs() && !view_.torque() ? chunk.cores : 0;
+}
+
+void LaunchRules::judge_ranks(const PlacedCommand& placed, std::uint64_t ranks) {
+  if (view_.request.chunks.empty() || view_.script.dialect == Dialect::none) return;
+  const std::uint64_t asked = task_count(view_.request);
+  if (ranks == asked || asked == 0) return;
+  const bool more = ranks > asked;
+  // One rank that starts its own is usual; fewer ranks than asked for only waste.
+  add("ranks-mismatch", more ? Severity::error : Severity::warning, placed.place,
+      fmt::format("{} ranks are started, {} were asked for", ranks, asked),
+      more ? "Open MPI: There are not enough slots available; others put several ranks on a core"
+           : fmt::format("{} of the places that were asked for stay empty", asked - ranks),
+      fmt::format("-n {}, or {}", asked, view_.pbs() ? "another mpiprocs" : "another --ntasks-per-node"));
+}
+
+void LaunchRules::judge_binding(const PlacedCommand& placed, std::uint64_t ranks) {
+  const std::uint64_t count = threads();
+  if (ranks == 0 || ranks > 2 || count <= 1 || !is_open_mpi(placed.command)) return;
+  if (has_option(placed.command,
+                 {"--bind-to", "-bind-to", "--map-by", "-map-by", "--rankfile", "-rf", "--cpus-per-proc",
+                  "-cpus-per-proc", "--bind-to-none", "--report-bindings"}) ||
+      view_.script.exports.contains("OMPI_MCA_hwloc_base_binding_policy"))
+    return;
+  add("bound-to-one-core", Severity::warning, placed.place,
+      fmt::format("{} rank{} of {} threads, each bound to one core", ranks, ranks == 1 ? "" : "s", count),
+      "Open MPI binds to a core where there are at most two ranks: all threads of a rank share it",
+      fmt::format("--map-by ppr:1:node:PE={} --bind-to core, or --bind-to none", count));
+}
+
+void LaunchRules::judge_rankfile(const PlacedCommand& placed, std::optional<std::uint64_t> ranks) {
+  const auto file = option_value(placed.command, {"--rankfile", "-rf", "-rankfile"});
+  if (!file) return;
+  if (has_option(placed.command, {"--map-by", "-map-by", "--bind-to", "-bind-to", "-npernode", "--npernode"}))
+    add("rankfile-and-map", Severity::warning, placed.place, "a rankfile and --map-by or --bind-to",
+        "Open MPI refuses conflicting directives or drops one of them", "the rankfile alone");
+  if (!has_option(placed.command, {"-n", "-np", "--np", "--n", "-c"}))
+    add("rankfile-without-n", Severity::warning, placed.place,
+        fmt::format("a rankfile ({}) and no -n", *file),
+        "without -n Open MPI starts as many ranks as there are slots, not as the file has lines", "-n RANKS");
+  if (dims_ && ranks && *dims_ != *ranks)
+    add("rankfile-against-dims", Severity::error, placed.place,
+        fmt::format("-n {} against dims of {} ranks", *ranks, *dims_),
+        "the rankfile was made for another number of ranks", fmt::format("-n {}", *dims_));
+  for (const char* name : {"I_MPI_PIN_DOMAIN", "I_MPI_PIN_PROCESSOR_LIST"})
+    if (view_.script.exports.contains(name))
+      add("rankfile-and-pin", Severity::note, placed.place, fmt::format("a rankfile beside {}", name),
+          "that variable is Intel MPI's, the rankfile Open MPI's: one of them does nothing",
+          "the one of your MPI");
+}
+
+// Which MPI is meant is known where the script loads its module or uses options of Open MPI beside.
+void LaunchRules::judge_intel_options(const PlacedCommand& placed) {
+  const auto words = intel_options(placed.command);
+  if (words.empty()) return;
+  std::vector<std::string> names;
+  for (const ShellWord& word : words) names.push_back(word.text);
+  const bool many = names.size() > 1;
+  const bool open_mpi =
+      loads("open") || (!loads_intel_mpi() && has_option(placed.command, {"--map-by", "--bind-to", "--mca",
+                                                                          "-mca", "--hostfile", "-rf"}));
+  const bool intel = !open_mpi && loads_intel_mpi();
+  add("other-mpi-option", open_mpi ? Severity::error : Severity::note, place_of(placed, words.front()),
+      fmt::format("{} {} of Intel MPI{}", join(names, ", "), many ? "are options" : "is an option",
+                  intel ? ", whose module is loaded" : " or MPICH"),
+      intel ? "right for it; should the program be built with Open MPI, it starts nothing"
+            : fmt::format("Open MPI's mpirun does not know {} and starts nothing", many ? "them" : "it"),
+      intel ? "nothing, if mpirun -version in the job names Intel MPI"
+            : "the mpirun of the MPI that the program was built with: which mpirun");
+}
+
+void LaunchRules::judge_mpirun(const PlacedCommand& placed) {
+  const ShellCommand& command = placed.command;
+  const auto count = option_value(command, {"-n", "-np", "--np", "--n", "-c"});
+  const auto ranks = count ? parse_unsigned(*count, 1u << 20) : std::nullopt;
+  judge_intel_options(placed);
+  if (ranks && placed.depth == 0) judge_ranks(placed, *ranks);
+  if (ranks) judge_binding(placed, *ranks);
+  judge_rankfile(placed, ranks);
+  const auto hostfile = option_value(command, {"--hostfile", "-hostfile", "-machinefile", "--machinefile"});
+  const bool node_file = hostfile && hostfile->find("PBS_NODEFILE") != std::string::npos;
+  const bool one_each = !view_.request.chunks.empty() && view_.request.chunks.front().tasks <= 1;
+  if (node_file && !count && one_each && is_open_mpi(command) &&
+      !has_option(command, {"--map-by", "-npernode", "-N"}))
+    add("hostfile-without-n", Severity::warning, placed.place, "--hostfile $PBS_NODEFILE and no -n",
+        "a file that names each host once gives Open MPI a slot for every core",
+        fmt::format("-n {} --map-by ppr:1:node", task_count(view_.request)));
+  if (has_option(command, {"--allow-run-as-root"}))
+    add("runs-as-root", Severity::note, placed.place, "--allow-run-as-root", "jobs do not run as root",
+        "leave it out");
+}
+
+void LaunchRules::judge_srun(const PlacedCommand& placed) {
+  const ShellCommand& command = placed.command;
+  const auto wide = directives_of(view_, "cpus-per-task", 0);
+  const bool carried =
+      has_option(command, {"--cpus-per-task", "-c"}) || view_.script.exports.contains("SRUN_CPUS_PER_TASK");
+  if (view_.slurm() && !wide.empty() && wide.back()->value != "1" && !carried)
+    add("srun-without-cpus", Severity::warning, placed.place,
+        fmt::format("srun does not inherit --cpus-per-task={}", wide.back()->value),
+        "since Slurm 22.05 it has to be said again: ranks may end up with one core each",
+        "srun --cpus-per-task=\"$SLURM_CPUS_PER_TASK\", or export "
+        "SRUN_CPUS_PER_TASK=\"$SLURM_CPUS_PER_TASK\"");
+  for (const ShellWord& word : command.words) {
+    const bool hides = word.text.starts_with("--gpus-per-task") ||
+                       (word.text.starts_with("--gpu-bind") && word.text != "--gpu-bind=none");
+    if (hides)
+      add("gpu-hidden", Severity::warning, place_of(placed, word),
+          fmt::format("{} hides the other ranks' GPUs from each rank", word.text),
+          "NCCL's peer access and CUDA IPC then fail",
+          "--gpu-bind=none; the rank picks its GPU by its local number");
+    const std::string_view base = base_name(word.text);
+    if (base == "mpirun" || base == "mpiexec")
+      add("launcher-in-srun", Severity::error, place_of(placed, word),
+          fmt::format("srun starts {} once for each task", base), "every one of them starts all ranks",
+          fmt::format("{} alone, or srun with the program", base));
+  }
+  if (has_option(command, {"--mpi"}) && option_value(command, {"--mpi"}) == "pmi2")
+    add("srun-pmi2", Severity::note, placed.place, "srun --mpi=pmi2",
+        "Open MPI of most distributions is built without it: OMPI was not built with SLURM's PMI support",
+        "srun --mpi=pmix");
+  const auto count = option_value(command, {"-n", "--ntasks"});
+  const auto ranks = count ? parse_unsigned(*count, 1u << 20) : std::nullopt;
+  if (ranks && view_.slurm() && !view_.request.chunks.empty() && *ranks > task_count(view_.request) &&
+      placed.depth == 0)
+    judge_ranks(placed, *ranks);
+  if (command.background && !has_option(command, {"--exact", "--overlap"}) &&
+      !has_option(command, {"--exact="})) {
+    const auto steps =
+        std::count_if(view_.commands.begin(), view_.commands.end(), [](const PlacedCommand& other) {
+          return other.command.background && launch_tool_of(other.command) == LaunchTool::srun;
+        });
+    if (steps > 1)
+      add("steps-block", Severity::note, placed.place, "several srun at once",
+          "since Slurm 20.11 a step takes its cores for itself: step creation temporarily disabled, retrying "
+          "(Requested nodes are busy)",
+          "srun --exact, with -n, -c and --mem of its own");
+  }
+}
+
+// A launcher that the scheduler does not bring.
+void LaunchRules::judge_foreign(const PlacedCommand& placed) {
+  const std::string name = placed.command.base_name();
+  const bool foreign =
+      (name == "srun" && view_.pbs() && !view_.torque()) || (name == "aprun" && view_.slurm());
+  if (!foreign) return;
+  add("launcher-of-other-scheduler", Severity::error, placed.place,
+      fmt::format("{} under {}", name, view_.pbs() ? "PBS" : "Slurm"),
+      fmt::format("bash: {}: command not found", name),
+      view_.pbs() ? "mpirun -n RANKS --hostfile \"$PBS_NODEFILE\"" : "srun");
+}
+
+// --export=NONE or a list without ALL: srun takes it over by SLURM_EXPORT_ENV, and so does the srun by which
+// Open MPI reaches other nodes. Slurm 22.05: execve(): bash: No such file or directory.
+void LaunchRules::judge_export(const PlacedCommand& placed) {
+  const auto given = directives_of(view_, "export", 0);
+  if (!view_.slurm() || given.empty()) return;
+  const std::string& value = given.back()->value;
+  const auto names = split(value, ',');
+  if (value.empty() || std::find(names.begin(), names.end(), "ALL") != names.end()) return;
+  const bool srun = launch_tool_of(placed.command) == LaunchTool::srun;
+  if (srun ? has_option(placed.command, {"--export"}) : node_count(view_.request) < 2) return;
+  if (view_.script.exports.contains("SLURM_EXPORT_ENV")) return;
+  for (const PlacedCommand& other : view_.commands)
+    if (other.command.name() == "unset" && has_word(other.command, "SLURM_EXPORT_ENV")) return;
+  add("export-starves-ranks", Severity::warning, placed.place,
+      fmt::format("--export={} holds for {} too", value,
+                  srun ? "srun" : "the srun by which mpirun starts its daemons"),
+      srun ? "the ranks get no PATH, no LD_LIBRARY_PATH and nothing of what the script exports: execve(): No "
+             "such file or directory"
+           : "the daemons on other nodes are not found: An ORTE daemon has unexpectedly failed after launch",
+      "unset SLURM_EXPORT_ENV");
+}
+
+// "$SLURM_PROCID" in double quotes is expanded before the ranks are there.
+void LaunchRules::judge_rank_variables(const PlacedCommand& placed) {
+  for (const ShellWord& word : placed.command.words) {
+    const std::string& text = placed.line->text;
+    const bool single = word.at < text.size() && text[word.at] == '\'';
+    if (single) continue;
+    for (const char* name :
+         {"$SLURM_PROCID", "$SLURM_LOCALID", "$OMPI_COMM_WORLD_RANK", "$OMPI_COMM_WORLD_LOCAL_RANK",
+          "$PMI_RANK", "${SLURM_PROCID", "${SLURM_LOCALID", "${OMPI_COMM_WORLD"}) {
+      if (word.text.find(name) == std::string::npos) continue;
+      add("rank-variable-early", Severity::warning, place_of(placed, word),
+          fmt::format("{} is expanded by the batch shell", name),
+          "every rank gets the same value: that of the batch shell, 0 or nothing",
+          "bash -c '...' in single quotes");
+      break;
+    }
+  }
+}
+
+// "4x2x3" behind ddlrun or a rankfile generator.
+void LaunchRules::judge_dims(const PlacedCommand& placed) {
+  for (std::size_t i = 1; i < placed.command.words.size() && i < 6; ++i) {
+    const std::string& word = placed.command.words[i].text;
+    const auto parts = split(word, 'x');
+    if (parts.size() < 2 || parts.size() > 4) continue;
+    std::uint64_t product = 1;
+    bool good = true;
+    for (const std::string_view part : parts) {
+      const auto number = parse_unsigned(part, 1u << 10);
+      good = good && number && *number > 0;
+      product *= number.value_or(1);
+    }
+    if (!good) continue;
+    dims_ = product;
+    const std::uint64_t asked = task_count(view_.request);
+    if (launch_tool_of(placed.command) == LaunchTool::ddlrun && placed.command.words.size() > 1 &&
+        placed.command.words[1].text == "launch" && !view_.request.chunks.empty() && asked > 1 &&
+        asked != product)
+      add("ranks-mismatch", product > asked ? Severity::error : Severity::warning,
+          place_of(placed, placed.command.words[i]),
+          fmt::format("dims {} are {} ranks, {} were asked for", word, product, asked),
+          "the launch and the request are of two sizes",
+          view_.pbs() ? "another select or other dims" : "another --nodes or other dims");
+    return;
+  }
+}
+
+bool says_or(std::string_view comment) {
+  for (const std::string_view word :
+       {"혹은", "또는", "或", "または", "alternativ", "Alternativ", "# or", "# OR", "# Or", "#or"})
+    if (comment.find(word) != std::string_view::npos) return true;
+  return false;
+}
+
+// Two launches in a row: both run, one after the other.
+void LaunchRules::judge_sequence() {
+  const PlacedCommand* before = nullptr;
+  for (const PlacedCommand& placed : view_.commands) {
+    if (placed.depth > 0) continue;
+    if (placed.command.name() == "exit" || placed.command.name() == "wait") before = nullptr;
+    if (launch_tool_of(placed.command) == LaunchTool::none ||
+        launch_tool_of(placed.command) == LaunchTool::ddlrun || placed.command.background)
+      continue;
+    if (before != nullptr) {
+      bool alternative = false;
+      for (int number = before->line->last_line; number < placed.line->line - 1; ++number) {
+        const std::string_view line = trim(view_.script.lines[static_cast<std::size_t>(number)]);
+        alternative = alternative || (line.starts_with('#') && says_or(line));
+      }
+      add(alternative ? "alternatives-both-run" : "launches-in-a-row",
+          alternative ? Severity::warning : Severity::note, placed.place,
+          alternative ? fmt::format("an alternative to line {}, but both run", before->place.line)
+                      : fmt::format("a second launch, after that of line {}", before->place.line),
+          "a comment does not choose: the second starts when the first has ended, on the same nodes and the "
+          "same clock",
+          alternative ? "keep one, and put # before each line of the other"
+                      : "meant as a sequence? then check that the time is enough for both");
+    }
+    before = &placed;
+  }
+}
+
+void LaunchRules::judge_devices() {
+  const auto found = view_.script.exports.find("CUDA_VISIBLE_DEVICES");
+  if (found == view_.script.exports.end() || found->second.text.empty() || found->second.text[0] == '$')
+    return;
+  bool gpus = view_.request.total_gpus > 0;
+  for (const Chunk& chunk : view_.request.chunks) gpus = gpus || chunk.gpus > 0;
+  if (!gpus) return;
+  add("devices-by-hand", Severity::warning, {found->second.line, 1},
+      fmt::format("CUDA_VISIBLE_DEVICES={} over the scheduler's choice", found->second.text),
+      "on a shared node these may be the GPUs of another job", "leave it as the scheduler set it");
+}
+
+std::vector<Finding> LaunchRules::judge() {
+  for (const PlacedCommand& placed : view_.commands) {
+    judge_dims(placed);
+    const LaunchTool starter = launch_tool_of(placed.command);
+    if (starter == LaunchTool::mpirun) judge_mpirun(placed);
+    if (starter == LaunchTool::srun) judge_srun(placed);
+    if (starter == LaunchTool::srun || starter == LaunchTool::mpirun) judge_export(placed);
+    judge_foreign(placed);
+    if (starter == LaunchTool::mpirun || starter == LaunchTool::srun) judge_rank_variables(placed);
+  }
+  judge_sequence();
+  judge_devices();
+  return std::move(findings_);
+}
+
+}  // namespace
+
+std::vector<Finding> lint_launch(const ScriptView& view) { return LaunchRules(view).judge(); }
+
+}  // namespace ddlrun::job_scripts

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// The shell of a job script: what the interpreter does not know, what hides a failure, what harms others.
+#include "base/text/secret_name.hpp"
+#include "base/text/text.hpp"
+#include "schedulers/scripts/convert_body.hpp"
+#include "schedulers/scripts/lint_internal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace ddlrun::job_scripts {
+
+namespace {
+
+bool runs_under_sh(const JobScript& script) {
+  const std::string_view first = trim(std::string_view(script.shebang).substr(0, script.shebang.find(" -")));
+  return first == "#!/bin/sh" || first == "#! /bin/sh" || first == "#!/usr/bin/sh" ||
+         first == "#!/usr/bin/env sh" || first == "#!/bin/dash";
+}
+
+void check_interpreter(const ScriptView& view, std::vector<Finding>& findings) {
+  if (!runs_under_sh(view.script)) return;
+  static const std::set<std::string> words = {"source", "module", "ml",    "[[",   "declare",
+                                              "pushd",  "popd",   "shopt", "conda"};
+  std::set<std::string> told;
+  for (const PlacedCommand& placed : view.commands) {
+    const std::string name = placed.command.name();
+    if (!words.contains(name) || !told.insert(name).second) continue;
+    findings.push_back({"bash-under-sh", Severity::warning, placed.place,
+                        fmt::format("\"{}\" under {}", name, view.script.shebang),
+                        fmt::format("where /bin/sh is dash: {}: not found", name),
+                        name == "source" ? "#!/bin/bash, or \". FILE\"" : "#!/bin/bash -l"});
+  }
+}
+
+bool is_letter(char c) { return c == '_' || std::isalpha(static_cast<unsigned char>(c)); }
+
+// As far as it is a variable's name.
+std::string_view name_part(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && (is_letter(text[end]) || (end > 0 && text[end] >= '0' && text[end] <= '9')))
+    ++end;
+  return text.substr(0, end);
+}
+
+// "export NAME,1" sets nothing; the shell goes on, a strict one ends.
+void check_exports(const PlacedCommand& placed, std::vector<Finding>& findings) {
+  const ShellCommand& command = placed.command;
+  if (command.name() != "export" && command.name() != "readonly") return;
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    const std::string& text = command.words[i].text;
+    if (text.starts_with('-')) continue;
+    if (text.find_first_of("$`") != std::string::npos) return;  // what it becomes is not known
+    const std::string_view name = name_part(text), rest = std::string_view(text).substr(name.size());
+    if (!name.empty() && (rest.empty() || rest[0] == '=' || rest.starts_with("+="))) continue;
+    const bool pair = !name.empty() && rest.size() > 1 && rest.find('=') == std::string_view::npos;
+    findings.push_back({"export-no-name", Severity::error, place_of(placed, command.words[i]),
+                        fmt::format("{} {} sets no variable", command.name(), text),
+                        fmt::format("bash: {}: `{}': not a valid identifier", command.name(), text),
+                        pair ? fmt::format("{} {}={}", command.name(), name, rest.substr(1))
+                             : fmt::format("{} NAME=VALUE, no blank beside =", command.name())});
+    return;
+  }
+}
+
+// Words that ought to be quoted: a folder with a blank in its name parts them.
+void check_quotes(const ScriptView& view, std::vector<Finding>& findings) {
+  static const std::set<std::string> paths = {
+      "PBS_O_WORKDIR", "PBS_NODEFILE", "SLURM_SUBMIT_DIR", "TMPDIR", "SLURM_TMPDIR", "PBS_JOBDIR", "HOME"};
+  for (const ScriptLine& line : view.script.body) {
+    if (line.here_text) continue;
+    for (const VariableUse& use : find_variables(line)) {
+      if (!use.bare || use.braces || !paths.contains(use.name)) continue;
+      const bool assigned = use.at > 0 && line.text[use.at - 1] == '=';
+      if (assigned) continue;
+      findings.push_back({"unquoted-path", Severity::note, place_in(line, use.at),
+                          fmt::format("${} is not quoted", use.name),
+                          "a folder with a blank in its name makes two words of it",
+                          fmt::format("\"${}\"", use.name)});
+    }
+  }
+}
+
+void check_variables(const ScriptView& view, std::vector<Finding>& findings) {
+  if (view.dialect == Dialect::none) return;
+  const std::string_view foreign = view.slurm() ? "PBS_" : "SLURM_";
+  std::set<std::string> told;
+  for (const ScriptLine& line : view.script.body) {
+    for (const VariableUse& use : find_variables(line)) {
+      if (!std::string_view(use.name).starts_with(foreign) || view.script.exports.contains(use.name) ||
+          !told.insert(use.name).second)
+        continue;
+      const std::size_t behind = use.name_at + use.name.size();
+      if (use.braces && behind < line.text.size() &&
+          (line.text[behind] == ':' || line.text[behind] == '-' || line.text[behind] == '+'))
+        continue;
+      findings.push_back(
+          {"variable-of-other-scheduler", Severity::warning, place_in(line, use.at),
+           fmt::format("${} is not set under {}", use.name, view.slurm() ? "Slurm" : "PBS"),
+           "it expands to nothing",
+           view.slurm() ? "SLURM_SUBMIT_DIR, SLURM_JOB_ID, SLURM_ARRAY_TASK_ID are the counterparts"
+                        : "PBS_O_WORKDIR, PBS_JOBID, PBS_ARRAY_INDEX, PBS_NODEFILE are the counterparts"});
+    }
+  }
+}
+
+bool is_relative(const std::string& word) { return word.starts_with("./") || word.starts_with("../"); }
+
+// PBS starts a job in the home folder.
+void check_folder(const ScriptView& view, std::vector<Finding>& findings) {
+  if (!view.pbs()) return;
+  for (const PlacedCommand& placed : view.commands) {
+    if (placed.command.name() == "cd" || placed.command.name() == "pushd") return;
+    for (const ShellWord& word : placed.command.words) {
+      if (!is_relative(word.text)) continue;
+      findings.push_back({"no-cd", Severity::warning, place_of(placed, word),
+                          fmt::format("{} is sought in the home folder", word.text),
+                          "PBS starts a job there, not where it was handed in",
+                          "cd \"$PBS_O_WORKDIR\" before it"});
+      return;
+    }
+  }
+}
+
+void check_harm(const PlacedCommand& placed, std::vector<Finding>& findings) {
+  const ShellCommand& command = placed.command;
+  const std::string name = command.base_name();
+  const std::string& text = placed.line->text;
+  const bool remove = name == "rm" || text.find("rm -") != std::string::npos;
+  for (const ShellWord& word : command.words) {
+    if (remove && (word.text.find("/dev/shm/*") != std::string::npos || word.text == "/dev/shm" ||
+                   word.text == "/tmp/*"))
+      findings.push_back({"wipes-shared-folder", Severity::error, place_of(placed, word),
+                          fmt::format("removes {}", word.text),
+                          "that is also the shared memory of other jobs and of the running MPI",
+                          "remove files of your own by name"});
+    if (word.text.find("StrictHostKeyChecking=no") != std::string::npos ||
+        word.text.find("StrictHostKeyChecking no") != std::string::npos)
+      findings.push_back({"host-key-unchecked", Severity::warning, place_of(placed, word),
+                          "ssh is told to trust any host",
+                          "whoever answers for a node gets the job's data and the agent",
+                          "ssh-keyscan the nodes once; ddlrun doctor checks the keys"});
+  }
+  const bool by_name = name == "killall" || name == "pkill";
+  const bool by_grep =
+      name == "kill" && (text.find("pgrep") != std::string::npos || text.find("pidof") != std::string::npos ||
+                         text.find("grep") != std::string::npos);
+  if (by_name || by_grep)
+    findings.push_back({"kills-by-name", Severity::warning, placed.place,
+                        fmt::format("{} ends processes by their name", name),
+                        "on a shared node these are also your other jobs'",
+                        "child=$!, then: kill \"$child\""});
+  else if (name == "kill" &&
+           (has_word(command, "-9") || has_word(command, "-KILL") || has_word(command, "-SIGKILL")))
+    findings.push_back({"kill-9", Severity::warning, placed.place,
+                        "kill -9 leaves no time to save or to clean up",
+                        "children and shared memory stay behind", "kill (TERM), and -9 only after a while"});
+}
+
+// Secrets typed into a script are in every copy of it; both schedulers keep one.
+void check_secrets(const ScriptView& view, std::vector<Finding>& findings) {
+  for (const auto& [name, line] : view.script.exports) {
+    if (!is_secret_name(name) || line.text.empty() || line.text[0] == '$' || line.text[0] == '`') continue;
+    findings.push_back({"secret-in-script",
+                        Severity::warning,
+                        {line.line, 1},
+                        fmt::format("{} is written out", name),
+                        "scripts are copied, kept by the scheduler and shown to administrators",
+                        fmt::format("{}=$(cat ~/.config/{})", name, "secret")});
+  }
+}
+
+bool has_pipefail(const ScriptView& view) {
+  return std::any_of(view.commands.begin(), view.commands.end(), [](const PlacedCommand& placed) {
+    return placed.command.name() == "set" && placed.line->text.find("pipefail") != std::string::npos;
+  });
+}
+
+// What makes a failed job look like a good one.
+void check_status(const ScriptView& view, std::vector<Finding>& findings) {
+  const PlacedCommand* last_launch = nullptr;
+  bool waits = false;
+  for (const PlacedCommand& placed : view.commands) {
+    const bool launch = launch_tool_of(placed.command) != LaunchTool::none;
+    if (launch && placed.command.piped && !has_pipefail(view))
+      findings.push_back({"pipe-hides-status", Severity::warning, placed.place,
+                          "the launch is piped into another command",
+                          "the status is that of the last command of the pipe: a failure looks like success",
+                          "set -o pipefail"});
+    if (launch) last_launch = &placed;
+    waits = waits || placed.command.name() == "wait";
+  }
+  if (last_launch == nullptr) return;
+  if (last_launch->command.background && !waits)
+    findings.push_back({"background-unwaited", Severity::error, last_launch->place,
+                        "the launch runs in the background and nothing waits",
+                        "the script ends at once, and the scheduler ends the job", "wait as the last line"});
+  const PlacedCommand& last = view.commands.back();
+  if (last.depth == 0 && last.command.name() == "exit" && last.command.words.size() > 1 &&
+      last.command.words[1].text == "0")
+    findings.push_back({"exit-0", Severity::warning, last.place, "\"exit 0\" at the end",
+                        "the job succeeds whatever the program said; what depends on it starts",
+                        "leave it out, or: exit $?"});
+}
+
+}  // namespace
+
+std::vector<Finding> lint_shell(const ScriptView& view) {
+  std::vector<Finding> findings;
+  check_interpreter(view, findings);
+  check_quotes(view, findings);
+  check_variables(view, findings);
+  check_folder(view, findings);
+  for (const PlacedCommand& placed : view.commands) {
+    check_harm(placed, findings);
+    check_exports(placed, findings);
+  }
+  check_secrets(view, findings);
+  check_status(view, findings);
+  return findings;
+}
+
+}  // namespace ddlrun::job_scripts

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "base/text/text.hpp"
+#include "schedulers/scripts/directive_lexer.hpp"
+#include "schedulers/scripts/lint_internal.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::job_scripts {
+
+namespace {
+
+// How a command changes the depth for what comes behind it.
+int opens(const ShellCommand& command) {
+  int change = 0;
+  for (const std::string& word : command.keywords) {
+    if (word == "if" || word == "while" || word == "until" || word == "{" || word == "(") ++change;
+    if (word == "fi" || word == "done" || word == "esac" || word == "}" || word == ")") --change;
+  }
+  if (command.name() == "for" || command.name() == "case" || command.name() == "select") ++change;
+  return change;
+}
+
+// Words that run the command behind them.
+std::size_t skip_wrappers(const ShellCommand& command) {
+  static constexpr std::array<std::string_view, 8> plain{"exec", "nohup",  "command", "env",
+                                                         "time", "stdbuf", "nice",    "setsid"};
+  std::size_t i = 0;
+  while (i < command.words.size()) {
+    const std::string& word = command.words[i].text;
+    if (std::find(plain.begin(), plain.end(), word) != plain.end()) {
+      ++i;
+    } else if (word == "timeout") {
+      ++i;
+      while (i < command.words.size() && command.words[i].text.starts_with('-')) ++i;
+      ++i;
+    } else {
+      return i;
+    }
+    while (i < command.words.size() &&
+           (command.words[i].text.starts_with('-') || command.words[i].text.find('=') != std::string::npos))
+      ++i;
+  }
+  return 0;
+}
+
+}  // namespace
+
+ScriptView make_script_view(const JobScript& script, const LintContext& context) {
+  const Dialect dialect = context.scheduler == Dialect::none ? script.dialect : context.scheduler;
+  ScriptView view{script, context, dialect, read_request(script), {}};
+  int depth = 0;
+  for (const ScriptLine& line : script.body) {
+    for (ShellCommand& command : parse_commands(line)) {
+      const int change = opens(command);
+      if (change < 0) depth = std::max(0, depth + change);
+      PlacedCommand placed{&line, std::move(command), depth, {line.line, 1}};
+      if (change > 0) depth += change;
+      const std::size_t wrapped = skip_wrappers(placed.command);
+      if (wrapped > 0 && wrapped < placed.command.words.size())
+        placed.command.words.erase(placed.command.words.begin(),
+                                   placed.command.words.begin() + static_cast<std::ptrdiff_t>(wrapped));
+      if (!placed.command.words.empty())
+        placed.place = place_in(line, placed.command.words.front().at);
+      else if (!placed.command.assignments.empty())
+        placed.place = place_in(line, placed.command.assignments.front().at);
+      if (change > 0) placed.depth = depth;
+      view.commands.push_back(std::move(placed));
+    }
+  }
+  return view;
+}
+
+LaunchTool launch_tool_of(const ShellCommand& command) {
+  const std::string name = command.base_name();
+  if (name == "mpirun" || name == "mpiexec" || name == "orterun" || name == "prterun" ||
+      name == "mpiexec.hydra")
+    return LaunchTool::mpirun;
+  if (name == "srun") return LaunchTool::srun;
+  if (name == "ddlrun") return LaunchTool::ddlrun;
+  // What handles the node file as a text, or as a variable, starts nothing.
+  static constexpr std::array<std::string_view, 40> handlers{
+      "cat",    "sort",     "wc",      "echo",  "printf", "uniq",     "cp",        "mv",    "rm",    "awk",
+      "gawk",   "sed",      "grep",    "head",  "tail",   "cut",      "tr",        "paste", "tee",   "nl",
+      "export", "readonly", "declare", "local", "unset",  "typeset",  "read",      "[",     "[[",    "test",
+      "for",    "mapfile",  "while",   "ls",    "stat",   "readlink", "readarray", "set",   "chmod", "cd"};
+  if (std::find(handlers.begin(), handlers.end(), name) != handlers.end()) return LaunchTool::none;
+  for (const ShellWord& word : command.words)
+    if (word.text.find("PBS_NODEFILE") != std::string::npos) return LaunchTool::script;
+  return LaunchTool::none;
+}
+
+std::optional<std::string> option_value(const ShellCommand& command,
+                                        std::initializer_list<std::string_view> names) {
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    const std::string& word = command.words[i].text;
+    for (const std::string_view name : names) {
+      if (word == name) return i + 1 < command.words.size() ? command.words[i + 1].text : "";
+      if (name.starts_with("--") && word.starts_with(std::string(name) + "="))
+        return word.substr(name.size() + 1);
+      if (name.size() == 2 && word.size() > 2 && word.starts_with(name) && parse_unsigned(word.substr(2)))
+        return word.substr(2);
+    }
+  }
+  return std::nullopt;
+}
+
+bool has_option(const ShellCommand& command, std::initializer_list<std::string_view> names) {
+  return option_value(command, names).has_value();
+}
+
+bool has_word(const ShellCommand& command, std::string_view text) {
+  return std::any_of(command.words.begin(), command.words.end(),
+                     [&](const ShellWord& word) { return word.text == text; });
+}
+
+std::vector<ShellWord> intel_options(const ShellCommand& command) {
+  static constexpr std::array<std::string_view, 16> words{
+      "-PSM2", "-psm2", "-PSM",     "-OFI",     "-TMI",      "-DAPL", "-RDMA",           "-prepend-rank",
+      "-genv", "-ppn",  "-genvall", "-perhost", "-genvlist", "-rr",   "-print-rank-map", "-l"};
+  std::vector<ShellWord> found;
+  for (const ShellWord& word : command.words)
+    if (std::find(words.begin(), words.end(), word.text) != words.end()) found.push_back(word);
+  return found;
+}
+
+Place place_of(const PlacedCommand& command, const ShellWord& word) {
+  return place_in(*command.line, word.at);
+}
+
+std::vector<const Directive*> directives_of(const ScriptView& view, std::string_view slurm_name,
+                                            char pbs_letter) {
+  std::vector<const Directive*> found;
+  for (const Directive& directive : view.script.directives) {
+    const bool same =
+        view.script.dialect == Dialect::slurm
+            ? !slurm_name.empty() && slurm_option_name(directive.option) == slurm_name
+            : directive.option.size() == 2 && directive.option[1] == pbs_letter && pbs_letter != 0;
+    if (same) found.push_back(&directive);
+  }
+  return found;
+}
+
+}  // namespace ddlrun::job_scripts

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/scripts/shell_lexer.hpp"
+
+#include "base/text/text.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::job_scripts {
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
+bool is_name_begin(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_name(char c) { return is_name_begin(c) || (c >= '0' && c <= '9'); }
+
+namespace {
+
+constexpr std::size_t longest_quote = 200;  // lines; an open quote beyond this is a mistake, not a text
+
+bool is_assignment(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0 || !is_name_begin(text[0])) return false;
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(equals), is_name);
+}
+
+constexpr std::array<std::string_view, 14> keywords{"if",    "then",  "else", "elif", "fi", "do",   "done",
+                                                    "while", "until", "!",    "{",    "}",  "time", "esac"};
+
+// Reads words and operators from left to right; each function leaves `at_` behind what it took.
+class Cutter {
+ public:
+  explicit Cutter(std::string_view text) : text_(text) {}
+  std::vector<ShellCommand> cut();
+
+ private:
+  bool done() const { return at_ >= text_.size(); }
+  char here() const { return text_[at_]; }
+  char next() const { return at_ + 1 < text_.size() ? text_[at_ + 1] : '\0'; }
+  void take_quoted(ShellWord& word, char quote);
+  void take_substitution(ShellWord& word);
+  ShellWord take_word();
+  bool take_redirection();
+  void take_operator();
+  void place_word(ShellWord word);
+  void end_command();
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  ShellCommand current_;
+  std::vector<ShellCommand> commands_;
+};
+
+void Cutter::take_quoted(ShellWord& word, char quote) {
+  word.quoted = true;
+  ++at_;
+  while (!done() && here() != quote) {
+    if (quote == '"' && here() == '\\' && at_ + 1 < text_.size() &&
+        std::string_view("\"\\$`").find(next()) != std::string_view::npos)
+      ++at_;
+    word.text += text_[at_++];
+  }
+  if (!done()) ++at_;
+}
+
+// "$(...)", "${...}" and backquotes, as one piece of text.
+void Cutter::take_substitution(ShellWord& word) {
+  const char open = here() == '`' ? '`' : next();
+  const char close = open == '(' ? ')' : open == '{' ? '}' : '`';
+  const std::size_t begin = at_;
+  at_ += open == '`' ? 1 : 2;
+  int depth = 1;
+  while (!done() && depth > 0) {
+    if (here() == '\\') {
+      ++at_;
+    } else if (here() == close) {
+      --depth;
+    } else if (here() == open) {
+      ++depth;
+    }
+    if (!done()) ++at_;
+  }
+  at_ = std::min(at_, text_.size());
+  word.text += text_.substr(begin, at_ - begin);
+}
+
+ShellWord Cutter::take_word() {
+  ShellWord word;
+  word.at = at_;
+  while (!done() && !is_blank(here()) && here() != '\n' &&
+         std::string_view(";&|<>()").find(here()) == std::string_view::npos) {
+    if (here() == '\'' || here() == '"') {
+      take_quoted(word, here());
+    } else if (here() == '\\') {
+      word.quoted = true;
+      if (++at_ < text_.size()) word.text += text_[at_++];
+    } else if (here() == '`' || (here() == '$' && (next() == '(' || next() == '{'))) {
+      word.bare_variable = true;
+      take_substitution(word);
+    } else {
+      word.bare_variable = word.bare_variable || (here() == '$' && is_name(next()));
+      word.text += text_[at_++];
+    }
+  }
+  word.end = at_;
+  return word;
+}
+
+// "2>&1", ">> file", "<<EOF": out of the words.
+bool Cutter::take_redirection() {
+  std::size_t from = at_;
+  while (from < text_.size() && text_[from] >= '0' && text_[from] <= '9') ++from;
+  if (from < text_.size() && text_[from] == '&' && from + 1 < text_.size() && text_[from + 1] == '>') ++from;
+  if (from >= text_.size() || (text_[from] != '<' && text_[from] != '>')) return false;
+  const std::size_t begin = from;
+  while (from < text_.size() && std::string_view("<>&|-").find(text_[from]) != std::string_view::npos) ++from;
+  const std::string_view sign = text_.substr(begin, from - begin);
+  at_ = from;
+  while (!done() && is_blank(here())) ++at_;
+  ShellWord target = take_word();
+  if (sign == "<<" || sign == "<<-") current_.here_ends.push_back(target.text);
+  current_.redirections.push_back(std::move(target));
+  return true;
+}
+
+void Cutter::end_command() {
+  if (!current_.words.empty() || !current_.assignments.empty() || !current_.keywords.empty() ||
+      !current_.redirections.empty())
+    commands_.push_back(std::move(current_));
+  current_ = ShellCommand();
+}
+
+void Cutter::take_operator() {
+  const char c = here();
+  const bool twice = next() == c;
+  at_ += twice && (c == '&' || c == '|' || c == ';') ? 2 : 1;
+  if (c == '(' || c == ')') {
+    end_command();
+    current_.keywords.emplace_back(1, c);
+    return;
+  }
+  if (!twice && c == '&') current_.background = true;
+  if (!twice && c == '|') current_.piped = true;
+  end_command();
+}
+
+void Cutter::place_word(ShellWord word) {
+  const bool at_head = current_.words.empty();
+  if (at_head && !word.quoted && current_.assignments.empty() &&
+      std::find(keywords.begin(), keywords.end(), word.text) != keywords.end()) {
+    current_.keywords.push_back(word.text);
+  } else if (is_assignment(word.text) && (at_head || current_.sets_variables())) {
+    current_.assignments.push_back(std::move(word));
+  } else {
+    current_.words.push_back(std::move(word));
+  }
+}
+
+std::vector<ShellCommand> Cutter::cut() {
+  while (!done()) {
+    if (is_blank(here())) {
+      ++at_;
+    } else if (here() == '#') {
+      while (!done() && here() != '\n') ++at_;
+    } else if (here() == '\n') {
+      ++at_;
+      end_command();
+    } else if (take_redirection()) {
+    } else if (std::string_view(";&|()").find(here()) != std::string_view::npos) {
+      take_operator();
+    } else {
+      place_word(take_word());
+    }
+  }
+  end_command();
+  return std::move(commands_);
+}
+
+// The quote that is still open at the end of the text, or 0.
+char open_quote(std::string_view text, char quote) {
+  bool word = quote != 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      if (quote == '"' && c == '\\') {
+        ++i;
+      } else if (c == quote) {
+        quote = 0;
+      }
+    } else if (c == '\\') {
+      ++i;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '#' && !word) {
+      return 0;
+    }
+    word = !is_blank(c) && c != ';' && c != '(';
+  }
+  return quote;
+}
+
+bool ends_with_backslash(std::string_view line) {
+  std::size_t count = 0;
+  while (count < line.size() && line[line.size() - 1 - count] == '\\') ++count;
+  return count % 2 == 1;
+}
+
+bool is_empty_or_comment(std::string_view line) {
+  const std::string_view bare = trim(line);
+  return bare.empty() || bare.front() == '#';
+}
+
+void add_line(ScriptLine& joined, std::string_view text, int number) {
+  joined.pieces.emplace_back(joined.text.size(), number);
+  joined.text += text;
+  joined.last_line = number;
+}
+
+// The logical line that begins at `index`; moves it behind.
+ScriptLine join_from(const std::vector<std::string>& lines, std::size_t& index) {
+  ScriptLine joined;
+  joined.line = static_cast<int>(index) + 1;
+  const std::size_t begin = index;
+  char quote = 0;
+  for (;;) {
+    std::string_view line = lines[index];
+    const int number = static_cast<int>(index) + 1;
+    ++index;
+    const std::string_view tail = damaged_tail(line);
+    const bool has_next = index < lines.size();
+    const char quote_then = open_quote(line, quote);
+    if (quote_then == 0 && !tail.empty()) {
+      line.remove_suffix(tail.size());
+      joined.damaged = true;
+      add_line(joined, line, number);
+      if (has_next) joined.text += ' ';
+      if (!has_next || trim(lines[index]).empty()) return joined;
+    } else if (quote_then != '\'' && ends_with_backslash(line) && has_next) {
+      line.remove_suffix(1);
+      add_line(joined, line, number);
+      quote = quote_then;
+    } else if (quote_then != 0 && has_next && index - begin < longest_quote) {
+      add_line(joined, line, number);
+      joined.text += '\n';
+      quote = quote_then;
+    } else {
+      add_line(joined, line, number);
+      return joined;
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view damaged_tail(std::string_view line) {
+  for (const std::string_view mark : {"</p>", "<br>", "<br/>", "<br />", "</br>"}) {
+    std::string_view bare = line;
+    while (!bare.empty() && is_blank(bare.back())) bare.remove_suffix(1);
+    if (!bare.ends_with(mark)) continue;
+    bare.remove_suffix(mark.size());
+    return line.substr(bare.size());
+  }
+  return {};
+}
+
+bool ShellCommand::sets_variables() const {
+  const std::string word = name();
+  return word == "export" || word == "declare" || word == "typeset" || word == "readonly" || word == "local";
+}
+
+std::string ShellCommand::base_name() const { return std::string(ddlrun::base_name(name())); }
+
+std::vector<ShellCommand> parse_commands(const ScriptLine& line) {
+  if (line.here_text) return {};
+  return Cutter(line.text).cut();
+}
+
+std::vector<ScriptLine> read_shell_lines(const std::vector<std::string>& lines) {
+  std::vector<ScriptLine> body;
+  std::vector<std::string> here_ends;
+  for (std::size_t index = 0; index < lines.size();) {
+    if (!here_ends.empty()) {
+      const int number = static_cast<int>(index) + 1;
+      ScriptLine text{number, lines[index], number, false, true, {}};
+      text.pieces.emplace_back(0, number);
+      if (trim(lines[index]) == here_ends.front()) here_ends.erase(here_ends.begin());
+      body.push_back(std::move(text));
+      ++index;
+    } else if (is_empty_or_comment(lines[index])) {
+      ++index;
+    } else {
+      body.push_back(join_from(lines, index));
+      for (const ShellCommand& command : parse_commands(body.back()))
+        here_ends.insert(here_ends.end(), command.here_ends.begin(), command.here_ends.end());
+    }
+  }
+  return body;
+}
+
+}  // namespace ddlrun::job_scripts

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Just enough shell to judge a job script: lines joined, here-documents set apart, commands cut into words.
+// Nothing is expanded.
+#pragma once
+
+#include "schedulers/scripts/job_script.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::job_scripts {
+
+// Of the C locale.
+bool is_blank(char c);
+bool is_name_begin(char c);  // of a variable
+bool is_name(char c);
+
+struct ShellWord {
+  std::string text;    // without quotes; "$NAME" stays as it is
+  std::size_t at = 0;  // in the line's text
+  std::size_t end = 0;
+  bool quoted = false;         // some of it
+  bool bare_variable = false;  // a "$..." outside quotes
+};
+
+struct ShellCommand {
+  std::vector<ShellWord> assignments;   // NAME=value in front, or behind export and its like
+  std::vector<ShellWord> words;         // the command and its arguments
+  std::vector<ShellWord> redirections;  // their targets
+  std::vector<std::string> here_ends;   // delimiters of here-documents
+  std::vector<std::string> keywords;    // if, then, do, {, ... that stood in front
+  bool background = false;              // ended by '&'
+  bool piped = false;                   // ended by '|'
+
+  std::string name() const { return words.empty() ? "" : words.front().text; }
+  bool sets_variables() const;
+  // "mpirun" of "/usr/bin/mpirun"
+  std::string base_name() const;
+};
+
+// Joins what '\' (or the "</p>" that a web page made of it) or an open quote continues; leaves out comments
+// and empty lines, but not the text of here-documents.
+std::vector<ScriptLine> read_shell_lines(const std::vector<std::string>& lines);
+std::vector<ShellCommand> parse_commands(const ScriptLine& line);
+
+// The tail of a line that a web page put where a backslash was: "</p>", "<br>"; empty if there is none.
+std::string_view damaged_tail(std::string_view line);
+
+}  // namespace ddlrun::job_scripts

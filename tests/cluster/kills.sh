@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A launch over 4 hosts, and at a random time one of its processes is killed outright: ddlrun, mpirun, a rank, its
+# keeper, the keeper's guardian, an orted or an sshd. After 5 s no host may have a process that it had not before. The
+# hosts' processes are listed from outside, by their process namespace. KILLS=200 for the long run;
+# KINDS="rank orted" for some kinds, SEED=7 to repeat one.
+# shellcheck source=tests/cluster/lab_test.sh
+. "$(dirname "$(readlink -f "$0")")/lab_test.sh"
+launcher=${1-} # ssh: without mpirun; then its head and its hands on the hosts are killed too
+[ -n "$launcher" ] || command -v mpirun > /dev/null || { echo "skipped: no mpirun here (apt-get install openmpi-bin)"; exit 125; }
+lab_up 4
+hosts=(node1 node2 node3 node4)
+default_kinds="ddlrun mpirun rank orted sshd keeper guard"
+usual_kills=14
+[ "$launcher" != ssh ] || { default_kinds="ddlrun head hand rank sshd keeper guard"; usual_kills=7; }
+read -ra kinds <<< "${KINDS:-$default_kinds}"
+programs=(family stubborn)
+seed=${SEED:-$RANDOM}
+RANDOM=$seed
+
+# Children, one in a session of its own, one that became a daemon; each works a little.
+cat > "$lab_home/family" << 'PROGRAM'
+#!/bin/bash
+sleep 86400 &
+setsid sleep 86400 &
+(setsid bash -c 'sleep 86400 & disown; exec sleep 86400' &)
+while :; do for ((i = 0; i < 2000; i++)); do :; done; sleep 0.2; done
+PROGRAM
+# The same, deaf to all that can be ignored.
+{ printf '#!/bin/bash\ntrap "" TERM INT HUP QUIT USR1 USR2\n'; tail -n +2 "$lab_home/family"; } > "$lab_home/stubborn"
+chmod 755 "$lab_home/family" "$lab_home/stubborn"
+if [ -x "$DDLRUN_BUILD_DIR/runtime/ddl-train" ]; then
+  install -m 755 "$DDLRUN_BUILD_DIR/runtime/ddl-train" "$lab_home/bin/ddl-train"
+  cp -r "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" "$lab_home/data"
+  [ "$launcher" = ssh ] || programs+=(trainer) # it needs MPI
+fi
+chown -R 2000:2000 "$lab_home"
+declare -A of_host
+for host in "${hosts[@]}"; do of_host[$(stat -L -c %i "/proc/$(lab pid "$host")/ns/pid")]=$host; done
+
+# "HOST PID STATE NAME ARGUMENTS" of all processes in the hosts, as this machine numbers them.
+everything() {
+  local pid namespace state name arguments
+  ps -eo pid=,pidns=,stat=,comm=,args= | while read -r pid namespace state name arguments; do
+    [ -z "${of_host[$namespace]-}" ] || echo "${of_host[$namespace]} $pid $state $name $arguments"
+  done
+}
+# Processes of KIND, "PID" a line.
+find_kind() {
+  everything | case $1 in
+    ddlrun) awk '$4 == "ddlrun" && / launch /' ;;
+    head) awk '$4 == "ddlrun" && / start-hosts /' ;;
+    hand) awk '$4 == "ddlrun" && /ddlrun start-ranks/' ;;
+    mpirun | orted) awk -v name="$1" '$4 == name' ;;
+    rank) awk '$4 == "family" || $4 == "stubborn" || $4 == "ddl-train"' ;;
+    keeper) awk '$4 == "ddlrun" && / exec /' ;;
+    guard) awk '$4 == "ddlrun-guard"' ;;
+    sshd) awk '$4 == "sshd" && / ddl(@notty| \[priv\])/' ;;
+  esac | cut -d' ' -f2
+}
+start_job() {
+  local words=(${launcher:+--launcher "$launcher"} --sockets 1 --cores 2)
+  case $1 in
+    trainer) words+=(--no-verify --mca mpi_yield_when_idle 1 -- /home/ddl/bin/ddl-train --data data --epochs 100000 --quiet) ;;
+    *) words+=(-- "./$1") ;;
+  esac
+  # A session of its own, as from another terminal.
+  (setsid --wait "$lab_tests/lab.sh" exec node1 -u ddl "$tool" launch 1x4x1 node1,node2,node3,node4 "${words[@]}" \
+    > "$work/job.out" 2> "$work/job.err" < /dev/null
+    echo $? > "$work/job.status") 2> /dev/null &
+  job=$!
+}
+# The victim, once there is one; nothing if the job never comes so far.
+choose_victim() {
+  local victims
+  for _ in $(seq 1 100); do
+    mapfile -t victims < <(find_kind "$1")
+    if [ ${#victims[@]} -gt 0 ]; then
+      echo "${victims[RANDOM % ${#victims[@]}]}"
+      return
+    fi
+    sleep 0.05
+  done
+}
+
+# Everything that was not there before.
+list_left() { everything | sort -k2,2 | join -1 2 -2 1 -v 1 - "$work/before"; }
+
+everything | cut -d' ' -f2 | sort > "$work/before"
+declare -A killed left_by
+total_left=0
+survived=0
+for ((i = 0; i < ${KILLS:-$usual_kills}; i++)); do
+  kind=${kinds[i % ${#kinds[@]}]}
+  program=${programs[RANDOM % ${#programs[@]}]}
+  after=$(printf '%d.%03d' $((RANDOM % 3)) $((RANDOM % 1000)))
+  start_job "$program"
+  sleep "$after"
+  victim=$(choose_victim "$kind")
+  if [ -z "$victim" ]; then
+    fail "kill $i: $program had no $kind: $(tail -3 "$work/job.err")"
+    find_kind ddlrun | xargs -r kill -TERM
+  else
+    kill -KILL "$victim" 2> /dev/null
+    killed[$kind]=$((${killed[$kind]-0} + 1))
+  fi
+  sleep 5
+  if [ "$kind" = sshd ] && [ -n "$(find_kind ddlrun)" ] && [ "$(find_kind rank | wc -l)" -ge 4 ]; then
+    # A session goes on without its privileged sshd, and so does the job: nothing is orphaned yet.
+    survived=$((survived + 1))
+    find_kind ddlrun | xargs -r kill -KILL
+    sleep 5
+  fi
+  list_left > "$work/left"
+  if [ -s "$work/left" ]; then
+    left=$(wc -l < "$work/left")
+    total_left=$((total_left + left))
+    left_by[$kind]=$((${left_by[$kind]-0} + left))
+    fail "kill $i: $kind of $program, $after s after the start: $left left after 5 s (seed $seed)"
+    cut -c1-160 "$work/left"
+    cut -d' ' -f1 "$work/left" | xargs -r kill -KILL 2> /dev/null
+    sleep 1
+  fi
+  wait "$job" 2> /dev/null
+done
+for kind in "${kinds[@]}"; do
+  echo "killed $kind: ${killed[$kind]-0} times, left after 5 s on all hosts: ${left_by[$kind]-0}"
+done
+echo "in all $total_left left; $survived jobs went on without an sshd and lost ddlrun instead (seed $seed)"
+finish

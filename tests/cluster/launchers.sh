@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# One plan by each launcher that Debian has, on 4 hosts: every rank's host, local rank, cores and variables, as read from
+# inside the rank, are what the plan says, whoever started it.
+# shellcheck source=tests/cluster/lab_test.sh
+. "$(dirname "$(readlink -f "$0")")/lab_test.sh"
+command -v mpirun > /dev/null || { echo "skipped: no mpirun here (apt-get install openmpi-bin)"; exit 125; }
+mapfile -t cpus < <(for core in 0 1; do hwloc-calc --po -I pu "core:$core" 2> /dev/null; done)
+[ -n "${cpus[1]-}" ] || { echo "skipped: two cores are needed, and hwloc-calc"; exit 125; }
+lab_up 4
+
+# build NAME COMPILER [OPTION]: the rank that tells its place; false where the compiler is missing.
+build() {
+  command -v "$2" > /dev/null || { echo "no $2 here: left out"; return 1; }
+  "$2" "${@:3}" -o "$lab_home/bin/$1" "$lab_tests/../support/rank_place.c" 2> "$work/build" || fail "$2: $(tail -n 3 "$work/build")"
+}
+
+# 2x2x2 on node1 to node4, two racks of two: rank = x*4 + y*2 + z, hosts rack by rack; local rank x has core x.
+plan() {
+  local x y z host
+  for x in 0 1; do
+    for y in 0 1; do
+      for z in 0 1; do
+        host=$((z * 2 + y + 1))
+        echo "$((x * 4 + y * 2 + z)) of 8 (sum 28) on node$host local $x cpus ${cpus[$x]} KEY=s3cret;a b OMP_NUM_THREADS=1 DDLRUN_RANKS=-"
+      done
+    done
+  done
+}
+
+# Two ranks on node1, one on node2, two on node3: host by host.
+uneven() {
+  local rank=0 place
+  for place in '1 0' '1 1' '2 0' '3 0' '3 1'; do
+    echo "$((rank++)) of 5 (sum 10) on node${place% *} local ${place#* } cpus ${cpus[${place#* }]} KEY=s3cret;a b OMP_NUM_THREADS=1 DDLRUN_RANKS=-"
+  done
+}
+
+# judge NAME COMMAND...: COMMAND, a launch, leaves a place for each rank, and they are what $planned tells.
+planned=plan
+judge() {
+  local name=$1 status=0
+  shift
+  mkdir -p "$lab_home/$name" && chown 2000:2000 "$lab_home/$name"
+  "$@" > "$work/out" 2> "$work/err" || status=$?
+  same "$name: status" 0 "$status"
+  [ "$status" -eq 0 ] || tail -n 20 "$work/err"
+  same "$name: the ranks" "$($planned)" "$(cat "$lab_home/$name"/place.* 2> /dev/null)"
+  grep -qE "([58]) of \\1 ranks are where they were planned" "$work/err" || fail "$name: not verified: $(tail -n 3 "$work/err")"
+  ! grep -q 's3cret' "$work/err" || fail "$name: a value is shown"
+}
+
+hosts=(2x2x2 'node[1-4]' --cores-per-rank 1 --strict -x 'KEY=s3cret;a b')
+unequal=(-H 'node1:2,node2:1,node3:2' "${hosts[@]:2}")
+variables=(KEY OMP_NUM_THREADS DDLRUN_RANKS)
+if build place_openmpi mpicc; then
+  yield=(-x OMPI_MCA_mpi_yield_when_idle=1)
+  judge openmpi on node1 "$tool" launch "${hosts[@]}" --memory preferred "${yield[@]}" -- bin/place_openmpi openmpi "${variables[@]}"
+  planned=uneven judge uneven_openmpi on node1 "$tool" launch "${unequal[@]}" "${yield[@]}" -- \
+    bin/place_openmpi uneven_openmpi "${variables[@]}"
+fi
+build place_any cc -DWITHOUT_MPI || exit 1
+if command -v mpirun.mpich > /dev/null; then
+  # Not a program of MPICH's: over several hosts the MPI_Finalize of MPICH 4.0.2 on UCX may wait for ever, by bare mpirun,
+  # too. tests/cli/launchers.sh has one, on one host.
+  judge mpich on node1 "$tool" launch "${hosts[@]}" --launcher mpich -- bin/place_any mpich "${variables[@]}"
+  planned=uneven judge uneven_mpich on node1 "$tool" launch "${unequal[@]}" --launcher mpich -- \
+    bin/place_any uneven_mpich "${variables[@]}"
+  # A rank that fails: its status, and who it was.
+  status=0
+  # shellcheck disable=SC2016
+  on node1 "$tool" launch "${hosts[@]}" --launcher mpich -- sh -c '[ $PMI_RANK = 6 ] && exit 7; exec sleep 60' \
+    > "$work/out" 2> "$work/err" || status=$?
+  same "mpich: a rank's exit status" 7 "$status"
+  grep -q "rank 6 on node2" "$work/err" || fail "mpich: who failed: $(tail -n 3 "$work/err")"
+fi
+
+by_srun() {
+  # An allocation that counts CPUs a task: srun must not confine the step to them.
+  salloc=(salloc -Q -N4 -n8 -c1)
+  judge srun_openmpi on node1 env SRUN_CPUS_PER_TASK=1 "${salloc[@]}" "$tool" launch "${hosts[@]}" --launcher srun \
+    -x OMPI_MCA_mpi_yield_when_idle=1 -- bin/place_openmpi srun_openmpi "${variables[@]}"
+  planned=uneven judge uneven_srun on node1 "${salloc[@]}" "$tool" launch "${unequal[@]}" --launcher srun -- \
+    bin/place_any uneven_srun "${variables[@]}"
+  judge srun_any on node1 "${salloc[@]}" "$tool" launch "${hosts[@]}" --launcher srun -- \
+    bin/place_any srun_any "${variables[@]}"
+  # A rank that crashes: srun ends the others and answers their 143, the highest; the job's status is the rank's own.
+  status=0
+  # shellcheck disable=SC2016
+  on node1 "${salloc[@]}" "$tool" launch "${hosts[@]}" --launcher srun -- \
+    sh -c '[ $SLURM_PROCID = 6 ] && kill -SEGV $$; exec sleep 60' > "$work/out" 2> "$work/err" || status=$?
+  same "srun: a rank's exit status" 139 "$status"
+  grep -q "rank 6 on node2 failed first: .*SIGSEGV" "$work/err" || fail "srun: who failed: $(tail -n 3 "$work/err")"
+  expect_refusal 3 "node4 is not in the allocation" on node1 salloc -Q -N2 -w 'node[1-2]' "$tool" launch 1x2x1 node1,node4 \
+    --launcher srun -- true
+}
+expect_refusal 2 "needs an allocation" on node1 "$tool" launch 2 --launcher srun -- true
+if command -v slurmctld > /dev/null && slurm up 2 > "$work/slurm" 2>&1; then
+  by_srun
+  slurm down > /dev/null || fail "slurm down"
+else
+  echo "Slurm left out: $(tail -n 1 "$work/slurm" 2> /dev/null)"
+fi
+finish

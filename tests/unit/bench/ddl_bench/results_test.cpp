@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "bench/ddl_bench/results.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+TEST_SUITE_BEGIN("bench/ddl_bench/results");
+
+using namespace ddlrun::ddl_bench;
+
+namespace {
+
+SizeResult known_size() {
+  BackendResult ddl{"ddl", {{"", {100e-6, 120e-6, 9}, 0}}, 80e-6};
+  BackendResult mpi{
+      "mpi", {{"in place", {900e-6, 950e-6, 9}, 0}, {"out of place", {400e-6, 990e-6, 9}, 3}}, {}};
+  return {1 << 20, 1 << 18, {ddl, mpi}};
+}
+
+BenchFacts known_facts() {
+  BenchFacts facts;
+  facts.version = "1.2";
+  facts.ranks = 4;
+  facts.local_ranks = 4;
+  facts.dims = "4x1";
+  facts.seconds = 0.5;
+  facts.mpi = "Some MPI";
+  return facts;
+}
+
+}  // namespace
+
+TEST_CASE("times and bandwidths, as nccl-tests defines them") {
+  CHECK(times_of({3, 1, 2})->median == 2);
+  CHECK(times_of({4, 1, 2, 3})->median == 2.5);
+  CHECK(times_of({4, 1, 2, 3})->least == 1);
+  CHECK_FALSE(times_of({}).has_value());
+  CHECK(alg_bandwidth(1'000'000'000, 0.5) == doctest::Approx(2.0));
+  CHECK(bus_bandwidth(1'000'000'000, 0.5, 4) == doctest::Approx(3.0));  // x 2(4-1)/4
+  CHECK(bus_bandwidth(1'000'000'000, 0.5, 1) == 0.0);
+}
+
+TEST_CASE("a row of the table") {
+  const std::string rows = render_table_rows(known_facts(), known_size());
+  CHECK(
+      rows ==
+      "    1048576     262144  float32  ddl               100       120    10.5    15.7     0   4.00      "
+      "80.0      80  \n"
+      "    1048576     262144  float32  mpi               400       990    2.62    3.93     3   1.00         "
+      "-       -  out of place\n");
+  const std::string head = render_table_head(known_facts());
+  CHECK(head.find("4 ranks on 1 host (dims 4x1), sum of float32") != std::string::npos);
+  const std::string last = head.substr(head.rfind('\n', head.size() - 2) + 1);
+  CHECK(last.find("busbw") == rows.find("15.7") - 1);  // columns end where their titles do
+  CHECK(render_table_foot(known_facts(), {known_size()}) == "# 3 ELEMENTS WRONG\n");
+  BenchFacts hosts = known_facts();
+  hosts.hosts = 2;
+  hosts.link = LinkRate{117.1e6, 110e6};
+  CHECK(render_table_head(hosts).find("117 MB/s one way, 110 MB/s each way in both") != std::string::npos);
+  CHECK(render_table_foot(hosts, {}).find("--mca coll_han_priority 100") != std::string::npos);
+}
+
+TEST_CASE("the document") {
+  const auto json = nlohmann::json::parse(render_results_json(known_facts(), {known_size()}));
+  CHECK(json["schema"] == "ddl-bench.allreduce/1");
+  CHECK(json["link"].is_null());
+  const auto& backends = json["sizes"][0]["backends"];
+  CHECK(backends[0]["times_mpi"] == 4.0);
+  CHECK(backends[0]["percent_of_limit"] == 80.0);
+  CHECK(backends[1]["how"] == "out of place");
+  CHECK(backends[1]["wrong"] == 3);
+  CHECK(backends[1]["cases"].size() == 2);
+  CHECK(backends[1]["limit_us"].is_null());
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// The command with fake doors: what ranks tell while they run, stalls, signals.
+#include "launch/rank/place_marker.hpp"
+#include "launch/rank/rank_marker.hpp"
+#include "tests/support/fake_launch.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <algorithm>
+
+using namespace ddlrun;
+using tests::Launch;
+using tests::word_after;
+
+TEST_SUITE_BEGIN("cli/launch_watched");
+
+TEST_CASE("a keeper stays with each rank, and its lines are taken out") {
+  Launch launch;
+  launch.processes.result.exit_status = 7;
+  launch.processes.lines = [&](const Command& command) {
+    const std::string token = word_after(command, "--watch");
+    return std::vector<std::string>{
+        launch::render_rank_marker(token, {1, "here", launch::RankSign::alive, {}, 0, 0}), "loss 1\n",
+        launch::render_rank_marker(token, {1, "here", launch::RankSign::ended, {}, 7, 0})};
+  };
+  launch.run({"launch", "2", "--stall-after", "9", "--", "prog", "a b"});
+  CHECK(launch.status == 7);
+  const Command& line = launch.processes.ran[1];
+  const auto exec = std::find(line.begin(), line.end(), "/opt/ddlrun/bin/ddlrun");
+  REQUIRE(line.end() - exec == 10);
+  CHECK(Command(exec + 1, exec + 4) == Command{"exec", "--keep", "--watch"});
+  CHECK(Command(exec + 5, line.end()) == Command{"--stall-after", "9", "--", "prog", "a b"});
+  CHECK(launch.err.find("loss 1\n") != std::string::npos);
+  CHECK(launch.err.find("ddlrun-rank") == std::string::npos);
+  CHECK(launch.err.find("rank 1 on here failed first: it exited with status 7") != std::string::npos);
+  CHECK(launch.file("run.json").find("\"first_failure\": {") != std::string::npos);
+  CHECK(launch.file("run.json").find("\"exit_status\":7") != std::string::npos);
+}
+
+TEST_CASE("after a stall that ends the job, or a lost host, the noise of the ending is no cause") {
+  const std::string noise = "WARNING: Open MPI failed to TCP connect to a peer MPI process via\n";
+  struct Row {
+    launch::RankSign sign;
+    std::string said;
+    int status;
+    bool diagnosed;
+  };
+  for (const Row& row :
+       {Row{launch::RankSign::stalled, "", 124, false},
+        Row{launch::RankSign::alive, "ORTE has lost communication with a remote daemon.\n", 5, false},
+        Row{launch::RankSign::alive, "", 1, true}}) {
+    CAPTURE(row.status);
+    Launch launch;
+    launch.processes.result.exit_status = 1;
+    launch.processes.meanwhile = [&](const Command& command, const Attention& attention) {
+      const std::string token = word_after(command, "--watch");
+      const launch::Stall stall{7, 'T', 1771, "p", ""};
+      attention.err_lines(launch::render_rank_marker(token, {1, "here", row.sign, stall, 0, 0}));
+      attention.tick({});
+      if (!row.said.empty()) attention.err_lines(row.said);
+      attention.err_lines(noise);
+    };
+    launch.run({"launch", "2", "--stall-after", "5", "--on-stall", "end", "--", "prog"});
+    CHECK(launch.status == row.status);
+    CHECK((launch.err.find("[D2]") != std::string::npos) == row.diagnosed);
+    CHECK((launch.err.find("try: kill -CONT 1771\n") != std::string::npos) ==
+          (row.sign == launch::RankSign::stalled));
+  }
+}
+
+TEST_CASE("keepers are silent where their lines would end up elsewhere; odd options are refused") {
+  struct Row {
+    std::vector<std::string> options;
+    bool keeps, watches;
+    int status;
+  };
+  for (const Row& row :
+       {Row{{}, true, true, 0}, Row{{"--stall-after", "0"}, true, true, 0},
+        Row{{"--no-watch"}, false, false, 0},
+        Row{{"--mpi-arg", "--output-filename", "--mpi-arg", "logs"}, true, false, 0},
+        Row{{"--mpi-arg", "--merge-stderr-to-stdout"}, true, false, 0},
+        Row{{"--stall-after", "-1"}, false, false, 2}, Row{{"--stall-after", "1m"}, false, false, 2},
+        Row{{"--on-stall", "die"}, false, false, 2},
+        Row{{"--on-stall", "end", "--no-watch"}, false, false, 2}}) {
+    CAPTURE(row.options.size());
+    Launch launch;
+    std::vector<std::string> words{"launch", "2"};
+    words.insert(words.end(), row.options.begin(), row.options.end());
+    words.insert(words.end(), {"--", "prog"});
+    launch.run(words);
+    CHECK(launch.status == row.status);
+    if (row.status != 0) continue;
+    const Command& line = launch.processes.ran[1];
+    CHECK((std::find(line.begin(), line.end(), "--keep") != line.end()) == row.keeps);
+    CHECK((std::find(line.begin(), line.end(), "--watch") != line.end()) == row.watches);
+  }
+}
+
+TEST_CASE("reports are compared with the plan while the rest passes by") {
+  struct Row {
+    std::vector<int> second;  // where rank 1 says it is; planned on 2-3
+    std::vector<std::string> extra;
+    int status;
+    std::string says;
+  };
+  for (const Row& row :
+       {Row{{2, 3}, {"--verify"}, 0, "2 of 2 ranks are where they were planned"},
+        Row{{1, 2, 3}, {"--verify"}, 0, "warning: 1 of 2 ranks are NOT where they were planned"},
+        Row{{1, 2, 3}, {"--strict"}, 1, "error: 1 of 2 ranks are NOT where they were planned"},
+        Row{{}, {"--strict"}, 1, "1 of 2 ranks never told their place"}}) {
+    CAPTURE(row.says);
+    Launch launch;
+    launch.processes.lines = [&](const Command& command) {
+      const std::string token = word_after(command, "--report");
+      std::vector<std::string> lines{"loss 1\n", launch::render_place_marker(token, {0, 0, "here", {0, 1}}),
+                                     "loss 2\n"};
+      if (!row.second.empty())
+        lines.push_back(launch::render_place_marker(token, {1, 1, "here", row.second}));
+      return lines;
+    };
+    std::vector<std::string> words{"launch", "2"};
+    words.insert(words.end(), row.extra.begin(), row.extra.end());
+    words.insert(words.end(), {"--", "prog"});
+    launch.run(words);
+    CHECK(launch.status == row.status);
+    CHECK(launch.err.find(row.says) != std::string::npos);
+    CHECK(launch.err.find("loss 1\nloss 2\n") != std::string::npos);
+    CHECK(launch.err.find("ddlrun-place") == std::string::npos);
+  }
+}
+
+TEST_CASE("a signal that stopped mpirun is the status, unless the program had its own") {
+  struct Row {
+    int exit_status, passed_on, status;
+  };
+  for (const Row& row :
+       {Row{1, 15, 143}, Row{1, 2, 130}, Row{0, 15, 0}, Row{75, 15, 75}, Row{1, 10, 1}, Row{1, 0, 1}}) {
+    CAPTURE(row.status);
+    Launch launch;
+    launch.processes.result.exit_status = row.exit_status;
+    launch.processes.result.passed_on = row.passed_on;
+    launch.run({"launch", "2", "--", "prog"});
+    CHECK(launch.status == row.status);
+  }
+}
+
+TEST_CASE("TERM goes to the ranks first, to mpirun where nobody was heard or when it comes again") {
+  Launch launch;
+  std::vector<int> given;
+  launch.processes.meanwhile = [&](const Command& command, const Attention& attention) {
+    REQUIRE(attention.on_signal);
+    given.push_back(attention.on_signal(SIGINT));
+    launch::RankReport alive;
+    alive.host = "here";
+    attention.err_lines(launch::render_rank_marker(word_after(command, "--watch"), alive));
+    for (const int signal : {SIGUSR1, SIGTERM, SIGINT, SIGTERM, SIGTERM})
+      given.push_back(attention.on_signal(signal));
+  };
+  launch.run({"launch", "1", "--", "prog"});
+  CHECK(given == std::vector<int>{SIGINT, SIGUSR1, SIGURG, SIGINT, SIGTERM, SIGTERM});
+  Launch early;
+  early.processes.meanwhile = [&](const Command&, const Attention& attention) {
+    CHECK(attention.on_signal(SIGTERM) == SIGTERM);
+  };
+  early.run({"launch", "1", "--", "prog"});
+  Launch alone;
+  alone.processes.meanwhile = [&](const Command&, const Attention& attention) {
+    CHECK(!attention.on_signal);
+  };
+  alone.run({"launch", "1", "--no-watch", "--verify", "--", "prog"});
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// A user's own file of signatures: what is refused, and where.
+#include "doctor/diagnose/signatures_yaml.hpp"
+
+#include "base/text/error.hpp"
+#include "tests/support/mutate.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun::diagnose;
+
+namespace {
+
+const std::string good =
+    "signatures:\n"
+    "- id: Z1\n"
+    "  class: P\n"
+    "  title: it broke\n"
+    "  match: ['our own text {value}']\n"
+    "  cause: because\n"
+    "  try: [do this]\n"
+    "  reference: wiki\n";
+
+}  // namespace
+
+TEST_SUITE_BEGIN("doctor/diagnose/signatures_yaml");
+
+TEST_CASE("a user's signature file is read") {
+  const SignatureSet set = parse_signatures(good, "own.yaml");
+  REQUIRE(set.signatures.size() == 1);
+  CHECK(set.signatures[0].id == "Z1");
+  CHECK(set.signatures[0].remedies == std::vector<std::string>{"do this"});
+  const SignatureSet both = merge_signatures(*builtin_signatures(), set);
+  CHECK(both.signatures.size() == builtin_signatures()->signatures.size() + 1);
+  CHECK(merge_signatures(both, set).signatures.size() == both.signatures.size());
+}
+
+TEST_CASE("an error in a signature file names its place") {
+  struct Row {
+    std::string text;
+    const char* where;
+    const char* what;
+  };
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = good;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const Row rows[] = {
+      {with("class: P", "class: Q"), "own.yaml:3:10", "class"},
+      {with("title:", "titel:"), "own.yaml:4:10", "titel"},
+      {with("  cause: because\n", ""), "own.yaml:2:3", "cause"},
+      {with("'our own text {value}'", "'{value}'"), "own.yaml:5:11", "fixed text"},
+      {with("'our own text {value}'", "'our own {x}'"), "own.yaml:5:11", "{name}"},
+      {with("[do this]", "{a: b}"), "own.yaml:7:8", "list"},
+      {with("because", "&a because"), "own.yaml:6:10", "anchor"},
+      {with("because", "!!binary because"), "own.yaml:6:10", "tag"},
+      {with("  cause: because\n", "  cause: because\n  cause: again\n"), "own.yaml:7:3", "twice"},
+      {good + good.substr(good.find("- id")), "own.yaml:9:3", "twice"},
+      {"signatures: [", "own.yaml:1:", "YAML"},
+      {"", "own.yaml:", ""},
+      {"just a text", "own.yaml:1:1", "mapping"},
+      {std::string(2 << 20, ' '), "own.yaml", "bytes"},
+      {"a: " + std::string(100, '[') + std::string(100, ']'), "own.yaml:1:", "deeper"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text.substr(0, 300));
+    try {
+      parse_signatures(row.text, "own.yaml");
+      FAIL("was not refused");
+    } catch (const ddlrun::Error& error) {
+      CAPTURE(error.message().where);
+      CAPTURE(error.message().what);
+      CHECK(error.message().where.starts_with(row.where));
+      CHECK(error.message().what.find(row.what) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("mutated signature files are read or rejected without a crash (sanitizers)") {
+  const auto rounds = ddlrun::tests::mutation_rounds(3000);
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    try {
+      parse_signatures(ddlrun::tests::mutate(good, i), "own.yaml");
+    } catch (const ddlrun::Error&) {
+    }
+  }
+}
+
+TEST_CASE("the built-in file has every documented signature") {
+  const auto set = builtin_signatures();
+  CHECK(set->signatures.size() >= 225);
+  for (const Signature& signature : set->signatures) {
+    CAPTURE(signature.id);
+    CHECK(!signature.remedies.empty());
+    CHECK(signature.title.size() <= 90);
+    CHECK(signature.cause.size() <= 330);
+  }
+}
+
+TEST_SUITE_END();

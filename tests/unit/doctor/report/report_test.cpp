@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// What people, programs and shells get to read; bash itself reads the script.
+#include "doctor/report/report.hpp"
+
+#include "base/os/posix_doors.hpp"
+#include "base/text/error.hpp"
+#include "tests/support/doctor_input.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+using namespace ddlrun;
+using namespace ddlrun::doctor;
+
+namespace {
+
+std::vector<Finding> throws(const CheckInput&) { throw std::runtime_error("broken"); }
+std::vector<Finding> passes(const CheckInput&) { return judge_once("LIM-02", pass("fine")); }
+
+const std::vector<Check> checks{
+    {"LIM-01", "locked memory", Level::quick, Place::host, "why", "how", "mend", throws},
+    {"LIM-02", "submit limits", Level::quick, Place::head, "why", "how", "mend", passes},
+    {"NET-03", "TCP between hosts", Level::full, Place::pairs, "why", "how", "mend", passes},
+};
+
+Examination one_of_each() {
+  Examination examination;
+  examination.hosts = {"h1", "h2", "h3", "h4"};
+  examination.findings = {
+      {"LIM-02", Verdict::pass, {"h1"}, "fine", "", "", {}},
+      {"NET-03", Verdict::skip, {}, "needs --full", "", "", {}},
+      {"LIM-01",
+       Verdict::fail,
+       {"h2", "h4"},
+       "64 KiB\x1b[2J",
+       "unlimited",
+       "registration fails",
+       {{"echo 'it'\"'\"'s'; echo '$(id)' >/dev/null"}, true, false, "log in again"}},
+  };
+  return examination;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("doctor/report/report");
+
+TEST_CASE("the report: failures first, hosts folded, control bytes harmless") {
+  const std::string text = render_report(one_of_each(), checks, {});
+  CHECK(text.starts_with("fail  LIM-01  locked memory\n  at    h[2,4] (2 of 4)\n  is    64 KiB\\x1b[2J\n"));
+  CHECK(text.find("try   there, as root:") != std::string::npos);
+  CHECK(text.find("needs --full: NET-03") != std::string::npos);
+  CHECK(text.find("3 checks in 0.0 s: 1 pass, 1 fail, 1 skip (--all says why)\n") != std::string::npos);
+  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK(render_report(one_of_each(), checks, {true, false}).find("\x1b[31mfail") != std::string::npos);
+}
+
+TEST_CASE("a check that throws is an error finding, and the others run") {
+  tests::DoctorInput input;
+  const auto findings = run_checks(checks, input.get());
+  REQUIRE(findings.size() == 3);
+  CHECK(findings[0].verdict == Verdict::error);
+  CHECK(findings[0].observed == "the check itself broke: broken");
+  CHECK(findings[1].verdict == Verdict::pass);
+}
+
+TEST_CASE("which checks run") {
+  const auto ids = [](const CheckChoice& choice) {
+    std::string text;
+    for (const Check& check : choose_checks(choice, checks)) text += std::string(check.id) + " ";
+    return text;
+  };
+  CHECK(ids({}) == "LIM-01 LIM-02 ");
+  CHECK(ids({Level::full, {}, {}}) == "LIM-01 LIM-02 NET-03 ");
+  CHECK(ids({Level::quick, {"lim"}, {"LIM-01"}}) == "LIM-02 ");
+  CHECK(ids({Level::quick, {"NET-03"}, {}}) == "NET-03 ");
+  CHECK_THROWS_WITH_AS(ids({Level::quick, {"LIM-09"}, {}}), "there is no check 'LIM-09'", Error);
+  CHECK(find_check("lim-01", checks).title == "locked memory");
+}
+
+TEST_CASE("the fix script: bash reads it, and a step hands over exactly its command") {
+  const std::string script = render_fix_script(one_of_each(), checks);
+  PosixProcesses processes;
+  CHECK(processes.run({"bash", "-n", "-c", script}, {}).ok());
+  // A stand-in for ssh runs what a host would run: one shell, one text.
+  PosixFiles files;
+  const std::string folder = files.make_folder("/tmp/ddlrun-report-test.");
+  files.write(folder + "/ssh",
+              "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\n"
+              "echo \"on $2\"; sudo() { \"$@\"; }; eval \"$3\"\n");
+  files.write(folder + "/mend.sh", script);
+  const ProcessResult done = processes.run(
+      {"bash", "-c", "chmod 700 \"$1/ssh\"; echo yes | DDLRUN_SSH=$1/ssh bash \"$1/mend.sh\"", "sh", folder},
+      {});
+  CHECK(done.out.find("on h2\nit's\non h4\nit's\n") != std::string::npos);
+  const ProcessResult refused =
+      processes.run({"bash", "-c", "echo no | DDLRUN_SSH=$1/ssh bash \"$1/mend.sh\"", "sh", folder}, {});
+  CHECK(refused.out.find("on h2") == std::string::npos);
+}
+
+TEST_SUITE_END();

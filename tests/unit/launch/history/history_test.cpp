@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "launch/history/history.hpp"
+
+#include "base/text/error.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+using namespace ddlrun;
+using run_report::HistoryRow;
+using run_report::RunDocument;
+using run_report::RunState;
+
+namespace {
+
+constexpr const char* whole = R"({
+  "schema": "ddlrun.run/1", "id": "20261121-031914-abc", "start": "2026-11-21T03:19:14Z",
+  "start_us": 1795231154123456, "restart_of": "20261121-031900-xyz", "result": "/runs/x/result",
+  "end": {"time": "2026-11-21T04:20:15Z", "exit_status": 139, "signal": 0},
+  "host": "head", "working_folder": "/w", "program": ["./p", "a b"], "dims": "2x2", "rank_count": 4,
+  "exported": ["PATH"], "launcher": "Open MPI", "mpirun": "mpirun",
+  "versions": {"ddlrun": "0.1.0", "mpirun": "4.1.4", "kernel": "6.1"},
+  "watched": {"first_failure": {"rank": 3, "host": "h2", "exit_status": 139, "signal": 11},
+              "stalls": [{"rank": 1, "host": "h1", "seconds": 60, "state": "T", "pid": 7, "process": "p"}],
+              "silent_hosts": [], "lost_hosts": ["h2"]},
+  "verified": true, "process": {"pid": 77, "started_ticks": 1234, "boot": "b"},
+  "typed": {"words": ["--verify", "2x2"], "program": ["./p", "a b"]}, "replay_of": null,
+  "reasons": [{"subject": "-x PATH", "why": "because"}], "digests": {"PATH": "0123"},
+  "hosts": ["h1", "h2"], "machine_of_host": [0, 0],
+  "ranks": [{"rank": 0, "local_rank": 0, "host": "h1", "slot": "0:0", "planned_pus": "0-1", "exit_status": null,
+             "found_host": "h1", "found_pus": "0-1", "verdict": "ok"}]
+})";
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/history/history");
+
+TEST_CASE("a run's record is read back") {
+  const RunDocument run = run_report::parse_run_json(whole, "run.json");
+  CHECK(run.id == "20261121-031914-abc");
+  CHECK(run.start_us == 1795231154123456);
+  CHECK(run.restart_of == "20261121-031900-xyz");
+  CHECK(run.result == "/runs/x/result");
+  CHECK(run.program == std::vector<std::string>{"./p", "a b"});
+  REQUIRE(run.first_failure.has_value());
+  CHECK(run.first_failure->signal == 11);
+  CHECK(run.stalls.at(0).process == "p");
+  CHECK(run.pid == 77);
+  CHECK(run.is_typed);
+  CHECK(run.reasons.at(0).second == "because");
+  CHECK(run.ranks.at(0).verdict == "ok");
+  CHECK_FALSE(run.ranks.at(0).exit_status.has_value());
+  const RunDocument head = run_report::parse_run_json(whole, "run.json", false);
+  CHECK(head.ranks.empty());
+  CHECK(head.hosts.size() == 2);
+}
+
+TEST_CASE("an older record, and what is no record") {
+  const RunDocument old = run_report::parse_run_json(R"({"schema": "ddlrun.run/1", "id": "x", "end": null,
+    "dims": null, "watched": null, "ranks": []})",
+                                                     "run.json");
+  CHECK_FALSE(old.end.has_value());
+  CHECK_FALSE(old.is_typed);
+  CHECK(old.pid == 0);
+  const std::string half(whole, 300);
+  for (const std::string& text :
+       {std::string(), std::string("[]"), std::string("{}"), half,
+        std::string(R"({"schema": "ddlrun.run/2"})"), std::string(R"({"schema": "ddlrun.run/1", "id": 7})"),
+        std::string(R"({"schema": "ddlrun.run/1", "ranks": [7]})")}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(run_report::parse_run_json(text, "run.json"), Error);
+  }
+}
+
+TEST_CASE("times") {
+  // date -u -d ... +%s
+  CHECK(run_report::parse_run_time("2026-11-21T03:19:14Z") == 1795231154);
+  CHECK(run_report::parse_run_time("1970-01-01T00:00:00Z") == 0);
+  for (const char* text : {"", "2026-11-21 03:19:14Z", "2026-13-21T03:19:14Z", "2026-11-21T03:19:14"})
+    CHECK_FALSE(run_report::parse_run_time(text).has_value());
+  CHECK(run_report::render_duration(59) == "0:59");
+  CHECK(run_report::render_duration(3723) == "1:02:03");
+  CHECK(run_report::render_duration(-5) == "0:00");
+}
+
+TEST_CASE("rows and their results") {
+  const RunDocument run = run_report::parse_run_json(whole, "run.json", false);
+  const HistoryRow row = run_report::history_row(run, "/runs/x", RunState::ended, 0);
+  CHECK(row.seconds == 3661);
+  CHECK(row.program == "./p 'a b'");
+  CHECK(row.first_failure == "rank 3 on h2: signal 11");
+  struct Row {
+    RunState state;
+    int status;
+    std::string words;
+    bool failed;
+  };
+  const std::vector<Row> rows{{RunState::ended, 0, "ok", false},
+                              {RunState::ended, 7, "status 7", true},
+                              {RunState::ended, 137, "signal 9", true},
+                              {RunState::ended, 255, "status 255", true},
+                              {RunState::running, 0, "running", false},
+                              {RunState::unseen, 0, "ended unseen", true},
+                              {RunState::elsewhere, 0, "not known here", false},
+                              {RunState::damaged, 0, "damaged", false}};
+  for (const Row& each : rows) {
+    CAPTURE(each.words);
+    HistoryRow one = row;
+    one.state = each.state;
+    one.exit_status = each.status;
+    CHECK(run_report::status_words(one) == each.words);
+    CHECK(one.failed() == each.failed);
+  }
+  RunDocument open = run;
+  open.end.reset();
+  CHECK(run_report::history_row(open, "", RunState::running, 1795231154 + 61).seconds == 61);
+  CHECK_FALSE(run_report::history_row(open, "", RunState::unseen, 1795231154 + 61).seconds.has_value());
+}
+
+TEST_CASE("the table and the document") {
+  const RunDocument run = run_report::parse_run_json(whole, "run.json", false);
+  HistoryRow damaged;
+  damaged.id = "20261121-031915-\x1b[31m";
+  damaged.state = RunState::damaged;
+  damaged.problem = "half of it is missing";
+  const std::vector<HistoryRow> rows{run_report::history_row(run, "/runs/x", RunState::ended, 0), damaged};
+  const std::string table = run_report::render_history_table(rows);
+  CHECK(table.find("2026-11-21 03:19  1:01:01  2x2") != std::string::npos);
+  CHECK(table.find("signal 11") != std::string::npos);
+  CHECK(table.find("half of it is missing") != std::string::npos);
+  CHECK(table.find('\x1b') == std::string::npos);
+  const auto json = nlohmann::json::parse(run_report::render_history_json(rows));
+  CHECK(json["schema"] == "ddlrun.history/1");
+  CHECK(json["runs"][0]["exit_status"] == 139);
+  CHECK(json["runs"][0]["result"] == "/runs/x/result");
+  CHECK(json["runs"][1]["state"] == "damaged");
+  CHECK(json["runs"][1]["exit_status"].is_null());
+}
+
+TEST_CASE("each rank's GPU, from plan.json") {
+  // As topology/plan_json writes it: ranks without a GPU have no such member.
+  const auto gpus = run_report::parse_plan_gpus(
+      R"({"schema": "ddlrun.plan/1", "ranks": [{"rank": 0, "host": "h1", "gpu": 2}, {"rank": 3, "gpu": 0},
+          {"rank": 5, "host": "h2"}]})",
+      "plan.json");
+  CHECK(gpus == std::map<std::uint32_t, int>{{0, 2}, {3, 0}});
+  CHECK(run_report::parse_plan_gpus("{}", "plan.json").empty());
+  CHECK(run_report::parse_plan_gpus(R"({"ranks": null})", "plan.json").empty());
+  for (const char* text :
+       {"", "{\"ranks\": [{\"rank\": 0, \"gpu\"", R"({"ranks": [{"gpu": 1}]})",
+        R"({"ranks": [{"rank": 0, "gpu": "1"}]})", R"({"ranks": [{"rank": "0", "gpu": 1}]})"}) {
+    CAPTURE(text);
+    std::string where;
+    try {
+      run_report::parse_plan_gpus(text, "plan.json");
+    } catch (const Error& error) {
+      where = error.message().where;
+    }
+    CHECK(where == "plan.json");
+  }
+}
+
+TEST_SUITE_END();

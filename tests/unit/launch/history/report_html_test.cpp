@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "launch/history/report_html.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun::run_report;
+
+namespace {
+
+const std::string evil = "<script>alert(1)</script>\"'>&";
+
+// Every text of somebody else's is evil.
+ReportInput evil_input() {
+  ReportInput input;
+  RunDocument& run = input.run;
+  run.id = run.start = run.host = run.working_folder = run.dims = run.launcher = run.mpirun = evil;
+  run.ddlrun_version = run.mpirun_version = run.kernel = run.replay_of = run.result = run.output =
+      run.network = evil;
+  run.diagnosis = evil;
+  run.program = run.exported = run.remarks = run.findings = run.last_lines = run.hosts = {evil};
+  run.silent_hosts = run.lost_hosts = {evil};
+  run.end = RunEndTold{evil, 1, 0};
+  run.first_failure = RunFailure{0, evil, 1, 0};
+  run.stalls = {{0, evil, evil, evil, 1}};
+  run.reasons = {{"-x " + evil, evil}};
+  run.ranks = {{0, 0, evil, evil, evil, 1, evil, evil, evil, evil}};
+  run.verified = run.watched = true;
+  input.folder = input.command_line = input.metrics_file = input.timeline = input.first_log = input.made =
+      evil;
+  input.first_lines = input.notes = {evil};
+  input.machines = {{evil, "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"><g/></svg>"}};
+  input.training.emplace();
+  input.training->net = input.training->data = evil;
+  input.training->steps = {{1, 1, 1}, {2, 1, 1}};
+  return input;
+}
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/history/report_html");
+
+TEST_CASE("whatever the texts are, they are text") {
+  const std::string html = render_report_html(evil_input());
+  CHECK(count(html, "<script") == 0);
+  CHECK(count(html, "&lt;script&gt;") > 25);
+  CHECK(count(html, "http:") == 0);
+  CHECK(count(html, "<svg") == count(html, "</svg>"));
+  CHECK(count(html, "<table>") == count(html, "</table>"));
+  ReportInput other = evil_input();
+  other.first_lines.clear();
+  CHECK(count(render_report_html(other), "<script") == 0);
+}
+
+TEST_CASE("a large job's table is cut, with what is odd kept") {
+  ReportInput input;
+  input.run.watched = true;
+  for (std::uint32_t i = 0; i < 4096; ++i) {
+    RunRank rank;
+    rank.rank = i;
+    rank.host = "h" + std::to_string(i / 4);
+    if (i == 4000) rank.exit_status = 9;
+    input.run.ranks.push_back(rank);
+  }
+  const std::string html = render_report_html(input);
+  CHECK(html.find("512 of 4096 ranks are listed") != std::string::npos);
+  CHECK(html.find("64 of 1024 hosts are drawn") != std::string::npos);
+  CHECK(count(html, "<tr") == 513);
+  CHECK(count(html, "<tr class=\"odd\"") == 1);
+  CHECK(html.find(">4000<") != std::string::npos);
+  CHECK(html.size() < 400'000);
+}
+
+TEST_CASE("an empty record is still a page") {
+  const std::string html = render_report_html({});
+  CHECK(html.starts_with("<!DOCTYPE html>"));
+  CHECK(html.find("</html>") != std::string::npos);
+}
+
+TEST_SUITE_END();

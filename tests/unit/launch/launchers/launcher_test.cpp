@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// Launchers by what they say, and their lines.
+#include "launch/launchers/launcher.hpp"
+
+#include "base/text/error.hpp"
+#include "launch/launchers/hydra.hpp"
+#include "launch/launchers/srun.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace ddlrun;
+using launch::LauncherKind;
+using launch::LauncherVersion;
+using launch::LaunchLine;
+using launch::LaunchRequest;
+using launch::parse_launcher_version;
+using launch::ProgramMpi;
+using Words = std::vector<std::string>;
+
+namespace {
+
+launch::RankSheet two_by_two(bool interleaved) {
+  launch::RankSheet sheet;
+  sheet.kinds = {{launch::Seat{{0}, 0, -1, "", ""}, launch::Seat{{1}, 0, -1, "", ""}}};
+  if (interleaved)
+    sheet.hosts = {{"h1", 0, {0, 2}}, {"h2", 0, {1, 3}}};
+  else
+    sheet.hosts = {{"h1", 0, {0, 1}}, {"h2", 0, {2, 3}}};
+  launch::RankGroup group;
+  group.ranks = 4;
+  sheet.groups = {group};
+  sheet.bind = true;
+  return sheet;
+}
+
+LaunchRequest ask(LauncherKind kind, bool interleaved = true) {
+  LaunchRequest request;
+  request.kind = kind;
+  request.mpirun = kind == LauncherKind::srun ? "srun" : "mpiexec";
+  request.mpi_major = 22;
+  request.minor = 5;
+  request.ranks = 4;
+  request.folder = "/run";
+  request.exports = launch::plan_exports({{"KEY=s3cret"}, 1, 1}, {{"PATH", "/bin"}});
+  request.sheet = two_by_two(interleaved);
+  request.program = {{"./prog", "a b"}, "/opt/ddlrun", ""};
+  return request;
+}
+
+bool has_word(const LaunchLine& line, const std::string& word) {
+  return std::find(line.argv.begin(), line.argv.end(), word) != line.argv.end();
+}
+
+const std::string& file_text(const LaunchLine& line, const std::string& path) {
+  const auto found =
+      std::find_if(line.files.begin(), line.files.end(), [&](const auto& file) { return file.path == path; });
+  REQUIRE(found != line.files.end());
+  return found->text;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/launchers/launcher");
+
+TEST_CASE("versions as the launchers print them") {
+  CHECK(parse_launcher_version("HYDRA build details:\n    Version:                                 4.0.2\n"
+                               "    Release Date:  Thu Apr  7 12:34:45 CDT 2022\n") ==
+        LauncherVersion{LauncherKind::mpich, 4, 0, "4.0.2"});
+  CHECK(parse_launcher_version(
+            "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230307 (id: d82b3071db)\n"
+            "Copyright 2003-2023, Intel Corporation.\n") ==
+        LauncherVersion{LauncherKind::intel_mpi, 2021, 9, "2021.9"});
+  CHECK(parse_launcher_version("slurm 22.05.8\n") == LauncherVersion{LauncherKind::srun, 22, 5, "22.05.8"});
+  CHECK(parse_launcher_version("slurm-wlm 22.05.8\n") ==
+        LauncherVersion{LauncherKind::srun, 22, 5, "22.05.8"});
+  CHECK(parse_launcher_version("mpirun (Open MPI) 4.1.4\n") ==
+        LauncherVersion{LauncherKind::open_mpi, 4, 1, "4.1.4"});
+  CHECK_THROWS_AS(parse_launcher_version("mpirun (Open MPI) 1.10.7\n"), Error);
+  CHECK_THROWS_AS(parse_launcher_version(""), Error);
+  for (const char* name : {"openmpi", "mpich", "intelmpi", "srun", "ssh"})
+    CHECK(launch::name_of(launch::parse_launcher(name).value()) == name);
+  CHECK(!launch::parse_launcher("auto"));
+}
+
+TEST_CASE("hydra: hosts in rank order, consecutive ones folded; no value on the line") {
+  CHECK(launch::render_machine_file(two_by_two(true)) == "h1:1\nh2:1\nh1:1\nh2:1\n");
+  CHECK(launch::render_machine_file(two_by_two(false)) == "h1:2\nh2:2\n");
+  const LaunchLine line = launch::plan_launch_line(ask(LauncherKind::mpich), {{"MPIR_CVAR_DEBUG", "1"}});
+  CHECK(line.argv == Command{"mpiexec", "-launcher", "ssh", "-f", "/run/hosts", "-n", "4", "-genvlist",
+                             "PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,KEY,DDLRUN_RANKS,MPIR_CVAR_DEBUG",
+                             "/opt/ddlrun", "exec", "--sheet", "--", "./prog", "a b"});
+  CHECK(file_text(line, "/run/hosts") == "h1:1\nh2:1\nh1:1\nh2:1\n");
+  CHECK(line.environment.at("DDLRUN_RANKS") + "\n" == file_text(line, "/run/ranks.json"));
+  CHECK(launch::parse_rank_sheet(line.environment.at("DDLRUN_RANKS")) == two_by_two(true));
+  const std::string shown = launch::render_launch_line(line, ask(LauncherKind::mpich).exports);
+  CHECK(shown.find("s3cret") == std::string::npos);
+  CHECK(shown.find("DDLRUN_RANKS=\"$(cat /run/ranks.json)\"") != std::string::npos);
+  LaunchRequest mca = ask(LauncherKind::mpich);
+  mca.mca = {{"btl", "tcp"}};
+  try {
+    launch::plan_launch_line(mca);
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::usage);  // as over ssh
+    CHECK(error.message().hint.starts_with("--launcher openmpi"));
+  }
+}
+
+TEST_CASE(
+    "Intel MPI: the machine file, since -f takes each host once; its own pinning off unless it is set") {
+  LaunchRequest request = ask(LauncherKind::intel_mpi);
+  request.keepalives = true;
+  const LaunchLine line = launch::plan_launch_line(request);
+  CHECK(has_word(line, "-machinefile"));
+  CHECK(line.own ==
+        EnvVars{{"I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", "-oServerAliveInterval=5 -oServerAliveCountMax=6"},
+                {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "0"},
+                {"I_MPI_PIN", "0"}});
+  CHECK(has_word(line, "PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,KEY,DDLRUN_RANKS,I_MPI_PIN"));
+  CHECK(launch::plan_launch_line(request, {{"I_MPI_PIN", "1"}}).own.count("I_MPI_PIN") == 0);
+}
+
+TEST_CASE("srun: one host a rank, nothing bound by Slurm, no count of CPUs") {
+  LaunchRequest request = ask(LauncherKind::srun);
+  request.pmi = "pmix";
+  request.mca = {{"btl", "tcp,self"}};
+  const LaunchLine line = launch::plan_launch_line(request, {{"HOME", "/h"}, {"SRUN_CPUS_PER_TASK", "2"}});
+  CHECK(line.argv ==
+        Command{"env",
+                "-u",
+                "SRUN_CPUS_PER_TASK",
+                "srun",
+                "-n",
+                "4",
+                "--distribution=arbitrary",
+                "--cpu-bind=none",
+                "--gpu-bind=none",
+                "--overlap",
+                "--kill-on-bad-exit=1",
+                "--input=0",
+                "--mpi=pmix",
+                "--export=HOME,PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,KEY,DDLRUN_RANKS,OMPI_MCA_btl",
+                "/opt/ddlrun",
+                "exec",
+                "--sheet",
+                "--",
+                "./prog",
+                "a b"});
+  CHECK(file_text(line, "/run/hosts") == "h1\nh2\nh1\nh2\n");
+  CHECK(line.own == EnvVars{{"OMPI_MCA_btl", "tcp,self"},
+                            {"SLURM_HOSTFILE", "/run/hosts"},
+                            {"SLURM_PMIX_FENCE", "ring"}});
+  CHECK(launch::plan_launch_line(request, {{"SLURM_PMIX_FENCE", "tree"}}).own.count("SLURM_PMIX_FENCE") == 0);
+  request.pmi = "pmi2";
+  CHECK(launch::plan_launch_line(request).own.count("SLURM_PMIX_FENCE") == 0);
+  request.mpi_major = 20;
+  request.minor = 2;
+  CHECK_FALSE(has_word(launch::plan_launch_line(request), "--overlap"));
+}
+
+TEST_CASE("a sheet that is longer than a variable may be travels as a file") {
+  LaunchRequest request = ask(LauncherKind::mpich);
+  request.sheet->groups[0].arguments = {std::string(200'000, 'x')};
+  const LaunchLine line = launch::plan_launch_line(request);
+  CHECK(line.environment.count("DDLRUN_RANKS") == 0);
+  CHECK(line.sheet_path.empty());
+  CHECK(has_word(line, "--sheet-file"));
+  CHECK(has_word(line, "/run/ranks.json"));
+  CHECK(file_text(line, "/run/ranks.json").size() > 200'000);
+}
+
+TEST_CASE("Open MPI gets a sheet only where there is one to be had") {
+  LaunchRequest request = ask(LauncherKind::open_mpi);
+  request.mpi_major = 4;
+  request.rankfile = "/run/rankfile";
+  request.program.may_lack_ddlrun = true;
+  request.program.keep = true;
+  const LaunchLine line = launch::plan_launch_line(request);
+  CHECK(has_word(line, "DDLRUN_RANKS"));
+  CHECK_FALSE(has_word(line, "/bin/sh"));  // without ddlrun the program would miss what it is to get
+  request.sheet.reset();
+  CHECK_FALSE(has_word(launch::plan_launch_line(request), "DDLRUN_RANKS"));
+}
+
+TEST_CASE("the program's MPI, srun's choices and what does not go together") {
+  CHECK(launch::mpi_of({"libc.so.6", "libmpi.so.40"}) == ProgramMpi::open_mpi);
+  CHECK(launch::mpi_of({"libmpich.so.12"}) == ProgramMpi::mpich);  // Debian's name
+  CHECK(launch::mpi_of({"libmpi.so.12", "libmpifort.so.12"}) == ProgramMpi::mpich);
+  CHECK(launch::mpi_of({"libmpi.so.12", "libopen-pal.so.13"}) == ProgramMpi::open_mpi);  // 1.10
+  CHECK(launch::mpi_of({"libc.so.6"}) == ProgramMpi::none);
+
+  // Slurm 22.05 of Debian 12.
+  const Words offered = launch::parse_pmi_list(
+      "MPI plugin types are...\n\tnone\n\tpmi2\n\tcray_shasta\n\tpmix\nspecific pmix plugin versions "
+      "available: "
+      "pmix_v4\n");
+  CHECK(offered == Words{"none", "pmi2", "cray_shasta", "pmix"});
+  CHECK(launch::parse_pmi_list("srun: MPI types are...\nsrun: none\nsrun: pmi2\n") == Words{"none", "pmi2"});
+  struct Row {
+    ProgramMpi mpi;
+    Words offered;
+    std::string pmi;  // "!": refused
+  };
+  for (const Row& row :
+       {Row{ProgramMpi::none, offered, "none"}, Row{ProgramMpi::open_mpi, offered, "pmix"},
+        Row{ProgramMpi::mpich, offered, "pmi2"}, Row{ProgramMpi::unknown, offered, "pmix"},
+        Row{ProgramMpi::unknown, {"none"}, ""}, Row{ProgramMpi::open_mpi, {"none", "pmi2"}, "!"},
+        Row{ProgramMpi::open_mpi, {}, ""}}) {
+    std::string found;
+    try {
+      found = launch::choose_pmi(row.mpi, row.offered);
+    } catch (const Error&) {
+      found = "!";
+    }
+    CHECK(found == row.pmi);
+  }
+  CHECK_THROWS_AS(launch::check_program_mpi(ProgramMpi::open_mpi, LauncherKind::mpich), Error);
+  CHECK_THROWS_AS(launch::check_program_mpi(ProgramMpi::open_mpi, LauncherKind::intel_mpi), Error);
+  CHECK_THROWS_AS(launch::check_program_mpi(ProgramMpi::mpich, LauncherKind::open_mpi), Error);
+  CHECK_THROWS_AS(launch::check_program_mpi(ProgramMpi::open_mpi, LauncherKind::ssh), Error);
+  CHECK_NOTHROW(launch::check_program_mpi(ProgramMpi::none, LauncherKind::ssh));
+  for (const auto kind : {LauncherKind::mpich, LauncherKind::intel_mpi, LauncherKind::srun})
+    CHECK_NOTHROW(launch::check_program_mpi(ProgramMpi::mpich, kind));
+  CHECK_NOTHROW(launch::check_program_mpi(ProgramMpi::unknown, LauncherKind::mpich));
+}
+
+TEST_SUITE_END();

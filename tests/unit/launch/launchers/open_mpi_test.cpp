@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "launch/launchers/open_mpi.hpp"
+
+#include "base/text/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace ddlrun;
+using launch::LaunchRequest;
+using launch::parse_mpirun_version;
+using launch::plan_launch_line;
+using launch::plan_rank_command;
+
+namespace {
+
+LaunchRequest request(int major) {
+  LaunchRequest request;
+  request.mpi_major = major;
+  request.ranks = 2;
+  request.rankfile = "/s/run/rankfile";
+  request.exports = launch::plan_exports({{"KEY=s3cret"}, 1, 1}, {{"PATH", "/bin"}});
+  request.mca = {{"btl_tcp_if_include", "10.0.0.0/8"}};
+  request.mpi_arguments = {"--report-bindings"};
+  request.tag_output = true;
+  request.program = {{"./prog", "a b"}, "/opt/ddlrun", ""};
+  return request;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/launchers/open_mpi");
+
+TEST_CASE("versions as the mpiruns print them") {
+  CHECK(parse_mpirun_version(
+            "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n") ==
+        launch::MpirunVersion{4, 1, "4.1.4"});
+  CHECK(parse_mpirun_version("mpirun.openmpi (OpenRTE) 4.1.4\n\nReport bugs to http://www.open-mpi.org") ==
+        launch::MpirunVersion{4, 1, "4.1.4"});
+  CHECK(parse_mpirun_version("mpirun (Open MPI) 5.0.3\n") == launch::MpirunVersion{5, 0, "5.0.3"});
+  CHECK(parse_mpirun_version("mpirun (Open MPI) 5.1.0a1\n") == launch::MpirunVersion{5, 1, "5.1.0a1"});
+  for (const char* other :
+       {"HYDRA build details:\n    Version: 4.0.2\n", "", "mpirun (Open MPI) \n",
+        "mpirun (Open MPI) 1.10.7\n", "Intel(R) MPI Library for Linux* OS, Version 2021.9\n"}) {
+    CAPTURE(other);
+    CHECK_THROWS_AS(parse_mpirun_version(other), Error);
+  }
+}
+
+TEST_CASE("the line of Open MPI 4") {
+  const auto line = plan_launch_line(request(4));
+  CHECK(line.argv == Command{"mpirun",
+                             "-n",
+                             "2",
+                             "--rankfile",
+                             "/s/run/rankfile",
+                             "-x",
+                             "PATH",
+                             "-x",
+                             "CUDA_DEVICE_ORDER",
+                             "-x",
+                             "OMP_NUM_THREADS",
+                             "-x",
+                             "KEY",
+                             "--mca",
+                             "btl_tcp_if_include",
+                             "10.0.0.0/8",
+                             "--tag-output",
+                             "--report-bindings",
+                             "./prog",
+                             "a b"});
+  CHECK(line.environment ==
+        EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"KEY", "s3cret"}, {"OMP_NUM_THREADS", "1"}});
+}
+
+TEST_CASE("the line of Open MPI 5 opens the rankfile, as PRRTE refuses a path with '-' or ':'") {
+  LaunchRequest five = request(5);
+  for (const char* path :
+       {"/s/run/rankfile", "/home/a-b/20261123-162716-mrm2U9/rankfile", "/s/a:b, c/rankfile"}) {
+    CAPTURE(path);
+    five.rankfile = path;
+    const Command argv = plan_launch_line(five).argv;
+    const Command head(argv.begin(), argv.begin() + 9);
+    CHECK(head == Command{"/bin/sh", "-c", "exec \"$@\" 9< \"$0\"", path, "mpirun", "-n", "2", "--map-by",
+                          "rankfile:file=/dev/fd/9"});
+    CHECK(std::find(argv.begin(), argv.end(), "--tag-output") == argv.end());
+  }
+}
+
+TEST_CASE("every word before the program has a reason, and values of the user's are nowhere") {
+  for (const int major : {4, 5}) {
+    CAPTURE(major);
+    const LaunchRequest asked = request(major);
+    const auto line = plan_launch_line(asked);
+    std::string reasons, words;
+    for (const auto& reason : line.reasons) {
+      CHECK_FALSE(reason.why.empty());
+      reasons += " " + reason.subject;
+    }
+    for (std::size_t i = 0; i + 2 < line.argv.size(); ++i) {
+      if (line.argv[i] != asked.mpirun) words += " " + line.argv[i];
+    }
+    CHECK(reasons == words);
+    CHECK(words.find("s3cret") == std::string::npos);
+    CHECK(launch::render_launch_line(line, asked.exports).find("s3cret") == std::string::npos);
+  }
+}
+
+TEST_CASE("a program is started directly unless it must report or holds a word \":\"") {
+  CHECK(plan_rank_command({{"p", "a:b"}, "/d", ""}) == Command{"p", "a:b"});
+  CHECK(plan_rank_command({{"p", "x"}, "/d", "tok"}) ==
+        Command{"/d", "exec", "--report", "tok", "--", "p", "x"});
+  const Command program{"p", ":", "%colon%", "::", ":"};
+  const Command wrapped = plan_rank_command({program, "/d", ""});
+  CHECK(std::count(wrapped.begin(), wrapped.end(), ":") == 0);
+  const auto dashes = std::find(wrapped.begin(), wrapped.end(), "--");
+  CHECK(launch::restore_colons({dashes + 1, wrapped.end()}, wrapped[3]) == program);
+}
+
+TEST_CASE("settings that notice a lost host, unless the user has chosen") {
+  struct Row {
+    const char* what;
+    int major;
+    std::vector<std::pair<std::string, std::string>> mca;
+    EnvVars environment;
+    std::vector<std::string> there, absent;
+  };
+  const std::string ssh = "-o ServerAliveInterval=5 -o ServerAliveCountMax=6";
+  const std::vector<Row> rows{
+      {"nothing chosen",
+       4,
+       {},
+       {},
+       {"oob_tcp_keepalive_time", "oob_tcp_keepalive_probes", ssh, "plm_rsh_args"},
+       {}},
+      {"Open MPI 5", 5, {}, {}, {"--prtemca", "oob_tcp_keepalive_time", "plm_ssh_args"}, {}},
+      {"by --mca", 4, {{"oob_tcp_keepalive_time", "600"}}, {}, {"oob_tcp_keepalive_intvl", "600"}, {"10"}},
+      {"by the environment",
+       4,
+       {},
+       {{"OMPI_MCA_oob_tcp_keepalive_time", "600"}},
+       {},
+       {"oob_tcp_keepalive_time"}},
+      {"another ssh", 4, {{"plm_rsh_agent", "rsh"}}, {}, {"oob_tcp_keepalive_time"}, {"plm_rsh_args"}},
+      {"options for ssh", 4, {{"plm_rsh_args", "-4"}}, {}, {"-4"}, {ssh}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    LaunchRequest asked = request(row.major);
+    asked.mca = row.mca;
+    const Command here = plan_launch_line(asked, row.environment).argv;
+    CHECK(std::count(here.begin(), here.end(), ssh) == 0);
+    asked.keepalives = true;
+    const Command argv = plan_launch_line(asked, row.environment).argv;
+    for (const std::string& word : row.there) CHECK(std::count(argv.begin(), argv.end(), word) >= 1);
+    for (const std::string& word : row.absent) CHECK(std::count(argv.begin(), argv.end(), word) == 0);
+  }
+}
+
+TEST_CASE("what a rank executes with a keeper") {
+  launch::RankProgram program{{"./prog", "a b"}, "/opt/ddlrun", ""};
+  program.keep = true;
+  CHECK(plan_rank_command(program) == Command{"/opt/ddlrun", "exec", "--keep", "--", "./prog", "a b"});
+  program.watch_token = "T";
+  program.stall_after = 60;
+  CHECK(plan_rank_command(program) == Command{"/opt/ddlrun", "exec", "--keep", "--watch", "T",
+                                              "--stall-after", "60", "--", "./prog", "a b"});
+  program.may_lack_ddlrun = true;  // then a shell looks for it first
+  const Command shell = plan_rank_command(program);
+  CHECK(shell[0] == "/bin/sh");
+  CHECK(Command(shell.begin() + 3, shell.end()) == Command{"/opt/ddlrun", "exec", "--keep", "--watch", "T",
+                                                           "--stall-after", "60", "--", "./prog", "a b"});
+  program.report_token = "R";  // who asks for places needs ddlrun
+  CHECK(plan_rank_command(program)[0] == "/opt/ddlrun");
+}
+
+TEST_CASE("a signal that stands for TERM is asked for where keepers make it of that") {
+  struct Row {
+    const char* what;
+    int major, minor;
+    bool keeper, own;
+    bool asked;
+  };
+  for (const Row& row :
+       {Row{"Open MPI 4.1", 4, 1, true, false, true}, Row{"before it could", 4, 0, true, false, false},
+        Row{"PRRTE", 5, 0, true, false, false}, Row{"no keepers", 4, 1, false, false, false},
+        Row{"the user's own", 4, 1, true, true, false}}) {
+    CAPTURE(row.what);
+    LaunchRequest asked = request(row.major);
+    asked.minor = row.minor;
+    if (row.keeper) asked.program.watch_token = "t";
+    if (row.own) asked.mca.emplace_back("ess_base_forward_signals", "SIGALRM");
+    const auto line = plan_launch_line(asked);
+    CHECK(line.forwards_end == row.asked);
+    CHECK((std::find(line.argv.begin(), line.argv.end(), "SIGURG") != line.argv.end()) == row.asked);
+  }
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "launch/rank/exports.hpp"
+
+#include "base/text/error.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using launch::Exports;
+using launch::plan_exports;
+using Names = std::vector<std::string>;
+
+namespace {
+
+std::string reason(const Exports& exports, const std::string& subject) {
+  for (const auto& entry : exports.reasons) {
+    if (entry.subject == subject) return entry.why;
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/rank/exports");
+
+TEST_CASE("what is exported by default, and only where it is set") {
+  const Exports bare = plan_exports({{}, 5, 5}, {});
+  CHECK(bare.names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
+  CHECK(bare.set_by_us == EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"OMP_NUM_THREADS", "5"}});
+  const Exports usual =
+      plan_exports({{}, 5, 5}, {{"PATH", "/bin"}, {"LD_LIBRARY_PATH", "/lib"}, {"SECRET", "x"}});
+  CHECK(usual.names == Names{"PATH", "LD_LIBRARY_PATH", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
+}
+
+TEST_CASE("what the user has set stays, and surprises are said") {
+  const Exports exports =
+      plan_exports({{}, 2, 3}, {{"OMP_NUM_THREADS", "8"}, {"CUDA_DEVICE_ORDER", "FASTEST_FIRST"}});
+  CHECK(exports.set_by_us.empty());
+  CHECK(exports.names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
+  CHECK(reason(exports, "-x OMP_NUM_THREADS") == "8, as you set it, although a rank has 2 cores");
+  CHECK(reason(exports, "-x CUDA_DEVICE_ORDER").find("PCI_BUS_ID order") != std::string::npos);
+  CHECK(plan_exports({{}, 2, 3}, {}).set_by_us.at("OMP_NUM_THREADS") == "2");
+}
+
+TEST_CASE("-x by name, by value, over a default, twice") {
+  const EnvVars here{{"PATH", "/bin"}, {"DATA", "d"}};
+  const Exports exports =
+      plan_exports({{"DATA", "KEY=a=b;c", "PATH", "OMP_NUM_THREADS=1", "KEY=a=b;c", "EMPTY="}, 4, 4}, here);
+  CHECK(exports.names == Names{"PATH", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS", "DATA", "KEY", "EMPTY"});
+  CHECK(exports.set_by_user == EnvVars{{"KEY", "a=b;c"}, {"OMP_NUM_THREADS", "1"}, {"EMPTY", ""}});
+  CHECK(exports.set_by_us == EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}});
+}
+
+TEST_CASE("--threads is nearer than a scheduler's OMP_NUM_THREADS; the user's other variables stay") {
+  launch::ExportRequest request{{}, 4, 4};
+  request.threads.emplace();
+  request.threads->threads = 2;
+  const EnvVars here{{"OMP_NUM_THREADS", "68"}, {"OMP_PROC_BIND", "false"}};
+  const Exports exports = plan_exports(request, here);
+  CHECK(exports.set_by_us ==
+        EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"MKL_NUM_THREADS", "2"}, {"OMP_NUM_THREADS", "2"}});
+  // What the user set has to reach the ranks of other hosts, too.
+  CHECK(exports.names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OMP_PROC_BIND"});
+  CHECK(reason(exports, "-x OMP_PROC_BIND") == "as you set it");
+  CHECK(exports.remarks == Names{"OMP_NUM_THREADS=68 of the environment gives way to --threads 2"});
+  request.typed = {"OMP_NUM_THREADS=3"};
+  CHECK_THROWS_AS(plan_exports(request, here), Error);
+}
+
+TEST_CASE("without --threads the environment's OMP_NUM_THREADS stays, and too many are said") {
+  launch::ExportRequest request{{}, 4, 4};
+  request.threads.emplace();
+  const Exports exports = plan_exports(request, {{"OMP_NUM_THREADS", "68"}});
+  CHECK(exports.set_by_us.count("OMP_NUM_THREADS") == 0);
+  CHECK(exports.set_by_us.at("MKL_NUM_THREADS") == "68");
+  REQUIRE(exports.remarks.size() == 1);
+  CHECK(exports.remarks[0].find("68 threads on 4 cores") != std::string::npos);
+}
+
+TEST_CASE("-x that cannot hold is refused with what to type") {
+  struct Row {
+    Names typed;
+    std::string what;
+  };
+  for (const Row& row : {Row{{"NOT_SET"}, "NOT_SET is not set here"}, Row{{"a b=1"}, "not a variable name"},
+                         Row{{"=1"}, "not a variable name"}, Row{{"1A"}, "not a variable name"},
+                         Row{{"BASH_FUNC_x%%=() { :; }"}, "not a variable name"},
+                         Row{{"A=1", "A=2"}, "two different values"}}) {
+    CAPTURE(row.what);
+    try {
+      plan_exports({row.typed, 1, 1}, {});
+      FAIL("no error");
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::usage);
+      CHECK(error.message().what.find(row.what) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("names that are not set are told all at once, and a secret's value is not asked for in the line") {
+  try {
+    plan_exports({{"DATA", "HERE", "API_TOKEN", "DB_PASSWORD", "SET=1"}, 1, 1}, {{"HERE", "1"}});
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.message().what ==
+          "DATA, API_TOKEN, DB_PASSWORD are not set here, so there is nothing to export");
+    CHECK(error.message().where == "-x DATA -x API_TOKEN -x DB_PASSWORD");
+    CHECK(
+        error.message().hint ==
+        "-x DATA=value; read -rs API_TOKEN && export API_TOKEN; read -rs DB_PASSWORD && export DB_PASSWORD");
+  }
+}
+
+TEST_CASE("-x 'NCCL_*': what is set here and fits, but no secrets") {
+  const EnvVars here{{"NCCL_DEBUG", "INFO"},          {"NCCL_ALGO", "Ring"},       {"AWS_REGION", "eu"},
+                     {"AWS_SECRET_ACCESS_KEY", "k1"}, {"AWS_SESSION_TOKEN", "k2"}, {"UCX_TLS", "tcp"}};
+  launch::ExportRequest request{{"NCCL_*", "AWS_*"}, 4, 4};
+  request.others = true;
+  const Exports exports = plan_exports(request, here);
+  CHECK(exports.names ==
+        Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS", "NCCL_ALGO", "NCCL_DEBUG", "AWS_REGION"});
+  REQUIRE(exports.remarks.size() == 2);
+  CHECK(exports.remarks[0] ==
+        "-x 'AWS_*' leaves out AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN: a name that looks like a secret is "
+        "exported by -x AWS_SECRET_ACCESS_KEY only");
+  CHECK(exports.remarks[1] == "UCX_TLS is set here and not exported: other hosts do not see it (-x 'UCX_*')");
+  CHECK(plan_exports({{"AWS_SESSION_TOKEN"}, 4, 4}, here).names.back() == "AWS_SESSION_TOKEN");
+  CHECK(plan_exports({{"*_DEBUG"}, 4, 4}, here).names.back() == "NCCL_DEBUG");
+  CHECK(plan_exports({{"UCX_TLS"}, 4, 4}, here).remarks.empty());
+  CHECK_THROWS_AS(plan_exports({{"HOROVOD_*"}, 4, 4}, here), Error);
+  CHECK_THROWS_AS(plan_exports({{"NCCL_*=1"}, 4, 4}, here), Error);
+  const EnvVars secrets{{"MYAPP_PASS", "1"},    {"MYAPP_PWD", "1"},        {"MYAPP_AUTH", "1"},
+                        {"MYAPP_SSH_KEY", "1"}, {"MYAPP_PASSPHRASE", "1"}, {"MYAPP_MODE", "1"}};
+  CHECK(plan_exports({{"MYAPP_*"}, 4, 4}, secrets).names ==
+        Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS", "MYAPP_MODE"});
+}
+
+TEST_CASE("a default counts where nothing is set, and is no value of the user's") {
+  launch::ExportRequest request{{}, 4, 4};
+  request.defaults = {"NCCL_LL_THRESHOLD=0"};
+  const Exports fresh = plan_exports(request, {});
+  CHECK(fresh.set_by_us.at("NCCL_LL_THRESHOLD") == "0");
+  CHECK(fresh.set_by_user.empty());
+  CHECK(fresh.names.back() == "NCCL_LL_THRESHOLD");
+  const Exports set_here = plan_exports(request, {{"NCCL_LL_THRESHOLD", "9"}});
+  CHECK(set_here.set_by_us.count("NCCL_LL_THRESHOLD") == 0);
+  CHECK(set_here.names.back() == "NCCL_LL_THRESHOLD");
+  request.typed = {"NCCL_LL_THRESHOLD=5"};
+  const Exports typed = plan_exports(request, {});
+  CHECK(typed.set_by_user.at("NCCL_LL_THRESHOLD") == "5");
+  CHECK(typed.set_by_us.count("NCCL_LL_THRESHOLD") == 0);
+}
+
+TEST_SUITE_END();

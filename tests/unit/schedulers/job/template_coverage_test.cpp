@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// What a user's own template would lose of a job.
+#include "schedulers/job/template_coverage.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using namespace ddlrun::schedulers;
+
+namespace {
+
+struct Lost {
+  std::string keys, first_line;
+};
+
+Lost lost(const std::string& yaml, const std::set<std::string>& placeholders, const std::string& scheduler) {
+  std::vector<Message> errors;
+  JobSettings settings = read_job_settings(yaml, "ddlrun.yaml", errors);
+  settings["scheduler"] = flag_setting("scheduler", scheduler, "--" + scheduler);
+  settings["template"] = flag_setting("template", "/t/my.sh", "--template");
+  settings["working_folder"] = flag_setting("working_folder", "/w", "the current folder");
+  const ParsedJob reading = read_job(settings);
+  REQUIRE(errors.empty());
+  REQUIRE(reading.errors.empty());
+  Lost found;
+  for (const DroppedSetting& fact : dropped_settings(reading.job, settings, placeholders)) {
+    found.keys += (found.keys.empty() ? "" : " ") + fact.key;
+    if (found.first_line.empty()) found.first_line = fact.placeholder;
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("schedulers/job/template_coverage");
+
+TEST_CASE("what has no placeholder is found, with the line to add") {
+  struct Row {
+    std::string scheduler, yaml;
+    std::set<std::string> placeholders;
+    std::string keys, line;
+  };
+  const std::set<std::string> none;
+  const std::vector<Row> rows{
+      {"slurm", "dims: 4x2x1", none, "dims",
+       "#SBATCH --nodes={{nodes|int}} --ntasks-per-node={{ranks_per_node|int}}"},
+      {"slurm", "dims: 4x2x1", {"nodes"}, "dims", "#SBATCH --ntasks-per-node={{ranks_per_node|int}}"},
+      {"slurm", "dims: 1x2x1", {"nodes"}, "", ""},
+      {"slurm", "dims: 4x2x1", {"launch"}, "", ""},
+      {"slurm", "dims: 1x1x1\nwalltime: 4h", {"dims"}, "walltime", "#SBATCH --time={{walltime|sbatch}}"},
+      {"slurm", "dims: 1x1x1\nwalltime: 4h", {"dims", "walltime_seconds"}, "", ""},
+      {"pbs", "dims: 1x1x1\nwalltime: 4h", {"dims"}, "walltime", "#PBS -l walltime={{walltime|pbs}}"},
+      {"local",
+       "dims: 1x1x1\nwalltime: 4h",
+       {"dims"},
+       "walltime",
+       "timeout {{walltime_seconds|int}} {{program|sh}}"},
+      {"pbs",
+       "dims: 1x1x1\nqueue: q\nmail: a@b.org\nmodules: [gcc]",
+       {"dims"},
+       "queue modules mail",
+       "#PBS -q {{queue|pbs}}"},
+      {"local", "dims: 1x1x1\nqueue: q", {"dims"}, "", ""},  // told already: ignored
+      {"slurm",
+       "dims: 1x1x1\ndoctor: off\nlauncher: none\nrequeue: no\norder: ddl\naffinity: auto",
+       {"dims"},
+       "",
+       ""},
+      {"slurm", "dims: 1x1x1\ndoctor: warn\nsetup: ulimit -c 0", {"dims"}, "setup doctor", ""},
+      {"slurm",
+       "dims: 1x1x1\ndata: {from: /a, to: /b}",
+       {"dims", "data"},
+       "data",
+       "cp -R {{data|sh}}/. {{data_to|sh}}"},
+      {"slurm", "dims: 1x1x1\nenvironment: [A=1]", {"dims", "environment"}, "", ""},
+      {"slurm", "dims: 1x1x1\nenvironment: [\"NCCL_*\"]", {"dims", "environment"}, "environment", ""},
+      {"slurm",
+       "dims: 1x1x1\nprogram: ./a\noutput: o.log",
+       {"dims"},
+       "program output",
+       "exec {{program|sh}}"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.scheduler);
+    CAPTURE(row.yaml);
+    const Lost found = lost(row.yaml, row.placeholders, row.scheduler);
+    CHECK(found.keys == row.keys);
+    CHECK(found.first_line == row.line);
+  }
+}
+
+TEST_CASE("what cannot be followed is told or refused") {
+  JobSpec job;
+  job.script_template = "/t/my.sh";
+  job.program = {"./a"};
+  job.scheduler = SchedulerKind::slurm;
+  CHECK(template_remarks(job, {}).size() == 2);
+  CHECK(template_remarks(job, {"output", "exit_status_file"}).empty());
+  CHECK(check_template(job, {"output"}, "/w/ddlrun-jobs/a").empty());
+  CHECK(check_template(job, {"output"}, "/w%j/ddlrun-jobs/a").size() == 1);
+  job.scheduler = SchedulerKind::torque;  // qsub is told where the log goes
+  CHECK(template_remarks(job, {"exit_status_file"}).empty());
+  job.scheduler = SchedulerKind::local;
+  CHECK(check_template(job, {}, "/w").size() == 1);
+  CHECK(check_template(job, {"exit_status_file"}, "/w").empty());
+  job.program.clear();
+  CHECK(check_template(job, {"exit_status_file", "program"}, "/w").size() == 1);
+}
+
+TEST_SUITE_END();

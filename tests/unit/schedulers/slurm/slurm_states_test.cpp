@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// How Slurm's jobs stand, from several questions: squeue, scontrol, the accounting.
+#include "base/text/error.hpp"
+#include "schedulers/job/scheduler.hpp"
+#include "tests/unit/schedulers/recorded.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using namespace ddlrun::schedulers;
+using tests::answered;
+using tests::FakeAsk;
+using tests::recorded;
+using tests::recorded_file;
+
+namespace {
+
+using S = JobState;
+const auto slurm_scheduler = make_scheduler(SchedulerKind::slurm);
+
+// The rows of a recorded `scontrol -o show job` that one job's question would show.
+ProcessResult shown(const std::string& file, const std::string& id) {
+  const std::string all = recorded_file("slurm/" + file);
+  std::string out;
+  for (const auto line : split(all, '\n')) {
+    const std::string row(line);
+    if (row.rfind("JobId=" + id + " ", 0) == 0 || row.find(" ArrayJobId=" + id + " ") != std::string::npos)
+      out += row + "\n";
+  }
+  return answered(out);
+}
+
+const ProcessResult kNoAccounting = recorded("slurm/24_sacct_none.txt");
+const ProcessResult kUnknown = recorded("slurm/28_scontrol_unknown.txt");
+
+JobStatus ask_one(const JobId& id, const FakeAsk& ask) {
+  return slurm_scheduler->read_states(std::vector<JobId>{id}, ask).at(id);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("schedulers/slurm/slurm_states");
+
+TEST_CASE("jobs that wait or run cost one question, however many") {
+  const FakeAsk ask{{{"squeue --me", recorded("slurm/20_squeue_early.txt")}}};
+  const std::vector<JobId> ids = {"3", "4", "5", "9", "10", "12", "6", "6_5"};
+  const auto states = slurm_scheduler->read_states(ids, ask);
+  CHECK(ask.asked->size() == 1);
+  CHECK(states.size() == ids.size());
+  CHECK(states.at("3").state == S::running);
+  CHECK(states.at("4").state == S::held);
+  CHECK(states.at("6").state == S::queued);  // two tasks are over, four wait
+  CHECK(states.at("6").tasks.size() == 6);
+  CHECK_FALSE(states.at("6").exit_status);
+  CHECK(states.at("6_5").reason == "JobArrayTaskLimit");
+}
+
+TEST_CASE("what ended is asked of scontrol") {
+  struct Row {
+    std::string id;
+    JobState state;
+    std::optional<int> exit_status;
+    int signal;
+  };
+  const Row rows[] = {{"1", S::failed, 7, 0},      {"2", S::failed, 137, 9}, {"8", S::cancelled, 143, 15},
+                      {"11", S::cancelled, {}, 0}, {"6", S::failed, 143, 0}, {"6_1", S::failed, 1, 0}};
+  for (const Row& row : rows) {
+    CAPTURE(row.id);
+    const std::string job = row.id.substr(0, 1) == "6" ? "6" : row.id;
+    const FakeAsk ask{{{"squeue --me", recorded("slurm/24_squeue_mid.txt")},
+                       {"sacct", kNoAccounting},
+                       {"scontrol -o show job " + row.id, shown("24_scontrol_mid.txt", job)}}};
+    const JobStatus status = ask_one(row.id, ask);
+    CHECK(name_of(status.state) == name_of(row.state));
+    CHECK(status.exit_status.value_or(-1) == row.exit_status.value_or(-1));
+    CHECK(status.signal == row.signal);
+    CHECK(ask.asked->size() >= 2);
+    CHECK(ask.asked->size() <= 3);
+  }
+}
+
+TEST_CASE("what the controller has forgotten is asked of the accounting, once for all") {
+  const std::string accounted =
+      "3|CANCELLED by 2000|0:0|minsky[1-4]\n7|FAILED|1:0|None assigned\n"
+      "5_0|COMPLETED|0:0|minsky1\n5_5|FAILED|5:0|minsky1\n";
+  const FakeAsk ask{{{"squeue --me", answered("")},
+                     {"sacct -X -n -P -j 3,5,7,99", answered(accounted)},
+                     {"scontrol -o show job 99", kUnknown}}};
+  const auto states = slurm_scheduler->read_states(std::vector<JobId>{"3", "5", "7", "99"}, ask);
+  CHECK(ask.asked->size() == 3);
+  CHECK(states.at("3").state == S::cancelled);
+  CHECK(states.at("3").word == "CANCELLED by 2000");
+  CHECK(states.at("5").state == S::failed);
+  CHECK(states.at("5").exit_status == 5);
+  CHECK(states.at("7").state == S::failed);
+  CHECK(states.at("99").state == S::unknown);
+  CHECK_FALSE(states.at("99").explained.empty());
+}
+
+TEST_CASE("without accounting a forgotten job is unknown, in silence") {
+  const FakeAsk ask{{{"squeue --me", answered("")}, {"sacct", kNoAccounting}, {"scontrol", kUnknown}}};
+  CHECK(ask_one("3", ask).state == S::unknown);
+}
+
+TEST_CASE("accounting that lags behind does not overrule the controller") {
+  const FakeAsk ask{{{"squeue --me", answered("")},
+                     {"sacct", answered("3|PENDING|0:0|\n")},
+                     {"scontrol", shown("24_scontrol_mid.txt", "3")}}};
+  CHECK(ask_one("3", ask).state == S::running);  // of another user: not among --me
+  const FakeAsk runaway{
+      {{"squeue --me", answered("")}, {"sacct", answered("3|RUNNING|0:0|n1\n")}, {"scontrol", kUnknown}}};
+  CHECK(ask_one("3", runaway).state == S::unknown);
+}
+
+TEST_CASE("tasks of an array that ended early come from the accounting") {
+  const FakeAsk ask{{{"squeue --me", answered("5_4|COMPLETED|n1|None\n5_5|COMPLETED|n1|None\n")},
+                     {"sacct", answered("5_3|FAILED|3:0|n1\n5_4|COMPLETED|0:0|n1\n")},
+                     {"scontrol", kUnknown}}};
+  const JobStatus status = ask_one("5", ask);
+  CHECK(status.state == S::failed);
+  CHECK(status.exit_status == 3);
+  CHECK(status.tasks.size() == 3);
+  CHECK(status.explained.empty());
+  // Without accounting nobody can tell whether these were all.
+  const FakeAsk forgetful{{{"squeue --me", answered("5_4|COMPLETED|n1|None\n5_5|COMPLETED|n1|None\n")},
+                           {"sacct", kNoAccounting},
+                           {"scontrol", kUnknown}}};
+  CHECK(ask_one("5", forgetful).explained.find("knows 2 tasks") != std::string::npos);
+  CHECK(ask_one("5", forgetful).may_lack_tasks);
+  CHECK_FALSE(status.may_lack_tasks);
+}
+
+TEST_CASE("a controller that is down is no finding about a job") {
+  const FakeAsk down{{{"squeue", recorded("slurm/11_ctld_down_squeue.txt")}}};
+  try {
+    ask_one("3", down);
+    FAIL("an answer from nowhere");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::unreachable);
+    CHECK(error.message().what.find("Unable to contact slurm controller") != std::string::npos);
+  }
+  // It goes down between two questions.
+  const FakeAsk half{{{"squeue", recorded("slurm/24_squeue_mid.txt")},
+                      {"scontrol", recorded("slurm/11_ctld_down_squeue.txt")}}};
+  CHECK_THROWS_AS(ask_one("1", half), Error);
+  ProcessResult absent;
+  absent.start_error = "No such file or directory";
+  try {
+    ask_one("3", FakeAsk{{{"squeue", absent}}});
+    FAIL("no squeue, yet an answer");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::request);
+  }
+}
+
+TEST_CASE("an old squeue without --me is asked for all") {
+  const FakeAsk ask{{{"squeue --me", answered("", 1, "squeue: unrecognized option '--me'\n")},
+                     {"squeue -h", recorded("slurm/20_squeue_early.txt")}}};
+  CHECK(ask_one("3", ask).state == S::running);
+}
+
+TEST_CASE("a job of another cluster is asked for there") {
+  const FakeAsk ask{{{"squeue -M west --me", answered("CLUSTER: west\n3|RUNNING|w1|None\n")},
+                     {"squeue --me", answered("3|PENDING||Priority\n")}}};
+  const auto states = slurm_scheduler->read_states(std::vector<JobId>{"3;west", "3"}, ask);
+  CHECK(states.at("3;west").state == S::running);
+  CHECK(states.at("3;west").id == "3;west");
+  CHECK(states.at("3").state == S::queued);
+  CHECK(slurm_scheduler->cancel_command("3;west") == Command{"scancel", "-M", "west", "-v", "3"});
+}
+
+TEST_CASE("recorded cancellations") {
+  CHECK(slurm_scheduler->cancel_command("8") == Command{"scancel", "-v", "8"});
+  const auto said = [](const char* file) {
+    return slurm_scheduler->read_cancellation("8", recorded("slurm/" + std::string(file) + ".txt"));
+  };
+  CHECK(said("22_scancel_v").find("being cancelled") != std::string::npos);
+  CHECK(said("22_scancel_v_array").find("being cancelled") != std::string::npos);
+  CHECK(said("22_scancel_v_pending").find("being cancelled") != std::string::npos);
+  CHECK(said("22_scancel_v_over").find("already over") != std::string::npos);
+  CHECK(said("22_scancel_v_unknown").find("does not know") != std::string::npos);
+  CHECK_THROWS_AS(
+      slurm_scheduler->read_cancellation(
+          "8", answered("", 1, "scancel: error: Kill job error on job id 8: Access/permission denied\n")),
+      Error);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "topology/plan_options.hpp"
+
+#include "base/text/choice.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::cli {
+
+topology::PlanOptions parse_plan_options(const PlanTexts& texts) {
+  using topology::PlaceBy;
+  using topology::RankOrder;
+  topology::PlanOptions options;
+  if (!texts.order.empty()) {
+    options.order = parse_choice<RankOrder>("--order", texts.order,
+                                            {{"ddl", RankOrder::ddl}, {"packed", RankOrder::packed}});
+  }
+  options.by = parse_choice<PlaceBy>(
+      "--by", texts.by,
+      {{"auto", PlaceBy::automatic}, {"gpus", PlaceBy::gpus}, {"packages", PlaceBy::packages}});
+  if (texts.cores_per_rank.empty()) return options;
+  const auto cores = parse_unsigned(texts.cores_per_rank, 65536);
+  if (!cores || *cores == 0) {
+    throw Error(ErrorKind::usage, {fmt::format("'{}' is not a number of cores from 1 to 65536",
+                                               printable(texts.cores_per_rank, 40)),
+                                   "--cores-per-rank", "--cores-per-rank 4"});
+  }
+  options.cores_per_rank = static_cast<int>(*cores);
+  return options;
+}
+
+}  // namespace ddlrun::cli

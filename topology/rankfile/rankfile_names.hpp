@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Host names as Open MPI's rankfile reader takes them: what it cuts, folds, misreads or dies on.
+#pragma once
+
+#include "topology/rankfile/slot_list.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ddlrun::rankfile {
+
+struct NameProblem {
+  std::string id;
+  Severity severity = Severity::error;
+  std::string what;
+  std::string hint;
+  std::string corrected;  // the name to write instead, or ""
+};
+
+// What is wrong with one name of a rankfile, if anything.
+std::optional<NameProblem> judge_name(std::string_view name);
+
+// The name Open MPI compares: without "user@", cut at the first dot unless it is an IPv4 address, "007" as
+// "7".
+std::string_view folded_name(std::string_view name);
+
+// "+n3": the fourth host of the allocation.
+bool is_relative_name(std::string_view name);
+
+}  // namespace ddlrun::rankfile

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "topology/sources/job_machines.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
+#include "topology/sources/allocation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr int assumed_packages = 2;  // a Minsky: what rank_gen.py was written for
+constexpr int assumed_cores = 10;
+
+// Machines that only differ in where they were read from are one.
+bool same_shape(topology::MachineTopology a, const topology::MachineTopology& b) {
+  a.source = b.source;
+  a.host_name = b.host_name;
+  for (std::size_t i = 0; i < std::min(a.gpus.size(), b.gpus.size()); ++i) a.gpus[i].uuid = b.gpus[i].uuid;
+  for (std::size_t i = 0; i < std::min(a.nics.size(), b.nics.size()); ++i)
+    a.nics[i].address = b.nics[i].address;
+  for (std::size_t i = 0; i < std::min(a.numa_nodes.size(), b.numa_nodes.size()); ++i) {
+    a.numa_nodes[i].memory_bytes = b.numa_nodes[i].memory_bytes;
+  }
+  return a == b;
+}
+
+JobMachines one_for_all(topology::MachineTopology machine, std::size_t hosts) {
+  return {{std::move(machine)}, std::vector<std::uint32_t>(hosts, 0)};
+}
+
+JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& asked, std::size_t hosts,
+                            Unprobed unprobed) {
+  const std::string example = fmt::format("{}: {}", asked[0].host, asked[0].failure);
+  const std::string hint =
+      fmt::format("--sockets 2 --cores 8, --topology FILE, or: ssh -o BatchMode=yes {} true", asked[0].host);
+  const std::string what = fmt::format("none of {} hosts could be asked for its cores", hosts);
+  if (unprobed == Unprobed::refuse) {
+    std::vector<std::string> names;
+    for (const RemoteMachine& remote : asked) names.push_back(remote.host);
+    throw Error(ErrorKind::unreachable, {what + ": " + printable(join(names, ","), 400), example, hint});
+  }
+  system.err(render_message("ddlrun", "warning",
+                            {fmt::format("{}: {} packages x {} cores are ASSUMED, as rank_gen.py did", what,
+                                         assumed_packages, assumed_cores),
+                             example, hint}));
+  auto machine = topology::regular_machine(assumed_packages, assumed_cores, 1, "assumed 2x10, not probed");
+  machine.assumed = true;
+  return one_for_all(std::move(machine), hosts);
+}
+
+[[noreturn]] void refuse_silent_machines(const std::vector<RemoteMachine>& asked) {
+  std::vector<std::string> silent;
+  std::string failure;
+  for (const RemoteMachine& remote : asked) {
+    if (remote.machine) continue;
+    if (silent.empty()) failure = remote.failure;
+    silent.push_back(remote.host);
+  }
+  throw Error(
+      ErrorKind::unreachable,
+      {fmt::format("{} of {} hosts did not tell their topology: {}", silent.size(), asked.size(),
+                   printable(join(silent, ","), 400)),
+       fmt::format("{}: {}", silent[0], failure), fmt::format("ssh -o BatchMode=yes {} true", silent[0])});
+}
+
+JobMachines collect(std::vector<RemoteMachine> asked) {
+  JobMachines job;
+  for (RemoteMachine& remote : asked) {
+    const auto known = std::find_if(job.machines.begin(), job.machines.end(),
+                                    [&](const auto& m) { return same_shape(m, *remote.machine); });
+    job.machine_of_host.push_back(static_cast<std::uint32_t>(known - job.machines.begin()));
+    if (known == job.machines.end()) job.machines.push_back(std::move(*remote.machine));
+  }
+  return job;
+}
+
+}  // namespace
+
+std::vector<std::string> read_host_names(System& system, const std::string& list,
+                                         const std::string& hostfile) {
+  if (!list.empty() && !hostfile.empty()) {
+    throw Error(ErrorKind::usage,
+                {fmt::format("hosts are given twice: '{}' and --hostfile {}", printable(list, 60), hostfile),
+                 "", "one of the two"});
+  }
+  const std::string file = list.starts_with('@') ? list.substr(1) : hostfile;
+  if (!file.empty()) {
+    auto names = parse_hostfile(system.files.read(file, max_hostfile_bytes), file);
+    if (!names.empty()) return names;
+    throw Error(ErrorKind::request, {"no host in the hostfile", file, "one host a line: h1 slots=4"});
+  }
+  return list.empty() ? std::vector<std::string>{} : expand_host_list(list);
+}
+
+bool is_this_host(const Environment& environment, const std::string& host) {
+  const auto& names = environment.own_names;
+  return std::find(names.begin(), names.end(), host) != names.end() ||
+         host.substr(0, host.find('.')) == environment.host_name;
+}
+
+JobMachines find_job_machines(System& system, const std::vector<std::string>& hosts,
+                              const MachineOptions& options, Unprobed unprobed) {
+  if (any_given(options)) return one_for_all(machine_from_options(system, options), hosts.size());
+  if (std::all_of(hosts.begin(), hosts.end(),
+                  [&](const auto& h) { return is_this_host(system.environment, h); })) {
+    return one_for_all(this_machine(system), hosts.size());
+  }
+  auto asked = machines_over_ssh(system, hosts);
+  const auto answered =
+      std::count_if(asked.begin(), asked.end(), [](const auto& r) { return r.machine.has_value(); });
+  if (answered == 0) return assume_machines(system, asked, hosts.size(), unprobed);
+  if (static_cast<std::size_t>(answered) < hosts.size()) refuse_silent_machines(asked);
+  return collect(std::move(asked));
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The hosts of a job and the machine behind each: from options, from this host, over ssh, or assumed.
+#pragma once
+
+#include "base/os/doors.hpp"
+#include "topology/dims.hpp"
+#include "topology/machine.hpp"
+#include "topology/sources/machine_source.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ddlrun::cli {
+
+// What to do where no host can be asked: rank_gen's 2 x 10 cores, said loudly, or an error.
+enum class Unprobed { assume, refuse };
+
+struct JobMachines {
+  std::vector<topology::MachineTopology> machines;  // the different ones
+  std::vector<std::uint32_t> machine_of_host;       // index in `machines`, one a host
+};
+
+// The hosts of "h1,h2", "node[01-04]", "@file" or --hostfile, in order; empty where none is given.
+// Error{usage} if both are given.
+std::vector<std::string> read_host_names(System& system, const std::string& list,
+                                         const std::string& hostfile);
+
+bool is_this_host(const Environment& environment, const std::string& host);
+
+// Options first; then this machine if every host is this one; then ssh to each. Some hosts silent:
+// Error{unreachable} that names them. All silent: as `unprobed` says.
+
+JobMachines find_job_machines(System& system, const std::vector<std::string>& hosts,
+                              const MachineOptions& options, Unprobed unprobed);
+
+}  // namespace ddlrun::cli

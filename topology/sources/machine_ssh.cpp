@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// machines_over_ssh: one pipeline a host, "ssh HOST ... | ddlrun read-topology", so that whatever a host
+// sends meets only the limited reader.
+#include "base/text/error.hpp"
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
+#include "topology/machine_json.hpp"
+#include "topology/sources/machine_source.hpp"
+#include "topology/sources/topology_child.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+namespace {
+
+constexpr std::size_t window = 32;
+
+// $1 host, $2 the command there, $3 our own binary. Constant: what varies is passed beside it.
+constexpr const char* pipeline =
+    "ssh -o BatchMode=yes -o ConnectTimeout=3 -o ForwardAgent=no -o ForwardX11=no -- \"$1\" \"$2\" | "
+    "exec \"$3\" read-topology --marked --file=-";
+
+// What runs on the host, in whatever shell its user has: the first of these that answers. Shell start-up
+// files may print what they like before the marker.
+std::string remote_command(const std::string& executable) {
+  return "exec sh -c '"
+         "echo ddlrun-topology-follows; "
+         "\"$0\" topo --json 2>/dev/null || ddlrun topo --json 2>/dev/null || "
+         "lstopo-no-graphics --of xml - 2>/dev/null || lstopo --of xml - 2>/dev/null"
+         "' " +
+         quote_shell(executable);
+}
+
+ProcessLimits pipeline_limits() {
+  ProcessLimits limits = reader_limits();
+  limits.timeout = std::chrono::seconds(8);
+  return limits;
+}
+
+// What ssh itself said, else what the reader did.
+std::string failure_of(const ProcessResult& result, const Error& error) {
+  for (const std::string_view line : split(result.err, '\n')) {
+    if (line.starts_with("ddlrun: ")) break;
+    if (!trim(line).empty()) return printable(trim(line));
+  }
+  if (result.timed_out) return "no answer within 8 s (ddlrun doctor waits longer, and tells what is slow)";
+  return error.message().what;
+}
+
+RemoteMachine read_answer(const std::string& host, const ProcessResult& result) {
+  RemoteMachine remote{host, std::nullopt, ""};
+  try {
+    check_child(result, host, pipeline_limits());
+    remote.machine = topology::parse_machine_json(result.out, host);
+    remote.machine->source = "ssh " + host;
+  } catch (const Error& error) {
+    remote.failure = failure_of(result, error);
+  }
+  return remote;
+}
+
+}  // namespace
+
+std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts) {
+  std::vector<Command> commands;
+  for (const std::string& host : hosts) {
+    if (!is_host_name(host)) {
+      throw Error(ErrorKind::usage, {fmt::format("'{}' is not a host name", printable(host, 60)), "",
+                                     "letters, digits, '-', '.' and '_': node01"});
+    }
+    commands.push_back({"sh", "-c", pipeline, "ddlrun-ssh", host,
+                        remote_command(system.environment.executable), system.environment.executable});
+  }
+  std::vector<RemoteMachine> remotes;
+  const auto ask = [&](std::size_t first, std::size_t count) {
+    const auto results =
+        system.processes.run_many(std::span(commands).subspan(first, count), pipeline_limits(), window);
+    for (std::size_t i = 0; i < count; ++i) remotes.push_back(read_answer(hosts[first + i], results[i]));
+  };
+  const std::size_t first = std::min(window, hosts.size());
+  ask(0, first);
+  const bool any = std::ranges::any_of(remotes, [](const RemoteMachine& r) { return r.machine.has_value(); });
+  if (any) {
+    ask(first, hosts.size() - first);
+  } else {
+    for (std::size_t i = first; i < hosts.size(); ++i) {
+      remotes.push_back(
+          {hosts[i], std::nullopt, fmt::format("not asked: none of the first {} hosts answered", first)});
+    }
+  }
+  return remotes;
+}
+
+}  // namespace ddlrun::cli
