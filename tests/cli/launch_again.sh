@@ -99,7 +99,7 @@ for row in "TERM launch" "USR1 launch" "TERM ranks" "USR1 ranks"; do
   wait $job
   same "$name: status" 75 $?
   same "$name: starts" 1 "$(starts "$name")"
-  step=$(sed -n 's/^ddl-train: note: stopped by .* after step \([0-9]*\).*, and saved.*/\1/p' "$name.err")
+  step=$(sed -n 's/^ddl-train: note: stopped by .* after step \([0-9]*\).*; checkpoint saved.*/\1/p' "$name.err")
   check "$name: saved where it stopped" test -e "$name.saved/$(printf 'ckpt-%06d.safetensors' "${step:-0}")"
   has "$name: why it was not started again, with -q too" "$name.err" "ddlrun: not started again: it "
 done

@@ -39,7 +39,7 @@ expect_refusal 2 'did you mean --sizes?' "$bench" allreduce --size 4
 expect_refusal 2 '5 bytes are no whole number of elements of 4' ranks 2 "$bench" allreduce --sizes 5
 [ "$(grep -c 'error: ' "$work/err")" -eq 1 ] || fail "told $(grep -c 'error: ' "$work/err") times"
 expect_refusal 2 "unknown benchmark 'alreduce'" "$bench" alreduce
-expect_refusal 3 'no way is left to measure' "$bench" allreduce --backends ddl-bf16
+expect_refusal 3 'no backend is left to measure' "$bench" allreduce --backends ddl-bf16
 expect 3 'the JSON document cannot be written' "$bench" allreduce --sizes 4 --json "$work/none/x.json"
 expect 0 'usage: mpirun' "$bench" allreduce --help
 finish

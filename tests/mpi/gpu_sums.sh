@@ -38,7 +38,7 @@ expect_refusal 1 'NCCL 2.10.3 is too old: 2.14.3 or newer is needed' env FAKE_NC
 export DDL_OPTIONS='-mode n'
 expect_refusal 1 'there is no NVIDIA driver on this host' env FAKE_DRIVER=none "$sums"
 expect_refusal 1 'no GPU is visible to this rank' env FAKE_GPUS=0 "$sums"
-expect_refusal 1 'local rank 2 has no GPU: 2 can be seen' env FAKE_GPUS=2 timeout 60 "${launcher[@]}" -n 3 "$sums"
+expect_refusal 1 'local rank 2 has no GPU: this host has 2 visible GPUs, counted from 0' env FAKE_GPUS=2 timeout 60 "${launcher[@]}" -n 3 "$sums"
 expect_refusal 1 'use the same GPU (fake GPU), and NCCL needs one for each rank' env FAKE_GPUS=1 timeout 60 "${launcher[@]}" -n 2 "$sums"
 unset DDL_OPTIONS
 
@@ -95,8 +95,8 @@ busy||5|rank 1 (.*) has not computed its input yet
 none|kill 1 20|5|rank 1
 none|stop 1 20|5|rank 1 (.*) does not answer in all_reduce #20 of 1000 float32 on GPUs; process [0-9]* is stopped; it has not ended
 none|stop 1 1|6|rank 1 (.*) does not answer in all_reduce #1 of 1000 float32 on GPUs; process [0-9]* is stopped
-none|hang 1 20|5|all_reduce #20 of 1000 float32 on GPUs is not done; it has not ended within 3 s; all ranks answer
-none|error 1 20|5|on GPUs is not done; NCCL: remote process exited or there was a network error
+none|hang 1 20|5|all_reduce #20 of 1000 float32 on GPUs did not complete: it has not ended within 3 s; all ranks respond
+none|error 1 20|5|on GPUs did not complete: NCCL: remote process exited or there was a network error
 END
 
 # Who is waited for is told meanwhile, by the first that waits: a late stream, a stopped rank; where all answer, nobody.
