@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "cli/app.hpp"
 
-#include "base/os/traced_doors.hpp"
+#include "base/os/tracing_system.hpp"
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "cli/command.hpp"
-#include "launch/plan/ibm_line.hpp"
-#include "launch/plan/launch_program.hpp"
+#include "launch/plan/find_program.hpp"
+#include "launch/plan/ibm_compat.hpp"
 #include "schedulers/job/job_settings.hpp"
 
 #include <CLI/CLI.hpp>
@@ -202,8 +202,8 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   }
   if (options.verbosity == 0) return run_with_hints(command, app, run, system);
   const Trace trace = [&system](std::string_view line) { system.err(line); };
-  TracedProcesses processes(system.processes, trace);
-  TracedFiles files(system.files, trace);
+  TracingProcesses processes(system.processes, trace);
+  TracingFiles files(system.files, trace);
   System traced{processes,  files,      system.clock,       system.environment,
                 system.out, system.err, system.program_err, system.kernel};
   return run_with_hints(command, app, run, traced);
@@ -240,7 +240,7 @@ void translate_ibm_words(std::vector<std::string>& words, System& system) {
   std::vector<std::string> names = visible_names();
   for (const Subcommand& command : subcommands()) names.emplace_back(command.name);
   const auto ours =
-      launch::translate_ibm_line(words, names, is_program(system, words[0]), system.environment.variables);
+      launch::translate_ibm_command(words, names, is_program(system, words[0]), system.environment.variables);
   if (!ours) return;
   system.err("ddlrun: IBM's command line, in ours: ddlrun " + render_shell(without_values(*ours)) + "\n");
   words = *ours;

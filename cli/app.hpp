@@ -2,7 +2,7 @@
 // The command line: finds the subcommand, parses, runs it, and is the only place that catches.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 // What a subcommand is: a name, one line of help, a function that declares its options, a function that runs.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 
 #include <functional>
 #include <string>

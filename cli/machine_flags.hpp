@@ -2,7 +2,7 @@
 // The flags by which a user describes a machine.
 #pragma once
 
-#include "topology/sources/machine_source.hpp"
+#include "topology/sources/machine_loader.hpp"
 
 namespace CLI {
 class App;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "base/os/posix_doors.hpp"
-#include "base/os/posix_kernel.hpp"
+#include "base/os/posix_host_info.hpp"
+#include "base/os/posix_system.hpp"
 #include "cli/app.hpp"
 
 #include <unistd.h>
@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   ddlrun::PosixProcesses processes;
   ddlrun::PosixFiles files;
   ddlrun::SystemClock clock;
-  ddlrun::PosixKernel kernel;
+  ddlrun::PosixHostInfo kernel;
   const ddlrun::Environment environment = ddlrun::read_environment();
   const auto out = [](std::string_view bytes) { ddlrun::write_all(STDOUT_FILENO, bytes); };
   const auto err = [](std::string_view bytes) { ddlrun::write_diagnostics(bytes); };

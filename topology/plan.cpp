@@ -3,7 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "topology/core_shares.hpp"
+#include "topology/core_allocation.hpp"
 
 #include <fmt/format.h>
 
@@ -35,10 +35,10 @@ void check_rank_count(const MachineTopology& machine, std::uint32_t ranks, const
   throw Error(ErrorKind::request, {std::move(what), name_of(machine), std::move(hint)});
 }
 
-bool use_gpus(const MachineTopology& machine, std::uint32_t ranks, PlaceBy by) {
-  if (by == PlaceBy::packages) return false;
+bool use_gpus(const MachineTopology& machine, std::uint32_t ranks, MapBy by) {
+  if (by == MapBy::packages) return false;
   const std::size_t gpus = machine.gpus.size();
-  if (by == PlaceBy::automatic && gpus == 0) return false;
+  if (by == MapBy::automatic && gpus == 0) return false;
   if (ranks <= gpus) return true;
   throw Error(
       ErrorKind::request,
@@ -60,7 +60,7 @@ std::string nearest_fabric(const MachineTopology& machine, int numa_node, std::s
   return pool.empty() ? std::string() : pool[local_rank % pool.size()]->name;
 }
 
-LocalPlacement make_placement(const MachineTopology& machine, CoreShare share, std::size_t local_rank) {
+LocalPlacement make_placement(const MachineTopology& machine, CoreBlock share, std::size_t local_rank) {
   LocalPlacement place;
   place.cores = std::move(share.cores);
   place.gpu = share.gpu;
@@ -144,9 +144,9 @@ std::string render_slot(const MachineTopology& machine, const std::vector<CoreIn
 
 MachinePlan plan_machine(const MachineTopology& machine, std::uint32_t ranks, const PlanOptions& options) {
   check_rank_count(machine, ranks, options);
-  CoreShares shares = use_gpus(machine, ranks, options.by)
-                          ? share_by_gpus(machine, ranks, options.cores_per_rank)
-                          : share_by_packages(machine, ranks, options.cores_per_rank);
+  CoreAllocation shares = use_gpus(machine, ranks, options.by)
+                              ? share_by_gpus(machine, ranks, options.cores_per_rank)
+                              : share_by_packages(machine, ranks, options.cores_per_rank);
   MachinePlan plan{machine, {}, std::move(shares.remarks)};
   for (std::size_t x = 0; x < shares.ranks.size(); ++x) {
     plan.ranks.push_back(make_placement(machine, std::move(shares.ranks[x]), x));

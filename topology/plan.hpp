@@ -12,11 +12,11 @@
 namespace ddlrun::topology {
 
 // What ranks are placed by. automatic: GPUs where the machine has any, else packages.
-enum class PlaceBy { automatic, gpus, packages };
+enum class MapBy { automatic, gpus, packages };
 
 struct PlanOptions {
   RankOrder order = RankOrder::ddl;
-  PlaceBy by = PlaceBy::automatic;
+  MapBy by = MapBy::automatic;
   int cores_per_rank = 0;  // 0: all cores are dealt out; else exactly so many each
 };
 

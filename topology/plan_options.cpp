@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "topology/plan_options.hpp"
 
-#include "base/text/choice.hpp"
 #include "base/text/error.hpp"
+#include "base/text/parse_enum.hpp"
 #include "base/text/text.hpp"
 
 #include <fmt/format.h>
@@ -10,16 +10,15 @@
 namespace ddlrun::cli {
 
 topology::PlanOptions parse_plan_options(const PlanTexts& texts) {
-  using topology::PlaceBy;
+  using topology::MapBy;
   using topology::RankOrder;
   topology::PlanOptions options;
   if (!texts.order.empty()) {
-    options.order = parse_choice<RankOrder>("--order", texts.order,
-                                            {{"ddl", RankOrder::ddl}, {"packed", RankOrder::packed}});
+    options.order = parse_enum<RankOrder>("--order", texts.order,
+                                          {{"ddl", RankOrder::ddl}, {"packed", RankOrder::packed}});
   }
-  options.by = parse_choice<PlaceBy>(
-      "--by", texts.by,
-      {{"auto", PlaceBy::automatic}, {"gpus", PlaceBy::gpus}, {"packages", PlaceBy::packages}});
+  options.by = parse_enum<MapBy>(
+      "--by", texts.by, {{"auto", MapBy::automatic}, {"gpus", MapBy::gpus}, {"packages", MapBy::packages}});
   if (texts.cores_per_rank.empty()) return options;
   const auto cores = parse_unsigned(texts.cores_per_rank, 65536);
   if (!cores || *cores == 0) {

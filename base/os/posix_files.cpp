@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "base/os/posix_doors.hpp"
+#include "base/os/posix_system.hpp"
+#include "base/os/replaced_path.hpp"
 #include "base/os/standard_output.hpp"
-#include "base/os/whole_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PosixKernel's names and interfaces.
-#include "base/os/posix_kernel.hpp"
+// PosixHostInfo's names and interfaces.
+#include "base/os/posix_host_info.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -82,7 +82,7 @@ void add_addresses(const addrinfo* list, int family, std::vector<std::string>& a
 
 }  // namespace
 
-NameLookup PosixKernel::find_addresses(const std::string& name) {
+NameLookup PosixHostInfo::find_addresses(const std::string& name) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
@@ -101,7 +101,7 @@ NameLookup PosixKernel::find_addresses(const std::string& name) {
   return result;
 }
 
-std::vector<NetworkInterface> PosixKernel::interfaces() {
+std::vector<NetworkInterface> PosixHostInfo::interfaces() {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return {};
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);

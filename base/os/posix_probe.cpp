@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PosixNetwork::probe: a client for each peer beside the server, in threads of one short-lived process.
+// PosixNetworkAccess::probe: a client for each peer beside the server, in threads of one short-lived process.
 #include "base/os/posix_sockets.hpp"
 #include "base/os/probe_server.hpp"
 #include "base/text/text.hpp"
@@ -243,7 +243,7 @@ void append(ProbeResult& all, ProbeResult&& some) {
 
 }  // namespace
 
-ProbeResult PosixNetwork::probe(const NetworkProbe& probe) {
+ProbeResult PosixNetworkAccess::probe(const NetworkProbe& probe) {
   const Deadline deadline = Steady::now() + probe.limit;
   ProbeServer server(probe, deadline);
   std::vector<ProbeResult> parts(probe.peers.size());

@@ -86,6 +86,8 @@ bool send_text(int descriptor, std::string_view text, Deadline deadline) {
   return true;
 }
 
-std::string PosixNetwork::try_listen(std::uint16_t port) { return bind_socket(SOCK_STREAM, port).second; }
+std::string PosixNetworkAccess::try_listen(std::uint16_t port) {
+  return bind_socket(SOCK_STREAM, port).second;
+}
 
 }  // namespace ddlrun

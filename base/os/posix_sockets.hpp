@@ -2,7 +2,7 @@
 // The real network door, and the small socket pieces that it is made of.
 #pragma once
 
-#include "base/os/network_door.hpp"
+#include "base/os/network.hpp"
 
 #include <netinet/in.h>
 
@@ -14,7 +14,7 @@
 
 namespace ddlrun {
 
-class PosixNetwork : public NetworkDoor {
+class PosixNetworkAccess : public NetworkAccess {
  public:
   std::string try_listen(std::uint16_t port) override;
   ProbeResult probe(const NetworkProbe& probe) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/os/posix_doors.hpp"
+#include "base/os/posix_system.hpp"
 #include "base/os/tcp_retries.hpp"
 #include "base/text/text.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "base/os/posix_doors.hpp"
-#include "base/process/posix_descendants.hpp"
-#include "base/process/posix_guardian.hpp"
+#include "base/os/posix_system.hpp"
+#include "base/process/posix_process_guard.hpp"
+#include "base/process/posix_process_tree.hpp"
 #include "base/process/posix_spawn.hpp"
 
 #include <poll.h>
@@ -123,7 +123,7 @@ std::vector<std::string> names_below(pid_t parent) {
 }  // namespace
 
 ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars& extra,
-                                          const Attention& attention) {
+                                          const RunHooks& attention) {
   const SignalRelay signals;  // before the fork: no signal is lost in between
   GuardianOptions options;
   options.capture_err = static_cast<bool>(attention.err_lines);

@@ -2,7 +2,7 @@
 // One child process with its pipes: the part that captured and guarded runs share.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 
 #include <sys/types.h>
 

@@ -3,7 +3,7 @@
 // together.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "bench/scaling/bench_plan.hpp"
 #include "bench/scaling/scaling.hpp"
 

@@ -3,7 +3,7 @@
 // stdin, and answers one line of JSON.
 #include "doctor/gather/agent.hpp"
 
-#include "base/os/own_binary.hpp"
+#include "base/os/self_executable.hpp"
 #include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>

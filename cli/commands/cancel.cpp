@@ -3,8 +3,8 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "schedulers/client/job_end.hpp"
-#include "schedulers/client/job_lookup.hpp"
+#include "schedulers/client/job_outcome.hpp"
+#include "schedulers/client/job_query.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -21,14 +21,14 @@ constexpr std::string_view cancel_examples =
 using schedulers::JobState;
 
 // What to tell of a job that need not be cancelled; "" where it must be.
-std::string why_not(const KnownJob& job, const schedulers::JobStatus& status) {
+std::string why_not(const JobRef& job, const schedulers::JobStatus& status) {
   if (schedulers::is_over(status.state)) return fmt::format("is over already: {}", name_of(status.state));
   if (status.state != JobState::unknown) return {};
   return job.ours() ? "is not known to the scheduler any more" : "";
 }
 
 // Tells whether it was alive until now.
-bool cancel(System& system, const KnownJob& job, const schedulers::JobStatus& status) {
+bool cancel(System& system, const JobRef& job, const schedulers::JobStatus& status) {
   const std::string over = why_not(job, status);
   if (!over.empty()) {
     system.err(fmt::format("ddlrun: job {} {}\n", printable(job.id), over));
@@ -45,7 +45,7 @@ bool cancel(System& system, const KnownJob& job, const schedulers::JobStatus& st
 }
 
 // How they stand now is remembered, so that `ddlrun jobs` is not the last to know.
-void remember_cancelled(System& system, const std::vector<KnownJob>& jobs) {
+void remember_cancelled(System& system, const std::vector<JobRef>& jobs) {
   if (jobs.empty()) return;
   try {
     read_job_states(system, jobs);
@@ -62,7 +62,7 @@ int run_cancel(System& system, const std::vector<std::string>& ids) {
   int first = 0;
   const auto jobs = find_jobs(system, ids);
   const auto states = read_job_states(system, jobs);  // scancel says nothing about jobs that are over
-  std::vector<KnownJob> cancelled;
+  std::vector<JobRef> cancelled;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     try {
       if (cancel(system, jobs[i], states[i])) cancelled.push_back(jobs[i]);

@@ -6,7 +6,7 @@
 #include "doctor/report/baseline.hpp"
 #include "doctor/run/doctor_job.hpp"
 #include "doctor/run/doctor_run.hpp"
-#include "launch/plan/launch_program.hpp"
+#include "launch/plan/find_program.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun exec`: what each rank runs first. It does what the rank sheet says, tells where the rank really is,
 // then becomes the program, or stays as its keeper.
-#include "base/process/posix_rank.hpp"
-#include "base/process/posix_supervise.hpp"
+#include "base/process/posix_process_binding.hpp"
+#include "base/process/posix_rank_supervisor.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "launch/monitor/rank_watch.hpp"
-#include "launch/rank/exec_setup.hpp"
-#include "launch/rank/output_mark.hpp"
-#include "launch/rank/place_marker.hpp"
+#include "launch/monitor/rank_monitor.hpp"
+#include "launch/rank/apply_rank_setup.hpp"
+#include "launch/rank/output_frame.hpp"
+#include "launch/rank/placement_line.hpp"
 #include "launch/rank/rank_command.hpp"
 #include "launch/rank/rank_identity.hpp"
-#include "launch/rank/rank_marker.hpp"
+#include "launch/rank/status_line.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ namespace ddlrun::cli {
 namespace {
 
 struct ExecOptions {
-  bool sheet = false;
+  bool rank_map = false;
   std::string sheet_file;
   std::string report_token;
   std::string colon;
@@ -54,9 +54,9 @@ void report_place(System& system, const std::string& token, std::optional<std::u
                                    environment.host_name, "ddlrun launch 2 --verify -- ./my_mpi_program"});
   }
   const std::string marker =
-      launch::render_place_marker(token, {identity->rank, local_rank ? local_rank : identity->local_rank,
-                                          environment.host_name, read_own_cpuset()});
-  system.err(among_pieces ? launch::pad_to_piece(marker) : marker);
+      launch::render_placement_line(token, {identity->rank, local_rank ? local_rank : identity->local_rank,
+                                            environment.host_name, read_own_cpuset()});
+  system.err(among_pieces ? launch::pad_to_frame(marker) : marker);
 }
 
 // As a shell reports it: 127 not found, 126 found but not to be run.
@@ -78,43 +78,43 @@ class Keeper {
       : token_(options.watch_token),
         among_pieces_(!options.output_token.empty()),
         stall_after_(options.stall_after) {
-    speaks_for_host_ = identity.local_rank.value_or(0) < launch::signing_ranks;
+    speaks_for_host_ = identity.local_rank.value_or(0) < launch::heartbeat_ranks;
     report_.rank = identity.rank;
     report_.host = environment.host_name;
     if (stall_after_ > 0) judge_.emplace(stall_after_, Steady::now());
-    if (speaks_for_host_) tell(launch::RankSign::alive);
+    if (speaks_for_host_) tell(launch::RankStatus::alive);
   }
 
   std::chrono::milliseconds interval() const {
     const auto look = launch::sample_interval(stall_after_ > 0 ? stall_after_ : 60);
-    return speaks_for_host_ ? std::min<std::chrono::milliseconds>(look, launch::sign_interval) : look;
+    return speaks_for_host_ ? std::min<std::chrono::milliseconds>(look, launch::heartbeat_interval) : look;
   }
 
-  void take(const TreeSample& sample) {
+  void take(const TreeSnapshot& sample) {
     const auto now = Steady::now();
     const launch::Judgement judgement = judge_ ? judge_->take(now, sample) : launch::Judgement();
     report_.stall = judgement.stall;
-    if (judgement.kind == launch::Judgement::stalled) return tell(launch::RankSign::stalled);
-    if (judgement.kind == launch::Judgement::moves) return tell(launch::RankSign::moves);
-    if (speaks_for_host_ && now - last_sign_ >= launch::sign_interval - interval() / 2) {
-      tell(launch::RankSign::alive);
+    if (judgement.kind == launch::Judgement::stalled) return tell(launch::RankStatus::stalled);
+    if (judgement.kind == launch::Judgement::moves) return tell(launch::RankStatus::moves);
+    if (speaks_for_host_ && now - last_sign_ >= launch::heartbeat_interval - interval() / 2) {
+      tell(launch::RankStatus::alive);
     }
   }
 
   void end(const ProcessResult& result) {
     report_.exit_status = result.exit_status;
     report_.signal = result.signal;
-    tell(launch::RankSign::ended);
+    tell(launch::RankStatus::ended);
   }
 
  private:
   using Steady = std::chrono::steady_clock;
 
-  void tell(launch::RankSign sign) {
+  void tell(launch::RankStatus sign) {
     report_.sign = sign;
     last_sign_ = Steady::now();
-    const std::string marker = launch::render_rank_marker(token_, report_);
-    tell_launcher(among_pieces_ ? launch::pad_to_piece(marker) : marker);
+    const std::string marker = launch::render_status_line(token_, report_);
+    write_status(among_pieces_ ? launch::pad_to_frame(marker) : marker);
   }
 
   std::string token_;
@@ -122,7 +122,7 @@ class Keeper {
   int stall_after_;
   bool speaks_for_host_ = false;
   launch::RankReport report_;
-  std::optional<launch::StallJudge> judge_;
+  std::optional<launch::StallDetector> judge_;
   Steady::time_point last_sign_;
 };
 
@@ -131,14 +131,14 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
   const auto identity = launch::find_rank_identity(system.environment.variables);
   Supervision supervision;
   if (!options.output_token.empty() && identity) {
-    auto marker = std::make_shared<launch::OutputMarker>(options.output_token, identity->rank);
+    auto marker = std::make_shared<launch::OutputFramer>(options.output_token, identity->rank);
     supervision.mark = [marker](int stream, std::string_view bytes) {
       return marker->mark(stream == 1 ? launch::RankStream::out : launch::RankStream::err, bytes);
     };
   }
   if (options.watch_token.empty() || !identity) return supervise_program(program, supervision);
   Keeper keeper(options, system.environment, *identity);
-  supervision.on_sample = [&](const TreeSample& sample) { keeper.take(sample); };
+  supervision.on_sample = [&](const TreeSnapshot& sample) { keeper.take(sample); };
   supervision.every = keeper.interval();
   supervision.on_end = [&](const ProcessResult& end) { keeper.end(end); };
   return supervise_program(program, supervision);
@@ -146,11 +146,11 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
 
 int run_exec(System& system, const ExecOptions& options) {
   Command program = options.program;
-  const bool sheet = options.sheet || !options.sheet_file.empty();
+  const bool rank_map = options.rank_map || !options.sheet_file.empty();
   if (!options.colon.empty()) program = launch::restore_colons(std::move(program), options.colon);
   end_with_parent();
   PreparedRank prepared{std::move(program), std::nullopt};
-  if (sheet) prepared = prepare_rank(system, options.sheet_file, prepared.program);
+  if (rank_map) prepared = prepare_rank(system, options.sheet_file, prepared.program);
   program = std::move(prepared.program);
   if (program.empty() || program[0].empty()) {
     throw Error(ErrorKind::usage, {"no program to become", "after --", "ddlrun exec -- ./my_mpi_program"});
@@ -173,7 +173,7 @@ Subcommand exec_command() {
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<ExecOptions>();
     options->program = rest;
-    app.add_flag("--sheet", options->sheet,
+    app.add_flag("--sheet", options->rank_map,
                  "do first what the rank sheet in DDLRUN_RANKS says for this rank");
     app.add_option("--sheet-file", options->sheet_file, "the same from a file");
     app.add_option("--report", options->report_token,

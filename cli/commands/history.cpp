@@ -3,7 +3,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "launch/history/run_lookup.hpp"
+#include "launch/history/run_store.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

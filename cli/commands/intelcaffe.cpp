@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun intelcaffe`: the words of Intel Caffe's run_intelcaffe.sh, turned into a launch.
-#include "base/os/kernel.hpp"
+#include "base/os/host_info.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/machine_flags.hpp"
 #include "launch/frameworks/intel_caffe_options.hpp"
 #include "launch/plan/launch_options.hpp"
-#include "launch/run/launch_command.hpp"
+#include "launch/run/launch.hpp"
 #include "topology/sources/job_machines.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun launch`.
+#include "launch/run/launch.hpp"
+
+#include "cli/argv_capture.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_flags.hpp"
-#include "cli/typed_words.hpp"
-#include "launch/plan/launch_shape.hpp"
-#include "launch/run/launch_command.hpp"
+#include "launch/plan/job_shape.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -47,8 +48,8 @@ Subcommand launch_command() {
     add_launch_options(app, *options);
     return [options, &app](System& system) {
       options->is_typed = true;
-      options->words = typed_words(app);
-      settle_hosts(*options);
+      options->words = captured_arguments(app);
+      resolve_hosts(*options);
       return run_launch_command(system, *options);
     };
   };

@@ -4,7 +4,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/machine_flags.hpp"
 #include "schedulers/scripts/lint.hpp"
-#include "topology/sources/machine_source.hpp"
+#include "topology/sources/machine_loader.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

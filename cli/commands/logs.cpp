@@ -25,7 +25,7 @@ struct LogsOptions {
   bool follow = false;
 };
 
-Message why_no_log(System& system, const KnownJob& job) {
+Message why_no_log(System& system, const JobRef& job) {
   const std::string id = printable(job.id);
   if (!job.ours())
     return {fmt::format("job {} was not submitted by ddlrun here, its log is not known", id), "",
@@ -47,7 +47,7 @@ int run_logs(System& system, const LogsOptions& options) {
     throw Error(ErrorKind::usage, {fmt::format("logs takes one job, not {}", options.ids.size()), "",
                                    "ddlrun logs ID; ddlrun jobs lists yours"});
   }
-  const KnownJob job = find_jobs(system, options.ids).front();
+  const JobRef job = find_jobs(system, options.ids).front();
   if (job.output.empty()) throw Error(ErrorKind::request, why_no_log(system, job));
   if (options.follow) return follow_jobs(system, {job}, {});
   JobLog log(job.output);

@@ -4,12 +4,12 @@
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_flags.hpp"
-#include "launch/history/replay_check.hpp"
-#include "launch/history/run_lookup.hpp"
-#include "launch/plan/launch_framework.hpp"
-#include "launch/plan/launch_shape.hpp"
-#include "launch/plan/launcher_choice.hpp"
-#include "launch/run/launch_command.hpp"
+#include "launch/history/machine_diff.hpp"
+#include "launch/history/run_store.hpp"
+#include "launch/plan/job_framework.hpp"
+#include "launch/plan/job_shape.hpp"
+#include "launch/plan/select_launcher.hpp"
+#include "launch/run/launch.hpp"
 #include "topology/rankfile/rankfile_reader.hpp"
 
 #include <CLI/CLI.hpp>
@@ -48,7 +48,7 @@ LaunchOptions parse_typed(const run_report::RunDocument& run, const std::string&
   LaunchOptions options;
   CLI::App app;
   add_launch_options(app, options);
-  std::vector<std::string> words = run.typed_words;
+  std::vector<std::string> words = run.captured_arguments;
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
@@ -60,12 +60,12 @@ LaunchOptions parse_typed(const run_report::RunDocument& run, const std::string&
   }
   options.program = run.typed_program;
   options.is_typed = true;
-  options.words = run.typed_words;
+  options.words = run.captured_arguments;
   options.replay_of = run.id;
   options.run_folder.clear();  // a new one
-  settle_hosts(options);
+  resolve_hosts(options);
   if (!run.dims.empty()) {
-    settle_words(options);
+    resolve_positionals(options);
     options.framework.wants_result = !options.framework.np.empty();
     options.framework.np.clear();
     options.dims = run.dims;
@@ -117,12 +117,12 @@ void check_can_replay(const System& system, const run_report::RunDocument& run, 
 // What the run rests on is looked at once before; launch says again what there is to say.
 void check_plan(System& system, const run_report::RunDocument& run, const std::string& folder,
                 LaunchOptions& options) {
-  const ChosenLauncher launcher = choose_launcher(system, options);
+  const ChosenLauncher launcher = select_launcher(system, options);
   tell_version(system, launcher.program, run.mpirun_version, launcher.version.text);
   tell_version(system, "ddlrun", run.ddlrun_version, DDLRUN_VERSION);
   System quiet = system;
   quiet.err = [](std::string_view) {};
-  const LaunchJob job = plan_launch_job(quiet, options, rankfile_major(launcher.version));
+  const JobPlan job = plan_job_ranks(quiet, options, rankfile_major(launcher.version));
   check_same_machines(system, run, folder, job);
   const std::string then = system.files.read(folder + "/rankfile", rankfile::max_rankfile_bytes);
   if (!same_ranks(then, job.rankfile_text)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun report`: one run as one HTML page that needs nothing else.
 #include "cli/commands/commands.hpp"
-#include "launch/history/run_lookup.hpp"
-#include "launch/history/run_view.hpp"
+#include "launch/history/report_input.hpp"
+#include "launch/history/run_store.hpp"
 
 #include <CLI/CLI.hpp>
 

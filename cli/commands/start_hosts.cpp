@@ -2,7 +2,7 @@
 // `ddlrun start-hosts FILE`: starts the ranks of a start document over ssh, as mpirun does those of a
 // rankfile.
 #include "cli/commands/commands.hpp"
-#include "launch/ssh/start_head.hpp"
+#include "launch/ssh/ssh_launcher.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -26,7 +26,7 @@ Subcommand start_hosts_command() {
     auto file = std::make_shared<std::string>();
     app.add_option("FILE", *file, "what to start: the start.json of a run folder")->required();
     return [file](System& system) {
-      return StartHead(system, launch::parse_start_document(system.files.read(*file, most_document_bytes)))
+      return SshLauncher(system, launch::parse_ssh_launch_spec(system.files.read(*file, most_document_bytes)))
           .run();
     };
   };

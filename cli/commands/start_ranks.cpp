@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun start-ranks`: on each host of a plain start; reads what to start from stdin.
 #include "cli/commands/commands.hpp"
-#include "launch/ssh/start_hand.hpp"
+#include "launch/ssh/ssh_daemon.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -14,7 +14,7 @@ Subcommand start_ranks_command() {
   command.examples = "  ddlrun start-hosts starts it on each host";
   command.hidden = true;
   command.setup = [](CLI::App&, const std::vector<std::string>&) -> Run {
-    return [](System& system) { return StartHand(system).run(); };
+    return [](System& system) { return SshDaemon(system).run(); };
   };
   return command;
 }

@@ -3,9 +3,9 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "schedulers/client/job_end.hpp"
+#include "schedulers/client/failure_summary.hpp"
+#include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_status_json.hpp"
-#include "schedulers/client/job_words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -47,7 +47,7 @@ struct SubmitOptions {
   bool dry_run = false;
 };
 
-void tell_remarks(System& system, const WantedJob& wanted) {
+void tell_remarks(System& system, const JobRequest& wanted) {
   if (!wanted.site.title.empty()) system.err("ddlrun: site: " + printable(wanted.site.title) + "\n");
   for (const std::string& remark : wanted.reading.remarks) system.err("ddlrun: " + remark + "\n");
 }
@@ -59,7 +59,7 @@ void tell_left_out(System& system, const schedulers::Scheduler& scheduler) {
                          printable(join(names, " "), 300)));
 }
 
-int show_submission(System& system, const WantedJob& wanted, const schedulers::Scheduler& scheduler) {
+int show_submission(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler) {
   const schedulers::JobSpec& job = wanted.reading.job;
   const PreparedJob prepared = prepare_job(system, wanted, scheduler, find_job_folder(system, job));
   system.out(prepared.script);
@@ -71,14 +71,14 @@ int show_submission(System& system, const WantedJob& wanted, const schedulers::S
 }
 
 int run_submit(System& system, const SubmitOptions& options) {
-  const WantedJob wanted = read_wanted_job(system, options.job);
-  if (!wanted.reading.errors.empty()) return tell_mistakes(system, wanted);
+  const JobRequest wanted = load_job_request(system, options.job);
+  if (!wanted.reading.errors.empty()) return print_errors(system, wanted);
   const auto scheduler = schedulers::make_scheduler(wanted.reading.job.scheduler);
   tell_remarks(system, wanted);
   tell_left_out(system, *scheduler);
   if (options.dry_run) return show_submission(system, wanted, *scheduler);
   check_dependencies(system, wanted);
-  const KnownJob job = submit_job(system, wanted, *scheduler);
+  const JobRef job = submit_job(system, wanted, *scheduler);
   system.out(job.id + "\n");
   system.err(fmt::format("ddlrun: handed to {} as job {}; its files are in {}\n", scheduler->name(),
                          printable(job.id), printable(job.folder, 400)));

@@ -7,10 +7,10 @@
 #include "topology/dims.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/machine_svg.hpp"
-#include "topology/machine_view.hpp"
+#include "topology/machine_text.hpp"
 #include "topology/plan.hpp"
-#include "topology/sources/cuda_source.hpp"
-#include "topology/sources/machine_source.hpp"
+#include "topology/sources/cuda_probe.hpp"
+#include "topology/sources/machine_loader.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

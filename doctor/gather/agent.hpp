@@ -2,7 +2,7 @@
 // The agent: runs the gatherers of a question on this host, each in a child of its own with a time limit.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "doctor/model/gather.hpp"
 #include "doctor/remote/agent_protocol.hpp"
 

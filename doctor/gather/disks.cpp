@@ -44,7 +44,7 @@ std::string parent_of(const std::string& path) {
 
 // Runs in the child; its answer is "name value" lines.
 std::string look_at_disk(const GatherContext& context, const std::string& path) {
-  Kernel& kernel = context.kernel;
+  HostInfo& kernel = context.kernel;
   std::string existing = context.root + path;
   const auto before = std::chrono::steady_clock::now();
   const bool is_there = kernel.file_info(existing, true).has_value();

@@ -22,7 +22,7 @@ std::uint64_t hash_of(std::string_view text) {
 
 class Walk {
  public:
-  Walk(Kernel& kernel, const std::string& path, const ManifestBounds& bounds)
+  Walk(HostInfo& kernel, const std::string& path, const ManifestBounds& bounds)
       : kernel_(kernel), path_(path), bounds_(bounds), end_(std::chrono::steady_clock::now() + bounds.time) {}
 
   Manifest run() {
@@ -110,7 +110,7 @@ class Walk {
     }
   }
 
-  Kernel& kernel_;
+  HostInfo& kernel_;
   const std::string& path_;
   const ManifestBounds& bounds_;
   const std::chrono::steady_clock::time_point end_;
@@ -122,7 +122,7 @@ class Walk {
 
 }  // namespace
 
-Manifest read_manifest(Kernel& kernel, const std::string& path, const ManifestBounds& bounds) {
+Manifest read_manifest(HostInfo& kernel, const std::string& path, const ManifestBounds& bounds) {
   return Walk(kernel, path, bounds).run();
 }
 

@@ -3,7 +3,7 @@
 // not contents. Bounded in entries and time, and independent of the order in which a file system lists them.
 #pragma once
 
-#include "base/os/kernel.hpp"
+#include "base/os/host_info.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -37,6 +37,6 @@ struct Manifest {
   std::string first_denied;
 };
 
-Manifest read_manifest(Kernel& kernel, const std::string& path, const ManifestBounds& bounds);
+Manifest read_manifest(HostInfo& kernel, const std::string& path, const ManifestBounds& bounds);
 
 }  // namespace ddlrun::doctor

@@ -6,7 +6,7 @@
 //   pair.paths      "PEER ADDRESS ASKED PASSED": bytes of an unfragmented packet, the interface's own MTU and
 //                   the largest that came through; 0 = UDP does not
 //   pair.rates      "PEER ADDRESS RATE": Mbit/s of one TCP stream of a second; level stress
-#include "base/os/network_door.hpp"
+#include "base/os/network.hpp"
 #include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
 #include "doctor/parse/cidr.hpp"
@@ -94,7 +94,7 @@ void tell(const NetworkProbe& probe, const ProbeResult& result, Facts& facts) {
 }  // namespace
 
 void gather_pairs(const GatherContext& context, Facts& facts) {
-  NetworkDoor* network = context.kernel.network();
+  NetworkAccess* network = context.kernel.network();
   if (network == nullptr || context.question.peers.empty() || context.question.probe_ports.empty()) {
     facts.set_unknown("pair.answers", context.question.peers.empty() ? "no neighbours" : "no way to try it");
     return;

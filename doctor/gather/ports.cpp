@@ -2,7 +2,7 @@
 // Whether the ports that the job asks for can be listened on here.
 //   port.N         "free", or the system's words: "Address already in use"
 //   port.N.owner   who listens there, as far as we may see: "python3, pid 4711"
-#include "base/os/network_door.hpp"
+#include "base/os/network.hpp"
 #include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
 #include "doctor/gather/rooted_files.hpp"
@@ -51,7 +51,7 @@ std::string find_owner(const RootedFiles& files, const std::string& inode) {
 }  // namespace
 
 void gather_ports(const GatherContext& context, Facts& facts) {
-  NetworkDoor* network = context.kernel.network();
+  NetworkAccess* network = context.kernel.network();
   const RootedFiles files(context);
   for (const std::uint16_t port : context.question.ports) {
     const std::string name = fmt::format("port.{}", port);

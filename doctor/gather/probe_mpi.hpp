@@ -9,7 +9,7 @@
 //   smoke.allreduce.latency   seconds of one allreduce; not known (why) where it failed or was not tried
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "doctor/model/facts.hpp"
 #include "doctor/model/question.hpp"
 

@@ -47,7 +47,7 @@ std::vector<std::string> names_to_ask(const GatherContext& context) {
   return names;
 }
 
-NameRow ask(Kernel& kernel, const std::string& name) {
+NameRow ask(HostInfo& kernel, const std::string& name) {
   NameLookup found = kernel.find_addresses(name);
   if (found.addresses.size() > most_addresses_of_name) found.addresses.resize(most_addresses_of_name);
   if (found.addresses.empty() && found.problem.empty()) found.problem = "no address";

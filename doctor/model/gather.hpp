@@ -3,8 +3,8 @@
 // with a time limit, so that a hung mount or a crashing library costs one fact, not the host.
 #pragma once
 
-#include "base/os/doors.hpp"
-#include "base/os/kernel.hpp"
+#include "base/os/host_info.hpp"
+#include "base/os/system.hpp"
 #include "doctor/model/facts.hpp"
 #include "doctor/model/question.hpp"
 
@@ -17,7 +17,7 @@ namespace ddlrun::doctor {
 // Where gatherers look. `root` is "" on a real host; tests put a folder with a fake /sys, /proc, /dev there.
 struct GatherContext {
   System& system;
-  Kernel& kernel;
+  HostInfo& kernel;
   const Question& question;
   std::string root;
 };

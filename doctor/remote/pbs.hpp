@@ -3,7 +3,7 @@
 // travel as files in a folder that all hosts share, and the binary must be there by the same path.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "doctor/model/question.hpp"
 #include "doctor/remote/reach.hpp"
 

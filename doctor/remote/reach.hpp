@@ -3,8 +3,8 @@
 // agent. Where a host lacks this very build, the binary travels over the same connection.
 #pragma once
 
-#include "base/os/doors.hpp"
-#include "base/os/own_binary.hpp"
+#include "base/os/self_executable.hpp"
+#include "base/os/system.hpp"
 #include "doctor/model/check.hpp"
 #include "doctor/model/question.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/remote/target.hpp"
 
-#include "base/os/kernel.hpp"
+#include "base/os/host_info.hpp"
 #include "base/text/text.hpp"
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/run/doctor_baseline.hpp"
 
-#include "base/os/state_folder.hpp"
+#include "base/os/state_directory.hpp"
 #include "doctor/report/baseline.hpp"
 
 #include <fmt/chrono.h>
@@ -17,7 +17,7 @@ namespace {
 std::string baseline_file(System& system, const BaselineRequest& request) {
   if (!request.file.empty()) return request.file;
   const std::string folder =
-      find_state_folder(system.environment, "the baseline", "--baseline-file ./baseline.json");
+      find_state_directory(system.environment, "the baseline", "--baseline-file ./baseline.json");
   system.files.make_folders(folder);
   return folder + "/baseline.json";
 }

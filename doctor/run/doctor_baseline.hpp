@@ -2,7 +2,7 @@
 // --baseline: the file in which the facts of a good run are kept.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "doctor/report/report.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/run/doctor_gather.hpp"
 
-#include "base/os/own_binary.hpp"
+#include "base/os/self_executable.hpp"
 #include "base/text/error.hpp"
 #include "doctor/run/question_plan.hpp"
 #include "topology/sources/job_machines.hpp"
@@ -47,7 +47,7 @@ class Progress {
 };
 
 doctor::AgentBinary agent_binary(const Environment& environment) {
-  OwnBinary own = read_own_binary();
+  SelfExecutable own = read_own_binary();
   if (own.build_id.empty()) {
     throw Error(ErrorKind::request, {"this ddlrun was linked without a build id, by which hosts know it",
                                      environment.executable, "link it with -Wl,--build-id"});

@@ -2,7 +2,7 @@
 // Asking the hosts: one connection each, progress for people, and what came back.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "doctor/checks/examination.hpp"
 #include "doctor/remote/reach.hpp"
 

@@ -3,7 +3,7 @@
 // scheduler left in the environment, as one value. All reading of files for it happens here.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "doctor/model/question.hpp"
 
 #include <string>

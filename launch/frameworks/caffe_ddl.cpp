@@ -5,7 +5,7 @@
 #include "base/text/text.hpp"
 #include "launch/frameworks/ddl_options.hpp"
 #include "launch/frameworks/gflags.hpp"
-#include "launch/frameworks/plan_parts.hpp"
+#include "launch/frameworks/plan_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace ddlrun::frameworks {
 namespace {
 
 DdlJob ddl_job(const FrameworkRequest& request) {
-  return {request.dims, request.sheet.size(), most_local_ranks(request.sheet)};
+  return {request.dims, request.rank_map.size(), most_local_ranks(request.rank_map)};
 }
 
 void take_remarks(FrameworkPlan& plan, const std::vector<std::string>& remarks) {
@@ -25,7 +25,7 @@ void take_remarks(FrameworkPlan& plan, const std::vector<std::string>& remarks) 
 // gpu[2]).
 void check_caffe_gpu(const FrameworkRequest& request) {
   const auto gpu = find_gflag(request.program, "gpu");
-  const std::uint32_t ranks = most_local_ranks(request.sheet);
+  const std::uint32_t ranks = most_local_ranks(request.rank_map);
   if (!gpu || !gpu->value || ranks < 2) return;
   const std::string& value = *gpu->value;
   if (value != "all" && value.find(',') == std::string::npos) return;
@@ -53,9 +53,9 @@ void check_order(const FrameworkRequest& request, FrameworkPlan& plan) {
 }
 
 // "h1:0,2;h2:1,3": who is where, as IBM's ddlrun told it.
-std::string ddl_host_list(const launch::RankSheet& sheet) {
+std::string ddl_host_list(const launch::RankMap& rank_map) {
   std::string list;
-  for (const launch::SheetHost& host : sheet.hosts) {
+  for (const launch::RankMapHost& host : rank_map.hosts) {
     list += fmt::format("{}{}:{}", list.empty() ? "" : ";", host.name, fmt::join(host.ranks, ","));
   }
   return list;
@@ -84,7 +84,7 @@ void share_ibm_options(const FrameworkRequest& request, FrameworkPlan& plan) {
                                        "--ddl-mode"));
   share(request, plan, "DDL_OPTIONS", text, "the plan's dims and what --ddl-mode says, for DDL");
   share(request, plan, "DDL_HOST_PORT", "2200", "where DDL's ranks meet, as IBM's ddlrun had it");
-  share(request, plan, "DDL_HOST_LIST", ddl_host_list(request.sheet),
+  share(request, plan, "DDL_HOST_LIST", ddl_host_list(request.rank_map),
         "which ranks are on which host, for DDL");
 }
 
@@ -110,7 +110,7 @@ void plan_caffe_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
   check_caffe_gpu(request);
   check_caffe_lms(request.program);
   check_order(request, plan);
-  if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;
+  if (any_gpu(request.rank_map)) plan.gpu_view = launch::GpuView::host;
   const auto typed = find_gflag(request.program, "ddl");
   if (!typed || request.environment.contains("DDL_OPTIONS")) share_ddl_options(request, plan);
   if (!typed) return;
@@ -122,7 +122,7 @@ void plan_caffe_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
 
 void plan_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
   check_order(request, plan);
-  if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;
+  if (any_gpu(request.rank_map)) plan.gpu_view = launch::GpuView::host;
   share_ddl_options(request, plan);
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "launch/frameworks/gflags.hpp"
-#include "launch/frameworks/python_words.hpp"
+#include "launch/frameworks/python_imports.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // never from a file's name alone.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "launch/frameworks/framework.hpp"
 
 #include <optional>

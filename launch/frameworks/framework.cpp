@@ -3,7 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "launch/frameworks/plan_parts.hpp"
+#include "launch/frameworks/plan_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -72,7 +72,7 @@ void share(const FrameworkRequest& request, FrameworkPlan& plan, const std::stri
 }
 
 launch::RankGroup& whole_job(const FrameworkRequest& request, FrameworkPlan& plan) {
-  if (plan.groups.empty()) plan.groups.emplace_back().ranks = request.sheet.size();
+  if (plan.groups.empty()) plan.groups.emplace_back().ranks = request.rank_map.size();
   return plan.groups.front();
 }
 
@@ -91,24 +91,24 @@ std::string join_address(const std::string& address, std::uint32_t port) {
   return fmt::format("{}{}{}:{}", bare ? "" : "[", address, bare ? "" : "]", port);
 }
 
-std::vector<RankPlace> places_of(const launch::RankSheet& sheet) {
-  std::vector<RankPlace> places(sheet.size());
-  for (const launch::SheetHost& host : sheet.hosts) {
+std::vector<RankPlace> places_of(const launch::RankMap& rank_map) {
+  std::vector<RankPlace> places(rank_map.size());
+  for (const launch::RankMapHost& host : rank_map.hosts) {
     for (std::uint32_t local = 0; local < host.ranks.size(); ++local)
       places.at(host.ranks[local]) = {host.name, local};
   }
   return places;
 }
 
-std::uint32_t most_local_ranks(const launch::RankSheet& sheet) {
+std::uint32_t most_local_ranks(const launch::RankMap& rank_map) {
   std::size_t most = 0;
-  for (const launch::SheetHost& host : sheet.hosts) most = std::max(most, host.ranks.size());
+  for (const launch::RankMapHost& host : rank_map.hosts) most = std::max(most, host.ranks.size());
   return static_cast<std::uint32_t>(most);
 }
 
-bool any_gpu(const launch::RankSheet& sheet) {
-  return std::ranges::any_of(sheet.kinds, [](const auto& seats) {
-    return std::ranges::any_of(seats, [](const launch::Seat& seat) { return seat.gpu >= 0; });
+bool any_gpu(const launch::RankMap& rank_map) {
+  return std::ranges::any_of(rank_map.kinds, [](const auto& bindings) {
+    return std::ranges::any_of(bindings, [](const launch::RankBinding& binding) { return binding.gpu >= 0; });
   });
 }
 

@@ -3,10 +3,10 @@
 // why, and what is wrong with what was typed. Pure: plan, program, options and environment in.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "launch/frameworks/horovod_settings.hpp"
 #include "launch/frameworks/intel_caffe_options.hpp"
-#include "launch/rank/rank_sheet.hpp"
+#include "launch/rank/rank_map.hpp"
 #include "topology/plan.hpp"
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct SharedVariable {
 struct FrameworkRequest {
   Framework framework = Framework::none;
   Command program;
-  launch::RankSheet sheet;                     // who sits where; its groups are replaced
+  launch::RankMap rank_map;                    // who sits where; its groups are replaced
   const topology::Plan* plan = nullptr;        // nothing with a rankfile of the user's
   std::optional<topology::Dims> dims;          // of the plan, or typed beside a rankfile
   EnvVars environment;                         // the user's, -x VAR=value laid over it

@@ -2,7 +2,7 @@
 // Options as Google's gflags takes them, which Caffe uses: -gpu 0, --gpu 0, -gpu=0, --gpu=0.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 
 #include <optional>
 #include <string>

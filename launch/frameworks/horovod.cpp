@@ -3,7 +3,7 @@
 // reads them), and carry the settings, which env_parser.cc and operations.cc read.
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "launch/frameworks/plan_parts.hpp"
+#include "launch/frameworks/plan_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 void check_thread_affinity(const FrameworkRequest& request, const HorovodValue& value) {
   const auto given = split(value.text, ',').size();
-  const std::uint32_t needed = most_local_ranks(request.sheet);
+  const std::uint32_t needed = most_local_ranks(request.rank_map);
   if (given >= needed) return;
   throw Error(
       ErrorKind::request,
@@ -75,7 +75,8 @@ void plan_horovod(const FrameworkRequest& request, FrameworkPlan& plan) {
   if (timeline)
     plan.remarks.push_back(
         "Horovod's timeline can cost 40 % of the images/s: not for runs that are to be fast");
-  if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;  // scripts choose with hvd.local_rank()
+  if (any_gpu(request.rank_map))
+    plan.gpu_view = launch::GpuView::host;  // scripts choose with hvd.local_rank()
 }
 
 }  // namespace ddlrun::frameworks

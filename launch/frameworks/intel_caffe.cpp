@@ -3,7 +3,7 @@
 // on the others, Intel MPI for Omni-Path or TCP. Without its emptying of /dev/shm and killing by name.
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "launch/frameworks/plan_parts.hpp"
+#include "launch/frameworks/plan_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -75,7 +75,7 @@ int threads_of(const FrameworkRequest& request, int most) {
 
 int servers_of(const FrameworkRequest& request, const std::string& cpu, std::size_t ranks) {
   if (request.intel_caffe.servers >= 0) return request.intel_caffe.servers;
-  if (request.sheet.hosts.size() == 1 && ranks == 1) return 0;
+  if (request.rank_map.hosts.size() == 1 && ranks == 1) return 0;
   return cpu == "knl" || cpu == "knm" ? 4 : 2;
 }
 
@@ -124,12 +124,12 @@ HostCores deal_cores(const FrameworkRequest& request) {
 }
 
 // "[3,c]": a mask of hardware threads for each local rank, as I_MPI_PIN_DOMAIN takes them.
-std::string pin_domains(const launch::RankSheet& sheet) {
+std::string pin_domains(const launch::RankMap& rank_map) {
   std::string masks;
-  for (const launch::Seat& seat : sheet.kinds.at(0)) {
-    const int last = seat.pus.empty() ? 0 : seat.pus.back();
+  for (const launch::RankBinding& binding : rank_map.kinds.at(0)) {
+    const int last = binding.pus.empty() ? 0 : binding.pus.back();
     std::string hex(static_cast<std::size_t>(last / 4 + 1), '0');
-    for (const int pu : seat.pus) {
+    for (const int pu : binding.pus) {
       char& digit = hex[hex.size() - 1 - static_cast<std::size_t>(pu / 4)];
       const int value = (digit <= '9' ? digit - '0' : digit - 'a' + 10) | (1 << (pu % 4));
       digit = "0123456789abcdef"[value];
@@ -159,7 +159,7 @@ void share_intel_mpi(const FrameworkRequest& request, FrameworkPlan& plan, const
     set("I_MPI_TCP_NETMASK", options.netmask, "--netmask");
   }
   const bool one = host.ranks.size() == 1;
-  set("I_MPI_PIN_DOMAIN", one ? "node" : pin_domains(request.sheet),
+  set("I_MPI_PIN_DOMAIN", one ? "node" : pin_domains(request.rank_map),
       one ? "a rank has its whole host" : "the cores of each local rank, as masks");
   set("I_MPI_FALLBACK", "0", "another network than the one asked for is an error");
   set("I_MPI_DEBUG", "6", "Intel MPI tells network and pinning at the start");
@@ -207,7 +207,7 @@ void share_openmp(const FrameworkRequest& request, FrameworkPlan& plan, const Ho
             : "granularity=fine,compact,1,0",
         host.ranks.size() == 1 ? "a thread on each core that no server has"
                                : "side by side on the cores of the rank");
-  if (host.cpu == "knm" && request.sheet.size() == 1)
+  if (host.cpu == "knm" && request.rank_map.size() == 1)
     share(request, plan, "KMP_BLOCKTIME", "10000000", "threads keep spinning between layers");
   if (request.intel_caffe.pin_internal_threads && host.pus >= 2)
     share(request, plan, "INTERNAL_THREADS_PIN", fmt::format("{},{}", host.pus - 2, host.pus - 1),
@@ -220,7 +220,7 @@ void share_openmp(const FrameworkRequest& request, FrameworkPlan& plan, const Ho
 void plan_intel_caffe(const FrameworkRequest& request, FrameworkPlan& plan) {
   check_intel_caffe(request.intel_caffe);
   const HostCores host = deal_cores(request);
-  if (request.sheet.size() > 1) {
+  if (request.rank_map.size() > 1) {
     share_mlsl(request, plan, host);
     share_intel_mpi(request, plan, host);
     plan.remarks.push_back("Intel Caffe is linked with Intel MPI: its mpiexec.hydra has to start it");

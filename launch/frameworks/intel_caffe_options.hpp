@@ -2,7 +2,7 @@
 // What Intel Caffe's scripts/run_intelcaffe.sh is told about a run, and what it looks up in Caffe's files.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 // PyTorch's env:// rendezvous (torch/distributed/rendezvous.py) and the further variables that torchrun sets
 // (torch/distributed/elastic/agent/server/local_elastic_agent.py). Not TORCHELASTIC_*: no agent is there to
 // ask.
-#include "launch/frameworks/plan_parts.hpp"
+#include "launch/frameworks/plan_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -20,10 +20,10 @@ void plan_pytorch(const FrameworkRequest& request, FrameworkPlan& plan) {
   give_each(group, "ROLE_NAME", "default", "torchrun: there is one role");
   give_each(group, "ROLE_RANK", "{rank}", "torchrun: there is one role");
   give_each(group, "ROLE_WORLD_SIZE", "{size}", "torchrun: there is one role");
-  share(request, plan, "MASTER_ADDR", address_of(request, places_of(request.sheet).at(0).host),
+  share(request, plan, "MASTER_ADDR", address_of(request, places_of(request.rank_map).at(0).host),
         "where rank 0 is: the others meet there");
   share(request, plan, "MASTER_PORT", fmt::format("{}", request.master_port), request.master_port_why);
-  if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;  // scripts choose with LOCAL_RANK
+  if (any_gpu(request.rank_map)) plan.gpu_view = launch::GpuView::host;  // scripts choose with LOCAL_RANK
 }
 
 }  // namespace ddlrun::frameworks

@@ -2,7 +2,7 @@
 // TensorFlow: TF_CONFIG (tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py), or the
 // older arguments --ps_hosts --worker_hosts --job_name --task_index; ports by host, parameter servers first.
 #include "base/text/error.hpp"
-#include "launch/frameworks/plan_parts.hpp"
+#include "launch/frameworks/plan_internal.hpp"
 
 #include <fmt/format.h>
 
@@ -41,12 +41,12 @@ TaskJob task_job(const FrameworkRequest& request, const std::vector<RankPlace>& 
 }
 
 std::vector<TaskJob> task_jobs(const FrameworkRequest& request) {
-  const std::vector<RankPlace> places = places_of(request.sheet);
+  const std::vector<RankPlace> places = places_of(request.rank_map);
   const std::uint32_t chief = request.chief ? 1 : 0, served = chief + request.ps;
   std::vector<TaskJob> jobs;
   if (request.chief) jobs.push_back(task_job(request, places, "chief", 0, 1));
   if (request.ps > 0) jobs.push_back(task_job(request, places, "ps", chief, request.ps));
-  jobs.push_back(task_job(request, places, "worker", served, request.sheet.size() - served));
+  jobs.push_back(task_job(request, places, "worker", served, request.rank_map.size() - served));
   return jobs;
 }
 
@@ -68,13 +68,13 @@ void tell_task(const FrameworkRequest& request, launch::RankGroup& group, const 
 }
 
 void hide_gpus(const FrameworkRequest& request, launch::RankGroup& group) {
-  if (any_gpu(request.sheet))
+  if (any_gpu(request.rank_map))
     give_each(group, "CUDA_VISIBLE_DEVICES", "-1", "it computes nothing itself: no GPU memory for it");
 }
 
 void show_own_gpu(const FrameworkRequest& request, FrameworkPlan& plan, launch::RankGroup& group) {
-  if (!any_gpu(request.sheet)) return;
-  if (request.framework == Framework::tensorflow && most_local_ranks(request.sheet) == 1) {
+  if (!any_gpu(request.rank_map)) return;
+  if (request.framework == Framework::tensorflow && most_local_ranks(request.rank_map) == 1) {
     plan.gpu_view = launch::GpuView::host;  // a worker uses all it sees
     return;
   }
@@ -85,9 +85,9 @@ void show_own_gpu(const FrameworkRequest& request, FrameworkPlan& plan, launch::
 }  // namespace
 
 void plan_tensorflow(const FrameworkRequest& request, FrameworkPlan& plan) {
-  const std::uint32_t ranks = request.sheet.size();
+  const std::uint32_t ranks = request.rank_map.size();
   if (request.framework == Framework::tensorflow && ranks == 1) {
-    if (any_gpu(request.sheet)) plan.gpu_view = launch::GpuView::host;
+    if (any_gpu(request.rank_map)) plan.gpu_view = launch::GpuView::host;
     plan.remarks.push_back("one rank: no TF_CONFIG; MirroredStrategy takes all GPUs of the host");
     return;
   }

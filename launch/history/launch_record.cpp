@@ -35,9 +35,8 @@ std::map<std::string, std::string> export_digests(const Environment& environment
   return digests;
 }
 
-void add_launch_facts(System& system, const LaunchOptions& options, const LaunchJob& job,
-                      const launch::Exports& exports, const LaunchNetwork& network,
-                      launch::RunRecord& record) {
+void add_launch_facts(System& system, const LaunchOptions& options, const JobPlan& job,
+                      const launch::Exports& exports, const JobNetwork& network, launch::RunRecord& record) {
   record.process = read_run_process(system, "self");
   if (options.is_typed)
     record.typed =

@@ -2,18 +2,17 @@
 // What the run folder tells beyond the start itself: for `history`, `replay` and `report`.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "launch/history/run_record.hpp"
-#include "launch/plan/launch_job.hpp"
-#include "launch/plan/launch_network.hpp"
+#include "launch/plan/job_network.hpp"
+#include "launch/plan/job_plan.hpp"
 #include "launch/plan/launch_options.hpp"
 #include "launch/rank/exports.hpp"
 
 namespace ddlrun::cli {
 
-void add_launch_facts(System& system, const LaunchOptions& options, const LaunchJob& job,
-                      const launch::Exports& exports, const LaunchNetwork& network,
-                      launch::RunRecord& record);
+void add_launch_facts(System& system, const LaunchOptions& options, const JobPlan& job,
+                      const launch::Exports& exports, const JobNetwork& network, launch::RunRecord& record);
 
 // Of the values that nobody keeps secret: PATH, LD_LIBRARY_PATH, and what ddlrun set itself.
 std::map<std::string, std::string> export_digests(const Environment& environment,

@@ -60,7 +60,7 @@ struct RunDocument {
   std::uint64_t pid = 0, started_ticks = 0;
   std::string boot;
   bool is_typed = false;
-  std::vector<std::string> typed_words, typed_program;
+  std::vector<std::string> captured_arguments, typed_program;
   std::string replay_of, restart_of, result, output, network, diagnosis;
   std::vector<std::string> remarks, findings, last_lines;
   std::vector<std::pair<std::string, std::string>> reasons;  // subject, why

@@ -64,7 +64,7 @@ void take_process(const RunJson& json, RunDocument& run) {
 
 void take_typed(const RunJson& json, RunDocument& run) {
   run.is_typed = !json.empty();
-  take(json, "words", run.typed_words);
+  take(json, "words", run.captured_arguments);
   take(json, "program", run.typed_program);
 }
 

@@ -3,9 +3,9 @@
 // Names of variables only, never their values.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "launch/monitor/placement_check.hpp"
-#include "launch/monitor/rank_watch.hpp"
+#include "launch/monitor/rank_monitor.hpp"
 #include "launch/rank/exports.hpp"
 
 #include <chrono>
@@ -49,8 +49,8 @@ struct RunRecord {
   Command program;
   std::vector<std::string> exported;
   std::chrono::system_clock::time_point start;
-  std::optional<RunEnd> end;           // nothing while it runs, or if ddlrun was killed
-  std::optional<WatchRecord> watched;  // nothing if nobody watched
+  std::optional<RunEnd> end;             // nothing while it runs, or if ddlrun was killed
+  std::optional<MonitorRecord> watched;  // nothing if nobody watched
   bool verified = false;
   RunProcess process;
   std::optional<TypedLaunch> typed;  // nothing where another command started it

@@ -14,7 +14,7 @@ std::string_view verdict_name(PlaceVerdict verdict) {
   return verdict == PlaceVerdict::ok ? "ok" : verdict == PlaceVerdict::differs ? "differs" : "silent";
 }
 
-Json rank_json(const PlacementRow& row, bool verified, const std::optional<WatchRecord>& watched) {
+Json rank_json(const PlacementRow& row, bool verified, const std::optional<MonitorRecord>& watched) {
   Json rank{{"rank", row.planned.rank},
             {"local_rank", row.planned.local_rank},
             {"host", row.planned.host},
@@ -45,7 +45,7 @@ Json failure_json(const std::optional<RankReport>& report) {
           {"signal", report->signal}};
 }
 
-Json watched_json(const std::optional<WatchRecord>& record, int status) {
+Json watched_json(const std::optional<MonitorRecord>& record, int status) {
   if (!record) return {};
   Json stalls = Json::array();
   for (const RankReport& report : record->stalls) {

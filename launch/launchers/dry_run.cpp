@@ -14,7 +14,7 @@ namespace {
 
 std::string comment(std::string_view text) { return fmt::format("# {}\n", printable(text, 400)); }
 
-std::string render_reasons(const LaunchLine& line) {
+std::string render_reasons(const LaunchCommand& line) {
   std::size_t width = 0;
   for (const Reason& reason : line.reasons)
     width = std::max(width, std::min<std::size_t>(reason.subject.size(), 32));
@@ -37,7 +37,7 @@ std::string render_rankfile_part(const DryRun& run) {
                      run.rankfile_text);
 }
 
-std::string render_files_part(const LaunchLine& line) {
+std::string render_files_part(const LaunchCommand& line) {
   std::string text;
   for (const LaunchFile& file : line.files) {
     text += fmt::format("mkdir -p -- {}\ncat > {} <<'END_OF_FILE'\n{}END_OF_FILE\n\n",
@@ -46,11 +46,11 @@ std::string render_files_part(const LaunchLine& line) {
   return text;
 }
 
-std::string render_environment_part(const LaunchLine& line, const Exports& exports) {
+std::string render_environment_part(const LaunchCommand& line, const Exports& exports) {
   std::string text;
   for (const auto& [name, value] : line.own) text += fmt::format("export {}={}\n", name, quote_shell(value));
-  if (!line.sheet_path.empty())
-    text += fmt::format("export {}=\"$(cat {})\"\n", sheet_variable, quote_shell(line.sheet_path));
+  if (!line.rank_map_path.empty())
+    text += fmt::format("export {}=\"$(cat {})\"\n", rank_map_variable, quote_shell(line.rank_map_path));
   for (const auto& [name, value] : exports.set_by_us)
     text += fmt::format("export {}={}\n", name, quote_shell(value));
   for (const auto& [name, value] : exports.set_by_user) {

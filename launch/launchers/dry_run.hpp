@@ -13,7 +13,7 @@ struct DryRun {
   std::string rankfile_text;  // "" where the launcher takes none
   std::vector<std::string> remarks;
   Exports exports;
-  LaunchLine line;
+  LaunchCommand line;
 };
 
 // The reasons as comments, the rankfile as a here-document, the environment, the line. Values given

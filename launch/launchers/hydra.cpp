@@ -3,7 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "launch/launchers/line_builder.hpp"
+#include "launch/launchers/command_builder.hpp"
 
 #include <fmt/format.h>
 
@@ -16,9 +16,9 @@ namespace {
 // Host and how many ranks in a row.
 using Runs = std::vector<std::pair<std::string, std::size_t>>;
 
-Runs runs_of_hosts(const RankSheet& sheet) {
+Runs runs_of_hosts(const RankMap& rank_map) {
   Runs runs;
-  for (const std::string& host : hosts_of_ranks(sheet)) {
+  for (const std::string& host : hosts_of_ranks(rank_map)) {
     if (runs.empty() || runs.back().first != host) runs.emplace_back(host, 0);
     ++runs.back().second;
   }
@@ -41,29 +41,29 @@ void refuse_mca(const LaunchRequest& request) {
                            request.kind == LauncherKind::mpich ? "MPIR_CVAR" : "I_MPI")});
 }
 
-void add_hosts(LineBuilder& builder, const LaunchRequest& request) {
-  const Runs runs = runs_of_hosts(*request.sheet);
+void add_hosts(CommandBuilder& builder, const LaunchRequest& request) {
+  const Runs runs = runs_of_hosts(*request.rank_map);
   const std::string path = request.folder + "/hosts";
   std::string why = "which rank sits on which host";
-  if (runs.size() > request.sheet->hosts.size()) {
+  if (runs.size() > request.rank_map->hosts.size()) {
     why += fmt::format(
         "; ranks alternate between hosts, which takes {} ssh connections for {} hosts: --order packed takes "
         "one a host",
-        runs.size(), request.sheet->hosts.size());
+        runs.size(), request.rank_map->hosts.size());
   }
   // Intel's -f takes each name once.
   builder.add({request.kind == LauncherKind::mpich ? "-f" : "-machinefile", path}, why);
   builder.add_file(path, render_runs(runs));
 }
 
-void set_intel(LineBuilder& builder, const EnvVars& environment) {
+void set_intel(CommandBuilder& builder, const EnvVars& environment) {
   builder.set_unless_given(environment, "I_MPI_PIN", "0",
                            "Intel MPI's own pinning is off: each rank is bound by ddlrun exec");
   builder.set_unless_given(environment, "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "0",
                            "inside a scheduler, too, the plan says where ranks are");
 }
 
-void add_names(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+void add_names(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
   std::vector<std::string> names = builder.names();
   const auto own = request.kind == LauncherKind::mpich
                        ? find_library_variables(environment, {"MPIR_CVAR_", "MPICH_"})
@@ -76,11 +76,11 @@ void add_names(LineBuilder& builder, const LaunchRequest& request, const EnvVars
 
 }  // namespace
 
-std::string render_machine_file(const RankSheet& sheet) { return render_runs(runs_of_hosts(sheet)); }
+std::string render_machine_file(const RankMap& rank_map) { return render_runs(runs_of_hosts(rank_map)); }
 
-LaunchLine plan_hydra_line(const LaunchRequest& request, const EnvVars& environment) {
+LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& environment) {
   refuse_mca(request);
-  LineBuilder builder(request);
+  CommandBuilder builder(request);
   builder.start(request.mpirun);
   const bool mpich = request.kind == LauncherKind::mpich;
   builder.add({mpich ? "-launcher" : "-bootstrap", "ssh"}, "hosts are reached as ddlrun reaches them");

@@ -10,9 +10,9 @@
 namespace ddlrun::launch {
 
 // "h1:2\nh2:2\n": hosts in the order of ranks, consecutive ones of a host folded.
-std::string render_machine_file(const RankSheet& sheet);
+std::string render_machine_file(const RankMap& rank_map);
 
 // Error{request} for --mca, which only Open MPI knows.
-LaunchLine plan_hydra_line(const LaunchRequest& request, const EnvVars& environment);
+LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& environment);
 
 }  // namespace ddlrun::launch

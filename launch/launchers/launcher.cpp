@@ -6,7 +6,7 @@
 #include "launch/launchers/hydra.hpp"
 #include "launch/launchers/open_mpi.hpp"
 #include "launch/launchers/srun.hpp"
-#include "launch/launchers/ssh_start.hpp"
+#include "launch/launchers/ssh.hpp"
 #include "launch/rank/rank_setup.hpp"
 
 #include <fmt/format.h>
@@ -84,35 +84,35 @@ LauncherVersion parse_launcher_version(std::string_view output) {
   return {LauncherKind::open_mpi, mpirun.major, mpirun.minor, mpirun.text};
 }
 
-LaunchLine plan_launch_line(const LaunchRequest& request, const EnvVars& environment) {
+LaunchCommand plan_launch_command(const LaunchRequest& request, const EnvVars& environment) {
   switch (request.kind) {
     case LauncherKind::mpich:
     case LauncherKind::intel_mpi:
-      return plan_hydra_line(request, environment);
+      return plan_hydra_command(request, environment);
     case LauncherKind::srun:
-      return plan_srun_line(request, environment);
+      return plan_srun_command(request, environment);
     case LauncherKind::ssh:
       refuse_mpi_words(request);
-      return plan_ssh_line({request.sheet.value_or(RankSheet()),
-                            request.folder,
-                            request.working_folder,
-                            request.exports,
-                            request.program,
-                            "ssh",
-                            {}});
+      return plan_ssh_command({request.rank_map.value_or(RankMap()),
+                               request.folder,
+                               request.working_folder,
+                               request.exports,
+                               request.program,
+                               "ssh",
+                               {}});
     case LauncherKind::open_mpi:
       break;
   }
-  return plan_open_mpi_line(request, environment);
+  return plan_open_mpi_command(request, environment);
 }
 
-std::string render_launch_line(const LaunchLine& line, const Exports& exports) {
+std::string render_launch_command(const LaunchCommand& line, const Exports& exports) {
   std::string text;
   for (const EnvVars* variables : {&exports.set_by_us, &line.own}) {
     for (const auto& [name, value] : *variables) text += name + "=" + quote_shell(value) + " ";
   }
-  if (!line.sheet_path.empty())
-    text += fmt::format("{}=\"$(cat {})\" ", sheet_variable, quote_shell(line.sheet_path));
+  if (!line.rank_map_path.empty())
+    text += fmt::format("{}=\"$(cat {})\" ", rank_map_variable, quote_shell(line.rank_map_path));
   return text + render_shell(line.argv);
 }
 

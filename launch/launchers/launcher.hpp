@@ -3,10 +3,10 @@
 // launcher has a file of its own that plans its line from the same request.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "launch/rank/exports.hpp"
 #include "launch/rank/rank_command.hpp"
-#include "launch/rank/rank_sheet.hpp"
+#include "launch/rank/rank_map.hpp"
 
 #include <array>
 #include <cstdint>
@@ -55,12 +55,12 @@ struct LaunchRequest {
   bool keepalives = false;  // there are other hosts, whose loss is to be noticed
   RankProgram program;
   LauncherKind kind = LauncherKind::open_mpi;
-  int minor = 0;                   // of the launcher's version
-  std::optional<RankSheet> sheet;  // nothing: no rank gets more than the launcher can tell. Only Open MPI
-                                   // can do without.
-  std::string folder;              // where the files of the line are to be
-  std::string working_folder;      // where launch was called
-  std::string pmi;                 // srun --mpi; "": srun's own default
+  int minor = 0;                    // of the launcher's version
+  std::optional<RankMap> rank_map;  // nothing: no rank gets more than the launcher can tell. Only Open MPI
+                                    // can do without.
+  std::string folder;               // where the files of the line are to be
+  std::string working_folder;       // where launch was called
+  std::string pmi;                  // srun --mpi; "": srun's own default
 };
 
 struct LaunchFile {
@@ -68,21 +68,21 @@ struct LaunchFile {
   std::string text;
 };
 
-struct LaunchLine {
+struct LaunchCommand {
   Command argv;
   EnvVars environment;            // added to ours
   std::vector<Reason> reasons;    // in the order of argv
   EnvVars own;                    // of `environment`: what the launcher itself reads; anybody may see it
   std::vector<LaunchFile> files;  // to be written before
   bool forwards_end = false;      // it passes SIGURG on to the ranks, whose keepers make TERM of it
-  std::string sheet_path;         // the file whose text is DDLRUN_RANKS in `environment`; or ""
+  std::string rank_map_path;      // the file whose text is DDLRUN_RANKS in `environment`; or ""
 };
 
 // Error{request} where the launcher cannot do what is asked. `environment` is the user's: what is set there
 // for the launcher is not set again.
-LaunchLine plan_launch_line(const LaunchRequest& request, const EnvVars& environment = {});
+LaunchCommand plan_launch_command(const LaunchRequest& request, const EnvVars& environment = {});
 
 // The line as people see it: settings of ddlrun in front, the user's values left out.
-std::string render_launch_line(const LaunchLine& line, const Exports& exports);
+std::string render_launch_command(const LaunchCommand& line, const Exports& exports);
 
 }  // namespace ddlrun::launch

@@ -3,7 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "launch/launchers/line_builder.hpp"
+#include "launch/launchers/command_builder.hpp"
 
 #include <fmt/format.h>
 
@@ -17,14 +17,14 @@ constexpr std::string_view install_hint = "apt-get install openmpi-bin; or name 
 
 // PRRTE 3.0.8 (Open MPI 5.0.7) refuses a path that contains '-' or ':'. The shell therefore opens the
 // rankfile and becomes mpirun. Only mpirun reads the rankfile; its daemons do not.
-void start_mpirun(LineBuilder& builder, const LaunchRequest& request) {
+void start_mpirun(CommandBuilder& builder, const LaunchRequest& request) {
   if (request.mpi_major >= 5)
     builder.add({"/bin/sh", "-c", "exec \"$@\" 9< \"$0\"", request.rankfile},
                 "opens the rankfile as descriptor 9: Open MPI 5 refuses a path with '-' or ':'");
   builder.start(request.mpirun);
 }
 
-void add_rankfile(LineBuilder& builder, const LaunchRequest& request) {
+void add_rankfile(CommandBuilder& builder, const LaunchRequest& request) {
   const std::string why = "which rank sits on which host and cores";
   if (request.mpi_major < 5)
     builder.add({"--rankfile", request.rankfile}, why);
@@ -45,7 +45,8 @@ class Settings {
                request_.mpi_arguments.end() ||
            environment_.count("OMPI_MCA_" + name) != 0 || environment_.count("PRTE_MCA_" + name) != 0;
   }
-  void add(LineBuilder& builder, const std::string& name, const std::string& value, std::string why) const {
+  void add(CommandBuilder& builder, const std::string& name, const std::string& value,
+           std::string why) const {
     if (chosen_by_user(name)) return;
     builder.add({request_.mpi_major < 5 ? "--mca" : "--prtemca", name, value}, std::move(why));
   }
@@ -55,7 +56,7 @@ class Settings {
   const EnvVars& environment_;
 };
 
-void add_keepalives(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+void add_keepalives(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
   if (!request.keepalives) return;
   const Settings settings(request, environment);
   settings.add(builder, "oob_tcp_keepalive_time", "10",
@@ -72,7 +73,7 @@ void add_keepalives(LineBuilder& builder, const LaunchRequest& request, const En
 
 // mpirun that gets TERM kills its ranks a second later, and those that meet in MPI_Finalize wait for it in
 // vain: too little for a checkpoint.
-void add_gentle_end(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+void add_gentle_end(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
   const Settings settings(request, environment);
   const std::string name = "ess_base_forward_signals";
   const bool can = request.mpi_major == 4 && request.minor >= 1 && !settings.chosen_by_user(name);
@@ -107,8 +108,8 @@ MpirunVersion parse_mpirun_version(std::string_view output) {
   return {static_cast<int>(*major), static_cast<int>(minor.value_or(0)), std::string(text)};
 }
 
-LaunchLine plan_open_mpi_line(const LaunchRequest& request, const EnvVars& environment) {
-  LineBuilder builder(request);
+LaunchCommand plan_open_mpi_command(const LaunchRequest& request, const EnvVars& environment) {
+  CommandBuilder builder(request);
   start_mpirun(builder, request);
   if (request.allow_run_as_root) builder.add({"--allow-run-as-root"}, "you asked for it");
   builder.add({"-n", fmt::format("{}", request.ranks)},

@@ -2,7 +2,7 @@
 // The mpirun line of Open MPI 4 and 5 for a rankfile, with the reason of each flag.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "launch/launchers/launcher.hpp"
 
 #include <string>
@@ -24,6 +24,6 @@ MpirunVersion parse_mpirun_version(std::string_view output);
 
 // Error{request} where Open MPI 5 cannot take the rankfile's path. `environment` is the user's: what
 // OMPI_MCA_ sets there is not set again.
-LaunchLine plan_open_mpi_line(const LaunchRequest& request, const EnvVars& environment);
+LaunchCommand plan_open_mpi_command(const LaunchRequest& request, const EnvVars& environment);
 
 }  // namespace ddlrun::launch

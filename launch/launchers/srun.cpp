@@ -3,7 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "launch/launchers/line_builder.hpp"
+#include "launch/launchers/command_builder.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ bool has_release(const LaunchRequest& request, int major, int minor) {
 }
 
 // -c by a variable would confine the step to so many CPUs a task (--exact), whatever the plan says.
-void leave_out_cpu_counts(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+void leave_out_cpu_counts(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
   std::vector<std::string> words{"env"};
   for (const char* name : {"SRUN_CPUS_PER_TASK", "SLURM_CPUS_PER_TASK"}) {
     const bool is_read = std::string_view(name).starts_with("SRUN_") || !has_release(request, 22, 5);
@@ -28,13 +28,14 @@ void leave_out_cpu_counts(LineBuilder& builder, const LaunchRequest& request, co
     builder.add(std::move(words), "a count of CPUs a task would confine the job step to fewer than planned");
 }
 
-std::string render_host_list(const RankSheet& sheet) {
+std::string render_host_list(const RankMap& rank_map) {
   std::string text;
-  for (const std::string& host : hosts_of_ranks(sheet)) text += host + "\n";
+  for (const std::string& host : hosts_of_ranks(rank_map)) text += host + "\n";
   return text;
 }
 
-void add_mca_variables(LineBuilder& builder, const LaunchRequest& request, std::vector<std::string>& names) {
+void add_mca_variables(CommandBuilder& builder, const LaunchRequest& request,
+                       std::vector<std::string>& names) {
   const auto add = [&](const std::string& name, const std::string& value, const std::string& why) {
     const std::string variable = "OMPI_MCA_" + name;
     builder.set(variable, value, why);
@@ -46,7 +47,7 @@ void add_mca_variables(LineBuilder& builder, const LaunchRequest& request, std::
   for (const auto& [name, value] : request.mca) add(name, value, "you asked for it");
 }
 
-void add_srun_names(LineBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+void add_srun_names(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
   std::vector<std::string> names;
   for (const char* name : {"HOME", "USER", "LOGNAME", "SHELL", "LANG"}) {
     if (environment.count(name) != 0) names.emplace_back(name);
@@ -125,8 +126,8 @@ void check_program_mpi(ProgramMpi mpi, LauncherKind launcher) {
                    : "--launcher openmpi (apt-get install openmpi-bin)"});
 }
 
-LaunchLine plan_srun_line(const LaunchRequest& request, const EnvVars& environment) {
-  LineBuilder builder(request);
+LaunchCommand plan_srun_command(const LaunchRequest& request, const EnvVars& environment) {
+  CommandBuilder builder(request);
   leave_out_cpu_counts(builder, request, environment);
   builder.start(request.mpirun);
   builder.add({"-n", fmt::format("{}", request.ranks)}, "the ranks of the plan");
@@ -134,7 +135,7 @@ LaunchLine plan_srun_line(const LaunchRequest& request, const EnvVars& environme
   builder.add({"--distribution=arbitrary"}, "each rank on the host that its line of the host file names");
   const std::string path = request.folder + "/hosts";
   builder.set("SLURM_HOSTFILE", path, "the host of each rank, a line each");
-  builder.add_file(path, render_host_list(*request.sheet));
+  builder.add_file(path, render_host_list(*request.rank_map));
   builder.add({"--cpu-bind=none"}, "srun has one list for all hosts: ddlrun exec binds each rank itself");
   builder.add({"--gpu-bind=none"}, "likewise: the rank sheet says which GPU is whose");
   if (has_release(request, 20, 11))

@@ -26,6 +26,6 @@ std::string choose_pmi(ProgramMpi mpi, const std::vector<std::string>& offered);
 // Refuses a program whose MPI the launcher does not serve: each rank would take itself for rank 0 of 1.
 void check_program_mpi(ProgramMpi mpi, LauncherKind launcher);
 
-LaunchLine plan_srun_line(const LaunchRequest& request, const EnvVars& environment);
+LaunchCommand plan_srun_command(const LaunchRequest& request, const EnvVars& environment);
 
 }  // namespace ddlrun::launch

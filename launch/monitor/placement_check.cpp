@@ -65,7 +65,7 @@ PlacementWatch::PlacementWatch(std::vector<PlannedRank> planned, std::string tok
     : planned_(std::move(planned)), token_(std::move(token)), reports_(planned_.size()) {}
 
 std::string PlacementWatch::take_line(std::string_view line) {
-  MarkedLine marked = find_place_marker(line, token_);
+  MarkedLine marked = find_placement_line(line, token_);
   if (marked.report && marked.report->rank < reports_.size()) {
     auto& report = reports_[marked.report->rank];
     if (!report) ++reported_;

@@ -3,7 +3,7 @@
 // it. Pure.
 #pragma once
 
-#include "launch/rank/place_marker.hpp"
+#include "launch/rank/placement_line.hpp"
 #include "launch/rank/planned_rank.hpp"
 
 #include <cstdint>

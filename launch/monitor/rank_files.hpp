@@ -2,8 +2,8 @@
 // The files that keep each rank's output: their names, and their last lines.
 #pragma once
 
-#include "base/os/doors.hpp"
-#include "launch/rank/output_mark.hpp"
+#include "base/os/system.hpp"
+#include "launch/rank/output_frame.hpp"
 
 #include <cstdint>
 #include <string>

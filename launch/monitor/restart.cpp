@@ -26,8 +26,8 @@ RestartDecision refuse_restart(const RestartPolicy& policy, const AttemptEnd& en
   RestartDecision decision;
   if (end.status == 0) {
     decision.why = "it ended well";
-  } else if (end.told_stop != 0) {
-    decision.why = "it was told to stop by " + describe_signal(end.told_stop);
+  } else if (end.stop_signal != 0) {
+    decision.why = "it was told to stop by " + describe_signal(end.stop_signal);
   } else if (end.status == saved_status) {
     decision.why =
         fmt::format("it ended by preemption: status {} says that it saved and can go on", end.status);

@@ -23,8 +23,8 @@ struct RestartPolicy {
 
 // How one attempt ended.
 struct AttemptEnd {
-  int status = 0;     // of launch, as a shell would report it
-  int told_stop = 0;  // the signal by which somebody ended it, or 0
+  int status = 0;       // of launch, as a shell would report it
+  int stop_signal = 0;  // the signal by which somebody ended it, or 0
   std::vector<std::string> hosts;
   std::optional<topology::Dims> dims;  // nothing: the job has none
   std::vector<std::string> lost_hosts;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/text/error.hpp"
-#include "launch/rank/stall_judge.hpp"
+#include "launch/rank/stall_detector.hpp"
 
 #include <cstdint>
 #include <string>

@@ -10,7 +10,7 @@ namespace ddlrun::launch {
 namespace {
 
 using topology::MachineTopology;
-using topology::PlaceBy;
+using topology::MapBy;
 
 // A GPU node of the kind the trainer is made for has four; more ranks make the global batch hard to
 // train with.
@@ -43,7 +43,7 @@ DefaultRanks by_packages(const MachineTopology& machine, int cores_per_rank) {
 }
 
 DefaultRanks of_machine(const MachineTopology& machine, const topology::PlanOptions& options) {
-  const bool gpus = options.by != PlaceBy::packages && !machine.gpus.empty();
+  const bool gpus = options.by != MapBy::packages && !machine.gpus.empty();
   return gpus ? by_gpus(machine) : by_packages(machine, options.cores_per_rank);
 }
 

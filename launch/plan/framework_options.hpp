@@ -26,7 +26,7 @@ struct FrameworkOptions {
   frameworks::HorovodSettings horovod;  // typed
   frameworks::IntelCaffeOptions intel_caffe;
 
-  // What settle_framework() made of it.
+  // What resolve_framework() made of it.
   frameworks::Framework chosen = frameworks::Framework::none;
   bool flags_style = false;
   bool needs_mpi = false;            // the program asks MPI who is who

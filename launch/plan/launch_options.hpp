@@ -4,7 +4,7 @@
 
 #include "launch/plan/framework_options.hpp"
 #include "topology/plan_options.hpp"
-#include "topology/sources/machine_source.hpp"
+#include "topology/sources/machine_loader.hpp"
 
 #include <cstdint>
 #include <string>

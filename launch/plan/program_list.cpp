@@ -25,9 +25,9 @@ constexpr const char* program_example = "program: [./server, --port, \"2222\"]";
 // One reading of one file: where it stands, and who has each rank.
 class ListReader {
  public:
-  ListReader(const std::string& file, const RankSheet& sheet,
+  ListReader(const std::string& file, const RankMap& rank_map,
              const std::function<bool(const std::string&)>& is_here)
-      : file_(file), sheet_(sheet), is_here_(is_here), entry_of_(sheet.size(), none) {}
+      : file_(file), sheet_(rank_map), is_here_(is_here), entry_of_(rank_map.size(), none) {}
 
   std::vector<RankGroup> read(const YamlValue& root) {
     if (root.kind != YamlValue::Kind::sequence || root.items.empty())
@@ -96,9 +96,9 @@ class ListReader {
     return text == "true";
   }
 
-  std::vector<SheetVariable> variables(const YamlValue& set) const {
+  std::vector<RankVariable> variables(const YamlValue& set) const {
     if (set.kind != YamlValue::Kind::mapping) refuse(set, "NAME: value is wanted", "set: {MODE: train}");
-    std::vector<SheetVariable> variables;
+    std::vector<RankVariable> variables;
     for (const auto& [name, value] : set.fields) {
       if (!is_variable_name(name))
         refuse(value, fmt::format("'{}' is no variable name", printable(name, 40)),
@@ -135,16 +135,16 @@ class ListReader {
     }
   }
 
-  const SheetHost& find_host(const std::string& name, const YamlValue& at) const {
+  const RankMapHost& find_host(const std::string& name, const YamlValue& at) const {
     const auto find = [&](const auto& is_it) {
       return std::find_if(sheet_.hosts.begin(), sheet_.hosts.end(),
-                          [&](const SheetHost& known) { return is_it(known.name); });
+                          [&](const RankMapHost& known) { return is_it(known.name); });
     };
     auto host = find([&](const std::string& known) { return known == name; });
     if (host == sheet_.hosts.end() && is_here_ && is_here_(name)) host = find(is_here_);
     if (host != sheet_.hosts.end()) return *host;
     std::vector<std::string> names;
-    for (const SheetHost& known : sheet_.hosts) names.push_back(known.name);
+    for (const RankMapHost& known : sheet_.hosts) names.push_back(known.name);
     const auto near = closest_match(name, names);
     refuse(at, fmt::format("{} is no host of this job", printable(name, 60)),
            fmt::format("hosts: {}   # the job has {}", near.value_or(names.front()), fold_host_list(names)));
@@ -171,7 +171,7 @@ class ListReader {
   }
 
   const std::string& file_;
-  const RankSheet& sheet_;
+  const RankMap& sheet_;
   const std::function<bool(const std::string&)>& is_here_;
   std::vector<std::size_t> entry_of_;
   std::vector<RankGroup> entries_;
@@ -180,11 +180,11 @@ class ListReader {
 }  // namespace
 
 std::vector<RankGroup> parse_program_list(std::string_view text, const std::string& file,
-                                          const RankSheet& sheet,
+                                          const RankMap& rank_map,
                                           const std::function<bool(const std::string& host)>& is_here) {
   const YamlValue root =
       parse_yaml(text, file, fmt::format("a list with one entry a line: {}", list_example));
-  return ListReader(file, sheet, is_here).read(root);
+  return ListReader(file, rank_map, is_here).read(root);
 }
 
 }  // namespace ddlrun::launch

@@ -11,7 +11,7 @@
 // What `set` gives is kept in files of the run: a name that looks like a secret is refused there.
 #pragma once
 
-#include "launch/rank/rank_sheet.hpp"
+#include "launch/rank/rank_map.hpp"
 
 #include <functional>
 #include <string>
@@ -25,7 +25,7 @@ namespace ddlrun::launch {
 // does not have, a secret. `is_here` tells which names mean this machine: all of them are one host; none are
 // without it.
 std::vector<RankGroup> parse_program_list(std::string_view text, const std::string& file,
-                                          const RankSheet& sheet,
+                                          const RankMap& rank_map,
                                           const std::function<bool(const std::string& host)>& is_here = {});
 
 }  // namespace ddlrun::launch

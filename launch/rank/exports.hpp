@@ -3,7 +3,7 @@
 // list.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "topology/affinity/thread_settings.hpp"
 
 #include <optional>

@@ -31,7 +31,7 @@ constexpr std::string_view without_ddlrun =
 
 std::string wrapper_reason(const RankProgram& program) {
   std::vector<std::string> does;
-  if (!program.sheet.empty()) does.emplace_back("gives each rank what its sheet says");
+  if (!program.rank_map.empty()) does.emplace_back("gives each rank what its sheet says");
   if (!program.report_token.empty()) {
     does.emplace_back(program.keep ? "tells where each rank is"
                                    : "each rank tells where it is, then becomes the program");
@@ -45,12 +45,12 @@ std::string wrapper_reason(const RankProgram& program) {
 Command plan_rank_command(const RankProgram& program) {
   const bool colons = has_colon(program.program);
   const bool needed =
-      !program.report_token.empty() || colons || !program.sheet.empty() || !program.output_token.empty();
+      !program.report_token.empty() || colons || !program.rank_map.empty() || !program.output_token.empty();
   if (!needed && !program.keep) return program.program;
   Command command;
   if (program.may_lack_ddlrun && !needed) command = {"/bin/sh", "-c", std::string(without_ddlrun)};
   command.insert(command.end(), {program.ddlrun, "exec"});
-  command.insert(command.end(), program.sheet.begin(), program.sheet.end());
+  command.insert(command.end(), program.rank_map.begin(), program.rank_map.end());
   if (!program.report_token.empty()) command.insert(command.end(), {"--report", program.report_token});
   if (program.keep) command.push_back("--keep");
   if (program.keep && !program.watch_token.empty()) {

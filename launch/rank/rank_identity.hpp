@@ -2,7 +2,7 @@
 // Who a started process is, from the variables that its launcher set.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 
 #include <cstdint>
 #include <optional>

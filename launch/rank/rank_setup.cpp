@@ -14,49 +14,51 @@ namespace {
 
 constexpr const char* visible_gpus = "CUDA_VISIBLE_DEVICES";
 
-bool any_gpu(const RankSheet& sheet) {
-  return std::any_of(sheet.kinds.begin(), sheet.kinds.end(), [](const std::vector<Seat>& seats) {
-    return std::any_of(seats.begin(), seats.end(), [](const Seat& seat) { return seat.gpu >= 0; });
-  });
+bool any_gpu(const RankMap& rank_map) {
+  return std::any_of(rank_map.kinds.begin(), rank_map.kinds.end(),
+                     [](const std::vector<RankBinding>& bindings) {
+                       return std::any_of(bindings.begin(), bindings.end(),
+                                          [](const RankBinding& binding) { return binding.gpu >= 0; });
+                     });
 }
 
 // Whose GPUs the rank is to see, in their order; each GPU once.
-std::vector<const Seat*> seen_seats(const RankSheet& sheet, const SheetRank& rank) {
-  if (sheet.gpu_view == GpuView::one) return {rank.seat};
-  std::vector<const Seat*> seats;
-  const std::vector<Seat>& all = sheet.kinds[sheet.hosts[rank.node].kind];
+std::vector<const RankBinding*> seen_seats(const RankMap& rank_map, const RankView& rank) {
+  if (rank_map.gpu_view == GpuView::one) return {rank.binding};
+  std::vector<const RankBinding*> bindings;
+  const std::vector<RankBinding>& all = rank_map.kinds[rank_map.hosts[rank.node].kind];
   for (std::size_t i = 0; i < std::min<std::size_t>(rank.local_size, all.size()); ++i) {
-    const bool again =
-        std::any_of(seats.begin(), seats.end(), [&](const Seat* seat) { return seat->gpu == all[i].gpu; });
-    if (!again) seats.push_back(&all[i]);
+    const bool again = std::any_of(bindings.begin(), bindings.end(),
+                                   [&](const RankBinding* binding) { return binding->gpu == all[i].gpu; });
+    if (!again) bindings.push_back(&all[i]);
   }
-  return seats;
+  return bindings;
 }
 
 // By UUID where the driver tells all of them; else by number, in PCI bus order as the plan counts.
-void plan_gpu_view(const RankSheet& sheet, const SheetRank& rank, const GpuReader& read_gpu,
+void plan_gpu_view(const RankMap& rank_map, const RankView& rank, const GpuReader& read_gpu,
                    RankSetup& setup) {
-  if (sheet.gpu_view == GpuView::leave || rank.seat == nullptr || !any_gpu(sheet)) return;
+  if (rank_map.gpu_view == GpuView::leave || rank.binding == nullptr || !any_gpu(rank_map)) return;
   if (setup.variables.count(visible_gpus) != 0) return;  // the group's own
   std::vector<std::string> uuids, numbers;
   bool all_told = true;
-  for (const Seat* seat : seen_seats(sheet, rank)) {
-    if (seat->gpu < 0) continue;
-    const GpuFacts facts = seat->gpu_pci.empty() ? GpuFacts() : read_gpu(seat->gpu_pci);
+  for (const RankBinding* binding : seen_seats(rank_map, rank)) {
+    if (binding->gpu < 0) continue;
+    const GpuFacts facts = binding->gpu_pci.empty() ? GpuFacts() : read_gpu(binding->gpu_pci);
     if (facts.is_split) {
       setup.remarks.push_back(fmt::format("GPU {} is split into MIG instances: {} is left as it is",
-                                          seat->gpu_pci, visible_gpus));
+                                          binding->gpu_pci, visible_gpus));
       return;
     }
     uuids.push_back(facts.uuid);
-    numbers.push_back(fmt::format("{}", seat->gpu));
+    numbers.push_back(fmt::format("{}", binding->gpu));
     all_told = all_told && !facts.uuid.empty();
   }
   setup.variables[visible_gpus] = join(all_told ? uuids : numbers, ",");
   if (!all_told) setup.variables["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
 }
 
-void correct_hydra(const SheetRank& rank, const RankIdentity& identity, RankSetup& setup) {
+void correct_hydra(const RankView& rank, const RankIdentity& identity, RankSetup& setup) {
   if (identity.launcher != RankLauncher::hydra) return;
   setup.variables["MPI_LOCALRANKID"] = fmt::format("{}", rank.local_rank);
   setup.variables["MPI_LOCALNRANKS"] = fmt::format("{}", rank.local_size);
@@ -79,24 +81,25 @@ GpuFacts parse_gpu_information(std::string_view text) {
   return facts;
 }
 
-RankSetup plan_rank_setup(const RankSheet& sheet, const SheetRank& rank, const RankIdentity& identity,
+RankSetup plan_rank_setup(const RankMap& rank_map, const RankView& rank, const RankIdentity& identity,
                           const Command& program, const GpuReader& read_gpu) {
   RankSetup setup;
-  setup.removed = {sheet_variable};
-  setup.working_folder = sheet.working_folder;
-  if (rank.seat != nullptr) {
-    if (sheet.bind) setup.pus = rank.seat->pus;
-    setup.numa_node = rank.seat->numa_node;
-    if (setup.numa_node >= 0) setup.memory = sheet.memory;
-    if (!rank.seat->nic.empty()) setup.variables["DDLRUN_NIC"] = rank.seat->nic;
+  setup.removed = {rank_map_variable};
+  setup.working_folder = rank_map.working_folder;
+  if (rank.binding != nullptr) {
+    if (rank_map.bind) setup.pus = rank.binding->pus;
+    setup.numa_node = rank.binding->numa_node;
+    if (setup.numa_node >= 0) setup.memory = rank_map.memory;
+    if (!rank.binding->nic.empty()) setup.variables["DDLRUN_NIC"] = rank.binding->nic;
   }
-  if (rank.rank == 0 && !sheet.result.empty()) setup.variables[result_variable] = sheet.result;
+  if (rank.rank == 0 && !rank_map.result.empty()) setup.variables[result_variable] = rank_map.result;
   correct_hydra(rank, identity, setup);
-  for (const SheetVariable& variable : rank.group->variables)
-    setup.variables[variable.name] = fill_words(variable.value, rank);
-  plan_gpu_view(sheet, rank, read_gpu, setup);
+  for (const RankVariable& variable : rank.group->variables)
+    setup.variables[variable.name] = expand_placeholders(variable.value, rank);
+  plan_gpu_view(rank_map, rank, read_gpu, setup);
   setup.program = rank.group->program.empty() ? program : rank.group->program;
-  for (const std::string& word : rank.group->arguments) setup.program.push_back(fill_words(word, rank));
+  for (const std::string& word : rank.group->arguments)
+    setup.program.push_back(expand_placeholders(word, rank));
   return setup;
 }
 

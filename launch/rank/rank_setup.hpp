@@ -2,9 +2,9 @@
 // What `ddlrun exec` does for one rank before the program starts, decided from the rank sheet. Pure.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "launch/rank/rank_identity.hpp"
-#include "launch/rank/rank_sheet.hpp"
+#include "launch/rank/rank_map.hpp"
 
 #include <functional>
 #include <string>
@@ -36,12 +36,12 @@ struct RankSetup {
   std::vector<std::string> remarks;  // for people
 };
 
-constexpr const char* sheet_variable = "DDLRUN_RANKS";
+constexpr const char* rank_map_variable = "DDLRUN_RANKS";
 constexpr const char* result_variable = "DDLRUN_RESULT";  // rank 0's: the path of a file that it may write
 
 // `program`: of groups that name none. MPICH's hydra counts local ranks within a line of its host file: what
 // it told is corrected.
-RankSetup plan_rank_setup(const RankSheet& sheet, const SheetRank& rank, const RankIdentity& identity,
+RankSetup plan_rank_setup(const RankMap& rank_map, const RankView& rank, const RankIdentity& identity,
                           const Command& program, const GpuReader& read_gpu);
 
 // Nothing where all planned processors are the rank's and no other; else what to tell, with both sets.

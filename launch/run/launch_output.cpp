@@ -23,7 +23,7 @@ using Show = OutputPlan::Show;
 
 }  // namespace
 
-OutputPlan plan_output(const LaunchOptions& options, const WatchPlan& watch) {
+OutputPlan plan_output(const LaunchOptions& options, const MonitorOptions& watch) {
   OutputPlan plan;
   if (options.output == "prefix") {
     plan.show = Show::prefixed;
@@ -66,7 +66,7 @@ LaunchOutput::LaunchOutput(System& system, const OutputPlan& plan, const std::st
 std::string LaunchOutput::take(std::string_view line) {
   launch::OutputReader::Taken taken = reader_.take(line);
   if (!taken.piece) return std::move(taken.rest);
-  const launch::OutputPiece& piece = *taken.piece;
+  const launch::OutputFrame& piece = *taken.piece;
   count_.take(piece);
   if (plan_.files) {
     File& file = files_[{piece.rank, piece.stream}];
@@ -153,7 +153,7 @@ void LaunchOutput::finish() {
     system_.err(fmt::format(
         "ddlrun: of {} stream{} of the ranks the end did not come: its last lines may be missing\n", open,
         open == 1 ? "" : "s"));
-  const std::uint64_t bytes = count_.missing() * launch::output_piece_bytes;
+  const std::uint64_t bytes = count_.missing() * launch::output_frame_bytes;
   if (bytes > 0)
     system_.err(
         render_message("ddlrun", "warning",

@@ -3,11 +3,11 @@
 // and stream, or both.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "launch/plan/launch_options.hpp"
-#include "launch/plan/launch_watch_plan.hpp"
-#include "launch/rank/output_mark.hpp"
-#include "launch/rank/rank_lines.hpp"
+#include "launch/plan/monitor_options.hpp"
+#include "launch/rank/line_assembler.hpp"
+#include "launch/rank/output_frame.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -26,7 +26,7 @@ struct OutputPlan {
 };
 
 // Error{usage} for an unknown word, and for what contradicts other options.
-OutputPlan plan_output(const LaunchOptions& options, const WatchPlan& watch);
+OutputPlan plan_output(const LaunchOptions& options, const MonitorOptions& watch);
 
 class LaunchOutput {
  public:
@@ -64,7 +64,7 @@ class LaunchOutput {
   std::function<void(std::uint32_t, std::string_view)> on_err_;
   launch::OutputReader reader_;
   launch::OutputCount count_;
-  launch::RankLines lines_;
+  launch::LineAssembler lines_;
   std::map<Key, File> files_;
   std::string out_, err_;  // for the screen
   bool out_failed_ = false;

@@ -6,7 +6,7 @@
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "launch/monitor/restart.hpp"
-#include "launch/plan/launch_framework.hpp"
+#include "launch/plan/job_framework.hpp"
 
 #include <fmt/format.h>
 
@@ -100,7 +100,7 @@ void leave_out_counts(const std::vector<std::string>& before, const std::vector<
 }
 
 // What the next start is asked: the same, on the hosts that are left, going on from what was saved.
-void prepare_next(const AttemptDone& done, const RestartDecision& decision, LaunchOptions& options) {
+void prepare_next(const AttemptResult& done, const RestartDecision& decision, LaunchOptions& options) {
   ++options.restarts;
   if (options.rankfile.empty()) {
     leave_out_counts(done.hosts, decision.hosts, options.host_ranks);
@@ -137,11 +137,11 @@ int run_with_restarts(System& system, LaunchOptions options, const Attempt& atte
   const RestartPolicy policy = restart_policy(options);
   const unsigned host_wait = restart_number("--host-wait", options.host_wait, longest_wait);
   while (true) {
-    const AttemptDone done = attempt(system, options);
+    const AttemptResult done = attempt(system, options);
     if (policy.most == 0 || done.folder.empty() || done.end.status == 0) return done.end.status;
-    const RestartDecision decision = launch::plan_restart(
-        policy,
-        {done.end.status, done.end.told_stop, done.hosts, done.dims, done.end.lost_hosts, options.restarts});
+    const RestartDecision decision =
+        launch::plan_restart(policy, {done.end.status, done.end.stop_signal, done.hosts, done.dims,
+                                      done.end.lost_hosts, options.restarts});
     if (!decision.again) {
       tell_no_restart(system, decision);
       return done.end.status;

@@ -2,7 +2,7 @@
 // Starts that follow a bad end: --max-restarts, with or without the hosts that were lost.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "launch/plan/launch_options.hpp"
 #include "launch/rank/exports.hpp"
 #include "launch/run/launch_run.hpp"
@@ -16,20 +16,20 @@
 namespace ddlrun::cli {
 
 // One start, and what the next one has to know of it.
-struct AttemptDone {
+struct AttemptResult {
   LaunchEnd end;
   std::vector<std::string> hosts;
   std::optional<topology::Dims> dims;  // nothing with a rankfile of the user's
   std::string folder;                  // "": nothing was started
   bool is_trainer = false;
 
-  AttemptDone with_status(int status) {
+  AttemptResult with_status(int status) {
     end.status = status;
     return std::move(*this);
   }
 };
 
-using Attempt = std::function<AttemptDone(System& system, const LaunchOptions& options)>;
+using Attempt = std::function<AttemptResult(System& system, const LaunchOptions& options)>;
 
 // DDLRUN_RESTART, from the second start on.
 void add_restart_number(const LaunchOptions& options, launch::Exports& exports);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "launch/run/launch_run.hpp"
 
-#include "base/os/state_folder.hpp"
+#include "base/os/state_directory.hpp"
 #include "base/text/error.hpp"
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "launch/monitor/rank_files.hpp"
-#include "launch/run/launch_attention.hpp"
+#include "launch/run/launch_monitor.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/plan_json.hpp"
 
@@ -25,7 +25,8 @@ void write_inputs(System& system, const LaunchRun& run) {
     system.files.write(run.folder + "/" + name, bytes);
   };
   write("rankfile", run.job.rankfile_text);
-  write("argv", launch::render_argv_file(run.line.argv, launch::render_launch_line(run.line, run.exports)));
+  write("argv",
+        launch::render_argv_file(run.line.argv, launch::render_launch_command(run.line, run.exports)));
   write("argv.nul", launch::render_argv_nul(run.line.argv));
   write("environment", launch::render_environment_names(system.environment.variables, run.exports));
   for (const launch::LaunchFile& file : run.line.files) system.files.write(file.path, file.text);
@@ -126,7 +127,7 @@ std::string choose_run_folder(System& system, const std::string& wanted, bool cr
     if (create) system.files.make_folders(wanted);
     return wanted;
   }
-  const std::string state = find_state_folder(system.environment, "the run folder", "--run-folder ./run");
+  const std::string state = find_state_directory(system.environment, "the run folder", "--run-folder ./run");
   const std::string time = launch::render_time_for_names(system.clock.now());
   if (!create) return state + "/dry-runs/" + time;  // beside the runs: what its script does is none of ours
   const std::string base = state + "/runs", prefix = base + "/" + time + "-";
@@ -135,7 +136,7 @@ std::string choose_run_folder(System& system, const std::string& wanted, bool cr
 }
 
 LaunchEnd run_launch(System& system, LaunchRun run) {
-  LaunchAttention attention(system, run);
+  LaunchMonitor attention(system, run);
   run.record.placement = attention.places();
   run.record.verified = false;
   write_inputs(system, run);

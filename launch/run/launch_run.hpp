@@ -3,10 +3,10 @@
 // exit status.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "launch/history/run_record.hpp"
 #include "launch/launchers/launcher.hpp"
-#include "launch/plan/launch_job.hpp"
+#include "launch/plan/job_plan.hpp"
 #include "launch/run/launch_output.hpp"
 
 #include <cstdint>
@@ -21,9 +21,9 @@ namespace ddlrun::cli {
 std::string choose_run_folder(System& system, const std::string& wanted, bool create);
 
 struct LaunchRun {
-  const LaunchJob& job;
+  const JobPlan& job;
   launch::LauncherKind launcher = launch::LauncherKind::open_mpi;
-  launch::LaunchLine line;
+  launch::LaunchCommand line;
   launch::Exports exports;
   launch::RunRecord record;
   std::string folder;
@@ -35,13 +35,13 @@ struct LaunchRun {
   bool strict = false;
   OutputPlan output = {};
   std::set<std::uint32_t> serving = {};  // ranks to be ended once all others have ended well
-  std::string differs_hint;              // what to type if a rank is not where it was planned
+  std::string mismatch_hint;             // what to type if a rank is not where it was planned
   std::string result_path = {};          // the file that rank 0 may write; "": it may not
 };
 
 struct LaunchEnd {
-  int status = 0;     // the program's; with `strict` 1 if that is 0 but a rank is not where it was planned
-  int told_stop = 0;  // the signal by which somebody ended it, or 0
+  int status = 0;       // the program's; with `strict` 1 if that is 0 but a rank is not where it was planned
+  int stop_signal = 0;  // the signal by which somebody ended it, or 0
   std::vector<std::string> lost_hosts;
 };
 

@@ -18,7 +18,7 @@ std::string hand_command(const std::string& ddlrun) {
 
 }  // namespace
 
-Command plan_host_command(const StartDocument& document, const SheetHost& host, const std::string& ddlrun) {
+Command plan_host_command(const SshLaunchSpec& document, const RankMapHost& host, const std::string& ddlrun) {
   const auto address = document.addresses.find(host.name);
   Command command{document.ssh, "-T"};
   for (const char* option :
@@ -32,7 +32,7 @@ Command plan_host_command(const StartDocument& document, const SheetHost& host, 
   return command;
 }
 
-EnvVars rank_identity_variables(const SheetRank& rank) {
+EnvVars rank_identity_variables(const RankView& rank) {
   const auto number = [](std::uint32_t value) { return fmt::format("{}", value); };
   return {{"DDLRUN_RANK", number(rank.rank)},
           {"DDLRUN_SIZE", number(rank.size)},

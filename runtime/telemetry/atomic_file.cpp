@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/telemetry/atomic_file.hpp"
 
-#include "base/os/whole_path.hpp"
+#include "base/os/replaced_path.hpp"
 #include "base/text/text.hpp"
 
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "schedulers/client/job_end.hpp"
-#include "schedulers/client/job_lookup.hpp"
+#include "schedulers/client/job_outcome.hpp"
+#include "schedulers/client/job_query.hpp"
 
 #include <fmt/format.h>
 
@@ -16,17 +16,17 @@ using schedulers::Dependency;
 using schedulers::JobState;
 using schedulers::JobStatus;
 
-std::string origin_of_dependencies(const WantedJob& wanted) {
+std::string origin_of_dependencies(const JobRequest& wanted) {
   const auto found = wanted.settings.find("dependencies");
   return found == wanted.settings.end() ? std::string() : found->second.origin;
 }
 
-[[noreturn]] void refuse_dependency(const WantedJob& wanted, std::string what, std::string hint) {
+[[noreturn]] void refuse_dependency(const JobRequest& wanted, std::string what, std::string hint) {
   throw Error(ErrorKind::request, {std::move(what), origin_of_dependencies(wanted), std::move(hint)});
 }
 
 // Over, and not as it is waited for.
-void check_end(const WantedJob& wanted, const Dependency& dependency, const JobStatus& status) {
+void check_end(const JobRequest& wanted, const Dependency& dependency, const JobStatus& status) {
   const bool well = status.state == JobState::completed;
   const bool missed = (dependency.kind == "afterok" && !well) || (dependency.kind == "afternotok" && well);
   if (!missed) return;
@@ -41,11 +41,11 @@ void check_end(const WantedJob& wanted, const Dependency& dependency, const JobS
                                        quote_shell(dependency.job)));
 }
 
-void check_dependency(System& system, const WantedJob& wanted, const Dependency& dependency) {
+void check_dependency(System& system, const JobRequest& wanted, const Dependency& dependency) {
   const auto kind = wanted.reading.job.scheduler;
-  KnownJob job = find_jobs(system, {dependency.job}, kind).front();
+  JobRef job = find_jobs(system, {dependency.job}, kind).front();
   if (job.scheduler != kind) {  // another scheduler's job of the same number
-    job = KnownJob{};
+    job = JobRef{};
     job.id = dependency.job;
     job.scheduler = kind;
   }
@@ -65,7 +65,7 @@ void check_dependency(System& system, const WantedJob& wanted, const Dependency&
 
 }  // namespace
 
-void check_dependencies(System& system, const WantedJob& wanted) {
+void check_dependencies(System& system, const JobRequest& wanted) {
   for (const Dependency& dependency : wanted.reading.job.dependencies)
     check_dependency(system, wanted, dependency);
 }

@@ -3,13 +3,13 @@
 // asked, and starts the new one at once.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "schedulers/client/job_options.hpp"
 
 namespace ddlrun::cli {
 
 // Error{request} for a dependency that can no longer come true, and for a job that neither Slurm nor the
 // user's history knows. Where the scheduler does not answer, only the history is asked.
-void check_dependencies(System& system, const WantedJob& wanted);
+void check_dependencies(System& system, const JobRequest& wanted);
 
 }  // namespace ddlrun::cli

@@ -3,9 +3,9 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "schedulers/client/job_end.hpp"
 #include "schedulers/client/job_history.hpp"
 #include "schedulers/client/job_log.hpp"
+#include "schedulers/client/job_outcome.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ constexpr double ending_seconds = 45;  // Slurm's KillWait is 30
 constexpr int most_never = 2;  // that say that it can never run: at first sight it may be a node rebooting
 
 struct Followed {
-  KnownJob job;
+  JobRef job;
   JobStatus status;
   std::string told;
   bool over = false;
@@ -39,9 +39,9 @@ struct Followed {
 
 class Follower {
  public:
-  Follower(System& system, const std::vector<KnownJob>& jobs, const FollowOptions& options)
+  Follower(System& system, const std::vector<JobRef>& jobs, const FollowOptions& options)
       : system_(system), options_(options) {
-    for (const KnownJob& job : jobs) followed_.emplace_back().job = job;
+    for (const JobRef& job : jobs) followed_.emplace_back().job = job;
     if (options.log && jobs.size() == 1 && !jobs[0].output.empty()) log_.emplace(jobs[0].output);
     if (log_ && !options.from_start) log_->skip_to_end(system);
   }
@@ -102,7 +102,7 @@ class Follower {
   }
 
   void ask() {
-    std::vector<KnownJob> open;
+    std::vector<JobRef> open;
     for (const Followed& one : followed_) {
       if (!one.over) open.push_back(one.job);
     }
@@ -187,7 +187,7 @@ class Follower {
   int tell_end() {
     int first = 0;
     for (Followed& one : followed_) {
-      if (options_.explain) tell_job_end(system_, one.job, one.status);
+      if (options_.explain) print_outcome(system_, one.job, one.status);
       const int status = exit_status_of(one.status);
       if (first == 0) first = status;
     }
@@ -220,7 +220,7 @@ class Follower {
 
 }  // namespace
 
-int follow_jobs(System& system, const std::vector<KnownJob>& jobs, const FollowOptions& options) {
+int follow_jobs(System& system, const std::vector<JobRef>& jobs, const FollowOptions& options) {
   return Follower(system, jobs, options).run();
 }
 

@@ -4,8 +4,8 @@
 // often.
 #pragma once
 
-#include "base/os/doors.hpp"
-#include "schedulers/client/job_lookup.hpp"
+#include "base/os/system.hpp"
+#include "schedulers/client/job_query.hpp"
 
 #include <vector>
 
@@ -20,6 +20,6 @@ struct FollowOptions {
 
 // The exit status of the job; of several the first one, in their order, that is not 0. A signal leaves the
 // jobs alone: 128 + its number.
-int follow_jobs(System& system, const std::vector<KnownJob>& jobs, const FollowOptions& options);
+int follow_jobs(System& system, const std::vector<JobRef>& jobs, const FollowOptions& options);
 
 }  // namespace ddlrun::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/client/job_history.hpp"
 
-#include "base/os/state_folder.hpp"
+#include "base/os/state_directory.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/client/history.hpp"
@@ -29,7 +29,7 @@ std::int64_t seconds_now(System& system) {
 // The history is a convenience: what cannot be remembered is told, and the job goes on.
 void with_history(System& system, bool make, const std::function<void(JobHistory& history)>& use) {
   try {
-    const std::string folder = find_state_folder(system.environment, "the history of jobs", "export HOME");
+    const std::string folder = find_state_directory(system.environment, "the history of jobs", "export HOME");
     const std::string path = folder + "/jobs.sqlite";
     if (!make && !system.files.exists(path)) return;
     if (make) system.files.make_folders(folder);
@@ -40,7 +40,7 @@ void with_history(System& system, bool make, const std::function<void(JobHistory
 }
 
 // Its queue, and where its log is, by the settings that were written beside the script.
-void add_settings(System& system, KnownJob& job) {
+void add_settings(System& system, JobRef& job) {
   const std::string file = job.folder + "/ddlrun.yaml";
   schedulers::JobSpec spec;
   try {
@@ -61,8 +61,8 @@ void add_settings(System& system, KnownJob& job) {
   if (tells_log(system, job)) job.output = log_of(spec, job.files(), job.id, job.task);
 }
 
-KnownJob known_job(System& system, const JobEntry& entry, const std::string& task) {
-  KnownJob job;
+JobRef known_job(System& system, const JobEntry& entry, const std::string& task) {
+  JobRef job;
   job.id = entry.id;
   job.scheduler = parse_scheduler(entry.scheduler);
   job.name = entry.name;
@@ -84,7 +84,7 @@ KnownJob known_job(System& system, const JobEntry& entry, const std::string& tas
 
 }  // namespace
 
-void remember_job(System& system, const KnownJob& job) {
+void remember_job(System& system, const JobRef& job) {
   JobEntry entry;
   entry.id = job.id;
   entry.scheduler = name_of(job.scheduler);
@@ -94,28 +94,26 @@ void remember_job(System& system, const KnownJob& job) {
   with_history(system, true, [&](JobHistory& history) { history.add(entry); });
 }
 
-void remember_state(System& system, const KnownJob& job, const JobStatus& status) {
+void remember_state(System& system, const JobRef& job, const JobStatus& status) {
   if (!job.ours() || status.state == schedulers::JobState::unknown) return;
   with_history(system, false, [&](JobHistory& history) { history.update(status, seconds_now(system)); });
 }
 
-void remember_cause(System& system, const KnownJob& job, const std::string& cause,
-                    std::optional<int> status) {
+void remember_cause(System& system, const JobRef& job, const std::string& cause, std::optional<int> status) {
   if (!job.ours() || !job.task.empty() || cause.empty()) return;
   with_history(system, false, [&](JobHistory& history) { history.note_end(job.id, cause, status); });
 }
 
-std::vector<KnownJob> remembered_by_number(System& system, const std::string& number,
-                                           const std::string& task) {
-  std::vector<KnownJob> jobs;
+std::vector<JobRef> remembered_by_number(System& system, const std::string& number, const std::string& task) {
+  std::vector<JobRef> jobs;
   with_history(system, false, [&](JobHistory& history) {
     for (const JobEntry& entry : history.find_short(number)) jobs.push_back(known_job(system, entry, task));
   });
   return jobs;
 }
 
-std::optional<KnownJob> remembered_job(System& system, const schedulers::JobId& id, const std::string& task) {
-  std::optional<KnownJob> job;
+std::optional<JobRef> remembered_job(System& system, const schedulers::JobId& id, const std::string& task) {
+  std::optional<JobRef> job;
   with_history(system, false, [&](JobHistory& history) {
     const auto entry = history.find(id);
     if (entry) job = known_job(system, *entry, task);
@@ -123,11 +121,11 @@ std::optional<KnownJob> remembered_job(System& system, const schedulers::JobId& 
   return job;
 }
 
-std::vector<std::pair<KnownJob, JobStatus>> remembered_jobs(System& system, std::size_t most) {
-  std::vector<std::pair<KnownJob, JobStatus>> jobs;
+std::vector<std::pair<JobRef, JobStatus>> remembered_jobs(System& system, std::size_t most) {
+  std::vector<std::pair<JobRef, JobStatus>> jobs;
   with_history(system, false, [&](JobHistory& history) {
     for (const JobEntry& entry : history.recent(most)) {
-      KnownJob job = known_job(system, entry, "");
+      JobRef job = known_job(system, entry, "");
       JobStatus status = job.last;
       jobs.emplace_back(std::move(job), std::move(status));
     }

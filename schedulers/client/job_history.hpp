@@ -3,8 +3,8 @@
 // when somebody last asked. It is a convenience: where it cannot be kept, submitting goes on with a warning.
 #pragma once
 
-#include "base/os/doors.hpp"
-#include "schedulers/client/job_lookup.hpp"
+#include "base/os/system.hpp"
+#include "schedulers/client/job_query.hpp"
 
 #include <optional>
 #include <string>
@@ -12,17 +12,16 @@
 
 namespace ddlrun::cli {
 
-void remember_job(System& system, const KnownJob& job);
+void remember_job(System& system, const JobRef& job);
 // With the last state where that is new.
-void remember_state(System& system, const KnownJob& job, const schedulers::JobStatus& status);
+void remember_state(System& system, const JobRef& job, const schedulers::JobStatus& status);
 // Why it ended badly, and the status of the rank that did, where that is not the job's.
-void remember_cause(System& system, const KnownJob& job, const std::string& cause, std::optional<int> status);
+void remember_cause(System& system, const JobRef& job, const std::string& cause, std::optional<int> status);
 // Jobs of PBS by the part of their ids before the server.
-std::vector<KnownJob> remembered_by_number(System& system, const std::string& number,
-                                           const std::string& task);
-std::optional<KnownJob> remembered_job(System& system, const schedulers::JobId& id,
-                                       const std::string& task = "");  // of an array
+std::vector<JobRef> remembered_by_number(System& system, const std::string& number, const std::string& task);
+std::optional<JobRef> remembered_job(System& system, const schedulers::JobId& id,
+                                     const std::string& task = "");  // of an array
 // Newest first, each with its last known state.
-std::vector<std::pair<KnownJob, schedulers::JobStatus>> remembered_jobs(System& system, std::size_t most);
+std::vector<std::pair<JobRef, schedulers::JobStatus>> remembered_jobs(System& system, std::size_t most);
 
 }  // namespace ddlrun::cli

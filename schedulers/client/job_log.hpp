@@ -3,7 +3,7 @@
 // may be cut off, and goes on after a requeue.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 
 #include <cstdint>
 #include <functional>

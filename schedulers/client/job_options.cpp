@@ -155,7 +155,7 @@ JobSettings settings_of_environment(const Environment& environment, std::vector<
 }
 
 // Outside a job somebody may have meant it for a setting.
-void tell_data_variable(const Environment& environment, WantedJob& wanted) {
+void tell_data_variable(const Environment& environment, JobRequest& wanted) {
   const std::string value = environment.get(std::string(data_variable));
   if (value.empty() || !environment.get("DDLRUN_JOB_ID").empty() || wanted.settings.contains("data")) return;
   wanted.reading.remarks.push_back(fmt::format(
@@ -280,7 +280,7 @@ SchedulerKind parse_scheduler(const std::string& name) {
 }
 
 SchedulerKind find_scheduler(System& system) {
-  const schedulers::Ask ask = [&](const Command& command) {
+  const schedulers::CommandRunner ask = [&](const Command& command) {
     ProcessLimits limits;
     limits.timeout = std::chrono::seconds(10);
     return system.processes.run(command, limits);
@@ -299,8 +299,8 @@ SchedulerKind find_scheduler(System& system) {
                "--local to run here; --slurm or --pbs with --dry-run to see the script"});
 }
 
-WantedJob read_wanted_job(System& system, const JobOptions& options) {
-  WantedJob wanted;
+JobRequest load_job_request(System& system, const JobOptions& options) {
+  JobRequest wanted;
   std::vector<Message> errors;
   wanted.settings = settings_of_user(system, options, errors);
   wanted.site = find_site(system, wanted.settings);
@@ -327,7 +327,7 @@ WantedJob read_wanted_job(System& system, const JobOptions& options) {
   return wanted;
 }
 
-int tell_mistakes(System& system, const WantedJob& wanted) {
+int print_errors(System& system, const JobRequest& wanted) {
   for (const Message& message : wanted.reading.errors) system.err(render_error("ddlrun", message));
   return exit_code(wanted.mistakes_kind);
 }

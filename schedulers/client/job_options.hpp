@@ -3,7 +3,7 @@
 // configuration and the site's profile, laid over each other in this order and read once.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "base/text/error.hpp"
 #include "schedulers/job/job_settings.hpp"
 #include "schedulers/job/job_spec.hpp"
@@ -28,7 +28,7 @@ struct JobOptions {
 // The flag of a setting: "--queue" of "queue", "--job-name" of "job_name".
 std::string flag_of_key(std::string_view key);
 
-struct WantedJob {
+struct JobRequest {
   schedulers::JobSettings settings;  // all layers
   templates::SiteProfile site;
   schedulers::ParsedJob reading;
@@ -40,10 +40,10 @@ struct WantedJob {
 
 // Reads the layers and the job. Mistakes of all layers are in reading.errors. Error{usage} for options that
 // exclude each other, Error{request} for a file that cannot be read.
-WantedJob read_wanted_job(System& system, const JobOptions& options);
+JobRequest load_job_request(System& system, const JobOptions& options);
 
 // All errors as messages; the exit status for them.
-int tell_mistakes(System& system, const WantedJob& wanted);
+int print_errors(System& system, const JobRequest& wanted);
 
 // The settings as a ddlrun.yaml that gives the same job, each with where it came from.
 std::string render_job_settings(const schedulers::JobSettings& settings);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/client/job_status_json.hpp"
 
-#include "schedulers/client/job_end.hpp"
 #include "schedulers/client/job_options.hpp"
+#include "schedulers/client/job_outcome.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 // Jobs and how they stand as a JSON document for programs.
 #pragma once
 
-#include "schedulers/client/job_lookup.hpp"
+#include "schedulers/client/job_query.hpp"
 
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 
 namespace ddlrun::cli {
 
-using JobAndStatus = std::pair<KnownJob, schedulers::JobStatus>;
+using JobAndStatus = std::pair<JobRef, schedulers::JobStatus>;
 
 // Schema "ddlrun.status/1"; ends with a newline.
 std::string render_status_json(const std::vector<JobAndStatus>& jobs);

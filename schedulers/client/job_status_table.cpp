@@ -2,7 +2,7 @@
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
-#include "schedulers/client/job_end.hpp"
+#include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_status_json.hpp"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ std::string remark(const schedulers::JobStatus& status) {
   return printable(text, 400);
 }
 
-TableRow row_of(const std::string& id, const KnownJob& job, const schedulers::JobStatus& status) {
+TableRow row_of(const std::string& id, const JobRef& job, const schedulers::JobStatus& status) {
   const std::string& queue = status.queue.empty() ? job.queue : status.queue;
   return {printable(id, 64),
           std::string(schedulers::name_of(status.state)),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/client/job_submission.hpp"
 
-#include "base/os/state_folder.hpp"
+#include "base/os/state_directory.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/client/job_history.hpp"
@@ -60,11 +60,11 @@ std::string find_job_folder(System& system, const schedulers::JobSpec& job) {
   const std::string usual = job.working_folder + "/ddlrun-jobs/" + name;
   if (job.scheduler == schedulers::SchedulerKind::local || fits_directive(job.scheduler, usual)) return usual;
   const std::string state =
-      find_state_folder(system.environment, "the job's files", "export HOME") + "/jobs/";
+      find_state_directory(system.environment, "the job's files", "export HOME") + "/jobs/";
   return fits_directive(job.scheduler, state) ? state + name : usual;  // it is refused with its reason
 }
 
-PreparedJob prepare_job(System& system, const WantedJob& wanted, const schedulers::Scheduler& scheduler,
+PreparedJob prepare_job(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler,
                         const std::string& folder) {
   const schedulers::JobSpec& job = wanted.reading.job;
   PreparedJob prepared;
@@ -77,7 +77,7 @@ PreparedJob prepare_job(System& system, const WantedJob& wanted, const scheduler
   return prepared;
 }
 
-KnownJob submit_job(System& system, const WantedJob& wanted, const schedulers::Scheduler& scheduler) {
+JobRef submit_job(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler) {
   const schedulers::JobSpec& job = wanted.reading.job;
   const std::string name = find_job_folder(system, job);
   prepare_job(system, wanted, scheduler, name);  // what cannot be rendered leaves no folder behind
@@ -85,7 +85,7 @@ KnownJob submit_job(System& system, const WantedJob& wanted, const schedulers::S
   system.files.write(prepared.folder.script(), prepared.script);
   system.files.write(prepared.folder.path + "/ddlrun.yaml", render_job_settings(wanted.settings));
   if (!job.script_template.empty()) system.files.write(kept_template(prepared.folder), wanted.template_text);
-  KnownJob known;
+  JobRef known;
   known.id = scheduler.read_submission(asker(system)(prepared.submit));
   known.scheduler = job.scheduler;
   known.name = job.name;

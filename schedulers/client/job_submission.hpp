@@ -3,9 +3,9 @@
 // the user's own history.
 #pragma once
 
-#include "base/os/doors.hpp"
-#include "schedulers/client/job_lookup.hpp"
+#include "base/os/system.hpp"
 #include "schedulers/client/job_options.hpp"
+#include "schedulers/client/job_query.hpp"
 #include "schedulers/job/scheduler.hpp"
 
 #include <chrono>
@@ -26,7 +26,7 @@ struct PreparedJob {
 };
 
 // The script for that folder; nothing is written.
-PreparedJob prepare_job(System& system, const WantedJob& wanted, const schedulers::Scheduler& scheduler,
+PreparedJob prepare_job(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler,
                         const std::string& folder);
 
 // Where the log of the job, or of a task of an array, is; "" for an array as a whole. "%j" in a name of the
@@ -36,6 +36,6 @@ std::string log_of(const schedulers::JobSpec& job, const schedulers::JobFolder& 
 
 // Makes the folder (with -2, -3 behind the name if it is taken), writes job.sh and ddlrun.yaml, submits,
 // remembers. Error{scheduler} or Error{unreachable}; then the folder is kept, as what was refused.
-KnownJob submit_job(System& system, const WantedJob& wanted, const schedulers::Scheduler& scheduler);
+JobRef submit_job(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler);
 
 }  // namespace ddlrun::cli

@@ -27,7 +27,7 @@ std::string folder_of_origin(const std::string& origin) {
 
 // What is said for this job must not be lost; what a profile or the user's configuration says for all jobs
 // may.
-bool is_for_all_jobs(const WantedJob& wanted, const std::string& where) {
+bool is_for_all_jobs(const JobRequest& wanted, const std::string& where) {
   return where.starts_with("profile ") ||
          (!wanted.user_configuration.empty() && where.starts_with(wanted.user_configuration + ":"));
 }
@@ -43,7 +43,7 @@ bool has_directives(const std::string& text, const std::string& sign) {
 }
 
 // Lines of another scheduler's are comments to this one: what they ask for would be lost.
-bool refuse_foreign_template(WantedJob& wanted, const std::string& file) {
+bool refuse_foreign_template(JobRequest& wanted, const std::string& file) {
   const schedulers::JobSpec& job = wanted.reading.job;
   if (job.scheduler == schedulers::SchedulerKind::local) return false;
   const bool slurm = job.scheduler == schedulers::SchedulerKind::slurm;
@@ -59,7 +59,7 @@ bool refuse_foreign_template(WantedJob& wanted, const std::string& file) {
   return true;
 }
 
-void judge_lost(WantedJob& wanted, const std::string& file, const std::set<std::string>& placeholders) {
+void judge_lost(JobRequest& wanted, const std::string& file, const std::set<std::string>& placeholders) {
   std::string others;
   for (const auto& fact : schedulers::dropped_settings(wanted.reading.job, wanted.settings, placeholders)) {
     if (is_for_all_jobs(wanted, fact.where)) {
@@ -100,7 +100,7 @@ void find_template(const Environment& environment, const templates::SiteProfile&
   path = environment.absolute(folder == "." ? path : folder + "/" + path);
 }
 
-void read_template(System& system, WantedJob& wanted) {
+void read_template(System& system, JobRequest& wanted) {
   const schedulers::JobSpec& job = wanted.reading.job;
   if (job.script_template.empty()) return;
   wanted.template_text = system.files.read(job.script_template, max_template_bytes);
@@ -121,7 +121,7 @@ void read_template(System& system, WantedJob& wanted) {
     wanted.reading.remarks.push_back(std::move(remark));
 }
 
-std::string fill_job_template(const WantedJob& wanted, const schedulers::JobFolder& folder) {
+std::string fill_job_template(const JobRequest& wanted, const schedulers::JobFolder& folder) {
   const schedulers::JobSpec& job = wanted.reading.job;
   auto filled = templates::fill_template(wanted.template_text, job.script_template,
                                          schedulers::template_values(job, folder));
@@ -131,7 +131,7 @@ std::string fill_job_template(const WantedJob& wanted, const schedulers::JobFold
 
 std::string kept_template(const schedulers::JobFolder& folder) { return folder.path + "/template"; }
 
-bool tells_log(System& system, const KnownJob& job) {
+bool tells_log(System& system, const JobRef& job) {
   if (!job.ours()) return false;
   const std::string file = kept_template(job.files());
   if (!system.files.exists(file)) return true;

@@ -3,9 +3,9 @@
 // job says.
 #pragma once
 
-#include "base/os/doors.hpp"
-#include "schedulers/client/job_lookup.hpp"
+#include "base/os/system.hpp"
 #include "schedulers/client/job_options.hpp"
+#include "schedulers/client/job_query.hpp"
 
 #include <string>
 
@@ -17,14 +17,14 @@ void find_template(const Environment& environment, const templates::SiteProfile&
 
 // Reads it, if the job has one; everything that is wrong with it goes to reading.errors, what is only a
 // pity to reading.remarks. For a job without errors. Error{request} if it cannot be read.
-void read_template(System& system, WantedJob& wanted);
+void read_template(System& system, JobRequest& wanted);
 
 // The script for that folder.
-std::string fill_job_template(const WantedJob& wanted, const schedulers::JobFolder& folder);
+std::string fill_job_template(const JobRequest& wanted, const schedulers::JobFolder& folder);
 
 // The template as it was, beside the script that came of it; of a job that was submitted with one.
 std::string kept_template(const schedulers::JobFolder& folder);
 // Whether the log of that job is where ddlrun looks for it; it is where ddlrun itself wrote the script.
-bool tells_log(System& system, const KnownJob& job);
+bool tells_log(System& system, const JobRef& job);
 
 }  // namespace ddlrun::cli

@@ -20,7 +20,7 @@ bool tool_says(const ProcessResult& answer, std::string_view words) {
 
 // Whose qstat this is: "pbs_version = 23.06.06", "Version: 6.1.2" or the usage of Slurm's wrapper; Grid
 // Engine's qsub has other options and is none of ours.
-std::optional<SchedulerKind> kind_of_qstat(const Ask& ask) {
+std::optional<SchedulerKind> kind_of_qstat(const CommandRunner& ask) {
   const ProcessResult version = ask({"qstat", "--version"});
   if (tool_says(version, "pbs_version") || tool_says(version, "PBSPro") || tool_says(version, "OpenPBS"))
     return SchedulerKind::pbs;
@@ -46,7 +46,7 @@ std::unique_ptr<Scheduler> make_scheduler(SchedulerKind kind) {
 }
 
 std::optional<SchedulerKind> detect_scheduler(const std::function<bool(const std::string& tool)>& found,
-                                              const EnvVars& environment, const Ask& ask) {
+                                              const EnvVars& environment, const CommandRunner& ask) {
   const bool slurm = found("sbatch");
   const bool pbs = found("qsub") && found("qstat");
   // Inside a job: whoever started it. Slurm's PBS plug-in sets PBS_JOBID too, so Slurm is looked for first.

@@ -2,7 +2,7 @@
 // One job as the user means it, whatever the scheduler: shape, time, program, and what stands around it.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "schedulers/job/job_settings.hpp"
 #include "topology/dims.hpp"
 

@@ -3,7 +3,7 @@
 // pure: commands are values, and `Ask` is given by the caller.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "schedulers/job/job_state.hpp"
 #include "schedulers/job/script.hpp"
 #include "templates/site_profile.hpp"
@@ -20,7 +20,7 @@
 namespace ddlrun::schedulers {
 
 // Runs one command and tells how it ended.
-using Ask = std::function<ProcessResult(const Command& command)>;
+using CommandRunner = std::function<ProcessResult(const Command& command)>;
 
 class Scheduler {
  public:
@@ -37,7 +37,8 @@ class Scheduler {
   virtual JobId read_submission(const ProcessResult& answer) const = 0;
   // One call for all jobs where that is possible. Every id is in the result. Error{unreachable} if the
   // scheduler does not answer: a failed poll is not a failed job.
-  virtual std::map<JobId, JobStatus> read_states(std::span<const JobId> ids, const Ask& ask) const = 0;
+  virtual std::map<JobId, JobStatus> read_states(std::span<const JobId> ids,
+                                                 const CommandRunner& ask) const = 0;
   virtual Command cancel_command(const JobId& id) const = 0;
   // Nothing to throw: it is gone or never was ("already over"), told in words. Error{scheduler} otherwise.
   virtual std::string read_cancellation(const JobId& id, const ProcessResult& answer) const = 0;
@@ -49,7 +50,7 @@ std::unique_ptr<Scheduler> make_scheduler(SchedulerKind kind);
 // The scheduler that this machine has, by its commands and the environment of a job; several: told apart by
 // `qstat --version` (PBS) and sbatch. `found` answers whether a command is in PATH.
 std::optional<SchedulerKind> detect_scheduler(const std::function<bool(const std::string& tool)>& found,
-                                              const EnvVars& environment, const Ask& ask);
+                                              const EnvVars& environment, const CommandRunner& ask);
 
 // Seconds until the next question: 2 first, then growing to 30; after an error the double, up to 300. A
 // change of state starts anew at 2, twice and then once an hour: at most some 130 questions an hour.

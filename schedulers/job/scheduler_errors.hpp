@@ -3,7 +3,7 @@
 // of words and exit statuses with a remedy each.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 
 #include <span>
 #include <string>

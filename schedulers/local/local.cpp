@@ -88,7 +88,8 @@ class Local : public Scheduler {
                  "bash", "read output.log in the job's folder"});
   }
 
-  std::map<JobId, JobStatus> read_states(std::span<const JobId> ids, const Ask& ask) const override {
+  std::map<JobId, JobStatus> read_states(std::span<const JobId> ids,
+                                         const CommandRunner& ask) const override {
     std::map<JobId, JobStatus> statuses;
     if (ids.empty()) return statuses;
     std::vector<std::string> pids;

@@ -39,7 +39,7 @@ bool is_answered(const ProcessResult& answer) {
 
 class Qstat {
  public:
-  Qstat(std::span<const JobId> ids, const Ask& ask) : ids_(ids), ask_(ask) {}
+  Qstat(std::span<const JobId> ids, const CommandRunner& ask) : ids_(ids), ask_(ask) {}
 
   std::vector<PbsJob> read() {
     ProcessResult answer = ask(true);
@@ -70,7 +70,7 @@ class Qstat {
   }
 
   std::span<const JobId> ids_;
-  const Ask& ask_;
+  const CommandRunner& ask_;
   bool history_ = true;
 };
 
@@ -101,7 +101,8 @@ class Pbs : public Scheduler {
                  "qsub", "qstat -u $USER"});
   }
 
-  std::map<JobId, JobStatus> read_states(std::span<const JobId> ids, const Ask& ask) const override {
+  std::map<JobId, JobStatus> read_states(std::span<const JobId> ids,
+                                         const CommandRunner& ask) const override {
     std::map<JobId, JobStatus> statuses;
     if (ids.empty()) return statuses;
     const std::vector<PbsJob> jobs = Qstat(ids, ask).read();

@@ -62,7 +62,8 @@ class Torque : public Scheduler {
                  "qsub", "qstat"});
   }
 
-  std::map<JobId, JobStatus> read_states(std::span<const JobId> ids, const Ask& ask) const override {
+  std::map<JobId, JobStatus> read_states(std::span<const JobId> ids,
+                                         const CommandRunner& ask) const override {
     std::map<JobId, JobStatus> statuses;
     if (ids.empty()) return statuses;
     const auto is_array = [](const JobId& id) { return id.find('[') != JobId::npos; };

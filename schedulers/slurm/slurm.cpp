@@ -50,7 +50,7 @@ void merge(std::vector<JobStatus>& into, const std::vector<JobStatus>& from, boo
 // What is asked about the jobs of one cluster.
 class ClusterQuestion {
  public:
-  ClusterQuestion(std::string cluster, const Ask& ask) : cluster_(std::move(cluster)), ask_(ask) {}
+  ClusterQuestion(std::string cluster, const CommandRunner& ask) : cluster_(std::move(cluster)), ask_(ask) {}
 
   std::map<JobId, JobStatus> read(const std::vector<JobId>& ids) {
     read_squeue();
@@ -140,7 +140,7 @@ class ClusterQuestion {
   }
 
   std::string cluster_;
-  const Ask& ask_;
+  const CommandRunner& ask_;
   std::vector<JobStatus> known_;
   bool accounted_ = true;
 };
@@ -176,7 +176,8 @@ class Slurm : public Scheduler {
                                        "sbatch", "squeue --me"});
   }
 
-  std::map<JobId, JobStatus> read_states(std::span<const JobId> ids, const Ask& ask) const override {
+  std::map<JobId, JobStatus> read_states(std::span<const JobId> ids,
+                                         const CommandRunner& ask) const override {
     std::map<std::string, std::vector<JobId>> by_cluster;
     for (const JobId& id : ids) by_cluster[parse_target(id).cluster].push_back(parse_target(id).id);
     std::map<std::string, std::map<JobId, JobStatus>> answers;

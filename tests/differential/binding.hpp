@@ -2,7 +2,7 @@
 // What ompi_map.sh printed, read back: host and bound cores of each rank; and machines for it to judge on.
 #pragma once
 
-#include "base/os/posix_doors.hpp"
+#include "base/os/posix_system.hpp"
 #include "base/text/text.hpp"
 #include "topology/hwloc_reader.hpp"
 

@@ -3,7 +3,7 @@
 // synthetic ones made here) and every dims up to 8x4x3 that fits, renders the rankfile and compares, rank by
 // rank, the host and the cores that Open MPI's own parser binds with those of the plan. The last line counts;
 // exit 1 on a difference.
-#include "base/os/posix_doors.hpp"
+#include "base/os/posix_system.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "binding.hpp"
@@ -90,8 +90,8 @@ std::vector<Case> make_cases(const std::vector<OracleMachine>& machines, const s
           std::vector<std::string> hosts;
           for (std::uint32_t h = 0; h < dims.host_count(); ++h)
             hosts.push_back(fmt::format("host-{}", h + 1));
-          for (const PlaceBy by : {PlaceBy::gpus, PlaceBy::packages}) {
-            if (by == PlaceBy::gpus && machine.topology.gpus.size() < x) continue;
+          for (const MapBy by : {MapBy::gpus, MapBy::packages}) {
+            if (by == MapBy::gpus && machine.topology.gpus.size() < x) continue;
             PlanOptions options;
             options.by = by;
             options.order = (x + y + z) % 3 == 0 ? RankOrder::packed : RankOrder::ddl;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // topology_fuzz DDLRUN FOLDER COUNT FIRST XML...: mutates machine files, the same for the same number, and
 // gives each to `DDLRUN topo`. hwloc may die of them; ddlrun must end with 0 or with 3, a place and a remedy.
-#include "base/os/posix_doors.hpp"
+#include "base/os/posix_system.hpp"
 #include "tests/support/mutate.hpp"
 
 #include <fmt/format.h>

@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "cli": "bench launch schedulers templates doctor topology base",
 }
 # What the runtime may take of base/: it runs on every rank and starts nothing.
-RUNTIME_TAKES = {"error", "text", "yaml_tree", "plugin", "whole_path", "standard_output"}
+RUNTIME_TAKES = {"error", "text", "yaml_tree", "plugin", "replaced_path", "standard_output"}
 # Third-party header: files that may include it.
 THIRD_PARTY = {
     r"hwloc": r"^topology/hwloc_[a-z_]*\.cpp$",

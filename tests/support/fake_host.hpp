@@ -3,7 +3,7 @@
 #pragma once
 
 #include "doctor/model/gather.hpp"
-#include "tests/support/fake_kernel.hpp"
+#include "tests/support/fake_host_info.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <string>
@@ -13,7 +13,7 @@ namespace ddlrun::tests {
 
 struct FakeHost {
   FakeSystem system;
-  FakeKernel kernel;
+  FakeHostInfo kernel;
   doctor::Question question;
 
   // A file with its content, seen by both doors.

@@ -20,7 +20,7 @@ struct FakeMpirun : FakeProcesses {
     return std::vector<std::string>{};
   };
   ProcessResult result;
-  std::function<void(const Command&, const Attention&)> meanwhile;  // instead of `lines`
+  std::function<void(const Command&, const RunHooks&)> meanwhile;  // instead of `lines`
 
   FakeMpirun() {
     answer = [](const Command&) {
@@ -30,7 +30,7 @@ struct FakeMpirun : FakeProcesses {
     };
   }
   ProcessResult run_guarded(const Command& command, const EnvVars& extra,
-                            const Attention& attention) override {
+                            const RunHooks& attention) override {
     ran.push_back(command);
     environment = extra;
     watched = attention.err_lines != nullptr;

@@ -2,7 +2,7 @@
 // Doors that record what is asked of them and answer from tables: no process, no file, no clock is touched.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "base/text/error.hpp"
 
 #include <map>
@@ -37,7 +37,7 @@ struct FakeProcesses : ProcessRunner {
     for (const auto& [function, limit] : functions) results.emplace_back().out = function();
     return results;
   }
-  ProcessResult run_guarded(const Command& command, const EnvVars&, const Attention&) override {
+  ProcessResult run_guarded(const Command& command, const EnvVars&, const RunHooks&) override {
     return run(command, {});
   }
 };

@@ -2,8 +2,8 @@
 // This very machine through the real doors, as a gatherer gets it.
 #pragma once
 
-#include "base/os/posix_doors.hpp"
-#include "base/os/posix_kernel.hpp"
+#include "base/os/posix_host_info.hpp"
+#include "base/os/posix_system.hpp"
 #include "doctor/model/gather.hpp"
 
 #include <string>
@@ -15,7 +15,7 @@ struct RealHost {
   PosixProcesses processes;
   PosixFiles files;
   SystemClock clock;
-  PosixKernel kernel;
+  PosixHostInfo kernel;
   Environment environment;
   doctor::Question question;
   System doors{processes, files,  clock, environment, [](std::string_view) {}, [](std::string_view) {},

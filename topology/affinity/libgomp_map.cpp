@@ -2,7 +2,7 @@
 // GNU's rules (config/linux/affinity.c, team.c): places in the machine's order; without OMP_PLACES they are
 // hardware threads, so "true" alone fills cores; the remainder of more threads than places starts again at
 // the first one.
-#include "topology/affinity/thread_map_parts.hpp"
+#include "topology/affinity/thread_map_internal.hpp"
 
 namespace ddlrun::affinity {
 

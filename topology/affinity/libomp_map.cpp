@@ -3,7 +3,7 @@
 // them out in turn; without it OMP_PLACES and OMP_PROC_BIND hold, and "true" means spread.
 #include "base/text/text.hpp"
 #include "topology/affinity/kmp_affinity.hpp"
-#include "topology/affinity/thread_map_parts.hpp"
+#include "topology/affinity/thread_map_internal.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "topology/affinity/kmp_affinity.hpp"
-#include "topology/affinity/thread_map_parts.hpp"
+#include "topology/affinity/thread_map_internal.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // What is wrong with the thread variables that somebody wrote by hand: in a job script, in a shell.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "topology/affinity/thread_map.hpp"
 #include "topology/affinity/thread_settings.hpp"
 

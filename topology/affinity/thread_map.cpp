@@ -2,7 +2,7 @@
 #include "topology/affinity/thread_map.hpp"
 
 #include "base/text/text.hpp"
-#include "topology/affinity/thread_map_parts.hpp"
+#include "topology/affinity/thread_map_internal.hpp"
 
 #include <algorithm>
 #include <map>

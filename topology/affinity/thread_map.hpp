@@ -4,7 +4,7 @@
 // against the real runtimes.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "topology/affinity/thread_settings.hpp"
 
 #include <cstdint>

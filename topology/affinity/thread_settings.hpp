@@ -3,7 +3,7 @@
 // runtime that its program links.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 
 #include <cstdint>
 #include <string>

@@ -3,8 +3,8 @@
 
 #include "base/text/text.hpp"
 #include "topology/rankfile/rankfile_entry.hpp"
-#include "topology/rankfile/rankfile_facts.hpp"
 #include "topology/rankfile/rankfile_names.hpp"
+#include "topology/rankfile/rankfile_summary.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // The hosts that a scheduler has given to the job we are in.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -2,10 +2,10 @@
 // The hosts of a job and the machine behind each: from options, from this host, over ssh, or assumed.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "topology/dims.hpp"
 #include "topology/machine.hpp"
-#include "topology/sources/machine_source.hpp"
+#include "topology/sources/machine_loader.hpp"
 
 #include <cstdint>
 #include <string>

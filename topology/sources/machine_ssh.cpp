@@ -5,7 +5,7 @@
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "topology/machine_json.hpp"
-#include "topology/sources/machine_source.hpp"
+#include "topology/sources/machine_loader.hpp"
 #include "topology/sources/topology_child.hpp"
 
 #include <fmt/format.h>

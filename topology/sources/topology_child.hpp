@@ -3,7 +3,7 @@
 // some malformed XML, and ddlrun must not.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 
 #include <string>
 #include <vector>

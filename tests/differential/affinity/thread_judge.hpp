@@ -2,7 +2,7 @@
 // A real OpenMP runtime asked where it puts the threads of a pretended machine.
 #pragma once
 
-#include "base/os/posix_doors.hpp"
+#include "base/os/posix_system.hpp"
 #include "base/text/text.hpp"
 #include "topology/affinity/thread_map.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The command with fake doors: what is run, with which environment, what is written, which status comes back.
-#include "launch/rank/place_marker.hpp"
-#include "launch/rank/rank_marker.hpp"
+#include "launch/rank/placement_line.hpp"
+#include "launch/rank/status_line.hpp"
 #include "tests/support/fake_launch.hpp"
 
 #include <doctest/doctest.h>

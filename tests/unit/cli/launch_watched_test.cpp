@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The command with fake doors: what ranks tell while they run, stalls, signals.
-#include "launch/rank/place_marker.hpp"
-#include "launch/rank/rank_marker.hpp"
+#include "launch/rank/placement_line.hpp"
+#include "launch/rank/status_line.hpp"
 #include "tests/support/fake_launch.hpp"
 
 #include <doctest/doctest.h>
@@ -21,8 +21,8 @@ TEST_CASE("a keeper stays with each rank, and its lines are taken out") {
   launch.processes.lines = [&](const Command& command) {
     const std::string token = word_after(command, "--watch");
     return std::vector<std::string>{
-        launch::render_rank_marker(token, {1, "here", launch::RankSign::alive, {}, 0, 0}), "loss 1\n",
-        launch::render_rank_marker(token, {1, "here", launch::RankSign::ended, {}, 7, 0})};
+        launch::render_status_line(token, {1, "here", launch::RankStatus::alive, {}, 0, 0}), "loss 1\n",
+        launch::render_status_line(token, {1, "here", launch::RankStatus::ended, {}, 7, 0})};
   };
   launch.run({"launch", "2", "--stall-after", "9", "--", "prog", "a b"});
   CHECK(launch.status == 7);
@@ -41,22 +41,22 @@ TEST_CASE("a keeper stays with each rank, and its lines are taken out") {
 TEST_CASE("after a stall that ends the job, or a lost host, the noise of the ending is no cause") {
   const std::string noise = "WARNING: Open MPI failed to TCP connect to a peer MPI process via\n";
   struct Row {
-    launch::RankSign sign;
+    launch::RankStatus sign;
     std::string said;
     int status;
     bool diagnosed;
   };
   for (const Row& row :
-       {Row{launch::RankSign::stalled, "", 124, false},
-        Row{launch::RankSign::alive, "ORTE has lost communication with a remote daemon.\n", 5, false},
-        Row{launch::RankSign::alive, "", 1, true}}) {
+       {Row{launch::RankStatus::stalled, "", 124, false},
+        Row{launch::RankStatus::alive, "ORTE has lost communication with a remote daemon.\n", 5, false},
+        Row{launch::RankStatus::alive, "", 1, true}}) {
     CAPTURE(row.status);
     Launch launch;
     launch.processes.result.exit_status = 1;
-    launch.processes.meanwhile = [&](const Command& command, const Attention& attention) {
+    launch.processes.meanwhile = [&](const Command& command, const RunHooks& attention) {
       const std::string token = word_after(command, "--watch");
       const launch::Stall stall{7, 'T', 1771, "p", ""};
-      attention.err_lines(launch::render_rank_marker(token, {1, "here", row.sign, stall, 0, 0}));
+      attention.err_lines(launch::render_status_line(token, {1, "here", row.sign, stall, 0, 0}));
       attention.tick({});
       if (!row.said.empty()) attention.err_lines(row.said);
       attention.err_lines(noise);
@@ -65,7 +65,7 @@ TEST_CASE("after a stall that ends the job, or a lost host, the noise of the end
     CHECK(launch.status == row.status);
     CHECK((launch.err.find("[D2]") != std::string::npos) == row.diagnosed);
     CHECK((launch.err.find("try: kill -CONT 1771\n") != std::string::npos) ==
-          (row.sign == launch::RankSign::stalled));
+          (row.sign == launch::RankStatus::stalled));
   }
 }
 
@@ -113,10 +113,10 @@ TEST_CASE("reports are compared with the plan while the rest passes by") {
     Launch launch;
     launch.processes.lines = [&](const Command& command) {
       const std::string token = word_after(command, "--report");
-      std::vector<std::string> lines{"loss 1\n", launch::render_place_marker(token, {0, 0, "here", {0, 1}}),
+      std::vector<std::string> lines{"loss 1\n", launch::render_placement_line(token, {0, 0, "here", {0, 1}}),
                                      "loss 2\n"};
       if (!row.second.empty())
-        lines.push_back(launch::render_place_marker(token, {1, 1, "here", row.second}));
+        lines.push_back(launch::render_placement_line(token, {1, 1, "here", row.second}));
       return lines;
     };
     std::vector<std::string> words{"launch", "2"};
@@ -148,26 +148,24 @@ TEST_CASE("a signal that stopped mpirun is the status, unless the program had it
 TEST_CASE("TERM goes to the ranks first, to mpirun where nobody was heard or when it comes again") {
   Launch launch;
   std::vector<int> given;
-  launch.processes.meanwhile = [&](const Command& command, const Attention& attention) {
+  launch.processes.meanwhile = [&](const Command& command, const RunHooks& attention) {
     REQUIRE(attention.on_signal);
     given.push_back(attention.on_signal(SIGINT));
     launch::RankReport alive;
     alive.host = "here";
-    attention.err_lines(launch::render_rank_marker(word_after(command, "--watch"), alive));
+    attention.err_lines(launch::render_status_line(word_after(command, "--watch"), alive));
     for (const int signal : {SIGUSR1, SIGTERM, SIGINT, SIGTERM, SIGTERM})
       given.push_back(attention.on_signal(signal));
   };
   launch.run({"launch", "1", "--", "prog"});
   CHECK(given == std::vector<int>{SIGINT, SIGUSR1, SIGURG, SIGINT, SIGTERM, SIGTERM});
   Launch early;
-  early.processes.meanwhile = [&](const Command&, const Attention& attention) {
+  early.processes.meanwhile = [&](const Command&, const RunHooks& attention) {
     CHECK(attention.on_signal(SIGTERM) == SIGTERM);
   };
   early.run({"launch", "1", "--", "prog"});
   Launch alone;
-  alone.processes.meanwhile = [&](const Command&, const Attention& attention) {
-    CHECK(!attention.on_signal);
-  };
+  alone.processes.meanwhile = [&](const Command&, const RunHooks& attention) { CHECK(!attention.on_signal); };
   alone.run({"launch", "1", "--no-watch", "--verify", "--", "prog"});
 }
 

@@ -2,7 +2,7 @@
 // Recorded answers of real schedulers, and an `Ask` that gives them.
 #pragma once
 
-#include "base/os/doors.hpp"
+#include "base/os/system.hpp"
 #include "base/text/text.hpp"
 
 #include <fstream>

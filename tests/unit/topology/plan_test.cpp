@@ -101,7 +101,7 @@ TEST_CASE("what cannot be is refused with both numbers") {
   CHECK_THROWS_AS(plan_machine(tests::with_gpus(small, {0, 0, 0, 1}), 4, {}), Error);  // 3 GPUs on 2 cores
   CHECK_THROWS_AS(plan_machine(tests::with_gpus(regular_machine(2, 8, 1, "m"), {0, 1}), 3, {}), Error);
   PlanOptions by_packages;
-  by_packages.by = PlaceBy::packages;
+  by_packages.by = MapBy::packages;
   CHECK(slots_of(tests::with_gpus(regular_machine(2, 8, 1, "m"), {0, 1}), 4, by_packages).size() == 4);
   CHECK_THROWS_AS(plan_job({4, 2, 1, 1}, {"h1", "h2", "h3"}, {small}, {0, 0, 0}, {}), Error);
   CHECK_THROWS_AS(plan_job({4, 2, 1, 1}, {"h1", "h1"}, {small}, {0, 0}, {}), Error);

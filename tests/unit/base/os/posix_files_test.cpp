@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The door that writes whole files, where links, pipes and folders lie at the name.
-#include "base/os/posix_doors.hpp"
+#include "base/os/posix_system.hpp"
 #include "base/text/error.hpp"
 
 #include <doctest/doctest.h>

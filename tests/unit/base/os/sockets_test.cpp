@@ -38,7 +38,7 @@ NetworkProbe self_probe() {
 TEST_SUITE_BEGIN("base/os/sockets");
 
 TEST_CASE("a port that somebody listens on is not free") {
-  PosixNetwork network;
+  PosixNetworkAccess network;
   const std::uint16_t port = free_port();
   CHECK(network.try_listen(port).empty());
   const auto [socket, problem] = bind_socket(SOCK_STREAM, port);
@@ -50,7 +50,7 @@ TEST_CASE("neighbours that answer: connected, the path's size, a stream, and an 
   NetworkProbe probe = self_probe();
   probe.stream = true;
   const auto begun = std::chrono::steady_clock::now();
-  const ProbeResult result = PosixNetwork().probe(probe);
+  const ProbeResult result = PosixNetworkAccess().probe(probe);
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(4000));
   REQUIRE(result.answers.size() == 1);
   CHECK(result.answers[0].kind == Kind::connected);
@@ -65,14 +65,14 @@ TEST_CASE("neighbours that are not there, or not who they should be") {
   NetworkProbe probe = self_probe();
   probe.limit = std::chrono::milliseconds(800);
   probe.peers = {{"other", {"127.0.0.1"}}};
-  ProbeResult result = PosixNetwork().probe(probe);
+  ProbeResult result = PosixNetworkAccess().probe(probe);
   REQUIRE(result.answers.size() == 1);
   CHECK(result.answers[0].kind == Kind::another_host);
   CHECK(result.answers[0].detail == "this host itself");
   // our port is taken by a program that says nothing of ours
   const auto [socket, problem] = bind_socket(SOCK_STREAM, probe.ports[0]);
   REQUIRE(problem.empty());
-  result = PosixNetwork().probe(probe);
+  result = PosixNetworkAccess().probe(probe);
   REQUIRE(result.not_listening.size() == 1);
   CHECK(result.not_listening[0].second == "Address already in use");
 }
@@ -85,7 +85,7 @@ TEST_CASE("a port that refuses, of a neighbour that is there and of one that has
   NetworkProbe probe = self_probe();
   probe.ports.push_back(refusing);
   const auto begun = std::chrono::steady_clock::now();
-  ProbeResult result = PosixNetwork().probe(probe);
+  ProbeResult result = PosixNetworkAccess().probe(probe);
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(4000));
   REQUIRE(result.answers.size() == 2);
   CHECK(result.answers[0].kind == Kind::connected);
@@ -103,7 +103,7 @@ TEST_CASE("a port that refuses, of a neighbour that is there and of one that has
     listener = Socket();
     send_text(guest.get(), "ddlrun-probe other 127.0.0.1/8\n", end);
   });
-  result = PosixNetwork().probe(probe);
+  result = PosixNetworkAccess().probe(probe);
   other.join();
   REQUIRE(result.answers.size() == 1);
   CHECK(result.answers[0].kind == Kind::connected);

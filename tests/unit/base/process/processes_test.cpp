@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/os/posix_doors.hpp"
+#include "base/os/posix_system.hpp"
 #include "base/text/error.hpp"
 
 #include <doctest/doctest.h>
@@ -64,7 +64,7 @@ TEST_CASE("many children run side by side, results in order") {
 TEST_CASE("a child in the foreground gets our signals, its stderr comes in lines") {
   PosixProcesses processes;
   std::vector<std::string> lines;
-  Attention attention;
+  RunHooks attention;
   attention.err_lines = [&](std::string_view line) {
     lines.emplace_back(line);
     if (line == "ready\n") ::kill(::getpid(), SIGTERM);  // to us: it must arrive there

@@ -17,7 +17,7 @@ using ddlrun::tests::FakeHost;
 
 namespace {
 
-struct FakeNetwork : NetworkDoor {
+struct FakeNetwork : NetworkAccess {
   std::map<std::uint16_t, std::string> taken;
   NetworkProbe asked;
   ProbeResult answer;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/gather/manifest.hpp"
 
-#include "base/os/posix_doors.hpp"
-#include "base/os/posix_kernel.hpp"
+#include "base/os/posix_host_info.hpp"
+#include "base/os/posix_system.hpp"
 #include "base/text/text.hpp"
-#include "tests/support/fake_kernel.hpp"
+#include "tests/support/fake_host_info.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,15 +14,15 @@
 
 using namespace ddlrun;
 using namespace ddlrun::doctor;
-using ddlrun::tests::FakeKernel;
+using ddlrun::tests::FakeHostInfo;
 
 namespace {
 
 // The same files as one file system lists them and as another would.
-struct Backwards : FakeKernel {
+struct Backwards : FakeHostInfo {
   bool visit_folder(const std::string& path, const FolderVisitor& visit) override {
     std::vector<std::pair<std::string, FileInfo::Kind>> all;
-    const bool listed = FakeKernel::visit_folder(path, [&](std::string_view name, FileInfo::Kind kind) {
+    const bool listed = FakeHostInfo::visit_folder(path, [&](std::string_view name, FileInfo::Kind kind) {
       all.emplace_back(name, kind);
       return true;
     });
@@ -33,9 +33,9 @@ struct Backwards : FakeKernel {
   }
 };
 
-template <typename Kernel>
-Kernel filled(int files) {
-  Kernel kernel;
+template <typename HostInfo>
+HostInfo filled(int files) {
+  HostInfo kernel;
   for (int i = 0; i < files; ++i) {
     FileInfo& info = kernel.add("/data/part" + std::to_string(i % 7) + "/image" + std::to_string(i));
     info.size_bytes = static_cast<std::uint64_t>(i) * 3 + 1;
@@ -57,7 +57,7 @@ TEST_SUITE_BEGIN("doctor/gather/manifest");
 TEST_CASE("a manifest does not depend on the order in which files are listed") {
   for (const int files : {0, 1, 100, 3000}) {  // 3000: more than are asked for their size
     CAPTURE(files);
-    FakeKernel one = filled<FakeKernel>(files);
+    FakeHostInfo one = filled<FakeHostInfo>(files);
     Backwards other = filled<Backwards>(files);
     one.add_folder("/data");
     other.add_folder("/data");
@@ -71,31 +71,31 @@ TEST_CASE("a manifest does not depend on the order in which files are listed") {
 }
 
 TEST_CASE("every single change changes the manifest") {
-  FakeKernel before = filled<FakeKernel>(50);
+  FakeHostInfo before = filled<FakeHostInfo>(50);
   const Manifest a = read_manifest(before, "/data", {});
-  const std::vector<std::pair<const char*, std::function<void(FakeKernel&)>>> changes{
-      {"a file more", [](FakeKernel& kernel) { kernel.add("/data/part0/more"); }},
-      {"a file less", [](FakeKernel& kernel) { kernel.infos.erase("/data/part3/image17"); }},
+  const std::vector<std::pair<const char*, std::function<void(FakeHostInfo&)>>> changes{
+      {"a file more", [](FakeHostInfo& kernel) { kernel.add("/data/part0/more"); }},
+      {"a file less", [](FakeHostInfo& kernel) { kernel.infos.erase("/data/part3/image17"); }},
       {"another name",
-       [](FakeKernel& kernel) {
+       [](FakeHostInfo& kernel) {
          auto node = kernel.infos.extract("/data/part3/image17");
          node.key() = "/data/part3/image18";
          kernel.infos.insert(std::move(node));
        }},
       {"another folder",
-       [](FakeKernel& kernel) {
+       [](FakeHostInfo& kernel) {
          auto node = kernel.infos.extract("/data/part3/image17");
          node.key() = "/data/part4/image17";
          kernel.infos.insert(std::move(node));
        }},
-      {"a byte more", [](FakeKernel& kernel) { ++kernel.infos["/data/part3/image17"].size_bytes; }},
-      {"sizes exchanged", [](FakeKernel& kernel) {
+      {"a byte more", [](FakeHostInfo& kernel) { ++kernel.infos["/data/part3/image17"].size_bytes; }},
+      {"sizes exchanged", [](FakeHostInfo& kernel) {
          std::swap(kernel.infos["/data/part3/image17"].size_bytes,
                    kernel.infos["/data/part4/image18"].size_bytes);
        }}};
   for (const auto& [what, change] : changes) {
     CAPTURE(what);
-    FakeKernel kernel = filled<FakeKernel>(50);
+    FakeHostInfo kernel = filled<FakeHostInfo>(50);
     change(kernel);
     const Manifest b = read_manifest(kernel, "/data", {});
     CHECK((a.names_hash != b.names_hash || a.sizes_hash != b.sizes_hash));
@@ -103,7 +103,7 @@ TEST_CASE("every single change changes the manifest") {
 }
 
 TEST_CASE("bounds, and what is not a folder") {
-  FakeKernel kernel = filled<FakeKernel>(500);
+  FakeHostInfo kernel = filled<FakeHostInfo>(500);
   ManifestBounds bounds;
   bounds.entries = 100;
   CHECK_FALSE(read_manifest(kernel, "/data", bounds).complete);
@@ -127,7 +127,7 @@ TEST_CASE("bounds, and what is not a folder") {
 TEST_CASE("a real folder, counted by find and du") {
   PosixFiles files;
   PosixProcesses processes;
-  PosixKernel kernel;
+  PosixHostInfo kernel;
   const std::string path = files.make_folder((std::filesystem::temp_directory_path() / "manifest.").string());
   files.make_folders(path + "/a/b");
   for (const char* name : {"/one", "/a/two", "/a/b/three with blanks"})

@@ -2,7 +2,7 @@
 // What people, programs and shells get to read; bash itself reads the script.
 #include "doctor/report/report.hpp"
 
-#include "base/os/posix_doors.hpp"
+#include "base/os/posix_system.hpp"
 #include "base/text/error.hpp"
 #include "tests/support/doctor_input.hpp"
 

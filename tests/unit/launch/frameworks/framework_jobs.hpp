@@ -31,7 +31,7 @@ inline frameworks::FrameworkRequest framework_request(frameworks::Framework fram
   request.program = std::move(program);
   request.plan = &plan;
   request.dims = plan.dims;
-  request.sheet = launch::make_rank_sheet(plan);
+  request.rank_map = launch::make_rank_map(plan);
   return request;
 }
 
@@ -41,22 +41,22 @@ inline std::map<std::string, std::string> variables_of(const frameworks::Framewo
                                                        std::uint32_t rank) {
   std::map<std::string, std::string> all;
   for (const auto& variable : plan.shared) all[variable.name] = variable.value;
-  launch::RankSheet sheet = request.sheet;
-  if (!plan.groups.empty()) sheet.groups = plan.groups;
-  const auto self = launch::find_sheet_rank(sheet, rank);
+  launch::RankMap rank_map = request.rank_map;
+  if (!plan.groups.empty()) rank_map.groups = plan.groups;
+  const auto self = launch::find_rank(rank_map, rank);
   for (const auto& variable : self->group->variables)
-    all[variable.name] = launch::fill_words(variable.value, *self);
+    all[variable.name] = launch::expand_placeholders(variable.value, *self);
   return all;
 }
 
 inline std::vector<std::string> arguments_of(const frameworks::FrameworkRequest& request,
                                              const frameworks::FrameworkPlan& plan, std::uint32_t rank) {
-  launch::RankSheet sheet = request.sheet;
-  sheet.groups = plan.groups;
-  const auto self = launch::find_sheet_rank(sheet, rank);
+  launch::RankMap rank_map = request.rank_map;
+  rank_map.groups = plan.groups;
+  const auto self = launch::find_rank(rank_map, rank);
   std::vector<std::string> all;
   for (const std::string& argument : self->group->arguments)
-    all.push_back(launch::fill_words(argument, *self));
+    all.push_back(launch::expand_placeholders(argument, *self));
   return all;
 }
 

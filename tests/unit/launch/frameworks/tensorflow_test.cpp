@@ -18,11 +18,11 @@ namespace {
 frameworks::FrameworkRequest notes_request() {
   frameworks::FrameworkRequest request;
   request.framework = Framework::tensorflow_ps;
-  request.sheet.hosts = {{"192.168.0.20", 0, {0, 2}}, {"192.168.0.80", 1, {1, 3, 4}}};
-  launch::Seat none, first, second;
+  request.rank_map.hosts = {{"192.168.0.20", 0, {0, 2}}, {"192.168.0.80", 1, {1, 3, 4}}};
+  launch::RankBinding none, first, second;
   first.gpu = 0;
   second.gpu = 1;
-  request.sheet.kinds = {{none, first}, {none, first, second}};
+  request.rank_map.kinds = {{none, first}, {none, first, second}};
   request.ps = 2;
   return request;
 }

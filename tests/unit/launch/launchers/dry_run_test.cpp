@@ -17,7 +17,7 @@ TEST_CASE("a dry run is a script: rankfile, environment, reasons, line") {
   request.rankfile = run.rankfile_path;
   request.exports = run.exports;
   request.program = {{"./prog", "$(x)"}, "/d", ""};
-  run.line = launch::plan_launch_line(request);
+  run.line = launch::plan_launch_command(request);
   const std::string text = launch::render_dry_run(run);
   CHECK(text.find("s3cret") == std::string::npos);
   const char* parts[] = {

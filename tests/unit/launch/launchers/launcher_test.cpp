@@ -11,9 +11,9 @@
 #include <algorithm>
 
 using namespace ddlrun;
+using launch::LaunchCommand;
 using launch::LauncherKind;
 using launch::LauncherVersion;
-using launch::LaunchLine;
 using launch::LaunchRequest;
 using launch::parse_launcher_version;
 using launch::ProgramMpi;
@@ -21,18 +21,18 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-launch::RankSheet two_by_two(bool interleaved) {
-  launch::RankSheet sheet;
-  sheet.kinds = {{launch::Seat{{0}, 0, -1, "", ""}, launch::Seat{{1}, 0, -1, "", ""}}};
+launch::RankMap two_by_two(bool interleaved) {
+  launch::RankMap rank_map;
+  rank_map.kinds = {{launch::RankBinding{{0}, 0, -1, "", ""}, launch::RankBinding{{1}, 0, -1, "", ""}}};
   if (interleaved)
-    sheet.hosts = {{"h1", 0, {0, 2}}, {"h2", 0, {1, 3}}};
+    rank_map.hosts = {{"h1", 0, {0, 2}}, {"h2", 0, {1, 3}}};
   else
-    sheet.hosts = {{"h1", 0, {0, 1}}, {"h2", 0, {2, 3}}};
+    rank_map.hosts = {{"h1", 0, {0, 1}}, {"h2", 0, {2, 3}}};
   launch::RankGroup group;
   group.ranks = 4;
-  sheet.groups = {group};
-  sheet.bind = true;
-  return sheet;
+  rank_map.groups = {group};
+  rank_map.bind = true;
+  return rank_map;
 }
 
 LaunchRequest ask(LauncherKind kind, bool interleaved = true) {
@@ -44,16 +44,16 @@ LaunchRequest ask(LauncherKind kind, bool interleaved = true) {
   request.ranks = 4;
   request.folder = "/run";
   request.exports = launch::plan_exports({{"KEY=s3cret"}, 1, 1}, {{"PATH", "/bin"}});
-  request.sheet = two_by_two(interleaved);
+  request.rank_map = two_by_two(interleaved);
   request.program = {{"./prog", "a b"}, "/opt/ddlrun", ""};
   return request;
 }
 
-bool has_word(const LaunchLine& line, const std::string& word) {
+bool has_word(const LaunchCommand& line, const std::string& word) {
   return std::find(line.argv.begin(), line.argv.end(), word) != line.argv.end();
 }
 
-const std::string& file_text(const LaunchLine& line, const std::string& path) {
+const std::string& file_text(const LaunchCommand& line, const std::string& path) {
   const auto found =
       std::find_if(line.files.begin(), line.files.end(), [&](const auto& file) { return file.path == path; });
   REQUIRE(found != line.files.end());
@@ -87,20 +87,21 @@ TEST_CASE("versions as the launchers print them") {
 TEST_CASE("hydra: hosts in rank order, consecutive ones folded; no value on the line") {
   CHECK(launch::render_machine_file(two_by_two(true)) == "h1:1\nh2:1\nh1:1\nh2:1\n");
   CHECK(launch::render_machine_file(two_by_two(false)) == "h1:2\nh2:2\n");
-  const LaunchLine line = launch::plan_launch_line(ask(LauncherKind::mpich), {{"MPIR_CVAR_DEBUG", "1"}});
+  const LaunchCommand line =
+      launch::plan_launch_command(ask(LauncherKind::mpich), {{"MPIR_CVAR_DEBUG", "1"}});
   CHECK(line.argv == Command{"mpiexec", "-launcher", "ssh", "-f", "/run/hosts", "-n", "4", "-genvlist",
                              "PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,KEY,DDLRUN_RANKS,MPIR_CVAR_DEBUG",
                              "/opt/ddlrun", "exec", "--sheet", "--", "./prog", "a b"});
   CHECK(file_text(line, "/run/hosts") == "h1:1\nh2:1\nh1:1\nh2:1\n");
   CHECK(line.environment.at("DDLRUN_RANKS") + "\n" == file_text(line, "/run/ranks.json"));
-  CHECK(launch::parse_rank_sheet(line.environment.at("DDLRUN_RANKS")) == two_by_two(true));
-  const std::string shown = launch::render_launch_line(line, ask(LauncherKind::mpich).exports);
+  CHECK(launch::parse_rank_map(line.environment.at("DDLRUN_RANKS")) == two_by_two(true));
+  const std::string shown = launch::render_launch_command(line, ask(LauncherKind::mpich).exports);
   CHECK(shown.find("s3cret") == std::string::npos);
   CHECK(shown.find("DDLRUN_RANKS=\"$(cat /run/ranks.json)\"") != std::string::npos);
   LaunchRequest mca = ask(LauncherKind::mpich);
   mca.mca = {{"btl", "tcp"}};
   try {
-    launch::plan_launch_line(mca);
+    launch::plan_launch_command(mca);
     FAIL("no error");
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::usage);  // as over ssh
@@ -112,21 +113,22 @@ TEST_CASE(
     "Intel MPI: the machine file, since -f takes each host once; its own pinning off unless it is set") {
   LaunchRequest request = ask(LauncherKind::intel_mpi);
   request.keepalives = true;
-  const LaunchLine line = launch::plan_launch_line(request);
+  const LaunchCommand line = launch::plan_launch_command(request);
   CHECK(has_word(line, "-machinefile"));
   CHECK(line.own ==
         EnvVars{{"I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", "-oServerAliveInterval=5 -oServerAliveCountMax=6"},
                 {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "0"},
                 {"I_MPI_PIN", "0"}});
   CHECK(has_word(line, "PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,KEY,DDLRUN_RANKS,I_MPI_PIN"));
-  CHECK(launch::plan_launch_line(request, {{"I_MPI_PIN", "1"}}).own.count("I_MPI_PIN") == 0);
+  CHECK(launch::plan_launch_command(request, {{"I_MPI_PIN", "1"}}).own.count("I_MPI_PIN") == 0);
 }
 
 TEST_CASE("srun: one host a rank, nothing bound by Slurm, no count of CPUs") {
   LaunchRequest request = ask(LauncherKind::srun);
   request.pmi = "pmix";
   request.mca = {{"btl", "tcp,self"}};
-  const LaunchLine line = launch::plan_launch_line(request, {{"HOME", "/h"}, {"SRUN_CPUS_PER_TASK", "2"}});
+  const LaunchCommand line =
+      launch::plan_launch_command(request, {{"HOME", "/h"}, {"SRUN_CPUS_PER_TASK", "2"}});
   CHECK(line.argv ==
         Command{"env",
                 "-u",
@@ -152,20 +154,21 @@ TEST_CASE("srun: one host a rank, nothing bound by Slurm, no count of CPUs") {
   CHECK(line.own == EnvVars{{"OMPI_MCA_btl", "tcp,self"},
                             {"SLURM_HOSTFILE", "/run/hosts"},
                             {"SLURM_PMIX_FENCE", "ring"}});
-  CHECK(launch::plan_launch_line(request, {{"SLURM_PMIX_FENCE", "tree"}}).own.count("SLURM_PMIX_FENCE") == 0);
+  CHECK(launch::plan_launch_command(request, {{"SLURM_PMIX_FENCE", "tree"}}).own.count("SLURM_PMIX_FENCE") ==
+        0);
   request.pmi = "pmi2";
-  CHECK(launch::plan_launch_line(request).own.count("SLURM_PMIX_FENCE") == 0);
+  CHECK(launch::plan_launch_command(request).own.count("SLURM_PMIX_FENCE") == 0);
   request.mpi_major = 20;
   request.minor = 2;
-  CHECK_FALSE(has_word(launch::plan_launch_line(request), "--overlap"));
+  CHECK_FALSE(has_word(launch::plan_launch_command(request), "--overlap"));
 }
 
 TEST_CASE("a sheet that is longer than a variable may be travels as a file") {
   LaunchRequest request = ask(LauncherKind::mpich);
-  request.sheet->groups[0].arguments = {std::string(200'000, 'x')};
-  const LaunchLine line = launch::plan_launch_line(request);
+  request.rank_map->groups[0].arguments = {std::string(200'000, 'x')};
+  const LaunchCommand line = launch::plan_launch_command(request);
   CHECK(line.environment.count("DDLRUN_RANKS") == 0);
-  CHECK(line.sheet_path.empty());
+  CHECK(line.rank_map_path.empty());
   CHECK(has_word(line, "--sheet-file"));
   CHECK(has_word(line, "/run/ranks.json"));
   CHECK(file_text(line, "/run/ranks.json").size() > 200'000);
@@ -177,11 +180,11 @@ TEST_CASE("Open MPI gets a sheet only where there is one to be had") {
   request.rankfile = "/run/rankfile";
   request.program.may_lack_ddlrun = true;
   request.program.keep = true;
-  const LaunchLine line = launch::plan_launch_line(request);
+  const LaunchCommand line = launch::plan_launch_command(request);
   CHECK(has_word(line, "DDLRUN_RANKS"));
   CHECK_FALSE(has_word(line, "/bin/sh"));  // without ddlrun the program would miss what it is to get
-  request.sheet.reset();
-  CHECK_FALSE(has_word(launch::plan_launch_line(request), "DDLRUN_RANKS"));
+  request.rank_map.reset();
+  CHECK_FALSE(has_word(launch::plan_launch_command(request), "DDLRUN_RANKS"));
 }
 
 TEST_CASE("the program's MPI, srun's choices and what does not go together") {

@@ -10,7 +10,7 @@
 using namespace ddlrun;
 using launch::LaunchRequest;
 using launch::parse_mpirun_version;
-using launch::plan_launch_line;
+using launch::plan_launch_command;
 using launch::plan_rank_command;
 
 namespace {
@@ -49,7 +49,7 @@ TEST_CASE("versions as the mpiruns print them") {
 }
 
 TEST_CASE("the line of Open MPI 4") {
-  const auto line = plan_launch_line(request(4));
+  const auto line = plan_launch_command(request(4));
   CHECK(line.argv == Command{"mpirun",
                              "-n",
                              "2",
@@ -80,7 +80,7 @@ TEST_CASE("the line of Open MPI 5 opens the rankfile, as PRRTE refuses a path wi
        {"/s/run/rankfile", "/home/a-b/20261123-162716-mrm2U9/rankfile", "/s/a:b, c/rankfile"}) {
     CAPTURE(path);
     five.rankfile = path;
-    const Command argv = plan_launch_line(five).argv;
+    const Command argv = plan_launch_command(five).argv;
     const Command head(argv.begin(), argv.begin() + 9);
     CHECK(head == Command{"/bin/sh", "-c", "exec \"$@\" 9< \"$0\"", path, "mpirun", "-n", "2", "--map-by",
                           "rankfile:file=/dev/fd/9"});
@@ -92,7 +92,7 @@ TEST_CASE("every word before the program has a reason, and values of the user's 
   for (const int major : {4, 5}) {
     CAPTURE(major);
     const LaunchRequest asked = request(major);
-    const auto line = plan_launch_line(asked);
+    const auto line = plan_launch_command(asked);
     std::string reasons, words;
     for (const auto& reason : line.reasons) {
       CHECK_FALSE(reason.why.empty());
@@ -103,7 +103,7 @@ TEST_CASE("every word before the program has a reason, and values of the user's 
     }
     CHECK(reasons == words);
     CHECK(words.find("s3cret") == std::string::npos);
-    CHECK(launch::render_launch_line(line, asked.exports).find("s3cret") == std::string::npos);
+    CHECK(launch::render_launch_command(line, asked.exports).find("s3cret") == std::string::npos);
   }
 }
 
@@ -149,10 +149,10 @@ TEST_CASE("settings that notice a lost host, unless the user has chosen") {
     CAPTURE(row.what);
     LaunchRequest asked = request(row.major);
     asked.mca = row.mca;
-    const Command here = plan_launch_line(asked, row.environment).argv;
+    const Command here = plan_launch_command(asked, row.environment).argv;
     CHECK(std::count(here.begin(), here.end(), ssh) == 0);
     asked.keepalives = true;
-    const Command argv = plan_launch_line(asked, row.environment).argv;
+    const Command argv = plan_launch_command(asked, row.environment).argv;
     for (const std::string& word : row.there) CHECK(std::count(argv.begin(), argv.end(), word) >= 1);
     for (const std::string& word : row.absent) CHECK(std::count(argv.begin(), argv.end(), word) == 0);
   }
@@ -191,7 +191,7 @@ TEST_CASE("a signal that stands for TERM is asked for where keepers make it of t
     asked.minor = row.minor;
     if (row.keeper) asked.program.watch_token = "t";
     if (row.own) asked.mca.emplace_back("ess_base_forward_signals", "SIGALRM");
-    const auto line = plan_launch_line(asked);
+    const auto line = plan_launch_command(asked);
     CHECK(line.forwards_end == row.asked);
     CHECK((std::find(line.argv.begin(), line.argv.end(), "SIGURG") != line.argv.end()) == row.asked);
   }

@@ -9,7 +9,7 @@ using launch::PlacementWatch;
 using launch::PlaceReport;
 using launch::PlaceVerdict;
 using launch::PlannedRank;
-using launch::render_place_marker;
+using launch::render_placement_line;
 
 namespace {
 
@@ -47,12 +47,12 @@ TEST_CASE("one rank judged") {
 TEST_CASE("a watch takes the markers out of a stream and knows when all have told") {
   PlacementWatch watch({{0, 0, "h1", "0:0", {0}, 1}, {1, 1, "h1", "0:1", {1}, 1}}, "T");
   CHECK(watch.take_line("hello\n") == "hello\n");
-  CHECK(watch.take_line(render_place_marker("T", {1, 1, "h1", {0, 1}})).empty());
-  CHECK(watch.take_line(render_place_marker("T", {1, 1, "h1", {0, 1}})).empty());
-  CHECK(watch.take_line(render_place_marker("T", {7, 1, "h1", {0}})).empty());
+  CHECK(watch.take_line(render_placement_line("T", {1, 1, "h1", {0, 1}})).empty());
+  CHECK(watch.take_line(render_placement_line("T", {1, 1, "h1", {0, 1}})).empty());
+  CHECK(watch.take_line(render_placement_line("T", {7, 1, "h1", {0}})).empty());
   CHECK_FALSE(watch.complete());
   CHECK(launch::count_verdicts(watch.rows()).silent == 1);
-  CHECK(watch.take_line(render_place_marker("T", {0, 0, "h1", {0}})).empty());
+  CHECK(watch.take_line(render_placement_line("T", {0, 0, "h1", {0}})).empty());
   CHECK(watch.complete());
   CHECK(launch::render_placement_table(watch.rows()) ==
         "  rank  host  slot  planned PUs  found PUs  verdict\n"
@@ -66,7 +66,7 @@ TEST_CASE("a large table names what is wrong only") {
   for (std::uint32_t i = 0; i < 100; ++i) ranks.push_back({i, 0, "h", "0:0", {0}, 1});
   PlacementWatch watch(ranks, "T");
   for (std::uint32_t i = 0; i < 100; ++i) {
-    if (i != 42) watch.take_line(render_place_marker("T", {i, 0, "h", {0}}));
+    if (i != 42) watch.take_line(render_placement_line("T", {i, 0, "h", {0}}));
   }
   CHECK(launch::render_placement_table(watch.rows(), 64) ==
         "  rank  host  slot  planned PUs  found PUs  verdict\n"

@@ -33,7 +33,7 @@ TEST_CASE("what is not started again") {
     bool is_error;
   };
   AttemptEnd stopped = attempt(75), used_up = attempt(1), all_lost = attempt(5, {"h1", "h2", "h3", "h4"});
-  stopped.told_stop = 15;
+  stopped.stop_signal = 15;
   used_up.restarts = 3;
   const Row rows[] = {{"a good end", attempt(0), "ended well", false},
                       {"the scheduler's signal", stopped, "signal 15", false},

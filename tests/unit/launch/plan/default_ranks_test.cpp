@@ -5,7 +5,7 @@
 
 using namespace ddlrun;
 using topology::MachineTopology;
-using topology::PlaceBy;
+using topology::MapBy;
 using topology::PlanOptions;
 using topology::regular_machine;
 
@@ -20,7 +20,7 @@ MachineTopology with_gpus(MachineTopology machine, int count) {
   return machine;
 }
 
-std::uint32_t ranks(const std::vector<MachineTopology>& machines, PlaceBy by = PlaceBy::automatic,
+std::uint32_t ranks(const std::vector<MachineTopology>& machines, MapBy by = MapBy::automatic,
                     int cores = 0) {
   PlanOptions options;
   options.by = by;
@@ -43,7 +43,7 @@ TEST_CASE("machines without GPUs get about four ranks, never more than cores") {
     CAPTURE(row.packages);
     CAPTURE(row.cores);
     CAPTURE(row.cores_per_rank);
-    CHECK(ranks({regular_machine(row.packages, row.cores, 1, "test")}, PlaceBy::automatic,
+    CHECK(ranks({regular_machine(row.packages, row.cores, 1, "test")}, MapBy::automatic,
                 row.cores_per_rank) == row.ranks);
   }
 }
@@ -52,7 +52,7 @@ TEST_CASE("GPUs decide unless the user wants packages") {
   const MachineTopology minsky = with_gpus(regular_machine(2, 10, 8, "test"), 4);
   CHECK(ranks({minsky}) == 4);
   CHECK(ranks({with_gpus(regular_machine(2, 10, 8, "test"), 6)}) == 6);
-  CHECK(ranks({with_gpus(regular_machine(2, 10, 8, "test"), 6)}, PlaceBy::packages) == 4);
+  CHECK(ranks({with_gpus(regular_machine(2, 10, 8, "test"), 6)}, MapBy::packages) == 4);
 }
 
 TEST_CASE("of different hosts the smallest decides, and it is said") {

@@ -11,14 +11,14 @@
 using namespace ddlrun;
 using launch::parse_program_list;
 using launch::RankGroup;
-using launch::RankSheet;
+using launch::RankMap;
 
 namespace {
 
 // 2x2x1 in DDL order: h1 has ranks 0 and 2, h2 has 1 and 3.
-RankSheet list_sheet() {
+RankMap list_sheet() {
   const auto machine = topology::regular_machine(1, 4, 1, "test");
-  return launch::make_rank_sheet(
+  return launch::make_rank_map(
       topology::plan_job(topology::parse_dims("2x2x1"), {"h1", "h2"}, {machine}, {0, 0}, {}));
 }
 

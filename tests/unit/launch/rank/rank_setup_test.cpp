@@ -9,23 +9,24 @@ using namespace ddlrun;
 using launch::GpuFacts;
 using launch::GpuView;
 using launch::MemoryPolicy;
+using launch::RankBinding;
 using launch::RankIdentity;
 using launch::RankLauncher;
+using launch::RankMap;
 using launch::RankSetup;
-using launch::RankSheet;
-using launch::Seat;
 
 namespace {
 
 // Two hosts of two ranks, interleaved: rank 2 is local rank 1 of h1.
-RankSheet gpu_sheet() {
-  RankSheet sheet;
-  sheet.kinds = {{Seat{{0, 1}, 0, 0, "0002:01:00.0", "mlx5_0"}, Seat{{8, 9}, 8, 1, "0006:01:00.0", ""}}};
-  sheet.hosts = {{"h1", 0, {0, 2}}, {"h2", 0, {1, 3}}};
+RankMap gpu_sheet() {
+  RankMap rank_map;
+  rank_map.kinds = {
+      {RankBinding{{0, 1}, 0, 0, "0002:01:00.0", "mlx5_0"}, RankBinding{{8, 9}, 8, 1, "0006:01:00.0", ""}}};
+  rank_map.hosts = {{"h1", 0, {0, 2}}, {"h2", 0, {1, 3}}};
   launch::RankGroup group;
   group.ranks = 4;
-  sheet.groups = {group};
-  return sheet;
+  rank_map.groups = {group};
+  return rank_map;
 }
 
 struct Driver {
@@ -33,9 +34,9 @@ struct Driver {
                                        {"0006:01:00.0", {"GPU-b", 1, false}}};
 };
 
-RankSetup setup(const RankSheet& sheet, std::uint32_t rank, Driver driver = {},
+RankSetup setup(const RankMap& rank_map, std::uint32_t rank, Driver driver = {},
                 RankLauncher launcher = RankLauncher::open_mpi) {
-  return launch::plan_rank_setup(sheet, *launch::find_sheet_rank(sheet, rank), {rank, 0, launcher},
+  return launch::plan_rank_setup(rank_map, *launch::find_rank(rank_map, rank), {rank, 0, launcher},
                                  {"prog", "{rank}"},
                                  [&](const std::string& pci) { return driver.gpus[pci]; });
 }
@@ -68,9 +69,9 @@ TEST_CASE("which GPUs a rank sees") {
        {Row{GpuView::leave, 2, "-"}, Row{GpuView::one, 0, "GPU-a"}, Row{GpuView::one, 2, "GPU-b"},
         Row{GpuView::one, 3, "GPU-b"}, Row{GpuView::host, 2, "GPU-a,GPU-b"}}) {
     CAPTURE(row.rank);
-    RankSheet sheet = gpu_sheet();
-    sheet.gpu_view = row.view;
-    const RankSetup found = setup(sheet, row.rank);
+    RankMap rank_map = gpu_sheet();
+    rank_map.gpu_view = row.view;
+    const RankSetup found = setup(rank_map, row.rank);
     const auto at = found.variables.find("CUDA_VISIBLE_DEVICES");
     CHECK((at == found.variables.end() ? "-" : at->second) == row.visible);
     CHECK(found.variables.count("CUDA_DEVICE_ORDER") == 0);
@@ -78,40 +79,40 @@ TEST_CASE("which GPUs a rank sees") {
 }
 
 TEST_CASE("GPUs without a UUID go by number, split ones are left alone, groups' own values win") {
-  RankSheet sheet = gpu_sheet();
-  sheet.gpu_view = GpuView::host;
+  RankMap rank_map = gpu_sheet();
+  rank_map.gpu_view = GpuView::host;
   Driver silent;
   silent.gpus.erase("0006:01:00.0");
-  CHECK(setup(sheet, 0, silent).variables.at("CUDA_VISIBLE_DEVICES") == "0,1");
-  CHECK(setup(sheet, 0, silent).variables.at("CUDA_DEVICE_ORDER") == "PCI_BUS_ID");
+  CHECK(setup(rank_map, 0, silent).variables.at("CUDA_VISIBLE_DEVICES") == "0,1");
+  CHECK(setup(rank_map, 0, silent).variables.at("CUDA_DEVICE_ORDER") == "PCI_BUS_ID");
   Driver split;
   split.gpus["0002:01:00.0"].is_split = true;
-  CHECK(setup(sheet, 0, split).variables.count("CUDA_VISIBLE_DEVICES") == 0);
-  CHECK(setup(sheet, 0, split).remarks.size() == 1);
-  sheet.groups[0].variables = {{"CUDA_VISIBLE_DEVICES", "", "a parameter server"}};
-  CHECK(setup(sheet, 0).variables.at("CUDA_VISIBLE_DEVICES").empty());
+  CHECK(setup(rank_map, 0, split).variables.count("CUDA_VISIBLE_DEVICES") == 0);
+  CHECK(setup(rank_map, 0, split).remarks.size() == 1);
+  rank_map.groups[0].variables = {{"CUDA_VISIBLE_DEVICES", "", "a parameter server"}};
+  CHECK(setup(rank_map, 0).variables.at("CUDA_VISIBLE_DEVICES").empty());
   // A rank without a GPU beside ranks that have some sees none.
-  RankSheet mixed = gpu_sheet();
+  RankMap mixed = gpu_sheet();
   mixed.kinds[0][1].gpu = -1;
   mixed.gpu_view = GpuView::one;
   CHECK(setup(mixed, 2).variables.at("CUDA_VISIBLE_DEVICES").empty());
 }
 
 TEST_CASE("processors, memory, folder, words, and what hydra miscounts") {
-  RankSheet sheet = gpu_sheet();
-  RankSetup plain = setup(sheet, 2);
+  RankMap rank_map = gpu_sheet();
+  RankSetup plain = setup(rank_map, 2);
   CHECK(plain.pus.empty());
   CHECK(plain.memory == MemoryPolicy::leave);
   CHECK(plain.removed == std::vector<std::string>{"DDLRUN_RANKS"});
   CHECK(plain.program == Command{"prog", "{rank}"});  // the user's words are never replaced
   CHECK(plain.variables.empty());
-  CHECK(setup(sheet, 0).variables == EnvVars{{"DDLRUN_NIC", "mlx5_0"}});
-  sheet.bind = true;
-  sheet.memory = MemoryPolicy::bind;
-  sheet.working_folder = "/data";
-  sheet.groups[0].arguments = {"--task_index={group_rank}"};
-  sheet.groups[0].variables = {{"RANK", "{rank}", ""}, {"LOCAL_RANK", "{local_rank}", ""}};
-  const RankSetup full = setup(sheet, 2, {}, RankLauncher::hydra);
+  CHECK(setup(rank_map, 0).variables == EnvVars{{"DDLRUN_NIC", "mlx5_0"}});
+  rank_map.bind = true;
+  rank_map.memory = MemoryPolicy::bind;
+  rank_map.working_folder = "/data";
+  rank_map.groups[0].arguments = {"--task_index={group_rank}"};
+  rank_map.groups[0].variables = {{"RANK", "{rank}", ""}, {"LOCAL_RANK", "{local_rank}", ""}};
+  const RankSetup full = setup(rank_map, 2, {}, RankLauncher::hydra);
   CHECK(full.pus == std::vector<int>{8, 9});
   CHECK(full.memory == MemoryPolicy::bind);
   CHECK(full.numa_node == 8);
@@ -119,8 +120,8 @@ TEST_CASE("processors, memory, folder, words, and what hydra miscounts") {
   CHECK(full.program == Command{"prog", "{rank}", "--task_index=2"});
   CHECK(full.variables ==
         EnvVars{{"LOCAL_RANK", "1"}, {"MPI_LOCALNRANKS", "2"}, {"MPI_LOCALRANKID", "1"}, {"RANK", "2"}});
-  sheet.kinds[0][1].numa_node = -1;
-  CHECK(setup(sheet, 2).memory == MemoryPolicy::leave);
+  rank_map.kinds[0][1].numa_node = -1;
+  CHECK(setup(rank_map, 2).memory == MemoryPolicy::leave);
 }
 
 TEST_CASE("a refusal names both sets") {
@@ -131,14 +132,14 @@ TEST_CASE("a refusal names both sets") {
 }
 
 TEST_CASE("rank 0 alone gets the file for its result, and a sheet carries it") {
-  RankSheet sheet = gpu_sheet();
-  CHECK(setup(sheet, 0).variables.count("DDLRUN_RESULT") == 0);
-  sheet.result = "/runs/a b/result";
-  CHECK(sheet.says_something());
-  CHECK(launch::parse_rank_sheet(launch::render_rank_sheet(sheet)) == sheet);
-  CHECK(setup(sheet, 0).variables.at("DDLRUN_RESULT") == "/runs/a b/result");
+  RankMap rank_map = gpu_sheet();
+  CHECK(setup(rank_map, 0).variables.count("DDLRUN_RESULT") == 0);
+  rank_map.result = "/runs/a b/result";
+  CHECK(rank_map.has_content());
+  CHECK(launch::parse_rank_map(launch::render_rank_map(rank_map)) == rank_map);
+  CHECK(setup(rank_map, 0).variables.at("DDLRUN_RESULT") == "/runs/a b/result");
   for (const std::uint32_t rank : {1u, 2u, 3u})
-    CHECK(setup(sheet, rank).variables.count("DDLRUN_RESULT") == 0);
+    CHECK(setup(rank_map, rank).variables.count("DDLRUN_RESULT") == 0);
 }
 
 TEST_SUITE_END();

@@ -10,14 +10,14 @@
 using namespace ddlrun;
 using cli::LaunchOutput;
 using cli::OutputPlan;
-using launch::OutputMarker;
+using launch::OutputFramer;
 using launch::RankStream;
 using Show = OutputPlan::Show;
 
 namespace {
 
 struct Ranks {
-  OutputMarker zero{"tok", 0}, one{"tok", 1};
+  OutputFramer zero{"tok", 0}, one{"tok", 1};
   std::string told_err;
 
   void talk(LaunchOutput& output) {
@@ -26,7 +26,7 @@ struct Ranks {
     CHECK(output.take(one.mark(RankStream::err, "oops\n")).empty());
     CHECK(output.take("mpirun says\n") == "mpirun says\n");
     CHECK(output.take(zero.mark(RankStream::out, "goes on\nno end")).empty());
-    for (OutputMarker* marker : {&zero, &one})
+    for (OutputFramer* marker : {&zero, &one})
       for (const RankStream stream : {RankStream::out, RankStream::err})
         output.take(marker->mark(stream, ""));
     output.finish();
@@ -136,7 +136,7 @@ TEST_CASE("--output and --tee, and what they cannot go with") {
     options.tee = row.tee;
     options.no_watch = row.no_watch;
     options.tag_output = row.tag;
-    cli::WatchPlan watch;
+    cli::MonitorOptions watch;
     watch.keep = !row.no_watch;
     watch.tells = row.tells;
     try {

@@ -2,8 +2,8 @@
 // Logs that grow, are cut off or are not there yet; what a shell is told of an end; names of job folders.
 #include "schedulers/client/job_follow.hpp"
 
-#include "schedulers/client/job_end.hpp"
 #include "schedulers/client/job_log.hpp"
+#include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_status_json.hpp"
 #include "schedulers/client/job_submission.hpp"
 #include "tests/support/fake_system.hpp"
@@ -84,8 +84,8 @@ void answer_squeue(tests::FakeSystem& fake, const std::function<std::string()>& 
   };
 }
 
-KnownJob slurm_job() {
-  KnownJob job;
+JobRef slurm_job() {
+  JobRef job;
   job.id = "9";
   job.scheduler = schedulers::SchedulerKind::slurm;
   return job;
@@ -138,7 +138,7 @@ TEST_CASE("the end in words: nothing twice, no remedy that the job had, no stale
     CAPTURE(row.settings);
     tests::FakeSystem fake;
     System system = fake.doors();
-    KnownJob job = slurm_job();
+    JobRef job = slurm_job();
     job.folder = "/job";
     fake.files.files["/job/ddlrun.yaml"] = row.settings;
     answer_squeue(fake, [&] { return std::string(row.squeue); });
@@ -157,7 +157,7 @@ TEST_CASE("the tasks of an array, by its settings, and what Slurm has not forgot
   const Row rows[] = {{"1-4", {1, 2, 3, 4}}, {"0-6:2%2", {0, 2, 4, 6}}, {"3", {3}}, {"", {}}, {"x", {}}};
   tests::FakeSystem fake;
   System system = fake.doors();
-  KnownJob job = slurm_job();
+  JobRef job = slurm_job();
   job.folder = "/job";
   for (const Row& row : rows) {
     CAPTURE(row.array);

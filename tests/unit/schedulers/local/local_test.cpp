@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Jobs without a scheduler, with real processes: start, look, cancel, and an id that is not its process any
 // more.
-#include "base/os/posix_doors.hpp"
+#include "base/os/posix_system.hpp"
 #include "base/process/process_stat.hpp"
 #include "base/text/error.hpp"
 #include "schedulers/job/scheduler.hpp"

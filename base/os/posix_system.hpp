@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The real doors, on POSIX and Linux. main() makes them; tests make fakes.
+#pragma once
+
+#include "base/os/system.hpp"
+
+namespace ddlrun {
+
+class PosixProcesses : public ProcessRunner {
+ public:
+  ProcessResult run(const Command& command, const ProcessLimits& limits) override;
+  std::vector<ProcessResult> run_many(std::span<const Command> commands, const ProcessLimits& limits,
+                                      unsigned window) override;
+  void converse(std::span<const Conversation> conversations, const ProcessLimits& limits,
+                const ConverseWindow& window,
+                const std::function<void(std::size_t index, ProcessResult&& result)>& ended) override;
+  std::vector<ProcessResult> run_functions(
+      std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) override;
+  ProcessResult run_guarded(const Command& command, const EnvVars& extra, const RunHooks& attention) override;
+};
+
+class PosixFiles : public FileSystem {
+ public:
+  std::string read(const std::string& path, std::uint64_t max_bytes) override;
+  void read_blocks(const std::string& path, const std::function<void(std::string_view block)>& sink) override;
+  std::optional<FilePart> read_from(const std::string& path, std::uint64_t offset,
+                                    std::uint64_t max_bytes) override;
+  bool exists(const std::string& path) override;
+  void write(const std::string& path, std::string_view bytes) override;
+  void append(const std::string& path, std::string_view bytes) override;
+  void sync(const std::string& path) override;
+  void remove(const std::string& path) override;
+  std::string make_folder(const std::string& prefix) override;
+  void make_folders(const std::string& path) override;
+  bool make_new_folder(const std::string& path) override;
+};
+
+class SystemClock : public Clock {
+ public:
+  std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
+  int pause(std::chrono::milliseconds duration) override;
+};
+
+// Reads the environment, names and terminals of this process once.
+Environment read_environment();
+
+// Writes all bytes to a descriptor; a closed pipe ends the process quietly as SIGPIPE would. Error{request}
+// for a descriptor that cannot be written.
+void write_all(int descriptor, std::string_view bytes);
+
+// Writes to standard error and drops what it does not take: a full disk, a closed descriptor, a pipe without
+// a reader or a terminal that is gone must end neither this process nor its job. Raises no SIGPIPE.
+void write_diagnostics(std::string_view bytes) noexcept;
+
+// Opens those of the descriptors 0 to 2 that are closed, so that no file opened later takes their numbers.
+// Reading such a stdin and writing such a stdout still fails, as with the closed descriptor. For main(),
+// first.
+void open_standard_streams() noexcept;
+
+}  // namespace ddlrun

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Doors that tell each call as a line that can be pasted ("+ ssh h2 ...") and then use another door: -v.
+#pragma once
+
+#include "base/os/system.hpp"
+
+#include <functional>
+
+namespace ddlrun {
+
+using Trace = std::function<void(std::string_view line)>;
+
+class TracingProcesses : public ProcessRunner {
+ public:
+  TracingProcesses(ProcessRunner& inner, Trace trace) : inner_(inner), trace_(std::move(trace)) {}
+  ProcessResult run(const Command& command, const ProcessLimits& limits) override;
+  std::vector<ProcessResult> run_many(std::span<const Command> commands, const ProcessLimits& limits,
+                                      unsigned window) override;
+  void converse(std::span<const Conversation> conversations, const ProcessLimits& limits,
+                const ConverseWindow& window,
+                const std::function<void(std::size_t index, ProcessResult&& result)>& ended) override;
+  std::vector<ProcessResult> run_functions(
+      std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) override {
+    return inner_.run_functions(functions);
+  }
+  ProcessResult run_guarded(const Command& command, const EnvVars& extra, const RunHooks& attention) override;
+
+ private:
+  ProcessRunner& inner_;
+  Trace trace_;
+};
+
+class TracingFiles : public FileSystem {
+ public:
+  TracingFiles(FileSystem& inner, Trace trace) : inner_(inner), trace_(std::move(trace)) {}
+  std::string read(const std::string& path, std::uint64_t max_bytes) override;
+  void read_blocks(const std::string& path, const std::function<void(std::string_view block)>& sink) override;
+  // Not told: who follows a log asks every second.
+  std::optional<FilePart> read_from(const std::string& path, std::uint64_t offset,
+                                    std::uint64_t max_bytes) override {
+    return inner_.read_from(path, offset, max_bytes);
+  }
+  bool exists(const std::string& path) override { return inner_.exists(path); }
+  void write(const std::string& path, std::string_view bytes) override;
+  // Not told either: a log grows all the time. Its end is.
+  void append(const std::string& path, std::string_view bytes) override { inner_.append(path, bytes); }
+  void sync(const std::string& path) override;
+  void remove(const std::string& path) override;
+  std::string make_folder(const std::string& prefix) override;
+  void make_folders(const std::string& path) override;
+  bool make_new_folder(const std::string& path) override;
+
+ private:
+  FileSystem& inner_;
+  Trace trace_;
+};
+
+}  // namespace ddlrun

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "base/process/posix_child_pool.hpp"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace ddlrun {
+
+namespace {
+
+constexpr std::size_t own_write_bytes = 4096;  // what a pipe with room takes without waiting
+constexpr auto stream_patience = std::chrono::milliseconds(1000);
+constexpr auto ended_tick = std::chrono::milliseconds(20);
+
+bool takes_some(int stream) {
+  pollfd ready{stream, POLLOUT, 0};
+  return ::poll(&ready, 1, 0) == 1;
+}
+
+}  // namespace
+
+ChildPool::ChildPool() {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ::signal(SIGPIPE, SIG_IGN);
+  sigset_t mine;
+  ::sigemptyset(&mine);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&mine, signal);
+  ::sigprocmask(SIG_BLOCK, &mine, &before_);
+  signals_ = Fd(::signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+ChildPool::~ChildPool() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+std::size_t ChildPool::start(const ChildSpec& wanted) {
+  SpawnOptions options;
+  options.pipe_stdin = wanted.spoken_to;
+  options.extra = wanted.extra;
+  options.prepare = wanted.prepare;
+  Member& member = members_[next_];
+  member.child = spawn_child(wanted.command, options);
+  if (member.child.pid < 0) {
+    member.has_ended = true;
+    member.end.start_error = member.child.start_error;
+    member.end.exit_status = 127;
+    member.give_up = Steady::now();
+  }
+  return next_++;
+}
+
+void ChildPool::say(std::size_t number, std::string_view bytes) {
+  const auto found = members_.find(number);
+  if (found == members_.end() || !found->second.child.in.open() || bytes.empty()) return;
+  found->second.unsaid.emplace_back(bytes);
+  speak(found->second);
+}
+
+void ChildPool::close_input(std::size_t number) {
+  const auto found = members_.find(number);
+  if (found == members_.end()) return;
+  found->second.close_after = true;
+  speak(found->second);
+}
+
+std::size_t ChildPool::unsaid(std::size_t number) const {
+  const auto found = members_.find(number);
+  std::size_t bytes = 0;
+  if (found == members_.end()) return bytes;
+  for (const std::string& part : found->second.unsaid) bytes += part.size();
+  return bytes - found->second.said;
+}
+
+void ChildPool::signal(std::size_t number, int signal) const {
+  const auto found = members_.find(number);
+  // Not once it is reaped: the number of its group may be somebody else's by then.
+  if (found == members_.end() || found->second.has_ended) return;
+  ::kill(-found->second.child.pid, signal);
+}
+
+void ChildPool::tell(int stream, std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (!untold_.empty() && untold_.back().first == stream)
+    untold_.back().second += bytes;
+  else
+    untold_.emplace_back(stream, bytes);
+  write_own();
+}
+
+std::size_t ChildPool::untold() const {
+  std::size_t bytes = 0;
+  for (const auto& [stream, text] : untold_) bytes += text.size();
+  return bytes - told_;
+}
+
+void ChildPool::write_own() {
+  while (!untold_.empty() && takes_some(untold_.front().first)) {
+    const auto& [stream, text] = untold_.front();
+    const ssize_t n = ::write(stream, text.data() + told_, std::min(own_write_bytes, text.size() - told_));
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    // A full disk loses the text only; without a reader the job ends, as any program in a pipe.
+    if (n < 0) lost_ = lost_ || (stream == STDOUT_FILENO && errno == EPIPE);
+    told_ = n < 0 ? text.size() : told_ + static_cast<std::size_t>(n);
+    if (told_ < text.size()) continue;
+    untold_.pop_front();
+    told_ = 0;
+  }
+}
+
+void ChildPool::speak(Member& member) {
+  while (member.child.in.open() && !member.unsaid.empty()) {
+    const std::string& part = member.unsaid.front();
+    const ssize_t n = ::write(member.child.in.get(), part.data() + member.said, part.size() - member.said);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) return;
+    if (n < 0) {  // it reads no more
+      member.child.in.reset();
+      break;
+    }
+    member.said += static_cast<std::size_t>(n);
+    if (member.said < part.size()) continue;
+    member.unsaid.pop_front();
+    member.said = 0;
+  }
+  if (!member.child.in.open()) {
+    member.unsaid.clear();
+    member.said = 0;
+  } else if (member.close_after) {
+    member.child.in.reset();
+  }
+}
+
+std::vector<ChildPool::Look> ChildPool::looks() {
+  std::vector<Look> looks;
+  for (auto& [number, member] : members_) {
+    if (!member.has_ended) looks.push_back({number, &member, nullptr, POLLIN, member.child.pidfd.get()});
+    if (!member.unsaid.empty()) looks.push_back({number, &member, nullptr, POLLOUT, member.child.in.get()});
+    for (Fd* fd : {&member.child.out, &member.child.err}) {
+      if (fd->open() && hears_members) looks.push_back({number, &member, fd, POLLIN, fd->get()});
+    }
+  }
+  return looks;
+}
+
+// A portion at a time, so that a loud one does not keep us from the others.
+void ChildPool::hear(const Look& look, const ChildCallbacks& ears) {
+  std::array<char, 1 << 16> buffer;
+  const ssize_t n = ::read(look.stream->get(), buffer.data(), buffer.size());
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (n <= 0) return look.stream->reset();
+  const auto& ear = look.stream == &look.member->child.out ? ears.out : ears.err;
+  ear(look.number, {buffer.data(), static_cast<std::size_t>(n)});
+}
+
+void ChildPool::take_end(Member& member) {
+  reap_child(member.child.pid, member.end);
+  member.has_ended = true;
+  member.child.in.reset();
+  member.unsaid.clear();
+  member.give_up = Steady::now() + stream_patience;
+}
+
+void ChildPool::hear_signals(const ChildCallbacks& ears) {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    if (ears.signal) ears.signal(static_cast<int>(info.ssi_signo));
+  }
+}
+
+void ChildPool::hear_own_input(const ChildCallbacks& ears) {
+  if (!hears_input || input_ended_) return;
+  pollfd ready{STDIN_FILENO, POLLIN, 0};
+  if (::poll(&ready, 1, 0) != 1) return;
+  std::array<char, 1 << 16> buffer;
+  const ssize_t n = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  input_ended_ = n <= 0;
+  if (ears.input) ears.input({buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0))});
+}
+
+void ChildPool::wait(std::chrono::milliseconds limit, const ChildCallbacks& ears) {
+  std::vector<pollfd> polls{{signals_.get(), POLLIN, 0}};
+  if (hears_input && !input_ended_) polls.push_back({STDIN_FILENO, POLLIN, 0});
+  if (!untold_.empty()) polls.push_back({untold_.front().first, POLLOUT, 0});
+  const std::size_t first = polls.size();
+  const std::vector<Look> looks = this->looks();
+  for (const Look& look : looks) {
+    polls.push_back({look.fd, look.events, 0});
+    if (look.member->has_ended) limit = std::min(limit, ended_tick);
+  }
+  ::poll(polls.data(), polls.size(), static_cast<int>(limit.count()));
+  hear_signals(ears);
+  hear_own_input(ears);
+  write_own();
+  for (std::size_t i = 0; i < looks.size(); ++i) {
+    const Look& look = looks[i];
+    if (polls[first + i].revents == 0) continue;
+    if (look.stream != nullptr)
+      hear(look, ears);
+    else if (look.events == POLLOUT)
+      speak(*look.member);
+    else
+      take_end(*look.member);
+  }
+  tell_ends(ears);
+}
+
+void ChildPool::tell_ends(const ChildCallbacks& ears) {
+  std::vector<std::size_t> done;
+  for (const auto& [number, member] : members_) {
+    if (!member.has_ended) continue;
+    const bool silent = !member.child.out.open() && !member.child.err.open();
+    if (silent || (hears_members && Steady::now() >= member.give_up)) done.push_back(number);
+  }
+  for (const std::size_t number : done) {
+    const ProcessResult end = std::move(members_.at(number).end);
+    members_.erase(number);
+    ears.ended(number, end);
+  }
+}
+
+bool allow_descriptors(std::size_t count) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return true;
+  limit.rlim_cur = std::min<rlim_t>(count, limit.rlim_max);
+  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= count;
+}
+
+}  // namespace ddlrun

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+#include "base/process/posix_process_tree.hpp"
+
+#include "base/process/posix_spawn.hpp"
+#include "base/text/text.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <set>
+
+namespace ddlrun {
+
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+// A file of /proc; "" if there is none.
+std::string read_small(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::array<char, 4096> buffer;
+  while (fd.open() && text.size() < (1u << 20)) {
+    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    if (n <= 0) break;
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+  return text;
+}
+
+std::vector<pid_t> numbers_in(const std::string& folder) {
+  std::vector<pid_t> numbers;
+  DIR* const dir = ::opendir(folder.c_str());
+  if (dir == nullptr) return numbers;
+  while (const dirent* entry = ::readdir(dir)) {
+    const auto number = parse_unsigned(entry->d_name, 1u << 30);
+    if (number) numbers.push_back(static_cast<pid_t>(*number));
+  }
+  ::closedir(dir);
+  return numbers;
+}
+
+std::string word(std::string name) {
+  for (char& c : name) {
+    if (c <= ' ' || c > '~' || c == ';' || c == '=') c = '_';
+  }
+  return name.empty() ? "?" : name;
+}
+
+std::uint64_t number_or_0(std::string_view text) { return parse_unsigned(text).value_or(0); }
+
+bool kernel_lists_children() {
+  return ::access(fmt::format("/proc/self/task/{}/children", ::getpid()).c_str(), R_OK) == 0;
+}
+
+std::vector<pid_t> children_of(pid_t pid) {
+  std::vector<pid_t> children;
+  const std::string tasks = fmt::format("/proc/{}/task", pid);
+  for (const pid_t task : numbers_in(tasks)) {
+    const std::string text = read_small(fmt::format("{}/{}/children", tasks, task));
+    for (const std::string_view number : split(text, ' ')) {
+      if (const auto child = parse_unsigned(number)) children.push_back(static_cast<pid_t>(*child));
+    }
+  }
+  return children;
+}
+
+std::vector<Process> descend_by_children(pid_t root) {
+  std::vector<Process> found;
+  std::vector<pid_t> parents{root};
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    for (const pid_t child : children_of(parents[i])) {
+      Process process = read_process(child);
+      if (process.id.pid < 0) continue;
+      found.push_back(std::move(process));
+      parents.push_back(child);
+    }
+  }
+  return found;
+}
+
+// Where the kernel keeps no lists of children: by everybody's parent.
+std::vector<Process> descend_by_parents(pid_t root) {
+  std::vector<Process> all, found;
+  for (const pid_t pid : numbers_in("/proc")) {
+    Process process = read_process(pid);
+    if (process.id.pid >= 0) all.push_back(std::move(process));
+  }
+  std::set<pid_t> seen{root};
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const Process& process : all) {
+      if (seen.count(process.parent) == 0 || !seen.insert(process.id.pid).second) continue;
+      found.push_back(process);
+      grown = true;
+    }
+  }
+  return found;
+}
+
+int reap_all() {
+  int reaped = 0;
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) ++reaped;
+  return reaped;
+}
+
+bool has_children() {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+}  // namespace
+
+Process as_process(const std::optional<ProcessStat>& stat) {
+  Process process;
+  if (!stat) return process;
+  process.id = {static_cast<pid_t>(stat->pid), stat->started_ticks};
+  process.state = stat->state;
+  process.parent = static_cast<pid_t>(stat->parent);
+  process.cpu_ticks = stat->busy_ticks;
+  process.name = word(stat->command);
+  return process;
+}
+
+Process read_process(pid_t pid) {
+  return as_process(parse_process_stat(read_small(fmt::format("/proc/{}/stat", pid))));
+}
+
+std::vector<Process> find_descendants(pid_t root) {
+  static const bool lists = kernel_lists_children();
+  return lists ? descend_by_children(root) : descend_by_parents(root);
+}
+
+void signal_process(const ProcessId& process, int signal) {
+  // With a handle first and the look second, no other process can be meant.
+  const Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
+  if (read_process(process.pid).id != process) return;
+  if (handle.open())
+    ::syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0);
+  else
+    ::kill(process.pid, signal);  // a kernel before 5.3
+}
+
+void end_process(const ProcessId& process, std::chrono::milliseconds grace) {
+  signal_process(process, SIGTERM);
+  wait_or_kill(process, grace);
+}
+
+void wait_or_kill(const ProcessId& process, std::chrono::milliseconds grace) {
+  signal_process(process, SIGCONT);  // a stopped one hears it too
+  const auto kill_at = Steady::now() + grace;
+  while (Steady::now() < kill_at) {
+    const Process now = read_process(process.pid);
+    if (now.id != process || now.state == 'Z') return;
+    ::poll(nullptr, 0, 10);
+  }
+  signal_process(process, SIGKILL);
+}
+
+int end_descendants(std::chrono::milliseconds grace) {
+  const auto start = Steady::now();
+  const auto kill_at = start + grace;
+  const auto give_up_at = kill_at + std::chrono::seconds(10);  // of another user, or in the kernel for good
+  std::vector<ProcessId> told;
+  while (true) {
+    reap_all();
+    const auto now = Steady::now();
+    if (!has_children() || now > give_up_at) return static_cast<int>(told.size());
+    for (const Process& process : find_descendants(::getpid())) {
+      if (process.state == 'Z') continue;
+      const bool fresh = std::find(told.begin(), told.end(), process.id) == told.end();
+      if (fresh) told.push_back(process.id);
+      if (now >= kill_at) {
+        signal_process(process.id, SIGKILL);
+      } else if (fresh) {
+        signal_process(process.id, SIGTERM);
+        signal_process(process.id, SIGCONT);  // a stopped one hears it too
+      }
+    }
+    ::poll(nullptr, 0, now - start < std::chrono::milliseconds(200) ? 10 : 50);
+  }
+}
+
+namespace {
+
+// A larger number tells more about why nothing happens.
+int weight(char state) {
+  switch (state) {
+    case 'T':
+      return 5;
+    case 't':
+      return 4;
+    case 'D':
+      return 3;
+    case 'R':
+      return 2;
+    case 'S':
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+void add_process(TreeSnapshot& sample, const Process& process) {
+  const std::string tasks = fmt::format("/proc/{}/task", process.id.pid);
+  char state = process.state;
+  std::uint64_t precise = 0;
+  for (const pid_t task : numbers_in(tasks)) {
+    const std::string schedstat = read_small(fmt::format("{}/{}/schedstat", tasks, task));
+    precise += number_or_0(split(schedstat, ' ').front());
+    const auto own = parse_process_stat(read_small(fmt::format("{}/{}/stat", tasks, task)));
+    if (own && weight(own->state) > weight(state)) state = own->state;
+  }
+  constexpr std::uint64_t ns_per_tick = 10'000'000;
+  sample.cpu_ns += precise > 0 ? precise : process.cpu_ticks * ns_per_tick;
+  const std::string io = read_small(fmt::format("/proc/{}/io", process.id.pid));
+  for (const std::string_view line : split(io, '\n')) {
+    if (line.starts_with("rchar: ") || line.starts_with("wchar: "))
+      sample.io_bytes += number_or_0(line.substr(7));
+  }
+  // Of equals the deepest one: a shell waits for its program.
+  if (weight(state) < weight(sample.state) && sample.pid >= 0) return;
+  sample.state = state;
+  sample.pid = process.id.pid;
+  sample.name = process.name;
+}
+
+}  // namespace
+
+TreeSnapshot read_tree_snapshot(pid_t root) {
+  TreeSnapshot sample;
+  const Process top = read_process(root);
+  if (top.id.pid < 0) return sample;
+  add_process(sample, top);
+  for (const Process& process : find_descendants(root)) add_process(sample, process);
+  const std::string where = read_small(fmt::format("/proc/{}/wchan", sample.pid));
+  if (where != "0") sample.waits_in = word(where);
+  return sample;
+}
+
+}  // namespace ddlrun

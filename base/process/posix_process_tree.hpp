@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// All processes below one, as /proc tells: how they get on, and their end. Linux only.
+#pragma once
+
+#include "base/process/process_stat.hpp"
+#include "base/process/tree_snapshot.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun {
+
+// A process and when it started: a number that the kernel gave out again is not taken for it.
+struct ProcessId {
+  pid_t pid = -1;
+  std::uint64_t start = 0;
+
+  bool operator==(const ProcessId&) const = default;
+};
+
+// A process that can be told from others and named in a line of words.
+struct Process {
+  ProcessId id;
+  pid_t parent = -1;
+  char state = '?';  // R S D T t Z X
+  std::string name;  // printable, without blanks
+  std::uint64_t cpu_ticks = 0;
+};
+
+// pid -1 where there is no stat.
+Process as_process(const std::optional<ProcessStat>& stat);
+
+// pid -1 if there is no such process.
+Process read_process(pid_t pid);
+
+// All below `root`, parents first; a zombie is one too.
+std::vector<Process> find_descendants(pid_t root);
+
+// Sends the signal unless the process has gone meanwhile.
+void signal_process(const ProcessId& process, int signal);
+
+// TERM to this one alone, and KILL if it still runs after `grace`. Does not take what is left of it.
+void end_process(const ProcessId& process, std::chrono::milliseconds grace);
+// The same for one that has been told already: mpirun takes a second TERM for haste and leaves its files.
+void wait_or_kill(const ProcessId& process, std::chrono::milliseconds grace);
+
+// Ends all processes below this one, which must be a subreaper: TERM once to each, KILL after `grace`. Takes
+// what is left of them, so none stays as a zombie. Returns how many there were to end.
+int end_descendants(std::chrono::milliseconds grace);
+
+TreeSnapshot read_tree_snapshot(pid_t root);
+
+}  // namespace ddlrun

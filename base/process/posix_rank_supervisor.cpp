@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "base/process/posix_rank_supervisor.hpp"
+
+#include "base/process/posix_process_guard.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace ddlrun {
+
+namespace {
+
+// All that can be caught are ours to judge.
+Fd block_signals() {
+  sigset_t all;
+  ::sigfillset(&all);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT}) {
+    ::sigdelset(&all, signal);
+  }
+  ::sigprocmask(SIG_BLOCK, &all, nullptr);
+  return Fd(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+// Launchers signal the whole group, or as Slurm above an orted every process: the program has it already.
+// Anybody else meant the rank and hit us.
+void pass_on(const signalfd_siginfo& info, pid_t program) {
+  const auto sender = static_cast<pid_t>(info.ssi_pid);
+  const bool by_a_process = info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE;
+  if (!by_a_process || sender == 0 || info.ssi_signo == SIGCHLD) return;
+  const pid_t launcher = ::getppid();
+  const bool by_launcher = sender == launcher || sender == read_process(launcher).parent;
+  if (sender == ::getpid()) return;  // what follows, to our group
+  if (by_launcher && static_cast<int>(info.ssi_signo) == end_signal)
+    ::kill(::getpgrp() == ::getpid() ? 0 : program, SIGTERM);
+  if (by_launcher) return;
+  ::kill(program, static_cast<int>(info.ssi_signo));
+}
+
+void stay_off_the_streams() {
+  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO}) {
+    if (null.open()) ::dup2(null.get(), stream);
+  }
+}
+
+[[noreturn]] void end_as(const ProcessResult& result) {
+  if (result.signal != 0) {
+    const rlimit none{0, 0};  // the program has left its core dump, if any; ours would tell nothing
+    ::setrlimit(RLIMIT_CORE, &none);
+    ::signal(result.signal, SIG_DFL);
+    sigset_t own;
+    ::sigemptyset(&own);
+    ::sigaddset(&own, result.signal);
+    ::raise(result.signal);
+    ::sigprocmask(SIG_UNBLOCK, &own, nullptr);
+  }
+  ::_exit(result.exit_status);
+}
+
+}  // namespace
+
+bool launcher_is_gone() {
+  pollfd err{STDERR_FILENO, 0, 0};
+  return ::poll(&err, 1, 0) == 1 && (err.revents & POLLERR) != 0;  // a pipe that nobody reads
+}
+
+int supervise_program(const Command& command, const Supervision& supervision) {
+  const pid_t launcher = ::getppid();
+  const Fd signals = block_signals();
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // wakes us; the rest is told by getppid()
+  if (launcher_is_gone()) ::_exit(128 + SIGTERM);
+  GuardianOptions options;
+  options.watch_every = supervision.every;
+  options.on_end = supervision.on_end;
+  options.mark = supervision.mark;
+  if (supervision.on_sample) {
+    options.watch = [&](pid_t program) { supervision.on_sample(read_tree_snapshot(program)); };
+  }
+  Guarded guarded = start_guarded(command, options);
+  if (guarded.program < 0) return guarded.start_errno;
+  stay_off_the_streams();  // their end is the program's to give
+  while (true) {
+    std::array<pollfd, 2> polls{{{guarded.reports.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
+    ::poll(polls.data(), polls.size(), 5000);
+    if (polls[0].revents != 0) end_as(take_end(guarded, options));
+    if (::getppid() != launcher) terminate_guarded(guarded);
+    signalfd_siginfo info{};
+    while (::read(signals.get(), &info, sizeof info) == sizeof info) pass_on(info, guarded.program);
+  }
+}
+
+void write_status(std::string_view text) {
+  struct stat kind {};
+  if (::fstat(STDERR_FILENO, &kind) != 0) return;
+  // A description of our own can be non-blocking without the program noticing.
+  const Fd own(S_ISFIFO(kind.st_mode) ? ::open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_CLOEXEC) : -1);
+  pollfd err{STDERR_FILENO, POLLOUT, 0};
+  if (!own.open() && (::poll(&err, 1, 0) != 1 || (err.revents & POLLOUT) == 0)) return;
+  [[maybe_unused]] const ssize_t n =
+      ::write(own.open() ? own.get() : STDERR_FILENO, text.data(), text.size());
+}
+
+}  // namespace ddlrun

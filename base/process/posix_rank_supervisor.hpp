@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// A started rank as a parent: the program runs below us and we end as it ends, so that whoever started us
+// sees the program's own status; meanwhile it is watched, and nothing of it stays behind. Linux only.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "base/process/posix_output_forwarder.hpp"
+#include "base/process/posix_process_tree.hpp"
+
+#include <signal.h>
+
+#include <chrono>
+#include <functional>
+#include <string_view>
+
+namespace ddlrun {
+
+struct Supervision {
+  std::function<void(const TreeSnapshot& sample)>
+      on_sample;  // may be empty; called in another process of ours
+  std::chrono::milliseconds every{1000};
+  std::function<void(const ProcessResult& end)> on_end;  // likewise
+  RelayMark mark;  // not empty: what the program says on stdout and stderr goes to our stderr, so marked
+};
+
+// From a launcher that would end its job by itself if it got TERM: TERM for the program and what it has
+// started in our group. Nobody minds it who does not know it.
+constexpr int end_signal = SIGURG;
+
+// The errno if the program could not be started; else it does not return.
+int supervise_program(const Command& command, const Supervision& supervision);
+
+// True where nobody is left who reads our stderr: the launcher died before we began.
+bool launcher_is_gone();
+
+// Writes a short text to stderr, or leaves it where nobody takes it: never waits, never dies of it.
+void write_status(std::string_view text);
+
+}  // namespace ddlrun

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "launch/history/report_input.hpp"
+
+#include "base/os/host_info.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/history/run_record.hpp"
+#include "launch/history/run_store.hpp"
+#include "launch/monitor/rank_files.hpp"
+#include "topology/machine_json.hpp"
+#include "topology/machine_svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using run_report::ReportInput;
+using run_report::RunDocument;
+using run_report::RunRank;
+
+constexpr std::size_t most_machines = 8;
+constexpr std::uint64_t most_plan_bytes = 64u << 20;
+constexpr std::uint64_t most_metrics_bytes = 256u << 20;
+
+std::string absolute(const std::string& path, const std::string& folder) {
+  return path.starts_with('/') ? path : folder + "/" + path;
+}
+
+// The value of "--name FILE" or "--name=FILE" among a program's words, or "".
+std::string word_after(const std::vector<std::string>& words, const std::string& name) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == name && i + 1 < words.size()) return words[i + 1];
+    if (words[i].starts_with(name + "=")) return words[i].substr(name.size() + 1);
+  }
+  return {};
+}
+
+// A line at most, of any length; the first of argv is the one to paste.
+std::string read_command_line(System& system, const std::string& folder) {
+  const auto part = system.files.read_from(folder + "/argv", 0, 1 << 20);
+  if (!part || !part->bytes.starts_with("# ")) return {};
+  return part->bytes.substr(2, part->bytes.find('\n') - 2);
+}
+
+std::vector<topology::DrawnRank> drawn_ranks(const RunDocument& run, const std::string& host,
+                                             const topology::MachineTopology& machine,
+                                             const std::map<std::uint32_t, int>& gpus) {
+  std::vector<topology::DrawnRank> drawn;
+  for (const RunRank& rank : run.ranks) {
+    if (rank.host != host) continue;
+    const auto pus = parse_ranges(rank.planned_pus, 1 << 20);
+    topology::DrawnRank& one = drawn.emplace_back();
+    one.rank = rank.rank;
+    for (const topology::Core& core : machine.cores) {
+      const bool is_its = pus && std::any_of(core.pus.begin(), core.pus.end(), [&](topology::PuIndex pu) {
+                            return std::binary_search(pus->begin(), pus->end(), pu.os);
+                          });
+      if (is_its) one.cores.push_back(core.index);
+    }
+    const auto gpu = gpus.find(rank.rank);
+    if (gpu != gpus.end() && gpu->second < static_cast<int>(machine.gpus.size())) one.gpu = gpu->second;
+  }
+  return drawn;
+}
+
+// How many hosts have machine `kind`, and the first of them.
+std::pair<std::size_t, std::string> hosts_of_kind(const RunDocument& run, std::size_t kind) {
+  std::pair<std::size_t, std::string> found{0, ""};
+  for (std::size_t i = 0; i < std::min(run.hosts.size(), run.machine_of_host.size()); ++i) {
+    if (run.machine_of_host[i] != kind) continue;
+    if (found.first++ == 0) found.second = run.hosts[i];
+  }
+  return found;
+}
+
+std::map<std::uint32_t, int> read_gpus(System& system, ReportInput& input) {
+  const std::string path = input.folder + "/plan.json";
+  if (!system.files.exists(path)) return {};
+  try {
+    return run_report::parse_plan_gpus(system.files.read(path, most_plan_bytes), path);
+  } catch (const Error& error) {
+    input.notes.push_back(error.message().what);
+    return {};
+  }
+}
+
+void read_machines(System& system, ReportInput& input) {
+  const auto gpus = read_gpus(system, input);
+  for (std::size_t kind = 0; kind < most_machines; ++kind) {
+    const std::string path = fmt::format("{}/topology-{}.json", input.folder, kind);
+    if (!system.files.exists(path)) return;
+    const auto [count, host] = hosts_of_kind(input.run, kind);
+    if (count == 0) continue;
+    try {
+      const auto machine =
+          topology::parse_machine_json(system.files.read(path, topology::max_machine_json_bytes), path);
+      const std::string title = count == 1 ? host : fmt::format("{}, one of {} hosts like it", host, count);
+      input.machines.push_back(
+          {title, topology::render_machine_svg(machine, drawn_ranks(input.run, host, machine, gpus))});
+    } catch (const Error& error) {
+      input.notes.push_back(error.message().what);
+    }
+  }
+}
+
+// A file of the program's that another run has written since is not this run's.
+bool is_of_this_run(System& system, const ReportInput& input, const std::string& path) {
+  if (system.kernel == nullptr) return true;
+  const auto info = system.kernel->file_info(path, true);
+  if (!info) return true;
+  const auto start = run_report::parse_run_time(input.run.start);
+  const auto end = input.run.end ? run_report::parse_run_time(input.run.end->time) : std::nullopt;
+  return (!start || info->modified_seconds >= *start) && (!end || info->modified_seconds <= *end + 2);
+}
+
+void read_training(System& system, ReportInput& input) {
+  const std::string word = word_after(input.run.program, "--metrics");
+  const std::string path =
+      word.empty() ? input.folder + "/metrics.jsonl" : absolute(word, input.run.working_folder);
+  if (!system.files.exists(path)) {
+    if (!word.empty()) input.notes.push_back("no curves: there is no " + path);
+    return;
+  }
+  if (!word.empty() && !is_of_this_run(system, input, path)) {
+    input.notes.push_back("no curves: another run has written " + path + " since");
+    return;
+  }
+  try {
+    const std::string text = system.files.read(path, most_metrics_bytes);
+    run_report::Training training;
+    for (const std::string_view line : split(text, '\n')) run_report::take_metrics_line(line, training);
+    if (!training.known) return;  // of another program
+    input.training = std::move(training);
+    input.metrics_file = path;
+  } catch (const Error& error) {
+    input.notes.push_back("no curves: " + error.message().what);
+  }
+}
+
+void read_timeline(System& system, ReportInput& input) {
+  const std::string word = word_after(input.run.program, "--timeline");
+  if (word.empty()) return;
+  const std::string path = absolute(word, input.run.working_folder);
+  if (system.files.exists(path))
+    input.timeline = path;
+  else
+    input.notes.push_back("no timeline: there is no " + path);
+}
+
+void read_first_log(System& system, ReportInput& input) {
+  if (!input.run.first_failure) return;
+  const std::string path = rank_file(input.folder, input.run.first_failure->rank, launch::RankStream::err);
+  for (std::string& line : read_last_lines(system, path)) input.first_lines.push_back(std::move(line));
+  if (!input.first_lines.empty()) input.first_log = path;
+}
+
+}  // namespace
+
+ReportInput read_run_view(System& system, const std::string& folder) {
+  ReportInput input;
+  input.folder = absolute(folder, system.environment.working_folder);
+  input.run = read_run(system, folder, true);
+  input.state = find_run_state(system, input.run);
+  const auto now =
+      std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
+  input.seconds = run_report::history_row(input.run, folder, input.state, now).seconds;
+  input.command_line = read_command_line(system, folder);
+  input.made = "made by ddlrun " DDLRUN_VERSION ", " + launch::render_time(system.clock.now());
+  read_machines(system, input);
+  read_training(system, input);
+  read_timeline(system, input);
+  read_first_log(system, input);
+  return input;
+}
+
+}  // namespace ddlrun::cli

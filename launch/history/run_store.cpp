@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "launch/history/run_store.hpp"
+
+#include "base/os/host_info.hpp"
+#include "base/os/state_directory.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/history/launch_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using run_report::RunState;
+
+constexpr unsigned most_starts = 1001;  // --max-restarts takes 1000
+
+// The second in which a run's folder was named, by the folder's own name.
+std::string_view second_of(const std::string& folder) {
+  return std::string_view(folder).substr(0,
+                                         folder.rfind('/') + 1 + std::string_view("20261121-031914").size());
+}
+
+// When it really began; 0 where that is not told.
+std::int64_t read_start(System& system, const std::string& folder) {
+  try {
+    return system.files.exists(folder + "/run.json") ? read_run(system, folder, false).start_us : 0;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+// Those of one second by their records: the names say no more.
+void order_within_seconds(System& system, std::vector<std::string>& folders) {
+  for (auto begin = folders.begin(); begin != folders.end();) {
+    const auto end = std::find_if(begin, folders.end(), [&](const std::string& folder) {
+      return second_of(folder) != second_of(*begin);
+    });
+    if (end - begin > 1) {
+      std::vector<std::pair<std::int64_t, std::string>> known;
+      for (auto at = begin; at != end; ++at) known.emplace_back(read_start(system, *at), *at);
+      std::sort(known.rbegin(), known.rend());
+      std::transform(known.begin(), known.end(), begin, [](const auto& entry) { return entry.second; });
+    }
+    begin = end;
+  }
+}
+
+[[noreturn]] void refuse_run(const std::string& word, const std::string& what) {
+  throw Error(ErrorKind::request, {what, printable(word, 80), "ddlrun history   # the runs there are"});
+}
+
+}  // namespace
+
+std::vector<std::string> list_run_folders(System& system) {
+  const std::string base =
+      find_state_directory(system.environment, "the list of runs", "export HOME=/home/you") + "/runs";
+  std::vector<std::string> folders;
+  if (system.kernel == nullptr) return folders;
+  for (const std::string& name : system.kernel->list_folder(base)) {
+    if (name != "." && name != "..") folders.push_back(base + "/" + name);
+  }
+  std::sort(folders.rbegin(), folders.rend());  // names begin with the time
+  order_within_seconds(system, folders);
+  return folders;
+}
+
+std::string find_run_folder(System& system, const std::string& word) {
+  if (system.files.exists(word + "/run.json")) return word;
+  if (word.find('/') != std::string::npos) refuse_run(word, "there is no run in this folder: no run.json");
+  const std::vector<std::string> folders = list_run_folders(system);
+  if (folders.empty()) refuse_run(word, "there are no runs yet");
+  if (word == "last") return folders.front();
+  std::vector<std::string> found;
+  for (const std::string& folder : folders) {
+    const std::string_view name = base_name(folder);
+    if (name == word) return folder;
+    if (name.starts_with(word)) found.push_back(folder);
+  }
+  if (found.empty()) refuse_run(word, "no run has an id that begins so");
+  if (found.size() == 1) return found.front();
+  const std::string more = found.size() > 2 ? fmt::format(" and {} more", found.size() - 2) : "";
+  refuse_run(word, fmt::format("{} runs have an id that begins so: {}, {}{}", found.size(),
+                               base_name(found[0]), base_name(found[1]), more));
+}
+
+std::string find_first_start(System& system, const std::string& folder) {
+  std::string first = folder;
+  for (unsigned starts = 0; starts < most_starts; ++starts) {
+    const std::string before = read_run(system, first, false).restart_of;
+    if (before.empty()) return first;
+    const std::size_t slash = first.rfind('/');
+    const std::string sibling = slash == std::string::npos ? before : first.substr(0, slash + 1) + before;
+    if (before.find('/') != std::string::npos || !system.files.exists(sibling + "/run.json")) {
+      throw Error(ErrorKind::request,
+                  {fmt::format("this run went on from {}, whose record is gone", printable(before, 80)),
+                   first, "head -1 " + quote_shell(first + "/argv") + "   # what it ran"});
+    }
+    first = sibling;
+  }
+  refuse_run(folder, "the record of this run is damaged: it names no first start");
+}
+
+run_report::RunDocument read_run(System& system, const std::string& folder, bool with_ranks) {
+  const std::string path = folder + "/run.json";
+  return run_report::parse_run_json(system.files.read(path, run_report::max_run_json_bytes), path,
+                                    with_ranks);
+}
+
+RunState find_run_state(System& system, const run_report::RunDocument& run) {
+  if (run.end) return RunState::ended;
+  if (run.pid == 0 || run.host != system.environment.host_name) return RunState::elsewhere;
+  const launch::RunProcess now = read_run_process(system, fmt::format("{}", run.pid));
+  const launch::RunProcess own = read_run_process(system, "self");
+  const bool same_boot = own.boot == run.boot;
+  return same_boot && now.pid != 0 && now.started_ticks == run.started_ticks ? RunState::running
+                                                                             : RunState::unseen;
+}
+
+}  // namespace ddlrun::cli

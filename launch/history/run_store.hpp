@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Runs that were, by what people call them: an id, the beginning of one, a folder, `last`.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "launch/history/history.hpp"
+#include "launch/history/run_document.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::cli {
+
+// The folders in the state folder, by their start, newest first. Error{request} where there is no state
+// folder.
+std::vector<std::string> list_run_folders(System& system);
+
+// The run's folder. Error{request} where none is meant, or several are.
+std::string find_run_folder(System& system, const std::string& word);
+
+// The folder of the first start where this one came after a bad end, else itself. Error{request} where it is
+// gone.
+std::string find_first_start(System& system, const std::string& folder);
+
+// Error{request} for a damaged one.
+run_report::RunDocument read_run(System& system, const std::string& folder, bool with_ranks);
+
+// Running only if the very process that wrote the record still is: a number alone says nothing.
+run_report::RunState find_run_state(System& system, const run_report::RunDocument& run);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The plain launcher: ssh and ddlrun itself, no MPI. `ddlrun start-hosts RUN/start.json` plays mpirun's part.
+#pragma once
+
+#include "launch/launchers/launcher.hpp"
+#include "launch/ssh/ssh_launch_spec.hpp"
+
+#include <string>
+
+namespace ddlrun::launch {
+
+struct SshRequest {
+  RankMap rank_map;
+  std::string run_folder;
+  std::string working_folder;  // where launch was called: the ranks' too, unless the sheet says another
+  Exports exports;
+  RankProgram program;
+  std::string ssh = "ssh";
+  std::vector<std::string> ssh_arguments;
+};
+
+// Error{request} for a word that cannot be carried.
+LaunchCommand plan_ssh_command(const SshRequest& request);
+
+}  // namespace ddlrun::launch

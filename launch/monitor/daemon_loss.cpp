@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "launch/monitor/daemon_loss.hpp"
+
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
+
+namespace ddlrun::launch {
+
+namespace {
+
+struct Clue {
+  std::string_view before, after;  // around a host's name, on a line of its own
+};
+
+constexpr Clue host_clues[] = {
+    {"Connection to ", " closed by remote host."},  // ssh
+    {"Timeout, server ", " not responding."},       // ssh, by ServerAliveInterval
+};
+
+constexpr std::string_view sentences[] = {
+    "ORTE was unable to reliably start one or more daemons.",
+    "ORTE has lost communication with a remote daemon.",
+    "PRTE has lost communication with a remote daemon.",
+};
+
+std::string between(std::string_view line, const Clue& clue) {
+  if (!line.starts_with(clue.before) || !line.ends_with(clue.after)) return {};
+  const std::size_t length = line.size() - clue.before.size() - clue.after.size();
+  const std::string name(line.substr(clue.before.size(), length));
+  return is_host_name(name) ? name : std::string();
+}
+
+// "  Remote daemon: [[19145,0],2] on node h3"
+std::string remote_daemon(std::string_view line) {
+  constexpr std::string_view lead = "Remote daemon: [[", node = " on node ";
+  const std::size_t at = line.find(node);
+  if (!line.starts_with(lead) || at == std::string_view::npos) return {};
+  const std::string name(line.substr(at + node.size()));
+  return is_host_name(name) ? name : std::string();
+}
+
+}  // namespace
+
+void DaemonLossDetector::take_line(std::string_view line) {
+  line = trim(line);
+  for (const std::string_view sentence : sentences) lost_.said = lost_.said || line == sentence;
+  std::string host = remote_daemon(line);
+  for (const Clue& clue : host_clues) {
+    if (host.empty() && line.size() > clue.before.size() + clue.after.size()) host = between(line, clue);
+  }
+  if (!host.empty() && lost_.host.empty()) lost_.host = host;
+}
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// What the head makes of the signs of its ranks: which stalls, which host is silent, which failed first.
+// Pure: lines and the time go in, messages come out.
+#pragma once
+
+#include "base/text/error.hpp"
+#include "launch/monitor/placement_check.hpp"
+#include "launch/rank/status_line.hpp"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::launch {
+
+constexpr std::chrono::seconds heartbeat_interval{5};  // a host's signs of life
+constexpr std::uint32_t heartbeat_ranks = 2;           // its first ranks give them
+constexpr std::chrono::seconds silent_after{20};       // a host without any is silent; told within 30 s
+
+struct MonitorEvent {
+  std::string severity;  // warning or note; "" for a plain line, then only `message.what` counts
+  Message message;
+  bool stalled = false;  // a rank is stopped, or a host silent: what --on-stall end ends a job for
+};
+
+// What is kept of it.
+struct MonitorRecord {
+  std::optional<RankReport> first_failure;  // in the order in which the head heard of it
+  std::optional<RankReport> first_ended;    // by SIGTERM or SIGKILL, as mpirun does to the others
+  std::vector<RankReport> stalls;           // as they were told
+  std::vector<std::string> silent_hosts;    // at any time
+  std::vector<std::string> lost_hosts;      // named as lost, or told no rank's end, while others did
+  std::map<std::uint32_t, int> ends;        // exit status by rank, of those that told
+};
+
+class RankMonitor {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  // `is_here` tells which hosts are this machine; none are without it.
+  RankMonitor(const std::vector<PlannedRank>& planned, std::string token, Time start,
+              std::function<bool(const std::string& host)> is_here = {});
+
+  // What of the line belongs to the user.
+  std::string take_line(std::string_view line, Time now);
+  // Something was heard that should be told at once.
+  bool urgent() const { return urgent_; }
+  // Then, and about once a second: what there is to tell.
+  std::vector<MonitorEvent> tick(Time now);
+  bool anybody_heard() const { return first_heard_.has_value(); }
+  // After the end; `failed` if it was not a good one, `named` the host that the launcher itself names as
+  // lost, or "".
+  void finish(bool failed, const std::string& named);
+  const MonitorRecord& record() const { return record_; }
+
+ private:
+  struct Rank {
+    std::string host;  // as planned
+    bool signs = false;
+    bool ended = false;
+    std::optional<Stall> stall;
+    Time since;  // when the stall was reported
+    bool told = false;
+  };
+  struct Host {
+    std::vector<std::uint32_t> ranks;
+    std::optional<Time> heard;
+    bool told = false;
+  };
+
+  void take(const RankReport& report, Time now);
+  void tell_stalls(Time now, std::vector<MonitorEvent>& news);
+  void tell_hosts(Time now, std::vector<MonitorEvent>& news);
+  MonitorEvent idle_news(std::uint32_t rank) const;
+  bool is_watched(const Host& host) const;
+  bool failed_by_itself(const std::string& name) const;
+
+  bool here(const std::string& host) const { return is_here_ && is_here_(host); }
+
+  std::string token_;
+  std::function<bool(const std::string& host)> is_here_;
+  std::map<std::uint32_t, Rank> ranks_;
+  std::map<std::string, Host> hosts_;
+  std::vector<MonitorEvent> pending_;
+  std::optional<Time> first_heard_;
+  Time last_tick_;
+  bool urgent_ = false;
+  bool all_idle_told_ = false;
+  MonitorRecord record_;
+};
+
+// The one that failed first, for a job that ended with `status`. Who was ended by SIGTERM or SIGKILL counts
+// only if that is the job's own status: else mpirun did it, because of something else.
+std::optional<RankReport> find_first_failure(const MonitorRecord& record, int status);
+
+// The status with which each of the `ranks` ended by itself, if it is one and the same, and not 0.
+std::optional<int> find_common_end(const MonitorRecord& record, std::size_t ranks);
+
+// Each of the `ranks` told its end, and it was a good one.
+bool all_ended_well(const MonitorRecord& record, std::size_t ranks);
+
+// "host h2 was lost: the connection to it broke, or its daemon was killed".
+std::string render_lost_hosts(const std::vector<std::string>& hosts);
+
+// "rank 3 on h2 failed first: it exited with status 7", with what the signal is called.
+std::string render_first_failure(const RankReport& report);
+
+}  // namespace ddlrun::launch

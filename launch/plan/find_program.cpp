@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "launch/plan/find_program.hpp"
+
+#include "base/os/host_info.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/frameworks/detect.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::string_view trainer = "ddl-train";
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+std::string find_trainer(System& system) {
+  const std::string here = folder_of(system.environment.executable);
+  const std::string name(trainer);
+  for (const std::string& path : {here + "/" + name, here + "/../runtime/" + name}) {
+    if (system.files.exists(path)) return path;
+  }
+  std::string found = find_program(system, name);
+  if (!found.empty()) return found;
+  throw Error(ErrorKind::request,
+              {"the bundled trainer ddl-train was not found", fmt::format("{0}, {0}/../runtime, PATH", here),
+               "name your own: ddlrun launch 2 -- ./my_mpi_program; or build with "
+               "-DDDLRUN_RUNTIME=ON"});
+}
+
+// Where a file that is not there was looked for.
+std::string place_of_file(const System& system, const std::string& path) {
+  return path.starts_with('/') ? folder_of(path) : system.environment.working_folder;
+}
+
+// Named itself, for a training and not for another of its commands.
+bool is_named_trainer(System& system, const Command& words) {
+  const bool trains = words.size() > 1 && (words[1].starts_with('-') || words[1] == "train");
+  return trains && base_name(words[0]) == trainer && !find_program(system, words[0]).empty();
+}
+
+// A script without its x, a folder: each rank would only find out for itself.
+void check_may_run(System& system, const std::string& path, const std::string& place) {
+  if (system.kernel == nullptr) return;
+  const auto info = system.kernel->file_info(path, true);
+  if (!info || (info->kind == FileInfo::Kind::file && (info->mode & 0111U) != 0)) return;
+  const bool is_python = path.ends_with(".py");
+  throw Error(
+      ErrorKind::request,
+      {info->kind == FileInfo::Kind::file ? fmt::format("'{}' is not executable", printable(path, 120))
+                                          : fmt::format("'{}' is no file", printable(path, 120)),
+       place,
+       is_python ? "python3 " + quote_shell(path) + ", or chmod +x " + quote_shell(path)
+                 : "chmod +x " + quote_shell(path)});
+}
+
+// "python train.py": a name misspelt would only be told by each rank.
+void check_script(System& system, const Command& words) {
+  const auto at = frameworks::find_script(words);
+  if (!at || *at == 0 || words[*at].empty() || system.files.exists(words[*at])) return;
+  throw Error(ErrorKind::request, {fmt::format("the script '{}' was not found", printable(words[*at], 120)),
+                                   place_of_file(system, words[*at]), "ls -l " + quote_shell(words[*at])});
+}
+
+}  // namespace
+
+std::string find_program(System& system, const std::string& name) {
+  if (name.find('/') != std::string::npos) return system.files.exists(name) ? name : std::string();
+  const std::string path = system.environment.get("PATH");
+  for (const std::string_view folder : split(path, ':')) {
+    std::string candidate = (folder.empty() ? std::string(".") : std::string(folder)) + "/" + name;
+    if (system.files.exists(candidate)) return candidate;
+  }
+  return {};
+}
+
+ChosenProgram choose_program(System& system, const std::vector<std::string>& words, bool must_exist) {
+  const bool is_trainer = words.empty() || words[0].starts_with('-');
+  if (is_trainer) {
+    Command command{find_trainer(system)};
+    command.insert(command.end(), words.begin(), words.end());
+    return {command, true};
+  }
+  if (words[0].empty()) {
+    throw Error(ErrorKind::usage,
+                {"the program's name is empty", "after --", "ddlrun launch 2 -- ./my_mpi_program"});
+  }
+  if (must_exist) {
+    check_program(system, words[0]);
+    check_script(system, words);
+  }
+  return {words, false};
+}
+
+void check_program(System& system, const std::string& name, const std::string& place) {
+  const std::string found = find_program(system, name);
+  if (!found.empty() && name.find('/') == std::string::npos) return;  // others in PATH may do
+  if (!found.empty()) return check_may_run(system, found, place);
+  const bool has_slash = name.find('/') != std::string::npos;
+  const std::string folder = has_slash ? place_of_file(system, name) : "PATH";
+  throw Error(ErrorKind::request,
+              {fmt::format("the program '{}' was not found", printable(name, 120)),
+               place.empty() ? folder : fmt::format("{}; {}", place, folder),
+               has_slash ? "ls -l " + quote_shell(name)
+                         : fmt::format("./{} if it is in this folder", printable(name, 60))});
+}
+
+int check_trainer_options(System& system, const ChosenProgram& program, std::size_t ranks, bool files_count) {
+  if (program.command.size() < 2 || !(program.is_trainer || is_named_trainer(system, program.command)))
+    return 0;
+  Command command{program.command[0], "check-options", std::to_string(ranks)};
+  command.insert(command.end(), program.command.begin() + 1, program.command.end());
+  return ask_judge(system, command, files_count);
+}
+
+int ask_judge(System& system, const Command& command, bool files_count) {
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(20);
+  const ProcessResult result = system.processes.run(command, limits);
+  // Any other end is none of a judge: the ranks will tell, where they run.
+  const int usage = exit_code(ErrorKind::usage), request = exit_code(ErrorKind::request);
+  const bool refused = result.exit_status == usage || (result.exit_status == request && files_count);
+  if (!refused || result.err.empty()) return 0;
+  (system.program_err ? system.program_err : system.err)(result.err);
+  return result.exit_status;
+}
+
+void check_not_root(const Environment& environment, bool allowed) {
+  if (!environment.is_root || allowed) return;
+  const bool by_variables = environment.variables.count("OMPI_ALLOW_RUN_AS_ROOT") != 0 &&
+                            environment.variables.count("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") != 0;
+  if (by_variables) return;
+  throw Error(ErrorKind::request,
+              {"mpirun refuses to run as root, because a mistake in a job then hits the whole machine",
+               "user id 0", "run it as another user, or add --allow-run-as-root"});
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "launch/plan/job_framework.hpp"
+
+#include "base/os/host_info.hpp"
+#include "base/os/network.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using frameworks::Framework;
+using frameworks::FrameworkPlan;
+using frameworks::FrameworkRequest;
+
+std::uint16_t parse_port(const std::string& text, const char* option) {
+  const auto port = parse_unsigned(text, 65535);
+  if (port && *port > 0) return static_cast<std::uint16_t>(*port);
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is no port from 1 to 65535", printable(text, 40)), option,
+                                 fmt::format("{} 29500", option)});
+}
+
+// Below the ports that systems give to connections by themselves, which begin at 32768; other in each run.
+constexpr std::uint16_t first_port = 20000;
+constexpr std::uint64_t ports = 12000;
+
+void choose_master_port(System& system, const LaunchOptions& options, FrameworkRequest& request) {
+  if (!options.framework.master_port.empty()) {
+    request.master_port = parse_port(options.framework.master_port, "--master-port");
+    request.master_port_why = "--master-port";
+    return;
+  }
+  const auto start = static_cast<std::uint64_t>(system.clock.now().time_since_epoch().count()) / 1000;
+  request.master_port = static_cast<std::uint16_t>(first_port + start % ports);
+  request.master_port_why =
+      "from the time of the run, so that two runs differ; not tried, rank 0 is elsewhere (--master-port)";
+  const auto first = launch::find_rank(request.rank_map, 0);
+  NetworkAccess* network = system.kernel == nullptr ? nullptr : system.kernel->network();
+  if (options.dry_run)
+    request.master_port_why = "from the time of the run; launch tries that it is free (--master-port)";
+  if (options.dry_run || network == nullptr || !first || !is_this_host(system.environment, first->host))
+    return;
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    const auto port = static_cast<std::uint16_t>(first_port + (start + i) % ports);
+    if (!network->try_listen(port).empty()) continue;
+    request.master_port = port;
+    request.master_port_why = "free on this host, where rank 0 is";
+    return;
+  }
+}
+
+void check_typed(const FrameworkPlan& plan, const LaunchOptions& options) {
+  for (const launch::RankGroup& group : plan.groups) {
+    for (const launch::RankVariable& variable : group.variables) {
+      const bool typed = std::ranges::any_of(options.exports, [&](const std::string& word) {
+        return word == variable.name || word.starts_with(variable.name + "=");
+      });
+      if (!typed) continue;
+      throw Error(ErrorKind::usage, {fmt::format("-x {}: it has another value on each rank for {}",
+                                                 variable.name, name_of(plan.framework)),
+                                     "-x", "leave it out, or --framework none"});
+    }
+  }
+}
+
+}  // namespace
+
+FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options, const JobPlan& job,
+                                    const launch::RankMap& rank_map, const launch::Exports& exports,
+                                    const Command& program, const JobNetwork& network) {
+  FrameworkRequest request;
+  request.framework = options.framework.chosen;
+  request.program = program;
+  request.rank_map = rank_map;
+  request.plan = job.plan ? &*job.plan : nullptr;
+  request.dims = known_job_dims(options, job);
+  request.environment = system.environment.variables;
+  for (const auto& [name, value] : exports.set_by_user) request.environment[name] = value;
+  request.address = network.addresses;
+  if (job.hosts.size() == 1 && job.all_on_this_host(system.environment))
+    request.address[job.hosts[0]] = "127.0.0.1";
+  request.base_port = parse_port(options.framework.base_port, "--base-port");
+  request.flags_style = options.framework.flags_style;
+  request.ps = options.framework.ps_tasks;
+  request.chief = options.framework.chief;
+  request.ddl_mode = options.framework.ddl_mode;
+  request.ddl_arguments = options.framework.ddl_arguments;
+  request.horovod = options.framework.horovod;
+  request.intel_caffe = options.framework.intel_caffe;
+  if (request.framework == Framework::pytorch) choose_master_port(system, options, request);
+  FrameworkPlan plan = frameworks::plan_framework(request);
+  plan.remarks.insert(plan.remarks.begin(), options.framework.remarks.begin(),
+                      options.framework.remarks.end());
+  check_typed(plan, options);
+  return plan;
+}
+
+void add_export(launch::Exports& exports, const std::string& name, const std::string& why) {
+  if (std::ranges::find(exports.names, name) == exports.names.end()) exports.names.push_back(name);
+  std::erase_if(exports.reasons,
+                [&](const launch::Reason& reason) { return reason.subject == "-x " + name; });
+  exports.reasons.push_back({"-x " + name, why});
+}
+
+void add_framework(const FrameworkPlan& plan, launch::Exports& exports, JobPlan& job) {
+  job.remarks.insert(job.remarks.end(), plan.remarks.begin(), plan.remarks.end());
+  for (const frameworks::SharedVariable& variable : plan.shared) {
+    if (variable.from_user) {
+      add_export(exports, variable.name, variable.why);
+      continue;
+    }
+    exports.set_by_us[variable.name] = variable.value;
+    add_export(exports, variable.name, printable(variable.value, 120) + ": " + variable.why);
+  }
+}
+
+void add_rank_reasons(const FrameworkPlan& plan, launch::LaunchCommand& line) {
+  for (const launch::RankGroup& group : plan.groups) {
+    const std::string who = group.name.empty() ? "rank" : group.name;
+    for (const launch::RankVariable& variable : group.variables)
+      line.reasons.push_back(
+          {fmt::format("{} {}", who, variable.name), variable.value + ": " + variable.why});
+    for (const std::string& argument : group.arguments) line.reasons.push_back({who + " argument", argument});
+  }
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "launch/plan/job_network.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "doctor/parse/names.hpp"
+#include "doctor/run/doctor_gather.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using doctor::HostNetworks;
+using doctor::HostReport;
+using doctor::NetworkChoice;
+using doctor::NetworkSetting;
+
+bool names_interfaces(std::string_view name) {
+  return name.ends_with("_if_include") || name.ends_with("_if_exclude");
+}
+
+// The user's own choice, by --mca, --mpi-arg or OMPI_MCA_: never overruled.
+bool is_chosen_by_user(const LaunchOptions& options, const EnvVars& environment) {
+  return std::ranges::any_of(options.mca, [](const auto& one) { return names_interfaces(one.first); }) ||
+         std::ranges::any_of(options.mpi_arguments,
+                             [](const auto& word) { return names_interfaces(word); }) ||
+         std::ranges::any_of(environment, [](const auto& one) {
+           return one.first.starts_with("OMPI_MCA_") && names_interfaces(one.first);
+         });
+}
+
+std::vector<HostNetworks> ask_hosts(System& system, const std::vector<std::string>& hosts,
+                                    std::optional<HostNetworks>& head, std::string& silent) {
+  DoctorRequest request;
+  request.hosts = hosts;
+  request.job.allocation = hosts;
+  request.groups = {"names", "interfaces"};
+  request.reach.limit = std::chrono::seconds(10);
+  const Gathered gathered = gather_from_hosts(system, request);
+  head = doctor::read_networks(gathered.head.host, gathered.head.facts);
+  const doctor::NameTable names = doctor::read_name_table(gathered.head.facts);
+  std::vector<HostNetworks> networks;
+  for (const HostReport& report : gathered.by_path.front()) {
+    auto told = doctor::read_networks(report.host, report.facts);
+    if (!told) {
+      silent = report.host + (report.reach.problem.empty() ? "" : ": " + report.reach.problem);
+      continue;
+    }
+    const auto row = names.find(report.host);
+    if (row != names.end()) told->own_addresses = row->second.addresses;
+    networks.push_back(std::move(*told));
+  }
+  return networks;
+}
+
+void refuse_silent_network(const std::string& silent) {
+  throw Error(ErrorKind::unreachable,
+              {"a host did not tell its interfaces: --interface cannot be checked", silent,
+               "ddlrun doctor; or --interface none, which leaves the choice to mpirun"});
+}
+
+void refuse_unmet(const NetworkChoice& choice, const std::vector<HostNetworks>& hosts) {
+  const NetworkChoice other = doctor::choose_network(hosts, "");
+  throw Error(ErrorKind::request,
+              {choice.why, "--interface",
+               other.network ? "--interface " + other.network->cidr : "ip -4 -br addr on each host"});
+}
+
+// Variables that the user set keep their values.
+bool is_set_already(const NetworkSetting& setting, const LaunchOptions& options, const EnvVars& environment) {
+  if (environment.contains(setting.name)) return true;
+  return std::ranges::any_of(options.exports, [&](const std::string& word) {
+    return word == setting.name || word.starts_with(setting.name + "=");
+  });
+}
+
+}  // namespace
+
+JobNetwork choose_launch_network(System& system, const LaunchOptions& options, const JobPlan& job) {
+  JobNetwork result;
+  const std::string& wanted = options.interface;
+  const EnvVars& environment = system.environment.variables;
+  if (job.hosts.size() < 2 || wanted == "none") return result;
+  // Who describes the machines by hand does not want the hosts asked.
+  if (wanted.empty() && (is_chosen_by_user(options, environment) || any_given(options.machine)))
+    return result;
+  std::optional<HostNetworks> head;
+  std::string silent;
+  const std::vector<HostNetworks> hosts = ask_hosts(system, job.hosts, head, silent);
+  if (hosts.size() < job.hosts.size()) {
+    if (!wanted.empty()) refuse_silent_network(silent);
+    return result;
+  }
+  const NetworkChoice choice = doctor::choose_network(hosts, wanted);
+  if (!choice.network && !wanted.empty()) refuse_unmet(choice, hosts);
+  for (std::size_t i = 0; choice.network && i < hosts.size(); ++i)
+    result.addresses[hosts[i].host] = choice.network->ports[i].address;
+  if (wanted.empty() && !doctor::needs_choice(choice)) return result;
+  for (NetworkSetting& setting : doctor::network_settings(choice, hosts, head ? &*head : nullptr)) {
+    if (is_set_already(setting, options, environment)) continue;
+    result.settings.push_back(std::move(setting));
+  }
+  if (!result.settings.empty())
+    result.remark = fmt::format("network {}: {} (--interface)", choice.network->cidr, choice.why);
+  return result;
+}
+
+std::vector<std::array<std::string, 3>> mca_settings(const JobNetwork& network) {
+  std::vector<std::array<std::string, 3>> mca;
+  for (const NetworkSetting& setting : network.settings) {
+    if (setting.kind == NetworkSetting::Kind::mca) mca.push_back({setting.name, setting.value, setting.why});
+  }
+  return mca;
+}
+
+void add_network(const JobNetwork& network, launch::Exports& exports) {
+  for (const NetworkSetting& setting : network.settings) {
+    if (setting.kind != NetworkSetting::Kind::variable) continue;
+    exports.names.push_back(setting.name);
+    exports.set_by_us[setting.name] = setting.value;
+    exports.reasons.push_back({"-x " + setting.name, setting.why});
+  }
+}
+
+}  // namespace ddlrun::cli

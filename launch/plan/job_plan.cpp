@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include "launch/plan/job_plan.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
+#include "launch/plan/default_ranks.hpp"
+#include "launch/plan/job_shape.hpp"
+#include "launch/plan/uneven_placement.hpp"
+#include "topology/rankfile/rankfile.hpp"
+#include "topology/rankfile/rankfile_check.hpp"
+#include "topology/rankfile/rankfile_names.hpp"
+#include "topology/rankfile/rankfile_reader.hpp"
+#include "topology/sources/allocation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using rankfile::CheckContext;
+using topology::Dims;
+using topology::MachineTopology;
+
+// A name for this machine that Open MPI takes as it is, by the linter's own rules.
+std::string own_name(const Environment& environment) {
+  const std::string name = environment.host_name.substr(0, environment.host_name.find('.'));
+  const bool letter_first = !name.empty() && (name[0] < '0' || name[0] > '9');
+  return letter_first && is_host_name(name) && !rankfile::judge_name(name) ? name : "localhost";
+}
+
+void refuse_assumed(const JobMachines& machines) {
+  for (const MachineTopology& machine : machines.machines) {
+    if (!machine.assumed) continue;
+    throw Error(ErrorKind::request,
+                {"the cores of the hosts are assumed, not read: nothing is started on a guess",
+                 machine.source, "--sockets 2 --cores 8, or --topology FILE"});
+  }
+}
+
+// The hosts to use where none is named: those of the allocation we are in, unless the dims are for one; else
+// this one.
+std::vector<std::string> unnamed_hosts(System& system, const LaunchOptions& options, JobPlan& job) {
+  const bool for_one = !options.dims.empty() && topology::parse_dims(options.dims).host_count() == 1;
+  std::optional<Allocation> given;
+  if (!for_one) given = find_allocation(system);
+  if (!given) return {own_name(system.environment)};
+  job.remarks.push_back(fmt::format("hosts: {} ({})", fold_host_list(given->hosts), given->source));
+  return given->hosts;
+}
+
+// Hosts and dims that do not fit each other are refused before any host is asked: with a stand-in machine.
+void check_shape(const LaunchOptions& options, const JobPlan& job) {
+  if (options.dims.empty() && options.accelerators.empty()) return;
+  const Dims dims = settle_dims(options, job.hosts.size(), 1);
+  const auto cores = static_cast<int>(dims.gpus_per_node);
+  topology::plan_job(dims, job.hosts, {topology::regular_machine(1, cores, 1, "any")},
+                     std::vector<std::uint32_t>(job.hosts.size(), 0), {});
+}
+
+// --np over the hosts: all of them get as many, or nothing is started.
+Dims dims_of_number(std::uint32_t ranks, std::uint32_t hosts) {
+  if (ranks % hosts == 0) return {ranks / hosts, hosts, 1, 1};
+  const std::uint32_t less = ranks / hosts * hosts;
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("{} ranks cannot be dealt evenly to {} hosts: nothing was started", ranks, hosts), "--np",
+       less == 0 ? fmt::format("--np {}", hosts) : fmt::format("--np {} or --np {}", less, less + hosts)});
+}
+
+// --np -N in its own words: who typed it knows of no DIMS.
+void check_ranks_here(const LaunchOptions& options, const JobPlan& job) {
+  const std::size_t cores = job.machines.machines[0].cores.size(), ranks = options.framework.ranks_here;
+  if (ranks <= cores) return;
+  throw Error(ErrorKind::request,
+              {fmt::format("{} ranks here need {} cores, there are {}", ranks, ranks, cores),
+               "--np " + options.framework.np, fmt::format("--np -{}", cores)});
+}
+
+Dims dims_for(const LaunchOptions& options, const topology::PlanOptions& plan, JobPlan& job) {
+  if (!options.dims.empty() || !options.accelerators.empty())
+    return settle_dims(options, job.hosts.size(), 1);
+  const auto hosts = static_cast<std::uint32_t>(job.hosts.size());
+  if (options.framework.ranks > 0) return dims_of_number(options.framework.ranks, hosts);
+  if (options.framework.ranks_per_host > 0) return {options.framework.ranks_per_host, hosts, 1, 1};
+  const launch::DefaultRanks ranks = launch::default_ranks(job.machines.machines, plan);
+  const Dims dims = settle_dims(options, job.hosts.size(), ranks.ranks);
+  job.remarks.push_back(fmt::format("no DIMS given: {} ({})", topology::render_dims(dims), ranks.reason));
+  return dims;
+}
+
+void plan_ranks(const LaunchOptions& options, JobPlan& job) {
+  const topology::PlanOptions plan_options = parse_plan_options(options.plan);
+  check_ranks_here(options, job);
+  const Dims dims = dims_for(options, plan_options, job);
+  job.plan =
+      topology::plan_job(dims, job.hosts, job.machines.machines, job.machines.machine_of_host, plan_options);
+  for (const topology::MachinePlan& machine : job.plan->machines) {
+    job.remarks.insert(job.remarks.end(), machine.remarks.begin(), machine.remarks.end());
+  }
+  job.rankfile_text = rankfile::render_rankfile(*job.plan, {DDLRUN_VERSION, ""});
+  job.ranks = launch::planned_ranks(*job.plan);
+}
+
+std::vector<std::string> hosts_of(const std::vector<rankfile::RankLine>& lines) {
+  std::vector<std::string> hosts;
+  for (const rankfile::RankLine& line : lines) {
+    if (std::find(hosts.begin(), hosts.end(), line.host) == hosts.end()) hosts.push_back(line.host);
+  }
+  return hosts;
+}
+
+std::uint32_t ranks_of(const LaunchOptions& options, const JobPlan& job,
+                       const std::vector<rankfile::RankLine>& lines) {
+  if (const auto dims = known_job_dims(options, job)) return dims->world_size();
+  return static_cast<std::uint32_t>(lines.size());
+}
+
+CheckContext check_context(const LaunchOptions& options, const JobPlan& job,
+                           std::vector<std::string> allocation, std::uint32_t ranks, int mpi_major) {
+  CheckContext context;
+  context.ranks = ranks;
+  context.dims = known_job_dims(options, job);
+  context.allocation = std::move(allocation);
+  context.mpi_major = mpi_major;
+  context.machine_of = [&job](std::string_view host) -> const MachineTopology* {
+    const auto found = std::find(job.hosts.begin(), job.hosts.end(), host);
+    if (found == job.hosts.end() || job.machines.machines.empty()) return nullptr;
+    const auto index = static_cast<std::size_t>(found - job.hosts.begin());
+    return &job.machines.machines[job.machines.machine_of_host[index]];
+  };
+  return context;
+}
+
+void judge(System& system, const std::string& file, const std::string& text, const CheckContext& context,
+           std::vector<std::string>& told) {
+  const auto findings = rankfile::check_rankfile(text, context);
+  std::size_t errors = 0;
+  for (const rankfile::RankfileFinding& finding : findings) {
+    if (finding.severity == rankfile::Severity::note) continue;
+    if (finding.severity == rankfile::Severity::error) ++errors;
+    system.err(rankfile::render_finding(file, finding));
+    told.push_back(fmt::format("{} in line {}: {}", finding.id, finding.line, finding.what));
+  }
+  if (errors == 0) return;
+  throw Error(ErrorKind::request, {fmt::format("the rankfile has {} error{}: nothing was started", errors,
+                                               errors == 1 ? "" : "s"),
+                                   file, "ddlrun check-rankfile " + quote_shell(file)});
+}
+
+// A rankfile of the user's is checked more than our own: its names, its cores, its ranks.
+JobPlan take_rankfile(System& system, const LaunchOptions& options, int mpi_major) {
+  JobPlan job;
+  job.rankfile_text = system.files.read(options.rankfile, rankfile::max_rankfile_bytes);
+  const auto lines = rankfile::parse_rank_lines(job.rankfile_text);
+  job.hosts = hosts_of(lines);
+  // Form first: hosts are only asked for a file that could run.
+  judge(system, options.rankfile, job.rankfile_text,
+        check_context(options, job, read_host_names(system, options.hosts, options.hostfile),
+                      ranks_of(options, job, lines), mpi_major),
+        job.findings);
+  job.findings.clear();  // the second look finds them again
+  job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
+  refuse_assumed(job.machines);
+  judge(system, options.rankfile, job.rankfile_text,
+        check_context(options, job, {}, ranks_of(options, job, lines), mpi_major), job.findings);
+  job.ranks = launch::planned_ranks(lines, job.hosts, machine_pointers(job), mpi_major);
+  return job;
+}
+
+}  // namespace
+
+std::optional<Dims> known_job_dims(const LaunchOptions& options, const JobPlan& job) {
+  if (job.plan) return job.plan->dims;
+  if (options.dims.empty() && options.accelerators.empty()) return std::nullopt;
+  return settle_dims(options, job.hosts.size(), 1);
+}
+
+int JobPlan::fewest_cores() const {
+  const auto least =
+      std::min_element(ranks.begin(), ranks.end(), [](auto& a, auto& b) { return a.cores < b.cores; });
+  return least == ranks.end() ? 0 : least->cores;
+}
+
+int JobPlan::most_cores() const {
+  const auto most =
+      std::max_element(ranks.begin(), ranks.end(), [](auto& a, auto& b) { return a.cores < b.cores; });
+  return most == ranks.end() ? 0 : most->cores;
+}
+
+bool JobPlan::on_this_host(const Environment& environment) const {
+  return std::any_of(hosts.begin(), hosts.end(),
+                     [&](const auto& host) { return is_this_host(environment, host); });
+}
+
+bool JobPlan::all_on_this_host(const Environment& environment) const {
+  return std::all_of(hosts.begin(), hosts.end(),
+                     [&](const auto& host) { return is_this_host(environment, host); });
+}
+
+JobPlan plan_job_ranks(System& system, const LaunchOptions& options, int mpi_major) {
+  if (!options.rankfile.empty()) return take_rankfile(system, options, mpi_major);
+  JobPlan job;
+  job.hosts = read_host_names(system, options.hosts, options.hostfile);
+  if (job.hosts.empty()) job.hosts = unnamed_hosts(system, options, job);
+  check_shape(options, job);
+  job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
+  refuse_assumed(job.machines);
+  if (options.framework.worker_tasks > 0) {
+    plan_task_seats(options, job, mpi_major);
+  } else if (!options.host_ranks.empty()) {
+    plan_uneven_seats(options, job, mpi_major);
+  } else {
+    plan_ranks(options, job);
+  }
+  judge(system, "rankfile", job.rankfile_text,
+        check_context(options, job, {}, static_cast<std::uint32_t>(job.ranks.size()), mpi_major),
+        job.findings);
+  return job;
+}
+
+}  // namespace ddlrun::cli

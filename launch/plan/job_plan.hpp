@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What a launch will be, decided before anything is started: hosts, plan, checked rankfile.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "launch/plan/launch_options.hpp"
+#include "launch/rank/planned_rank.hpp"
+#include "launch/rank/rank_map.hpp"
+#include "topology/plan.hpp"
+#include "topology/sources/job_machines.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::cli {
+
+struct JobPlan {
+  std::vector<std::string> hosts;
+  JobMachines machines;
+  std::optional<topology::Plan> plan;       // nothing with uneven ranks, tasks or a rankfile of the user's
+  std::optional<launch::RankMap> bindings;  // of uneven ranks and of tasks (--ps, --workers)
+  std::string rankfile_text;
+  std::vector<launch::PlannedRank> ranks;  // ascending
+  std::vector<std::string> remarks;        // what was decided for the user, for people
+  std::vector<std::string> findings;       // of the rankfile's linter, warnings too
+
+  int fewest_cores() const;
+  int most_cores() const;
+  bool on_this_host(const Environment& environment) const;
+  bool all_on_this_host(const Environment& environment) const;
+};
+
+// The dims of the plan; beside a rankfile or tasks, what was typed.
+std::optional<topology::Dims> known_job_dims(const LaunchOptions& options, const JobPlan& job);
+
+// Plans the job, or takes --rankfile, and lets the linter judge the text. Findings go to
+// system.err. Error{request} if it found an error, or if a machine is only assumed;
+// Error{unreachable} for silent hosts.
+JobPlan plan_job_ranks(System& system, const LaunchOptions& options, int mpi_major);
+
+}  // namespace ddlrun::cli

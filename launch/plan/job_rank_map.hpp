@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The rank sheet of a launch: who sits where, then what the options and the framework add.
+#pragma once
+
+#include "launch/frameworks/framework.hpp"
+#include "launch/launchers/launcher.hpp"
+#include "launch/plan/job_plan.hpp"
+#include "launch/plan/launch_options.hpp"
+#include "launch/rank/exports.hpp"
+#include "launch/rank/rank_map.hpp"
+
+namespace ddlrun::cli {
+
+// Who sits where, of whichever kind the job is; nothing more.
+launch::RankMap job_rank_map(const JobPlan& job);
+
+// Adds to the job's sheet who binds, what --memory and --gpu-view say, and the framework's groups; its view
+// of the GPUs gives way to --gpu-view, both give way to an exported CUDA_VISIBLE_DEVICES. Remarks are the
+// job's.
+void complete_rank_map(const LaunchOptions& options, const launch::Exports& exports,
+                       launch::LauncherKind launcher, const frameworks::FrameworkPlan& framework,
+                       launch::RankMap& rank_map, JobPlan& job);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "launch/plan/linked_libraries.hpp"
+
+#include "base/text/text.hpp"
+#include "doctor/gather/libraries.hpp"
+#include "launch/frameworks/detect.hpp"
+#include "launch/plan/find_program.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::cli {
+
+constexpr std::string_view where_mpi4py_lies =
+    "import importlib.util as u; found = u.find_spec('mpi4py.MPI'); print(found.origin if found else '')";
+constexpr std::chrono::seconds longest_python_start{10};
+
+bool is_launcher_of_others(std::string_view path) {
+  const std::string_view name = base_name(path);
+  constexpr std::array<std::string_view, 18> names{"sh",      "bash", "dash", "ksh",  "zsh",   "env",
+                                                   "perl",    "ruby", "java", "node", "julia", "numactl",
+                                                   "taskset", "nice", "time", "gdb",  "nsys",  "strace"};
+  const bool is_interpreter = frameworks::is_python(path) || name.starts_with("Rscript") || name == "R";
+  const bool is_container = name == "apptainer" || name == "singularity";
+  return is_interpreter || is_container || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+namespace {
+
+ProgramLibraries read_file_libraries(System& system, std::string path) {
+  if (path.empty() || system.kernel == nullptr) return {};
+  if (path.starts_with("./")) path.erase(0, 2);
+  path = system.environment.absolute(path);
+  const doctor::Question question;
+  const doctor::LibraryTree tree = doctor::find_libraries({system, *system.kernel, question, ""}, path);
+  if (!tree.is_elf || tree.top.needed.empty()) return {};
+  ProgramLibraries libraries{true, tree.missing.empty(), {}};
+  for (const auto& [name, file] : tree.found) libraries.names.push_back(name);
+  for (const doctor::MissingLibrary& missing : tree.missing) libraries.names.push_back(missing.name);
+  return libraries;
+}
+
+}  // namespace
+
+ProgramLibraries read_program_libraries(System& system, const Command& program) {
+  const std::string path = find_program(system, program[0]);
+  return is_launcher_of_others(path) ? ProgramLibraries() : read_file_libraries(system, path);
+}
+
+ProgramLibraries read_mpi4py_libraries(System& system, const Command& program) {
+  if (!frameworks::is_python(program[0])) return {};
+  ProcessLimits limits;
+  limits.timeout = longest_python_start;
+  const ProcessResult asked =
+      system.processes.run({program[0], "-c", std::string(where_mpi4py_lies)}, limits);
+  const std::string path(trim(asked.out));
+  return asked.exit_status == 0 && path.starts_with('/') ? read_file_libraries(system, path)
+                                                         : ProgramLibraries();
+}
+
+launch::ProgramMpi find_program_mpi(const ProgramLibraries& libraries) {
+  if (!libraries.known) return launch::ProgramMpi::unknown;
+  const launch::ProgramMpi mpi = launch::mpi_of(libraries.names);
+  return mpi == launch::ProgramMpi::none && !libraries.complete ? launch::ProgramMpi::unknown : mpi;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "launch/plan/multi_program.hpp"
+
+#include "base/text/error.hpp"
+#include "launch/plan/find_program.hpp"
+#include "launch/plan/program_list.hpp"
+#include "topology/sources/job_machines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+constexpr std::uint64_t most_list_bytes = 1u << 20;
+
+// Of this machine's ranks, as for a single program; with a PATH of its own only the rank can tell.
+void check_list_programs(System& system, const std::string& file, const launch::RankMap& rank_map) {
+  const auto sets_path = [](const launch::RankVariable& variable) { return variable.name == "PATH"; };
+  for (const launch::RankMapHost& host : rank_map.hosts) {
+    if (!is_this_host(system.environment, host.name)) continue;
+    for (const std::uint32_t rank : host.ranks) {
+      const launch::RankGroup& group = *launch::find_rank(rank_map, rank)->group;
+      const bool has_slash = group.program[0].find('/') != std::string::npos;
+      if (!has_slash && std::any_of(group.variables.begin(), group.variables.end(), sets_path)) continue;
+      check_program(system, group.program[0], fmt::format("{}, rank {}", file, rank));
+    }
+  }
+}
+
+}  // namespace
+
+void assign_programs(System& system, const LaunchOptions& options, launch::RankMap& rank_map) {
+  if (options.programs.empty()) return;
+  if (!options.program.empty()) {
+    throw Error(ErrorKind::usage,
+                {"a program is given beside the list of programs", "--programs and --", "one of the two"});
+  }
+  if (options.framework.chosen != frameworks::Framework::none) {
+    throw Error(ErrorKind::usage,
+                {"a framework arranges one program, a list has many", "--framework and --programs",
+                 "variables of a list's ranks are its `set: {NAME: value}`"});
+  }
+  const auto is_here = [&](const std::string& host) { return is_this_host(system.environment, host); };
+  rank_map.groups = launch::parse_program_list(system.files.read(options.programs, most_list_bytes),
+                                               options.programs, rank_map, is_here);
+  check_list_programs(system, options.programs, rank_map);
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "launch/plan/select_launcher.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "topology/sources/allocation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using launch::LauncherKind;
+using launch::LauncherVersion;
+
+constexpr const char* default_mpirun = "mpirun";
+
+// What to type where a launcher cannot be run: a file that was named is no matter for PATH.
+std::string other_mpirun(const std::string& mpirun) {
+  if (mpirun.find('/') == std::string::npos)
+    return "apt-get install openmpi-bin; or name it with --mpirun FILE";
+  return "ls -l " + quote_shell(mpirun) + "; or leave out --mpirun: then the one in PATH is used";
+}
+
+// Whose it is, by what it says of itself.
+LauncherVersion read_version(const std::string& program, const ProcessResult& answer) {
+  try {
+    return launch::parse_launcher_version(answer.out);
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                {error.message().what, printable(program, 120) + " --version", error.message().hint});
+  }
+}
+
+ProcessResult ask_version(System& system, const std::string& program) {
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(20);
+  return system.processes.run({program, "--version"}, limits);
+}
+
+LauncherVersion take_version(const std::string& program, const ProcessResult& result) {
+  if (!result.start_error.empty()) {
+    throw Error(ErrorKind::request,
+                {fmt::format("{} cannot be started: {}", printable(program, 120), result.start_error),
+                 program.find('/') == std::string::npos ? "PATH" : "--mpirun", other_mpirun(program)});
+  }
+  if (!result.ok()) {
+    throw Error(ErrorKind::request, {fmt::format("`{} --version` ended with {}{}", printable(program, 120),
+                                                 result.exit_status, result.timed_out ? " after 20 s" : ""),
+                                     printable(trim(result.err), 160),
+                                     "apt-get install openmpi-bin; or name another with --mpirun FILE"});
+  }
+  return read_version(program, result);
+}
+
+bool in_slurm_job(const System& system) { return !system.environment.get("SLURM_JOB_ID").empty(); }
+
+ChosenLauncher choose_automatically(System& system, const LaunchOptions& options) {
+  ProcessResult answer = ask_version(system, options.mpirun);
+  const bool none_there = !answer.start_error.empty() && options.mpirun == default_mpirun;
+  if (none_there && in_slurm_job(system)) {
+    ProcessResult srun = ask_version(system, "srun");
+    if (srun.ok())
+      return {take_version("srun", srun), "srun", "no mpirun here: the ranks are started by Slurm's srun"};
+  }
+  if (none_there) {
+    return {LauncherVersion{LauncherKind::ssh, 0, 0, ""}, "ssh",
+            "no mpirun here: ddlrun starts the ranks itself, over ssh and without MPI"};
+  }
+  ChosenLauncher chosen{take_version(options.mpirun, answer), options.mpirun, ""};
+  if (chosen.version.kind != LauncherKind::open_mpi) {
+    chosen.remark = fmt::format("{} is {} {}", printable(options.mpirun, 120), title_of(chosen.version.kind),
+                                printable(chosen.version.text, 40));
+  }
+  return chosen;
+}
+
+// Under which names a launcher is found; --mpirun names one alone.
+std::vector<std::string> programs_of(LauncherKind kind, const LaunchOptions& options) {
+  if (options.mpirun != default_mpirun) return {options.mpirun};
+  switch (kind) {
+    case LauncherKind::open_mpi:
+      return {"mpirun", "mpirun.openmpi"};
+    case LauncherKind::mpich:
+      return {"mpirun", "mpirun.mpich", "mpiexec.hydra"};
+    case LauncherKind::intel_mpi:
+      return {"mpirun", "mpiexec.hydra"};
+    case LauncherKind::srun:
+      return {"srun"};
+    case LauncherKind::ssh:
+      break;
+  }
+  return {};
+}
+
+std::string how_to_get(LauncherKind kind) {
+  switch (kind) {
+    case LauncherKind::open_mpi:
+      return "apt-get install openmpi-bin; or --mpirun FILE";
+    case LauncherKind::mpich:
+      return "apt-get install mpich; or --mpirun FILE";
+    case LauncherKind::intel_mpi:
+      return "source /opt/intel/oneapi/mpi/latest/env/vars.sh; or --mpirun FILE";
+    case LauncherKind::srun:
+      return "apt-get install slurm-client";
+    case LauncherKind::ssh:
+      break;
+  }
+  return "apt-get install openssh-client";
+}
+
+[[noreturn]] void refuse_other(const std::string& program, const LauncherVersion& is, LauncherKind asked) {
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("--mpirun {} is {} {}, and --launcher {} asks for {}", printable(program, 120),
+                   title_of(is.kind), printable(is.text, 40), name_of(asked), title_of(asked)),
+       "--mpirun and --launcher",
+       fmt::format("--launcher {}, or --launcher {} without --mpirun", name_of(is.kind), name_of(asked))});
+}
+
+ChosenLauncher choose_named(System& system, const LaunchOptions& options, LauncherKind kind) {
+  if (kind == LauncherKind::ssh) {
+    if (options.mpirun == default_mpirun) return {LauncherVersion{kind, 0, 0, ""}, "ssh", ""};
+    throw Error(ErrorKind::usage,
+                {fmt::format("--mpirun {} is not run: --launcher ssh starts the ranks itself, without MPI",
+                             printable(options.mpirun, 120)),
+                 "--launcher ssh", "--launcher ssh alone; or --mpirun alone, to start them with MPI"});
+  }
+  std::vector<std::string> seen;
+  for (const std::string& program : programs_of(kind, options)) {
+    const ProcessResult answer = ask_version(system, program);
+    if (!answer.start_error.empty()) {
+      seen.push_back(fmt::format("{}: {}", printable(program, 120), answer.start_error));
+      continue;
+    }
+    if (answer.ok()) {
+      LauncherVersion version = read_version(program, answer);
+      if (version.kind == kind) return {std::move(version), program, ""};
+      if (options.mpirun != default_mpirun) refuse_other(program, version, kind);
+      seen.push_back(fmt::format("{} is {} {}", printable(program, 120), title_of(version.kind),
+                                 printable(version.text, 40)));
+    } else {
+      seen.push_back(fmt::format("{}: {}", printable(program, 120), printable(trim(answer.err), 100)));
+    }
+  }
+  throw Error(ErrorKind::request,
+              {fmt::format("{} was not found", title_of(kind)), join(seen, "; "), how_to_get(kind)});
+}
+
+LauncherKind parse_kind(const std::string& name) {
+  if (const auto kind = launch::parse_launcher(name)) return *kind;
+  const std::vector<std::string> names{"auto", "openmpi", "mpich", "intelmpi", "srun", "ssh"};
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is not one of {}", printable(name, 40), join(names, ", ")),
+                                 "--launcher", "--launcher " + closest_match(name, names).value_or("auto")});
+}
+
+}  // namespace
+
+ChosenLauncher select_launcher(System& system, const LaunchOptions& options) {
+  if (options.launcher == "auto") return choose_automatically(system, options);
+  const LauncherKind kind = parse_kind(options.launcher);
+  if (kind == LauncherKind::srun && !in_slurm_job(system)) {
+    throw Error(ErrorKind::usage, {"--launcher srun needs an allocation of Slurm's, and this is none",
+                                   "SLURM_JOB_ID is not set", "salloc -N 2 --exclusive; or ddlrun submit"});
+  }
+  return choose_named(system, options, kind);
+}
+
+int rankfile_major(const launch::LauncherVersion& launcher) {
+  return launcher.kind == LauncherKind::open_mpi ? launcher.major : 4;
+}
+
+std::string choose_srun_pmi(System& system, const ChosenLauncher& launcher, launch::ProgramMpi mpi,
+                            JobPlan& job) {
+  if (launcher.version.kind != LauncherKind::srun) return {};
+  if (mpi == launch::ProgramMpi::none) return "none";
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(20);
+  const ProcessResult answer = system.processes.run({launcher.program, "--mpi=list"}, limits);
+  const std::string pmi = launch::choose_pmi(mpi, launch::parse_pmi_list(answer.out + "\n" + answer.err));
+  if (mpi == launch::ProgramMpi::mpich && pmi == "pmi2") {  // seen with Slurm 22.05 and MPICH 4.0
+    job.remarks.push_back(
+        "MPICH's MPI_Finalize may wait for ever under srun's pmi2; if it does: --launcher mpich");
+  }
+  return pmi;
+}
+
+void check_srun_hosts(System& system, const std::vector<std::string>& hosts) {
+  const auto given = find_allocation(system);
+  if (!given || given->source != "SLURM_JOB_NODELIST") return;
+  for (const std::string& host : hosts) {
+    if (std::find(given->hosts.begin(), given->hosts.end(), host) != given->hosts.end()) continue;
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("{} is not in the allocation: srun starts nothing there", printable(host, 80)),
+         fmt::format("SLURM_JOB_NODELIST={}", printable(system.environment.get("SLURM_JOB_NODELIST"))),
+         "leave out the hosts: then those of the allocation are used"});
+  }
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Jobs without dims: what TensorFlow's tasks, and counts that differ by host, give each host.
+#pragma once
+
+#include "launch/plan/job_plan.hpp"
+#include "launch/plan/launch_options.hpp"
+
+#include <vector>
+
+namespace ddlrun::cli {
+
+// By host of the job.
+std::vector<const topology::MachineTopology*> machine_pointers(const JobPlan& job);
+
+// --ps and --workers. Fills rankfile, ranks and seats; Error{request} where they do not fit.
+void plan_task_seats(const LaunchOptions& options, JobPlan& job, int mpi_major);
+
+// -H with different counts: the same. Error{usage} for --order ddl.
+void plan_uneven_seats(const LaunchOptions& options, JobPlan& job, int mpi_major);
+
+}  // namespace ddlrun::cli

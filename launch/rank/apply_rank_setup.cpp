@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "launch/rank/apply_rank_setup.hpp"
+
+#include "base/os/host_info.hpp"
+#include "base/process/posix_process_binding.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/rank/rank_setup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using launch::RankSetup;
+
+constexpr std::uint64_t most_sheet_bytes = 64u << 20;
+constexpr std::uint64_t most_driver_bytes = 64u << 10;
+constexpr std::string_view driver = "/proc/driver/nvidia";
+
+std::string read_sheet(System& system, const std::string& file) {
+  if (!file.empty()) return system.files.read(file, most_sheet_bytes);
+  const std::string text = system.environment.get(launch::rank_map_variable);
+  if (!text.empty()) return text;
+  throw Error(ErrorKind::usage,
+              {fmt::format("--sheet needs the variable {}, which did not arrive", launch::rank_map_variable),
+               system.environment.host_name, "ddlrun launch, which sets it; or --sheet-file FILE"});
+}
+
+launch::RankView find_own_rank(const launch::RankMap& rank_map, const launch::RankIdentity& identity,
+                               const Environment& environment) {
+  const auto rank = launch::find_rank(rank_map, identity.rank);
+  if (rank) return *rank;
+  throw Error(ErrorKind::request, {fmt::format("the launcher started rank {}, the plan has ranks 0 to {}",
+                                               identity.rank, rank_map.size() - 1),
+                                   environment.host_name, "ddlrun launch, without -n among --mpi-arg"});
+}
+
+// Split into MIG instances: the driver then has a folder for each.
+bool has_instances(HostInfo* kernel, int minor) {
+  if (kernel == nullptr || minor < 0) return false;
+  const auto entries = kernel->list_folder(fmt::format("{}/capabilities/gpu{}/mig", driver, minor));
+  return std::any_of(entries.begin(), entries.end(), [](const auto& name) { return name.starts_with("gi"); });
+}
+
+void bind_rank(const RankSetup& setup, const std::string& place) {
+  if (setup.pus.empty()) return;
+  const int code = bind_to_pus(setup.pus);
+  const std::string why = launch::judge_binding(setup.pus, read_own_cpuset(), code);
+  if (why.empty()) return;
+  throw Error(ErrorKind::request,
+              {why, place,
+               "all of the node's processors for the job (Slurm: --exclusive); or ddlrun topo on that host"});
+}
+
+void place_memory(const RankSetup& setup, const std::string& place) {
+  if (setup.memory == launch::MemoryPolicy::leave) return;
+  const bool strictly = setup.memory == launch::MemoryPolicy::bind;
+  const int code = take_memory_from(setup.numa_node, strictly);
+  if (code == 0) return;
+  throw Error(ErrorKind::request, {fmt::format("memory from NUMA node {} only is refused: {}",
+                                               setup.numa_node, std::strerror(code)),
+                                   place, "--memory local"});
+}
+
+void enter_working_folder(const RankSetup& setup, const std::string& place) {
+  if (setup.working_folder.empty()) return;
+  const int code = enter_folder(setup.working_folder);
+  if (code == 0) return;
+  throw Error(ErrorKind::request, {fmt::format("the working folder {} cannot be entered: {}",
+                                               printable(setup.working_folder), std::strerror(code)),
+                                   place, "a folder that all hosts have"});
+}
+
+}  // namespace
+
+launch::GpuFacts read_gpu(System& system, const std::string& pci) {
+  const std::string path = fmt::format("{}/gpus/{}/information", driver, pci);
+  if (!system.files.exists(path)) return {};
+  launch::GpuFacts facts = launch::parse_gpu_information(system.files.read(path, most_driver_bytes));
+  facts.is_split = has_instances(system.kernel, facts.device_minor);
+  return facts;
+}
+
+void take_rank_place(const launch::RankSetup& setup, const std::string& place) {
+  bind_rank(setup, place);
+  place_memory(setup, place);
+  enter_working_folder(setup, place);
+}
+
+PreparedRank prepare_rank(System& system, const std::string& file, const Command& program) {
+  const launch::RankMap rank_map = launch::parse_rank_map(read_sheet(system, file));
+  const auto identity = launch::find_rank_identity(system.environment.variables);
+  if (!identity) {
+    throw Error(ErrorKind::usage, {"--sheet needs a rank, and no launcher has set one",
+                                   system.environment.host_name, "ddlrun launch 2 -- ./my_mpi_program"});
+  }
+  const launch::RankView rank = find_own_rank(rank_map, *identity, system.environment);
+  const RankSetup setup =
+      launch::plan_rank_setup(rank_map, rank, *identity, program,
+                              [&system](const std::string& pci) { return read_gpu(system, pci); });
+  const std::string place = fmt::format("rank {} on {}", rank.rank, system.environment.host_name);
+  for (const std::string& remark : setup.remarks) system.err(fmt::format("ddlrun: {}: {}\n", place, remark));
+  take_rank_place(setup, place);
+  change_variables(setup.variables, setup.removed);
+  // Hydra's own count is of a line of its host file; the others count as we do, or it is to be told.
+  const bool miscounts = identity->launcher == launch::RankLauncher::hydra;
+  return {setup.program, miscounts ? rank.local_rank : identity->local_rank};
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The rank sheet as `ddlrun exec` uses it: read from where the launcher carried it, done for this process.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "launch/rank/rank_identity.hpp"
+#include "launch/rank/rank_map.hpp"
+#include "launch/rank/rank_setup.hpp"
+
+#include <optional>
+#include <string>
+
+namespace ddlrun::cli {
+
+struct PreparedRank {
+  Command program;
+  std::optional<std::uint32_t> local_rank;
+};
+
+// Prepares this process for its rank: folder, variables, processors, memory, GPUs. The sheet is in `file`, or
+// where that is "" in the variable DDLRUN_RANKS. Error{usage} without a sheet or a rank; Error{request} for
+// what the host refuses.
+PreparedRank prepare_rank(System& system, const std::string& file, const Command& program);
+
+// What the driver of this host says of the GPU at a PCI bus id.
+launch::GpuFacts read_gpu(System& system, const std::string& pci);
+
+// Processors, memory and folder of this process, as decided. Error{request} at `place` for what is refused.
+void take_rank_place(const launch::RankSetup& setup, const std::string& place);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "launch/rank/status_line.hpp"
+
+#include "base/text/text.hpp"
+#include "launch/rank/control_line.hpp"
+#include "topology/dims.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::launch {
+
+namespace {
+
+std::string rank_lead(std::string_view token) { return fmt::format("ddlrun-rank token={} ", token); }
+
+constexpr std::string_view sign_names[] = {"alive", "stalled", "moves", "ended"};
+
+std::string render_details(const RankReport& report) {
+  const Stall& stall = report.stall;
+  switch (report.sign) {
+    case RankStatus::alive:
+      return {};
+    case RankStatus::stalled:
+      return fmt::format(" seconds={} state={} pid={} name={} in={}", stall.seconds, stall.state, stall.pid,
+                         stall.name.empty() ? "?" : stall.name,
+                         stall.waits_in.empty() ? "?" : stall.waits_in);
+    case RankStatus::moves:
+      return fmt::format(" seconds={}", stall.seconds);
+    case RankStatus::ended:
+      return fmt::format(" status={} signal={}", report.exit_status, report.signal);
+  }
+  return {};
+}
+
+std::string text_or_nothing(std::string_view text) { return text == "?" ? std::string() : std::string(text); }
+
+// The words of a marker, taken in order; any that is missing or odd makes all of it nobody's.
+class Fields {
+ public:
+  explicit Fields(std::string_view body) : words_(split(body, ' ')) {}
+  bool good() const { return good_ && next_ == words_.size(); }
+  std::string_view word() {
+    good_ = good_ && next_ < words_.size();
+    return good_ ? words_[next_++] : std::string_view();
+  }
+  std::string_view text(std::string_view key) {
+    const auto value = value_of(word(), key);
+    good_ = good_ && value.has_value();
+    return value.value_or(std::string_view());
+  }
+  int number(std::string_view key, std::uint64_t max = 1u << 30) {
+    const auto value = parse_unsigned(text(key), max);
+    good_ = good_ && value.has_value();
+    return static_cast<int>(value.value_or(0));
+  }
+  void fail() { good_ = false; }
+
+ private:
+  std::vector<std::string_view> words_;
+  std::size_t next_ = 0;
+  bool good_ = true;
+};
+
+void parse_details(Fields& fields, RankReport& report) {
+  if (report.sign == RankStatus::ended) {
+    report.exit_status = fields.number("status", 255);
+    report.signal = fields.number("signal", 64);
+  }
+  if (report.sign == RankStatus::moves || report.sign == RankStatus::stalled) {
+    report.stall.seconds = fields.number("seconds");
+  }
+  if (report.sign != RankStatus::stalled) return;
+  const std::string_view state = fields.text("state");
+  if (state.size() != 1) return fields.fail();
+  report.stall.state = state[0];
+  report.stall.pid = fields.number("pid");
+  report.stall.name = text_or_nothing(fields.text("name"));
+  report.stall.waits_in = text_or_nothing(fields.text("in"));
+}
+
+std::optional<RankReport> parse_report(std::string_view body) {
+  Fields fields(body);
+  RankReport report;
+  report.rank = static_cast<std::uint32_t>(fields.number("rank", topology::max_ranks - 1));
+  report.host = fields.text("host");
+  const std::string_view sign = fields.word();
+  bool known = false;
+  for (std::size_t i = 0; i < std::size(sign_names); ++i) {
+    if (sign != sign_names[i]) continue;
+    report.sign = static_cast<RankStatus>(i);
+    known = true;
+  }
+  if (!known) return std::nullopt;
+  parse_details(fields, report);
+  return fields.good() ? std::optional<RankReport>(report) : std::nullopt;
+}
+
+}  // namespace
+
+std::string render_status_line(std::string_view token, const RankReport& report) {
+  return fmt::format("{}rank={} host={} {}{};\n", rank_lead(token), report.rank, report.host,
+                     sign_names[static_cast<std::size_t>(report.sign)], render_details(report));
+}
+
+ParsedStatusLine find_status_line(std::string_view line, std::string_view token) {
+  Marked marked = cut_marker(line, rank_lead(token));
+  const auto report = marked.body ? parse_report(*marked.body) : std::nullopt;
+  if (!report) return {std::nullopt, std::string(line)};
+  return {report, std::move(marked.rest)};
+}
+
+}  // namespace ddlrun::launch

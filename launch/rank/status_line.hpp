@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The lines on stderr by which the keeper of a rank tells how it fares.
+#pragma once
+
+#include "launch/rank/stall_detector.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ddlrun::launch {
+
+enum class RankStatus { alive, stalled, moves, ended };
+
+struct RankReport {
+  std::uint32_t rank = 0;
+  std::string host;  // gethostname()
+  RankStatus sign = RankStatus::alive;
+  Stall stall;          // stalled; of `moves` only how long it lasted
+  int exit_status = 0;  // ended: as a shell would report it
+  int signal = 0;       // ended: by which, or 0
+
+  bool operator==(const RankReport&) const = default;
+};
+
+// "ddlrun-rank token=T rank=3 host=h2 ended status=137 signal=9;\n", one write.
+std::string render_status_line(std::string_view token, const RankReport& report);
+
+struct ParsedStatusLine {
+  std::optional<RankReport> report;
+  std::string rest;  // what belongs to somebody else, byte for byte
+};
+ParsedStatusLine find_status_line(std::string_view line, std::string_view token);
+
+}  // namespace ddlrun::launch

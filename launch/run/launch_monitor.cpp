@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "launch/run/launch_monitor.hpp"
+
+#include "base/process/posix_rank_supervisor.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/monitor/slurm_down_hosts.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using launch::PlacementCount;
+using launch::PlacementRow;
+
+constexpr std::chrono::seconds desertion_patience{5};
+constexpr std::chrono::seconds save_patience{20};   // for ranks that were told to end; Slurm kills after 30 s
+constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stalled job by itself
+
+std::string first_that_is_not_ok(const std::vector<PlacementRow>& rows) {
+  for (const PlacementRow& row : rows) {
+    if (row.verdict == launch::PlaceVerdict::ok) continue;
+    return fmt::format("rank {} on {}: {}", row.planned.rank, row.found ? row.found->host : row.planned.host,
+                       row.why);
+  }
+  return {};
+}
+
+void tell_places(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
+  const PlacementCount count = launch::count_verdicts(rows);
+  system.err("ddlrun: each rank's place, as planned and as found:\n" + launch::render_placement_table(rows));
+  if (count.differs + count.silent == 0) return;
+  const std::string what =
+      count.differs > 0
+          ? fmt::format("{} of {} ranks are NOT where they were planned", count.differs, rows.size())
+          : fmt::format("{} of {} ranks never told their place", count.silent, rows.size());
+  system.err(render_message("ddlrun", run.strict ? "error" : "warning",
+                            {what, first_that_is_not_ok(rows), run.mismatch_hint}));
+}
+
+// After the end: who never reported, unless all have and the table was shown.
+void tell_silent(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
+  if (launch::count_verdicts(rows).silent < rows.size()) return tell_places(system, run, rows);
+  system.err(fmt::format("ddlrun: none of {} ranks told its place: they were not started\n", rows.size()));
+}
+
+}  // namespace
+
+LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
+    : system_(system), run_(run), placement_(run.job.ranks, run.token), lines_("stderr") {
+  const auto is_here = [&system](const std::string& host) { return is_this_host(system.environment, host); };
+  if (run.watch) ranks_.emplace(run.job.ranks, run.token, std::chrono::steady_clock::now(), is_here);
+  const auto on_err = [this](std::uint32_t rank, std::string_view line) {
+    keep_last(line);
+    if (run_.diagnose) lines_.take(fmt::format("[1,{}]<stderr>:{}", rank, line));
+  };
+  if (run.output.marked) output_.emplace(system, run.output, run.folder, run.token, on_err);
+}
+
+RunHooks LaunchMonitor::attention() {
+  RunHooks attention;
+  if (run_.token.empty() && !run_.diagnose) return attention;
+  attention.err_lines = [this](std::string_view line) { take(line); };
+  if (run_.watch) {
+    attention.tick = [this](const std::vector<std::string>& below) {
+      return tick(std::chrono::steady_clock::now(), below);
+    };
+  }
+  if (run_.watch && run_.line.forwards_end) {
+    attention.on_signal = [this](int signal) {
+      return take_signal(signal, std::chrono::steady_clock::now());
+    };
+  }
+  if (output_) attention.after_lines = [this] { output_->flush(); };
+  return attention;
+}
+
+void LaunchMonitor::take(std::string_view line) {
+  std::string rest = output_ ? output_->take(line) : std::string(line);
+  if (rest.empty()) return;
+  // What mpirun says of the signal that stands for TERM.
+  if (ranks_told_ && rest.find(fmt::format("Forwarding signal {} to job", end_signal)) != std::string::npos)
+    return;
+  if (ranks_) {
+    const auto now = std::chrono::steady_clock::now();
+    rest = ranks_->take_line(rest, now);
+    if (ranks_->urgent()) report_events(now);
+  }
+  if (run_.verify && !rest.empty()) rest = placement_.take_line(rest);
+  daemons_.take_line(rest);
+  if (run_.diagnose) lines_.take(rest);
+  const auto& pass = system_.program_err ? system_.program_err : system_.err;
+  if (!rest.empty()) pass(rest);
+  if (!rest.empty()) keep_last(rest);
+  if (!run_.verify || places_told_ || !placement_.complete()) return;
+  places_told_ = true;
+  tell_places(system_, run_, placement_.rows());
+}
+
+void LaunchMonitor::keep_last(std::string_view line) {
+  constexpr std::size_t most_lines = 40, most_bytes = 1000;
+  if (last_lines_.size() == most_lines) last_lines_.pop_front();
+  last_lines_.emplace_back(trim(line.substr(0, most_bytes)));
+}
+
+void LaunchMonitor::report_events(Time now) {
+  for (const launch::MonitorEvent& news : ranks_->tick(now)) {
+    stalled_ = stalled_ || news.stalled;
+    system_.err(news.severity.empty() ? fmt::format("ddlrun: {}\n", news.message.what)
+                                      : render_message("ddlrun", news.severity, news.message));
+  }
+}
+
+// mpirun itself is only told to end where nobody else can tell the ranks, they do not, or it is said twice.
+int LaunchMonitor::take_signal(int signal, Time now) {
+  if (signal != SIGTERM || mpirun_told_) return signal;
+  mpirun_told_ = ranks_told_ || !ranks_->anybody_heard();
+  if (mpirun_told_) return signal;
+  ranks_told_ = now;
+  return end_signal;
+}
+
+// A signal for mpirun, or 0.
+int LaunchMonitor::tick(Time now, const std::vector<std::string>& below) {
+  report_events(now);
+  if (output_) output_->tick();
+  if (run_.launcher == launch::LauncherKind::mpich) {
+    if (is_deserted(now, below.size())) return SIGKILL;
+  } else if (is_lost(now, std::count(below.begin(), below.end(), "ssh"))) {
+    return SIGKILL;
+  }
+  if (ending_since_) return now - *ending_since_ > stall_patience ? SIGKILL : 0;
+  if (ranks_told_ && !mpirun_told_ && now - *ranks_told_ > save_patience) {
+    mpirun_told_ = true;
+    system_.err(fmt::format("ddlrun: the ranks have not ended within {} s: mpirun ends them\n",
+                            save_patience.count()));
+    return SIGTERM;
+  }
+  if (servers_told_) return now - *servers_told_ > stall_patience ? SIGKILL : 0;
+  if (only_servers_left()) {
+    servers_told_ = now;
+    system_.err("ddlrun: all other ranks have ended well: those that serve them are ended\n");
+    return SIGTERM;
+  }
+  if (!stalled_ || !run_.end_on_stall) return 0;
+  ending_since_ = now;
+  system_.err("ddlrun: the job is ended, as --on-stall end asks\n");
+  return SIGTERM;
+}
+
+bool LaunchMonitor::only_servers_left() const {
+  if (run_.serving.empty()) return false;
+  const auto& ends = ranks_->record().ends;
+  const auto has_ended_well = [&](const launch::PlannedRank& planned) {
+    const auto end = ends.find(planned.rank);
+    return run_.serving.contains(planned.rank) || (end != ends.end() && end->second == 0);
+  };
+  return std::all_of(run_.job.ranks.begin(), run_.job.ranks.end(), has_ended_well);
+}
+
+// mpirun ends its own ranks first, which takes 2 s, then those elsewhere, which takes 2 s more. Without it
+// all of them end at once, because each host notices. Its word alone could be a program's output: an ssh must
+// be gone too.
+bool LaunchMonitor::is_lost(Time now, std::ptrdiff_t sshs) {
+  most_sshs_ = std::max(most_sshs_, sshs);
+  if (!daemons_.lost().said || !ranks_->anybody_heard() || sshs == most_sshs_) return false;
+  if (!lost_since_) lost_since_ = now;
+  killed_lost_ = now - *lost_since_ >= std::chrono::milliseconds(500);
+  return killed_lost_;
+}
+
+// hydra waits for ever for a host whose ssh is gone, or never came about.
+bool LaunchMonitor::is_deserted(Time now, std::size_t below) {
+  most_below_ = std::max(most_below_, below);
+  const bool fewer = below < most_below_ || below == 0;
+  if (!fewer || !ranks_->record().ends.empty()) {
+    lost_since_.reset();
+    return false;
+  }
+  if (!lost_since_) lost_since_ = now;
+  if (killed_lost_ || now - *lost_since_ < desertion_patience) return killed_lost_;
+  killed_lost_ = true;
+  system_.err(render_message(
+      "ddlrun", "error",
+      {fmt::format("{} of {} connections of mpiexec are gone and no rank has ended: it would wait for ever",
+                   most_below_ - below, std::max<std::size_t>(most_below_, 1)),
+       daemons_.lost().host, "ddlrun doctor; then the same again"}));
+  return true;
+}
+
+std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
+  if (!run_.diagnose || result.exit_status == 0 || result.passed_on != 0) return {};
+  // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
+  if (status(result)) return {};
+  // What a status or silence means is known of Open MPI's mpirun only.
+  const bool is_open_mpi = run_.launcher == launch::LauncherKind::open_mpi;
+  if (!is_open_mpi && last_lines_.empty()) return {};  // silence too
+  const diagnose::RunStatus end{
+      result.exit_status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
+  diagnose::Diagnosis found = lines_.diagnosis(end);
+  cause_was_told_ = found.cause && found.cause->id == diagnose::own_error_id;
+  // The keepers saw who ended first; the log only who was told of first.
+  if (ranks_ && launch::find_first_failure(ranks_->record(), result.exit_status)) found.first_failing.reset();
+  return found.verdict == diagnose::Verdict::cause_found ? diagnose::render_diagnosis(found) : std::string();
+}
+
+std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {
+  if (result.exit_status == 0 || result.passed_on != 0) return std::nullopt;
+  if (ending_since_) return exit_code(ErrorKind::time_limit);
+  if (servers_told_) return 0;
+  const bool no_other = ranks_ && ranks_->anybody_heard() && !ranks_->record().first_failure;
+  if (killed_lost_ || !down_.empty() || (daemons_.lost().said && no_other))
+    return exit_code(ErrorKind::unreachable);
+  return std::nullopt;
+}
+
+void LaunchMonitor::finish(const ProcessResult& result) {
+  const bool failed = result.exit_status != 0 && result.passed_on == 0;
+  if (output_) output_->finish();
+  if (ranks_) ranks_->finish(failed, daemons_.lost().host);
+  if (failed && ranks_ && !ranks_->anybody_heard()) down_ = find_down_hosts(system_, run_.job.hosts);
+  if (!down_.empty())
+    system_.err(render_message("ddlrun", "error",
+                               {fmt::format("before any rank was heard a host of the job went away: {}",
+                                            printable(join(down_, ", "), 300)),
+                                "sinfo", "sinfo -R   # why; then the same job again, without it"}));
+  if (run_.verify && !places_told_ && result.start_error.empty())
+    tell_silent(system_, run_, placement_.rows());
+}
+
+std::optional<launch::MonitorRecord> LaunchMonitor::watched() const {
+  return ranks_ ? std::optional<launch::MonitorRecord>(ranks_->record()) : std::nullopt;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// From what a host was told to what one of its ranks is started with.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "launch/rank/rank_setup.hpp"
+#include "launch/ssh/ssh_launch_spec.hpp"
+
+#include <string>
+
+namespace ddlrun::cli {
+
+struct RankStart {
+  Command command;          // `ddlrun exec`, or the program where nothing is to be done for it
+  EnvVars variables;        // added to the environment
+  launch::RankSetup setup;  // for take_rank_place(), in the child that becomes the rank
+  std::string place;        // "rank 3 on h2", for people
+};
+
+RankStart plan_rank_start(const launch::SshHostSpec& host, const launch::RankView& rank,
+                          const std::string& ddlrun, const launch::GpuReader& read_gpu);
+
+}  // namespace ddlrun::cli

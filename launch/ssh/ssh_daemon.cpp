@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include "launch/ssh/ssh_daemon.hpp"
+
+#include "base/os/posix_system.hpp"
+#include "base/os/self_executable.hpp"
+#include "base/os/tcp_retries.hpp"
+#include "base/process/posix_process_tree.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/rank/apply_rank_setup.hpp"
+#include "launch/ssh/ssh_job_state.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using launch::SshMessage;
+using launch::SshMessageType;
+using std::chrono::milliseconds;
+
+constexpr std::size_t most_untold = 1u << 20;  // then the ranks wait for the head
+constexpr milliseconds unfinished_err{200};    // nobody buffers stderr: such a line is meant to be seen
+constexpr milliseconds hand_tick{50};          // while something is due
+constexpr milliseconds hand_rest{5000};        // else: the cores are the ranks'
+constexpr std::chrono::seconds sign_of_life{5};
+constexpr int most_looks_in_vain = 6;  // as ssh's ServerAlive at the other end
+constexpr milliseconds leftover_grace{500};
+
+// In the child that becomes the rank; false ends it.
+bool take_place(const RankStart& start) {
+  const auto err = [](const std::string& text) { write_diagnostics(text); };
+  for (const std::string& remark : start.setup.remarks)
+    err(fmt::format("ddlrun: {}: {}\n", start.place, remark));
+  try {
+    take_rank_place(start.setup, start.place);
+    return true;
+  } catch (const Error& error) {
+    err(render_error("ddlrun", error.message()));
+    return false;
+  }
+}
+
+}  // namespace
+
+void SshDaemon::say(SshMessageType word, std::uint32_t number, std::uint32_t value, std::string bytes) {
+  crew_.tell(STDOUT_FILENO, launch::render_ssh_message({word, number, value, std::move(bytes)}));
+}
+
+SshDaemon::Rank* SshDaemon::of_member(std::size_t member) {
+  const auto found = ranks_.find(member);
+  return found == ranks_.end() ? nullptr : &found->second;
+}
+
+void SshDaemon::prepare(const std::string& document, std::uint32_t node) {
+  try {
+    host_ = launch::parse_ssh_host_spec(document);
+    node_ = node;
+    if (node >= host_->rank_map.hosts.size()) {
+      throw Error(ErrorKind::internal, {fmt::format("host {} of {}", node, host_->rank_map.hosts.size()), "",
+                                        "the same ddlrun on all hosts: ddlrun --version"});
+    }
+    const std::string& folder = host_->rank_map.working_folder;
+    if (!folder.empty() && !system_.files.exists(folder)) {
+      throw Error(ErrorKind::request, {"the working folder is not on this host", printable(folder),
+                                       "a folder that all hosts share, or the same one on each"});
+    }
+    say(SshMessageType::prepared);
+  } catch (const Error& error) {
+    const Message& message = error.message();
+    say(SshMessageType::refused, 0, static_cast<std::uint32_t>(exit_code(error.kind())),
+        fmt::format("{}\n{}\n{}", message.what, message.where, message.hint));
+    over_ = true;
+  }
+}
+
+void SshDaemon::start_ranks() {
+  if (!host_ || going_) return;
+  going_ = true;
+  for (const std::uint32_t rank : host_->rank_map.hosts[node_].ranks) start_rank(rank);
+}
+
+void SshDaemon::start_rank(std::uint32_t number) {
+  const auto place = launch::find_rank(host_->rank_map, number);
+  const RankStart start = plan_rank_start(*host_, *place, system_.environment.executable,
+                                          [this](const std::string& pci) { return read_gpu(system_, pci); });
+  ChildSpec member;
+  member.command = start.command;
+  member.extra = start.variables;
+  member.spoken_to = number == 0;
+  member.prepare = [&start] { return take_place(start); };
+  Rank rank;
+  rank.rank = number;
+  rank.member = crew_.start(member);
+  if (number == 0) input_member_ = rank.member;
+  ranks_.emplace(rank.member, std::move(rank));
+}
+
+void SshDaemon::take(SshMessage&& message) {
+  switch (message.word) {
+    case SshMessageType::document:
+      return prepare(message.bytes, message.number);
+    case SshMessageType::go:
+      return start_ranks();
+    case SshMessageType::input:
+      if (!input_member_) return;
+      if (message.bytes.empty()) return crew_.close_input(*input_member_);
+      crew_.say(*input_member_, message.bytes);
+      input_owed_ = true;
+      return;
+    case SshMessageType::signal:
+      for (const auto& [member, rank] : ranks_) crew_.signal(member, static_cast<int>(message.number));
+      return;
+    case SshMessageType::end:
+      for (auto& [member, rank] : ranks_) {
+        if (rank.rank == message.number) end_rank(rank, grace());
+      }
+      return;
+    case SshMessageType::stop:
+      return stop(message.number == 0 ? grace() : milliseconds(0));
+    default:
+      return;
+  }
+}
+
+void SshDaemon::end_rank(Rank& rank, milliseconds grace) {
+  if (rank.ended) return;
+  const auto kill_at = Steady::now() + grace;
+  if (!rank.kill_at) {
+    crew_.signal(rank.member, SIGTERM);
+    crew_.signal(rank.member, SIGCONT);  // a stopped one hears it too
+    rank.kill_at = kill_at;
+  }
+  rank.kill_at = std::min(*rank.kill_at, kill_at);
+}
+
+void SshDaemon::stop(milliseconds grace) {
+  stopping_ = true;
+  stop_over_ = std::min(stop_over_, Steady::now() + grace + leftover_grace);
+  if (!going_) over_ = true;
+  for (auto& [member, rank] : ranks_) end_rank(rank, grace);
+}
+
+void SshDaemon::head_is_lost() {
+  crew_.hears_input = false;
+  stop(grace());
+}
+
+void SshDaemon::pass_on(std::size_t member, bool is_err, std::string_view bytes) {
+  Rank* rank = of_member(member);
+  if (rank == nullptr) return;
+  std::string lines = (is_err ? rank->err : rank->out).take(bytes);
+  if (is_err) rank->err_heard = Steady::now();
+  if (!lines.empty())
+    say(is_err ? SshMessageType::err : SshMessageType::out, rank->rank, 0, std::move(lines));
+}
+
+void SshDaemon::rank_ended(std::size_t member, const ProcessResult& end) {
+  Rank* rank = of_member(member);
+  if (rank == nullptr) return;
+  rank->ended = true;
+  if (!end.start_error.empty()) {
+    say(SshMessageType::err, rank->rank, 0,
+        fmt::format("ddlrun: error: cannot start rank {}: {}\n", rank->rank, end.start_error));
+  }
+  if (rank->out.holds_some()) say(SshMessageType::out, rank->rank, 0, rank->out.take_rest());
+  if (rank->err.holds_some()) say(SshMessageType::err, rank->rank, 0, rank->err.take_rest());
+  say(SshMessageType::ended, rank->rank, launch::exit_value(end.exit_status, end.signal));
+  if (input_member_ == member) input_member_.reset();
+}
+
+void SshDaemon::look_at_time() {
+  const auto now = Steady::now();
+  for (auto& [member, rank] : ranks_) {
+    if (rank.err.holds_some() && now - rank.err_heard >= unfinished_err) {
+      say(SshMessageType::err, rank.rank, 0, rank.err.take_rest());
+    }
+    if (rank.kill_at && !rank.ended && now >= *rank.kill_at) crew_.signal(member, SIGKILL);
+  }
+  if (input_owed_ && (!input_member_ || crew_.unsaid(*input_member_) == 0)) {
+    input_owed_ = false;
+    say(SshMessageType::took);
+  }
+  look_at_connection(now);
+  // Of ranks that were killed the output is taken in any case: it is bounded, and their end stands behind it.
+  crew_.hears_members = crew_.untold() < most_untold || (stopping_ && now >= stop_over_);
+}
+
+// Something is sent now and then, so that there is something to be repeated where nobody takes it. A busy
+// network repeats too, but not at each of many looks.
+void SshDaemon::look_at_connection(Steady::time_point now) {
+  if (now - last_look_ < sign_of_life) return;
+  last_look_ = now;
+  const bool in_vain = read_tcp_retries(system_.environment.get("SSH_CONNECTION")) > 0;
+  looks_in_vain_ = in_vain ? looks_in_vain_ + 1 : 0;
+  if (crew_.untold() == 0) say(SshMessageType::alive);
+  if (!stopping_ && looks_in_vain_ >= most_looks_in_vain) head_is_lost();
+}
+
+milliseconds SshDaemon::patience() const {
+  const bool due =
+      stopping_ || input_owed_ || !crew_.hears_members || std::ranges::any_of(ranks_, [](const auto& entry) {
+        return !entry.second.ended && (entry.second.kill_at || entry.second.err.holds_some());
+      });
+  return due ? hand_tick : hand_rest;
+}
+
+ChildCallbacks SshDaemon::ears() {
+  ChildCallbacks ears;
+  ears.out = [this](std::size_t member, std::string_view bytes) { pass_on(member, false, bytes); };
+  ears.err = [this](std::size_t member, std::string_view bytes) { pass_on(member, true, bytes); };
+  ears.ended = [this](std::size_t member, const ProcessResult& end) { rank_ended(member, end); };
+  ears.input = [this](std::string_view bytes) {
+    if (bytes.empty()) return head_is_lost();
+    reader_.feed(bytes, [this](SshMessage&& message) { take(std::move(message)); });
+  };
+  ears.signal = [this](int signal) {
+    if (signal != SIGUSR1 && signal != SIGUSR2) return stop(grace());
+    for (const auto& [member, rank] : ranks_) crew_.signal(member, signal);
+  };
+  return ears;
+}
+
+int SshDaemon::run() {
+  crew_.tell(STDOUT_FILENO, launch::handshake_line(read_own_binary().build_id));
+  crew_.hears_input = true;
+  const ChildCallbacks ears = this->ears();
+  while (!over_ && !(going_ && crew_.alive() == 0)) {
+    try {
+      crew_.wait(patience(), ears);
+    } catch (const Error&) {  // what came is no message: there is nobody to be understood
+      status_ = 70;
+      head_is_lost();
+    }
+    look_at_time();
+    if (crew_.told_nobody() && !stopping_) head_is_lost();
+  }
+  end_descendants(leftover_grace);
+  const auto patience = Steady::now() + std::chrono::seconds(30);
+  while (crew_.untold() > 0 && !crew_.told_nobody() && Steady::now() < patience) crew_.wait(hand_tick, ears);
+  return status_;
+}
+
+}  // namespace ddlrun::cli

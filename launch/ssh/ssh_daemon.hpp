@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The hand on a host of a plain start: starts its ranks as the head says over stdin, tells of them on stdout,
+// and ends them when the head is gone.
+#pragma once
+
+#include "base/process/posix_child_pool.hpp"
+#include "launch/ssh/line_buffer.hpp"
+#include "launch/ssh/rank_spawn.hpp"
+#include "launch/ssh/ssh_protocol.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace ddlrun::cli {
+
+class SshDaemon {
+ public:
+  explicit SshDaemon(System& system) : system_(system) {}
+  // Until all its ranks have ended, and nothing of them is left. Returns the exit status.
+  int run();
+
+ private:
+  using Steady = std::chrono::steady_clock;
+
+  struct Rank {
+    std::uint32_t rank = 0;
+    std::size_t member = 0;
+    launch::LineBuffer out, err;
+    Steady::time_point err_heard;  // what still lacks an end is passed on some time after
+    std::optional<Steady::time_point> kill_at;
+    bool ended = false;
+  };
+
+  ChildCallbacks ears();
+  void take(launch::SshMessage&& message);
+  void prepare(const std::string& document, std::uint32_t node);
+  void start_ranks();
+  void start_rank(std::uint32_t number);
+  void say(launch::SshMessageType word, std::uint32_t number = 0, std::uint32_t value = 0,
+           std::string bytes = {});
+  void pass_on(std::size_t member, bool is_err, std::string_view bytes);
+  void rank_ended(std::size_t member, const ProcessResult& end);
+  void end_rank(Rank& rank, std::chrono::milliseconds grace);
+  void stop(std::chrono::milliseconds grace);
+  void head_is_lost();
+  void look_at_time();
+  void look_at_connection(Steady::time_point now);
+  std::chrono::milliseconds patience() const;
+  Rank* of_member(std::size_t member);
+  std::chrono::milliseconds grace() const { return std::chrono::milliseconds(host_ ? host_->grace_ms : 0); }
+
+  System& system_;
+  ChildPool crew_;
+  launch::SshMessageReader reader_;
+  std::optional<launch::SshHostSpec> host_;
+  std::uint32_t node_ = 0;             // which of its hosts we are
+  std::map<std::size_t, Rank> ranks_;  // by member
+  std::optional<std::size_t> input_member_;
+  bool input_owed_ = false;  // the head waits for "took"
+  bool going_ = false;
+  bool stopping_ = false;
+  Steady::time_point stop_over_ = Steady::time_point::max();
+  bool over_ = false;
+  int status_ = 0;
+  int looks_in_vain_ = 0;  // in succession
+  Steady::time_point last_look_ = Steady::now();
+};
+
+}  // namespace ddlrun::cli

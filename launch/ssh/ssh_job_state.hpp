@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// How a plain start goes on, as its head sees it: who ended, what follows from it, which status the job has.
+// Pure: what happened goes in, orders and messages come out.
+#pragma once
+
+#include "launch/monitor/rank_monitor.hpp"
+#include "launch/rank/rank_map.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::launch {
+
+// A rank's end as SshMessageType::ended has it.
+std::uint32_t exit_value(int exit_status, int signal);
+
+class SshJobState {
+ public:
+  struct Orders {
+    bool stop = false;                  // all ranks are to end
+    std::vector<std::uint32_t> end;     // these, which serve: all others have ended
+    std::vector<std::string> messages;  // for people
+  };
+
+  explicit SshJobState(const RankMap& rank_map);
+
+  // Each returns what follows from it. A second end of a rank, or one that nobody knows, changes nothing.
+  Orders rank_ended(std::uint32_t rank, std::uint32_t value);
+  // The connection to a host is gone; `said` is what ssh said of it. Nothing follows if its ranks had ended.
+  Orders host_lost(std::uint32_t node, const std::string& said);
+  // From here on ranks may end as they like: somebody told them to.
+  void told_to_stop() { stopping_ = true; }
+
+  bool over() const { return left_ == 0; }
+  bool is_over(std::uint32_t node) const;
+  // Of the job once it is over: 0, that of the rank that failed first, or 5 where a host was lost.
+  int status() const;
+  const std::optional<RankReport>& first_failure() const { return first_failure_; }
+
+ private:
+  struct Rank {
+    std::uint32_t node = 0;
+    bool serves = false;
+    bool ended = false;
+  };
+  bool mark_ended(std::uint32_t rank);
+  void end_servers(Orders& orders);
+
+  std::vector<RankMapHost> hosts_;
+  std::vector<Rank> ranks_;
+  std::size_t left_ = 0;          // ranks that have not ended
+  std::size_t workers_left_ = 0;  // of them, those that do not serve
+  bool stopping_ = false;
+  bool servers_ended_ = false;
+  std::optional<RankReport> first_failure_;
+  std::optional<int> told_status_;  // of the first that did not end well once it was told to stop
+  bool lost_ = false;
+};
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+#include "launch/ssh/ssh_launcher.hpp"
+
+#include "base/os/self_executable.hpp"
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "doctor/remote/reach.hpp"
+#include "launch/ssh/host_command.hpp"
+#include "topology/sources/job_machines.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using launch::SshMessage;
+using launch::SshMessageType;
+
+constexpr std::size_t most_starting = 32;
+constexpr int most_attempts = 4;
+constexpr std::chrono::seconds start_patience{30};    // from ssh's start until the host is prepared
+constexpr std::chrono::seconds cut_patience{10};      // after the grace, for hosts to end
+constexpr std::chrono::milliseconds head_tick{50};    // while something is due
+constexpr std::chrono::milliseconds head_rest{5000};  // else
+constexpr std::size_t most_waiting = 1u << 20;        // for our stdout; then the hosts wait
+constexpr std::size_t most_said = 4096;
+
+std::string last_line(std::string_view text) {
+  std::string last;
+  for (const std::string_view line : split(text, '\n')) {
+    if (!trim(line).empty()) last = printable(trim(line), 200);
+  }
+  return last;
+}
+
+Message as_message(const std::string& told, const std::string& host) {
+  const auto lines = split(told, '\n');
+  const auto line = [&](std::size_t i) {
+    return i < lines.size() ? printable(lines[i], 300) : std::string();
+  };
+  return {fmt::format("{}: {}", host, line(0)), line(1), line(2).empty() ? "ddlrun doctor " + host : line(2)};
+}
+
+}  // namespace
+
+SshLauncher::SshLauncher(System& system, launch::SshLaunchSpec document)
+    : system_(system), document_(std::move(document)), job_(document_.rank_map) {
+  build_id_ = read_own_binary().build_id;
+  launch::SshHostSpec told{document_.rank_map, document_.program, {}, document_.grace_ms};
+  for (const std::string& name : document_.exported) {
+    const auto found = system.environment.variables.find(name);
+    if (found != system.environment.variables.end()) told.values.insert(*found);
+  }
+  told_ = launch::render_ssh_host_spec(told);
+  for (std::uint32_t node = 0; node < document_.rank_map.hosts.size(); ++node) {
+    HostConnection& connection = connections_.emplace_back();
+    connection.node = node;
+    connection.here = is_this_host(system.environment, host_of(connection).name);
+    if (host_of(connection).ranks.empty()) connection.state = HostConnection::over;
+  }
+  const std::size_t descriptors = connections_.size() * 4 + 64;
+  if (!allow_descriptors(descriptors)) {
+    throw Error(ErrorKind::request, {fmt::format("{} hosts need {} open files, fewer are allowed",
+                                                 connections_.size(), descriptors),
+                                     "ulimit -Hn", "a higher limit in /etc/security/limits.conf; or mpirun"});
+  }
+}
+
+SshLauncher::HostConnection* SshLauncher::of_member(std::size_t member) {
+  const auto found = hand_of_member_.find(member);
+  return found == hand_of_member_.end() ? nullptr : &connections_[found->second];
+}
+
+void SshLauncher::say(HostConnection& connection, SshMessageType word, std::uint32_t number,
+                      std::string bytes) {
+  crew_.say(connection.member, launch::render_ssh_message({word, number, 0, std::move(bytes)}));
+}
+
+void SshLauncher::say_to_all(SshMessageType word, std::uint32_t number) {
+  for (HostConnection& connection : connections_) {
+    if (connection.state == HostConnection::prepared) say(connection, word, number);
+  }
+}
+
+void SshLauncher::start_more() {
+  const auto now = Steady::now();
+  for (HostConnection& connection : connections_) {
+    if (starting_ >= most_starting) return;
+    if (connection.state == HostConnection::waiting && now >= connection.due) start_hand(connection);
+  }
+}
+
+void SshLauncher::start_hand(HostConnection& connection) {
+  const std::string& own = system_.environment.executable;
+  ChildSpec member;
+  member.command = connection.here ? Command{own, "start-ranks"}
+                                   : launch::plan_host_command(document_, host_of(connection), own);
+  member.spoken_to = true;
+  connection.state = HostConnection::starting;
+  connection.due = Steady::now() + start_patience;
+  connection.greeting = {};
+  connection.reader = {};
+  connection.said.clear();
+  connection.greeted = false;
+  ++connection.attempts;
+  ++starting_;
+  connection.member = crew_.start(member);
+  hand_of_member_[connection.member] = connection.node;
+}
+
+// Each host is told at once what it will start, and starts when all are prepared: a job whose hosts are not
+// all there starts nowhere.
+void SshLauncher::greeted(HostConnection& connection) {
+  connection.greeted = true;
+  if (connection.greeting.build_id() != build_id_) {
+    return give_up(connection, ErrorKind::request,
+                   {fmt::format("{} has another build of ddlrun", host_of(connection).name),
+                    system_.environment.executable, how_to_bring()});
+  }
+  if (!connection.greeting.noise().empty()) crew_.tell(STDERR_FILENO, connection.greeting.noise());
+  say(connection, SshMessageType::document, connection.node, told_);
+  take_words(connection, connection.greeting.rest());
+}
+
+std::string SshLauncher::how_to_bring() const {
+  return fmt::format("the same file by the same path on all hosts: a shared folder, or scp {0} HOST:{0}",
+                     quote_shell(system_.environment.executable));
+}
+
+void SshLauncher::take_bytes(HostConnection& connection, std::string_view bytes) {
+  if (connection.state == HostConnection::over) return;
+  if (connection.greeted) return take_words(connection, bytes);
+  const auto state = connection.greeting.feed(bytes);
+  if (state == launch::HandshakeReader::found) return greeted(connection);
+  if (state == launch::HandshakeReader::hopeless) {
+    give_up(connection, ErrorKind::unreachable,
+            {fmt::format("{} prints without end before ddlrun starts", host_of(connection).name),
+             "its shell's start-up files",
+             fmt::format("ssh {} true   # must print nothing", host_of(connection).name)});
+  }
+}
+
+void SshLauncher::take_words(HostConnection& connection, std::string_view bytes) {
+  try {
+    connection.reader.feed(bytes, [&](SshMessage&& message) { take(connection, std::move(message)); });
+  } catch (const Error& error) {
+    connection.said = error.message().what + ": " + error.message().where;
+    crew_.signal(connection.member, SIGKILL);
+  }
+}
+
+void SshLauncher::take(HostConnection& connection, SshMessage&& message) {
+  switch (message.word) {
+    case SshMessageType::prepared:
+      if (connection.state != HostConnection::starting) return;
+      connection.state = HostConnection::prepared;
+      --starting_;
+      if (status_ || signal_ != 0) say(connection, SshMessageType::stop);
+      return;
+    case SshMessageType::refused:
+      return give_up(connection, ErrorKind::request, as_message(message.bytes, host_of(connection).name));
+    case SshMessageType::out:
+      return crew_.tell(STDOUT_FILENO, message.bytes);
+    case SshMessageType::err:
+      return crew_.tell(STDERR_FILENO, message.bytes);
+    case SshMessageType::ended:
+      return follow(job_.rank_ended(message.number, message.value));
+    case SshMessageType::took:
+      crew_.hears_input = true;
+      return;
+    default:
+      return;
+  }
+}
+
+void SshLauncher::give_up(HostConnection& connection, ErrorKind kind, Message problem) {
+  if (connection.state == HostConnection::starting) --starting_;
+  connection.state = HostConnection::over;
+  connection.problem_kind = kind;
+  connection.problem = std::move(problem);
+  crew_.close_input(connection.member);
+  crew_.signal(connection.member, SIGTERM);
+}
+
+// Connections that sshd drops because there are too many at once.
+bool SshLauncher::try_again(HostConnection& connection, const ProcessResult& end) {
+  const bool dropped = doctor::classify_problem(connection.said, end.exit_status, false) == "kex-reset";
+  if (!dropped || connection.here || connection.attempts >= most_attempts || status_ || signal_ != 0)
+    return false;
+  connection.state = HostConnection::waiting;
+  connection.due = Steady::now() + std::chrono::milliseconds(250) * (1 << connection.attempts) +
+                   std::chrono::milliseconds(connection.node * 37 % 250);
+  return true;
+}
+
+void SshLauncher::hand_ended(HostConnection& connection, const ProcessResult& end) {
+  const bool was_starting = connection.state == HostConnection::starting;
+  if (connection.state == HostConnection::over) return;
+  connection.state = HostConnection::over;
+  const std::string said = end.start_error.empty() ? last_line(connection.said) : end.start_error;
+  if (going_) return follow(job_.host_lost(connection.node, said));
+  if (was_starting) --starting_;
+  if (was_starting && try_again(connection, end)) return;
+  if (status_ || signal_ != 0) return;
+  const std::string& host = host_of(connection).name;
+  const bool no_ddlrun = end.exit_status == 127 || end.exit_status == 126 || end.exit_status == 2;
+  connection.problem_kind = no_ddlrun ? ErrorKind::request : ErrorKind::unreachable;
+  connection.problem = {
+      no_ddlrun ? fmt::format("{} has no ddlrun that can start ranks: {}", host, said)
+                : fmt::format("{} cannot be reached: {}", host,
+                              said.empty() ? fmt::format("status {}", end.exit_status) : said),
+      no_ddlrun ? system_.environment.executable : "ssh " + host,
+      no_ddlrun ? how_to_bring() : fmt::format("ssh -o BatchMode=yes {0} true; ddlrun doctor {0}", host)};
+}
+
+void SshLauncher::tell_problems() {
+  problems_told_ = true;
+  for (const HostConnection& connection : connections_) {
+    if (connection.problem.what.empty()) continue;
+    if (!status_ || connection.problem_kind == ErrorKind::request)
+      status_ = exit_code(connection.problem_kind);
+    crew_.tell(STDERR_FILENO, render_error("ddlrun", connection.problem));
+  }
+  crew_.tell(STDERR_FILENO, "ddlrun: nothing was started\n");
+  stop(true);
+}
+
+void SshLauncher::go_or_give_up() {
+  if (going_ || problems_told_ || signal_ != 0) return;
+  bool problem = false;
+  for (const HostConnection& connection : connections_) {
+    if (connection.state == HostConnection::waiting || connection.state == HostConnection::starting) return;
+    problem = problem || !connection.problem.what.empty();
+  }
+  if (problem) return tell_problems();
+  going_ = true;
+  say_to_all(SshMessageType::go);
+  crew_.hears_input = !system_.environment.stdin_is_terminal;
+}
+
+void SshLauncher::follow(const launch::SshJobState::Orders& orders) {
+  // Where ranks tell how they fare, `launch` says who failed first; of a host it knows less than we do.
+  const bool is_told = !document_.program.watch_token.empty() && job_.first_failure();
+  for (const std::string& message : orders.messages) {
+    if (!is_told) crew_.tell(STDERR_FILENO, fmt::format("ddlrun: {}\n", message));
+  }
+  for (const std::uint32_t rank : orders.end) say_to_all(SshMessageType::end, rank);
+  if (orders.stop) stop(false);
+}
+
+void SshLauncher::stop(bool at_once) {
+  say_to_all(SshMessageType::stop, at_once ? 1 : 0);
+  const auto grace = at_once ? std::chrono::milliseconds(0) : std::chrono::milliseconds(document_.grace_ms);
+  const auto cut = Steady::now() + grace + cut_patience;
+  cut_at_ = cut_at_ ? std::min(*cut_at_, cut) : cut;
+  stop_at_.reset();
+}
+
+void SshLauncher::take_signal(int signal) {
+  const bool ends = signal != SIGUSR1 && signal != SIGUSR2;
+  // What is sent to a whole group comes to us by two ways.
+  if (ends && signal == signal_ && Steady::now() - signalled_ < std::chrono::seconds(1)) return;
+  if (going_) say_to_all(SshMessageType::signal, static_cast<std::uint32_t>(signal));
+  if (!ends) return;
+  const bool again = signal_ != 0;
+  signal_ = signal;
+  signalled_ = Steady::now();
+  if (!going_ || again) {
+    for (HostConnection& connection : connections_) {
+      if (connection.state == HostConnection::waiting) connection.state = HostConnection::over;
+    }
+    return stop(true);
+  }
+  job_.told_to_stop();
+  stop_at_ = Steady::now() + std::chrono::milliseconds(document_.grace_ms);
+}
+
+void SshLauncher::take_input(std::string_view bytes) {
+  crew_.hears_input = false;  // until it was taken
+  for (HostConnection& connection : connections_) {
+    const auto& ranks = host_of(connection).ranks;
+    const bool holds_0 = !ranks.empty() && ranks.front() == 0;
+    if (holds_0 && connection.state == HostConnection::prepared)
+      say(connection, SshMessageType::input, 0, std::string(bytes));
+  }
+}
+
+void SshLauncher::look_at_time() {
+  const auto now = Steady::now();
+  if (stop_at_ && now >= *stop_at_) stop(false);
+  for (HostConnection& connection : connections_) {
+    if (connection.state == HostConnection::starting && now >= connection.due) {
+      give_up(connection, ErrorKind::unreachable,
+              {fmt::format("{} is not ready within {} s", host_of(connection).name, start_patience.count()),
+               last_line(connection.said), fmt::format("ddlrun doctor {}", host_of(connection).name)});
+    }
+    if (cut_at_ && now >= *cut_at_) crew_.signal(connection.member, SIGKILL);
+  }
+  if (!going_ && signal_ != 0) {
+    for (HostConnection& connection : connections_) {
+      if (connection.state == HostConnection::starting) crew_.signal(connection.member, SIGTERM);
+    }
+  }
+  crew_.hears_members = crew_.untold() < most_waiting || (cut_at_ && now >= *cut_at_);
+}
+
+std::chrono::milliseconds SshLauncher::patience() const {
+  return going_ && !stop_at_ && !cut_at_ && crew_.hears_members ? head_rest : head_tick;
+}
+
+ChildCallbacks SshLauncher::ears() {
+  ChildCallbacks ears;
+  ears.out = [this](std::size_t member, std::string_view bytes) {
+    if (HostConnection* connection = of_member(member)) take_bytes(*connection, bytes);
+  };
+  ears.err = [this](std::size_t member, std::string_view bytes) {
+    HostConnection* connection = of_member(member);
+    if (connection == nullptr) return;
+    connection->said += bytes;
+    if (connection->said.size() > most_said) connection->said.erase(0, connection->said.size() - most_said);
+    if (connection->state == HostConnection::prepared) crew_.tell(STDERR_FILENO, bytes);
+  };
+  ears.ended = [this](std::size_t member, const ProcessResult& end) {
+    if (HostConnection* connection = of_member(member)) hand_ended(*connection, end);
+    hand_of_member_.erase(member);
+  };
+  ears.input = [this](std::string_view bytes) { take_input(bytes); };
+  ears.signal = [this](int signal) { take_signal(signal); };
+  return ears;
+}
+
+int SshLauncher::run() {
+  const ChildCallbacks ears = this->ears();
+  const auto waits = [this] {
+    return std::ranges::any_of(connections_, [](const HostConnection& connection) {
+      return connection.state == HostConnection::waiting;
+    });
+  };
+  while (crew_.alive() > 0 || waits() || (!going_ && !problems_told_ && signal_ == 0)) {
+    start_more();
+    go_or_give_up();
+    crew_.wait(patience(), ears);
+    look_at_time();
+    if (!crew_.told_nobody() || status_) continue;
+    status_ = 128 + SIGPIPE;  // nobody reads on: as any program in a pipe
+    job_.told_to_stop();
+    stop(false);
+  }
+  while (crew_.untold() > 0 && !crew_.told_nobody()) crew_.wait(head_tick, ears);
+  if (status_) return *status_;
+  if (!going_ && signal_ != 0) return 128 + signal_;
+  return job_.status();
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/failure_summary.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "doctor/diagnose/log_analysis.hpp"
+#include "doctor/diagnose/signatures_yaml.hpp"
+#include "schedulers/client/job_history.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using schedulers::JobState;
+using schedulers::JobStatus;
+using schedulers::SchedulerKind;
+
+// What `ddlrun launch` says in the log before its own diagnosis.
+constexpr std::string_view told_already = "ddlrun: what the output above says";
+// What the script says when it gives up: ddl_fail in schedulers/script_body.cpp.
+constexpr std::string_view gives_up = "ddlrun job: ", remedy_lead = "  try: ";
+constexpr std::size_t last_bytes = 1u << 16;  // in which the script's last words are looked for
+
+// The log's end, and whether it holds a diagnosis.
+struct LogEnd {
+  std::string last;
+  bool told = false;
+
+  void take(std::string_view block) {
+    const std::size_t before = std::min(last.size(), told_already.size());
+    told = told || (last.substr(last.size() - before) + std::string(block.substr(0, told_already.size())))
+                           .find(told_already) != std::string::npos;
+    told = told || block.find(told_already) != block.npos;
+    last.append(block.substr(block.size() - std::min(block.size(), last_bytes)));
+    if (last.size() > last_bytes) last.erase(0, last.size() - last_bytes);
+  }
+};
+
+// Its last line of that kind with a remedy beneath.
+void find_script_words(const std::string& log, FailureSummary& words) {
+  const auto lines = split(log, '\n');
+  for (std::size_t i = lines.size(); i-- > 1;) {
+    if (!lines[i].starts_with(remedy_lead) || !lines[i - 1].starts_with(gives_up)) continue;
+    words.first = printable(lines[i - 1].substr(gives_up.size()), 300);
+    words.remedy = printable(lines[i].substr(remedy_lead.size()), 300);
+    // doctor has said what it found: the last of its failures stands above.
+    for (std::size_t above = i - 1; above-- > 0 && words.first.starts_with("doctor");) {
+      if (!trim(lines[above]).starts_with("fail ")) continue;
+      words.first += ": " + printable(trim(trim(lines[above]).substr(5)), 200);
+      break;
+    }
+    return;
+  }
+}
+
+// srun's status is the greatest of all ranks, also of those that it ended itself.
+std::optional<int> own_status(const diagnose::FailingRank& first) {
+  for (const std::string_view lead : {"exit status ", "Exited with exit code "}) {
+    if (!first.how.starts_with(lead)) continue;
+    const auto number = parse_unsigned(std::string_view(first.how).substr(lead.size()), 255);
+    if (number && *number > 0) return static_cast<int>(*number);
+  }
+  return std::nullopt;
+}
+
+// What a log does not tell and the scheduler does: the job, and the host where it is one.
+void name_known(std::vector<std::string>& remedies, const JobRef& job, const JobStatus& status) {
+  const bool one_host = !status.hosts.empty() && status.hosts.find_first_of(",[+") == std::string::npos;
+  const std::string host = one_host ? status.hosts.substr(0, status.hosts.find('/')) : "";
+  const std::pair<std::string_view, std::string> known[] = {
+      {"ssh HOST ", host.empty() ? "" : "ssh " + quote_shell(host) + " "},
+      {"-j JOB ", "-j " + quote_shell(job.id) + " "},
+      {"-xf JOB;", "-xf " + quote_shell(job.id) + ";"}};
+  for (std::string& remedy : remedies) {
+    for (const auto& [word, meant] : known) {
+      const std::size_t at = meant.empty() ? std::string::npos : remedy.find(word);
+      if (at != std::string::npos) remedy.replace(at, word.size(), meant);
+    }
+  }
+}
+
+void read_source(System& system, const std::string& path, diagnose::LogAnalysis& analysis, LogEnd& end) {
+  if (path.empty() || !system.files.exists(path)) return;
+  analysis.begin_source(path);
+  system.files.read_blocks(path, [&](std::string_view block) {
+    analysis.take(block);
+    end.take(block);
+  });
+  analysis.end_source();
+}
+
+std::uint64_t size_of(System& system, const std::string& path) {
+  try {
+    const auto part = path.empty() ? std::nullopt : system.files.read_from(path, 0, 0);
+    return part ? part->size : 0;
+  } catch (const Error&) {
+    return UINT64_MAX;  // not ours to read
+  }
+}
+
+bool is_bad_end(JobState state) {
+  return state == JobState::failed || state == JobState::out_of_memory || state == JobState::node_failed;
+}
+
+}  // namespace
+
+diagnose::LogSource log_source_of(SchedulerKind kind) {
+  if (kind == SchedulerKind::slurm) return diagnose::LogSource::slurm;
+  if (is_pbs_like(kind)) return diagnose::LogSource::pbs;
+  return diagnose::LogSource::unknown;
+}
+
+FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus& status) {
+  FailureSummary words;
+  if (job.output.empty() || !is_bad_end(status.state)) return words;
+  const auto starter = log_source_of(job.scheduler);
+  diagnose::LogAnalysis analysis(diagnose::builtin_signatures());
+  LogEnd end;
+  read_source(system, job.output, analysis, end);
+  if (is_pbs_like(job.scheduler) && job.ours()) {
+    LogEnd spool;
+    read_source(system, job.files().spool(), analysis, spool);
+  }
+  find_script_words(end.last, words);
+  if (!words.first.empty()) return words;  // nothing was started
+  const int logged_status = status.exit_status.value_or(1);
+  auto found = analysis.diagnosis({logged_status, starter});
+  if (found.first_failing && found.first_failing->place.rank) {
+    const diagnose::FailingRank& first = *found.first_failing;
+    words.first = fmt::format("rank {}{} failed first: {}", *first.place.rank,
+                              first.place.host.empty() ? "" : " on " + printable(first.place.host, 64),
+                              printable(first.how, 200));
+    if (logged_status > 128 && submitted_setting(system, job, "launcher") == "srun")
+      words.status = own_status(first);
+    // What the others were ended with says nothing about the cause.
+    if (logged_status > 128) found = analysis.diagnosis({std::nullopt, starter});
+  }
+  if (found.verdict != diagnose::Verdict::cause_found) return words;
+  words.title = printable(found.cause->title, 200);
+  name_known(found.cause->remedies, job, status);
+  if (!end.told) words.diagnosis = diagnose::render_diagnosis(found);
+  return words;
+}
+
+void add_cause(System& system, const JobRef& job, JobStatus& status, std::uint64_t most_bytes) {
+  if (!job.ours() || !is_bad_end(status.state)) return;
+  std::string cause = job.last.explained;
+  if (schedulers::is_over(job.last.state) && job.last.exit_status && !cause.empty()) {
+    status.exit_status = job.last.exit_status;
+  } else if (size_of(system, job.output) <= most_bytes) {
+    const FailureSummary words = read_job_words(system, job, status);
+    cause = words.cause();
+    if (words.status) status.exit_status = words.status;
+    if (!cause.empty()) remember_cause(system, job, cause, words.status);
+  }
+  if (status.state == JobState::failed && !cause.empty()) {
+    status.explained = cause;
+    status.reason.clear();
+  }
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// What a job that ended badly left behind about it: its log, what the scheduler caught, its script's own
+// words.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "doctor/diagnose/diagnosis.hpp"
+#include "schedulers/client/job_query.hpp"
+
+#include <optional>
+#include <string>
+
+namespace ddlrun::cli {
+
+struct FailureSummary {
+  std::string diagnosis;  // of the log; "" where there is none, or it stands in the log
+  std::string first;      // "rank 3 on node2 failed first: exit status 4", or why the script started nothing
+  std::string remedy;     // what the script says to type
+  std::string title;      // of the cause, in one line
+  std::optional<int>
+      status;  // of the rank that failed first, where the job's own tells of the others' ending
+
+  // In one line; "" where the log tells nothing.
+  std::string cause() const { return first.empty() ? title : first; }
+};
+
+// Whose words a failed job's log is read by.
+diagnose::LogSource log_source_of(schedulers::SchedulerKind kind);
+
+FailureSummary read_job_words(System& system, const JobRef& job, const schedulers::JobStatus& status);
+
+// The cause as `explained`, and the first rank's status, of a job that ended badly: as remembered, else from
+// its log where that has `most_bytes` at most.
+void add_cause(System& system, const JobRef& job, schedulers::JobStatus& status, std::uint64_t most_bytes);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/job_outcome.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "doctor/diagnose/exit_status.hpp"
+#include "schedulers/client/failure_summary.hpp"
+#include "schedulers/client/job_history.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using schedulers::JobState;
+using schedulers::JobStatus;
+
+std::string because(const JobStatus& status) {
+  if (status.explained.empty()) return status.reason.empty() ? "" : printable(status.reason);
+  if (status.reason.empty()) return printable(status.explained, 400);
+  return printable(status.explained, 400) + " (" + printable(status.reason) + ")";  // the clear words first
+}
+
+std::string how_it_failed(const JobRef& job, const JobStatus& status, const std::string& first) {
+  if (!status.exit_status) return "failed";
+  std::string text = fmt::format("failed with exit status {}", *status.exit_status);
+  if (!first.empty()) return text + ": " + first;
+  if (!status.explained.empty()) return text + ": " + printable(status.explained, 400);
+  const std::string meaning = diagnose::status_meaning({status.exit_status, log_source_of(job.scheduler)});
+  return meaning.empty() ? text : text + ": " + meaning;
+}
+
+std::string how_job_ended(const JobRef& job, const JobStatus& status, const std::string& first) {
+  switch (status.state) {
+    case JobState::completed:
+      return "completed";
+    case JobState::failed:
+      return how_it_failed(job, status, first);
+    case JobState::cancelled:
+      return "was cancelled";
+    case JobState::timed_out:
+      return "used up its time limit and was ended";
+    case JobState::node_failed:
+      return "lost a host";
+    case JobState::out_of_memory:
+      return "was ended because it used more memory than it had asked for";
+    case JobState::unknown:
+      return job.ours() ? "is not known to the scheduler (any more), and has left no exit status"
+                        : "is not known to the scheduler (any more)";
+    default:
+      return status.never ? "can never run and is left in the queue" : std::string(name_of(status.state));
+  }
+}
+
+// Not what it had already.
+std::string after_time_limit(System& system, const JobRef& job) {
+  const std::string longer = "a longer --walltime";
+  const bool signalled = !submitted_setting(system, job, "signal").empty();
+  const std::string again = submitted_setting(system, job, "requeue");
+  if (!again.empty() && again != "no" && again != "false") return longer;
+  if (signalled) return longer + "; or --requeue yes, and a program that saves on the signal and exits 85";
+  return longer + "; or --signal USR1@120 --requeue yes, and a program that saves on USR1 and exits 85";
+}
+
+// "8_2" -> "2", "3[1].server" -> "1"
+std::string task_index(const schedulers::JobId& id) {
+  const std::size_t at = id.find_first_of("_[");
+  if (at == std::string::npos) return {};
+  const std::string index = id.substr(at + 1, id.find(']', at) - at - 1);
+  return parse_unsigned(index) ? index : std::string();
+}
+
+// What to type next.
+std::string next_step(System& system, const JobRef& job, const JobStatus& status) {
+  if (status.never) return fmt::format("ddlrun cancel {}; then {}", quote_shell(job.id), status.remedy);
+  switch (status.state) {
+    case JobState::timed_out:
+      return after_time_limit(system, job);
+    case JobState::node_failed:
+      return "the same again; --requeue yes lets the scheduler do it; ddlrun doctor " +
+             (status.hosts.empty() ? std::string("HOSTS") : printable(status.hosts));
+    case JobState::out_of_memory:
+      return "a larger --memory, or fewer ranks per node";
+    case JobState::unknown:
+      return !job.output.empty() && system.files.exists(job.output) ? "less " + quote_shell(job.output)
+                                                                    : "ddlrun jobs";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+bool is_ending(const JobStatus& status) {
+  const bool completing = status.word.find("COMPLETING") != std::string::npos;  // Slurm; E is PBS's
+  return status.state == JobState::running && (completing || status.word == "E");
+}
+
+int exit_status_of(const JobStatus& status) {
+  switch (status.state) {
+    case JobState::completed:
+      return 0;
+    case JobState::timed_out:
+      return 124;
+    case JobState::cancelled:
+      return 143;
+    case JobState::out_of_memory:
+      return 137;
+    case JobState::node_failed:
+      return exit_code(ErrorKind::unreachable);
+    case JobState::unknown:
+      return exit_code(ErrorKind::request);
+    case JobState::failed:
+      if (status.exit_status.value_or(0) != 0)
+        return *status.exit_status & 0xff ? *status.exit_status & 0xff : 1;
+      return status.signal > 0 ? 128 + status.signal : 1;
+    default:
+      return exit_code(ErrorKind::scheduler);
+  }
+}
+
+Error unknown_job_error(const JobRef& job, const JobStatus& status) {
+  std::string what = fmt::format("job {} is not known (any more)", printable(job.id, 64));
+  if (!status.explained.empty()) what += ": " + printable(status.explained, 400);
+  return Error(ErrorKind::request, {what, "", "ddlrun jobs"});
+}
+
+JobStatus status_of_written(const JobRef& job, int written, bool timed_out) {
+  JobStatus status;
+  status.id = job.id;
+  status.state = written == 0 ? JobState::completed : JobState::failed;
+  status.exit_status = written;
+  if (written > 128 && written <= 128 + 64) status.signal = written - 128;
+  status.word = "by its own exit_status file";
+  if (timed_out && written != 0) {
+    status.state = JobState::timed_out;
+    status.explained = "its walltime was used up";
+  }
+  return status;
+}
+
+std::string render_state(const JobStatus& status) {
+  std::string text(schedulers::name_of(status.state));
+  if (status.state == JobState::running && !status.hosts.empty())
+    return text + " on " + printable(status.hosts) +
+           (is_ending(status) ? "; it has ended, the scheduler is cleaning up" : "");
+  const std::string why = because(status);
+  return why.empty() ? text : text + ", " + why;
+}
+
+std::string render_end(const JobRef& job, const JobStatus& status, const std::string& first) {
+  const std::string name = job.name.empty() ? "" : " (" + printable(job.name, 64) + ")";
+  std::string text =
+      fmt::format("job {}{} {}", printable(job.id, 64), name, how_job_ended(job, status, first));
+  if (status.restarts > 0)
+    text += fmt::format(", after {} restart{}", status.restarts, status.restarts > 1 ? "s" : "");
+  // "NonZeroExitCode" and the time limit's own words say nothing more; what to do is told beneath.
+  const bool said = status.state == JobState::completed || status.state == JobState::out_of_memory ||
+                    (status.state == JobState::timed_out && status.explained.rfind("its walltime", 0) == 0) ||
+                    (status.state == JobState::failed && status.exit_status && status.explained.empty());
+  const bool by_cause = status.state == JobState::failed && status.exit_status && !status.explained.empty();
+  const std::string why = said || by_cause ? "" : because(status);
+  if (!why.empty()) text += "; " + why;
+  for (const JobStatus& task : status.tasks) {
+    if (task.state == JobState::completed) continue;
+    text += fmt::format("\n  {} {}", printable(task.id, 64), how_job_ended(job, task, ""));
+  }
+  return text;
+}
+
+// What the logs of the first few failed tasks say, and where these are.
+void add_task_causes(System& system, const JobRef& job, JobStatus& status) {
+  constexpr int most_logs = 4;
+  int looked_at = 0;
+  for (JobStatus& task : status.tasks) {
+    const std::string index = task_index(task.id);
+    if (task.state != JobState::failed || index.empty() || looked_at++ >= most_logs) continue;
+    auto part = remembered_job(system, job.id, index);
+    if (!part) return;
+    part->id = task.id;
+    const std::string cause = read_job_words(system, *part, task).cause();
+    task.explained = (cause.empty() ? "" : cause + "; ") + "log " + part->output;
+    task.reason.clear();
+  }
+}
+
+void print_outcome(System& system, const JobRef& job, JobStatus& status) {
+  const FailureSummary words = read_job_words(system, job, status);
+  if (words.status) status.exit_status = words.status;
+  remember_cause(system, job, words.cause(), words.status);
+  if (!status.tasks.empty()) add_task_causes(system, job, status);
+  if (!words.diagnosis.empty()) system.err("ddlrun: what the job's log says:\n" + words.diagnosis);
+  const std::string log = job.output.empty() ? "" : "; log " + printable(job.output, 300);
+  system.err("ddlrun: " + render_end(job, status, words.first) + log + "\n");
+  const std::string next = words.remedy.empty() ? next_step(system, job, status) : words.remedy;
+  if (!next.empty()) system.err("  try: " + next + "\n");
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// How a job stands or ended, in words: its status explained, and what its log says if it ended badly.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "base/text/error.hpp"
+#include "schedulers/client/job_query.hpp"
+
+#include <string>
+
+namespace ddlrun::cli {
+
+// What a shell is told: 0, the job's own status, 124 for a time limit, 143 for cancelled, 137 for memory, 5
+// for a lost host, 3 where nobody knows, 4 for one that can never run.
+int exit_status_of(const schedulers::JobStatus& status);
+
+// A job that neither the scheduler nor its own files know: Error{request}.
+Error unknown_job_error(const JobRef& job, const schedulers::JobStatus& status);
+
+// The state of a job whose script has written its exit status, where the scheduler tells nothing.
+schedulers::JobStatus status_of_written(const JobRef& job, int written, bool timed_out);
+
+// "queued, Resources: ...", "running on node[1-2]"
+std::string render_state(const schedulers::JobStatus& status);
+
+// "job 12 (train) failed with exit status 139: ..."; `first` tells which rank failed first, where it is
+// known.
+std::string render_end(const JobRef& job, const schedulers::JobStatus& status, const std::string& first);
+
+// Its script is over; the scheduler still ends processes, or waits for a host that is lost.
+bool is_ending(const schedulers::JobStatus& status);
+
+// The end on stderr, with the diagnosis of the log where it ended badly and the log does not hold one. What
+// the log tells is put into `status` and remembered.
+void print_outcome(System& system, const JobRef& job, schedulers::JobStatus& status);
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/job_query.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "schedulers/client/job_history.hpp"
+#include "schedulers/client/job_options.hpp"
+#include "schedulers/client/job_outcome.hpp"
+#include "schedulers/job/job_settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using schedulers::JobId;
+using schedulers::JobState;
+using schedulers::JobStatus;
+using schedulers::SchedulerKind;
+
+constexpr std::chrono::seconds answer_patience{60};
+constexpr std::size_t max_id_bytes = 200;
+constexpr std::uint64_t max_array_index = 100000;
+
+// An id goes to a scheduler's command as a word: nothing that could be an option or more than one word.
+void check_id(const std::string& id) {
+  const bool odd = id.empty() || id.size() > max_id_bytes ||
+                   id.find_first_not_of(
+                       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                       "_.[]-;:+@") != std::string::npos;
+  if (!odd && id[0] >= '0' && id[0] <= '9') return;
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is no job's id", printable(id, 60)), "",
+                                 "the number that ddlrun submit printed; ddlrun jobs lists yours"});
+}
+
+// "15_3" -> 15 and 3, "3[0].server" -> 3[].server and 0; no task otherwise.
+struct IdParts {
+  std::string job, task;
+};
+IdParts parts_of(const std::string& id) {
+  const std::size_t at = id.find_first_of("_[");
+  if (at == std::string::npos) return {id, ""};
+  if (id[at] == '_') return {id.substr(0, at), id.substr(at + 1)};
+  const std::size_t close = id.find(']', at);
+  if (close == std::string::npos) return {id, ""};
+  return {id.substr(0, at) + "[]" + id.substr(close + 1), id.substr(at + 1, close - at - 1)};
+}
+
+std::optional<JobRef> find_remembered(System& system, const std::string& id) {
+  auto known = remembered_job(system, id);
+  const IdParts parts = parts_of(id);
+  if (known || parts.task.empty() || !parse_unsigned(parts.task)) return known;
+  known = remembered_job(system, parts.job, parts.task);
+  if (known) known->id = id;
+  return known;
+}
+
+// "77" of a user is 77.pbs01 of PBS, "3[1]" is 3[1].pbs01.
+std::optional<JobRef> find_by_number(System& system, const std::string& id) {
+  if (id.find_first_of(".@;") != std::string::npos) return std::nullopt;
+  const IdParts parts = parts_of(id);
+  auto found = remembered_by_number(system, parts.job, parts.task);
+  if (found.size() > 1) {
+    std::vector<std::string> ids;
+    for (const JobRef& job : found) ids.push_back(job.id);
+    throw Error(ErrorKind::usage, {fmt::format("job {} is one of {}: {}", printable(id), ids.size(),
+                                               printable(join(ids, ", "), 300)),
+                                   "", "the whole id: " + printable(ids.front(), 100)});
+  }
+  if (found.empty()) return std::nullopt;
+  const auto task = parts.task.empty() ? std::nullopt : parse_unsigned(parts.task);
+  if (task) found.front().id = task_id(found.front(), *task);
+  return found.front();
+}
+
+// An array that the scheduler has forgotten as a whole, by what its tasks wrote; `unknown` where none did.
+JobStatus status_of_tasks(System& system, const JobRef& job, const JobStatus& unknown) {
+  std::vector<JobStatus> tasks;
+  std::size_t silent = 0;
+  for (const std::uint64_t index : submitted_tasks(system, job)) {
+    JobRef task = job;
+    task.id = task_id(job, index);
+    task.task = std::to_string(index);
+    const auto written = read_exit_status(system, task);
+    silent += written ? 0 : 1;
+    JobStatus status;
+    status.id = task.id;
+    tasks.push_back(written ? status_of_written(task, *written, false) : status);
+  }
+  const std::size_t all = tasks.size();
+  if (all == silent) return unknown;
+  JobStatus joined = schedulers::join_tasks(job.id, std::move(tasks));
+  if (silent == 0) return joined;
+  joined.explained =
+      fmt::format("{} of its {} tasks left no exit status: cancelled, lost, or never started", silent, all);
+  if (joined.state == JobState::completed) joined.state = JobState::unknown;
+  return joined;
+}
+
+using Answers = std::map<std::pair<SchedulerKind, JobId>, JobStatus>;
+
+void ask_scheduler(System& system, SchedulerKind kind, const std::vector<JobId>& ids, Answers& answers,
+                   SilentSchedulers& silent) {
+  try {
+    for (auto& [id, status] : schedulers::make_scheduler(kind)->read_states(ids, asker(system)))
+      answers.insert_or_assign({kind, id}, std::move(status));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::internal) throw;
+    silent.emplace(kind, error);
+  }
+}
+
+// By its own files, else by the history, if it is over.
+JobStatus status_without_scheduler(System& system, const JobRef& job, const JobStatus& unknown) {
+  if (const auto written = read_exit_status(system, job)) {
+    JobStatus status = status_of_written(job, *written, was_timed_out(system, job));
+    status.hosts = job.last.hosts;
+    status.run_seconds = job.last.run_seconds;
+    return status;
+  }
+  if (!job.task.empty()) return unknown;
+  const JobStatus status = status_of_tasks(system, job, unknown);
+  const bool remembered =
+      status.state == JobState::unknown && status.tasks.empty() && schedulers::is_over(job.last.state);
+  return remembered ? job.last : status;
+}
+
+}  // namespace
+
+schedulers::CommandRunner asker(System& system) {
+  return [&system](const Command& command) {
+    ProcessLimits limits;
+    limits.timeout = answer_patience;
+    return system.processes.run(command, limits);
+  };
+}
+
+std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& ids,
+                              std::optional<SchedulerKind> here) {
+  std::vector<JobRef> jobs;
+  for (const std::string& id : ids) {
+    check_id(id);
+    auto known = find_remembered(system, id);
+    if (!known) known = find_by_number(system, id);
+    if (!known) {
+      if (!here) here = find_scheduler(system);
+      known.emplace();
+      known->id = id;
+      known->scheduler = *here;
+    }
+    jobs.push_back(std::move(*known));
+  }
+  return jobs;
+}
+
+std::vector<std::pair<JobRef, JobStatus>> read_recent_jobs(System& system, std::size_t most,
+                                                           std::size_t most_asked, SilentSchedulers& silent) {
+  auto jobs = remembered_jobs(system, most);
+  std::vector<JobRef> open;
+  std::vector<JobStatus*> places;
+  for (auto& [job, status] : jobs) {
+    if (schedulers::is_over(status.state) || open.size() == most_asked) continue;
+    open.push_back(job);
+    places.push_back(&status);
+  }
+  if (open.empty()) return jobs;
+  const auto states = read_job_states(system, open, silent);
+  for (std::size_t i = 0; i < states.size(); ++i) *places[i] = states[i];
+  return jobs;
+}
+
+std::string submitted_setting(System& system, const JobRef& job, const std::string& key) {
+  if (!job.ours()) return {};
+  const std::string file = job.folder + "/ddlrun.yaml";
+  try {
+    std::vector<Message> errors;
+    const auto settings =
+        schedulers::read_job_settings(system.files.read(file, schedulers::max_settings_bytes), file, errors);
+    const auto found = settings.find(key);
+    return found == settings.end() ? std::string() : found->second.value.text;
+  } catch (const Error&) {
+    return {};  // the folder is gone
+  }
+}
+
+std::vector<std::uint64_t> submitted_tasks(System& system, const JobRef& job) {
+  const std::string array = submitted_setting(system, job, "array");  // "0-9:2%4"
+  const std::string range = array.substr(0, array.find('%'));
+  const auto by_step = split(range, ':');
+  const auto ends = split(by_step.empty() ? std::string_view() : by_step[0], '-');
+  if (ends.empty()) return {};
+  const auto first = parse_unsigned(trim(ends.front()), max_array_index);
+  const auto last = parse_unsigned(trim(ends.back()), max_array_index);
+  const auto step = by_step.size() > 1 ? parse_unsigned(trim(by_step[1]), max_array_index) : 1;
+  if (!first || !last || step.value_or(0) == 0) return {};
+  std::vector<std::uint64_t> tasks;
+  for (std::uint64_t index = *first; index <= *last; index += *step) tasks.push_back(index);
+  return tasks;
+}
+
+std::string task_id(const JobRef& job, std::uint64_t index) {
+  const std::size_t brackets = job.id.find("[]");
+  if (brackets == std::string::npos) return fmt::format("{}_{}", job.id, index);
+  return fmt::format("{}[{}]{}", job.id.substr(0, brackets), index, job.id.substr(brackets + 2));
+}
+
+std::optional<int> read_exit_status(System& system, const JobRef& job) {
+  if (!job.ours()) return std::nullopt;
+  try {
+    const auto part =
+        system.files.read_from(job.files().exit_status() + (job.task.empty() ? "" : "." + job.task), 0, 64);
+    if (!part) return std::nullopt;
+    const auto number = parse_unsigned(trim(part->bytes), 255);
+    return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // not ours to read: the scheduler tells
+  }
+}
+
+std::optional<JobRef> read_next_job(System& system, const JobRef& job) {
+  if (!job.ours()) return std::nullopt;
+  std::optional<FilePart> part;
+  try {
+    part = system.files.read_from(job.folder + "/next_job", 0, max_id_bytes);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  if (!part) return std::nullopt;
+  JobRef next = job;
+  next.id = trim(part->bytes);
+  if (next.id.empty() || next.id == job.id) return std::nullopt;
+  check_id(next.id);
+  if (!remembered_job(system, next.id)) remember_job(system, next);
+  return next;
+}
+
+bool was_timed_out(System& system, const JobRef& job) {
+  return job.ours() && job.scheduler == SchedulerKind::local &&
+         system.files.exists(job.folder + "/timed_out");
+}
+
+std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs) {
+  SilentSchedulers silent;
+  auto states = read_job_states(system, jobs, silent);
+  if (!silent.empty()) throw Error(silent.begin()->second);
+  return states;
+}
+
+void warn_of_silent(System& system, const SilentSchedulers& silent) {
+  for (const auto& [kind, error] : silent) {
+    Message message = error.message();
+    message.what = fmt::format("{}: {}; its jobs stand as last seen", name_of(kind), message.what);
+    system.err(render_message("ddlrun", "warning", message));
+  }
+}
+
+std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs,
+                                       SilentSchedulers& silent) {
+  std::map<SchedulerKind, std::vector<JobId>> asked;
+  for (const JobRef& job : jobs) asked[job.scheduler].push_back(job.id);
+  Answers answers;
+  for (const auto& [kind, ids] : asked) ask_scheduler(system, kind, ids, answers, silent);
+  std::vector<JobStatus> states;
+  for (const JobRef& job : jobs) {
+    JobStatus status = answers[{job.scheduler, job.id}];
+    if (status.state == JobState::unknown) status = status_without_scheduler(system, job, status);
+    status.id = job.id;
+    if (status.state == JobState::unknown && silent.contains(job.scheduler)) {
+      status = job.last;
+      status.id = job.id;
+      status.explained = "as last seen; its scheduler does not answer";
+      states.push_back(std::move(status));
+      continue;
+    }
+    if (status.may_lack_tasks && status.tasks.size() == submitted_tasks(system, job).size()) {
+      status.may_lack_tasks = false;  // the job's own settings tell that these were all
+      status.explained.clear();
+    }
+    remember_state(system, job, status);
+    states.push_back(std::move(status));
+  }
+  return states;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Conversations and functions in children, with real processes.
+#include "base/os/posix_system.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <thread>
+
+using namespace ddlrun;
+using std::chrono::milliseconds;
+
+namespace {
+
+std::shared_ptr<const std::string> text(std::string value) {
+  return std::make_shared<const std::string>(std::move(value));
+}
+
+std::vector<ProcessResult> converse(const std::vector<Conversation>& conversations,
+                                    ConverseWindow window = {}, milliseconds limit = milliseconds(5000)) {
+  PosixProcesses processes;
+  ProcessLimits limits;
+  limits.timeout = limit;
+  std::vector<ProcessResult> results(conversations.size());
+  processes.converse(conversations, limits, window,
+                     [&](std::size_t index, ProcessResult&& result) { results[index] = std::move(result); });
+  return results;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("base/process/posix_expect_session");
+
+TEST_CASE("a child is answered when it asks, and only then") {
+  const Command command{"sh", "-c", "echo noise; echo give; read a; echo got $a; echo more; cat"};
+  const auto results =
+      converse({{command, "", {{"more", text("rest\n"), true}, {"give", text("one\n"), false}}}});
+  CHECK(results[0].ok());
+  CHECK(results[0].out == "noise\ngive\ngot one\nmore\nrest\n");
+  REQUIRE(results[0].replied.size() == 2);
+  CHECK(results[0].replied[0].after == "give");
+  CHECK(results[0].replied[1].after == "more");
+}
+
+TEST_CASE("a large input reaches the child whole") {
+  std::string large(3u << 20, 'x');
+  large += "end";
+  const auto results =
+      converse({{{"sh", "-c", "echo go; head -c 3145728 >/dev/null; cat"}, "", {{"go", text(large), true}}}});
+  CHECK(results[0].ok());
+  CHECK(results[0].out == "go\nend");
+}
+
+TEST_CASE("a child that ends without reading does not end us") {
+  const auto results =
+      converse({{{"sh", "-c", "echo go; exit 3"}, "", {{"go", text(std::string(1u << 20, 'x')), true}}}});
+  CHECK(results[0].exit_status == 3);
+}
+
+TEST_CASE("no more than per_target run at once at one target, others go on") {
+  // Each holds a lock file of its target's count: more than one at once would see it.
+  const std::string folder = "/tmp/ddlrun-converse-test." + std::to_string(::getpid());
+  const auto holding = [&](const char* seconds) {
+    std::vector<Conversation> conversations;
+    for (int i = 0; i < 12; ++i) {
+      const std::string target = i % 2 == 0 ? "even" : "odd";
+      conversations.push_back(
+          {{"sh", "-c",
+            "if mkdir \"$0.$1\" 2>/dev/null; then sleep $2; rmdir \"$0.$1\"; echo alone; else echo crowd; fi",
+            folder, target, seconds},
+           target,
+           {}});
+    }
+    return conversations;
+  };
+  const auto count_alone = [](const std::vector<ProcessResult>& results) {
+    return std::count_if(results.begin(), results.end(), [](const auto& r) { return r.out == "alone\n"; });
+  };
+  CHECK(count_alone(converse(holding("0.02"), {12, 1})) == 12);
+  CHECK(count_alone(converse(holding("1"), {12, 6})) < 12);  // the test itself can see a crowd
+}
+
+TEST_CASE("a child that ignores TERM is killed, and its silence costs nobody else") {
+  const auto results = converse({{{"sh", "-c", "trap '' TERM; while :; do sleep 1; done"}, "", {}},
+                                 {{"sh", "-c", "echo fine"}, "", {}}},
+                                {}, milliseconds(300));
+  CHECK(results[0].timed_out);
+  CHECK(results[0].exit_status == 124);
+  CHECK(results[1].out == "fine\n");
+}
+
+TEST_CASE("a program that is not there") {
+  const auto results = converse({{{"ddlrun-no-such-program"}, "", {}}});
+  CHECK(results[0].exit_status == 127);
+  CHECK(results[0].start_error == "No such file or directory");
+}
+
+TEST_CASE("functions in children: text, exception, crash and hang are one result each") {
+  PosixProcesses processes;
+  const std::vector<std::pair<ChildFunction, milliseconds>> functions{
+      {[] { return std::string(300'000, 'a'); }, milliseconds(5000)},
+      {[]() -> std::string { throw std::runtime_error("no such disk"); }, milliseconds(5000)},
+      {[]() -> std::string {
+         ::raise(SIGKILL);
+         return "";
+       },
+       milliseconds(5000)},
+      {[]() -> std::string {
+         std::this_thread::sleep_for(std::chrono::seconds(60));
+         return "";
+       },
+       milliseconds(100)},
+  };
+  const auto results = processes.run_functions(functions);
+  CHECK(results[0].out.size() == 300'000);
+  CHECK(results[1].err == "no such disk");
+  CHECK(results[1].exit_status == 70);
+  CHECK(results[2].signal == SIGKILL);
+  CHECK(results[3].timed_out);
+}
+
+TEST_SUITE_END();

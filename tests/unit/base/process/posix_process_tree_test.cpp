@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Everything below a process: found, sampled, ended; with real processes that try to get away.
+#include "base/process/posix_process_tree.hpp"
+
+#include "base/os/posix_system.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace ddlrun;
+using std::chrono::milliseconds;
+
+namespace {
+
+bool becomes_true(const std::function<bool()>& condition) {
+  for (int i = 0; i < 300; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  return false;
+}
+
+// A name for `sleep`'s argument that nobody else uses.
+std::string own_seconds(int offset) { return std::to_string(100'000 + ::getpid() % 100'000 * 10 + offset); }
+
+int count_sleepers(const std::string& seconds) {
+  PosixProcesses processes;
+  const auto result =
+      processes.run({"/bin/sh", "-c", "grep -lzx -- \"$0\" /proc/[0-9]*/cmdline 2>/dev/null | wc -l",
+                     "[" + seconds.substr(0, 1) + "]" + seconds.substr(1)},
+                    {});
+  return std::stoi(result.out);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("base/process/posix_process_tree");
+
+TEST_CASE("the line of /proc/PID/stat") {
+  struct Row {
+    const char* text;
+    pid_t pid;
+    char state;
+    const char* name;
+    std::uint64_t start;
+  };
+  for (const Row& row :
+       {Row{"812 (train) S 7 812 812 0 -1 4194560 1 0 0 0 30 4 0 0 20 0 1 0 5551 9 9\n", 812, 'S', "train",
+            5551},
+        Row{"9 (a) R (b c) T 7 812 812 0 -1 4194560 1 0 0 0 30 4 0 0 20 0 1 0 77 9\n", 9, 'T', "a)_R_(b_c",
+            77},
+        Row{"4294967308 (train) S 7 812 812 0 -1 4194560 1 0 0 0 30 4 0 0 20 0 1 0 5551 9 9\n", -1, '?', "",
+            0},  // no pid: too large
+        Row{"", -1, '?', "", 0}, Row{"812 (train) S 7", -1, '?', "", 0}, Row{"x (y) S", -1, '?', "", 0}}) {
+    CAPTURE(row.text);
+    const Process process = as_process(parse_process_stat(row.text));
+    CHECK(process.id.pid == row.pid);
+    CHECK(process.state == row.state);
+    CHECK(process.id.start == row.start);
+    if (row.pid > 0) CHECK(process.name == row.name);
+  }
+  CHECK(read_process(::getpid()).id.pid == ::getpid());
+  CHECK(read_process(::getpid()).parent == ::getppid());
+}
+
+TEST_CASE("a signal reaches only the process that was meant") {
+  PosixProcesses processes;
+  const ProcessId self = read_process(::getpid()).id;
+  ::signal(SIGUSR1, SIG_DFL);
+  signal_process({self.pid, self.start + 1}, SIGUSR1);  // would end us
+  signal_process({1 << 22, 1}, SIGUSR1);
+  CHECK(read_process(::getpid()).id == self);
+}
+
+TEST_CASE("nothing of a guarded run stays behind, whatever it does") {
+  struct Row {
+    const char* what;
+    std::string script;  // $0 is the number of seconds
+    int status;
+  };
+  const std::vector<Row> rows{
+      {"leaves a child", "sleep $0 & exit 0", 0},
+      {"leaves one in a session of its own", "setsid sleep $0 & exit 7", 7},
+      {"leaves a daemon", "(setsid sh -c \"sleep $0 & sleep $0 & exit\" &); sleep 0.3; kill -9 $$", 137},
+      {"deaf to TERM",
+       "trap '' TERM; (setsid sh -c \"trap '' TERM; while :; do sleep $0; done\" &); sleep 0.3", 0},
+      {"stopped", "sleep $0 & kill -STOP $!; exit 3", 3},
+  };
+  int offset = 0;
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    PosixProcesses processes;
+    const std::string seconds = own_seconds(offset++);
+    const auto result = processes.run_guarded({"/bin/sh", "-c", row.script, seconds}, {}, {});
+    CHECK(result.exit_status == row.status);
+    CHECK(count_sleepers(seconds) == 0);
+  }
+}
+
+TEST_CASE("a guarded run: lines, environment, ticks, a signal from the tick, a missing program") {
+  PosixProcesses processes;
+  std::string lines;
+  int ticks = 0;
+  RunHooks attention;
+  attention.err_lines = [&](std::string_view line) { lines += std::string(line) + "|"; };
+  std::vector<std::string> below;
+  attention.tick = [&](const std::vector<std::string>& names) {
+    below = names;
+    return ++ticks == 2 ? SIGTERM : 0;
+  };
+  const auto result =
+      processes.run_guarded({"/bin/sh", "-c", "echo \"$X\" >&2; sleep 30 & wait"}, {{"X", "y z"}}, attention);
+  CHECK(lines == "y z\n|");
+  CHECK(ticks == 2);
+  CHECK(below == std::vector<std::string>{"sleep"});
+  CHECK(result.signal == SIGTERM);
+  CHECK(result.exit_status == 128 + SIGTERM);
+  CHECK(processes.run_guarded({"/no/such/program"}, {}, {}).start_error == "No such file or directory");
+}
+
+TEST_CASE("a tree's sample tells work, sleep and a stop") {
+  PosixProcesses processes;
+  RunHooks attention;
+  struct Row {
+    std::string script;
+    char state;
+    bool works;
+  };
+  for (const Row& row : {Row{"sleep 30; true", 'S', false}, Row{"sleep 30 & kill -STOP $!; wait", 'T', false},
+                         Row{"sh -c 'while :; do :; done'; true", 'R', true}}) {
+    CAPTURE(row.script);
+    TreeSnapshot first, second;
+    int ticks = 0;
+    attention.tick = [&](const std::vector<std::string>&) {
+      const auto below = find_descendants(::getpid());  // the guardian, then the program
+      if (below.size() < 2) return 0;
+      ++ticks;
+      if (ticks == 2) first = read_tree_snapshot(below[1].id.pid);
+      if (ticks < 3) return 0;
+      second = read_tree_snapshot(below[1].id.pid);
+      return SIGKILL;
+    };
+    processes.run_guarded({"/bin/sh", "-c", row.script}, {}, attention);
+    CHECK(second.state == row.state);
+    CHECK((second.cpu_ns != first.cpu_ns) == row.works);
+    CHECK(becomes_true([] { return find_descendants(::getpid()).empty(); }));
+  }
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// The state folder, as the XDG base directory specification has it; and who keeps what in it.
+#include "base/os/state_directory.hpp"
+
+#include "base/text/error.hpp"
+#include "doctor/run/doctor_baseline.hpp"
+#include "launch/run/launch_run.hpp"
+#include "tests/support/fake_system.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using namespace ddlrun::cli;
+
+TEST_SUITE_BEGIN("cli/state_directory");
+
+TEST_CASE("the state folder: XDG_STATE_HOME before HOME, absolute paths only") {
+  struct Row {
+    EnvVars variables;
+    const char* folder;
+  };
+  const std::vector<Row> rows{
+      {{{"XDG_STATE_HOME", "/s"}, {"HOME", "/home/ddl"}}, "/s/ddlrun"},
+      {{{"XDG_STATE_HOME", "/s"}}, "/s/ddlrun"},
+      {{{"HOME", "/home/ddl"}}, "/home/ddl/.local/state/ddlrun"},
+      {{{"XDG_STATE_HOME", ""}, {"HOME", "/home/ddl"}}, "/home/ddl/.local/state/ddlrun"},
+      {{{"XDG_STATE_HOME", "state"}, {"HOME", "/home/ddl"}}, "/home/ddl/.local/state/ddlrun"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.folder);
+    Environment environment;
+    environment.variables = row.variables;
+    CHECK(find_state_directory(environment, "the facts", "--baseline-file facts.json") == row.folder);
+  }
+}
+
+TEST_CASE("no place for state: what has none, and what names one") {
+  for (const EnvVars& variables : {EnvVars{}, EnvVars{{"HOME", "home"}}, EnvVars{{"XDG_STATE_HOME", "s"}}}) {
+    Environment environment;
+    environment.variables = variables;
+    try {
+      find_state_directory(environment, "the run folder", "--run-folder ./run");
+      FAIL("no error");
+    } catch (const Error& error) {
+      CHECK(exit_code(error.kind()) == 3);
+      const Message expected{"there is no place for the run folder: neither XDG_STATE_HOME nor HOME is set",
+                             "environment", "--run-folder ./run"};
+      CHECK(error.message() == expected);
+    }
+  }
+}
+
+TEST_CASE("run folders and the baseline lie in the state folder") {
+  tests::FakeSystem fake;
+  fake.environment.variables["XDG_STATE_HOME"] = "/s";
+  System system = fake.doors();
+  CHECK(choose_run_folder(system, "", false).starts_with("/s/ddlrun/dry-runs/"));
+  std::vector<doctor::Finding> findings;
+  use_baseline(system, {"save", ""}, {}, findings);
+  CHECK(fake.files.written == std::vector<std::string>{"/s/ddlrun/baseline.json"});
+}
+
+TEST_CASE("without a state folder: refused, unless a file is named") {
+  tests::FakeSystem fake;
+  System system = fake.doors();
+  std::vector<doctor::Finding> findings;
+  CHECK_THROWS_AS(choose_run_folder(system, "", false), Error);
+  CHECK_THROWS_AS(use_baseline(system, {"save", ""}, {}, findings), Error);
+  CHECK(fake.files.written.empty());
+  use_baseline(system, {"save", "/f.json"}, {}, findings);
+  CHECK(fake.files.written == std::vector<std::string>{"/f.json"});
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What Open MPI 4.1.4 and OpenSSH 9.2 printed when a host, its orted or its sshd went away.
+#include "launch/monitor/daemon_loss.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace ddlrun;
+
+namespace {
+
+launch::DaemonLoss read(const std::vector<std::string>& lines) {
+  launch::DaemonLossDetector watch;
+  for (const std::string& line : lines) watch.take_line(line + "\n");
+  return watch.lost();
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/monitor/daemon_loss");
+
+TEST_CASE("the loss of a host and its name") {
+  struct Row {
+    const char* what;
+    std::vector<std::string> lines;
+    bool said;
+    std::string host;
+  };
+  const std::vector<Row> rows{
+      {"an orted was killed",
+       {"--------------------------------------------------------------------------",
+        "ORTE has lost communication with a remote daemon.", "",
+        "  HNP daemon   : [[19145,0],0] on node node1", "  Remote daemon: [[19145,0],2] on node node3"},
+       true,
+       "node3"},
+      {"an sshd was killed",
+       {"Connection to node3 closed by remote host.",
+        "ORTE was unable to reliably start one or more daemons."},
+       true,
+       "node3"},
+      {"a link went down",
+       {"Timeout, server node3 not responding.", "ORTE was unable to reliably start one or more daemons."},
+       true,
+       "node3"},
+      {"a program that talks about it",
+       {"log: ORTE has lost communication with a remote daemon. (once)"},
+       false,
+       ""},
+      {"no host name", {"Connection to $(reboot) closed by remote host."}, false, ""},
+      {"another's connection", {"Connection to db1 closed by remote host."}, false, "db1"},
+      {"nothing", {"", "a line"}, false, ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    CHECK(read(row.lines).said == row.said);
+    CHECK(read(row.lines).host == row.host);
+  }
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// The head's view of a run: signs of the ranks at their times go in, what people are told comes out.
+#include "launch/monitor/rank_monitor.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using launch::MonitorEvent;
+using launch::RankMonitor;
+using launch::RankReport;
+using launch::RankStatus;
+
+namespace {
+
+using std::chrono::seconds;
+
+// Four ranks on two hosts, packed: h1 has 0 and 1, h2 has 2 and 3.
+struct Run {
+  RankMonitor::Time start{};
+  RankMonitor watch;
+  std::vector<std::string> told;
+  int now = 0;
+
+  Run() : watch(planned(), "T", start) {}
+
+  static std::vector<launch::PlannedRank> planned() {
+    std::vector<launch::PlannedRank> ranks(4);
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      ranks[i].rank = i;
+      ranks[i].local_rank = i % 2;
+      ranks[i].host = i < 2 ? "h1" : "h2";
+    }
+    return ranks;
+  }
+  void say(std::uint32_t rank, RankStatus sign, launch::Stall stall = {}, int status = 0, int signal = 0) {
+    const RankReport report{rank, rank < 2 ? "h1" : "h2", sign, stall, status, signal};
+    CHECK(watch.take_line(launch::render_status_line("T", report), start + seconds(now)).empty());
+  }
+  // `hosts` give signs of life every 5 s.
+  void pass(int time, const std::string& hosts) {
+    for (const int end = now + time; now < end; ++now) {
+      if (now % 5 == 0 && hosts.find('1') != std::string::npos) say(0, RankStatus::alive);
+      if (now % 5 == 0 && hosts.find('2') != std::string::npos) say(2, RankStatus::alive);
+      for (const MonitorEvent& news : watch.tick(start + seconds(now))) {
+        told.push_back(std::to_string(now) + " " + news.severity + " " + news.message.what);
+      }
+    }
+  }
+  bool heard(const std::string& text) const {
+    for (const std::string& line : told) {
+      if (line.find(text) != std::string::npos) return true;
+    }
+    return false;
+  }
+};
+
+const launch::Stall stopped{50, 'T', 812, "train", ""};
+const launch::Stall asleep{50, 'S', 813, "train", "futex_wait"};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/monitor/rank_monitor");
+
+TEST_CASE("a healthy run is not talked about") {
+  Run run;
+  run.pass(300, "12");
+  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) run.say(rank, RankStatus::ended);
+  run.pass(100, "");
+  CHECK(run.told.empty());
+}
+
+TEST_CASE("a stopped rank is named at once, with host, process and remedy; its going on too") {
+  Run run;
+  run.pass(10, "12");
+  run.say(3, RankStatus::stalled, stopped);
+  run.pass(10, "12");
+  REQUIRE(run.told.size() == 1);
+  CHECK(run.told[0] ==
+        "10 warning rank 3 on h2 has made no progress for 50 s: process 812 (train) is stopped (SIGSTOP)");
+  run.say(3, RankStatus::moves, {72, 'R', 812, "", ""});
+  run.pass(10, "12");
+  REQUIRE(run.told.size() == 2);
+  CHECK(run.told[1] == "20  rank 3 on h2 goes on after 72 s");
+  CHECK(run.watch.record().stalls.size() == 1);
+}
+
+TEST_CASE("what to type about a stuck rank can be typed as it stands") {
+  struct Row {
+    char state;
+    const char* here;
+    const char* elsewhere;
+  };
+  for (const Row& row :
+       {Row{'T', "kill -CONT 812", "ssh h2 kill -CONT 812"},
+        Row{'t', "grep TracerPid /proc/812/status", "ssh h2 grep TracerPid /proc/812/status"},
+        Row{'D', "df   # a file system that hangs, hangs df too",
+            "ssh h2 df   # a file system that hangs, hangs df too"},
+        Row{'S', "gdb -p 812   # if it should be working",
+            "ssh -t h2 gdb -p 812   # if it should be working"}}) {
+    CAPTURE(row.state);
+    const RankMonitor::Time start{};
+    for (const bool is_here : {true, false}) {
+      RankMonitor watch(Run::planned(), "T", start,
+                        [&](const std::string& host) { return is_here == (host == "h2"); });
+      const launch::Stall stall{50, row.state, 812, "train", ""};
+      watch.take_line(launch::render_status_line("T", {3, "h2", RankStatus::stalled, stall, 0, 0}), start);
+      const auto told = watch.tick(start + seconds(10));
+      REQUIRE(told.size() == 1);
+      CHECK(told[0].message.hint == (is_here ? row.here : row.elsewhere));
+    }
+  }
+}
+
+TEST_CASE("an idle rank is only noted, with what the others do") {
+  Run run;
+  run.pass(10, "12");
+  run.say(3, RankStatus::stalled, asleep);
+  run.pass(10, "12");
+  REQUIRE(run.told.size() == 1);
+  CHECK(run.told[0] ==
+        "13 note rank 3 on h2 has used no CPU time and moved no bytes for 50 s, while 3 of 4 ranks "
+        "go on: process 813 (train) sleeps in futex_wait");
+  run.say(3, RankStatus::stalled, stopped);  // and then somebody stops it
+  run.pass(5, "12");
+  CHECK(run.heard("is stopped (SIGSTOP)"));
+}
+
+TEST_CASE("all idle: told once, not for each rank") {
+  Run run;
+  run.pass(10, "12");
+  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) {
+    run.say(rank, RankStatus::stalled, asleep);
+    run.pass(rank == 2 ? 2 : 0, "12");  // not quite at the same time
+  }
+  run.pass(60, "12");
+  REQUIRE(run.told.size() == 1);
+  CHECK(run.heard("nor have the other 3"));
+}
+
+TEST_CASE("a silent host is named within 30 s, with its ranks, and when it is heard again") {
+  Run run;
+  run.pass(11, "12");  // h2 speaks for the last time at 10
+  run.pass(40, "1");
+  REQUIRE(run.told.size() == 1);
+  CHECK(run.told[0] == "30 warning host h2 has been silent for 20 s: no sign of life from ranks 2-3");
+  run.pass(10, "12");
+  CHECK(run.heard("host h2 is heard again"));
+  CHECK(run.watch.record().silent_hosts == std::vector<std::string>{"h2"});
+}
+
+TEST_CASE("a host that never says anything is named too; before the first sign nothing is") {
+  Run run;
+  run.pass(500, "");
+  CHECK(run.told.empty());
+  run.pass(60, "1");
+  CHECK(run.heard("host h2 has not said anything yet, 20 s after the first of the others: ranks 2-3"));
+}
+
+TEST_CASE("hosts are not called silent when their speakers have ended, or when we were stopped ourselves") {
+  Run ended;
+  ended.pass(10, "12");
+  ended.say(2, RankStatus::ended);
+  ended.say(3, RankStatus::ended);
+  ended.pass(100, "1");
+  CHECK(ended.told.empty());
+  Run stopped_head;
+  stopped_head.pass(10, "12");
+  stopped_head.now += 3600;
+  stopped_head.pass(100, "12");
+  CHECK(stopped_head.told.empty());
+}
+
+TEST_CASE("a thousand hosts and ranks in trouble: eight by themselves, the rest in a line") {
+  std::vector<launch::PlannedRank> planned(1000);
+  for (std::uint32_t i = 0; i < planned.size(); ++i) {
+    planned[i].rank = i;
+    planned[i].host = "n" + std::to_string(1000 + i);
+  }
+  const RankMonitor::Time start{};
+  RankMonitor watch(planned, "T", start);
+  for (std::uint32_t i = 0; i < planned.size(); ++i) {
+    watch.take_line(launch::render_status_line("T", {i, "n", RankStatus::stalled, stopped, 0, 0}), start);
+  }
+  const auto stalls = watch.tick(start + seconds(1));
+  REQUIRE(stalls.size() == 9);
+  CHECK(stalls[8].message.what == "the same of ranks 8-999");
+  watch.tick(start + seconds(8));
+  watch.tick(start + seconds(15));
+  const auto hosts = watch.tick(start + seconds(21));
+  REQUIRE(hosts.size() == 9);
+  CHECK(hosts[8].message.what.starts_with("the same of 992 more hosts: n1008,n1009,"));
+  CHECK(hosts[8].message.what.size() < 500);
+  CHECK(watch.record().stalls.size() == 64);
+}
+
+TEST_CASE("who failed first") {
+  struct Row {
+    const char* what;
+    std::vector<std::pair<std::uint32_t, int>> ends;  // rank, status; above 128 by that signal
+    int job;
+    int rank;  // -1: nobody is named
+  };
+  for (const Row& row : {Row{"an exit code, the others ended by mpirun", {{2, 7}, {0, 143}, {1, 143}}, 7, 2},
+                         Row{"mpirun's TERM overtakes the report", {{0, 143}, {2, 7}, {1, 137}}, 7, 2},
+                         Row{"ended from outside", {{1, 143}, {0, 143}}, 143, 1},
+                         Row{"killed from outside", {{3, 137}, {0, 143}}, 137, 3},
+                         Row{"a crash", {{3, 139}, {0, 143}}, 139, 3},
+                         Row{"a host lost: mpirun ended the ranks", {{0, 143}, {1, 137}}, 5, -1},
+                         Row{"all is well", {{0, 0}, {1, 0}}, 0, -1}}) {
+    CAPTURE(row.what);
+    Run run;
+    for (const auto& [rank, status] : row.ends) {
+      run.say(rank, RankStatus::ended, {}, status, status > 128 ? status - 128 : 0);
+    }
+    const auto first = launch::find_first_failure(run.watch.record(), row.job);
+    CHECK((first ? static_cast<int>(first->rank) : -1) == row.rank);
+  }
+  CHECK(launch::render_first_failure({3, "h2", RankStatus::ended, {}, 139, 11}) ==
+        "rank 3 on h2 failed first: it was ended by signal 11 (SIGSEGV), status 139");
+  CHECK(launch::render_first_failure({3, "h2", RankStatus::ended, {}, 7, 0}) ==
+        "rank 3 on h2 failed first: it exited with status 7");
+}
+
+TEST_CASE("what all ranks said at their end, after a signal to the job") {
+  struct Row {
+    std::vector<int> statuses;  // of ranks 0, 1, ...
+    std::size_t ranks;
+    std::optional<int> common;
+    bool well;
+  };
+  for (const Row& row : {Row{{75, 75}, 2, 75, false}, Row{{75, 75}, 3, {}, false}, Row{{75, 3}, 2, {}, false},
+                         Row{{0, 0}, 2, {}, true}, Row{{0, 0}, 3, {}, false}, Row{{0, 130}, 2, {}, false},
+                         Row{{143, 143}, 2, {}, false}, Row{{}, 2, {}, false}}) {
+    launch::MonitorRecord record;
+    for (std::size_t r = 0; r < row.statuses.size(); ++r)
+      record.ends.emplace(static_cast<std::uint32_t>(r), row.statuses[r]);
+    CHECK(launch::find_common_end(record, row.ranks) == row.common);
+    CHECK(launch::all_ended_well(record, row.ranks) == row.well);
+  }
+}
+
+TEST_CASE("a host that tells no end while others do was lost; the launcher's word comes first") {
+  Run run;
+  run.pass(10, "12");
+  run.say(0, RankStatus::ended, {}, 143, 15);
+  Run named = run, good = run, ended = run;
+  run.watch.finish(true, "");
+  CHECK(run.watch.record().lost_hosts == std::vector<std::string>{"h2"});
+  named.watch.finish(true, "h7");
+  CHECK(named.watch.record().lost_hosts == std::vector<std::string>{"h7"});
+  // mpirun loses its daemon while it ends a job whose rank failed there.
+  Run failed;
+  failed.pass(10, "12");
+  failed.say(3, RankStatus::ended, {}, 127, 0);
+  failed.watch.finish(true, "h2");
+  CHECK(failed.watch.record().lost_hosts.empty());
+  ended.watch.finish(true, "h1");
+  CHECK(ended.watch.record().lost_hosts == std::vector<std::string>{"h1"});
+  good.watch.finish(false, "");
+  CHECK(good.watch.record().lost_hosts.empty());
+}
+
+TEST_CASE("lines of others pass byte for byte") {
+  Run run;
+  CHECK(run.watch.take_line("half a line", run.start) == "half a line");
+  CHECK(run.watch.take_line("half" + launch::render_status_line("T", {0, "h1", RankStatus::alive, {}, 0, 0}),
+                            run.start) == "half");
+}
+
+TEST_SUITE_END();

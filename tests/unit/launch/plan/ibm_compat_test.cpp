@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// The lines are those published for IBM's ddlrun: its documentation and users' scripts.
+#include "launch/plan/ibm_compat.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace ddlrun;
+using launch::translate_ibm_command;
+
+namespace {
+
+const std::vector<std::string> some_commands{"topo", "launch", "doctor"};
+
+std::string translated(const Command& words, const EnvVars& environment = {}, bool first_is_program = false) {
+  const auto line = translate_ibm_command(words, some_commands, first_is_program, environment);
+  return line ? render_shell(*line) : "not theirs";
+}
+
+const std::string nccl = " --export-default NCCL_LL_THRESHOLD=0 --export-default NCCL_TREE_THRESHOLD=0";
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/plan/ibm_compat");
+
+TEST_CASE("IBM's lines become lines of launch") {
+  struct Row {
+    Command words;
+    std::string line;
+  };
+  const std::vector<Row> rows{
+      {{"-H", "host1,host2", "python", "mnist-env.py"},
+       "launch -H host1,host2" + nccl + " --framework ddl --ddl-mode p -- python mnist-env.py"},
+      {{"--nodes", "18", "--racks", "4", "--aisles", "2", "./prog"},
+       "launch --nodes 18 --racks 4 --aisles 2" + nccl + " --framework ddl --ddl-mode p -- ./prog"},
+      {{"-x", "WORLD_SIZE=16", "-accelerators", "6", "python", "t.py", "-x", "1"},
+       "launch -x WORLD_SIZE=16 --accelerators 6" + nccl +
+           " --framework ddl --ddl-mode p -- python t.py -x 1"},
+      {{"--tcp", "--H", "cap", "--accelerators", "4", "python", "t.py"},
+       "launch --mca pml ob1 --mca btl tcp,self,vader -H cap --accelerators 4" + nccl +
+           " --framework ddl --ddl-mode p -- python t.py"},
+      {{"-t", "--accelerators=4", "-m", "b", "python", "t.py"},
+       "launch --mca pml ob1 --mca btl tcp,self,vader --accelerators 4" + nccl +
+           " --framework ddl --ddl-mode b -- python t.py"},
+      {{"-mpiarg", "-mca btl_tcp_if_include 'ib0 '", "--ddlarg", "-dump_iter 100", "./prog"},
+       "launch --mpi-arg=-mca --mpi-arg=btl_tcp_if_include '--mpi-arg=ib0 '" + nccl +
+           " --framework ddl --ddl-mode p '--ddl-arg=-dump_iter 100' -- ./prog"},
+      {{"-no_ddloptions", "-rf", "my.rf", "-v", "./prog"},
+       "launch --rankfile my.rf -v" + nccl + " --framework none -- ./prog"},
+      {{"-H", "h1,h2", "--dry-run", "--allow-run-as-root", "-m", "b", "./prog"},
+       "launch -H h1,h2 --dry-run --allow-run-as-root" + nccl + " --framework ddl --ddl-mode b -- ./prog"},
+      {{"-m", "b", "--", "-odd", "name"}, "launch" + nccl + " --framework ddl --ddl-mode b -- -odd name"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.line);
+    CHECK(translated(row.words) == row.line);
+  }
+}
+
+TEST_CASE("a plain program is IBM's form too, and the batch system's variables travel") {
+  CHECK(translated({"python", "t.py"}, {}, true) ==
+        "launch" + nccl + " --framework ddl --ddl-mode p -- python t.py");
+  CHECK(translated({"-m", "b", "./p"},
+                   {{"LSB_JOBID", "7"}, {"PYTHONPATH", "/p"}, {"NCCL_LL_THRESHOLD", "9"}}) ==
+        "launch -x LSB_JOBID -x PYTHONPATH" + nccl +
+            " --framework ddl "
+            "--ddl-mode b -- ./p");
+}
+
+TEST_CASE("our own lines stay ours") {
+  const std::vector<Command> rows{{},
+                                  {"launch", "2"},
+                                  {"-v", "launch", "2"},
+                                  {"-v"},
+                                  {"--dry-run"},
+                                  {"--dry-run", "launch"},
+                                  {"-H", "h1", "topo"}};
+  for (const Command& words : rows) {
+    CAPTURE(render_shell(words));
+    CHECK(translated(words) == "not theirs");
+  }
+}
+
+TEST_CASE("what IBM's form cannot mean is refused with something to type") {
+  struct Row {
+    Command words;
+    std::string what;
+  };
+  const std::vector<Row> rows{{{"-H"}, "-H lacks its value"},
+                              {{"-H", "h1"}, "there is no program behind the options"},
+                              {{"-H", "h1", "--"}, "there is no program behind the options"},
+                              {{"-H", "h1", "-np", "4", "./p"}, "'-np' is not an option of IBM's ddlrun"},
+                              {{"-mpiarg", "-mca 'x", "./p"}, "a quotation mark is not closed"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    std::string what, hint;
+    try {
+      translated(row.words);
+    } catch (const Error& error) {
+      what = error.message().what;
+      hint = error.message().hint;
+    }
+    CHECK(what == row.what);
+    CHECK(!hint.empty());
+  }
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Which launcher is taken, where programs answer from a table.
+#include "launch/plan/select_launcher.hpp"
+
+#include "base/text/error.hpp"
+#include "tests/support/fake_system.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+using namespace ddlrun;
+using launch::LauncherKind;
+
+namespace {
+
+const std::string open_mpi = "mpirun (Open MPI) 4.1.4\n";
+const std::string mpich = "HYDRA build details:\n    Version:   4.0.2\n";
+const std::string slurm = "slurm-wlm 22.05.8\n";
+
+struct Installed {
+  tests::FakeProcesses processes;
+  tests::FakeFiles files;
+  tests::FakeClock clock;
+  Environment environment;
+  System system{processes, files, clock, environment, [](std::string_view) {}, [](std::string_view) {}};
+
+  explicit Installed(std::map<std::string, std::string> programs) {
+    processes.answer = [programs = std::move(programs)](const Command& command) {
+      ProcessResult result;
+      const auto found = programs.find(command[0]);
+      if (found == programs.end())
+        result.start_error = "No such file or directory";
+      else
+        result.out = found->second;
+      return result;
+    };
+  }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/plan/select_launcher");
+
+TEST_CASE("the launcher that is named, else what mpirun is, else srun in a job of Slurm's, else ssh") {
+  struct Row {
+    std::map<std::string, std::string> installed;  // name: what --version says
+    std::string launcher, mpirun;
+    bool job;             // of Slurm's
+    std::string started;  // "": refused with `kind`
+    ErrorKind kind = ErrorKind::request;
+  };
+  const std::map<std::string, std::string> both{{"mpirun", open_mpi}, {"mpirun.mpich", mpich}};
+  for (const Row& row :
+       {Row{both, "auto", "mpirun", false, "mpirun"}, Row{both, "mpich", "mpirun", false, "mpirun.mpich"},
+        Row{{{"mpirun", mpich}}, "auto", "mpirun", false, "mpirun"},
+        Row{{{"mpirun", mpich}}, "openmpi", "mpirun", false, ""},
+        Row{{{"mpirun", mpich}, {"mpirun.openmpi", open_mpi}}, "openmpi", "mpirun", false, "mpirun.openmpi"},
+        Row{both, "auto", "/opt/mpirun", false, ""}, Row{both, "openmpi", "mpirun.mpich", false, ""},
+        Row{{{"srun", slurm}}, "auto", "mpirun", true, "srun"},
+        Row{{{"srun", slurm}}, "auto", "mpirun", false, "ssh"}, Row{{}, "auto", "mpirun", true, "ssh"},
+        Row{both, "ssh", "mpirun", false, "ssh"},
+        Row{{{"srun", slurm}, {"mpirun", open_mpi}}, "auto", "mpirun", true, "mpirun"},
+        Row{{{"srun", slurm}, {"mpirun", open_mpi}}, "srun", "mpirun", true, "srun"},
+        Row{{{"srun", slurm}}, "srun", "mpirun", false, "", ErrorKind::usage},
+        Row{both, "mpirun", "mpirun", false, "", ErrorKind::usage}}) {
+    CAPTURE(row.launcher);
+    CAPTURE(row.mpirun);
+    Installed here(row.installed);
+    if (row.job) here.environment.variables["SLURM_JOB_ID"] = "7";
+    cli::LaunchOptions options;
+    options.launcher = row.launcher;
+    options.mpirun = row.mpirun;
+    std::string started;
+    try {
+      started = cli::select_launcher(here.system, options).program;
+    } catch (const Error& error) {
+      CHECK(error.kind() == row.kind);
+    }
+    CHECK(started == row.started);
+  }
+}
+
+TEST_CASE("what --mpirun names and --launcher asks for") {
+  struct Row {
+    std::string launcher, mpirun, what, where, hint;
+    ErrorKind kind;
+  };
+  const std::string theirs = "mpirun.openmpi (OpenRTE) 4.1.4\n";  // Debian's, by that name
+  for (const Row& row :
+       {Row{"mpich", "mpirun.openmpi",
+            "--mpirun mpirun.openmpi is Open MPI 4.1.4, and --launcher mpich asks for MPICH",
+            "--mpirun and --launcher", "--launcher openmpi, or --launcher mpich without --mpirun",
+            ErrorKind::request},
+        Row{"openmpi", "mpirun.mpich",
+            "--mpirun mpirun.mpich is MPICH 4.0.2, and --launcher openmpi asks for Open MPI",
+            "--mpirun and --launcher", "--launcher mpich, or --launcher openmpi without --mpirun",
+            ErrorKind::request},
+        Row{"mpich", "/bin/true", "it is no launcher that ddlrun knows: it says \"true (GNU coreutils) 9.1\"",
+            "/bin/true --version", "apt-get install openmpi-bin; or name another with --mpirun FILE",
+            ErrorKind::request},
+        Row{"ssh", "mpirun.mpich",
+            "--mpirun mpirun.mpich is not run: --launcher ssh starts the ranks itself, without MPI",
+            "--launcher ssh", "--launcher ssh alone; or --mpirun alone, to start them with MPI",
+            ErrorKind::usage}}) {
+    CAPTURE(row.what);
+    Installed here(
+        {{"mpirun.openmpi", theirs}, {"mpirun.mpich", mpich}, {"/bin/true", "true (GNU coreutils) 9.1\n"}});
+    cli::LaunchOptions options;
+    options.launcher = row.launcher;
+    options.mpirun = row.mpirun;
+    try {
+      cli::select_launcher(here.system, options);
+      FAIL("no error");
+    } catch (const Error& error) {
+      CHECK(error.kind() == row.kind);
+      CHECK(error.message() == Message{row.what, row.where, row.hint});
+    }
+  }
+  // Where mpirun is another's, Open MPI's is found by its other name, by which it calls itself OpenRTE.
+  Installed beside({{"mpirun", mpich}, {"mpirun.openmpi", theirs}});
+  cli::LaunchOptions options;
+  options.launcher = "openmpi";
+  CHECK(cli::select_launcher(beside.system, options).program == "mpirun.openmpi");
+}
+
+TEST_CASE("srun starts nothing outside the allocation") {
+  Installed here({});
+  here.environment.variables = {{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NODELIST", "n[1-2]"}};
+  CHECK_NOTHROW(cli::check_srun_hosts(here.system, {"n2", "n1"}));
+  CHECK_THROWS_AS(cli::check_srun_hosts(here.system, {"n1", "n3"}), Error);
+}
+
+TEST_SUITE_END();

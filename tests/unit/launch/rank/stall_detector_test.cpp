@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// When is a rank told to stall: samples over time go in, the moments of the telling come out.
+#include "launch/rank/stall_detector.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace ddlrun;
+using launch::Judgement;
+using launch::sample_interval;
+using launch::StallDetector;
+
+namespace {
+
+using Time = StallDetector::Time;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// What a rank does in one stretch of time.
+struct Stretch {
+  int seconds;
+  bool works;        // CPU time goes up
+  char state = 'S';  // while it does not
+  bool writes = false;
+  int gap = 0;  // seconds in which nobody looked, before it
+};
+
+struct Told {
+  Judgement::Kind kind;
+  int at;       // seconds after the start
+  int seconds;  // as told
+  char state;
+};
+
+std::vector<Told> judge(int after, const std::vector<Stretch>& stretches) {
+  const Time start{};
+  Time now = start;
+  StallDetector judge(after, start);
+  TreeSnapshot sample;
+  sample.pid = 7;
+  std::vector<Told> told;
+  const auto every = sample_interval(after);
+  for (const Stretch& stretch : stretches) {
+    now += seconds(stretch.gap);
+    for (const Time end = now + seconds(stretch.seconds); now < end; now += every) {
+      sample.state = stretch.works ? 'S' : stretch.state;
+      if (stretch.works) sample.cpu_ns += 1;
+      if (stretch.writes) sample.io_bytes += 1;
+      const Judgement judgement = judge.take(now, sample);
+      if (judgement.kind == Judgement::nothing) continue;
+      const auto at = std::chrono::duration_cast<seconds>(now - start).count();
+      told.push_back({judgement.kind, static_cast<int>(at), judgement.stall.seconds, judgement.stall.state});
+    }
+  }
+  return told;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/rank/stall_detector");
+
+TEST_CASE("a stall is told in time, once, and its end too") {
+  struct Row {
+    const char* what;
+    std::vector<Stretch> stretches;
+    std::vector<Judgement::Kind> kinds;
+  };
+  const std::vector<Row> rows{
+      {"works all the time", {{600, true}}, {}},
+      {"only writes", {{600, false, 'S', true}}, {}},
+      {"runnable, but gets no CPU: the machine is full", {{600, false, 'R'}}, {}},
+      {"short sleeps", {{30, true}, {40, false}, {10, true}, {40, false}, {10, true}}, {}},
+      {"stopped", {{100, true}, {100, false, 'T'}}, {Judgement::stalled}},
+      {"stopped, then goes on",
+       {{100, true}, {100, false, 'T'}, {50, true}},
+       {Judgement::stalled, Judgement::moves}},
+      {"stopped for ever is told once", {{100, true}, {5000, false, 'T'}}, {Judgement::stalled}},
+      {"stopped twice",
+       {{9, true}, {90, false, 'T'}, {9, true}, {90, false, 'T'}},
+       {Judgement::stalled, Judgement::moves, Judgement::stalled}},
+      {"asleep, then stopped",
+       {{9, true}, {90, false, 'S'}, {90, false, 'T'}},
+       {Judgement::stalled, Judgement::stalled}},
+      {"never did anything", {{100, false, 'S'}}, {Judgement::stalled}},
+      {"the machine was suspended", {{100, true}, {20, false, 'S', false, 3600}, {9, true}}, {}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    std::vector<Judgement::Kind> kinds;
+    for (const Told& told : judge(60, row.stretches)) kinds.push_back(told.kind);
+    CHECK(kinds == row.kinds);
+  }
+}
+
+TEST_CASE("a stall is told at most --stall-after seconds after the last progress, and not long before") {
+  for (const int after : {2, 5, 10, 60, 120, 600, 86'400}) {
+    CAPTURE(after);
+    const int works = 3 * after;
+    const auto told = judge(after, {{works, true}, {2 * after, false, 'T'}});
+    REQUIRE(told.size() == 1);
+    CHECK(told[0].at - works <= after);
+    CHECK(told[0].at - works >= after * 7 / 10);
+    CHECK(told[0].seconds <= after);
+    CHECK(told[0].state == 'T');
+  }
+  CHECK(sample_interval(60) == milliseconds(5000));
+  CHECK(sample_interval(1) == milliseconds(100));
+  CHECK(sample_interval(86'400) == milliseconds(10'000));
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "launch/rank/status_line.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace ddlrun;
+using launch::find_status_line;
+using launch::RankReport;
+using launch::RankStatus;
+using launch::render_status_line;
+
+TEST_SUITE_BEGIN("launch/rank/status_line");
+
+TEST_CASE("what a keeper tells is one short line and is read back") {
+  struct Row {
+    RankReport report;
+    std::string line;
+  };
+  const std::vector<Row> rows{
+      {{3, "h2", RankStatus::alive, {}, 0, 0}, "ddlrun-rank token=T1 rank=3 host=h2 alive;\n"},
+      {{0, "h2", RankStatus::stalled, {52, 'T', 812, "train", "do_signal_stop"}, 0, 0},
+       "ddlrun-rank token=T1 rank=0 host=h2 stalled seconds=52 state=T pid=812 name=train "
+       "in=do_signal_stop;\n"},
+      {{0, "h2", RankStatus::stalled, {52, 'S', 812, "", ""}, 0, 0},
+       "ddlrun-rank token=T1 rank=0 host=h2 stalled seconds=52 state=S pid=812 name=? in=?;\n"},
+      {{1, "h.x", RankStatus::moves, {72, 'S', -1, "", ""}, 0, 0},
+       "ddlrun-rank token=T1 rank=1 host=h.x moves seconds=72;\n"},
+      {{1, "h2", RankStatus::ended, {}, 139, 11},
+       "ddlrun-rank token=T1 rank=1 host=h2 ended status=139 signal=11;\n"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.line);
+    CHECK(render_status_line("T1", row.report) == row.line);
+    const auto found = find_status_line("[1,3]<stderr>:" + row.line + "more", "T1");
+    REQUIRE(found.report);
+    CHECK(found.report->rank == row.report.rank);
+    CHECK(found.report->host == row.report.host);
+    CHECK(found.report->sign == row.report.sign);
+    CHECK(found.report->stall.seconds == row.report.stall.seconds);
+    CHECK(found.report->stall.name == row.report.stall.name);
+    CHECK(found.report->exit_status == row.report.exit_status);
+    CHECK(found.report->signal == row.report.signal);
+    CHECK(found.rest == "more");
+  }
+}
+
+TEST_CASE("whatever is not exactly a keeper's line stays with the program") {
+  for (const std::string line :
+       {"ddlrun-rank token=T2 rank=3 host=h2 alive;\n", "ddlrun-rank token=T1 rank=3 host=h2 alive\n",
+        "ddlrun-rank token=T1 rank=x host=h2 alive;\n", "ddlrun-rank token=T1 rank=3 host=h2 dances;\n",
+        "ddlrun-rank token=T1 rank=3 host=h2 alive now;\n", "ddlrun-rank token=T1 rank=3 alive;\n",
+        "ddlrun-rank token=T1 rank=3 host=h2 ended status=256 signal=0;\n",
+        "ddlrun-rank token=T1 rank=3 host=h2 ended status=1;\n", "ddlrun-rank token=T1 ;\n",
+        "ddlrun-rank token=T1 rank=99999999 host=h2 alive;\n",
+        "ddlrun-rank token=T1 rank=3 host=h2 stalled seconds=5 state=TT pid=1 name=a in=b;\n", "a line\n",
+        ""}) {
+    CAPTURE(line);
+    const auto found = find_status_line(line, "T1");
+    CHECK_FALSE(found.report);
+    CHECK(found.rest == line);
+  }
+}
+
+TEST_SUITE_END();

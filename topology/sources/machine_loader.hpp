@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Where a command's machine comes from: a file, a synthetic text, counts, this host, or other hosts
+// over ssh. Foreign hwloc input is only ever loaded in a child process with limits.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "topology/machine.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::cli {
+
+// The options that topo, gen-rankfile, check-rankfile and launch share.
+struct MachineOptions {
+  std::string topology_file;  // hwloc XML or a saved ddlrun.topo/1 document
+  std::string synthetic;      // hwloc's synthetic form, "pack:2 core:8 pu:1"
+  int sockets = 0;            // packages; with `cores`
+  int cores = 0;              // per package
+  int smt = 1;                // hardware threads per core
+  // As typed; machine_from_options reads the numbers above from these where they are not empty.
+  std::string sockets_text, cores_text, smt_text;
+};
+
+// True where the user named a machine; false means "this one".
+bool any_given(const MachineOptions& options);
+
+// The machine that was named. Error{usage} on conflicts, Error{request} where it cannot be read.
+// Without any option: this machine.
+topology::MachineTopology machine_from_options(System& system, const MachineOptions& options);
+
+// The same machine as hwloc writes it. Error{request} where the source is a saved document.
+std::string xml_from_options(System& system, const MachineOptions& options);
+
+// This host, read in this process.
+topology::MachineTopology this_machine(System& system);
+
+// Foreign XML by way of a child with limits: `path` is given to the child, `where` to people.
+topology::MachineTopology machine_from_file(System& system, const std::string& path);
+topology::MachineTopology machine_from_synthetic(System& system, const std::string& text);
+
+struct RemoteMachine {
+  std::string host;
+  std::optional<topology::MachineTopology> machine;
+  std::string failure;  // why there is none, for people; empty where there is one
+};
+
+// Asks every host by the system's ssh, many at once, each for a few seconds. Results in the order
+// of `hosts`. Never throws for a host that does not answer. Error{usage} if a name is not a host
+// name.
+std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts);
+
+}  // namespace ddlrun::cli
