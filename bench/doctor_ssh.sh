@@ -28,7 +28,7 @@ seconds() {
 }
 for ((i = 0; i < rounds; i++)); do
   seconds bare bash -c "$bare" bash "$hosts" "$window"
-  seconds doctor "$tool" doctor "$list" --window "$window"
+  seconds doctor "$tool" doctor "$list" --fanout "$window"
 done
 sort "$work/status" | uniq -c
 tail -3 "$work/doctor.out"

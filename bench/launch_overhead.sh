@@ -28,7 +28,7 @@ for ((round = 0; round <= rounds; round++)); do
   [ $round -ne 1 ] || times=() # the first one warms up
   timed bare bare
   timed launch launch
-  timed no_watch launch --no-watch
+  timed no_watch launch --no-monitor
   timed plan dims
   [ ${#faked[@]} -gt 0 ] || timed ssh ssh_only
 done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # ssh_start.sh BUILD_DIR: a rank on each of HOSTS (default 64) virtual hosts with real sshd, started by `ddlrun
-# start-hosts`, beside `ssh HOST true` to the same hosts, 32 at once. ROUNDS (default 5) of each in turn; best, median
+# ssh-launch`, beside `ssh HOST true` to the same hosts, 32 at once. ROUNDS (default 5) of each in turn; best, median
 # and the ratio. Needs root.
 set -u
 DDLRUN=${1:?usage: ssh_start.sh BUILD_DIR}/bin/ddlrun
@@ -15,7 +15,7 @@ here=$(dirname "$(readlink -f "$0")")
 lab_up "$hosts"
 
 list="node[1-$hosts]"
-on node1 "$tool" launch --launcher ssh "1x${hosts}x1" "$list" --sockets 1 --cores 1 --run-folder run -- true \
+on node1 "$tool" launch --launcher ssh "1x${hosts}x1" "$list" --sockets 1 --cores 1 --run-dir run -- true \
   > "$work/first" 2>&1 || { tail -5 "$work/first"; exit 1; }
 # shellcheck disable=SC2016
 bare='seq "$1" | xargs -P "$2" -I{} ssh -o BatchMode=yes -o ForwardAgent=no -o ForwardX11=no -- node{} true'
@@ -31,7 +31,7 @@ seconds() {
 }
 for ((i = 0; i < rounds; i++)); do
   seconds bare bash -c "$bare" bash "$hosts" "$window"
-  seconds start "$tool" start-hosts run/start.json
+  seconds start "$tool" ssh-launch run/start.json
 done
 sort "$work/status" | uniq -c
 for name in bare start; do

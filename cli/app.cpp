@@ -6,6 +6,7 @@
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "cli/command.hpp"
+#include "cli/help_formatter.hpp"
 #include "launch/plan/find_program.hpp"
 #include "launch/plan/ibm_compat.hpp"
 #include "schedulers/job/job_settings.hpp"
@@ -21,15 +22,15 @@ namespace ddlrun::cli {
 namespace {
 
 constexpr std::string_view overview_head =
-    "ddlrun starts distributed training on real machines and says why when it does not run.\n\n"
-    "  ddlrun topo                                  # this machine: packages, cores, GPUs, NICs\n"
-    "  ddlrun gen-rankfile 4x2x3 h1,h2,h3,h4,h5,h6  # GPUs per node x nodes per rack x racks\n"
-    "  ddlrun check-rankfile 4x2x3.rf               # what Open MPI would refuse or silently change\n"
+    "ddlrun starts distributed training on clusters and explains why a job failed.\n\n"
+    "  ddlrun topo                                  # packages, cores, GPUs, network cards of this machine\n"
+    "  ddlrun gen-rankfile 4x2x3 h1,h2,h3,h4,h5,h6  # ranks per host x hosts per rack x racks\n"
+    "  ddlrun check-rankfile 4x2x3.rf               # find what Open MPI rejects or silently changes\n"
     "  ddlrun launch 2 -- ./my_mpi_program          # plan, check, run, verify\n"
     "  ddlrun launch                                # the bundled trainer on this machine\n"
-    "  ddlrun report last -o run.html               # that run as one page\n"
-    "  ddlrun doctor h1,h2                          # what would break there, and what mends it\n"
-    "  ddlrun diagnose job.log                      # the first cause in a failed job's log\n\n"
+    "  ddlrun report last -o run.html               # the last run as one HTML page\n"
+    "  ddlrun doctor h1,h2                          # faults of these hosts, and their remedies\n"
+    "  ddlrun diagnose job.log                      # the first cause of a failed job\n\n"
     "Commands:\n";
 
 std::string render_overview() {
@@ -38,7 +39,8 @@ std::string render_overview() {
     if (!command.hidden) text += fmt::format("  {:<16} {}\n", command.name, command.summary);
   }
   return text +
-         "\nddlrun COMMAND --help tells more. -v shows each command that is run, -q only errors.\n"
+         "\nddlrun COMMAND --help describes a command. -v prints each command that ddlrun runs, -q only "
+         "errors.\n"
          "Exit status: 0 ok, 1 findings, 2 usage, 3 cannot be met, 4 scheduler, 5 unreachable, 70 bug.\n";
 }
 
@@ -55,7 +57,7 @@ const Subcommand& find_subcommand(const std::string& name) {
     if (command.name == name) return command;
   }
   const auto near = closest_match(name, visible_names());
-  throw Error(ErrorKind::usage, {fmt::format("'{}' is not a command", printable(name, 60)), "",
+  throw Error(ErrorKind::usage, {fmt::format("unknown command '{}'", printable(name, 60)), "",
                                  near ? "ddlrun " + *near : "ddlrun --help"});
 }
 
@@ -68,26 +70,26 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-// What to type instead of a word that nobody wants: hosts apart are the usual slip.
+// The remedy for an unexpected argument: often hosts separated by blanks.
 std::string hint_for_extra(const CLI::App& app, const std::string& word) {
   const CLI::Option* hosts = app.get_option_no_throw("HOSTS");
   if (hosts == nullptr || hosts->count() == 0 || !is_host_name(word)) return app.get_name() + " --help";
-  return fmt::format("hosts as one word, with commas: {},{}", hosts->as<std::string>(), word);
+  return fmt::format("join hosts with commas: {},{}", hosts->as<std::string>(), word);
 }
 
-// An option that nobody wants, where a program may follow: mpirun's -n, or one of the program's own.
+// The remedy for an unknown option where a program may follow: mpirun's -n, or an option of the program.
 std::string hint_for_option(const CLI::App& app, const std::string& word) {
   if (word == "-n" || word == "-np" || word == "--np") {
-    return fmt::format("the ranks per host are the first factor of DIMS: {} 2 -- PROGRAM", app.get_name());
+    return fmt::format("DIMS' first factor is the number of ranks per host: {} 2 -- PROGRAM", app.get_name());
   }
   const std::string name = to_upper(word.substr(std::min(word.find_first_not_of('-'), word.size())));
   const CLI::Option* place = name.empty() ? nullptr : app.get_option_no_throw(name);
   if (place != nullptr && place->get_positional())
-    return fmt::format("{} is a word without dashes: {} {}", name, app.get_name(), name);
-  return fmt::format("options of the program stand behind '--': {} -- {} ...", app.get_name(), word);
+    return fmt::format("{} is an argument without dashes: {} {}", name, app.get_name(), name);
+  return fmt::format("put options of the program after '--': {} -- {} ...", app.get_name(), word);
 }
 
-// The option that is meant: "--wallclock" is --walltime where there is one, else the nearest name.
+// The intended option: "--wallclock" is --walltime if the command has it, else the nearest name.
 std::optional<std::string> find_meant_option(const CLI::App& app, const std::string& typed) {
   if (typed.size() <= 3) return std::nullopt;
   const std::string word = typed.substr(0, typed.find('='));
@@ -105,12 +107,12 @@ std::optional<std::string> find_meant_option(const CLI::App& app, const std::str
   std::string hint = is_option ? app.get_name() + " --help" : hint_for_extra(app, word);
   if (is_option && takes_program) hint = hint_for_option(app, word);
   const auto near = is_option ? find_meant_option(app, word) : std::nullopt;
-  throw Error(ErrorKind::usage, {fmt::format("'{}' is not {} of {}", printable(word, 60),
-                                             is_option ? "an option" : "an argument", app.get_name()),
+  throw Error(ErrorKind::usage, {fmt::format("unknown {} '{}' of {}", is_option ? "option" : "argument",
+                                             printable(word, 60), app.get_name()),
                                  "", near.value_or(hint)});
 }
 
-// CLI11's own texts name neither the place nor the remedy.
+// CLI11's messages lack the place and the remedy.
 void parse(CLI::App& app, std::vector<std::string> words, bool takes_program) {
   std::reverse(words.begin(), words.end());
   try {
@@ -124,14 +126,15 @@ void parse(CLI::App& app, std::vector<std::string> words, bool takes_program) {
   if (!unknown.empty()) refuse_word(app, unknown.front(), takes_program);
 }
 
-// "$HOSTS" of an unset variable must not mean something else than was thought.
+// "$HOSTS" of an unset variable must not silently select a default.
 void refuse_empty_values(const CLI::App& app, std::string_view may_be_empty) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& value : option->results()) {
       if (!value.empty() || option->get_name() == may_be_empty) continue;
       const std::string name = option->get_name();
-      throw Error(ErrorKind::usage, {fmt::format("{} got an empty word", name), "an empty variable, perhaps",
-                                     fmt::format("give {} a value, or leave it out", name)});
+      throw Error(ErrorKind::usage,
+                  {fmt::format("{} was given an empty value", name), "an unset variable, perhaps",
+                   fmt::format("give {} a value, or omit it", name)});
     }
   }
 }
@@ -141,7 +144,7 @@ bool takes_option(const CLI::App& app, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Hints of launch are given where not all of its options are: those that this command lacks are told.
+// A hint of launch may name options that this command lacks; the hint then says so.
 std::string name_foreign_options(const CLI::App& app, const std::string& hint) {
   CLI::App launch;
   find_subcommand("launch").setup(launch, {});
@@ -171,26 +174,24 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   if (dashes != words.end()) {
     rest.assign(dashes + 1, words.end());
     if (rest.empty()) {
-      throw Error(ErrorKind::usage,
-                  {"there is nothing behind '--'", "an empty variable, perhaps",
-                   fmt::format("ddlrun {} without '--', or the program behind it", command.name)});
+      throw Error(ErrorKind::usage, {"no program after '--'", "an unset variable, perhaps",
+                                     fmt::format("ddlrun {} -- PROGRAM, or omit '--'", command.name)});
     }
     words.erase(dashes, words.end());
   }
   CLI::App app{std::string(command.summary), fmt::format("ddlrun {}", command.name)};
   GlobalOptions options;
   app.allow_extras();
-  app.set_help_flag("-h,--help", "this text");
-  app.add_flag("-v,--verbose", options.verbosity, "show each command that is run and file that is written");
-  app.add_flag("-q,--quiet", options.quiet, "errors only");
-  app.get_formatter()->column_width(34);
+  app.set_help_flag("-h,--help", "print this help");
+  app.add_flag("-v,--verbose", options.verbosity, "print each command run and each file written");
+  app.add_flag("-q,--quiet", options.quiet, "print errors only");
   const Run run = command.setup(app, rest);
   if (!rest.empty() && !command.takes_program) refuse_word(app, rest.front(), false);
   try {
     parse(app, words, command.takes_program);
     refuse_empty_values(app, command.may_be_empty);
   } catch (const CLI::CallForHelp&) {
-    system.out(fmt::format("{}\n\n{}\n", command.examples, app.help()));
+    system.out(render_help(command, app));
     return 0;
   }
   if (options.quiet) {
@@ -218,14 +219,14 @@ void move_behind_command(std::vector<std::string>& words) {
   if (command != words.end()) std::rotate(words.begin(), command, command + 1);
 }
 
-// A word that is no command of ours, nor nearly one, but can be run: "ddlrun python train.py".
+// An argument that neither is nor resembles a command, but names a program: "ddlrun python train.py".
 bool is_program(System& system, const std::string& word) {
   const auto names = visible_names();
   if (word.starts_with('-') || std::find(names.begin(), names.end(), word) != names.end()) return false;
   return !closest_match(word, names) && !find_program(system, word).empty();
 }
 
-// Values of -x are nobody's business.
+// Redacts the values of -x.
 Command without_values(Command words) {
   for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
     const std::size_t equals = words[i].find('=');
@@ -235,14 +236,14 @@ Command without_values(Command words) {
   return words;
 }
 
-// The form of IBM's ddlrun, put into our words and said.
+// Translates the command line of IBM's ddlrun, and prints the translation.
 void translate_ibm_words(std::vector<std::string>& words, System& system) {
   std::vector<std::string> names = visible_names();
   for (const Subcommand& command : subcommands()) names.emplace_back(command.name);
   const auto ours =
       launch::translate_ibm_command(words, names, is_program(system, words[0]), system.environment.variables);
   if (!ours) return;
-  system.err("ddlrun: IBM's command line, in ours: ddlrun " + render_shell(without_values(*ours)) + "\n");
+  system.err("ddlrun: IBM's command line as ddlrun's: ddlrun " + render_shell(without_values(*ours)) + "\n");
   words = *ours;
 }
 

@@ -19,20 +19,21 @@ namespace ddlrun::cli {
 using Run = std::function<int(System&)>;
 
 struct GlobalOptions {
-  int verbosity = 0;   // -v: trace each door call
+  int verbosity = 0;   // -v: trace each call of the OS interfaces
   bool quiet = false;  // -q: errors only
 };
 
 struct Subcommand {
   std::string_view name;
   std::string_view summary;
-  std::string_view examples;  // shown first in --help
-  // Declares the options on `app` and returns what to run. `rest` is what stood behind "--".
+  std::string_view examples;    // last in --help
+  std::string_view notes = {};  // before the examples: paragraphs about behaviour and exit status
+  // Declares the options on `app` and returns what to run. `rest` holds the words after "--".
   std::function<Run(CLI::App& app, const std::vector<std::string>& rest)> setup;
-  bool takes_program = false;  // words behind "--" are a program, not a mistake
+  bool takes_program = false;  // words after "--" are a program, not an error
   bool hidden = false;
   bool is_launch = false;              // starts ranks as launch does, without all of its options
-  std::string_view may_be_empty = {};  // a word for which '' means the default; elsewhere '' is refused
+  std::string_view may_be_empty = {};  // an option for which '' means the default; other options reject ''
 };
 
 // All of them, in the order of the help.

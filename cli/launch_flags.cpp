@@ -3,100 +3,115 @@
 
 #include "cli/framework_flags.hpp"
 #include "cli/machine_flags.hpp"
+#include "cli/option_group.hpp"
 #include "cli/plan_flags.hpp"
-
-#include <CLI/CLI.hpp>
 
 namespace ddlrun::cli {
 
 namespace {
 
-// What the lines of other launchers become; shown by IBM's line, so help has them too.
-constexpr const char* other_words = "In the words of other launchers";
+void add_shape_options(CLI::App& app, LaunchOptions& options) {
+  OptionGroup(app, "Hosts and ranks")
+      .option("-H,--hosts", options.hosts_option, "LIST",
+              "same as HOSTS; h1:4,h2:4 also sets the ranks of each host")
+      .option("--hostfile", options.hostfile, "FILE", "read hosts from FILE, one a line; slots= is ignored")
+      .option("--ranks-per-host", options.accelerators, "N", "DIMS' first factor")
+      .option("--hosts-per-rack", options.nodes, "N", "DIMS' second factor")
+      .option("--racks", options.racks, "N", "DIMS' third factor")
+      .option("--aisles", options.aisles, "N", "DIMS' fourth factor")
+      .option("--np", options.framework.np, "N", "N ranks over all hosts; -N: N ranks on this host")
+      .option("--multi-prog", options.programs, "FILE",
+              "a YAML list of programs for ranks or hosts, instead of -- PROGRAM");
+}
 
-void add_restart_options(CLI::App& app, LaunchOptions& options) {
-  const std::string group = "Restart";
-  app.add_option("--max-restarts", options.max_restarts,
-                 "start again so many times after a bad end (0); not after status 2, 126 and 127")
-      ->group(group);
-  app.add_option(
-         "--on-lost-host", options.on_lost_host,
-         "leave-out: go on with the others; wait: until it answers; auto (default): leave out unless DIMS "
-         "were given")
-      ->group(group);
-  app.add_option("--host-wait", options.host_wait, "seconds to wait for a lost host (600)")->group(group);
-  app.add_option("--restart-arg", options.restart_arguments,
-                 "one word for the program from the second start on; the trainer gets --resume by itself")
-      ->allow_extra_args(false)
-      ->group(group);
+void add_placement_options(CLI::App& app, LaunchOptions& options) {
+  add_plan_options(app, options.plan);
+  add_machine_options(app, options.machine);
+  OptionGroup(app, "Placement")
+      .option("--rankfile", options.rankfile, "FILE", "check and use this rankfile instead of a plan")
+      .option("--threads", options.threads, "N", "threads of each rank; default: one for each of its cores")
+      .option("--affinity", options.affinity, "MODE",
+              "auto: pin threads of the OpenMP runtime that the program links; off, libgomp, libomp")
+      .flag("--show-threads", options.show_threads, "make the OpenMP runtime print its settings")
+      .option("--mem-bind", options.memory, "POLICY",
+              "local (default): memory of the node that touches it first; preferred or bind: memory of the "
+              "NUMA node of the rank's cores")
+      .option("--visible-gpus", options.gpu_view, "MODE",
+              "GPUs visible to a rank: all, one (its own) or host (those of its host's ranks); default: what "
+              "the framework expects, else all")
+      .flag("--verify", options.verify,
+            "compare each rank's real cores with the plan (default for the trainer)")
+      .flag("--no-verify", options.no_verify, "do not compare")
+      .flag("--strict", options.strict, "--verify, and exit 1 if a rank runs elsewhere than planned");
+}
+
+void add_environment_options(CLI::App& app, LaunchOptions& options) {
+  OptionGroup(app, "Environment")
+      .repeatable("-x", options.exports, "VAR[=VALUE]",
+                  "export VAR, all VAR_*, or set and export VAR=VALUE; repeatable")
+      .repeatable("--export-default", options.default_exports, "VAR=VALUE",
+                  "set and export VAR=VALUE unless VAR is set; not for secrets");
+}
+
+void add_launcher_options(CLI::App& app, LaunchOptions& options) {
+  OptionGroup(app, "Launcher and network")
+      .option("--launcher", options.launcher, "NAME",
+              "openmpi, mpich, intelmpi, srun, or ssh (without MPI); auto (default): the kind of mpirun, or "
+              "srun in a Slurm job without mpirun")
+      .option("--mpirun", options.mpirun, "PATH", "run this mpirun")
+      .repeatable("--mpi-arg", options.mpi_arguments, "ARG", "pass ARG to mpirun unchanged; repeatable")
+      .repeatable("--mca", options.mca, "NAME VALUE", "an MCA parameter for Open MPI; repeatable")
+      .option(
+          "--interface", options.interface, "NET",
+          "network between the hosts: a CIDR, an interface or none; default: the one that all hosts share")
+      .flag("--allow-run-as-root", options.allow_run_as_root, "let mpirun run as root");
+}
+
+void add_output_options(CLI::App& app, LaunchOptions& options) {
+  OptionGroup(app, "Output and records")
+      .flag("--dry-run", options.dry_run, "print the plan and the command as a script; run and write nothing")
+      .option("--run-dir", options.run_folder, "DIR", "keep rankfile, command, plan and result in DIR")
+      .option("--rank-output", options.output, "MODE",
+              "screen (default); prefix: the rank before each line; files: RUN/out/rank-0007.out and .err")
+      .flag("--tee", options.tee, "write each rank's output to files and show it")
+      .flag("--tag-output", options.tag_output, "let mpirun put the rank before each output line");
+}
+
+void add_failure_options(CLI::App& app, LaunchOptions& options) {
+  OptionGroup(app, "Monitoring")
+      .option("--stall-timeout", options.stall_after, "N",
+              "report a rank that makes no progress for N seconds (60); 0 disables the report")
+      .option("--on-stall", options.on_stall, "ACTION",
+              "warn (default), or end the job with exit status 124 if a rank stalls or a host is silent")
+      .flag("--no-monitor", options.no_watch,
+            "do not supervise ranks: no stall detection, no cleanup of processes that outlive the job")
+      .flag("--no-diagnose", options.no_diagnose, "do not explain why a job failed");
+  OptionGroup(app, "Restart")
+      .option("--max-restarts", options.max_restarts, "N",
+              "restart a failed job at most N times (0); never after exit status 2, 126 or 127")
+      .option(
+          "--on-host-failure", options.on_lost_host, "POLICY",
+          "shrink: restart without the lost hosts; wait: until they answer; auto (default): shrink unless "
+          "DIMS are given")
+      .option("--host-timeout", options.host_wait, "N", "wait at most N seconds for a lost host (600)")
+      .repeatable("--restart-arg", options.restart_arguments, "ARG",
+                  "pass ARG to the program from the second start on; the trainer gets --resume by itself");
 }
 
 }  // namespace
 
 void add_launch_options(CLI::App& app, LaunchOptions& options) {
   app.add_option("DIMS", options.dims,
-                 "GPUs per host x hosts per rack x racks, like 4x2x3; default: what is there");
+                 "ranks per host x hosts per rack x racks [x aisles], for example 4x2x3; default: from the "
+                 "GPUs or cores that the hosts have");
   app.add_option("HOSTS", options.hosts, "h1,h2 or node[01-04] or @file; default: this machine");
-  app.add_option("-H,--hosts", options.hosts_option,
-                 "the same as HOSTS; h1:4,h2:4 gives DIMS' first factor too");
-  app.add_option("--accelerators", options.accelerators, "DIMS one by one: ranks per host")
-      ->group(other_words);
-  app.add_option("--nodes", options.nodes, "hosts per rack")->group(other_words);
-  app.add_option("--racks", options.racks, "racks per aisle")->group(other_words);
-  app.add_option("--aisles", options.aisles, "aisles")->group(other_words);
-  app.add_option("--hostfile", options.hostfile, "hosts, one a line; slots= is ignored");
-  app.add_option("--rankfile", options.rankfile, "use this rankfile instead of a plan; it is checked first");
-  add_plan_options(app, options.plan);
-  add_machine_options(app, options.machine);
-  app.add_option("--threads", options.threads, "threads of each rank; default: one for each of its cores");
-  app.add_option("--affinity", options.affinity,
-                 "auto: places for the OpenMP runtime that the program links; off, libgomp, libomp");
-  app.add_flag("--show-threads", options.show_threads, "let the OpenMP runtime print what it took");
-  app.add_option("-x", options.exports, "export VAR, all VAR_*, or set and export VAR=value; may be repeated")
-      ->allow_extra_args(false);
-  app.add_option("--export-default", options.default_exports,
-                 "set and export VAR=value where VAR is not set; for values anybody may see")
-      ->allow_extra_args(false)
-      ->group(other_words);
-  app.add_option("--mca", options.mca, "NAME VALUE for Open MPI; may be repeated")->allow_extra_args(false);
-  app.add_option("--mpi-arg", options.mpi_arguments, "one word for mpirun as it is; may be repeated")
-      ->allow_extra_args(false);
-  app.add_option("--launcher", options.launcher,
-                 "auto: what mpirun is, or srun in a job of Slurm's without one; openmpi, mpich, intelmpi, "
-                 "srun, ssh: no MPI");
-  app.add_option("--mpirun", options.mpirun, "the mpirun to use");
-  app.add_option(
-      "--memory", options.memory,
-      "local (default): where it is touched; preferred, bind: from the NUMA node of the rank's cores");
-  app.add_option("--gpu-view", options.gpu_view,
-                 "GPUs that a rank sees: all, one: its own, host: those of all ranks of its host; default: "
-                 "all, or what the framework expects");
-  app.add_option("--run-folder", options.run_folder,
-                 "where rankfile, argv, plan and result of this run are kept");
-  app.add_option("--interface", options.interface,
-                 "network between the hosts: CIDR, interface name or none; default: the one all share");
-  app.add_flag("--tag-output", options.tag_output, "put the rank before each line of output");
-  app.add_option(
-      "--output", options.output,
-      "screen (default), prefix: the rank before each line, files: RUN/out/rank-0007.out and .err");
-  app.add_flag("--tee", options.tee, "keep each rank's output in files, and show it too");
-  app.add_flag("--dry-run", options.dry_run, "print what would be done, as a script; run and write nothing");
-  app.add_flag("--verify", options.verify,
-               "compare each rank's real cores with the plan (default for the trainer)");
-  app.add_flag("--no-verify", options.no_verify, "start the program directly");
-  app.add_flag("--strict", options.strict, "--verify, and exit 1 if a rank is not where it was planned");
-  app.add_option("--stall-after", options.stall_after,
-                 "tell at most so many seconds after a rank stopped to get on (60); 0: never");
-  app.add_option("--on-stall", options.on_stall,
-                 "warn (default), or end the job with status 124 if a rank is stopped or a host is silent");
-  app.add_flag("--no-watch", options.no_watch,
-               "no keeper beside each rank: nobody tells of stalls, or ends what a killed job leaves");
-  app.add_flag("--no-diagnose", options.no_diagnose, "do not say why a job ended badly");
-  app.add_option("--programs", options.programs,
-                 "YAML: which ranks, or which hosts' ranks, run which program; instead of -- PROGRAM");
-  add_restart_options(app, options);
+  add_shape_options(app, options);
+  add_placement_options(app, options);
+  add_environment_options(app, options);
+  add_launcher_options(app, options);
+  add_output_options(app, options);
+  add_failure_options(app, options);
   add_framework_options(app, options.framework);
-  app.add_flag("--allow-run-as-root", options.allow_run_as_root, "let mpirun run as root");
 }
 
 }  // namespace ddlrun::cli

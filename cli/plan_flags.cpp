@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "cli/plan_flags.hpp"
 
-#include <CLI/CLI.hpp>
+#include "cli/option_group.hpp"
 
 namespace ddlrun::cli {
 
 void add_plan_options(CLI::App& app, PlanTexts& texts) {
-  app.add_option("--order", texts.order,
-                 "ddl: neighbour ranks in different racks; packed: host by host; default: ddl, or what the "
-                 "framework assumes");
-  app.add_option("--by", texts.by, "auto, gpus (cores near each GPU) or packages");
-  app.add_option("--cores-per-rank", texts.cores_per_rank,
-                 "exactly so many cores a rank (default: all dealt out)");
+  OptionGroup(app, "Placement")
+      .option("--order", texts.order, "ORDER",
+              "ddl: neighbouring ranks in different racks; packed: host by host; default: ddl, or what the "
+              "framework assumes")
+      .option("--map-by", texts.by, "UNIT",
+              "gpus: cores near each GPU; packages: cores alone; auto (default)")
+      .option("--cores-per-rank", texts.cores_per_rank, "N",
+              "exactly N cores for each rank; default: share all cores");
 }
 
 }  // namespace ddlrun::cli

@@ -10,7 +10,7 @@ class App;
 
 namespace ddlrun::cli {
 
-// Declares --order, --by and --cores-per-rank. `texts` must outlive `app`.
+// Declares --order, --map-by and --cores-per-rank. `texts` must outlive `app`.
 void add_plan_options(CLI::App& app, PlanTexts& texts);
 
 }  // namespace ddlrun::cli

@@ -52,7 +52,7 @@ std::vector<Cores> cut(const Cores& cores, std::size_t parts, int each) {
   const std::string hint =
       each > 1 && cores >= ranks
           ? fmt::format("--cores-per-rank {}", cores / ranks)
-          : std::string("fewer ranks per node, or --by packages to place by cores alone");
+          : std::string("fewer ranks per node, or --map-by packages to place by cores alone");
   throw Error(ErrorKind::request,
               {fmt::format("{} {} at {} need {} cores, there are {}", ranks, owner, place, needed, cores),
                source, hint});

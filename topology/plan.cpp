@@ -44,8 +44,8 @@ bool use_gpus(const MachineTopology& machine, std::uint32_t ranks, MapBy by) {
       ErrorKind::request,
       {fmt::format("{} ranks per node, each with a GPU of its own, but there are {} GPUs", ranks, gpus),
        name_of(machine),
-       gpus > 0 ? fmt::format("dims that begin with {}, or --by packages to place by cores alone", gpus)
-                : std::string("--by packages to place by cores alone")});
+       gpus > 0 ? fmt::format("dims that begin with {}, or --map-by packages to place by cores alone", gpus)
+                : std::string("--map-by packages to place by cores alone")});
 }
 
 // The nearest fabric device: same NUMA node first; several are dealt round robin by local rank.

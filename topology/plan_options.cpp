@@ -18,7 +18,7 @@ topology::PlanOptions parse_plan_options(const PlanTexts& texts) {
                                           {{"ddl", RankOrder::ddl}, {"packed", RankOrder::packed}});
   }
   options.by = parse_enum<MapBy>(
-      "--by", texts.by, {{"auto", MapBy::automatic}, {"gpus", MapBy::gpus}, {"packages", MapBy::packages}});
+      "--map-by", texts.by, {{"auto", MapBy::automatic}, {"gpus", MapBy::gpus}, {"packages", MapBy::packages}});
   if (texts.cores_per_rank.empty()) return options;
   const auto cores = parse_unsigned(texts.cores_per_rank, 65536);
   if (!cores || *cores == 0) {

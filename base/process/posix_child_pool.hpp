@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Children that live for as long as a job: all of them spoken to and listened to at once, beside our own
-// streams and signals. What `ddlrun start-hosts` and `start-ranks` wait in. Linux only.
+// streams and signals. What `ddlrun ssh-launch` and `ssh-daemon` wait in. Linux only.
 #pragma once
 
 #include "base/process/posix_spawn.hpp"

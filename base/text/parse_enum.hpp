@@ -13,7 +13,7 @@
 
 namespace ddlrun::cli {
 
-// What `word` of `option` ("--by") stands for. Error{usage} that names all of them, with "did you mean".
+// What `word` of `option` ("--map-by") stands for. Error{usage} that names all of them, with "did you mean".
 template <typename Value>
 Value parse_enum(const std::string& option, const std::string& word,
                  const std::map<std::string, Value>& choices) {

@@ -60,14 +60,16 @@ int run_agent(System& system, const AgentOptions& options) {
 Subcommand agent_command() {
   Subcommand command;
   command.name = "agent";
-  command.summary = "observe this host for ddlrun doctor (doctor runs it on each host)";
-  command.examples = "  ssh h2 ddlrun agent < question.json";
+  command.summary = "examine this host for ddlrun doctor";
+  command.examples = R"(  ssh h2 ddlrun agent < question.json)";
   command.hidden = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<AgentOptions>();
-    app.add_option("--id", options->id, "the build that is wanted; status 9 if this is another");
-    app.add_option("--question", options->question, "read the question from this file, not from stdin");
-    app.add_option("--answer", options->answer, "write the answer to this file, not to stdout");
+    app.add_option("--id", options->id, "exit with status 9 unless this is build ID")->type_name("ID");
+    app.add_option("--question", options->question, "read the request from FILE instead of stdin")
+        ->type_name("FILE");
+    app.add_option("--answer", options->answer, "write the response to FILE instead of stdout")
+        ->type_name("FILE");
     return [options](System& system) { return run_agent(system, *options); };
   };
   return command;

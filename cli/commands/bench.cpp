@@ -24,15 +24,15 @@ namespace ddlrun::cli {
 namespace {
 
 constexpr std::string_view bench_examples =
-    "  ddlrun bench allreduce                        # libddl beside MPI_Allreduce and Gloo, on this host\n"
-    "  ddlrun bench allreduce 4x2x1 h1,h2 -- --sizes 64k:64M --json sums.json\n"
-    "  ddlrun bench scaling                          # are 4 ranks 4 times faster?\n"
-    "  ddlrun bench scaling h1,h2 --ranks 1,4,8 --svg scaling.svg -- --net lenet5 --batch-size 64\n\n"
-    "Both start their ranks as `ddlrun launch` does and take its options. Behind -- stand options of "
-    "ddl-bench\n"
-    "(ddl-bench allreduce --help) or of ddl-train. scaling trains with the same batch and the same cores a "
-    "rank\n"
-    "on every number of ranks.";
+    R"(  ddlrun bench allreduce                        # libddl beside MPI_Allreduce and Gloo, on this host
+  ddlrun bench allreduce 4x2x1 h1,h2 -- --sizes 64k:64M --json sums.json
+  ddlrun bench scaling                          # are 4 ranks 4 times faster?
+  ddlrun bench scaling h1,h2 --ranks 1,4,8 --svg scaling.svg -- --net lenet5 --batch-size 64)";
+
+constexpr std::string_view bench_notes =
+    R"(Both start their ranks as `ddlrun launch` does and take its options. Arguments after -- go to ddl-bench
+(ddl-bench allreduce --help) or to ddl-train. scaling trains with the same batch and the same number of
+cores per rank at every number of ranks.)";
 
 struct BenchCommandOptions {
   std::string what;
@@ -216,20 +216,26 @@ int run_bench_command(System& system, BenchCommandOptions options) {
 Subcommand bench_command() {
   Subcommand command;
   command.name = "bench";
-  command.summary = "measure sums over ranks, and how training scales with them";
+  command.summary = "measure all-reduce, and how training scales with ranks";
   command.examples = bench_examples;
+  command.notes = bench_notes;
   command.takes_program = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<BenchCommandOptions>();
     options->launch.program = rest;
-    app.add_option("WHAT", options->what, "allreduce or scaling (scaling takes HOSTS, no DIMS)");
+    app.add_option("WHAT", options->what, "allreduce or scaling (scaling takes HOSTS, not DIMS)");
     add_launch_options(app, options->launch);
-    app.add_option("--ranks", options->ranks, "scaling: the numbers of ranks, like 1,2,4");
-    app.add_option("--per-host", options->per_host, "scaling: ranks that fill a host");
-    app.add_option("--repeat", options->repeat, "scaling: run all so often; the fastest counts (1)");
+    app.add_option("--ranks", options->ranks, "scaling: numbers of ranks, for example 1,2,4")
+        ->type_name("LIST");
+    app.add_option("--per-host", options->per_host, "scaling: ranks that fill a host")->type_name("N");
+    app.add_option("--repeat", options->repeat, "scaling: run each number N times, report the fastest (1)")
+        ->type_name("N");
     app.add_option("--json", options->json,
-                   "write a JSON document to FILE; -: to stdout instead of the table");
-    app.add_option("--svg", options->svg, "scaling: write a picture to FILE; -: to stdout instead");
+                   "write a JSON document to FILE; -: to stdout instead of the table")
+        ->type_name("FILE");
+    app.add_option("--svg", options->svg,
+                   "scaling: draw a chart into FILE; -: to stdout instead of the table")
+        ->type_name("FILE");
     return [options, &app](System& system) {
       options->launch_words = given_launch_words(app);
       return run_bench_command(system, *options);

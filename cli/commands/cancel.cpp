@@ -15,8 +15,8 @@ namespace ddlrun::cli {
 
 namespace {
 
-constexpr std::string_view cancel_examples =
-    "  ddlrun cancel 1234\n  ddlrun cancel 1234 15_3   # a job, and one task of an array";
+constexpr std::string_view cancel_examples = R"(  ddlrun cancel 1234
+  ddlrun cancel 1234 15_3   # a job, and one task of an array)";
 
 using schedulers::JobState;
 
@@ -80,11 +80,11 @@ int run_cancel(System& system, const std::vector<std::string>& ids) {
 Subcommand cancel_command() {
   Subcommand command;
   command.name = "cancel";
-  command.summary = "end jobs";
+  command.summary = "cancel jobs";
   command.examples = cancel_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto ids = std::make_shared<std::vector<std::string>>();
-    app.add_option("ID", *ids, "the jobs, as ddlrun submit printed them");
+    app.add_option("ID", *ids, "job ids as printed by ddlrun submit");
     return [ids](System& system) { return run_cancel(system, *ids); };
   };
   return command;

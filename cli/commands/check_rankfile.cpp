@@ -140,23 +140,27 @@ int run_check_rankfile(System& system, const CheckRankfileOptions& options) {
 Subcommand check_rankfile_command() {
   Subcommand command;
   command.name = "check-rankfile";
-  command.summary = "what Open MPI would refuse, misread or crash on, before it does";
-  command.examples =
-      "  ddlrun check-rankfile job.rf --topology node.xml -n 8\n"
-      "  ddlrun check-rankfile job.rf --hostfile hosts --sockets 2 --cores 10\n"
-      "  ddlrun check-rankfile pasted.rf --fix > job.rf";
+  command.summary = "find the lines of a rankfile that Open MPI rejects, misreads or crashes on";
+  command.examples = R"(  ddlrun check-rankfile job.rf --topology node.xml -n 8
+  ddlrun check-rankfile job.rf --hostfile hosts --sockets 2 --cores 10
+  ddlrun check-rankfile pasted.rf --fix > job.rf)";
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<CheckRankfileOptions>();
-    app.add_option("FILE", options->file, "the rankfile; - for stdin");
-    app.add_option("-n,--np", options->ranks, "ranks that mpirun is going to start");
-    app.add_option("--dims", options->dims, "the shape of the job: 4x2x3");
-    app.add_option("--hosts", options->hosts, "the names of the allocation: h1,h2 or node[01-04]");
-    app.add_option("--hostfile", options->hostfile, "the same from a file");
+    app.add_option("FILE", options->file, "the rankfile; -: stdin");
+    app.add_option("-n,--np", options->ranks, "number of ranks that mpirun will start")->type_name("N");
+    app.add_option("--dims", options->dims,
+                   "ranks per host x hosts per rack x racks [x aisles], for example 4x2x3")
+        ->type_name("DIMS");
+    app.add_option("--hosts", options->hosts, "host names of the allocation: h1,h2 or node[01-04]")
+        ->type_name("LIST");
+    app.add_option("--hostfile", options->hostfile, "host names of the allocation, one a line")
+        ->type_name("FILE");
     add_machine_options(app, options->machine);
-    app.add_option("--mpi", options->mpi, "4 or 5: the Open MPI that will read the file (default 4)");
-    app.add_flag("--fix", options->fix,
-                 "print the file put right (send it to another name); refuses what it cannot decide");
-    app.add_flag("--json", options->json, "the findings as one JSON document");
+    app.add_option("--mpi", options->mpi,
+                   "major version of the Open MPI that will read the file: 4 (default) or 5")
+        ->type_name("4|5");
+    app.add_flag("--fix", options->fix, "print the corrected file; fails if a correction is ambiguous");
+    app.add_flag("--json", options->json, "print one JSON document");
     return [options](System& system) { return run_check_rankfile(system, *options); };
   };
   return command;

@@ -88,18 +88,18 @@ int run_convert(System& system, const ConvertOptions& options) {
 Subcommand convert_command() {
   Subcommand command;
   command.name = "convert";
-  command.summary =
-      "a PBS or Torque script for Slurm, or Slurm's for PBS; what cannot be carried over is said; status 1 "
-      "where the new script must not be handed in as it is";
-  command.examples =
-      "  ddlrun convert job.pbs --to slurm > job.sh\n"
-      "  ddlrun convert job.sh --to pbs --site kisti-nurion > job.pbs";
+  command.summary = "convert a PBS or Torque script to Slurm, or a Slurm script to PBS";
+  command.examples = R"(  ddlrun convert job.pbs --to slurm > job.sh
+  ddlrun convert job.sh --to pbs --site kisti-nurion > job.pbs)";
+  command.notes =
+      R"(convert reports each directive that it cannot convert. The exit status is 1 if the new script must not be
+submitted unchanged.)";
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<ConvertOptions>();
-    app.add_option("FILE", options->file, "the script; - for stdin");
-    app.add_option("--to", options->to, "slurm or pbs");
-    app.add_option("--site", options->site,
-                   "the centre that the new script is for: a profile's name or file");
+    app.add_option("FILE", options->file, "the script; -: stdin");
+    app.add_option("--to", options->to, "target scheduler")->type_name("slurm|pbs");
+    app.add_option("--site", options->site, "profile of the target centre: a name or a file")
+        ->type_name("NAME|FILE");
     return [options](System& system) { return run_convert(system, *options); };
   };
   return command;

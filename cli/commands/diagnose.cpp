@@ -174,12 +174,11 @@ int run_diagnose(System& system, const DiagnoseOptions& options) {
 Subcommand diagnose_command() {
   Subcommand command;
   command.name = "diagnose";
-  command.summary = "find out from its logs why a run failed: the cause, its place, and remedies";
-  command.examples =
-      "  ddlrun diagnose job.log\n"
-      "  mpirun ... 2>&1 | tee job.log | ddlrun diagnose\n"
-      "  ddlrun diagnose out/1/rank.*/stderr --status 137 --from mpirun\n"
-      "  ddlrun diagnose --explain B1";
+  command.summary = "find the first cause of a failed run in its logs";
+  command.examples = R"(  ddlrun diagnose job.log
+  mpirun ... 2>&1 | tee job.log | ddlrun diagnose
+  ddlrun diagnose out/1/rank.*/stderr --status 137 --from mpirun
+  ddlrun diagnose --explain B1)";
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<DiagnoseOptions>();
     app.add_option("LOG", options->logs, "logs of one run; - or no LOG: standard input")->type_name("");

@@ -3,6 +3,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/option_group.hpp"
 #include "doctor/report/baseline.hpp"
 #include "doctor/run/doctor_job.hpp"
 #include "doctor/run/doctor_run.hpp"
@@ -30,7 +31,7 @@ struct DoctorOptions {
 doctor::Level level_of(const DoctorOptions& options) {
   if (options.quick + options.full + options.stress > 1) {
     throw Error(ErrorKind::usage, {"more than one of --quick, --full, --stress", "",
-                                   "the last of them does all that the others do: ddlrun doctor --stress"});
+                                   "--stress includes --full, and --full includes --quick"});
   }
   if (options.stress) return doctor::Level::stress;
   return options.full ? doctor::Level::full : doctor::Level::quick;
@@ -57,7 +58,7 @@ std::vector<doctor::Via> paths_of(const std::string& text) {
       known = true;
     }
     if (!known) {
-      throw Error(ErrorKind::usage, {fmt::format("'{}' is no path to a host", printable(word, 40)), "--via",
+      throw Error(ErrorKind::usage, {fmt::format("unknown --via method '{}'", printable(word, 40)), "--via",
                                      "--via ssh, srun, pbsdsh or mpirun; several joined by commas"});
     }
   }
@@ -91,7 +92,7 @@ DoctorRequest request_of(System& system, const DoctorOptions& options) {
   request.paths = paths_of(options.via);
   const unsigned usual = request.choice.level == doctor::Level::quick ? 20 : 120;
   request.reach.limit = std::chrono::seconds(number_of(options.seconds, "--timeout", usual, 3600));
-  request.reach.window = number_of(options.window, "--window", 32, 1024);
+  request.reach.window = number_of(options.window, "--fanout", 32, 1024);
   request.reach.ssh_arguments = options.ssh_arguments;
   doctor::choose_checks(request.choice,
                         doctor::all_checks());  // a typing error is told before hosts are asked
@@ -144,43 +145,55 @@ int run_doctor(System& system, const DoctorOptions& options) {
 }
 
 void add_job_options(CLI::App& app, DoctorJobOptions& job) {
-  app.add_option("--hostfile", job.hostfile, "hosts and slots as mpirun will get them");
-  app.add_option("--rankfile", job.rankfile, "check this job's names, slots and threads too");
-  app.add_option("--dims", job.dims, "4x2x1: the job's shape");
-  app.add_option("-n", job.ranks, "ranks of the job");
-  app.add_option("--cores-per-rank", job.cores_per_rank, "cores that each rank needs");
-  app.add_option("--interface", job.interface, "the network that the job shall use: 10.1.0.0/16 or ib0");
-  app.add_option("--port", job.ports, "a port that the job will open on the first host (MASTER_PORT)")
-      ->delimiter(',');
-  app.add_option("--data", job.data_paths, "a file or folder that must be the same on every host");
-  app.add_option("--wdir", job.working_folder, "where the ranks will start");
-  app.add_option("--checkpoints", job.checkpoint_folder, "where the job will write its checkpoints");
-  app.add_option("-x", job.exports, "NAME: a variable that the job gets");
+  OptionGroup(app, "Job")
+      .option("--hostfile", job.hostfile, "FILE", "hosts and slots as mpirun will read them")
+      .option("--rankfile", job.rankfile, "FILE", "also check this job's host names, slots and threads")
+      .option("--dims", job.dims, "DIMS",
+              "ranks per host x hosts per rack x racks [x aisles], for example 4x2x3")
+      .option("-n,--np", job.ranks, "N", "number of ranks")
+      .option("--cores-per-rank", job.cores_per_rank, "N", "cores that each rank needs")
+      .option("--interface", job.interface, "NET", "network of the job: 10.1.0.0/16 or ib0")
+      .repeatable("--port", job.ports, "PORT",
+                  "ports that the job opens on the first host (MASTER_PORT), joined by commas; repeatable")
+      .repeatable("--data", job.data_paths, "PATH",
+                  "a file or directory that must be identical on every host; repeatable")
+      .option("--workdir", job.working_folder, "DIR", "directory in which the ranks start")
+      .option("--checkpoints", job.checkpoint_folder, "DIR", "directory in which the job writes checkpoints")
+      .repeatable("-x", job.exports, "NAME", "a variable that the job exports; repeatable");
+  app.get_option("--port")->delimiter(',');
 }
 
 void add_doctor_options(CLI::App& app, DoctorOptions& options) {
-  app.add_option("hosts", options.hosts,
-                 "h1,h2 or node[01-16] or @file; else the allocation, else this machine");
-  app.add_flag("--quick", options.quick, "seconds, starts nothing (the default)");
-  app.add_flag("--full", options.full, "adds an MPI smoke run, TCP between hosts, ssh between hosts");
-  app.add_flag("--stress", options.stress,
-               "adds load: allreduce, nccl-tests, dcgmi, ib_write_bw where installed");
-  app.add_option("--via", options.via, "ssh, srun, pbsdsh, mpirun; several joined by commas are compared");
-  app.add_option("--only", options.only, "these checks: LIM-01,GPU");
-  app.add_option("--skip", options.skip, "all but these");
-  app.add_flag("--list-checks", options.list, "id, level and title of each check");
-  app.add_option("--explain", options.explain, "one check: why, what is read, what mends it");
-  app.add_flag("--json", options.json, "one JSON document, ddlrun.doctor/1");
-  app.add_flag("--all", options.all, "show passes and skips one by one too");
-  app.add_flag("--strict", options.strict, "a warning is status 1 too");
-  app.add_option("--fix-script", options.fix_script, "write the remedies as a script to read, never run");
-  app.add_option("--baseline", options.baseline.verb,
-                 "save: keep this run's facts; compare: with those kept");
-  app.add_option("--baseline-file", options.baseline.file,
-                 "where they are kept, else in the user's state folder");
-  app.add_option("--timeout", options.seconds, "seconds for one host, all in all (20; --full 120)");
-  app.add_option("--window", options.window, "hosts asked at once (32; at most 8 at one address)");
-  app.add_option("--ssh-arg", options.ssh_arguments, "a word for ssh before the host: --ssh-arg=-p2222");
+  app.add_option("HOSTS", options.hosts,
+                 "h1,h2 or node[01-16] or @file; default: the allocation, else this machine");
+  OptionGroup(app, "Checks")
+      .flag("--quick", options.quick, "take seconds and start no job (default)")
+      .flag("--full", options.full, "add an MPI smoke run, and TCP and ssh between the hosts")
+      .flag("--stress", options.stress,
+            "add load: allreduce, and nccl-tests, dcgmi, ib_write_bw where installed")
+      .repeatable("--only", options.only, "IDS", "run only these checks: LIM-01,GPU; repeatable")
+      .repeatable("--skip", options.skip, "IDS", "skip these checks; repeatable")
+      .flag("--list-checks", options.list, "list id, level and title of each check")
+      .repeatable("--explain", options.explain, "ID",
+                  "explain one check: its reason, its source and its remedy; repeatable");
+  OptionGroup(app, "Hosts")
+      .option("--via", options.via, "METHODS",
+              "connect by ssh, srun, pbsdsh or mpirun; several, joined by commas, are compared")
+      .option("--timeout", options.seconds, "N", "seconds for one host in total (20; --full 120)")
+      .option("--fanout", options.window, "N", "hosts examined at once (32; at most 8 at one address)")
+      .repeatable("--ssh-arg", options.ssh_arguments, "ARG",
+                  "an argument for ssh before the host: --ssh-arg=-p2222; repeatable");
+  OptionGroup(app, "Output")
+      .flag("--json", options.json, "print one JSON document (ddlrun.doctor/1)")
+      .flag("--all", options.all, "list passed and skipped checks too")
+      .flag("--strict", options.strict, "exit 1 for a warning too")
+      .option("--fix-script", options.fix_script, "FILE",
+              "write the remedies to FILE as a script to read first")
+      .option("--baseline", options.baseline.verb, "save|compare",
+              "save: keep this run's facts; compare: compare with the kept facts")
+      .option("--baseline-file", options.baseline.file, "FILE",
+              "the kept facts; default: in the state directory");
+  add_job_options(app, options.job);
 }
 
 }  // namespace
@@ -188,17 +201,15 @@ void add_doctor_options(CLI::App& app, DoctorOptions& options) {
 Subcommand doctor_command() {
   Subcommand command;
   command.name = "doctor";
-  command.summary = "what would break on these hosts, where, and the command that mends it";
-  command.examples =
-      "  ddlrun doctor h1,h2\n"
-      "  ddlrun doctor --rankfile 4x2x1.rf --hostfile hosts\n"
-      "  ddlrun doctor h1,h2 --full --fix-script mend.sh\n"
-      "  ddlrun doctor --explain LIM-01";
+  command.summary = "check hosts for faults before a job runs, with a remedy for each";
+  command.examples = R"(  ddlrun doctor h1,h2
+  ddlrun doctor --rankfile 4x2x1.rf --hostfile hosts
+  ddlrun doctor h1,h2 --full --fix-script mend.sh
+  ddlrun doctor --explain LIM-01)";
   command.takes_program = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<DoctorOptions>();
     options->job.program = rest;
-    add_job_options(app, options->job);
     add_doctor_options(app, *options);
     return [options](System& system) {
       options->job.hosts = join(options->hosts, ",");

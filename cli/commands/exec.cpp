@@ -50,7 +50,7 @@ void report_place(System& system, const std::string& token, std::optional<std::u
   const Environment& environment = system.environment;
   const auto identity = launch::find_rank_identity(environment.variables);
   if (!identity) {
-    throw Error(ErrorKind::usage, {"--report needs a rank, and no launcher has set one",
+    throw Error(ErrorKind::usage, {"--report-placement needs a rank, and no launcher has set one",
                                    environment.host_name, "ddlrun launch 2 --verify -- ./my_mpi_program"});
   }
   const std::string marker =
@@ -166,26 +166,32 @@ int run_exec(System& system, const ExecOptions& options) {
 Subcommand exec_command() {
   Subcommand command;
   command.name = "exec";
-  command.summary = "start one rank: tell its place, then become the program (launch uses it)";
-  command.examples = "  mpirun -n 2 ddlrun exec --report mytoken -- ./my_mpi_program";
+  command.summary = "start one rank: apply its rank map, then run the program (used by launch)";
+  command.examples = R"(  mpirun -n 2 ddlrun exec --report-placement mytoken -- ./my_mpi_program)";
   command.takes_program = true;
   command.hidden = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<ExecOptions>();
     options->program = rest;
-    app.add_flag("--sheet", options->rank_map,
-                 "do first what the rank sheet in DDLRUN_RANKS says for this rank");
-    app.add_option("--sheet-file", options->sheet_file, "the same from a file");
-    app.add_option("--report", options->report_token,
-                   "tell rank, host and cpuset on stderr, marked with this word");
-    app.add_flag("--keep", options->keep, "stay as the program's parent, and end all of it with the job");
-    app.add_option("--watch", options->watch_token,
-                   "with --keep: tell on stderr how the rank fares, marked with this word");
-    app.add_option("--stall-after", options->stall_after,
-                   "with --watch: tell when it made no progress for so many seconds");
-    app.add_option("--output", options->output_token,
-                   "with --keep: what the program says goes to stderr in pieces marked with this word");
-    app.add_option("--colon", options->colon, "this word of the program stands for \":\"");
+    app.add_flag("--rank-map", options->rank_map, "apply the rank map in DDLRUN_RANKS to this rank first");
+    app.add_option("--rank-map-file", options->sheet_file, "apply the rank map in FILE to this rank first")
+        ->type_name("FILE");
+    app.add_option("--report-placement", options->report_token,
+                   "print rank, host and cpuset to stderr, marked with TOKEN")
+        ->type_name("TOKEN");
+    app.add_flag("--supervise", options->keep,
+                 "stay as the parent of the program and end all its processes with the job");
+    app.add_option("--monitor", options->watch_token,
+                   "with --supervise: print the state of the rank to stderr, marked with TOKEN")
+        ->type_name("TOKEN");
+    app.add_option("--stall-timeout", options->stall_after,
+                   "with --monitor: report no progress for N seconds")
+        ->type_name("N");
+    app.add_option("--frame-output", options->output_token,
+                   "with --supervise: write the output of the program to stderr in frames marked with TOKEN")
+        ->type_name("TOKEN");
+    app.add_option("--colon", options->colon, "replace WORD by \":\" in the arguments of the program")
+        ->type_name("WORD");
     return [options](System& system) { return run_exec(system, *options); };
   };
   return command;

@@ -68,7 +68,7 @@ int run_gen_rankfile(System& system, const GenRankfileOptions& options) {
 }
 
 std::string format_help() {
-  std::string text = "written form:";
+  std::string text = "form of the output:";
   for (const auto& format : rankfile::formats()) text += fmt::format(" {}", format.name);
   return text;
 }
@@ -78,24 +78,30 @@ std::string format_help() {
 Subcommand gen_rankfile_command() {
   Subcommand command;
   command.name = "gen-rankfile";
-  command.summary = "which rank on which host and cores, as rank_gen.py wrote it";
+  command.summary = "write a rankfile: the host and the cores of each rank";
   command.examples =
-      "  ddlrun gen-rankfile 4x2x3 h1,h2,h3,h4,h5,h6 > 4x2x3.rf    # cores read from the hosts over ssh\n"
-      "  ddlrun gen-rankfile 4x2x1 ib1,ib2 --sockets 2 --cores 8    # two 8-core chips in each host\n"
-      "  ddlrun gen-rankfile 4x2 'node[01-02]' --format slurm       # the same plan for srun";
+      R"(  ddlrun gen-rankfile 4x2x3 h1,h2,h3,h4,h5,h6 > 4x2x3.rf    # asks the hosts over ssh for their cores
+  ddlrun gen-rankfile 4x2x1 ib1,ib2 --sockets 2 --cores 8    # two 8-core packages in each host
+  ddlrun gen-rankfile 4x2 'node[01-02]' --format slurm       # the same plan for srun)";
+  command.notes =
+      R"(The default form is byte for byte the file of rank_gen.py. If no host answers, gen-rankfile assumes
+two 10-core packages, as rank_gen.py does, and says so; --strict makes this an error.)";
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<GenRankfileOptions>();
-    app.add_option("DIMS", options->dims, "GPUs per node x nodes per rack x racks [x aisles]: 4x2x3, 4x2, 4");
+    app.add_option("DIMS", options->dims,
+                   "ranks per host x hosts per rack x racks [x aisles], for example 4x2x3");
     app.add_option("HOSTS", options->hosts, "h1,h2 or node[01-04,7]-ib or @hostfile, rack by rack");
-    app.add_option("--hostfile", options->hostfile, "hosts from a file (Open MPI, MPICH, PBS or Slurm form)");
+    app.add_option("--hostfile", options->hostfile,
+                   "read hosts from FILE (form of Open MPI, MPICH, PBS or Slurm)")
+        ->type_name("FILE");
     add_plan_options(app, options->plan);
-    app.add_option("--format", options->format, format_help());
+    app.add_option("--format", options->format, format_help())->type_name("FORMAT");
     add_machine_options(app, options->machine);
     app.add_flag("--strict", options->strict,
-                 "an error instead of rank_gen's 2x10 where no host can be asked");
-    app.add_flag("--stamp", options->stamp, "the time in the first line");
-    app.add_flag("--explain", options->explain, "on stderr: for each rank, why these cores");
-    app.add_flag("--json", options->json, "the same as --format json");
+                 "fail instead of assuming rank_gen.py's two 10-core packages when no host answers");
+    app.add_flag("--stamp", options->stamp, "write the time into the first line");
+    app.add_flag("--explain", options->explain, "explain the cores of each rank on stderr");
+    app.add_flag("--json", options->json, "same as --format json");
     return [options](System& system) { return run_gen_rankfile(system, *options); };
   };
   return command;

@@ -17,14 +17,14 @@ namespace {
 using run_report::HistoryRow;
 using run_report::RunState;
 
-constexpr std::string_view history_examples =
-    "  ddlrun history                # the last 20 runs\n"
-    "  ddlrun history --failed       # only those that did not end well\n"
-    "  ddlrun history --limit 0 --json\n\n"
-    "A run that was killed together with its ddlrun \"ended unseen\". RUN in `ddlrun report RUN` and\n"
-    "`ddlrun replay RUN` is an id from here, the beginning of one, a run folder, or last. Jobs that were\n"
-    "handed to a scheduler are another list, `ddlrun jobs`; runs with a --run-folder of their own are in\n"
-    "neither.";
+constexpr std::string_view history_examples = R"(  ddlrun history                # the last 20 runs
+  ddlrun history --failed       # only failed runs
+  ddlrun history --limit 0 --json)";
+
+constexpr std::string_view history_notes =
+    R"(The status of a run that was killed together with its ddlrun is unknown. In `ddlrun report RUN` and
+`ddlrun replay RUN`, RUN is an id from this list, its beginning, a run directory, or last. Runs with
+--run-dir are not in this list; jobs of a scheduler are in `ddlrun jobs`.)";
 
 struct HistoryOptions {
   std::string limit = "20";
@@ -85,13 +85,14 @@ int run_history(System& system, const HistoryOptions& options) {
 Subcommand history_command() {
   Subcommand command;
   command.name = "history";
-  command.summary = "the runs that launch started: when, where, how they ended";
+  command.summary = "list the runs that launch started, and how they ended";
   command.examples = history_examples;
+  command.notes = history_notes;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<HistoryOptions>();
-    app.add_option("--limit", options->limit, "at most so many, the newest (20); 0: all");
-    app.add_flag("--failed", options->failed, "only those that ended badly, or unseen");
-    app.add_flag("--json", options->json, "one JSON document (ddlrun.history/1)");
+    app.add_option("--limit", options->limit, "show at most the N newest runs (20); 0: all")->type_name("N");
+    app.add_flag("--failed", options->failed, "show only runs that failed or whose end is unknown");
+    app.add_flag("--json", options->json, "print one JSON document (ddlrun.history/1)");
     return [options](System& system) { return run_history(system, *options); };
   };
   return command;

@@ -21,14 +21,13 @@ namespace ddlrun::cli {
 namespace {
 
 constexpr std::string_view intelcaffe_examples =
-    "  ddlrun intelcaffe --hostfile hosts --solver solver.prototxt --network opa --ppn 1 --num_omp_threads "
-    "60\n"
-    "  ddlrun intelcaffe --hostfile $PBS_NODEFILE --solver solver.prototxt --network tcp --netmask eth0 "
-    "--dry-run\n"
-    "  ddlrun intelcaffe --mode time --model_file deploy.prototxt --iteration 100\n\n"
-    "Takes what scripts/run_intelcaffe.sh takes. Files are checked before anything is started; /dev/shm is "
-    "not\n"
-    "emptied and no process is killed by its name: ddlrun doctor tells what is left there.";
+    R"(  ddlrun intelcaffe --hostfile hosts --solver solver.prototxt --network opa --ppn 1 --num_omp_threads 60
+  ddlrun intelcaffe --hostfile $PBS_NODEFILE --solver solver.prototxt --network tcp --netmask eth0 --dry-run
+  ddlrun intelcaffe --mode time --model_file deploy.prototxt --iteration 100)";
+
+constexpr std::string_view intelcaffe_notes =
+    R"(The options are those of scripts/run_intelcaffe.sh. ddlrun checks all files before it starts anything. It
+neither empties /dev/shm nor kills processes by name; ddlrun doctor reports what earlier jobs left there.)";
 
 constexpr std::uint64_t most_prototxt_bytes = 16u << 20;
 constexpr std::uint64_t good_shm_bytes = 40ull << 30;  // what the script asks for
@@ -131,33 +130,41 @@ int run_intelcaffe(System& system, IntelCaffeWords words) {
 
 void add_script_options(CLI::App& app, IntelCaffeWords& words) {
   auto& own = words.launch.framework.intel_caffe;
-  app.add_option("--hostfile", words.launch.hostfile,
-                 "hosts, one a line; a name may stand there more than once");
-  app.add_option("--solver", words.run.solver, "solver.prototxt, for --mode train");
-  app.add_option("--weights", words.run.weights, "weights to begin with");
-  app.add_option("--snapshot", words.run.snapshot, "solver state to go on from");
+  app.add_option("--hostfile", words.launch.hostfile, "hosts, one a line; repeated names are allowed")
+      ->type_name("FILE");
+  app.add_option("--solver", words.run.solver, "solver.prototxt, for --mode train")->type_name("FILE");
+  app.add_option("--weights", words.run.weights, "start from these weights")->type_name("FILE");
+  app.add_option("--snapshot", words.run.snapshot, "resume from this solver state")->type_name("FILE");
   app.add_option("--num_omp_threads", words.threads,
-                 "threads of each rank; default: the cores the servers leave");
-  app.add_option("--network", own.network, "opa (default) or tcp");
-  app.add_option("--netmask", own.netmask, "tcp: the interface or network, for Intel MPI");
-  app.add_option("--ppn", words.ppn, "ranks of each host (1)");
-  app.add_option("--mode", words.run.mode, "train (default), time, inf_time");
-  app.add_option("--iteration", words.iterations, "time: how many");
-  app.add_option("--model_file", words.run.model, "time: the net");
-  app.add_option("--num_mlsl_servers", words.servers, "-1 (default): 4 on knl and knm, else 2");
+                 "threads of each rank; default: the cores that the MLSL servers leave")
+      ->type_name("N");
+  app.add_option("--network", own.network, "opa (default) or tcp")->type_name("NAME");
+  app.add_option("--netmask", own.netmask, "tcp: interface or network for Intel MPI")->type_name("NET");
+  app.add_option("--ppn", words.ppn, "ranks of each host (1)")->type_name("N");
+  app.add_option("--mode", words.run.mode, "train (default), time or inf_time")->type_name("MODE");
+  app.add_option("--iteration", words.iterations, "time: number of iterations")->type_name("N");
+  app.add_option("--model_file", words.run.model, "time: the net")->type_name("FILE");
+  app.add_option("--num_mlsl_servers", words.servers, "MLSL servers; -1 (default): 4 on knl and knm, else 2")
+      ->type_name("N");
   app.add_option("--internal_thread_pin", words.pin,
-                 "on (default): threads that read data on the last two CPUs");
-  app.add_option("--cpu", own.cpu, "bdw, skx, knl or knm; default: what this machine is");
-  app.add_option("--debug", words.debug, "on: MLSL tells what it does");
-  app.add_option("--msg_priority", words.priority, "on: MLSL sends what is needed first, first");
-  app.add_option("--msg_priority_threshold", words.threshold, "from so many bytes on (10000)");
-  app.add_option("--mpi_iallreduce_algo", own.iallreduce, "Intel MPI's algorithm for sums");
-  app.add_option("--caffe_bin", words.run.caffe, "the caffe to run");
-  app.add_option("--engine", words.run.engine, "Caffe's engine");
-  app.add_option("--output", words.output, "the run folder");
-  app.add_option("--benchmark", words.benchmark, "none; measurements are ddlrun bench and ddlrun doctor");
-  app.add_option("--mpibench_bin", words.mpibench_bin, "as --benchmark");
-  app.add_option("--mpibench_param", words.mpibench_param, "as --benchmark");
+                 "on (default): pin the data readers to the last two CPUs")
+      ->type_name("on|off");
+  app.add_option("--cpu", own.cpu, "bdw, skx, knl or knm; default: the CPU of this machine")
+      ->type_name("NAME");
+  app.add_option("--debug", words.debug, "on: MLSL logs its work")->type_name("on|off");
+  app.add_option("--msg_priority", words.priority, "on: MLSL sends the tensors that are needed first")
+      ->type_name("on|off");
+  app.add_option("--msg_priority_threshold", words.threshold, "bytes from which on priorities apply (10000)")
+      ->type_name("N");
+  app.add_option("--mpi_iallreduce_algo", own.iallreduce, "Intel MPI's algorithm for all-reduce")
+      ->type_name("N");
+  app.add_option("--caffe_bin", words.run.caffe, "the caffe to run")->type_name("PATH");
+  app.add_option("--engine", words.run.engine, "Caffe's engine")->type_name("NAME");
+  app.add_option("--output", words.output, "the run directory")->type_name("DIR");
+  app.add_option("--benchmark", words.benchmark, "only none; use ddlrun bench and ddlrun doctor to measure")
+      ->type_name("none");
+  app.add_option("--mpibench_bin", words.mpibench_bin, "as --benchmark")->type_name("PATH");
+  app.add_option("--mpibench_param", words.mpibench_param, "as --benchmark")->type_name("ARG");
 }
 
 }  // namespace
@@ -165,18 +172,20 @@ void add_script_options(CLI::App& app, IntelCaffeWords& words) {
 Subcommand intelcaffe_command() {
   Subcommand command;
   command.name = "intelcaffe";
-  command.summary = "start Intel Caffe with the words of its run_intelcaffe.sh";
+  command.summary = "start Intel Caffe with the options of its run_intelcaffe.sh";
   command.examples = intelcaffe_examples;
+  command.notes = intelcaffe_notes;
   command.is_launch = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto words = std::make_shared<IntelCaffeWords>();
     add_script_options(app, *words);
     add_machine_options(app, words->launch.machine);
-    app.add_option("--mpirun", words->launch.mpirun, "the mpirun to use");
-    app.add_option("-x", words->launch.exports, "export VAR, or set and export VAR=value; may be repeated")
+    app.add_option("--mpirun", words->launch.mpirun, "run this mpirun")->type_name("PATH");
+    app.add_option("-x", words->launch.exports, "export VAR, or set and export VAR=value; repeatable")
+        ->type_name("VAR[=VALUE]")
         ->allow_extra_args(false);
     app.add_flag("--dry-run", words->launch.dry_run,
-                 "print what would be done, as a script; run and write nothing");
+                 "print the plan and the command as a script; run and write nothing");
     app.add_flag("--allow-run-as-root", words->launch.allow_run_as_root, "let mpirun run as root");
     return [words](System& system) { return run_intelcaffe(system, *words); };
   };

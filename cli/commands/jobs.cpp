@@ -14,10 +14,12 @@ namespace {
 constexpr std::size_t most = 1000;
 constexpr std::size_t most_asked = 100;
 constexpr std::string_view jobs_examples =
-    "  ddlrun jobs           # all that you submitted with ddlrun, newest first\n"
-    "  ddlrun jobs --json    # with folders and logs\n\n"
-    "The scheduler is asked once, about those that were not over; where it does not answer, they stand as\n"
-    "last seen.";
+    R"(  ddlrun jobs           # all jobs that you submitted with ddlrun, newest first
+  ddlrun jobs --json    # with directories and logs)";
+
+constexpr std::string_view jobs_notes =
+    R"(jobs asks the scheduler once for the jobs that had not ended. If the scheduler does not answer, jobs shows
+their last known state.)";
 
 int run_jobs(System& system, bool json) {
   SilentSchedulers silent;
@@ -38,11 +40,12 @@ int run_jobs(System& system, bool json) {
 Subcommand jobs_command() {
   Subcommand command;
   command.name = "jobs";
-  command.summary = "the jobs that you submitted";
+  command.summary = "list the jobs that you submitted";
   command.examples = jobs_examples;
+  command.notes = jobs_notes;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto json = std::make_shared<bool>(false);
-    app.add_flag("--json", *json, "one JSON document (ddlrun.status/1)");
+    app.add_flag("--json", *json, "print one JSON document (ddlrun.status/1)");
     return [json](System& system) { return run_jobs(system, *json); };
   };
   return command;

@@ -16,30 +16,34 @@ namespace ddlrun::cli {
 namespace {
 
 constexpr std::string_view launch_examples =
-    "  ddlrun launch                                 # the bundled trainer, ranks as this machine "
-    "has them\n"
-    "  ddlrun launch 2 -- ./my_mpi_program --steps 9 # two ranks here\n"
-    "  ddlrun launch 4x2x1 h1,h2 -x DATA -- ./prog   # 4 ranks on each of two hosts\n"
-    "  ddlrun launch 2 --dry-run -- ./prog           # shows all, runs and writes nothing\n"
-    "  ddlrun launch 2 -- --epochs 3                 # options only: the trainer gets them\n\n"
-    "Without DIMS a host gets one rank per GPU; without GPUs about four ranks, evenly over its "
-    "packages\n"
-    "and never more than cores: one per core would make the global batch of a large host too large "
-    "to\n"
-    "train with. PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER and OMP_NUM_THREADS reach the ranks, what -x\n"
-    "names, and what puts the threads of the program's OpenMP runtime on the rank's cores, one on each:\n"
-    "--dry-run tells why, --affinity off leaves them alone; a variable that you set stays. The exit\n"
-    "status is the program's own; 5 if a host was lost, 124 after --on-stall end.\n\n"
-    "While it runs, a rank that is stopped and a host that is silent are named; when it ends, so is who\n"
-    "failed first and why. A keeper beside each rank ends whatever the rank leaves behind.";
+    R"(  ddlrun launch                                 # the bundled trainer on this machine
+  ddlrun launch 2 -- ./my_mpi_program --steps 9 # two ranks on this machine
+  ddlrun launch 4x2x1 h1,h2 -x DATA -- ./prog   # 4 ranks on each of two hosts
+  ddlrun launch 2 --dry-run -- ./prog           # print the plan and the command, run nothing
+  ddlrun launch 2 -- --epochs 3                 # options without a program go to the trainer)";
+
+constexpr std::string_view launch_notes =
+    R"(Without DIMS a host gets one rank per GPU. A host without GPUs gets about four ranks, evenly over its
+packages and at most one per core: a rank on every core would make the global batch of a large host too
+large to train with.
+
+The ranks get PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER and OMP_NUM_THREADS, the variables of -x, and the
+variables that pin the threads of the program's OpenMP runtime to the rank's cores. --dry-run explains
+each variable, --affinity off sets none of the last kind, and a variable that you set stays as it is.
+
+While the job runs, launch reports a stalled rank and a silent host. When it ends, launch reports the
+rank that failed first and the cause. A supervisor beside each rank ends all processes of that rank.
+
+The exit status is that of the program; 5 if a host was lost; 124 after --on-stall end.)";
 
 }  // namespace
 
 Subcommand launch_command() {
   Subcommand command;
   command.name = "launch";
-  command.summary = "plan, check and start ranks with any launcher, and verify where they run";
+  command.summary = "plan, check and start ranks with any launcher; verify where they run";
   command.examples = launch_examples;
+  command.notes = launch_notes;
   command.takes_program = true;
   command.may_be_empty = "DIMS";
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {

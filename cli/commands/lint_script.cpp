@@ -84,22 +84,22 @@ int run_lint_script(System& system, const LintScriptOptions& options) {
 Subcommand lint_script_command() {
   Subcommand command;
   command.name = "lint-script";
-  command.summary = "what a scheduler, the shell and the launcher misread in a job script";
-  command.examples =
-      "  ddlrun lint-script job.pbs\n"
-      "  ddlrun lint-script job.sh --site kisti-nurion\n"
-      "  ddlrun lint-script job.sh --sockets 2 --cores 20 --smt 2 --json";
+  command.summary = "find the lines of a job script that a scheduler, shell or launcher misreads";
+  command.examples = R"(  ddlrun lint-script job.pbs
+  ddlrun lint-script job.sh --site kisti-nurion
+  ddlrun lint-script job.sh --sockets 2 --cores 20 --smt 2 --json)";
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<LintScriptOptions>();
-    app.add_option("FILE", options->file, "the script, for PBS or Slurm; - for stdin");
+    app.add_option("FILE", options->file, "the script, for PBS or Slurm; -: stdin");
     app.add_option(
-        "--site", options->site,
-        "the centre's rules (a profile's name or file): fields a job must have, limits of walltime; "
-        "names of queues and applications are not checked");
+           "--site", options->site,
+           "rules of the centre: required fields and limits of walltime; not its queues and applications")
+        ->type_name("NAME|FILE");
     app.add_option("--scheduler", options->scheduler,
-                   "slurm, pbs (OpenPBS, PBS Pro) or torque (default: by the directives)");
+                   "slurm, pbs (OpenPBS, PBS Pro) or torque; default: from the directives")
+        ->type_name("NAME");
     add_machine_options(app, options->machine);
-    app.add_flag("--json", options->json, "the findings as one JSON document");
+    app.add_flag("--json", options->json, "print the findings as one JSON document");
     return [options](System& system) { return run_lint_script(system, *options); };
   };
   return command;

@@ -16,9 +16,8 @@ namespace ddlrun::cli {
 
 namespace {
 
-constexpr std::string_view logs_examples =
-    "  ddlrun logs 1234      # what job 1234 has said so far\n"
-    "  ddlrun logs -f 1234   # and what it says from now on, until its end; the exit status is the job's";
+constexpr std::string_view logs_examples = R"(  ddlrun logs 1234      # the log of job 1234 so far
+  ddlrun logs -f 1234   # follow the log until the end of the job; the exit status is that of the job)";
 
 struct LogsOptions {
   std::vector<std::string> ids;
@@ -61,12 +60,12 @@ int run_logs(System& system, const LogsOptions& options) {
 Subcommand logs_command() {
   Subcommand command;
   command.name = "logs";
-  command.summary = "what a job has said, with -f until its end";
+  command.summary = "print a job's log";
   command.examples = logs_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<LogsOptions>();
-    app.add_option("ID", options->ids, "the job, as ddlrun submit printed it");
-    app.add_flag("-f,--follow", options->follow, "stay until the job's end");
+    app.add_option("ID", options->ids, "the job id as printed by ddlrun submit");
+    app.add_flag("-f,--follow", options->follow, "stay until the end of the job");
     return [options](System& system) { return run_logs(system, *options); };
   };
   return command;

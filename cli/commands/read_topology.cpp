@@ -81,22 +81,22 @@ int run_read_topology(System& system, const ReadOptions& options) {
 }  // namespace
 
 Subcommand read_topology_command() {
-  const auto setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
-    const auto options = std::make_shared<ReadOptions>();
-    app.add_option("--file", options->file, "hwloc XML or a saved machine");
-    app.add_option("--synthetic", options->synthetic, "hwloc's synthetic form");
-    app.add_option("--cuda", options->cuda_plugin, "the CUDA plug-in to load");
-    app.add_flag("--this-host", options->this_host, "this host as hwloc's variables tell");
-    app.add_flag("--marked", options->marked, "skip all up to the marker line");
+  Subcommand command;
+  command.name = "read-topology";
+  command.summary = "read a machine for another ddlrun process";
+  command.examples = "  ddlrun read-topology --file machine.xml";
+  command.hidden = true;
+  command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
+    auto options = std::make_shared<ReadOptions>();
+    app.add_option("--file", options->file, "hwloc XML or a saved machine")->type_name("FILE");
+    app.add_option("--synthetic", options->synthetic, "hwloc's synthetic form")->type_name("SPEC");
+    app.add_option("--cuda", options->cuda_plugin, "load this CUDA plug-in")->type_name("FILE");
+    app.add_flag("--this-host", options->this_host, "this host, as hwloc's variables describe it");
+    app.add_flag("--marked", options->marked, "skip all lines up to the marker line");
     app.add_flag("--xml", options->xml, "print hwloc's XML");
     return [options](System& system) { return run_read_topology(system, *options); };
   };
-  return {"read-topology",
-          "reads a machine for another ddlrun",
-          "  ddlrun topo --topology machine.xml",
-          setup,
-          false,
-          true};
+  return command;
 }
 
 }  // namespace ddlrun::cli

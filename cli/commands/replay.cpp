@@ -22,14 +22,15 @@ namespace ddlrun::cli {
 
 namespace {
 
-constexpr std::string_view replay_examples =
-    "  ddlrun replay last                # the same once more\n"
-    "  ddlrun replay last --dry-run      # shows what would be run\n"
-    "  ddlrun replay 20261121-03 -- --epochs 9   # with more arguments for the program\n"
-    "  ddlrun replay last -x TOKEN=...   # a value that was given by -x NAME=value is kept nowhere\n\n"
-    "The ranks sit where they sat, by the run's own rankfile; names of variables are those of then, their\n"
-    "values those of now. A run that was started again is repeated from its first start on. Other hosts or "
-    "another machine are refused, another mpirun or ddlrun is told.";
+constexpr std::string_view replay_examples = R"(  ddlrun replay last                # the same run again
+  ddlrun replay last --dry-run      # print the command only
+  ddlrun replay 20261121-03 -- --epochs 9   # append arguments to the program's
+  ddlrun replay last -x TOKEN=...   # repeat a value given by -x NAME=VALUE: ddlrun does not store it)";
+
+constexpr std::string_view replay_notes =
+    R"(replay uses the rankfile of the run. It exports the same variables with their present values. A run that
+was restarted is repeated from its first start. replay fails if hosts or machines differ; it warns if
+mpirun or ddlrun differ.)";
 
 struct ReplayOptions {
   std::string run;
@@ -155,17 +156,19 @@ int run_replay(System& system, const ReplayOptions& wanted) {
 Subcommand replay_command() {
   Subcommand command;
   command.name = "replay";
-  command.summary = "a run once more: the same plan, options and program";
+  command.summary = "start a run again with the same plan, options and program";
   command.examples = replay_examples;
+  command.notes = replay_notes;
   command.takes_program = true;
   command.is_launch = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<ReplayOptions>();
     options->more = rest;
-    app.add_option("RUN", options->run, "an id or its beginning, a run folder, or last")->required();
+    app.add_option("RUN", options->run, "a run id or its beginning, a run directory, or last")->required();
     app.add_flag("--dry-run", options->dry_run,
-                 "print what would be done, as a script; run and write nothing");
-    app.add_option("-x", options->exports, "export VAR, or set and export VAR=value, as for launch")
+                 "print the plan and the command as a script; run and write nothing");
+    app.add_option("-x", options->exports, "export VAR, or set and export VAR=value, as in launch")
+        ->type_name("VAR[=VALUE]")
         ->allow_extra_args(false);
     return [options](System& system) { return run_replay(system, *options); };
   };

@@ -13,12 +13,14 @@ namespace ddlrun::cli {
 namespace {
 
 constexpr std::string_view report_examples =
-    "  ddlrun report last                    # writes report.html into the run's folder\n"
-    "  ddlrun report 20261121-03 -o run.html # a run by the beginning of its id\n"
-    "  ddlrun report ./run -o -              # a run folder; to standard output\n\n"
-    "The page holds the plan as a picture, each rank's place as planned and found, what was exported and\n"
-    "why, what failed first, and the bundled trainer's curves where it wrote --metrics. Nothing is loaded\n"
-    "from elsewhere. It holds program arguments and log lines: look at it before you hand it on.";
+    R"(  ddlrun report last                    # writes report.html into the run directory
+  ddlrun report 20261121-03 -o run.html # a run by the beginning of its id
+  ddlrun report ./run -o -              # a run directory; the page goes to stdout)";
+
+constexpr std::string_view report_notes =
+    R"(The page shows the plan as a picture, the planned and the real place of each rank, exported variables and
+their reasons, the first failure, and the trainer's curves if the run wrote --metrics. It loads nothing
+from elsewhere. It contains program arguments and log lines: read it before you share it.)";
 
 struct ReportOptions {
   std::string run;
@@ -43,13 +45,15 @@ int run_report_command(System& system, const ReportOptions& options) {
 Subcommand report_command() {
   Subcommand command;
   command.name = "report";
-  command.summary = "one run as one HTML page: plan, places, curves, what failed";
+  command.summary = "write one HTML page about a run: plan, placement, curves, first failure";
   command.examples = report_examples;
+  command.notes = report_notes;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<ReportOptions>();
-    app.add_option("RUN", options->run, "an id or its beginning, a run folder, or last")->required();
+    app.add_option("RUN", options->run, "a run id or its beginning, a run directory, or last")->required();
     app.add_option("-o,--output", options->file,
-                   "the page (report.html in the run's folder); -: standard output");
+                   "the page; default: report.html in the run directory; -: stdout")
+        ->type_name("FILE");
     return [options](System& system) { return run_report_command(system, *options); };
   };
   return command;

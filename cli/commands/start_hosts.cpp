@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun start-hosts FILE`: starts the ranks of a start document over ssh, as mpirun does those of a
+// `ddlrun ssh-launch FILE`: starts the ranks of a start document over ssh, as mpirun does those of a
 // rankfile.
 #include "cli/commands/commands.hpp"
 #include "launch/ssh/ssh_launcher.hpp"
@@ -18,13 +18,13 @@ constexpr std::uint64_t most_document_bytes = 64u << 20;
 
 Subcommand start_hosts_command() {
   Subcommand command;
-  command.name = "start-hosts";
-  command.summary = "start ranks over ssh, without MPI (launch --launcher ssh uses it)";
-  command.examples = "  ddlrun start-hosts run/start.json";
+  command.name = "ssh-launch";
+  command.summary = "start ranks over ssh, without MPI (used by launch --launcher ssh)";
+  command.examples = R"(  ddlrun ssh-launch run/start.json)";
   command.hidden = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto file = std::make_shared<std::string>();
-    app.add_option("FILE", *file, "what to start: the start.json of a run folder")->required();
+    app.add_option("FILE", *file, "launch specification: the start.json of a run directory")->required();
     return [file](System& system) {
       return SshLauncher(system, launch::parse_ssh_launch_spec(system.files.read(*file, most_document_bytes)))
           .run();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun start-ranks`: on each host of a plain start; reads what to start from stdin.
+// `ddlrun ssh-daemon`: on each host of a plain start; reads what to start from stdin.
 #include "cli/commands/commands.hpp"
 #include "launch/ssh/ssh_daemon.hpp"
 
@@ -9,9 +9,9 @@ namespace ddlrun::cli {
 
 Subcommand start_ranks_command() {
   Subcommand command;
-  command.name = "start-ranks";
-  command.summary = "start this host's ranks as start-hosts says over stdin";
-  command.examples = "  ddlrun start-hosts starts it on each host";
+  command.name = "ssh-daemon";
+  command.summary = "start the ranks of this host (used by ssh-launch)";
+  command.examples = R"(  ddlrun ssh-launch starts this command on each host)";
   command.hidden = true;
   command.setup = [](CLI::App&, const std::vector<std::string>&) -> Run {
     return [](System& system) { return SshDaemon(system).run(); };

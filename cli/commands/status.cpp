@@ -19,10 +19,12 @@ namespace {
 constexpr std::size_t recent = 20;
 constexpr std::uint64_t most_unasked_log = 4u << 20;  // of 20 jobs, at once
 constexpr std::string_view status_examples =
-    "  ddlrun status          # the jobs that you submitted with ddlrun, newest first\n"
-    "  ddlrun status 1234     # this one, whoever submitted it\n"
-    "  ddlrun status --json | jq '.jobs[] | select(.over | not)'\n\n"
-    "Exit status: 0; of jobs that were asked for, 3 if one is not known, 5 if its scheduler does not answer.";
+    R"(  ddlrun status          # your jobs that ddlrun submitted, newest first
+  ddlrun status 1234     # any job, also of other users
+  ddlrun status --json | jq '.jobs[] | select(.over | not)')";
+
+constexpr std::string_view status_notes =
+    R"(Exit status: 0; with IDs, 3 if a job is unknown, 5 if its scheduler does not answer.)";
 
 struct StatusOptions {
   std::vector<std::string> ids;
@@ -72,12 +74,13 @@ int run_status(System& system, const StatusOptions& options) {
 Subcommand status_command() {
   Subcommand command;
   command.name = "status";
-  command.summary = "how jobs stand, and why they wait";
+  command.summary = "show the state of jobs, and why they wait";
   command.examples = status_examples;
+  command.notes = status_notes;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<StatusOptions>();
-    app.add_option("ID", options->ids, "the jobs; default: your own recent ones");
-    app.add_flag("--json", options->json, "one JSON document (ddlrun.status/1)");
+    app.add_option("ID", options->ids, "job ids; default: your own recent jobs");
+    app.add_flag("--json", options->json, "print one JSON document (ddlrun.status/1)");
     return [options](System& system) { return run_status(system, *options); };
   };
   return command;

@@ -19,27 +19,29 @@ namespace ddlrun::cli {
 namespace {
 
 constexpr std::string_view submit_examples =
-    "  ddlrun submit                                  # what ./ddlrun.yaml says, for example:\n"
-    "    name: alexnet\n"
-    "    dims: 4x2x1                  # 4 ranks on each of 2 nodes\n"
-    "    walltime: 4h\n"
-    "    queue: normal\n"
-    "    gpus: per-rank\n"
-    "    modules: [openmpi/4.1.4]\n"
-    "    environment: [NCCL_*, DATA_ROOT=/scratch/me/mnist]\n"
-    "    program: python train.py --epochs 3\n"
-    "  ddlrun submit 4x2x1 --walltime 4h -- ./train   # 2 nodes with 4 ranks each\n"
-    "  ddlrun submit --slurm 4x2x1 --dry-run -- ./train > job.sh   # type the mkdir that it shows, then "
-    "sbatch job.sh\n"
-    "  ddlrun submit --pbs --site kisti-nurion --application caffe --walltime 12h 1x4x1 -- ./train\n"
-    "  ddlrun submit --template my-job.sh 4x2x1 --walltime 4h -- ./train   # your own script, with "
-    "placeholders\n"
-    "  ddlrun submit --detach && ddlrun jobs\n\n"
-    "The job's id goes to stdout, then its log as it grows; what happens to the job goes to stderr, and the\n"
-    "exit status is the job's own: 124 for its time limit, 143 where it was cancelled, 5 for a lost host.\n"
-    "Ctrl-C leaves the job alone. A setting comes from a flag, else DDLRUN_WALLTIME and the like, else\n"
-    "ddlrun.yaml, else ~/.config/ddlrun/config.yaml, else the site's profile. Script, settings and log are\n"
-    "in ddlrun-jobs/NAME-DATE-TIME of the working folder (with a blank in its path: of the state folder).";
+    R"(  ddlrun submit                                  # reads ./ddlrun.yaml, for example:
+    name: alexnet
+    dims: 4x2x1                  # 4 ranks on each of 2 nodes
+    walltime: 4h
+    queue: normal
+    gpus: per-rank
+    modules: [openmpi/4.1.4]
+    environment: [NCCL_*, DATA_ROOT=/scratch/me/mnist]
+    program: python train.py --epochs 3
+  ddlrun submit 4x2x1 --walltime 4h -- ./train   # 2 nodes with 4 ranks each
+  ddlrun submit --slurm 4x2x1 --dry-run -- ./train > job.sh   # then type the printed mkdir, and sbatch job.sh
+  ddlrun submit --pbs --site kisti-nurion --application caffe --walltime 12h 1x4x1 -- ./train
+  ddlrun submit --template my-job.sh 4x2x1 --walltime 4h -- ./train   # your own script with placeholders
+  ddlrun submit --detach && ddlrun jobs)";
+
+constexpr std::string_view submit_notes =
+    R"(submit prints the job's id and then its growing log to stdout, and the job's state to stderr. The exit
+status is that of the job: 124 at its time limit, 143 after a cancel, 5 for a lost host. Ctrl-C leaves
+the job alone.
+
+A setting comes from an option, else from a variable such as DDLRUN_WALLTIME, else from ddlrun.yaml, else
+from ~/.config/ddlrun/config.yaml, else from the site's profile. Script, settings and log lie in
+ddlrun-jobs/NAME-DATE-TIME in the working directory; if its path contains a blank, in the state directory.)";
 
 struct SubmitOptions {
   JobOptions job;
@@ -91,15 +93,16 @@ int run_submit(System& system, const SubmitOptions& options) {
 Subcommand submit_command() {
   Subcommand command;
   command.name = "submit";
-  command.summary = "hand a job to Slurm or PBS, follow it, and explain its end";
+  command.summary = "submit a job to Slurm or PBS, follow it, and explain its end";
   command.examples = submit_examples;
+  command.notes = submit_notes;
   command.takes_program = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<SubmitOptions>();
     options->job.program = rest;
     add_job_options(app, options->job);
-    app.add_flag("--detach", options->detach, "do not stay until the job's end");
-    app.add_flag("--dry-run", options->dry_run, "the script on stdout; nothing is written or handed in");
+    app.add_flag("--detach", options->detach, "return after the submission");
+    app.add_flag("--dry-run", options->dry_run, "print the script; write and submit nothing");
     return [options](System& system) { return run_submit(system, *options); };
   };
   return command;

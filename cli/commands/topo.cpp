@@ -132,26 +132,30 @@ int run_topo(System& system, const TopoOptions& options) {
 }
 
 constexpr std::string_view topo_examples =
-    "  ddlrun topo                                            # this machine\n"
-    "  ddlrun topo --topology minsky.xml --json               # another one, for programs\n"
-    "  ddlrun topo --sockets 2 --cores 10 --svg m.svg --ranks 4  # a picture with four ranks in it\n";
+    R"(  ddlrun topo                                            # this machine
+  ddlrun topo --topology minsky.xml --json               # another one, for programs
+  ddlrun topo --sockets 2 --cores 10 --svg m.svg --ranks 4  # a picture with four ranks in it)";
 
 }  // namespace
 
 Subcommand topo_command() {
-  const auto setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
-    const auto options = std::make_shared<TopoOptions>();
+  Subcommand command;
+  command.name = "topo";
+  command.summary = "show packages, NUMA nodes, cores, GPUs and network cards of a machine";
+  command.examples = topo_examples;
+  command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
+    auto options = std::make_shared<TopoOptions>();
     add_machine_options(app, options->machine);
-    app.add_flag("--json", options->json, "one JSON document, ddlrun.topo/1");
-    app.add_flag("--xml", options->xml, "hwloc's XML, as lstopo writes it");
-    app.add_option("--svg", options->svg_file, "draw it into FILE (-: standard output)")->type_name("FILE");
+    app.add_flag("--json", options->json, "print one JSON document (ddlrun.topo/1)");
+    app.add_flag("--xml", options->xml, "print hwloc's XML, as lstopo writes it");
+    app.add_option("--svg", options->svg_file, "draw the machine into FILE (-: stdout)")->type_name("FILE");
     app.add_option("--ranks", options->dims,
-                   "show the ranks of a plan: 4, or 4x2x1 (those of its first host)")
+                   "show the ranks of a plan: 4, or 4x2x1 for the ranks of its first host")
         ->type_name("DIMS");
-    app.add_flag("--cuda", options->cuda, "also ask CUDA for versions and for the links between GPUs");
+    app.add_flag("--cuda", options->cuda, "add CUDA versions and the links between GPUs");
     return [options](System& system) { return run_topo(system, *options); };
   };
-  return {"topo", "shows a machine: packages, NUMA nodes, cores, GPUs, NICs", topo_examples, setup};
+  return command;
 }
 
 }  // namespace ddlrun::cli

@@ -13,8 +13,8 @@ namespace ddlrun::cli {
 namespace {
 
 constexpr std::string_view wait_examples =
-    "  ddlrun wait 1234 && ./evaluate     # after job 1234, if it went well\n"
-    "  ddlrun wait 1234 1235              # the status of the first one that did not";
+    R"(  ddlrun wait 1234 && ./evaluate     # evaluate if job 1234 succeeds
+  ddlrun wait 1234 1235              # exit status of the first job that failed)";
 
 int run_wait(System& system, const std::vector<std::string>& ids) {
   if (ids.empty())
@@ -29,11 +29,11 @@ int run_wait(System& system, const std::vector<std::string>& ids) {
 Subcommand wait_command() {
   Subcommand command;
   command.name = "wait";
-  command.summary = "stay until jobs are over; their exit status is ours";
+  command.summary = "wait for jobs; the exit status is that of the first failed job";
   command.examples = wait_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto ids = std::make_shared<std::vector<std::string>>();
-    app.add_option("ID", *ids, "the jobs, as ddlrun submit printed them");
+    app.add_option("ID", *ids, "job ids as printed by ddlrun submit");
     return [ids](System& system) { return run_wait(system, *ids); };
   };
   return command;

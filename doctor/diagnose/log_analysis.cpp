@@ -33,7 +33,7 @@ constexpr std::size_t npos = std::string_view::npos;
 
 // The command that prints each line's rank before it, for the launcher of this run.
 std::string tagging_command(const Diagnosis& diagnosis) {
-  if (diagnosis.end.of_launch) return "ddlrun launch --output prefix";
+  if (diagnosis.end.of_launch) return "ddlrun launch --rank-output prefix";
   return diagnosis.of_srun ? "srun --label" : "mpirun --tag-output";
 }
 

@@ -63,7 +63,7 @@ std::string render_question_json(const Question& question) {
                       {"program_files", question.program_files},
                       {"own_files", question.own_files},
                       {"environment", question.environment},
-                      {"working_folder", question.working_folder},
+                      {"workdir", question.working_folder},
                       {"checkpoint_folder", question.checkpoint_folder},
                       {"temporary_folder", question.temporary_folder},
                       {"data_paths", question.data_paths},
@@ -93,7 +93,7 @@ Question parse_question_json(std::string_view text) {
   question.program_files = get<std::vector<std::string>>(document, "program_files", where);
   question.own_files = get<std::vector<std::string>>(document, "own_files", where);
   question.environment = get<std::map<std::string, std::string>>(document, "environment", where);
-  question.working_folder = get<std::string>(document, "working_folder", where);
+  question.working_folder = get<std::string>(document, "workdir", where);
   question.checkpoint_folder = get<std::string>(document, "checkpoint_folder", where);
   question.temporary_folder = get<std::string>(document, "temporary_folder", where);
   question.data_paths = get<std::vector<std::string>>(document, "data_paths", where);

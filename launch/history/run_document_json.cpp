@@ -113,7 +113,7 @@ RunDocument document_of(const RunJson& json) {
     take(end, "signal", run.end->signal);
   }
   take(json, "host", run.host);
-  take(json, "working_folder", run.working_folder);
+  take(json, "workdir", run.working_folder);
   take(json, "dims", run.dims);
   take(json, "program", run.program);
   take(json, "rank_count", run.rank_count);

@@ -58,7 +58,7 @@ struct RunRecord {
   unsigned restarts = 0;             // starts before this one
   std::string replay_of;             // the id of the run whose plan this is, or ""
   std::string result;                // the file that rank 0 wrote as its result, or ""
-  std::string output = "screen";     // as --output says, and " tee"
+  std::string output = "screen";     // as --rank-output says, and " tee"
   std::vector<std::string> hosts;
   std::vector<std::uint32_t> machine_of_host;  // the number in topology-N.json, one a host
   std::string network;                         // which, and why; "" where nothing was chosen

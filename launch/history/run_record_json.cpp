@@ -106,7 +106,7 @@ std::string render_run_json(const RunRecord& record) {
        std::chrono::duration_cast<std::chrono::microseconds>(record.start.time_since_epoch()).count()},
       {"end", end_json(record.end)},
       {"host", record.host},
-      {"working_folder", record.working_folder},
+      {"workdir", record.working_folder},
       {"program", record.program},
       {"dims", record.dims.empty() ? Json() : Json(record.dims)},
       {"rank_count", record.placement.size()},

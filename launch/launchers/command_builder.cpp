@@ -76,12 +76,12 @@ void CommandBuilder::take_rank_map() {
   std::string text = render_rank_map(*request_.rank_map);
   const std::string path = request_.folder + "/ranks.json";
   if (std::string_view(rank_map_variable).size() + 1 + text.size() + 1 <= longest_variable) {
-    program_.rank_map = {"--sheet"};
+    program_.rank_map = {"--rank-map"};
     names_.emplace_back(rank_map_variable);
     line_.environment[rank_map_variable] = text;
     line_.rank_map_path = path;
   } else {
-    program_.rank_map = {"--sheet-file", path};  // a folder that all hosts see, as homes mostly are
+    program_.rank_map = {"--rank-map-file", path};  // a folder that all hosts see, as homes mostly are
   }
   add_file(path, text + "\n");
 }

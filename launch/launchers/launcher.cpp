@@ -55,7 +55,7 @@ void refuse_mpi_words(const LaunchRequest& request) {
   throw Error(
       ErrorKind::usage,
       {fmt::format("{} is for mpirun, and these ranks are started over ssh", option), "--launcher ssh",
-       request.tag_output ? "--output prefix" : "the same without it, or --launcher openmpi"});
+       request.tag_output ? "--rank-output prefix" : "the same without it, or --launcher openmpi"});
 }
 
 }  // namespace

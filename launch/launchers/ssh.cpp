@@ -24,10 +24,10 @@ LaunchCommand plan_ssh_command(const SshRequest& request) {
   document.ssh_arguments = request.ssh_arguments;
   const std::string path = request.run_folder + "/" + std::string(document_name);
   LaunchCommand line;
-  line.argv = {request.program.ddlrun, "start-hosts", path};
+  line.argv = {request.program.ddlrun, "ssh-launch", path};
   line.files.push_back({path, render_ssh_launch_spec(document)});
   line.reasons.push_back(
-      {"start-hosts", "one ssh a host, no MPI; all that the ranks get goes over its stdin"});
+      {"ssh-launch", "one ssh a host, no MPI; all that the ranks get goes over its stdin"});
   line.reasons.push_back(
       {path, fmt::format("{} rank{} on {} host{}: places, program, and names of variables, whose values are "
                          "taken from the environment",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The plain launcher: ssh and ddlrun itself, no MPI. `ddlrun start-hosts RUN/start.json` plays mpirun's part.
+// The plain launcher: ssh and ddlrun itself, no MPI. `ddlrun ssh-launch RUN/start.json` plays mpirun's part.
 #pragma once
 
 #include "launch/launchers/launcher.hpp"

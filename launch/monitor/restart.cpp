@@ -58,7 +58,7 @@ LostHosts parse_lost_hosts(std::string_view text) {
   if (text == "leave-out") return LostHosts::leave_out;
   if (text == "wait") return LostHosts::wait;
   throw Error(ErrorKind::usage, {fmt::format("'{}' is not a way to treat lost hosts", printable(text, 40)),
-                                 "--on-lost-host", "--on-lost-host leave-out, wait or auto"});
+                                 "--on-host-failure", "--on-host-failure shrink, wait or auto"});
 }
 
 topology::Dims fit_dims(const topology::Dims& dims, std::uint32_t hosts) {
@@ -98,7 +98,7 @@ RestartDecision plan_restart(const RestartPolicy& policy, const AttemptEnd& end)
   if (decision.hosts.empty()) {
     decision.again = false;
     decision.why = fmt::format("{} lost, and no host is left", lost);
-    decision.hint = "--on-lost-host wait";
+    decision.hint = "--on-host-failure wait";
     return decision;
   }
   if (end.dims) decision.dims = fit_dims(*end.dims, static_cast<std::uint32_t>(decision.hosts.size()));

@@ -125,9 +125,9 @@ class Translation {
       case IbmOption::hostfile:
         return add({"--hostfile", value});
       case IbmOption::accelerators:
-        return add({"--accelerators", value});
+        return add({"--ranks-per-host", value});
       case IbmOption::nodes:
-        return add({"--nodes", value});
+        return add({"--hosts-per-rack", value});
       case IbmOption::racks:
         return add({"--racks", value});
       case IbmOption::aisles:
@@ -204,7 +204,7 @@ std::optional<Command> find_ibm_program(const Command& rest, const std::vector<s
   if (!has_dashes && program[0].starts_with('-')) {
     throw Error(
         ErrorKind::usage,
-        {fmt::format("'{}' is not an option of IBM's ddlrun", printable(program[0], 60)), "",
+        {fmt::format("unknown option '{}' of IBM's ddlrun", printable(program[0], 60)), "",
          fmt::format("{}; our options go with launch: ddlrun launch -H h1:4,h2:4 {} -- python train.py",
                      example, printable(program[0], 60))});
   }

@@ -20,7 +20,7 @@ void tell_memory(const launch::RankMap& rank_map, JobPlan& job) {
                     [](const launch::RankBinding& binding) { return binding.numa_node < 0; });
     if (!unknown) continue;
     job.remarks.push_back(
-        "--memory is for ranks whose cores are of one NUMA node; the others take memory from anywhere");
+        "--mem-bind is for ranks whose cores are of one NUMA node; the others take memory from anywhere");
     return;
   }
 }
@@ -29,13 +29,13 @@ GpuView choose_gpu_view(const LaunchOptions& options, const launch::Exports& exp
                         JobPlan& job) {
   const bool asked = !options.gpu_view.empty();
   const GpuView view =
-      asked ? parse_enum<GpuView>("--gpu-view", options.gpu_view,
+      asked ? parse_enum<GpuView>("--visible-gpus", options.gpu_view,
                                   {{"all", GpuView::leave}, {"one", GpuView::one}, {"host", GpuView::host}})
             : usual;
   const auto& names = exports.names;
   const bool own = std::find(names.begin(), names.end(), "CUDA_VISIBLE_DEVICES") != names.end();
   if (!own || view == GpuView::leave) return view;
-  if (asked) job.remarks.push_back("CUDA_VISIBLE_DEVICES is as you export it; --gpu-view gives way");
+  if (asked) job.remarks.push_back("CUDA_VISIBLE_DEVICES is as you export it; --visible-gpus gives way");
   return GpuView::leave;
 }
 
@@ -51,7 +51,7 @@ void complete_rank_map(const LaunchOptions& options, const launch::Exports& expo
                        launch::RankMap& rank_map, JobPlan& job) {
   rank_map.bind = launcher != launch::LauncherKind::open_mpi;
   rank_map.memory = parse_enum<MemoryPolicy>(
-      "--memory", options.memory,
+      "--mem-bind", options.memory,
       {{"local", MemoryPolicy::leave}, {"preferred", MemoryPolicy::preferred}, {"bind", MemoryPolicy::bind}});
   tell_memory(rank_map, job);
   rank_map.gpu_view = choose_gpu_view(options, exports, framework.gpu_view, job);

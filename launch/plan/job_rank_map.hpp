@@ -14,8 +14,8 @@ namespace ddlrun::cli {
 // Who sits where, of whichever kind the job is; nothing more.
 launch::RankMap job_rank_map(const JobPlan& job);
 
-// Adds to the job's sheet who binds, what --memory and --gpu-view say, and the framework's groups; its view
-// of the GPUs gives way to --gpu-view, both give way to an exported CUDA_VISIBLE_DEVICES. Remarks are the
+// Adds to the job's sheet who binds, what --mem-bind and --visible-gpus say, and the framework's groups; its view
+// of the GPUs gives way to --visible-gpus, both give way to an exported CUDA_VISIBLE_DEVICES. Remarks are the
 // job's.
 void complete_rank_map(const LaunchOptions& options, const launch::Exports& exports,
                        launch::LauncherKind launcher, const frameworks::FrameworkPlan& framework,

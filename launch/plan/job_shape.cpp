@@ -78,7 +78,7 @@ void take_counts(const std::vector<HostWord>& hosts, LaunchOptions& options) {
                                    "-H and DIMS", "one of the two"});
   }
   if (even && !options.accelerators.empty() && options.accelerators != all) {
-    throw Error(ErrorKind::usage, {fmt::format("-H says {} ranks for each host, --accelerators {}", all,
+    throw Error(ErrorKind::usage, {fmt::format("-H says {} ranks for each host, --ranks-per-host {}", all,
                                                printable(options.accelerators, 40)),
                                    "-H", "-H with names only"});
   }
@@ -109,13 +109,13 @@ bool has_shape(const LaunchOptions& options) {
 
 topology::Dims settle_dims(const LaunchOptions& options, std::size_t hosts, std::uint32_t ranks) {
   if (!options.dims.empty() && has_shape(options)) {
-    throw Error(ErrorKind::usage,
-                {"DIMS and its factors are both given", "--accelerators, --nodes, --racks, --aisles",
-                 fmt::format("{} alone", printable(options.dims, 40))});
+    throw Error(ErrorKind::usage, {"DIMS and its factors are both given",
+                                   "--ranks-per-host, --hosts-per-rack, --racks, --aisles",
+                                   fmt::format("{} alone", printable(options.dims, 40))});
   }
   if (!options.dims.empty()) return topology::parse_dims(options.dims);
   topology::Dims dims;
-  dims.gpus_per_node = shape_factor(options.accelerators, "--accelerators", ranks);
+  dims.gpus_per_node = shape_factor(options.accelerators, "--ranks-per-host", ranks);
   dims.racks = shape_factor(options.racks, "--racks", 1);
   dims.aisles = shape_factor(options.aisles, "--aisles", 1);
   const std::size_t groups = std::size_t{dims.racks} * dims.aisles;
@@ -124,7 +124,8 @@ topology::Dims settle_dims(const LaunchOptions& options, std::size_t hosts, std:
                                                  dims.racks, dims.aisles),
                                      "--racks, --aisles", fmt::format("{} hosts, or other racks", groups)});
   }
-  dims.nodes_per_rack = shape_factor(options.nodes, "--nodes", static_cast<std::uint32_t>(hosts / groups));
+  dims.nodes_per_rack =
+      shape_factor(options.nodes, "--hosts-per-rack", static_cast<std::uint32_t>(hosts / groups));
   // The product in 64 bits and its limit are parse_dims' business.
   return topology::parse_dims(topology::render_dims(dims));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hosts and dims in the words of other launchers: `-H h1:4,h2:4`, `--accelerators 4 --nodes 2 --racks 3`.
+// Hosts and dims in the words of other launchers: `-H h1:4,h2:4`, `--ranks-per-host 4 --hosts-per-rack 2 --racks 3`.
 #pragma once
 
 #include "launch/plan/launch_options.hpp"
@@ -9,7 +9,7 @@
 
 namespace ddlrun::cli {
 
-// -H becomes HOSTS; its counts become --accelerators where they are equal, else host_ranks. Error{usage}:
+// -H becomes HOSTS; its counts become --ranks-per-host where they are equal, else host_ranks. Error{usage}:
 // both ways at once, a count that is no number or missing at some hosts, different counts beside DIMS.
 void resolve_hosts(LaunchOptions& options);
 

@@ -26,9 +26,9 @@ bool sends_stderr_elsewhere(const std::string& word) {
 MonitorOptions plan_monitor(const LaunchOptions& options) {
   const auto after = parse_unsigned(options.stall_after, 86'400);
   if (!after) {
-    throw Error(ErrorKind::usage, {fmt::format("--stall-after takes seconds, 0 to 86400, not '{}'",
+    throw Error(ErrorKind::usage, {fmt::format("--stall-timeout takes seconds, 0 to 86400, not '{}'",
                                                printable(options.stall_after, 40)),
-                                   "", "--stall-after 60; 0 for never"});
+                                   "", "--stall-timeout 60; 0 for never"});
   }
   if (options.on_stall != "warn" && options.on_stall != "end") {
     throw Error(ErrorKind::usage,
@@ -38,7 +38,7 @@ MonitorOptions plan_monitor(const LaunchOptions& options) {
   const bool end = options.on_stall == "end";
   if (end && options.no_watch) {
     throw Error(ErrorKind::usage,
-                {"--on-stall end needs what --no-watch leaves out", "", "--on-stall end alone"});
+                {"--on-stall end needs what --no-monitor leaves out", "", "--on-stall end alone"});
   }
   const bool elsewhere =
       std::any_of(options.mpi_arguments.begin(), options.mpi_arguments.end(), sends_stderr_elsewhere);

@@ -36,11 +36,11 @@ void assign_programs(System& system, const LaunchOptions& options, launch::RankM
   if (options.programs.empty()) return;
   if (!options.program.empty()) {
     throw Error(ErrorKind::usage,
-                {"a program is given beside the list of programs", "--programs and --", "one of the two"});
+                {"a program is given beside the list of programs", "--multi-prog and --", "one of the two"});
   }
   if (options.framework.chosen != frameworks::Framework::none) {
     throw Error(ErrorKind::usage,
-                {"a framework arranges one program, a list has many", "--framework and --programs",
+                {"a framework arranges one program, a list has many", "--framework and --multi-prog",
                  "variables of a list's ranks are its `set: {NAME: value}`"});
   }
   const auto is_here = [&](const std::string& host) { return is_this_host(system.environment, host); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `launch --programs FILE`: many programs at once.
+// `launch --multi-prog FILE`: many programs at once.
 #pragma once
 
 #include "base/os/system.hpp"

@@ -27,8 +27,8 @@ std::string read_sheet(System& system, const std::string& file) {
   const std::string text = system.environment.get(launch::rank_map_variable);
   if (!text.empty()) return text;
   throw Error(ErrorKind::usage,
-              {fmt::format("--sheet needs the variable {}, which did not arrive", launch::rank_map_variable),
-               system.environment.host_name, "ddlrun launch, which sets it; or --sheet-file FILE"});
+              {fmt::format("--rank-map needs the variable {}, which did not arrive", launch::rank_map_variable),
+               system.environment.host_name, "ddlrun launch, which sets it; or --rank-map-file FILE"});
 }
 
 launch::RankView find_own_rank(const launch::RankMap& rank_map, const launch::RankIdentity& identity,
@@ -64,7 +64,7 @@ void place_memory(const RankSetup& setup, const std::string& place) {
   if (code == 0) return;
   throw Error(ErrorKind::request, {fmt::format("memory from NUMA node {} only is refused: {}",
                                                setup.numa_node, std::strerror(code)),
-                                   place, "--memory local"});
+                                   place, "--mem-bind local"});
 }
 
 void enter_working_folder(const RankSetup& setup, const std::string& place) {
@@ -96,7 +96,7 @@ PreparedRank prepare_rank(System& system, const std::string& file, const Command
   const launch::RankMap rank_map = launch::parse_rank_map(read_sheet(system, file));
   const auto identity = launch::find_rank_identity(system.environment.variables);
   if (!identity) {
-    throw Error(ErrorKind::usage, {"--sheet needs a rank, and no launcher has set one",
+    throw Error(ErrorKind::usage, {"--rank-map needs a rank, and no launcher has set one",
                                    system.environment.host_name, "ddlrun launch 2 -- ./my_mpi_program"});
   }
   const launch::RankView rank = find_own_rank(rank_map, *identity, system.environment);

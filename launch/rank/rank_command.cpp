@@ -51,16 +51,17 @@ Command plan_rank_command(const RankProgram& program) {
   if (program.may_lack_ddlrun && !needed) command = {"/bin/sh", "-c", std::string(without_ddlrun)};
   command.insert(command.end(), {program.ddlrun, "exec"});
   command.insert(command.end(), program.rank_map.begin(), program.rank_map.end());
-  if (!program.report_token.empty()) command.insert(command.end(), {"--report", program.report_token});
-  if (program.keep) command.push_back("--keep");
+  if (!program.report_token.empty())
+    command.insert(command.end(), {"--report-placement", program.report_token});
+  if (program.keep) command.push_back("--supervise");
   if (program.keep && !program.watch_token.empty()) {
-    command.insert(command.end(), {"--watch", program.watch_token});
+    command.insert(command.end(), {"--monitor", program.watch_token});
     if (program.stall_after > 0) {
-      command.insert(command.end(), {"--stall-after", fmt::format("{}", program.stall_after)});
+      command.insert(command.end(), {"--stall-timeout", fmt::format("{}", program.stall_after)});
     }
   }
   if (program.keep && !program.output_token.empty())
-    command.insert(command.end(), {"--output", program.output_token});
+    command.insert(command.end(), {"--frame-output", program.output_token});
   const std::string stand_in = colon_stand_in(program.program);
   if (colons) command.insert(command.end(), {"--colon", stand_in});
   command.push_back("--");

@@ -210,7 +210,7 @@ LaunchCommand make_command(const System& system, const LaunchOptions& options, c
 // What the script of a dry run leaves out.
 std::vector<std::string> told_by_launch_alone(const LaunchOptions& options, const OutputPlan& output) {
   std::vector<std::string> remarks;
-  const std::string asked = options.output == "screen" ? "--tee" : "--output " + options.output;
+  const std::string asked = options.output == "screen" ? "--tee" : "--rank-output " + options.output;
   if (output.marked)
     remarks.push_back(asked + " is done by launch itself: this script leaves the ranks' output as it comes");
   if (options.max_restarts != "0")

@@ -31,18 +31,18 @@ OutputPlan plan_output(const LaunchOptions& options, const MonitorOptions& watch
     plan.show = options.tee ? Show::plain : Show::nothing;
   } else if (options.output != "screen") {
     refuse_output(
-        fmt::format("--output takes screen, prefix or files, not '{}'", printable(options.output, 40)),
-        "--output files");
+        fmt::format("--rank-output takes screen, prefix or files, not '{}'", printable(options.output, 40)),
+        "--rank-output files");
   }
   plan.files = options.tee || options.output == "files";
   plan.marked = plan.files || plan.show == Show::prefixed;
   if (!plan.marked) return plan;
-  const std::string asked = options.output == "screen" ? "--tee" : "--output " + options.output;
+  const std::string asked = options.output == "screen" ? "--tee" : "--rank-output " + options.output;
   if (options.tag_output)
     refuse_output(asked + " knows each line's rank already: --tag-output cannot go with it",
                   asked + " alone");
   if (options.no_watch)
-    refuse_output(asked + " needs the keepers that --no-watch leaves out", asked + " alone");
+    refuse_output(asked + " needs the keepers that --no-monitor leaves out", asked + " alone");
   if (!watch.tells)
     refuse_output(asked + " needs the ranks' stderr, which an option of mpirun sends elsewhere",
                   asked + " without that --mpi-arg");

@@ -40,12 +40,12 @@ RestartPolicy restart_policy(const LaunchOptions& options) {
                            !options.rankfile.empty();
   if (policy.lost == launch::LostHosts::leave_out && !options.rankfile.empty()) {
     throw Error(ErrorKind::usage,
-                {"a rankfile names its hosts: none can be left out", "--on-lost-host leave-out",
-                 "--on-lost-host wait, or DIMS instead of --rankfile"});
+                {"a rankfile names its hosts: none can be left out", "--on-host-failure shrink",
+                 "--on-host-failure wait, or DIMS instead of --rankfile"});
   }
   if (policy.most == 0 && (options.on_lost_host != "auto" || !options.restart_arguments.empty())) {
     throw Error(ErrorKind::usage, {"what to do at a restart is said, but there is to be none",
-                                   "--on-lost-host, --restart-arg", "--max-restarts 3"});
+                                   "--on-host-failure, --restart-arg", "--max-restarts 3"});
   }
   return policy;
 }
@@ -64,7 +64,7 @@ bool is_back(System& system, const std::string& host) {
 bool wait_for_hosts(System& system, std::vector<std::string> hosts, unsigned seconds, int& signal) {
   const auto until = system.clock.now() + std::chrono::seconds(seconds);
   system.err(
-      fmt::format("ddlrun: waiting for {}, at most {} s (--host-wait)\n", fold_host_list(hosts), seconds));
+      fmt::format("ddlrun: waiting for {}, at most {} s (--host-timeout)\n", fold_host_list(hosts), seconds));
   while (true) {
     std::erase_if(hosts, [&](const std::string& host) { return is_back(system, host); });
     if (hosts.empty()) return true;
@@ -74,7 +74,7 @@ bool wait_for_hosts(System& system, std::vector<std::string> hosts, unsigned sec
   }
   system.err(
       render_error("ddlrun", {fmt::format("{} did not come back within {} s", fold_host_list(hosts), seconds),
-                              "", "--on-lost-host leave-out, or a longer --host-wait"}));
+                              "", "--on-host-failure shrink, or a longer --host-timeout"}));
   return false;
 }
 
@@ -135,7 +135,7 @@ void add_restart_number(const LaunchOptions& options, launch::Exports& exports) 
 
 int run_with_restarts(System& system, LaunchOptions options, const Attempt& attempt) {
   const RestartPolicy policy = restart_policy(options);
-  const unsigned host_wait = restart_number("--host-wait", options.host_wait, longest_wait);
+  const unsigned host_wait = restart_number("--host-timeout", options.host_wait, longest_wait);
   while (true) {
     const AttemptResult done = attempt(system, options);
     if (policy.most == 0 || done.folder.empty() || done.end.status == 0) return done.end.status;

@@ -122,12 +122,12 @@ std::string choose_run_folder(System& system, const std::string& wanted, bool cr
   if (!wanted.empty()) {
     if (system.files.exists(wanted + "/run.json")) {
       throw Error(ErrorKind::request, {"the run folder holds another run, which is not overwritten", wanted,
-                                       "another --run-folder, or none: then each run gets its own"});
+                                       "another --run-dir, or none: then each run gets its own"});
     }
     if (create) system.files.make_folders(wanted);
     return wanted;
   }
-  const std::string state = find_state_directory(system.environment, "the run folder", "--run-folder ./run");
+  const std::string state = find_state_directory(system.environment, "the run folder", "--run-dir ./run");
   const std::string time = launch::render_time_for_names(system.clock.now());
   if (!create) return state + "/dry-runs/" + time;  // beside the runs: what its script does is none of ours
   const std::string base = state + "/runs", prefix = base + "/" + time + "-";

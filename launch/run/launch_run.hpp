@@ -16,7 +16,7 @@
 
 namespace ddlrun::cli {
 
-// Where this run's files go: --run-folder, or a new one below the user's state folder.
+// Where this run's files go: --run-dir, or a new one below the user's state folder.
 // `create` false only names it, for a dry run. Error{request} if the folder holds a run already.
 std::string choose_run_folder(System& system, const std::string& wanted, bool create);
 

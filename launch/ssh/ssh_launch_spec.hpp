@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `ddlrun start-hosts` reads: all that a start without MPI needs, but values of variables, which it
+// What `ddlrun ssh-launch` reads: all that a start without MPI needs, but values of variables, which it
 // takes from its own environment; and what it then tells each host over ssh's stdin, values and all. Pure.
 #pragma once
 

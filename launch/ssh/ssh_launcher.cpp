@@ -98,7 +98,7 @@ void SshLauncher::start_more() {
 void SshLauncher::start_hand(HostConnection& connection) {
   const std::string& own = system_.environment.executable;
   ChildSpec member;
-  member.command = connection.here ? Command{own, "start-ranks"}
+  member.command = connection.here ? Command{own, "ssh-daemon"}
                                    : launch::plan_host_command(document_, host_of(connection), own);
   member.spoken_to = true;
   connection.state = HostConnection::starting;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The head of a plain start: one ssh a host, whose other end is `ddlrun start-ranks`. Plays mpirun's part.
+// The head of a plain start: one ssh a host, whose other end is `ddlrun ssh-daemon`. Plays mpirun's part.
 #pragma once
 
 #include "base/process/posix_child_pool.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the head of a plain start (`ddlrun start-hosts`) and its hand on each host (`ddlrun start-ranks`) say
+// What the head of a plain start (`ddlrun ssh-launch`) and its hand on each host (`ddlrun ssh-daemon`) say
 // to each other over the ssh between them: "word number value length", a newline, then so many bytes. Pure.
 #pragma once
 

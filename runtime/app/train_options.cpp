@@ -126,7 +126,7 @@ const OptionRow last_rows[] = {
     {"--timeline", "FILE",
      "write a timeline of each rank for ui.perfetto.dev or chrome://tracing (also: $HOROVOD_TIMELINE)",
      [](TrainOptions& o, Text n, Text v) { o.timeline = file_name(n, v, "timeline.json"); }},
-    {"--stall-seconds", "SECONDS",
+    {"--stall-timeout", "SECONDS",
      "report ranks that others have waited for longer than this; 0: never (default 30)",
      [](TrainOptions& o, Text n, Text v) { o.stall_seconds = parse_real(n, v, 0.0, 86400.0, "30"); }},
     {"--json", "", "print the summary as one JSON document instead of one line",

@@ -32,7 +32,7 @@ std::string remedy(const ddl::Stall& stall) {
   if (at != std::string::npos && stall.seen.ends_with(" is stopped"))
     return "kill -CONT " + stall.seen.substr(at + 8, stall.seen.rfind(" is stopped") - at - 8) +
            "   # on its host";
-  return "inspect it on its host (top, dmesg); --stall-seconds 0 disables this report";
+  return "inspect it on its host (top, dmesg); --stall-timeout 0 disables this report";
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Message render_stall(const ddl::Stall& stall, std::uint64_t step) {
   if (stall.over) {
     return {fmt::format("{} {} reached {} after {:.0f} s", who, one ? "has" : "have",
                         name_meeting(stall, step), stall.seconds),
-            "", "a larger --stall-seconds, if this is expected"};
+            "", "a larger --stall-timeout, if this is expected"};
   }
   std::string seen = stall.seen;
   if (stall.progress && *stall.progress != 0) {

@@ -134,7 +134,7 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
     words.first = fmt::format("rank {}{} failed first: {}", *first.place.rank,
                               first.place.host.empty() ? "" : " on " + printable(first.place.host, 64),
                               printable(first.how, 200));
-    if (logged_status > 128 && submitted_setting(system, job, "launcher") == "srun")
+    if (logged_status > 128 && submitted_setting(system, job, "runner") == "srun")
       words.status = own_status(first);
     // What the others were ended with says nothing about the cause.
     if (logged_status > 128) found = analysis.diagnosis({std::nullopt, starter});

@@ -53,7 +53,7 @@ void add_settings(System& system, JobRef& job) {
     };
     if (settings.count("array") > 0) spec.array.emplace();
     spec.output = text("output");
-    spec.working_folder = text("working_folder");
+    spec.working_folder = text("workdir");
     job.queue = text("queue");
   } catch (const Error&) {
     spec.output.clear();  // the folder is gone, or was made by hand

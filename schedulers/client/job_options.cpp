@@ -75,17 +75,17 @@ void refuse_program_without_dashes(const JobOptions& options) {
     const std::string what = fmt::format("'{}' is neither DIMS nor HOSTS", printable(words[0], 60));
     if (are_numbered_alike(words))
       throw Error(ErrorKind::usage,
-                  {fmt::format("'{}' is not an argument of ddlrun submit",
+                  {fmt::format("unknown argument '{}' of ddlrun submit",
                                printable(options.extra.empty() ? words[0] : options.extra[0], 60)),
-                   "", "hosts as one word, with commas: " + printable(join(words, ","), 200)});
+                   "", "join hosts with commas: " + printable(join(words, ","), 200)});
     throw Error(ErrorKind::usage,
                 {what, "the program stands behind '--'", "-- " + printable(render_shell(words), 200)});
   }
   if (options.extra.empty()) return;  // the shape is refused where shapes are read
   throw Error(
       ErrorKind::usage,
-      {fmt::format("'{}' is not an argument of ddlrun submit", printable(options.extra[0], 60)), "",
-       are_numbered_alike(words) ? "hosts as one word, with commas: " + printable(join(words, ","), 200)
+      {fmt::format("unknown argument '{}' of ddlrun submit", printable(options.extra[0], 60)), "",
+       are_numbered_alike(words) ? "join hosts with commas: " + printable(join(words, ","), 200)
                                  : std::string("ddlrun submit --help")});
 }
 
@@ -234,8 +234,8 @@ JobSettings settings_of_site(const templates::SiteProfile& site, std::vector<Mes
 
 // What only this process knows: where it was called, and which binary it is.
 void add_own(const Environment& environment, JobSettings& settings) {
-  auto& folder = settings["working_folder"];
-  folder = schedulers::flag_setting("working_folder", environment.absolute(folder.value.text),
+  auto& folder = settings["workdir"];
+  folder = schedulers::flag_setting("workdir", environment.absolute(folder.value.text),
                                     folder.origin.empty() ? "the current folder" : folder.origin);
   if (settings.count("ddlrun") == 0) {
     settings["ddlrun"] = schedulers::flag_setting("ddlrun", environment.executable, "this ddlrun");

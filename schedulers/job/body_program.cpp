@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is started: the data brought to the hosts, the program in its container, doctor before it, and the
-// command of the launcher.
+// command of the runner.
 #include "base/text/error.hpp"
 #include "base/text/secret_name.hpp"
 #include "base/text/text.hpp"
@@ -35,7 +35,7 @@ std::string per_host(const JobSpec& job) {
                                 ? " " + shell_word(join(job.hosts, ","))
                                 : "";
   return fmt::format(
-      "\"$ddl_binary\" launch {}{} --by packages --no-verify --no-watch --run-folder "
+      "\"$ddl_binary\" launch {}{} --map-by packages --no-verify --no-monitor --run-dir "
       "\"$ddl_run_folder.data\" -- ",
       topology::render_dims(one_each), hosts);
 }
@@ -57,7 +57,7 @@ Lines data_lines(const JobSpec& job) {
 Lines binary_lines(const JobSpec& job) {
   if (!needs_ddlrun(job)) return {};
   Lines run_folder, restarted;
-  if (job.launcher == Launcher::ddlrun || launches_copies(job)) {
+  if (job.runner == Runner::ddlrun || launches_copies(job)) {
     run_folder = {"ddl_run_folder=$ddl_folder/run.$ddl_id"};
     if (job.scheduler == SchedulerKind::slurm)  // a restarted job keeps its id
       restarted = {"if [ \"$ddl_restarts\" -gt 0 ]; then ddl_run_folder=$ddl_run_folder.$ddl_restarts; fi"};
@@ -69,7 +69,7 @@ Lines binary_lines(const JobSpec& job) {
 
 std::vector<std::string> program_words(const JobSpec& job) {
   const bool for_trainer = job.program.empty() || job.program[0].starts_with('-');
-  if (job.program.empty() && job.launcher != Launcher::ddlrun)
+  if (job.program.empty() && job.runner != Runner::ddlrun)
     refuse_program("there is no program to start", "program", "program: [./train, --epochs, \"3\"]");
   if (!job.container) return job.program;
   const Container& container = *job.container;
@@ -115,7 +115,7 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
                                 ? " " + shell_word(join(job.hosts, ","))
                                 : "";
   // srun reaches every node of the job; ssh between nodes may be closed, and such a job does not need it.
-  const char* via = job.launcher == Launcher::srun ? " --via srun" : "";
+  const char* via = job.runner == Runner::srun ? " --via srun" : "";
   return script_lines(job.doctor == DoctorLevel::warn ? "doctor_warn" : "doctor_fail",
                       {{"hosts", ScriptValue::checked(hosts)},
                        {"dims", ScriptValue::checked(topology::render_dims(job.dims))},
@@ -194,8 +194,8 @@ Lines thread_lines(const JobSpec& job) {
   request.threads = job.threads;
   request.cores = job.threads;
   request.threads_per_core = std::max(1u, job.hardware_threads_per_core);
-  request.bound = job.launcher == Launcher::srun;
-  request.launcher = job.launcher == Launcher::srun ? "srun" : "";
+  request.bound = job.runner == Runner::srun;
+  request.launcher = job.runner == Runner::srun ? "srun" : "";
   EnvVars own;
   for (const std::string& entry : job.environment) {
     if (is_wildcard(entry)) continue;
@@ -224,7 +224,7 @@ Lines srun_lines(const JobSpec& job) {
 }  // namespace
 
 bool needs_ddlrun(const JobSpec& job) {
-  return job.launcher == Launcher::ddlrun || job.doctor != DoctorLevel::off || launches_copies(job);
+  return job.runner == Runner::ddlrun || job.doctor != DoctorLevel::off || launches_copies(job);
 }
 
 Lines program_lines(const JobSpec& job) {
@@ -237,11 +237,11 @@ Lines program_lines(const JobSpec& job) {
     append(lines, array_lines("ddl_program", words));
   }
   append(lines, doctor_lines(job, program));
-  if (job.launcher == Launcher::ddlrun) append(lines, ddlrun_lines(job, program));
-  if (job.launcher == Launcher::srun) append(lines, srun_lines(job));
-  if (job.launcher == Launcher::none) {
+  if (job.runner == Runner::ddlrun) append(lines, ddlrun_lines(job, program));
+  if (job.runner == Runner::srun) append(lines, srun_lines(job));
+  if (job.runner == Runner::none) {
     append(lines, thread_lines(job));
-    append(lines, script_lines("no_launcher"));
+    append(lines, script_lines("no_runner"));
   }
   return lines;
 }

@@ -56,15 +56,15 @@ void read_amounts(SettingReader& reader, JobSpec& job) {
 
 void read_ways(SettingReader& reader, JobSpec& job) {
   constexpr auto orders = std::to_array<string_view>({"ddl", "packed"});
-  constexpr auto launchers = std::to_array<string_view>({"ddlrun", "srun", "none"});
+  constexpr auto runners = std::to_array<string_view>({"ddlrun", "srun", "none"});
   constexpr auto levels = std::to_array<string_view>({"off", "warn", "stop"});
   constexpr auto affinities = std::to_array<string_view>({"auto", "off", "libgomp", "libomp"});
-  constexpr std::array launcher_kinds{Launcher::ddlrun, Launcher::srun, Launcher::none};
+  constexpr std::array runner_kinds{Runner::ddlrun, Runner::srun, Runner::none};
   constexpr std::array level_kinds{DoctorLevel::off, DoctorLevel::warn, DoctorLevel::stop};
   if (const auto at = reader.choice("order", orders)) {
     job.order = *at == 0 ? topology::RankOrder::ddl : topology::RankOrder::packed;
   }
-  if (const auto at = reader.choice("launcher", launchers)) job.launcher = launcher_kinds[*at];
+  if (const auto at = reader.choice("runner", runners)) job.runner = runner_kinds[*at];
   if (const Setting* mpi = reader.find("srun_mpi"); mpi != nullptr) {
     const bool left_out = mpi->value.kind == YamlValue::Kind::scalar && mpi->value.text.empty();
     job.srun_mpi = left_out ? "" : reader.name("srun_mpi", NameKind::plain, "pmix");
@@ -88,7 +88,7 @@ ParsedJob read_job(const JobSettings& settings) {
   ParsedJob parsed;
   SettingReader reader(settings, parsed.errors);
   JobSpec& job = parsed.job;
-  job.working_folder = reader.path("working_folder", "", "/scratch/me/run");
+  job.working_folder = reader.path("workdir", "", "/scratch/me/run");
   read_places(reader, job);
   read_amounts(reader, job);
   read_ways(reader, job);

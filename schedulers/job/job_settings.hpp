@@ -28,8 +28,10 @@ constexpr std::uint64_t max_settings_bytes = 1u << 20;  // of a ddlrun.yaml
 
 // A key that a job may have; the one table behind ddlrun.yaml, the flags, and the list in --help.
 struct JobKey {
-  std::string_view name;     // "cores_per_node"
-  std::string_view value;    // what stands behind the flag in --help: "N", "HH:MM:SS"; "": only in a file
+  std::string_view name;   // "cores_per_node"
+  std::string_view group;  // heading in --help
+  // Value name in --help: "N", "HH:MM:SS"; "": the key has no option, only a line in a file.
+  std::string_view value;
   std::string_view summary;  // one line
 };
 std::span<const JobKey> job_keys();

@@ -21,7 +21,7 @@ constexpr bool is_pbs_like(SchedulerKind kind) {
 }
 // How the ranks are started in the job. ddlrun: `ddlrun launch`, with plan, check and verification. srun:
 // Slurm starts them. none: the program is started once, on the first host, and starts its own.
-enum class Launcher { ddlrun, srun, none };
+enum class Runner { ddlrun, srun, none };
 enum class DoctorLevel { off, warn, stop };
 
 struct Container {
@@ -95,7 +95,7 @@ struct JobSpec {
 
   Command program;
   std::string working_folder;  // absolute
-  Launcher launcher = Launcher::ddlrun;
+  Runner runner = Runner::ddlrun;
   std::string srun_mpi = "pmix";  // "": the site's default
   DoctorLevel doctor = DoctorLevel::stop;
   std::string affinity = "auto";  // auto, off, libgomp, libomp

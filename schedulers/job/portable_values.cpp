@@ -136,8 +136,8 @@ void check_local(SettingReader& reader, ParsedJob& parsed) {
 // Without a number srun binds each rank to one core, whatever the node has; on a shared node Slurm gives the
 // job no more than one core a rank.
 void check_slurm_cores(SettingReader& reader, const JobSpec& job) {
-  const bool srun = job.launcher == Launcher::srun;
-  if (job.scheduler != SchedulerKind::slurm || job.launcher == Launcher::none) return;
+  const bool srun = job.runner == Runner::srun;
+  if (job.scheduler != SchedulerKind::slurm || job.runner == Runner::none) return;
   if (job.threads > 0 || reader.find("threads") != nullptr || reader.find("cores_per_node") != nullptr)
     return;
   if (!srun && (job.exclusive || !job.script_template.empty())) return;
@@ -145,10 +145,10 @@ void check_slurm_cores(SettingReader& reader, const JobSpec& job) {
     return line.starts_with("--cpus-per-gpu") || line.starts_with("--mincpus");
   });
   if (!srun && by_gpu) return;
-  const std::string origin = reader.origin_of(srun ? "launcher" : "exclusive");
+  const std::string origin = reader.origin_of(srun ? "runner" : "exclusive");
   const bool typed = origin.starts_with("--") || reader.origin_of("dims") == "the command line";
   reader.add_error_at(
-      srun ? "launcher srun binds each rank to one core: neither threads nor cores_per_node is said"
+      srun ? "runner srun binds each rank to one core: neither threads nor cores_per_node is said"
            : "a shared node (exclusive: no) gives each rank one core: neither threads nor "
              "cores_per_node is said",
       origin,
@@ -166,8 +166,8 @@ std::string_view scheduler_name(SchedulerKind kind) {
 void check_portable_values(SettingReader& reader, ParsedJob& parsed) {
   const JobSpec& job = parsed.job;
   const std::string_view own = scheduler_name(job.scheduler);
-  if (job.launcher == Launcher::srun && job.scheduler != SchedulerKind::slurm) {
-    reader.add_error("launcher", fmt::format("launcher srun is Slurm's, the scheduler is {}", own), "ddlrun");
+  if (job.runner == Runner::srun && job.scheduler != SchedulerKind::slurm) {
+    reader.add_error("runner", fmt::format("runner srun is Slurm's, the scheduler is {}", own), "ddlrun");
   }
   check_slurm_cores(reader, job);
   if (is_pbs_like(job.scheduler)) check_pbs(reader, parsed, own);

@@ -92,11 +92,11 @@ void check_folder(const templates::SiteProfile& site, std::string_view working_f
   for (const std::string& folder : site.submit_below) {
     if (is_below(path, plain_path(folder))) return;
   }
-  const std::string where = origin_of_key(settings, "working_folder");
+  const std::string where = origin_of_key(settings, "workdir");
   errors.push_back({fmt::format("{} starts jobs only below {}, the working folder is {}", site.name,
                                 join(site.submit_below, ", "), printable(path)),
                     where.empty() ? origin_in(site, 0) : where,
-                    fmt::format("cd {}/$USER   # or working_folder: {}/...", site.submit_below.front(),
+                    fmt::format("cd {}/$USER   # or workdir: {}/...", site.submit_below.front(),
                                 site.submit_below.front())});
 }
 

@@ -57,7 +57,7 @@ constexpr auto carriers = std::to_array<Carrier>({
     {"environment", "environment", "", "", "export {{environment|sh}}"},
     {"data", "data", "", "", "export DDLRUN_DATA={{data|sh}}"},
     {"program", "program launch", "", "", "exec {{program|sh}}"},
-    {"working_folder", "working_folder", "--chdir={{working_folder|sbatch}}", "", "cd {{working_folder|sh}}"},
+    {"workdir", "workdir", "--chdir={{workdir|sbatch}}", "", "cd {{workdir|sh}}"},
     {"affinity", "launch", "", "", "exec {{launch|sh}}"},
     {"signal", "signal", "--signal=B:{{signal|sbatch}}", "", ""},
     {"array", "array", "--array={{array|sbatch}}", "-J {{array|pbs}}", ""},
@@ -70,7 +70,7 @@ constexpr auto carriers = std::to_array<Carrier>({
     {"exclusive", "", "", "", ""},
     {"purge_modules", "", "", "", ""},
     {"setup", "", "", "", ""},
-    {"launcher", "", "", "", ""},
+    {"runner", "", "", "", ""},
     {"srun_mpi", "", "", "", ""},
     {"doctor", "", "", "", ""},
     {"requeue", "", "", "", ""},
@@ -103,7 +103,7 @@ std::string value_of(const YamlValue& value) {
 bool asks_nothing(const JobSpec& job, std::string_view key, const std::string& value) {
   if (key == "exclusive") return !job.exclusive;
   if (key == "purge_modules") return job.modules.empty() || !job.purge_modules;
-  if (key == "launcher") return job.launcher == Launcher::none;
+  if (key == "runner") return job.runner == Runner::none;
   if (key == "doctor") return job.doctor == DoctorLevel::off;
   if (key == "requeue") return !job.requeue.wanted;
   if (key == "affinity") return value == "off" || value == "auto";
@@ -213,7 +213,7 @@ std::vector<Message> check_template(const JobSpec& job, const std::set<std::stri
       folder.find('%') != std::string::npos) {
     errors.push_back({fmt::format("the job's folder {} has a '%', which begins a pattern in Slurm's output",
                                   printable(folder, 120)),
-                      file, "another --working-folder, or output: /a/file/without/it.log"});
+                      file, "another --workdir, or output: /a/file/without/it.log"});
   }
   return errors;
 }

@@ -103,7 +103,7 @@ templates::TemplateValues template_values(const JobSpec& job, const JobFolder& f
           {"program", job.program},
           {"launch", launch_words(job)},
           {"ddlrun", text(job.ddlrun)},
-          {"working_folder", text(job.working_folder)},
+          {"workdir", text(job.working_folder)},
           {"folder", text(folder.path)},
           {"output", text(output_value(job, folder))},
           {"exit_status_file", text(folder.exit_status())}};

@@ -21,7 +21,7 @@ Script render_local(const JobSpec& job, const JobFolder& folder, const templates
                  "one job after the other, or --slurm, --pbs");
   if (!job.directives.empty())
     refuse_local("directives without a scheduler", "directives", "without them, or --slurm, --pbs");
-  if (job.launcher == Launcher::srun) refuse_local("srun is Slurm's", "launcher", "launcher: ddlrun");
+  if (job.runner == Runner::srun) refuse_local("srun is Slurm's", "runner", "runner: ddlrun");
   Script script;
   script.body = render_body(job, folder, site.preamble);
   return script;

@@ -176,7 +176,7 @@ void add_pbs_life(std::vector<std::string>& lines, const JobSpec& job, const Job
 void refuse_slurm_words(const JobSpec& job) {
   if (!job.qos.empty())
     refuse_pbs("PBS has no qos", "qos", "the queue that gives it, or a line under directives");
-  if (job.launcher == Launcher::srun) refuse_pbs("srun is Slurm's", "launcher", "launcher: ddlrun");
+  if (job.runner == Runner::srun) refuse_pbs("srun is Slurm's", "runner", "runner: ddlrun");
   if (job.signal.before_seconds > 0 && job.walltime_seconds <= job.signal.before_seconds) {
     refuse_pbs(
         fmt::format("a signal {} s ahead of a walltime of {} s: PBS has none itself, the script counts",

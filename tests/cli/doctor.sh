@@ -16,10 +16,10 @@ expect 0 'locked memory' "$DDLRUN" doctor --explain lim-01
 expect_refusal 2 "there is no check 'LIM-1'" "$DDLRUN" doctor --explain LIM-1
 expect_refusal 2 "there is no check 'MEMLOCK'" "$DDLRUN" doctor localhost --only MEMLOCK
 expect_refusal 2 "more than one of --quick, --full, --stress" "$DDLRUN" doctor localhost --quick --full
-expect_refusal 2 "'rsh' is no path to a host" "$DDLRUN" doctor localhost --via rsh
-expect_refusal 2 "'0' is not a number" "$DDLRUN" doctor localhost --window 0
-expect_refusal 2 "got an empty word" "$DDLRUN" doctor ''
-expect_refusal 2 "got an empty word" "$DDLRUN" doctor localhost --only ''
+expect_refusal 2 "unknown --via method 'rsh'" "$DDLRUN" doctor localhost --via rsh
+expect_refusal 2 "'0' is not a number" "$DDLRUN" doctor localhost --fanout 0
+expect_refusal 2 "was given an empty value" "$DDLRUN" doctor ''
+expect_refusal 2 "was given an empty value" "$DDLRUN" doctor localhost --only ''
 expect_refusal 2 "neither save nor compare" "$DDLRUN" doctor localhost --baseline keep
 expect_refusal 3 "cannot read" "$DDLRUN" doctor localhost --rankfile "$work/none"
 

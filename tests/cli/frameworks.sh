@@ -48,7 +48,7 @@ launch_fake 1 'ranks are not node-contiguous' 4x2x1 localhost,h2 "${minsky[@]}" 
 launch_fake 1 'environment variable RANK expected, but not set' 2 localhost "${minsky[@]}" --framework none -- "$fakes/torch_env.py"
 # Two runs at once on one host do not take each other's port.
 for run in 1 2; do
-  env -i PATH="$fakes:/usr/bin:/bin" HOME="$work" "$DDLRUN" launch --allow-run-as-root --run-folder "$work/both$run" 3 localhost "${minsky[@]}" \
+  env -i PATH="$fakes:/usr/bin:/bin" HOME="$work" "$DDLRUN" launch --allow-run-as-root --run-dir "$work/both$run" 3 localhost "${minsky[@]}" \
     --framework pytorch -- "$fakes/torch_env.py" >"$work/both$run.out" 2>&1 &
 done
 wait

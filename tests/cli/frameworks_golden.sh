@@ -20,7 +20,7 @@ golden() {
   [[ -z ${DDLRUN_WRITE_GOLDEN-} ]] || cp "$work/found" "$golden/$name.sh"
   diff -u "$golden/$name.sh" "$work/found" || fail "$name differs"
 }
-folder=(--run-folder /runs/one)
+folder=(--run-dir /runs/one)
 minsky=(--sockets 2 --cores 10 --smt 8)
 printf 'import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()\n' > train_horovod.py
 printf 'import torch.distributed as dist\n' > train_ddp.py

@@ -69,9 +69,9 @@ expect_refusal 3 'stands for 999999999 hosts' "${gen[@]}" 4 'node[1-999999999]'
 expect_refusal 3 'has an underscore' "${gen[@]}" 4 my_host --sockets 2 --cores 10
 expect_refusal 2 "'slrum' is not a format" "${gen[@]}" 4 h1 --sockets 2 --cores 10 --format slrum
 expect_refusal 2 '--order' "${gen[@]}" 4 h1 --sockets 2 --cores 10 --order pakced
-expect_refusal 2 "'--sokets' is not an option" "${gen[@]}" 4 h1 --sokets 2
-expect_refusal 2 'is not an argument' "${gen[@]}" 4 h1 extra
+expect_refusal 2 "unknown option '--sokets'" "${gen[@]}" 4 h1 --sokets 2
+expect_refusal 2 "unknown argument 'extra'" "${gen[@]}" 4 h1 extra
 expect_refusal 3 'cannot read' "${gen[@]}" 4 @/no/such/file
 expect_refusal 3 'cannot bind ranks that alternate' "${gen[@]}" 4x2 a,b --sockets 2 --cores 8 --format mpich
-expect_refusal 2 "is not a command" "$DDLRUN" gen-rakfile
+expect_refusal 2 "unknown command 'gen-rakfile'" "$DDLRUN" gen-rakfile
 finish

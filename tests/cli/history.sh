@@ -77,7 +77,7 @@ expect_refusal 3 'no run.json' "$DDLRUN" report ./here
 
 # --- replay: the same words, options and places; a new folder that names the old one
 # shellcheck disable=SC2016
-launch first 1 --verify --output prefix -- sh -c 'for w; do echo "<$w>"; done' sh 'a b' '' '-x' '--'
+launch first 1 --verify --rank-output prefix -- sh -c 'for w; do echo "<$w>"; done' sh 'a b' '' '-x' '--'
 first=$(basename "$(folder_of first)")
 status=0
 "$DDLRUN" replay "$first" > again.out 2> again.err < /dev/null || status=$?

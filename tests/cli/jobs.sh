@@ -15,7 +15,7 @@ expect_refusal 2 'logs takes one job' "$DDLRUN" logs
 [ ! -e state ] || fail "asking made a history"
 
 begin() { # PROGRAM...: the id in $id
-  run "$DDLRUN" submit --local --detach --launcher none --doctor off --walltime 5m 1x1x1 -- "$@"
+  run "$DDLRUN" submit --local --detach --runner none --doctor off --walltime 5m 1x1x1 -- "$@"
   [ "$status" -eq 0 ] || fail "submit --detach: $(cat err)"
   id=$(cat out)
 }
@@ -50,19 +50,19 @@ grep -q "queued\|running" list && fail "jobs does not know that they are over: $
 "$DDLRUN" status --json | grep -q "\"wait_status\": $status," || fail "no status of the wait: $("$DDLRUN" status --json)"
 
 # Who interrupts ddlrun leaves the job alone; a second one in the same second gets its own folder.
-run timeout --preserve-status -s INT 2 "$DDLRUN" submit --local --launcher none --doctor off --walltime 5m 1x1x1 -- sleep 4
+run timeout --preserve-status -s INT 2 "$DDLRUN" submit --local --runner none --doctor off --walltime 5m 1x1x1 -- sleep 4
 [ "$status" -eq 130 ] || fail "status $status after ctrl-C"
 grep -q 'left alone' err || fail "nothing is said: $(cat err)"
 expect 0 'completed' "$DDLRUN" wait "$(head -n 1 out)"
 for i in 1 2 3 4; do
-  "$DDLRUN" submit --local --detach --name twin --launcher none --doctor off --walltime 5m 1x1x1 -- true > "id.$i" 2> "said.$i" &
+  "$DDLRUN" submit --local --detach --name twin --runner none --doctor off --walltime 5m 1x1x1 -- true > "id.$i" 2> "said.$i" &
 done
 wait
 [ "$(cat id.* | sort -u | wc -l)" -eq 4 ] || fail "ids: $(cat id.* said.*)"
 [ "$(find ddlrun-jobs -name 'twin-*' | wc -l)" -eq 4 ] || fail "folders: $(ls ddlrun-jobs)"
 
 # The walltime of a job without scheduler.
-run "$DDLRUN" submit --local --launcher none --doctor off --walltime 2s 1x1x1 -- sleep 60
+run "$DDLRUN" submit --local --runner none --doctor off --walltime 2s 1x1x1 -- sleep 60
 [ "$status" -eq 124 ] || fail "status $status after the walltime: $(cat err)"
 grep -q 'used up its time limit' err || fail "the end is not told: $(cat err)"
 
@@ -76,7 +76,7 @@ answer scontrol "$recorded/slurm/10_unknown_scontrol.txt"
 answer sacct "$recorded/slurm/24_sacct_none.txt"
 printf '#!/bin/sh\necho 4711\n' > bin/sbatch
 chmod +x bin/*
-run env PATH="$work/bin:$PATH" "$DDLRUN" submit --slurm --detach --queue long --array 0-2 --launcher none --doctor off --walltime 5m 1x1x1 -- true
+run env PATH="$work/bin:$PATH" "$DDLRUN" submit --slurm --detach --queue long --array 0-2 --runner none --doctor off --walltime 5m 1x1x1 -- true
 folder=$(dirname "$(find ddlrun-jobs -name ddlrun.yaml -newer bin/sbatch)")
 asked() { PATH="$work/bin:$PATH" "$DDLRUN" status 4711 --json 2> err | python3 -c 'import json, sys
 j = json.load(sys.stdin)["jobs"][0]; print(j["state"], j["exit_status"], [t["state"] for t in j["tasks"]], j["queue"])'; }
@@ -92,7 +92,7 @@ echo 0 > "$folder/exit_status.2"
 answer qsub "$recorded/pbs/01_qsub.out"
 answer qstat "$recorded/pbs/08_x_all.json"
 chmod +x bin/*
-run env PATH="$work/bin:$PATH" "$DDLRUN" submit --pbs --detach --cores-per-node 8 --launcher none --doctor off --walltime 5m 1x1x1 -- true
+run env PATH="$work/bin:$PATH" "$DDLRUN" submit --pbs --detach --cores-per-node 8 --runner none --doctor off --walltime 5m 1x1x1 -- true
 folder=$(dirname "$(find ddlrun-jobs -name job.sh -newer bin/qstat)")
 first=$(head -n 1 out)
 [ "$first" = "$(cat "$recorded/pbs/01_qsub.out")" ] || fail "the id is $first: $(cat err)"
@@ -110,7 +110,7 @@ grep -q '^0.minsky1  *failed  *4  *ddlrun  *normal  *minsky1 +3  *0:02' table ||
 # A number without its server; the job that no scheduler answers for any more, beside one that is fine.
 env PATH="$work/bin:$PATH" "$DDLRUN" status "${first%%.*}" > table 2> err || fail "the short id: $(cat err)"
 grep -q "^$first " table || fail "the short id: $(cat table)"
-run env PATH="$work/bin:$PATH" "$DDLRUN" submit --pbs --detach --cores-per-node 8 --launcher none --doctor off --walltime 5m 1x1x1 -- true
+run env PATH="$work/bin:$PATH" "$DDLRUN" submit --pbs --detach --cores-per-node 8 --runner none --doctor off --walltime 5m 1x1x1 -- true
 printf '#!/bin/sh\necho Unknown option: x >&2\nexit 2\n' > bin/qstat
 run env PATH="$work/bin:$PATH" "$DDLRUN" status
 [ "$status" -eq 0 ] || fail "status $status where one of two schedulers is silent"

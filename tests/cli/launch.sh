@@ -14,11 +14,11 @@ say='echo $OMPI_COMM_WORLD_RANK $OMP_NUM_THREADS $CUDA_DEVICE_ORDER'
 launch dry $ranks --dry-run -- sh -c "$say"
 same "dry run: status" 0 "$status"
 check "dry run: no state folder" test ! -e "$XDG_STATE_HOME"
-launch drydir $ranks --dry-run --run-folder kept -- true
-check "dry run: no --run-folder" test ! -e kept
+launch drydir $ranks --dry-run --run-dir kept -- true
+check "dry run: no --run-dir" test ! -e kept
 check "dry run: bash reads it" bash -n dry.out
 has_not "dry run" dry.out "by launch itself"
-for words in "--output files" "--output prefix" "--tee" "--max-restarts 2"; do
+for words in "--rank-output files" "--rank-output prefix" "--tee" "--max-restarts 2"; do
   # shellcheck disable=SC2086 # these are words
   launch left_out 1 --dry-run $words -- true
   same "dry run $words: status" 0 "$status"
@@ -42,11 +42,11 @@ done
 has "run folder" "$folder/run.json" '"schema": "ddlrun.run/1"'
 has "run folder" "$folder/run.json" '"exit_status": 0'
 has "run folder" "$folder/environment" "exported PATH"
-launch named $ranks --run-folder "$work/a run:1" -- true
-same "--run-folder: status" 0 "$status"
-same "--run-folder: mode" 700 "$(stat -c %a "$work/a run:1")"
-launch again $ranks --run-folder "$work/a run:1" -- true
-same "--run-folder: an old run is not overwritten" 3 "$status"
+launch named $ranks --run-dir "$work/a run:1" -- true
+same "--run-dir: status" 0 "$status"
+same "--run-dir: mode" 700 "$(stat -c %a "$work/a run:1")"
+launch again $ranks --run-dir "$work/a run:1" -- true
+same "--run-dir: an old run is not overwritten" 3 "$status"
 
 # --- exit statuses are the program's
 launch seven $ranks -- sh -c 'exit 7'
@@ -163,7 +163,7 @@ if [[ -x $DDLRUN_BUILD_DIR/runtime/ddl-train ]]; then
   while read -r expected text words; do
     for dry in "" --dry-run; do
       # shellcheck disable=SC2086 # these are words
-      launch refused $ranks $dry --run-folder unmade -- ${words/#TRAINER/$DDLRUN_BUILD_DIR/runtime/ddl-train}
+      launch refused $ranks $dry --run-dir unmade -- ${words/#TRAINER/$DDLRUN_BUILD_DIR/runtime/ddl-train}
       same "$words $dry: status" "$expected" "$status"
       same "$words $dry: one message" 1 "$(grep -c '^ddl-train: error: ' refused.err)"
       has "$words $dry" refused.err "${text//_/ }"

@@ -23,7 +23,7 @@ for run in last "$(basename "$(folder_of twice | head -1)")"; do
   same "replay $run: the starts" "$expected" "$(cat "$work/out")"
 done
 rm -r "$XDG_STATE_HOME"
-launch named 1 --max-restarts 1 --run-folder "$work/kept" -- sh -c "$say" sh first
+launch named 1 --max-restarts 1 --run-dir "$work/kept" -- sh -c "$say" sh first
 run "$DDLRUN" replay ./kept.1
 same "replay of a named folder" $'start none: first\nstart 1: first' "$(cat "$work/out")"
 has "replay of a named folder" "$work/err" "./kept.1 went on from kept, the first start"

@@ -19,7 +19,7 @@ given=()
 golden() {
   local name=$1
   shift
-  expect 0 '' env -i PATH="$work" "${given[@]}" "$DDLRUN" launch --dry-run --run-folder /runs/one "$@"
+  expect 0 '' env -i PATH="$work" "${given[@]}" "$DDLRUN" launch --dry-run --run-dir /runs/one "$@"
   # The version and where the binary lies are not what is tested here.
   sed -e 's/^#by ddlrun [0-9.]* /#by ddlrun VERSION /' -e "s:$binary:/opt/ddlrun/bin/ddlrun:g" "$work/out" > "$work/found"
   [[ -z ${DDLRUN_WRITE_GOLDEN-} ]] || cp "$work/found" "$golden/$name.sh"
@@ -30,12 +30,12 @@ minsky=(--sockets 2 --cores 10 --smt 8)
 golden open_mpi_4 4x2x1 h1,h2 "${minsky[@]}" -- caffe train --solver=solver.prototxt
 golden open_mpi_5 4x2x1 h1,h2 "${minsky[@]}" --mpirun mpirun5 --tag-output -- caffe train --solver=solver.prototxt
 # shellcheck disable=SC2016
-golden all_options 2 h1 "${minsky[@]}" --order packed --by packages --cores-per-rank 3 -x KEY=secret -x PATH \
+golden all_options 2 h1 "${minsky[@]}" --order packed --map-by packages --cores-per-rank 3 -x KEY=secret -x PATH \
   --mca btl_tcp_if_include 10.0.0.0/8 --mpi-arg --report-bindings --tag-output --allow-run-as-root -- ./p 'a b' '$(x)'
 golden threads 2 h1 --sockets 1 --cores 68 --smt 4 --threads 30 --affinity libomp -- ./p
 golden no_dims '' h1 "${minsky[@]}" -- ./p
 golden mpich 4x2x1 h1,h2 "${minsky[@]}" --launcher mpich --tag-output -- caffe train --solver=solver.prototxt
-golden mpich_packed 4x2x1 h1,h2 "${minsky[@]}" --launcher mpich --order packed --memory bind -- ./p
+golden mpich_packed 4x2x1 h1,h2 "${minsky[@]}" --launcher mpich --order packed --mem-bind bind -- ./p
 golden intel_mpi 4x2x1 h1,h2 "${minsky[@]}" --mpirun mpirun_intel -x I_MPI_FABRICS=shm:ofi -- ./p
 given=(HOME=/home/u SLURM_JOB_ID=7 'SLURM_JOB_NODELIST=h[1-2]' SRUN_CPUS_PER_TASK=5 OMPI_MCA_pml=ucx)
 golden srun 4x2x1 h1,h2 "${minsky[@]}" --launcher srun --mca btl tcp,self -- ./p

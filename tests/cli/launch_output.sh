@@ -7,7 +7,7 @@ ranks=2
 "$DDLRUN" launch 2 --dry-run -- true > /dev/null 2>&1 || { echo "skipped: two ranks need two cores"; exit 125; }
 
 # --- the keeper alone: pieces of 512 bytes on stderr, nothing on stdout, the program's status
-PMI_RANK=3 "$DDLRUN" exec --keep --output tok -- sh -c 'echo one; echo two >&2; exit 7' > keep.out 2> keep.err
+PMI_RANK=3 "$DDLRUN" exec --supervise --frame-output tok -- sh -c 'echo one; echo two >&2; exit 7' > keep.out 2> keep.err
 same "exec: status" 7 $?
 check "exec: nothing on stdout" test ! -s keep.out
 same "exec: whole pieces" 0 $(($(stat -c %s keep.err) % 512))
@@ -28,7 +28,7 @@ for i in range(0, max(len(out), len(err)), 777):
         while part:
             part = part[os.write(fd, part):]
 END
-launch bytes $ranks --output files --verify -- python3 talk.py
+launch bytes $ranks --rank-output files --verify -- python3 talk.py
 same "files: status" 0 "$status"
 folder=$(folder_of bytes)
 for rank in 0 1; do
@@ -42,7 +42,7 @@ has "files: places are told as ever" bytes.err "2 of 2 ranks are where they were
 same "files: only their owner reads them" 600 "$(stat -c %a "$folder/out/rank-0000.out")"
 
 # --- the rank before each line, each line on its own stream
-launch prefix $ranks --output prefix -- sh -c 'echo "out $OMPI_COMM_WORLD_RANK"; echo "err $OMPI_COMM_WORLD_RANK" >&2; printf end'
+launch prefix $ranks --rank-output prefix -- sh -c 'echo "out $OMPI_COMM_WORLD_RANK"; echo "err $OMPI_COMM_WORLD_RANK" >&2; printf end'
 same "prefix: stdout" $'[0] end\n[0] out 0\n[1] end\n[1] out 1' "$(sort prefix.out)"
 same "prefix: stderr" $'[0] err 0\n[1] err 1' "$(grep '^\[' prefix.err | sort)"
 check "prefix: no files" test ! -e "$(folder_of prefix)/out"
@@ -57,12 +57,12 @@ same "tee: a file" "out 1" "$(cat "$(folder_of tee)/out/rank-0001.out")"
 # shellcheck disable=SC2016
 look='[ -t 1 ] && echo terminal || echo pipe'
 launch plain 1 -- sh -c "$look"
-launch marked 1 --output prefix -- sh -c "$look"
+launch marked 1 --rank-output prefix -- sh -c "$look"
 same "the same kind of stdout" "[0] $(cat plain.out)" "$(cat marked.out)"
 
 # --- first failing rank first: its last 20 lines, then the rest
 # shellcheck disable=SC2016
-launch fails $ranks --output files -- sh -c 'if [ $OMPI_COMM_WORLD_RANK = 1 ]; then seq -f "step %g" 30 >&2; exit 7; fi; sleep 60'
+launch fails $ranks --rank-output files -- sh -c 'if [ $OMPI_COMM_WORLD_RANK = 1 ]; then seq -f "step %g" 30 >&2; exit 7; fi; sleep 60'
 same "fails: status" 7 "$status"
 has "fails" fails.err "the last 20 lines of rank 1's stderr"
 same "fails: those" "$(seq -f '  | step %g' 11 30)" "$(grep '^  | step' fails.err)"
@@ -87,13 +87,13 @@ with open("wrote", "w") as wrote:
         wrote.flush()
         time.sleep(0.0005)
 END
-launch killed $ranks --output files -- python3 counts.py plain
+launch killed $ranks --rank-output files -- python3 counts.py plain
 same "killed: status" 9 "$status"
 file=$(folder_of killed)/out/rank-0000.out
 check "killed: all that was written ($(cat wrote), found $(wc -l < "$file"))" test "$(wc -l < "$file")" -ge "$(cat wrote)"
 same "killed: in order" "" "$(awk '$1 != NR - 1 { print NR; exit }' "$file")"
 # Who goes on after TERM is killed while mpirun does not read: all, or it is told that some is missing.
-launch stubborn $ranks --output files -- python3 counts.py stubborn
+launch stubborn $ranks --rank-output files -- python3 counts.py stubborn
 file=$(folder_of stubborn)/out/rank-0000.out
 same "stubborn: in order" "" "$(awk '$1 != NR - 1 { print NR; exit }' "$file")"
 [[ $(wc -l < "$file") -ge $(cat wrote) ]] || has "stubborn: what is missing is told" stubborn.err "the end did not come"
@@ -101,7 +101,7 @@ same "stubborn: in order" "" "$(awk '$1 != NR - 1 { print NR; exit }' "$file")"
 # --- ddlrun itself is killed: the files hold a beginning of what was said, and history knows
 rm -f wrote
 sed -i 's/^    time.sleep(1)$/    time.sleep(60)/' counts.py
-"$DDLRUN" launch $ranks --output files --run-folder gone -- python3 counts.py plain > gone.out 2> gone.err &
+"$DDLRUN" launch $ranks --rank-output files --run-dir gone -- python3 counts.py plain > gone.out 2> gone.err &
 head=$!
 for _ in $(seq 100); do [[ -s gone/out/rank-0000.out ]] && break; sleep 0.1; done
 sleep 0.5
@@ -111,7 +111,7 @@ check "gone: something is there" test -s gone/out/rank-0000.out
 same "gone: in order" "" "$(sed '$d' gone/out/rank-0000.out | awk '$1 != NR - 1 { print NR; exit }')"
 
 # --- refusals
-for refused in "--output file" "--output files --no-watch" "--output prefix --tag-output" "--tee --mpi-arg --merge-stderr-to-stdout"; do
+for refused in "--rank-output file" "--rank-output files --no-monitor" "--rank-output prefix --tag-output" "--tee --mpi-arg --merge-stderr-to-stdout"; do
   # shellcheck disable=SC2086
   expect_refusal 2 '' "$DDLRUN" launch 2 $refused -- true
 done

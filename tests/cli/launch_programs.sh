@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `ddlrun launch --programs`: what is refused before anything starts, names of this machine, secrets.
+# `ddlrun launch --multi-prog`: what is refused before anything starts, names of this machine, secrets.
 # shellcheck source=tests/support/launch_checks.sh
 . "$(dirname "$(readlink -f "$0")")/../support/launch_checks.sh"
 
@@ -10,42 +10,42 @@ name=$("$DDLRUN" launch 1 --dry-run -- true 2> /dev/null | sed -n 's/^rank 0=\([
 # --- each name of this machine means it
 for word in localhost 127.0.0.1 "$name" "$(hostname)"; do
   list "- {hosts: '$word', program: [echo, meant]}"
-  launch here 1 --programs list.yaml
+  launch here 1 --multi-prog list.yaml
   same "hosts: $word: status" 0 "$status"
   same "hosts: $word" meant "$(cat here.out)"
 done
 list "- {hosts: h9, program: 'true'}"
-expect_refusal 3 "h9 is no host of this job" "$DDLRUN" launch 1 --programs list.yaml
+expect_refusal 3 "h9 is no host of this job" "$DDLRUN" launch 1 --multi-prog list.yaml
 grep -q "^  try: hosts: $name   # the job has $name$" "$work/err" || fail "a foreign host: $(cat "$work/err")"
 
 # --- a program that is not here is found before anything starts
 list "- ranks: 0" "  program: [no_such_program_anywhere]"
-expect_refusal 3 "the program 'no_such_program_anywhere' was not found" "$DDLRUN" launch 1 --programs list.yaml
+expect_refusal 3 "the program 'no_such_program_anywhere' was not found" "$DDLRUN" launch 1 --multi-prog list.yaml
 grep -q "^  at:  list.yaml, rank 0; PATH$" "$work/err" || fail "a missing program: $(cat "$work/err")"
 list "- ranks: 0" "  program: ./not_here"
-expect_refusal 3 "the program './not_here' was not found" "$DDLRUN" launch 1 --programs list.yaml
+expect_refusal 3 "the program './not_here' was not found" "$DDLRUN" launch 1 --multi-prog list.yaml
 check "no run folder was made" test -z "$(grep -l not_here -r "$XDG_STATE_HOME" 2> /dev/null)"
 mkdir other
 printf '#!/bin/sh\necho mine\n' > other/found_there
 chmod +x other/found_there
 list "- ranks: 0" "  program: found_there" "  set: {PATH: '$work/other:/bin:/usr/bin'}"
-launch own_path 1 --programs list.yaml
+launch own_path 1 --multi-prog list.yaml
 same "a PATH of its own" mine "$(cat own_path.out)"
 # Of ranks elsewhere nothing is known here.
 list "- {ranks: 0, program: only_there}"
-launch far 1x1x1 h9 --sockets 1 --cores 1 --programs list.yaml --dry-run
+launch far 1x1x1 h9 --sockets 1 --cores 1 --multi-prog list.yaml --dry-run
 same "a program of another host: status" 0 "$status"
 
 # --- what `set` gives stands in files: no secrets; by -x they reach the ranks, and are kept nowhere
 list "- ranks: 0" "  program: [sh, -c, 'echo \$API_TOKEN \$MODE']" "  set: {API_TOKEN: s3cret}"
 for launcher in openmpi ssh; do
-  expect_refusal 3 "API_TOKEN looks like a secret" "$DDLRUN" launch 1 --launcher $launcher --programs list.yaml
+  expect_refusal 3 "API_TOKEN looks like a secret" "$DDLRUN" launch 1 --launcher $launcher --multi-prog list.yaml
   has "a secret" "$work/err" "at:  list.yaml:3:20"
   has "a secret" "$work/err" "try: -x API_TOKEN instead"
 done
 sed -i 's/API_TOKEN: s3cret/MODE: train, TOKENIZERS_PARALLELISM: "false"/' list.yaml
 for launcher in openmpi ssh; do
-  API_TOKEN=s3cret launch secret 1 --launcher $launcher --programs list.yaml -x API_TOKEN
+  API_TOKEN=s3cret launch secret 1 --launcher $launcher --multi-prog list.yaml -x API_TOKEN
   same "-x API_TOKEN, $launcher" "s3cret train" "$(cat secret.out)"
 done
 API_TOKEN=0ther expect 0 "0ther train" "$DDLRUN" replay last

@@ -30,7 +30,7 @@ for launcher in $launchers; do
   same "$launcher: mode" 600 "$(stat -c %a "$file")"
   has "$launcher: from the start" "$launcher.err" "mode 600"
 done
-launch plain --np -1 --no-watch --no-verify -- python3 train.py write 0
+launch plain --np -1 --no-monitor --no-verify -- python3 train.py write 0
 same "without keepers" '{"accuracy": 0.75}' "$(cat "$(folder_of plain)/result")"
 
 # --- history and report know it; a replay writes its own
@@ -42,7 +42,7 @@ same "replay: status" 0 "$status"
 again=$(sed -n 's/^ddlrun: run folder //p' "$work/err")
 same "replay: its result" '{"accuracy": 0.75}' "$(cat "$again/result")"
 check "replay: its own folder" test "$again" != "$(folder_of plain)"
-"$DDLRUN" launch --np -1 --dry-run --run-folder "$work/by hand" -- python3 train.py write 0 > dry.sh 2> /dev/null
+"$DDLRUN" launch --np -1 --dry-run --run-dir "$work/by hand" -- python3 train.py write 0 > dry.sh 2> /dev/null
 bash dry.sh > dry.out 2>&1
 same "the script of a dry run" '{"accuracy": 0.75}' "$(cat "by hand/result")"
 

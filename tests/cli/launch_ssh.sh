@@ -130,9 +130,9 @@ has "the first failure" first.err "failed first: it exited with status 9"
 check "one fails: nothing is left" wait_for "$name" 0
 launch missing "${two[@]}" -- ./no-such-program
 same "no such program" 127 "$status"
-launch unwatched "${two[@]}" --no-watch -- sh -c 'exit 4'
-same "--no-watch: status" 4 "$status"
-has "--no-watch: the head tells" unwatched.err "failed first: it exited with status 4"
+launch unwatched "${two[@]}" --no-monitor -- sh -c 'exit 4'
+same "--no-monitor: status" 4 "$status"
+has "--no-monitor: the head tells" unwatched.err "failed first: it exited with status 4"
 
 # --- signals, and the end of the head
 cat > counter.sh << 'PROGRAM'
@@ -178,7 +178,7 @@ first_below() {
   return 1
 }
 family="setsid sleep NAME & sleep NAME & trap '' TERM; sleep NAME; sleep NAME"
-for victim in launch start-hosts start-ranks; do
+for victim in launch ssh-launch ssh-daemon; do
   name=$(new_name)
   "$DDLRUN" launch --launcher ssh "${two[@]}" -- sh -c "${family//NAME/$name}" > kill.out 2> kill.err < /dev/null &
   job=$!
@@ -188,8 +188,8 @@ for victim in launch start-hosts start-ranks; do
   wait $job 2> /dev/null
   ended=$?
   check "kill $victim: nothing is left" wait_for "$name" 0
-  [ $victim != start-ranks ] || same "a lost host: status" 5 $ended
-  [ $victim != start-ranks ] || has "a lost host is named" kill.err "host h"
+  [ $victim != ssh-daemon ] || same "a lost host: status" 5 $ended
+  [ $victim != ssh-daemon ] || has "a lost host is named" kill.err "host h"
 done
 
 # --- variables: any bytes, and nobody else sees them
@@ -244,7 +244,7 @@ same "--mca: status" 2 "$status"
 launch traceback 1 -- python3 -c 'raise KeyError(3)'
 same "a Python exception: status" 1 "$status"
 has "a Python exception" traceback.err "[E24]"
-has "a Python exception" traceback.err "ddlrun launch --output prefix ..."
+has "a Python exception" traceback.err "ddlrun launch --rank-output prefix ..."
 has_not "a Python exception" traceback.err "mpirun"
 
 # --- groups: servers end with the workers, and each rank has its own words
@@ -258,12 +258,12 @@ cat > start.json << DOCUMENT
    {"first": 2, "ranks": 1, "name": "ps", "program": ["sleep", "600"], "serves": true, "set": {}}]}}
 DOCUMENT
 status=0
-timeout 20 "$DDLRUN" start-hosts start.json > groups.out 2> groups.err < /dev/null || status=$?
+timeout 20 "$DDLRUN" ssh-launch start.json > groups.out 2> groups.err < /dev/null || status=$?
 same "servers: status" 0 "$status"
 same "servers: the workers' words" $'0/2 h1 --task=0\n1/2 h2 --task=1' "$(sort groups.out)"
 same "servers: nothing is told" "" "$(cat groups.err)"
 sed "s|\"folder\": \"$work\"|\"folder\": \"/no/such/folder\"|" start.json > lost.json
-expect_refusal 3 "h1: the working folder is not on this host" "$DDLRUN" start-hosts lost.json
-expect_refusal 3 "the start document is not readable" "$DDLRUN" start-hosts lines.py
-expect_refusal 3 "no-such.json" "$DDLRUN" start-hosts no-such.json
+expect_refusal 3 "h1: the working folder is not on this host" "$DDLRUN" ssh-launch lost.json
+expect_refusal 3 "the start document is not readable" "$DDLRUN" ssh-launch lines.py
+expect_refusal 3 "no-such.json" "$DDLRUN" ssh-launch no-such.json
 finish

@@ -161,7 +161,7 @@ done
 
 # --- a rank that stalls is named, with host, process and state; so is its going on
 # shellcheck disable=SC2016
-"$DDLRUN" launch $ranks --stall-after 2 -- bash -c 'echo $$ > stall.$OMPI_COMM_WORLD_RANK; while [ ! -e stop ]; do :; done' > stall.out 2> stall.err < /dev/null &
+"$DDLRUN" launch $ranks --stall-timeout 2 -- bash -c 'echo $$ > stall.$OMPI_COMM_WORLD_RANK; while [ ! -e stop ]; do :; done' > stall.out 2> stall.err < /dev/null &
 job=$!
 for _ in $(seq 1 100); do [[ -s stall.$last ]] && break; sleep 0.05; done
 victim=$(cat "stall.$last")
@@ -179,17 +179,17 @@ same "stall: the job ends well" 0 $?
 has "stall" "$(folder_of stall)/run.json" "\"state\": \"T\""
 
 # A rank that waits is noted, not called stalled; nobody is with 0.
-launch idle 1 --stall-after 1 -- sleep 5
+launch idle 1 --stall-timeout 1 -- sleep 5
 same "idle: status" 0 "$status"
 has "idle" idle.err "ddlrun: note: rank 0 on $(hostname) has used no CPU time"
 has_not "idle" idle.err "warning"
-launch never 1 --stall-after 0 -- sleep 3
-has_not "--stall-after 0" never.err "note"
+launch never 1 --stall-timeout 0 -- sleep 3
+has_not "--stall-timeout 0" never.err "note"
 
 # --on-stall end ends the job, in the time that mpirun takes.
 SECONDS=0
 # shellcheck disable=SC2016
-launch ended $ranks --stall-after 1 --on-stall end -- bash -c 'kill -STOP $$'
+launch ended $ranks --stall-timeout 1 --on-stall end -- bash -c 'kill -STOP $$'
 same "--on-stall end: status" 124 "$status"
 check "--on-stall end: $SECONDS s" test "$SECONDS" -lt 12
 has_not "--on-stall end" ended.err "failed first"

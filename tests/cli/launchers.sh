@@ -15,26 +15,26 @@ sheet() { # FIELDS, SEAT
 # shellcheck disable=SC2016
 show='echo "$1 $LOCAL_RANK $TF ${DDLRUN_RANKS-none} $PWD $(grep Cpus_allowed_list /proc/self/status | cut -f2) ${CUDA_VISIBLE_DEVICES-unset}"'
 expect 0 "" env PMI_RANK=0 DDLRUN_RANKS="$(sheet '"bind":true,"folder":"/usr",' "{\"pus\":\"$first\"}")" \
-  "$DDLRUN" exec --sheet -- sh -c "$show" sh
-same "exec --sheet" "--task=0 0 {\"a\":0} none /usr $first unset" "$(cat "$work/out")"
+  "$DDLRUN" exec --rank-map -- sh -c "$show" sh
+same "exec --rank-map" "--task=0 0 {\"a\":0} none /usr $first unset" "$(cat "$work/out")"
 sheet '"gpu_view":"one",' '{"gpu":1,"pci":"ffff:01:00.0"}' > sheet.json
-expect 0 "" env PMI_RANK=0 CUDA_VISIBLE_DEVICES=7 "$DDLRUN" exec --sheet-file sheet.json -- sh -c "$show" sh
-same "exec --sheet-file: a GPU whose driver is silent goes by its number" 1 "$(awk '{print $NF}' "$work/out")"
-expect_refusal 2 "which did not arrive" env PMI_RANK=0 "$DDLRUN" exec --sheet -- true
-expect_refusal 2 "no launcher has set one" env DDLRUN_RANKS="$(sheet '' '{}')" "$DDLRUN" exec --sheet -- true
-expect_refusal 3 "the plan has ranks 0 to 0" env PMI_RANK=3 DDLRUN_RANKS="$(sheet '' '{}')" "$DDLRUN" exec --sheet -- true
+expect 0 "" env PMI_RANK=0 CUDA_VISIBLE_DEVICES=7 "$DDLRUN" exec --rank-map-file sheet.json -- sh -c "$show" sh
+same "exec --rank-map-file: a GPU whose driver is silent goes by its number" 1 "$(awk '{print $NF}' "$work/out")"
+expect_refusal 2 "which did not arrive" env PMI_RANK=0 "$DDLRUN" exec --rank-map -- true
+expect_refusal 2 "no launcher has set one" env DDLRUN_RANKS="$(sheet '' '{}')" "$DDLRUN" exec --rank-map -- true
+expect_refusal 3 "the plan has ranks 0 to 0" env PMI_RANK=3 DDLRUN_RANKS="$(sheet '' '{}')" "$DDLRUN" exec --rank-map -- true
 expect_refusal 3 "is to run on PUs 99999, but the kernel allows" env PMI_RANK=0 \
-  DDLRUN_RANKS="$(sheet '"bind":true,' '{"pus":"99999"}')" "$DDLRUN" exec --sheet -- true
-expect_refusal 3 "cannot be entered" env PMI_RANK=0 DDLRUN_RANKS="$(sheet '"folder":"/no/such",' '{}')" "$DDLRUN" exec --sheet -- true
+  DDLRUN_RANKS="$(sheet '"bind":true,' '{"pus":"99999"}')" "$DDLRUN" exec --rank-map -- true
+expect_refusal 3 "cannot be entered" env PMI_RANK=0 DDLRUN_RANKS="$(sheet '"folder":"/no/such",' '{}')" "$DDLRUN" exec --rank-map -- true
 
 # --- memory policy, as the kernel tells it inside the rank
 if [[ -r /proc/self/numa_maps ]] && grep -qs '"numa":0\|"os": *0' <("$DDLRUN" topo --json); then
   for policy in preferred bind; do
-    launch "memory_$policy" 1 --memory "$policy" -- cat /proc/self/numa_maps
-    grep -q "^[0-9a-f]* ${policy%red}[^ ]*:0 " "memory_$policy.out" || fail "--memory $policy: $(head -n 1 "memory_$policy.out")"
+    launch "memory_$policy" 1 --mem-bind "$policy" -- cat /proc/self/numa_maps
+    grep -q "^[0-9a-f]* ${policy%red}[^ ]*:0 " "memory_$policy.out" || fail "--mem-bind $policy: $(head -n 1 "memory_$policy.out")"
   done
-  launch memory_local 1 --memory local -- cat /proc/self/numa_maps
-  grep -q '^[0-9a-f]* default ' memory_local.out || fail "--memory local: $(head -n 1 memory_local.out)"
+  launch memory_local 1 --mem-bind local -- cat /proc/self/numa_maps
+  grep -q '^[0-9a-f]* default ' memory_local.out || fail "--mem-bind local: $(head -n 1 memory_local.out)"
 fi
 
 # --- MPICH

@@ -48,7 +48,7 @@ printf '#!/bin/bash\n#PBS -A caffe\n#PBS -l walltime=72:00:00\n' >"$work/long.pb
 expect 1 'kisti-nurion allows 48:00:00 [site-walltime]' "$DDLRUN" lint-script "$work/long.pbs" --site kisti-nurion
 sed 's/72:/48:/' "$work/long.pbs" >"$work/fits.pbs"
 expect 0 'its application is not checked' "$DDLRUN" lint-script "$work/fits.pbs" --site kisti-nurion
-expect 0 'names of queues and applications are not checked' "$DDLRUN" lint-script --help
+expect 0 "limits of walltime; not its queues" "$DDLRUN" lint-script --help
 
 # stdin has no file to change.
 printf '#!/bin/bash\r\n#PBS -N a\r\n' | "$DDLRUN" lint-script - >"$work/out" 2>"$work/err"

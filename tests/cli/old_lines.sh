@@ -52,7 +52,7 @@ new() {
   python3 "$support/old_lines.py" judge old.calls calls $options > judged 2>&1 || fail "$*: $(cat judged)"
   : > calls
   expect 0 '' env -i PATH="$PATH" HOME=/home/user LD_LIBRARY_PATH=x PYTHONPATH=x ${CUDA_VISIBLE_DEVICES:+CUDA_VISIBLE_DEVICES=x} \
-    "$DDLRUN" "$1" --dry-run --run-folder /runs/one "${@:2}"
+    "$DDLRUN" "$1" --dry-run --run-dir /runs/one "${@:2}"
   [ ! -s calls ] || fail "a dry run started something: $*"
   bash -n out || fail "no script: $*"
   sed -e 's/^#by ddlrun [0-9.]* /#by ddlrun VERSION /' -e "s:$(readlink -f "$DDLRUN"):/opt/ddlrun/bin/ddlrun:g" -e "s:$work:/home/user:g" \
@@ -93,7 +93,7 @@ new ddl_mnist rankfile="$rankfiles/4x2x1_2x10.rf" launch 4x2 sys-89074,sys-89075
 # A supercomputing centre's page; its 4 ranks stand in the script's select line.
 four=models/intel_optimized_models/multinode/alexnet_4nodes/solver.prototxt
 old "mpirun -PSM2 -prepend-rank caffe train --solver ./$four" 'mpirun -PSM2 -prepend-rank caffe train --solver ./models/intel_optimized_models/multinode/alexnet_4nodes/solver.prototxt'
-new intel_caffe ranks=4 launch --framework intel-caffe --output prefix 1x4x1 n1,n2,n3,n4 --sockets 1 --cores 68 -- caffe train --solver ./$four
+new intel_caffe ranks=4 launch --framework intel-caffe --rank-output prefix 1x4x1 n1,n2,n3,n4 --sockets 1 --cores 68 -- caffe train --solver ./$four
 
 # Notes on distributed TensorFlow: two unequal hosts, a card of its own for each worker.
 cat > bin/ssh << 'SSH'
@@ -111,7 +111,7 @@ old "python distributed_mnist.py $cluster --job_name=ps --task_index=0; python d
   CUDA_VISIBLE_DEVICES=0 python distributed_mnist.py $cluster --job_name=worker --task_index=1
   CUDA_VISIBLE_DEVICES=1 python distributed_mnist.py $cluster --job_name=worker --task_index=2" \
   'python distributed_mnist.py --ps_hosts=... --worker_hosts=... --job_name=... --task_index=...'
-new tensorflow_ps '' launch --ps 2 --workers 3 192.168.0.20,192.168.0.80 --gpu-view all -- python distributed_mnist.py
+new tensorflow_ps '' launch --ps 2 --workers 3 192.168.0.20,192.168.0.80 --visible-gpus all -- python distributed_mnist.py
 cards=$(grep -o '{"schema":"ddlrun.ranks.*' out | python3 -c 'import json, sys
 sheet = json.load(sys.stdin)
 print(*[seat.get("gpu", "-") for kind in sheet["kind_of_host"] for seat in sheet["kinds"][kind]])')
@@ -158,5 +158,5 @@ END
 
 # The centre's PBS script by its profile: the same request.
 expect 0 '#PBS -l select=4:ncpus=68' "$DDLRUN" submit --pbs --site kisti-nurion --application caffe --queue normal 1x4x1 \
-  --walltime 4h --working-folder /scratch/u --dry-run -- caffe train --solver=solver.prototxt
+  --walltime 4h --workdir /scratch/u --dry-run -- caffe train --solver=solver.prototxt
 finish

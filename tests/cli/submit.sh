@@ -7,7 +7,7 @@
 golden=$(readlink -f "$(dirname "$0")/../golden")
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 cd "$work" || exit 1
-small=(--local --launcher none --doctor off --walltime 5m)
+small=(--local --runner none --doctor off --walltime 5m)
 
 # Nothing but the script on stdout, nothing on disk.
 expect 0 '+ sbatch --parsable ' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run -- ./train --epochs 3
@@ -21,7 +21,7 @@ if [ -e ddlrun-jobs ] || [ -e state ]; then fail "a dry run wrote something"; fi
 # The folder of the log has to be made: the line for it can be pasted.
 mkdir_line=$(grep '^mkdir -p ' err) || fail "no mkdir to type: $(cat err)"
 case "$(sed -n 's/^#PBS -o //p' out)" in "${mkdir_line#mkdir -p }"/*) ;; *) fail "'$mkdir_line' is not for the log" ;; esac
-expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --launcher srun --threads 2 --walltime 1h --dry-run -- ./train
+expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --runner srun --threads 2 --walltime 1h --dry-run -- ./train
 grep -q 'doctor --quick --dims 4x2x1 --via srun -- ' out || fail "doctor needs ssh: $(grep doctor out)"
 grep -q -- '--doctor warn goes on' out || fail "no way round doctor"
 expect 0 '' "$DDLRUN" submit --slurm 1x1x1 --environment A=1,B=2 --environment C --walltime 1h --dry-run -- ./train
@@ -53,7 +53,7 @@ expect_refusal 2 'walltime' "$DDLRUN" submit --slurm 1x1x1 --walltime 90 -- true
 expect_refusal 2 'there is no program' "$DDLRUN" submit --slurm 1x1x1 --walltime 1h
 expect_refusal 2 'shape is not said' "$DDLRUN" submit --slurm --walltime 1h -- true
 expect_refusal 3 'bad.yaml:1:11' "$DDLRUN" submit --slurm --job bad.yaml --memory 5 1x1x1 -- true
-expect_refusal 2 '--cores-per-node' "$DDLRUN" submit --slurm 4x2x1 --launcher srun --walltime 1h --dry-run -- true
+expect_refusal 2 '--cores-per-node' "$DDLRUN" submit --slurm 4x2x1 --runner srun --walltime 1h --dry-run -- true
 expect_refusal 2 "--environment 'A=...'" "$DDLRUN" submit --slurm 1x1x1 --environment A=x,y --walltime 1h --dry-run -- ./t
 expect_refusal 2 'try: -- ./t' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run ./t
 expect_refusal 2 'try: --walltime' "$DDLRUN" submit --slurm 1x1x1 --wallclock 4h -- true
@@ -65,12 +65,12 @@ expect_refusal 3 'neither sbatch nor qsub' env PATH=/nowhere "$DDLRUN" submit 1x
 # A program without its dashes is no list of hosts.
 expect_refusal 2 'try: -- python train.py' "$DDLRUN" submit --slurm 4x2x1 python train.py
 expect_refusal 2 'try: -- python   #' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h python
-expect_refusal 2 'try: hosts as one word, with commas: h1,h2' "$DDLRUN" submit --slurm 4x2x1 h1 h2 -- true
+expect_refusal 2 'try: join hosts with commas: h1,h2' "$DDLRUN" submit --slurm 4x2x1 h1 h2 -- true
 
 # No walltime: whose limit holds; srun's MPI; variables by prefix; a working folder with a blank.
 expect 0 'time limit is that of the default partition' "$DDLRUN" submit --slurm 1x1x1 --dry-run -- ./t
 expect 0 'time limit is that of queue long' "$DDLRUN" submit --pbs --cores-per-node 8 --queue long 1x1x1 --dry-run -- ./t
-srun_job=(submit --slurm --launcher srun --threads 1 --walltime 1h 1x1x1 --dry-run)
+srun_job=(submit --slurm --runner srun --threads 1 --walltime 1h 1x1x1 --dry-run)
 expect 0 '' "$DDLRUN" "${srun_job[@]}" -- ./t
 grep -q 'srun .* --mpi=pmix ' out || fail "srun's MPI: $(grep srun out)"
 expect 0 '' "$DDLRUN" "${srun_job[@]}" --srun-mpi pmi2 -- ./t
@@ -110,7 +110,7 @@ printf '#!/bin/bash\n#SBATCH -N {{nodes|int}} -t {{walltime|sbatch}}\n{{program|
 expect_refusal 2 'has #SBATCH lines only' "$DDLRUN" submit --pbs --cores-per-node 8 --template slurm.sh --walltime 5m --dry-run 1x1x1 -- true
 mkdir 'a b'
 for scheduler in slurm pbs torque local; do
-  expect 0 '' env -C 'a b' "$DDLRUN" submit --$scheduler --cores-per-node 8 --launcher none --walltime 1h --dry-run 1x1x1 -- ./t
+  expect 0 '' env -C 'a b' "$DDLRUN" submit --$scheduler --cores-per-node 8 --runner none --walltime 1h --dry-run 1x1x1 -- ./t
   grep -q "^cd -- '.*/a b' " out || fail "$scheduler: $(grep cd out)"
   grep -q '^#.* \(-o \|--output=\).*/a b' out && fail "$scheduler: a blank in a directive: $(grep '^#' out)"
 done

@@ -23,7 +23,7 @@ same_status "$DDLRUN" topo --nope
 same_status "$DDLRUN" check-rankfile
 same_status "$DDLRUN" submit --local 1 --walltime nonsense -- true
 same_status "$DDLRUN" launch 1 -- sh -c 'echo talk >&2; exit 7'
-same_status "$DDLRUN" launch 1 --output prefix -- sh -c 'echo talk >&2; exit 7'
+same_status "$DDLRUN" launch 1 --rank-output prefix -- sh -c 'echo talk >&2; exit 7'
 same_status "$DDLRUN" diagnose /no/such/file
 for program in runtime/ddl-train bench/ddl_bench/ddl-bench; do
   [ ! -x "$DDLRUN_BUILD_DIR/$program" ] || same_status "$DDLRUN_BUILD_DIR/$program" --nope
@@ -34,7 +34,7 @@ run sh -c "'$DDLRUN' topo > /dev/full"
 [ "$status" -eq 3 ] || fail "topo to a full disk: status $status, not 3"
 run sh -c "'$DDLRUN' topo >&-"
 [ "$status" -eq 3 ] || fail "topo with stdout closed: status $status, not 3"
-run sh -c "'$DDLRUN' launch 1 --output prefix -- sh -c 'echo talk; sleep 1; echo talk; touch finished-out' > /dev/full"
+run sh -c "'$DDLRUN' launch 1 --rank-output prefix -- sh -c 'echo talk; sleep 1; echo talk; touch finished-out' > /dev/full"
 [ "$status" -eq 0 ] && [ -e finished-out ] || fail "launch with stdout on a full disk: status $status"
 grep -q 'warning: cannot write the output' "$work/err" || fail "launch does not report that its stdout is full"
 

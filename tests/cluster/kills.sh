@@ -50,8 +50,8 @@ everything() {
 find_kind() {
   everything | case $1 in
     ddlrun) awk '$4 == "ddlrun" && / launch /' ;;
-    head) awk '$4 == "ddlrun" && / start-hosts /' ;;
-    hand) awk '$4 == "ddlrun" && /ddlrun start-ranks/' ;;
+    head) awk '$4 == "ddlrun" && / ssh-launch /' ;;
+    hand) awk '$4 == "ddlrun" && /ddlrun ssh-daemon/' ;;
     mpirun | orted) awk -v name="$1" '$4 == name' ;;
     rank) awk '$4 == "family" || $4 == "stubborn" || $4 == "ddl-train"' ;;
     keeper) awk '$4 == "ddlrun" && / exec /' ;;

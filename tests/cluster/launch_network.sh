@@ -6,7 +6,7 @@
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
 lab_up 3
 
-launch() { on node1 "$tool" launch 1x3x1 'node[1-3]' --no-watch "$@"; }
+launch() { on node1 "$tool" launch 1x3x1 'node[1-3]' --no-monitor "$@"; }
 dry() { launch --dry-run "$@" -- true > "$work/dry" 2> "$work/err"; }
 has() { grep -qF -- "$1" "$work/dry" || fail "no '$1' in the dry run: $(tail -n 1 "$work/dry" | cut -c1-300)"; }
 lacks() { ! grep -qF -- "$1" "$work/dry" || fail "'$1' in the dry run: $(tail -n 1 "$work/dry" | cut -c1-300)"; }

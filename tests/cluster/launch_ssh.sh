@@ -21,8 +21,8 @@ everything() {
 }
 find_kind() { # KIND [HOST]
   everything | case $1 in
-    head) awk '/ start-hosts /' ;;
-    hand) awk '/ddlrun start-ranks/ && $3 == "ddlrun"' ;;
+    head) awk '/ ssh-launch /' ;;
+    hand) awk '/ddlrun ssh-daemon/ && $3 == "ddlrun"' ;;
     sshd) awk '$3 == "sshd" && /@notty/' ;;
     work) awk '$3 == "work"' ;;
   esac | awk -v host="${2-}" 'host == "" || $1 == host { print $2 }'
@@ -39,7 +39,7 @@ words=(--launcher ssh 2x4x1 'node[1-4]' --sockets 1 --cores 2)
 # --- what the ranks see is what was planned
 # shellcheck disable=SC2016
 see='echo "$DDLRUN_RANK $(uname -n) $DDLRUN_LOCAL_RANK $(sed -n "s/Cpus_allowed_list:\t//p" /proc/self/status)"'
-on node1 "$tool" launch "${words[@]}" --run-folder run --strict --verify -- sh -c "$see" > "$work/seen" 2> "$work/seen.err"
+on node1 "$tool" launch "${words[@]}" --run-dir run --strict --verify -- sh -c "$see" > "$work/seen" 2> "$work/seen.err"
 same "8 ranks: status" 0 $?
 # "rank 3=node4 slot=0:0" of the rankfile, where hosts have one package of cores 0 and 1.
 sed -n 's/^rank \([0-9]*\)=\([^ ]*\) *slot=0:\([0-9]*\).*/\1 \2 \3 \3/p' "$lab_home/run/rankfile" | sort > "$work/planned"

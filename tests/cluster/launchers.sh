@@ -55,7 +55,7 @@ unequal=(-H 'node1:2,node2:1,node3:2' "${hosts[@]:2}")
 variables=(KEY OMP_NUM_THREADS DDLRUN_RANKS)
 if build place_openmpi mpicc; then
   yield=(-x OMPI_MCA_mpi_yield_when_idle=1)
-  judge openmpi on node1 "$tool" launch "${hosts[@]}" --memory preferred "${yield[@]}" -- bin/place_openmpi openmpi "${variables[@]}"
+  judge openmpi on node1 "$tool" launch "${hosts[@]}" --mem-bind preferred "${yield[@]}" -- bin/place_openmpi openmpi "${variables[@]}"
   planned=uneven judge uneven_openmpi on node1 "$tool" launch "${unequal[@]}" "${yield[@]}" -- \
     bin/place_openmpi uneven_openmpi "${variables[@]}"
 fi

@@ -39,7 +39,7 @@ for order in ddl packed; do
   expect 0 "MPI tells it all" on node1 "$tool" launch "${words[@]}" --order $order --dry-run -- $python places.py
   promised "$work/out" > "$work/promised"
   expect 0 "4 of 4 ranks are where they were planned" on node1 "$tool" launch "${words[@]}" "${patient[@]}" --order $order \
-    --strict --run-folder run_$order -- $python places.py
+    --strict --run-dir run_$order -- $python places.py
   told > "$work/told"
   same "$order: promised by the dry run" "$(cat "$work/promised")" "$(cat "$work/told")"
   same "$order: the plan's file" "$(planned run_$order)" "$(cat "$work/told")"

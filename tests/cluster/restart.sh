@@ -65,7 +65,7 @@ same 'one start' 1 "$(grep -c '^ddlrun: run folder' "$work/job.err")"
 rm -rf --one-file-system "$lab_home/saved"
 
 # --- left out
-start 1x4x1 --on-lost-host leave-out --restart-arg=--resume
+start 1x4x1 --on-host-failure shrink --restart-arg=--resume
 lab stop node3
 said 'starting again: node3 lost and left out: 1x3x1 on node[1-2,4]; restart 1 of 2' 60
 wait "$job"
@@ -86,7 +86,7 @@ undisturbed $hosts 4
 
 # --- nobody comes back
 rm -rf --one-file-system "$lab_home/saved"
-start 1x4x1 --host-wait 6 --restart-arg=--resume
+start 1x4x1 --host-timeout 6 --restart-arg=--resume
 lab stop node4
 said 'node4 did not come back within 6 s' 60
 wait "$job"

@@ -25,12 +25,12 @@ script_of() { (cd "$lab_home" && ls -d ddlrun-jobs/"$1"-*/job.sh); }
 
 # Torque's nodes= form, by ddlrun itself.
 torque() { ddl submit --torque --cores-per-node 68 "$@"; }
-torque --name tq --queue normal --walltime 10m --launcher none 1x2x1 -- sh -c 'echo "in $(hostname)"; exit 7'
+torque --name tq --queue normal --walltime 10m --runner none 1x2x1 -- sh -c 'echo "in $(hostname)"; exit 7'
 id=$(head -n 1 "$work/out")
 asks "$id" JobName tq NumNodes 2 TimeLimit 00:10:00 Partition normal
 grep -q "in node" "$work/out" || fail "the log is not followed: $(cat "$work/out")"
 same "the program's exit status, which only the script's own file tells" 7 "$status"
-torque --name tqgpu --walltime 10m --gpus 2 --launcher none 2x2x1 --detach -- sleep 60
+torque --name tqgpu --walltime 10m --gpus 2 --runner none 2x2x1 --detach -- sleep 60
 ends 0
 id=$(head -n 1 "$work/out")
 asks "$id" TresPerNode gres:gpu:2
@@ -39,12 +39,12 @@ grep -qE "$id .*(running|queued)" "$work/out" || fail "status: $(cat "$work/out"
 ddl cancel "$id"
 ends 0
 wait_until 20 eval '[ "$(field "$id" JobState)" = CANCELLED ]' || fail "job $id is $(field "$id" JobState)"
-torque --walltime 10m --launcher none --queue nosuch 1x1x1 -- true
+torque --walltime 10m --runner none --queue nosuch 1x1x1 -- true
 ends 4
 grep -q "partition" "$work/err" || fail "a queue that is not there: $(cat "$work/err")"
 
 # PBS's select= form: rendered by ddlrun, handed in by qsub itself.
-pbs() { ddl submit --pbs --cores-per-node 68 --walltime 10m --launcher none --dry-run "$@"; }
+pbs() { ddl submit --pbs --cores-per-node 68 --walltime 10m --runner none --dry-run "$@"; }
 handed_in() { # NAME: the last rendered script, by qsub; sets $id
   ends 0
   sed -n 's|^#PBS -o \(.*\)/scheduler.log$|\1|p' "$work/out" | while read -r folder; do on node1 mkdir -p "$folder"; done

@@ -63,7 +63,7 @@ ended "a good run" 0 10
 grep -q 'warning\|silent\|progress\|lost' "$work/job.err" && fail "a good run: $(grep 'warning\|silent' "$work/job.err")"
 
 # --- a rank that is stopped
-start --stall-after "$stall_after"
+start --stall-timeout "$stall_after"
 victim=$(pids_of work node2)
 kill -STOP "$victim"
 said "rank 1 on node2 has made no progress for" $((stall_after + 1))

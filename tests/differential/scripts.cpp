@@ -120,7 +120,7 @@ void compare_environment(Judge& judge, const AttackedJob& made, const Record& re
   for (const std::string& entry : made.job.environment)
     meant[entry.substr(0, entry.find('='))] = entry.substr(entry.find('=') + 1);
   if (made.job.data) meant["DDLRUN_DATA"] = made.job.data->from;
-  if (made.job.launcher == Launcher::srun && made.job.srun_mpi == "pmix")
+  if (made.job.runner == Runner::srun && made.job.srun_mpi == "pmix")
     meant.emplace("SLURM_PMIX_FENCE", "ring");
   for (const auto& [name, value] : meant) {
     ++judge.values;
@@ -148,12 +148,12 @@ void compare(Judge& judge, const AttackedJob& made, const Script& script, int st
     return judge.differs(std::to_string(records.size()) + " programs were started", script);
   const Record& record = records[0];
   std::vector<std::string> words = record.words;
-  if (job.launcher != Launcher::none) {
+  if (job.runner != Runner::none) {
     const auto dashes = std::find(words.begin(), words.end(), "--");
     if (dashes == words.end()) return judge.differs("no --", script);
-    const auto folder = std::find(words.begin(), dashes, "--run-folder");
+    const auto folder = std::find(words.begin(), dashes, "--run-dir");
     const bool has_folder = folder != dashes && (folder + 1)->starts_with(made.folder.path + "/run.");
-    if (job.launcher == Launcher::ddlrun && !has_folder) judge.differs("the run folder", script);
+    if (job.runner == Runner::ddlrun && !has_folder) judge.differs("the run folder", script);
     words.erase(words.begin(), dashes + 1);
   } else {
     words.insert(words.begin(), job.program[0]);
@@ -171,7 +171,7 @@ void compare(Judge& judge, const AttackedJob& made, const Script& script, int st
 void run_round(Judge& judge, Random& random) {
   AttackedJob made = attacked_job(random, judge.place, judge.canary);
   JobSpec& job = made.job;
-  if (job.launcher == Launcher::none) {
+  if (job.runner == Runner::none) {
     job.container.reset();
     job.program[0] = judge.standin + "/program";
   }

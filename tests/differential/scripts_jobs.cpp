@@ -235,9 +235,9 @@ AttackedJob attacked_job(Random& random, const std::string& place, const std::st
     job.program[0] = "p" + job.program[0];
   }
   if (chance(random, 3))
-    job.launcher = Launcher::none;
+    job.runner = Runner::none;
   else if (job.scheduler == SchedulerKind::slurm && chance(random, 3))
-    job.launcher = Launcher::srun;
+    job.runner = Runner::srun;
   return made;
 }
 
@@ -267,7 +267,7 @@ JobSpec plain_job(Random& random, SchedulerKind kind) {
     job.program = {"python", "train.py", "--name", "it's $HOME", "--text", "a\nb", "\xc3\xa9"};
   if (chance(random, 3)) job.program.insert(job.program.end(), 12, "--a-rather-long-option=1");
   job.working_folder = chance(random, 2) ? "/scratch/me/run" : "/scratch/me/a 'run' $x";
-  if (chance(random, 3)) job.launcher = kind == SchedulerKind::slurm ? Launcher::srun : Launcher::none;
+  if (chance(random, 3)) job.runner = kind == SchedulerKind::slurm ? Runner::srun : Runner::none;
   job.doctor = std::array{DoctorLevel::off, DoctorLevel::warn, DoctorLevel::stop}[below(random, 3)];
   job.affinity = pick(random, std::array{"auto", "off", "libgomp", "libomp"});
   return job;

@@ -39,7 +39,7 @@ JobSpec slurm_gpus() {
 JobSpec slurm_array() {
   JobSpec job = base_job(SchedulerKind::slurm, {2, 1, 1, 1}, {"./sweep"});
   job.threads = 8;
-  job.launcher = Launcher::srun;
+  job.runner = Runner::srun;
   job.doctor = DoctorLevel::off;
   job.affinity = "libgomp";
   job.exclusive = false;
@@ -101,7 +101,7 @@ JobSpec local_venv() {
 JobSpec living(SchedulerKind kind, const std::string& folder, const std::string& line) {
   JobSpec job = base_job(kind, {1, 1, 1, 1}, {"bash", "-c", line});
   job.working_folder = folder;
-  job.launcher = Launcher::none;
+  job.runner = Runner::none;
   job.doctor = DoctorLevel::off;
   return job;
 }

@@ -87,7 +87,7 @@ wait "$job"
 status=$?
 [ "$status" -eq 75 ] || fail "status $status, not 75, when a server is told to stop: $(head -3 "$work/err")"
 
-start pause --stall-seconds 1
+start pause --stall-timeout 1
 named='warning: rank 2 (.*) has not reached step [0-9]* (weights of a parameter server) for [12] s'
 for _ in 1 2 3 4 5; do # stopped at the end of an epoch it is missed in the talk of all ranks, not by its workers
   kill -STOP "$server"
@@ -132,7 +132,7 @@ RANK
     mkdir "$said"
     "${launcher[@]}" --host h1:1,h2:1,h3:1 -n 3 --mca if_base_do_not_resolve 1 --mca plm_rsh_agent "$here/../support/uts_ssh.sh" \
       -x OMPI_ALLOW_RUN_AS_ROOT -x OMPI_ALLOW_RUN_AS_ROOT_CONFIRM -x OMP_NUM_THREADS -x DDL_OPTIONS="-timeout 5" \
-      "$work/far" "$said" "$train" "${calm[@]:0:4}" --epochs 100000 --quiet --parameter-servers 1 --stall-seconds 2 \
+      "$work/far" "$said" "$train" "${calm[@]:0:4}" --epochs 100000 --quiet --parameter-servers 1 --stall-timeout 2 \
       --checkpoint "$said/saved" --checkpoint-every 15 > "$work/out" 2> "$work/err" < /dev/null &
     job=$!
     for _ in $(seq 300); do

@@ -11,7 +11,7 @@ exec "$@"
 RANK
 chmod +x "$work/rank"
 mkdir "$work/pids"
-ranks 3 "$work/rank" "$work/pids" "$train" --data "$subset" --epochs 100000 --quiet --stall-seconds 1 \
+ranks 3 "$work/rank" "$work/pids" "$train" --data "$subset" --epochs 100000 --quiet --stall-timeout 1 \
   --checkpoint "$work/kept" > "$work/out" 2> "$work/err" < /dev/null &
 job=$!
 trap 'kill -CONT "$victim" 2> /dev/null; kill "$job" 2> /dev/null; rm -r "$work"' EXIT

@@ -29,7 +29,7 @@ scenario_segv() {
 }
 # Rank 0 is gone first: srun ends the ranks that are left when one fails, and answers the greatest status of all, theirs too.
 scenario_srun_exit() {
-  submit --launcher srun --threads 1 1x2x1 -- sh -c 'sleep $((SLURM_PROCID * 2)); exit $((SLURM_PROCID * 5))'
+  submit --runner srun --threads 1 1x2x1 -- sh -c 'sleep $((SLURM_PROCID * 2)); exit $((SLURM_PROCID * 5))'
   ends 5
 }
 scenario_diagnosed() {

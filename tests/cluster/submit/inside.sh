@@ -13,7 +13,7 @@ scenario_ranks_and_cores() {
   same "slurmctld gave" 4 "$(field "$id" NumCPUs)"
 }
 scenario_srun_cores() {
-  submit --launcher srun --name spread --cores-per-node 8 --threads 4 2x2x1 -- \
+  submit --runner srun --name spread --cores-per-node 8 --threads 4 2x2x1 -- \
     sh -c 'echo "rank $SLURM_PROCID $(hostname -s) $SLURM_CPUS_PER_TASK"'
   ends 0
   same "cores per rank" "4 4 4 4" "$(grep '^rank' "$work/out" | awk '{ print $4 }' | xargs)"
@@ -27,7 +27,7 @@ scenario_gpus_of_the_job() {
 }
 # Each rank sees all of the job's GPUs on its host: peers that were hidden could not be copied to.
 scenario_gpus_of_ranks() {
-  submit --launcher srun --threads 1 --gpus 4 --name peers 4x1x1 -- sh -c 'echo "rank $SLURM_LOCALID sees $CUDA_VISIBLE_DEVICES"'
+  submit --runner srun --threads 1 --gpus 4 --name peers 4x1x1 -- sh -c 'echo "rank $SLURM_LOCALID sees $CUDA_VISIBLE_DEVICES"'
   ends 0
   same "each rank" "0 0,1,2,3 1 0,1,2,3 2 0,1,2,3 3 0,1,2,3" \
     "$(grep '^rank' "$work/out" | sort | awk '{ print $2, $4 }' | xargs)"
@@ -35,14 +35,14 @@ scenario_gpus_of_ranks() {
 # The limit is judged where it counts: in the job. Slurm hands on the limit of the shell that submits.
 scenario_memlock_inside() {
   run on node1 env DDLRUN_WALLTIME=5m DDLRUN_EXCLUSIVE=no prlimit --memlock=65536:65536 \
-    "$tool" submit --slurm --doctor warn --launcher none --name locked 1x1x1 -- sh -c 'ulimit -l'
+    "$tool" submit --slurm --doctor warn --runner none --name locked 1x1x1 -- sh -c 'ulimit -l'
   ends 0
   prints 64
   grep -q 'LIM-01' "$work/out" || fail "doctor's quick level does not tell of memlock: $(head -n 20 "$work/out")"
 }
 # A broken host ends the job before the program starts.
 scenario_doctor_stops() {
-  run on node1 env DDLRUN_WALLTIME=5m DDLRUN_EXCLUSIVE=no "$tool" submit --slurm --doctor stop --launcher none \
+  run on node1 env DDLRUN_WALLTIME=5m DDLRUN_EXCLUSIVE=no "$tool" submit --slurm --doctor stop --runner none \
     --name broken 1x1x1 -- "$jobs_folder/no-such-program"
   [ "$status" -ne 0 ] || fail "it ended well"
   grep -q 'nothing is started' "$work/out" || fail "doctor did not stop it: $(tail -n 12 "$work/out")"
@@ -61,7 +61,7 @@ scenario_names_do_nothing() {
   ends 2
 }
 scenario_named_hosts() {
-  submit --launcher srun --threads 1 1x2x1 node2,node4 -- hostname -s
+  submit --runner srun --threads 1 1x2x1 node2,node4 -- hostname -s
   ends 0
   same "where it ran" "node2 node4" "$(grep '^node' "$work/out" | sort | xargs)"
 }

@@ -34,7 +34,7 @@ scenario_folder_with_a_blank() {
 }
 # Rank 1 fails, srun ends rank 0 and answers 143 for the job: the one that failed first is named, its status told.
 scenario_first_failing_rank() {
-  submit --launcher srun --srun-mpi none --threads 1 1x2x1 -- sh -c '[ $SLURM_PROCID = 0 ] && exec sleep 30; sleep 1; exit 5'
+  submit --runner srun --srun-mpi none --threads 1 1x2x1 -- sh -c '[ $SLURM_PROCID = 0 ] && exec sleep 30; sleep 1; exit 5'
   ends 5
   says "failed with exit status 5: rank 1"
   ! grep -q "the job was cancelled" "$work/err" || fail "srun's own ending is taken for scancel: $(cat "$work/err")"

@@ -66,4 +66,4 @@ export OMP_PROC_BIND=close
 # rank ROLE_NAME                    default: torchrun: there is one role
 # rank ROLE_RANK                    {rank}: torchrun: there is one role
 # rank ROLE_WORLD_SIZE              {size}: torchrun: there is one role
-mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x MASTER_ADDR -x MASTER_PORT -x DDLRUN_RANKS --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /opt/ddlrun/bin/ddlrun exec --sheet --keep -- python train_ddp.py
+mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x MASTER_ADDR -x MASTER_PORT -x DDLRUN_RANKS --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- python train_ddp.py

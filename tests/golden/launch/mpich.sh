@@ -41,4 +41,4 @@ export OMP_PROC_BIND=close
 #   DDLRUN_RANKS                    what each rank is to get; ddlrun exec reads it
 # -prepend-rank                     each line tells its rank
 # /opt/ddlrun/bin/ddlrun exec  gives each rank what its sheet says, then keeps each rank: tells how it fares, and ends all it started when the job ends
-mpirun.mpich -launcher ssh -f /runs/one/hosts -n 8 -genvlist PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS -prepend-rank /opt/ddlrun/bin/ddlrun exec --sheet --keep -- caffe train --solver=solver.prototxt
+mpirun.mpich -launcher ssh -f /runs/one/hosts -n 8 -genvlist PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS -prepend-rank /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- caffe train --solver=solver.prototxt

@@ -4,7 +4,7 @@ set -eu
 
 # MLSL_ROOT is not set, and MLSL ends without it: source its mlslvars.sh first
 # Intel Caffe is linked with Intel MPI: its mpiexec.hydra has to start it
-# --output prefix is done by launch itself: this script leaves the ranks' output as it comes
+# --rank-output prefix is done by launch itself: this script leaves the ranks' output as it comes
 
 mkdir -p -- /runs/one
 cat > /runs/one/rankfile <<'END_OF_RANKFILE'
@@ -74,4 +74,4 @@ export OMP_NUM_THREADS=66
 # --mca oob_tcp_keepalive_probes 3  three times
 # --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
 # /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
-mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x MLSL_NUM_SERVERS -x MLSL_SERVER_AFFINITY -x MLSL_LOG_LEVEL -x I_MPI_FABRICS -x I_MPI_TMI_PROVIDER -x HFI_NO_CPUAFFINITY -x I_MPI_DYNAMIC_CONNECTION -x I_MPI_SCALABLE_OPTIMIZATION -x I_MPI_PIN_MODE -x I_MPI_PIN_DOMAIN -x I_MPI_FALLBACK -x I_MPI_DEBUG -x KMP_HW_SUBSET -x KMP_AFFINITY -x INTERNAL_THREADS_PIN -x GLOG_minloglevel --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --keep -- caffe train --solver ./models/intel_optimized_models/multinode/alexnet_4nodes/solver.prototxt
+mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x MLSL_NUM_SERVERS -x MLSL_SERVER_AFFINITY -x MLSL_LOG_LEVEL -x I_MPI_FABRICS -x I_MPI_TMI_PROVIDER -x HFI_NO_CPUAFFINITY -x I_MPI_DYNAMIC_CONNECTION -x I_MPI_SCALABLE_OPTIMIZATION -x I_MPI_PIN_MODE -x I_MPI_PIN_DOMAIN -x I_MPI_FALLBACK -x I_MPI_DEBUG -x KMP_HW_SUBSET -x KMP_AFFINITY -x INTERNAL_THREADS_PIN -x GLOG_minloglevel --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- caffe train --solver ./models/intel_optimized_models/multinode/alexnet_4nodes/solver.prototxt

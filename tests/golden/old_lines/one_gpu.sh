@@ -37,4 +37,4 @@ export OMP_PROC_BIND=close
 # -x MKL_NUM_THREADS                20: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 # -x CUDA_VISIBLE_DEVICES           you asked for it
 # /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
-mpirun -n 1 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x CUDA_VISIBLE_DEVICES /opt/ddlrun/bin/ddlrun exec --keep -- python source.py
+mpirun -n 1 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x CUDA_VISIBLE_DEVICES /opt/ddlrun/bin/ddlrun exec --supervise -- python source.py

@@ -60,4 +60,4 @@ export OMP_PROC_BIND=close
 # rank HOROVOD_LOCAL_SIZE           {local_size}: ranks of its host
 # rank HOROVOD_CROSS_RANK           {node}: which host
 # rank HOROVOD_CROSS_SIZE           {nodes}: how many hosts
-mpirun -n 2 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x HOROVOD_CONTROLLER -x DDLRUN_RANKS --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /opt/ddlrun/bin/ddlrun exec --sheet --keep -- python train.py
+mpirun -n 2 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x HOROVOD_CONTROLLER -x DDLRUN_RANKS --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- python train.py

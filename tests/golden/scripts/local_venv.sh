@@ -92,7 +92,7 @@ ddl_program=(--epochs 3)
 ddl_exports=(-x DDLRUN_RESTART_COUNT)
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
-ddl_command=("$ddl_binary" launch 2x2x1 'h1,h2' --run-folder "$ddl_run_folder"
+ddl_command=("$ddl_binary" launch 2x2x1 'h1,h2' --run-dir "$ddl_run_folder"
   "${ddl_exports[@]}" -- "${ddl_program[@]}")
 
 # Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.

@@ -110,7 +110,7 @@ for ddl_name in "${ddl_passed[@]}"; do
 done
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
-ddl_command=("$ddl_binary" launch 2x2x1 --order packed --run-folder "$ddl_run_folder"
+ddl_command=("$ddl_binary" launch 2x2x1 --order packed --run-dir "$ddl_run_folder"
   "${ddl_exports[@]}" -- "${ddl_program[@]}")
 
 # Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.

@@ -92,7 +92,7 @@ ddl_program=(caffe train --solver=solver.prototxt)
 ddl_exports=(-x DDLRUN_RESTART_COUNT)
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
-ddl_command=("$ddl_binary" launch 1x2x2 --threads 60 --affinity libomp --run-folder "$ddl_run_folder"
+ddl_command=("$ddl_binary" launch 1x2x2 --threads 60 --affinity libomp --run-dir "$ddl_run_folder"
   "${ddl_exports[@]}" -- "${ddl_program[@]}")
 
 # Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.

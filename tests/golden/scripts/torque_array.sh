@@ -77,7 +77,7 @@ ddl_program=(./train)
 ddl_exports=(-x DDLRUN_RESTART_COUNT -x DDLRUN_ARRAY_INDEX)
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
-ddl_command=("$ddl_binary" launch 4x2x1 --threads 2 --run-folder "$ddl_run_folder"
+ddl_command=("$ddl_binary" launch 4x2x1 --threads 2 --run-dir "$ddl_run_folder"
   "${ddl_exports[@]}" -- "${ddl_program[@]}")
 
 # Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.

@@ -18,7 +18,7 @@ TEST_SUITE_BEGIN("cli/launch_command");
 TEST_CASE("launch writes the run folder, runs mpirun, gives its status") {
   Launch launch;
   launch.processes.result.exit_status = 7;
-  launch.run({"launch", "2", "-x", "KEY=s3cret", "--no-watch", "--no-diagnose", "--", "prog", "a b"});
+  launch.run({"launch", "2", "-x", "KEY=s3cret", "--no-monitor", "--no-diagnose", "--", "prog", "a b"});
   CHECK(launch.status == 7);
   CHECK(launch.out.empty());
   REQUIRE(launch.processes.ran.size() == 2);
@@ -82,7 +82,7 @@ TEST_CASE("--threads and --affinity") {
         Row{{"--threads", "0"}, {}, 2}, Row{{"--threads", "4x"}, {}, 2}, Row{{"--affinity", "tight"}, {}, 2},
         Row{{"--threads", "2", "-x", "OMP_NUM_THREADS=1"}, {}, 2}}) {
     Launch launch;
-    std::vector<std::string> words{"launch", "2", "--no-watch", "--no-diagnose"};
+    std::vector<std::string> words{"launch", "2", "--no-monitor", "--no-diagnose"};
     words.insert(words.end(), row.words.begin(), row.words.end());
     words.insert(words.end(), {"--", "prog"});
     launch.run(words);
@@ -213,12 +213,11 @@ TEST_CASE("a hint that names an option of launch's, in a command that lacks it, 
   launch.run({"intelcaffe", "--solver", "/s.prototxt", "--caffe_bin", "prog", "--cpu", "skx", "--output",
               "/old", "--allow-run-as-root"});
   CHECK(launch.status == 3);
-  CHECK(launch.err.find(
-            "try: another --run-folder, or none: then each run gets its own   # ddlrun launch takes "
-            "--run-folder\n") != std::string::npos);
+  CHECK(launch.err.find("try: another --run-dir, or none: then each run gets its own   # ddlrun launch takes "
+                        "--run-dir\n") != std::string::npos);
   Launch own;
   own.files.files["/old/run.json"] = "{}";
-  own.run({"launch", "1", "--run-folder", "/old", "--", "prog"});
+  own.run({"launch", "1", "--run-dir", "/old", "--", "prog"});
   CHECK(own.err.find("each run gets its own\n") != std::string::npos);
 }
 

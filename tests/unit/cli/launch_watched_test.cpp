@@ -19,18 +19,18 @@ TEST_CASE("a keeper stays with each rank, and its lines are taken out") {
   Launch launch;
   launch.processes.result.exit_status = 7;
   launch.processes.lines = [&](const Command& command) {
-    const std::string token = word_after(command, "--watch");
+    const std::string token = word_after(command, "--monitor");
     return std::vector<std::string>{
         launch::render_status_line(token, {1, "here", launch::RankStatus::alive, {}, 0, 0}), "loss 1\n",
         launch::render_status_line(token, {1, "here", launch::RankStatus::ended, {}, 7, 0})};
   };
-  launch.run({"launch", "2", "--stall-after", "9", "--", "prog", "a b"});
+  launch.run({"launch", "2", "--stall-timeout", "9", "--", "prog", "a b"});
   CHECK(launch.status == 7);
   const Command& line = launch.processes.ran[1];
   const auto exec = std::find(line.begin(), line.end(), "/opt/ddlrun/bin/ddlrun");
   REQUIRE(line.end() - exec == 10);
-  CHECK(Command(exec + 1, exec + 4) == Command{"exec", "--keep", "--watch"});
-  CHECK(Command(exec + 5, line.end()) == Command{"--stall-after", "9", "--", "prog", "a b"});
+  CHECK(Command(exec + 1, exec + 4) == Command{"exec", "--supervise", "--monitor"});
+  CHECK(Command(exec + 5, line.end()) == Command{"--stall-timeout", "9", "--", "prog", "a b"});
   CHECK(launch.err.find("loss 1\n") != std::string::npos);
   CHECK(launch.err.find("ddlrun-rank") == std::string::npos);
   CHECK(launch.err.find("rank 1 on here failed first: it exited with status 7") != std::string::npos);
@@ -54,14 +54,14 @@ TEST_CASE("after a stall that ends the job, or a lost host, the noise of the end
     Launch launch;
     launch.processes.result.exit_status = 1;
     launch.processes.meanwhile = [&](const Command& command, const RunHooks& attention) {
-      const std::string token = word_after(command, "--watch");
+      const std::string token = word_after(command, "--monitor");
       const launch::Stall stall{7, 'T', 1771, "p", ""};
       attention.err_lines(launch::render_status_line(token, {1, "here", row.sign, stall, 0, 0}));
       attention.tick({});
       if (!row.said.empty()) attention.err_lines(row.said);
       attention.err_lines(noise);
     };
-    launch.run({"launch", "2", "--stall-after", "5", "--on-stall", "end", "--", "prog"});
+    launch.run({"launch", "2", "--stall-timeout", "5", "--on-stall", "end", "--", "prog"});
     CHECK(launch.status == row.status);
     CHECK((launch.err.find("[D2]") != std::string::npos) == row.diagnosed);
     CHECK((launch.err.find("try: kill -CONT 1771\n") != std::string::npos) ==
@@ -76,13 +76,13 @@ TEST_CASE("keepers are silent where their lines would end up elsewhere; odd opti
     int status;
   };
   for (const Row& row :
-       {Row{{}, true, true, 0}, Row{{"--stall-after", "0"}, true, true, 0},
-        Row{{"--no-watch"}, false, false, 0},
+       {Row{{}, true, true, 0}, Row{{"--stall-timeout", "0"}, true, true, 0},
+        Row{{"--no-monitor"}, false, false, 0},
         Row{{"--mpi-arg", "--output-filename", "--mpi-arg", "logs"}, true, false, 0},
         Row{{"--mpi-arg", "--merge-stderr-to-stdout"}, true, false, 0},
-        Row{{"--stall-after", "-1"}, false, false, 2}, Row{{"--stall-after", "1m"}, false, false, 2},
+        Row{{"--stall-timeout", "-1"}, false, false, 2}, Row{{"--stall-timeout", "1m"}, false, false, 2},
         Row{{"--on-stall", "die"}, false, false, 2},
-        Row{{"--on-stall", "end", "--no-watch"}, false, false, 2}}) {
+        Row{{"--on-stall", "end", "--no-monitor"}, false, false, 2}}) {
     CAPTURE(row.options.size());
     Launch launch;
     std::vector<std::string> words{"launch", "2"};
@@ -92,8 +92,8 @@ TEST_CASE("keepers are silent where their lines would end up elsewhere; odd opti
     CHECK(launch.status == row.status);
     if (row.status != 0) continue;
     const Command& line = launch.processes.ran[1];
-    CHECK((std::find(line.begin(), line.end(), "--keep") != line.end()) == row.keeps);
-    CHECK((std::find(line.begin(), line.end(), "--watch") != line.end()) == row.watches);
+    CHECK((std::find(line.begin(), line.end(), "--supervise") != line.end()) == row.keeps);
+    CHECK((std::find(line.begin(), line.end(), "--monitor") != line.end()) == row.watches);
   }
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("reports are compared with the plan while the rest passes by") {
     CAPTURE(row.says);
     Launch launch;
     launch.processes.lines = [&](const Command& command) {
-      const std::string token = word_after(command, "--report");
+      const std::string token = word_after(command, "--report-placement");
       std::vector<std::string> lines{"loss 1\n", launch::render_placement_line(token, {0, 0, "here", {0, 1}}),
                                      "loss 2\n"};
       if (!row.second.empty())
@@ -153,7 +153,7 @@ TEST_CASE("TERM goes to the ranks first, to mpirun where nobody was heard or whe
     given.push_back(attention.on_signal(SIGINT));
     launch::RankReport alive;
     alive.host = "here";
-    attention.err_lines(launch::render_status_line(word_after(command, "--watch"), alive));
+    attention.err_lines(launch::render_status_line(word_after(command, "--monitor"), alive));
     for (const int signal : {SIGUSR1, SIGTERM, SIGINT, SIGTERM, SIGTERM})
       given.push_back(attention.on_signal(signal));
   };
@@ -166,7 +166,7 @@ TEST_CASE("TERM goes to the ranks first, to mpirun where nobody was heard or whe
   early.run({"launch", "1", "--", "prog"});
   Launch alone;
   alone.processes.meanwhile = [&](const Command&, const RunHooks& attention) { CHECK(!attention.on_signal); };
-  alone.run({"launch", "1", "--no-watch", "--verify", "--", "prog"});
+  alone.run({"launch", "1", "--no-monitor", "--verify", "--", "prog"});
 }
 
 TEST_SUITE_END();

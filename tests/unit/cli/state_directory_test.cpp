@@ -38,12 +38,12 @@ TEST_CASE("no place for state: what has none, and what names one") {
     Environment environment;
     environment.variables = variables;
     try {
-      find_state_directory(environment, "the run folder", "--run-folder ./run");
+      find_state_directory(environment, "the run folder", "--run-dir ./run");
       FAIL("no error");
     } catch (const Error& error) {
       CHECK(exit_code(error.kind()) == 3);
       const Message expected{"there is no place for the run folder: neither XDG_STATE_HOME nor HOME is set",
-                             "environment", "--run-folder ./run"};
+                             "environment", "--run-dir ./run"};
       CHECK(error.message() == expected);
     }
   }

@@ -75,9 +75,9 @@ void add_surroundings(Lines& lines, const JobSpec& job) {
   lines.add("setup", job.setup);
   if (job.data) lines.say("data", job.data->from + (job.data->to.empty() ? "" : " -> " + job.data->to));
   lines.add("word", job.program);
-  lines.say("working_folder", job.working_folder);
-  constexpr const char* launchers[] = {"ddlrun", "srun", "none"};
-  if (job.launcher != Launcher::ddlrun) lines.say("launcher", launchers[static_cast<int>(job.launcher)]);
+  lines.say("workdir", job.working_folder);
+  constexpr const char* runners[] = {"ddlrun", "srun", "none"};
+  if (job.runner != Runner::ddlrun) lines.say("runner", runners[static_cast<int>(job.runner)]);
   lines.add("srun_mpi", job.srun_mpi, std::string("pmix"));
   constexpr const char* levels[] = {"off", "warn", "stop"};
   if (job.doctor != DoctorLevel::stop) lines.say("doctor", levels[static_cast<int>(job.doctor)]);
@@ -115,7 +115,7 @@ JobText read_job_text(const std::string& yaml) {
     settings = merge_settings(settings, profile_settings(*site, errors));
   }
   settings =
-      merge_settings(settings, {{"working_folder", flag_setting("working_folder", "/scratch/me", "here")}});
+      merge_settings(settings, {{"workdir", flag_setting("workdir", "/scratch/me", "here")}});
   const ParsedJob reading = read_job(settings);
   errors.insert(errors.end(), reading.errors.begin(), reading.errors.end());
   if (site) {

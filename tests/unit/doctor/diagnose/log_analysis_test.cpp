@@ -217,8 +217,8 @@ TEST_CASE("the remedy for untagged lines uses the launcher of the run") {
   };
   const Row rows[] = {{trace, {1, LogSource::mpirun}, "mpirun --tag-output ..."},
                       {trace + "srun: error: n4: task 2: Exited with exit code 1\n", {}, "srun --label ..."},
-                      {trace, {1, LogSource::unknown, true}, "ddlrun launch --output prefix ..."},
-                      {trace, {1, LogSource::mpirun, true}, "ddlrun launch --output prefix ..."}};
+                      {trace, {1, LogSource::unknown, true}, "ddlrun launch --rank-output prefix ..."},
+                      {trace, {1, LogSource::mpirun, true}, "ddlrun launch --rank-output prefix ..."}};
   for (const Row& row : rows) {
     CAPTURE(row.words);
     const Diagnosis diagnosis = diagnose_text(row.text, row.end);

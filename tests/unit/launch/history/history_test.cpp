@@ -17,7 +17,7 @@ constexpr const char* whole = R"({
   "schema": "ddlrun.run/1", "id": "20261121-031914-abc", "start": "2026-11-21T03:19:14Z",
   "start_us": 1795231154123456, "restart_of": "20261121-031900-xyz", "result": "/runs/x/result",
   "end": {"time": "2026-11-21T04:20:15Z", "exit_status": 139, "signal": 0},
-  "host": "head", "working_folder": "/w", "program": ["./p", "a b"], "dims": "2x2", "rank_count": 4,
+  "host": "head", "workdir": "/w", "program": ["./p", "a b"], "dims": "2x2", "rank_count": 4,
   "exported": ["PATH"], "launcher": "Open MPI", "mpirun": "mpirun",
   "versions": {"ddlrun": "0.1.0", "mpirun": "4.1.4", "kernel": "6.1"},
   "watched": {"first_failure": {"rank": 3, "host": "h2", "exit_status": 139, "signal": 11},

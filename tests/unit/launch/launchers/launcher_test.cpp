@@ -91,7 +91,7 @@ TEST_CASE("hydra: hosts in rank order, consecutive ones folded; no value on the 
       launch::plan_launch_command(ask(LauncherKind::mpich), {{"MPIR_CVAR_DEBUG", "1"}});
   CHECK(line.argv == Command{"mpiexec", "-launcher", "ssh", "-f", "/run/hosts", "-n", "4", "-genvlist",
                              "PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,KEY,DDLRUN_RANKS,MPIR_CVAR_DEBUG",
-                             "/opt/ddlrun", "exec", "--sheet", "--", "./prog", "a b"});
+                             "/opt/ddlrun", "exec", "--rank-map", "--", "./prog", "a b"});
   CHECK(file_text(line, "/run/hosts") == "h1:1\nh2:1\nh1:1\nh2:1\n");
   CHECK(line.environment.at("DDLRUN_RANKS") + "\n" == file_text(line, "/run/ranks.json"));
   CHECK(launch::parse_rank_map(line.environment.at("DDLRUN_RANKS")) == two_by_two(true));
@@ -146,7 +146,7 @@ TEST_CASE("srun: one host a rank, nothing bound by Slurm, no count of CPUs") {
                 "--export=HOME,PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,KEY,DDLRUN_RANKS,OMPI_MCA_btl",
                 "/opt/ddlrun",
                 "exec",
-                "--sheet",
+                "--rank-map",
                 "--",
                 "./prog",
                 "a b"});
@@ -169,7 +169,7 @@ TEST_CASE("a sheet that is longer than a variable may be travels as a file") {
   const LaunchCommand line = launch::plan_launch_command(request);
   CHECK(line.environment.count("DDLRUN_RANKS") == 0);
   CHECK(line.rank_map_path.empty());
-  CHECK(has_word(line, "--sheet-file"));
+  CHECK(has_word(line, "--rank-map-file"));
   CHECK(has_word(line, "/run/ranks.json"));
   CHECK(file_text(line, "/run/ranks.json").size() > 200'000);
 }

@@ -110,7 +110,7 @@ TEST_CASE("every word before the program has a reason, and values of the user's 
 TEST_CASE("a program is started directly unless it must report or holds a word \":\"") {
   CHECK(plan_rank_command({{"p", "a:b"}, "/d", ""}) == Command{"p", "a:b"});
   CHECK(plan_rank_command({{"p", "x"}, "/d", "tok"}) ==
-        Command{"/d", "exec", "--report", "tok", "--", "p", "x"});
+        Command{"/d", "exec", "--report-placement", "tok", "--", "p", "x"});
   const Command program{"p", ":", "%colon%", "::", ":"};
   const Command wrapped = plan_rank_command({program, "/d", ""});
   CHECK(std::count(wrapped.begin(), wrapped.end(), ":") == 0);
@@ -161,16 +161,16 @@ TEST_CASE("settings that notice a lost host, unless the user has chosen") {
 TEST_CASE("what a rank executes with a keeper") {
   launch::RankProgram program{{"./prog", "a b"}, "/opt/ddlrun", ""};
   program.keep = true;
-  CHECK(plan_rank_command(program) == Command{"/opt/ddlrun", "exec", "--keep", "--", "./prog", "a b"});
+  CHECK(plan_rank_command(program) == Command{"/opt/ddlrun", "exec", "--supervise", "--", "./prog", "a b"});
   program.watch_token = "T";
   program.stall_after = 60;
-  CHECK(plan_rank_command(program) == Command{"/opt/ddlrun", "exec", "--keep", "--watch", "T",
-                                              "--stall-after", "60", "--", "./prog", "a b"});
+  CHECK(plan_rank_command(program) == Command{"/opt/ddlrun", "exec", "--supervise", "--monitor", "T",
+                                              "--stall-timeout", "60", "--", "./prog", "a b"});
   program.may_lack_ddlrun = true;  // then a shell looks for it first
   const Command shell = plan_rank_command(program);
   CHECK(shell[0] == "/bin/sh");
-  CHECK(Command(shell.begin() + 3, shell.end()) == Command{"/opt/ddlrun", "exec", "--keep", "--watch", "T",
-                                                           "--stall-after", "60", "--", "./prog", "a b"});
+  CHECK(Command(shell.begin() + 3, shell.end()) == Command{"/opt/ddlrun", "exec", "--supervise", "--monitor", "T",
+                                                           "--stall-timeout", "60", "--", "./prog", "a b"});
   program.report_token = "R";  // who asks for places needs ddlrun
   CHECK(plan_rank_command(program)[0] == "/opt/ddlrun");
 }

@@ -36,7 +36,7 @@ TEST_SUITE_BEGIN("launch/launchers/ssh");
 
 TEST_CASE("the line names the document, which names variables and holds no value") {
   const launch::LaunchCommand line = plan_ssh_command(two_hosts());
-  CHECK(line.argv == Command{"/opt/d d/ddlrun", "start-hosts", "/runs/7/start.json"});
+  CHECK(line.argv == Command{"/opt/d d/ddlrun", "ssh-launch", "/runs/7/start.json"});
   REQUIRE(line.files.size() == 1);
   CHECK(line.files[0].path == "/runs/7/start.json");
   CHECK(line.files[0].text.find("s3cret") == std::string::npos);
@@ -66,7 +66,7 @@ TEST_CASE("nothing of the user's stands on what a host is reached by") {
       std::vector<std::string>(command.end() - 3, command.end()) ==
       std::vector<std::string>{
           "--", "10.0.0.2",
-          R"(exec sh -c '[ -x "$0" ] && exec "$0" start-ranks; exec ddlrun start-ranks' '/opt/d d/ddlrun')"});
+          R"(exec sh -c '[ -x "$0" ] && exec "$0" ssh-daemon; exec ddlrun ssh-daemon' '/opt/d d/ddlrun')"});
   for (const std::string& word : command) {
     for (const char* secret : {"s3cret", "k3y", "TOKEN", "my work", "StrictHostKeyChecking"}) {
       CHECK(word.find(secret) == std::string::npos);

@@ -37,15 +37,15 @@ TEST_CASE("IBM's lines become lines of launch") {
       {{"-H", "host1,host2", "python", "mnist-env.py"},
        "launch -H host1,host2" + nccl + " --framework ddl --ddl-mode p -- python mnist-env.py"},
       {{"--nodes", "18", "--racks", "4", "--aisles", "2", "./prog"},
-       "launch --nodes 18 --racks 4 --aisles 2" + nccl + " --framework ddl --ddl-mode p -- ./prog"},
+       "launch --hosts-per-rack 18 --racks 4 --aisles 2" + nccl + " --framework ddl --ddl-mode p -- ./prog"},
       {{"-x", "WORLD_SIZE=16", "-accelerators", "6", "python", "t.py", "-x", "1"},
-       "launch -x WORLD_SIZE=16 --accelerators 6" + nccl +
+       "launch -x WORLD_SIZE=16 --ranks-per-host 6" + nccl +
            " --framework ddl --ddl-mode p -- python t.py -x 1"},
       {{"--tcp", "--H", "cap", "--accelerators", "4", "python", "t.py"},
-       "launch --mca pml ob1 --mca btl tcp,self,vader -H cap --accelerators 4" + nccl +
+       "launch --mca pml ob1 --mca btl tcp,self,vader -H cap --ranks-per-host 4" + nccl +
            " --framework ddl --ddl-mode p -- python t.py"},
       {{"-t", "--accelerators=4", "-m", "b", "python", "t.py"},
-       "launch --mca pml ob1 --mca btl tcp,self,vader --accelerators 4" + nccl +
+       "launch --mca pml ob1 --mca btl tcp,self,vader --ranks-per-host 4" + nccl +
            " --framework ddl --ddl-mode b -- python t.py"},
       {{"-mpiarg", "-mca btl_tcp_if_include 'ib0 '", "--ddlarg", "-dump_iter 100", "./prog"},
        "launch --mpi-arg=-mca --mpi-arg=btl_tcp_if_include '--mpi-arg=ib0 '" + nccl +
@@ -94,7 +94,7 @@ TEST_CASE("what IBM's form cannot mean is refused with something to type") {
   const std::vector<Row> rows{{{"-H"}, "-H lacks its value"},
                               {{"-H", "h1"}, "there is no program behind the options"},
                               {{"-H", "h1", "--"}, "there is no program behind the options"},
-                              {{"-H", "h1", "-np", "4", "./p"}, "'-np' is not an option of IBM's ddlrun"},
+                              {{"-H", "h1", "-np", "4", "./p"}, "unknown option '-np' of IBM's ddlrun"},
                               {{"-mpiarg", "-mca 'x", "./p"}, "a quotation mark is not closed"}};
   for (const Row& row : rows) {
     CAPTURE(row.what);

@@ -23,7 +23,7 @@ launch::RankMap settled(const cli::LaunchOptions& options, const launch::Exports
 
 TEST_SUITE_BEGIN("launch/plan/job_rank_map");
 
-TEST_CASE("who binds, and what --memory says") {
+TEST_CASE("who binds, and what --mem-bind says") {
   cli::JobPlan job;
   job.ranks = {{0, 0, "h1", "0:0", {0}, 1}};
   cli::LaunchOptions options;
@@ -36,7 +36,7 @@ TEST_CASE("who binds, and what --memory says") {
   CHECK_THROWS_AS(settled(options, {}, LauncherKind::open_mpi, {}, job), Error);
 }
 
-TEST_CASE("GPUs: the framework's view, --gpu-view before it, an exported CUDA_VISIBLE_DEVICES before both") {
+TEST_CASE("GPUs: the framework's view, --visible-gpus before it, an exported CUDA_VISIBLE_DEVICES before both") {
   struct Row {
     const char* asked;
     GpuView usual;

@@ -93,7 +93,7 @@ TEST_CASE("a stall is told in time, once, and its end too") {
   }
 }
 
-TEST_CASE("a stall is told at most --stall-after seconds after the last progress, and not long before") {
+TEST_CASE("a stall is told at most --stall-timeout seconds after the last progress, and not long before") {
   for (const int after : {2, 5, 10, 60, 120, 600, 86'400}) {
     CAPTURE(after);
     const int works = 3 * after;

@@ -109,7 +109,7 @@ TEST_CASE("what a launcher dropped is told") {  // in the middle, and at the end
   CHECK(fake.err.find("512 bytes of the ranks' output never arrived") != std::string::npos);
 }
 
-TEST_CASE("--output and --tee, and what they cannot go with") {
+TEST_CASE("--rank-output and --tee, and what they cannot go with") {
   struct Row {
     std::string output;
     bool tee, no_watch, tag, tells;
@@ -125,7 +125,7 @@ TEST_CASE("--output and --tee, and what they cannot go with") {
                               {"files", false, false, false, true, "", true, Show::nothing},
                               {"files", true, false, false, true, "", true, Show::plain},
                               {"file", false, false, false, true, "not 'file'", false, Show::plain},
-                              {"files", false, true, false, false, "--no-watch", false, Show::plain},
+                              {"files", false, true, false, false, "--no-monitor", false, Show::plain},
                               {"prefix", false, false, true, true, "--tag-output", false, Show::plain},
                               {"screen", true, false, false, false, "stderr", false, Show::plain}};
   for (const Row& row : rows) {

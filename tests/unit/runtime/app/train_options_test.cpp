@@ -68,7 +68,7 @@ TEST_CASE("options: hints keep what was right, and are accepted") {
       {{"--device", "GPU:0"}, "--device cuda"},
       {{"--momentum", "1"}, "--momentum 0.9"},
       {{"--momentum", "1.5"}, "--momentum 0.9"},
-      {{"--stall-seconds", "-1"}, "--stall-seconds 30"},
+      {{"--stall-timeout", "-1"}, "--stall-timeout 30"},
       {{"--scale", "0"}, "--scale 0.00390625"},
       {{"--optimizer", "adam", "--epsilon", "0"}, "--epsilon 1e-8"},
       {{"--optimizer", "lars", "--trust-coefficient", "0"}, "--trust-coefficient 0.001"},

@@ -110,8 +110,8 @@ TEST_CASE("what read_job takes, the scheduler's script can say") {
                                        "environment: {A: \"it's\", B: \"$x\"}\n",
                                        "container: {image: a.sif, binds: /x}\n",
                                        "data: {from: d, to: /tmp/d}\n",
-                                       "launcher: none\n",
-                                       "launcher: srun\n",
+                                       "runner: none\n",
+                                       "runner: srun\n",
                                        "doctor: off\n",
                                        "hosts: h[1-2]\n",
                                        "order: packed\n",
@@ -171,14 +171,14 @@ TEST_CASE("what was typed is answered as it is typed") {
       {"environment", "A=x,y", "--environment",
        "--environment 'A=...' --environment B=...   # a comma in a value: environment: {A: 'x,y'} in "
        "ddlrun.yaml"},
-      {"launcher", "srun", "--launcher", "--cores-per-node 40   # or --threads 10"},
+      {"runner", "srun", "--runner", "--cores-per-node 40   # or --threads 10"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
     JobSettings settings;
     settings["dims"] = flag_setting("dims", "1x1", "--dims");
     settings["program"] = list_setting({"./train"}, "behind '--'");
-    settings["working_folder"] = flag_setting("working_folder", "/w", "here");
+    settings["workdir"] = flag_setting("workdir", "/w", "here");
     settings["scheduler"] = flag_setting("scheduler", "slurm", "--slurm");
     settings[row.key] = flag_setting(row.key, row.text, row.origin);
     const auto reading = read_job(settings);

@@ -153,7 +153,7 @@ TEST_CASE("place, payer and life in each dialect") {
       {pbs, [](JobSpec& job) { job.reservation = "R12"; }, "-q R12"},
       {pbs, [](JobSpec& job) { job.reservation = "R12", job.queue = "normal"; }, ""},
       {pbs, [](JobSpec& job) { job.qos = "high"; }, ""},
-      {pbs, [](JobSpec& job) { job.launcher = Launcher::srun; }, ""},
+      {pbs, [](JobSpec& job) { job.runner = Runner::srun; }, ""},
       {pbs,
        [](JobSpec& job) {
          job.array = ArrayRange{0, 9, 2, 3};
@@ -234,7 +234,7 @@ TEST_CASE("what cannot be started is refused") {
   JobSpec job = job_of(slurm);
   job.program = {};
   CHECK_NOTHROW(render(job));  // the bundled trainer
-  job.launcher = Launcher::none;
+  job.runner = Runner::none;
   CHECK_THROWS_AS(render(job), Error);
   job = job_of(slurm);
   job.container = Container{"-image", "apptainer", {}};

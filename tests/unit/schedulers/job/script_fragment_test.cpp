@@ -36,7 +36,7 @@ TEST_SUITE("schedulers/job/script_fragment") {
   }
 
   TEST_CASE("an expansion of a bash array is not a placeholder") {
-    const auto lines = script_lines("no_launcher");
+    const auto lines = script_lines("no_runner");
     CHECK(std::find(lines.begin(), lines.end(), "ddl_command=(\"${ddl_program[@]}\")") != lines.end());
   }
 

@@ -18,7 +18,7 @@ Lost lost(const std::string& yaml, const std::set<std::string>& placeholders, co
   JobSettings settings = read_job_settings(yaml, "ddlrun.yaml", errors);
   settings["scheduler"] = flag_setting("scheduler", scheduler, "--" + scheduler);
   settings["template"] = flag_setting("template", "/t/my.sh", "--template");
-  settings["working_folder"] = flag_setting("working_folder", "/w", "the current folder");
+  settings["workdir"] = flag_setting("workdir", "/w", "the current folder");
   const ParsedJob reading = read_job(settings);
   REQUIRE(errors.empty());
   REQUIRE(reading.errors.empty());
@@ -62,7 +62,7 @@ TEST_CASE("what has no placeholder is found, with the line to add") {
        "#PBS -q {{queue|pbs}}"},
       {"local", "dims: 1x1x1\nqueue: q", {"dims"}, "", ""},  // told already: ignored
       {"slurm",
-       "dims: 1x1x1\ndoctor: off\nlauncher: none\nrequeue: no\norder: ddl\naffinity: auto",
+       "dims: 1x1x1\ndoctor: off\nrunner: none\nrequeue: no\norder: ddl\naffinity: auto",
        {"dims"},
        "",
        ""},
