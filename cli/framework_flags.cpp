@@ -34,13 +34,13 @@ std::string value_name(HorovodKind kind) {
 }
 
 // --autotune and --no-autotune: the later one counts.
-void add_horovod_switch(CLI::App& app, FrameworkOptions& options, const HorovodKey& key) {
+void add_horovod_switch(CLI::App& app, FrameworkFlags& flags, const HorovodKey& key) {
   const std::string flag(key.flag), name = frameworks::key_name(key);
   const std::string off = "--no-" + flag.substr(2);
   // horovodrun's own name
   const std::string names = off == "--no-log-with-timestamp" ? off + ",--log-without-timestamp" : off;
-  const auto set = [&options, name](const std::string& typed, const char* value) {
-    options.horovod[name] = {value, typed};
+  const auto set = [&flags, name](const std::string& typed, const char* value) {
+    flags.horovod[name] = {value, typed};
   };
   app.add_flag_callback(
          flag, [set, flag] { set(flag, "true"); }, std::string(key.help))
@@ -50,19 +50,17 @@ void add_horovod_switch(CLI::App& app, FrameworkOptions& options, const HorovodK
       ->group("Horovod");
 }
 
-void add_horovod_options(CLI::App& app, FrameworkOptions& options) {
-  app.add_option("--horovod-config", options.horovod_config, "horovodrun's YAML file; flags override it")
+void add_horovod_options(CLI::App& app, FrameworkFlags& flags) {
+  app.add_option("--horovod-config", flags.horovod_config, "horovodrun's YAML file; flags override it")
       ->type_name("FILE")
       ->group("Horovod");
   for (const HorovodKey& key : frameworks::horovod_keys()) {
     if (key.kind == HorovodKind::yes_no || key.kind == HorovodKind::no_yes) {
-      add_horovod_switch(app, options, key);
+      add_horovod_switch(app, flags, key);
       continue;
     }
     const std::string flag(key.flag), name = frameworks::key_name(key);
-    const auto take = [&options, flag, name](const std::string& text) {
-      options.horovod[name] = {text, flag};
-    };
+    const auto take = [&flags, flag, name](const std::string& text) { flags.horovod[name] = {text, flag}; };
     app.add_option_function<std::string>(flag, take, std::string(key.help))
         ->type_name(value_name(key.kind))
         ->group("Horovod");
@@ -71,26 +69,25 @@ void add_horovod_options(CLI::App& app, FrameworkOptions& options) {
 
 }  // namespace
 
-void add_framework_options(CLI::App& app, FrameworkOptions& options) {
+void add_framework_options(CLI::App& app, FrameworkFlags& flags) {
   OptionGroup(app, "Frameworks")
-      .option("--framework", options.framework, "NAME",
+      .option("--framework", flags.framework, "NAME",
               "auto (from arguments and script), caffe-ddl, ddl, intel-caffe, horovod, pytorch, tensorflow, "
               "tensorflow-ps or none")
-      .option("--master-port", options.master_port, "PORT",
+      .option("--master-port", flags.master_port, "PORT",
               "PyTorch: rendezvous port on rank 0's host; default: a free port")
-      .option("--ddl-mode", options.ddl_mode, "LETTER",
+      .option("--ddl-mode", flags.ddl_mode, "LETTER",
               "DDL: the letter of -mode in DDL_OPTIONS: b, n, r, m, p or c, as -m of IBM's ddlrun")
-      .repeatable("--ddl-arg", options.ddl_arguments, "ARG",
+      .repeatable("--ddl-arg", flags.ddl_arguments, "ARG",
                   "DDL: append to DDL_OPTIONS: --ddl-arg='-dump_iter 100'")
-      .option("--ps", options.ps, "N", "TensorFlow: N parameter servers, instead of DIMS")
-      .option("--workers", options.workers, "N",
+      .option("--ps", flags.ps, "N", "TensorFlow: N parameter servers, instead of DIMS")
+      .option("--workers", flags.workers, "N",
               "TensorFlow: N workers, each with its own GPU where hosts have GPUs")
-      .flag("--chief", options.chief,
-            "TensorFlow: add the coordinator task that ParameterServerStrategy needs")
-      .option("--base-port", options.base_port, "PORT", "TensorFlow: first port on each host (2222)")
-      .option("--tf-style", options.tf_style, "STYLE",
+      .flag("--chief", flags.chief, "TensorFlow: add the coordinator task that ParameterServerStrategy needs")
+      .option("--base-port", flags.base_port, "PORT", "TensorFlow: first port on each host (2222)")
+      .option("--tf-style", flags.tf_style, "STYLE",
               "config: TF_CONFIG; flags: --ps_hosts= --worker_hosts= --job_name= --task_index=");
-  add_horovod_options(app, options);
+  add_horovod_options(app, flags);
 }
 
 }  // namespace ddlrun::cli

@@ -2,7 +2,7 @@
 // The flags about a program's framework: --framework, task counts, Horovod's settings.
 #pragma once
 
-#include "launch/plan/framework_options.hpp"
+#include "launch/plan/launch_flags.hpp"
 
 namespace CLI {
 class App;
@@ -10,7 +10,7 @@ class App;
 
 namespace ddlrun::cli {
 
-// `options` must outlive `app`.
-void add_framework_options(CLI::App& app, FrameworkOptions& options);
+// `flags` must outlive `app`.
+void add_framework_options(CLI::App& app, FrameworkFlags& flags);
 
 }  // namespace ddlrun::cli

@@ -2,7 +2,7 @@
 // The flags of `ddlrun launch`, shared by the commands that start ranks.
 #pragma once
 
-#include "launch/plan/launch_options.hpp"
+#include "launch/plan/launch_flags.hpp"
 
 namespace CLI {
 class App;
@@ -10,7 +10,7 @@ class App;
 
 namespace ddlrun::cli {
 
-// Declares DIMS, HOSTS and all options of launch. `options` must outlive `app`.
-void add_launch_options(CLI::App& app, LaunchOptions& options);
+// Declares DIMS, HOSTS and all options of launch. `flags` must outlive `app`.
+void add_launch_options(CLI::App& app, LaunchFlags& flags);
 
 }  // namespace ddlrun::cli

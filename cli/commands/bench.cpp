@@ -7,6 +7,7 @@
 #include "cli/launch_flags.hpp"
 #include "launch/plan/default_ranks.hpp"
 #include "launch/plan/find_program.hpp"
+#include "launch/plan/job_shape.hpp"
 #include "launch/run/launch.hpp"
 #include "topology/dims.hpp"
 #include "topology/sources/allocation.hpp"
@@ -36,7 +37,7 @@ cores per rank at every number of ranks.)";
 
 struct BenchCommandOptions {
   std::string what;
-  LaunchOptions launch;
+  LaunchFlags launch;
   std::string ranks, per_host, repeat = "1";
   std::string json, svg;
   std::vector<std::string> launch_words;  // the options of launch that were given
@@ -65,8 +66,8 @@ std::string find_bench_program(System& system) {
                "build with -DDDLRUN_RUNTIME=ON"});
 }
 
-std::vector<std::string> bench_host_names(System& system, const LaunchOptions& options) {
-  std::vector<std::string> hosts = read_host_names(system, options.hosts, options.hostfile);
+std::vector<std::string> bench_host_names(System& system, const LaunchFlags& flags) {
+  std::vector<std::string> hosts = read_host_names(system, resolve_host_words(flags).hosts, flags.hostfile);
   if (!hosts.empty()) return hosts;
   const auto allocation = find_allocation(system);
   return allocation ? allocation->hosts : std::vector<std::string>();
@@ -87,12 +88,12 @@ BenchHosts look_at_hosts(System& system, const BenchCommandOptions& options,
   return found;
 }
 
-// libddl is told the racks; hosts and ranks it sees itself.
-void tell_dims(const Environment& environment, LaunchOptions& options) {
-  if (options.dims.empty() || !environment.get("DDL_OPTIONS").empty()) return;
-  const topology::Dims dims = topology::parse_dims(options.dims);
+// libddl cannot detect racks; it detects hosts and ranks itself.
+void pass_dims(const Environment& environment, LaunchFlags& flags) {
+  if (flags.dims.empty() || !environment.get("DDL_OPTIONS").empty()) return;
+  const topology::Dims dims = topology::parse_dims(flags.dims);
   if (dims.racks * dims.aisles == 1) return;
-  options.exports.push_back("DDL_OPTIONS=-mode b:" + topology::render_dims(dims));
+  flags.exports.push_back("DDL_OPTIONS=-mode b:" + topology::render_dims(dims));
 }
 
 int run_bench_sums(System& system, const BenchCommandOptions& options) {
@@ -102,17 +103,17 @@ int run_bench_sums(System& system, const BenchCommandOptions& options) {
   if (!options.launch.program.empty() && !options.launch.program[0].starts_with('-'))
     refuse_bench(fmt::format("'{}' is no option of ddl-bench", printable(options.launch.program[0], 60)),
                  "behind --", "ddlrun bench allreduce 2 -- --sizes 64k:64M");
-  LaunchOptions launch = options.launch;
+  LaunchFlags launch = options.launch;
   launch.program = {find_bench_program(system), "allreduce"};
   if (!options.json.empty()) launch.program.insert(launch.program.end(), {"--json", options.json});
   launch.program.insert(launch.program.end(), options.launch.program.begin(), options.launch.program.end());
   Command judge = launch.program;
   judge[1] = "check-options";
   if (const int refused = ask_judge(system, judge, false); refused != 0) return refused;
-  tell_dims(system.environment, launch);
+  pass_dims(system.environment, launch);
   const bool counted =
       launch.dims.empty() && launch.rankfile.empty() && bench_host_names(system, launch).empty();
-  if (!counted) return run_launch_command(system, launch);
+  if (!counted) return run_launch_spec(system, resolve_launch_spec(system, launch));
   const std::vector<int> counts = default_sum_counts(look_at_hosts(system, options, {}).cores);
   const bool writes = std::any_of(launch.program.begin(), launch.program.end(),
                                   [](const std::string& word) { return word.starts_with("--json"); });
@@ -122,7 +123,7 @@ int run_bench_sums(System& system, const BenchCommandOptions& options) {
   int status = 0;
   for (const int ranks : counts) {
     launch.dims = std::to_string(ranks);
-    const int ended = run_launch_command(system, launch);
+    const int ended = run_launch_spec(system, resolve_launch_spec(system, launch));
     if (status == 0) status = ended;
   }
   return status;

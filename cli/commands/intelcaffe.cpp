@@ -6,7 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/machine_flags.hpp"
 #include "launch/frameworks/intel_caffe_options.hpp"
-#include "launch/plan/launch_options.hpp"
+#include "launch/plan/launch_flags.hpp"
 #include "launch/run/launch.hpp"
 #include "topology/sources/job_machines.hpp"
 
@@ -33,7 +33,7 @@ constexpr std::uint64_t most_prototxt_bytes = 16u << 20;
 constexpr std::uint64_t good_shm_bytes = 40ull << 30;  // what the script asks for
 
 struct IntelCaffeWords {
-  LaunchOptions launch;
+  LaunchFlags launch;
   frameworks::IntelCaffeRun run;
   std::string threads = "0", servers = "-1", ppn = "1", iterations = "0", threshold = "10000";
   std::string pin = "on", debug = "off", priority = "off";
@@ -104,7 +104,7 @@ std::string hosts_once(System& system, const std::string& hostfile) {
 
 int run_intelcaffe(System& system, IntelCaffeWords words) {
   refuse_benchmark(words);
-  LaunchOptions& launch = words.launch;
+  LaunchFlags& launch = words.launch;
   frameworks::IntelCaffeOptions& own = launch.framework.intel_caffe;
   own.omp_threads = parse_count(words.threads, "--num_omp_threads", 65536);
   own.servers = parse_count(words.servers, "--num_mlsl_servers", 1024, "-1");
@@ -121,11 +121,11 @@ int run_intelcaffe(System& system, IntelCaffeWords words) {
   launch.hostfile.clear();
   launch.framework.framework = "intel-caffe";
   own.by_script = true;
-  launch.framework.ranks_per_host = static_cast<std::uint32_t>(ppn);
+  launch.ranks_per_host = std::to_string(ppn);
   check_caffe_files(system, words.run);
   look_at_shared_memory(system);
-  launch.run_folder = words.output;
-  return run_launch_command(system, launch);
+  launch.run_dir = words.output;
+  return run_launch_spec(system, resolve_launch_spec(system, launch));
 }
 
 void add_script_options(CLI::App& app, IntelCaffeWords& words) {

@@ -5,7 +5,7 @@
 #include "cli/argv_capture.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_flags.hpp"
-#include "launch/plan/job_shape.hpp"
+#include "launch/plan/launch_spec.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -47,14 +47,13 @@ Subcommand launch_command() {
   command.takes_program = true;
   command.may_be_empty = "DIMS";
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
-    auto options = std::make_shared<LaunchOptions>();
-    options->program = rest;
-    add_launch_options(app, *options);
-    return [options, &app](System& system) {
-      options->is_typed = true;
-      options->words = captured_arguments(app);
-      resolve_hosts(*options);
-      return run_launch_command(system, *options);
+    auto flags = std::make_shared<LaunchFlags>();
+    flags->program = rest;
+    add_launch_options(app, *flags);
+    return [flags, &app](System& system) {
+      flags->origin.is_typed = true;
+      flags->origin.captured_arguments = captured_arguments(app);
+      return run_launch_spec(system, resolve_launch_spec(system, *flags));
     };
   };
   return command;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun replay`: a run's plan, options and program once more, in a new run folder that names the old one.
+// `ddlrun replay`: a run's plan, options and program once more, in a new run directory that names the old
+// one.
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
@@ -42,13 +43,13 @@ struct ReplayOptions {
 void tell_replay(System& system, const std::string& what) { system.err("ddlrun: " + what + "\n"); }
 
 void tell_version(System& system, const std::string& of, const std::string& then, const std::string& now) {
-  if (then != now) tell_replay(system, fmt::format("{} is another: {} then, {} now", of, then, now));
+  if (then != now) tell_replay(system, fmt::format("{} has changed: {} then, {} now", of, then, now));
 }
 
-LaunchOptions parse_typed(const run_report::RunDocument& run, const std::string& folder) {
-  LaunchOptions options;
+LaunchFlags parse_typed(const run_report::RunDocument& run, const std::string& run_dir) {
+  LaunchFlags flags;
   CLI::App app;
-  add_launch_options(app, options);
+  add_launch_options(app, flags);
   std::vector<std::string> words = run.captured_arguments;
   std::reverse(words.begin(), words.end());
   try {
@@ -57,81 +58,74 @@ LaunchOptions parse_typed(const run_report::RunDocument& run, const std::string&
     throw Error(ErrorKind::request,
                 {fmt::format("this ddlrun does not take the options of that run: {}",
                              printable(std::string_view(error.what()), 160)),
-                 folder, "head -1 " + quote_shell(folder + "/argv") + "   # what it ran"});
+                 run_dir, "head -1 " + quote_shell(run_dir + "/argv") + "   # what it ran"});
   }
-  options.program = run.typed_program;
-  options.is_typed = true;
-  options.words = run.captured_arguments;
-  options.replay_of = run.id;
-  options.run_folder.clear();  // a new one
-  resolve_hosts(options);
-  if (!run.dims.empty()) {
-    resolve_positionals(options);
-    options.framework.wants_result = !options.framework.np.empty();
-    options.framework.np.clear();
-    options.dims = run.dims;
-    options.accelerators = options.nodes = options.racks = options.aisles = "";
-  }
-  if (!options.rankfile.empty()) options.rankfile = folder + "/rankfile";  // theirs may have changed
-  return options;
+  flags.program = run.typed_program;
+  flags.origin = {true, run.captured_arguments, run.id};
+  flags.run_dir.clear();                                                // a new one
+  if (!flags.rankfile.empty()) flags.rankfile = run_dir + "/rankfile";  // the typed file may have changed
+  return flags;
 }
 
-void add_program_words(LaunchOptions& options, const std::vector<std::string>& more) {
-  if (options.program.empty() && !more.empty() && !more[0].starts_with('-')) {
-    throw Error(ErrorKind::usage, {fmt::format("'{}' would be another program", printable(more[0], 60)),
-                                   "behind --", "options of the program only; else ddlrun launch"});
+void add_program_words(LaunchFlags& flags, const std::vector<std::string>& more) {
+  if (flags.program.empty() && !more.empty() && !more[0].starts_with('-')) {
+    throw Error(ErrorKind::usage,
+                {fmt::format("replay cannot change the program to '{}'", printable(more[0], 60)), "after --",
+                 "options of the program only; else ddlrun launch"});
   }
-  options.program.insert(options.program.end(), more.begin(), more.end());
+  flags.program.insert(flags.program.end(), more.begin(), more.end());
 }
 
-// -x of now in the place of the same name's then.
-void add_exports(LaunchOptions& options, const std::vector<std::string>& typed) {
+// A new -x replaces the recorded one of the same name.
+void add_exports(LaunchFlags& flags, const std::vector<std::string>& typed) {
+  std::vector<std::string>& words = flags.origin.captured_arguments;
   for (const std::string& word : typed) {
     const std::string name = word.substr(0, word.find('='));
-    std::erase_if(options.exports, [&](const std::string& then) { return then == name; });
-    options.exports.push_back(word);
+    std::erase(flags.exports, name);
+    flags.exports.push_back(word);
     bool known = false;
-    for (std::size_t i = 0; i + 1 < options.words.size(); ++i)
-      known = known || (options.words[i] == "-x" && options.words[i + 1] == name);
-    if (!known) options.words.insert(options.words.begin(), {"-x", name});
+    for (std::size_t i = 0; i + 1 < words.size(); ++i)
+      known = known || (words[i] == "-x" && words[i + 1] == name);
+    if (!known) words.insert(words.begin(), {"-x", name});
   }
 }
 
 void check_can_replay(const System& system, const run_report::RunDocument& run, const std::string& folder) {
   if (!run.is_typed) {
-    throw Error(
-        ErrorKind::request,
-        {"this run does not tell how it was asked for: another command, or an older ddlrun, started it",
-         folder, "head -1 " + quote_shell(folder + "/argv") + "   # what it ran"});
+    throw Error(ErrorKind::request,
+                {"this run has no recorded command line: another command or an older ddlrun started it",
+                 folder, "head -1 " + quote_shell(folder + "/argv") + "   # what it ran"});
   }
   const std::string& here = system.environment.working_folder;
   if (run.working_folder != here) {
     const std::string path = system.environment.absolute(folder);
-    throw Error(
-        ErrorKind::request,
-        {fmt::format("that run stood in {}, this is {}", printable(run.working_folder), printable(here)),
-         folder,
-         fmt::format("cd {} && ddlrun replay {}", quote_shell(run.working_folder), quote_shell(path))});
+    throw Error(ErrorKind::request, {fmt::format("that run was started in {}, this is {}",
+                                                 printable(run.working_folder), printable(here)),
+                                     folder,
+                                     fmt::format("cd {} && ddlrun replay {}", quote_shell(run.working_folder),
+                                                 quote_shell(path))});
   }
 }
 
-// What the run rests on is looked at once before; launch says again what there is to say.
-void check_plan(System& system, const run_report::RunDocument& run, const std::string& folder,
-                LaunchOptions& options) {
-  const ChosenLauncher launcher = select_launcher(system, options);
+// The spec to replay: with the run's own rankfile where this ddlrun would place ranks elsewhere. Reports
+// changes.
+LaunchSpec check_plan(System& system, const run_report::RunDocument& run, const std::string& run_dir,
+                      LaunchSpec spec) {
+  const launch::SelectedLauncher launcher = select_launcher(system, spec.launcher);
   tell_version(system, launcher.program, run.mpirun_version, launcher.version.text);
   tell_version(system, "ddlrun", run.ddlrun_version, DDLRUN_VERSION);
   System quiet = system;
   quiet.err = [](std::string_view) {};
-  const JobPlan job = plan_job_ranks(quiet, options, rankfile_major(launcher.version));
-  check_same_machines(system, run, folder, job);
-  const std::string then = system.files.read(folder + "/rankfile", rankfile::max_rankfile_bytes);
+  const JobPlan job = plan_job_ranks(quiet, spec, rankfile_major(launcher.version));
+  check_same_machines(system, run, run_dir, job);
+  const std::string then = system.files.read(run_dir + "/rankfile", rankfile::max_rankfile_bytes);
   if (!same_ranks(then, job.rankfile_text)) {
-    options.rankfile = folder + "/rankfile";
+    spec.shape.rankfile = run_dir + "/rankfile";
     tell_replay(system, "this ddlrun would place the ranks elsewhere: the run's own rankfile is used");
   }
-  for (const std::string& change : export_changes(run, options.exports, system.environment))
+  for (const std::string& change : export_changes(run, spec.exports, system.environment))
     tell_replay(system, change);
+  return spec;
 }
 
 int run_replay(System& system, const ReplayOptions& wanted) {
@@ -140,15 +134,16 @@ int run_replay(System& system, const ReplayOptions& wanted) {
   const std::string folder = find_first_start(system, named);
   const run_report::RunDocument run = read_run(system, folder, false);
   check_can_replay(system, run, folder);
-  LaunchOptions options = parse_typed(run, folder);
-  add_program_words(options, wanted.more);
-  add_exports(options, wanted.exports);
-  options.dry_run = wanted.dry_run;
+  LaunchFlags flags = parse_typed(run, folder);
+  add_program_words(flags, wanted.more);
+  add_exports(flags, wanted.exports);
+  flags.dry_run = wanted.dry_run;
+  LaunchSpec spec = resolve_launch_spec(system, flags);
+  if (!run.dims.empty()) spec = with_dims(std::move(spec), topology::parse_dims(run.dims));
   if (folder != named)
     tell_replay(system, fmt::format("{} went on from {}, the first start", wanted.run, run.id));
   tell_replay(system, fmt::format("run {} once more", run.id));
-  check_plan(system, run, folder, options);
-  return run_launch_command(system, options);
+  return run_launch_spec(system, check_plan(system, run, folder, std::move(spec)));
 }
 
 }  // namespace

@@ -8,6 +8,17 @@
 
 namespace ddlrun::cli {
 
+namespace {
+
+std::string render_output(const OutputSpec& spec) {
+  const char* mode = spec.mode == OutputSpec::Mode::prefix  ? "prefix"
+                     : spec.mode == OutputSpec::Mode::files ? "files"
+                                                            : "screen";
+  return std::string(mode) + (spec.tee ? " tee" : "");
+}
+
+}  // namespace
+
 std::string read_if_there(System& system, const std::string& path) {
   const auto part = system.files.read_from(path, 0, 0);
   return part ? std::string(trim(system.files.read(path, 1 << 16))) : std::string();
@@ -35,23 +46,41 @@ std::map<std::string, std::string> export_digests(const Environment& environment
   return digests;
 }
 
-void add_launch_facts(System& system, const LaunchOptions& options, const JobPlan& job,
-                      const launch::Exports& exports, const JobNetwork& network, launch::RunRecord& record) {
+launch::RunRecord make_run_record(System& system, const LaunchSpec& spec, const LaunchPlan& plan,
+                                  const std::string& run_dir) {
+  const launch::SelectedLauncher& launcher = plan.placed.launcher;
+  const JobPlan& job = plan.placed.job;
+  const launch::Exports& exports = plan.environment.exports;
+  launch::RunRecord record;
+  record.id = base_name(run_dir);
+  record.ddlrun_version = DDLRUN_VERSION;
+  record.mpirun = launcher.program;
+  record.mpirun_version = launcher.version.text;
+  record.launcher = launch::name_of(launcher.version.kind);
+  record.kernel = read_if_there(system, "/proc/sys/kernel/osrelease");
+  record.host = system.environment.host_name;
+  record.working_folder = system.environment.working_folder;
+  if (job.plan) record.dims = topology::render_dims(job.plan->dims);
+  record.program = plan.program.program.command;
+  record.exported = exports.names;
   record.process = read_run_process(system, "self");
-  if (options.is_typed)
-    record.typed =
-        launch::TypedLaunch{options.words, options.restarts == 0 ? options.program : options.first_program};
-  record.replay_of = options.replay_of;
-  record.restart_of = options.restart_of;
-  record.restarts = options.restarts;
-  record.output = options.output + (options.tee ? " tee" : "");
+  if (spec.origin.is_typed) {
+    record.typed = launch::TypedLaunch{spec.origin.captured_arguments,
+                                       spec.restart.number == 0 ? spec.program : spec.restart.first_program};
+  }
+  record.replay_of = spec.origin.replay_of;
+  record.restart_of = spec.restart.restart_of;
+  record.restarts = spec.restart.number;
+  record.output = render_output(spec.output);
   record.hosts = job.hosts;
   record.machine_of_host = job.machines.machine_of_host;
-  record.network = network.remark;
-  record.remarks = job.remarks;
+  record.network = plan.environment.network.remark;
+  record.remarks = plan.remarks();
   record.findings = job.findings;
   record.reasons = exports.reasons;
   record.digests = export_digests(system.environment, exports);
+  record.start = system.clock.now();
+  return record;
 }
 
 }  // namespace ddlrun::cli

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What the run folder tells beyond the start itself: for `history`, `replay` and `report`.
+// The record of a run, for `history`, `replay` and `report`.
 #pragma once
 
 #include "base/os/system.hpp"
 #include "launch/history/run_record.hpp"
-#include "launch/plan/job_network.hpp"
-#include "launch/plan/job_plan.hpp"
-#include "launch/plan/launch_options.hpp"
+#include "launch/plan/launch_plan.hpp"
 #include "launch/rank/exports.hpp"
 
 namespace ddlrun::cli {
 
-void add_launch_facts(System& system, const LaunchOptions& options, const JobPlan& job,
-                      const launch::Exports& exports, const JobNetwork& network, launch::RunRecord& record);
+// All that is known of the run before its ranks start.
+launch::RunRecord make_run_record(System& system, const LaunchSpec& spec, const LaunchPlan& plan,
+                                  const std::string& run_dir);
 
-// Of the values that nobody keeps secret: PATH, LD_LIBRARY_PATH, and what ddlrun set itself.
+// Digests of values that are not secret: PATH, LD_LIBRARY_PATH, and what ddlrun set itself.
 std::map<std::string, std::string> export_digests(const Environment& environment,
                                                   const launch::Exports& exports);
 

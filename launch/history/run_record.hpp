@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the run folder says about a run: enough to tell it afterwards and to repeat it elsewhere.
+// What the run directory says about a run: enough to tell it afterwards and to repeat it elsewhere.
 // Names of variables only, never their values.
 #pragma once
 

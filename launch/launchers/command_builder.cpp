@@ -74,7 +74,7 @@ void CommandBuilder::add_name_reasons() {
 
 void CommandBuilder::take_rank_map() {
   std::string text = render_rank_map(*request_.rank_map);
-  const std::string path = request_.folder + "/ranks.json";
+  const std::string path = request_.run_dir + "/ranks.json";
   if (std::string_view(rank_map_variable).size() + 1 + text.size() + 1 <= longest_variable) {
     program_.rank_map = {"--rank-map"};
     names_.emplace_back(rank_map_variable);

@@ -32,18 +32,19 @@ std::string render_runs(const Runs& runs) {
 }
 
 void refuse_mca(const LaunchRequest& request) {
-  if (request.mca.empty()) return;
-  throw Error(ErrorKind::usage,
-              {fmt::format("--mca {} is Open MPI's; the ranks are started by {}",
-                           printable(request.mca.front().first, 60), title_of(request.kind)),
-               fmt::format("--launcher {}", name_of(request.kind)),
-               fmt::format("--launcher openmpi; or its own setting: -x {}_...=value",
-                           request.kind == LauncherKind::mpich ? "MPIR_CVAR" : "I_MPI")});
+  if (request.words.mca.empty()) return;
+  throw Error(
+      ErrorKind::usage,
+      {fmt::format("--mca {} is Open MPI's; the ranks are started by {}",
+                   printable(request.words.mca.front().first, 60), title_of(request.launcher.version.kind)),
+       fmt::format("--launcher {}", name_of(request.launcher.version.kind)),
+       fmt::format("--launcher openmpi; or its own setting: -x {}_...=value",
+                   request.launcher.version.kind == LauncherKind::mpich ? "MPIR_CVAR" : "I_MPI")});
 }
 
 void add_hosts(CommandBuilder& builder, const LaunchRequest& request) {
   const Runs runs = runs_of_hosts(*request.rank_map);
-  const std::string path = request.folder + "/hosts";
+  const std::string path = request.run_dir + "/hosts";
   std::string why = "which rank sits on which host";
   if (runs.size() > request.rank_map->hosts.size()) {
     why += fmt::format(
@@ -52,7 +53,7 @@ void add_hosts(CommandBuilder& builder, const LaunchRequest& request) {
         runs.size(), request.rank_map->hosts.size());
   }
   // Intel's -f takes each name once.
-  builder.add({request.kind == LauncherKind::mpich ? "-f" : "-machinefile", path}, why);
+  builder.add({request.launcher.version.kind == LauncherKind::mpich ? "-f" : "-machinefile", path}, why);
   builder.add_file(path, render_runs(runs));
 }
 
@@ -65,11 +66,11 @@ void set_intel(CommandBuilder& builder, const EnvVars& environment) {
 
 void add_names(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
   std::vector<std::string> names = builder.names();
-  const auto own = request.kind == LauncherKind::mpich
+  const auto own = request.launcher.version.kind == LauncherKind::mpich
                        ? find_library_variables(environment, {"MPIR_CVAR_", "MPICH_"})
                        : find_library_variables(environment, {"I_MPI_", "FI_"});
   for (const std::string& name : own) add_once(names, name);
-  if (request.kind == LauncherKind::intel_mpi) add_once(names, "I_MPI_PIN");
+  if (request.launcher.version.kind == LauncherKind::intel_mpi) add_once(names, "I_MPI_PIN");
   builder.add({"-genvlist", join(names, ",")}, "the variables that reach the ranks, by name:");
   builder.add_name_reasons();
 }
@@ -81,8 +82,8 @@ std::string render_machine_file(const RankMap& rank_map) { return render_runs(ru
 LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& environment) {
   refuse_mca(request);
   CommandBuilder builder(request);
-  builder.start(request.mpirun);
-  const bool mpich = request.kind == LauncherKind::mpich;
+  builder.start(request.launcher.program);
+  const bool mpich = request.launcher.version.kind == LauncherKind::mpich;
   builder.add({mpich ? "-launcher" : "-bootstrap", "ssh"}, "hosts are reached as ddlrun reaches them");
   add_hosts(builder, request);
   builder.add({"-n", fmt::format("{}", request.ranks)}, "the ranks of the plan");
@@ -94,8 +95,8 @@ LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& en
         "for ssh: a host that goes away is noticed within 30 s, not a quarter of an hour");
   }
   add_names(builder, request, environment);
-  if (request.tag_output) builder.add({"-prepend-rank"}, "each line tells its rank");
-  builder.add_asked(request.mpi_arguments);
+  if (request.words.tag_output) builder.add({"-prepend-rank"}, "each line tells its rank");
+  builder.add_asked(request.words.mpi_arguments);
   return std::move(builder).finish();
 }
 

@@ -49,13 +49,16 @@ std::optional<std::string_view> behind(std::string_view text, std::string_view l
 
 // Words for mpirun, where there is none.
 void refuse_mpi_words(const LaunchRequest& request) {
-  const bool any = !request.mca.empty() || !request.mpi_arguments.empty() || request.tag_output;
+  const bool any =
+      !request.words.mca.empty() || !request.words.mpi_arguments.empty() || request.words.tag_output;
   if (!any) return;
-  const char* option = !request.mca.empty() ? "--mca" : request.tag_output ? "--tag-output" : "--mpi-arg";
+  const char* option = !request.words.mca.empty() ? "--mca"
+                       : request.words.tag_output ? "--tag-output"
+                                                  : "--mpi-arg";
   throw Error(
       ErrorKind::usage,
       {fmt::format("{} is for mpirun, and these ranks are started over ssh", option), "--launcher ssh",
-       request.tag_output ? "--rank-output prefix" : "the same without it, or --launcher openmpi"});
+       request.words.tag_output ? "--rank-output prefix" : "the same without it, or --launcher openmpi"});
 }
 
 }  // namespace
@@ -85,7 +88,7 @@ LauncherVersion parse_launcher_version(std::string_view output) {
 }
 
 LaunchCommand plan_launch_command(const LaunchRequest& request, const EnvVars& environment) {
-  switch (request.kind) {
+  switch (request.launcher.version.kind) {
     case LauncherKind::mpich:
     case LauncherKind::intel_mpi:
       return plan_hydra_command(request, environment);
@@ -94,7 +97,7 @@ LaunchCommand plan_launch_command(const LaunchRequest& request, const EnvVars& e
     case LauncherKind::ssh:
       refuse_mpi_words(request);
       return plan_ssh_command({request.rank_map.value_or(RankMap()),
-                               request.folder,
+                               request.run_dir,
                                request.working_folder,
                                request.exports,
                                request.program,

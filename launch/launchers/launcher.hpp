@@ -41,26 +41,35 @@ struct LauncherVersion {
 // an Open MPI before 3.
 LauncherVersion parse_launcher_version(std::string_view output);
 
+// The launcher that starts the ranks.
+struct SelectedLauncher {
+  LauncherVersion version;
+  std::string program = "mpirun";  // as it is called
+  std::string remark;              // why this one, for people; "" where no remark is needed
+};
+
+// What the user asks of mpirun or srun itself.
+struct LauncherWords {
+  std::vector<std::pair<std::string, std::string>> mca;  // name, value
+  std::vector<std::string> mpi_arguments;                // passed on unchanged
+  bool tag_output = false;
+  bool allow_run_as_root = false;
+};
+
 struct LaunchRequest {
-  std::string mpirun = "mpirun";  // or srun
-  int mpi_major = 4;              // the launcher's version
+  SelectedLauncher launcher;
+  LauncherWords words;
   std::uint32_t ranks = 1;
   std::string rankfile;  // path
   Exports exports;
-  std::vector<std::pair<std::string, std::string>> mca;
-  std::vector<std::array<std::string, 3>> chosen_mca;  // what ddlrun chose: name, value, why
-  std::vector<std::string> mpi_arguments;              // passed on as they are
-  bool tag_output = false;
-  bool allow_run_as_root = false;
-  bool keepalives = false;  // there are other hosts, whose loss is to be noticed
+  std::vector<std::array<std::string, 3>> chosen_mca;  // chosen by ddlrun: name, value, why
+  bool keepalives = false;                             // other hosts take part, whose loss must be noticed
   RankProgram program;
-  LauncherKind kind = LauncherKind::open_mpi;
-  int minor = 0;                    // of the launcher's version
-  std::optional<RankMap> rank_map;  // nothing: no rank gets more than the launcher can tell. Only Open MPI
-                                    // can do without.
-  std::string folder;               // where the files of the line are to be
-  std::string working_folder;       // where launch was called
-  std::string pmi;                  // srun --mpi; "": srun's own default
+  // Nothing: ranks get only what the launcher itself can set, which Open MPI alone allows.
+  std::optional<RankMap> rank_map;
+  std::string run_dir;         // directory of the command's files
+  std::string working_folder;  // directory in which launch was called
+  std::string pmi;             // srun --mpi; "": srun's default
 };
 
 struct LaunchFile {

@@ -18,15 +18,15 @@ constexpr std::string_view install_hint = "apt-get install openmpi-bin; or name 
 // PRRTE 3.0.8 (Open MPI 5.0.7) refuses a path that contains '-' or ':'. The shell therefore opens the
 // rankfile and becomes mpirun. Only mpirun reads the rankfile; its daemons do not.
 void start_mpirun(CommandBuilder& builder, const LaunchRequest& request) {
-  if (request.mpi_major >= 5)
+  if (request.launcher.version.major >= 5)
     builder.add({"/bin/sh", "-c", "exec \"$@\" 9< \"$0\"", request.rankfile},
                 "opens the rankfile as descriptor 9: Open MPI 5 refuses a path with '-' or ':'");
-  builder.start(request.mpirun);
+  builder.start(request.launcher.program);
 }
 
 void add_rankfile(CommandBuilder& builder, const LaunchRequest& request) {
   const std::string why = "which rank sits on which host and cores";
-  if (request.mpi_major < 5)
+  if (request.launcher.version.major < 5)
     builder.add({"--rankfile", request.rankfile}, why);
   else
     builder.add({"--map-by", "rankfile:file=/dev/fd/9"}, why);
@@ -40,15 +40,15 @@ class Settings {
 
   bool chosen_by_user(const std::string& name) const {
     const auto is_it = [&](const auto& entry) { return entry.first == name; };
-    return std::any_of(request_.mca.begin(), request_.mca.end(), is_it) ||
-           std::find(request_.mpi_arguments.begin(), request_.mpi_arguments.end(), name) !=
-               request_.mpi_arguments.end() ||
+    return std::any_of(request_.words.mca.begin(), request_.words.mca.end(), is_it) ||
+           std::find(request_.words.mpi_arguments.begin(), request_.words.mpi_arguments.end(), name) !=
+               request_.words.mpi_arguments.end() ||
            environment_.count("OMPI_MCA_" + name) != 0 || environment_.count("PRTE_MCA_" + name) != 0;
   }
   void add(CommandBuilder& builder, const std::string& name, const std::string& value,
            std::string why) const {
     if (chosen_by_user(name)) return;
-    builder.add({request_.mpi_major < 5 ? "--mca" : "--prtemca", name, value}, std::move(why));
+    builder.add({request_.launcher.version.major < 5 ? "--mca" : "--prtemca", name, value}, std::move(why));
   }
 
  private:
@@ -66,7 +66,7 @@ void add_keepalives(CommandBuilder& builder, const LaunchRequest& request, const
   for (const char* other : {"plm_rsh_agent", "orte_rsh_agent", "plm_rsh_args"}) {
     if (settings.chosen_by_user(other)) return;  // perhaps not OpenSSH
   }
-  const std::string name = request.mpi_major < 5 ? "plm_rsh_args" : "plm_ssh_args";
+  const std::string name = request.launcher.version.major < 5 ? "plm_rsh_args" : "plm_ssh_args";
   settings.add(builder, name, "-o ServerAliveInterval=5 -o ServerAliveCountMax=6",
                "the same for ssh: it would wait for a quarter of an hour");
 }
@@ -76,7 +76,8 @@ void add_keepalives(CommandBuilder& builder, const LaunchRequest& request, const
 void add_gentle_end(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
   const Settings settings(request, environment);
   const std::string name = "ess_base_forward_signals";
-  const bool can = request.mpi_major == 4 && request.minor >= 1 && !settings.chosen_by_user(name);
+  const bool can = request.launcher.version.major == 4 && request.launcher.version.minor >= 1 &&
+                   !settings.chosen_by_user(name);
   if (!can || request.program.watch_token.empty()) return;
   settings.add(builder, name, "SIGURG", "by which launch has the ranks told to end, before mpirun ends them");
   builder.set_forwards_end();
@@ -111,19 +112,20 @@ MpirunVersion parse_mpirun_version(std::string_view output) {
 LaunchCommand plan_open_mpi_command(const LaunchRequest& request, const EnvVars& environment) {
   CommandBuilder builder(request);
   start_mpirun(builder, request);
-  if (request.allow_run_as_root) builder.add({"--allow-run-as-root"}, "you asked for it");
+  if (request.words.allow_run_as_root) builder.add({"--allow-run-as-root"}, "you asked for it");
   builder.add({"-n", fmt::format("{}", request.ranks)},
               "the ranks of the plan, so that a cut rankfile is noticed");
   add_rankfile(builder, request);
   for (const std::string& name : builder.names()) builder.add({"-x", name}, builder.reason_of(name));
   add_keepalives(builder, request, environment);
   add_gentle_end(builder, request, environment);
-  for (const auto& [name, value] : request.mca) builder.add({"--mca", name, value}, "you asked for it");
+  for (const auto& [name, value] : request.words.mca) builder.add({"--mca", name, value}, "you asked for it");
   for (const auto& [name, value, why] : request.chosen_mca) builder.add({"--mca", name, value}, why);
-  if (request.tag_output && request.mpi_major < 5) builder.add({"--tag-output"}, "each line tells its rank");
-  if (request.tag_output && request.mpi_major >= 5)
+  if (request.words.tag_output && request.launcher.version.major < 5)
+    builder.add({"--tag-output"}, "each line tells its rank");
+  if (request.words.tag_output && request.launcher.version.major >= 5)
     builder.add({"--output", "tag"}, "each line tells its rank");
-  builder.add_asked(request.mpi_arguments);
+  builder.add_asked(request.words.mpi_arguments);
   return std::move(builder).finish();
 }
 

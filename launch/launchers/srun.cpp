@@ -14,7 +14,8 @@ namespace ddlrun::launch {
 namespace {
 
 bool has_release(const LaunchRequest& request, int major, int minor) {
-  return request.mpi_major > major || (request.mpi_major == major && request.minor >= minor);
+  return request.launcher.version.major > major ||
+         (request.launcher.version.major == major && request.launcher.version.minor >= minor);
 }
 
 // -c by a variable would confine the step to so many CPUs a task (--exact), whatever the plan says.
@@ -44,7 +45,7 @@ void add_mca_variables(CommandBuilder& builder, const LaunchRequest& request,
   for (const auto& [name, value, why] : request.chosen_mca) {
     if (name.starts_with("btl_")) add(name, value, why);  // its daemons do not run under srun
   }
-  for (const auto& [name, value] : request.mca) add(name, value, "you asked for it");
+  for (const auto& [name, value] : request.words.mca) add(name, value, "you asked for it");
 }
 
 void add_srun_names(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
@@ -129,11 +130,11 @@ void check_program_mpi(ProgramMpi mpi, LauncherKind launcher) {
 LaunchCommand plan_srun_command(const LaunchRequest& request, const EnvVars& environment) {
   CommandBuilder builder(request);
   leave_out_cpu_counts(builder, request, environment);
-  builder.start(request.mpirun);
+  builder.start(request.launcher.program);
   builder.add({"-n", fmt::format("{}", request.ranks)}, "the ranks of the plan");
   // No -N: the host file says it, and Slurm 23.11 and later refuse -N beside arbitrary.
   builder.add({"--distribution=arbitrary"}, "each rank on the host that its line of the host file names");
-  const std::string path = request.folder + "/hosts";
+  const std::string path = request.run_dir + "/hosts";
   builder.set("SLURM_HOSTFILE", path, "the host of each rank, a line each");
   builder.add_file(path, render_host_list(*request.rank_map));
   builder.add({"--cpu-bind=none"}, "srun has one list for all hosts: ddlrun exec binds each rank itself");
@@ -149,8 +150,8 @@ LaunchCommand plan_srun_command(const LaunchRequest& request, const EnvVars& env
     builder.set_unless_given(environment, "SLURM_PMIX_FENCE", "ring",
                              "else a rank may get a message before its MPI_Init is ready, and crash");
   add_srun_names(builder, request, environment);
-  if (request.tag_output) builder.add({"--label"}, "each line tells its rank");
-  builder.add_asked(request.mpi_arguments);
+  if (request.words.tag_output) builder.add({"--label"}, "each line tells its rank");
+  builder.add_asked(request.words.mpi_arguments);
   return std::move(builder).finish();
 }
 

@@ -53,10 +53,10 @@ std::vector<std::string> without(const std::vector<std::string>& hosts,
 
 }  // namespace
 
-LostHosts parse_lost_hosts(std::string_view text) {
-  if (text == "auto") return LostHosts::automatic;
-  if (text == "leave-out") return LostHosts::leave_out;
-  if (text == "wait") return LostHosts::wait;
+HostFailure parse_host_failure(std::string_view text) {
+  if (text == "auto") return HostFailure::automatic;
+  if (text == "shrink") return HostFailure::shrink;
+  if (text == "wait") return HostFailure::wait;
   throw Error(ErrorKind::usage, {fmt::format("'{}' is not a way to treat lost hosts", printable(text, 40)),
                                  "--on-host-failure", "--on-host-failure shrink, wait or auto"});
 }
@@ -84,8 +84,8 @@ RestartDecision plan_restart(const RestartPolicy& policy, const AttemptEnd& end)
     return decision;
   }
   const std::string lost = fold_host_list(end.lost_hosts);
-  const bool waits =
-      policy.lost == LostHosts::wait || (policy.lost == LostHosts::automatic && policy.dims_were_given);
+  const bool waits = policy.on_host_failure == HostFailure::wait ||
+                     (policy.on_host_failure == HostFailure::automatic && policy.dims_were_given);
   if (waits) {
     decision.wait_for = end.lost_hosts;
     decision.why = fmt::format("{} lost, {} need{} {}; restart {} of {}", lost,

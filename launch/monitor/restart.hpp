@@ -11,13 +11,13 @@
 
 namespace ddlrun::launch {
 
-// What to do about a host that was lost. automatic: leave it out where the dims were not asked for, else
-// wait.
-enum class LostHosts { automatic, leave_out, wait };
+// What to do about a lost host. shrink: restart without it; wait: until it answers; automatic: shrink unless
+// DIMS are given.
+enum class HostFailure { automatic, shrink, wait };
 
 struct RestartPolicy {
   unsigned most = 0;  // restarts; 0: never
-  LostHosts lost = LostHosts::automatic;
+  HostFailure on_host_failure = HostFailure::automatic;
   bool dims_were_given = false;
 };
 
@@ -48,8 +48,8 @@ constexpr int saved_status = 75;
 // 127), no restarts left, no host left.
 RestartDecision plan_restart(const RestartPolicy& policy, const AttemptEnd& end);
 
-// Error{usage} for another word than auto, leave-out and wait.
-LostHosts parse_lost_hosts(std::string_view text);
+// Error{usage} for another word than auto, shrink and wait.
+HostFailure parse_host_failure(std::string_view text);
 
 // The dims for so many hosts: racks stay where they come out even, else one rack.
 topology::Dims fit_dims(const topology::Dims& dims, std::uint32_t hosts);

@@ -18,20 +18,13 @@ using frameworks::Framework;
 using frameworks::FrameworkPlan;
 using frameworks::FrameworkRequest;
 
-std::uint16_t parse_port(const std::string& text, const char* option) {
-  const auto port = parse_unsigned(text, 65535);
-  if (port && *port > 0) return static_cast<std::uint16_t>(*port);
-  throw Error(ErrorKind::usage, {fmt::format("'{}' is no port from 1 to 65535", printable(text, 40)), option,
-                                 fmt::format("{} 29500", option)});
-}
-
 // Below the ports that systems give to connections by themselves, which begin at 32768; other in each run.
 constexpr std::uint16_t first_port = 20000;
 constexpr std::uint64_t ports = 12000;
 
-void choose_master_port(System& system, const LaunchOptions& options, FrameworkRequest& request) {
-  if (!options.framework.master_port.empty()) {
-    request.master_port = parse_port(options.framework.master_port, "--master-port");
+void choose_master_port(System& system, const LaunchSpec& spec, FrameworkRequest& request) {
+  if (spec.framework.master_port) {
+    request.master_port = *spec.framework.master_port;
     request.master_port_why = "--master-port";
     return;
   }
@@ -41,10 +34,9 @@ void choose_master_port(System& system, const LaunchOptions& options, FrameworkR
       "from the time of the run, so that two runs differ; not tried, rank 0 is elsewhere (--master-port)";
   const auto first = launch::find_rank(request.rank_map, 0);
   NetworkAccess* network = system.kernel == nullptr ? nullptr : system.kernel->network();
-  if (options.dry_run)
+  if (spec.dry_run)
     request.master_port_why = "from the time of the run; launch tries that it is free (--master-port)";
-  if (options.dry_run || network == nullptr || !first || !is_this_host(system.environment, first->host))
-    return;
+  if (spec.dry_run || network == nullptr || !first || !is_this_host(system.environment, first->host)) return;
   for (std::uint64_t i = 0; i < 64; ++i) {
     const auto port = static_cast<std::uint16_t>(first_port + (start + i) % ports);
     if (!network->try_listen(port).empty()) continue;
@@ -54,49 +46,48 @@ void choose_master_port(System& system, const LaunchOptions& options, FrameworkR
   }
 }
 
-void check_typed(const FrameworkPlan& plan, const LaunchOptions& options) {
+void check_typed(const FrameworkPlan& plan, const LaunchSpec& spec) {
   for (const launch::RankGroup& group : plan.groups) {
     for (const launch::RankVariable& variable : group.variables) {
-      const bool typed = std::ranges::any_of(options.exports, [&](const std::string& word) {
+      const bool typed = std::ranges::any_of(spec.exports, [&](const std::string& word) {
         return word == variable.name || word.starts_with(variable.name + "=");
       });
       if (!typed) continue;
-      throw Error(ErrorKind::usage, {fmt::format("-x {}: it has another value on each rank for {}",
-                                                 variable.name, name_of(plan.framework)),
-                                     "-x", "leave it out, or --framework none"});
+      throw Error(ErrorKind::usage,
+                  {fmt::format("-x {0}: {1} sets {0} for each rank", variable.name, name_of(plan.framework)),
+                   "-x", "remove it, or --framework none"});
     }
   }
 }
 
 }  // namespace
 
-FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options, const JobPlan& job,
+FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, const JobPlan& job,
                                     const launch::RankMap& rank_map, const launch::Exports& exports,
                                     const Command& program, const JobNetwork& network) {
   FrameworkRequest request;
-  request.framework = options.framework.chosen;
+  request.framework = spec.framework.framework;
   request.program = program;
   request.rank_map = rank_map;
   request.plan = job.plan ? &*job.plan : nullptr;
-  request.dims = known_job_dims(options, job);
+  request.dims = known_job_dims(spec.shape, job);
   request.environment = system.environment.variables;
   for (const auto& [name, value] : exports.set_by_user) request.environment[name] = value;
   request.address = network.addresses;
   if (job.hosts.size() == 1 && job.all_on_this_host(system.environment))
     request.address[job.hosts[0]] = "127.0.0.1";
-  request.base_port = parse_port(options.framework.base_port, "--base-port");
-  request.flags_style = options.framework.flags_style;
-  request.ps = options.framework.ps_tasks;
-  request.chief = options.framework.chief;
-  request.ddl_mode = options.framework.ddl_mode;
-  request.ddl_arguments = options.framework.ddl_arguments;
-  request.horovod = options.framework.horovod;
-  request.intel_caffe = options.framework.intel_caffe;
-  if (request.framework == Framework::pytorch) choose_master_port(system, options, request);
+  request.base_port = spec.framework.base_port;
+  request.flags_style = spec.framework.flags_style;
+  request.ps = spec.framework.ps_tasks;
+  request.chief = spec.framework.chief;
+  request.ddl_mode = spec.framework.ddl_mode;
+  request.ddl_arguments = spec.framework.ddl_arguments;
+  request.horovod = spec.framework.horovod;
+  request.intel_caffe = spec.framework.intel_caffe;
+  if (request.framework == Framework::pytorch) choose_master_port(system, spec, request);
   FrameworkPlan plan = frameworks::plan_framework(request);
-  plan.remarks.insert(plan.remarks.begin(), options.framework.remarks.begin(),
-                      options.framework.remarks.end());
-  check_typed(plan, options);
+  plan.remarks.insert(plan.remarks.begin(), spec.framework.remarks.begin(), spec.framework.remarks.end());
+  check_typed(plan, spec);
   return plan;
 }
 
@@ -107,8 +98,7 @@ void add_export(launch::Exports& exports, const std::string& name, const std::st
   exports.reasons.push_back({"-x " + name, why});
 }
 
-void add_framework(const FrameworkPlan& plan, launch::Exports& exports, JobPlan& job) {
-  job.remarks.insert(job.remarks.end(), plan.remarks.begin(), plan.remarks.end());
+void add_framework(const FrameworkPlan& plan, launch::Exports& exports) {
   for (const frameworks::SharedVariable& variable : plan.shared) {
     if (variable.from_user) {
       add_export(exports, variable.name, variable.why);

@@ -7,20 +7,15 @@
 #include "launch/launchers/open_mpi.hpp"
 #include "launch/plan/job_network.hpp"
 #include "launch/plan/job_plan.hpp"
-#include "launch/plan/launch_options.hpp"
+#include "launch/plan/launch_spec.hpp"
 
 namespace ddlrun::cli {
 
-// The options with what the framework decides: order of the ranks, their number, its tasks. Reads the
-// program's script, never runs it. Error{usage} for options of another framework and for contradictions.
-LaunchOptions resolve_framework(System& system, const LaunchOptions& typed);
-
 // Where something else says how many ranks there are, the first word is HOSTS: DIMS have no place.
-void resolve_positionals(LaunchOptions& options);
 
 // `sheet`: job_rank_map() of the job.
-frameworks::FrameworkPlan plan_launch_framework(System& system, const LaunchOptions& options,
-                                                const JobPlan& job, const launch::RankMap& rank_map,
+frameworks::FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, const JobPlan& job,
+                                                const launch::RankMap& rank_map,
                                                 const launch::Exports& exports, const Command& program,
                                                 const JobNetwork& network);
 
@@ -28,7 +23,7 @@ frameworks::FrameworkPlan plan_launch_framework(System& system, const LaunchOpti
 void add_export(launch::Exports& exports, const std::string& name, const std::string& why);
 
 // Its shared variables among the exports, its remarks among the job's.
-void add_framework(const frameworks::FrameworkPlan& plan, launch::Exports& exports, JobPlan& job);
+void add_framework(const frameworks::FrameworkPlan& plan, launch::Exports& exports);
 
 // What differs from rank to rank, for --dry-run: one reason a variable or argument.
 void add_rank_reasons(const frameworks::FrameworkPlan& plan, launch::LaunchCommand& line);

@@ -25,10 +25,9 @@ bool names_interfaces(std::string_view name) {
 }
 
 // The user's own choice, by --mca, --mpi-arg or OMPI_MCA_: never overruled.
-bool is_chosen_by_user(const LaunchOptions& options, const EnvVars& environment) {
-  return std::ranges::any_of(options.mca, [](const auto& one) { return names_interfaces(one.first); }) ||
-         std::ranges::any_of(options.mpi_arguments,
-                             [](const auto& word) { return names_interfaces(word); }) ||
+bool is_chosen_by_user(const launch::LauncherWords& words, const EnvVars& environment) {
+  return std::ranges::any_of(words.mca, [](const auto& one) { return names_interfaces(one.first); }) ||
+         std::ranges::any_of(words.mpi_arguments, names_interfaces) ||
          std::ranges::any_of(environment, [](const auto& one) {
            return one.first.starts_with("OMPI_MCA_") && names_interfaces(one.first);
          });
@@ -72,22 +71,24 @@ void refuse_unmet(const NetworkChoice& choice, const std::vector<HostNetworks>& 
 }
 
 // Variables that the user set keep their values.
-bool is_set_already(const NetworkSetting& setting, const LaunchOptions& options, const EnvVars& environment) {
+bool is_set_already(const NetworkSetting& setting, const std::vector<std::string>& exports,
+                    const EnvVars& environment) {
   if (environment.contains(setting.name)) return true;
-  return std::ranges::any_of(options.exports, [&](const std::string& word) {
+  return std::ranges::any_of(exports, [&](const std::string& word) {
     return word == setting.name || word.starts_with(setting.name + "=");
   });
 }
 
 }  // namespace
 
-JobNetwork choose_launch_network(System& system, const LaunchOptions& options, const JobPlan& job) {
+JobNetwork choose_launch_network(System& system, const LaunchSpec& spec, const JobPlan& job) {
   JobNetwork result;
-  const std::string& wanted = options.interface;
+  const std::string& wanted = spec.launcher.interface;
   const EnvVars& environment = system.environment.variables;
   if (job.hosts.size() < 2 || wanted == "none") return result;
   // Who describes the machines by hand does not want the hosts asked.
-  if (wanted.empty() && (is_chosen_by_user(options, environment) || any_given(options.machine)))
+  if (wanted.empty() &&
+      (is_chosen_by_user(spec.launcher.words, environment) || any_given(spec.placement.machine)))
     return result;
   std::optional<HostNetworks> head;
   std::string silent;
@@ -102,7 +103,7 @@ JobNetwork choose_launch_network(System& system, const LaunchOptions& options, c
     result.addresses[hosts[i].host] = choice.network->ports[i].address;
   if (wanted.empty() && !doctor::needs_choice(choice)) return result;
   for (NetworkSetting& setting : doctor::network_settings(choice, hosts, head ? &*head : nullptr)) {
-    if (is_set_already(setting, options, environment)) continue;
+    if (is_set_already(setting, spec.exports, environment)) continue;
     result.settings.push_back(std::move(setting));
   }
   if (!result.settings.empty())

@@ -6,7 +6,7 @@
 #include "base/os/system.hpp"
 #include "doctor/parse/interfaces.hpp"
 #include "launch/plan/job_plan.hpp"
-#include "launch/plan/launch_options.hpp"
+#include "launch/plan/launch_spec.hpp"
 #include "launch/rank/exports.hpp"
 
 #include <array>
@@ -26,7 +26,7 @@ struct JobNetwork {
 // flag or variable that says which interfaces to use. --interface CIDR|NAME is what is used: Error{request}
 // if it does not serve, Error{unreachable} if a host does not tell. Without it silent hosts leave the choice
 // to mpirun.
-JobNetwork choose_launch_network(System& system, const LaunchOptions& options, const JobPlan& job);
+JobNetwork choose_launch_network(System& system, const LaunchSpec& spec, const JobPlan& job);
 
 // The settings as mpirun's own (--mca) and as variables that reach the ranks.
 std::vector<std::array<std::string, 3>> mca_settings(const JobNetwork& network);  // name, value, why

@@ -25,7 +25,7 @@ using rankfile::CheckContext;
 using topology::Dims;
 using topology::MachineTopology;
 
-// A name for this machine that Open MPI takes as it is, by the linter's own rules.
+// A name of this machine that Open MPI accepts, by the rules of the rankfile check.
 std::string own_name(const Environment& environment) {
   const std::string name = environment.host_name.substr(0, environment.host_name.find('.'));
   const bool letter_first = !name.empty() && (name[0] < '0' || name[0] > '9');
@@ -41,27 +41,28 @@ void refuse_assumed(const JobMachines& machines) {
   }
 }
 
-// The hosts to use where none is named: those of the allocation we are in, unless the dims are for one; else
-// this one.
-std::vector<std::string> unnamed_hosts(System& system, const LaunchOptions& options, JobPlan& job) {
-  const bool for_one = !options.dims.empty() && topology::parse_dims(options.dims).host_count() == 1;
+// The hosts where none is named: those of the surrounding allocation, unless the dims are for one host; else
+// this host.
+std::vector<std::string> unnamed_hosts(System& system, const JobShape& shape,
+                                       std::vector<std::string>& remarks) {
+  const bool for_one = shape.dims && shape.dims->host_count() == 1;
   std::optional<Allocation> given;
   if (!for_one) given = find_allocation(system);
   if (!given) return {own_name(system.environment)};
-  job.remarks.push_back(fmt::format("hosts: {} ({})", fold_host_list(given->hosts), given->source));
+  remarks.push_back(fmt::format("hosts: {} ({})", fold_host_list(given->hosts), given->source));
   return given->hosts;
 }
 
-// Hosts and dims that do not fit each other are refused before any host is asked: with a stand-in machine.
-void check_shape(const LaunchOptions& options, const JobPlan& job) {
-  if (options.dims.empty() && options.accelerators.empty()) return;
-  const Dims dims = settle_dims(options, job.hosts.size(), 1);
+// Refuses hosts and dims that do not fit each other, with a stand-in machine, before any host is asked.
+void check_shape(const JobShape& shape, const JobPlan& job) {
+  if (!shape.has_ranks_per_host()) return;
+  const Dims dims = resolve_dims(shape, job.hosts.size(), 1);
   const auto cores = static_cast<int>(dims.gpus_per_node);
   topology::plan_job(dims, job.hosts, {topology::regular_machine(1, cores, 1, "any")},
                      std::vector<std::uint32_t>(job.hosts.size(), 0), {});
 }
 
-// --np over the hosts: all of them get as many, or nothing is started.
+// --np over all hosts: an equal number on each, or an error.
 Dims dims_of_number(std::uint32_t ranks, std::uint32_t hosts) {
   if (ranks % hosts == 0) return {ranks / hosts, hosts, 1, 1};
   const std::uint32_t less = ranks / hosts * hosts;
@@ -71,31 +72,28 @@ Dims dims_of_number(std::uint32_t ranks, std::uint32_t hosts) {
        less == 0 ? fmt::format("--np {}", hosts) : fmt::format("--np {} or --np {}", less, less + hosts)});
 }
 
-// --np -N in its own words: who typed it knows of no DIMS.
-void check_ranks_here(const LaunchOptions& options, const JobPlan& job) {
-  const std::size_t cores = job.machines.machines[0].cores.size(), ranks = options.framework.ranks_here;
+// In terms of --np -N: its user did not type DIMS.
+void check_local_ranks(const JobShape& shape, const JobPlan& job) {
+  const std::size_t cores = job.machines.machines[0].cores.size(), ranks = shape.local_ranks;
   if (ranks <= cores) return;
   throw Error(ErrorKind::request,
-              {fmt::format("{} ranks here need {} cores, there are {}", ranks, ranks, cores),
-               "--np " + options.framework.np, fmt::format("--np -{}", cores)});
+              {fmt::format("{} ranks need {} cores, this host has {}", ranks, ranks, cores),
+               fmt::format("--np -{}", ranks), fmt::format("--np -{}", cores)});
 }
 
-Dims dims_for(const LaunchOptions& options, const topology::PlanOptions& plan, JobPlan& job) {
-  if (!options.dims.empty() || !options.accelerators.empty())
-    return settle_dims(options, job.hosts.size(), 1);
+Dims dims_for(const JobShape& shape, const topology::PlanOptions& plan, JobPlan& job) {
+  if (shape.has_ranks_per_host()) return resolve_dims(shape, job.hosts.size(), 1);
   const auto hosts = static_cast<std::uint32_t>(job.hosts.size());
-  if (options.framework.ranks > 0) return dims_of_number(options.framework.ranks, hosts);
-  if (options.framework.ranks_per_host > 0) return {options.framework.ranks_per_host, hosts, 1, 1};
+  if (shape.total_ranks > 0) return dims_of_number(shape.total_ranks, hosts);
   const launch::DefaultRanks ranks = launch::default_ranks(job.machines.machines, plan);
-  const Dims dims = settle_dims(options, job.hosts.size(), ranks.ranks);
+  const Dims dims = resolve_dims(shape, job.hosts.size(), ranks.ranks);
   job.remarks.push_back(fmt::format("no DIMS given: {} ({})", topology::render_dims(dims), ranks.reason));
   return dims;
 }
 
-void plan_ranks(const LaunchOptions& options, JobPlan& job) {
-  const topology::PlanOptions plan_options = parse_plan_options(options.plan);
-  check_ranks_here(options, job);
-  const Dims dims = dims_for(options, plan_options, job);
+void plan_ranks(const JobShape& shape, const topology::PlanOptions& plan_options, JobPlan& job) {
+  check_local_ranks(shape, job);
+  const Dims dims = dims_for(shape, plan_options, job);
   job.plan =
       topology::plan_job(dims, job.hosts, job.machines.machines, job.machines.machine_of_host, plan_options);
   for (const topology::MachinePlan& machine : job.plan->machines) {
@@ -113,17 +111,17 @@ std::vector<std::string> hosts_of(const std::vector<rankfile::RankLine>& lines) 
   return hosts;
 }
 
-std::uint32_t ranks_of(const LaunchOptions& options, const JobPlan& job,
+std::uint32_t ranks_of(const JobShape& shape, const JobPlan& job,
                        const std::vector<rankfile::RankLine>& lines) {
-  if (const auto dims = known_job_dims(options, job)) return dims->world_size();
+  if (const auto dims = known_job_dims(shape, job)) return dims->world_size();
   return static_cast<std::uint32_t>(lines.size());
 }
 
-CheckContext check_context(const LaunchOptions& options, const JobPlan& job,
-                           std::vector<std::string> allocation, std::uint32_t ranks, int mpi_major) {
+CheckContext check_context(const JobShape& shape, const JobPlan& job, std::vector<std::string> allocation,
+                           std::uint32_t ranks, int mpi_major) {
   CheckContext context;
   context.ranks = ranks;
-  context.dims = known_job_dims(options, job);
+  context.dims = known_job_dims(shape, job);
   context.allocation = std::move(allocation);
   context.mpi_major = mpi_major;
   context.machine_of = [&job](std::string_view host) -> const MachineTopology* {
@@ -135,15 +133,15 @@ CheckContext check_context(const LaunchOptions& options, const JobPlan& job,
   return context;
 }
 
-void judge(System& system, const std::string& file, const std::string& text, const CheckContext& context,
-           std::vector<std::string>& told) {
+void check_text(System& system, const std::string& file, const std::string& text, const CheckContext& context,
+                std::vector<std::string>& reported) {
   const auto findings = rankfile::check_rankfile(text, context);
   std::size_t errors = 0;
   for (const rankfile::RankfileFinding& finding : findings) {
     if (finding.severity == rankfile::Severity::note) continue;
     if (finding.severity == rankfile::Severity::error) ++errors;
     system.err(rankfile::render_finding(file, finding));
-    told.push_back(fmt::format("{} in line {}: {}", finding.id, finding.line, finding.what));
+    reported.push_back(fmt::format("{} in line {}: {}", finding.id, finding.line, finding.what));
   }
   if (errors == 0) return;
   throw Error(ErrorKind::request, {fmt::format("the rankfile has {} error{}: nothing was started", errors,
@@ -151,32 +149,31 @@ void judge(System& system, const std::string& file, const std::string& text, con
                                    file, "ddlrun check-rankfile " + quote_shell(file)});
 }
 
-// A rankfile of the user's is checked more than our own: its names, its cores, its ranks.
-JobPlan take_rankfile(System& system, const LaunchOptions& options, int mpi_major) {
+// The user's rankfile: its names, cores and ranks are checked against the allocation too.
+JobPlan take_rankfile(System& system, const LaunchSpec& spec, int mpi_major) {
+  const JobShape& shape = spec.shape;
   JobPlan job;
-  job.rankfile_text = system.files.read(options.rankfile, rankfile::max_rankfile_bytes);
+  job.rankfile_text = system.files.read(shape.rankfile, rankfile::max_rankfile_bytes);
   const auto lines = rankfile::parse_rank_lines(job.rankfile_text);
   job.hosts = hosts_of(lines);
-  // Form first: hosts are only asked for a file that could run.
-  judge(system, options.rankfile, job.rankfile_text,
-        check_context(options, job, read_host_names(system, options.hosts, options.hostfile),
-                      ranks_of(options, job, lines), mpi_major),
-        job.findings);
-  job.findings.clear();  // the second look finds them again
-  job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
+  // The form first: hosts are asked only for a file that could run.
+  check_text(system, shape.rankfile, job.rankfile_text,
+             check_context(shape, job, shape.hosts, ranks_of(shape, job, lines), mpi_major), job.findings);
+  job.findings.clear();  // the second check finds them again
+  job.machines = find_job_machines(system, job.hosts, spec.placement.machine, Unprobed::refuse);
   refuse_assumed(job.machines);
-  judge(system, options.rankfile, job.rankfile_text,
-        check_context(options, job, {}, ranks_of(options, job, lines), mpi_major), job.findings);
+  check_text(system, shape.rankfile, job.rankfile_text,
+             check_context(shape, job, {}, ranks_of(shape, job, lines), mpi_major), job.findings);
   job.ranks = launch::planned_ranks(lines, job.hosts, machine_pointers(job), mpi_major);
   return job;
 }
 
 }  // namespace
 
-std::optional<Dims> known_job_dims(const LaunchOptions& options, const JobPlan& job) {
+std::optional<Dims> known_job_dims(const JobShape& shape, const JobPlan& job) {
   if (job.plan) return job.plan->dims;
-  if (options.dims.empty() && options.accelerators.empty()) return std::nullopt;
-  return settle_dims(options, job.hosts.size(), 1);
+  if (!shape.has_ranks_per_host()) return std::nullopt;
+  return resolve_dims(shape, job.hosts.size(), 1);
 }
 
 int JobPlan::fewest_cores() const {
@@ -201,24 +198,25 @@ bool JobPlan::all_on_this_host(const Environment& environment) const {
                      [&](const auto& host) { return is_this_host(environment, host); });
 }
 
-JobPlan plan_job_ranks(System& system, const LaunchOptions& options, int mpi_major) {
-  if (!options.rankfile.empty()) return take_rankfile(system, options, mpi_major);
+JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {
+  const JobShape& shape = spec.shape;
+  if (!shape.rankfile.empty()) return take_rankfile(system, spec, mpi_major);
   JobPlan job;
-  job.hosts = read_host_names(system, options.hosts, options.hostfile);
-  if (job.hosts.empty()) job.hosts = unnamed_hosts(system, options, job);
-  check_shape(options, job);
-  job.machines = find_job_machines(system, job.hosts, options.machine, Unprobed::refuse);
+  job.hosts = shape.hosts;
+  if (job.hosts.empty()) job.hosts = unnamed_hosts(system, shape, job.remarks);
+  check_shape(shape, job);
+  job.machines = find_job_machines(system, job.hosts, spec.placement.machine, Unprobed::refuse);
   refuse_assumed(job.machines);
-  if (options.framework.worker_tasks > 0) {
-    plan_task_seats(options, job, mpi_major);
-  } else if (!options.host_ranks.empty()) {
-    plan_uneven_seats(options, job, mpi_major);
+  if (spec.framework.workers > 0) {
+    plan_task_bindings(spec, job, mpi_major);
+  } else if (!shape.host_ranks.empty()) {
+    plan_uneven_bindings(spec, job, mpi_major);
   } else {
-    plan_ranks(options, job);
+    plan_ranks(shape, spec.placement.plan, job);
   }
-  judge(system, "rankfile", job.rankfile_text,
-        check_context(options, job, {}, static_cast<std::uint32_t>(job.ranks.size()), mpi_major),
-        job.findings);
+  check_text(system, "rankfile", job.rankfile_text,
+             check_context(shape, job, {}, static_cast<std::uint32_t>(job.ranks.size()), mpi_major),
+             job.findings);
   return job;
 }
 

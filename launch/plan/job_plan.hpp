@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a launch will be, decided before anything is started: hosts, plan, checked rankfile.
+// Hosts, plan and checked rankfile of a launch.
 #pragma once
 
 #include "base/os/system.hpp"
-#include "launch/plan/launch_options.hpp"
+#include "launch/plan/launch_spec.hpp"
 #include "launch/rank/planned_rank.hpp"
 #include "launch/rank/rank_map.hpp"
 #include "topology/plan.hpp"
@@ -22,7 +22,7 @@ struct JobPlan {
   std::optional<launch::RankMap> bindings;  // of uneven ranks and of tasks (--ps, --workers)
   std::string rankfile_text;
   std::vector<launch::PlannedRank> ranks;  // ascending
-  std::vector<std::string> remarks;        // what was decided for the user, for people
+  std::vector<std::string> remarks;        // choices that ddlrun made, for people
   std::vector<std::string> findings;       // of the rankfile's linter, warnings too
 
   int fewest_cores() const;
@@ -31,12 +31,11 @@ struct JobPlan {
   bool all_on_this_host(const Environment& environment) const;
 };
 
-// The dims of the plan; beside a rankfile or tasks, what was typed.
-std::optional<topology::Dims> known_job_dims(const LaunchOptions& options, const JobPlan& job);
+// The dims of the plan; with a rankfile or tasks those that are typed.
+std::optional<topology::Dims> known_job_dims(const JobShape& shape, const JobPlan& job);
 
-// Plans the job, or takes --rankfile, and lets the linter judge the text. Findings go to
-// system.err. Error{request} if it found an error, or if a machine is only assumed;
-// Error{unreachable} for silent hosts.
-JobPlan plan_job_ranks(System& system, const LaunchOptions& options, int mpi_major);
+// Plans the job, or takes --rankfile, and checks the text. Findings go to system.err. Error{request} for a
+// faulty rankfile or an assumed machine; Error{unreachable} for silent hosts.
+JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major);
 
 }  // namespace ddlrun::cli

@@ -14,18 +14,19 @@ namespace ddlrun::cli {
 
 namespace {
 
-std::uint32_t shape_factor(const std::string& text, const char* option, std::uint32_t otherwise) {
-  if (text.empty()) return otherwise;
+std::optional<std::uint32_t> shape_factor(const std::string& text, const char* option) {
+  if (text.empty()) return std::nullopt;
   const auto number = parse_unsigned(text, topology::max_ranks);
   if (!number || *number == 0) {
     throw Error(ErrorKind::usage,
-                {fmt::format("'{}' is no count from 1 to {}", printable(text, 40), topology::max_ranks),
+                {fmt::format("{} must be a number from 1 to {}, not '{}'", option, topology::max_ranks,
+                             printable(text, 40)),
                  option, std::string_view(option) == "-H" ? "-H h1:4,h2:4" : fmt::format("{} 4", option)});
   }
   return static_cast<std::uint32_t>(*number);
 }
 
-// At the commas that stand outside brackets: "n[1,3]:4,h2:2" is two words.
+// Splits at commas outside brackets: "n[1,3]:4,h2:2" is two words.
 std::vector<std::string_view> split_words(std::string_view text) {
   std::vector<std::string_view> words;
   std::size_t begin = 0;
@@ -65,68 +66,122 @@ std::vector<HostWord> parse_host_words(std::string_view text) {
   return hosts;
 }
 
-void take_counts(const std::vector<HostWord>& hosts, LaunchOptions& options) {
+std::vector<std::uint32_t> host_counts(const std::vector<HostWord>& hosts) {
   std::vector<std::uint32_t> counts;
   for (const HostWord& host : hosts) {
-    const std::uint32_t count = shape_factor(host.count, "-H", 1);
+    const std::uint32_t count = *shape_factor(host.count, "-H");
     counts.insert(counts.end(), expand_host_list(host.names).size(), count);
   }
+  return counts;
+}
+
+// The counts of -H h1:4,h2:2: equal ones are the ranks per host.
+void take_counts(const LaunchFlags& flags, const std::vector<std::uint32_t>& counts, JobShape& shape) {
+  if (counts.empty()) return;
   const bool even = std::all_of(counts.begin(), counts.end(), [&](auto count) { return count == counts[0]; });
-  const std::string all = even ? fmt::format("{}", counts[0]) : "";
-  if (!even && (!options.dims.empty() || has_shape(options))) {
-    throw Error(ErrorKind::usage, {"-H gives the hosts different numbers of ranks, DIMS the same",
+  const bool has_factors = shape.ranks_per_host || shape.hosts_per_rack || shape.racks || shape.aisles;
+  if (!even && (shape.dims || has_factors)) {
+    throw Error(ErrorKind::usage, {"-H gives the hosts different numbers of ranks, DIMS the same number",
                                    "-H and DIMS", "one of the two"});
   }
-  if (even && !options.accelerators.empty() && options.accelerators != all) {
-    throw Error(ErrorKind::usage, {fmt::format("-H says {} ranks for each host, --ranks-per-host {}", all,
-                                               printable(options.accelerators, 40)),
+  if (even && shape.ranks_per_host && *shape.ranks_per_host != counts[0]) {
+    throw Error(ErrorKind::usage, {fmt::format("-H gives {} ranks per host, --ranks-per-host {}", counts[0],
+                                               printable(flags.ranks_per_host, 40)),
                                    "-H", "-H with names only"});
   }
   if (!even)
-    options.host_ranks = std::move(counts);
-  else if (options.dims.empty())
-    options.accelerators = all;
+    shape.host_ranks = counts;
+  else if (!shape.dims)
+    shape.ranks_per_host = counts[0];
+}
+
+// HorovodRunner's np: -n is n ranks on this host, n is n ranks over all hosts.
+void take_np(const LaunchFlags& flags, const HostWords& words, JobShape& shape) {
+  const std::string& np = flags.framework.np;
+  if (np.empty()) return;
+  const bool local = np.starts_with('-');
+  const auto number = parse_unsigned(std::string_view(np).substr(local ? 1 : 0), topology::max_ranks);
+  if (!number || *number == 0) {
+    throw Error(ErrorKind::usage, {fmt::format("'{}' is not a number of ranks", printable(np, 40)), "--np",
+                                   "--np 8, or --np -4 for 4 ranks on this host"});
+  }
+  const bool counted = shape.has_ranks_per_host() || !shape.host_ranks.empty();
+  const bool has_tasks = !flags.framework.ps.empty() || !flags.framework.workers.empty();
+  if (counted || has_tasks) {
+    throw Error(ErrorKind::usage,
+                {fmt::format("--np conflicts with {}", has_tasks               ? "--ps, --workers"
+                                                       : !flags.dims.empty()   ? "DIMS"
+                                                       : !words.counts.empty() ? "the counts of -H"
+                                                                               : "--ranks-per-host"),
+                 "--np", "one of the two"});
+  }
+  if (!local) {
+    shape.total_ranks = static_cast<std::uint32_t>(*number);
+    return;
+  }
+  if (!words.hosts.empty() || !flags.hostfile.empty()) {
+    throw Error(ErrorKind::usage,
+                {fmt::format("--np {} starts {} ranks on this host, but hosts are named", np, *number),
+                 "--np", fmt::format("--np {}", *number)});
+  }
+  shape.local_ranks = static_cast<std::uint32_t>(*number);
+  shape.dims = topology::Dims{shape.local_ranks, 1, 1, 1};
 }
 
 }  // namespace
 
-void resolve_hosts(LaunchOptions& options) {
-  if (options.hosts_option.empty()) return;
-  if (!options.hosts.empty()) {
-    throw Error(ErrorKind::usage,
-                {"hosts are given twice", "HOSTS and -H", "-H " + quote_shell(options.hosts_option)});
+HostWords resolve_host_words(const LaunchFlags& flags) {
+  HostWords words{flags.dims, flags.hosts, {}};
+  if (!flags.hosts_option.empty()) {
+    if (!words.hosts.empty()) {
+      throw Error(ErrorKind::usage,
+                  {"hosts are given twice", "HOSTS and -H", "-H " + quote_shell(flags.hosts_option)});
+    }
+    const std::vector<HostWord> hosts = parse_host_words(flags.hosts_option);
+    for (const HostWord& host : hosts) words.hosts += (words.hosts.empty() ? "" : ",") + host.names;
+    if (!hosts[0].count.empty()) words.counts = host_counts(hosts);
   }
-  const std::vector<HostWord> hosts = parse_host_words(options.hosts_option);
-  for (const HostWord& host : hosts) options.hosts += (options.hosts.empty() ? "" : ",") + host.names;
-  options.hosts_option.clear();
-  if (!hosts[0].count.empty()) take_counts(hosts, options);
+  const FrameworkFlags& framework = flags.framework;
+  const bool needs_no_dims = !(framework.np.empty() && framework.ps.empty() && framework.workers.empty());
+  const bool is_dims = words.dims.find_first_not_of("0123456789xX") == std::string::npos;
+  if (needs_no_dims && !is_dims && words.hosts.empty()) std::swap(words.dims, words.hosts);
+  return words;
 }
 
-bool has_shape(const LaunchOptions& options) {
-  return !(options.accelerators.empty() && options.nodes.empty() && options.racks.empty() &&
-           options.aisles.empty());
+JobShape resolve_shape(const LaunchFlags& flags, const HostWords& words) {
+  JobShape shape;
+  shape.ranks_per_host = shape_factor(flags.ranks_per_host, "--ranks-per-host");
+  shape.hosts_per_rack = shape_factor(flags.hosts_per_rack, "--hosts-per-rack");
+  shape.racks = shape_factor(flags.racks, "--racks");
+  shape.aisles = shape_factor(flags.aisles, "--aisles");
+  if (!words.dims.empty()) {
+    if (shape.ranks_per_host || shape.hosts_per_rack || shape.racks || shape.aisles) {
+      throw Error(ErrorKind::usage, {"DIMS and its factors are both given",
+                                     "--ranks-per-host, --hosts-per-rack, --racks, --aisles",
+                                     fmt::format("{} alone", printable(words.dims, 40))});
+    }
+    shape.dims = topology::parse_dims(words.dims);
+  }
+  take_counts(flags, words.counts, shape);
+  take_np(flags, words, shape);
+  shape.rankfile = flags.rankfile;
+  return shape;
 }
 
-topology::Dims settle_dims(const LaunchOptions& options, std::size_t hosts, std::uint32_t ranks) {
-  if (!options.dims.empty() && has_shape(options)) {
-    throw Error(ErrorKind::usage, {"DIMS and its factors are both given",
-                                   "--ranks-per-host, --hosts-per-rack, --racks, --aisles",
-                                   fmt::format("{} alone", printable(options.dims, 40))});
-  }
-  if (!options.dims.empty()) return topology::parse_dims(options.dims);
+topology::Dims resolve_dims(const JobShape& shape, std::size_t hosts, std::uint32_t default_ranks) {
+  if (shape.dims) return *shape.dims;
   topology::Dims dims;
-  dims.gpus_per_node = shape_factor(options.accelerators, "--ranks-per-host", ranks);
-  dims.racks = shape_factor(options.racks, "--racks", 1);
-  dims.aisles = shape_factor(options.aisles, "--aisles", 1);
+  dims.gpus_per_node = shape.ranks_per_host.value_or(default_ranks);
+  dims.racks = shape.racks.value_or(1);
+  dims.aisles = shape.aisles.value_or(1);
   const std::size_t groups = std::size_t{dims.racks} * dims.aisles;
-  if (options.nodes.empty() && hosts % groups != 0) {
-    throw Error(ErrorKind::request, {fmt::format("{} hosts do not fit evenly in {} racks x {} aisles", hosts,
-                                                 dims.racks, dims.aisles),
+  if (!shape.hosts_per_rack && hosts % groups != 0) {
+    throw Error(ErrorKind::request, {fmt::format("{} hosts do not fit evenly into {} racks x {} aisles",
+                                                 hosts, dims.racks, dims.aisles),
                                      "--racks, --aisles", fmt::format("{} hosts, or other racks", groups)});
   }
-  dims.nodes_per_rack =
-      shape_factor(options.nodes, "--hosts-per-rack", static_cast<std::uint32_t>(hosts / groups));
-  // The product in 64 bits and its limit are parse_dims' business.
+  dims.nodes_per_rack = shape.hosts_per_rack.value_or(static_cast<std::uint32_t>(hosts / groups));
+  // parse_dims checks the limit of the product, in 64 bits.
   return topology::parse_dims(topology::render_dims(dims));
 }
 

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Hosts and dims in the words of other launchers: `-H h1:4,h2:4`, `--ranks-per-host 4 --hosts-per-rack 2 --racks 3`.
+// Number of ranks and hosts from DIMS, HOSTS, -H h1:4,h2:4, --np, --ranks-per-host and the other factors.
 #pragma once
 
-#include "launch/plan/launch_options.hpp"
-#include "topology/dims.hpp"
+#include "launch/plan/launch_spec.hpp"
 
-#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace ddlrun::cli {
 
-// -H becomes HOSTS; its counts become --ranks-per-host where they are equal, else host_ranks. Error{usage}:
-// both ways at once, a count that is no number or missing at some hosts, different counts beside DIMS.
-void resolve_hosts(LaunchOptions& options);
+// The positional words after -H is taken apart. With --np, --ps or --workers the first of them may be hosts.
+struct HostWords {
+  std::string dims;                   // "4x2x1"; or ""
+  std::string hosts;                  // "h1,n[1-3]", "@FILE"; or ""
+  std::vector<std::uint32_t> counts;  // of -H, by host; empty: no counts
+};
 
-bool has_shape(const LaunchOptions& options);
+// Error{usage} where hosts are given twice or -H is invalid.
+HostWords resolve_host_words(const LaunchFlags& flags);
 
-// The dims of DIMS or of its factors one by one; what is not given: `ranks` for each of `hosts` hosts, one
-// rack, one aisle. Error{usage}: DIMS and a factor; Error{request}: hosts that do not fit in so many racks.
-topology::Dims settle_dims(const LaunchOptions& options, std::size_t hosts, std::uint32_t ranks);
+// All of JobShape but `hosts`. Error{usage} for invalid numbers and for flags that contradict each other.
+JobShape resolve_shape(const LaunchFlags& flags, const HostWords& words);
+
+// The dims on so many hosts: those given, or from the factors given; `default_ranks` per host where no flag
+// gives them. Error{request} where the hosts do not fit evenly.
+topology::Dims resolve_dims(const JobShape& shape, std::size_t hosts, std::uint32_t default_ranks);
 
 }  // namespace ddlrun::cli

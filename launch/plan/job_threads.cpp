@@ -15,8 +15,6 @@ namespace {
 using affinity::OpenMpRuntime;
 using affinity::ThreadRequest;
 
-constexpr std::uint32_t most_threads = 4096;
-
 bool speaks_of_tensorflow(const Command& program) {
   return std::any_of(program.begin(), program.end(), [](std::string word) {
     std::transform(word.begin(), word.end(), word.begin(),
@@ -25,23 +23,18 @@ bool speaks_of_tensorflow(const Command& program) {
   });
 }
 
-std::uint32_t parse_threads(const std::string& text) {
-  if (text.empty()) return 0;
-  const auto number = parse_unsigned(text, most_threads);
-  if (number && *number > 0) return static_cast<std::uint32_t>(*number);
-  throw Error(ErrorKind::usage,
-              {fmt::format("'{}' is not a number of threads from 1 to {}", printable(text, 40), most_threads),
-               "--threads", "--threads 4, or leave it out: one for each core of a rank"});
-}
-
-OpenMpRuntime choose_runtime(const std::string& affinity, const ProgramLibraries& libraries) {
-  if (affinity == "auto") return find_openmp_runtime(libraries);
-  if (affinity == "off") return OpenMpRuntime::none;
-  if (affinity == "libgomp") return OpenMpRuntime::libgomp;
-  if (affinity == "libomp") return OpenMpRuntime::libomp;
-  throw Error(ErrorKind::usage,
-              {fmt::format("'{}' is none of auto, off, libgomp, libomp", printable(affinity, 40)),
-               "--affinity", "--affinity off, or leave it out: the program's own libraries decide"});
+OpenMpRuntime choose_runtime(AffinityMode affinity, const ProgramLibraries& libraries) {
+  switch (affinity) {
+    case AffinityMode::automatic:
+      return find_openmp_runtime(libraries);
+    case AffinityMode::libgomp:
+      return OpenMpRuntime::libgomp;
+    case AffinityMode::libomp:
+      return OpenMpRuntime::libomp;
+    case AffinityMode::off:
+      break;
+  }
+  return OpenMpRuntime::none;
 }
 
 bool is_bound(const std::vector<std::string>& mpi_arguments) {
@@ -68,23 +61,24 @@ OpenMpRuntime find_openmp_runtime(const ProgramLibraries& libraries) {
   return runtime == OpenMpRuntime::none && !libraries.complete ? OpenMpRuntime::unknown : runtime;
 }
 
-ThreadRequest plan_rank_threads(const LaunchOptions& options, launch::LauncherKind launcher, JobPlan& job,
-                                const Command& program, const ProgramLibraries& libraries) {
+ThreadRequest plan_rank_threads(const LaunchSpec& spec, launch::LauncherKind launcher, const JobPlan& job,
+                                const Command& program, const ProgramLibraries& libraries,
+                                std::vector<std::string>& remarks) {
   ThreadRequest request;
-  request.threads = parse_threads(options.threads);
-  request.runtime = choose_runtime(options.affinity, libraries);
+  request.threads = spec.threads.threads;
+  request.runtime = choose_runtime(spec.threads.affinity, libraries);
   request.cores = static_cast<std::uint32_t>(std::max(0, job.fewest_cores()));
   request.most_cores = static_cast<std::uint32_t>(std::max(0, job.most_cores()));
   request.threads_per_core = hardware_threads(job);
   request.oversubscribed = request.threads > request.cores && request.cores > 0;
-  request.verbose = options.show_threads;
+  request.verbose = spec.threads.show;
   const bool by_mpirun = launcher == launch::LauncherKind::open_mpi;  // else by ddlrun exec, whatever is said
-  request.bound = !by_mpirun || is_bound(options.mpi_arguments);
+  request.bound = !by_mpirun || is_bound(spec.launcher.words.mpi_arguments);
   request.launcher = by_mpirun ? "open-mpi" : "exec";
-  request.tensorflow = options.affinity != "off" && speaks_of_tensorflow(program);
-  if (options.affinity == "auto" && request.runtime == OpenMpRuntime::unknown && request.bound &&
-      request.cores > 1 && is_launcher_of_others(program[0]))
-    job.remarks.push_back(
+  request.tensorflow = spec.threads.affinity != AffinityMode::off && speaks_of_tensorflow(program);
+  if (spec.threads.affinity == AffinityMode::automatic && request.runtime == OpenMpRuntime::unknown &&
+      request.bound && request.cores > 1 && is_launcher_of_others(program[0]))
+    remarks.push_back(
         "processes that a rank forks later (data loaders) inherit the core of the thread that forks them; "
         "with "
         "--affinity off they may use all cores of the rank");

@@ -5,7 +5,7 @@
 #include "base/os/system.hpp"
 #include "launch/launchers/launcher.hpp"
 #include "launch/plan/job_plan.hpp"
-#include "launch/plan/launch_options.hpp"
+#include "launch/plan/launch_spec.hpp"
 #include "launch/plan/linked_libraries.hpp"
 #include "topology/affinity/thread_settings.hpp"
 
@@ -18,8 +18,9 @@ affinity::OpenMpRuntime find_openmp_runtime(const ProgramLibraries& libraries);
 
 // From --threads and --affinity. What people should know is added to job.remarks. Error{usage} for a bad
 // value.
-affinity::ThreadRequest plan_rank_threads(const LaunchOptions& options, launch::LauncherKind launcher,
-                                          JobPlan& job, const Command& program,
-                                          const ProgramLibraries& libraries);
+affinity::ThreadRequest plan_rank_threads(const LaunchSpec& spec, launch::LauncherKind launcher,
+                                          const JobPlan& job, const Command& program,
+                                          const ProgramLibraries& libraries,
+                                          std::vector<std::string>& remarks);
 
 }  // namespace ddlrun::cli

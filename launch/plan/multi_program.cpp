@@ -32,21 +32,21 @@ void check_list_programs(System& system, const std::string& file, const launch::
 
 }  // namespace
 
-void assign_programs(System& system, const LaunchOptions& options, launch::RankMap& rank_map) {
-  if (options.programs.empty()) return;
-  if (!options.program.empty()) {
+void assign_programs(System& system, const LaunchSpec& spec, launch::RankMap& rank_map) {
+  if (spec.program_list.empty()) return;
+  if (!spec.program.empty()) {
     throw Error(ErrorKind::usage,
-                {"a program is given beside the list of programs", "--multi-prog and --", "one of the two"});
+                {"--multi-prog and a program after -- conflict", "--multi-prog and --", "one of the two"});
   }
-  if (options.framework.chosen != frameworks::Framework::none) {
+  if (spec.framework.framework != frameworks::Framework::none) {
     throw Error(ErrorKind::usage,
-                {"a framework arranges one program, a list has many", "--framework and --multi-prog",
+                {"--framework cannot be used with --multi-prog", "--framework and --multi-prog",
                  "variables of a list's ranks are its `set: {NAME: value}`"});
   }
   const auto is_here = [&](const std::string& host) { return is_this_host(system.environment, host); };
-  rank_map.groups = launch::parse_program_list(system.files.read(options.programs, most_list_bytes),
-                                               options.programs, rank_map, is_here);
-  check_list_programs(system, options.programs, rank_map);
+  rank_map.groups = launch::parse_program_list(system.files.read(spec.program_list, most_list_bytes),
+                                               spec.program_list, rank_map, is_here);
+  check_list_programs(system, spec.program_list, rank_map);
 }
 
 }  // namespace ddlrun::cli

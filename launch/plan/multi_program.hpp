@@ -3,13 +3,13 @@
 #pragma once
 
 #include "base/os/system.hpp"
-#include "launch/plan/launch_options.hpp"
+#include "launch/plan/launch_spec.hpp"
 #include "launch/rank/rank_map.hpp"
 
 namespace ddlrun::cli {
 
-// The list's groups in the sheet, if there is a list. Error{usage} with a program or a framework beside it;
-// Error{request} at FILE:LINE:COLUMN.
-void assign_programs(System& system, const LaunchOptions& options, launch::RankMap& rank_map);
+// The list's groups in the rank map, if there is a list. Error{usage} with a program or a framework beside
+// it; Error{request} at FILE:LINE:COLUMN.
+void assign_programs(System& system, const LaunchSpec& spec, launch::RankMap& rank_map);
 
 }  // namespace ddlrun::cli

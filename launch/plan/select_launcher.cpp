@@ -15,6 +15,7 @@ namespace {
 
 using launch::LauncherKind;
 using launch::LauncherVersion;
+using launch::SelectedLauncher;
 
 constexpr const char* default_mpirun = "mpirun";
 
@@ -58,9 +59,9 @@ LauncherVersion take_version(const std::string& program, const ProcessResult& re
 
 bool in_slurm_job(const System& system) { return !system.environment.get("SLURM_JOB_ID").empty(); }
 
-ChosenLauncher choose_automatically(System& system, const LaunchOptions& options) {
-  ProcessResult answer = ask_version(system, options.mpirun);
-  const bool none_there = !answer.start_error.empty() && options.mpirun == default_mpirun;
+SelectedLauncher choose_automatically(System& system, const LauncherSpec& spec) {
+  ProcessResult answer = ask_version(system, spec.mpirun);
+  const bool none_there = !answer.start_error.empty() && spec.mpirun == default_mpirun;
   if (none_there && in_slurm_job(system)) {
     ProcessResult srun = ask_version(system, "srun");
     if (srun.ok())
@@ -70,17 +71,17 @@ ChosenLauncher choose_automatically(System& system, const LaunchOptions& options
     return {LauncherVersion{LauncherKind::ssh, 0, 0, ""}, "ssh",
             "no mpirun here: ddlrun starts the ranks itself, over ssh and without MPI"};
   }
-  ChosenLauncher chosen{take_version(options.mpirun, answer), options.mpirun, ""};
+  SelectedLauncher chosen{take_version(spec.mpirun, answer), spec.mpirun, ""};
   if (chosen.version.kind != LauncherKind::open_mpi) {
-    chosen.remark = fmt::format("{} is {} {}", printable(options.mpirun, 120), title_of(chosen.version.kind),
+    chosen.remark = fmt::format("{} is {} {}", printable(spec.mpirun, 120), title_of(chosen.version.kind),
                                 printable(chosen.version.text, 40));
   }
   return chosen;
 }
 
 // Under which names a launcher is found; --mpirun names one alone.
-std::vector<std::string> programs_of(LauncherKind kind, const LaunchOptions& options) {
-  if (options.mpirun != default_mpirun) return {options.mpirun};
+std::vector<std::string> programs_of(LauncherKind kind, const LauncherSpec& spec) {
+  if (spec.mpirun != default_mpirun) return {spec.mpirun};
   switch (kind) {
     case LauncherKind::open_mpi:
       return {"mpirun", "mpirun.openmpi"};
@@ -121,16 +122,16 @@ std::string how_to_get(LauncherKind kind) {
        fmt::format("--launcher {}, or --launcher {} without --mpirun", name_of(is.kind), name_of(asked))});
 }
 
-ChosenLauncher choose_named(System& system, const LaunchOptions& options, LauncherKind kind) {
+SelectedLauncher choose_named(System& system, const LauncherSpec& spec, LauncherKind kind) {
   if (kind == LauncherKind::ssh) {
-    if (options.mpirun == default_mpirun) return {LauncherVersion{kind, 0, 0, ""}, "ssh", ""};
+    if (spec.mpirun == default_mpirun) return {LauncherVersion{kind, 0, 0, ""}, "ssh", ""};
     throw Error(ErrorKind::usage,
                 {fmt::format("--mpirun {} is not run: --launcher ssh starts the ranks itself, without MPI",
-                             printable(options.mpirun, 120)),
+                             printable(spec.mpirun, 120)),
                  "--launcher ssh", "--launcher ssh alone; or --mpirun alone, to start them with MPI"});
   }
   std::vector<std::string> seen;
-  for (const std::string& program : programs_of(kind, options)) {
+  for (const std::string& program : programs_of(kind, spec)) {
     const ProcessResult answer = ask_version(system, program);
     if (!answer.start_error.empty()) {
       seen.push_back(fmt::format("{}: {}", printable(program, 120), answer.start_error));
@@ -139,7 +140,7 @@ ChosenLauncher choose_named(System& system, const LaunchOptions& options, Launch
     if (answer.ok()) {
       LauncherVersion version = read_version(program, answer);
       if (version.kind == kind) return {std::move(version), program, ""};
-      if (options.mpirun != default_mpirun) refuse_other(program, version, kind);
+      if (spec.mpirun != default_mpirun) refuse_other(program, version, kind);
       seen.push_back(fmt::format("{} is {} {}", printable(program, 120), title_of(version.kind),
                                  printable(version.text, 40)));
     } else {
@@ -150,31 +151,23 @@ ChosenLauncher choose_named(System& system, const LaunchOptions& options, Launch
               {fmt::format("{} was not found", title_of(kind)), join(seen, "; "), how_to_get(kind)});
 }
 
-LauncherKind parse_kind(const std::string& name) {
-  if (const auto kind = launch::parse_launcher(name)) return *kind;
-  const std::vector<std::string> names{"auto", "openmpi", "mpich", "intelmpi", "srun", "ssh"};
-  throw Error(ErrorKind::usage, {fmt::format("'{}' is not one of {}", printable(name, 40), join(names, ", ")),
-                                 "--launcher", "--launcher " + closest_match(name, names).value_or("auto")});
-}
-
 }  // namespace
 
-ChosenLauncher select_launcher(System& system, const LaunchOptions& options) {
-  if (options.launcher == "auto") return choose_automatically(system, options);
-  const LauncherKind kind = parse_kind(options.launcher);
-  if (kind == LauncherKind::srun && !in_slurm_job(system)) {
-    throw Error(ErrorKind::usage, {"--launcher srun needs an allocation of Slurm's, and this is none",
-                                   "SLURM_JOB_ID is not set", "salloc -N 2 --exclusive; or ddlrun submit"});
+launch::SelectedLauncher select_launcher(System& system, const LauncherSpec& spec) {
+  if (!spec.kind) return choose_automatically(system, spec);
+  if (spec.kind == LauncherKind::srun && !in_slurm_job(system)) {
+    throw Error(ErrorKind::usage, {"--launcher srun needs a Slurm allocation", "SLURM_JOB_ID is not set",
+                                   "salloc -N 2 --exclusive; or ddlrun submit"});
   }
-  return choose_named(system, options, kind);
+  return choose_named(system, spec, *spec.kind);
 }
 
 int rankfile_major(const launch::LauncherVersion& launcher) {
   return launcher.kind == LauncherKind::open_mpi ? launcher.major : 4;
 }
 
-std::string choose_srun_pmi(System& system, const ChosenLauncher& launcher, launch::ProgramMpi mpi,
-                            JobPlan& job) {
+std::string choose_srun_pmi(System& system, const launch::SelectedLauncher& launcher, launch::ProgramMpi mpi,
+                            std::vector<std::string>& remarks) {
   if (launcher.version.kind != LauncherKind::srun) return {};
   if (mpi == launch::ProgramMpi::none) return "none";
   ProcessLimits limits;
@@ -182,7 +175,7 @@ std::string choose_srun_pmi(System& system, const ChosenLauncher& launcher, laun
   const ProcessResult answer = system.processes.run({launcher.program, "--mpi=list"}, limits);
   const std::string pmi = launch::choose_pmi(mpi, launch::parse_pmi_list(answer.out + "\n" + answer.err));
   if (mpi == launch::ProgramMpi::mpich && pmi == "pmi2") {  // seen with Slurm 22.05 and MPICH 4.0
-    job.remarks.push_back(
+    remarks.push_back(
         "MPICH's MPI_Finalize may wait for ever under srun's pmi2; if it does: --launcher mpich");
   }
   return pmi;

@@ -1,35 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Which launcher starts the ranks: what --launcher names, else what is installed and the scheduler offers.
+// The launcher that starts the ranks: the one of --launcher, else one that is installed.
 #pragma once
 
 #include "base/os/system.hpp"
 #include "launch/launchers/launcher.hpp"
 #include "launch/launchers/srun.hpp"
-#include "launch/plan/job_plan.hpp"
-#include "launch/plan/launch_options.hpp"
+#include "launch/plan/launch_spec.hpp"
 
 #include <string>
 #include <vector>
 
 namespace ddlrun::cli {
 
-struct ChosenLauncher {
-  launch::LauncherVersion version;
-  std::string program = "mpirun";  // as it is called
-  std::string remark;              // for people; "" where it goes without saying
-};
+// Runs the candidates with --version. Error{usage} for srun outside a Slurm job; Error{request} for a
+// launcher that is missing, of another kind or too old.
+launch::SelectedLauncher select_launcher(System& system, const LauncherSpec& spec);
 
-// Asks programs for their --version. Error{usage} for an unknown name, or srun outside a job; Error{request}
-// where it is missing, another one or too old.
-ChosenLauncher select_launcher(System& system, const LaunchOptions& options);
-
-// Whose words a rankfile is written in. It is Open MPI's; for the others it is the plan in a form that people
-// know.
+// The major version of Open MPI whose form the rankfile has. Other launchers do not read it: for them it
+// shows the plan in a form that people know.
 int rankfile_major(const launch::LauncherVersion& launcher);
 
 // srun's --mpi for the program; "" for its own default. Error{request} where it cannot start such a program.
-std::string choose_srun_pmi(System& system, const ChosenLauncher& launcher, launch::ProgramMpi mpi,
-                            JobPlan& job);
+std::string choose_srun_pmi(System& system, const launch::SelectedLauncher& launcher, launch::ProgramMpi mpi,
+                            std::vector<std::string>& remarks);
 
 // Error{request} for hosts that are not in Slurm's allocation.
 void check_srun_hosts(System& system, const std::vector<std::string>& hosts);

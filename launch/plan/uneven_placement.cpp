@@ -19,9 +19,9 @@ void take_rank_lines(JobPlan& job, int mpi_major) {
                                     machine_pointers(job), mpi_major);
 }
 
-launch::RankMap task_sheet(const std::vector<frameworks::Task>& tasks,
-                           const std::vector<launch::PlannedRank>& ranks,
-                           const std::vector<const MachineTopology*>& machines) {
+launch::RankMap task_rank_map(const std::vector<frameworks::Task>& tasks,
+                              const std::vector<launch::PlannedRank>& ranks,
+                              const std::vector<const MachineTopology*>& machines) {
   launch::RankMap rank_map = launch::make_rank_map(ranks);
   rank_map.kinds.assign(rank_map.hosts.size(), {});  // hosts differ in their tasks: a kind each
   for (std::size_t node = 0; node < rank_map.hosts.size(); ++node) {
@@ -44,25 +44,25 @@ std::vector<const MachineTopology*> machine_pointers(const JobPlan& job) {
   return machines;
 }
 
-void plan_task_seats(const LaunchOptions& options, JobPlan& job, int mpi_major) {
+void plan_task_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major) {
   const auto machines = machine_pointers(job);
-  const auto tasks = frameworks::plan_tasks(options.framework.ps_tasks + (options.framework.chief ? 1 : 0),
-                                            options.framework.worker_tasks, job.hosts, machines);
+  const auto tasks = frameworks::plan_tasks(spec.framework.ps_tasks + (spec.framework.chief ? 1 : 0),
+                                            spec.framework.workers, job.hosts, machines);
   job.rankfile_text = frameworks::render_task_rankfile(tasks, job.hosts);
   take_rank_lines(job, mpi_major);
-  job.bindings = task_sheet(tasks, job.ranks, machines);
+  job.bindings = task_rank_map(tasks, job.ranks, machines);
 }
 
-void plan_uneven_seats(const LaunchOptions& options, JobPlan& job, int mpi_major) {
-  if (options.plan.order == "ddl") {
+void plan_uneven_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major) {
+  if (spec.placement.order_is_typed && spec.placement.plan.order == topology::RankOrder::ddl) {
     throw Error(ErrorKind::usage, {"ranks over the hosts need the same number on each", "--order ddl, -H",
                                    "--order packed, or the same count for each host"});
   }
   const auto machines = machine_pointers(job);
   std::vector<launch::HostRanks> hosts;
   for (std::size_t i = 0; i < job.hosts.size(); ++i)
-    hosts.push_back({job.hosts[i], options.host_ranks[i], machines[i]});
-  launch::UnevenRanks uneven = launch::plan_uneven_ranks(hosts, parse_plan_options(options.plan));
+    hosts.push_back({job.hosts[i], spec.shape.host_ranks[i], machines[i]});
+  launch::UnevenRanks uneven = launch::plan_uneven_ranks(hosts, spec.placement.plan);
   job.remarks.push_back("the hosts get different numbers of ranks: no dims, ranks are numbered host by host");
   job.remarks.insert(job.remarks.end(), uneven.remarks.begin(), uneven.remarks.end());
   job.rankfile_text = std::move(uneven.rankfile);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "launch/plan/job_plan.hpp"
-#include "launch/plan/launch_options.hpp"
+#include "launch/plan/launch_spec.hpp"
 
 #include <vector>
 
@@ -13,9 +13,9 @@ namespace ddlrun::cli {
 std::vector<const topology::MachineTopology*> machine_pointers(const JobPlan& job);
 
 // --ps and --workers. Fills rankfile, ranks and seats; Error{request} where they do not fit.
-void plan_task_seats(const LaunchOptions& options, JobPlan& job, int mpi_major);
+void plan_task_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major);
 
 // -H with different counts: the same. Error{usage} for --order ddl.
-void plan_uneven_seats(const LaunchOptions& options, JobPlan& job, int mpi_major);
+void plan_uneven_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major);
 
 }  // namespace ddlrun::cli

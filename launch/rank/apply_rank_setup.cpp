@@ -26,9 +26,10 @@ std::string read_sheet(System& system, const std::string& file) {
   if (!file.empty()) return system.files.read(file, most_sheet_bytes);
   const std::string text = system.environment.get(launch::rank_map_variable);
   if (!text.empty()) return text;
-  throw Error(ErrorKind::usage,
-              {fmt::format("--rank-map needs the variable {}, which did not arrive", launch::rank_map_variable),
-               system.environment.host_name, "ddlrun launch, which sets it; or --rank-map-file FILE"});
+  throw Error(
+      ErrorKind::usage,
+      {fmt::format("--rank-map needs the variable {}, which did not arrive", launch::rank_map_variable),
+       system.environment.host_name, "ddlrun launch, which sets it; or --rank-map-file FILE"});
 }
 
 launch::RankView find_own_rank(const launch::RankMap& rank_map, const launch::RankIdentity& identity,

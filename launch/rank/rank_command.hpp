@@ -19,7 +19,7 @@ struct RankProgram {
   int stall_after = 0;            // seconds without progress that are told; 0: never
   std::string output_token = {};  // not empty: the keeper marks what the program says with this
   bool may_lack_ddlrun = false;   // other hosts, where ddlrun may not be at the same path
-  Command rank_map = {};          // "--rank-map" or "--rank-map-file FILE": the rank does first what its sheet says
+  Command rank_map = {};  // "--rank-map" or "--rank-map-file FILE": the rank does first what its sheet says
 };
 
 // What a rank executes. mpirun and srun take a word ":" for the start of another program, wherever it

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// One launch, from options to exit status: plan, check, show the launcher's line, run it, restart it.
+// One launch from its spec to its exit status: plan, print, run, restart.
 #pragma once
 
 #include "base/os/system.hpp"
-#include "launch/plan/launch_options.hpp"
+#include "launch/plan/launch_spec.hpp"
 
 namespace ddlrun::cli {
 
-// Plans, checks, runs; returns the program's exit status.
-int run_launch_command(System& system, const LaunchOptions& options);
+// The program's exit status; 0 after a dry run. Throws what plan_launch() throws.
+int run_launch_spec(System& system, const LaunchSpec& spec);
 
 }  // namespace ddlrun::cli

@@ -31,6 +31,15 @@ std::string first_that_is_not_ok(const std::vector<PlacementRow>& rows) {
   return {};
 }
 
+// What to type if a rank ran elsewhere than planned.
+std::string mismatch_hint(const LaunchSpec& spec) {
+  if (!spec.launcher.words.mpi_arguments.empty() || !spec.launcher.words.mca.empty())
+    return "the same without --mpi-arg and --mca";
+  if (any_given(spec.placement.machine))
+    return "the same without --topology, --synthetic, --sockets: ddlrun then reads the hosts";
+  return "ddlrun topo on that host; a scheduler or container may allow fewer cores there";
+}
+
 void tell_places(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
   const PlacementCount count = launch::count_verdicts(rows);
   system.err("ddlrun: each rank's place, as planned and as found:\n" + launch::render_placement_table(rows));
@@ -39,8 +48,8 @@ void tell_places(System& system, const LaunchRun& run, const std::vector<Placeme
       count.differs > 0
           ? fmt::format("{} of {} ranks are NOT where they were planned", count.differs, rows.size())
           : fmt::format("{} of {} ranks never told their place", count.silent, rows.size());
-  system.err(render_message("ddlrun", run.strict ? "error" : "warning",
-                            {what, first_that_is_not_ok(rows), run.mismatch_hint}));
+  system.err(render_message("ddlrun", run.spec.strict ? "error" : "warning",
+                            {what, first_that_is_not_ok(rows), mismatch_hint(run.spec)}));
 }
 
 // After the end: who never reported, unless all have and the table was shown.
@@ -52,32 +61,36 @@ void tell_silent(System& system, const LaunchRun& run, const std::vector<Placeme
 }  // namespace
 
 LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
-    : system_(system), run_(run), placement_(run.job.ranks, run.token), lines_("stderr") {
+    : system_(system),
+      run_(run),
+      placement_(run.plan.placed.job.ranks, run.plan.program.token),
+      lines_("stderr") {
   const auto is_here = [&system](const std::string& host) { return is_this_host(system.environment, host); };
-  if (run.watch) ranks_.emplace(run.job.ranks, run.token, std::chrono::steady_clock::now(), is_here);
+  if (run.spec.monitor.has_status)
+    ranks_.emplace(run.plan.placed.job.ranks, run.plan.program.token, std::chrono::steady_clock::now(),
+                   is_here);
   const auto on_err = [this](std::uint32_t rank, std::string_view line) {
     keep_last(line);
-    if (run_.diagnose) lines_.take(fmt::format("[1,{}]<stderr>:{}", rank, line));
+    if (run_.spec.monitor.diagnose) lines_.take(fmt::format("[1,{}]<stderr>:{}", rank, line));
   };
-  if (run.output.marked) output_.emplace(system, run.output, run.folder, run.token, on_err);
+  if (run.spec.output.is_framed())
+    output_.emplace(system, run.spec.output, run.run_dir, run.plan.program.token, on_err);
 }
 
-RunHooks LaunchMonitor::attention() {
-  RunHooks attention;
-  if (run_.token.empty() && !run_.diagnose) return attention;
-  attention.err_lines = [this](std::string_view line) { take(line); };
-  if (run_.watch) {
-    attention.tick = [this](const std::vector<std::string>& below) {
+RunHooks LaunchMonitor::hooks() {
+  RunHooks hooks;
+  if (run_.plan.program.token.empty() && !run_.spec.monitor.diagnose) return hooks;
+  hooks.err_lines = [this](std::string_view line) { take(line); };
+  if (run_.spec.monitor.has_status) {
+    hooks.tick = [this](const std::vector<std::string>& below) {
       return tick(std::chrono::steady_clock::now(), below);
     };
   }
-  if (run_.watch && run_.line.forwards_end) {
-    attention.on_signal = [this](int signal) {
-      return take_signal(signal, std::chrono::steady_clock::now());
-    };
+  if (run_.spec.monitor.has_status && run_.command.forwards_end) {
+    hooks.on_signal = [this](int signal) { return take_signal(signal, std::chrono::steady_clock::now()); };
   }
-  if (output_) attention.after_lines = [this] { output_->flush(); };
-  return attention;
+  if (output_) hooks.after_lines = [this] { output_->flush(); };
+  return hooks;
 }
 
 void LaunchMonitor::take(std::string_view line) {
@@ -91,13 +104,13 @@ void LaunchMonitor::take(std::string_view line) {
     rest = ranks_->take_line(rest, now);
     if (ranks_->urgent()) report_events(now);
   }
-  if (run_.verify && !rest.empty()) rest = placement_.take_line(rest);
+  if (run_.plan.program.verify && !rest.empty()) rest = placement_.take_line(rest);
   daemons_.take_line(rest);
-  if (run_.diagnose) lines_.take(rest);
+  if (run_.spec.monitor.diagnose) lines_.take(rest);
   const auto& pass = system_.program_err ? system_.program_err : system_.err;
   if (!rest.empty()) pass(rest);
   if (!rest.empty()) keep_last(rest);
-  if (!run_.verify || places_told_ || !placement_.complete()) return;
+  if (!run_.plan.program.verify || places_told_ || !placement_.complete()) return;
   places_told_ = true;
   tell_places(system_, run_, placement_.rows());
 }
@@ -129,7 +142,7 @@ int LaunchMonitor::take_signal(int signal, Time now) {
 int LaunchMonitor::tick(Time now, const std::vector<std::string>& below) {
   report_events(now);
   if (output_) output_->tick();
-  if (run_.launcher == launch::LauncherKind::mpich) {
+  if (run_.plan.placed.kind() == launch::LauncherKind::mpich) {
     if (is_deserted(now, below.size())) return SIGKILL;
   } else if (is_lost(now, std::count(below.begin(), below.end(), "ssh"))) {
     return SIGKILL;
@@ -147,20 +160,21 @@ int LaunchMonitor::tick(Time now, const std::vector<std::string>& below) {
     system_.err("ddlrun: all other ranks have ended well: those that serve them are ended\n");
     return SIGTERM;
   }
-  if (!stalled_ || !run_.end_on_stall) return 0;
+  if (!stalled_ || !run_.spec.monitor.end_on_stall) return 0;
   ending_since_ = now;
   system_.err("ddlrun: the job is ended, as --on-stall end asks\n");
   return SIGTERM;
 }
 
 bool LaunchMonitor::only_servers_left() const {
-  if (run_.serving.empty()) return false;
+  if (run_.plan.environment.service_ranks.empty()) return false;
   const auto& ends = ranks_->record().ends;
   const auto has_ended_well = [&](const launch::PlannedRank& planned) {
     const auto end = ends.find(planned.rank);
-    return run_.serving.contains(planned.rank) || (end != ends.end() && end->second == 0);
+    return run_.plan.environment.service_ranks.contains(planned.rank) ||
+           (end != ends.end() && end->second == 0);
   };
-  return std::all_of(run_.job.ranks.begin(), run_.job.ranks.end(), has_ended_well);
+  return std::all_of(run_.plan.placed.job.ranks.begin(), run_.plan.placed.job.ranks.end(), has_ended_well);
 }
 
 // mpirun ends its own ranks first, which takes 2 s, then those elsewhere, which takes 2 s more. Without it
@@ -194,11 +208,11 @@ bool LaunchMonitor::is_deserted(Time now, std::size_t below) {
 }
 
 std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
-  if (!run_.diagnose || result.exit_status == 0 || result.passed_on != 0) return {};
+  if (!run_.spec.monitor.diagnose || result.exit_status == 0 || result.passed_on != 0) return {};
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
   if (status(result)) return {};
   // What a status or silence means is known of Open MPI's mpirun only.
-  const bool is_open_mpi = run_.launcher == launch::LauncherKind::open_mpi;
+  const bool is_open_mpi = run_.plan.placed.kind() == launch::LauncherKind::open_mpi;
   if (!is_open_mpi && last_lines_.empty()) return {};  // silence too
   const diagnose::RunStatus end{
       result.exit_status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
@@ -223,13 +237,14 @@ void LaunchMonitor::finish(const ProcessResult& result) {
   const bool failed = result.exit_status != 0 && result.passed_on == 0;
   if (output_) output_->finish();
   if (ranks_) ranks_->finish(failed, daemons_.lost().host);
-  if (failed && ranks_ && !ranks_->anybody_heard()) down_ = find_down_hosts(system_, run_.job.hosts);
+  if (failed && ranks_ && !ranks_->anybody_heard())
+    down_ = find_down_hosts(system_, run_.plan.placed.job.hosts);
   if (!down_.empty())
     system_.err(render_message("ddlrun", "error",
                                {fmt::format("before any rank was heard a host of the job went away: {}",
                                             printable(join(down_, ", "), 300)),
                                 "sinfo", "sinfo -R   # why; then the same job again, without it"}));
-  if (run_.verify && !places_told_ && result.start_error.empty())
+  if (run_.plan.program.verify && !places_told_ && result.start_error.empty())
     tell_silent(system_, run_, placement_.rows());
 }
 

@@ -26,7 +26,7 @@ class LaunchMonitor {
   LaunchMonitor(System& system, const LaunchRun& run);
 
   // For run_guarded; refers to this.
-  RunHooks attention();
+  RunHooks hooks();
   // After the end: who never told its place.
   void finish(const ProcessResult& result);
 

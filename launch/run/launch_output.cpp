@@ -15,52 +15,36 @@ namespace ddlrun::cli {
 namespace {
 
 using launch::RankStream;
-using Show = OutputPlan::Show;
-
-[[noreturn]] void refuse_output(std::string what, std::string hint) {
-  throw Error(ErrorKind::usage, {std::move(what), "", std::move(hint)});
-}
 
 }  // namespace
 
-OutputPlan plan_output(const LaunchOptions& options, const MonitorOptions& watch) {
-  OutputPlan plan;
-  if (options.output == "prefix") {
-    plan.show = Show::prefixed;
-  } else if (options.output == "files") {
-    plan.show = options.tee ? Show::plain : Show::nothing;
-  } else if (options.output != "screen") {
-    refuse_output(
-        fmt::format("--rank-output takes screen, prefix or files, not '{}'", printable(options.output, 40)),
-        "--rank-output files");
+std::string render_output_flag(const OutputSpec& spec) {
+  switch (spec.mode) {
+    case OutputSpec::Mode::prefix:
+      return "--rank-output prefix";
+    case OutputSpec::Mode::files:
+      return "--rank-output files";
+    case OutputSpec::Mode::screen:
+      break;
   }
-  plan.files = options.tee || options.output == "files";
-  plan.marked = plan.files || plan.show == Show::prefixed;
-  if (!plan.marked) return plan;
-  const std::string asked = options.output == "screen" ? "--tee" : "--rank-output " + options.output;
-  if (options.tag_output)
-    refuse_output(asked + " knows each line's rank already: --tag-output cannot go with it",
-                  asked + " alone");
-  if (options.no_watch)
-    refuse_output(asked + " needs the keepers that --no-monitor leaves out", asked + " alone");
-  if (!watch.tells)
-    refuse_output(asked + " needs the ranks' stderr, which an option of mpirun sends elsewhere",
-                  asked + " without that --mpi-arg");
-  return plan;
+  return "--tee";
 }
 
-LaunchOutput::LaunchOutput(System& system, const OutputPlan& plan, const std::string& folder,
+LaunchOutput::LaunchOutput(System& system, const OutputSpec& spec, const std::string& folder,
                            const std::string& token,
                            std::function<void(std::uint32_t rank, std::string_view line)> on_err)
     : system_(system),
-      plan_(plan),
+      keeps_files_(spec.writes_files()),
+      show_(spec.mode == OutputSpec::Mode::prefix ? Show::prefixed
+            : spec.shows()                        ? Show::plain
+                                                  : Show::nothing),
       folder_(folder),
       on_err_(std::move(on_err)),
       reader_(token),
       lines_([this](std::uint32_t rank, RankStream stream, std::string_view line) {
         take_line(rank, stream, line);
       }) {
-  if (plan_.files) system_.files.make_folders(rank_file_folder(folder_));
+  if (keeps_files_) system_.files.make_folders(rank_file_folder(folder_));
 }
 
 std::string LaunchOutput::take(std::string_view line) {
@@ -68,26 +52,26 @@ std::string LaunchOutput::take(std::string_view line) {
   if (!taken.piece) return std::move(taken.rest);
   const launch::OutputFrame& piece = *taken.piece;
   count_.take(piece);
-  if (plan_.files) {
+  if (keeps_files_) {
     File& file = files_[{piece.rank, piece.stream}];
     if (file.path.empty()) file.path = rank_file(folder_, piece.rank, piece.stream);
     file.waiting += piece.bytes;
   }
-  if (plan_.show != Show::nothing || (on_err_ && piece.stream == RankStream::err)) lines_.take(piece);
+  if (show_ != Show::nothing || (on_err_ && piece.stream == RankStream::err)) lines_.take(piece);
   return std::move(taken.rest);
 }
 
 void LaunchOutput::take_line(std::uint32_t rank, RankStream stream, std::string_view line) {
   if (on_err_ && stream == RankStream::err) on_err_(rank, line);
-  if (plan_.show == Show::nothing) return;
+  if (show_ == Show::nothing) return;
   std::string& screen = stream == RankStream::out ? out_ : err_;
-  if (plan_.show == Show::prefixed) {
+  if (show_ == Show::prefixed) {
     screen += '[';
     screen += fmt::format_int(rank).c_str();
     screen += "] ";
   }
   screen += line;
-  if (plan_.show == Show::prefixed && line.back() != '\n') screen += '\n';
+  if (show_ == Show::prefixed && line.back() != '\n') screen += '\n';
 }
 
 void LaunchOutput::flush() {
@@ -111,7 +95,7 @@ void LaunchOutput::write_out() {
 }
 
 void LaunchOutput::write_files() {
-  if (!plan_.files) return;
+  if (!keeps_files_) return;
   try {
     for (auto& [key, file] : files_) {
       if (file.waiting.empty() && file.made) continue;
@@ -126,16 +110,16 @@ void LaunchOutput::write_files() {
 
 // A full disk must not end a job that can go on without its log.
 void LaunchOutput::give_up_files(const std::string& why) {
-  plan_.files = false;
+  keeps_files_ = false;
   files_.clear();
   system_.err(render_message("ddlrun", "warning",
                              {"the ranks' output is not kept any more: " + why, rank_file_folder(folder_),
                               "df -h " + quote_shell(folder_)}));
-  if (plan_.show == Show::nothing) plan_.show = Show::prefixed;
+  if (show_ == Show::nothing) show_ = Show::prefixed;
 }
 
 void LaunchOutput::tick() {
-  if (plan_.show == Show::plain) lines_.flush();
+  if (show_ == Show::plain) lines_.flush();
   flush();
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the ranks say, rank by rank: on the screen with the rank before each line, in one file for each rank
-// and stream, or both.
+// The output of the ranks: on the screen with the rank before each line, in one file for each rank and
+// stream, or both.
 #pragma once
 
 #include "base/os/system.hpp"
-#include "launch/plan/launch_options.hpp"
-#include "launch/plan/monitor_options.hpp"
+#include "launch/plan/launch_spec.hpp"
 #include "launch/rank/line_assembler.hpp"
 #include "launch/rank/output_frame.hpp"
 
@@ -18,34 +17,28 @@
 
 namespace ddlrun::cli {
 
-struct OutputPlan {
-  enum class Show { nothing, plain, prefixed };
-  bool marked = false;  // the keepers mark what their ranks say; else it comes as the launcher gives it
-  bool files = false;
-  Show show = Show::plain;
-};
-
-// Error{usage} for an unknown word, and for what contradicts other options.
-OutputPlan plan_output(const LaunchOptions& options, const MonitorOptions& watch);
+// "--rank-output files", "--tee": the flag that `spec` comes from.
+std::string render_output_flag(const OutputSpec& spec);
 
 class LaunchOutput {
  public:
   // `on_err` gets each whole line of a rank's stderr.
-  LaunchOutput(System& system, const OutputPlan& plan, const std::string& folder, const std::string& token,
+  LaunchOutput(System& system, const OutputSpec& spec, const std::string& folder, const std::string& token,
                std::function<void(std::uint32_t rank, std::string_view line)> on_err);
   LaunchOutput(const LaunchOutput&) = delete;
   LaunchOutput& operator=(const LaunchOutput&) = delete;
 
-  // What of the line belongs to somebody else.
+  // Takes frames out of the line and returns the rest of it.
   std::string take(std::string_view line);
-  // Writes what has come.
+  // Writes the complete lines so far.
   void flush();
   // About twice a second: lines without an end are shown, where no prefix would stand in them.
   void tick();
-  // After the end of the job; tells where the files are, and what did not come.
+  // After the end of the job: writes the rest and reports output that is missing.
   void finish();
 
  private:
+  enum class Show { nothing, plain, prefixed };
   using Key = std::pair<std::uint32_t, launch::RankStream>;
   struct File {
     std::string path;
@@ -59,7 +52,8 @@ class LaunchOutput {
   void write_out();
 
   System& system_;
-  OutputPlan plan_;
+  bool keeps_files_;
+  Show show_;
   std::string folder_;
   std::function<void(std::uint32_t, std::string_view)> on_err_;
   launch::OutputReader reader_;

@@ -6,7 +6,6 @@
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "launch/monitor/restart.hpp"
-#include "launch/plan/job_framework.hpp"
 
 #include <fmt/format.h>
 
@@ -18,37 +17,8 @@ namespace ddlrun::cli {
 namespace {
 
 using launch::RestartDecision;
-using launch::RestartPolicy;
 
-constexpr unsigned most_restarts = 1000;
-constexpr unsigned longest_wait = 7 * 24 * 3600;
-constexpr std::chrono::seconds between_looks{5};
-
-unsigned restart_number(const char* option, const std::string& text, unsigned most) {
-  const auto number = parse_unsigned(text, most);
-  if (number) return static_cast<unsigned>(*number);
-  throw Error(ErrorKind::usage, {fmt::format("'{}' is no number from 0 to {}", printable(text, 40), most),
-                                 option, fmt::format("{} 3", option)});
-}
-
-RestartPolicy restart_policy(const LaunchOptions& options) {
-  RestartPolicy policy;
-  policy.most = restart_number("--max-restarts", options.max_restarts, most_restarts);
-  policy.lost = launch::parse_lost_hosts(options.on_lost_host);
-  policy.dims_were_given = !options.dims.empty() || !options.accelerators.empty() ||
-                           !options.host_ranks.empty() || !options.framework.workers.empty() ||
-                           !options.rankfile.empty();
-  if (policy.lost == launch::LostHosts::leave_out && !options.rankfile.empty()) {
-    throw Error(ErrorKind::usage,
-                {"a rankfile names its hosts: none can be left out", "--on-host-failure shrink",
-                 "--on-host-failure wait, or DIMS instead of --rankfile"});
-  }
-  if (policy.most == 0 && (options.on_lost_host != "auto" || !options.restart_arguments.empty())) {
-    throw Error(ErrorKind::usage, {"what to do at a restart is said, but there is to be none",
-                                   "--on-host-failure, --restart-arg", "--max-restarts 3"});
-  }
-  return policy;
-}
+constexpr std::chrono::seconds poll_interval{5};
 
 bool is_back(System& system, const std::string& host) {
   ProcessLimits limits;
@@ -61,24 +31,24 @@ bool is_back(System& system, const std::string& host) {
 }
 
 // True once all of them answer; false when time is up or a signal came (`signal`).
-bool wait_for_hosts(System& system, std::vector<std::string> hosts, unsigned seconds, int& signal) {
-  const auto until = system.clock.now() + std::chrono::seconds(seconds);
-  system.err(
-      fmt::format("ddlrun: waiting for {}, at most {} s (--host-timeout)\n", fold_host_list(hosts), seconds));
+bool wait_for_hosts(System& system, std::vector<std::string> hosts, std::chrono::seconds limit, int& signal) {
+  const auto until = system.clock.now() + limit;
+  system.err(fmt::format("ddlrun: waiting for {}, at most {} s (--host-timeout)\n", fold_host_list(hosts),
+                         limit.count()));
   while (true) {
     std::erase_if(hosts, [&](const std::string& host) { return is_back(system, host); });
     if (hosts.empty()) return true;
     if (system.clock.now() >= until) break;
-    signal = system.clock.pause(between_looks);
+    signal = system.clock.pause(poll_interval);
     if (signal != 0) return false;
   }
-  system.err(
-      render_error("ddlrun", {fmt::format("{} did not come back within {} s", fold_host_list(hosts), seconds),
-                              "", "--on-host-failure shrink, or a longer --host-timeout"}));
+  system.err(render_error(
+      "ddlrun", {fmt::format("{} did not come back within {} s", fold_host_list(hosts), limit.count()), "",
+                 "--on-host-failure shrink, or a longer --host-timeout"}));
   return false;
 }
 
-// Also with -q: it is part of why the job ended.
+// Also with -q: the reason is part of how the job ended.
 void tell_no_restart(System& system, const RestartDecision& decision) {
   const std::string what = "not started again: " + decision.why;
   if (!decision.hint.empty()) return system.err(render_error("ddlrun", {what, "", decision.hint}));
@@ -89,9 +59,9 @@ bool has_word(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// The counts of the hosts that are left, where -H gave each its own.
-void leave_out_counts(const std::vector<std::string>& before, const std::vector<std::string>& left,
-                      std::vector<std::uint32_t>& counts) {
+// The counts of the remaining hosts, where -H gave each its own.
+void remove_lost_counts(const std::vector<std::string>& before, const std::vector<std::string>& left,
+                        std::vector<std::uint32_t>& counts) {
   std::vector<std::uint32_t> kept;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (has_word(left, before[i])) kept.push_back(counts[i]);
@@ -99,63 +69,49 @@ void leave_out_counts(const std::vector<std::string>& before, const std::vector<
   counts = std::move(kept);
 }
 
-// What the next start is asked: the same, on the hosts that are left, going on from what was saved.
-void prepare_next(const AttemptResult& done, const RestartDecision& decision, LaunchOptions& options) {
-  ++options.restarts;
-  if (options.rankfile.empty()) {
-    leave_out_counts(done.hosts, decision.hosts, options.host_ranks);
-    options.hosts = fmt::format("{}", fmt::join(decision.hosts, ","));
-    options.hostfile.clear();
-    options.dims = decision.dims ? topology::render_dims(*decision.dims) : "";
-    options.accelerators = options.nodes = options.racks = options.aisles = "";
-    options.framework.wants_result = options.framework.wants_result || !options.framework.np.empty();
-    options.framework.np.clear();
-  }
-  if (options.restarts == 1) {
-    options.first_program = options.program;
-    options.program.insert(options.program.end(), options.restart_arguments.begin(),
-                           options.restart_arguments.end());
-    const bool saves = done.is_trainer && has_word(options.program, "--checkpoint");
-    if (saves && !has_word(options.program, "--resume")) options.program.emplace_back("--resume");
-  }
-  if (!options.run_folder.empty())
-    options.run_folder = fmt::format("{}.{}", options.run_folder, options.restarts);
-  options.restart_of = base_name(done.folder);
-}
-
 }  // namespace
 
-void add_restart_number(const LaunchOptions& options, launch::Exports& exports) {
-  if (options.restarts == 0) return;
-  const std::string name = "DDLRUN_RESTART";
-  exports.set_by_user.erase(name);
-  exports.set_by_us[name] = fmt::format("{}", options.restarts);
-  add_export(exports, name, fmt::format("{}: so many starts went before", options.restarts));
+LaunchSpec next_start(LaunchSpec spec, const AttemptResult& last, const RestartDecision& decision) {
+  RestartSpec& restart = spec.restart;
+  ++restart.number;
+  restart.restart_of = base_name(last.run_dir);
+  if (spec.shape.rankfile.empty()) {
+    spec = with_dims(std::move(spec), decision.dims);
+    remove_lost_counts(last.hosts, decision.hosts, spec.shape.host_ranks);
+    spec.shape.hosts = decision.hosts;
+  }
+  if (restart.number == 1) {
+    restart.first_program = spec.program;
+    spec.program.insert(spec.program.end(), restart.arguments.begin(), restart.arguments.end());
+    const bool saves = last.is_trainer && has_word(spec.program, "--checkpoint");
+    if (saves && !has_word(spec.program, "--resume")) spec.program.emplace_back("--resume");
+  }
+  if (!spec.run_dir.empty()) spec.run_dir = fmt::format("{}.{}", spec.run_dir, restart.number);
+  return spec;
 }
 
-int run_with_restarts(System& system, LaunchOptions options, const Attempt& attempt) {
-  const RestartPolicy policy = restart_policy(options);
-  const unsigned host_wait = restart_number("--host-timeout", options.host_wait, longest_wait);
+int run_with_restarts(System& system, LaunchSpec spec, const Attempt& attempt) {
   while (true) {
-    const AttemptResult done = attempt(system, options);
-    if (policy.most == 0 || done.folder.empty() || done.end.status == 0) return done.end.status;
+    const AttemptResult last = attempt(system, spec);
+    if (spec.restart.policy.most == 0 || last.run_dir.empty() || last.end.status == 0) return last.end.status;
     const RestartDecision decision =
-        launch::plan_restart(policy, {done.end.status, done.end.stop_signal, done.hosts, done.dims,
-                                      done.end.lost_hosts, options.restarts});
+        launch::plan_restart(spec.restart.policy, {last.end.status, last.end.stop_signal, last.hosts,
+                                                   last.dims, last.end.lost_hosts, spec.restart.number});
     if (!decision.again) {
       tell_no_restart(system, decision);
-      return done.end.status;
+      return last.end.status;
     }
     system.err(fmt::format("ddlrun: starting again: {}\n", decision.why));
     int signal = 0;
-    if (!decision.wait_for.empty() && !wait_for_hosts(system, decision.wait_for, host_wait, signal)) {
+    if (!decision.wait_for.empty() &&
+        !wait_for_hosts(system, decision.wait_for, spec.restart.host_timeout, signal)) {
       if (signal == 0) return exit_code(ErrorKind::unreachable);
       RestartDecision stopped;
-      stopped.why = "it was told to stop by " + describe_signal(signal);
+      stopped.why = "stopped by " + describe_signal(signal);
       tell_no_restart(system, stopped);
       return 128 + signal;
     }
-    prepare_next(done, decision, options);
+    spec = next_start(std::move(spec), last, decision);
   }
 }
 

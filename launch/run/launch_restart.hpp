@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Starts that follow a bad end: --max-restarts, with or without the hosts that were lost.
+// Starts after a failed job: --max-restarts, with or without the lost hosts.
+//
+//   attempt -> plan_restart -> (wait for lost hosts) -> next_start -> attempt ...
 #pragma once
 
 #include "base/os/system.hpp"
-#include "launch/plan/launch_options.hpp"
-#include "launch/rank/exports.hpp"
+#include "launch/monitor/restart.hpp"
+#include "launch/plan/launch_spec.hpp"
 #include "launch/run/launch_run.hpp"
 #include "topology/dims.hpp"
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ddlrun::cli {
 
-// One start, and what the next one has to know of it.
+// One start, and what the next start needs of it.
 struct AttemptResult {
   LaunchEnd end;
   std::vector<std::string> hosts;
-  std::optional<topology::Dims> dims;  // nothing with a rankfile of the user's
-  std::string folder;                  // "": nothing was started
+  std::optional<topology::Dims> dims;  // nothing with the user's rankfile
+  std::string run_dir;                 // "": nothing was started
   bool is_trainer = false;
 
   AttemptResult with_status(int status) {
@@ -29,13 +32,12 @@ struct AttemptResult {
   }
 };
 
-using Attempt = std::function<AttemptResult(System& system, const LaunchOptions& options)>;
+using Attempt = std::function<AttemptResult(System& system, const LaunchSpec& spec)>;
 
-// DDLRUN_RESTART, from the second start on.
-void add_restart_number(const LaunchOptions& options, launch::Exports& exports);
+// The next start: the same launch on the remaining hosts, with --restart-arg and, for the trainer, --resume.
+LaunchSpec next_start(LaunchSpec spec, const AttemptResult& last, const launch::RestartDecision& decision);
 
-// The first start and, as far as launch::plan_restart() says so, those after it. Returns the last one's
-// status.
-int run_with_restarts(System& system, LaunchOptions options, const Attempt& attempt);
+// Runs the first attempt and those that launch::plan_restart() allows. The exit status of the last one.
+int run_with_restarts(System& system, LaunchSpec spec, const Attempt& attempt);
 
 }  // namespace ddlrun::cli

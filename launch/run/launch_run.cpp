@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "launch/run/launch_run.hpp"
 
-#include "base/os/state_directory.hpp"
 #include "base/text/error.hpp"
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
@@ -20,33 +19,35 @@ namespace ddlrun::cli {
 
 namespace {
 
-void write_inputs(System& system, const LaunchRun& run) {
+void write_inputs(System& system, const LaunchRun& run, const std::string& result) {
+  const JobPlan& job = run.plan.placed.job;
   const auto write = [&](const std::string& name, std::string_view bytes) {
-    system.files.write(run.folder + "/" + name, bytes);
+    system.files.write(run.run_dir + "/" + name, bytes);
   };
-  write("rankfile", run.job.rankfile_text);
-  write("argv",
-        launch::render_argv_file(run.line.argv, launch::render_launch_command(run.line, run.exports)));
-  write("argv.nul", launch::render_argv_nul(run.line.argv));
-  write("environment", launch::render_environment_names(system.environment.variables, run.exports));
-  for (const launch::LaunchFile& file : run.line.files) system.files.write(file.path, file.text);
-  if (run.job.plan) write("plan.json", topology::render_plan_json(*run.job.plan));
-  const auto& machines = run.job.machines.machines;
+  write("rankfile", job.rankfile_text);
+  write("argv", launch::render_argv_file(run.command.argv, launch::render_launch_command(
+                                                               run.command, run.plan.environment.exports)));
+  write("argv.nul", launch::render_argv_nul(run.command.argv));
+  write("environment",
+        launch::render_environment_names(system.environment.variables, run.plan.environment.exports));
+  for (const launch::LaunchFile& file : run.command.files) system.files.write(file.path, file.text);
+  if (job.plan) write("plan.json", topology::render_plan_json(*job.plan));
+  const auto& machines = job.machines.machines;
   for (std::size_t i = 0; i < machines.size(); ++i) {
     write(fmt::format("topology-{}.json", i), topology::render_machine_json(machines[i]));
   }
-  if (!run.result_path.empty()) system.files.append(run.result_path, "");  // mode 600
+  if (!result.empty()) system.files.append(result, "");  // mode 600
   write("run.json", launch::render_run_json(run.record));
 }
 
-// An empty one is none; of a job that failed it is not called a result.
-void settle_result(System& system, LaunchRun& run, int status) {
-  if (run.result_path.empty()) return;
-  const auto part = system.files.read_from(run.result_path, 0, 0);
+// An empty file is no result; the file of a failed job is kept but not recorded.
+void record_result(System& system, const std::string& path, int status, launch::RunRecord& record) {
+  if (path.empty()) return;
+  const auto part = system.files.read_from(path, 0, 0);
   if (!part || part->size == 0)
-    system.files.remove(run.result_path);
+    system.files.remove(path);
   else if (status == 0)
-    run.record.result = run.result_path;
+    record.result = path;
 }
 
 void check_started(const ProcessResult& result, const std::string& mpirun) {
@@ -59,7 +60,8 @@ void check_started(const ProcessResult& result, const std::string& mpirun) {
 // Hydra mixes the statuses of its ranks into one number, srun takes the highest, which may be that of a rank
 // it ended itself: the keepers know that of the first.
 std::optional<int> status_of_first(const ProcessResult& result, const LaunchRun& run) {
-  const bool mixes = launch::is_hydra(run.launcher) || run.launcher == launch::LauncherKind::srun;
+  const bool mixes =
+      launch::is_hydra(run.plan.placed.kind()) || run.plan.placed.kind() == launch::LauncherKind::srun;
   if (!mixes || result.exit_status == 0 || result.passed_on != 0 || !run.record.watched) return std::nullopt;
   const auto& first =
       run.record.watched->first_failure ? run.record.watched->first_failure : run.record.watched->first_ended;
@@ -71,7 +73,8 @@ std::optional<int> status_of_first(const ProcessResult& result, const LaunchRun&
 int status_after_signal(const ProcessResult& result, const LaunchRun& run) {
   const auto& watched = run.record.watched;
   const std::size_t ranks = run.record.placement.size();
-  const bool hydra = launch::is_hydra(run.launcher);  // mixes its ranks' statuses, and may say 0 of any
+  const bool hydra =
+      launch::is_hydra(run.plan.placed.kind());  // mixes its ranks' statuses, and may say 0 of any
   if (result.exit_status == 0 && (!hydra || (watched && launch::all_ended_well(*watched, ranks)))) return 0;
   const auto said = watched ? launch::find_common_end(*watched, ranks) : std::nullopt;
   if (said) return *said;
@@ -90,10 +93,10 @@ int status_of_run(const ProcessResult& result, const LaunchRun& run) {
 
 // What the rank that failed first said last, where that is only in its file.
 void tell_first_log(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
-  if (!run.output.files || run.output.show != OutputPlan::Show::nothing) return;
+  if (run.spec.output.shows()) return;
   if (!run.record.watched || result.passed_on != 0) return;
   const auto first = launch::find_first_failure(*run.record.watched, status);
-  if (first) system.err(render_last_lines(system, run.folder, first->rank));
+  if (first) system.err(render_last_lines(system, run.run_dir, first->rank));
 }
 
 // The last word: who failed first, how the job ended, and where everything about it lies.
@@ -113,55 +116,39 @@ void tell_end(System& system, const LaunchRun& run, const ProcessResult& result,
     how = fmt::format("ended by signal {} (status {})", status - 128, status);
   else if (status != 0)
     how = fmt::format("ended with status {}", status);
-  system.err(fmt::format("ddlrun: the job {}; run folder {}\n", how, run.folder));
+  system.err(fmt::format("ddlrun: the job {}; run directory {}\n", how, run.run_dir));
 }
 
 }  // namespace
 
-std::string choose_run_folder(System& system, const std::string& wanted, bool create) {
-  if (!wanted.empty()) {
-    if (system.files.exists(wanted + "/run.json")) {
-      throw Error(ErrorKind::request, {"the run folder holds another run, which is not overwritten", wanted,
-                                       "another --run-dir, or none: then each run gets its own"});
-    }
-    if (create) system.files.make_folders(wanted);
-    return wanted;
-  }
-  const std::string state = find_state_directory(system.environment, "the run folder", "--run-dir ./run");
-  const std::string time = launch::render_time_for_names(system.clock.now());
-  if (!create) return state + "/dry-runs/" + time;  // beside the runs: what its script does is none of ours
-  const std::string base = state + "/runs", prefix = base + "/" + time + "-";
-  system.files.make_folders(base);
-  return system.files.make_folder(prefix);
-}
-
 LaunchEnd run_launch(System& system, LaunchRun run) {
-  LaunchMonitor attention(system, run);
-  run.record.placement = attention.places();
+  LaunchMonitor monitor(system, run);
+  run.record.placement = monitor.places();
   run.record.verified = false;
-  write_inputs(system, run);
+  const std::string result_file = result_path(system, run.plan, run.run_dir);
+  write_inputs(system, run, result_file);
   const ProcessResult result =
-      system.processes.run_guarded(run.line.argv, run.line.environment, attention.attention());
-  attention.finish(result);
-  run.record.verified = run.verify;
-  run.record.placement = attention.places();
-  run.record.watched = attention.watched();
-  const int status = attention.status(result).value_or(status_of_run(result, run));
-  settle_result(system, run, status);
-  run.record.diagnosis = attention.diagnosis(result);
-  if (status != 0) run.record.last_lines = attention.last_lines();
+      system.processes.run_guarded(run.command.argv, run.command.environment, monitor.hooks());
+  monitor.finish(result);
+  run.record.verified = run.plan.program.verify;
+  run.record.placement = monitor.places();
+  run.record.watched = monitor.watched();
+  const int status = monitor.status(result).value_or(status_of_run(result, run));
+  record_result(system, result_file, status, run.record);
+  run.record.diagnosis = monitor.diagnosis(result);
+  if (status != 0) run.record.last_lines = monitor.last_lines();
   run.record.end =
       launch::RunEnd{system.clock.now(), status, status == result.exit_status ? result.signal : 0};
-  system.files.write(run.folder + "/run.json", launch::render_run_json(run.record));
-  check_started(result, run.line.argv[0]);
+  system.files.write(run.run_dir + "/run.json", launch::render_run_json(run.record));
+  check_started(result, run.command.argv[0]);
   tell_first_log(system, run, result, status);
-  if (!run.record.diagnosis.empty() && !attention.cause_was_told())
+  if (!run.record.diagnosis.empty() && !monitor.cause_was_told())
     system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
   tell_end(system, run, result, status);
   const bool all_ok = launch::count_verdicts(run.record.placement).ok == run.record.placement.size();
   LaunchEnd end{status, result.passed_on, {}};
   if (run.record.watched) end.lost_hosts = run.record.watched->lost_hosts;
-  if (run.strict && run.verify && status == 0 && !all_ok) end.status = 1;
+  if (run.spec.strict && run.plan.program.verify && status == 0 && !all_ok) end.status = 1;
   return end;
 }
 

@@ -12,8 +12,7 @@ namespace {
 // As one text for the shell of the account there, whatever that is. The same path first, as the same build
 // lies there on most clusters.
 std::string hand_command(const std::string& ddlrun) {
-  return R"(exec sh -c '[ -x "$0" ] && exec "$0" ssh-daemon; exec ddlrun ssh-daemon' )" +
-         quote_shell(ddlrun);
+  return R"(exec sh -c '[ -x "$0" ] && exec "$0" ssh-daemon; exec ddlrun ssh-daemon' )" + quote_shell(ddlrun);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ launch_fake 0 'gpu[3] on h2' 4x2x1 h1,h2 "${minsky[@]}" --framework ddl -- "$fak
 # DDL's own options say that it is DDL; a letter that it does not have is refused.
 launch_fake 0 "DDL_OPTIONS='-mode r:4x2x1x1'" 4x2x1 h1,h2 "${minsky[@]}" --dry-run --ddl-mode r -- true
 launch_fake 2 "--ddl-mode" 4x2x1 h1,h2 "${minsky[@]}" --ddl-mode x -- true
-launch_fake 2 "--ddl-arg is DDL's, the framework is none" 4x2x1 h1,h2 "${minsky[@]}" --framework none --ddl-arg='-dump_iter 9' -- true
+launch_fake 2 "--ddl-arg is for DDL, the framework is none" 4x2x1 h1,h2 "${minsky[@]}" --framework none --ddl-arg='-dump_iter 9' -- true
 # The stand-in notices what the check is there for.
 launch_fake 1 'X is 2, this host has 4 ranks' 4x2x1 h1,h2 "${minsky[@]}" --framework none -- \
   "$fakes/caffe_ddl.py" train --solver=s -gpu 0 -ddl "-mode b:2x4x1"
@@ -68,13 +68,13 @@ launch_fake 0 'fusion 134217728 cycle 1 autotune False stall True timeline None'
 launch_fake 0 'fusion' --np -4 "${minsky[@]}" --framework horovod -- "$fakes/horovod_env.py"
 launch_fake 0 'mpirun --allow-run-as-root -n 4 ' --np -4 "${minsky[@]}" --dry-run -x HOROVOD_TIMELINE=/t.json --framework horovod -- "$fakes/horovod_env.py"
 grep -q '^# .*timeline can cost 40 %' "$work/out" || fail "the timeline's price is not told"
-launch_fake 2 '4 ranks here, and hosts are named' --np -4 h1,h2 "${minsky[@]}" --framework horovod -- "$fakes/horovod_env.py"
+launch_fake 2 '--np -4 starts 4 ranks on this host, but hosts are named' --np -4 h1,h2 "${minsky[@]}" --framework horovod -- "$fakes/horovod_env.py"
 launch_fake 3 '5 ranks cannot be dealt evenly to 2 hosts: nothing was started' --np 5 h1,h2 "${minsky[@]}" --framework horovod -- "$fakes/horovod_env.py"
 launch_fake 0 'export HOROVOD_LOG_HIDE_TIME=1' 2 h1 "${minsky[@]}" --dry-run --framework horovod --log-without-timestamp -- "$fakes/horovod_env.py"
 extra=HOROVOD_CONTROLLER=gloo
 launch_fake 2 "Gloo controller needs a rendezvous server" 2 h1 "${minsky[@]}" --framework horovod -- "$fakes/horovod_env.py"
 extra=
-launch_fake 2 "--cycle-time-ms is Horovod's, the framework is none" 2 h1 "${minsky[@]}" --cycle-time-ms 2 -- "$fakes/horovod_env.py"
+launch_fake 2 "--cycle-time-ms is for Horovod, the framework is none" 2 h1 "${minsky[@]}" --cycle-time-ms 2 -- "$fakes/horovod_env.py"
 
 # Intel Caffe, by the words of its script.
 printf 'net: "net.prototxt"\n' > solver.prototxt

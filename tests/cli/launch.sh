@@ -33,15 +33,15 @@ check "dry run: its script leaves no run" test "$(find "$XDG_STATE_HOME/ddlrun/r
 same "launch: the shown line does the same" "$(sort real.out)" \
   "$(bash -c "$(sed -n 's/^+ //p' real.err)" 2> /dev/null | sort)"
 
-# --- the run folder
+# --- the run directory
 folder=$(folder_of real)
-same "run folder: mode" 700 "$(stat -c %a "$folder")"
+same "run directory: mode" 700 "$(stat -c %a "$folder")"
 for file in rankfile argv argv.nul environment plan.json topology-0.json run.json; do
-  check "run folder: $file" test -s "$folder/$file"
+  check "run directory: $file" test -s "$folder/$file"
 done
-has "run folder" "$folder/run.json" '"schema": "ddlrun.run/1"'
-has "run folder" "$folder/run.json" '"exit_status": 0'
-has "run folder" "$folder/environment" "exported PATH"
+has "run directory" "$folder/run.json" '"schema": "ddlrun.run/1"'
+has "run directory" "$folder/run.json" '"exit_status": 0'
+has "run directory" "$folder/environment" "exported PATH"
 launch named $ranks --run-dir "$work/a run:1" -- true
 same "--run-dir: status" 0 "$status"
 same "--run-dir: mode" 700 "$(stat -c %a "$work/a run:1")"
@@ -74,7 +74,7 @@ launch export 1 -x 'KEY=s3cret;a,b=c "x"' -- sh -c 'printf %s "$KEY" > key'
 same "-x: the value" 's3cret;a,b=c "x"' "$(cat key)"
 has_not "-x" export.err s3cret
 # shellcheck disable=SC2016
-check "-x: no value in the run folder" bash -c '! grep -rq s3cret "$1"' bash "$(folder_of export)"
+check "-x: no value in the run directory" bash -c '! grep -rq s3cret "$1"' bash "$(folder_of export)"
 launch unset 1 -x DDLRUN_TEST_UNSET -- true
 same "-x of what is not set" 2 "$status"
 
@@ -169,7 +169,7 @@ if [[ -x $DDLRUN_BUILD_DIR/runtime/ddl-train ]]; then
       has "$words $dry" refused.err "${text//_/ }"
       has_not "$words $dry" refused.err "mpirun -n"
       same "$words $dry: stdout" "" "$(cat refused.out)"
-      check "$words $dry: no run folder" test ! -e unmade
+      check "$words $dry: no run directory" test ! -e unmade
     done
   done << 'ROWS'
 2 did_you_mean_--epochs? --epochz 3

@@ -24,7 +24,7 @@ expect_refusal 3 "the program 'no_such_program_anywhere' was not found" "$DDLRUN
 grep -q "^  at:  list.yaml, rank 0; PATH$" "$work/err" || fail "a missing program: $(cat "$work/err")"
 list "- ranks: 0" "  program: ./not_here"
 expect_refusal 3 "the program './not_here' was not found" "$DDLRUN" launch 1 --multi-prog list.yaml
-check "no run folder was made" test -z "$(grep -l not_here -r "$XDG_STATE_HOME" 2> /dev/null)"
+check "no run directory was made" test -z "$(grep -l not_here -r "$XDG_STATE_HOME" 2> /dev/null)"
 mkdir other
 printf '#!/bin/sh\necho mine\n' > other/found_there
 chmod +x other/found_there

@@ -39,7 +39,7 @@ same "history" "$(folder_of plain)/result" "$(python3 -c 'import json, sys; prin
 expect 0 "<dt>result of rank 0</dt><dd><a href=\"$(folder_of plain)/result\">" "$DDLRUN" report last -o -
 run "$DDLRUN" replay last
 same "replay: status" 0 "$status"
-again=$(sed -n 's/^ddlrun: run folder //p' "$work/err")
+again=$(sed -n 's/^ddlrun: run directory //p' "$work/err")
 same "replay: its result" '{"accuracy": 0.75}' "$(cat "$again/result")"
 check "replay: its own folder" test "$again" != "$(folder_of plain)"
 "$DDLRUN" launch --np -1 --dry-run --run-dir "$work/by hand" -- python3 train.py write 0 > dry.sh 2> /dev/null

@@ -37,7 +37,7 @@ launch() { # NAME ARGUMENTS...
   status=0
   "$DDLRUN" launch --launcher ssh "$@" > "$name.out" 2> "$name.err" < /dev/null || status=$?
 }
-folder_of() { sed -n 's/^ddlrun: run folder //p' "$1.err"; }
+folder_of() { sed -n 's/^ddlrun: run directory //p' "$1.err"; }
 check() { "${@:2}" || fail "$1"; }
 same() { [[ $2 == "$3" ]] || fail "$(printf '%s: expected %q, found %q' "$1" "$2" "$3")"; }
 has() { grep -qF -- "$3" "$2" || fail "$1: no '$3' in $2: $(tail -3 "$2")"; }

@@ -61,7 +61,7 @@ wait "$job"
 same 'status when preempted' 75 "$(cat "$work/job.status")"
 grep -q '^ddl-train: note: stopped by TERM after step [0-9]* of .*; checkpoint saved' "$work/job.err" || fail "not saved: $(tail -3 "$work/job.err")"
 grep -q '^ddlrun: not started again: it was told to stop by signal 15' "$work/job.err" || fail "started again: $(tail -3 "$work/job.err")"
-same 'one start' 1 "$(grep -c '^ddlrun: run folder' "$work/job.err")"
+same 'one start' 1 "$(grep -c '^ddlrun: run directory' "$work/job.err")"
 rm -rf --one-file-system "$lab_home/saved"
 
 # --- left out

@@ -16,7 +16,7 @@ slurm up 68 4 > "$work/slurm" 2>&1 || { tail -n 3 "$work/slurm"; exit 1; }
 jobs_folder=/home/ddl/ddlrun-jobs
 
 # What scenarios share; each runs in a subshell with a $work of its own.
-small=(DDLRUN_EXCLUSIVE=no DDLRUN_LAUNCHER=none DDLRUN_DOCTOR=off DDLRUN_WALLTIME=5m)
+small=(DDLRUN_EXCLUSIVE=no DDLRUN_RUNNER=none DDLRUN_DOCTOR=off DDLRUN_WALLTIME=5m)
 # submit WORDS...: `ddlrun submit` of a small job; status in $status, id in $id, streams in $work/out and err
 submit() {
   run on node1 env "${small[@]}" "$tool" submit --slurm "$@"

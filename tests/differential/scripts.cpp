@@ -153,7 +153,7 @@ void compare(Judge& judge, const AttackedJob& made, const Script& script, int st
     if (dashes == words.end()) return judge.differs("no --", script);
     const auto folder = std::find(words.begin(), dashes, "--run-dir");
     const bool has_folder = folder != dashes && (folder + 1)->starts_with(made.folder.path + "/run.");
-    if (job.runner == Runner::ddlrun && !has_folder) judge.differs("the run folder", script);
+    if (job.runner == Runner::ddlrun && !has_folder) judge.differs("the run directory", script);
     words.erase(words.begin(), dashes + 1);
   } else {
     words.insert(words.begin(), job.program[0]);

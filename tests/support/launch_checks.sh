@@ -17,7 +17,7 @@ launch() {
   "$DDLRUN" launch "$@" > "$name.out" 2> "$name.err" < /dev/null || status=$?
 }
 # The folder that the run called NAME says it has.
-folder_of() { sed -n 's/^ddlrun: run folder //p' "$1.err"; }
+folder_of() { sed -n 's/^ddlrun: run directory //p' "$1.err"; }
 
 # check TEXT COMMAND...: the command must succeed.
 check() { "${@:2}" || fail "$1"; }

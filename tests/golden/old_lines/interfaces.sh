@@ -5,7 +5,7 @@ set -eu
 # processes that a rank forks later (data loaders) inherit the core of the thread that forks them; with --affinity off they may use all cores of the rank
 # framework horovod: train.py line 2 imports horovod (--framework)
 # ranks are numbered host by host, as horovod assumes (--order ddl: over the hosts)
-# rank 0 gets no DDLRUN_RESULT: it is on h1, not on this host; a file that both see does it
+# rank 0 gets no DDLRUN_RESULT: it is on h1, not on this host; write to a file that both hosts share
 
 mkdir -p -- /runs/one
 cat > /runs/one/rankfile <<'END_OF_RANKFILE'

@@ -15,7 +15,7 @@ using tests::word_after;
 
 TEST_SUITE_BEGIN("cli/launch_command");
 
-TEST_CASE("launch writes the run folder, runs mpirun, gives its status") {
+TEST_CASE("launch writes the run directory, runs mpirun, gives its status") {
   Launch launch;
   launch.processes.result.exit_status = 7;
   launch.run({"launch", "2", "-x", "KEY=s3cret", "--no-monitor", "--no-diagnose", "--", "prog", "a b"});
@@ -128,11 +128,11 @@ TEST_CASE("what cannot start is refused before anything is written") {
         Row{{"launch", "5", "--", "prog"}, 3, "5 cores, there are 4"},
         Row{{"launch", "--np", "-5", "--", "prog"}, 3, "try: --np -4"},
         Row{{"launch", "2"}, 3, "the bundled trainer ddl-train was not found"},
-        Row{{"launch", "./prog"}, 2, "'./prog' is a program; programs go behind --"},
+        Row{{"launch", "./prog"}, 2, "'./prog' is a program; put programs after --"},
         Row{{"launch", "2", "./prog"}, 2, "try: ddlrun launch 2 -- ./prog"},
         Row{{"launch", "2", "-x", "NOPE", "--", "prog"}, 2, "NOPE is not set here"},
-        Row{{"launch", "2", "--verify", "--no-verify", "--", "prog"}, 2, "both given"},
-        Row{{"launch", "2", "--strict", "--no-verify", "--", "prog"}, 2, "--strict needs"},
+        Row{{"launch", "2", "--verify", "--no-verify", "--", "prog"}, 2, "--verify and --no-verify conflict"},
+        Row{{"launch", "2", "--strict", "--no-verify", "--", "prog"}, 2, "--strict and --no-verify conflict"},
         Row{{"launch", "2", "--order", "dll", "--", "prog"}, 2, "--order ddl"},
         Row{{"launch", "2", "--", ""}, 2, "the program's name is empty"}}) {
     CAPTURE(row.says);
@@ -213,12 +213,14 @@ TEST_CASE("a hint that names an option of launch's, in a command that lacks it, 
   launch.run({"intelcaffe", "--solver", "/s.prototxt", "--caffe_bin", "prog", "--cpu", "skx", "--output",
               "/old", "--allow-run-as-root"});
   CHECK(launch.status == 3);
-  CHECK(launch.err.find("try: another --run-dir, or none: then each run gets its own   # ddlrun launch takes "
-                        "--run-dir\n") != std::string::npos);
+  CHECK(
+      launch.err.find(
+          "try: another --run-dir, or omit it: each run then gets its own directory   # ddlrun launch takes "
+          "--run-dir\n") != std::string::npos);
   Launch own;
   own.files.files["/old/run.json"] = "{}";
   own.run({"launch", "1", "--run-dir", "/old", "--", "prog"});
-  CHECK(own.err.find("each run gets its own\n") != std::string::npos);
+  CHECK(own.err.find("each run then gets its own directory\n") != std::string::npos);
 }
 
 TEST_SUITE_END();

@@ -4,7 +4,7 @@
 
 #include "base/text/error.hpp"
 #include "doctor/run/doctor_baseline.hpp"
-#include "launch/run/launch_run.hpp"
+#include "launch/run/run_directory.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
@@ -38,22 +38,23 @@ TEST_CASE("no place for state: what has none, and what names one") {
     Environment environment;
     environment.variables = variables;
     try {
-      find_state_directory(environment, "the run folder", "--run-dir ./run");
+      find_state_directory(environment, "the run directory", "--run-dir ./run");
       FAIL("no error");
     } catch (const Error& error) {
       CHECK(exit_code(error.kind()) == 3);
-      const Message expected{"there is no place for the run folder: neither XDG_STATE_HOME nor HOME is set",
-                             "environment", "--run-dir ./run"};
+      const Message expected{
+          "there is no place for the run directory: neither XDG_STATE_HOME nor HOME is set", "environment",
+          "--run-dir ./run"};
       CHECK(error.message() == expected);
     }
   }
 }
 
-TEST_CASE("run folders and the baseline lie in the state folder") {
+TEST_CASE("run directorys and the baseline lie in the state folder") {
   tests::FakeSystem fake;
   fake.environment.variables["XDG_STATE_HOME"] = "/s";
   System system = fake.doors();
-  CHECK(choose_run_folder(system, "", false).starts_with("/s/ddlrun/dry-runs/"));
+  CHECK(choose_run_dir(system, "", false).starts_with("/s/ddlrun/dry-runs/"));
   std::vector<doctor::Finding> findings;
   use_baseline(system, {"save", ""}, {}, findings);
   CHECK(fake.files.written == std::vector<std::string>{"/s/ddlrun/baseline.json"});
@@ -63,7 +64,7 @@ TEST_CASE("without a state folder: refused, unless a file is named") {
   tests::FakeSystem fake;
   System system = fake.doors();
   std::vector<doctor::Finding> findings;
-  CHECK_THROWS_AS(choose_run_folder(system, "", false), Error);
+  CHECK_THROWS_AS(choose_run_dir(system, "", false), Error);
   CHECK_THROWS_AS(use_baseline(system, {"save", ""}, {}, findings), Error);
   CHECK(fake.files.written.empty());
   use_baseline(system, {"save", "/f.json"}, {}, findings);

@@ -37,12 +37,12 @@ launch::RankMap two_by_two(bool interleaved) {
 
 LaunchRequest ask(LauncherKind kind, bool interleaved = true) {
   LaunchRequest request;
-  request.kind = kind;
-  request.mpirun = kind == LauncherKind::srun ? "srun" : "mpiexec";
-  request.mpi_major = 22;
-  request.minor = 5;
+  request.launcher.version.kind = kind;
+  request.launcher.program = kind == LauncherKind::srun ? "srun" : "mpiexec";
+  request.launcher.version.major = 22;
+  request.launcher.version.minor = 5;
   request.ranks = 4;
-  request.folder = "/run";
+  request.run_dir = "/run";
   request.exports = launch::plan_exports({{"KEY=s3cret"}, 1, 1}, {{"PATH", "/bin"}});
   request.rank_map = two_by_two(interleaved);
   request.program = {{"./prog", "a b"}, "/opt/ddlrun", ""};
@@ -99,7 +99,7 @@ TEST_CASE("hydra: hosts in rank order, consecutive ones folded; no value on the 
   CHECK(shown.find("s3cret") == std::string::npos);
   CHECK(shown.find("DDLRUN_RANKS=\"$(cat /run/ranks.json)\"") != std::string::npos);
   LaunchRequest mca = ask(LauncherKind::mpich);
-  mca.mca = {{"btl", "tcp"}};
+  mca.words.mca = {{"btl", "tcp"}};
   try {
     launch::plan_launch_command(mca);
     FAIL("no error");
@@ -126,7 +126,7 @@ TEST_CASE(
 TEST_CASE("srun: one host a rank, nothing bound by Slurm, no count of CPUs") {
   LaunchRequest request = ask(LauncherKind::srun);
   request.pmi = "pmix";
-  request.mca = {{"btl", "tcp,self"}};
+  request.words.mca = {{"btl", "tcp,self"}};
   const LaunchCommand line =
       launch::plan_launch_command(request, {{"HOME", "/h"}, {"SRUN_CPUS_PER_TASK", "2"}});
   CHECK(line.argv ==
@@ -158,8 +158,8 @@ TEST_CASE("srun: one host a rank, nothing bound by Slurm, no count of CPUs") {
         0);
   request.pmi = "pmi2";
   CHECK(launch::plan_launch_command(request).own.count("SLURM_PMIX_FENCE") == 0);
-  request.mpi_major = 20;
-  request.minor = 2;
+  request.launcher.version.major = 20;
+  request.launcher.version.minor = 2;
   CHECK_FALSE(has_word(launch::plan_launch_command(request), "--overlap"));
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("a sheet that is longer than a variable may be travels as a file") {
 
 TEST_CASE("Open MPI gets a sheet only where there is one to be had") {
   LaunchRequest request = ask(LauncherKind::open_mpi);
-  request.mpi_major = 4;
+  request.launcher.version.major = 4;
   request.rankfile = "/run/rankfile";
   request.program.may_lack_ddlrun = true;
   request.program.keep = true;

@@ -17,13 +17,13 @@ namespace {
 
 LaunchRequest request(int major) {
   LaunchRequest request;
-  request.mpi_major = major;
+  request.launcher.version.major = major;
   request.ranks = 2;
   request.rankfile = "/s/run/rankfile";
   request.exports = launch::plan_exports({{"KEY=s3cret"}, 1, 1}, {{"PATH", "/bin"}});
-  request.mca = {{"btl_tcp_if_include", "10.0.0.0/8"}};
-  request.mpi_arguments = {"--report-bindings"};
-  request.tag_output = true;
+  request.words.mca = {{"btl_tcp_if_include", "10.0.0.0/8"}};
+  request.words.mpi_arguments = {"--report-bindings"};
+  request.words.tag_output = true;
   request.program = {{"./prog", "a b"}, "/opt/ddlrun", ""};
   return request;
 }
@@ -99,7 +99,7 @@ TEST_CASE("every word before the program has a reason, and values of the user's 
       reasons += " " + reason.subject;
     }
     for (std::size_t i = 0; i + 2 < line.argv.size(); ++i) {
-      if (line.argv[i] != asked.mpirun) words += " " + line.argv[i];
+      if (line.argv[i] != asked.launcher.program) words += " " + line.argv[i];
     }
     CHECK(reasons == words);
     CHECK(words.find("s3cret") == std::string::npos);
@@ -148,7 +148,7 @@ TEST_CASE("settings that notice a lost host, unless the user has chosen") {
   for (const Row& row : rows) {
     CAPTURE(row.what);
     LaunchRequest asked = request(row.major);
-    asked.mca = row.mca;
+    asked.words.mca = row.mca;
     const Command here = plan_launch_command(asked, row.environment).argv;
     CHECK(std::count(here.begin(), here.end(), ssh) == 0);
     asked.keepalives = true;
@@ -169,8 +169,9 @@ TEST_CASE("what a rank executes with a keeper") {
   program.may_lack_ddlrun = true;  // then a shell looks for it first
   const Command shell = plan_rank_command(program);
   CHECK(shell[0] == "/bin/sh");
-  CHECK(Command(shell.begin() + 3, shell.end()) == Command{"/opt/ddlrun", "exec", "--supervise", "--monitor", "T",
-                                                           "--stall-timeout", "60", "--", "./prog", "a b"});
+  CHECK(Command(shell.begin() + 3, shell.end()) == Command{"/opt/ddlrun", "exec", "--supervise", "--monitor",
+                                                           "T", "--stall-timeout", "60", "--", "./prog",
+                                                           "a b"});
   program.report_token = "R";  // who asks for places needs ddlrun
   CHECK(plan_rank_command(program)[0] == "/opt/ddlrun");
 }
@@ -188,9 +189,9 @@ TEST_CASE("a signal that stands for TERM is asked for where keepers make it of t
         Row{"the user's own", 4, 1, true, true, false}}) {
     CAPTURE(row.what);
     LaunchRequest asked = request(row.major);
-    asked.minor = row.minor;
+    asked.launcher.version.minor = row.minor;
     if (row.keeper) asked.program.watch_token = "t";
-    if (row.own) asked.mca.emplace_back("ess_base_forward_signals", "SIGALRM");
+    if (row.own) asked.words.mca.emplace_back("ess_base_forward_signals", "SIGALRM");
     const auto line = plan_launch_command(asked);
     CHECK(line.forwards_end == row.asked);
     CHECK((std::find(line.argv.begin(), line.argv.end(), "SIGURG") != line.argv.end()) == row.asked);

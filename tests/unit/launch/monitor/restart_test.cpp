@@ -7,7 +7,7 @@
 
 using namespace ddlrun;
 using launch::AttemptEnd;
-using launch::LostHosts;
+using launch::HostFailure;
 using launch::plan_restart;
 
 namespace {
@@ -44,7 +44,7 @@ TEST_CASE("what is not started again") {
                       {"no host left", all_lost, "no host is left", true}};
   for (const Row& row : rows) {
     CAPTURE(row.what);
-    const auto decision = plan_restart({3, LostHosts::leave_out, true}, row.end);
+    const auto decision = plan_restart({3, HostFailure::shrink, true}, row.end);
     CHECK(!decision.again);
     CHECK(decision.why.find(row.part) != std::string::npos);
     CHECK(decision.hint.empty() == !row.is_error);
@@ -60,11 +60,11 @@ TEST_CASE("a lost host is left out or waited for") {
   };
   const std::vector<std::string> all{"h1", "h2", "h3", "h4"}, three{"h1", "h2", "h4"};
   const Row rows[] = {
-      {"a rank crashed: the same again", {1, LostHosts::leave_out, true}, {}, all, {}, "2x4x1"},
-      {"dims were ours", {1, LostHosts::automatic, false}, {"h3"}, three, {}, "2x3x1"},
-      {"dims were asked for", {1, LostHosts::automatic, true}, {"h3"}, all, {"h3"}, "2x4x1"},
-      {"asked to leave out", {1, LostHosts::leave_out, true}, {"h3"}, three, {}, "2x3x1"},
-      {"asked to wait", {1, LostHosts::wait, false}, {"h3"}, all, {"h3"}, "2x4x1"}};
+      {"a rank crashed: the same again", {1, HostFailure::shrink, true}, {}, all, {}, "2x4x1"},
+      {"dims were ours", {1, HostFailure::automatic, false}, {"h3"}, three, {}, "2x3x1"},
+      {"dims were asked for", {1, HostFailure::automatic, true}, {"h3"}, all, {"h3"}, "2x4x1"},
+      {"asked to leave out", {1, HostFailure::shrink, true}, {"h3"}, three, {}, "2x3x1"},
+      {"asked to wait", {1, HostFailure::wait, false}, {"h3"}, all, {"h3"}, "2x4x1"}};
   for (const Row& row : rows) {
     CAPTURE(row.what);
     const auto decision = plan_restart(row.policy, attempt(5, row.lost));
@@ -78,11 +78,11 @@ TEST_CASE("a lost host is left out or waited for") {
 TEST_CASE("a job without dims goes on with the hosts that are left, or waits for them all") {
   AttemptEnd end = attempt(5, {"h3"});
   end.dims.reset();
-  const auto fewer = plan_restart({1, LostHosts::leave_out, true}, end);
+  const auto fewer = plan_restart({1, HostFailure::shrink, true}, end);
   CHECK(fewer.again);
   CHECK(fewer.hosts == std::vector<std::string>{"h1", "h2", "h4"});
   CHECK_FALSE(fewer.dims);
-  const auto all = plan_restart({1, LostHosts::automatic, true}, end);
+  const auto all = plan_restart({1, HostFailure::automatic, true}, end);
   CHECK(all.wait_for == std::vector<std::string>{"h3"});
   CHECK(all.why.find("the job needs it") != std::string::npos);
 }
@@ -99,8 +99,8 @@ TEST_CASE("racks stay where they come out even") {
     CAPTURE(row.dims);
     CHECK(topology::render_dims(launch::fit_dims(topology::parse_dims(row.dims), row.hosts)) == row.fitted);
   }
-  CHECK(launch::parse_lost_hosts("wait") == LostHosts::wait);
-  CHECK_THROWS_AS(launch::parse_lost_hosts("ignore"), Error);
+  CHECK(launch::parse_host_failure("wait") == HostFailure::wait);
+  CHECK_THROWS_AS(launch::parse_host_failure("ignore"), Error);
 }
 
 TEST_SUITE_END();

@@ -12,10 +12,11 @@ using launch::MemoryPolicy;
 
 namespace {
 
-launch::RankMap settled(const cli::LaunchOptions& options, const launch::Exports& exports, LauncherKind kind,
-                        const frameworks::FrameworkPlan& framework, cli::JobPlan& job) {
+launch::RankMap completed(const cli::PlacementSpec& spec, const launch::Exports& exports, LauncherKind kind,
+                          const frameworks::FrameworkPlan& framework, const cli::JobPlan& job,
+                          std::vector<std::string>& remarks) {
   launch::RankMap rank_map = cli::job_rank_map(job);
-  cli::complete_rank_map(options, exports, kind, framework, rank_map, job);
+  cli::complete_rank_map(spec, exports, kind, framework, rank_map, remarks);
   return rank_map;
 }
 
@@ -26,41 +27,44 @@ TEST_SUITE_BEGIN("launch/plan/job_rank_map");
 TEST_CASE("who binds, and what --mem-bind says") {
   cli::JobPlan job;
   job.ranks = {{0, 0, "h1", "0:0", {0}, 1}};
-  cli::LaunchOptions options;
-  CHECK_FALSE(settled(options, {}, LauncherKind::open_mpi, {}, job).has_content());
-  CHECK(settled(options, {}, LauncherKind::mpich, {}, job).bind);
-  options.memory = "bind";
-  CHECK(settled(options, {}, LauncherKind::open_mpi, {}, job).memory == MemoryPolicy::bind);
-  CHECK(job.remarks.size() == 1);  // a rankfile of the user's tells no NUMA node
-  options.memory = "far";
-  CHECK_THROWS_AS(settled(options, {}, LauncherKind::open_mpi, {}, job), Error);
+  cli::PlacementSpec spec;
+  std::vector<std::string> remarks;
+  CHECK_FALSE(completed(spec, {}, LauncherKind::open_mpi, {}, job, remarks).has_content());
+  CHECK(completed(spec, {}, LauncherKind::mpich, {}, job, remarks).bind);
+  spec.memory = MemoryPolicy::bind;
+  CHECK(completed(spec, {}, LauncherKind::open_mpi, {}, job, remarks).memory == MemoryPolicy::bind);
+  CHECK(remarks.size() == 1);  // the user's rankfile names no NUMA node
 }
 
-TEST_CASE("GPUs: the framework's view, --visible-gpus before it, an exported CUDA_VISIBLE_DEVICES before both") {
+TEST_CASE(
+    "GPUs: the framework's view, --visible-gpus before it, an exported CUDA_VISIBLE_DEVICES before both") {
   struct Row {
-    const char* asked;
+    std::optional<GpuView> asked;
     GpuView usual;
     bool own;
     GpuView view;
     std::size_t remarks;
   };
-  const Row rows[] = {
-      {"", GpuView::leave, false, GpuView::leave, 0}, {"", GpuView::host, false, GpuView::host, 0},
-      {"one", GpuView::host, false, GpuView::one, 0}, {"all", GpuView::host, false, GpuView::leave, 0},
-      {"", GpuView::host, true, GpuView::leave, 0},   {"one", GpuView::leave, true, GpuView::leave, 1},
-      {"all", GpuView::host, true, GpuView::leave, 0}};
+  const Row rows[] = {{std::nullopt, GpuView::leave, false, GpuView::leave, 0},
+                      {std::nullopt, GpuView::host, false, GpuView::host, 0},
+                      {GpuView::one, GpuView::host, false, GpuView::one, 0},
+                      {GpuView::leave, GpuView::host, false, GpuView::leave, 0},
+                      {std::nullopt, GpuView::host, true, GpuView::leave, 0},
+                      {GpuView::one, GpuView::leave, true, GpuView::leave, 1},
+                      {GpuView::leave, GpuView::host, true, GpuView::leave, 0}};
   for (const Row& row : rows) {
-    CAPTURE(row.asked);
+    CAPTURE(row.remarks);
     cli::JobPlan job;
     job.ranks = {{0, 0, "h1", "0:0", {0}, 1}};
-    cli::LaunchOptions options;
-    options.gpu_view = row.asked;
+    cli::PlacementSpec spec;
+    spec.visible_gpus = row.asked;
+    std::vector<std::string> remarks;
     launch::Exports exports;
     if (row.own) exports.names = {"CUDA_VISIBLE_DEVICES"};
     frameworks::FrameworkPlan framework;
     framework.gpu_view = row.usual;
-    CHECK(settled(options, exports, LauncherKind::open_mpi, framework, job).gpu_view == row.view);
-    CHECK(job.remarks.size() == row.remarks);
+    CHECK(completed(spec, exports, LauncherKind::open_mpi, framework, job, remarks).gpu_view == row.view);
+    CHECK(remarks.size() == row.remarks);
   }
 }
 

@@ -6,14 +6,30 @@
 #include <doctest/doctest.h>
 
 using namespace ddlrun;
-using cli::LaunchOptions;
+using cli::HostWords;
+using cli::JobShape;
+using cli::LaunchFlags;
+using Counts = std::vector<std::uint32_t>;
 
 namespace {
 
-LaunchOptions settled_hosts(const std::string& text, LaunchOptions options = {}) {
-  options.hosts_option = text;
-  cli::resolve_hosts(options);
-  return options;
+JobShape shape_of(const LaunchFlags& flags) {
+  return cli::resolve_shape(flags, cli::resolve_host_words(flags));
+}
+
+LaunchFlags with_hosts(const std::string& text, LaunchFlags flags = {}) {
+  flags.hosts_option = text;
+  return flags;
+}
+
+std::string message_of(const LaunchFlags& flags) {
+  try {
+    shape_of(flags);
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::usage);
+    return error.message().what;
+  }
+  return {};
 }
 
 }  // namespace
@@ -22,36 +38,88 @@ TEST_SUITE_BEGIN("launch/plan/job_shape");
 
 TEST_CASE("-H: names, equal counts, a count for each host") {
   struct Row {
-    const char *text, *hosts, *accelerators;
-    std::vector<std::uint32_t> host_ranks;
+    const char *text, *hosts;
+    std::optional<std::uint32_t> ranks_per_host;
+    Counts host_ranks;
   };
-  const Row rows[] = {{"h1,h2", "h1,h2", "", {}},
-                      {"h1:4,h2:4", "h1,h2", "4", {}},
-                      {"h1:4,h2:2", "h1,h2", "", {4, 2}},
-                      {"n[1,3]:2", "n[1,3]", "2", {}},
-                      {"n[1-3]:2,m:1", "n[1-3],m", "", {2, 2, 2, 1}}};
+  const Row rows[] = {{"h1,h2", "h1,h2", std::nullopt, {}},
+                      {"h1:4,h2:4", "h1,h2", 4, {}},
+                      {"h1:4,h2:2", "h1,h2", std::nullopt, {4, 2}},
+                      {"n[1,3]:2", "n[1,3]", 2, {}},
+                      {"n[1-3]:2,m:1", "n[1-3],m", std::nullopt, {2, 2, 2, 1}}};
   for (const Row& row : rows) {
     CAPTURE(row.text);
-    const LaunchOptions options = settled_hosts(row.text);
-    CHECK(options.hosts == row.hosts);
-    CHECK(options.accelerators == row.accelerators);
-    CHECK(options.host_ranks == row.host_ranks);
+    const LaunchFlags flags = with_hosts(row.text);
+    CHECK(cli::resolve_host_words(flags).hosts == row.hosts);
+    CHECK(shape_of(flags).ranks_per_host == row.ranks_per_host);
+    CHECK(shape_of(flags).host_ranks == row.host_ranks);
   }
 }
 
-TEST_CASE("-H: what is refused") {
+TEST_CASE("-H: invalid counts, and counts that contradict DIMS or --ranks-per-host") {
   for (const char* text :
        {"h1:4,h2", "h1,h2:4", "h1:0,h2:4", "h1:x,h2:4", "h1:4,h2:", "h1:99999999999,h2:1"}) {
     CAPTURE(text);
-    CHECK_THROWS_AS(settled_hosts(text), Error);
+    CHECK_THROWS_AS(shape_of(with_hosts(text)), Error);
   }
-  LaunchOptions dims;
+  LaunchFlags dims;
   dims.dims = "4x2x1";
-  CHECK_NOTHROW(settled_hosts("h1:4,h2:4", dims));
-  CHECK_THROWS_AS(settled_hosts("h1:4,h2:2", dims), Error);
-  LaunchOptions factors;
-  factors.accelerators = "2";
-  CHECK_THROWS_AS(settled_hosts("h1:4,h2:4", factors), Error);
+  CHECK_NOTHROW(shape_of(with_hosts("h1:4,h2:4", dims)));
+  CHECK_THROWS_AS(shape_of(with_hosts("h1:4,h2:2", dims)), Error);
+  LaunchFlags factors;
+  factors.ranks_per_host = "2";
+  CHECK_THROWS_AS(shape_of(with_hosts("h1:4,h2:4", factors)), Error);
+  LaunchFlags twice = with_hosts("h1");
+  twice.hosts = "h2";
+  CHECK(message_of(twice) == "hosts are given twice");
+}
+
+TEST_CASE("--np, --ps and --workers need no DIMS: the first word is HOSTS") {
+  LaunchFlags flags;
+  flags.dims = "h1,h2";
+  CHECK(cli::resolve_host_words(flags).dims == "h1,h2");
+  flags.framework.np = "8";
+  CHECK(cli::resolve_host_words(flags).dims.empty());
+  CHECK(cli::resolve_host_words(flags).hosts == "h1,h2");
+  CHECK(shape_of(flags).total_ranks == 8);
+  flags.dims = "4x2";
+  CHECK(message_of(flags) == "--np conflicts with DIMS");
+}
+
+TEST_CASE("--np -N: N ranks on this host, and no hosts beside it") {
+  LaunchFlags flags;
+  flags.framework.np = "-4";
+  CHECK(shape_of(flags).local_ranks == 4);
+  CHECK(shape_of(flags).dims == topology::Dims{4, 1, 1, 1});
+  flags.hosts = "h1";
+  CHECK(message_of(flags) == "--np -4 starts 4 ranks on this host, but hosts are named");
+  flags = {};
+  flags.framework.np = "4";
+  flags.framework.workers = "2";
+  CHECK(message_of(flags) == "--np conflicts with --ps, --workers");
+  flags = with_hosts("h1:2,h2:1");
+  flags.framework.np = "3";
+  CHECK(message_of(flags) == "--np conflicts with the counts of -H");
+  for (const char* np : {"0", "-0", "x", "4.5", "--4"}) {
+    CAPTURE(np);
+    flags = {};
+    flags.framework.np = np;
+    CHECK_FALSE(message_of(flags).empty());
+  }
+}
+
+TEST_CASE("dims from the factors: hosts per rack from the number of hosts") {
+  LaunchFlags flags;
+  flags.racks = "2";
+  CHECK(cli::resolve_dims(shape_of(flags), 6, 4) == topology::Dims{4, 3, 2, 1});
+  CHECK_THROWS_AS(cli::resolve_dims(shape_of(flags), 5, 4), Error);
+  flags.hosts_per_rack = "1";
+  CHECK(cli::resolve_dims(shape_of(flags), 5, 4) == topology::Dims{4, 1, 2, 1});
+  flags.ranks_per_host = "2";
+  flags.aisles = "3";
+  CHECK(cli::resolve_dims(shape_of(flags), 6, 4) == topology::Dims{2, 1, 2, 3});
+  flags.dims = "4x2x1";
+  CHECK(message_of(flags) == "DIMS and its factors are both given");
 }
 
 TEST_SUITE_END();

@@ -51,29 +51,36 @@ TEST_CASE("the launcher that is named, else what mpirun is, else srun in a job o
     ErrorKind kind = ErrorKind::request;
   };
   const std::map<std::string, std::string> both{{"mpirun", open_mpi}, {"mpirun.mpich", mpich}};
-  for (const Row& row :
-       {Row{both, "auto", "mpirun", false, "mpirun"}, Row{both, "mpich", "mpirun", false, "mpirun.mpich"},
-        Row{{{"mpirun", mpich}}, "auto", "mpirun", false, "mpirun"},
-        Row{{{"mpirun", mpich}}, "openmpi", "mpirun", false, ""},
-        Row{{{"mpirun", mpich}, {"mpirun.openmpi", open_mpi}}, "openmpi", "mpirun", false, "mpirun.openmpi"},
-        Row{both, "auto", "/opt/mpirun", false, ""}, Row{both, "openmpi", "mpirun.mpich", false, ""},
-        Row{{{"srun", slurm}}, "auto", "mpirun", true, "srun"},
-        Row{{{"srun", slurm}}, "auto", "mpirun", false, "ssh"}, Row{{}, "auto", "mpirun", true, "ssh"},
-        Row{both, "ssh", "mpirun", false, "ssh"},
-        Row{{{"srun", slurm}, {"mpirun", open_mpi}}, "auto", "mpirun", true, "mpirun"},
-        Row{{{"srun", slurm}, {"mpirun", open_mpi}}, "srun", "mpirun", true, "srun"},
-        Row{{{"srun", slurm}}, "srun", "mpirun", false, "", ErrorKind::usage},
-        Row{both, "mpirun", "mpirun", false, "", ErrorKind::usage}}) {
+  for (const Row& row : {
+           Row{both, "auto", "mpirun", false, "mpirun"},
+           Row{both, "mpich", "mpirun", false, "mpirun.mpich"},
+           Row{{{"mpirun", mpich}}, "auto", "mpirun", false, "mpirun"},
+           Row{{{"mpirun", mpich}}, "openmpi", "mpirun", false, ""},
+           Row{{{"mpirun", mpich}, {"mpirun.openmpi", open_mpi}},
+               "openmpi",
+               "mpirun",
+               false,
+               "mpirun.openmpi"},
+           Row{both, "auto", "/opt/mpirun", false, ""},
+           Row{both, "openmpi", "mpirun.mpich", false, ""},
+           Row{{{"srun", slurm}}, "auto", "mpirun", true, "srun"},
+           Row{{{"srun", slurm}}, "auto", "mpirun", false, "ssh"},
+           Row{{}, "auto", "mpirun", true, "ssh"},
+           Row{both, "ssh", "mpirun", false, "ssh"},
+           Row{{{"srun", slurm}, {"mpirun", open_mpi}}, "auto", "mpirun", true, "mpirun"},
+           Row{{{"srun", slurm}, {"mpirun", open_mpi}}, "srun", "mpirun", true, "srun"},
+           Row{{{"srun", slurm}}, "srun", "mpirun", false, "", ErrorKind::usage},
+       }) {
     CAPTURE(row.launcher);
     CAPTURE(row.mpirun);
     Installed here(row.installed);
     if (row.job) here.environment.variables["SLURM_JOB_ID"] = "7";
-    cli::LaunchOptions options;
-    options.launcher = row.launcher;
-    options.mpirun = row.mpirun;
+    cli::LauncherSpec spec;
+    if (row.launcher != "auto") spec.kind = launch::parse_launcher(row.launcher).value();
+    spec.mpirun = row.mpirun;
     std::string started;
     try {
-      started = cli::select_launcher(here.system, options).program;
+      started = cli::select_launcher(here.system, spec).program;
     } catch (const Error& error) {
       CHECK(error.kind() == row.kind);
     }
@@ -106,11 +113,11 @@ TEST_CASE("what --mpirun names and --launcher asks for") {
     CAPTURE(row.what);
     Installed here(
         {{"mpirun.openmpi", theirs}, {"mpirun.mpich", mpich}, {"/bin/true", "true (GNU coreutils) 9.1\n"}});
-    cli::LaunchOptions options;
-    options.launcher = row.launcher;
-    options.mpirun = row.mpirun;
+    cli::LauncherSpec spec;
+    if (row.launcher != "auto") spec.kind = launch::parse_launcher(row.launcher).value();
+    spec.mpirun = row.mpirun;
     try {
-      cli::select_launcher(here.system, options);
+      cli::select_launcher(here.system, spec);
       FAIL("no error");
     } catch (const Error& error) {
       CHECK(error.kind() == row.kind);
@@ -119,9 +126,9 @@ TEST_CASE("what --mpirun names and --launcher asks for") {
   }
   // Where mpirun is another's, Open MPI's is found by its other name, by which it calls itself OpenRTE.
   Installed beside({{"mpirun", mpich}, {"mpirun.openmpi", theirs}});
-  cli::LaunchOptions options;
-  options.launcher = "openmpi";
-  CHECK(cli::select_launcher(beside.system, options).program == "mpirun.openmpi");
+  cli::LauncherSpec spec;
+  spec.kind = LauncherKind::open_mpi;
+  CHECK(cli::select_launcher(beside.system, spec).program == "mpirun.openmpi");
 }
 
 TEST_CASE("srun starts nothing outside the allocation") {

@@ -9,10 +9,10 @@
 
 using namespace ddlrun;
 using cli::LaunchOutput;
-using cli::OutputPlan;
+using cli::OutputSpec;
 using launch::OutputFramer;
 using launch::RankStream;
-using Show = OutputPlan::Show;
+using Mode = OutputSpec::Mode;
 
 namespace {
 
@@ -52,15 +52,15 @@ TEST_SUITE_BEGIN("launch/run/launch_output");
 
 TEST_CASE("each way of showing what ranks say") {
   struct Row {
-    OutputPlan plan;
+    OutputSpec plan;
     std::string out, err;
     bool files;
   };
   const std::vector<Row> rows{
-      {{true, false, Show::prefixed}, "[1] one\n[0] zero goes on\n[0] no end\n", "[1] oops\n", false},
-      {{true, true, Show::prefixed}, "[1] one\n[0] zero goes on\n[0] no end\n", "[1] oops\n", true},
-      {{true, true, Show::plain}, "one\nzero goes on\nno end", "oops\n", true},
-      {{true, true, Show::nothing}, "", "", true}};
+      {{Mode::prefix, false}, "[1] one\n[0] zero goes on\n[0] no end\n", "[1] oops\n", false},
+      {{Mode::prefix, true}, "[1] one\n[0] zero goes on\n[0] no end\n", "[1] oops\n", true},
+      {{Mode::files, true}, "one\nzero goes on\nno end", "oops\n", true},
+      {{Mode::files, false}, "", "", true}};
   for (const Row& row : rows) {
     CAPTURE(row.out);
     CAPTURE(row.files);
@@ -87,7 +87,7 @@ TEST_CASE("a full disk ends the files, not the job") {
   System system = fake.doors();
   System with_full{fake.processes, full, fake.clock, fake.environment, system.out, system.err};
   Ranks ranks;
-  LaunchOutput output(with_full, {true, true, Show::nothing}, "/run", "tok", ranks.on_err());
+  LaunchOutput output(with_full, {Mode::files, false}, "/run", "tok", ranks.on_err());
   output.take(ranks.one.mark(RankStream::out, "lost\n"));
   output.flush();
   CHECK(fake.err.find("No space left") != std::string::npos);
@@ -100,72 +100,13 @@ TEST_CASE("what a launcher dropped is told") {  // in the middle, and at the end
   tests::FakeSystem fake;
   System system = fake.doors();
   Ranks ranks;
-  LaunchOutput output(system, {true, true, Show::nothing}, "/run", "tok", {});
+  LaunchOutput output(system, {Mode::files, false}, "/run", "tok", {});
   output.take(ranks.one.mark(RankStream::out, "a"));
   ranks.one.mark(RankStream::out, "b");
   output.take(ranks.one.mark(RankStream::out, "c"));
   output.finish();
   CHECK(fake.err.find("of 1 stream of the ranks the end did not come") != std::string::npos);
   CHECK(fake.err.find("512 bytes of the ranks' output never arrived") != std::string::npos);
-}
-
-TEST_CASE("--rank-output and --tee, and what they cannot go with") {
-  struct Row {
-    std::string output;
-    bool tee, no_watch, tag, tells;
-    std::string refusal;  // "" if it is fine
-    bool files;
-    Show show;
-  };
-  const std::vector<Row> rows{{"screen", false, false, false, true, "", false, Show::plain},
-                              {"screen", false, true, true, false, "", false, Show::plain},
-                              {"screen", true, false, false, true, "", true, Show::plain},
-                              {"prefix", false, false, false, true, "", false, Show::prefixed},
-                              {"prefix", true, false, false, true, "", true, Show::prefixed},
-                              {"files", false, false, false, true, "", true, Show::nothing},
-                              {"files", true, false, false, true, "", true, Show::plain},
-                              {"file", false, false, false, true, "not 'file'", false, Show::plain},
-                              {"files", false, true, false, false, "--no-monitor", false, Show::plain},
-                              {"prefix", false, false, true, true, "--tag-output", false, Show::plain},
-                              {"screen", true, false, false, false, "stderr", false, Show::plain}};
-  for (const Row& row : rows) {
-    CAPTURE(row.output);
-    CAPTURE(row.refusal);
-    cli::LaunchOptions options;
-    options.output = row.output;
-    options.tee = row.tee;
-    options.no_watch = row.no_watch;
-    options.tag_output = row.tag;
-    cli::MonitorOptions watch;
-    watch.keep = !row.no_watch;
-    watch.tells = row.tells;
-    try {
-      const OutputPlan plan = cli::plan_output(options, watch);
-      CHECK(row.refusal.empty());
-      CHECK(plan.files == row.files);
-      CHECK(plan.show == row.show);
-      CHECK(plan.marked == (row.files || row.show == Show::prefixed));
-    } catch (const Error& error) {
-      CHECK(!row.refusal.empty());
-      CHECK(error.message().what.find(row.refusal) != std::string::npos);
-      CHECK(error.kind() == ErrorKind::usage);
-    }
-  }
-}
-
-TEST_CASE("the last lines of a file") {
-  tests::FakeSystem fake;
-  System system = fake.doors();
-  std::string text;
-  for (int i = 0; i < 30; ++i) text += "line " + std::to_string(i) + "\n";
-  fake.files.files["/run/out/rank-0002.err"] = text;
-  const auto lines = cli::read_last_lines(system, "/run/out/rank-0002.err");
-  REQUIRE(lines.size() == 20);
-  CHECK(lines.front() == "line 10");
-  CHECK(lines.back() == "line 29");
-  CHECK(cli::read_last_lines(system, "/run/out/rank-0003.err").empty());
-  fake.files.files["/long"] = std::string(100'000, 'x') + "\nlast";
-  CHECK(cli::read_last_lines(system, "/long") == std::vector<std::string>{"last"});
 }
 
 TEST_SUITE_END();

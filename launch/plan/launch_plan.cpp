@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "launch/plan/launch_plan.hpp"
+
+#include "base/text/error.hpp"
+#include "launch/plan/job_framework.hpp"
+#include "launch/plan/job_rank_map.hpp"
+#include "launch/plan/job_threads.hpp"
+#include "launch/plan/linked_libraries.hpp"
+#include "launch/plan/multi_program.hpp"
+#include "launch/plan/select_launcher.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using launch::LauncherKind;
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+void append_remark(std::vector<std::string>& remarks, const std::string& remark) {
+  if (!remark.empty()) remarks.push_back(remark);
+}
+
+// Differs from run to run and is unlikely in a program's output.
+std::string make_token(const System& system) {
+  return fmt::format("{:x}", system.clock.now().time_since_epoch().count());
+}
+
+PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
+  PlacedRanks placed;
+  placed.launcher = select_launcher(system, spec.launcher);
+  placed.job = plan_job_ranks(system, spec, rankfile_major(placed.launcher.version));
+  return placed;
+}
+
+// Ranks started over ssh cannot use MPI.
+void check_without_mpi(const FrameworkSpec& framework, bool is_trainer) {
+  constexpr const char* where = "--launcher ssh, or no mpirun here";
+  if (is_trainer) {
+    throw Error(ErrorKind::request,
+                {"the bundled trainer needs MPI, and --launcher ssh starts ranks without MPI", where,
+                 "--launcher openmpi (apt-get install openmpi-bin); or by hand with DDL_RANK, DDL_SIZE, "
+                 "DDL_MASTER and DDL_TOKEN_FILE"});
+  }
+  if (!framework.needs_mpi) return;
+  const bool horovod = framework.framework == frameworks::Framework::horovod;
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("{} needs MPI, and --launcher ssh starts ranks without MPI: each would be rank 0 of 1",
+                   horovod ? "Horovod" : "mpi4py"),
+       where,
+       fmt::format("--launcher openmpi (apt-get install openmpi-bin){}",
+                   horovod ? "" : "; --framework none starts them without this check")});
+}
+
+// Checks that the launcher can start this program on these hosts; srun's --mpi for it.
+std::string check_launcher(System& system, const PlacedRanks& placed, const ProgramLibraries& libraries,
+                           std::vector<std::string>& remarks) {
+  const launch::ProgramMpi mpi = find_program_mpi(libraries);
+  launch::check_program_mpi(mpi, placed.kind());
+  if (placed.kind() != LauncherKind::srun) return {};
+  check_srun_hosts(system, placed.job.hosts);
+  return choose_srun_pmi(system, placed.launcher, mpi, remarks);
+}
+
+ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRanks& placed) {
+  ProgramPlan plan;
+  // With a list, the command line names the list and each rank's map its program.
+  plan.program = spec.program_list.empty()
+                     ? choose_program(system, spec.program, placed.job.on_this_host(system.environment))
+                     : ChosenProgram{{spec.program_list}, false};
+  if (placed.kind() == LauncherKind::ssh) check_without_mpi(spec.framework, plan.program.is_trainer);
+  plan.verify = spec.verify.value_or(plan.program.is_trainer);
+  if (plan.verify || spec.monitor.has_status) plan.token = make_token(system);
+  const ProgramLibraries libraries = read_program_libraries(system, plan.program.command);
+  const bool by_mpi4py = spec.framework.needs_mpi && spec.framework.framework == frameworks::Framework::none;
+  plan.pmi = check_launcher(system, placed,
+                            by_mpi4py ? read_mpi4py_libraries(system, plan.program.command) : libraries,
+                            plan.remarks);
+  plan.threads =
+      plan_rank_threads(spec, placed.kind(), placed.job, plan.program.command, libraries, plan.remarks);
+  return plan;
+}
+
+// Ranks find the number of starts before theirs in DDLRUN_RESTART, from the second start on.
+void add_restart_number(const RestartSpec& restart, launch::Exports& exports) {
+  if (restart.number == 0) return;
+  const std::string name = "DDLRUN_RESTART";
+  exports.set_by_user.erase(name);
+  exports.set_by_us[name] = fmt::format("{}", restart.number);
+  add_export(exports, name, fmt::format("{}: number of starts before this one", restart.number));
+}
+
+// launch ends service ranks itself, but for --launcher ssh, whose launcher does.
+std::set<std::uint32_t> find_service_ranks(const PlacedRanks& placed, const launch::RankMap& rank_map) {
+  std::set<std::uint32_t> ranks;
+  if (placed.kind() == LauncherKind::ssh) return ranks;
+  for (const launch::RankGroup& group : rank_map.groups) {
+    for (std::uint32_t i = 0; group.serves && i < group.ranks; ++i) ranks.insert(group.first + i);
+  }
+  return ranks;
+}
+
+// As HorovodRunner's run() returns the result of rank 0. A result on another host is not fetched.
+bool takes_result(System& system, const LaunchSpec& spec, EnvironmentPlan& plan) {
+  if (!spec.framework.wants_result) return false;
+  const auto first = launch::find_rank(plan.rank_map, 0);
+  if (first && is_this_host(system.environment, first->host)) return true;
+  plan.remarks.push_back(fmt::format(
+      "rank 0 gets no DDLRUN_RESULT: it is on {}, not on this host; write to a file that both hosts "
+      "share",
+      first ? first->host : "no host"));
+  return false;
+}
+
+EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const PlacedRanks& placed,
+                                 const ProgramPlan& program) {
+  const JobPlan& job = placed.job;
+  EnvironmentPlan plan;
+  const bool others = !job.all_on_this_host(system.environment) || placed.kind() == LauncherKind::srun;
+  plan.exports = launch::plan_exports(
+      {spec.exports, job.fewest_cores(), job.most_cores(), program.threads, others, spec.default_exports},
+      system.environment.variables);
+  add_restart_number(spec.restart, plan.exports);
+  append(plan.remarks, plan.exports.remarks);
+  plan.network = choose_launch_network(system, spec, job);
+  add_network(plan.network, plan.exports);
+  append_remark(plan.remarks, plan.network.remark);
+  plan.rank_map = job_rank_map(job);
+  plan.framework = plan_launch_framework(system, spec, job, plan.rank_map, plan.exports,
+                                         program.program.command, plan.network);
+  add_framework(plan.framework, plan.exports);
+  append(plan.remarks, plan.framework.remarks);
+  complete_rank_map(spec.placement, plan.exports, placed.kind(), plan.framework, plan.rank_map, plan.remarks);
+  assign_programs(system, spec, plan.rank_map);
+  plan.has_result = takes_result(system, spec, plan);
+  plan.service_ranks = find_service_ranks(placed, plan.rank_map);
+  return plan;
+}
+
+}  // namespace
+
+std::vector<std::string> LaunchPlan::remarks() const {
+  std::vector<std::string> all = placed.job.remarks;
+  append_remark(all, placed.launcher.remark);
+  append(all, program.remarks);
+  append(all, environment.remarks);
+  return all;
+}
+
+LaunchPlan plan_launch(System& system, const LaunchSpec& spec) {
+  LaunchPlan plan;
+  plan.placed = place_ranks(system, spec);
+  plan.program = plan_program(system, spec, plan.placed);
+  plan.environment = plan_environment(system, spec, plan.placed, plan.program);
+  return plan;
+}
+
+launch::LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec,
+                                          const LaunchPlan& plan, const std::string& run_dir,
+                                          bool for_script) {
+  launch::LaunchRequest request;
+  request.launcher = plan.placed.launcher;
+  request.words = spec.launcher.words;
+  request.ranks = static_cast<std::uint32_t>(plan.placed.job.ranks.size());
+  request.run_dir = run_dir;
+  request.rankfile = run_dir + "/rankfile";
+  request.working_folder = system.environment.working_folder;
+  request.pmi = plan.program.pmi;
+  request.exports = plan.environment.exports;
+  request.chosen_mca = mca_settings(plan.environment.network);
+  launch::RankMap rank_map = plan.environment.rank_map;
+  rank_map.result = result_path(system, plan, run_dir);
+  if (plan.placed.kind() != LauncherKind::open_mpi || rank_map.has_content())
+    request.rank_map = std::move(rank_map);
+  const bool others = !plan.placed.job.all_on_this_host(system.environment);
+  request.keepalives = others;
+  const std::string& token = plan.program.token;
+  request.program = {plan.program.program.command,
+                     system.environment.executable,
+                     plan.program.verify ? token : "",
+                     spec.monitor.supervise,
+                     spec.monitor.has_status && !for_script ? token : "",
+                     spec.monitor.stall_timeout,
+                     spec.output.is_framed() && !for_script ? token : "",
+                     others};
+  launch::LaunchCommand command = launch::plan_launch_command(request, system.environment.variables);
+  add_rank_reasons(plan.environment.framework, command);
+  return command;
+}
+
+std::string result_path(const System& system, const LaunchPlan& plan, const std::string& run_dir) {
+  if (!plan.environment.has_result) return {};
+  return system.environment.absolute(run_dir) + "/result";
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "launch/plan/resolve_framework.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/frameworks/detect.hpp"
+#include "launch/frameworks/gflags.hpp"
+#include "launch/frameworks/python_imports.hpp"
+#include "launch/plan/find_program.hpp"
+#include "launch/plan/linked_libraries.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using frameworks::Detection;
+using frameworks::Framework;
+
+constexpr std::uint64_t max_tasks = 4096;
+
+// The first part of a program's script; "" if it cannot be read: the ranks will report that.
+std::string read_script(System& system, const Command& program, frameworks::DetectRequest& request) {
+  const auto at = frameworks::find_script(program);
+  if (!at) return {};
+  const std::string path = *at == 0 ? find_program(system, program[0]) : program[*at];
+  request.script_name = program[*at];
+  try {
+    const auto part = system.files.read_from(path, 0, frameworks::most_script_bytes);
+    return part ? part->bytes : std::string();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// Only for Caffe's command line: its libraries distinguish Intel Caffe from other versions.
+std::vector<std::string> caffe_libraries(System& system, const Command& program) {
+  const bool trains =
+      std::ranges::find(program, "train") != program.end() && frameworks::find_gflag(program, "solver");
+  return trains ? read_program_libraries(system, program).names : std::vector<std::string>();
+}
+
+Detection detect(System& system, const Command& program) {
+  if (program.empty() || program[0].empty() || program[0].starts_with('-')) return {};  // the trainer
+  frameworks::DetectRequest request;
+  request.program = program;
+  request.script = read_script(system, program, request);
+  request.libraries = caffe_libraries(system, program);
+  return frameworks::detect_framework(request);
+}
+
+std::uint32_t parse_tasks(const std::string& text, const char* option) {
+  if (text.empty()) return 0;
+  const auto number = parse_unsigned(text, max_tasks);
+  if (number) return static_cast<std::uint32_t>(*number);
+  throw Error(ErrorKind::usage,
+              {fmt::format("'{}' is not a number from 0 to {}", printable(text, 40), max_tasks), option,
+               "--ps 2 --workers 3"});
+}
+
+std::uint16_t parse_port(const std::string& text, const char* option) {
+  const auto port = parse_unsigned(text, 65535);
+  if (port && *port > 0) return static_cast<std::uint16_t>(*port);
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is not a port from 1 to 65535", printable(text, 40)),
+                                 option, fmt::format("{} 29500", option)});
+}
+
+void resolve_tasks(const FrameworkFlags& flags, const JobShape& shape, const Detection& detected,
+                   FrameworkSpec& spec) {
+  spec.ps_tasks = parse_tasks(flags.ps, "--ps");
+  spec.workers = parse_tasks(flags.workers, "--workers");
+  const bool given = !flags.ps.empty() || !flags.workers.empty();
+  if (given && flags.framework == "auto") spec.framework = Framework::tensorflow_ps;
+  if (given && spec.framework != Framework::tensorflow_ps) {
+    throw Error(ErrorKind::usage, {fmt::format("--ps and --workers are for TensorFlow, the framework is {}",
+                                               name_of(spec.framework)),
+                                   "--ps", "--framework tensorflow-ps, or DIMS instead"});
+  }
+  if (spec.framework != Framework::tensorflow_ps) return;
+  if (spec.ps_tasks > 0 && spec.workers > 0) {
+    if (!shape.dims && shape.rankfile.empty() && shape.host_ranks.empty()) return;
+    const std::string other = !shape.host_ranks.empty() ? "-H"
+                              : !shape.dims             ? "--rankfile"
+                                                        : topology::render_dims(*shape.dims);
+    throw Error(ErrorKind::usage,
+                {fmt::format("--ps and --workers conflict with {}", other), other, "one of the two"});
+  }
+  if (flags.framework != "auto" || given) {
+    throw Error(ErrorKind::usage,
+                {"tensorflow-ps needs --ps and --workers", "--ps and --workers", "--ps 1 --workers 2"});
+  }
+  spec.framework = Framework::none;
+  spec.remarks.push_back(
+      fmt::format("framework none: {}; --ps 1 --workers 2 starts its tasks", detected.why));
+}
+
+void resolve_style(const FrameworkFlags& flags, const Detection& detected, FrameworkSpec& spec) {
+  spec.chief = flags.chief;
+  if (spec.chief && spec.framework != Framework::tensorflow_ps) {
+    throw Error(ErrorKind::usage,
+                {"--chief is for parameter servers", "--chief", "--ps 2 --workers 3 --chief"});
+  }
+  if (detected.chief && !spec.chief && spec.workers > 0) {
+    spec.chief = true;
+    spec.remarks.push_back(
+        "one task more, the chief: the script's ParameterServerStrategy is run by it (as --chief)");
+  }
+  if (flags.tf_style.empty()) {
+    spec.flags_style = detected.flags_style;
+  } else if (flags.tf_style == "config" || flags.tf_style == "flags") {
+    spec.flags_style = flags.tf_style == "flags";
+  } else {
+    throw Error(ErrorKind::usage,
+                {fmt::format("--tf-style must be config or flags, not '{}'", printable(flags.tf_style, 40)),
+                 "--tf-style", "--tf-style flags"});
+  }
+}
+
+// --ddl-mode and --ddl-arg select DDL, as --ps selects TensorFlow.
+void resolve_ddl(const FrameworkFlags& flags, FrameworkSpec& spec) {
+  spec.ddl_mode = flags.ddl_mode;
+  spec.ddl_arguments = flags.ddl_arguments;
+  if (flags.ddl_mode.empty() && flags.ddl_arguments.empty()) return;
+  if (flags.framework == "auto" && spec.framework == Framework::none) spec.framework = Framework::ddl;
+  if (spec.framework == Framework::ddl || spec.framework == Framework::caffe_ddl) return;
+  const char* const option = flags.ddl_mode.empty() ? "--ddl-arg" : "--ddl-mode";
+  throw Error(ErrorKind::usage,
+              {fmt::format("{} is for DDL, the framework is {}", option, name_of(spec.framework)), option,
+               "--framework ddl"});
+}
+
+void resolve_horovod(System& system, const FrameworkFlags& flags, FrameworkSpec& spec) {
+  spec.horovod = flags.horovod;
+  const bool given = !flags.horovod.empty() || !flags.horovod_config.empty();
+  if (given && spec.framework != Framework::horovod) {
+    const std::string place =
+        flags.horovod.empty() ? "--horovod-config" : flags.horovod.begin()->second.place;
+    throw Error(ErrorKind::usage,
+                {fmt::format("{} is for Horovod, the framework is {}", place, name_of(spec.framework)), place,
+                 "--framework horovod"});
+  }
+  if (flags.horovod_config.empty()) return;
+  frameworks::read_horovod_yaml(system.files.read(flags.horovod_config, 1 << 20), flags.horovod_config,
+                                spec.horovod);
+}
+
+}  // namespace
+
+ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, const JobShape& shape) {
+  const FrameworkFlags& own = flags.framework;
+  const auto named = frameworks::parse_framework(own.framework);
+  const Detection detected = detect(system, flags.program);
+  ResolvedFramework result;
+  FrameworkSpec& spec = result.spec;
+  spec.framework = named.value_or(detected.framework);
+  spec.needs_mpi = spec.framework == Framework::horovod || (!named && detected.needs_mpi);
+  spec.wants_result = !own.np.empty();
+  spec.base_port = parse_port(own.base_port, "--base-port");
+  if (!own.master_port.empty()) spec.master_port = parse_port(own.master_port, "--master-port");
+  spec.intel_caffe = own.intel_caffe;
+  resolve_tasks(own, shape, detected, spec);
+  resolve_style(own, detected, spec);
+  resolve_ddl(own, spec);
+  resolve_horovod(system, own, spec);
+  if (!named && spec.framework == detected.framework && !detected.why.empty())
+    spec.remarks.push_back(frameworks::render_detection(detected));
+  result.pins_threads = spec.framework == Framework::intel_caffe;  // by KMP_AFFINITY
+  result.is_packed = frameworks::usual_order(spec.framework) == topology::RankOrder::packed;
+  if (result.is_packed && flags.plan.order.empty() && shape.rankfile.empty()) {
+    spec.remarks.push_back(
+        fmt::format("ranks are numbered host by host, as {} assumes (--order ddl: over the hosts)",
+                    name_of(spec.framework)));
+  }
+  return result;
+}
+
+}  // namespace ddlrun::cli

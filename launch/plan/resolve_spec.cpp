@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "base/text/error.hpp"
+#include "base/text/parse_enum.hpp"
+#include "base/text/text.hpp"
+#include "launch/plan/find_program.hpp"
+#include "launch/plan/job_shape.hpp"
+#include "launch/plan/launch_spec.hpp"
+#include "launch/plan/resolve_framework.hpp"
+#include "topology/sources/job_machines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using launch::GpuView;
+using launch::MemoryPolicy;
+
+constexpr std::uint64_t max_threads = 4096;
+constexpr std::uint64_t max_stall_timeout = 86'400;
+constexpr std::uint64_t max_restarts = 1000;
+constexpr std::uint64_t max_host_timeout = 7 * 24 * 3600;
+
+[[noreturn]] void refuse_flags(std::string what, std::string where, std::string hint) {
+  throw Error(ErrorKind::usage, {std::move(what), std::move(where), std::move(hint)});
+}
+
+unsigned parse_count_flag(const char* flag, const std::string& text, std::uint64_t least, std::uint64_t most,
+                          std::string hint) {
+  const auto number = parse_unsigned(text, most);
+  if (number && *number >= least) return static_cast<unsigned>(*number);
+  refuse_flags(
+      fmt::format("{} must be a number from {} to {}, not '{}'", flag, least, most, printable(text, 40)),
+      flag, std::move(hint));
+}
+
+PlacementSpec resolve_placement(const LaunchFlags& flags) {
+  PlacementSpec spec;
+  spec.plan = parse_plan_options(flags.plan);
+  spec.order_is_typed = !flags.plan.order.empty();
+  spec.machine = flags.machine;
+  spec.memory = parse_enum<MemoryPolicy>(
+      "--mem-bind", flags.mem_bind,
+      {{"local", MemoryPolicy::leave}, {"preferred", MemoryPolicy::preferred}, {"bind", MemoryPolicy::bind}});
+  if (!flags.visible_gpus.empty()) {
+    spec.visible_gpus =
+        parse_enum<GpuView>("--visible-gpus", flags.visible_gpus,
+                            {{"all", GpuView::leave}, {"one", GpuView::one}, {"host", GpuView::host}});
+  }
+  return spec;
+}
+
+ThreadSpec resolve_threads(const LaunchFlags& flags) {
+  ThreadSpec spec;
+  if (!flags.threads.empty()) {
+    spec.threads = parse_count_flag("--threads", flags.threads, 1, max_threads,
+                                    "--threads 4, or omit it: one for each core of a rank");
+  }
+  spec.affinity = parse_enum<AffinityMode>("--affinity", flags.affinity,
+                                           {{"auto", AffinityMode::automatic},
+                                            {"off", AffinityMode::off},
+                                            {"libgomp", AffinityMode::libgomp},
+                                            {"libomp", AffinityMode::libomp}});
+  spec.show = flags.show_threads;
+  return spec;
+}
+
+LauncherSpec resolve_launcher(const LaunchFlags& flags) {
+  LauncherSpec spec;
+  if (flags.launcher != "auto") {
+    spec.kind = launch::parse_launcher(flags.launcher);
+    if (!spec.kind) {
+      const std::vector<std::string> names{"auto", "openmpi", "mpich", "intelmpi", "srun", "ssh"};
+      refuse_flags(fmt::format("'{}' is not one of {}", printable(flags.launcher, 40), join(names, ", ")),
+                   "--launcher", "--launcher " + closest_match(flags.launcher, names).value_or("auto"));
+    }
+  }
+  spec.mpirun = flags.mpirun;
+  spec.words = {flags.mca, flags.mpi_arguments, flags.tag_output, flags.allow_run_as_root};
+  spec.interface = flags.interface;
+  return spec;
+}
+
+// Arguments of mpirun that redirect stderr: the supervisors' status lines would go there too.
+bool redirects_stderr(const std::string& word) {
+  for (const std::string_view part : {"output-filename", "merge-stderr", "xml"}) {
+    if (word.starts_with('-') && word.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+MonitorSpec resolve_monitor(const LaunchFlags& flags) {
+  MonitorSpec spec;
+  spec.stall_timeout = static_cast<int>(parse_count_flag(
+      "--stall-timeout", flags.stall_timeout, 0, max_stall_timeout, "--stall-timeout 60; 0 for no report"));
+  if (flags.on_stall != "warn" && flags.on_stall != "end") {
+    refuse_flags(fmt::format("--on-stall must be warn or end, not '{}'", printable(flags.on_stall, 40)),
+                 "--on-stall", "--on-stall end");
+  }
+  spec.end_on_stall = flags.on_stall == "end";
+  if (spec.end_on_stall && flags.no_monitor)
+    refuse_flags("--on-stall end and --no-monitor conflict", "", "--on-stall end alone");
+  spec.supervise = !flags.no_monitor;
+  spec.has_status = spec.supervise &&
+                    !std::any_of(flags.mpi_arguments.begin(), flags.mpi_arguments.end(), redirects_stderr);
+  spec.diagnose = !flags.no_diagnose;
+  return spec;
+}
+
+OutputSpec resolve_output(const LaunchFlags& flags, const MonitorSpec& monitor) {
+  using Mode = OutputSpec::Mode;
+  OutputSpec spec;
+  spec.tee = flags.tee;
+  spec.mode = parse_enum<Mode>("--rank-output", flags.rank_output,
+                               {{"screen", Mode::screen}, {"prefix", Mode::prefix}, {"files", Mode::files}});
+  if (!spec.is_framed()) return spec;
+  const std::string typed = spec.mode == Mode::screen ? "--tee" : "--rank-output " + flags.rank_output;
+  if (flags.tag_output) refuse_flags(typed + " and --tag-output conflict", "", typed + " alone");
+  if (!monitor.supervise) refuse_flags(typed + " and --no-monitor conflict", "", typed + " alone");
+  if (!monitor.has_status) {
+    refuse_flags(typed + " needs the ranks' stderr, which an --mpi-arg redirects", "--mpi-arg",
+                 typed + " without that --mpi-arg");
+  }
+  return spec;
+}
+
+RestartSpec resolve_restart(const LaunchFlags& flags, const JobShape& shape) {
+  RestartSpec spec;
+  spec.policy.most =
+      parse_count_flag("--max-restarts", flags.max_restarts, 0, max_restarts, "--max-restarts 3");
+  spec.policy.on_host_failure = launch::parse_host_failure(flags.on_host_failure);
+  spec.policy.dims_were_given = shape.has_ranks_per_host() || shape.total_ranks > 0 ||
+                                !shape.host_ranks.empty() || !shape.rankfile.empty() ||
+                                !flags.framework.workers.empty();
+  if (spec.policy.on_host_failure == launch::HostFailure::shrink && !shape.rankfile.empty()) {
+    refuse_flags("--on-host-failure shrink and --rankfile conflict: a rankfile names its hosts",
+                 "--on-host-failure shrink", "--on-host-failure wait, or DIMS instead of --rankfile");
+  }
+  if (spec.policy.most == 0 && (flags.on_host_failure != "auto" || !flags.restart_arguments.empty())) {
+    refuse_flags("--on-host-failure and --restart-arg need --max-restarts",
+                 "--on-host-failure, --restart-arg", "--max-restarts 3");
+  }
+  spec.host_timeout = std::chrono::seconds(
+      parse_count_flag("--host-timeout", flags.host_timeout, 0, max_host_timeout, "--host-timeout 600"));
+  spec.arguments = flags.restart_arguments;
+  return spec;
+}
+
+std::optional<bool> resolve_verify(const LaunchFlags& flags) {
+  if (flags.verify && flags.no_verify)
+    refuse_flags("--verify and --no-verify conflict", "", "one of the two");
+  if (flags.strict && flags.no_verify)
+    refuse_flags("--strict and --no-verify conflict", "", "--strict alone");
+  if (flags.verify || flags.strict) return true;
+  return flags.no_verify ? std::optional(false) : std::nullopt;
+}
+
+// "launch 2 ./prog": the word names a program, not hosts.
+void check_no_program(System& system, const LaunchFlags& flags, const HostWords& words) {
+  for (const std::string& word : {words.dims, words.hosts}) {
+    const bool could_be_dims = !word.empty() && word.find_first_not_of("0123456789xX") == std::string::npos;
+    if (word.empty() || could_be_dims || word[0] == '@' || is_this_host(system.environment, word)) continue;
+    const bool is_path = word.find('/') != std::string::npos;
+    if (!is_path && (!flags.program.empty() || find_program(system, word).empty())) continue;
+    const std::string dims = word == words.dims ? "" : " " + words.dims;
+    refuse_flags(fmt::format("'{}' is a program; put programs after --", printable(word, 60)), "",
+                 fmt::format("ddlrun launch{} -- {}", dims, quote_shell(word)));
+  }
+}
+
+}  // namespace
+
+LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags) {
+  const HostWords words = resolve_host_words(flags);
+  check_no_program(system, flags, words);
+  LaunchSpec spec;
+  spec.shape = resolve_shape(flags, words);
+  const ResolvedFramework framework = resolve_framework(system, flags, spec.shape);
+  spec.framework = framework.spec;
+  spec.placement = resolve_placement(flags);
+  if (framework.is_packed && !spec.placement.order_is_typed && spec.shape.rankfile.empty())
+    spec.placement.plan.order = topology::RankOrder::packed;
+  spec.threads = resolve_threads(flags);
+  if (framework.pins_threads && spec.threads.affinity == AffinityMode::automatic)
+    spec.threads.affinity = AffinityMode::off;
+  spec.exports = flags.exports;
+  spec.default_exports = flags.default_exports;
+  spec.launcher = resolve_launcher(flags);
+  spec.monitor = resolve_monitor(flags);
+  spec.output = resolve_output(flags, spec.monitor);
+  spec.restart = resolve_restart(flags, spec.shape);
+  spec.origin = flags.origin;
+  spec.program = flags.program;
+  spec.program_list = flags.program_list;
+  spec.run_dir = flags.run_dir;
+  spec.dry_run = flags.dry_run;
+  spec.verify = resolve_verify(flags);
+  spec.strict = flags.strict;
+  spec.shape.hosts = read_host_names(system, words.hosts, flags.hostfile);
+  return spec;
+}
+
+LaunchSpec with_dims(LaunchSpec spec, const std::optional<topology::Dims>& dims) {
+  spec.shape.dims = dims;
+  spec.shape.ranks_per_host = spec.shape.hosts_per_rack = spec.shape.racks = spec.shape.aisles = std::nullopt;
+  spec.shape.total_ranks = spec.shape.local_ranks = 0;
+  return spec;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "launch/run/run_directory.hpp"
+
+#include "base/os/state_directory.hpp"
+#include "base/text/error.hpp"
+#include "launch/history/run_record.hpp"
+
+namespace ddlrun::cli {
+
+std::string choose_run_dir(System& system, const std::string& wanted, bool create) {
+  if (!wanted.empty()) {
+    if (system.files.exists(wanted + "/run.json")) {
+      throw Error(ErrorKind::request,
+                  {"run directory already in use", wanted,
+                   "another --run-dir, or omit it: each run then gets its own directory"});
+    }
+    if (create) system.files.make_folders(wanted);
+    return wanted;
+  }
+  const std::string state = find_state_directory(system.environment, "the run directory", "--run-dir ./run");
+  const std::string time = launch::render_time_for_names(system.clock.now());
+  if (!create) return state + "/dry-runs/" + time;  // beside the runs: launch does not follow the script
+  const std::string base = state + "/runs", prefix = base + "/" + time + "-";
+  system.files.make_folders(base);
+  return system.files.make_folder(prefix);
+}
+
+}  // namespace ddlrun::cli
