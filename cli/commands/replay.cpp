@@ -9,6 +9,7 @@
 #include "launch/history/run_store.hpp"
 #include "launch/plan/job_framework.hpp"
 #include "launch/plan/job_shape.hpp"
+#include "launch/plan/plan_job_ranks.hpp"
 #include "launch/plan/select_launcher.hpp"
 #include "launch/run/launch.hpp"
 #include "topology/rankfile/rankfile_reader.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What starts the ranks, whichever program that is: what it is asked, and the line that asks it. Each
-// launcher has a file of its own that plans its line from the same request.
+// The launchers: their kinds and versions, the request for a command and the command itself. Each launcher
+// has a file that plans its command from the same request.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -36,10 +36,6 @@ struct LauncherVersion {
 
   bool operator==(const LauncherVersion&) const = default;
 };
-
-// From what `mpirun --version` or `srun --version` prints. Error{request} for what nobody here knows, and for
-// an Open MPI before 3.
-LauncherVersion parse_launcher_version(std::string_view output);
 
 // The launcher that starts the ranks.
 struct SelectedLauncher {
@@ -86,12 +82,5 @@ struct LaunchCommand {
   bool forwards_end = false;      // it passes SIGURG on to the ranks, whose keepers make TERM of it
   std::string rank_map_path;      // the file whose text is DDLRUN_RANKS in `environment`; or ""
 };
-
-// Error{request} where the launcher cannot do what is asked. `environment` is the user's: what is set there
-// for the launcher is not set again.
-LaunchCommand plan_launch_command(const LaunchRequest& request, const EnvVars& environment = {});
-
-// The line as people see it: settings of ddlrun in front, the user's values left out.
-std::string render_launch_command(const LaunchCommand& line, const Exports& exports);
 
 }  // namespace ddlrun::launch

@@ -5,6 +5,7 @@
 #include "base/os/network.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "launch/plan/plan_job_ranks.hpp"
 
 #include <fmt/format.h>
 

@@ -1,180 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "launch/plan/job_plan.hpp"
 
-#include "base/text/error.hpp"
-#include "base/text/host_list.hpp"
-#include "base/text/text.hpp"
-#include "launch/plan/default_ranks.hpp"
-#include "launch/plan/job_shape.hpp"
-#include "launch/plan/uneven_placement.hpp"
-#include "topology/rankfile/rankfile.hpp"
-#include "topology/rankfile/rankfile_check.hpp"
-#include "topology/rankfile/rankfile_names.hpp"
-#include "topology/rankfile/rankfile_reader.hpp"
-#include "topology/sources/allocation.hpp"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace ddlrun::cli {
-
-namespace {
-
-using rankfile::CheckContext;
-using topology::Dims;
-using topology::MachineTopology;
-
-// A name of this machine that Open MPI accepts, by the rules of the rankfile check.
-std::string own_name(const Environment& environment) {
-  const std::string name = environment.host_name.substr(0, environment.host_name.find('.'));
-  const bool letter_first = !name.empty() && (name[0] < '0' || name[0] > '9');
-  return letter_first && is_host_name(name) && !rankfile::judge_name(name) ? name : "localhost";
-}
-
-void refuse_assumed(const JobMachines& machines) {
-  for (const MachineTopology& machine : machines.machines) {
-    if (!machine.assumed) continue;
-    throw Error(ErrorKind::request,
-                {"the cores of the hosts are assumed, not read: nothing is started on a guess",
-                 machine.source, "--sockets 2 --cores 8, or --topology FILE"});
-  }
-}
-
-// The hosts where none is named: those of the surrounding allocation, unless the dims are for one host; else
-// this host.
-std::vector<std::string> unnamed_hosts(System& system, const JobShape& shape,
-                                       std::vector<std::string>& remarks) {
-  const bool for_one = shape.dims && shape.dims->host_count() == 1;
-  std::optional<Allocation> given;
-  if (!for_one) given = find_allocation(system);
-  if (!given) return {own_name(system.environment)};
-  remarks.push_back(fmt::format("hosts: {} ({})", fold_host_list(given->hosts), given->source));
-  return given->hosts;
-}
-
-// Refuses hosts and dims that do not fit each other, with a stand-in machine, before any host is asked.
-void check_shape(const JobShape& shape, const JobPlan& job) {
-  if (!shape.has_ranks_per_host()) return;
-  const Dims dims = resolve_dims(shape, job.hosts.size(), 1);
-  const auto cores = static_cast<int>(dims.gpus_per_node);
-  topology::plan_job(dims, job.hosts, {topology::regular_machine(1, cores, 1, "any")},
-                     std::vector<std::uint32_t>(job.hosts.size(), 0), {});
-}
-
-// --np over all hosts: an equal number on each, or an error.
-Dims dims_of_number(std::uint32_t ranks, std::uint32_t hosts) {
-  if (ranks % hosts == 0) return {ranks / hosts, hosts, 1, 1};
-  const std::uint32_t less = ranks / hosts * hosts;
-  throw Error(
-      ErrorKind::request,
-      {fmt::format("{} ranks cannot be dealt evenly to {} hosts: nothing was started", ranks, hosts), "--np",
-       less == 0 ? fmt::format("--np {}", hosts) : fmt::format("--np {} or --np {}", less, less + hosts)});
-}
-
-// In terms of --np -N: its user did not type DIMS.
-void check_local_ranks(const JobShape& shape, const JobPlan& job) {
-  const std::size_t cores = job.machines.machines[0].cores.size(), ranks = shape.local_ranks;
-  if (ranks <= cores) return;
-  throw Error(ErrorKind::request,
-              {fmt::format("{} ranks need {} cores, this host has {}", ranks, ranks, cores),
-               fmt::format("--np -{}", ranks), fmt::format("--np -{}", cores)});
-}
-
-Dims dims_for(const JobShape& shape, const topology::PlanOptions& plan, JobPlan& job) {
-  if (shape.has_ranks_per_host()) return resolve_dims(shape, job.hosts.size(), 1);
-  const auto hosts = static_cast<std::uint32_t>(job.hosts.size());
-  if (shape.total_ranks > 0) return dims_of_number(shape.total_ranks, hosts);
-  const launch::DefaultRanks ranks = launch::default_ranks(job.machines.machines, plan);
-  const Dims dims = resolve_dims(shape, job.hosts.size(), ranks.ranks);
-  job.remarks.push_back(fmt::format("no DIMS given: {} ({})", topology::render_dims(dims), ranks.reason));
-  return dims;
-}
-
-void plan_ranks(const JobShape& shape, const topology::PlanOptions& plan_options, JobPlan& job) {
-  check_local_ranks(shape, job);
-  const Dims dims = dims_for(shape, plan_options, job);
-  job.plan =
-      topology::plan_job(dims, job.hosts, job.machines.machines, job.machines.machine_of_host, plan_options);
-  for (const topology::MachinePlan& machine : job.plan->machines) {
-    job.remarks.insert(job.remarks.end(), machine.remarks.begin(), machine.remarks.end());
-  }
-  job.rankfile_text = rankfile::render_rankfile(*job.plan, {DDLRUN_VERSION, ""});
-  job.ranks = launch::planned_ranks(*job.plan);
-}
-
-std::vector<std::string> hosts_of(const std::vector<rankfile::RankLine>& lines) {
-  std::vector<std::string> hosts;
-  for (const rankfile::RankLine& line : lines) {
-    if (std::find(hosts.begin(), hosts.end(), line.host) == hosts.end()) hosts.push_back(line.host);
-  }
-  return hosts;
-}
-
-std::uint32_t ranks_of(const JobShape& shape, const JobPlan& job,
-                       const std::vector<rankfile::RankLine>& lines) {
-  if (const auto dims = known_job_dims(shape, job)) return dims->world_size();
-  return static_cast<std::uint32_t>(lines.size());
-}
-
-CheckContext check_context(const JobShape& shape, const JobPlan& job, std::vector<std::string> allocation,
-                           std::uint32_t ranks, int mpi_major) {
-  CheckContext context;
-  context.ranks = ranks;
-  context.dims = known_job_dims(shape, job);
-  context.allocation = std::move(allocation);
-  context.mpi_major = mpi_major;
-  context.machine_of = [&job](std::string_view host) -> const MachineTopology* {
-    const auto found = std::find(job.hosts.begin(), job.hosts.end(), host);
-    if (found == job.hosts.end() || job.machines.machines.empty()) return nullptr;
-    const auto index = static_cast<std::size_t>(found - job.hosts.begin());
-    return &job.machines.machines[job.machines.machine_of_host[index]];
-  };
-  return context;
-}
-
-void check_text(System& system, const std::string& file, const std::string& text, const CheckContext& context,
-                std::vector<std::string>& reported) {
-  const auto findings = rankfile::check_rankfile(text, context);
-  std::size_t errors = 0;
-  for (const rankfile::RankfileFinding& finding : findings) {
-    if (finding.severity == rankfile::Severity::note) continue;
-    if (finding.severity == rankfile::Severity::error) ++errors;
-    system.err(rankfile::render_finding(file, finding));
-    reported.push_back(fmt::format("{} in line {}: {}", finding.id, finding.line, finding.what));
-  }
-  if (errors == 0) return;
-  throw Error(ErrorKind::request, {fmt::format("the rankfile has {} error{}: nothing was started", errors,
-                                               errors == 1 ? "" : "s"),
-                                   file, "ddlrun check-rankfile " + quote_shell(file)});
-}
-
-// The user's rankfile: its names, cores and ranks are checked against the allocation too.
-JobPlan take_rankfile(System& system, const LaunchSpec& spec, int mpi_major) {
-  const JobShape& shape = spec.shape;
-  JobPlan job;
-  job.rankfile_text = system.files.read(shape.rankfile, rankfile::max_rankfile_bytes);
-  const auto lines = rankfile::parse_rank_lines(job.rankfile_text);
-  job.hosts = hosts_of(lines);
-  // The form first: hosts are asked only for a file that could run.
-  check_text(system, shape.rankfile, job.rankfile_text,
-             check_context(shape, job, shape.hosts, ranks_of(shape, job, lines), mpi_major), job.findings);
-  job.findings.clear();  // the second check finds them again
-  job.machines = find_job_machines(system, job.hosts, spec.placement.machine, Unprobed::refuse);
-  refuse_assumed(job.machines);
-  check_text(system, shape.rankfile, job.rankfile_text,
-             check_context(shape, job, {}, ranks_of(shape, job, lines), mpi_major), job.findings);
-  job.ranks = launch::planned_ranks(lines, job.hosts, machine_pointers(job), mpi_major);
-  return job;
-}
-
-}  // namespace
-
-std::optional<Dims> known_job_dims(const JobShape& shape, const JobPlan& job) {
-  if (job.plan) return job.plan->dims;
-  if (!shape.has_ranks_per_host()) return std::nullopt;
-  return resolve_dims(shape, job.hosts.size(), 1);
-}
 
 int JobPlan::fewest_cores() const {
   const auto least =
@@ -198,26 +27,11 @@ bool JobPlan::all_on_this_host(const Environment& environment) const {
                      [&](const auto& host) { return is_this_host(environment, host); });
 }
 
-JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {
-  const JobShape& shape = spec.shape;
-  if (!shape.rankfile.empty()) return take_rankfile(system, spec, mpi_major);
-  JobPlan job;
-  job.hosts = shape.hosts;
-  if (job.hosts.empty()) job.hosts = unnamed_hosts(system, shape, job.remarks);
-  check_shape(shape, job);
-  job.machines = find_job_machines(system, job.hosts, spec.placement.machine, Unprobed::refuse);
-  refuse_assumed(job.machines);
-  if (spec.framework.workers > 0) {
-    plan_task_bindings(spec, job, mpi_major);
-  } else if (!shape.host_ranks.empty()) {
-    plan_uneven_bindings(spec, job, mpi_major);
-  } else {
-    plan_ranks(shape, spec.placement.plan, job);
-  }
-  check_text(system, "rankfile", job.rankfile_text,
-             check_context(shape, job, {}, static_cast<std::uint32_t>(job.ranks.size()), mpi_major),
-             job.findings);
-  return job;
+std::vector<const topology::MachineTopology*> machine_pointers(const JobPlan& job) {
+  std::vector<const topology::MachineTopology*> machines;
+  for (const std::uint32_t index : job.machines.machine_of_host)
+    machines.push_back(&job.machines.machines[index]);
+  return machines;
 }
 
 }  // namespace ddlrun::cli

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/os/system.hpp"
-#include "launch/plan/launch_spec.hpp"
 #include "launch/rank/planned_rank.hpp"
 #include "launch/rank/rank_map.hpp"
 #include "topology/plan.hpp"
@@ -31,11 +30,7 @@ struct JobPlan {
   bool all_on_this_host(const Environment& environment) const;
 };
 
-// The dims of the plan; with a rankfile or tasks those that are typed.
-std::optional<topology::Dims> known_job_dims(const JobShape& shape, const JobPlan& job);
-
-// Plans the job, or takes --rankfile, and checks the text. Findings go to system.err. Error{request} for a
-// faulty rankfile or an assumed machine; Error{unreachable} for silent hosts.
-JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major);
+// The machine of each host, in the order of `job.hosts`.
+std::vector<const topology::MachineTopology*> machine_pointers(const JobPlan& job);
 
 }  // namespace ddlrun::cli

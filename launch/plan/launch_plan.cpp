@@ -2,11 +2,13 @@
 #include "launch/plan/launch_plan.hpp"
 
 #include "base/text/error.hpp"
+#include "launch/launchers/launch_command.hpp"
 #include "launch/plan/job_framework.hpp"
 #include "launch/plan/job_rank_map.hpp"
 #include "launch/plan/job_threads.hpp"
 #include "launch/plan/linked_libraries.hpp"
 #include "launch/plan/multi_program.hpp"
+#include "launch/plan/plan_job_ranks.hpp"
 #include "launch/plan/select_launcher.hpp"
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "launch/launchers/launch_command.hpp"
 #include "topology/sources/allocation.hpp"
 
 #include <fmt/format.h>

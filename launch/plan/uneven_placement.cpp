@@ -37,13 +37,6 @@ launch::RankMap task_rank_map(const std::vector<frameworks::Task>& tasks,
 
 }  // namespace
 
-std::vector<const MachineTopology*> machine_pointers(const JobPlan& job) {
-  std::vector<const MachineTopology*> machines;
-  for (const std::uint32_t index : job.machines.machine_of_host)
-    machines.push_back(&job.machines.machines[index]);
-  return machines;
-}
-
 void plan_task_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major) {
   const auto machines = machine_pointers(job);
   const auto tasks = frameworks::plan_tasks(spec.framework.ps_tasks + (spec.framework.chief ? 1 : 0),

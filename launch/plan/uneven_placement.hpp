@@ -9,9 +9,6 @@
 
 namespace ddlrun::cli {
 
-// By host of the job.
-std::vector<const topology::MachineTopology*> machine_pointers(const JobPlan& job);
-
 // --ps and --workers. Fills rankfile, ranks and seats; Error{request} where they do not fit.
 void plan_task_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major);
 

@@ -5,11 +5,12 @@
 #include "base/text/text.hpp"
 #include "launch/history/launch_record.hpp"
 #include "launch/launchers/dry_run.hpp"
+#include "launch/launchers/launch_command.hpp"
 #include "launch/plan/find_program.hpp"
 #include "launch/plan/launch_plan.hpp"
 #include "launch/run/launch_restart.hpp"
-#include "launch/run/launch_run.hpp"
 #include "launch/run/run_directory.hpp"
+#include "launch/run/run_launch.hpp"
 
 namespace ddlrun::cli {
 

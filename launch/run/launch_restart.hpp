@@ -7,7 +7,7 @@
 #include "base/os/system.hpp"
 #include "launch/monitor/restart.hpp"
 #include "launch/plan/launch_spec.hpp"
-#include "launch/run/launch_run.hpp"
+#include "launch/run/run_launch.hpp"
 #include "topology/dims.hpp"
 
 #include <functional>

@@ -3,7 +3,7 @@
 // through check_rankfile(). The outcome must be the row's, and every finding too; where Open MPI accepts a
 // file that we find no error in, each rank must be bound exactly where we read it. The last line counts; exit
 // 1 on a difference.
-#include "check_table.hpp"
+#include "tests/support/check_table.hpp"
 
 #include "topology/rankfile/rankfile_check.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The rows. Outcomes were seen with Open MPI 4.1.4; check_table.cpp sees them again on each run.
-#include "check_table.hpp"
+#include "tests/support/check_table.hpp"
 
 using namespace std::string_view_literals;
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ddl/ddl.hpp"
-#include "tests/unit/ddl/core/kernel_reference.hpp"
+#include "tests/support/kernel_reference.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -4,7 +4,7 @@
 // for the third time. FAKE_FATE="WHAT RANK CALL": in its CALL-th call, RANK of a communicator is killed
 // ("kill"), stopped ("stop"), never ends it ("hang") or sees an error ("error"). FAKE_NCCL_VERSION: another.
 #include "tests/support/fake_cuda/fake_cudart.hpp"
-#include "tests/unit/ddl/core/kernel_reference.hpp"
+#include "tests/support/kernel_reference.hpp"
 
 #include <fcntl.h>
 #include <nccl.h>

@@ -5,7 +5,7 @@
 #include "ddl/core/kernels.hpp"
 
 #include "ddl/core/kernel_choice.hpp"
-#include "kernel_reference.hpp"
+#include "tests/support/kernel_reference.hpp"
 
 #include <doctest/doctest.h>
 

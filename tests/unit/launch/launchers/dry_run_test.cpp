@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "launch/launchers/dry_run.hpp"
 
+#include "launch/launchers/launch_command.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace ddlrun;

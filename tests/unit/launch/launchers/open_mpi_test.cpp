@@ -2,6 +2,7 @@
 #include "launch/launchers/open_mpi.hpp"
 
 #include "base/text/error.hpp"
+#include "launch/launchers/launch_command.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 #include "topology/rankfile/rankfile_check.hpp"
 
 #include "base/text/text.hpp"
-#include "tests/differential/check_table.hpp"
+#include "tests/support/check_table.hpp"
 #include "tests/support/machines.hpp"
 #include "topology/hwloc_reader.hpp"
 #include "topology/rankfile/rankfile_check_json.hpp"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Launchers by what they say, and their lines.
-#include "launch/launchers/launcher.hpp"
-
 #include "base/text/error.hpp"
 #include "launch/launchers/hydra.hpp"
+#include "launch/launchers/launch_command.hpp"
 #include "launch/launchers/srun.hpp"
 
 #include <doctest/doctest.h>
@@ -62,7 +61,7 @@ const std::string& file_text(const LaunchCommand& line, const std::string& path)
 
 }  // namespace
 
-TEST_SUITE_BEGIN("launch/launchers/launcher");
+TEST_SUITE_BEGIN("launch/launchers/launch_command");
 
 TEST_CASE("versions as the launchers print them") {
   CHECK(parse_launcher_version("HYDRA build details:\n    Version:                                 4.0.2\n"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "launch/run/launch_run.hpp"
+#include "launch/run/run_launch.hpp"
 
 #include "base/text/error.hpp"
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
+#include "launch/launchers/launch_command.hpp"
 #include "launch/monitor/rank_files.hpp"
 #include "launch/run/launch_monitor.hpp"
 #include "topology/machine_json.hpp"
