@@ -5,6 +5,7 @@
 #include "cli/commands/commands.hpp"
 #include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_query.hpp"
+#include "schedulers/client/scheduler_access.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -38,7 +39,8 @@ bool cancel(System& system, const JobRef& job, const schedulers::JobStatus& stat
     throw unknown_job_error(job, status);
   }
   const auto scheduler = schedulers::make_scheduler(job.scheduler);
-  std::string told = scheduler->read_cancellation(job.id, asker(system)(scheduler->cancel_command(job.id)));
+  std::string told =
+      scheduler->read_cancellation(job.id, scheduler_runner(system)(scheduler->cancel_command(job.id)));
   if (told.rfind(job.id + " ", 0) == 0) told.erase(0, job.id.size() + 1);  // it stands before
   system.err(fmt::format("ddlrun: job {} {}\n", printable(job.id), told.empty() ? "is cancelled" : told));
   return true;

@@ -3,9 +3,11 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "schedulers/client/job_directory.hpp"
 #include "schedulers/client/job_follow.hpp"
 #include "schedulers/client/job_log.hpp"
 #include "schedulers/client/job_template.hpp"
+#include "schedulers/client/submitted_job.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/job_flags.hpp"
 #include "schedulers/client/job_dependencies.hpp"
+#include "schedulers/client/job_directory.hpp"
 #include "schedulers/client/job_follow.hpp"
 #include "schedulers/client/job_options.hpp"
 #include "schedulers/client/job_submission.hpp"

@@ -6,6 +6,7 @@
 #include "doctor/diagnose/log_analysis.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
 #include "schedulers/client/job_history.hpp"
+#include "schedulers/client/submitted_job.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/os/system.hpp"
 #include "doctor/diagnose/diagnosis.hpp"
-#include "schedulers/client/job_query.hpp"
+#include "schedulers/client/job_ref.hpp"
 
 #include <optional>
 #include <string>

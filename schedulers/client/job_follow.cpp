@@ -6,6 +6,7 @@
 #include "schedulers/client/job_history.hpp"
 #include "schedulers/client/job_log.hpp"
 #include "schedulers/client/job_outcome.hpp"
+#include "schedulers/client/submitted_job.hpp"
 
 #include <fmt/format.h>
 

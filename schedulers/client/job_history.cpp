@@ -5,9 +5,10 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/client/history.hpp"
-#include "schedulers/client/job_options.hpp"
-#include "schedulers/client/job_submission.hpp"
-#include "schedulers/client/job_template.hpp"
+#include "schedulers/client/job_directory.hpp"
+#include "schedulers/client/scheduler_access.hpp"
+#include "schedulers/client/submitted_job.hpp"
+#include "schedulers/job/job_settings.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/os/system.hpp"
-#include "schedulers/client/job_query.hpp"
+#include "schedulers/client/job_ref.hpp"
 
 #include <optional>
 #include <string>

@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "schedulers/client/job_template.hpp"
+#include "schedulers/client/scheduler_access.hpp"
 #include "schedulers/job/scheduler.hpp"
 #include "schedulers/job/script_forms.hpp"
 #include "schedulers/job/site_rules.hpp"
@@ -22,11 +23,6 @@ using schedulers::SchedulerKind;
 using schedulers::Setting;
 
 constexpr std::uint64_t max_job_file_bytes = 1u << 20;
-constexpr std::array<std::pair<SchedulerKind, std::string_view>, 4> kinds{{{SchedulerKind::slurm, "slurm"},
-                                                                           {SchedulerKind::pbs, "pbs"},
-                                                                           {SchedulerKind::torque, "torque"},
-                                                                           {SchedulerKind::local, "local"}}};
-
 // The shape is typed one way or the other: what is nearer to the user removes both from below.
 JobSettings lay_over_shape(JobSettings over, JobSettings under) {
   if (over.count("dims") > 0 || over.count("nodes") > 0) {
@@ -82,11 +78,10 @@ void refuse_program_without_dashes(const JobOptions& options) {
                 {what, "the program stands behind '--'", "-- " + printable(render_shell(words), 200)});
   }
   if (options.extra.empty()) return;  // the shape is refused where shapes are read
-  throw Error(
-      ErrorKind::usage,
-      {fmt::format("unknown argument '{}' of ddlrun submit", printable(options.extra[0], 60)), "",
-       are_numbered_alike(words) ? "join hosts with commas: " + printable(join(words, ","), 200)
-                                 : std::string("ddlrun submit --help")});
+  throw Error(ErrorKind::usage,
+              {fmt::format("unknown argument '{}' of ddlrun submit", printable(options.extra[0], 60)), "",
+               are_numbered_alike(words) ? "join hosts with commas: " + printable(join(words, ","), 200)
+                                         : std::string("ddlrun submit --help")});
 }
 
 JobSettings settings_of_flags(const JobOptions& options) {
@@ -201,13 +196,6 @@ std::string text_of(const JobSettings& settings, const std::string& key) {
   return found == settings.end() ? std::string() : found->second.value.text;
 }
 
-std::optional<SchedulerKind> kind_of(const std::string& name) {
-  for (const auto& [kind, word] : kinds) {
-    if (word == name) return kind;
-  }
-  return std::nullopt;
-}
-
 // The one that is named, else the plain one of the scheduler.
 templates::SiteProfile find_site(System& system, const JobSettings& settings) {
   std::string name = text_of(settings, "site");
@@ -263,40 +251,6 @@ std::string flag_of_key(std::string_view key) {
   std::string text = "--" + std::string(key);
   std::replace(text.begin(), text.end(), '_', '-');
   return text;
-}
-
-std::string_view name_of(SchedulerKind kind) {
-  for (const auto& [known, word] : kinds) {
-    if (known == kind) return word;
-  }
-  return "local";
-}
-
-SchedulerKind parse_scheduler(const std::string& name) {
-  const auto kind = kind_of(name);
-  if (kind) return *kind;
-  throw Error(ErrorKind::usage, {fmt::format("'{}' is no scheduler", printable(name, 60)), "",
-                                 "one of slurm, pbs, torque, local"});
-}
-
-SchedulerKind find_scheduler(System& system) {
-  const schedulers::CommandRunner ask = [&](const Command& command) {
-    ProcessLimits limits;
-    limits.timeout = std::chrono::seconds(10);
-    return system.processes.run(command, limits);
-  };
-  const auto found_in_path = [&](const std::string& tool) {
-    for (const std::string_view folder : split(system.environment.get("PATH"), ':')) {
-      if (!folder.empty() && system.files.exists(std::string(folder) + "/" + tool)) return true;
-    }
-    return false;
-  };
-  const auto kind = schedulers::detect_scheduler(found_in_path, system.environment.variables, ask);
-  if (kind) return *kind;
-  throw Error(ErrorKind::request,
-              {"there is no scheduler on this machine: neither sbatch nor qsub is in PATH",
-               system.environment.host_name,
-               "--local to run here; --slurm or --pbs with --dry-run to see the script"});
 }
 
 JobRequest load_job_request(System& system, const JobOptions& options) {

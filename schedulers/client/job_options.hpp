@@ -5,9 +5,8 @@
 
 #include "base/os/system.hpp"
 #include "base/text/error.hpp"
+#include "schedulers/client/job_request.hpp"
 #include "schedulers/job/job_settings.hpp"
-#include "schedulers/job/job_spec.hpp"
-#include "templates/site_profile.hpp"
 
 #include <map>
 #include <string>
@@ -28,16 +27,6 @@ struct JobOptions {
 // The flag of a setting: "--queue" of "queue", "--job-name" of "job_name".
 std::string flag_of_key(std::string_view key);
 
-struct JobRequest {
-  schedulers::JobSettings settings;  // all layers
-  templates::SiteProfile site;
-  schedulers::ParsedJob reading;
-  std::string user_configuration;  // the file for all of the user's jobs; "" if there is none
-  std::string template_text;       // of the user's own job script, if there is one
-  // What the errors are: usage where all of them stand on the command line, else request.
-  ErrorKind mistakes_kind = ErrorKind::request;
-};
-
 // Reads the layers and the job. Mistakes of all layers are in reading.errors. Error{usage} for options that
 // exclude each other, Error{request} for a file that cannot be read.
 JobRequest load_job_request(System& system, const JobOptions& options);
@@ -47,10 +36,5 @@ int print_errors(System& system, const JobRequest& wanted);
 
 // The settings as a ddlrun.yaml that gives the same job, each with where it came from.
 std::string render_job_settings(const schedulers::JobSettings& settings);
-
-// The scheduler of this machine: Error{request} if there is none.
-schedulers::SchedulerKind find_scheduler(System& system);
-schedulers::SchedulerKind parse_scheduler(const std::string& name);
-std::string_view name_of(schedulers::SchedulerKind kind);
 
 }  // namespace ddlrun::cli

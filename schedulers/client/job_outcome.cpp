@@ -6,6 +6,7 @@
 #include "doctor/diagnose/exit_status.hpp"
 #include "schedulers/client/failure_summary.hpp"
 #include "schedulers/client/job_history.hpp"
+#include "schedulers/client/submitted_job.hpp"
 
 #include <fmt/format.h>
 
@@ -126,20 +127,6 @@ Error unknown_job_error(const JobRef& job, const JobStatus& status) {
   std::string what = fmt::format("job {} is not known (any more)", printable(job.id, 64));
   if (!status.explained.empty()) what += ": " + printable(status.explained, 400);
   return Error(ErrorKind::request, {what, "", "ddlrun jobs"});
-}
-
-JobStatus status_of_written(const JobRef& job, int written, bool timed_out) {
-  JobStatus status;
-  status.id = job.id;
-  status.state = written == 0 ? JobState::completed : JobState::failed;
-  status.exit_status = written;
-  if (written > 128 && written <= 128 + 64) status.signal = written - 128;
-  status.word = "by its own exit_status file";
-  if (timed_out && written != 0) {
-    status.state = JobState::timed_out;
-    status.explained = "its walltime was used up";
-  }
-  return status;
 }
 
 std::string render_state(const JobStatus& status) {

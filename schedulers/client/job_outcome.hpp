@@ -4,7 +4,7 @@
 
 #include "base/os/system.hpp"
 #include "base/text/error.hpp"
-#include "schedulers/client/job_query.hpp"
+#include "schedulers/client/job_ref.hpp"
 
 #include <string>
 
@@ -16,9 +16,6 @@ int exit_status_of(const schedulers::JobStatus& status);
 
 // A job that neither the scheduler nor its own files know: Error{request}.
 Error unknown_job_error(const JobRef& job, const schedulers::JobStatus& status);
-
-// The state of a job whose script has written its exit status, where the scheduler tells nothing.
-schedulers::JobStatus status_of_written(const JobRef& job, int written, bool timed_out);
 
 // "queued, Resources: ...", "running on node[1-2]"
 std::string render_state(const schedulers::JobStatus& status);

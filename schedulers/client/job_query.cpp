@@ -6,6 +6,8 @@
 #include "schedulers/client/job_history.hpp"
 #include "schedulers/client/job_options.hpp"
 #include "schedulers/client/job_outcome.hpp"
+#include "schedulers/client/scheduler_access.hpp"
+#include "schedulers/client/submitted_job.hpp"
 #include "schedulers/job/job_settings.hpp"
 
 #include <fmt/format.h>
@@ -22,9 +24,7 @@ using schedulers::JobState;
 using schedulers::JobStatus;
 using schedulers::SchedulerKind;
 
-constexpr std::chrono::seconds answer_patience{60};
 constexpr std::size_t max_id_bytes = 200;
-constexpr std::uint64_t max_array_index = 100000;
 
 // An id goes to a scheduler's command as a word: nothing that could be an option or more than one word.
 void check_id(const std::string& id) {
@@ -106,7 +106,7 @@ using Answers = std::map<std::pair<SchedulerKind, JobId>, JobStatus>;
 void ask_scheduler(System& system, SchedulerKind kind, const std::vector<JobId>& ids, Answers& answers,
                    SilentSchedulers& silent) {
   try {
-    for (auto& [id, status] : schedulers::make_scheduler(kind)->read_states(ids, asker(system)))
+    for (auto& [id, status] : schedulers::make_scheduler(kind)->read_states(ids, scheduler_runner(system)))
       answers.insert_or_assign({kind, id}, std::move(status));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal) throw;
@@ -130,14 +130,6 @@ JobStatus status_without_scheduler(System& system, const JobRef& job, const JobS
 }
 
 }  // namespace
-
-schedulers::CommandRunner asker(System& system) {
-  return [&system](const Command& command) {
-    ProcessLimits limits;
-    limits.timeout = answer_patience;
-    return system.processes.run(command, limits);
-  };
-}
 
 std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& ids,
                               std::optional<SchedulerKind> here) {
@@ -173,54 +165,6 @@ std::vector<std::pair<JobRef, JobStatus>> read_recent_jobs(System& system, std::
   return jobs;
 }
 
-std::string submitted_setting(System& system, const JobRef& job, const std::string& key) {
-  if (!job.ours()) return {};
-  const std::string file = job.folder + "/ddlrun.yaml";
-  try {
-    std::vector<Message> errors;
-    const auto settings =
-        schedulers::read_job_settings(system.files.read(file, schedulers::max_settings_bytes), file, errors);
-    const auto found = settings.find(key);
-    return found == settings.end() ? std::string() : found->second.value.text;
-  } catch (const Error&) {
-    return {};  // the folder is gone
-  }
-}
-
-std::vector<std::uint64_t> submitted_tasks(System& system, const JobRef& job) {
-  const std::string array = submitted_setting(system, job, "array");  // "0-9:2%4"
-  const std::string range = array.substr(0, array.find('%'));
-  const auto by_step = split(range, ':');
-  const auto ends = split(by_step.empty() ? std::string_view() : by_step[0], '-');
-  if (ends.empty()) return {};
-  const auto first = parse_unsigned(trim(ends.front()), max_array_index);
-  const auto last = parse_unsigned(trim(ends.back()), max_array_index);
-  const auto step = by_step.size() > 1 ? parse_unsigned(trim(by_step[1]), max_array_index) : 1;
-  if (!first || !last || step.value_or(0) == 0) return {};
-  std::vector<std::uint64_t> tasks;
-  for (std::uint64_t index = *first; index <= *last; index += *step) tasks.push_back(index);
-  return tasks;
-}
-
-std::string task_id(const JobRef& job, std::uint64_t index) {
-  const std::size_t brackets = job.id.find("[]");
-  if (brackets == std::string::npos) return fmt::format("{}_{}", job.id, index);
-  return fmt::format("{}[{}]{}", job.id.substr(0, brackets), index, job.id.substr(brackets + 2));
-}
-
-std::optional<int> read_exit_status(System& system, const JobRef& job) {
-  if (!job.ours()) return std::nullopt;
-  try {
-    const auto part =
-        system.files.read_from(job.files().exit_status() + (job.task.empty() ? "" : "." + job.task), 0, 64);
-    if (!part) return std::nullopt;
-    const auto number = parse_unsigned(trim(part->bytes), 255);
-    return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
-  } catch (const Error&) {
-    return std::nullopt;  // not ours to read: the scheduler tells
-  }
-}
-
 std::optional<JobRef> read_next_job(System& system, const JobRef& job) {
   if (!job.ours()) return std::nullopt;
   std::optional<FilePart> part;
@@ -236,11 +180,6 @@ std::optional<JobRef> read_next_job(System& system, const JobRef& job) {
   check_id(next.id);
   if (!remembered_job(system, next.id)) remember_job(system, next);
   return next;
-}
-
-bool was_timed_out(System& system, const JobRef& job) {
-  return job.ours() && job.scheduler == SchedulerKind::local &&
-         system.files.exists(job.folder + "/timed_out");
 }
 
 std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs) {

@@ -3,6 +3,7 @@
 
 #include "schedulers/client/job_options.hpp"
 #include "schedulers/client/job_outcome.hpp"
+#include "schedulers/client/scheduler_access.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 #include "schedulers/client/job_template.hpp"
 
 #include "base/text/text.hpp"
-#include "schedulers/client/job_submission.hpp"
+#include "schedulers/client/job_directory.hpp"
 #include "schedulers/job/script_forms.hpp"
 #include "schedulers/job/template_coverage.hpp"
 #include "templates/user_template.hpp"
@@ -127,20 +127,6 @@ std::string fill_job_template(const JobRequest& wanted, const schedulers::JobFol
                                          schedulers::template_values(job, folder));
   if (!filled.errors.empty()) throw Error(ErrorKind::request, filled.errors.front());
   return std::move(filled.text);
-}
-
-std::string kept_template(const schedulers::JobFolder& folder) { return folder.path + "/template"; }
-
-bool tells_log(System& system, const JobRef& job) {
-  if (!job.ours()) return false;
-  const std::string file = kept_template(job.files());
-  if (!system.files.exists(file)) return true;
-  try {
-    return schedulers::template_sets_log(
-        job.scheduler, templates::placeholder_names(system.files.read(file, max_template_bytes)));
-  } catch (const Error&) {
-    return false;  // not ours to read
-  }
 }
 
 }  // namespace ddlrun::cli

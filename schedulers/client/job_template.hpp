@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/os/system.hpp"
-#include "schedulers/client/job_options.hpp"
-#include "schedulers/client/job_query.hpp"
+#include "schedulers/client/job_request.hpp"
+#include "schedulers/job/scheduler.hpp"
 
 #include <string>
 
@@ -21,10 +21,5 @@ void read_template(System& system, JobRequest& wanted);
 
 // The script for that folder.
 std::string fill_job_template(const JobRequest& wanted, const schedulers::JobFolder& folder);
-
-// The template as it was, beside the script that came of it; of a job that was submitted with one.
-std::string kept_template(const schedulers::JobFolder& folder);
-// Whether the log of that job is where ddlrun looks for it; it is where ddlrun itself wrote the script.
-bool tells_log(System& system, const JobRef& job);
 
 }  // namespace ddlrun::cli

@@ -5,6 +5,7 @@
 // 1 on a difference.
 #include "tests/support/check_table.hpp"
 
+#include "judge.hpp"
 #include "topology/rankfile/rankfile_check.hpp"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "binding.hpp"
+#include "tests/support/rankfile_outcome.hpp"
 #include "topology/rankfile/rankfile_names.hpp"
 #include "topology/rankfile/rankfile_reader.hpp"
 #include "topology/rankfile/slot_list.hpp"
@@ -17,28 +18,6 @@ namespace ddlrun::tests {
 
 using namespace ddlrun::topology;
 using namespace ddlrun::rankfile;
-
-// What Open MPI really does with a file.
-enum class Outcome {
-  bound,      // accepted, every rank on its host and cores as written
-  refused,    // some error, however badly told
-  crash,      // mpirun dies by a signal
-  different,  // accepted in silence, but a host, a binding or the number of ranks is not as written
-};
-
-inline std::string_view name_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::bound:
-      return "bound";
-    case Outcome::refused:
-      return "refused";
-    case Outcome::crash:
-      return "crash";
-    case Outcome::different:
-      return "different";
-  }
-  return "";
-}
 
 // Two different long names that Open MPI takes for one host.
 inline bool names_fold(const std::vector<RankLine>& lines) {

@@ -2,7 +2,7 @@
 // Good and bad rankfiles: what Open MPI 4.1 makes of each, and the finding that ours must have.
 #pragma once
 
-#include "judge.hpp"
+#include "tests/support/rankfile_outcome.hpp"
 
 #include <span>
 #include <string_view>

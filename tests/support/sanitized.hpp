@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which sanitizer the tests are built with: they make some loops minutes long, and TSan does not follow forks.
+// Which sanitizer the tests are built with: they make some loops minutes long, and TSan does not follow
+// forks.
 #pragma once
 
 namespace ddlrun::testing {

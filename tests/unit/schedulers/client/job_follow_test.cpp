@@ -2,10 +2,12 @@
 // Logs that grow, are cut off or are not there yet; what a shell is told of an end; names of job folders.
 #include "schedulers/client/job_follow.hpp"
 
+#include "schedulers/client/job_directory.hpp"
 #include "schedulers/client/job_log.hpp"
 #include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_status_json.hpp"
 #include "schedulers/client/job_submission.hpp"
+#include "schedulers/client/submitted_job.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// A job to submit: the settings of all layers, the site's profile, and the job that they describe.
+#pragma once
+
+#include "base/text/error.hpp"
+#include "schedulers/job/job_settings.hpp"
+#include "schedulers/job/job_spec.hpp"
+#include "templates/site_profile.hpp"
+
+#include <string>
+
+namespace ddlrun::cli {
+
+struct JobRequest {
+  schedulers::JobSettings settings;  // all layers
+  templates::SiteProfile site;
+  schedulers::ParsedJob reading;
+  std::string user_configuration;  // the file for all of the user's jobs; "" if there is none
+  std::string template_text;       // of the user's own job script, if there is one
+  // What the errors are: usage where all of them stand on the command line, else request.
+  ErrorKind mistakes_kind = ErrorKind::request;
+};
+
+}  // namespace ddlrun::cli

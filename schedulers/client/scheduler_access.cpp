@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/scheduler_access.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using schedulers::SchedulerKind;
+
+constexpr std::chrono::seconds command_timeout{60};
+constexpr std::array<std::pair<SchedulerKind, std::string_view>, 4> kinds{{{SchedulerKind::slurm, "slurm"},
+                                                                           {SchedulerKind::pbs, "pbs"},
+                                                                           {SchedulerKind::torque, "torque"},
+                                                                           {SchedulerKind::local, "local"}}};
+
+std::optional<SchedulerKind> kind_of(const std::string& name) {
+  for (const auto& [kind, word] : kinds) {
+    if (word == name) return kind;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+schedulers::CommandRunner scheduler_runner(System& system) {
+  return [&system](const Command& command) {
+    ProcessLimits limits;
+    limits.timeout = command_timeout;
+    return system.processes.run(command, limits);
+  };
+}
+
+std::string_view name_of(SchedulerKind kind) {
+  for (const auto& [known, word] : kinds) {
+    if (known == kind) return word;
+  }
+  return "local";
+}
+
+SchedulerKind parse_scheduler(const std::string& name) {
+  const auto kind = kind_of(name);
+  if (kind) return *kind;
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is no scheduler", printable(name, 60)), "",
+                                 "one of slurm, pbs, torque, local"});
+}
+
+SchedulerKind find_scheduler(System& system) {
+  const schedulers::CommandRunner ask = [&](const Command& command) {
+    ProcessLimits limits;
+    limits.timeout = std::chrono::seconds(10);
+    return system.processes.run(command, limits);
+  };
+  const auto found_in_path = [&](const std::string& tool) {
+    for (const std::string_view folder : split(system.environment.get("PATH"), ':')) {
+      if (!folder.empty() && system.files.exists(std::string(folder) + "/" + tool)) return true;
+    }
+    return false;
+  };
+  const auto kind = schedulers::detect_scheduler(found_in_path, system.environment.variables, ask);
+  if (kind) return *kind;
+  throw Error(ErrorKind::request,
+              {"there is no scheduler on this machine: neither sbatch nor qsub is in PATH",
+               system.environment.host_name,
+               "--local to run here; --slurm or --pbs with --dry-run to see the script"});
+}
+
+}  // namespace ddlrun::cli

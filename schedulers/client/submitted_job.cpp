@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/submitted_job.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "schedulers/client/job_directory.hpp"
+#include "schedulers/job/job_settings.hpp"
+#include "schedulers/job/template_coverage.hpp"
+#include "templates/user_template.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using schedulers::JobState;
+using schedulers::JobStatus;
+
+constexpr std::uint64_t max_array_index = 100000;
+constexpr std::uint64_t max_kept_template_bytes = 1u << 20;
+
+}  // namespace
+
+std::string submitted_setting(System& system, const JobRef& job, const std::string& key) {
+  if (!job.ours()) return {};
+  const std::string file = job.folder + "/ddlrun.yaml";
+  try {
+    std::vector<Message> errors;
+    const auto settings =
+        schedulers::read_job_settings(system.files.read(file, schedulers::max_settings_bytes), file, errors);
+    const auto found = settings.find(key);
+    return found == settings.end() ? std::string() : found->second.value.text;
+  } catch (const Error&) {
+    return {};  // the folder is gone
+  }
+}
+
+std::vector<std::uint64_t> submitted_tasks(System& system, const JobRef& job) {
+  const std::string array = submitted_setting(system, job, "array");  // "0-9:2%4"
+  const std::string range = array.substr(0, array.find('%'));
+  const auto by_step = split(range, ':');
+  const auto ends = split(by_step.empty() ? std::string_view() : by_step[0], '-');
+  if (ends.empty()) return {};
+  const auto first = parse_unsigned(trim(ends.front()), max_array_index);
+  const auto last = parse_unsigned(trim(ends.back()), max_array_index);
+  const auto step = by_step.size() > 1 ? parse_unsigned(trim(by_step[1]), max_array_index) : 1;
+  if (!first || !last || step.value_or(0) == 0) return {};
+  std::vector<std::uint64_t> tasks;
+  for (std::uint64_t index = *first; index <= *last; index += *step) tasks.push_back(index);
+  return tasks;
+}
+
+std::string task_id(const JobRef& job, std::uint64_t index) {
+  const std::size_t brackets = job.id.find("[]");
+  if (brackets == std::string::npos) return fmt::format("{}_{}", job.id, index);
+  return fmt::format("{}[{}]{}", job.id.substr(0, brackets), index, job.id.substr(brackets + 2));
+}
+
+std::optional<int> read_exit_status(System& system, const JobRef& job) {
+  if (!job.ours()) return std::nullopt;
+  try {
+    const auto part =
+        system.files.read_from(job.files().exit_status() + (job.task.empty() ? "" : "." + job.task), 0, 64);
+    if (!part) return std::nullopt;
+    const auto number = parse_unsigned(trim(part->bytes), 255);
+    return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // not ours to read: the scheduler tells
+  }
+}
+
+bool was_timed_out(System& system, const JobRef& job) {
+  return job.ours() && job.scheduler == SchedulerKind::local &&
+         system.files.exists(job.folder + "/timed_out");
+}
+
+schedulers::JobStatus status_of_written(const JobRef& job, int written, bool timed_out) {
+  JobStatus status;
+  status.id = job.id;
+  status.state = written == 0 ? JobState::completed : JobState::failed;
+  status.exit_status = written;
+  if (written > 128 && written <= 128 + 64) status.signal = written - 128;
+  status.word = "by its own exit_status file";
+  if (timed_out && written != 0) {
+    status.state = JobState::timed_out;
+    status.explained = "its walltime was used up";
+  }
+  return status;
+}
+
+bool tells_log(System& system, const JobRef& job) {
+  if (!job.ours()) return false;
+  const std::string file = kept_template(job.files());
+  if (!system.files.exists(file)) return true;
+  try {
+    return schedulers::template_sets_log(
+        job.scheduler, templates::placeholder_names(system.files.read(file, max_kept_template_bytes)));
+  } catch (const Error&) {
+    return false;  // not ours to read
+  }
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What the directory of a submitted job holds: its settings, exit status, and where its log is.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "schedulers/client/job_ref.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::cli {
+
+// A setting of the job as it was submitted ("signal" -> "USR1@120"); "" where it had none, or nobody knows.
+std::string submitted_setting(System& system, const JobRef& job, const std::string& key);
+// The indices of an array's tasks, by its settings; none where it is no array, or nobody knows.
+std::vector<std::uint64_t> submitted_tasks(System& system, const JobRef& job);
+// "20" and 1 -> "20_1", "3[].server" -> "3[1].server".
+std::string task_id(const JobRef& job, std::uint64_t index);
+
+// What the job's script wrote when it ended; nothing while it has not.
+std::optional<int> read_exit_status(System& system, const JobRef& job);
+
+// Whether the script of a job without scheduler ended it at its walltime.
+bool was_timed_out(System& system, const JobRef& job);
+
+// The state of a job whose script has written its exit status, where the scheduler tells nothing.
+schedulers::JobStatus status_of_written(const JobRef& job, int written, bool timed_out);
+
+// Whether the log of that job is where ddlrun looks for it; it is where ddlrun itself wrote the script.
+bool tells_log(System& system, const JobRef& job);
+
+}  // namespace ddlrun::cli
