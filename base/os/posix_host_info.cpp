@@ -134,7 +134,7 @@ std::optional<std::string> PosixHostInfo::read_part(const std::string& path, std
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return std::nullopt;
   struct stat seen {};
-  if (::fstat(file, &seen) == 0 && S_ISREG(seen.st_mode) && seen.st_size > 0) {  // /proc's files say 0
+  if (::fstat(file, &seen) == 0 && S_ISREG(seen.st_mode) && seen.st_size > 0) {  // files of /proc have size 0
     const auto size = static_cast<std::uint64_t>(seen.st_size);
     bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size - std::min(size, offset)));
   }

@@ -29,7 +29,7 @@ constexpr int headers = 28;  // of IP and UDP
 
 struct Attempt {
   ProbeAnswer answer;
-  std::vector<std::string> networks;  // that the other end told
+  std::vector<std::string> networks;  // reported by the other end
   bool is_sure = true;                // refused: by a peer that was there before and after
 };
 
@@ -199,7 +199,7 @@ class PeerProbe {
         if (networks_.empty()) networks_ = attempt.networks;
         if (reached_.empty() || reached_.back() != address) reached_.push_back(address);
       }
-      // Of a peer that came late or left early a refusal tells nothing.
+      // A refusal says nothing about a peer that came late or left early.
       if (attempt.is_sure || !way_.get()) result_.answers.push_back(std::move(attempt.answer));
     }
   }

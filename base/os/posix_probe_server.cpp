@@ -19,7 +19,7 @@ using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t most_connections = 512;
 
-// Tells who streams how much of it came, as his own count ends at his buffers.
+// Sends the streaming peer the received bytes: the count of the peer ends at its buffers.
 void swallow(int descriptor, Deadline end) {
   std::vector<char> buffer(256u << 10);
   std::uint64_t bytes = 0;

@@ -16,7 +16,7 @@ class PosixProcesses : public ProcessRunner {
                 const std::function<void(std::size_t index, ProcessResult&& result)>& ended) override;
   std::vector<ProcessResult> run_functions(
       std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) override;
-  ProcessResult run_guarded(const Command& command, const EnvVars& extra, const RunHooks& attention) override;
+  ProcessResult run_guarded(const Command& command, const EnvVars& extra, const RunHooks& hooks) override;
 };
 
 class PosixFiles : public FileSystem {

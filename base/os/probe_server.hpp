@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The half of a network probe that answers: "ddlrun-probe ID NETWORKS" to who connects; it counts a stream,
-// and tells the size of datagrams. Runs in threads until it is destroyed.
+// and reports the size of datagrams. Runs in threads until it is destroyed.
 #pragma once
 
 #include "base/os/posix_sockets.hpp"

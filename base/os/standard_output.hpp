@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is told where output cannot be written; and for programs that print by stdio, which finds out only in
+// The message if output cannot be written; and for programs that print by stdio, which finds out only in
 // the end that a disk is full.
 #pragma once
 

@@ -57,7 +57,7 @@ using LineSink = std::function<void(std::string_view line)>;
 
 // What is done while a guarded child runs.
 struct RunHooks {
-  LineSink err_lines;                      // as above; may be empty
+  LineSink on_stderr_line;                 // as above; may be empty
   std::function<void()> after_lines = {};  // when all lines that were there have been given; may be empty
   // About twice a second, with the names of the processes that the child itself has started; returns a signal
   // for the child, or 0. May be empty.
@@ -104,12 +104,11 @@ class ProcessRunner {
   virtual std::vector<ProcessResult> run_functions(
       std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) = 0;
   // Runs in the foreground: the child has our stdin and stdout, signals sent to us are passed on. stderr is
-  // ours too, unless `attention` takes its lines. `extra` is added to our environment. Returns how it ended;
+  // ours too, unless `hooks` takes its lines. `extra` is added to our environment. Returns how it ended;
   // out and err stay empty. Nothing that the child started outlives it or us: a guardian process ends what is
   // left, with TERM and 2 s later KILL. The child itself is killed at once if we are: mpirun takes too long
   // to end a job.
-  virtual ProcessResult run_guarded(const Command& command, const EnvVars& extra,
-                                    const RunHooks& attention) = 0;
+  virtual ProcessResult run_guarded(const Command& command, const EnvVars& extra, const RunHooks& hooks) = 0;
 };
 
 // A part of a file that may still grow.
@@ -152,7 +151,7 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual std::chrono::system_clock::time_point now() = 0;
-  // Lets time pass. From the first call on INT, TERM and HUP are told here instead of ending us: returns the
+  // Lets time pass. From the first call on INT, TERM and HUP no longer end this process: returns the
   // one that came (at once, also if it came between two calls), or 0.
   virtual int pause(std::chrono::milliseconds duration) = 0;
 };

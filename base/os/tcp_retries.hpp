@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether whoever is at the other end of a TCP connection of this host still answers. A cable that is cut
-// tells nobody; but what is sent is repeated in vain, and the kernel counts. Linux only.
+// Whether the other end of a TCP connection of this host still answers. A cut cable sends no error, but TCP
+// repeats what it sent in vain, and the kernel counts. Linux only.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace ddlrun {
 
-// Of the connection that sshd names in SSH_CONNECTION ("10.0.0.1 50000 10.0.0.2 22"): how often what was sent last
-// has been repeated so far, or the other end been asked for room, in vain; 0 where there was an answer, and where it
-// is not known.
+// Of the connection that sshd names in SSH_CONNECTION ("10.0.0.1 50000 10.0.0.2 22"): how often what was sent
+// last has been repeated so far, or the other end been asked for room, in vain; 0 where there was an answer,
+// and where it is not known.
 int read_tcp_retries(const std::string& ssh_connection);
 
 // The same from the text of /proc/net/tcp or tcp6.

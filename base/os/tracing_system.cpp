@@ -28,13 +28,13 @@ void TracingProcesses::converse(std::span<const Conversation> conversations, con
 }
 
 ProcessResult TracingProcesses::run_guarded(const Command& command, const EnvVars& extra,
-                                            const RunHooks& attention) {
+                                            const RunHooks& hooks) {
   Command shown;
   if (!extra.empty()) shown.push_back("env");
   for (const auto& [name, value] : extra) shown.push_back(name + "=...");  // values may be secrets
   shown.insert(shown.end(), command.begin(), command.end());
   trace_(fmt::format("+ {}\n", render_shell(shown)));
-  return inner_.run_guarded(command, extra, attention);
+  return inner_.run_guarded(command, extra, hooks);
 }
 
 std::string TracingFiles::read(const std::string& path, std::uint64_t max_bytes) {

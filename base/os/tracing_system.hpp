@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Doors that tell each call as a line that can be pasted ("+ ssh h2 ...") and then use another door: -v.
+// OS interfaces that print each call as a line to paste ("+ ssh h2 ...") and forward it: -v.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -23,7 +23,7 @@ class TracingProcesses : public ProcessRunner {
       std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) override {
     return inner_.run_functions(functions);
   }
-  ProcessResult run_guarded(const Command& command, const EnvVars& extra, const RunHooks& attention) override;
+  ProcessResult run_guarded(const Command& command, const EnvVars& extra, const RunHooks& hooks) override;
 
  private:
   ProcessRunner& inner_;
@@ -35,14 +35,14 @@ class TracingFiles : public FileSystem {
   TracingFiles(FileSystem& inner, Trace trace) : inner_(inner), trace_(std::move(trace)) {}
   std::string read(const std::string& path, std::uint64_t max_bytes) override;
   void read_blocks(const std::string& path, const std::function<void(std::string_view block)>& sink) override;
-  // Not told: who follows a log asks every second.
+  // Not printed: a followed log is read every second.
   std::optional<FilePart> read_from(const std::string& path, std::uint64_t offset,
                                     std::uint64_t max_bytes) override {
     return inner_.read_from(path, offset, max_bytes);
   }
   bool exists(const std::string& path) override { return inner_.exists(path); }
   void write(const std::string& path, std::string_view bytes) override;
-  // Not told either: a log grows all the time. Its end is.
+  // Not printed either: a log grows all the time. Its end is.
   void append(const std::string& path, std::string_view bytes) override { inner_.append(path, bytes); }
   void sync(const std::string& path) override;
   void remove(const std::string& path) override;

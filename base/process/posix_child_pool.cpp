@@ -40,7 +40,7 @@ ChildPool::~ChildPool() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
 std::size_t ChildPool::start(const ChildSpec& wanted) {
   SpawnOptions options;
-  options.pipe_stdin = wanted.spoken_to;
+  options.pipe_stdin = wanted.has_stdin;
   options.extra = wanted.extra;
   options.prepare = wanted.prepare;
   Member& member = members_[next_];
@@ -54,26 +54,26 @@ std::size_t ChildPool::start(const ChildSpec& wanted) {
   return next_++;
 }
 
-void ChildPool::say(std::size_t number, std::string_view bytes) {
+void ChildPool::write_stdin(std::size_t number, std::string_view bytes) {
   const auto found = members_.find(number);
   if (found == members_.end() || !found->second.child.in.open() || bytes.empty()) return;
-  found->second.unsaid.emplace_back(bytes);
-  speak(found->second);
+  found->second.pending_in.emplace_back(bytes);
+  write_pending(found->second);
 }
 
 void ChildPool::close_input(std::size_t number) {
   const auto found = members_.find(number);
   if (found == members_.end()) return;
   found->second.close_after = true;
-  speak(found->second);
+  write_pending(found->second);
 }
 
-std::size_t ChildPool::unsaid(std::size_t number) const {
+std::size_t ChildPool::pending_in(std::size_t number) const {
   const auto found = members_.find(number);
   std::size_t bytes = 0;
   if (found == members_.end()) return bytes;
-  for (const std::string& part : found->second.unsaid) bytes += part.size();
-  return bytes - found->second.said;
+  for (const std::string& part : found->second.pending_in) bytes += part.size();
+  return bytes - found->second.written;
 }
 
 void ChildPool::signal(std::size_t number, int signal) const {
@@ -83,53 +83,55 @@ void ChildPool::signal(std::size_t number, int signal) const {
   ::kill(-found->second.child.pid, signal);
 }
 
-void ChildPool::tell(int stream, std::string_view bytes) {
+void ChildPool::write_output(int stream, std::string_view bytes) {
   if (bytes.empty()) return;
-  if (!untold_.empty() && untold_.back().first == stream)
-    untold_.back().second += bytes;
+  if (!output_queue_.empty() && output_queue_.back().first == stream)
+    output_queue_.back().second += bytes;
   else
-    untold_.emplace_back(stream, bytes);
+    output_queue_.emplace_back(stream, bytes);
   write_own();
 }
 
-std::size_t ChildPool::untold() const {
+std::size_t ChildPool::pending_out() const {
   std::size_t bytes = 0;
-  for (const auto& [stream, text] : untold_) bytes += text.size();
-  return bytes - told_;
+  for (const auto& [stream, text] : output_queue_) bytes += text.size();
+  return bytes - written_;
 }
 
 void ChildPool::write_own() {
-  while (!untold_.empty() && takes_some(untold_.front().first)) {
-    const auto& [stream, text] = untold_.front();
-    const ssize_t n = ::write(stream, text.data() + told_, std::min(own_write_bytes, text.size() - told_));
+  while (!output_queue_.empty() && takes_some(output_queue_.front().first)) {
+    const auto& [stream, text] = output_queue_.front();
+    const ssize_t n =
+        ::write(stream, text.data() + written_, std::min(own_write_bytes, text.size() - written_));
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
     // A full disk loses the text only; without a reader the job ends, as any program in a pipe.
     if (n < 0) lost_ = lost_ || (stream == STDOUT_FILENO && errno == EPIPE);
-    told_ = n < 0 ? text.size() : told_ + static_cast<std::size_t>(n);
-    if (told_ < text.size()) continue;
-    untold_.pop_front();
-    told_ = 0;
+    written_ = n < 0 ? text.size() : written_ + static_cast<std::size_t>(n);
+    if (written_ < text.size()) continue;
+    output_queue_.pop_front();
+    written_ = 0;
   }
 }
 
-void ChildPool::speak(Member& member) {
-  while (member.child.in.open() && !member.unsaid.empty()) {
-    const std::string& part = member.unsaid.front();
-    const ssize_t n = ::write(member.child.in.get(), part.data() + member.said, part.size() - member.said);
+void ChildPool::write_pending(Member& member) {
+  while (member.child.in.open() && !member.pending_in.empty()) {
+    const std::string& part = member.pending_in.front();
+    const ssize_t n =
+        ::write(member.child.in.get(), part.data() + member.written, part.size() - member.written);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
     if (n < 0) {  // it reads no more
       member.child.in.reset();
       break;
     }
-    member.said += static_cast<std::size_t>(n);
-    if (member.said < part.size()) continue;
-    member.unsaid.pop_front();
-    member.said = 0;
+    member.written += static_cast<std::size_t>(n);
+    if (member.written < part.size()) continue;
+    member.pending_in.pop_front();
+    member.written = 0;
   }
   if (!member.child.in.open()) {
-    member.unsaid.clear();
-    member.said = 0;
+    member.pending_in.clear();
+    member.written = 0;
   } else if (member.close_after) {
     member.child.in.reset();
   }
@@ -139,54 +141,55 @@ std::vector<ChildPool::Look> ChildPool::looks() {
   std::vector<Look> looks;
   for (auto& [number, member] : members_) {
     if (!member.has_ended) looks.push_back({number, &member, nullptr, POLLIN, member.child.pidfd.get()});
-    if (!member.unsaid.empty()) looks.push_back({number, &member, nullptr, POLLOUT, member.child.in.get()});
+    if (!member.pending_in.empty())
+      looks.push_back({number, &member, nullptr, POLLOUT, member.child.in.get()});
     for (Fd* fd : {&member.child.out, &member.child.err}) {
-      if (fd->open() && hears_members) looks.push_back({number, &member, fd, POLLIN, fd->get()});
+      if (fd->open() && reads_members) looks.push_back({number, &member, fd, POLLIN, fd->get()});
     }
   }
   return looks;
 }
 
 // A portion at a time, so that a loud one does not keep us from the others.
-void ChildPool::hear(const Look& look, const ChildCallbacks& ears) {
+void ChildPool::read(const Look& look, const ChildCallbacks& callbacks) {
   std::array<char, 1 << 16> buffer;
   const ssize_t n = ::read(look.stream->get(), buffer.data(), buffer.size());
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (n <= 0) return look.stream->reset();
-  const auto& ear = look.stream == &look.member->child.out ? ears.out : ears.err;
-  ear(look.number, {buffer.data(), static_cast<std::size_t>(n)});
+  const auto& callback = look.stream == &look.member->child.out ? callbacks.out : callbacks.err;
+  callback(look.number, {buffer.data(), static_cast<std::size_t>(n)});
 }
 
 void ChildPool::take_end(Member& member) {
   reap_child(member.child.pid, member.end);
   member.has_ended = true;
   member.child.in.reset();
-  member.unsaid.clear();
+  member.pending_in.clear();
   member.give_up = Steady::now() + stream_patience;
 }
 
-void ChildPool::hear_signals(const ChildCallbacks& ears) {
+void ChildPool::read_signals(const ChildCallbacks& callbacks) {
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
-    if (ears.signal) ears.signal(static_cast<int>(info.ssi_signo));
+    if (callbacks.signal) callbacks.signal(static_cast<int>(info.ssi_signo));
   }
 }
 
-void ChildPool::hear_own_input(const ChildCallbacks& ears) {
-  if (!hears_input || input_ended_) return;
+void ChildPool::read_own_input(const ChildCallbacks& callbacks) {
+  if (!reads_input || input_ended_) return;
   pollfd ready{STDIN_FILENO, POLLIN, 0};
   if (::poll(&ready, 1, 0) != 1) return;
   std::array<char, 1 << 16> buffer;
   const ssize_t n = ::read(STDIN_FILENO, buffer.data(), buffer.size());
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
   input_ended_ = n <= 0;
-  if (ears.input) ears.input({buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0))});
+  if (callbacks.input) callbacks.input({buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0))});
 }
 
-void ChildPool::wait(std::chrono::milliseconds limit, const ChildCallbacks& ears) {
+void ChildPool::wait(std::chrono::milliseconds limit, const ChildCallbacks& callbacks) {
   std::vector<pollfd> polls{{signals_.get(), POLLIN, 0}};
-  if (hears_input && !input_ended_) polls.push_back({STDIN_FILENO, POLLIN, 0});
-  if (!untold_.empty()) polls.push_back({untold_.front().first, POLLOUT, 0});
+  if (reads_input && !input_ended_) polls.push_back({STDIN_FILENO, POLLIN, 0});
+  if (!output_queue_.empty()) polls.push_back({output_queue_.front().first, POLLOUT, 0});
   const std::size_t first = polls.size();
   const std::vector<Look> looks = this->looks();
   for (const Look& look : looks) {
@@ -194,33 +197,33 @@ void ChildPool::wait(std::chrono::milliseconds limit, const ChildCallbacks& ears
     if (look.member->has_ended) limit = std::min(limit, ended_tick);
   }
   ::poll(polls.data(), polls.size(), static_cast<int>(limit.count()));
-  hear_signals(ears);
-  hear_own_input(ears);
+  read_signals(callbacks);
+  read_own_input(callbacks);
   write_own();
   for (std::size_t i = 0; i < looks.size(); ++i) {
     const Look& look = looks[i];
     if (polls[first + i].revents == 0) continue;
     if (look.stream != nullptr)
-      hear(look, ears);
+      read(look, callbacks);
     else if (look.events == POLLOUT)
-      speak(*look.member);
+      write_pending(*look.member);
     else
       take_end(*look.member);
   }
-  tell_ends(ears);
+  report_ends(callbacks);
 }
 
-void ChildPool::tell_ends(const ChildCallbacks& ears) {
+void ChildPool::report_ends(const ChildCallbacks& callbacks) {
   std::vector<std::size_t> done;
   for (const auto& [number, member] : members_) {
     if (!member.has_ended) continue;
     const bool silent = !member.child.out.open() && !member.child.err.open();
-    if (silent || (hears_members && Steady::now() >= member.give_up)) done.push_back(number);
+    if (silent || (reads_members && Steady::now() >= member.give_up)) done.push_back(number);
   }
   for (const std::size_t number : done) {
     const ProcessResult end = std::move(members_.at(number).end);
     members_.erase(number);
-    ears.ended(number, end);
+    callbacks.ended(number, end);
   }
 }
 

@@ -23,12 +23,12 @@ namespace ddlrun {
 struct ChildSpec {
   Command command;
   EnvVars extra;           // added to its environment
-  bool spoken_to = false;  // its stdin is ours to write; else it is empty
-  // In the child, before it becomes the command: what it writes to stderr is heard, false ends it with 126.
+  bool has_stdin = false;  // its stdin is ours to write; else it is empty
+  // In the child, before it becomes the command: its stderr is read; false ends it with 126.
   std::function<bool()> prepare;
 };
 
-// Who is told what came. A member that could not be started ends too, with `start_error`.
+// Called with output, ends and signals. A child that could not be started ends too, with `start_error`.
 struct ChildCallbacks {
   std::function<void(std::size_t member, std::string_view bytes)> out, err;
   std::function<void(std::size_t member, const ProcessResult& end)> ended;  // after all of its output
@@ -49,31 +49,31 @@ class ChildPool {
 
   // Each member leads a process group of its own. Returns its number, ascending from 0.
   std::size_t start(const ChildSpec& member);
-  void say(std::size_t member, std::string_view bytes);  // to its stdin; dropped where that is closed
-  void close_input(std::size_t member);                  // once all that was said is written
-  std::size_t unsaid(std::size_t member) const;          // bytes that wait
-  void signal(std::size_t member, int signal) const;     // to its group
+  void write_stdin(std::size_t member, std::string_view bytes);  // to its stdin; dropped where that is closed
+  void close_input(std::size_t member);                          // once all that was said is written
+  std::size_t pending_in(std::size_t member) const;              // bytes that wait
+  void signal(std::size_t member, int signal) const;             // to its group
   std::size_t alive() const { return members_.size(); }
 
-  void tell(int stream, std::string_view bytes);  // to our own stdout or stderr
-  std::size_t untold() const;
-  bool told_nobody() const { return lost_; }  // somebody closed our stdout
+  void write_output(int stream, std::string_view bytes);  // to our own stdout or stderr
+  std::size_t pending_out() const;
+  bool output_closed() const { return lost_; }  // the reader of our stdout is gone
 
-  bool hears_members = true;  // false: what they say stays in their pipes
-  bool hears_input = false;   // our own stdin is read
+  bool reads_members = true;  // false: their output stays in their pipes
+  bool reads_input = false;   // our own stdin is read
 
-  // Waits for something, at most so long, and tells it.
-  void wait(std::chrono::milliseconds limit, const ChildCallbacks& ears);
+  // Waits for events, at most `limit`, and calls back.
+  void wait(std::chrono::milliseconds limit, const ChildCallbacks& callbacks);
 
  private:
   struct Member {
     Child child;
-    std::deque<std::string> unsaid;
-    std::size_t said = 0;  // of the first one
+    std::deque<std::string> pending_in;
+    std::size_t written = 0;  // bytes of the first part
     bool close_after = false;
     bool has_ended = false;
     ProcessResult end;
-    Steady::time_point give_up;  // whoever holds its streams then is no more waited for
+    Steady::time_point give_up;  // after this, processes that hold its streams are not waited for
   };
 
   // One descriptor of a member's that is waited for; without `stream` its end, or room to speak.
@@ -86,18 +86,18 @@ class ChildPool {
   };
 
   std::vector<Look> looks();
-  void hear(const Look& look, const ChildCallbacks& ears);
+  void read(const Look& look, const ChildCallbacks& callbacks);
   static void take_end(Member& member);
-  void tell_ends(const ChildCallbacks& ears);
-  static void speak(Member& member);
-  void hear_signals(const ChildCallbacks& ears);
-  void hear_own_input(const ChildCallbacks& ears);
+  void report_ends(const ChildCallbacks& callbacks);
+  static void write_pending(Member& member);
+  void read_signals(const ChildCallbacks& callbacks);
+  void read_own_input(const ChildCallbacks& callbacks);
   void write_own();
 
   std::map<std::size_t, Member> members_;
   std::size_t next_ = 0;
-  std::deque<std::pair<int, std::string>> untold_;  // in their order: both may be one terminal
-  std::size_t told_ = 0;                            // of the first one
+  std::deque<std::pair<int, std::string>> output_queue_;  // in their order: both may be one terminal
+  std::size_t written_ = 0;                               // of the first one
   sigset_t before_{};
   Fd signals_;
   bool input_ended_ = false;

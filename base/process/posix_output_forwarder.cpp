@@ -137,7 +137,7 @@ bool OutputRelay::write_some() {
   return true;
 }
 
-// Nobody reads: the program learns it as it would have without us.
+// The reader is gone: the program gets SIGPIPE, as without the forwarder.
 void OutputRelay::give_up() {
   out_.fd.reset();
   err_.fd.reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a program says on stdout and stderr, taken by us and passed on to our own stderr with a mark, so that
-// whoever reads that can tell whose it is. Neither side is ever waited for: what cannot be passed on yet is
+// Reads stdout and stderr of a program and forwards them to stderr with a mark, so that the reader can
+// assign them to the program. Neither side is ever waited for: what cannot be passed on yet is
 // not read either. Linux only.
 #pragma once
 

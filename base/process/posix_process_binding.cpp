@@ -48,7 +48,7 @@ int take_memory_from(int numa_node, bool strictly) {
   const auto node = static_cast<std::size_t>(numa_node);
   std::vector<unsigned long> mask(node / bits + 1);
   mask[node / bits] |= 1ul << (node % bits);
-  // The kernel reads one bit less than it is told of.
+  // The kernel reads one bit less than the given length.
   return ::syscall(SYS_set_mempolicy, strictly ? bind : preferred, mask.data(), mask.size() * bits + 1) == 0
              ? 0
              : errno;

@@ -25,7 +25,7 @@ namespace {
 using Steady = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// What the guardian tells us, in one write.
+// The report of the guard, in one write.
 struct Report {
   enum Kind : int { started, failed, ended } kind = failed;
   int value = 0;  // pid, errno, status

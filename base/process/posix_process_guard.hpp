@@ -33,7 +33,7 @@ struct GuardianOptions {
   std::function<void(const ProcessResult& end)> on_end;
 };
 
-// Our death closes `alive`, which tells the guardian.
+// The death of this process closes `alive`, which the guard detects.
 struct Guarded {
   pid_t guardian = -1;
   pid_t program = -1;
@@ -51,7 +51,7 @@ Guarded start_guarded(const Command& command, const GuardianOptions& options);
 // The program and all that it started are to end now; the report follows.
 void terminate_guarded(Guarded& guarded);
 
-// Waits for the report. A guardian that was killed: ends all that is left and says signal 9.
+// Waits for the report. If the guard was killed: ends all remaining processes and reports signal 9.
 ProcessResult take_end(Guarded& guarded, const GuardianOptions& options);
 
 }  // namespace ddlrun

@@ -156,7 +156,7 @@ void end_process(const ProcessId& process, std::chrono::milliseconds grace) {
 }
 
 void wait_or_kill(const ProcessId& process, std::chrono::milliseconds grace) {
-  signal_process(process, SIGCONT);  // a stopped one hears it too
+  signal_process(process, SIGCONT);  // a stopped process gets it too
   const auto kill_at = Steady::now() + grace;
   while (Steady::now() < kill_at) {
     const Process now = read_process(process.pid);
@@ -170,20 +170,20 @@ int end_descendants(std::chrono::milliseconds grace) {
   const auto start = Steady::now();
   const auto kill_at = start + grace;
   const auto give_up_at = kill_at + std::chrono::seconds(10);  // of another user, or in the kernel for good
-  std::vector<ProcessId> told;
+  std::vector<ProcessId> signalled;
   while (true) {
     reap_all();
     const auto now = Steady::now();
-    if (!has_children() || now > give_up_at) return static_cast<int>(told.size());
+    if (!has_children() || now > give_up_at) return static_cast<int>(signalled.size());
     for (const Process& process : find_descendants(::getpid())) {
       if (process.state == 'Z') continue;
-      const bool fresh = std::find(told.begin(), told.end(), process.id) == told.end();
-      if (fresh) told.push_back(process.id);
+      const bool fresh = std::find(signalled.begin(), signalled.end(), process.id) == signalled.end();
+      if (fresh) signalled.push_back(process.id);
       if (now >= kill_at) {
         signal_process(process.id, SIGKILL);
       } else if (fresh) {
         signal_process(process.id, SIGTERM);
-        signal_process(process.id, SIGCONT);  // a stopped one hears it too
+        signal_process(process.id, SIGCONT);  // a stopped process gets it too
       }
     }
     ::poll(nullptr, 0, now - start < std::chrono::milliseconds(200) ? 10 : 50);
@@ -192,7 +192,7 @@ int end_descendants(std::chrono::milliseconds grace) {
 
 namespace {
 
-// A larger number tells more about why nothing happens.
+// A larger number explains better why a process makes no progress.
 int weight(char state) {
   switch (state) {
     case 'T':

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All processes below one, as /proc tells: how they get on, and their end. Linux only.
+// All processes below one, from /proc: their progress, and how to end them. Linux only.
 #pragma once
 
 #include "base/process/process_stat.hpp"
@@ -23,7 +23,7 @@ struct ProcessId {
   bool operator==(const ProcessId&) const = default;
 };
 
-// A process that can be told from others and named in a line of words.
+// Identifies a process and names it in one line.
 struct Process {
   ProcessId id;
   pid_t parent = -1;
@@ -46,7 +46,8 @@ void signal_process(const ProcessId& process, int signal);
 
 // TERM to this one alone, and KILL if it still runs after `grace`. Does not take what is left of it.
 void end_process(const ProcessId& process, std::chrono::milliseconds grace);
-// The same for one that has been told already: mpirun takes a second TERM for haste and leaves its files.
+// The same for a process that already got the signal: mpirun takes a second TERM as urgent and leaves its
+// files.
 void wait_or_kill(const ProcessId& process, std::chrono::milliseconds grace);
 
 // Ends all processes below this one, which must be a subreaper: TERM once to each, KILL after `grace`. Takes

@@ -72,7 +72,7 @@ class SignalRelay {
   SignalRelay& operator=(const SignalRelay&) = delete;
   int fd() const { return fd_.get(); }
 
-  // The last signal that came, or 0. `pid` 0: nobody is left to get it; `instead` may be empty.
+  // The last signal that came, or 0. `pid` 0: no process is left; `instead` may be empty.
   int pass_on(pid_t pid, const std::function<int(int signal)>& instead = {}) const {
     int last = 0;
     signalfd_siginfo info{};
@@ -123,10 +123,10 @@ std::vector<std::string> names_below(pid_t parent) {
 }  // namespace
 
 ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars& extra,
-                                          const RunHooks& attention) {
+                                          const RunHooks& hooks) {
   const SignalRelay signals;  // before the fork: no signal is lost in between
   GuardianOptions options;
-  options.capture_err = static_cast<bool>(attention.err_lines);
+  options.capture_err = static_cast<bool>(hooks.on_stderr_line);
   options.extra = extra;
   // mpirun removes its ranks' shared memory and its session's folder, which takes it a good second.
   options.program_grace = std::chrono::milliseconds(3000);
@@ -137,11 +137,11 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
     result.exit_status = 127;
     return result;
   }
-  LineCutter lines(attention.err_lines);
+  LineCutter lines(hooks.on_stderr_line);
   const auto feed = [&](std::string_view bytes) { lines.feed(bytes); };
   const auto take_lines = [&](std::size_t most) {
     drain(guarded.err, feed, most);
-    if (attention.after_lines) attention.after_lines();
+    if (hooks.after_lines) hooks.after_lines();
   };
   int passed_on = 0;
   Time next_tick = std::chrono::steady_clock::now();
@@ -150,21 +150,20 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
         {{guarded.reports.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {guarded.err.get(), POLLIN, 0}}};
     const int ready = ::poll(polls.data(), polls.size(), lines.holds_some() ? unfinished_line_ms : tick_ms);
     if (ready == 0) lines.flush();
-    if (const int signal = signals.pass_on(guarded.program, attention.on_signal); signal != 0)
-      passed_on = signal;
+    if (const int signal = signals.pass_on(guarded.program, hooks.on_signal); signal != 0) passed_on = signal;
     take_lines(portion);
-    if (const Time now = std::chrono::steady_clock::now(); attention.tick && now >= next_tick) {
+    if (const Time now = std::chrono::steady_clock::now(); hooks.tick && now >= next_tick) {
       next_tick = now + std::chrono::milliseconds(tick_ms);
-      if (const int signal = attention.tick(names_below(guarded.program)); signal != 0)
+      if (const int signal = hooks.tick(names_below(guarded.program)); signal != 0)
         ::kill(guarded.program, signal);
     }
     if (ready <= 0 || polls[0].revents == 0) continue;
     result = take_end(guarded, options);
     take_lines(static_cast<std::size_t>(-1));
     lines.flush();
-    if (attention.after_lines) attention.after_lines();
+    if (hooks.after_lines) hooks.after_lines();
     ::waitpid(guarded.guardian, nullptr, 0);  // it ends what is left
-    // A scheduler tells all processes at once: those below may have ended of it before we were told.
+    // A scheduler signals all processes at once: those below may have ended before this one gets the signal.
     const int late = signals.pass_on(0);
     if (late != 0 && result.exit_status != 0) passed_on = late;
     result.passed_on = passed_on;

@@ -53,7 +53,8 @@ void stay_off_the_streams() {
 
 [[noreturn]] void end_as(const ProcessResult& result) {
   if (result.signal != 0) {
-    const rlimit none{0, 0};  // the program has left its core dump, if any; ours would tell nothing
+    const rlimit none{0,
+                      0};  // the program has left its core dump, if any; one of the supervisor would not help
     ::setrlimit(RLIMIT_CORE, &none);
     ::signal(result.signal, SIG_DFL);
     sigset_t own;
@@ -69,13 +70,13 @@ void stay_off_the_streams() {
 
 bool launcher_is_gone() {
   pollfd err{STDERR_FILENO, 0, 0};
-  return ::poll(&err, 1, 0) == 1 && (err.revents & POLLERR) != 0;  // a pipe that nobody reads
+  return ::poll(&err, 1, 0) == 1 && (err.revents & POLLERR) != 0;  // a pipe without a reader
 }
 
 int supervise_program(const Command& command, const Supervision& supervision) {
   const pid_t launcher = ::getppid();
   const Fd signals = block_signals();
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // wakes us; the rest is told by getppid()
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // wakes this process; getppid() shows the cause
   if (launcher_is_gone()) ::_exit(128 + SIGTERM);
   GuardianOptions options;
   options.watch_every = supervision.every;

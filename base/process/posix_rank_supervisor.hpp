@@ -30,10 +30,10 @@ constexpr int end_signal = SIGURG;
 // The errno if the program could not be started; else it does not return.
 int supervise_program(const Command& command, const Supervision& supervision);
 
-// True where nobody is left who reads our stderr: the launcher died before we began.
+// True if our stderr has no reader: the launcher died before this process began.
 bool launcher_is_gone();
 
-// Writes a short text to stderr, or leaves it where nobody takes it: never waits, never dies of it.
+// Writes a short text to stderr, or drops it without a reader: never blocks, never dies of SIGPIPE.
 void write_status(std::string_view text);
 
 }  // namespace ddlrun

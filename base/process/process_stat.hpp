@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One process as its line in /proc/PID/stat tells it.
+// One process, from its line in /proc/PID/stat.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ struct TreeSnapshot {
   char state = 'S';            // the most telling one: T, t, D, R, S
   int pid = -1;                // whose that state is
   std::string name;            // without blanks, ';' and '='
-  std::string waits_in;        // the kernel function it sleeps in, where the kernel tells it
+  std::string waits_in;        // the kernel function it sleeps in, if the kernel shows it
 
   bool operator==(const TreeSnapshot&) const = default;
 };

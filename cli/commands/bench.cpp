@@ -171,7 +171,7 @@ int run_bench_scaling(System& system, BenchCommandOptions options) {
   const bench_report::Scaling scaling = run_scaling(system, request);
   const std::string json = bench_report::render_scaling_json(scaling);
   const std::string svg = bench_report::render_scaling_svg(scaling);
-  // What was measured is told first: a full disk takes the files only.
+  // Prints the measurements first: a full disk then loses the files only.
   if (options.json == "-") {
     system.out(json);
   } else {

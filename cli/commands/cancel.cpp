@@ -21,14 +21,14 @@ constexpr std::string_view cancel_examples = R"(  ddlrun cancel 1234
 
 using schedulers::JobState;
 
-// What to tell of a job that need not be cancelled; "" where it must be.
+// The message for a job that need not be cancelled; "" if it must be.
 std::string why_not(const JobRef& job, const schedulers::JobStatus& status) {
   if (schedulers::is_over(status.state)) return fmt::format("is over already: {}", name_of(status.state));
   if (status.state != JobState::unknown) return {};
   return job.ours() ? "is not known to the scheduler any more" : "";
 }
 
-// Tells whether it was alive until now.
+// Returns whether it was alive until now.
 bool cancel(System& system, const JobRef& job, const schedulers::JobStatus& status) {
   const std::string over = why_not(job, status);
   if (!over.empty()) {
@@ -39,10 +39,10 @@ bool cancel(System& system, const JobRef& job, const schedulers::JobStatus& stat
     throw unknown_job_error(job, status);
   }
   const auto scheduler = schedulers::make_scheduler(job.scheduler);
-  std::string told =
+  std::string answer =
       scheduler->read_cancellation(job.id, scheduler_runner(system)(scheduler->cancel_command(job.id)));
-  if (told.rfind(job.id + " ", 0) == 0) told.erase(0, job.id.size() + 1);  // it stands before
-  system.err(fmt::format("ddlrun: job {} {}\n", printable(job.id), told.empty() ? "is cancelled" : told));
+  if (answer.rfind(job.id + " ", 0) == 0) answer.erase(0, job.id.size() + 1);  // the message has it already
+  system.err(fmt::format("ddlrun: job {} {}\n", printable(job.id), answer.empty() ? "is cancelled" : answer));
   return true;
 }
 

@@ -27,8 +27,8 @@ Subcommand history_command();
 Subcommand replay_command();
 Subcommand report_command();
 Subcommand exec_command();
-Subcommand start_hosts_command();
-Subcommand start_ranks_command();
+Subcommand ssh_launch_command();
+Subcommand ssh_daemon_command();
 Subcommand agent_command();
 
 }  // namespace ddlrun::cli

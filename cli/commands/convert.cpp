@@ -51,15 +51,15 @@ std::string render_errors_left(const ConvertOptions& options, const std::string&
   job_scripts::LintContext context;
   context.site = site;
   std::size_t errors = 0;
-  std::string told;
+  std::string lines;
   for (const auto& finding : job_scripts::lint_script(job_scripts::parse_job_script(text, "-"), context)) {
     if (finding.severity != job_scripts::Severity::error || ++errors > most_errors_told) continue;
-    told += fmt::format("  line {}: {}\n", finding.place.line, printable(finding.what, 400));
+    lines += fmt::format("  line {}: {}\n", finding.place.line, printable(finding.what, 400));
   }
   if (errors == 0) return "";
   const std::string at = site == nullptr ? "" : " --site " + quote_shell(options.site);
   return fmt::format("ddlrun: the new script still has {} error{}: ddlrun lint-script -{} < SCRIPT\n{}",
-                     errors, errors == 1 ? "" : "s", at, told);
+                     errors, errors == 1 ? "" : "s", at, lines);
 }
 
 int run_convert(System& system, const ConvertOptions& options) {

@@ -95,7 +95,7 @@ DoctorRequest request_of(System& system, const DoctorOptions& options) {
   request.reach.window = number_of(options.window, "--fanout", 32, 1024);
   request.reach.ssh_arguments = options.ssh_arguments;
   doctor::choose_checks(request.choice,
-                        doctor::all_checks());  // a typing error is told before hosts are asked
+                        doctor::all_checks());  // a typing error is reported before any host is asked
   request.job = find_job(system, options.job);
   request.hosts = find_job_hosts(system, options.job, request.job);
   if (request.choice.level != doctor::Level::quick) request.trainer = find_own_trainer(system);

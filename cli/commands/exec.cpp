@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun exec`: what each rank runs first. It does what the rank sheet says, tells where the rank really is,
-// then becomes the program, or stays as its keeper.
+// `ddlrun exec`: the first program of each rank. It applies the rank map, reports where the rank really runs,
+// then becomes the program, or stays as its supervisor.
 #include "base/process/posix_process_binding.hpp"
 #include "base/process/posix_rank_supervisor.hpp"
 #include "base/text/error.hpp"
@@ -29,11 +29,11 @@ namespace {
 
 struct ExecOptions {
   bool rank_map = false;
-  std::string sheet_file;
-  std::string report_token;
+  std::string rank_map_file;
+  std::string placement_token;
   std::string colon;
   bool keep = false;
-  std::string watch_token;
+  std::string status_token;
   int stall_after = 0;
   std::string output_token;
   Command program;
@@ -60,7 +60,7 @@ void report_place(System& system, const std::string& token, std::optional<std::u
 }
 
 // As a shell reports it: 127 not found, 126 found but not to be run.
-int tell_failure(System& system, const std::string& program, int code) {
+int print_failure(System& system, const std::string& program, int code) {
   const std::string name = printable(program, 120);
   const std::string hint =
       code == ENOENT ? fmt::format("on {}: command -v {}; a script's first line must name a program too",
@@ -71,11 +71,11 @@ int tell_failure(System& system, const std::string& program, int code) {
   return code == ENOENT ? 127 : 126;
 }
 
-// What a keeper tells of its rank: that the host lives, that the rank stalls or goes on, how it ended.
+// The status lines of a supervisor: heartbeat of the host, stall and progress of the rank, its end.
 class Keeper {
  public:
   Keeper(const ExecOptions& options, const Environment& environment, const launch::RankIdentity& identity)
-      : token_(options.watch_token),
+      : token_(options.status_token),
         among_pieces_(!options.output_token.empty()),
         stall_after_(options.stall_after) {
     speaks_for_host_ = identity.local_rank.value_or(0) < launch::heartbeat_ranks;
@@ -136,7 +136,7 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
       return marker->mark(stream == 1 ? launch::RankStream::out : launch::RankStream::err, bytes);
     };
   }
-  if (options.watch_token.empty() || !identity) return supervise_program(program, supervision);
+  if (options.status_token.empty() || !identity) return supervise_program(program, supervision);
   Keeper keeper(options, system.environment, *identity);
   supervision.on_sample = [&](const TreeSnapshot& sample) { keeper.take(sample); };
   supervision.every = keeper.interval();
@@ -146,19 +146,19 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
 
 int run_exec(System& system, const ExecOptions& options) {
   Command program = options.program;
-  const bool rank_map = options.rank_map || !options.sheet_file.empty();
+  const bool rank_map = options.rank_map || !options.rank_map_file.empty();
   if (!options.colon.empty()) program = launch::restore_colons(std::move(program), options.colon);
   end_with_parent();
   PreparedRank prepared{std::move(program), std::nullopt};
-  if (rank_map) prepared = prepare_rank(system, options.sheet_file, prepared.program);
+  if (rank_map) prepared = prepare_rank(system, options.rank_map_file, prepared.program);
   program = std::move(prepared.program);
   if (program.empty() || program[0].empty()) {
     throw Error(ErrorKind::usage, {"no program to become", "after --", "ddlrun exec -- ./my_mpi_program"});
   }
-  if (!options.report_token.empty())
-    report_place(system, options.report_token, prepared.local_rank, !options.output_token.empty());
-  if (options.keep) return tell_failure(system, program[0], keep_program(system, options, program));
-  return tell_failure(system, program[0], become_program(program));
+  if (!options.placement_token.empty())
+    report_place(system, options.placement_token, prepared.local_rank, !options.output_token.empty());
+  if (options.keep) return print_failure(system, program[0], keep_program(system, options, program));
+  return print_failure(system, program[0], become_program(program));
 }
 
 }  // namespace
@@ -174,14 +174,14 @@ Subcommand exec_command() {
     auto options = std::make_shared<ExecOptions>();
     options->program = rest;
     app.add_flag("--rank-map", options->rank_map, "apply the rank map in DDLRUN_RANKS to this rank first");
-    app.add_option("--rank-map-file", options->sheet_file, "apply the rank map in FILE to this rank first")
+    app.add_option("--rank-map-file", options->rank_map_file, "apply the rank map in FILE to this rank first")
         ->type_name("FILE");
-    app.add_option("--report-placement", options->report_token,
+    app.add_option("--report-placement", options->placement_token,
                    "print rank, host and cpuset to stderr, marked with TOKEN")
         ->type_name("TOKEN");
     app.add_flag("--supervise", options->keep,
                  "stay as the parent of the program and end all its processes with the job");
-    app.add_option("--monitor", options->watch_token,
+    app.add_option("--monitor", options->status_token,
                    "with --supervise: print the state of the rank to stderr, marked with TOKEN")
         ->type_name("TOKEN");
     app.add_option("--stall-timeout", options->stall_after,

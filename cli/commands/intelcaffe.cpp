@@ -89,7 +89,7 @@ void look_at_shared_memory(System& system) {
   const auto space = system.kernel->disk_space("/dev/shm");
   if (!space || space->free_bytes >= good_shm_bytes) return;
   system.err(
-      fmt::format("ddlrun: /dev/shm here has {} free, MLSL likes {}; ddlrun doctor tells what fills it\n",
+      fmt::format("ddlrun: /dev/shm here has {} free, MLSL needs {}; ddlrun doctor reports what fills it\n",
                   render_bytes(space->free_bytes), render_bytes(good_shm_bytes)));
 }
 

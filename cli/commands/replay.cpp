@@ -41,10 +41,11 @@ struct ReplayOptions {
   std::vector<std::string> more;
 };
 
-void tell_replay(System& system, const std::string& what) { system.err("ddlrun: " + what + "\n"); }
+void print_replay(System& system, const std::string& what) { system.err("ddlrun: " + what + "\n"); }
 
-void tell_version(System& system, const std::string& of, const std::string& then, const std::string& now) {
-  if (then != now) tell_replay(system, fmt::format("{} has changed: {} then, {} now", of, then, now));
+void print_version_change(System& system, const std::string& of, const std::string& then,
+                          const std::string& now) {
+  if (then != now) print_replay(system, fmt::format("{} has changed: {} then, {} now", of, then, now));
 }
 
 LaunchFlags parse_typed(const run_report::RunDocument& run, const std::string& run_dir) {
@@ -113,8 +114,8 @@ void check_can_replay(const System& system, const run_report::RunDocument& run, 
 LaunchSpec check_plan(System& system, const run_report::RunDocument& run, const std::string& run_dir,
                       LaunchSpec spec) {
   const launch::SelectedLauncher launcher = select_launcher(system, spec.launcher);
-  tell_version(system, launcher.program, run.mpirun_version, launcher.version.text);
-  tell_version(system, "ddlrun", run.ddlrun_version, DDLRUN_VERSION);
+  print_version_change(system, launcher.program, run.mpirun_version, launcher.version.text);
+  print_version_change(system, "ddlrun", run.ddlrun_version, DDLRUN_VERSION);
   System quiet = system;
   quiet.err = [](std::string_view) {};
   const JobPlan job = plan_job_ranks(quiet, spec, rankfile_major(launcher.version));
@@ -122,10 +123,10 @@ LaunchSpec check_plan(System& system, const run_report::RunDocument& run, const 
   const std::string then = system.files.read(run_dir + "/rankfile", rankfile::max_rankfile_bytes);
   if (!same_ranks(then, job.rankfile_text)) {
     spec.shape.rankfile = run_dir + "/rankfile";
-    tell_replay(system, "this ddlrun would place the ranks elsewhere: the run's own rankfile is used");
+    print_replay(system, "this ddlrun would place the ranks elsewhere: the run's own rankfile is used");
   }
   for (const std::string& change : export_changes(run, spec.exports, system.environment))
-    tell_replay(system, change);
+    print_replay(system, change);
   return spec;
 }
 
@@ -142,8 +143,8 @@ int run_replay(System& system, const ReplayOptions& wanted) {
   LaunchSpec spec = resolve_launch_spec(system, flags);
   if (!run.dims.empty()) spec = with_dims(std::move(spec), topology::parse_dims(run.dims));
   if (folder != named)
-    tell_replay(system, fmt::format("{} went on from {}, the first start", wanted.run, run.id));
-  tell_replay(system, fmt::format("run {} once more", run.id));
+    print_replay(system, fmt::format("{} went on from {}, the first start", wanted.run, run.id));
+  print_replay(system, fmt::format("run {} once more", run.id));
   return run_launch_spec(system, check_plan(system, run, folder, std::move(spec)));
 }
 

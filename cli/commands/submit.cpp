@@ -50,12 +50,12 @@ struct SubmitOptions {
   bool dry_run = false;
 };
 
-void tell_remarks(System& system, const JobRequest& wanted) {
+void print_remarks(System& system, const JobRequest& wanted) {
   if (!wanted.site.title.empty()) system.err("ddlrun: site: " + printable(wanted.site.title) + "\n");
   for (const std::string& remark : wanted.reading.remarks) system.err("ddlrun: " + remark + "\n");
 }
 
-void tell_left_out(System& system, const schedulers::Scheduler& scheduler) {
+void print_left_out(System& system, const schedulers::Scheduler& scheduler) {
   const auto names = scheduler.overriding_variables(system.environment.variables);
   if (names.empty()) return;
   system.err(fmt::format("ddlrun: left out, because they would override the script: {}\n",
@@ -77,8 +77,8 @@ int run_submit(System& system, const SubmitOptions& options) {
   const JobRequest wanted = load_job_request(system, options.job);
   if (!wanted.reading.errors.empty()) return print_errors(system, wanted);
   const auto scheduler = schedulers::make_scheduler(wanted.reading.job.scheduler);
-  tell_remarks(system, wanted);
-  tell_left_out(system, *scheduler);
+  print_remarks(system, wanted);
+  print_left_out(system, *scheduler);
   if (options.dry_run) return show_submission(system, wanted, *scheduler);
   check_dependencies(system, wanted);
   const JobRef job = submit_job(system, wanted, *scheduler);

@@ -52,7 +52,7 @@ void check_order(const FrameworkRequest& request, FrameworkPlan& plan) {
     plan.remarks.push_back("--order packed: DDL's dims number ranks over hosts first (--order ddl)");
 }
 
-// "h1:0,2;h2:1,3": who is where, as IBM's ddlrun told it.
+// "h1:0,2;h2:1,3": the ranks of each host, in the form of IBM's ddlrun.
 std::string ddl_host_list(const launch::RankMap& rank_map) {
   std::string list;
   for (const launch::RankMapHost& host : rank_map.hosts) {

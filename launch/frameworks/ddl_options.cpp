@@ -22,7 +22,7 @@ struct DdlRange {
 };
 constexpr std::array<DdlRange, 4> ddl_ranges{{
     {"-dev_sync", 2, "0 never, 1 before, 2 before and after"},
-    {"-dbg_level", 2, "how much it tells"},
+    {"-dbg_level", 2, "log level"},
     {"-dump_iter", UINT32_MAX, "every so many iterations"},
     {"-rebind_iter", UINT32_MAX, "every so many iterations"},
 }};
@@ -80,7 +80,7 @@ std::string right_string(const DdlOptions& options, const topology::Dims& dims, 
   return place == "-ddl" ? "-ddl " + text : fmt::format("-x DDL_OPTIONS={}", text);
 }
 
-// A shape with the mode's own X, for a job whose dims nobody told.
+// A shape with the mode's own X, for a job without known dims.
 topology::Dims shape_of(const DdlJob& job) {
   if (job.dims) return *job.dims;
   topology::Dims dims;
@@ -133,7 +133,7 @@ std::vector<std::string> check_ddl_options(const DdlOptions& options, const DdlJ
   }
   if (!options.dims) {
     remarks.push_back(
-        fmt::format("{} without -mode is one ring over all {} ranks (r:{}); {} tells DDL the hosts", place,
+        fmt::format("{} without -mode is one ring over all {} ranks (r:{}); {} gives DDL the hosts", place,
                     job.ranks, job.ranks, right_string(options, shape, place)));
     return remarks;
   }

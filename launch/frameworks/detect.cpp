@@ -75,7 +75,7 @@ Detection judge_signs(const std::vector<Sign>& signs, const PythonWords& words, 
   Detection found;
   if (signs.empty()) {
     if (const int line = words.imports_module("mpi4py")) {
-      found.why = fmt::format("{} line {} imports mpi4py: MPI tells it all", script, line);
+      found.why = fmt::format("{} line {} imports mpi4py, which asks MPI for everything", script, line);
       found.needs_mpi = true;
       return found;
     }
@@ -108,7 +108,7 @@ Detection judge_mpi4py(const Command& program) {
   Detection found;
   const std::string_view module = python_module(program);
   found.needs_mpi = module == "mpi4py" || module.starts_with("mpi4py.");
-  if (found.needs_mpi) found.why = fmt::format("python -m {}: MPI tells it all", printable(module, 60));
+  if (found.needs_mpi) found.why = fmt::format("python -m {} asks MPI for everything", printable(module, 60));
   return found;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a training framework expects of whoever starts it: which variables, arguments and GPUs each rank gets,
-// why, and what is wrong with what was typed. Pure: plan, program, options and environment in.
+// What a training framework expects of its launcher: the variables, arguments and GPUs of each rank, the
+// reasons, and errors in what the user typed. Pure: plan, program, options and environment in.
 #pragma once
 
 #include "base/os/system.hpp"

@@ -25,7 +25,7 @@ struct HostCores {
   std::string cpu;
   int pus = 0;
   int servers = 0;  // of each rank
-  int spare = 0;    // cores of each rank that nobody gets, because fewer threads were asked for
+  int spare = 0;    // unused cores of each rank, because fewer threads were requested
 };
 
 std::vector<int> first_pus(const topology::MachineTopology& machine,
@@ -162,7 +162,7 @@ void share_intel_mpi(const FrameworkRequest& request, FrameworkPlan& plan, const
   set("I_MPI_PIN_DOMAIN", one ? "node" : pin_domains(request.rank_map),
       one ? "a rank has its whole host" : "the cores of each local rank, as masks");
   set("I_MPI_FALLBACK", "0", "another network than the one asked for is an error");
-  set("I_MPI_DEBUG", "6", "Intel MPI tells network and pinning at the start");
+  set("I_MPI_DEBUG", "6", "Intel MPI prints network and pinning at the start");
   if (!options.iallreduce.empty())
     set("I_MPI_ADJUST_IALLREDUCE", options.iallreduce, "--mpi_iallreduce_algo");
 }
@@ -212,7 +212,7 @@ void share_openmp(const FrameworkRequest& request, FrameworkPlan& plan, const Ho
   if (request.intel_caffe.pin_internal_threads && host.pus >= 2)
     share(request, plan, "INTERNAL_THREADS_PIN", fmt::format("{},{}", host.pus - 2, host.pus - 1),
           "where the threads that read data run");
-  share(request, plan, "GLOG_minloglevel", "0", "Caffe tells losses at this level");
+  share(request, plan, "GLOG_minloglevel", "0", "Caffe prints losses at this level");
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ void check_intel_caffe(const IntelCaffeOptions& options) {
   if (options.network == "tcp" && options.netmask.empty())
     throw Error(ErrorKind::usage,
                 {"--network tcp needs to know which: Intel MPI takes an interface or a network", "--netmask",
-                 "--netmask eth0; ip -4 -br addr tells the names"});
+                 "--netmask eth0; ip -4 -br addr lists the names"});
 }
 
 std::optional<std::string> find_net_file(std::string_view solver) {

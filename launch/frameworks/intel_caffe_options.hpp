@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What Intel Caffe's scripts/run_intelcaffe.sh is told about a run, and what it looks up in Caffe's files.
+// The options of Intel Caffe's scripts/run_intelcaffe.sh, and what the script reads in Caffe's files.
 #pragma once
 
 #include "base/os/system.hpp"

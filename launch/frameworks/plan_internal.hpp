@@ -15,15 +15,15 @@ void share(const FrameworkRequest& request, FrameworkPlan& plan, const std::stri
            const std::string& value, const std::string& why);
 // The one group of a job whose ranks all run the same; made where there is none yet.
 launch::RankGroup& whole_job(const FrameworkRequest& request, FrameworkPlan& plan);
-// A variable of each rank, with the sheet's words. One that the user typed would be wrong for all but one
-// rank.
+// A variable of each rank, with placeholders of the rank map. One that the user typed would be wrong for all
+// but one rank.
 void give_each(launch::RankGroup& group, const std::string& name, const std::string& value,
                const std::string& why);
 // The host's address in the job's network, else its name.
 std::string address_of(const FrameworkRequest& request, const std::string& host);
 // "h1:2222"; an IPv6 address in brackets.
 std::string join_address(const std::string& address, std::uint32_t port);
-// Where each rank sits, by rank: whichever groups the sheet has.
+// The place of each rank, by rank, whatever groups the rank map has.
 struct RankPlace {
   std::string host;
   std::uint32_t local_rank = 0;

@@ -23,9 +23,9 @@ struct RankColour {
 constexpr RankColour failed_colour{"#c0504d", "ended badly"};
 constexpr RankColour with_job_colour{"#8d7aa8", "ended with the job"};
 constexpr RankColour differs_colour{"#d9822b", "elsewhere than planned"};
-constexpr RankColour silent_colour{"#b0b0b0", "not heard"};
+constexpr RankColour silent_colour{"#b0b0b0", "no report"};
 constexpr RankColour right_colour{"#7a9a52", "where it was planned"};
-constexpr RankColour plain_colour{"#4878a8", "planned; nobody looked"};
+constexpr RankColour plain_colour{"#4878a8", "planned; not verified"};
 
 RankColour colour_of(const RunDocument& run, const RunRank& rank) {
   const bool by_job = ended_with_job(run, rank);

@@ -16,7 +16,7 @@ std::string render_ranks_svg(const RunDocument& run, std::size_t most_hosts = 64
 // Ended by TERM or KILL after another one had failed: the launcher did it.
 bool ended_with_job(const RunDocument& run, const RunRank& rank);
 
-// True where a rank is not as planned, was not heard, or ended badly by itself.
+// True where a rank is not as planned, sent no report, or failed by itself.
 bool is_odd(const RunDocument& run, const RunRank& rank);
 
 }  // namespace ddlrun::run_report

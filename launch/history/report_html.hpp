@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One run as one HTML page that needs nothing else: no network, no script; styles and pictures inside. Pure:
-// whoever calls has read the files.
+// the caller has read the files.
 #pragma once
 
 #include "launch/history/history.hpp"

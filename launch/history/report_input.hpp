@@ -9,7 +9,7 @@
 
 namespace ddlrun::cli {
 
-// What cannot be read is told in `notes`; only a run without a record of itself is Error{request}.
+// `notes` lists the files that cannot be read; only a run without run.json is Error{request}.
 run_report::ReportInput read_run_view(System& system, const std::string& folder);
 
 }  // namespace ddlrun::cli

@@ -48,18 +48,18 @@ std::string render_failure(const RunFailure& failure) {
 }
 
 std::vector<std::string> told_stalls(const RunDocument& run) {
-  std::vector<std::string> told;
+  std::vector<std::string> lines;
   for (const RunStall& stall : run.stalls)
-    told.push_back(fmt::format("rank {} on {} did not get on for {} s: {} in state {}", stall.rank,
-                               stall.host, stall.seconds, stall.process, stall.state));
-  for (const std::string& host : run.silent_hosts) told.push_back("host " + host + " was silent");
-  for (const std::string& host : run.lost_hosts) told.push_back("host " + host + " was lost");
-  return told;
+    lines.push_back(fmt::format("rank {} on {} made no progress for {} s: {} in state {}", stall.rank,
+                                stall.host, stall.seconds, stall.process, stall.state));
+  for (const std::string& host : run.silent_hosts) lines.push_back("host " + host + " was silent");
+  for (const std::string& host : run.lost_hosts) lines.push_back("host " + host + " was lost");
+  return lines;
 }
 
 std::string render_state(RunState state) {
   if (state == RunState::unseen)
-    return "<p>Nobody saw the end of this run: its ddlrun was killed, or the machine went down.</p>\n";
+    return "<p>The end of this run is unknown: its ddlrun was killed, or the machine went down.</p>\n";
   if (state == RunState::elsewhere)
     return "<p>This run was started on another host; whether it still runs is not known here.</p>\n";
   return {};
@@ -218,9 +218,8 @@ std::string render_ranks_section(const ReportInput& input) {
   const auto odd =
       std::count_if(run.ranks.begin(), run.ranks.end(), [](auto& rank) { return rank.verdict != "ok"; });
   if (run.verified)
-    text += fmt::format(
-        "<p>As planned, and as each rank told it from inside: {} of {} are where they should be.</p>\n",
-        run.ranks.size() - static_cast<std::size_t>(odd), run.ranks.size());
+    text += fmt::format("<p>Planned places, and places as each rank reported them: {} of {} match.</p>\n",
+                        run.ranks.size() - static_cast<std::size_t>(odd), run.ranks.size());
   else
     text += "<p>As planned; the ranks were not asked (--verify asks them).</p>\n";
   if (ranks.size() < run.ranks.size())

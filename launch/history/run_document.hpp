@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A run as its folder tells it afterwards: run.json read back. Fields that an older ddlrun did not write are
-// empty. Pure.
+// run.json read back. Fields that an older ddlrun did not write are empty. Pure.
 #pragma once
 
 #include <cstdint>
@@ -39,13 +38,13 @@ struct RunRank {
   std::string host, slot, planned_pus;
   std::optional<int> exit_status;
   std::string found_host, found_pus;
-  std::string verdict;  // ok, differs, silent; "" where nobody looked
+  std::string verdict;  // ok, differs, silent; "" if not verified
   std::string why;
 };
 
 struct RunDocument {
   std::string id, start;      // "2026-11-21T03:19:14Z"
-  std::int64_t start_us = 0;  // since 1970, for the order of runs that begin in one second; 0: not told
+  std::int64_t start_us = 0;  // since 1970, for the order of runs that begin in one second; 0: unknown
   std::optional<RunEndTold> end;
   std::string host, working_folder, dims;
   std::vector<std::string> program;

@@ -134,7 +134,7 @@ RunDocument document_of(const RunJson& json) {
   throw Error(ErrorKind::request, {what, where, "ls -l " + quote_shell(where)});
 }
 
-// The ranks, however many, are not built where nobody wants them.
+// Skips the ranks, however many, if the caller does not want them.
 RunJson parse_without(std::string_view text, std::string_view left_out) {
   const auto wanted = [&](int depth, RunJson::parse_event_t event, RunJson& parsed) {
     return depth != 1 || event != RunJson::parse_event_t::key || parsed != left_out;

@@ -27,7 +27,7 @@ std::string render_time_for_names(std::chrono::system_clock::time_point time) {
   return fmt::format("{:%Y%m%d-%H%M%S}", utc(time));
 }
 
-// FNV-1a: nobody is meant to be kept from guessing, only the length is.
+// FNV-1a: not against guessing, only for a fixed length.
 std::string render_digest(std::string_view value) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char byte : value) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211u;
@@ -36,7 +36,7 @@ std::string render_digest(std::string_view value) {
 
 std::string render_argv_file(const Command& argv, const std::string& pasteable) {
   std::string text = "# " + pasteable + "\n";
-  // A pasteable line with newlines in it would leave its comment: then only the words are told.
+  // A pasteable line with newlines would leave its comment: then only the words are written.
   if (pasteable.find('\n') != std::string::npos)
     text = "# some words hold newlines: argv.nul has them exactly\n";
   for (const std::string& word : argv) text += quote_shell(word) + "\n";

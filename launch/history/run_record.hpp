@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the run directory says about a run: enough to tell it afterwards and to repeat it elsewhere.
+// The record of a run, run.json: enough to report on the run and to repeat it.
 // Names of variables only, never their values.
 #pragma once
 
@@ -50,7 +50,7 @@ struct RunRecord {
   std::vector<std::string> exported;
   std::chrono::system_clock::time_point start;
   std::optional<RunEnd> end;             // nothing while it runs, or if ddlrun was killed
-  std::optional<MonitorRecord> watched;  // nothing if nobody watched
+  std::optional<MonitorRecord> watched;  // nothing without supervisors
   bool verified = false;
   RunProcess process;
   std::optional<TypedLaunch> typed;  // nothing where another command started it

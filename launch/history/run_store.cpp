@@ -25,7 +25,7 @@ std::string_view second_of(const std::string& folder) {
                                          folder.rfind('/') + 1 + std::string_view("20261121-031914").size());
 }
 
-// When it really began; 0 where that is not told.
+// When the run began; 0 if unknown.
 std::int64_t read_start(System& system, const std::string& folder) {
   try {
     return system.files.exists(folder + "/run.json") ? read_run(system, folder, false).start_us : 0;

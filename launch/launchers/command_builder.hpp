@@ -38,7 +38,7 @@ class CommandBuilder {
     line_.files.push_back({std::move(path), std::move(text)});
   }
   void set_forwards_end() { line_.forwards_end = true; }
-  // The names of all variables that are to reach the ranks, the sheet's among them.
+  // The names of all variables for the ranks, including that of the rank map.
   const std::vector<std::string>& names() const { return names_; }
   std::string reason_of(const std::string& name) const;
   // One reason a name, where all stand in one word.

@@ -95,7 +95,7 @@ LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& en
         "for ssh: a host that goes away is noticed within 30 s, not a quarter of an hour");
   }
   add_names(builder, request, environment);
-  if (request.words.tag_output) builder.add({"-prepend-rank"}, "each line tells its rank");
+  if (request.words.tag_output) builder.add({"-prepend-rank"}, "each line starts with its rank");
   builder.add_asked(request.words.mpi_arguments);
   return std::move(builder).finish();
 }

@@ -9,8 +9,8 @@
 
 namespace ddlrun::launch {
 
-// From what `mpirun --version` or `srun --version` prints. Error{request} for what nobody here knows, and for
-// an Open MPI before 3.
+// From what `mpirun --version` or `srun --version` prints. Error{request} for an unknown launcher and
+// for Open MPI before 3.
 LauncherVersion parse_launcher_version(std::string_view output);
 
 // Error{request} where the launcher cannot do what is asked. `environment` is the user's: what is set there

@@ -78,8 +78,8 @@ void add_gentle_end(CommandBuilder& builder, const LaunchRequest& request, const
   const std::string name = "ess_base_forward_signals";
   const bool can = request.launcher.version.major == 4 && request.launcher.version.minor >= 1 &&
                    !settings.chosen_by_user(name);
-  if (!can || request.program.watch_token.empty()) return;
-  settings.add(builder, name, "SIGURG", "by which launch has the ranks told to end, before mpirun ends them");
+  if (!can || request.program.status_token.empty()) return;
+  settings.add(builder, name, "SIGURG", "launch sends it to end the ranks before mpirun ends them");
   builder.set_forwards_end();
 }
 
@@ -122,9 +122,9 @@ LaunchCommand plan_open_mpi_command(const LaunchRequest& request, const EnvVars&
   for (const auto& [name, value] : request.words.mca) builder.add({"--mca", name, value}, "you asked for it");
   for (const auto& [name, value, why] : request.chosen_mca) builder.add({"--mca", name, value}, why);
   if (request.words.tag_output && request.launcher.version.major < 5)
-    builder.add({"--tag-output"}, "each line tells its rank");
+    builder.add({"--tag-output"}, "each line starts with its rank");
   if (request.words.tag_output && request.launcher.version.major >= 5)
-    builder.add({"--output", "tag"}, "each line tells its rank");
+    builder.add({"--output", "tag"}, "each line starts with its rank");
   builder.add_asked(request.words.mpi_arguments);
   return std::move(builder).finish();
 }

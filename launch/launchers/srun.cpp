@@ -138,7 +138,7 @@ LaunchCommand plan_srun_command(const LaunchRequest& request, const EnvVars& env
   builder.set("SLURM_HOSTFILE", path, "the host of each rank, a line each");
   builder.add_file(path, render_host_list(*request.rank_map));
   builder.add({"--cpu-bind=none"}, "srun has one list for all hosts: ddlrun exec binds each rank itself");
-  builder.add({"--gpu-bind=none"}, "likewise: the rank sheet says which GPU is whose");
+  builder.add({"--gpu-bind=none"}, "likewise: the rank map gives each rank its GPU");
   if (has_release(request, 20, 11))
     builder.add({"--overlap"}, "srun would wait for an interactive step of the same job to end");
   builder.add({"--kill-on-bad-exit=1"}, "a rank that fails ends the job, as under mpirun");
@@ -150,7 +150,7 @@ LaunchCommand plan_srun_command(const LaunchRequest& request, const EnvVars& env
     builder.set_unless_given(environment, "SLURM_PMIX_FENCE", "ring",
                              "else a rank may get a message before its MPI_Init is ready, and crash");
   add_srun_names(builder, request, environment);
-  if (request.words.tag_output) builder.add({"--label"}, "each line tells its rank");
+  if (request.words.tag_output) builder.add({"--label"}, "each line starts with its rank");
   builder.add_asked(request.words.mpi_arguments);
   return std::move(builder).finish();
 }

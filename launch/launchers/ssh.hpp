@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The plain launcher: ssh and ddlrun itself, no MPI. `ddlrun ssh-launch RUN/start.json` plays mpirun's part.
+// The plain launcher: ssh and ddlrun itself, no MPI. `ddlrun ssh-launch RUN/start.json` takes mpirun's place.
 #pragma once
 
 #include "launch/launchers/launcher.hpp"
@@ -12,7 +12,7 @@ namespace ddlrun::launch {
 struct SshRequest {
   RankMap rank_map;
   std::string run_folder;
-  std::string working_folder;  // where launch was called: the ranks' too, unless the sheet says another
+  std::string working_folder;  // where launch was called; the ranks' too, unless the rank map names another
   Exports exports;
   RankProgram program;
   std::string ssh = "ssh";

@@ -10,7 +10,7 @@ namespace ddlrun::launch {
 
 struct DaemonLoss {
   bool said = false;  // the job is over
-  std::string host;   // who it was, where a line tells
+  std::string host;   // the lost host, if a line names it
 };
 
 // Lines in any order.

@@ -87,7 +87,7 @@ PlacementRow check_placement(const PlannedRank& planned, const std::optional<Pla
   PlacementRow row{planned, found, PlaceVerdict::ok, {}};
   if (!found) {
     row.verdict = PlaceVerdict::silent;
-    row.why = "it never told its place";
+    row.why = "it never reported its place";
     return row;
   }
   const auto differs = [&](const std::string& why) {

@@ -16,10 +16,10 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds settle{3};   // before an idle rank is told: the others may be about to say the same
-constexpr seconds held_up{8};  // a tick this late: we were stopped, and have heard nobody
-constexpr std::size_t told_at_once = 8;  // each by itself; the rest together
-constexpr std::size_t most_kept = 64;    // stalls in the record
+constexpr seconds idle_delay{3};  // before an idle rank is reported: the others may follow
+constexpr seconds held_up{8};     // a tick this late: launch itself was stopped and read nothing
+constexpr std::size_t max_reports_at_once = 8;  // each by itself; the rest together
+constexpr std::size_t most_kept = 64;           // stalls in the record
 
 int count(std::chrono::steady_clock::duration time) {
   return static_cast<int>(std::chrono::duration_cast<seconds>(time).count());
@@ -55,10 +55,10 @@ void RankMonitor::take(const RankReport& report, Time now) {
   if (found == ranks_.end()) return;
   Rank& rank = found->second;
   Host& host = hosts_[rank.host];
-  host.heard = now;
-  if (!first_heard_) first_heard_ = now;
-  if (host.told) pending_.push_back(plain(fmt::format("host {} is heard again", rank.host)));
-  host.told = false;
+  host.last_report = now;
+  if (!first_report_) first_report_ = now;
+  if (host.is_reported) pending_.push_back(plain(fmt::format("host {} reports again", rank.host)));
+  host.is_reported = false;
   if (report.sign == RankStatus::ended) {
     rank.ended = true;
     record_.ends.emplace(report.rank, report.exit_status);
@@ -67,14 +67,14 @@ void RankMonitor::take(const RankReport& report, Time now) {
     if (report.exit_status != 0 && !first) first = report;
   }
   if (report.sign == RankStatus::stalled) {
-    if (!rank.stall || is_stuck(*rank.stall) != is_stuck(report.stall)) rank.told = false;
+    if (!rank.stall || is_stuck(*rank.stall) != is_stuck(report.stall)) rank.is_reported = false;
     rank.stall = report.stall;
     urgent_ = urgent_ || is_stuck(report.stall);
     rank.since = now;
     if (record_.stalls.size() < most_kept) record_.stalls.push_back(report);
   }
   if (report.sign == RankStatus::moves || report.sign == RankStatus::ended) {
-    if (rank.told && report.sign == RankStatus::moves) {
+    if (rank.is_reported && report.sign == RankStatus::moves) {
       pending_.push_back(
           {"",
            {fmt::format("rank {} on {} goes on after {} s", report.rank, rank.host, report.stall.seconds), "",
@@ -82,7 +82,7 @@ void RankMonitor::take(const RankReport& report, Time now) {
            false});
     }
     rank.stall.reset();
-    rank.told = false;
+    rank.is_reported = false;
   }
 }
 
@@ -92,9 +92,9 @@ std::vector<MonitorEvent> RankMonitor::tick(Time now) {
   urgent_ = false;
   if (now - last_tick_ > held_up) {
     for (auto& [name, host] : hosts_) {
-      if (host.heard) host.heard = now;
+      if (host.last_report) host.last_report = now;
     }
-    if (first_heard_) first_heard_ = now;
+    if (first_report_) first_report_ = now;
   }
   last_tick_ = now;
   tell_stalls(now, news);
@@ -123,15 +123,15 @@ void RankMonitor::tell_stalls(Time now, std::vector<MonitorEvent>& news) {
   });
   all_idle_told_ = all_idle_told_ && all_quiet;
   std::vector<std::uint32_t> more;
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (auto& [number, rank] : ranks_) {
-    if (!rank.stall || rank.told) continue;
+    if (!rank.stall || rank.is_reported) continue;
     const bool stuck = is_stuck(*rank.stall);
-    if (!stuck && now - rank.since < settle) continue;
-    rank.told = true;
+    if (!stuck && now - rank.since < idle_delay) continue;
+    rank.is_reported = true;
     if (!stuck && all_idle_told_) continue;  // once, where it is true of all
     if (!stuck) all_idle_told_ = all_quiet;
-    if (++told > told_at_once) {
+    if (++reported > max_reports_at_once) {
       more.push_back(number);
     } else if (stuck) {
       news.push_back({"warning", describe_stuck(number, rank.host, *rank.stall, here(rank.host)), true});
@@ -151,23 +151,24 @@ bool RankMonitor::is_watched(const Host& host) const {
 }
 
 void RankMonitor::tell_hosts(Time now, std::vector<MonitorEvent>& news) {
-  if (!first_heard_) return;  // nothing has started yet
+  if (!first_report_) return;  // nothing has started yet
   std::vector<std::string> more;
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (auto& [name, host] : hosts_) {
-    const auto quiet = now - host.heard.value_or(*first_heard_);
-    if (host.told || quiet < silent_after || !is_watched(host)) continue;
-    host.told = true;
+    const auto quiet = now - host.last_report.value_or(*first_report_);
+    if (host.is_reported || quiet < silent_after || !is_watched(host)) continue;
+    host.is_reported = true;
     if (record_.silent_hosts.size() < most_kept) record_.silent_hosts.push_back(name);
-    if (++told > told_at_once) {
+    if (++reported > max_reports_at_once) {
       more.push_back(name);
       continue;
     }
     const std::string what =
-        host.heard ? fmt::format("host {} has been silent for {} s: no sign of life from {}", name,
-                                 count(quiet), name_ranks(host.ranks))
-                   : fmt::format("host {} has not said anything yet, {} s after the first of the others: {}",
-                                 name, count(quiet), name_ranks(host.ranks));
+        host.last_report
+            ? fmt::format("host {} has been silent for {} s: no sign of life from {}", name, count(quiet),
+                          name_ranks(host.ranks))
+            : fmt::format("host {} has not said anything yet, {} s after the first of the others: {}", name,
+                          count(quiet), name_ranks(host.ranks));
     news.push_back({"warning", {what, name, fmt::format("ping -c 3 {0}; ssh {0} uptime", name)}, true});
   }
   if (!more.empty()) {
@@ -176,7 +177,7 @@ void RankMonitor::tell_hosts(Time now, std::vector<MonitorEvent>& news) {
   }
 }
 
-// A rank of the host told an end of its own, not one that mpirun gave it.
+// A rank of the host reported an end of its own, not one by mpirun.
 bool RankMonitor::failed_by_itself(const std::string& name) const {
   const auto host = hosts_.find(name);
   if (host == hosts_.end()) return false;
@@ -188,15 +189,16 @@ bool RankMonitor::failed_by_itself(const std::string& name) const {
 }
 
 void RankMonitor::finish(bool failed, const std::string& named) {
-  // A host that could still tell how its rank failed was there: mpirun loses its daemon while it ends the
-  // job.
+  // A host that could still report how its rank failed was not lost: mpirun loses its daemon while it ends
+  // the job.
   if (failed_by_itself(named)) return;
   if (!named.empty()) record_.lost_hosts = {named};
   if (!failed || !named.empty() || record_.ends.empty()) return;
   for (const auto& [name, host] : hosts_) {
     const bool silent = std::none_of(host.ranks.begin(), host.ranks.end(),
                                      [&](std::uint32_t rank) { return ranks_.at(rank).ended; });
-    if (silent && host.heard && record_.lost_hosts.size() < most_kept) record_.lost_hosts.push_back(name);
+    if (silent && host.last_report && record_.lost_hosts.size() < most_kept)
+      record_.lost_hosts.push_back(name);
   }
 }
 

@@ -19,7 +19,7 @@ namespace ddlrun::launch {
 
 constexpr std::chrono::seconds heartbeat_interval{5};  // a host's signs of life
 constexpr std::uint32_t heartbeat_ranks = 2;           // its first ranks give them
-constexpr std::chrono::seconds silent_after{20};       // a host without any is silent; told within 30 s
+constexpr std::chrono::seconds silent_after{20};       // a host without any is silent; reported within 30 s
 
 struct MonitorEvent {
   std::string severity;  // warning or note; "" for a plain line, then only `message.what` counts
@@ -29,28 +29,28 @@ struct MonitorEvent {
 
 // What is kept of it.
 struct MonitorRecord {
-  std::optional<RankReport> first_failure;  // in the order in which the head heard of it
+  std::optional<RankReport> first_failure;  // in the order in which launch read the reports
   std::optional<RankReport> first_ended;    // by SIGTERM or SIGKILL, as mpirun does to the others
-  std::vector<RankReport> stalls;           // as they were told
+  std::vector<RankReport> stalls;           // as they were reported
   std::vector<std::string> silent_hosts;    // at any time
-  std::vector<std::string> lost_hosts;      // named as lost, or told no rank's end, while others did
-  std::map<std::uint32_t, int> ends;        // exit status by rank, of those that told
+  std::vector<std::string> lost_hosts;      // named as lost, or without reports of their ranks' ends
+  std::map<std::uint32_t, int> ends;        // exit status by rank, of the ranks that reported
 };
 
 class RankMonitor {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  // `is_here` tells which hosts are this machine; none are without it.
+  // `is_here`: whether a host is this machine; without it none is.
   RankMonitor(const std::vector<PlannedRank>& planned, std::string token, Time start,
               std::function<bool(const std::string& host)> is_here = {});
 
   // What of the line belongs to the user.
   std::string take_line(std::string_view line, Time now);
-  // Something was heard that should be told at once.
+  // A report came that should be printed at once.
   bool urgent() const { return urgent_; }
-  // Then, and about once a second: what there is to tell.
+  // Then, and about once a second: the events to print.
   std::vector<MonitorEvent> tick(Time now);
-  bool anybody_heard() const { return first_heard_.has_value(); }
+  bool has_report() const { return first_report_.has_value(); }
   // After the end; `failed` if it was not a good one, `named` the host that the launcher itself names as
   // lost, or "".
   void finish(bool failed, const std::string& named);
@@ -63,12 +63,12 @@ class RankMonitor {
     bool ended = false;
     std::optional<Stall> stall;
     Time since;  // when the stall was reported
-    bool told = false;
+    bool is_reported = false;
   };
   struct Host {
     std::vector<std::uint32_t> ranks;
-    std::optional<Time> heard;
-    bool told = false;
+    std::optional<Time> last_report;
+    bool is_reported = false;
   };
 
   void take(const RankReport& report, Time now);
@@ -85,7 +85,7 @@ class RankMonitor {
   std::map<std::uint32_t, Rank> ranks_;
   std::map<std::string, Host> hosts_;
   std::vector<MonitorEvent> pending_;
-  std::optional<Time> first_heard_;
+  std::optional<Time> first_report_;
   Time last_tick_;
   bool urgent_ = false;
   bool all_idle_told_ = false;
@@ -99,7 +99,7 @@ std::optional<RankReport> find_first_failure(const MonitorRecord& record, int st
 // The status with which each of the `ranks` ended by itself, if it is one and the same, and not 0.
 std::optional<int> find_common_end(const MonitorRecord& record, std::size_t ranks);
 
-// Each of the `ranks` told its end, and it was a good one.
+// Each of the `ranks` reported its end with status 0.
 bool all_ended_well(const MonitorRecord& record, std::size_t ranks);
 
 // "host h2 was lost: the connection to it broke, or its daemon was killed".

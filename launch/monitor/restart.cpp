@@ -27,7 +27,7 @@ RestartDecision refuse_restart(const RestartPolicy& policy, const AttemptEnd& en
   if (end.status == 0) {
     decision.why = "it ended well";
   } else if (end.stop_signal != 0) {
-    decision.why = "it was told to stop by " + describe_signal(end.stop_signal);
+    decision.why = "stopped by " + describe_signal(end.stop_signal);
   } else if (end.status == saved_status) {
     decision.why =
         fmt::format("it ended by preemption: status {} says that it saved and can go on", end.status);

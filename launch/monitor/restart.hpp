@@ -40,7 +40,8 @@ struct RestartDecision {
   std::vector<std::string> wait_for;   // hosts that have to answer before
 };
 
-// The status of a program that saved its state because it was told to stop: EX_TEMPFAIL, as ddl-train has it.
+// The exit status of a program that saved its state because of a stop signal: EX_TEMPFAIL, as ddl-train uses
+// it.
 constexpr int saved_status = 75;
 
 // Not again: a good end, a signal of the user's or the scheduler's, whether launch got it or the ranks did

@@ -23,8 +23,8 @@ std::vector<std::string> find_down_hosts(System& system, const std::vector<std::
     if (parts.size() != 2 || !is_host_name(parts[0])) continue;
     // "allocated*": the star is Slurm's for a host that does not answer.
     if (!parts[1].starts_with("down") && !parts[1].ends_with('*')) continue;
-    const std::string told = fmt::format("{} ({})", parts[0], printable(parts[1], 40));
-    if (std::find(down.begin(), down.end(), told) == down.end()) down.push_back(told);  // once a partition
+    const std::string entry = fmt::format("{} ({})", parts[0], printable(parts[1], 40));
+    if (std::find(down.begin(), down.end(), entry) == down.end()) down.push_back(entry);  // once a partition
   }
   return down;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many ranks a host gets when nobody says: "ddlrun launch" without DIMS.
+// The number of ranks of a host for "ddlrun launch" without DIMS.
 #pragma once
 
 #include "topology/machine.hpp"

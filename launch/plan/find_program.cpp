@@ -56,7 +56,7 @@ void check_may_run(System& system, const std::string& path, const std::string& p
                  : "chmod +x " + quote_shell(path)});
 }
 
-// "python train.py": a name misspelt would only be told by each rank.
+// "python train.py": otherwise only the ranks would report a misspelt name.
 void check_script(System& system, const Command& words) {
   const auto at = frameworks::find_script(words);
   if (!at || *at == 0 || words[*at].empty() || system.files.exists(words[*at])) return;

@@ -20,7 +20,7 @@ struct ChosenProgram {
 // this machine) a program that is not here is Error{request}.
 ChosenProgram choose_program(System& system, const std::vector<std::string>& words, bool must_exist);
 
-// Error{request} if there is no such program here; `place` tells who named it, where that is not the command.
+// Error{request} if there is no such program here; `place`: where it is named, if not on the command line.
 void check_program(System& system, const std::string& name, const std::string& place = {});
 
 // Lets the bundled trainer judge its own options, in one process that starts nothing: its message goes to

@@ -13,7 +13,7 @@ namespace ddlrun::cli {
 
 // Where something else says how many ranks there are, the first word is HOSTS: DIMS have no place.
 
-// `sheet`: job_rank_map() of the job.
+// `rank_map`: job_rank_map() of the job.
 frameworks::FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, const JobPlan& job,
                                                 const launch::RankMap& rank_map,
                                                 const launch::Exports& exports, const Command& program,

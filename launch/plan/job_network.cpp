@@ -45,21 +45,21 @@ std::vector<HostNetworks> ask_hosts(System& system, const std::vector<std::strin
   const doctor::NameTable names = doctor::read_name_table(gathered.head.facts);
   std::vector<HostNetworks> networks;
   for (const HostReport& report : gathered.by_path.front()) {
-    auto told = doctor::read_networks(report.host, report.facts);
-    if (!told) {
+    auto found = doctor::read_networks(report.host, report.facts);
+    if (!found) {
       silent = report.host + (report.reach.problem.empty() ? "" : ": " + report.reach.problem);
       continue;
     }
     const auto row = names.find(report.host);
-    if (row != names.end()) told->own_addresses = row->second.addresses;
-    networks.push_back(std::move(*told));
+    if (row != names.end()) found->own_addresses = row->second.addresses;
+    networks.push_back(std::move(*found));
   }
   return networks;
 }
 
 void refuse_silent_network(const std::string& silent) {
   throw Error(ErrorKind::unreachable,
-              {"a host did not tell its interfaces: --interface cannot be checked", silent,
+              {"a host did not report its interfaces: --interface cannot be checked", silent,
                "ddlrun doctor; or --interface none, which leaves the choice to mpirun"});
 }
 
@@ -86,7 +86,7 @@ JobNetwork choose_launch_network(System& system, const LaunchSpec& spec, const J
   const std::string& wanted = spec.launcher.interface;
   const EnvVars& environment = system.environment.variables;
   if (job.hosts.size() < 2 || wanted == "none") return result;
-  // Who describes the machines by hand does not want the hosts asked.
+  // With a described machine the hosts are not asked.
   if (wanted.empty() &&
       (is_chosen_by_user(spec.launcher.words, environment) || any_given(spec.placement.machine)))
     return result;

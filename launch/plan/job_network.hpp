@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which network a launch over several hosts uses: the one that all of them share, told to Open MPI, NCCL,
+// Which network a launch over several hosts uses: the one that all of them share, set for Open MPI, NCCL,
 // Gloo and UCX, unless the user chose one by flags of theirs.
 #pragma once
 
@@ -24,8 +24,8 @@ struct JobNetwork {
 
 // Asks the hosts for their interfaces where that matters: several hosts, and neither --interface none nor a
 // flag or variable that says which interfaces to use. --interface CIDR|NAME is what is used: Error{request}
-// if it does not serve, Error{unreachable} if a host does not tell. Without it silent hosts leave the choice
-// to mpirun.
+// if it does not serve, Error{unreachable} if a host does not answer. Without it silent hosts leave the
+// choice to mpirun.
 JobNetwork choose_launch_network(System& system, const LaunchSpec& spec, const JobPlan& job);
 
 // The settings as mpirun's own (--mca) and as variables that reach the ranks.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Many programs at once: a YAML file that tells which ranks, or which hosts' ranks, run what. Pure.
+// Many programs at once: a YAML file with a program for ranks, or for the ranks of hosts. Pure.
 //
 //   - ranks: 0-1
 //     name: ps
@@ -20,9 +20,9 @@
 
 namespace ddlrun::launch {
 
-// The groups of the sheet's ranks: each rank is in exactly one, and neighbours of one entry form one group.
+// The groups of the rank map: each rank is in exactly one, and neighbours of one entry form one group.
 // Error{request} at FILE:LINE:COLUMN: an unknown key, a rank twice or not at all, a rank or host that the job
-// does not have, a secret. `is_here` tells which names mean this machine: all of them are one host; none are
+// does not have, a secret. `is_here`: which names mean this machine: all of them are one host; none are
 // without it.
 std::vector<RankGroup> parse_program_list(std::string_view text, const std::string& file,
                                           const RankMap& rank_map,

@@ -108,7 +108,8 @@ PreparedRank prepare_rank(System& system, const std::string& file, const Command
   for (const std::string& remark : setup.remarks) system.err(fmt::format("ddlrun: {}: {}\n", place, remark));
   take_rank_place(setup, place);
   change_variables(setup.variables, setup.removed);
-  // Hydra's own count is of a line of its host file; the others count as we do, or it is to be told.
+  // Hydra counts by line of its host file; the other launchers count as ddlrun does, or the difference is an
+  // error.
   const bool miscounts = identity->launcher == launch::RankLauncher::hydra;
   return {setup.program, miscounts ? rank.local_rank : identity->local_rank};
 }

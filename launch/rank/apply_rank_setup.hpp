@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rank sheet as `ddlrun exec` uses it: read from where the launcher carried it, done for this process.
+// The rank map as `ddlrun exec` uses it: read from the variable or file, applied to this process.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -17,9 +17,9 @@ struct PreparedRank {
   std::optional<std::uint32_t> local_rank;
 };
 
-// Prepares this process for its rank: folder, variables, processors, memory, GPUs. The sheet is in `file`, or
-// where that is "" in the variable DDLRUN_RANKS. Error{usage} without a sheet or a rank; Error{request} for
-// what the host refuses.
+// Prepares this process for its rank: folder, variables, processors, memory, GPUs. The rank map is in `file`,
+// or where that is "" in the variable DDLRUN_RANKS. Error{usage} without a rank map or a rank; Error{request}
+// for what the host refuses.
 PreparedRank prepare_rank(System& system, const std::string& file, const Command& program);
 
 // What the driver of this host says of the GPU at a PCI bus id.

@@ -83,7 +83,7 @@ class Builder {
           printable(typed.value, 40) + ": what was usual where these words come from");
   }
 
-  // The names that are set here and fit; secrets are told, not taken.
+  // The names that are set here and match; secrets are reported, not taken.
   void add_matching(const std::string& pattern) {
     std::vector<std::string> secrets;
     bool any = false;

@@ -13,7 +13,7 @@ namespace ddlrun::launch {
 
 namespace {
 
-constexpr char record_sign = '\x1e';  // in nobody's output, and no harm if it is
+constexpr char record_sign = '\x1e';  // rare in output, and harmless there
 constexpr char escape = '\x10';       // then: n a newline, d itself, e the end of the bytes
 
 // Appends as much of `bytes` as fits into `room`; returns how much of it that was.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How what a rank says travels to the head through any launcher's stderr: in pieces of exactly 512 bytes,
-// each one line that tells rank, stream and number. Launchers forward what ranks write in portions of their
+// each one line with rank, stream and number. Launchers forward what ranks write in portions of their
 // own (Open MPI 4,096 bytes, Slurm whole lines of up to 1,024) and mix those of several ranks: pieces whose
 // length divides them are never torn. Pure.
 #pragma once
@@ -18,7 +18,7 @@ constexpr std::size_t output_frame_bytes = 512;
 
 enum class RankStream { out, err };
 
-// The keeper's side; keeps the count of a rank's pieces.
+// The supervisor's side: counts the frames of a rank.
 class OutputFramer {
  public:
   OutputFramer(std::string_view token, std::uint32_t rank);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one line on stderr by which a started rank tells where it is, and how it is found among other
+// The line on stderr by which a started rank reports its place, and how launch finds it among other
 // output.
 #pragma once
 

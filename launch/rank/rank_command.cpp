@@ -31,31 +31,32 @@ constexpr std::string_view without_ddlrun =
 
 std::string wrapper_reason(const RankProgram& program) {
   std::vector<std::string> does;
-  if (!program.rank_map.empty()) does.emplace_back("gives each rank what its sheet says");
-  if (!program.report_token.empty()) {
-    does.emplace_back(program.keep ? "tells where each rank is"
-                                   : "each rank tells where it is, then becomes the program");
+  if (!program.rank_map.empty()) does.emplace_back("applies the rank map to each rank");
+  if (!program.placement_token.empty()) {
+    does.emplace_back(program.keep ? "reports the place of each rank"
+                                   : "each rank reports its place, then becomes the program");
   }
   if (program.keep)
-    does.emplace_back("keeps each rank: tells how it fares, and ends all it started when the job ends");
+    does.emplace_back(
+        "supervises each rank: reports its state, and ends all its processes when the job ends");
   if (does.empty()) return "a word \":\" would start another program for mpirun";
   return join(does, ", then ");
 }
 
 Command plan_rank_command(const RankProgram& program) {
   const bool colons = has_colon(program.program);
-  const bool needed =
-      !program.report_token.empty() || colons || !program.rank_map.empty() || !program.output_token.empty();
+  const bool needed = !program.placement_token.empty() || colons || !program.rank_map.empty() ||
+                      !program.output_token.empty();
   if (!needed && !program.keep) return program.program;
   Command command;
   if (program.may_lack_ddlrun && !needed) command = {"/bin/sh", "-c", std::string(without_ddlrun)};
   command.insert(command.end(), {program.ddlrun, "exec"});
   command.insert(command.end(), program.rank_map.begin(), program.rank_map.end());
-  if (!program.report_token.empty())
-    command.insert(command.end(), {"--report-placement", program.report_token});
+  if (!program.placement_token.empty())
+    command.insert(command.end(), {"--report-placement", program.placement_token});
   if (program.keep) command.push_back("--supervise");
-  if (program.keep && !program.watch_token.empty()) {
-    command.insert(command.end(), {"--monitor", program.watch_token});
+  if (program.keep && !program.status_token.empty()) {
+    command.insert(command.end(), {"--monitor", program.status_token});
     if (program.stall_after > 0) {
       command.insert(command.end(), {"--stall-timeout", fmt::format("{}", program.stall_after)});
     }

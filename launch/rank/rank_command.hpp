@@ -13,13 +13,13 @@ namespace ddlrun::launch {
 struct RankProgram {
   Command program;                // what the user wants to run
   std::string ddlrun;             // absolute path of the binary whose `exec` wraps it, where that is needed
-  std::string report_token;       // not empty: each rank tells its place first, marked with this
-  bool keep = false;              // a keeper stays with each rank: nothing of it outlives the job
-  std::string watch_token = {};   // not empty: the keeper tells how the rank fares, marked with this
-  int stall_after = 0;            // seconds without progress that are told; 0: never
-  std::string output_token = {};  // not empty: the keeper marks what the program says with this
+  std::string placement_token;    // not empty: each rank reports its place first, marked with this
+  bool keep = false;              // a supervisor stays with each rank: none of its processes outlives the job
+  std::string status_token = {};  // not empty: the supervisor reports the state of the rank, marked with this
+  int stall_after = 0;            // seconds without progress before a report; 0: no report
+  std::string output_token = {};  // not empty: the supervisor frames the output with this
   bool may_lack_ddlrun = false;   // other hosts, where ddlrun may not be at the same path
-  Command rank_map = {};  // "--rank-map" or "--rank-map-file FILE": the rank does first what its sheet says
+  Command rank_map = {};          // "--rank-map" or "--rank-map-file FILE": applied to the rank first
 };
 
 // What a rank executes. mpirun and srun take a word ":" for the start of another program, wherever it

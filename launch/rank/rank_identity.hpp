@@ -13,7 +13,7 @@ enum class RankLauncher { ddlrun, open_mpi, pmix, hydra, slurm };
 
 struct RankIdentity {
   std::uint32_t rank = 0;
-  std::optional<std::uint32_t> local_rank;  // not every launcher tells it
+  std::optional<std::uint32_t> local_rank;  // not every launcher sets it
   RankLauncher launcher = RankLauncher::open_mpi;
 
   bool operator==(const RankIdentity&) const = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What every rank is to get, as one small value: where it sits, which program it is, which variables it sees.
-// A launcher carries it to `ddlrun exec`, which does for its rank what no launcher can be told: GPU, NIC,
+// A launcher carries it to `ddlrun exec`, which applies to its rank what no launcher can express: GPU, NIC,
 // memory, folder, and values that differ from rank to rank. Pure.
 #pragma once
 
@@ -61,8 +61,8 @@ struct RankGroup {
 // Where a rank's memory comes from. leave: from the node that touches it first.
 enum class MemoryPolicy { leave, preferred, bind };
 
-// Which GPUs a rank sees (CUDA_VISIBLE_DEVICES). one: its seat's; host: all that ranks of its host have, in
-// the order of local ranks.
+// Which GPUs a rank sees (CUDA_VISIBLE_DEVICES). one: the GPU of its binding; host: all GPUs of its host's
+// ranks, in the order of local ranks.
 enum class GpuView { leave, one, host };
 
 struct RankMap {
@@ -76,7 +76,7 @@ struct RankMap {
   GpuView gpu_view = GpuView::leave;
 
   std::uint32_t size() const;
-  // True if it tells a rank more than any launcher could.
+  // True if it sets more for a rank than any launcher can.
   bool has_content() const;
   bool operator==(const RankMap&) const = default;
 };
@@ -88,11 +88,11 @@ struct RankView {
   std::uint32_t node = 0, nodes = 0;
   std::uint32_t group_rank = 0, group_size = 0;
   std::string host;
-  const RankBinding* binding = nullptr;  // null where the sheet knows no place
+  const RankBinding* binding = nullptr;  // null without a place
   const RankGroup* group = nullptr;      // never null
 };
 
-// Nothing for a rank that the sheet does not hold.
+// Nothing for a rank that the rank map does not contain.
 std::optional<RankView> find_rank(const RankMap& rank_map, std::uint32_t rank);
 
 // By rank.
@@ -110,7 +110,7 @@ RankBinding make_rank_binding(const topology::MachineTopology& machine,
 // One for each local rank.
 std::vector<RankBinding> make_rank_bindings(const topology::MachinePlan& plan);
 
-// The sheet of a plan, one group with every rank. With a rankfile of the user's: from its ranks.
+// The rank map of a plan, one group with every rank; of the user's rankfile from its ranks.
 RankMap make_rank_map(const topology::Plan& plan);
 RankMap make_rank_map(const std::vector<PlannedRank>& ranks);
 

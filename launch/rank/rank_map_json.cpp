@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 3> memory_names{"", "preferred", "bind"};
 constexpr std::array<std::string_view, 3> view_names{"", "one", "host"};
 
 [[noreturn]] void refuse_sheet(const std::string& what, const std::string& at) {
-  throw Error(ErrorKind::request, {"the rank sheet is not readable: " + what, at,
-                                   "the same ddlrun on all hosts: ddlrun --version"});
+  throw Error(ErrorKind::request,
+              {"cannot read the rank map: " + what, at, "the same ddlrun on all hosts: ddlrun --version"});
 }
 
 // "0-18/6": first, last and step; "5" for one; "0,2,3" where the steps differ.
@@ -241,7 +241,7 @@ std::string render_rank_map(const RankMap& rank_map) {
 RankMap parse_rank_map(std::string_view text) {
   const Json document = Json::parse(text, nullptr, false);
   if (document.is_discarded()) refuse_sheet("it is no JSON", "");
-  RankMapFields fields(document, "sheet");
+  RankMapFields fields(document, "rank_map");
   std::string schema;
   fields.take("schema", schema);
   if (schema != sheet_schema) refuse_sheet(fmt::format("schema '{}'", printable(schema, 40)), "schema");

@@ -35,7 +35,7 @@ std::vector<const RankBinding*> seen_seats(const RankMap& rank_map, const RankVi
   return bindings;
 }
 
-// By UUID where the driver tells all of them; else by number, in PCI bus order as the plan counts.
+// By UUID if the driver gives all of them; else by number, in PCI bus order as in the plan.
 void plan_gpu_view(const RankMap& rank_map, const RankView& rank, const GpuReader& read_gpu,
                    RankSetup& setup) {
   if (rank_map.gpu_view == GpuView::leave || rank.binding == nullptr || !any_gpu(rank_map)) return;

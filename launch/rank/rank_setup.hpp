@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `ddlrun exec` does for one rank before the program starts, decided from the rank sheet. Pure.
+// What `ddlrun exec` does for one rank before the program starts, from the rank map. Pure.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -15,7 +15,7 @@ namespace ddlrun::launch {
 
 // What the NVIDIA driver says of one GPU.
 struct GpuFacts {
-  std::string uuid;       // "GPU-8932f937-...", or "" where it is not told
+  std::string uuid;       // "GPU-8932f937-...", or "" if unknown
   int device_minor = -1;  // N of /dev/nvidiaN
   bool is_split = false;  // into MIG instances, which have UUIDs of their own
 };
@@ -40,11 +40,11 @@ constexpr const char* rank_map_variable = "DDLRUN_RANKS";
 constexpr const char* result_variable = "DDLRUN_RESULT";  // rank 0's: the path of a file that it may write
 
 // `program`: of groups that name none. MPICH's hydra counts local ranks within a line of its host file: what
-// it told is corrected.
+// it reported is corrected.
 RankSetup plan_rank_setup(const RankMap& rank_map, const RankView& rank, const RankIdentity& identity,
                           const Command& program, const GpuReader& read_gpu);
 
-// Nothing where all planned processors are the rank's and no other; else what to tell, with both sets.
+// Nothing where all planned processors are the rank's and no other; else the message, with both sets.
 std::string judge_binding(const std::vector<int>& planned, const std::vector<int>& found, int code);
 
 }  // namespace ddlrun::launch

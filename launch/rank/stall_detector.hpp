@@ -21,7 +21,7 @@ struct Stall {
   bool operator==(const Stall&) const = default;
 };
 
-// When to look so that a stall is told at most `after` seconds after the last progress.
+// Sampling interval with which a stall is reported at most `after` seconds after the last progress.
 std::chrono::milliseconds sample_interval(int after);
 
 struct Judgement {
@@ -33,7 +33,7 @@ class StallDetector {
  public:
   using Time = std::chrono::steady_clock::time_point;
   StallDetector(int after, Time start);
-  // A stall is told once; again only if its state changes, as from asleep to stopped.
+  // A stall is reported once; again only if its state changes, as from asleep to stopped.
   Judgement take(Time now, const TreeSnapshot& sample);
 
  private:

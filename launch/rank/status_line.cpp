@@ -34,7 +34,7 @@ std::string render_details(const RankReport& report) {
 
 std::string text_or_nothing(std::string_view text) { return text == "?" ? std::string() : std::string(text); }
 
-// The words of a marker, taken in order; any that is missing or odd makes all of it nobody's.
+// The words of a status line, in order; a missing or invalid one makes it an ordinary line.
 class Fields {
  public:
   explicit Fields(std::string_view body) : words_(split(body, ' ')) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lines on stderr by which the keeper of a rank tells how it fares.
+// The lines on stderr by which the supervisor of a rank reports its state.
 #pragma once
 
 #include "launch/rank/stall_detector.hpp"

@@ -19,7 +19,7 @@ using launch::PlacementCount;
 using launch::PlacementRow;
 
 constexpr std::chrono::seconds desertion_patience{5};
-constexpr std::chrono::seconds save_patience{20};   // for ranks that were told to end; Slurm kills after 30 s
+constexpr std::chrono::seconds save_patience{20};   // for ranks after TERM; Slurm kills after 30 s
 constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stalled job by itself
 
 std::string first_that_is_not_ok(const std::vector<PlacementRow>& rows) {
@@ -40,22 +40,23 @@ std::string mismatch_hint(const LaunchSpec& spec) {
   return "ddlrun topo on that host; a scheduler or container may allow fewer cores there";
 }
 
-void tell_places(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
+void print_places(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
   const PlacementCount count = launch::count_verdicts(rows);
   system.err("ddlrun: each rank's place, as planned and as found:\n" + launch::render_placement_table(rows));
   if (count.differs + count.silent == 0) return;
   const std::string what =
       count.differs > 0
           ? fmt::format("{} of {} ranks are NOT where they were planned", count.differs, rows.size())
-          : fmt::format("{} of {} ranks never told their place", count.silent, rows.size());
+          : fmt::format("{} of {} ranks never reported their place", count.silent, rows.size());
   system.err(render_message("ddlrun", run.spec.strict ? "error" : "warning",
                             {what, first_that_is_not_ok(rows), mismatch_hint(run.spec)}));
 }
 
 // After the end: who never reported, unless all have and the table was shown.
-void tell_silent(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
-  if (launch::count_verdicts(rows).silent < rows.size()) return tell_places(system, run, rows);
-  system.err(fmt::format("ddlrun: none of {} ranks told its place: they were not started\n", rows.size()));
+void print_silent(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
+  if (launch::count_verdicts(rows).silent < rows.size()) return print_places(system, run, rows);
+  system.err(
+      fmt::format("ddlrun: none of {} ranks reported its place: they were not started\n", rows.size()));
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
 RunHooks LaunchMonitor::hooks() {
   RunHooks hooks;
   if (run_.plan.program.token.empty() && !run_.spec.monitor.diagnose) return hooks;
-  hooks.err_lines = [this](std::string_view line) { take(line); };
+  hooks.on_stderr_line = [this](std::string_view line) { take(line); };
   if (run_.spec.monitor.has_status) {
     hooks.tick = [this](const std::vector<std::string>& below) {
       return tick(std::chrono::steady_clock::now(), below);
@@ -97,7 +98,8 @@ void LaunchMonitor::take(std::string_view line) {
   std::string rest = output_ ? output_->take(line) : std::string(line);
   if (rest.empty()) return;
   // What mpirun says of the signal that stands for TERM.
-  if (ranks_told_ && rest.find(fmt::format("Forwarding signal {} to job", end_signal)) != std::string::npos)
+  if (ranks_signalled_ &&
+      rest.find(fmt::format("Forwarding signal {} to job", end_signal)) != std::string::npos)
     return;
   if (ranks_) {
     const auto now = std::chrono::steady_clock::now();
@@ -110,9 +112,9 @@ void LaunchMonitor::take(std::string_view line) {
   const auto& pass = system_.program_err ? system_.program_err : system_.err;
   if (!rest.empty()) pass(rest);
   if (!rest.empty()) keep_last(rest);
-  if (!run_.plan.program.verify || places_told_ || !placement_.complete()) return;
-  places_told_ = true;
-  tell_places(system_, run_, placement_.rows());
+  if (!run_.plan.program.verify || places_printed_ || !placement_.complete()) return;
+  places_printed_ = true;
+  print_places(system_, run_, placement_.rows());
 }
 
 void LaunchMonitor::keep_last(std::string_view line) {
@@ -129,12 +131,12 @@ void LaunchMonitor::report_events(Time now) {
   }
 }
 
-// mpirun itself is only told to end where nobody else can tell the ranks, they do not, or it is said twice.
+// mpirun itself gets the signal only if the ranks cannot get it, do not end, or the signal comes twice.
 int LaunchMonitor::take_signal(int signal, Time now) {
-  if (signal != SIGTERM || mpirun_told_) return signal;
-  mpirun_told_ = ranks_told_ || !ranks_->anybody_heard();
-  if (mpirun_told_) return signal;
-  ranks_told_ = now;
+  if (signal != SIGTERM || mpirun_signalled_) return signal;
+  mpirun_signalled_ = ranks_signalled_ || !ranks_->has_report();
+  if (mpirun_signalled_) return signal;
+  ranks_signalled_ = now;
   return end_signal;
 }
 
@@ -148,15 +150,15 @@ int LaunchMonitor::tick(Time now, const std::vector<std::string>& below) {
     return SIGKILL;
   }
   if (ending_since_) return now - *ending_since_ > stall_patience ? SIGKILL : 0;
-  if (ranks_told_ && !mpirun_told_ && now - *ranks_told_ > save_patience) {
-    mpirun_told_ = true;
+  if (ranks_signalled_ && !mpirun_signalled_ && now - *ranks_signalled_ > save_patience) {
+    mpirun_signalled_ = true;
     system_.err(fmt::format("ddlrun: the ranks have not ended within {} s: mpirun ends them\n",
                             save_patience.count()));
     return SIGTERM;
   }
-  if (servers_told_) return now - *servers_told_ > stall_patience ? SIGKILL : 0;
-  if (only_servers_left()) {
-    servers_told_ = now;
+  if (services_signalled_) return now - *services_signalled_ > stall_patience ? SIGKILL : 0;
+  if (only_services_left()) {
+    services_signalled_ = now;
     system_.err("ddlrun: all other ranks have ended well: those that serve them are ended\n");
     return SIGTERM;
   }
@@ -166,7 +168,7 @@ int LaunchMonitor::tick(Time now, const std::vector<std::string>& below) {
   return SIGTERM;
 }
 
-bool LaunchMonitor::only_servers_left() const {
+bool LaunchMonitor::only_services_left() const {
   if (run_.plan.environment.service_ranks.empty()) return false;
   const auto& ends = ranks_->record().ends;
   const auto has_ended_well = [&](const launch::PlannedRank& planned) {
@@ -182,7 +184,7 @@ bool LaunchMonitor::only_servers_left() const {
 // be gone too.
 bool LaunchMonitor::is_lost(Time now, std::ptrdiff_t sshs) {
   most_sshs_ = std::max(most_sshs_, sshs);
-  if (!daemons_.lost().said || !ranks_->anybody_heard() || sshs == most_sshs_) return false;
+  if (!daemons_.lost().said || !ranks_->has_report() || sshs == most_sshs_) return false;
   if (!lost_since_) lost_since_ = now;
   killed_lost_ = now - *lost_since_ >= std::chrono::milliseconds(500);
   return killed_lost_;
@@ -217,8 +219,8 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   const diagnose::RunStatus end{
       result.exit_status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
   diagnose::Diagnosis found = lines_.diagnosis(end);
-  cause_was_told_ = found.cause && found.cause->id == diagnose::own_error_id;
-  // The keepers saw who ended first; the log only who was told of first.
+  cause_was_printed_ = found.cause && found.cause->id == diagnose::own_error_id;
+  // The supervisors report which rank ended first; the log only which end was printed first.
   if (ranks_ && launch::find_first_failure(ranks_->record(), result.exit_status)) found.first_failing.reset();
   return found.verdict == diagnose::Verdict::cause_found ? diagnose::render_diagnosis(found) : std::string();
 }
@@ -226,8 +228,8 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
 std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {
   if (result.exit_status == 0 || result.passed_on != 0) return std::nullopt;
   if (ending_since_) return exit_code(ErrorKind::time_limit);
-  if (servers_told_) return 0;
-  const bool no_other = ranks_ && ranks_->anybody_heard() && !ranks_->record().first_failure;
+  if (services_signalled_) return 0;
+  const bool no_other = ranks_ && ranks_->has_report() && !ranks_->record().first_failure;
   if (killed_lost_ || !down_.empty() || (daemons_.lost().said && no_other))
     return exit_code(ErrorKind::unreachable);
   return std::nullopt;
@@ -237,15 +239,14 @@ void LaunchMonitor::finish(const ProcessResult& result) {
   const bool failed = result.exit_status != 0 && result.passed_on == 0;
   if (output_) output_->finish();
   if (ranks_) ranks_->finish(failed, daemons_.lost().host);
-  if (failed && ranks_ && !ranks_->anybody_heard())
-    down_ = find_down_hosts(system_, run_.plan.placed.job.hosts);
+  if (failed && ranks_ && !ranks_->has_report()) down_ = find_down_hosts(system_, run_.plan.placed.job.hosts);
   if (!down_.empty())
     system_.err(render_message("ddlrun", "error",
-                               {fmt::format("before any rank was heard a host of the job went away: {}",
+                               {fmt::format("a host of the job was lost before any rank reported: {}",
                                             printable(join(down_, ", "), 300)),
                                 "sinfo", "sinfo -R   # why; then the same job again, without it"}));
-  if (run_.plan.program.verify && !places_told_ && result.start_error.empty())
-    tell_silent(system_, run_, placement_.rows());
+  if (run_.plan.program.verify && !places_printed_ && result.start_error.empty())
+    print_silent(system_, run_, placement_.rows());
 }
 
 std::optional<launch::MonitorRecord> LaunchMonitor::watched() const {

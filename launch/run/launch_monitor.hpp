@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What launch does while the ranks run: takes their own lines out of stderr, compares places with the plan,
-// tells who stalls and which host is silent.
+// What launch does while the ranks run: takes their status lines out of stderr, compares their places with
+// the plan, reports stalled ranks and silent hosts, and ends the job where that is asked for.
+//
+//   running --stall, --on-stall end--> ending --> killed after 10 s
+//      |----TERM to launch--> ranks signalled (SIGURG) --20 s--> mpirun signalled
+//      |----only service ranks left--> services signalled
+//      |----lost host, or hydra without connections--> killed
 #pragma once
 
 #include "base/os/system.hpp"
@@ -27,17 +32,17 @@ class LaunchMonitor {
 
   // For run_guarded; refers to this.
   RunHooks hooks();
-  // After the end: who never told its place.
+  // After the end: prints the ranks that never reported their place.
   void finish(const ProcessResult& result);
 
   std::vector<launch::PlacementRow> places() const { return placement_.rows(); }
   std::optional<launch::MonitorRecord> watched() const;
   // What stood on stderr last.
   std::vector<std::string> last_lines() const { return {last_lines_.begin(), last_lines_.end()}; }
-  // Why the job ended badly, for people; "" where nothing known was seen, or a stall or a lost host was told.
+  // Why the job ended badly, for people; "" without a known cause, or after a stall or a lost host.
   std::string diagnosis(const ProcessResult& result);
   // After diagnosis(): its cause is an error of a rank's ddlrun, which named place and remedy on the screen.
-  bool cause_was_told() const { return cause_was_told_; }
+  bool cause_was_printed() const { return cause_was_printed_; }
   // The status of a job that had to be ended: 124 after a stall, 5 with a host lost; else nothing.
   std::optional<int> status(const ProcessResult& result) const;
 
@@ -48,7 +53,7 @@ class LaunchMonitor {
   void report_events(Time now);
   int take_signal(int signal, Time now);
   int tick(Time now, const std::vector<std::string>& below);
-  bool only_servers_left() const;
+  bool only_services_left() const;
   bool is_lost(Time now, std::ptrdiff_t sshs);
   bool is_deserted(Time now, std::size_t below);
 
@@ -56,13 +61,13 @@ class LaunchMonitor {
   const LaunchRun& run_;
   launch::PlacementWatch placement_;
   std::optional<launch::RankMonitor> ranks_;
-  bool places_told_ = false;
-  bool cause_was_told_ = false;
+  bool places_printed_ = false;
+  bool cause_was_printed_ = false;
   bool stalled_ = false;
   std::optional<Time> ending_since_;
-  std::optional<Time> ranks_told_;    // to end, as we were
-  bool mpirun_told_ = false;          // it too, as they did not
-  std::optional<Time> servers_told_;  // to end, as all others have
+  std::optional<Time> ranks_signalled_;     // to end, as we were
+  bool mpirun_signalled_ = false;           // it too, as they did not
+  std::optional<Time> services_signalled_;  // to end, as all others have
   diagnose::StreamAnalyzer lines_;
   launch::DaemonLossDetector daemons_;
   std::ptrdiff_t most_sshs_ = 0;
@@ -71,7 +76,7 @@ class LaunchMonitor {
   bool killed_lost_ = false;
   std::optional<LaunchOutput> output_;
   std::deque<std::string> last_lines_;
-  std::vector<std::string> down_;  // by the scheduler, where no rank was heard
+  std::vector<std::string> down_;  // down by the scheduler, if no rank reported
 };
 
 }  // namespace ddlrun::cli

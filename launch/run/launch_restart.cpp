@@ -49,7 +49,7 @@ bool wait_for_hosts(System& system, std::vector<std::string> hosts, std::chrono:
 }
 
 // Also with -q: the reason is part of how the job ended.
-void tell_no_restart(System& system, const RestartDecision& decision) {
+void print_no_restart(System& system, const RestartDecision& decision) {
   const std::string what = "not started again: " + decision.why;
   if (!decision.hint.empty()) return system.err(render_error("ddlrun", {what, "", decision.hint}));
   (system.program_err ? system.program_err : system.err)("ddlrun: " + what + "\n");
@@ -98,7 +98,7 @@ int run_with_restarts(System& system, LaunchSpec spec, const Attempt& attempt) {
         launch::plan_restart(spec.restart.policy, {last.end.status, last.end.stop_signal, last.hosts,
                                                    last.dims, last.end.lost_hosts, spec.restart.number});
     if (!decision.again) {
-      tell_no_restart(system, decision);
+      print_no_restart(system, decision);
       return last.end.status;
     }
     system.err(fmt::format("ddlrun: starting again: {}\n", decision.why));
@@ -108,7 +108,7 @@ int run_with_restarts(System& system, LaunchSpec spec, const Attempt& attempt) {
       if (signal == 0) return exit_code(ErrorKind::unreachable);
       RestartDecision stopped;
       stopped.why = "stopped by " + describe_signal(signal);
-      tell_no_restart(system, stopped);
+      print_no_restart(system, stopped);
       return 128 + signal;
     }
     spec = next_start(std::move(spec), last, decision);

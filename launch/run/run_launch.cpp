@@ -59,7 +59,7 @@ void check_started(const ProcessResult& result, const std::string& mpirun) {
 }
 
 // Hydra mixes the statuses of its ranks into one number, srun takes the highest, which may be that of a rank
-// it ended itself: the keepers know that of the first.
+// it ended itself: the supervisors report that of the first.
 std::optional<int> status_of_first(const ProcessResult& result, const LaunchRun& run) {
   const bool mixes =
       launch::is_hydra(run.plan.placed.kind()) || run.plan.placed.kind() == launch::LauncherKind::srun;
@@ -69,7 +69,7 @@ std::optional<int> status_of_first(const ProcessResult& result, const LaunchRun&
   return first ? std::optional<int>(first->exit_status) : std::nullopt;
 }
 
-// mpirun says 1, or some other number, when a signal told it to stop; people expect 128 + that signal, or
+// After a stop signal mpirun exits with 1 or another number; people expect 128 + that signal, or
 // what all ranks said: 75 of those that saved and can go on.
 int status_after_signal(const ProcessResult& result, const LaunchRun& run) {
   const auto& watched = run.record.watched;
@@ -79,7 +79,7 @@ int status_after_signal(const ProcessResult& result, const LaunchRun& run) {
   if (result.exit_status == 0 && (!hydra || (watched && launch::all_ended_well(*watched, ranks)))) return 0;
   const auto said = watched ? launch::find_common_end(*watched, ranks) : std::nullopt;
   if (said) return *said;
-  // mpirun may crash when it is told while a rank fails: the rank's status is what happened.
+  // mpirun may crash on a signal while a rank fails: then the rank's status counts.
   const bool crashed = result.signal != 0;
   if (crashed && watched && watched->first_failure) return watched->first_failure->exit_status;
   return result.exit_status == 1 || crashed || hydra ? 128 + result.passed_on : result.exit_status;
@@ -93,7 +93,7 @@ int status_of_run(const ProcessResult& result, const LaunchRun& run) {
 }
 
 // What the rank that failed first said last, where that is only in its file.
-void tell_first_log(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
+void print_first_log(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
   if (run.spec.output.shows()) return;
   if (!run.record.watched || result.passed_on != 0) return;
   const auto first = launch::find_first_failure(*run.record.watched, status);
@@ -101,7 +101,7 @@ void tell_first_log(System& system, const LaunchRun& run, const ProcessResult& r
 }
 
 // The last word: who failed first, how the job ended, and where everything about it lies.
-void tell_end(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
+void print_end(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
   const bool told_to_stop = result.passed_on != 0;
   if (run.record.watched && !told_to_stop) {
     const auto first = launch::find_first_failure(*run.record.watched, status);
@@ -112,7 +112,7 @@ void tell_end(System& system, const LaunchRun& run, const ProcessResult& result,
   if (!run.record.result.empty()) system.err("ddlrun: rank 0's result: " + run.record.result + "\n");
   std::string how = "ended well";
   if (told_to_stop)
-    how = "was told to stop by " + describe_signal(result.passed_on);
+    how = "was stopped by " + describe_signal(result.passed_on);
   else if (status > 128 && status <= 128 + 64)
     how = fmt::format("ended by signal {} (status {})", status - 128, status);
   else if (status != 0)
@@ -142,10 +142,10 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
       launch::RunEnd{system.clock.now(), status, status == result.exit_status ? result.signal : 0};
   system.files.write(run.run_dir + "/run.json", launch::render_run_json(run.record));
   check_started(result, run.command.argv[0]);
-  tell_first_log(system, run, result, status);
-  if (!run.record.diagnosis.empty() && !monitor.cause_was_told())
+  print_first_log(system, run, result, status);
+  if (!run.record.diagnosis.empty() && !monitor.cause_was_printed())
     system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
-  tell_end(system, run, result, status);
+  print_end(system, run, result, status);
   const bool all_ok = launch::count_verdicts(run.record.placement).ok == run.record.placement.size();
   LaunchEnd end{status, result.passed_on, {}};
   if (run.record.watched) end.lost_hosts = run.record.watched->lost_hosts;

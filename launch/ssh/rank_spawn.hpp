@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From what a host was told to what one of its ranks is started with.
+// From the spec of a host to the command and environment of one of its ranks.
 #pragma once
 
 #include "base/os/system.hpp"

@@ -25,8 +25,8 @@ using launch::SshMessageType;
 using std::chrono::milliseconds;
 
 constexpr std::size_t most_untold = 1u << 20;  // then the ranks wait for the head
-constexpr milliseconds unfinished_err{200};    // nobody buffers stderr: such a line is meant to be seen
-constexpr milliseconds hand_tick{50};          // while something is due
+constexpr milliseconds unfinished_err{200};    // programs do not buffer stderr: such a line must be shown
+constexpr milliseconds daemon_tick{50};        // while something is due
 constexpr milliseconds hand_rest{5000};        // else: the cores are the ranks'
 constexpr std::chrono::seconds sign_of_life{5};
 constexpr int most_looks_in_vain = 6;  // as ssh's ServerAlive at the other end
@@ -49,7 +49,7 @@ bool take_place(const RankStart& start) {
 }  // namespace
 
 void SshDaemon::say(SshMessageType word, std::uint32_t number, std::uint32_t value, std::string bytes) {
-  crew_.tell(STDOUT_FILENO, launch::render_ssh_message({word, number, value, std::move(bytes)}));
+  children_.write_output(STDOUT_FILENO, launch::render_ssh_message({word, number, value, std::move(bytes)}));
 }
 
 SshDaemon::Rank* SshDaemon::of_member(std::size_t member) {
@@ -92,11 +92,11 @@ void SshDaemon::start_rank(std::uint32_t number) {
   ChildSpec member;
   member.command = start.command;
   member.extra = start.variables;
-  member.spoken_to = number == 0;
+  member.has_stdin = number == 0;
   member.prepare = [&start] { return take_place(start); };
   Rank rank;
   rank.rank = number;
-  rank.member = crew_.start(member);
+  rank.member = children_.start(member);
   if (number == 0) input_member_ = rank.member;
   ranks_.emplace(rank.member, std::move(rank));
 }
@@ -109,12 +109,12 @@ void SshDaemon::take(SshMessage&& message) {
       return start_ranks();
     case SshMessageType::input:
       if (!input_member_) return;
-      if (message.bytes.empty()) return crew_.close_input(*input_member_);
-      crew_.say(*input_member_, message.bytes);
+      if (message.bytes.empty()) return children_.close_input(*input_member_);
+      children_.write_stdin(*input_member_, message.bytes);
       input_owed_ = true;
       return;
     case SshMessageType::signal:
-      for (const auto& [member, rank] : ranks_) crew_.signal(member, static_cast<int>(message.number));
+      for (const auto& [member, rank] : ranks_) children_.signal(member, static_cast<int>(message.number));
       return;
     case SshMessageType::end:
       for (auto& [member, rank] : ranks_) {
@@ -132,8 +132,8 @@ void SshDaemon::end_rank(Rank& rank, milliseconds grace) {
   if (rank.ended) return;
   const auto kill_at = Steady::now() + grace;
   if (!rank.kill_at) {
-    crew_.signal(rank.member, SIGTERM);
-    crew_.signal(rank.member, SIGCONT);  // a stopped one hears it too
+    children_.signal(rank.member, SIGTERM);
+    children_.signal(rank.member, SIGCONT);  // a stopped process gets it too
     rank.kill_at = kill_at;
   }
   rank.kill_at = std::min(*rank.kill_at, kill_at);
@@ -146,8 +146,8 @@ void SshDaemon::stop(milliseconds grace) {
   for (auto& [member, rank] : ranks_) end_rank(rank, grace);
 }
 
-void SshDaemon::head_is_lost() {
-  crew_.hears_input = false;
+void SshDaemon::launcher_is_lost() {
+  children_.reads_input = false;
   stop(grace());
 }
 
@@ -180,69 +180,70 @@ void SshDaemon::look_at_time() {
     if (rank.err.holds_some() && now - rank.err_heard >= unfinished_err) {
       say(SshMessageType::err, rank.rank, 0, rank.err.take_rest());
     }
-    if (rank.kill_at && !rank.ended && now >= *rank.kill_at) crew_.signal(member, SIGKILL);
+    if (rank.kill_at && !rank.ended && now >= *rank.kill_at) children_.signal(member, SIGKILL);
   }
-  if (input_owed_ && (!input_member_ || crew_.unsaid(*input_member_) == 0)) {
+  if (input_owed_ && (!input_member_ || children_.pending_in(*input_member_) == 0)) {
     input_owed_ = false;
     say(SshMessageType::took);
   }
   look_at_connection(now);
   // Of ranks that were killed the output is taken in any case: it is bounded, and their end stands behind it.
-  crew_.hears_members = crew_.untold() < most_untold || (stopping_ && now >= stop_over_);
+  children_.reads_members = children_.pending_out() < most_untold || (stopping_ && now >= stop_over_);
 }
 
-// Something is sent now and then, so that there is something to be repeated where nobody takes it. A busy
+// Sends a heartbeat now and then, so that TCP has something to repeat if the other end is lost. A busy
 // network repeats too, but not at each of many looks.
 void SshDaemon::look_at_connection(Steady::time_point now) {
   if (now - last_look_ < sign_of_life) return;
   last_look_ = now;
   const bool in_vain = read_tcp_retries(system_.environment.get("SSH_CONNECTION")) > 0;
   looks_in_vain_ = in_vain ? looks_in_vain_ + 1 : 0;
-  if (crew_.untold() == 0) say(SshMessageType::alive);
-  if (!stopping_ && looks_in_vain_ >= most_looks_in_vain) head_is_lost();
+  if (children_.pending_out() == 0) say(SshMessageType::alive);
+  if (!stopping_ && looks_in_vain_ >= most_looks_in_vain) launcher_is_lost();
 }
 
 milliseconds SshDaemon::patience() const {
-  const bool due =
-      stopping_ || input_owed_ || !crew_.hears_members || std::ranges::any_of(ranks_, [](const auto& entry) {
-        return !entry.second.ended && (entry.second.kill_at || entry.second.err.holds_some());
-      });
-  return due ? hand_tick : hand_rest;
+  const bool due = stopping_ || input_owed_ || !children_.reads_members ||
+                   std::ranges::any_of(ranks_, [](const auto& entry) {
+                     return !entry.second.ended && (entry.second.kill_at || entry.second.err.holds_some());
+                   });
+  return due ? daemon_tick : hand_rest;
 }
 
-ChildCallbacks SshDaemon::ears() {
-  ChildCallbacks ears;
-  ears.out = [this](std::size_t member, std::string_view bytes) { pass_on(member, false, bytes); };
-  ears.err = [this](std::size_t member, std::string_view bytes) { pass_on(member, true, bytes); };
-  ears.ended = [this](std::size_t member, const ProcessResult& end) { rank_ended(member, end); };
-  ears.input = [this](std::string_view bytes) {
-    if (bytes.empty()) return head_is_lost();
+ChildCallbacks SshDaemon::callbacks() {
+  ChildCallbacks callbacks;
+  callbacks.out = [this](std::size_t member, std::string_view bytes) { pass_on(member, false, bytes); };
+  callbacks.err = [this](std::size_t member, std::string_view bytes) { pass_on(member, true, bytes); };
+  callbacks.ended = [this](std::size_t member, const ProcessResult& end) { rank_ended(member, end); };
+  callbacks.input = [this](std::string_view bytes) {
+    if (bytes.empty()) return launcher_is_lost();
     reader_.feed(bytes, [this](SshMessage&& message) { take(std::move(message)); });
   };
-  ears.signal = [this](int signal) {
+  callbacks.signal = [this](int signal) {
     if (signal != SIGUSR1 && signal != SIGUSR2) return stop(grace());
-    for (const auto& [member, rank] : ranks_) crew_.signal(member, signal);
+    for (const auto& [member, rank] : ranks_) children_.signal(member, signal);
   };
-  return ears;
+  return callbacks;
 }
 
 int SshDaemon::run() {
-  crew_.tell(STDOUT_FILENO, launch::handshake_line(read_own_binary().build_id));
-  crew_.hears_input = true;
-  const ChildCallbacks ears = this->ears();
-  while (!over_ && !(going_ && crew_.alive() == 0)) {
+  children_.write_output(STDOUT_FILENO, launch::handshake_line(read_own_binary().build_id));
+  children_.reads_input = true;
+  const ChildCallbacks callbacks = this->callbacks();
+  while (!over_ && !(going_ && children_.alive() == 0)) {
     try {
-      crew_.wait(patience(), ears);
-    } catch (const Error&) {  // what came is no message: there is nobody to be understood
+      children_.wait(patience(), callbacks);
+    } catch (const Error&) {  // the bytes are not a message of the launcher
       status_ = 70;
-      head_is_lost();
+      launcher_is_lost();
     }
     look_at_time();
-    if (crew_.told_nobody() && !stopping_) head_is_lost();
+    if (children_.output_closed() && !stopping_) launcher_is_lost();
   }
   end_descendants(leftover_grace);
   const auto patience = Steady::now() + std::chrono::seconds(30);
-  while (crew_.untold() > 0 && !crew_.told_nobody() && Steady::now() < patience) crew_.wait(hand_tick, ears);
+  while (children_.pending_out() > 0 && !children_.output_closed() && Steady::now() < patience)
+    children_.wait(daemon_tick, callbacks);
   return status_;
 }
 

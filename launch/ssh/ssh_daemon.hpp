@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The hand on a host of a plain start: starts its ranks as the head says over stdin, tells of them on stdout,
-// and ends them when the head is gone.
+// The daemon on each host of --launcher ssh: starts its ranks as the launcher requests over stdin, reports on
+// stdout, and ends them when the head is gone.
 #pragma once
 
 #include "base/process/posix_child_pool.hpp"
@@ -33,7 +33,7 @@ class SshDaemon {
     bool ended = false;
   };
 
-  ChildCallbacks ears();
+  ChildCallbacks callbacks();
   void take(launch::SshMessage&& message);
   void prepare(const std::string& document, std::uint32_t node);
   void start_ranks();
@@ -44,7 +44,7 @@ class SshDaemon {
   void rank_ended(std::size_t member, const ProcessResult& end);
   void end_rank(Rank& rank, std::chrono::milliseconds grace);
   void stop(std::chrono::milliseconds grace);
-  void head_is_lost();
+  void launcher_is_lost();
   void look_at_time();
   void look_at_connection(Steady::time_point now);
   std::chrono::milliseconds patience() const;
@@ -52,7 +52,7 @@ class SshDaemon {
   std::chrono::milliseconds grace() const { return std::chrono::milliseconds(host_ ? host_->grace_ms : 0); }
 
   System& system_;
-  ChildPool crew_;
+  ChildPool children_;
   launch::SshMessageReader reader_;
   std::optional<launch::SshHostSpec> host_;
   std::uint32_t node_ = 0;             // which of its hosts we are

@@ -35,7 +35,7 @@ SshJobState::SshJobState(const RankMap& rank_map) : hosts_(rank_map.hosts) {
       ranks_.at(rank).serves = group.serves;
     }
   }
-  // Where all serve there is nobody to wait for but them.
+  // If all ranks are service ranks, the job waits for them.
   const bool all_serve = std::ranges::all_of(ranks_, [](const Rank& rank) { return rank.serves; });
   for (Rank& rank : ranks_) rank.serves = rank.serves && !all_serve;
   left_ = ranks_.size();
@@ -63,7 +63,7 @@ SshJobState::Orders SshJobState::rank_ended(std::uint32_t rank, std::uint32_t va
   Orders orders;
   if (!mark_ended(rank)) return orders;
   const bool as_told = servers_ended_ && ranks_[rank].serves;
-  if (value != 0 && stopping_ && !told_status_) told_status_ = shell_status(value);
+  if (value != 0 && stopping_ && !stop_status_) stop_status_ = shell_status(value);
   if (value != 0 && !stopping_ && !as_told) {
     RankReport& report = first_failure_.emplace();
     report.rank = rank;
@@ -99,7 +99,7 @@ bool SshJobState::is_over(std::uint32_t node) const {
 int SshJobState::status() const {
   if (lost_) return exit_code(ErrorKind::unreachable);
   if (first_failure_) return first_failure_->exit_status;
-  return told_status_.value_or(0);
+  return stop_status_.value_or(0);
 }
 
 }  // namespace ddlrun::launch

@@ -26,11 +26,12 @@ class SshJobState {
 
   explicit SshJobState(const RankMap& rank_map);
 
-  // Each returns what follows from it. A second end of a rank, or one that nobody knows, changes nothing.
+  // Each returns what follows from it. A second end of a rank, or the end of an unknown rank, changes
+  // nothing.
   Orders rank_ended(std::uint32_t rank, std::uint32_t value);
   // The connection to a host is gone; `said` is what ssh said of it. Nothing follows if its ranks had ended.
   Orders host_lost(std::uint32_t node, const std::string& said);
-  // From here on ranks may end as they like: somebody told them to.
+  // From here on ranks may end with any status: they were signalled.
   void told_to_stop() { stopping_ = true; }
 
   bool over() const { return left_ == 0; }
@@ -55,7 +56,7 @@ class SshJobState {
   bool stopping_ = false;
   bool servers_ended_ = false;
   std::optional<RankReport> first_failure_;
-  std::optional<int> told_status_;  // of the first that did not end well once it was told to stop
+  std::optional<int> stop_status_;  // of the first that failed after a stop signal
   bool lost_ = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What `ddlrun ssh-launch` reads: all that a start without MPI needs, but values of variables, which it
-// takes from its own environment; and what it then tells each host over ssh's stdin, values and all. Pure.
+// takes from its own environment; and what it sends each host over ssh's stdin, with values. Pure.
 #pragma once
 
 #include "launch/rank/rank_command.hpp"
@@ -24,7 +24,7 @@ struct SshLaunchSpec {
   int grace_ms = 2000;  // from TERM to KILL
 };
 
-// What all hosts are told alike, so that it is rendered once; each learns beside it which host it is.
+// The same for all hosts, so that it is rendered once; each host also gets its index.
 struct SshHostSpec {
   RankMap rank_map;
   RankProgram program;

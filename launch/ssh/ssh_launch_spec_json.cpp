@@ -127,9 +127,9 @@ class SshSpecFields {
 
 Json program_json(const RankProgram& program) {
   Json entry{{"words", words_json(program.program)}};
-  if (!program.report_token.empty()) entry["report"] = program.report_token;
+  if (!program.placement_token.empty()) entry["report"] = program.placement_token;
   if (program.keep) entry["keep"] = true;
-  if (!program.watch_token.empty()) entry["watch"] = program.watch_token;
+  if (!program.status_token.empty()) entry["watch"] = program.status_token;
   if (!program.output_token.empty()) entry["output"] = program.output_token;
   if (program.stall_after != 0) entry["stall_after"] = program.stall_after;
   return entry;
@@ -141,10 +141,10 @@ RankProgram parse_program(SshSpecFields& document) {
   if (entry == nullptr) refuse_start("no program", "program");
   SshSpecFields fields(*entry, "program");
   fields.take("words", program.program);
-  fields.take("report", program.report_token);
+  fields.take("report", program.placement_token);
   fields.take("output", program.output_token);
   fields.take("keep", program.keep);
-  fields.take("watch", program.watch_token);
+  fields.take("watch", program.status_token);
   fields.take("stall_after", program.stall_after, 0, 1 << 30);
   fields.done();
   return program;
@@ -158,7 +158,7 @@ void check_rank_map(const RankMap& rank_map, const RankProgram& program) {
       refuse_start(fmt::format("'{}' is no host", printable(host.name, 60)), "hosts");
     for (const std::uint32_t rank : host.ranks) {
       if (rank >= seen.size() || seen[rank]) {
-        refuse_start(fmt::format("rank {} of {} has not one place", rank, seen.size()), "sheet.ranks");
+        refuse_start(fmt::format("rank {} of {} has not one place", rank, seen.size()), "rank_map.ranks");
       }
       seen[rank] = true;
     }
@@ -168,7 +168,7 @@ void check_rank_map(const RankMap& rank_map, const RankProgram& program) {
     if (group.first != next || group.ranks == 0 || group.ranks > seen.size() - next) {
       refuse_start(fmt::format("a group of {} from rank {} on, {} of {} are given", group.ranks, group.first,
                                next, seen.size()),
-                   "sheet.groups");
+                   "rank_map.groups");
     }
     const Command& words = group.program.empty() ? program.program : group.program;
     if (words.empty() || words[0].empty()) {
@@ -176,13 +176,13 @@ void check_rank_map(const RankMap& rank_map, const RankProgram& program) {
     }
     next += group.ranks;
   }
-  if (next != seen.size()) refuse_start(fmt::format("rank {} is in no group", next), "sheet.groups");
-  if (seen.empty()) refuse_start("no ranks", "sheet");
+  if (next != seen.size()) refuse_start(fmt::format("rank {} is in no group", next), "rank_map.groups");
+  if (seen.empty()) refuse_start("no ranks", "rank_map");
 }
 
 RankMap parse_sheet(SshSpecFields& fields) {
-  const Json* entry = fields.find("sheet");
-  if (entry == nullptr) refuse_start("no sheet", "sheet");
+  const Json* entry = fields.find("rank_map");
+  if (entry == nullptr) refuse_start("no rank map", "rank_map");
   return parse_rank_map(entry->dump());
 }
 
@@ -221,7 +221,7 @@ std::string render_ssh_launch_spec(const SshLaunchSpec& start) {
   if (start.ssh != "ssh") document["ssh"] = word_json(start.ssh);
   if (!start.ssh_arguments.empty()) document["ssh_arguments"] = words_json(start.ssh_arguments);
   document["grace_ms"] = start.grace_ms;
-  document["sheet"] = Json::parse(render_rank_map(start.rank_map));
+  document["rank_map"] = Json::parse(render_rank_map(start.rank_map));
   return dump_start(document, 1);
 }
 
@@ -253,7 +253,7 @@ std::string render_ssh_host_spec(const SshHostSpec& host) {
   Json& values = document["values"] = Json::object();
   for (const auto& [name, value] : host.values) values[name] = word_json(value);
   document["grace_ms"] = host.grace_ms;
-  document["sheet"] = Json::parse(render_rank_map(host.rank_map));
+  document["rank_map"] = Json::parse(render_rank_map(host.rank_map));
   return dump_start(document, -1);
 }
 

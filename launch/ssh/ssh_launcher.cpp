@@ -23,11 +23,11 @@ using launch::SshMessageType;
 
 constexpr std::size_t most_starting = 32;
 constexpr int most_attempts = 4;
-constexpr std::chrono::seconds start_patience{30};    // from ssh's start until the host is prepared
-constexpr std::chrono::seconds cut_patience{10};      // after the grace, for hosts to end
-constexpr std::chrono::milliseconds head_tick{50};    // while something is due
-constexpr std::chrono::milliseconds head_rest{5000};  // else
-constexpr std::size_t most_waiting = 1u << 20;        // for our stdout; then the hosts wait
+constexpr std::chrono::seconds start_patience{30};      // from ssh's start until the host is prepared
+constexpr std::chrono::seconds cut_patience{10};        // after the grace, for hosts to end
+constexpr std::chrono::milliseconds launcher_tick{50};  // while something is due
+constexpr std::chrono::milliseconds head_rest{5000};    // else
+constexpr std::size_t most_waiting = 1u << 20;          // for our stdout; then the hosts wait
 constexpr std::size_t most_said = 4096;
 
 std::string last_line(std::string_view text) {
@@ -38,8 +38,8 @@ std::string last_line(std::string_view text) {
   return last;
 }
 
-Message as_message(const std::string& told, const std::string& host) {
-  const auto lines = split(told, '\n');
+Message as_message(const std::string& text, const std::string& host) {
+  const auto lines = split(text, '\n');
   const auto line = [&](std::size_t i) {
     return i < lines.size() ? printable(lines[i], 300) : std::string();
   };
@@ -51,12 +51,12 @@ Message as_message(const std::string& told, const std::string& host) {
 SshLauncher::SshLauncher(System& system, launch::SshLaunchSpec document)
     : system_(system), document_(std::move(document)), job_(document_.rank_map) {
   build_id_ = read_own_binary().build_id;
-  launch::SshHostSpec told{document_.rank_map, document_.program, {}, document_.grace_ms};
+  launch::SshHostSpec spec{document_.rank_map, document_.program, {}, document_.grace_ms};
   for (const std::string& name : document_.exported) {
     const auto found = system.environment.variables.find(name);
-    if (found != system.environment.variables.end()) told.values.insert(*found);
+    if (found != system.environment.variables.end()) spec.values.insert(*found);
   }
-  told_ = launch::render_ssh_host_spec(told);
+  host_spec_text_ = launch::render_ssh_host_spec(spec);
   for (std::uint32_t node = 0; node < document_.rank_map.hosts.size(); ++node) {
     HostConnection& connection = connections_.emplace_back();
     connection.node = node;
@@ -78,7 +78,7 @@ SshLauncher::HostConnection* SshLauncher::of_member(std::size_t member) {
 
 void SshLauncher::say(HostConnection& connection, SshMessageType word, std::uint32_t number,
                       std::string bytes) {
-  crew_.say(connection.member, launch::render_ssh_message({word, number, 0, std::move(bytes)}));
+  children_.write_stdin(connection.member, launch::render_ssh_message({word, number, 0, std::move(bytes)}));
 }
 
 void SshLauncher::say_to_all(SshMessageType word, std::uint32_t number) {
@@ -100,7 +100,7 @@ void SshLauncher::start_hand(HostConnection& connection) {
   ChildSpec member;
   member.command = connection.here ? Command{own, "ssh-daemon"}
                                    : launch::plan_host_command(document_, host_of(connection), own);
-  member.spoken_to = true;
+  member.has_stdin = true;
   connection.state = HostConnection::starting;
   connection.due = Steady::now() + start_patience;
   connection.greeting = {};
@@ -109,11 +109,11 @@ void SshLauncher::start_hand(HostConnection& connection) {
   connection.greeted = false;
   ++connection.attempts;
   ++starting_;
-  connection.member = crew_.start(member);
+  connection.member = children_.start(member);
   hand_of_member_[connection.member] = connection.node;
 }
 
-// Each host is told at once what it will start, and starts when all are prepared: a job whose hosts are not
+// Each host gets its spec at once and starts when all hosts are prepared: a job whose hosts are not
 // all there starts nowhere.
 void SshLauncher::greeted(HostConnection& connection) {
   connection.greeted = true;
@@ -122,8 +122,9 @@ void SshLauncher::greeted(HostConnection& connection) {
                    {fmt::format("{} has another build of ddlrun", host_of(connection).name),
                     system_.environment.executable, how_to_bring()});
   }
-  if (!connection.greeting.noise().empty()) crew_.tell(STDERR_FILENO, connection.greeting.noise());
-  say(connection, SshMessageType::document, connection.node, told_);
+  if (!connection.greeting.noise().empty())
+    children_.write_output(STDERR_FILENO, connection.greeting.noise());
+  say(connection, SshMessageType::document, connection.node, host_spec_text_);
   take_words(connection, connection.greeting.rest());
 }
 
@@ -150,7 +151,7 @@ void SshLauncher::take_words(HostConnection& connection, std::string_view bytes)
     connection.reader.feed(bytes, [&](SshMessage&& message) { take(connection, std::move(message)); });
   } catch (const Error& error) {
     connection.said = error.message().what + ": " + error.message().where;
-    crew_.signal(connection.member, SIGKILL);
+    children_.signal(connection.member, SIGKILL);
   }
 }
 
@@ -165,13 +166,13 @@ void SshLauncher::take(HostConnection& connection, SshMessage&& message) {
     case SshMessageType::refused:
       return give_up(connection, ErrorKind::request, as_message(message.bytes, host_of(connection).name));
     case SshMessageType::out:
-      return crew_.tell(STDOUT_FILENO, message.bytes);
+      return children_.write_output(STDOUT_FILENO, message.bytes);
     case SshMessageType::err:
-      return crew_.tell(STDERR_FILENO, message.bytes);
+      return children_.write_output(STDERR_FILENO, message.bytes);
     case SshMessageType::ended:
       return follow(job_.rank_ended(message.number, message.value));
     case SshMessageType::took:
-      crew_.hears_input = true;
+      children_.reads_input = true;
       return;
     default:
       return;
@@ -183,8 +184,8 @@ void SshLauncher::give_up(HostConnection& connection, ErrorKind kind, Message pr
   connection.state = HostConnection::over;
   connection.problem_kind = kind;
   connection.problem = std::move(problem);
-  crew_.close_input(connection.member);
-  crew_.signal(connection.member, SIGTERM);
+  children_.close_input(connection.member);
+  children_.signal(connection.member, SIGTERM);
 }
 
 // Connections that sshd drops because there are too many at once.
@@ -224,9 +225,9 @@ void SshLauncher::tell_problems() {
     if (connection.problem.what.empty()) continue;
     if (!status_ || connection.problem_kind == ErrorKind::request)
       status_ = exit_code(connection.problem_kind);
-    crew_.tell(STDERR_FILENO, render_error("ddlrun", connection.problem));
+    children_.write_output(STDERR_FILENO, render_error("ddlrun", connection.problem));
   }
-  crew_.tell(STDERR_FILENO, "ddlrun: nothing was started\n");
+  children_.write_output(STDERR_FILENO, "ddlrun: nothing was started\n");
   stop(true);
 }
 
@@ -240,14 +241,14 @@ void SshLauncher::go_or_give_up() {
   if (problem) return tell_problems();
   going_ = true;
   say_to_all(SshMessageType::go);
-  crew_.hears_input = !system_.environment.stdin_is_terminal;
+  children_.reads_input = !system_.environment.stdin_is_terminal;
 }
 
 void SshLauncher::follow(const launch::SshJobState::Orders& orders) {
-  // Where ranks tell how they fare, `launch` says who failed first; of a host it knows less than we do.
-  const bool is_told = !document_.program.watch_token.empty() && job_.first_failure();
+  // With status lines `launch` reports the first failure; about hosts this process has more facts.
+  const bool is_reported = !document_.program.status_token.empty() && job_.first_failure();
   for (const std::string& message : orders.messages) {
-    if (!is_told) crew_.tell(STDERR_FILENO, fmt::format("ddlrun: {}\n", message));
+    if (!is_reported) children_.write_output(STDERR_FILENO, fmt::format("ddlrun: {}\n", message));
   }
   for (const std::uint32_t rank : orders.end) say_to_all(SshMessageType::end, rank);
   if (orders.stop) stop(false);
@@ -281,7 +282,7 @@ void SshLauncher::take_signal(int signal) {
 }
 
 void SshLauncher::take_input(std::string_view bytes) {
-  crew_.hears_input = false;  // until it was taken
+  children_.reads_input = false;  // until it was taken
   for (HostConnection& connection : connections_) {
     const auto& ranks = host_of(connection).ranks;
     const bool holds_0 = !ranks.empty() && ranks.front() == 0;
@@ -299,59 +300,59 @@ void SshLauncher::look_at_time() {
               {fmt::format("{} is not ready within {} s", host_of(connection).name, start_patience.count()),
                last_line(connection.said), fmt::format("ddlrun doctor {}", host_of(connection).name)});
     }
-    if (cut_at_ && now >= *cut_at_) crew_.signal(connection.member, SIGKILL);
+    if (cut_at_ && now >= *cut_at_) children_.signal(connection.member, SIGKILL);
   }
   if (!going_ && signal_ != 0) {
     for (HostConnection& connection : connections_) {
-      if (connection.state == HostConnection::starting) crew_.signal(connection.member, SIGTERM);
+      if (connection.state == HostConnection::starting) children_.signal(connection.member, SIGTERM);
     }
   }
-  crew_.hears_members = crew_.untold() < most_waiting || (cut_at_ && now >= *cut_at_);
+  children_.reads_members = children_.pending_out() < most_waiting || (cut_at_ && now >= *cut_at_);
 }
 
 std::chrono::milliseconds SshLauncher::patience() const {
-  return going_ && !stop_at_ && !cut_at_ && crew_.hears_members ? head_rest : head_tick;
+  return going_ && !stop_at_ && !cut_at_ && children_.reads_members ? head_rest : launcher_tick;
 }
 
-ChildCallbacks SshLauncher::ears() {
-  ChildCallbacks ears;
-  ears.out = [this](std::size_t member, std::string_view bytes) {
+ChildCallbacks SshLauncher::callbacks() {
+  ChildCallbacks callbacks;
+  callbacks.out = [this](std::size_t member, std::string_view bytes) {
     if (HostConnection* connection = of_member(member)) take_bytes(*connection, bytes);
   };
-  ears.err = [this](std::size_t member, std::string_view bytes) {
+  callbacks.err = [this](std::size_t member, std::string_view bytes) {
     HostConnection* connection = of_member(member);
     if (connection == nullptr) return;
     connection->said += bytes;
     if (connection->said.size() > most_said) connection->said.erase(0, connection->said.size() - most_said);
-    if (connection->state == HostConnection::prepared) crew_.tell(STDERR_FILENO, bytes);
+    if (connection->state == HostConnection::prepared) children_.write_output(STDERR_FILENO, bytes);
   };
-  ears.ended = [this](std::size_t member, const ProcessResult& end) {
+  callbacks.ended = [this](std::size_t member, const ProcessResult& end) {
     if (HostConnection* connection = of_member(member)) hand_ended(*connection, end);
     hand_of_member_.erase(member);
   };
-  ears.input = [this](std::string_view bytes) { take_input(bytes); };
-  ears.signal = [this](int signal) { take_signal(signal); };
-  return ears;
+  callbacks.input = [this](std::string_view bytes) { take_input(bytes); };
+  callbacks.signal = [this](int signal) { take_signal(signal); };
+  return callbacks;
 }
 
 int SshLauncher::run() {
-  const ChildCallbacks ears = this->ears();
+  const ChildCallbacks callbacks = this->callbacks();
   const auto waits = [this] {
     return std::ranges::any_of(connections_, [](const HostConnection& connection) {
       return connection.state == HostConnection::waiting;
     });
   };
-  while (crew_.alive() > 0 || waits() || (!going_ && !problems_told_ && signal_ == 0)) {
+  while (children_.alive() > 0 || waits() || (!going_ && !problems_told_ && signal_ == 0)) {
     start_more();
     go_or_give_up();
-    crew_.wait(patience(), ears);
+    children_.wait(patience(), callbacks);
     look_at_time();
-    if (!crew_.told_nobody() || status_) continue;
-    status_ = 128 + SIGPIPE;  // nobody reads on: as any program in a pipe
+    if (!children_.output_closed() || status_) continue;
+    status_ = 128 + SIGPIPE;  // the reader is gone: as any program in a pipe
     job_.told_to_stop();
     stop(false);
   }
-  while (crew_.untold() > 0 && !crew_.told_nobody()) crew_.wait(head_tick, ears);
+  while (children_.pending_out() > 0 && !children_.output_closed()) children_.wait(launcher_tick, callbacks);
   if (status_) return *status_;
   if (!going_ && signal_ != 0) return 128 + signal_;
   return job_.status();

@@ -40,7 +40,7 @@ class SshLauncher {
     ErrorKind problem_kind = ErrorKind::unreachable;
   };
 
-  ChildCallbacks ears();
+  ChildCallbacks callbacks();
   void start_more();
   void start_hand(HostConnection& connection);
   void take_bytes(HostConnection& connection, std::string_view bytes);
@@ -70,9 +70,9 @@ class SshLauncher {
   System& system_;
   launch::SshLaunchSpec document_;
   launch::SshJobState job_;
-  ChildPool crew_;
+  ChildPool children_;
   std::string build_id_;
-  std::string told_;  // to each host, values and all
+  std::string host_spec_text_;  // to each host, values and all
   std::vector<HostConnection> connections_;
   std::map<std::size_t, std::size_t> hand_of_member_;
   std::size_t starting_ = 0;
@@ -80,7 +80,7 @@ class SshLauncher {
   bool problems_told_ = false;
   std::optional<int> status_;  // where it is not the job's own
   Steady::time_point signalled_;
-  int signal_ = 0;                             // the last that told us to stop
+  int signal_ = 0;                             // the last stop signal
   std::optional<Steady::time_point> stop_at_;  // what has not ended by itself then
   std::optional<Steady::time_point> cut_at_;   // hosts that have not ended then are left
 };

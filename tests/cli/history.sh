@@ -106,7 +106,7 @@ KEY=third expect 0 'perhaps not those of then: KEY' "$DDLRUN" replay last
 KEY=other expect 0 'perhaps not those of then: KEY' "$DDLRUN" replay "$well"
 PATH=$PATH:/nowhere KEY=x expect 0 'PATH is not what it was then' "$DDLRUN" replay "$well"
 sed -i 's/"mpirun": "4[^"]*"/"mpirun": "4.0.0"/' "$runs/$first/run.json"
-expect 0 'mpirun is another: 4.0.0 then' "$DDLRUN" replay "$first" --dry-run
+expect 0 'mpirun has changed: 4.0.0 then' "$DDLRUN" replay "$first" --dry-run
 
 # --- another machine, other hosts, another folder: refused with both values
 cp -r "$runs/$first" "$runs/20200101-000000-other"
@@ -119,7 +119,7 @@ mkdir elsewhere
 cd elsewhere || exit 2
 cp -r "$runs/$first" "$work/kept"
 for run in "$first" ../kept; do
-  expect_refusal 3 "that run stood in $work" "$DDLRUN" replay "$run"
+  expect_refusal 3 "that run was started in $work" "$DDLRUN" replay "$run"
   hint=$(sed -n 's/^  try: //p' "$work/err")
   expect 0 "run $first once more" env PATH="$(dirname "$DDLRUN"):$PATH" bash -c "$hint --dry-run"
 done

@@ -60,7 +60,7 @@ chmod +x mpirun
 launch late 1 --max-restarts 3 --mpirun ./mpirun -- true
 same "a late TERM: status" 143 "$status"
 same "a late TERM: starts" start "$(cat starts)"
-has "a late TERM" late.err "not started again: it was told to stop by signal 15"
+has "a late TERM" late.err "not started again: stopped by signal 15"
 
 # --- the scheduler's signals and the real trainer: saved, one start, status 75; a crash starts again
 train=$DDLRUN_BUILD_DIR/runtime/ddl-train
@@ -101,10 +101,10 @@ for row in "TERM launch" "USR1 launch" "TERM ranks" "USR1 ranks"; do
   same "$name: starts" 1 "$(starts "$name")"
   step=$(sed -n 's/^ddl-train: note: stopped by .* after step \([0-9]*\).*; checkpoint saved.*/\1/p' "$name.err")
   check "$name: saved where it stopped" test -e "$name.saved/$(printf 'ckpt-%06d.safetensors' "${step:-0}")"
-  has "$name: why it was not started again, with -q too" "$name.err" "ddlrun: not started again: it "
+  has "$name: why it was not started again, with -q too" "$name.err" "ddlrun: not started again: stopped "
 done
 has "TERM to the ranks" TERM.ranks.err "it ended by preemption: status 75"
-has "USR1 to launch" USR1.launch.err "it was told to stop by signal 10"
+has "USR1 to launch" USR1.launch.err "stopped by signal 10"
 train_until crash 400
 mapfile -t pids < <(ranks_of "$work/crash.saved")
 kill -KILL "${pids[0]}"

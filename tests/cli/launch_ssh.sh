@@ -251,7 +251,7 @@ has_not "a Python exception" traceback.err "mpirun"
 cat > start.json << DOCUMENT
 {"schema": "ddlrun.start/1", "exported": ["PATH"], "grace_ms": 1000,
  "program": {"words": ["sh", "-c", "echo \$RANK/\$WORLD_SIZE \$MASTER_ADDR \$1; exec sleep 0.2", "sh"]},
- "sheet": {"schema": "ddlrun.ranks/1", "folder": "$work", "hosts": "h[1-2]", "kind_of_host": [0, 0], "ranks": ["0,2", "1"],
+ "rank_map": {"schema": "ddlrun.ranks/1", "folder": "$work", "hosts": "h[1-2]", "kind_of_host": [0, 0], "ranks": ["0,2", "1"],
   "kinds": [[{}, {}]], "groups": [
    {"first": 0, "ranks": 2, "name": "worker", "arguments": ["--task={group_rank}"],
     "set": {"RANK": "{rank}", "WORLD_SIZE": "{group_size}", "MASTER_ADDR": "{host}"}},

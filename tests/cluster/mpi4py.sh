@@ -36,7 +36,7 @@ for rank, one in enumerate(all["places"]):
     print(rank, one["host"], one["local_rank"], *one["pus"])' < "$work/out" || cat "$work/out" "$work/err"
 }
 for order in ddl packed; do
-  expect 0 "MPI tells it all" on node1 "$tool" launch "${words[@]}" --order $order --dry-run -- $python places.py
+  expect 0 "asks MPI for everything" on node1 "$tool" launch "${words[@]}" --order $order --dry-run -- $python places.py
   promised "$work/out" > "$work/promised"
   expect 0 "4 of 4 ranks are where they were planned" on node1 "$tool" launch "${words[@]}" "${patient[@]}" --order $order \
     --strict --run-dir run_$order -- $python places.py

@@ -29,15 +29,14 @@ struct FakeMpirun : FakeProcesses {
       return version;
     };
   }
-  ProcessResult run_guarded(const Command& command, const EnvVars& extra,
-                            const RunHooks& attention) override {
+  ProcessResult run_guarded(const Command& command, const EnvVars& extra, const RunHooks& hooks) override {
     ran.push_back(command);
     environment = extra;
-    watched = attention.err_lines != nullptr;
+    watched = hooks.on_stderr_line != nullptr;
     if (meanwhile) {
-      meanwhile(command, attention);
+      meanwhile(command, hooks);
     } else if (watched) {
-      for (const std::string& line : lines(command)) attention.err_lines(line);
+      for (const std::string& line : lines(command)) hooks.on_stderr_line(line);
     }
     return result;
   }

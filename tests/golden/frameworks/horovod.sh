@@ -55,9 +55,9 @@ export OMP_PROC_BIND=close
 # --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
 # --mca oob_tcp_keepalive_probes 3  three times
 # --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
-# /opt/ddlrun/bin/ddlrun exec  gives each rank what its sheet says, then keeps each rank: tells how it fares, and ends all it started when the job ends
-# rank HOROVOD_RANK                 {rank}: as MPI tells it
-# rank HOROVOD_SIZE                 {size}: as MPI tells it
+# /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
+# rank HOROVOD_RANK                 {rank}: as MPI numbers it
+# rank HOROVOD_SIZE                 {size}: as MPI numbers it
 # rank HOROVOD_LOCAL_RANK           {local_rank}: which GPU of its host a script takes
 # rank HOROVOD_LOCAL_SIZE           {local_size}: ranks of its host
 # rank HOROVOD_CROSS_RANK           {node}: which host

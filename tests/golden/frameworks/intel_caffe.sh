@@ -64,14 +64,14 @@ export PSM2_MQ_RNDV_HFI_WINDOW=2097152
 # -x PSM2_MQ_RNDV_HFI_WINDOW        2097152: around a fault of PSM2 in IFS 10.2 and 10.3
 # -x I_MPI_PIN_DOMAIN               node: a rank has its whole host
 # -x I_MPI_FALLBACK                 0: another network than the one asked for is an error
-# -x I_MPI_DEBUG                    6: Intel MPI tells network and pinning at the start
+# -x I_MPI_DEBUG                    6: Intel MPI prints network and pinning at the start
 # -x KMP_HW_SUBSET                  1t: one thread a core
 # -x KMP_AFFINITY                   proclist=[0-5,14-67],granularity=thread,explicit: a thread on each core that no server has
 # -x INTERNAL_THREADS_PIN           66,67: where the threads that read data run
-# -x GLOG_minloglevel               0: Caffe tells losses at this level
+# -x GLOG_minloglevel               0: Caffe prints losses at this level
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
 # --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
 # --mca oob_tcp_keepalive_probes 3  three times
 # --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
-# /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
+# /opt/ddlrun/bin/ddlrun exec  supervises each rank: reports its state, and ends all its processes when the job ends
 mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x MLSL_NUM_SERVERS -x MLSL_SERVER_AFFINITY -x MLSL_LOG_LEVEL -x I_MPI_FABRICS -x I_MPI_TMI_PROVIDER -x HFI_NO_CPUAFFINITY -x I_MPI_DYNAMIC_CONNECTION -x I_MPI_SCALABLE_OPTIMIZATION -x I_MPI_PIN_MODE -x PSM2_MQ_RNDV_HFI_WINDOW -x I_MPI_PIN_DOMAIN -x I_MPI_FALLBACK -x I_MPI_DEBUG -x KMP_HW_SUBSET -x KMP_AFFINITY -x INTERNAL_THREADS_PIN -x GLOG_minloglevel --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- caffe train --solver solver.prototxt

@@ -47,5 +47,5 @@ export I_MPI_FABRICS="${I_MPI_FABRICS:?set it first: values given by -x are not 
 #   MKL_NUM_THREADS                 5: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 #   I_MPI_FABRICS                   you set it; passed by name, so its value is in no process list
 #   DDLRUN_RANKS                    what each rank is to get; ddlrun exec reads it
-# /opt/ddlrun/bin/ddlrun exec  gives each rank what its sheet says, then keeps each rank: tells how it fares, and ends all it started when the job ends
+# /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
 mpirun_intel -bootstrap ssh -machinefile /runs/one/hosts -n 8 -genvlist PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,I_MPI_FABRICS,DDLRUN_RANKS,I_MPI_PIN /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- ./p

@@ -39,6 +39,6 @@ export OMP_PROC_BIND=close
 #   OMP_PROC_BIND                   close: thread after thread on core after core of the rank, and it stays there
 #   MKL_NUM_THREADS                 5: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 #   DDLRUN_RANKS                    what each rank is to get; ddlrun exec reads it
-# -prepend-rank                     each line tells its rank
-# /opt/ddlrun/bin/ddlrun exec  gives each rank what its sheet says, then keeps each rank: tells how it fares, and ends all it started when the job ends
+# -prepend-rank                     each line starts with its rank
+# /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
 mpirun.mpich -launcher ssh -f /runs/one/hosts -n 8 -genvlist PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS -prepend-rank /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- caffe train --solver=solver.prototxt

@@ -45,6 +45,6 @@ export OMP_PROC_BIND=close
 # --prtemca oob_tcp_keepalive_intvl 5  after 10 s of silence it is asked every 5 s
 # --prtemca oob_tcp_keepalive_probes 3  three times
 # --prtemca plm_ssh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
-# --output tag                      each line tells its rank
-# /opt/ddlrun/bin/ddlrun exec  keeps each rank: tells how it fares, and ends all it started when the job ends
+# --output tag                      each line starts with its rank
+# /opt/ddlrun/bin/ddlrun exec  supervises each rank: reports its state, and ends all its processes when the job ends
 /bin/sh -c 'exec "$@" 9< "$0"' /runs/one/rankfile mpirun5 -n 8 --map-by rankfile:file=/dev/fd/9 -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS --prtemca oob_tcp_keepalive_time 10 --prtemca oob_tcp_keepalive_intvl 5 --prtemca oob_tcp_keepalive_probes 3 --prtemca plm_ssh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' --output tag /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- caffe train --solver=solver.prototxt

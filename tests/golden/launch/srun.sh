@@ -34,7 +34,7 @@ export OMP_PROC_BIND=close
 # --distribution=arbitrary          each rank on the host that its line of the host file names
 # SLURM_HOSTFILE=/runs/one/hosts    the host of each rank, a line each
 # --cpu-bind=none                   srun has one list for all hosts: ddlrun exec binds each rank itself
-# --gpu-bind=none                   likewise: the rank sheet says which GPU is whose
+# --gpu-bind=none                   likewise: the rank map gives each rank its GPU
 # --overlap                         srun would wait for an interactive step of the same job to end
 # --kill-on-bad-exit=1              a rank that fails ends the job, as under mpirun
 # --input=0                         stdin is rank 0's, as under mpirun
@@ -49,5 +49,5 @@ export OMP_PROC_BIND=close
 #   OMP_PROC_BIND                   close: thread after thread on core after core of the rank, and it stays there
 #   MKL_NUM_THREADS                 5: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 #   DDLRUN_RANKS                    what each rank is to get; ddlrun exec reads it
-# /opt/ddlrun/bin/ddlrun exec  gives each rank what its sheet says, then keeps each rank: tells how it fares, and ends all it started when the job ends
+# /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
 env -u SRUN_CPUS_PER_TASK srun -n 8 --distribution=arbitrary --cpu-bind=none --gpu-bind=none --overlap --kill-on-bad-exit=1 --input=0 --mpi=pmix --export=HOME,PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS,OMPI_MCA_pml,OMPI_MCA_btl /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- ./p

@@ -49,9 +49,9 @@ export OMP_PROC_BIND=close
 # -x MKL_NUM_THREADS                5: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 # -x HOROVOD_CONTROLLER             mpi: ranks meet over MPI, which starts them
 # -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
-# /opt/ddlrun/bin/ddlrun exec  gives each rank what its sheet says, then keeps each rank: tells how it fares, and ends all it started when the job ends
-# rank HOROVOD_RANK                 {rank}: as MPI tells it
-# rank HOROVOD_SIZE                 {size}: as MPI tells it
+# /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
+# rank HOROVOD_RANK                 {rank}: as MPI numbers it
+# rank HOROVOD_SIZE                 {size}: as MPI numbers it
 # rank HOROVOD_LOCAL_RANK           {local_rank}: which GPU of its host a script takes
 # rank HOROVOD_LOCAL_SIZE           {local_size}: ranks of its host
 # rank HOROVOD_CROSS_RANK           {node}: which host

@@ -53,13 +53,13 @@ TEST_CASE("after a stall that ends the job, or a lost host, the noise of the end
     CAPTURE(row.status);
     Launch launch;
     launch.processes.result.exit_status = 1;
-    launch.processes.meanwhile = [&](const Command& command, const RunHooks& attention) {
+    launch.processes.meanwhile = [&](const Command& command, const RunHooks& hooks) {
       const std::string token = word_after(command, "--monitor");
       const launch::Stall stall{7, 'T', 1771, "p", ""};
-      attention.err_lines(launch::render_status_line(token, {1, "here", row.sign, stall, 0, 0}));
-      attention.tick({});
-      if (!row.said.empty()) attention.err_lines(row.said);
-      attention.err_lines(noise);
+      hooks.on_stderr_line(launch::render_status_line(token, {1, "here", row.sign, stall, 0, 0}));
+      hooks.tick({});
+      if (!row.said.empty()) hooks.on_stderr_line(row.said);
+      hooks.on_stderr_line(noise);
     };
     launch.run({"launch", "2", "--stall-timeout", "5", "--on-stall", "end", "--", "prog"});
     CHECK(launch.status == row.status);
@@ -108,7 +108,7 @@ TEST_CASE("reports are compared with the plan while the rest passes by") {
        {Row{{2, 3}, {"--verify"}, 0, "2 of 2 ranks are where they were planned"},
         Row{{1, 2, 3}, {"--verify"}, 0, "warning: 1 of 2 ranks are NOT where they were planned"},
         Row{{1, 2, 3}, {"--strict"}, 1, "error: 1 of 2 ranks are NOT where they were planned"},
-        Row{{}, {"--strict"}, 1, "1 of 2 ranks never told their place"}}) {
+        Row{{}, {"--strict"}, 1, "1 of 2 ranks never reported their place"}}) {
     CAPTURE(row.says);
     Launch launch;
     launch.processes.lines = [&](const Command& command) {
@@ -148,24 +148,24 @@ TEST_CASE("a signal that stopped mpirun is the status, unless the program had it
 TEST_CASE("TERM goes to the ranks first, to mpirun where nobody was heard or when it comes again") {
   Launch launch;
   std::vector<int> given;
-  launch.processes.meanwhile = [&](const Command& command, const RunHooks& attention) {
-    REQUIRE(attention.on_signal);
-    given.push_back(attention.on_signal(SIGINT));
+  launch.processes.meanwhile = [&](const Command& command, const RunHooks& hooks) {
+    REQUIRE(hooks.on_signal);
+    given.push_back(hooks.on_signal(SIGINT));
     launch::RankReport alive;
     alive.host = "here";
-    attention.err_lines(launch::render_status_line(word_after(command, "--monitor"), alive));
+    hooks.on_stderr_line(launch::render_status_line(word_after(command, "--monitor"), alive));
     for (const int signal : {SIGUSR1, SIGTERM, SIGINT, SIGTERM, SIGTERM})
-      given.push_back(attention.on_signal(signal));
+      given.push_back(hooks.on_signal(signal));
   };
   launch.run({"launch", "1", "--", "prog"});
   CHECK(given == std::vector<int>{SIGINT, SIGUSR1, SIGURG, SIGINT, SIGTERM, SIGTERM});
   Launch early;
-  early.processes.meanwhile = [&](const Command&, const RunHooks& attention) {
-    CHECK(attention.on_signal(SIGTERM) == SIGTERM);
+  early.processes.meanwhile = [&](const Command&, const RunHooks& hooks) {
+    CHECK(hooks.on_signal(SIGTERM) == SIGTERM);
   };
   early.run({"launch", "1", "--", "prog"});
   Launch alone;
-  alone.processes.meanwhile = [&](const Command&, const RunHooks& attention) { CHECK(!attention.on_signal); };
+  alone.processes.meanwhile = [&](const Command&, const RunHooks& hooks) { CHECK(!hooks.on_signal); };
   alone.run({"launch", "1", "--no-monitor", "--verify", "--", "prog"});
 }
 

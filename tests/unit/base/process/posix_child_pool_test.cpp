@@ -19,23 +19,23 @@ struct Heard {
 };
 
 ChildCallbacks ears_of(Heard& heard) {
-  ChildCallbacks ears;
-  ears.out = [&](std::size_t member, std::string_view bytes) { heard.out[member] += bytes; };
-  ears.err = [&](std::size_t member, std::string_view bytes) { heard.err[member] += bytes; };
-  ears.ended = [&](std::size_t member, const ProcessResult& end) { heard.ends[member] = end; };
-  return ears;
+  ChildCallbacks callbacks;
+  callbacks.out = [&](std::size_t member, std::string_view bytes) { heard.out[member] += bytes; };
+  callbacks.err = [&](std::size_t member, std::string_view bytes) { heard.err[member] += bytes; };
+  callbacks.ended = [&](std::size_t member, const ProcessResult& end) { heard.ends[member] = end; };
+  return callbacks;
 }
 
 // Until all have ended, for 10 s at most.
-void wait_for_all(ChildPool& crew, const ChildCallbacks& ears) {
-  for (int i = 0; i < 1000 && crew.alive() > 0; ++i) crew.wait(milliseconds(10), ears);
+void wait_for_all(ChildPool& crew, const ChildCallbacks& callbacks) {
+  for (int i = 0; i < 1000 && crew.alive() > 0; ++i) crew.wait(milliseconds(10), callbacks);
   REQUIRE(crew.alive() == 0);
 }
 
-ChildSpec shell(const std::string& text, bool spoken_to = false) {
+ChildSpec shell(const std::string& text, bool has_stdin = false) {
   ChildSpec member;
   member.command = {"sh", "-c", text};
-  member.spoken_to = spoken_to;
+  member.has_stdin = has_stdin;
   return member;
 }
 
@@ -74,15 +74,15 @@ TEST_CASE("a member is spoken to, however much it is") {
   const auto echo = crew.start(shell("cat; echo done", true));
   const auto deaf = crew.start(shell("exec <&-; sleep 0.2", true));
   const std::string much(3'000'000, 'x');
-  crew.say(echo, much);
-  crew.say(deaf, much);
-  CHECK(crew.unsaid(echo) > 0);
+  crew.write_stdin(echo, much);
+  crew.write_stdin(deaf, much);
+  CHECK(crew.pending_in(echo) > 0);
   crew.close_input(echo);
   wait_for_all(crew, ears_of(heard));
   CHECK(heard.out[echo] == much + "done\n");
   CHECK(heard.ends[deaf].exit_status == 0);
-  CHECK(crew.unsaid(echo) == 0);
-  crew.say(echo, "to nobody");
+  CHECK(crew.pending_in(echo) == 0);
+  crew.write_stdin(echo, "to nobody");
 }
 
 TEST_CASE("a signal reaches all of a member's group; whoever keeps its streams is not waited for") {
@@ -90,11 +90,11 @@ TEST_CASE("a signal reaches all of a member's group; whoever keeps its streams i
   Heard heard;
   const auto asleep = crew.start(shell("sleep 60 & sleep 60; true"));
   const auto leaves = crew.start(shell("setsid sleep 3 & exit 0"));
-  const ChildCallbacks ears = ears_of(heard);
-  for (int i = 0; i < 20; ++i) crew.wait(milliseconds(10), ears);
+  const ChildCallbacks callbacks = ears_of(heard);
+  for (int i = 0; i < 20; ++i) crew.wait(milliseconds(10), callbacks);
   const auto begun = std::chrono::steady_clock::now();
   crew.signal(asleep, SIGTERM);
-  wait_for_all(crew, ears);
+  wait_for_all(crew, callbacks);
   CHECK(heard.ends[asleep].signal == SIGTERM);
   CHECK(heard.ends[leaves].exit_status == 0);
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(2));
@@ -104,10 +104,10 @@ TEST_CASE("what is sent to us is told, and does not end us") {
   ChildPool crew;
   Heard heard;
   int told = 0;
-  ChildCallbacks ears = ears_of(heard);
-  ears.signal = [&](int signal) { told = signal; };
+  ChildCallbacks callbacks = ears_of(heard);
+  callbacks.signal = [&](int signal) { told = signal; };
   ::kill(::getpid(), SIGTERM);
-  for (int i = 0; i < 100 && told == 0; ++i) crew.wait(milliseconds(10), ears);
+  for (int i = 0; i < 100 && told == 0; ++i) crew.wait(milliseconds(10), callbacks);
   CHECK(told == SIGTERM);
 }
 

@@ -108,15 +108,15 @@ TEST_CASE("a guarded run: lines, environment, ticks, a signal from the tick, a m
   PosixProcesses processes;
   std::string lines;
   int ticks = 0;
-  RunHooks attention;
-  attention.err_lines = [&](std::string_view line) { lines += std::string(line) + "|"; };
+  RunHooks hooks;
+  hooks.on_stderr_line = [&](std::string_view line) { lines += std::string(line) + "|"; };
   std::vector<std::string> below;
-  attention.tick = [&](const std::vector<std::string>& names) {
+  hooks.tick = [&](const std::vector<std::string>& names) {
     below = names;
     return ++ticks == 2 ? SIGTERM : 0;
   };
   const auto result =
-      processes.run_guarded({"/bin/sh", "-c", "echo \"$X\" >&2; sleep 30 & wait"}, {{"X", "y z"}}, attention);
+      processes.run_guarded({"/bin/sh", "-c", "echo \"$X\" >&2; sleep 30 & wait"}, {{"X", "y z"}}, hooks);
   CHECK(lines == "y z\n|");
   CHECK(ticks == 2);
   CHECK(below == std::vector<std::string>{"sleep"});
@@ -127,7 +127,7 @@ TEST_CASE("a guarded run: lines, environment, ticks, a signal from the tick, a m
 
 TEST_CASE("a tree's sample tells work, sleep and a stop") {
   PosixProcesses processes;
-  RunHooks attention;
+  RunHooks hooks;
   struct Row {
     std::string script;
     char state;
@@ -138,7 +138,7 @@ TEST_CASE("a tree's sample tells work, sleep and a stop") {
     CAPTURE(row.script);
     TreeSnapshot first, second;
     int ticks = 0;
-    attention.tick = [&](const std::vector<std::string>&) {
+    hooks.tick = [&](const std::vector<std::string>&) {
       const auto below = find_descendants(::getpid());  // the guardian, then the program
       if (below.size() < 2) return 0;
       ++ticks;
@@ -147,7 +147,7 @@ TEST_CASE("a tree's sample tells work, sleep and a stop") {
       second = read_tree_snapshot(below[1].id.pid);
       return SIGKILL;
     };
-    processes.run_guarded({"/bin/sh", "-c", row.script}, {}, attention);
+    processes.run_guarded({"/bin/sh", "-c", row.script}, {}, hooks);
     CHECK(second.state == row.state);
     CHECK((second.cpu_ns != first.cpu_ns) == row.works);
     CHECK(becomes_true([] { return find_descendants(::getpid()).empty(); }));

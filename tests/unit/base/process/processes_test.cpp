@@ -64,18 +64,18 @@ TEST_CASE("many children run side by side, results in order") {
 TEST_CASE("a child in the foreground gets our signals, its stderr comes in lines") {
   PosixProcesses processes;
   std::vector<std::string> lines;
-  RunHooks attention;
-  attention.err_lines = [&](std::string_view line) {
+  RunHooks hooks;
+  hooks.on_stderr_line = [&](std::string_view line) {
     lines.emplace_back(line);
     if (line == "ready\n") ::kill(::getpid(), SIGTERM);  // to us: it must arrive there
   };
   const auto result = processes.run_guarded(
       {"/bin/sh", "-c", "trap 'echo got >&2; exit 3' TERM; echo ready >&2; while :; do sleep 0.05; done"},
-      {{"X", "y z"}}, attention);
+      {{"X", "y z"}}, hooks);
   CHECK(result.exit_status == 3);
   CHECK(lines == std::vector<std::string>{"ready\n", "got\n"});
   lines.clear();
-  processes.run_guarded({"/bin/sh", "-c", "printf '%s\\nrest' \"$X\" >&2"}, {{"X", "y z"}}, attention);
+  processes.run_guarded({"/bin/sh", "-c", "printf '%s\\nrest' \"$X\" >&2"}, {{"X", "y z"}}, hooks);
   CHECK(lines == std::vector<std::string>{"y z\n", "rest"});
 }
 

@@ -97,12 +97,12 @@ TEST_CASE("what asks MPI who it is, and nothing else") {
   };
   const std::string mpi4py = "from mpi4py import MPI\n", torch = "import torch.distributed\n";
   for (const Row& row :
-       {Row{{"python3", "train.py"}, mpi4py, true, "line 1 imports mpi4py: MPI tells it all"},
+       {Row{{"python3", "train.py"}, mpi4py, true, "line 1 imports mpi4py, which asks MPI for everything"},
         Row{{"python3", "train.py"}, mpi4py + torch, false, "line 2 imports torch.distributed"},
-        Row{{"python3", "-m", "mpi4py", "train.py"}, "import numpy\n", true, "python -m mpi4py: MPI"},
+        Row{{"python3", "-m", "mpi4py", "train.py"}, "import numpy\n", true, "python -m mpi4py asks MPI"},
         Row{{"python3", "-m", "mpi4py", "train.py"}, mpi4py, true, "line 1 imports mpi4py"},
         Row{{"python3", "-m", "mpi4py", "train.py"}, torch, false, "line 1 imports torch.distributed"},
-        Row{{"python3", "-m", "mpi4py.bench", "pingpong"}, "", true, "python -m mpi4py.bench: MPI"},
+        Row{{"python3", "-m", "mpi4py.bench", "pingpong"}, "", true, "python -m mpi4py.bench asks MPI"},
         Row{{"python3", "-m", "mpi4pyx"}, "", false, "python -m mpi4pyx is not looked into"},
         Row{{"python3", "train.py"}, "import numpy\n", false, ""}}) {
     CAPTURE(row.program);

@@ -163,7 +163,7 @@ TEST_CASE("what a rank executes with a keeper") {
   launch::RankProgram program{{"./prog", "a b"}, "/opt/ddlrun", ""};
   program.keep = true;
   CHECK(plan_rank_command(program) == Command{"/opt/ddlrun", "exec", "--supervise", "--", "./prog", "a b"});
-  program.watch_token = "T";
+  program.status_token = "T";
   program.stall_after = 60;
   CHECK(plan_rank_command(program) == Command{"/opt/ddlrun", "exec", "--supervise", "--monitor", "T",
                                               "--stall-timeout", "60", "--", "./prog", "a b"});
@@ -173,7 +173,7 @@ TEST_CASE("what a rank executes with a keeper") {
   CHECK(Command(shell.begin() + 3, shell.end()) == Command{"/opt/ddlrun", "exec", "--supervise", "--monitor",
                                                            "T", "--stall-timeout", "60", "--", "./prog",
                                                            "a b"});
-  program.report_token = "R";  // who asks for places needs ddlrun
+  program.placement_token = "R";  // who asks for places needs ddlrun
   CHECK(plan_rank_command(program)[0] == "/opt/ddlrun");
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("a signal that stands for TERM is asked for where keepers make it of t
     CAPTURE(row.what);
     LaunchRequest asked = request(row.major);
     asked.launcher.version.minor = row.minor;
-    if (row.keeper) asked.program.watch_token = "t";
+    if (row.keeper) asked.program.status_token = "t";
     if (row.own) asked.words.mca.emplace_back("ess_base_forward_signals", "SIGALRM");
     const auto line = plan_launch_command(asked);
     CHECK(line.forwards_end == row.asked);

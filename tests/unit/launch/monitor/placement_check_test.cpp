@@ -36,7 +36,7 @@ TEST_CASE("one rank judged") {
         Row{PlaceReport{3, 1, "h2", {3, 4}}, PlaceVerdict::differs, "1 of 2 planned PUs, 2 in all"},
         Row{PlaceReport{3, 1, "h2", {0, 1, 2, 3}}, PlaceVerdict::differs, "2 of 2 planned PUs, 4 in all"},
         Row{PlaceReport{3, 1, "h2", {}}, PlaceVerdict::differs, "0 of 2 planned PUs, 0 in all"},
-        Row{std::nullopt, PlaceVerdict::silent, "it never told its place"}}) {
+        Row{std::nullopt, PlaceVerdict::silent, "it never reported its place"}}) {
     CAPTURE(row.why);
     const auto judged = check_placement(planned, row.found, {"h1", "h2"});
     CHECK(judged.verdict == row.verdict);
@@ -70,7 +70,7 @@ TEST_CASE("a large table names what is wrong only") {
   }
   CHECK(launch::render_placement_table(watch.rows(), 64) ==
         "  rank  host  slot  planned PUs  found PUs  verdict\n"
-        "    42  h     0:0   0            -          SILENT: it never told its place\n"
+        "    42  h     0:0   0            -          SILENT: it never reported its place\n"
         "  99 of 100 ranks are not listed\n"
         "  99 of 100 ranks are where they were planned\n");
 }

@@ -137,14 +137,14 @@ TEST_CASE("all idle: told once, not for each rank") {
   CHECK(run.heard("nor have the other 3"));
 }
 
-TEST_CASE("a silent host is named within 30 s, with its ranks, and when it is heard again") {
+TEST_CASE("a silent host is named within 30 s, with its ranks, and when it reports again") {
   Run run;
   run.pass(11, "12");  // h2 speaks for the last time at 10
   run.pass(40, "1");
   REQUIRE(run.told.size() == 1);
   CHECK(run.told[0] == "30 warning host h2 has been silent for 20 s: no sign of life from ranks 2-3");
   run.pass(10, "12");
-  CHECK(run.heard("host h2 is heard again"));
+  CHECK(run.heard("host h2 reports again"));
   CHECK(run.watch.record().silent_hosts == std::vector<std::string>{"h2"});
 }
 

@@ -45,9 +45,9 @@ SshLaunchSpec full_start() {
   SshLaunchSpec start;
   start.rank_map = start_sheet();
   start.program.program = {"./prog", "two words", "", "\xc3\xa9", "\xff\xfe", "a\nb\"'\\"};
-  start.program.report_token = "abc";
+  start.program.placement_token = "abc";
   start.program.keep = true;
-  start.program.watch_token = "def";
+  start.program.status_token = "def";
   start.program.stall_after = 60;
   start.exported = {"PATH", "SECRET"};
   start.addresses = {{"h2", "10.0.0.2"}};
@@ -72,9 +72,9 @@ TEST_CASE("a start document comes back as it was") {
   const SshLaunchSpec back = parse_ssh_launch_spec(render_ssh_launch_spec(start));
   CHECK(back.rank_map == start.rank_map);
   CHECK(back.program.program == start.program.program);
-  CHECK(back.program.report_token == "abc");
+  CHECK(back.program.placement_token == "abc");
   CHECK(back.program.keep);
-  CHECK(back.program.watch_token == "def");
+  CHECK(back.program.status_token == "def");
   CHECK(back.program.stall_after == 60);
   CHECK(back.exported == start.exported);
   CHECK(back.addresses == start.addresses);

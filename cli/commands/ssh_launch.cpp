@@ -16,7 +16,7 @@ constexpr std::uint64_t most_document_bytes = 64u << 20;
 
 }  // namespace
 
-Subcommand start_hosts_command() {
+Subcommand ssh_launch_command() {
   Subcommand command;
   command.name = "ssh-launch";
   command.summary = "start ranks over ssh, without MPI (used by launch --launcher ssh)";

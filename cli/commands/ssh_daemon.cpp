@@ -7,7 +7,7 @@
 
 namespace ddlrun::cli {
 
-Subcommand start_ranks_command() {
+Subcommand ssh_daemon_command() {
   Subcommand command;
   command.name = "ssh-daemon";
   command.summary = "start the ranks of this host (used by ssh-launch)";
