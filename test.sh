@@ -17,7 +17,7 @@ ctest --preset dev -L unit -j "$(nproc)" --output-on-failure
 
 say "the whole suite"
 status=0
-# One more than cores: most of what takes long waits, and tests that need the cores say so (RESOURCE_LOCK).
+# One more than cores: most long tests wait, and tests that need the cores have a RESOURCE_LOCK.
 ctest --preset release -j "$(($(nproc) + 1))" "$@" || status=$?
 grep -hE '^skipped: ' build/release/Testing/Temporary/LastTest.log | sort | uniq -c || true
 exit $status

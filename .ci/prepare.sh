@@ -6,7 +6,7 @@ say() { printf '\n== %s\n' "$*"; }
 
 build_packages="g++ cmake ninja-build pkg-config libhwloc-dev libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libsqlite3-dev
   libopenmpi-dev openmpi-bin libdnnl-dev libssl-dev zlib1g-dev"
-# Images: JPEG, PNG, Caffe's LMDB; in tests, others' writers and readers of them.
+# Images: JPEG, PNG, Caffe's LMDB; in tests also the programs and Python modules that read and write them.
 build_packages+=" libjpeg62-turbo-dev libpng-dev liblmdb-dev"
 build_packages+=" libprotobuf-dev protobuf-compiler"
 data_packages="dataset-fashion-mnist"
@@ -17,7 +17,7 @@ test_packages+=" python3-mpi4py lammps hpcc"
 test_packages+=" python3-lmdb python3-numpy python3-pil python3-protobuf libjpeg-turbo-progs netpbm"
 # A second MPI beside Open MPI: mpirun and mpicc stay Open MPI's, which Debian's alternatives prefer.
 test_packages+=" mpich libmpich-dev"
-# The lab's virtual hosts (tests/cluster): programs that it starts itself, inside namespaces.
+# Virtual hosts (tests/cluster): programs that run inside namespaces.
 test_packages+=" openssh-client openssh-server iproute2 util-linux nftables faketime
   slurmctld slurmd slurm-client munge libpmix2 slurm-wlm-torque"
 
@@ -27,7 +27,7 @@ missing_packages() {
   done
 }
 
-# install_packages PACKAGE...: says what is missing and installs it. Asks only a person at a terminal.
+# install_packages PACKAGE...: prints and installs the missing packages. Asks for confirmation only at a terminal.
 install_packages() {
   command -v dpkg-query >/dev/null || {
     echo "This is not Debian or Ubuntu. Install by other means: $*" >&2
@@ -54,8 +54,8 @@ install_packages() {
   return "$status"
 }
 
-# without_services COMMAND...: packages installed by it start no daemon now (policy-rc.d forbids it) and, where systemd
-# runs, none at the next boot. An administrator's own policy stays as it is.
+# without_services COMMAND...: packages that COMMAND installs start no daemon now (policy-rc.d forbids it) and, with
+# systemd, none at the next boot. An existing policy of the administrator is unchanged.
 without_services() {
   local policy=/usr/sbin/policy-rc.d made='' status=0 unit known=''
   [ ! -d /run/systemd/system ] || known=$(lab_units)
@@ -76,7 +76,7 @@ without_services() {
   fi
   return "$status"
 }
-# Of the services that the lab's packages bring, those that are installed, in one line.
+# The installed services of the packages for virtual hosts, in one line.
 lab_units() {
   for unit in ssh munge slurmd slurmctld nftables; do
     [ ! -e "/lib/systemd/system/$unit.service" ] || printf '%s ' "$unit"
@@ -100,7 +100,7 @@ build() {
   [ "${PIPESTATUS[0]}" -eq 0 ] || exit 3
 }
 
-# mpirun refuses root unless it is told; a container or a bare machine often has nobody else.
+# mpirun refuses to run as root without these; a container or a bare machine often has no other user.
 allow_root() {
   if [ "$(id -u)" -eq 0 ]; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

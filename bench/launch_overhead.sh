@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What `ddlrun launch` adds to mpirun with the same rankfile: 4 virtual hosts, RANKS each (2), a program that ends at once.
 # Both in turns, ROUNDS (10) of them; best and median in ms. Needs root, and DDLRUN=the binary. With more ranks than
-# cores, mpirun is told of cores that are not there (it warns that it cannot bind) for both sides alike; without ssh then.
+# cores, both sides give mpirun cores that do not exist (it warns that it cannot bind) and use no ssh.
 # shellcheck source=tests/cluster/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/../tests/cluster/lab_test.sh"
 lab_up 4

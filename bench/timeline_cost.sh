@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeline_cost.sh DDL_TRAIN: the step time with --timeline over that without, on 1 and 2 ranks with one thread each.
 # Measured in turn, ROUNDS (default 9) times, beside a control: without once more, which shows the noise. A run's value is
-# its best tenth of steps; what is compared are the medians of the runs. Horovod's own timeline is told to cost up to 40 %.
+# its best tenth of steps; the medians of the runs are compared. Horovod's own timeline is said to cost up to 40 %.
 set -eu
 train=${1:?usage: timeline_cost.sh PATH/TO/ddl-train}
 rounds=${ROUNDS:-9}

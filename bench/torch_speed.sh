@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # torch_speed.sh DDL_TRAIN: images/s and peak memory of a rank beside PyTorch with the same net, batch and threads, in turn, net by
 # net; one rank, and two beside DDP over Gloo. A value is that of the step in the best tenth, over ROUNDS (default 5). NETS
-# (default "lenet5 caffe ddl"), STEPS (60), BATCH (64), DATA: a folder for the two (default: the subset in tests/data), or
-# SHAPE=3x227x227: random images. Needs python3-torch and python3-yaml.
+# (default "lenet5 caffe ddl"), STEPS (60), BATCH (64), DATA: a directory for the two (default: the subset in
+# tests/data), or SHAPE=3x227x227: random images. Needs python3-torch and python3-yaml.
 set -eu
 train=${1:?usage: torch_speed.sh PATH/TO/ddl-train}
 here=$(dirname "$(readlink -f "$0")")

@@ -1,6 +1,6 @@
 # ddlrun_embed(PATTERN FUNCTION HEADER NAMESPACE OUTPUT): the files of PATTERN ("profiles/*.yaml") become part of the
 # binary. The variable OUTPUT gets the source to compile: FUNCTION() of HEADER and NAMESPACE returns each file's name
-# without extension and its content. An array of bytes has no limit of length, as a string literal has in some compilers.
+# without extension and its content. Some compilers limit the length of a string literal, but not of an array of bytes.
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   set(arrays "")
   set(rows "")

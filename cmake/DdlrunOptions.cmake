@@ -1,5 +1,5 @@
-# What is built. Detection sets the default of each option; an explicit ON that cannot hold is an error
-# that names the package to install.
+# The options. Detection sets the default of each option. An explicit ON without the package is an error that names the
+# package to install.
 find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -68,7 +68,7 @@ ddlrun_require(DDLRUN_NCCL have_nccl "NCCL" "libnccl-dev")
 ddlrun_require(DDLRUN_CUDNN have_cudnn "cuDNN" "nvidia-cudnn")
 
 if(DDLRUN_CUDNN)
-  # The architectures are nvcc's own list, which knows more than an old CMake.
+  # The architectures come from nvcc's own list, which is newer than that of an old CMake.
   set(CMAKE_CUDA_ARCHITECTURES OFF)
   set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
   enable_language(CUDA)

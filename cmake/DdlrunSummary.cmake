@@ -1,4 +1,4 @@
-# What was found and what is built, told once at the end of the configuration.
+# Prints what was found and what is built at the end of the configuration.
 function(ddlrun_row name value)
   string(LENGTH "${name}" length)
   math(EXPR pad "14 - ${length}")

@@ -1,7 +1,7 @@
-# One place for compile settings: every room is a static library, includes are written from the source root.
+# The compile settings of all targets. Every module is a static library; includes start at the source root.
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # CMake pads a RUNPATH that it edits at installation with ':', and glibc reads the empty element as the current
-# directory: whoever can write there would run code in ddl-train. So both trees have the same RUNPATH, the absolute
+# directory: anyone who can write there could run code in ddl-train. So both trees have the same RUNPATH, the absolute
 # directories of the libraries that are linked.
 set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
@@ -17,20 +17,20 @@ target_include_directories(ddlrun_settings INTERFACE "${PROJECT_SOURCE_DIR}" "${
 target_compile_options(ddlrun_settings INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-fstack-protector-strong;$<$<BOOL:${DDLRUN_WERROR}>:-Werror>>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
-  # GCC 12 and 13 see overlaps in std::string that are not there (GCC bug 105329).
+  # GCC 12 and 13 report overlaps in std::string that do not exist (GCC bug 105329).
   target_compile_options(ddlrun_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(DDLRUN_SANITIZE)
-  # These take half of the compile time, for what mostly ends in a fault that is found anyway. -g1 has the lines that
-  # reports name.
+  # These checks take half of the compile time, and most of their faults cause a crash anyway. Reports need only the
+  # lines of -g1.
   set(costly null,alignment,vptr,object-size,pointer-overflow,return,nonnull-attribute,returns-nonnull-attribute)
   target_compile_options(ddlrun_settings INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined;-fno-sanitize=${costly};-fno-sanitize-recover=all;-fno-omit-frame-pointer;-g1>")
   target_link_options(ddlrun_settings INTERFACE -fsanitize=address,undefined)
 endif()
 
-# ddlrun_library(NAME [LOOPS] [SOURCES ...] [LINK ...])  LINK is public. LOOPS: its loops are worth -O3; elsewhere that
-# only takes a quarter more time to compile.
+# ddlrun_library(NAME [LOOPS] [SOURCES ...] [LINK ...])  LINK is public. LOOPS: compile with -O3, which
+# elsewhere gains nothing and takes a quarter more time.
 function(ddlrun_library name)
   cmake_parse_arguments(ARG "LOOPS" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})

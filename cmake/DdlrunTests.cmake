@@ -1,7 +1,7 @@
-# How tests are added. A test that cannot run exits 125 with "skipped: WHY" on stdout.
+# Functions that add tests. A test that cannot run exits with 125 and prints "skipped: WHY" on stdout.
 add_custom_target(unit_tests)
 
-# doctest's own code, once for all.
+# doctest's own code, compiled once.
 function(ddlrun_unit_test_frame)
   if(NOT TARGET doctest_main)
     add_library(doctest_main STATIC "${PROJECT_SOURCE_DIR}/tests/support/doctest_main.cpp")
@@ -17,7 +17,7 @@ function(ddlrun_unit_tests module)
   ddlrun_executable(${target} SOURCES ${ARG_SOURCES} LINK doctest_main ${ARG_LINK})
   target_compile_definitions(${target} PRIVATE DDLRUN_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    # What is tested is optimised; the tests compile in half the time. LOOPS: they take longer to run than to compile.
+    # The tested code is optimised, the tests are not and compile in half the time. LOOPS: tests that run long.
     target_compile_options(${target} PRIVATE $<IF:$<BOOL:${ARG_LOOPS}>,-O1,-O0>)
   endif()
   add_dependencies(unit_tests ${target})
@@ -31,11 +31,11 @@ function(ddlrun_script_test name label script)
   add_test(NAME ${name} COMMAND "${script}" ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 125 TIMEOUT 1200 ENVIRONMENT
     "DDLRUN_BUILD_DIR=${PROJECT_BINARY_DIR};DDLRUN_SOURCE_DIR=${PROJECT_SOURCE_DIR};DDLRUN=$<TARGET_FILE:ddlrun>")
-  # Unbuffered Python writes a line and its end apart, and mpirun then puts two ranks' lines into one.
+  # Unbuffered Python writes a line and its newline separately, and mpirun then joins the lines of two ranks.
   set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION "PYTHONUNBUFFERED=unset:")
   if(label MATCHES "^(mpi|cli)$")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK cores)  # ranks that are bound need the cores to themselves
   elseif(label STREQUAL "cluster")
-    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK clusters)  # these mostly wait: one of them beside the others
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK clusters)  # these mostly wait: one beside other tests
   endif()
 endfunction()

@@ -1,5 +1,5 @@
-# Finds oneDNN by its header and library: Debian's own dnnl-config.cmake asks for OpenCL's development files,
-# which a CPU build does not need. Defines DNNL::dnnl, OneDNN_FOUND, OneDNN_VERSION.
+# Finds oneDNN by its header and library (docs/adr/0004): Debian's dnnl-config.cmake requires OpenCL's development
+# files, which a CPU build does not need. Defines DNNL::dnnl, OneDNN_FOUND, OneDNN_VERSION.
 find_path(OneDNN_INCLUDE_DIR NAMES oneapi/dnnl/dnnl.hpp)
 find_library(OneDNN_LIBRARY NAMES dnnl)
 set(version_file "${OneDNN_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h")

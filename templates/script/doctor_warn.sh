@@ -3,5 +3,5 @@
 # Runs doctor; the job continues whatever doctor reports.
 # ----- the lines below go into the script -----
 
-# What would break on these hosts is told; the job goes on.
+# Report what would break on these hosts; the job continues.
 "$ddl_binary" doctor@hosts@ --quick --dims @dims@@via@@program@ >&2 || ddl_say 'doctor found something; the job goes on'

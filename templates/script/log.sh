@@ -3,6 +3,6 @@
 # PBS copies a job's output when the job ends; the script writes its own log.
 # ----- the lines below go into the script -----
 
-# The log grows as the job speaks; the scheduler would show it at the end only.
+# The log grows while the job runs; the scheduler would show it only at the end.
 ddl_log=@log@
 exec >>"$ddl_log" 2>&1

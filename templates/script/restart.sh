@@ -3,7 +3,7 @@
 # Decides whether the job starts again.
 # ----- the lines below go into the script -----
 
-# Again: the program asks for it by status 85, or it was told early and did not finish.
+# Start again if the program exits with 85, or got the early signal and did not finish.
 ddl_wanted=no
 if [ "$ddl_status" -eq 85 ]; then ddl_wanted=yes; fi
 if [ "$ddl_early" = yes ] && [ "$ddl_status" -ne 0 ]; then ddl_wanted=yes; fi

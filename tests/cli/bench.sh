@@ -55,7 +55,7 @@ assert sum("compute: " in b.toxml() for b in bars) == 2, "one compute part a run
 PY
 expect 3 'ended with status' bench scaling --ranks 1 -- --data /nowhere
 grep -q '/nowhere' "$work/err" || fail "the reason of the failed run is not told: $(cat "$work/err")"
-# What was measured is told although its file cannot be written.
+# The measurement is printed even if its file cannot be written.
 expect 3 'images/s' bench scaling --ranks 1 --svg /dev/full -- --data "$subset" --max-steps 5
 grep -q 'cannot write /dev/full: No space left' "$work/err" || fail "no word about the full disk: $(cat "$work/err")"
 finish

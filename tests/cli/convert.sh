@@ -43,7 +43,7 @@ python3 "$grammar" "$work/judged.pbs" >"$work/judged" || fail "qsub: $(head "$wo
 "$DDLRUN" convert - --to slurm <"$golden/kisti_caffe.pbs" >"$work/out" 2>/dev/null || [ $? -eq 1 ] || fail "stdin"
 grep -q '^#SBATCH --nodes=4$' "$work/out" || fail "stdin: no nodes"
 
-# Torque's array and folder; words that are no option end with status 1, so that "&& sbatch" does not go on.
+# Torque's array and directory; words that are no option end with status 1, so that "&& sbatch" does not go on.
 printf '#!/bin/bash\n#PBS -l nodes=1:ppn=2\n#PBS -t 0-9%%2\n#PBS -d /home/me/run\n./a\n' >"$work/torque.pbs"
 expect 0 '#SBATCH --array=0-9%2' "$DDLRUN" convert "$work/torque.pbs" --to slurm
 grep -qx '#SBATCH --chdir=/home/me/run' "$work/out" || fail "Torque: no folder"

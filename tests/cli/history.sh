@@ -41,7 +41,7 @@ grep -q '^20200101-000000-forged.*running' "$work/out" && fail "a pid alone was 
 expect 0 'ended unseen' "$DDLRUN" history --failed
 has "history: killed" "$work/out" "$(basename "$running")"
 
-# --- runs of one second: by the start that they tell, whatever their names say
+# --- runs of one second: sorted by their recorded start, not by their names
 base=$(date -u +%Y%m%d-%H%M%S -d '2001-02-03 04:05:06 UTC')
 for row in "a 300" "b 500" "c 400"; do
   read -r name micros <<< "$row"
@@ -60,7 +60,7 @@ has "last of one second" "$work/err" "run $base-b once more"
 rm -r "$runs/$base"-?
 mv state.2001/* "$runs"
 
-# --- damaged folders are told
+# --- damaged directories are reported
 mkdir "$runs/20210101-000000-empty" "$runs/20210101-000000-half"
 head -c 300 "$runs/$well/run.json" > "$runs/20210101-000000-half/run.json"
 expect 0 'damaged' "$DDLRUN" history
@@ -75,7 +75,7 @@ expect_refusal 3 'runs have an id that begins so' "$DDLRUN" report "${well:0:2}"
 expect_refusal 3 'no run has an id' "$DDLRUN" report 1999
 expect_refusal 3 'no run.json' "$DDLRUN" report ./here
 
-# --- replay: the same words, options and places; a new folder that names the old one
+# --- replay: the same arguments, options and places; a new directory that names the old one
 # shellcheck disable=SC2016
 launch first 1 --verify --rank-output prefix -- sh -c 'for w; do echo "<$w>"; done' sh 'a b' '' '-x' '--'
 first=$(basename "$(folder_of first)")
@@ -95,7 +95,7 @@ run "$DDLRUN" replay "$(basename "$again")" --dry-run
 check "replay --dry-run: a script" bash -n "$work/out"
 has "replay of a replay" "$work/err" "once more"
 
-# --- values never; what is not the same is told
+# --- never values; differences are reported
 check "no value in any folder" bash -c '! grep -rq s3cret "$1"' bash "$runs"
 expect_refusal 2 'KEY' "$DDLRUN" replay "$well"
 grep -q 'try: -x KEY=value$' "$work/err" || fail "replay: no hint that it takes: $(cat "$work/err")"
@@ -108,7 +108,7 @@ PATH=$PATH:/nowhere KEY=x expect 0 'PATH is not what it was then' "$DDLRUN" repl
 sed -i 's/"mpirun": "4[^"]*"/"mpirun": "4.0.0"/' "$runs/$first/run.json"
 expect 0 'mpirun has changed: 4.0.0 then' "$DDLRUN" replay "$first" --dry-run
 
-# --- another machine, other hosts, another folder: refused with both values
+# --- another machine, other hosts, another directory: refused with both values
 cp -r "$runs/$first" "$runs/20200101-000000-other"
 sed -i 's/"hosts": \["[^"]*"\]/"hosts": ["h9"]/' "$runs/20200101-000000-other/run.json"
 expect_refusal 3 'then h9, now' "$DDLRUN" replay 2020

@@ -49,7 +49,7 @@ head -n 1 list | grep -q '^JOB  *STATE  *EXIT  *NAME  *QUEUE  *HOSTS  *TIME  *SU
 grep -q "queued\|running" list && fail "jobs does not know that they are over: $(cat list)"
 "$DDLRUN" status --json | grep -q "\"wait_status\": $status," || fail "no status of the wait: $("$DDLRUN" status --json)"
 
-# Who interrupts ddlrun leaves the job alone; a second one in the same second gets its own folder.
+# Interrupting ddlrun leaves the job alone; a second job in the same second gets its own directory.
 run timeout --preserve-status -s INT 2 "$DDLRUN" submit --local --runner none --doctor off --walltime 5m 1x1x1 -- sleep 4
 [ "$status" -eq 130 ] || fail "status $status after ctrl-C"
 grep -q 'left alone' err || fail "nothing is said: $(cat err)"
@@ -66,7 +66,7 @@ run "$DDLRUN" submit --local --runner none --doctor off --walltime 2s 1x1x1 -- s
 [ "$status" -eq 124 ] || fail "status $status after the walltime: $(cat err)"
 grep -q 'used up its time limit' err || fail "the end is not told: $(cat err)"
 
-# An array that Slurm has forgotten as a whole: its tasks' own files tell. PBS: a job that goes on as another.
+# An array that Slurm has forgotten: the files of its tasks have the states. PBS: a job that continues as another job.
 mkdir bin
 recorded=$DDLRUN_SOURCE_DIR/tests/data/schedulers
 # shellcheck disable=SC2016 # for the stand-in
@@ -124,7 +124,7 @@ echo 0 > "$folder/exit_status"
 run env PATH="$work/bin:$PATH" "$DDLRUN" jobs
 grep -q "^$first  *completed  *0 .*$(basename "$folder")" out || fail "its own exit status is not believed: $(cat out)"
 
-# A damaged history is told, not overwritten, and no reason not to submit.
+# A damaged history is reported and not overwritten; submit continues.
 printf 'no database' > state/ddlrun/jobs.sqlite
 begin true
 grep -q 'warning' err || fail "the damaged history is not told"

@@ -78,7 +78,7 @@ check "-x: no value in the run directory" bash -c '! grep -rq s3cret "$1"' bash 
 launch unset 1 -x DDLRUN_TEST_UNSET -- true
 same "-x of what is not set" 2 "$status"
 
-# --- each rank's place: plan = report = what the kernel tells inside the rank
+# --- each rank's place: plan = report = the kernel's view inside the rank
 # shellcheck disable=SC2016
 launch places $ranks --verify -- sh -c 'grep Cpus_allowed_list /proc/self/status | cut -f2 > place.$OMPI_COMM_WORLD_RANK; echo to stderr >&2'
 same "places: status" 0 "$status"
@@ -182,7 +182,7 @@ if [[ -x $DDLRUN_BUILD_DIR/runtime/ddl-train ]]; then
 ROWS
   launch refusedq 1 -q -- --epochz 3
   has "the trainer's refusal with -q" refusedq.err "did you mean --epochs?"
-  # Only where a rank would find the same: not with words of mpirun's own, such as another folder.
+  # Only if a rank would find the same: not with mpirun's own options, such as another directory.
   launch elsewhere 1 --dry-run --mpi-arg --wdir --mpi-arg /nonexistent -- --data images
   same "files of another folder: status" 0 "$status"
   launch own 1 --dry-run -- true --epochz 3
@@ -204,7 +204,7 @@ for signal in TERM INT KILL; do
   check "$signal: no rank is left" wait_for "$seconds" 0
 done
 
-# mpirun crashes when it is told, as it may while a rank fails: its signal is nothing that the job did.
+# mpirun crashes on a signal, as it may while a rank fails: its crash is not the job's exit status.
 cat > crashes << 'END'
 #!/bin/bash
 [[ $* == *--version* ]] && exec mpirun "$@"

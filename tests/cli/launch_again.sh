@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `ddlrun launch --max-restarts`: what is started again and what is not, what -q tells, replays of such runs; the
+# `ddlrun launch --max-restarts`: which ends cause a restart, the output of -q, replays of such runs; the
 # scheduler's signals with the real trainer.
 # shellcheck source=tests/support/launch_checks.sh
 . "$(dirname "$(readlink -f "$0")")/../support/launch_checks.sh"
@@ -49,11 +49,11 @@ cat > mpirun << 'PROGRAM'
 [ "$1" = --version ] && { echo "mpirun (Open MPI) 4.1.4"; exit; }
 echo start >> starts
 rm -f deaf
-# As a scheduler's TERM to all processes does: first the ranks end of it, then launch is told.
+# As with a scheduler's TERM to all processes: first the ranks end, then launch gets the signal.
 read -r _ _ _ guard _ < /proc/$$/stat
 read -r _ _ _ launch _ < "/proc/$guard/stat"
 (trap '' TERM; : > deaf; exec > /dev/null 2>&1; while kill -0 $$; do sleep 0.01; done; sleep 0.05; kill -TERM "$launch"; sleep 20) &
-until [ -e deaf ]; do sleep 0.01; done # before it can be told to end
+until [ -e deaf ]; do sleep 0.01; done # before it can get a signal
 exit 143
 PROGRAM
 chmod +x mpirun
@@ -72,7 +72,7 @@ fi
 ranks=2
 "$DDLRUN" launch 2 --dry-run -- true > /dev/null 2>&1 || ranks=1
 images=$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset
-ranks_of() { # the trainers of this run, by its checkpoint folder
+ranks_of() { # the trainers of this run, by its checkpoint directory
   grep -lzxF -- "$1" /proc/[0-9]*/cmdline 2> /dev/null | cut -d/ -f3 | while read -r pid; do
     [[ $(readlink "/proc/$pid/exe") == "$(readlink -f "$train")" ]] && echo "$pid"
   done

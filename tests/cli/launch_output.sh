@@ -6,7 +6,7 @@
 ranks=2
 "$DDLRUN" launch 2 --dry-run -- true > /dev/null 2>&1 || { echo "skipped: two ranks need two cores"; exit 125; }
 
-# --- the keeper alone: pieces of 512 bytes on stderr, nothing on stdout, the program's status
+# --- the supervisor alone: frames of 512 bytes on stderr, nothing on stdout, the program's status
 PMI_RANK=3 "$DDLRUN" exec --supervise --frame-output tok -- sh -c 'echo one; echo two >&2; exit 7' > keep.out 2> keep.err
 same "exec: status" 7 $?
 check "exec: nothing on stdout" test ! -s keep.out
@@ -92,7 +92,7 @@ same "killed: status" 9 "$status"
 file=$(folder_of killed)/out/rank-0000.out
 check "killed: all that was written ($(cat wrote), found $(wc -l < "$file"))" test "$(wc -l < "$file")" -ge "$(cat wrote)"
 same "killed: in order" "" "$(awk '$1 != NR - 1 { print NR; exit }' "$file")"
-# Who goes on after TERM is killed while mpirun does not read: all, or it is told that some is missing.
+# A rank that ignores TERM is killed while mpirun does not read: all output arrives, or launch reports missing output.
 launch stubborn $ranks --rank-output files -- python3 counts.py stubborn
 file=$(folder_of stubborn)/out/rank-0000.out
 same "stubborn: in order" "" "$(awk '$1 != NR - 1 { print NR; exit }' "$file")"

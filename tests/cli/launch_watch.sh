@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What a keeper beside each rank changes for the program (nothing) and for what is left of it (nothing): statuses,
+# A supervisor beside each rank changes nothing for the program and leaves no process behind: statuses,
 # signals, streams, children, stalls; with the mpirun that is installed, on this machine.
 # shellcheck source=tests/support/launch_checks.sh
 . "$(dirname "$(readlink -f "$0")")/../support/launch_checks.sh"
@@ -46,7 +46,7 @@ has "one rank fails" second.err "ddlrun: rank $last on $(hostname) failed first:
 
 # --- streams: stdin arrives, stdout is byte for byte, stderr holds nothing of ours
 head -c 3000000 /dev/urandom > random
-# Open MPI's mpirun itself crashes in one of twenty such runs (E28): that is told as what it is, and is no answer.
+# Open MPI's mpirun itself crashes in one of twenty such runs: the test reports that and counts it as no result.
 for _ in 1 2 3 4 5 6; do
   "$DDLRUN" launch 1 -- sh -c 'tee /dev/stderr' < random > copy.out 2> copy.err
   status=$?
@@ -72,7 +72,7 @@ kill -USR1 $!
 wait $!
 for rank in $(seq 0 $last); do same "USR1 of rank $rank" 1 "$(wc -l < "usr1.$rank")"; done
 
-# A signal to the keeper alone, from somebody who took it for the rank, reaches the program.
+# A signal to the supervisor alone reaches the program.
 # shellcheck disable=SC2016
 "$DDLRUN" launch 1 -- bash -c 'trap "echo got TERM; exit 5" TERM; echo $PPID > guard; sleep 30 & wait' > term.out 2> term.err < /dev/null &
 for _ in $(seq 1 100); do [[ -s guard ]] && break; sleep 0.05; done

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Launchers beside Open MPI on this machine: MPICH's hydra for real, what exec does by the rank sheet, what is refused.
+# Launchers beside Open MPI on this machine: MPICH's hydra for real, what exec does with the rank map, what is refused.
 # shellcheck source=tests/support/launch_checks.sh
 . "$(dirname "$(readlink -f "$0")")/../support/launch_checks.sh"
 unset "${!PMI_@}" "${!SLURM_@}" "${!PMIX_@}"
 
-# --- exec and the sheet, with a rank as a launcher would tell it
+# --- exec and the rank map, with a rank as a launcher would set it
 read -r cpus < <(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)
 first=${cpus%%[-,]*}
 sheet() { # FIELDS, SEAT
@@ -27,7 +27,7 @@ expect_refusal 3 "is to run on PUs 99999, but the kernel allows" env PMI_RANK=0 
   DDLRUN_RANKS="$(sheet '"bind":true,' '{"pus":"99999"}')" "$DDLRUN" exec --rank-map -- true
 expect_refusal 3 "cannot be entered" env PMI_RANK=0 DDLRUN_RANKS="$(sheet '"folder":"/no/such",' '{}')" "$DDLRUN" exec --rank-map -- true
 
-# --- memory policy, as the kernel tells it inside the rank
+# --- memory policy, as the kernel reports it inside the rank
 if [[ -r /proc/self/numa_maps ]] && grep -qs '"numa":0\|"os": *0' <("$DDLRUN" topo --json); then
   for policy in preferred bind; do
     launch "memory_$policy" 1 --mem-bind "$policy" -- cat /proc/self/numa_maps

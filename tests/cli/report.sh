@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `ddlrun report` of a run directory made by hand against tests/golden/report/, and other people's judgement of
+# `ddlrun report` of a run directory made by hand against tests/golden/report/, and other programs that check
 # the page. DDLRUN_WRITE_GOLDEN=1 writes it anew.
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$(readlink -f "$0")")/../support/check.sh"

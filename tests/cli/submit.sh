@@ -18,7 +18,7 @@ done
 expect 0 '+ qsub ' "$DDLRUN" submit --pbs 4x2x1 --cores-per-node 68 --walltime 1h --dry-run -- ./train
 grep -q '^#PBS -l select=2:ncpus=68:mpiprocs=4' out || fail "no select: $(grep '^#PBS' out)"
 if [ -e ddlrun-jobs ] || [ -e state ]; then fail "a dry run wrote something"; fi
-# The folder of the log has to be made: the line for it can be pasted.
+# The directory of the log must exist: submit prints the command that makes it.
 mkdir_line=$(grep '^mkdir -p ' err) || fail "no mkdir to type: $(cat err)"
 case "$(sed -n 's/^#PBS -o //p' out)" in "${mkdir_line#mkdir -p }"/*) ;; *) fail "'$mkdir_line' is not for the log" ;; esac
 expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --runner srun --threads 2 --walltime 1h --dry-run -- ./train
@@ -67,7 +67,7 @@ expect_refusal 2 'try: -- python train.py' "$DDLRUN" submit --slurm 4x2x1 python
 expect_refusal 2 'try: -- python   #' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h python
 expect_refusal 2 'try: join hosts with commas: h1,h2' "$DDLRUN" submit --slurm 4x2x1 h1 h2 -- true
 
-# No walltime: whose limit holds; srun's MPI; variables by prefix; a working folder with a blank.
+# No walltime: the site's limit; srun's MPI; variables by prefix; a working directory with a blank.
 expect 0 'time limit is that of the default partition' "$DDLRUN" submit --slurm 1x1x1 --dry-run -- ./t
 expect 0 'time limit is that of queue long' "$DDLRUN" submit --pbs --cores-per-node 8 --queue long 1x1x1 --dry-run -- ./t
 srun_job=(submit --slurm --runner srun --threads 1 --walltime 1h 1x1x1 --dry-run)
@@ -94,7 +94,7 @@ grep -qx '#PBS -v D,NCCL_X' out || fail "variables by prefix: $(grep '^#PBS -v' 
 grep -q '^exec >>"$ddl_log" 2>&1' out || fail "the log of PBS does not grow"
 echo 'directives: ["-k oe"]' > k.yaml
 expect_refusal 3 'output' "$DDLRUN" submit --pbs --cores-per-node 8 --job k.yaml --walltime 5m --dry-run 1x1x1 -- true
-# Settings of the environment: a misspelt one is no setting; what a job tells its program is none either.
+# Settings in the environment: a misspelt name is an error; variables that a job sets for its program are no settings.
 expect_refusal 3 'export DDLRUN_WALLTIME=4h' env DDLRUN_WALTIME=4h "$DDLRUN" submit --slurm --dry-run 1x1x1 -- true
 expect 0 '--data /nonexist' env DDLRUN_DATA=/nonexist "$DDLRUN" submit --slurm --walltime 5m --dry-run 1x1x1 -- true
 grep -q /nonexist out && fail "the data of another job: $(grep nonexist out)"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A launch over 4 hosts, and at a random time one of its processes is killed outright: ddlrun, mpirun, a rank, its
-# keeper, the keeper's guardian, an orted or an sshd. Then no host may keep a process that it had not before. The
+# supervisor, its process guard, an orted or an sshd. Then no host may have a process that it had not before. The
 # hosts' processes are listed from outside, by their process namespace. On an idle machine they end within 5 s; the
 # test allows WITHIN=30 s, because a loaded machine is slower. KILLS=200 for the long run; KINDS="rank orted" for some
 # kinds, SEED=7 to repeat one.

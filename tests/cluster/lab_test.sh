@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: MIT
-# Sourced by tests that need hosts, on top of check.sh: a lab in a folder of its own, down when the test ends.
+# Sourced by tests that need hosts, on top of check.sh: a lab in its own directory, removed when the test ends.
 #   lab_up N              brings N hosts up; where that cannot be, the test is skipped (125)
 #   on HOST CMD...        CMD there as the lab's user; with the environment of a login
 #   as_root HOST CMD...   the same as root

@@ -100,7 +100,7 @@ lab link node3 eth0 up
 lab link node3 ib0 up
 lab stop node3
 
-# --- a host that is down: told before anything starts
+# --- a host that is down: reported before anything starts
 on node1 "$tool" launch "${words[@]}" -- ./work > "$work/down.out" 2> "$work/down.err"
 same "node3 is down: status" 5 $?
 grep -q "node3 cannot be reached" "$work/down.err" || fail "node3 is down: $(tail -3 "$work/down.err")"

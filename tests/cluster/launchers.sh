@@ -9,7 +9,7 @@ mapfile -t cpus < <(for core in 0 1; do hwloc-calc --po -I pu "core:$core" 2> /d
 [ -n "${cpus[1]-}" ] || { echo "skipped: two cores are needed, and hwloc-calc"; exit 125; }
 lab_up 4
 
-# build NAME COMPILER [OPTION]: the rank that tells its place; false where the compiler is missing.
+# build NAME COMPILER [OPTION]: the rank that prints its place; false if the compiler is missing.
 build() {
   command -v "$2" > /dev/null || { echo "no $2 here: left out"; return 1; }
   "$2" "${@:3}" -o "$lab_home/bin/$1" "$lab_tests/../support/rank_place.c" 2> "$work/build" || fail "$2: $(tail -n 3 "$work/build")"
@@ -36,7 +36,7 @@ uneven() {
   done
 }
 
-# judge NAME COMMAND...: COMMAND, a launch, leaves a place for each rank, and they are what $planned tells.
+# judge NAME COMMAND...: COMMAND, a launch, leaves the place of each rank, and the places equal $planned.
 planned=plan
 judge() {
   local name=$1 status=0

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# mpi4py (Debian's python3-mpi4py) on 2 hosts of 2 ranks: what MPI and the kernel tell inside the ranks is what the dry
+# mpi4py (Debian's python3-mpi4py) on 2 hosts of 2 ranks: MPI's and the kernel's view inside the ranks is what the dry
 # run promised and the run's plan says; an exception in one rank ends the job and names it; where no MPI would start
 # the ranks, nothing is started.
 # shellcheck source=tests/cluster/lab_test.sh
@@ -27,7 +27,7 @@ planned() { # RUN: the same from plan.json
   $python -c 'import json, sys
 for one in json.load(sys.stdin)["ranks"]: print(one["rank"], one["host"], one["local_rank"], *one["pus"])' < "$lab_home/$1/plan.json"
 }
-told() { # the same as the ranks tell it
+told() { # the same, as the ranks print it
   $python -c 'import json, sys
 all = json.load(sys.stdin)
 assert all["size"] == 4 and all["sum"] == "1111", all
@@ -63,7 +63,7 @@ for program in places.py '-m mpi4py raises.py' '-m mpi4py.bench helloworld'; do
   expect_refusal 3 "each would be rank 0 of 1" on node1 "$tool" launch "${words[@]}" --launcher ssh -- $python $program
 done
 
-# --- MPICH's launcher serves no mpi4py of Open MPI's: the same, and told as soon
+# --- MPICH's launcher cannot start an mpi4py of Open MPI: the same, and reported as soon
 if command -v mpiexec.hydra > /dev/null; then
   for program in places.py '-m mpi4py raises.py'; do
     # shellcheck disable=SC2086

@@ -90,7 +90,7 @@ said "ddlrun: host node3 was lost" 10
 ended "a host switched off" 5 10
 lab start node3
 
-# --- a host behind a cable that is cut: nobody tells, so it is noticed by its silence
+# --- a host behind a cut cable: no error arrives, so ddlrun notices its silence
 start
 lab link node3 eth0 down
 lab link node3 ib0 down

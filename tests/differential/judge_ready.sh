@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Sourced by the tests here: skips loudly where the judge is not, leaves $here and the folder $work.
+# Sourced by the tests here: skips with a message if the judge is missing; sets $here and the directory $work.
 set -u
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 command -v mpirun >/dev/null || { echo "skipped: no mpirun (Debian: openmpi-bin)"; exit 125; }

@@ -10,7 +10,7 @@
 #   3    mpirun crashed; "crash SIGNAL" on stderr
 #   2    usage, or what is needed is not there
 #   124  mpirun hung
-# OMPI_MAP_SHIM names the compiled noassign.c; without it the build folder is looked at. mpirun's own exit status
+# OMPI_MAP_SHIM names the compiled noassign.c; without it, the one in the build directory. mpirun's own exit status
 # is no help: it is 0 for most bad files.
 set -u
 
@@ -21,7 +21,7 @@ shim=$(readlink -f "$shim")
 xml=$1 rankfile=$2
 shift 2
 
-# A folder of its own: Open MPI stumbles where another mpirun just removes the one that all share.
+# Its own directory: Open MPI fails if another mpirun removes the shared one at the same time.
 own=$(mktemp -d) said=$own/said
 trap 'rm -rf "$own"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -30,7 +30,7 @@ ulimit -c 0
   HWLOC_XMLFILE=$xml LD_PRELOAD=$shim timeout -k 5 "${OMPI_MAP_SECONDS:-60}" \
   "${OMPI_MAP_MPIRUN:-mpirun}" --mca if_base_do_not_resolve 1 --mca orte_tmpdir_base "$own" --do-not-launch --display-devel-map \
   -rf "$rankfile" "$@" true >"$said" 2>&1 </dev/null
-} 2>/dev/null # bash would tell of the signal
+} 2>/dev/null # bash would print the signal
 status=$?
 
 awk '/Data for node:/ { host = $4 }

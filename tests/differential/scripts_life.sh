@@ -24,7 +24,7 @@ done
 PATH=$work/bin:$PATH
 export CALLS=$work/calls
 
-# begin NAME: the job's script in a folder of its own, $folder
+# begin NAME: the job's script in its own directory, $folder
 begin() {
   folder=$work/$1
   mkdir "$folder"
@@ -46,7 +46,7 @@ ends() {
 }
 called() { [ "$(cat "$CALLS")" = "$2" ] || fail "$1: called '$(cat "$CALLS")', not '$2'"; }
 
-# No scheduler: told early after 1 s, status 85, from the beginning, three times in all.
+# No scheduler: the early signal after 1 s, status 85, started again, three times in all.
 begin resumes
 run bash "$folder/job.sh"
 ends resumes 85 85
@@ -137,7 +137,7 @@ echo data >"$folder/from here/part/x"
 run bash "$folder/job.sh"
 ends copied 0 0
 grep -q data "$work/out" || fail "copied: no data"
-# What is gone at the source is gone in the copy; files of somebody else are left alone, and the job is told why.
+# What is gone at the source is gone in the copy; files of other users are left alone, and the log has the reason.
 mv "$folder/from here/part/x" "$folder/from here/part/y"
 run bash "$folder/job.sh"
 [ "$(ls "$folder/to \$there/part")" = y ] || fail "copied: stale files: $(ls "$folder/to \$there/part")"

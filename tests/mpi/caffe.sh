@@ -24,7 +24,7 @@ expect 0 "hash=$first" "$train" train -solver="$solver" --data "$subset" --total
 expect 0 'ddl-train: ok net=LeNet ranks=2 ' ranks 2 "$train" --solver "$solver" --data "$subset" --total-steps 20 --checkpoint two
 grep -q 'batch: 128 = 2 rank(s) x 64; learning rate 0.01 ' "$work/err" || fail "not the solver's rate: $(cat "$work/err")"
 
-# The LMDBs that the net names, from the working folder: the same bits as MNIST's own files.
+# The LMDBs that the net names, in the working directory: the same bits as MNIST's own files.
 expect_refusal 3 'examples/mnist/mnist_train_lmdb' "$train" --solver "$solver" --total-steps 1
 mkdir -p examples/mnist
 for part in train test; do
@@ -44,7 +44,7 @@ expect_refusal 3 'this is a net, not a solver' "$train" --solver "$root/examples
 expect_refusal 2 'ddl-train has another option' "$train" train -solver "$solver" -gpu 0
 grep -q 'try: --device cuda ' "$work/err" || fail "not the option for GPUs: $(cat "$work/err")"
 
-# Another net beside the solver: its own images are left, and that is told.
+# Another net beside the solver: the solver's images are not used, and a message says so.
 expect 0 'ddl-train: ok net=mlp ' "$train" --solver "$solver" --net mlp --data "$subset" --max-steps 2 --checkpoint other
 grep -q -- '--net mlp instead of net examples/caffe/lenet_train_test.prototxt' "$work/err" || fail 'nothing about --net'
 finish

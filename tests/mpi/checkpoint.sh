@@ -65,7 +65,7 @@ for signal in USR1 TERM; do
   [ "$(hash_of "$work/out")" = "$straight" ] || fail "$signal: other weights than in one run"
 done
 [ "$stops" -ge 2 ] || fail "only $stops runs were stopped"
-# The file that the runs share: behind each resume line the steps go on from there, and the time told of an epoch is theirs.
+# The file that the runs share: behind each resume line the steps continue, and the time of an epoch is theirs.
 awk -F'[:,]' '/"type":"resume"/ { at = $4 + 0; resumes++ } /"type":"step"/ { if (at && $4 + 0 != at + 1) wrong = 1; at = $4 + 0 }
   END { exit wrong || resumes < 2 }' "$folder.jsonl" || fail "the metrics of resumed runs: $(grep -n resume "$folder.jsonl")"
 echo "$stops stops, the weights of one run"
@@ -101,7 +101,7 @@ stop_after "$work/drawn" 10 USR1 0 --net "$work/net.yaml"
 expect 0 "hash=$drawn" ranks 2 "$train" "${whole[@]}" --net "$work/net.yaml" --checkpoint "$work/drawn" --resume
 grep -aq 'norm.running_mean' "$work/drawn/$(cat "$work/drawn/latest")" || fail 'no running means in the checkpoint'
 
-# Another number of ranks goes on with the same losses but for rounding; a run that is over is told again.
+# Another number of ranks continues with the same losses up to rounding; a finished run prints its result again.
 cp -r "$work/stopped_USR1" "$work/four"
 rm "$work/four"/ckpt-*100.safetensors
 expect 0 'ddl-train: ok net=lenet5 ranks=4' ranks 4 "$train" "${whole[@]}" --resume "$work/four"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A folder of checkpoints belongs to one run: a second one is refused and told by whom, and harms nothing; what a killed
-# run leaves stops nobody.
+# A checkpoint directory belongs to one run: a second run is refused with the name of the first and harms nothing. What
+# a killed run leaves behind does not block the next one.
 . "$(dirname "$0")/ranks.sh"
 
 common=(--data "$subset" --global-batch 40 --lr 0.01 --quiet)

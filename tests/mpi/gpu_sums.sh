@@ -58,7 +58,7 @@ done
 grep -q '^rank 3 of 4 on cuda:3 (fake GPU) (4x1): ' "$work/out" || fail "not where: $(cat "$work/out")"
 right 2 env DDL_OPTIONS='-mode n -dev_sync 2' timeout 60 "${launcher[@]}" -n 2 "$sums"
 right 2 ranks 2 "$sums" c
-# Every fifth sum is told, with whose GPU comes last: here the stream of rank 1, by 2 s in the first of the last 20.
+# Every fifth sum is reported, with the last GPU: here the stream of rank 1, by 2 s in the first of the last 20.
 expect 0 'all sums are made' env DDL_OPTIONS='-dump_iter 5' timeout 60 "${launcher[@]}" -n 3 "$faults" late
 [ "$(grep -c '^ddl: 5 sums on GPUs: NCCL [0-9.e+-]* GB/s; last to come: rank [0-2] (.*), others wait ' "$work/err")" -eq 8 ] ||
   fail "not 8 reports: $(head "$work/err")"
@@ -77,7 +77,7 @@ cp "$DDLRUN_BUILD_DIR/bench/ddl_bench/ddl-bench" "$work/bin"
 expect 0 'nccl: sums in GPU memory' ranks 2 "$work/bin/ddl-bench" allreduce --sizes 4k,64k --seconds 0.01 --backends nccl --check
 grep -q '# all elements right' "$work/out" || fail "ddl-bench: $(cat "$work/out")"
 
-# A rank that goes or differs: fate before NCCL, fate in it, most seconds until who is told is told, what rank 0 or 2 must
+# A rank that goes or differs: fate before NCCL, fate in it, most seconds until a report, what rank 0 or 2 must
 # say. A whole run says nothing about that: how long mpirun takes is the machine's.
 expect 0 'all sums are made' ranks 3 "$faults" none
 while IFS='|' read -r fate inside seconds text; do
@@ -99,7 +99,7 @@ none|hang 1 20|5|all_reduce #20 of 1000 float32 on GPUs did not complete: it has
 none|error 1 20|5|on GPUs did not complete: NCCL: remote process exited or there was a network error
 END
 
-# Who is waited for is told meanwhile, by the first that waits: a late stream, a stopped rank; where all answer, nobody.
+# The first rank that waits reports for whom: a late stream, a stopped rank; if all respond, no rank.
 tellers() { sed -n "s/^\([0-9]*\) $1.*/\1/p" "$work/err" | sort -u | wc -l; }
 while IFS='|' read -r fate inside status_is text; do
   run env STALL=1 ${inside:+FAKE_FATE="$inside"} timeout 100 "${launcher[@]}" -n 3 "$faults" "$fate"
@@ -113,7 +113,7 @@ none|stop 1 20|1|rank 1 (.*), all_reduce #20 of 1000 float32 on GPUs (conv1): pr
 none|hang 1 20|1|
 END
 
-# Hosts that are UTS namespaces of this machine: levels over MPI; who stops inside NCCL is found by the roll call.
+# Hosts are UTS namespaces: levels over MPI; the liveness inspector finds a rank that stops inside NCCL.
 unshare --uts hostname ddlrun-test 2> /dev/null || { echo 'several hosts need root here (unshare --uts): left out'; finish; exit 0; }
 [[ ${launcher[*]} == *--oversubscribe* ]] || { echo 'several hosts need Open MPI here: left out'; finish; exit 0; }
 spread=(--mca if_base_do_not_resolve 1 --mca plm_rsh_agent "$DDLRUN_SOURCE_DIR/tests/support/uts_ssh.sh"

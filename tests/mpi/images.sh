@@ -59,7 +59,7 @@ print(f"augmented, 2 ranks: the losses of 20 steps differ by at most {worst:.1e}
 assert worst < 1e-4
 PY
 
-# Each rank with a part of its own: all of it is used, unequal parts are told.
+# Each rank with its own part: all of it is used, unequal parts are reported.
 for rank in 0 1; do
   mkdir "$work/part-$rank"
 done
@@ -80,7 +80,7 @@ grep -q '60 steps, 400 images dropped per epoch' "$work/err" || fail 'not 30 ste
 expect_refusal 3 'the images of the ranks differ' ranks 2 "$train" "${parts[@]}"
 expect_refusal 3 'its images differ from those of the first rank with this subset' ranks 2 "$train" "${parts[@]}" --data-sharding host
 
-# Class folders are numbered by each rank that sees them: a label must be one class everywhere.
+# Each rank numbers the class directories that it finds: a label must be one class everywhere.
 for class in 0/c0 0/c1 0/c2 1/c1 1/c2; do
   for place in train val; do
     folder=$work/classes-${class%/*}/$place/${class#*/}

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# libddl as a user gets it: installed into an empty folder, found by CMake and by pkg-config, called from C++ and C,
+# libddl as a user gets it: installed into an empty directory, found by CMake and by pkg-config, called from C++ and C,
 # alone and under mpirun.
 . "$(dirname "$(readlink -f "$0")")/ranks.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A rank that stops, dies, leaves or calls something else inside a sum: the others are told which, soon, and end. On
+# A rank that stops, dies, leaves or calls something else inside a sum: the others soon report which, and end. On
 # one host, and on hosts that are UTS namespaces of this machine: there too all name that rank and not their neighbour.
 here=$(dirname "$(readlink -f "$0")")
 . "$here/ranks.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Each mode adds up every kind of sum by its own way, and rightly; ranks that were started with unlike options are told
+# Each mode adds up every kind of sum by its own way, and rightly; ranks with different options are reported
 # so at the start, all of them, instead of adding up what nobody sent.
 . "$(dirname "$(readlink -f "$0")")/ranks.sh"
 program=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/modes}
@@ -35,7 +35,7 @@ unlike '-mode b' '-mode b:1x2' "-mode b:1x2, rank 0 ($host) with -mode b"
 unlike '-dump_iter 5' '-timeout 20' "-dump_iter 0, rank 0 ($host) with -dump_iter 5"
 DDL_OPTIONS='-wire bf16' expect 0 ': 0 wrong' timeout 60 "${launcher[@]}" -n 1 "$program" : -n 1 env DDL_OPTIONS='-wire bfloat16 -timeout 20' "$program"
 
-# The trainer's own --grad-dtype, told once.
+# The trainer's own --grad-dtype, reported once.
 trained=("$train" --data "$subset" --max-steps 3 --threads 1)
 expect_refusal 3 "was started with -wire float32, rank 0 ($host) with -wire bfloat16" timeout 60 "${launcher[@]}" \
   -n 1 "${trained[@]}" --grad-dtype bf16 : -n 1 "${trained[@]}" --grad-dtype float32

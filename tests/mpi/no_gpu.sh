@@ -40,7 +40,7 @@ expect_refusal 3 'the CUDA plug-in is of build 0.0.1 (another), ddl-train of bui
   env FAKE_BUILD='0.0.1 (another)' "$copy" --data "$subset" --device cuda
 grep -q 'try: install both from the same build' "$work/err" || fail "not what to do: $(cat "$work/err")"
 
-# What is told, and trained, with GPUs that are played: the weights of the CPU.
+# Output and weights with fake GPUs: the weights of the CPU.
 expect 0 '' ranks 2 "$copy" "${short[@]}"
 want=$(hash_of)
 expect 0 '' ranks 2 "$copy" "${short[@]:0:6}" --device cuda --lms 8

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What is written is whole, in its place or refused before the training: results on devices and behind links, one
-# name for two files, a folder with another run's checkpoints, images that are converted, killed and without room.
+# name for two files, a directory with another run's checkpoints, images that are converted, killed and without room.
 . "$(dirname "$0")/ranks.sh"
 run=("$train" --data "$subset" --net mlp --global-batch 40 --quiet)
 
-# One name for two, a folder, the name -.
+# One name for two outputs, a directory, the name -.
 expect_refusal 2 'point to the same path' ranks 2 "${run[@]}" --max-steps 3 --metrics "$work/q" --summary-json "$work/q"
 [ ! -e "$work/q" ] || fail 'made before it was refused'
 mkdir "$work/folder"
@@ -38,7 +38,7 @@ else
   echo 'left out: no device can be made here'
 fi
 
-# Another run's checkpoints: told, and kept apart.
+# Another run's checkpoints: reported, and kept apart.
 saving=("${run[@]}" --checkpoint "$work/used" --checkpoint-every 8)
 expect 0 'ddl-train: ok' "${saving[@]}" --max-steps 24
 before=$(cd "$work/used" && cat ckpt-000024.safetensors | cksum)

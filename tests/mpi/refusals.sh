@@ -25,7 +25,7 @@ expect 0 'usage: ddl-train' ranks 2 "$train" --help
 expect 0 'usage: ddl-train' "$train" -h
 expect 0 'ddl-train ' "$train" --version
 
-# A net of the program, printed, is the same net; what has no effect is told.
+# A net of the program, printed, is the same net; an option without effect is reported.
 expect 0 'name: conv1' "$train" print-net lenet5
 cp "$work/out" "$work/printed.yaml"
 expect 0 'Keys of a layer' "$train" print-net

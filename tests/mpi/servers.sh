@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Parameter servers: the curve of an all-reduce run where workers wait for each other, learning where they do not;
-# going on from a checkpoint, stopping, and what is told when a server dies or cannot be.
+# going on from a checkpoint, stopping, and the messages when a server dies or cannot exist.
 here=$(dirname "$(readlink -f "$0")")
 . "$here/ranks.sh"
 command -v python3 > /dev/null || skip "no python3 to compare the curves; apt-get install python3"

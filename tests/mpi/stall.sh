@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A rank that stays away is named with its step and what it was last seen at, told to be sent on, and told when back.
+# A rank that stops is reported with its step and last activity, and reported again when it continues.
 . "$(dirname "$0")/ranks.sh"
 
 cat > "$work/rank" << 'RANK'

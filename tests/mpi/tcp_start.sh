@@ -84,7 +84,7 @@ for options in '' '--parameter-servers 1 --async'; do
   fi
 done
 
-# Unlike options are told by both at once; mode m has no MPI here.
+# Both ranks report different options at once; mode m has no MPI here.
 next_port
 for r in 0 1; do
   DDL_OPTIONS="-wire $([ "$r" = 0 ] && echo fp16 || echo bf16)" rank "$r" 2 '' timeout 60 "$sums"
@@ -100,7 +100,7 @@ next_port
 expect_refusal 1 'mode m is MPI_Allreduce, and these ranks meet without MPI' env DDL_RANK=0 DDL_SIZE=2 \
   DDL_MASTER=127.0.0.1:"$port" DDL_TOKEN_FILE="$work/token" DDL_OPTIONS='-mode m' "$sums"
 
-# Gradients may be narrowed between hosts, what is told of a step is not.
+# Gradients may be narrowed between hosts, the totals of a step are not.
 losses=()
 for wire in fp32 bf16 fp16; do
   [ -n "$several_hosts" ] || break
@@ -129,7 +129,7 @@ expect_refusal 1 'cannot listen at 192.0.2.1' "${start[@]}" DDL_MASTER=192.0.2.1
 expect_refusal 1 'DDL_MASTER is not' env DDL_RANK=0 DDL_SIZE=2 "$sums"
 expect 0 'rank 0 of 1 (1x1): all sums are right' env DDL_RANK=0 DDL_SIZE=1 DDL_MASTER=127.0.0.1:"$port" "$sums"
 
-# A rank with another token is told, rank 0 tells too, and names it when it does not come.
+# A rank with another token and rank 0 both report it; rank 0 names the rank that does not join.
 export DDL_OPTIONS='-timeout 3'
 next_port
 rank 0 2 '' "$sums"
@@ -166,7 +166,7 @@ says twice 'another process has come to rank 0 as rank 2' 'twice'
 says 0 '^error: rank 1 has not come' 'another size'
 
 # Strangers come first: one says nothing, one says rubbish, one leaves at once, one has half a proof. The run goes on,
-# each kind is told once.
+# each kind is reported once.
 export DDL_OPTIONS='-timeout 20'
 next_port
 begun=$(date +%s)
@@ -256,7 +256,7 @@ ROWS
 command -v ss > /dev/null || echo 'ss is missing (apt-get install iproute2): who listens was not looked at'
 export DDL_OPTIONS='-timeout 20'
 
-# One is killed while all start: what the others need not wait for they tell, and no name stays.
+# One is killed while all start: the others report it without waiting, and no name stays in /dev/shm.
 export DDL_OPTIONS='-timeout 2'
 for delay in 0.00 0.01 0.02 0.03 0.05 0.08; do
   next_port

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # --timeline: one file that a foreign, strict reader takes, of all ranks, after an orderly end, a stop, an error and
-# a kill; and what it tells fills the steps.
+# a kill; and its spans fill the steps.
 . "$(dirname "$0")/ranks.sh"
 here=$(dirname "$(readlink -f "$0")")
 command -v python3 > /dev/null || skip 'no python3; apt-get install python3'
@@ -18,7 +18,7 @@ told_half() { sed -n 's/.* told=\([0-9.]*\) .*/\1/p' "$work/judged"; }
 # Two ranks to the end.
 expect 0 'timeline: ' ranks 2 "$train" --data "$subset" --net lenet5 --max-steps 30 --batch-size 20 --timeline "$work/t.json"
 judged "$work/t.json" '^ranks=2 .* steps=60 ' 'compute' 'sums' 'counters=bytes summed,images/s' '^process rank 1 ('
-# 0.98 and more where nobody else is at work; a thread that waits for its core tells nothing.
+# 0.98 and more where nobody else is at work; a thread that waits for its core records nothing.
 awk -v told="$(told_half)" 'BEGIN { exit !(told >= 0.95) }' || fail "only $(told_half) of a step is told"
 find "$work" -name '*.part' | grep -q . && fail 'parts are left after an orderly end'
 

@@ -15,7 +15,7 @@ for way in '--overlap off --optimizer-placement host' '--overlap on --bucket-kb 
   # shellcheck disable=SC2086
   expect 0 "hash=$straight" ranks 2 "$train" "${common[@]}" $way
 done
-# Four ranks in two hosts, as far as libddl is told: sums over a wire, in another order, but one order.
+# Four ranks that libddl takes for two hosts: sums over a network, in another but fixed order.
 expect 0 'ddl-train: ok' ranks 4 "$train" "${common[@]}" --overlap off --optimizer-placement rank
 four=$(hash_of)
 expect 0 "hash=$four" ranks 4 "$train" "${common[@]}" --overlap on --bucket-kb 16
@@ -42,7 +42,7 @@ grep -q 'try: --optimizer adam' "$work/err" || fail 'no rule to type'
 expect 0 "hash=$straight" ranks 2 "$train" "${common[@]}" --grad-dtype bf16 --overlap off
 expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --grad-dtype fp16 --gradient-accumulation 4 --test-every 10
 
-# A rate that leads nowhere: told with its ranks, however sums are made.
+# A learning rate that diverges: reported with its ranks, for each way of summing.
 for way in '--overlap off --optimizer-placement rank' '--overlap on --bucket-kb 1 --optimizer-placement host' '--overlap across --bucket-kb 1'; do
   # shellcheck disable=SC2086
   expect_refusal 3 'not finite' ranks 2 "$train" --data "$subset" --lr 1e30 --quiet $way

@@ -16,7 +16,7 @@ launch() {
   status=0
   "$DDLRUN" launch "$@" > "$name.out" 2> "$name.err" < /dev/null || status=$?
 }
-# The folder that the run called NAME says it has.
+# The directory of the run called NAME, as the run prints it.
 folder_of() { sed -n 's/^ddlrun: run directory //p' "$1.err"; }
 
 # check TEXT COMMAND...: the command must succeed.

@@ -123,7 +123,7 @@ wanted() {
   esac
 }
 
-# run_kind ID: the log in $log, the status in $status. The lab's own folder is on no real machine: another name for it.
+# run_kind ID: the log in $log, the status in $status. The lab's directory gets the name of a real one.
 run_kind() {
   local begun
   begun=$(now_ms)

@@ -40,7 +40,7 @@ sizes_of_scope() { # SCOPE WANTED...
   case $1 in job | first) echo one ;; *) echo "${@:2}" ;; esac
 }
 
-# The job: one rank a host; data, program and its library lie on each host's own disk, the working folder is shared.
+# The job: one rank a host; data, program and its library lie on each host's own disk, the working directory is shared.
 faults_up() {
   lab_up 5
   mkdir -p "$lab_home/run" "$lab_home/job/lib" "$lab_home/job/data" "$lab_home/lean" "$lab_home/ompi3/bin"

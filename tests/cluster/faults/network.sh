@@ -35,7 +35,7 @@ shows_filtered() { # a closed port answers at once, a filtered one never
   [ $? -eq 124 ]
 }
 
-# Large frames that the hosts allow and the switch swallows. The head's TCP is told to send small ones, and so it can
+# Large frames that the hosts allow and the switch swallows. The launching host's TCP sends small ones, and so it can
 # still log in.
 switch() { nsenter --target "$(living "$LAB_DIR/switch")" --net "$@"; }
 set_mtu() { # HOST MTU MTU-AT-THE-SWITCH

@@ -15,7 +15,7 @@ folder=$LAB_DIR/$name
 if [ "${2-}" != inside ]; then
   read -r own _ < /proc/self/stat # /proc is still the machine's: our number as it sees us
   record_process "$folder/init" "$own"
-  if [ "$LAB_PROPAGATION" = unchanged ]; then # in a chroot: make its folder a root that is a mount of ours
+  if [ "$LAB_PROPAGATION" = unchanged ]; then # in a chroot: make its directory a root that is our own mount
     mkdir -p "$folder/root"
     mount --rbind / "$folder/root"
     mount --make-rprivate "$folder/root"
@@ -94,7 +94,7 @@ private_sys
 private_folders
 network
 # shellcheck source=/dev/null
-[ -z "${LAB_HOOK-}" ] || . "$LAB_HOOK" # sees index, name, folder
+[ -z "${LAB_HOOK-}" ] || . "$LAB_HOOK" # has the variables index, name, folder
 memlock=LAB_MEMLOCK_$index
 memlock=${!memlock:-${LAB_MEMLOCK-}}
 [ -z "$memlock" ] || prlimit --memlock=$((memlock * 1024)):$((memlock * 1024)) --pid $$

@@ -25,7 +25,7 @@ write_etc() { # COUNT: what is the same in every host's /etc
   chmod 600 "$LAB_DIR/etc/shadow"
 }
 
-write_host() { # INDEX: its folder, key and sshd's configuration
+write_host() { # INDEX: its directory, key and sshd's configuration
   local name folder
   name=$(host_name "$1")
   folder=$LAB_DIR/$name

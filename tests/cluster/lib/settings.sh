@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Sourced by all of the lab: its knobs, where a host keeps its things, and words to the caller.
 
-# The settings a lab was started with are written into its folder: later commands need only LAB_DIR.
+# A lab writes its settings into its directory: later commands need only LAB_DIR.
 LAB_DIR=${LAB_DIR:-/var/tmp/ddlrun-hosts}
 lab_settings=(LAB_PREFIX LAB_IB_PREFIX LAB_USER LAB_UID LAB_ETH_NET LAB_IB_NET)
 read_settings() {
@@ -22,7 +22,7 @@ lab_folder=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 die() { echo "lab: $*" >&2; exit 1; }
 skip() { echo "skipped: $*"; exit 125; }
 
-# A host is a number, a name and a folder.
+# A host is a number, a name and a directory.
 host_name() { echo "$LAB_PREFIX$1"; }
 host_index() {
   local index=${1#"$LAB_PREFIX"}

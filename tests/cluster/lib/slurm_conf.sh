@@ -3,7 +3,7 @@
 # Sourced by slurm.sh: writes slurm.conf and gres.conf. CPUs and GPUs are pretended: Slurm believes the file
 # (config_overrides), and a GPU is a device file like /dev/null, enough for allocation and CUDA_VISIBLE_DEVICES.
 
-write_slurm_conf() { # HOSTS CPUS GPUS; $slurm is its folder
+write_slurm_conf() { # HOSTS CPUS GPUS; $slurm is its directory
   local slurm=$LAB_DIR/slurm
   local nodes="${LAB_PREFIX}[1-$1]"
   cat << CONF

@@ -35,7 +35,7 @@ scenario_requeue_at_most() {
   same "slurmctld counts" "1 85:0" "$(field "$id" Restarts) $(field "$id" ExitCode)"
 }
 
-# Forgotten by slurmctld: the job's own file tells. The first scenario of all to submit, the last to ask.
+# Forgotten by slurmctld: the job's own file has the status. The first scenario to submit, the last to query.
 scenario_purged() {
   begin --name gone 1x1x1 -- sh -c 'exit 9'
   local gone=$id

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154,SC2016,SC2034
 # SPDX-License-Identifier: MIT
-# Sourced by ../submit.sh: how jobs end, and what a shell is told.
+# Sourced by ../submit.sh: how jobs end, and the exit status for a shell.
 
 ended_with() { # STATUS SLURM'S-EXITCODE STATE PROGRAM...
   submit 1x1x1 -- "${@:4}"

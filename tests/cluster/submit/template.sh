@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154,SC2016,SC2034
 # SPDX-License-Identifier: MIT
-# Sourced by ../submit.sh: a job script of the user's own, and what a working folder with a blank asks for.
+# Sourced by ../submit.sh: a job script of the user, and a working directory with a blank.
 
 scenario_own_template() {
   cat > "$lab_home/mine.sh" << 'TEMPLATE'
@@ -32,7 +32,7 @@ scenario_folder_with_a_blank() {
   ends 0
   prints "/home/ddl/two words"
 }
-# Rank 1 fails, srun ends rank 0 and answers 143 for the job: the one that failed first is named, its status told.
+# Rank 1 fails, srun ends rank 0 and answers 143 for the job: ddlrun reports rank 1 and its status.
 scenario_first_failing_rank() {
   submit --runner srun --srun-mpi none --threads 1 1x2x1 -- sh -c '[ $SLURM_PROCID = 0 ] && exec sleep 30; sleep 1; exit 5'
   ends 5

@@ -37,7 +37,7 @@ ddl_end() {
 }
 trap ddl_end EXIT
 
-# The log grows as the job speaks; the scheduler would show it at the end only.
+# The log grows while the job runs; the scheduler would show it only at the end.
 ddl_log=$ddl_folder/output.log
 exec >>"$ddl_log" 2>&1
 
@@ -134,7 +134,7 @@ if [ "$ddl_early$ddl_ended" = nono ]; then
   ddl_child=
 fi
 
-# Again: the program asks for it by status 85, or it was told early and did not finish.
+# Start again if the program exits with 85, or got the early signal and did not finish.
 ddl_wanted=no
 if [ "$ddl_status" -eq 85 ]; then ddl_wanted=yes; fi
 if [ "$ddl_early" = yes ] && [ "$ddl_status" -ne 0 ]; then ddl_wanted=yes; fi

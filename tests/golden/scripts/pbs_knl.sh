@@ -38,7 +38,7 @@ ddl_end() {
 }
 trap ddl_end EXIT
 
-# The log grows as the job speaks; the scheduler would show it at the end only.
+# The log grows while the job runs; the scheduler would show it only at the end.
 ddl_log=$ddl_folder/output.log
 exec >>"$ddl_log" 2>&1
 
@@ -85,7 +85,7 @@ ddl_run_folder=$ddl_folder/run.$ddl_id
 # The program, word by word.
 ddl_program=(caffe train --solver=solver.prototxt)
 
-# What would break on these hosts is told; the job goes on.
+# Report what would break on these hosts; the job continues.
 "$ddl_binary" doctor --quick --dims 1x2x2 -- "${ddl_program[@]}" >&2 || ddl_say 'doctor found something; the job goes on'
 
 # What reaches the ranks, by name.

@@ -99,7 +99,7 @@ if [ "$ddl_restarts" -gt 0 ]; then ddl_run_folder=$ddl_run_folder.$ddl_restarts;
 export DDLRUN_DATA=/local/imagenet
 ddl_source=/scratch/me/imagenet
 srun --nodes=4 --ntasks=4 --ntasks-per-node=1 -- bash -c 'mkdir -p -- "$2" || exit; mark=$2/.ddlrun-data; if [ -e "$mark" ]; then was=$(cat -- "$mark"); [ "$was" = "$1" ] || { echo "$(uname -n): $2 holds a copy of $was, not of $1" >&2; exit 1; }; elif [ -n "$(ls -A -- "$2")" ]; then echo "$(uname -n): $2 holds files that no job of ddlrun put there" >&2; exit 1; fi; echo "$1" >"$mark" || exit; if command -v rsync >/dev/null; then rsync -rlt --delete --exclude=/.ddlrun-data -- "$1/" "$2/"; else find "$2/" -mindepth 1 ! -name .ddlrun-data -delete && cp -R -- "$1/." "$2/"; fi' copy "$ddl_source" "$DDLRUN_DATA" ||
-  ddl_fail "the data could not be copied to $DDLRUN_DATA on every host" "ls -la $(printf %q "$DDLRUN_DATA"); df $(printf %q "$DDLRUN_DATA")   # on that host; or another folder under to:"
+  ddl_fail "the data could not be copied to $DDLRUN_DATA on every host" "ls -la $(printf %q "$DDLRUN_DATA"); df $(printf %q "$DDLRUN_DATA")   # on that host; or another directory under to:"
 
 # The program, word by word.
 ddl_program=(python train.py --name 'it'\''s "4x4"')
@@ -146,7 +146,7 @@ if [ "$ddl_early$ddl_ended" = nono ]; then
   ddl_child=
 fi
 
-# Again: the program asks for it by status 85, or it was told early and did not finish.
+# Start again if the program exits with 85, or got the early signal and did not finish.
 ddl_wanted=no
 if [ "$ddl_status" -eq 85 ]; then ddl_wanted=yes; fi
 if [ "$ddl_early" = yes ] && [ "$ddl_status" -ne 0 ]; then ddl_wanted=yes; fi

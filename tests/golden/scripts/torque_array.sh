@@ -37,7 +37,7 @@ ddl_end() {
 }
 trap ddl_end EXIT
 
-# The log grows as the job speaks; the scheduler would show it at the end only.
+# The log grows while the job runs; the scheduler would show it only at the end.
 ddl_log=$ddl_folder/output.$ddl_index.log
 exec >>"$ddl_log" 2>&1
 
