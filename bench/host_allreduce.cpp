@@ -64,8 +64,8 @@ void run(std::size_t most, bool fresh) {
   std::vector<float> data(most / 4, 1.0F);
   std::vector<float> in(most / 4, 1.0F);
   std::vector<float> out(most / 4, 0.0F);
-  const bool tells = group->local_rank() == 0;
-  if (tells) {
+  const bool prints = group->local_rank() == 0;
+  if (prints) {
     fmt::print("{:>10} {:>17} {:>17} {:>17} {:>17} {:>7} {:>7} {:>7}\n", "bytes", "MPI min/median", "shared",
                "private", "update", "x shared", "median", "x priv");
   }
@@ -101,7 +101,7 @@ void run(std::size_t most, bool fresh) {
       return fmt::format("{:.2f}/{:.2f}", found[way].front(), found[way][found[way].size() / 2]);
     };
     const auto median = [&](std::size_t way) { return found[way][found[way].size() / 2]; };
-    if (tells) {
+    if (prints) {
       fmt::print("{:>10} {:>17} {:>17} {:>17} {:>17} {:>7.1f} {:>7.1f} {:>7.1f}\n", bytes, cell(0), cell(1),
                  cell(2), cell(3), found[0].front() / found[1].front(), median(0) / median(1),
                  found[0].front() / found[2].front());

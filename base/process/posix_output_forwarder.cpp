@@ -67,7 +67,7 @@ int OutputRelay::unread() const {
   return ::ioctl(STDERR_FILENO, FIONREAD, &bytes) == 0 ? bytes : 0;
 }
 
-// Where nobody reads at the moment, little by little is let become more: short lines would fill the pipe with
+// While the reader pauses, the portions grow: short lines would fill the pipe with
 // texts that are mostly padding.
 int OutputRelay::rest_ms() const {
   if (ending_ || !little_read_ || unread() < backlog) return 0;

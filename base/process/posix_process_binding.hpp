@@ -15,7 +15,8 @@ namespace ddlrun {
 std::vector<int> read_own_cpuset();
 
 // Binds this process, and what it starts, to processors by their OS numbers. The errno, or 0; the kernel
-// leaves out silently what it does not allow as long as something is left: read_own_cpuset() tells.
+// leaves out silently what it does not allow as long as something is left: read_own_cpuset() shows the
+// result.
 int bind_to_pus(const std::vector<int>& pus);
 
 // Memory of this process, and of what it starts, comes from one NUMA node: while there is some (`strictly`

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A started rank as a parent: the program runs below us and we end as it ends, so that whoever started us
+// The supervisor of a rank: the program is its child, and it ends as the program ends, so that the launcher
 // sees the program's own status; meanwhile it is watched, and nothing of it stays behind. Linux only.
 #pragma once
 
@@ -24,7 +24,7 @@ struct Supervision {
 };
 
 // From a launcher that would end its job by itself if it got TERM: TERM for the program and what it has
-// started in our group. Nobody minds it who does not know it.
+// started in our group. Other processes ignore it.
 constexpr int end_signal = SIGURG;
 
 // The errno if the program could not be started; else it does not return.

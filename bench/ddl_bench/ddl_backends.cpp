@@ -60,7 +60,7 @@ class UpdateCase : public Case {
   std::span<std::byte> input() override { return std::as_writable_bytes(gradient_.values()); }
   std::span<const std::byte> output() override { return std::as_bytes(weights_.values()); }
   void reset() override {
-    context_.barrier();  // nobody still reads them
+    context_.barrier();  // no rank still reads them
     if (!once_ || context_.local_rank() == 0)
       std::fill(weights_.values().begin(), weights_.values().end(), 0.0F);
     context_.barrier();

@@ -81,7 +81,7 @@ class Turns {
     pattern_.fill(bench_case.input(), world_.rank());
     bench_case.reset();
     const double seconds = timed(entry, 1);
-    // In place: nobody fills anew before all have looked, which sum_of() waits for.
+    // In place: no rank refills before all have checked; sum_of() waits for that.
     entry.wrong += world_.sum_of(pattern_.count_wrong(bench_case.output()));
     return seconds;
   }

@@ -14,7 +14,7 @@ namespace ddlrun::ddl_bench {
 // Starts MPI, runs `work`, ends MPI; the status is that of `work`. An exception is printed by its
 // rank, which then ends the whole job.
 int run_with_mpi(const std::function<int(World&)>& work);
-// The same message on all ranks: nobody waits for anybody.
+// The same message on all ranks: no rank waits for another.
 int refuse_on_all(World& world, int status, const std::string& message);
 
 std::string mpi_version();  // "Open MPI v4.1.4"

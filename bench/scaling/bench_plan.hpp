@@ -13,7 +13,7 @@ namespace ddlrun::cli {
 struct BenchHosts {
   int hosts = 1;
   int cores = 1;
-  int ranks_of_a_host = 1;  // where nobody says: launch's default
+  int ranks_of_a_host = 1;  // launch's default, unless given
 };
 
 // "1,2,4": ascending, each once. Throws Error(usage).

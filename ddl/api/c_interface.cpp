@@ -88,7 +88,7 @@ ddl::Operation operation_of(ddl_operation operation) {
   return static_cast<ddl::Operation>(operation);
 }
 
-// Whoever started it has to wait for it.
+// The caller that started it must wait for it.
 ddl_handle*& place_for(ddl_handle** handle) {
   if (handle != nullptr) return *handle;
   throw ddl::Error(ddl::Fault::usage, "the handle argument is NULL", "",

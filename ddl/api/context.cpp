@@ -72,7 +72,7 @@ struct Context::Impl {
   Handle start(Work work) {
     return queue.start([this, work = std::move(work), mine = number++] { attempt(work, mine); });
   }
-  // On the communication thread too, which stays with it until the GPU is done; whoever waits goes on when
+  // On the communication thread too, which stays with it until the GPU is done; a waiting caller goes on when
   // the program's streams wait for it.
   Handle start_on_gpu(GpuCall what) {
     auto begun = std::make_shared<GpuCollectives::Start>(gpu.start(what));

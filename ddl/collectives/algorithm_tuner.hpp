@@ -23,7 +23,7 @@ class AlgorithmTuner {
   // How to make the next sum of this many bytes; sizes count by powers of two.
   Mode choose(std::size_t bytes) const;
   // What it took here. Once all ways have been tried, this rank's times, to be compared with the others' (the
-  // slowest rank counts) and given to settle().
+  // slowest rank counts) and given to finish_trial().
   std::optional<Seconds> add(std::size_t bytes, double seconds);
   void finish_trial(std::size_t bytes, const Seconds& slowest);
 

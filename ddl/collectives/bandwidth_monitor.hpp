@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Times the sums and every N of them lets rank 0 tell on stderr. Costs a barrier of the host a sum, so that
-// waiting and adding can be told apart; without it nothing is measured.
+// waiting and adding are measured apart; without it nothing is measured.
 #pragma once
 
 #include "ddl/collectives/bandwidth.hpp"
@@ -19,7 +19,7 @@ namespace ddl {
 // How many sums a report is of; 0: none are asked for.
 std::uint64_t report_interval(const Options& options);
 
-// Rank 0 tells on stderr what all ranks measured in so many sums. Collective.
+// Rank 0 prints to stderr what all ranks measured in so many sums. Collective.
 void report_bandwidth(Transport& transport, const Grid& grid, const BandwidthSample& mine, std::uint64_t sums,
                       BandwidthReport& report);
 

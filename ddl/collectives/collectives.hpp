@@ -53,7 +53,7 @@ class Collectives {
   // Returns when all ranks of the host have come to allocate. `number` counts their allocations.
   void rendezvous_to_allocate(std::uint64_t number);
   // Calls that something else carries out, GPUs: returns when all ranks call the same. While one is under
-  // way: answers ranks that ask, throws the error of another; and tells the others this rank's.
+  // way: answers ranks that ask, throws the error of another; and sends the others this rank's.
   void rendezvous(const CallInfo& info, const Tensor& tensor);
   void check_errors();
   void broadcast_error(const Error& error) noexcept;
@@ -63,7 +63,7 @@ class Collectives {
   void abandon() { node_comm_->abandon(); }
   // From any thread.
   void set_progress(std::uint64_t state) { node_.set_progress(state); }
-  // This rank makes no more calls: who waits for one is told.
+  // This rank makes no more calls: ranks waiting for one get an error.
   void end() noexcept { node_.end(); }
 
  private:
@@ -87,7 +87,7 @@ class Collectives {
   PeerComm& global_comm();
   std::shared_ptr<SharedBuffer> exchange_buffer(const Tensor& tensor, const Request& request);
   PeerComms comms() const { return comm_pointers_; }
-  // An error of this rank is told to the host's others, so that they need not wait for it.
+  // Sends an error of this rank to the other ranks of the host, so that they do not wait for it.
   template <typename Work>
   void guarded(const Work& work);
 

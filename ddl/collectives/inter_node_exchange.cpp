@@ -39,7 +39,8 @@ void post_direct_scatter(PeerComm& comm, const Codec& codec, const Pieces& piece
     const int from = right_of(comm, -k);
     pending.receive(comm, from, {inbox + place_at(slot_of(comm, from)) * bytes, bytes});
   }
-  for (int k = 1; k < comm.size(); ++k) {  // in another order on each rank: nobody is everybody's first
+  for (int k = 1; k < comm.size();
+       ++k) {  // in another order on each rank, so that no rank is the first of all
     const int to = right_of(comm, k);
     codec.compress(pieces[place_at(to)]);
     pending.send(comm, to, codec.bytes_of(pieces[place_at(to)]));

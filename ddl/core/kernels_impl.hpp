@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The loops of the kernels, in vectors of Isa::bytes bytes; compiled once for each instruction set. All names
-// belong to Kernels<Isa>, so that no two sets share a symbol. An Isa tells its width and how to turn float16
-// to float32 and back, to store past the caches and to fence such stores.
+// belong to Kernels<Isa>, so that no two sets share a symbol. An Isa defines its width and how to convert
+// float16 to float32 and back, to store past the caches and to fence such stores.
 #pragma once
 
 #include "ddl/core/kernel_table.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a launcher told this process before MPI speaks: mpirun, srun, another one with PMI or PMIx, or who set
-// DDL_MASTER and DDL_RANK, to start it without MPI.
+// What a launcher set for this process before MPI starts: mpirun, srun, another one with PMI or PMIx, or the
+// user of DDL_MASTER and DDL_RANK, to start it without MPI.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Who is missing when a wait grows long: a rank asks the one it waits for whom that one waits for, and so on
-// down to the one that does not respond. Who gives up tells its neighbours why, so that they do not blame it.
+// down to the one that does not respond. A rank that gives up sends its neighbours the reason, so that they
+// do not report it as lost.
 #pragma once
 
 #include "ddl/core/oob_channel.hpp"
@@ -18,7 +19,7 @@ namespace ddl {
 
 class LivenessInspector {
  public:
-  // `neighbours` are told when this rank gives up. `patience`: how long an answer may take.
+  // `neighbours` get a message when this rank gives up. `patience`: how long an answer may take.
   LivenessInspector(std::unique_ptr<OobChannel> channel, std::function<std::string(int)> name_of,
                     std::vector<int> neighbours,
                     std::chrono::milliseconds patience = std::chrono::milliseconds(1500));

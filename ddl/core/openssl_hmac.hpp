@@ -14,7 +14,7 @@ using Digest = std::array<std::byte, 32>;
 Digest hmac_sha256(std::string_view key, std::span<const std::byte> text);
 // Takes the same time wherever they differ.
 bool same_digest(const Digest& a, const Digest& b);
-// Numbers that nobody can foretell. Throws Error(unsupported) when the system has none.
+// Unpredictable numbers. Throws Error(unsupported) when the system has none.
 void fill_random(std::span<std::byte> bytes);
 
 }  // namespace ddl

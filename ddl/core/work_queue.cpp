@@ -65,7 +65,7 @@ void WorkQueue::run() {
     } catch (...) {
       error = std::current_exception();
     }
-    work = nullptr;  // what it holds goes before anyone is told
+    work = nullptr;  // destroys its captures before the waiter wakes
     state->finish(std::move(error));
     lock.lock();
     busy_ = false;

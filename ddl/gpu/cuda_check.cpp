@@ -45,7 +45,7 @@ std::string render_cuda_version(int version) {
 
 void check_cuda(cudaError_t code, const char* call) {
   if (code == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // told once
+  static_cast<void>(cudaGetLastError());  // reported once
   if (code == cudaErrorInsufficientDriver) refuse_cuda_driver();
   int device = 0;
   throw Error(Fault::unsupported,

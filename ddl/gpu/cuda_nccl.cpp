@@ -102,7 +102,7 @@ ncclUniqueId parse_nccl_id(const std::string& text) {
               "the same libddl on all ranks");
 }
 
-// Non-blocking: each call may go on in the background, so that a rank which is lost leaves nobody inside
+// Non-blocking: each call may go on in the background, so that a lost rank leaves no other rank inside
 // NCCL.
 class NcclComm : public GpuComm {
  public:

@@ -70,7 +70,7 @@ std::string GpuCollectives::device() const {
   return gpu_ ? fmt::format("cuda:{} ({})", gpu_->index(), gpu_->name()) : "cpu";
 }
 
-// An obstacle is told when all are asked.
+// Reports an obstacle after asking all.
 void GpuCollectives::select_gpu(int device) {
   try {
     const GpuPlugin& plugin = load_gpu_plugin();
@@ -275,7 +275,7 @@ void GpuCollectives::run(const GpuCall& call, Start& start, std::uint64_t number
   }
 }
 
-// Polls; now and then it answers other ranks, and hears of their errors.
+// Polls; now and then it answers other ranks and reads their errors.
 void GpuCollectives::wait_until(const std::function<bool()>& completed, bool timed) {
   const double begin = steady_seconds();
   double next_check = begin + gpu_check_interval;
@@ -314,7 +314,7 @@ std::optional<Heartbeat::Unresponsive> GpuCollectives::find_unresponsive_elsewhe
   return std::nullopt;
 }
 
-// Empty unless this rank is the first of its host's that wait, or nobody is known to be missing.
+// Empty unless this rank is the first of its host's that wait, or no rank is known to be missing.
 Stall GpuCollectives::describe_stall() {
   std::vector<Heartbeat::Unresponsive> late = heartbeat_->find_unresponsive();
   if (late.empty()) late = heartbeat_->find_unready();

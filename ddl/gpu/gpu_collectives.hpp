@@ -41,7 +41,7 @@ class GpuCollectives {
   struct Start {
     std::vector<std::shared_ptr<GpuEvent>> ready;
     std::vector<void*> streams;  // that wait for the sum
-    std::optional<Error> error;  // told to all in run()
+    std::optional<Error> error;  // sent to all in run()
   };
   Start start(const GpuCall& call);
   // Returns when the call is done on the GPU. `issued`, before that: the streams wait for it. None: no

@@ -38,7 +38,7 @@ void GpuComms::together(Group& group, const Work& work) {
   } catch (...) {
     try {
       group.nccl->end();      // NCCL counts them
-    } catch (const Error&) {  // the first one is told
+    } catch (const Error&) {  // the first one is reported
     }
     throw;
   }

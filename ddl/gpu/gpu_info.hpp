@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What each rank tells of its GPU before all connect, as text; and which rank keeps them from it. Pure.
+// What each rank sends about its GPU before all connect, as text; and the rank that prevents connecting.
+// Pure.
 #pragma once
 
 #include "ddl/core/grid.hpp"

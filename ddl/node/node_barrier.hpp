@@ -47,14 +47,14 @@ class NodeBarrier {
   // Makes all ranks throw this error, or the one that came first.
   void report_failure(const Error& error) noexcept;
 
-  // Who is told when a wait takes long. Of the ranks that wait the first one tells.
+  // Called when a wait takes long, by the first of the waiting ranks.
   void set_stall_watch(StallWatch watch);
   // Who is asked before a rank is blamed: it may wait for one of another host. `ranks`: the local ones' in
   // the whole job.
   void set_inspector(LivenessInspector* inspector, std::vector<int> ranks);
   // What this rank is at, for the others; from any thread.
   void set_progress(std::uint64_t state) noexcept;
-  // This rank does not come any more: who waits for it is told.
+  // This rank does not come any more: ranks waiting for it get an error.
   void end() noexcept;
 
  private:

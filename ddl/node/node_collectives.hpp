@@ -88,7 +88,7 @@ class NodeCollectives {
   void report_failure(const Error& error) noexcept;
 
   void set_inspector(LivenessInspector* inspector, std::vector<int> ranks);  // NodeBarrier's
-  // Who is told when a wait takes long; and what this rank is at, for the others, from any thread.
+  // Called when a wait takes long; and the state of this rank, for the others, from any thread.
   void set_stall_watch(StallWatch watch);
   void set_progress(std::uint64_t state) noexcept;
   void end() noexcept;  // NodeBarrier's

@@ -24,8 +24,8 @@ using ShmClock = std::chrono::steady_clock;
 constexpr auto liveness_interval = std::chrono::milliseconds(100);
 constexpr auto max_shm_sleep = std::chrono::microseconds(500);
 
-// Where the host's ranks agree on their blocks: one for each rank, the first one's name is used. What is told
-// of a block stays until all have the next but one, and nobody is further ahead.
+// Where the host's ranks agree on their blocks: one for each rank, the first one's name is used. The entry
+// of a block stays until all ranks have the next but one; no rank is further ahead.
 struct ShmControlBlock {
   struct Announcement {
     std::atomic<std::int32_t> problem;  // an errno
@@ -37,7 +37,7 @@ struct ShmControlBlock {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// What a rank tells the others of its host at the start.
+// What a rank publishes to the other ranks of its host at the start.
 struct ShmPeer {
   ProcessId process;
   int problem = 0;
@@ -167,7 +167,7 @@ void ShmNodeComm::wait_for_local_ranks(const HasCome& has_arrived) {
   }
 }
 
-// The first rank makes it and tells its name; returns 0 or an errno.
+// The first rank creates it and publishes its name; returns 0 or an errno.
 int ShmNodeComm::open_buffer(std::size_t bytes, std::size_t stride, ShmSegment& memory, ShmName& name) {
   ShmControlBlock& first = control(0);
   ShmControlBlock::Announcement& announced = first.announced[blocks_ % 2];

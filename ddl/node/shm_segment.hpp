@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// POSIX shared memory under a name that nobody can guess and that lives only until all have opened it.
+// POSIX shared memory under an unpredictable name, which exists only until all have opened it.
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,7 @@ class LevelComm : public PeerComm {
   int job_rank(int peer) const { return level_.ranks[static_cast<std::size_t>(peer)]; }
   // The timeout is over for a message to `peer` (is_send) or from it.
   Error late(int peer, bool is_send) const;
-  // It is not, but long enough to be told.
+  // Not lost, but late enough for a report.
   Stall stall_of(int peer, bool is_send) const;
   // `did`: "sent 8 bytes".
   Error mismatch(int peer, const std::string& did, std::size_t expected_bytes) const;

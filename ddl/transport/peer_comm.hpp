@@ -29,14 +29,14 @@ class PeerComm {
   // Throws Error(lost), naming the peer, when it is gone or the deadline of the wire has passed;
   // Error(mismatch) when the message had another size than the one expected.
   virtual void wait(Ticket ticket) = 0;
-  // What is being called: told with every message sent from now on; one that is received with another stamp
+  // The current call: sent with every message from now on; a message with another stamp
   // than this rank's is an Error(mismatch).
   virtual void call_id(std::uint32_t call) { static_cast<void>(call); }
-  // Who is told when a wait takes long.
+  // Called when a wait takes long.
   virtual void set_stall_watch(StallWatch watch) { static_cast<void>(watch); }
   // What is being called, for messages.
   virtual void set_call_namer(std::function<std::string()> name) { static_cast<void>(name); }
-  // Who is asked before a rank is blamed for a silence; null: nobody.
+  // Asked before a silent rank is reported; null: no inspector.
   virtual void set_inspector(LivenessInspector* inspector) { static_cast<void>(inspector); }
   // "rank 3 (h2)": the rank in the whole job.
   virtual std::string name_of(int rank) const = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One rank alone: its memory is shared with nobody, it has no wires.
+// One rank alone: no shared memory, no connections.
 #include "ddl/core/rounding.hpp"
 #include "ddl/error.hpp"
 #include "ddl/transport/transport.hpp"
@@ -76,7 +76,7 @@ class SingleProcessTransport : public Transport {
   }
 
  private:
-  // Nobody at the other end: collectives over it send nothing.
+  // No peer: collectives over it send nothing.
   class NoPeers : public PeerComm {
    public:
     int rank() const override { return 0; }

@@ -59,7 +59,7 @@ void merge_reports(CaffeReport second, CaffeReport& first) {
   const auto add = [](std::vector<Message>& from, std::vector<Message>& to) {
     const std::vector<Message> before = to;
     for (Message& message : from) {
-      const auto same = [&](const Message& told) { return told.where == message.where; };
+      const auto same = [&](const Message& reported) { return reported.where == message.where; };
       if (std::none_of(before.begin(), before.end(), same)) to.push_back(std::move(message));
     }
   };
@@ -141,8 +141,8 @@ CaffeNet parse_caffe_net(const CaffeNetText& text, const CaffeNetText* test, Caf
 
 CaffeNet parse_caffe_net_of_solver(const CaffeNetText& solver, const CaffeNetText* net,
                                    const CaffeNetText* test, CaffeReport& report) {
-  CaffeReport told;  // by parse_caffe_solver() already
-  const SolverPrototxt file(solver.text, solver.file, told);
+  CaffeReport reported;  // by parse_caffe_solver() already
+  const SolverPrototxt file(solver.text, solver.file, reported);
   const proto::SolverParameter& s = file.parameter;
   std::optional<NetPrototxt> net_file;
   std::optional<NetPrototxt> test_file;

@@ -29,7 +29,7 @@ std::vector<std::string> read_quoted(const std::string& message) {
   return quoted;
 }
 
-// Protobuf tells some mistakes at the word after the one that is wrong: the word that is, or nothing.
+// Protobuf reports some errors at the word after the invalid one: the invalid word, or nothing.
 std::string find_wrong_word(const std::string& message) {
   const std::vector<std::string> quoted = read_quoted(message);
   const auto says = [&](const char* part) { return message.find(part) != std::string::npos; };

@@ -59,9 +59,9 @@ std::vector<std::size_t> order_candidates(std::vector<std::size_t> descending,
 // Parses "HOST PID"; empty for any other text.
 Error refuse_second_run(const std::string& directory, const std::string& holder) {
   const std::vector<std::string_view> words = split(trim(holder), ' ');
-  const bool told = words.size() == 2 && !words[0].empty() && parse_unsigned(words[1]);
+  const bool valid = words.size() == 2 && !words[0].empty() && parse_unsigned(words[1]);
   const std::string lock = quote_shell(path_in(directory, lock_name));
-  if (!told) {
+  if (!valid) {
     return {ErrorKind::request,
             {"another run saves to this directory", printable(directory),
              "--checkpoint OTHER_DIR   # or stop that run"}};

@@ -12,7 +12,7 @@
 namespace ddlrun::runtime {
 namespace {
 
-// Whoever names another file by mistake is not to read of a damaged header.
+// A file of another kind is not reported as a damaged header.
 void require_layout(const CheckpointDisk& disk, const std::string& file, std::uint64_t size) {
   constexpr std::size_t needed = length_bytes + 1;
   std::string start(std::min<std::uint64_t>(size, needed), '\0');
@@ -143,7 +143,7 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
 }
 
 // An error, for a job that is started again on status 75 would run into the same disk. Only rank 0 looks at
-// the disk (elsewhere alone_ is false), and it is the one that tells.
+// the disk (elsewhere alone_ is false), and it is the rank that reports.
 void CheckpointSaver::refuse_unsaved_stop(const TrainPosition& position, const Message& why) const {
   Message message = print_last_good(disk_, plan_, alone_);
   message.what = fmt::format("stopped by {} after step {} of {}, but not saved: {}: {}", StopSignals::name(),

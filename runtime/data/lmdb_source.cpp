@@ -46,7 +46,7 @@ std::string require_data_file(const std::string& path) {
 }
 
 // A file in memory as far as the kernel wants it there: what does not fit is read again from the disk, and
-// all ranks of a host share one copy. Without locks: data sets do not change, and may lie where nobody may
+// all ranks of a host share one copy. Without locks: data sets do not change, and may lie where users may not
 // write.
 class FileMap {
  public:

@@ -267,8 +267,8 @@ class MpiPsTransport : public PsTransport {
     return -1;
   }
 
-  // Of this host's ranks the system tells how they are, at once; a server that sleeps waits itself, and tells
-  // for whom. Between hosts who answers is waiting too: told is who does not.
+  // The system shows the state of this host's ranks at once; a sleeping server waits itself and reports for
+  // which rank. Between hosts an answering rank waits too: the report names the silent ranks.
   ddl::Stall describe(const Wait& wait) {
     ddl::Stall stall;
     stall.call = wait.what;

@@ -215,7 +215,7 @@ class ServerTrainer {
     return result;
   }
 
-  // A wish to stop that comes here is heard at the next meeting.
+  // A stop request that comes here takes effect at the next rendezvous.
   void test_between() {
     const auto start = TraceClock::now();
     const TestResult result = test();

@@ -89,7 +89,7 @@ void ShardServer::update(std::span<const float> gradients, std::size_t step) {
   updates_ += 1;
 }
 
-// Whoever has pushed the most may be at work on one step more, and all the others come that far.
+// The worker with the most pushes may be one step further; all others come that far.
 std::size_t ShardServer::stop() {
   if (!end_step_) end_step_ = *std::max_element(done_.begin(), done_.end()) + 1;
   return *end_step_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A call that waits for ranks which have not come: told while it waits, long before it gives up.
+// A call that waits for missing ranks: reported while it waits, long before it fails.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct Stall {
   std::string tensor;                // its name
   double seconds = 0.0;              // waited
   bool over = false;                 // they came: the call goes on
-  // Of the first of them, where it can be known: a rank of another host tells nothing.
+  // Of the first of them, where it can be known: a rank of another host sends nothing.
   std::string seen;  // "last in all_reduce #811 of 4096 float32; process 4711 is stopped"
   std::optional<std::uint64_t> progress;  // Context::set_progress
 };
 
-// Tells after `seconds`, after twice as long, after four times ... Called by the thread that waits; it must
+// Called after `seconds`, after twice as long, after four times ... Called by the thread that waits; it must
 // not call the Context.
 struct StallWatch {
   double seconds = 0.0;  // 0: never

@@ -14,7 +14,7 @@ class MpiOobChannel : public OobChannel {
     MPI_Comm_rank(comm_, &rank_);
   }
   ~MpiOobChannel() override {
-    // What nobody took must outlive this: MPI may still read it.
+    // Untaken messages must outlive this object: MPI may still read them.
     for (PendingSend& pending : sent_) {
       if (pending.request != MPI_REQUEST_NULL) MPI_Request_free(&pending.request);
     }

@@ -210,8 +210,8 @@ std::vector<std::unique_ptr<PeerComm>> make_mpi_level_comms(MPI_Comm all, const 
   Place place = grid.place(rank);
   for (Level& level : place.levels) {
     MPI_Comm comm = MPI_COMM_NULL;
-    const int lowest =
-        *std::min_element(level.ranks.begin(), level.ranks.end());  // tells this wire from the others
+    const int lowest = *std::min_element(
+        level.ranks.begin(), level.ranks.end());  // distinguishes this communicator from the others
     check_mpi(MPI_Comm_split(all, lowest, level.me, &comm), "MPI_Comm_split", grid.name_of(rank));
     std::vector<std::string> names;
     for (const int member : level.ranks) names.push_back(grid.name_of(member));

@@ -29,7 +29,7 @@ std::optional<TcpBootstrap> find_tcp_bootstrap(const std::optional<TcpOptions>& 
                                                const Variables& variables, bool launched);
 
 // The file's text without white space at its end. Throws Error(usage) unless it is a regular file of this
-// user or of root that nobody else can read, with at least 16 bytes.
+// user or of root that no other user can read, with at least 16 bytes.
 std::string read_token(const std::string& path);
 
 }  // namespace ddl

@@ -27,7 +27,7 @@ struct TcpPost {
 };
 using TcpPostPointer = std::shared_ptr<TcpPost>;
 
-// A message that came whole and belongs to nobody's memory.
+// A complete message without a receive buffer yet.
 struct ChannelMessage {
   std::uint32_t call_id = 0;
   std::string text;
@@ -56,7 +56,7 @@ class TcpConnection {
 
   void read();   // what has come
   void write();  // what can go
-  // Nobody's memory is used from now on; messages that are half sent go on from a copy.
+  // No caller's memory is used from now on; messages that are half sent go on from a copy.
   void withdraw();
 
  private:

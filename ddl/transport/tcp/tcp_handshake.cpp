@@ -9,7 +9,7 @@ namespace ddl {
 namespace {
 
 constexpr std::string_view greeting = "libddl/1";
-// One for each direction: nobody can send back what it was sent.
+// One for each direction, against reflected messages.
 constexpr std::string_view proof_label = "libddl/1 who connects";
 constexpr std::string_view answer_label = "libddl/1 who listens";
 

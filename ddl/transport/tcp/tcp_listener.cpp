@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto handshake_timeout = std::chrono::seconds(5);
 constexpr std::size_t max_pending = 256;  // at once beside those expected; then the oldest goes
-constexpr int max_accepts_at_once = 64;   // before those that are in are heard again
+constexpr int max_accepts_at_once = 64;   // before accepted connections are read again
 constexpr auto first_pause = std::chrono::milliseconds(20);
 constexpr auto max_pause = std::chrono::milliseconds(500);
 constexpr std::size_t max_named = 8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How ranks get connections to each other: one listens and lets in those who prove that they know the token
-// (tcp_handshake), the others knock until they are let in. Strangers are told of once and cost seconds at
+// (tcp_handshake), the others knock until they are let in. Strangers are reported once and cost seconds at
 // most.
 #pragma once
 

@@ -16,7 +16,7 @@ namespace ddl {
 namespace {
 
 constexpr std::uint32_t failed_gather = 0xffffffffu;
-// Rank 0 tells who is missing; the others wait a little longer for that.
+// Rank 0 names the missing ranks; the others wait a little longer for that.
 constexpr auto rank_0_grace = std::chrono::seconds(5);
 constexpr auto close_timeout = std::chrono::milliseconds(2000);
 constexpr auto abandoned_close_timeout = std::chrono::milliseconds(200);
@@ -101,8 +101,9 @@ void TcpMesh::exchange_host_ids() {
   std::uint64_t run = 0;
   if (rank() == 0) fill_random(std::as_writable_bytes(std::span(&run, 1)));
   std::vector<HostId> hosts;
-  const std::vector<std::string> told = gather(join_strings({mine.name, mine.mark, fmt::format("{}", run)}));
-  for (const std::string& each : told) {
+  const std::vector<std::string> entries =
+      gather(join_strings({mine.name, mine.mark, fmt::format("{}", run)}));
+  for (const std::string& each : entries) {
     const std::vector<std::string> parts = split_strings(each);
     if (parts.size() != 3)
       throw Error(Fault::mismatch, "a rank of another version of libddl", "roll call",

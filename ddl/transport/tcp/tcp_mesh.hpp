@@ -41,7 +41,7 @@ class TcpMesh {
   std::vector<std::string> gather(const std::string& mine);
   // To each of `peers` that there is none to yet; if I am a peer of theirs, they are of mine.
   void connect(const std::vector<int>& peers);
-  // The same on all ranks: that many channels nobody else uses.
+  // The same on all ranks: that many unused channels.
   std::uint32_t take_channels(std::uint32_t count) {
     return std::exchange(next_channel_, next_channel_ + count);
   }

@@ -26,7 +26,8 @@ class TcpOobChannel : public OobChannel {
 
   int rank() const override { return mesh_.rank(); }
 
-  // Who gives up tells all whom it is connected to: they see its end and would blame it.
+  // A rank that gives up sends the reason to all connected ranks: they see its end and would report it as
+  // lost.
   void send(int to, const OobMessage& message) override {
     if (message.kind != OobMessage::Kind::failure) return post({mesh_.rank(), to, 0, message});
     if (std::exchange(failure_sent_, true)) return;

@@ -10,7 +10,7 @@
 
 namespace ddl {
 
-// take() also throws Error(lost) when a rank ended and nobody told why.
+// take() also throws Error(lost) when a rank ended without a reason.
 std::unique_ptr<OobChannel> make_tcp_oob_channel(TcpMesh& mesh);
 
 }  // namespace ddl

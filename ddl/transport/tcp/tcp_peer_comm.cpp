@@ -17,10 +17,11 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr microseconds tcp_spin_time{20};       // a message that is on its way over a fast link
-constexpr milliseconds tcp_inspect_after{50};   // then others may want to know for whom this rank waits
-constexpr milliseconds tcp_max_sleep{20};       // what comes on any connection ends it
-constexpr milliseconds failure_grace_tcp{100};  // who ended may have told why, or another rank knows better
+constexpr microseconds tcp_spin_time{20};      // a message that is on its way over a fast link
+constexpr milliseconds tcp_inspect_after{50};  // then others may want to know for whom this rank waits
+constexpr milliseconds tcp_max_sleep{20};      // what comes on any connection ends it
+constexpr milliseconds failure_grace_tcp{
+    100};  // the ended rank may have sent a reason, or another rank has one
 
 class TcpPeerComm : public LevelComm {
  public:

@@ -12,8 +12,8 @@
 
 namespace ddl {
 
-// `level.ranks` are connected in `mesh`, `names` are theirs; nobody else uses `channel` between them.
-// `timeout_seconds`: how long a message may rest from when it is waited for.
+// `level.ranks` are connected in `mesh`, `names` are theirs; no other communicator uses `channel` between
+// them. `timeout_seconds`: how long a message may rest from when it is waited for.
 std::unique_ptr<PeerComm> make_tcp_peer_comm(TcpMesh& mesh, Level level, std::uint32_t channel,
                                              std::vector<std::string> names, double timeout_seconds);
 

@@ -22,7 +22,7 @@ struct ThreadPeerCommOptions {
 };
 
 // The ends of one wire, for ranks 0 .. size-1; each is used by one thread. An end that is destroyed is
-// "gone": what waits for it is told at once.
+// "gone": calls that wait for it fail at once.
 std::vector<std::unique_ptr<PeerComm>> make_thread_peer_comms(int size, ThreadPeerCommOptions options = {});
 
 }  // namespace ddl

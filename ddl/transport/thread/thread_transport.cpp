@@ -14,7 +14,7 @@
 namespace ddl {
 namespace {
 
-// What the threads share. Whoever comes first to something that is made for many makes it for all.
+// What the threads share. The first thread that needs a shared object creates it for all.
 class ThreadRendezvous {
  public:
   explicit ThreadRendezvous(std::vector<std::string> hosts)

@@ -22,7 +22,7 @@ class Program {
   std::size_t batch() const { return batch_; }
   // The logits: valid until backward(), or the next forward().
   const float* forward(const StepKey& key);
-  // `logit_gradient`: overwritten memory of forward()'s size. `done` is told of each layer whose weights'
+  // `logit_gradient`: overwritten memory of forward()'s size. `done` is called for each layer whose weights'
   // gradients the stream has made, the last layer first.
   void backward(const float* logit_gradient, const StepKey& key,
                 const std::function<void(const PlannedLayer&)>& done = {});
