@@ -46,7 +46,7 @@ done
 expect 0 "$(hostname)" "$DDLRUN" gen-rankfile 1 "$(hostname)"
 expect 0 "$(hostname)" "$DDLRUN" gen-rankfile 1
 
-# Nobody answers: rank_gen's 2x10, said on stderr and in the header; an error with --strict.
+# No one answers: rank_gen's 2x10, said on stderr and in the header; an error with --strict.
 expect 0 'ASSUMED' "$DDLRUN" gen-rankfile 4x2 no-such-host-a,no-such-host-b
 grep -q '^#topology = assumed 2x10, not probed$' "$work/out" || fail "no word of the assumption in the header"
 expect_refusal 5 'none of 2 hosts' "$DDLRUN" gen-rankfile 4x2 no-such-host-a,no-such-host-b --strict

@@ -5,7 +5,7 @@
 # shellcheck source=tests/support/launch_checks.sh
 . "$(dirname "$(readlink -f "$0")")/../support/launch_checks.sh"
 
-# --- each start has its words and its number; nobody typed DDLRUN_RESTART
+# --- each start has its words and its number; no one typed DDLRUN_RESTART
 # shellcheck disable=SC2016
 say='echo "start ${DDLRUN_RESTART-none}: $*"; exit 7'
 launch twice 1 --max-restarts 2 --restart-arg again -x KEY=s3cret -- sh -c "$say" sh first

@@ -47,7 +47,7 @@ unset UTS_SSH_NAMES_FILE
 launch shape 1x3x1 h1,h2 -- touch ran
 same "dims and hosts that do not fit: status, before any host is asked" 3 "$status"
 
-# Hosts that nobody can ask are named, and nothing starts.
+# Hosts that no one can ask are named, and nothing starts.
 mkdir no_ssh
 printf '#!/bin/sh\necho "ssh: no route" >&2\nexit 255\n' > no_ssh/ssh
 chmod +x no_ssh/ssh

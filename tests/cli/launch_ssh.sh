@@ -192,7 +192,7 @@ for victim in launch ssh-launch ssh-daemon; do
   [ $victim != ssh-daemon ] || has "a lost host is named" kill.err "host h"
 done
 
-# --- variables: any bytes, and nobody else sees them
+# --- variables: any bytes, and no one else sees them
 # shellcheck disable=SC2016
 export PLAIN='"quotes" and $(touch PWNED)' LINES2=$'two\nlines\n' UNICODE=$'gr\xc3\xbc\xc3\x9f' BYTES=$'\x01\xff\xfe\x7f' EMPTY=
 secret=s3cret-$RANDOM$RANDOM

@@ -178,7 +178,7 @@ wait $job
 same "stall: the job ends well" 0 $?
 has "stall" "$(folder_of stall)/run.json" "\"state\": \"T\""
 
-# A rank that waits is noted, not called stalled; nobody is with 0.
+# A rank that waits is noted, not called stalled; no one is with 0.
 launch idle 1 --stall-timeout 1 -- sleep 5
 same "idle: status" 0 "$status"
 has "idle" idle.err "ddlrun: note: rank 0 on $(hostname) has used no CPU time"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # LAMMPS (Debian's lammps), as any program of MPI: 4 ranks on 2 hosts, started by launch, print the temperatures, energies
-# and pressures that one rank prints which nobody launched, digit by digit.
+# and pressures that one rank prints which no one launched, digit by digit.
 # shellcheck source=tests/cluster/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
 command -v lmp > /dev/null || { echo "skipped: no LAMMPS (apt-get install --no-install-recommends lammps)"; exit 125; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A host of four goes away in the middle of a training: the job goes on with three, or waits for it, from the last
-# checkpoint; its weights are those of a run that nobody disturbed from that checkpoint on, to the bit.
+# checkpoint; its weights are those of a run that no one disturbed from that checkpoint on, to the bit.
 train=$(readlink -f "${1:?usage: $0 PATH/TO/ddl-train}")
 # shellcheck source=tests/cluster/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
@@ -84,7 +84,7 @@ wait "$job"
 same 'status after waiting' 0 "$(cat "$work/job.status")"
 undisturbed $hosts 4
 
-# --- nobody comes back
+# --- no one comes back
 rm -rf --one-file-system "$lab_home/saved"
 start 1x4x1 --host-timeout 6 --restart-arg=--resume
 lab stop node4

@@ -35,7 +35,7 @@ for rank, one in enumerate(ranks):
     same(f"rank {rank}: threads", 1, one["threads"])
     same(f"rank {rank}: curve", ranks[0]["curve"], one["curve"])
     same(f"rank {rank}: weights", ranks[0]["weights"], one["weights"])
-    # What torchrun tells the rank of that host and local rank; its port is its own, its agent and NCCL's way are not ours.
+    # What torchrun reports the rank of that host and local rank; its port is its own, its agent and NCCL's way are not ours.
     theirs = read(sys.argv[3], rank)
     for name, value in theirs["given"].items():
         if not name.startswith(("TORCHELASTIC_", "NCCL_", "TORCH_NCCL_")) and name != "MASTER_PORT":

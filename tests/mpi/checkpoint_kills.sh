@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Killed with SIGKILL at random moments while it saves after each step: whatever is left can be gone on from, and the
-# run ends with the weights of one that nobody killed. KILLS=50 for a long run.
+# run ends with the weights of one that no one killed. KILLS=50 for a long run.
 . "$(dirname "$0")/ranks.sh"
 kills=${KILLS:-12}
 

@@ -20,7 +20,7 @@ namespace ddlrun::runtime {
 namespace {
 
 std::string setting(const char* name, const char* otherwise) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no one sets it
   return value == nullptr ? otherwise : value;
 }
 

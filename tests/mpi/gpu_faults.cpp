@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // gpu_faults WHAT: ranks add up in GPU memory; in the 20th sum rank 1 does WHAT: kill, stop, shape, memory,
-// busy (its stream is late), late (but comes), none. Each tells what it was told, and after how long.
-// FAKE_FATE: what happens inside NCCL. LINGER: and stays a little. STALL: tells who is waited for after a
+// busy (its stream is late), late (but comes), none. Each reports its error, and after how long.
+// FAKE_FATE: what happens inside NCCL. LINGER: and stays a little. STALL: reports who is waited for after a
 // second.
 #include "ddl/ddl.hpp"
 #include "tests/support/gpu_numbers.hpp"

@@ -166,7 +166,7 @@ int run(ddl::Context& ddl) {
   return tally.wrong;
 }
 
-int told(const ddl::Error& error) {
+int reported(const ddl::Error& error) {
   std::fprintf(stderr, "%s\n  at:  %s\n  try: %s\n", error.what(), error.where().c_str(),
                error.hint().c_str());
   return 1;
@@ -187,7 +187,7 @@ int run_threads(const std::string& hosts) {
         ddl::Context ddl = ddl::ContextFactory::make(std::move(ranks[r]), options);
         wrong[r] = run(ddl);
       } catch (const ddl::Error& error) {
-        wrong[r] = told(error);
+        wrong[r] = reported(error);
       }
     });
   }
@@ -232,6 +232,6 @@ int main(int argc, char** argv) {
     ddl::Context ddl(argc, argv);
     return run(ddl) == 0 ? 0 : 1;
   } catch (const ddl::Error& error) {
-    return told(error);
+    return reported(error);
   }
 }

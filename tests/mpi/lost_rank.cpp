@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lost_rank FATE [COUNT]: ranks add up; in the 20th sum rank 1 meets its fate: stop, kill, leave, return
 // (from main), throw (of its own), shape or type; keep: memory outlives all ranks' Contexts. The others tell
-// what they were told and after how many seconds. With STALL=1 they also tell for whom they wait, and stay a
+// their errors and after how many seconds. With STALL=1 they also tell for whom they wait, and stay a
 // little: MPI ends who has a connection to one that has ended.
 #include "ddl/ddl.hpp"
 

@@ -66,7 +66,7 @@ h1:2,h2:2 r:2x2 1000
 h1:2,h2:2 b:2x2 100000
 ROWS
 
-# One is killed: MPI ends who has a connection to it, mpirun the rest; nobody who still speaks names another rank. What a
+# One is killed: MPI ends who has a connection to it, mpirun the rest; no one who still speaks names another rank. What a
 # rank says goes to a file, for mpirun loses some of it when it ends a job.
 while read -r hosts mode count; do
   for _ in 1 2 3; do  # now and then mpirun loses its own message too, and has ended all ranks before they could say one

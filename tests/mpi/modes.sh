@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Each mode adds up every kind of sum by its own way, and rightly; ranks with different options are reported
-# so at the start, all of them, instead of adding up what nobody sent.
+# so at the start, all of them, instead of adding up what no one sent.
 . "$(dirname "$(readlink -f "$0")")/ranks.sh"
 program=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/modes}
 export DDL_CACHE=off

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // odd_calls FIRST SECOND: rank 1 does SECOND while the others do FIRST: sum, allocate, weights
-// (allocate_for_host), away (for 5 s), leave, again (a Context after the end of the first). Each tells what
-// it was told, after how many seconds.
+// (allocate_for_host), away (for 5 s), leave, again (a Context after the end of the first). Each reports what
+// it was reported, after how many seconds.
 #include "ddl/ddl.hpp"
 
 #include <chrono>

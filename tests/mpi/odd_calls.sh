@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Memory is a call too: who does not come to it is missed like in any sum, and nobody hangs in MPI's own. A second start
+# Memory is a call too: who does not come to it is missed like in any sum, and no one hangs in MPI's own. A second start
 # of MPI is refused, not aborted.
 here=$(dirname "$(readlink -f "$0")")
 . "$here/ranks.sh"

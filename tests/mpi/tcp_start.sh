@@ -214,7 +214,7 @@ else
   echo 'openssl dgst and python3 are missing: a foreign HMAC is left out'
 fi
 
-# A rank that dies, leaves, differs or stops inside a sum is named by all others; while they wait nobody listens.
+# A rank that dies, leaves, differs or stops inside a sum is named by all others; while they wait no one listens.
 listeners() {
   local pid
   for pid in "$@"; do ss -H -ltnp 2> /dev/null | grep "pid=$pid,"; done

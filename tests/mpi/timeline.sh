@@ -18,7 +18,7 @@ told_half() { sed -n 's/.* told=\([0-9.]*\) .*/\1/p' "$work/judged"; }
 # Two ranks to the end.
 expect 0 'timeline: ' ranks 2 "$train" --data "$subset" --net lenet5 --max-steps 30 --batch-size 20 --timeline "$work/t.json"
 judged "$work/t.json" '^ranks=2 .* steps=60 ' 'compute' 'sums' 'counters=bytes summed,images/s' '^process rank 1 ('
-# 0.98 and more where nobody else is at work; a thread that waits for its core records nothing.
+# 0.98 and more where no one else is at work; a thread that waits for its core records nothing.
 awk -v told="$(told_half)" 'BEGIN { exit !(told >= 0.95) }' || fail "only $(told_half) of a step is told"
 find "$work" -name '*.part' | grep -q . && fail 'parts are left after an orderly end'
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A rank of any MPI that tells what it finds itself to be, in a file FOLDER/place.RANK: rank, size, host, local rank as
-// the launcher's variable says it, processors, and the variables named behind FOLDER. All ranks first add up their
-// ranks, so that one which is alone is noticed. With -DWITHOUT_MPI any program: rank and size are the launcher's word.
+// A rank of any MPI that reports what it finds itself to be, in a file FOLDER/place.RANK: rank, size, host,
+// local rank as the launcher's variable says it, processors, and the variables named behind FOLDER. All ranks
+// first add up their ranks, so that one which is alone is noticed. With -DWITHOUT_MPI any program: rank and
+// size are the launcher's word.
 #ifndef WITHOUT_MPI
 #include <mpi.h>
 #endif

@@ -9,7 +9,7 @@ namespace ddlrun::tests {
 // What Open MPI really does with a file.
 enum class Outcome {
   bound,      // accepted, every rank on its host and cores as written
-  refused,    // some error, however badly told
+  refused,    // some error, however badly worded
   crash,      // mpirun dies by a signal
   different,  // accepted in silence, but a host, a binding or the number of ranks is not as written
 };

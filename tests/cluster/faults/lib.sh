@@ -14,7 +14,7 @@ faults=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # fault NAME ID LEVEL VERDICTS SCOPE WORDS
 #   LEVEL     quick or full: the level at which it must be found
 #   VERDICTS  those that are right, joined by "|"
-#   SCOPE     each: the broken hosts are named. odd: those that differ from the others are; nobody where all are broken
+#   SCOPE     each: the broken hosts are named. odd: those that differ from the others are; no one where all are broken
 #             alike. named:PREFIX: the finding may be about the job, but speaks of PREFIX3 if node3 is broken. job: the
 #             job itself is wrong: one size, no hosts. first: node1 only.
 fault_names=()

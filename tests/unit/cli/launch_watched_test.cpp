@@ -145,7 +145,7 @@ TEST_CASE("a signal that stopped mpirun is the status, unless the program had it
   }
 }
 
-TEST_CASE("TERM goes to the ranks first, to mpirun where nobody was heard or when it comes again") {
+TEST_CASE("TERM goes to the ranks first, to mpirun where no one was received or when it comes again") {
   Launch launch;
   std::vector<int> given;
   launch.processes.meanwhile = [&](const Command& command, const RunHooks& hooks) {

@@ -132,7 +132,7 @@ inline constexpr auto W = doctor::Verdict::warn;
 inline constexpr auto F = doctor::Verdict::fail;
 inline constexpr auto S = doctor::Verdict::skip;
 
-// What changes h2: nothing, a fact, a fact that cannot be told, the job's environment, two of these.
+// What changes h2: nothing, a fact, a fact that cannot be reported, the job's environment, two of these.
 inline void same(DoctorInput&, doctor::Facts&) {}
 inline auto fact(const char* name, const char* text) {
   return [name, text](DoctorInput&, doctor::Facts& facts) { facts.set(name, text); };

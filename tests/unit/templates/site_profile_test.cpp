@@ -97,7 +97,7 @@ TEST_CASE("a centre's own file") {
 TEST_CASE("a profile's errors have a place and a way out") {
   struct Row {
     const char* text;
-    const char* told;
+    const char* reported;
   };
   const Row rows[] = {
       {"title: x\n",
@@ -121,7 +121,7 @@ TEST_CASE("a profile's errors have a place and a way out") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
-    CHECK(refusal_of(row.text) == row.told);
+    CHECK(refusal_of(row.text) == row.reported);
   }
 }
 
@@ -144,28 +144,28 @@ TEST_CASE("a site's rules") {
       "48h\nqueue_walltimes: "
       "{short: 1h}\n",
       "mine", "mine.yaml");
-  const auto told = [&](const schedulers::JobSpec& job, const char* folder) {
+  const auto reported = [&](const schedulers::JobSpec& job, const char* folder) {
     return schedulers::check_against_site(job, site, folder).size();
   };
   schedulers::JobSpec job;
   job.scheduler = schedulers::SchedulerKind::slurm;
   job.account = "a";
   job.walltime_seconds = 7200;
-  CHECK(told(job, "/scratch") == 0);
-  CHECK(told(job, "/scratch/me") == 0);
-  CHECK(told(job, "/work/me") == 0);
-  CHECK(told(job, "/scratch2/me") == 1);
-  CHECK(told(job, "/scratch/../home/me") == 1);
-  CHECK(told(job, "/home/scratch") == 1);
+  CHECK(reported(job, "/scratch") == 0);
+  CHECK(reported(job, "/scratch/me") == 0);
+  CHECK(reported(job, "/work/me") == 0);
+  CHECK(reported(job, "/scratch2/me") == 1);
+  CHECK(reported(job, "/scratch/../home/me") == 1);
+  CHECK(reported(job, "/home/scratch") == 1);
   job.queue = "short";
-  CHECK(told(job, "/scratch") == 1);
+  CHECK(reported(job, "/scratch") == 1);
   job.walltime_seconds = 3600;
-  CHECK(told(job, "/scratch") == 0);
+  CHECK(reported(job, "/scratch") == 0);
   job.queue = "other";
   job.walltime_seconds = 172801;
-  CHECK(told(job, "/scratch") == 1);
+  CHECK(reported(job, "/scratch") == 1);
   job.account = "";
-  CHECK(told(job, "/scratch") == 2);
+  CHECK(reported(job, "/scratch") == 2);
 }
 
 TEST_SUITE_END();

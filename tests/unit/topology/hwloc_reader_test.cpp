@@ -120,7 +120,7 @@ TEST_CASE("models and NICs") {
   CHECK(minsky.packages[1].os == 8);
   CHECK(minsky.packages[1].model == "POWER8NVL");
   CHECK(minsky.gpus[0].model == "Tesla P100-SXM2-16GB");
-  CHECK(minsky.gpus[2].model == "10de:15f9");  // no driver told its name
+  CHECK(minsky.gpus[2].model == "10de:15f9");  // no driver reported its name
   CHECK(minsky.numa_nodes[0].memory_bytes == 128ull << 30);
   REQUIRE(minsky.nics.size() == 3);
   CHECK(minsky.nics[0].name == "mlx5_0");  // the device before its network interface

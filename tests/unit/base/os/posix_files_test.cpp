@@ -48,11 +48,11 @@ TEST_CASE("files: a pipe is written through and stays one; a folder is refused")
   const WriteFolder folder;
   const std::string pipe = folder.path + "/pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  std::string heard;
-  std::thread reader([&] { heard = text_of(pipe); });
+  std::string received;
+  std::thread reader([&] { received = text_of(pipe); });
   PosixFiles().write(pipe, "through");
   reader.join();
-  CHECK(heard == "through");
+  CHECK(received == "through");
   CHECK(std::filesystem::is_fifo(pipe));
   CHECK_THROWS_AS(PosixFiles().write(folder.path, "x"), Error);
 }

@@ -19,7 +19,7 @@ using namespace ddlrun;
 namespace {
 
 // What a foreign tool prints, trimmed; a tool that is not installed fails the test that asks for it.
-std::string told(const Command& command) {
+std::string reported(const Command& command) {
   PosixProcesses processes;
   const ProcessResult result = processes.run(command, {std::chrono::seconds(20), 0, 0, 1 << 20});
   CAPTURE(render_shell(command));
@@ -60,7 +60,7 @@ TEST_CASE("limits are those of ulimit") {
     for (const bool hard : {false, true}) {
       CAPTURE(hard);
       const std::string text =
-          told({"bash", "-c", std::string("ulimit -") + (hard ? "H" : "S") + row.letter});
+          reported({"bash", "-c", std::string("ulimit -") + (hard ? "H" : "S") + row.letter});
       const std::uint64_t seen = hard ? limit->hard : limit->soft;
       if (text == "unlimited") {
         CHECK(seen == Limit::unlimited);
@@ -78,7 +78,7 @@ TEST_CASE("a lowered limit is seen") {
   const auto results =
       processes.run_functions(std::vector<std::pair<ChildFunction, std::chrono::milliseconds>>{
           {[&] {
-             told({"prlimit", "--nofile=123:456", "--pid", std::to_string(kernel.process_id())});
+             reported({"prlimit", "--nofile=123:456", "--pid", std::to_string(kernel.process_id())});
              const auto limit = kernel.limit("nofile");
              return std::to_string(limit->soft) + ":" + std::to_string(limit->hard);
            },
@@ -98,7 +98,7 @@ TEST_CASE("file_info is what stat says") {
     const std::string path = scratch.path + name;
     const auto info = kernel.file_info(path, true);
     REQUIRE(info);
-    const std::string wanted = told({"stat", "-L", "-c", "%a %u %g %s %Y %d %i", path});
+    const std::string wanted = reported({"stat", "-L", "-c", "%a %u %g %s %Y %d %i", path});
     char mode[16];
     std::snprintf(mode, sizeof mode, "%o", info->mode);
     CHECK(std::string(mode) + " " + std::to_string(info->uid) + " " + std::to_string(info->gid) + " " +
@@ -135,7 +135,7 @@ TEST_CASE("disk space is what df says") {
     CAPTURE(path);
     const auto space = kernel.disk_space(path);
     REQUIRE(space);
-    const std::string line = told({"stat", "-f", "-c", "%S %b %a %c %t", path});
+    const std::string line = reported({"stat", "-f", "-c", "%S %b %a %c %t", path});
     const auto words = split(line, ' ');
     REQUIRE(words.size() == 5);
     const std::uint64_t block = number(std::string(words[0]));
@@ -153,20 +153,20 @@ TEST_CASE("disk space is what df says") {
 TEST_CASE("identity, kernel and processors are those of id, uname and taskset") {
   PosixHostInfo kernel;
   const Identity who = kernel.identity();
-  CHECK(std::to_string(who.uid) == told({"id", "-u"}));
-  CHECK(std::to_string(who.gid) == told({"id", "-g"}));
-  CHECK(who.user == told({"id", "-un"}));
+  CHECK(std::to_string(who.uid) == reported({"id", "-u"}));
+  CHECK(std::to_string(who.gid) == reported({"id", "-g"}));
+  CHECK(who.user == reported({"id", "-un"}));
   auto groups = who.groups;
   groups.push_back(who.gid);
-  const std::string all_groups = told({"id", "-G"});
+  const std::string all_groups = reported({"id", "-G"});
   for (const auto word : split(all_groups, ' ')) {
     CHECK(std::count(groups.begin(), groups.end(), number(std::string(word))) > 0);
   }
-  CHECK(who.home == std::string(split(told({"getent", "passwd", std::to_string(who.uid)}), ':')[5]));
+  CHECK(who.home == std::string(split(reported({"getent", "passwd", std::to_string(who.uid)}), ':')[5]));
   const KernelName name = kernel.kernel_name();
-  CHECK(name.system + " " + name.release + " " + name.machine == told({"uname", "-srm"}));
-  CHECK(name.libc == told({"getconf", "GNU_LIBC_VERSION"}));
-  const std::string mask = told({"taskset", "-cp", std::to_string(::getpid())});
+  CHECK(name.system + " " + name.release + " " + name.machine == reported({"uname", "-srm"}));
+  CHECK(name.libc == reported({"getconf", "GNU_LIBC_VERSION"}));
+  const std::string mask = reported({"taskset", "-cp", std::to_string(::getpid())});
   CHECK(parse_ranges(mask.substr(mask.rfind(' ') + 1), 1 << 20) == kernel.usable_cpus());
   CHECK(kernel.process_id() == static_cast<std::uint64_t>(::getpid()));
 }
@@ -176,7 +176,7 @@ TEST_CASE("names are those of getent") {
   const NameLookup lookup = kernel.find_addresses("localhost");
   REQUIRE(lookup.problem.empty());
   REQUIRE_FALSE(lookup.addresses.empty());
-  const std::string table = told({"getent", "ahosts", "localhost"});
+  const std::string table = reported({"getent", "ahosts", "localhost"});
   for (const std::string& address : lookup.addresses) {
     CAPTURE(address);
     CHECK(table.find(address + " ") != std::string::npos);
@@ -191,12 +191,12 @@ TEST_CASE("names are those of getent") {
 TEST_CASE("interfaces are those of ip") {
   PosixHostInfo kernel;
   const auto interfaces = kernel.interfaces();
-  const std::string links = told({"ip", "-o", "link"});
-  const std::string addresses = told({"ip", "-o", "addr"});
+  const std::string links = reported({"ip", "-o", "link"});
+  const std::string addresses = reported({"ip", "-o", "addr"});
   CHECK(static_cast<long>(interfaces.size()) == std::count(links.begin(), links.end(), '\n') + 1);
   for (const NetworkInterface& one : interfaces) {
     CAPTURE(one.name);
-    const std::string line = told({"ip", "-o", "link", "show", "dev", one.name});
+    const std::string line = reported({"ip", "-o", "link", "show", "dev", one.name});
     CHECK(line.find(" mtu " + std::to_string(one.mtu) + " ") != std::string::npos);
     CHECK((line.find("LOOPBACK") != std::string::npos) == one.loopback);
     CHECK((line.find(",UP") != std::string::npos || line.find("<UP") != std::string::npos) == one.up);

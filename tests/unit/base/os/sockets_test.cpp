@@ -80,7 +80,7 @@ TEST_CASE("neighbours that are not there, or not who they should be") {
 TEST_CASE("a port that refuses, of a neighbour that is there and of one that has left") {
   const std::uint16_t refusing = free_port();
   const auto here = socket_address("127.0.0.1", refusing);
-  const Socket bound(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));  // nobody listens, nobody else can
+  const Socket bound(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));  // no one listens, no one else can
   REQUIRE(::bind(bound.get(), reinterpret_cast<const sockaddr*>(&*here), sizeof(*here)) == 0);
   NetworkProbe probe = self_probe();
   probe.ports.push_back(refusing);
@@ -122,7 +122,7 @@ TEST_CASE("addresses that are none, and limits of lines") {
   const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
   const Connected client = connect_socket(*target, soon);
   CHECK(client.error == 0);
-  CHECK(!receive_line(client.socket.get(), 100, soon));  // nobody speaks
+  CHECK(!receive_line(client.socket.get(), 100, soon));  // no one speaks
   REQUIRE(wait_ready(listener.get(), POLLIN, soon + std::chrono::seconds(1)));
   const Socket server(::accept(listener.get(), nullptr, nullptr));
   const auto later = std::chrono::steady_clock::now() + std::chrono::seconds(2);

@@ -83,7 +83,7 @@ TEST_CASE("no more than per_target run at once at one target, others go on") {
   CHECK(count_alone(converse(holding("1"), {12, 6})) < 12);  // the test itself can see a crowd
 }
 
-TEST_CASE("a child that ignores TERM is killed, and its silence costs nobody else") {
+TEST_CASE("a child that ignores TERM is killed, and its silence costs no one else") {
   const auto results = converse({{{"sh", "-c", "trap '' TERM; while :; do sleep 1; done"}, "", {}},
                                  {{"sh", "-c", "echo fine"}, "", {}}},
                                 {}, milliseconds(300));

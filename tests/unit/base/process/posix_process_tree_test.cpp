@@ -27,7 +27,7 @@ bool becomes_true(const std::function<bool()>& condition) {
   return false;
 }
 
-// A name for `sleep`'s argument that nobody else uses.
+// A name for `sleep`'s argument that no one else uses.
 std::string own_seconds(int offset) { return std::to_string(100'000 + ::getpid() % 100'000 * 10 + offset); }
 
 int count_sleepers(const std::string& seconds) {
@@ -125,7 +125,7 @@ TEST_CASE("a guarded run: lines, environment, ticks, a signal from the tick, a m
   CHECK(processes.run_guarded({"/no/such/program"}, {}, {}).start_error == "No such file or directory");
 }
 
-TEST_CASE("a tree's sample tells work, sleep and a stop") {
+TEST_CASE("a tree's sample reports work, sleep and a stop") {
   PosixProcesses processes;
   RunHooks hooks;
   struct Row {

@@ -13,7 +13,7 @@ using namespace ddlrun;
 
 TEST_SUITE_BEGIN("base/process/processes");
 
-TEST_CASE("a captured child tells how it ended") {
+TEST_CASE("a captured child reports how it ended") {
   PosixProcesses processes;
   const auto sh = [&](const char* script, ProcessLimits limits = {}) {
     return processes.run({"/bin/sh", "-c", script}, limits);

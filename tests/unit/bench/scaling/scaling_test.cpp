@@ -45,7 +45,7 @@ TEST_CASE("steps, speed and efficiency") {
   CHECK_THROWS_AS(compare_runs({known_run(1, 100, 0), other}, ""), Error);
 }
 
-TEST_CASE("with the trainer's own split, what is neither computing nor waiting is told apart") {
+TEST_CASE("with the trainer's own split, what is neither computing nor waiting is reported apart") {
   TrainRun one = known_run(1, 10'000, 0);
   one.compute_percent = 90.0;
   one.input_percent = 5.0;

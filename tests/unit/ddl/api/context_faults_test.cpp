@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What ranks are told when one of them calls something else, stays away or leaves, with threads for ranks.
+// What ranks are reported when one of them calls something else, stays away or leaves, with threads for
+// ranks.
 #include "ddl/api/context_factory.hpp"
 #include "ddl/ddl.hpp"
 #include "ddl/transport/transport.hpp"
@@ -26,7 +27,7 @@ using ddl::tests::run_contexts;
 
 }  // namespace
 
-TEST_CASE("ranks that differ are told which, and nobody waits for ever") {
+TEST_CASE("ranks that differ are reported which, and no one waits for ever") {
   struct Row {
     std::string what;
     std::vector<std::string> hosts;
@@ -63,7 +64,7 @@ TEST_CASE("ranks that differ are told which, and nobody waits for ever") {
   for (const Row& row : rows) {
     CAPTURE(row.what);
     std::mutex mutex;
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     Options options;
     options.timeout_seconds = 1.0;
     CHECK_THROWS_AS(run_contexts(row.hosts, options,
@@ -72,31 +73,31 @@ TEST_CASE("ranks that differ are told which, and nobody waits for ever") {
                                      if (ddl.rank() == 1) return row.odd(ddl);
                                      sum_100(ddl);
                                      const std::lock_guard lock(mutex);
-                                     told.push_back("nothing");
+                                     reported.push_back("nothing");
                                    } catch (const ddl::Error& error) {
                                      const std::lock_guard lock(mutex);
-                                     told.push_back(std::string(error.what()) + " at " + error.where());
+                                     reported.push_back(std::string(error.what()) + " at " + error.where());
                                      CHECK(!error.hint().empty());
                                      throw;
                                    }
                                  }),
                     ddl::Error);
-    CHECK(!told.empty());
-    for (const std::string& text : told) {
+    CHECK(!reported.empty());
+    for (const std::string& text : reported) {
       CAPTURE(text);
       CHECK(text.find(row.says) != std::string::npos);
     }
   }
 }
 
-TEST_CASE("a rank that leaves is told at once, by an exception of its own or in order") {
+TEST_CASE("a rank that leaves is reported at once, by an exception of its own or in order") {
   for (const bool throws : {true, false}) {
     CAPTURE(throws);
     Options options;
     options.timeout_seconds = 60.0;
     const auto start = std::chrono::steady_clock::now();
     std::mutex mutex;
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     const auto work = [&](Context& ddl) {
       if (ddl.rank() == 1 && throws) throw std::runtime_error("cannot open part-1.bin");
       if (ddl.rank() == 1) return;
@@ -104,36 +105,36 @@ TEST_CASE("a rank that leaves is told at once, by an exception of its own or in 
         ddl.barrier();
       } catch (const ddl::Error& error) {
         const std::lock_guard lock(mutex);
-        told.emplace_back(error.what());
+        reported.emplace_back(error.what());
         throw;
       }
     };
     CHECK_THROWS(run_contexts(packed_hosts(1, 3), options, work));
-    REQUIRE(told.size() == 2);
+    REQUIRE(reported.size() == 2);
     const std::string says = throws ? "an exception ended the Context of rank 1 (h0)" : "rank 1 (h0) ended";
-    CHECK(told[0].find(says) != std::string::npos);
-    CHECK(told[1] == told[0]);
+    CHECK(reported[0].find(says) != std::string::npos);
+    CHECK(reported[1] == reported[0]);
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
   }
 }
 
-TEST_CASE("hosts of several ranks: the call is told as the program made it") {
+TEST_CASE("hosts of several ranks: the call is reported as the program made it") {
   std::mutex mutex;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   const auto work = [&](Context& ddl) {
     std::vector<float> values(ddl.rank() == 1 ? 101 : 100, 1.0F);
     try {
       ddl.all_reduce(ddl::tensor(std::span(values), "conv1"), Operation::sum);
     } catch (const ddl::Error& error) {
       const std::lock_guard lock(mutex);
-      if (ddl.host() == 0) told.emplace_back(error.what());
+      if (ddl.host() == 0) reported.emplace_back(error.what());
       throw;
     }
   };
   CHECK_THROWS_AS(run_contexts(packed_hosts(2, 2), {}, work), ddl::Error);
   const std::string says =
       "rank 1 (h0) calls all_reduce #1 of 101 float32, rank 0 (h0) calls all_reduce #1 of 100 float32";
-  CHECK(told == std::vector<std::string>(2, says));
+  CHECK(reported == std::vector<std::string>(2, says));
 }
 
 namespace {
@@ -168,24 +169,24 @@ std::vector<NamedCall> every_call() {
   };
 }
 
-// What each of two ranks of one host is told; "" where nothing.
+// What each of two ranks of one host is reported; "" where nothing.
 std::vector<std::string> told_to_two(const CallId& first, const CallId& second, const Options& options) {
-  std::vector<std::string> told(2);
+  std::vector<std::string> reported(2);
   const auto work = [&](Context& ddl) {
     try {
       (ddl.rank() == 0 ? first : second)(ddl);
     } catch (const ddl::Error& error) {
-      told[static_cast<std::size_t>(ddl.rank())] = error.what();
+      reported[static_cast<std::size_t>(ddl.rank())] = error.what();
       throw;
     }
   };
   CHECK_THROWS(run_contexts(packed_hosts(1, 2), options, work));
-  return told;
+  return reported;
 }
 
 }  // namespace
 
-TEST_CASE("two different calls: both ranks are told both by the names that the program gave them") {
+TEST_CASE("two different calls: both ranks are reported both by the names that the program gave them") {
   const std::vector<NamedCall> calls = every_call();
   for (const NamedCall& first : calls) {
     for (const NamedCall& second : calls) {
@@ -194,9 +195,9 @@ TEST_CASE("two different calls: both ranks are told both by the names that the p
       CAPTURE(second.name);
       Options options;
       options.timeout_seconds = 20.0;
-      const std::vector<std::string> told = told_to_two(first.call, second.call, options);
-      CHECK(told[0] == "rank 1 (h0) calls " + second.name + ", rank 0 (h0) calls " + first.name);
-      CHECK(told[1] == told[0]);
+      const std::vector<std::string> reported = told_to_two(first.call, second.call, options);
+      CHECK(reported[0] == "rank 1 (h0) calls " + second.name + ", rank 0 (h0) calls " + first.name);
+      CHECK(reported[1] == reported[0]);
     }
   }
 }
@@ -216,7 +217,7 @@ TEST_CASE("an update that throws ends the call of all, from any memory") {
     CAPTURE(shared);
     Options options;
     options.timeout_seconds = 20.0;
-    std::string told;
+    std::string reported;
     const auto work = [&](Context& ddl) {
       ddl::Buffer<float> buffer = ddl.allocate<float>(100);
       std::vector<float> values(100, 1.0F);
@@ -226,13 +227,13 @@ TEST_CASE("an update that throws ends the call of all, from any memory") {
           if (ddl.rank() == 1) throw std::runtime_error("no momentum");
         });
       } catch (const ddl::Error& error) {
-        told = error.what();
+        reported = error.what();
         throw;
       }
     };
     CHECK_THROWS(run_contexts(packed_hosts(1, 2), options, work));
-    CHECK(told.find("rank 1 (h0) failed in ") == 0);
-    CHECK(told.find(": no momentum") != std::string::npos);
+    CHECK(reported.find("rank 1 (h0) failed in ") == 0);
+    CHECK(reported.find(": no momentum") != std::string::npos);
   }
 }
 

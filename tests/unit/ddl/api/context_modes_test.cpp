@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a mode means for each kind of sum, and that ranks of unlike options are told so.
+// What a mode means for each kind of sum, and that ranks of unlike options are reported so.
 #include "ddl/api/context_factory.hpp"
 #include "ddl/ddl.hpp"
 #include "tests/support/thread_contexts.hpp"
@@ -19,10 +19,10 @@ using ddl::Options;
 using ddl::tests::packed_hosts;
 using ddl::tests::run_contexts;
 
-// What each of three ranks on two hosts is told when its options are changed.
+// What each of three ranks on two hosts is reported when its options are changed.
 std::multiset<std::string> start_with(const std::function<void(int, Options&)>& change) {
   std::mutex mutex;
-  std::multiset<std::string> told;
+  std::multiset<std::string> reported;
   std::vector<std::thread> threads;
   for (auto& each : ddl::make_thread_transports({"h1", "h1", "h2"})) {
     threads.emplace_back([&, ranks = std::move(each)]() mutable {
@@ -32,12 +32,12 @@ std::multiset<std::string> start_with(const std::function<void(int, Options&)>& 
         const Context ddl = ddl::ContextFactory::make(std::move(ranks), options);
       } catch (const ddl::Error& error) {
         const std::lock_guard lock(mutex);
-        told.insert(std::string(error.what()) + " / " + error.where());
+        reported.insert(std::string(error.what()) + " / " + error.where());
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  return told;
+  return reported;
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ TEST_CASE("mode r adds up in the ring's order for updates and for many tensors, 
   CHECK(best.at(2) != ring.at(2));
 }
 
-TEST_CASE("ranks with other options than rank 0: all are told whose, and which") {
+TEST_CASE("ranks with other options than rank 0: all are reported whose, and which") {
   const auto narrow = start_with([](int rank, Options& options) {
     if (rank == 2) options.wire = ddl::DataType::float16;
   });

@@ -292,7 +292,7 @@ TEST_CASE("agree: the first tensor that differs is named with its rank") {
        {{"conv1", 500}},
        "tensor 1 is \"fc\" of 10 float32 on rank 0 (h0) and none on rank 1 (h1)"}};
   for (const Row& row : rows) {
-    std::atomic<int> told = 0;
+    std::atomic<int> reported = 0;
     run_contexts(packed_hosts(2, 1), {}, [&](Context& ddl) {
       std::vector<ddl::Tensor> tensors;
       for (const auto& [name, count] : ddl.rank() == 0 ? row.first : row.second)
@@ -303,9 +303,9 @@ TEST_CASE("agree: the first tensor that differs is named with its rank") {
       } catch (const ddl::Error& error) {
         what = error.what();
       }
-      if (what.find(row.says) != std::string::npos && what.empty() == row.says.empty()) ++told;
+      if (what.find(row.says) != std::string::npos && what.empty() == row.says.empty()) ++reported;
     });
-    CHECK(told == 2);
+    CHECK(reported == 2);
   }
 }
 

@@ -16,7 +16,7 @@ std::vector<ddl::BandwidthSample> samples(double first, double second) {
 
 }  // namespace
 
-TEST_CASE("a report tells each dimension's speed by its slowest rank, and who came last") {
+TEST_CASE("a report reports each dimension's speed by its slowest rank, and who came last") {
   ddl::BandwidthReport report;
   const std::vector<std::string> names{"rank 0 (h1)", "rank 1 (h2)"};
   // 2 GB in 0.2 s, 1 GB in 10 s; (1.5 - 0.5) s over 100 sums.

@@ -353,7 +353,7 @@ TEST_CASE("trees: everyone but the root has one parent, who knows its child") {
   }
 }
 
-TEST_CASE("nobody leaves a barrier before the last has come") {
+TEST_CASE("no one leaves a barrier before the last has come") {
   for (const Grid3& grid : {Grid3{2}, Grid3{5}, Grid3{9}, Grid3{3, 2}, Grid3{2, 2, 2}}) {
     CAPTURE(grid.text());
     std::vector<std::atomic<int>> arrived(20);

@@ -95,7 +95,8 @@ TEST_CASE("explore cache: where nothing can be written nothing is, and nothing i
   CHECK(!none.load());
 }
 
-TEST_CASE("explore cache: hosts of one kind are one topology, everything else that counts is told apart") {
+TEST_CASE(
+    "explore cache: hosts of one kind are one topology, everything else that counts is reported apart") {
   const std::string hosts[] = {"node12", "node7", "node12", "node7"};
   const std::string same[] = {"node3", "node144", "node3", "node144"};
   const std::string others[] = {"fat1", "fat2", "fat1", "fat2"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who is silent at the end of a chain of ranks that wait for each other; and how an end is told on.
+// Who is silent at the end of a chain of ranks that wait for each other; and how an end is reported on.
 #include "ddl/core/liveness_inspector.hpp"
 
 #include <doctest/doctest.h>
@@ -58,7 +58,7 @@ TEST_CASE("roll call: down the chain to the one that does not respond") {
     std::vector<int> waits;  // of each rank; -1: silent
     int silent;              // as rank 0 finds
     bool deadlock;
-    std::string told;
+    std::string reported;
   };
   const Row rows[] = {
       {{1, -1}, 1, false, "rank 0 waits for rank 1, which does not respond"},
@@ -79,7 +79,7 @@ TEST_CASE("roll call: down the chain to the one that does not respond") {
        "for rank 5, which waits for rank 6, which waits for rank 7, which does not respond"},
   };
   for (const Row& row : rows) {
-    CAPTURE(row.told);
+    CAPTURE(row.reported);
     Post post(row.waits.size());
     std::atomic<bool> over = false;
     std::vector<std::thread> threads;
@@ -99,7 +99,7 @@ TEST_CASE("roll call: down the chain to the one that does not respond") {
     CHECK(found.rank == row.silent);
     CHECK(found.deadlock == row.deadlock);
     CHECK(found.name == plain_name(row.silent));
-    CHECK(found.chain == row.told);
+    CHECK(found.chain == row.reported);
   }
 }
 

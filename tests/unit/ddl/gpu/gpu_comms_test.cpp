@@ -57,12 +57,12 @@ TEST_CASE("which ranks are in a communicator with one") {
   }
 }
 
-TEST_CASE("what a rank tells of its GPU comes back from its text") {
-  const ddl::GpuInfo told{"", "", "", "00ff", "NVIDIA H200", {"0a0b", "-"}};
-  const ddl::GpuInfo same = ddl::parse_gpu_info(ddl::render_gpu_info(told));
+TEST_CASE("what a rank reports of its GPU comes back from its text") {
+  const ddl::GpuInfo reported{"", "", "", "00ff", "NVIDIA H200", {"0a0b", "-"}};
+  const ddl::GpuInfo same = ddl::parse_gpu_info(ddl::render_gpu_info(reported));
   CHECK(same.uuid == "00ff");
   CHECK(same.name == "NVIDIA H200");
-  CHECK(same.ids == told.ids);
+  CHECK(same.ids == reported.ids);
   const ddl::GpuInfo cannot =
       ddl::parse_gpu_info(ddl::render_gpu_info({"two\nlines", "here", "this", "", "", {}}));
   CHECK(cannot.obstacle == "two lines");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A rank that stays away is told of, by one rank, at doubling times, with what it was last seen at, and when
+// A rank that stays away is reported, by one rank, at doubling times, with what it was last seen at, and when
 // it comes.
 #include "ddl/api/context_factory.hpp"
 #include "ddl/ddl.hpp"
@@ -33,54 +33,54 @@ struct Announcement {
 
 }  // namespace
 
-TEST_CASE("stall: the first of those that wait tells, at doubling times, and that it is over") {
-  Announcement told;
+TEST_CASE("stall: the first of those that wait reports, at doubling times, and that it is over") {
+  Announcement reported;
   ddl::tests::on_threads(4, [&](NodeComm& group) {
     NodeCollectives stage(group, 30.0);
     const int rank = group.local_rank();
-    stage.set_stall_watch(told.set_stall_watch(rank, 0.2));
+    stage.set_stall_watch(reported.set_stall_watch(rank, 0.2));
     stage.set_progress(100 + static_cast<std::uint64_t>(rank));
     stage.barrier({811, 0});
     if (rank == 0 || rank == 3) std::this_thread::sleep_for(milliseconds(1000));
     stage.barrier({812, 0});
   });
-  REQUIRE(told.stalls.size() >= 3);
+  REQUIRE(reported.stalls.size() >= 3);
   double last = 0.0;
-  for (const auto& [rank, stall] : told.stalls) {
+  for (const auto& [rank, stall] : reported.stalls) {
     CHECK(rank == 1);
     CHECK(stall.missing == std::vector<std::string>{"rank 0 (h2)", "rank 3 (h2)"});
     CHECK(stall.call == "barrier #812");
     CHECK(stall.seen == "last in barrier #811");
     CHECK(stall.progress == 100);
-    CHECK(stall.over == (&stall == &told.stalls.back().second));
+    CHECK(stall.over == (&stall == &reported.stalls.back().second));
     CHECK(stall.seconds >= last);
     last = stall.seconds;
   }
-  CHECK(told.stalls[0].second.seconds >= 0.2);
-  CHECK(told.stalls[1].second.seconds >= 0.4);
-  CHECK(told.stalls.size() <= 4);
+  CHECK(reported.stalls[0].second.seconds >= 0.2);
+  CHECK(reported.stalls[1].second.seconds >= 0.4);
+  CHECK(reported.stalls.size() <= 4);
 }
 
-TEST_CASE("stall: nobody tells of short waits, or where nobody asked") {
-  Announcement told;
+TEST_CASE("stall: no one reports of short waits, or where no one asked") {
+  Announcement reported;
   ddl::tests::on_threads(3, [&](NodeComm& group) {
     NodeCollectives stage(group, 30.0);
-    stage.set_stall_watch(told.set_stall_watch(group.local_rank(), group.local_rank() == 0 ? 0.0 : 2.0));
+    stage.set_stall_watch(reported.set_stall_watch(group.local_rank(), group.local_rank() == 0 ? 0.0 : 2.0));
     if (group.local_rank() == 2) std::this_thread::sleep_for(milliseconds(400));
     stage.barrier({1, 0});
   });
-  CHECK(told.stalls.empty());
+  CHECK(reported.stalls.empty());
 }
 
 TEST_CASE("stall: a context names the tensor, and what is missing in a sum that was started") {
-  Announcement told;
+  Announcement reported;
   auto all = ddl::make_thread_transports({"h0", "h0"});
   std::vector<std::thread> threads;
   for (auto& ranks : all) {
-    threads.emplace_back([&told, &ranks] {
+    threads.emplace_back([&reported, &ranks] {
       const int rank = ranks->rank();
       ddl::Options options;
-      options.stall = told.set_stall_watch(rank, 0.1);
+      options.stall = reported.set_stall_watch(rank, 0.1);
       ddl::Context ddl = ddl::ContextFactory::make(std::move(ranks), options);
       ddl.set_progress(7);
       std::vector<float> values(10, 1.0F);
@@ -90,15 +90,15 @@ TEST_CASE("stall: a context names the tensor, and what is missing in a sum that 
     });
   }
   for (std::thread& thread : threads) thread.join();
-  REQUIRE(told.stalls.size() >= 2);
-  for (const auto& [rank, stall] : told.stalls) {
+  REQUIRE(reported.stalls.size() >= 2);
+  for (const auto& [rank, stall] : reported.stalls) {
     CHECK(rank == 0);
     CHECK(stall.missing == std::vector<std::string>{"rank 1 (h0)"});
     CHECK(stall.tensor == "bucket 2");
     CHECK(stall.call == "all_reduce #1 of 10 float32");
     CHECK(stall.progress == 7);
   }
-  CHECK(told.stalls.back().second.over);
+  CHECK(reported.stalls.back().second.over);
 }
 
 TEST_SUITE_END();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ranks of a host that stay away, differ or die: told by all others, by name and in time.
+// Ranks of a host that stay away, differ or die: reported by all others, by name and in time.
 #include "tests/support/forked_node_comm.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/unit/ddl/node/node_ranks.hpp"

@@ -107,7 +107,7 @@ TEST_CASE("blocks of two processes are the same memory, zeroed, each part on a p
   CHECK(status == 0);
 }
 
-TEST_CASE("memory that cannot be had is told on all ranks, and the next block is made") {
+TEST_CASE("memory that cannot be had is reported on all ranks, and the next block is made") {
   const auto work = [](ddl::NodeComm& group) {
     try {
       group.allocate(std::size_t{1} << 50);
@@ -135,7 +135,7 @@ TEST_CASE("a rank that is killed is no longer alive, and is named by who allocat
   CHECK(WTERMSIG(status) == SIGKILL);
 }
 
-TEST_CASE("hosts are told by their marks; their names say which is which") {
+TEST_CASE("hosts are reported by their marks; their names say which is which") {
   struct Row {
     std::vector<ddl::HostId> marks;
     Texts names;

@@ -62,7 +62,7 @@ TEST_CASE("DATA-01: the host whose data differ is named, whatever is wrong with 
   }
 }
 
-TEST_CASE("DATA-01: a mount that hangs is named, also where nobody has data") {
+TEST_CASE("DATA-01: a mount that hangs is named, also where no one has data") {
   const FactTable hung{{"data.0.state", "hung"}, {"data.0.mount", "/data"}};
   for (const FactTable& others : {full, missing}) {
     const auto findings =
@@ -95,7 +95,7 @@ TEST_CASE("DATA-01: half against half goes by the head") {
   CHECK(fail->remedy.on_head);
 }
 
-TEST_CASE("DATA-01: all missing, all well, too many, not told") {
+TEST_CASE("DATA-01: all missing, all well, too many, not reported") {
   const auto none =
       run_system_check("DATA-01", four({{"h1", missing}, {"h2", missing}, {"h3", missing}, {"h4", missing}}));
   REQUIRE(none.size() == 1);
@@ -197,7 +197,8 @@ TEST_CASE("DIR-01: shared by some means shared by all") {
   CHECK(verdict_of("DIR-01", seen) == "skip");
 }
 
-TEST_CASE("DIR-01: folders of their own are a fault of a job that is told, and what lies over one is named") {
+TEST_CASE(
+    "DIR-01: folders of their own are a fault of a job that is reported, and what lies over one is named") {
   DoctorInput input;
   input.job.working_folder = "/home/ddl/run";
   input.job.program = {"./train"};

@@ -79,7 +79,7 @@ TEST_CASE("disks: verdicts at both sides of each threshold") {
   });
 }
 
-TEST_CASE("the worst folder is the one that is told, with what mends it") {
+TEST_CASE("the worst folder is the one that is reported, with what mends it") {
   const FactTable well = disk("tmp", 252, 77);
   Finding finding =
       judge_one("DISK-02", both(well, changed(disk("work", 10, 9), "disk.work.read_only", "yes")));

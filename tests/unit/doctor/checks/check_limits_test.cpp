@@ -104,13 +104,13 @@ TEST_CASE("limits: verdicts at both sides of each threshold") {
   });
 }
 
-TEST_CASE("core files: only what can fill the disk is told") {
+TEST_CASE("core files: only what can fill the disk is reported") {
   FactTable facts{{"limit.core.soft", "unlimited"},
                   {"kernel.core_pattern", "core"},
                   {"mem.total_bytes", std::to_string(64ull << 30)},
                   {"disk.work.free_bytes", std::to_string(10ull << 30)}};
   CHECK(verdict_of("LIM-15", facts, job_of(4)) == "warn");
-  CHECK(verdict_of("LIM-15", facts) == "pass");  // nobody said that ranks run here
+  CHECK(verdict_of("LIM-15", facts) == "pass");  // no one said that ranks run here
   facts["disk.work.free_bytes"] = std::to_string(32ull << 30);
   CHECK(verdict_of("LIM-15", facts, job_of(4)) == "pass");
   facts["disk.work.free_bytes"] = "0";

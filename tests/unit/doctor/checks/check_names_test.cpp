@@ -77,7 +77,7 @@ TEST_CASE("a healthy job: every check of names passes or says what it lacks") {
     CHECK(only(run_check(id, input)).verdict == Verdict::pass);
 }
 
-TEST_CASE("hosts that told nothing are a skip with the reason, never an alarm") {
+TEST_CASE("hosts that reported nothing are a skip with the reason, never an alarm") {
   DoctorInput input;
   input.add("node1").facts.set_unknown("name.table", "no answer within 13 s");
   input.add("node2");
@@ -173,7 +173,7 @@ TEST_CASE("NAME-04: tables that differ; the view that owns the address is right,
   CHECK(finding.remedy.commands[0].ends_with("/etc/hosts && echo '10.1.1.3 node3' >> /etc/hosts"));
   CHECK(finding.remedy.commands[0].find(";/^[^#[:blank:]]+[[:blank:]]*$/d") != std::string::npos);
   for (const char* host : {"node1", "node4"}) replace_row(input.host(host), "node3", "node3 10.1.1.33");
-  finding = only(run_check("NAME-04", input));  // all others are wrong together: nobody is left who says so
+  finding = only(run_check("NAME-04", input));  // all others are wrong together: no one is left who says so
   CHECK(finding.verdict == Verdict::pass);
   input = four_hosts();
   replace_row(input.host("node1"), "node3", "node3 10.1.1.33");

@@ -62,7 +62,7 @@ TEST_CASE("MPI-04: a bridge that all have alike is named, with the settings that
   CHECK(only(run_check("MPI-04", input)).verdict == Verdict::pass);
   input.job.interface = "docker0";
   CHECK(only(run_check("MPI-04", input)).verdict == Verdict::fail);
-  // on one host only it misleads nobody
+  // on one host only it misleads no one
   CHECK(only(run_check("MPI-04", hosts_with({{{}, docker}, {{}}}))).verdict == Verdict::pass);
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("NET-03: dropped, rejected, not there, led astray") {
        {"4000", "4001"},
        Verdict::fail,
        "a filter rejects"},
-      // nobody listened on 4001 there: something else has the port
+      // no one listened on 4001 there: something else has the port
       {{"node2 10.1.1.2 4000 connected", "node2 10.1.1.2 4001 refused Connection refused"},
        {"4000"},
        Verdict::pass,

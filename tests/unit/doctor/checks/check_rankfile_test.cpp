@@ -73,14 +73,14 @@ TEST_CASE("MPI-08: -n against --dims") {
   CHECK(run_check("MPI-08", input)[0].verdict == Verdict::fail);
 }
 
-TEST_CASE("MPI-08: nobody who gave no -n is told what it asks for") {
+TEST_CASE("MPI-08: no one who gave no -n is reported what it asks for") {
   // Without -n the job has as many ranks as the file has lines.
   const auto findings = run_check("MPI-08", with_rankfile("rank 0=h1 slot=0:0\nrank 2=h2 slot=0:0\n", 2));
   CHECK(findings[0].verdict == Verdict::fail);
   CHECK(findings[0].observed.find("-n asks") == std::string::npos);
 }
 
-TEST_CASE("MPI-08: the shape that the program is told, as in the run of January 2018") {
+TEST_CASE("MPI-08: the shape that the program is reported, as in the run of January 2018") {
   std::string text = "#dims = 4x2x1\n";
   for (int rank = 0; rank < 8; ++rank)
     text += "rank " + std::to_string(rank) + "=h" + std::to_string(rank % 2 + 1) +
@@ -138,7 +138,7 @@ TEST_CASE("CPU-03: cores that two ranks share") {
   CHECK(bad.observed.find("ranks 0 and 1") != std::string::npos);
   input.job.rankfile_text = "rank 0=h1 slot=0:0\nrank 1=h1 slot=0:1\n";
   CHECK(run_check("CPU-03", input)[0].verdict == Verdict::pass);
-  // The same core by its number in the package and in the machine: only the machine tells.
+  // The same core by its number in the package and in the machine: only the machine reports.
   input.job.rankfile_text = "rank 0=h1 slot=1:0\nrank 1=h1 slot=2\n";
   input.add("h1").facts.set("cores.map", two_by_two);
   CHECK(run_check("CPU-03", input)[0].verdict == Verdict::fail);

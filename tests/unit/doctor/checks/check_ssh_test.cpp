@@ -50,7 +50,7 @@ TEST_CASE("SSH-01: what ssh said decides the remedy") {
   }
 }
 
-TEST_CASE("SSH-01: a name that nobody knows is not taught with an address that nobody knows") {
+TEST_CASE("SSH-01: a name that no one knows is not taught with an address that no one knows") {
   DoctorInput input;
   unreached(input, "nodo9", "unknown-name", "ssh: Could not resolve hostname nodo9");
   Finding finding = find_one(run_check("SSH-01", input), Verdict::fail);

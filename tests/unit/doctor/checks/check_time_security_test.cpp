@@ -48,7 +48,7 @@ TEST_CASE("TIME-01: only what exceeds the measurement's error counts") {
         std::vector<std::string>{"systemctl enable --now chronyd", "chronyc makestep"});
 }
 
-TEST_CASE("TIME-02: a clock that nothing keeps is told only where it is off") {
+TEST_CASE("TIME-02: a clock that nothing keeps is reported only where it is off") {
   CHECK(verdict_name(at_offset("TIME-02", 5, 0, {{"clock.synchronised", "yes"}}).verdict) == "pass");
   CHECK(verdict_name(at_offset("TIME-02", 0.5, 0, {{"clock.synchronised", "no"}}).verdict) == "pass");
   CHECK(verdict_name(at_offset("TIME-02", 1.5, 0, {{"clock.synchronised", "no"}}).verdict) == "warn");

@@ -48,7 +48,7 @@ TEST_CASE("every check explains itself") {
   }
 }
 
-TEST_CASE("hosts that told nothing alarm nobody: no pass without a fact, no fail without one") {
+TEST_CASE("hosts that reported nothing alarm no one: no pass without a fact, no fail without one") {
   ddlrun::tests::DoctorInput input;
   input.level = Level::stress;
   for (const char* host : {"h1", "h2", "h3"}) input.add(host);

@@ -14,7 +14,7 @@ using ddlrun::tests::DoctorInput;
 
 TEST_SUITE_BEGIN("doctor/checks/device_table");
 
-TEST_CASE("STRESS-01: the slow host is told from its neighbours") {
+TEST_CASE("STRESS-01: the slow host is reported from its neighbours") {
   const auto judged = [](const char* pairs, const char* all) {
     DoctorInput input = ddlrun::tests::healthy_hosts(ddlrun::tests::set_gpus);
     input.add("h4");

@@ -129,7 +129,7 @@ TEST_CASE("device files that are denied or missing") {
         "no NVIDIA driver is loaded (/proc/driver/nvidia/version is missing)");
 }
 
-TEST_CASE("four P100: what the driver's library tells") {
+TEST_CASE("four P100: what the driver's library reports") {
   GpuHost host;
   const Facts facts = host.gather("nvml");
   struct Row {
@@ -209,7 +209,7 @@ TEST_CASE("what is wrong with a GPU is seen") {
   }
 }
 
-TEST_CASE("compute processes are told with owner and command line") {
+TEST_CASE("compute processes are reported with owner and command line") {
   GpuHost host;
   const Setting setting("FAKE_NVML", "process");
   const std::string self = std::to_string(::getpid());
@@ -285,7 +285,7 @@ TEST_CASE("all parts together, each in its child") {
   CHECK((facts.text("log.source") || facts.why_missing("log.source") != "not gathered"));
 }
 
-TEST_CASE("CUDA and NCCL of the job's program are told from names") {
+TEST_CASE("CUDA and NCCL of the job's program are reported from names") {
   GpuHost host;
   host.put("/opt/env/bin/python3", "");
   std::filesystem::permissions(host.root() + "/opt/env/bin/python3", std::filesystem::perms::all);

@@ -25,7 +25,7 @@ struct Here : tests::RealHost {
     return facts;
   }
   // What a tool prints, without its last newline; "" where it is not installed.
-  std::string told(const Command& command) {
+  std::string reported(const Command& command) {
     const ProcessResult result = processes.run(command, {std::chrono::seconds(20), 0, 0, 1 << 20});
     return result.ok() ? std::string(trim(result.out)) : std::string();
   }
@@ -38,21 +38,22 @@ TEST_SUITE_BEGIN("doctor/gather/gather_live");
 TEST_CASE("this machine: limits, memory, processors as its tools tell them") {
   Here here;
   const Facts facts = here.gather();
-  const std::string locked = here.told({"bash", "-c", "ulimit -l"});
+  const std::string locked = here.reported({"bash", "-c", "ulimit -l"});
   CHECK(facts.is("limit.memlock.soft",
                  locked == "unlimited" ? locked : std::to_string(*parse_unsigned(locked) * 1024)));
-  CHECK(facts.is("limit.nofile.soft", here.told({"bash", "-c", "ulimit -n"})));
-  CHECK(facts.is("user.uid", here.told({"id", "-u"})));
-  CHECK(facts.is("user.name", here.told({"id", "-un"})));
-  CHECK(facts.number("cpu.usable_threads") == parse_unsigned(here.told({"nproc"})));
+  CHECK(facts.is("limit.nofile.soft", here.reported({"bash", "-c", "ulimit -n"})));
+  CHECK(facts.is("user.uid", here.reported({"id", "-u"})));
+  CHECK(facts.is("user.name", here.reported({"id", "-un"})));
+  CHECK(facts.number("cpu.usable_threads") == parse_unsigned(here.reported({"nproc"})));
   const std::string cores =
-      here.told({"bash", "-c", "lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l"});
-  if (here.told({"nproc"}) == here.told({"nproc", "--all"})) CHECK(facts.is("cpu.usable_cores", cores));
-  const std::string memory = here.told({"bash", "-c", "free -b | awk '/^Mem:/ {print $2}'"});
+      here.reported({"bash", "-c", "lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l"});
+  if (here.reported({"nproc"}) == here.reported({"nproc", "--all"}))
+    CHECK(facts.is("cpu.usable_cores", cores));
+  const std::string memory = here.reported({"bash", "-c", "free -b | awk '/^Mem:/ {print $2}'"});
   CHECK(facts.is("mem.total_bytes", memory));
-  const std::string shm = here.told({"df", "-B1", "--output=size", "/dev/shm"});
+  const std::string shm = here.reported({"df", "-B1", "--output=size", "/dev/shm"});
   CHECK(facts.is("shm.total_bytes", std::string(trim(shm.substr(shm.find('\n') + 1)))));
-  CHECK(facts.is("kernel.file_max", here.told({"cat", "/proc/sys/fs/file-max"})));
+  CHECK(facts.is("kernel.file_max", here.reported({"cat", "/proc/sys/fs/file-max"})));
 }
 
 TEST_CASE("this machine: the temporary folder is what df and findmnt say") {
@@ -61,7 +62,7 @@ TEST_CASE("this machine: the temporary folder is what df and findmnt say") {
   const Facts facts = here.gather("disks");
   const std::string& path = here.question.temporary_folder;
   CHECK(facts.is("disk.tmp.state", "ok"));
-  const std::string table = here.told({"df", "-B1", "--output=size,target,source,fstype", path});
+  const std::string table = here.reported({"df", "-B1", "--output=size,target,source,fstype", path});
   const std::string line = table.substr(table.rfind('\n') + 1);
   auto words = split(line, ' ');
   std::erase(words, std::string_view());

@@ -54,7 +54,7 @@ TEST_CASE("names: own ones first, each also as Open MPI cuts it, each asked once
   CHECK(facts.number("name.left_out") == 0);
 }
 
-TEST_CASE("names: the head tells whom its table knows where a name is unknown") {
+TEST_CASE("names: the head reports whom its table knows where a name is unknown") {
   for (const bool is_head : {true, false}) {
     FakeHost host;
     host.question.is_head = is_head;
@@ -67,7 +67,7 @@ TEST_CASE("names: the head tells whom its table knows where a name is unknown") 
   }
 }
 
-TEST_CASE("names: no more than 512, and it is told how many were left out") {
+TEST_CASE("names: no more than 512, and it is reported how many were left out") {
   FakeHost host;
   host.question.host = "here";
   for (int i = 0; i < 600; ++i) host.question.names.push_back("n" + std::to_string(i));
@@ -125,7 +125,7 @@ TEST_CASE("ports: who has one, from /proc as root sees it") {
   CHECK(facts.is("port.29501", "free"));
 }
 
-TEST_CASE("pairs: what is asked of the network, and how it is told") {
+TEST_CASE("pairs: what is asked of the network, and how it is reported") {
   FakeHost host;
   FakeNetwork network;
   host.kernel.sockets = &network;
@@ -172,7 +172,7 @@ TEST_CASE("children: each by ssh without questions, the last word kept") {
   CHECK(std::find(command.begin(), command.end(), "BatchMode=yes") != command.end());
 }
 
-TEST_CASE("this machine: interfaces as ip tells them, names as getent does") {
+TEST_CASE("this machine: interfaces as ip reports them, names as getent does") {
   tests::RealHost here;
   here.question.host = "localhost";
   Facts facts;

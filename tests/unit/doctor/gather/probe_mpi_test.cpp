@@ -90,9 +90,9 @@ TEST_CASE("MPI-06: what became of it") {
   root.environment.is_root = true;
   CHECK(root.finding().verdict == Verdict::skip);
   CHECK(root.processes.ran.empty());
-  Smoke nobody;
-  nobody.hosts = {};
-  CHECK(nobody.finding().verdict == Verdict::skip);
+  Smoke no_one;
+  no_one.hosts = {};
+  CHECK(no_one.finding().verdict == Verdict::skip);
   CHECK(run_check("MPI-06", tests::DoctorInput())[0].observed == "nothing is started at level quick");
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("the blog's own mistake: 8 ranks of a 4x2x1 rankfile with -mode b:4x1x
   CHECK(refusal_of([&] {
           check_ddl_options(options, {topology::parse_dims("4x2x1"), 8, 4}, "-ddl");
         }) == "-mode b:4x1x1 is for 4 ranks, the job has 8 (4x2x1) | -ddl | " + right);
-  // Beside a rankfile nobody told the dims: ranks and ranks of a host say as much.
+  // Beside a rankfile no one reported the dims: ranks and ranks of a host say as much.
   CHECK(refusal_of([&] {
           check_ddl_options(options, {std::nullopt, 8, 4}, "-ddl");
         }) == "-mode b:4x1x1 is for 4 ranks, the job has 8 (4x2x1) | -ddl | " + right);
@@ -91,7 +91,7 @@ TEST_CASE("a mode of the same number of ranks and another shape numbers them oth
   }
 }
 
-TEST_CASE("without -mode DDL makes one ring of all ranks, which is told") {
+TEST_CASE("without -mode DDL makes one ring of all ranks, which is reported") {
   const auto remarks = check_ddl_options(parse_ddl_options("-dev_sync 1", "-ddl"),
                                          {topology::parse_dims("4x2x1"), 8, 4}, "-ddl");
   REQUIRE(remarks.size() == 1);

@@ -15,7 +15,7 @@ struct DetectRow {
   std::string script;
   Framework framework;
   bool doubtful;
-  std::string why;  // a part of it; "": nothing is told
+  std::string why;  // a part of it; "": nothing is reported
 };
 
 void check_rows(const std::vector<DetectRow>& rows) {

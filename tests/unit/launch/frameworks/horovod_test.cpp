@@ -162,7 +162,8 @@ TEST_CASE("the hint for a file that is not YAML concerns Horovod's settings") {
   }
 }
 
-TEST_CASE("the user's HOROVOD_ variables reach the ranks; Gloo is refused; the timeline's price is told") {
+TEST_CASE(
+    "the user's HOROVOD_ variables reach the ranks; Gloo is refused; the timeline's price is reported") {
   const auto plan = framework_plan("2", {"h"});
   auto request = framework_request(Framework::horovod, plan);
   request.environment = {{"HOROVOD_TIMELINE", "/t.json"}, {"HOROVOD_RANK", "7"}, {"HOME", "/"}};

@@ -75,19 +75,19 @@ TEST_CASE("what MLSL needs of the user's environment is passed on, and missed wh
       framework_plan("1x2x1", {"a", "b"}, topology::RankOrder::ddl, topology::regular_machine(1, 68, 1, "m"));
   auto request = framework_request(Framework::intel_caffe, plan);
   request.intel_caffe = knl(60);
-  const auto told = [](const frameworks::FrameworkPlan& made) {
+  const auto reported = [](const frameworks::FrameworkPlan& made) {
     return std::ranges::any_of(made.remarks, [](const std::string& one) {
       return one.find("MLSL_ROOT is not set") != std::string::npos;
     });
   };
-  CHECK(told(plan_framework(request)));
+  CHECK(reported(plan_framework(request)));
   request.environment = {{"MLSL_ROOT", "/opt/mlsl"},
                          {"MLSL_HEAP_SIZE_GB", "8"},
                          {"I_MPI_ROOT", "/opt/mpi"},
                          {"MLSL_NUM_SERVERS", "2"},
                          {"OTHER", "1"}};
   const auto made = plan_framework(request);
-  CHECK_FALSE(told(made));
+  CHECK_FALSE(reported(made));
   const auto found = variables_of(request, made, 0);
   for (const char* name : {"MLSL_ROOT", "MLSL_HEAP_SIZE_GB", "I_MPI_ROOT", "MLSL_NUM_SERVERS"})
     CHECK(found.at(name) == request.environment.at(name));
@@ -152,7 +152,7 @@ TEST_CASE("one rank alone has neither servers nor MPI") {
   CHECK(found.count("MLSL_NUM_SERVERS") + found.count("I_MPI_FABRICS") == 0);
 }
 
-TEST_CASE("too many threads: both numbers; the environment's own count is heard") {
+TEST_CASE("too many threads: both numbers; the environment's own count is received") {
   CHECK(refusal_of([] { caffe_variables(knl(65)); }) ==
         "65 threads, a rank has 64 cores that no server takes | --num_omp_threads | --num_omp_threads 64, or "
         "fewer "
@@ -215,7 +215,7 @@ TEST_CASE("what solver and net name") {
   CHECK(frameworks::find_lmdb_sources("image_data_param { source: \"list.txt\" }").empty());
 }
 
-TEST_CASE("which CPU, as detect_cpu tells it by the model") {
+TEST_CASE("which CPU, as detect_cpu reports it by the model") {
   struct Row {
     std::string model, cpu;
   };

@@ -9,7 +9,7 @@ using ddlrun::run_report::escape_html;
 
 TEST_SUITE_BEGIN("launch/history/html_text");
 
-TEST_CASE("nobody's text is markup") {
+TEST_CASE("no one's text is markup") {
   struct Row {
     std::string text, html;
   };

@@ -24,7 +24,7 @@ TEST_SUITE_BEGIN("launch/history/machine_diff");
 TEST_CASE("machines, then and now") {
   struct Row {
     MachineTopology then, now;
-    std::string told;  // part of it
+    std::string reported;  // part of it
   };
   MachineTopology other_pus = regular_machine(2, 4, 2, "test");
   other_pus.cores[3].pus = {{6}, {15}};
@@ -42,10 +42,10 @@ TEST_CASE("machines, then and now") {
       {with_gpu("0000:01:00.0", "A"), with_gpu("0000:01:00.0", "B"), "GPU 0 was A at"},
       {with_gpu("0000:01:00.0", "A"), regular_machine(1, 4, 1, ""), "1 GPUs, now"}};
   for (const Row& row : rows) {
-    CAPTURE(row.told);
+    CAPTURE(row.reported);
     const std::string change = cli::describe_machine_change(row.then, row.now);
-    CHECK(change.empty() == row.told.empty());
-    CHECK(change.find(row.told) != std::string::npos);
+    CHECK(change.empty() == row.reported.empty());
+    CHECK(change.find(row.reported) != std::string::npos);
   }
 }
 

@@ -25,7 +25,7 @@ RunRecord example() {
 
 TEST_SUITE_BEGIN("launch/history/run_record");
 
-TEST_CASE("times are told in UTC") {
+TEST_CASE("times are reported in UTC") {
   // date -u -d @1795231154
   CHECK(launch::render_time(example().start) == "2026-11-21T03:19:14Z");
   CHECK(launch::render_time_for_names(example().start) == "20261121-031914");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Launchers by what they say, and their lines.
+#include "launch/launchers/launch_command.hpp"
+
 #include "base/text/error.hpp"
 #include "launch/launchers/hydra.hpp"
-#include "launch/launchers/launch_command.hpp"
 #include "launch/launchers/srun.hpp"
 
 #include <doctest/doctest.h>
@@ -162,7 +163,7 @@ TEST_CASE("srun: one host a rank, nothing bound by Slurm, no count of CPUs") {
   CHECK_FALSE(has_word(launch::plan_launch_command(request), "--overlap"));
 }
 
-TEST_CASE("a sheet that is longer than a variable may be travels as a file") {
+TEST_CASE("a rank map that is longer than a variable may be travels as a file") {
   LaunchRequest request = ask(LauncherKind::mpich);
   request.rank_map->groups[0].arguments = {std::string(200'000, 'x')};
   const LaunchCommand line = launch::plan_launch_command(request);
@@ -173,7 +174,7 @@ TEST_CASE("a sheet that is longer than a variable may be travels as a file") {
   CHECK(file_text(line, "/run/ranks.json").size() > 200'000);
 }
 
-TEST_CASE("Open MPI gets a sheet only where there is one to be had") {
+TEST_CASE("Open MPI gets a rank map only where there is one to be had") {
   LaunchRequest request = ask(LauncherKind::open_mpi);
   request.launcher.version.major = 4;
   request.rankfile = "/run/rankfile";

@@ -44,7 +44,7 @@ TEST_CASE("one rank judged") {
   }
 }
 
-TEST_CASE("a watch takes the markers out of a stream and knows when all have told") {
+TEST_CASE("a watch takes the markers out of a stream and knows when all have reported") {
   PlacementWatch watch({{0, 0, "h1", "0:0", {0}, 1}, {1, 1, "h1", "0:1", {1}, 1}}, "T");
   CHECK(watch.take_line("hello\n") == "hello\n");
   CHECK(watch.take_line(render_placement_line("T", {1, 1, "h1", {0, 1}})).empty());

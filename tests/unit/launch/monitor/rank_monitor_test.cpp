@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The head's view of a run: signs of the ranks at their times go in, what people are told comes out.
+// The head's view of a run: signs of the ranks at their times go in, what people are reported comes out.
 #include "launch/monitor/rank_monitor.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ using std::chrono::seconds;
 struct Run {
   RankMonitor::Time start{};
   RankMonitor watch;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   int now = 0;
 
   Run() : watch(planned(), "T", start) {}
@@ -42,12 +42,12 @@ struct Run {
       if (now % 5 == 0 && hosts.find('1') != std::string::npos) say(0, RankStatus::alive);
       if (now % 5 == 0 && hosts.find('2') != std::string::npos) say(2, RankStatus::alive);
       for (const MonitorEvent& news : watch.tick(start + seconds(now))) {
-        told.push_back(std::to_string(now) + " " + news.severity + " " + news.message.what);
+        reported.push_back(std::to_string(now) + " " + news.severity + " " + news.message.what);
       }
     }
   }
-  bool heard(const std::string& text) const {
-    for (const std::string& line : told) {
+  bool received(const std::string& text) const {
+    for (const std::string& line : reported) {
       if (line.find(text) != std::string::npos) return true;
     }
     return false;
@@ -66,7 +66,7 @@ TEST_CASE("a healthy run is not talked about") {
   run.pass(300, "12");
   for (std::uint32_t rank : {0u, 1u, 2u, 3u}) run.say(rank, RankStatus::ended);
   run.pass(100, "");
-  CHECK(run.told.empty());
+  CHECK(run.reported.empty());
 }
 
 TEST_CASE("a stopped rank is named at once, with host, process and remedy; its going on too") {
@@ -74,13 +74,13 @@ TEST_CASE("a stopped rank is named at once, with host, process and remedy; its g
   run.pass(10, "12");
   run.say(3, RankStatus::stalled, stopped);
   run.pass(10, "12");
-  REQUIRE(run.told.size() == 1);
-  CHECK(run.told[0] ==
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.reported[0] ==
         "10 warning rank 3 on h2 has made no progress for 50 s: process 812 (train) is stopped (SIGSTOP)");
   run.say(3, RankStatus::moves, {72, 'R', 812, "", ""});
   run.pass(10, "12");
-  REQUIRE(run.told.size() == 2);
-  CHECK(run.told[1] == "20  rank 3 on h2 goes on after 72 s");
+  REQUIRE(run.reported.size() == 2);
+  CHECK(run.reported[1] == "20  rank 3 on h2 goes on after 72 s");
   CHECK(run.watch.record().stalls.size() == 1);
 }
 
@@ -104,9 +104,9 @@ TEST_CASE("what to type about a stuck rank can be typed as it stands") {
                         [&](const std::string& host) { return is_here == (host == "h2"); });
       const launch::Stall stall{50, row.state, 812, "train", ""};
       watch.take_line(launch::render_status_line("T", {3, "h2", RankStatus::stalled, stall, 0, 0}), start);
-      const auto told = watch.tick(start + seconds(10));
-      REQUIRE(told.size() == 1);
-      CHECK(told[0].message.hint == (is_here ? row.here : row.elsewhere));
+      const auto reported = watch.tick(start + seconds(10));
+      REQUIRE(reported.size() == 1);
+      CHECK(reported[0].message.hint == (is_here ? row.here : row.elsewhere));
     }
   }
 }
@@ -116,16 +116,16 @@ TEST_CASE("an idle rank is only noted, with what the others do") {
   run.pass(10, "12");
   run.say(3, RankStatus::stalled, asleep);
   run.pass(10, "12");
-  REQUIRE(run.told.size() == 1);
-  CHECK(run.told[0] ==
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.reported[0] ==
         "13 note rank 3 on h2 has used no CPU time and moved no bytes for 50 s, while 3 of 4 ranks "
         "go on: process 813 (train) sleeps in futex_wait");
   run.say(3, RankStatus::stalled, stopped);  // and then somebody stops it
   run.pass(5, "12");
-  CHECK(run.heard("is stopped (SIGSTOP)"));
+  CHECK(run.received("is stopped (SIGSTOP)"));
 }
 
-TEST_CASE("all idle: told once, not for each rank") {
+TEST_CASE("all idle: reported once, not for each rank") {
   Run run;
   run.pass(10, "12");
   for (std::uint32_t rank : {0u, 1u, 2u, 3u}) {
@@ -133,27 +133,27 @@ TEST_CASE("all idle: told once, not for each rank") {
     run.pass(rank == 2 ? 2 : 0, "12");  // not quite at the same time
   }
   run.pass(60, "12");
-  REQUIRE(run.told.size() == 1);
-  CHECK(run.heard("nor have the other 3"));
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.received("nor have the other 3"));
 }
 
 TEST_CASE("a silent host is named within 30 s, with its ranks, and when it reports again") {
   Run run;
   run.pass(11, "12");  // h2 speaks for the last time at 10
   run.pass(40, "1");
-  REQUIRE(run.told.size() == 1);
-  CHECK(run.told[0] == "30 warning host h2 has been silent for 20 s: no sign of life from ranks 2-3");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.reported[0] == "30 warning host h2 has been silent for 20 s: no sign of life from ranks 2-3");
   run.pass(10, "12");
-  CHECK(run.heard("host h2 reports again"));
+  CHECK(run.received("host h2 reports again"));
   CHECK(run.watch.record().silent_hosts == std::vector<std::string>{"h2"});
 }
 
 TEST_CASE("a host that never says anything is named too; before the first sign nothing is") {
   Run run;
   run.pass(500, "");
-  CHECK(run.told.empty());
+  CHECK(run.reported.empty());
   run.pass(60, "1");
-  CHECK(run.heard("host h2 has not said anything yet, 20 s after the first of the others: ranks 2-3"));
+  CHECK(run.received("host h2 has not said anything yet, 20 s after the first of the others: ranks 2-3"));
 }
 
 TEST_CASE("hosts are not called silent when their speakers have ended, or when we were stopped ourselves") {
@@ -162,12 +162,12 @@ TEST_CASE("hosts are not called silent when their speakers have ended, or when w
   ended.say(2, RankStatus::ended);
   ended.say(3, RankStatus::ended);
   ended.pass(100, "1");
-  CHECK(ended.told.empty());
+  CHECK(ended.reported.empty());
   Run stopped_head;
   stopped_head.pass(10, "12");
   stopped_head.now += 3600;
   stopped_head.pass(100, "12");
-  CHECK(stopped_head.told.empty());
+  CHECK(stopped_head.reported.empty());
 }
 
 TEST_CASE("a thousand hosts and ranks in trouble: eight by themselves, the rest in a line") {
@@ -198,7 +198,7 @@ TEST_CASE("who failed first") {
     const char* what;
     std::vector<std::pair<std::uint32_t, int>> ends;  // rank, status; above 128 by that signal
     int job;
-    int rank;  // -1: nobody is named
+    int rank;  // -1: no one is named
   };
   for (const Row& row : {Row{"an exit code, the others ended by mpirun", {{2, 7}, {0, 143}, {1, 143}}, 7, 2},
                          Row{"mpirun's TERM overtakes the report", {{0, 143}, {2, 7}, {1, 137}}, 7, 2},
@@ -239,7 +239,7 @@ TEST_CASE("what all ranks said at their end, after a signal to the job") {
   }
 }
 
-TEST_CASE("a host that tells no end while others do was lost; the launcher's word comes first") {
+TEST_CASE("a host that reports no end while others do was lost; the launcher's word comes first") {
   Run run;
   run.pass(10, "12");
   run.say(0, RankStatus::ended, {}, 143, 15);

@@ -27,11 +27,12 @@ struct Heard {
 
 // What a reader makes of `text`, given in two parts: each cut into lines as base/ does.
 Heard hear(OutputReader& reader, std::string_view text, std::size_t cut) {
-  Heard heard;
+  Heard received;
   const auto give = [&](std::string_view line) {
     const auto taken = reader.take(line);
-    heard.rest += taken.rest;
-    if (taken.piece) (taken.piece->stream == RankStream::out ? heard.out : heard.err) += taken.piece->bytes;
+    received.rest += taken.rest;
+    if (taken.piece)
+      (taken.piece->stream == RankStream::out ? received.out : received.err) += taken.piece->bytes;
   };
   for (std::string_view part : {text.substr(0, cut), text.substr(cut)}) {
     while (!part.empty()) {
@@ -40,8 +41,8 @@ Heard hear(OutputReader& reader, std::string_view text, std::size_t cut) {
       part.remove_prefix(end);
     }
   }
-  heard.rest += reader.finish();
-  return heard;
+  received.rest += reader.finish();
+  return received;
 }
 
 }  // namespace
@@ -69,9 +70,9 @@ TEST_CASE("pieces are lines of one length, whatever is in them") {
     for (std::size_t i = 0; i < text.size(); ++i)
       REQUIRE((text[i] == '\n') == (i % launch::output_frame_bytes == launch::output_frame_bytes - 1));
     OutputReader reader("18a2bdf0c0ffee00");
-    const Heard heard = hear(reader, text, 0);
-    CHECK(heard.err == row.bytes);
-    CHECK(heard.rest.empty());
+    const Heard received = hear(reader, text, 0);
+    CHECK(received.err == row.bytes);
+    CHECK(received.rest.empty());
   }
 }
 
@@ -86,17 +87,17 @@ TEST_CASE("pieces survive a cut at every byte, beside other ranks and others' te
   for (std::size_t cut = 0; cut <= text.size(); ++cut) {
     CAPTURE(cut);
     OutputReader reader("t0k");
-    const Heard heard = hear(reader, text, cut);
-    REQUIRE(heard.out == "from three\n" + all_bytes() + "more");
-    REQUIRE(heard.err ==
+    const Heard received = hear(reader, text, cut);
+    REQUIRE(received.out == "from three\n" + all_bytes() + "more");
+    REQUIRE(received.err ==
             "no end"
             "\x1e"
             "t0k 9o0:fake\n");
-    REQUIRE(heard.rest == "mpirun says\nunfinished \x1e alone\n");
+    REQUIRE(received.rest == "mpirun says\nunfinished \x1e alone\n");
   }
 }
 
-TEST_CASE("rank, stream and number are told; --tag-output's prefix goes") {
+TEST_CASE("rank, stream and number are reported; --tag-output's prefix goes") {
   OutputFramer marker("tok", 7);
   marker.mark(RankStream::out, "zero");
   for (const std::string tag : {"", "[1,7]<stderr>:", "[host-1@1,7]<stderr>: "}) {
@@ -155,25 +156,26 @@ TEST_CASE("the keeper's other lines are as long as pieces, and still found") {
 }
 
 TEST_CASE("pieces become lines again") {
-  std::string told;
+  std::string reported;
   launch::LineAssembler lines([&](std::uint32_t rank, RankStream stream, std::string_view line) {
-    told += std::to_string(rank) + (stream == RankStream::out ? "o" : "e") + "<" + std::string(line) + ">";
+    reported +=
+        std::to_string(rank) + (stream == RankStream::out ? "o" : "e") + "<" + std::string(line) + ">";
   });
   lines.take({1, RankStream::out, 0, "ab"});
   lines.take({2, RankStream::out, 0, "x\ny"});
   lines.take({1, RankStream::err, 0, "err\n"});
   lines.take({1, RankStream::out, 1, "c\n\nd"});
-  CHECK(told == "2o<x\n>1e<err\n>1o<abc\n>1o<\n>");
-  told.clear();
+  CHECK(reported == "2o<x\n>1e<err\n>1o<abc\n>1o<\n>");
+  reported.clear();
   lines.take({2, RankStream::out, 1, ""});
   lines.flush();
-  CHECK(told == "2o<y>1o<d>");
-  told.clear();
+  CHECK(reported == "2o<y>1o<d>");
+  reported.clear();
   const std::string half(launch::LineAssembler::max_line / 2 + 1, 'z');
   lines.take({1, RankStream::out, 2, half});
-  CHECK(told.empty());
+  CHECK(reported.empty());
   lines.take({1, RankStream::out, 3, half});
-  CHECK(told == "1o<" + half + half + ">");
+  CHECK(reported == "1o<" + half + half + ">");
 }
 
 TEST_SUITE_END();

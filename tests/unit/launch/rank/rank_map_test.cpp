@@ -29,7 +29,7 @@ topology::Plan sheet_plan(const std::string& dims, std::vector<std::string> host
 
 TEST_SUITE_BEGIN("launch/rank/rank_map");
 
-TEST_CASE("a sheet knows each rank as the post's 4x2x3 rankfile does") {
+TEST_CASE("a rank map knows each rank as the post's 4x2x3 rankfile does") {
   const RankMap rank_map = make_rank_map(sheet_plan("4x2x3", {"h0", "h1", "h2", "h3", "h4", "h5"}));
   struct Row {
     std::uint32_t rank;
@@ -107,7 +107,7 @@ TEST_CASE("what is written is read back, with the order of the hosts") {
   CHECK(parse_rank_map(text) == rank_map);
 }
 
-TEST_CASE("a sheet of 4,096 hosts fits in an environment variable of 128 KiB") {
+TEST_CASE("a rank map of 4,096 hosts fits in an environment variable of 128 KiB") {
   std::vector<std::string> hosts;
   for (int i = 0; i < 4096; ++i) hosts.push_back("gpu" + std::to_string(10000 + i));
   const std::string text = render_rank_map(make_rank_map(sheet_plan("8x64x64", hosts)));
@@ -115,7 +115,7 @@ TEST_CASE("a sheet of 4,096 hosts fits in an environment variable of 128 KiB") {
   CHECK(parse_rank_map(text) == make_rank_map(sheet_plan("8x64x64", hosts)));
 }
 
-TEST_CASE("a sheet that is not ours is refused with its place") {
+TEST_CASE("a rank map that is not ours is refused with its place") {
   struct Row {
     std::string text, part;
   };

@@ -131,7 +131,7 @@ TEST_CASE("a refusal names both sets") {
         "the rank is to run on PUs 8, but the kernel allows 0-1 (Invalid argument)");
 }
 
-TEST_CASE("rank 0 alone gets the file for its result, and a sheet carries it") {
+TEST_CASE("rank 0 alone gets the file for its result, and a rank map carries it") {
   RankMap rank_map = gpu_sheet();
   CHECK(setup(rank_map, 0).variables.count("DDLRUN_RESULT") == 0);
   rank_map.result = "/runs/a b/result";

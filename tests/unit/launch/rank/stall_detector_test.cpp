@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When is a rank told to stall: samples over time go in, the moments of the telling come out.
+// When is a rank reported to stall: samples over time go in, the moments of the telling come out.
 #include "launch/rank/stall_detector.hpp"
 
 #include <doctest/doctest.h>
@@ -23,13 +23,13 @@ struct Stretch {
   bool works;        // CPU time goes up
   char state = 'S';  // while it does not
   bool writes = false;
-  int gap = 0;  // seconds in which nobody looked, before it
+  int gap = 0;  // seconds in which no one looked, before it
 };
 
 struct Told {
   Judgement::Kind kind;
   int at;       // seconds after the start
-  int seconds;  // as told
+  int seconds;  // as reported
   char state;
 };
 
@@ -39,7 +39,7 @@ std::vector<Told> judge(int after, const std::vector<Stretch>& stretches) {
   StallDetector judge(after, start);
   TreeSnapshot sample;
   sample.pid = 7;
-  std::vector<Told> told;
+  std::vector<Told> reported;
   const auto every = sample_interval(after);
   for (const Stretch& stretch : stretches) {
     now += seconds(stretch.gap);
@@ -50,17 +50,18 @@ std::vector<Told> judge(int after, const std::vector<Stretch>& stretches) {
       const Judgement judgement = judge.take(now, sample);
       if (judgement.kind == Judgement::nothing) continue;
       const auto at = std::chrono::duration_cast<seconds>(now - start).count();
-      told.push_back({judgement.kind, static_cast<int>(at), judgement.stall.seconds, judgement.stall.state});
+      reported.push_back(
+          {judgement.kind, static_cast<int>(at), judgement.stall.seconds, judgement.stall.state});
     }
   }
-  return told;
+  return reported;
 }
 
 }  // namespace
 
 TEST_SUITE_BEGIN("launch/rank/stall_detector");
 
-TEST_CASE("a stall is told in time, once, and its end too") {
+TEST_CASE("a stall is reported in time, once, and its end too") {
   struct Row {
     const char* what;
     std::vector<Stretch> stretches;
@@ -88,21 +89,22 @@ TEST_CASE("a stall is told in time, once, and its end too") {
   for (const Row& row : rows) {
     CAPTURE(row.what);
     std::vector<Judgement::Kind> kinds;
-    for (const Told& told : judge(60, row.stretches)) kinds.push_back(told.kind);
+    for (const Told& reported : judge(60, row.stretches)) kinds.push_back(reported.kind);
     CHECK(kinds == row.kinds);
   }
 }
 
-TEST_CASE("a stall is told at most --stall-timeout seconds after the last progress, and not long before") {
+TEST_CASE(
+    "a stall is reported at most --stall-timeout seconds after the last progress, and not long before") {
   for (const int after : {2, 5, 10, 60, 120, 600, 86'400}) {
     CAPTURE(after);
     const int works = 3 * after;
-    const auto told = judge(after, {{works, true}, {2 * after, false, 'T'}});
-    REQUIRE(told.size() == 1);
-    CHECK(told[0].at - works <= after);
-    CHECK(told[0].at - works >= after * 7 / 10);
-    CHECK(told[0].seconds <= after);
-    CHECK(told[0].state == 'T');
+    const auto reported = judge(after, {{works, true}, {2 * after, false, 'T'}});
+    REQUIRE(reported.size() == 1);
+    CHECK(reported[0].at - works <= after);
+    CHECK(reported[0].at - works >= after * 7 / 10);
+    CHECK(reported[0].seconds <= after);
+    CHECK(reported[0].state == 'T');
   }
   CHECK(sample_interval(60) == milliseconds(5000));
   CHECK(sample_interval(1) == milliseconds(100));

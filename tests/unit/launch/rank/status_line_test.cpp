@@ -14,7 +14,7 @@ using launch::render_status_line;
 
 TEST_SUITE_BEGIN("launch/rank/status_line");
 
-TEST_CASE("what a keeper tells is one short line and is read back") {
+TEST_CASE("what a keeper reports is one short line and is read back") {
   struct Row {
     RankReport report;
     std::string line;

@@ -96,7 +96,7 @@ TEST_CASE("a full disk ends the files, not the job") {
   CHECK(fake.out == "[1] shown\n");
 }
 
-TEST_CASE("what a launcher dropped is told") {  // in the middle, and at the end
+TEST_CASE("what a launcher dropped is reported") {  // in the middle, and at the end
   tests::FakeSystem fake;
   System system = fake.doors();
   Ranks ranks;

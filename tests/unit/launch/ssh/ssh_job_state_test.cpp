@@ -44,7 +44,7 @@ TEST_CASE("all end well") {
   CHECK(job.host_lost(0, "x").messages.empty());  // after the end a connection may go
 }
 
-TEST_CASE("the first that fails is told, ends the others, and gives its status") {
+TEST_CASE("the first that fails is reported, ends the others, and gives its status") {
   struct Row {
     std::uint32_t value;
     int status;
@@ -67,7 +67,7 @@ TEST_CASE("the first that fails is told, ends the others, and gives its status")
     CHECK_FALSE(later.stop);
     CHECK(later.messages.empty());
     CHECK(job.rank_ended(2, 0).messages.empty());   // twice
-    CHECK(job.rank_ended(99, 1).messages.empty());  // nobody
+    CHECK(job.rank_ended(99, 1).messages.empty());  // no one
     job.rank_ended(1, exit_value(143, 15));
     CHECK(job.over());
     CHECK(job.status() == row.status);
@@ -115,7 +115,7 @@ TEST_CASE("a lost host ends the job with status 5") {
   CHECK(job.status() == 5);
 }
 
-TEST_CASE("told to stop: ranks end as they like, the first that minds gives the status") {
+TEST_CASE("reported to stop: ranks end as they like, the first that minds gives the status") {
   SshJobState job(job_rank_map(0));
   job.told_to_stop();
   CHECK_FALSE(job.rank_ended(0, 0).stop);

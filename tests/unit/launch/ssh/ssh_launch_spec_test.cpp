@@ -84,7 +84,7 @@ TEST_CASE("a start document comes back as it was") {
   CHECK(render_ssh_launch_spec(back) == render_ssh_launch_spec(start));
 }
 
-TEST_CASE("a host is told values of any bytes but NUL") {
+TEST_CASE("a host is reported values of any bytes but NUL") {
   SshHostSpec host;
   host.rank_map = start_sheet();
   host.program.program = {"true"};

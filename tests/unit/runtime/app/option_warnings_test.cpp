@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is told of options that do not count, and of numbers that cannot be meant.
+// What is reported options that do not count, and of numbers that cannot be meant.
 #include "runtime/app/option_warnings.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ TEST_CASE("option warnings: options that count, and the same where they do not")
   struct Row {
     std::vector<std::string> idle;
     std::vector<std::string> counting;
-    const char* told;
+    const char* reported;
   };
   const Row rows[] = {
       {{"--trust-coefficient", "5"},
@@ -59,9 +59,9 @@ TEST_CASE("option warnings: options that count, and the same where they do not")
       {{"--epochs", "2", "--total-steps", "16"}, {"--epochs", "2"}, "--epochs 2"},
   };
   for (const Row& row : rows) {
-    CAPTURE(row.told);
+    CAPTURE(row.reported);
     CHECK(tell(row.idle, measure_small_run())
-              .find("options without effect in this run: " + std::string(row.told)) != std::string::npos);
+              .find("options without effect in this run: " + std::string(row.reported)) != std::string::npos);
     CHECK(tell(row.counting, measure_small_run()).empty());
   }
   CHECK(tell({"--trust-coefficient", "5", "--lr-power", "2"}, measure_small_run())
@@ -75,9 +75,9 @@ TEST_CASE("option warnings: sizes are for images in files") {
   for (const char* kind : {"MNIST's IDX files", "CIFAR-10's binary files"}) {
     CAPTURE(kind);
     run.data_kind = kind;
-    const std::string told = tell(words, run);
-    CHECK(told.find("--resize 14") != std::string::npos);
-    CHECK(told.find("--channels 1") != std::string::npos);
+    const std::string reported = tell(words, run);
+    CHECK(reported.find("--resize 14") != std::string::npos);
+    CHECK(reported.find("--channels 1") != std::string::npos);
   }
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("option warnings: numbers that cannot be meant") {
   struct Row {
     std::vector<std::string> odd;
     std::vector<std::string> even;
-    const char* told;
+    const char* reported;
   };
   const Row rows[] = {
       {{"--warmup-steps", "16"}, {"--warmup-steps", "15"}, "it has 16 steps, but the warm-up 16"},
@@ -102,8 +102,8 @@ TEST_CASE("option warnings: numbers that cannot be meant") {
       {{"--threads", "3"}, {"--threads", "2"}, "3 threads of this rank share 2 processor(s) | --threads 2"},
   };
   for (const Row& row : rows) {
-    CAPTURE(row.told);
-    CHECK(tell(row.odd, measure_small_run()).find(row.told) != std::string::npos);
+    CAPTURE(row.reported);
+    CHECK(tell(row.odd, measure_small_run()).find(row.reported) != std::string::npos);
     CHECK(tell(row.even, measure_small_run()).empty());
   }
 }

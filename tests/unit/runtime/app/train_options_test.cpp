@@ -78,10 +78,10 @@ TEST_CASE("options: hints keep what was right, and are accepted") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.hint);
-    const Message told = expect_error(ErrorKind::usage, "", [&] { parse(row.words); });
-    CHECK(told.hint == row.hint);
+    const Message reported = expect_error(ErrorKind::usage, "", [&] { parse(row.words); });
+    CHECK(reported.hint == row.hint);
     std::vector<std::string> typed;
-    const std::string typed_line = told.hint.substr(0, told.hint.find("   #"));
+    const std::string typed_line = reported.hint.substr(0, reported.hint.find("   #"));
     for (const std::string_view word : split(typed_line, ' ')) typed.emplace_back(word);
     if (typed.front() == "ddl-train") typed.erase(typed.begin());
     CHECK_NOTHROW(parse(typed));

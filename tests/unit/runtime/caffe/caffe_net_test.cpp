@@ -192,10 +192,10 @@ TEST_CASE("caffe nets: a net for use is trained too") {
   const Net net = plan_caffe_net(*run.net, {3, 32, 32}, 10);
   CHECK(net.layers.back().name == "ip");
   CHECK(net.parameter_count == 3 * 8 * 15 + 8 * 16 * 32 * 10 + 10);
-  bool told = false;
+  bool reported = false;
   for (const Message& note : run.notes)
-    told = told || note.what.find("no SoftmaxWithLoss") != std::string::npos;
-  CHECK(told);
+    reported = reported || note.what.find("no SoftmaxWithLoss") != std::string::npos;
+  CHECK(reported);
 }
 
 TEST_CASE("caffe nets: data of both phases") {

@@ -66,7 +66,7 @@ TEST_CASE("caffe options: what the user writes wins, and is reported") {
   struct Row {
     Words users;
     Words gone;
-    std::string told;
+    std::string reported;
   };
   const Row rows[] = {
       {{"--lr", "0.02"}, {"--lr 0.01"}, "--lr 0.02 instead of base_lr 0.01"},
@@ -96,7 +96,7 @@ TEST_CASE("caffe options: what the user writes wins, and is reported") {
       CAPTURE(word);
       CHECK((" " + added + " ").find(" " + word) == std::string::npos);
     }
-    CHECK(join(merge_caffe_options(run, row.users).overridden, ", ") == row.told);
+    CHECK(join(merge_caffe_options(run, row.users).overridden, ", ") == row.reported);
   }
 }
 
@@ -127,18 +127,19 @@ TEST_CASE("caffe options: what else its command line had is refused with our opt
   };
   for (const Row& row : rows) {
     CAPTURE(row.hint);
-    const Message told = expect_error(ErrorKind::usage, "Caffe's ", [&] { translate_caffe_args(row.words); });
-    CHECK(told.hint.starts_with(row.hint));
+    const Message reported =
+        expect_error(ErrorKind::usage, "Caffe's ", [&] { translate_caffe_args(row.words); });
+    CHECK(reported.hint.starts_with(row.hint));
   }
 }
 
 TEST_CASE("caffe options: a mean image that is not there") {
   const std::string net = example_file("cifar10_quick_train_test.prototxt");
-  const Message told = expect_error(ErrorKind::request, "examples/cifar10/mean.binaryproto", [&] {
+  const Message reported = expect_error(ErrorKind::request, "examples/cifar10/mean.binaryproto", [&] {
     read_caffe_command(Words{"--net", net, "--data", "d"});
   });
-  CHECK(told.where == net + ":4:1");
-  CHECK(told.hint.starts_with("--mean 120 "));
+  CHECK(reported.where == net + ":4:1");
+  CHECK(reported.hint.starts_with("--mean 120 "));
   CHECK_NOTHROW(read_caffe_command(Words{"--net", net, "--data", "d", "--mean", "120"}));
 }
 

@@ -19,7 +19,7 @@ TEST_SUITE_BEGIN("runtime/caffe/caffe_refusals");
 TEST_CASE("caffe refusals: what a layer may not be") {
   struct Row {
     std::string text;
-    const char* told;  // part of the first line
+    const char* reported;  // part of the first line
   };
   const std::string filler = " weight_filler { type: \"xavier\" }";
   const Row rows[] = {
@@ -119,7 +119,7 @@ TEST_CASE("caffe refusals: what a layer may not be") {
   for (const Row& row : rows) {
     CAPTURE(row.text);
     const std::string mistakes = find_net_mistakes(row.text);
-    CHECK_MESSAGE(mistakes.find(row.told) != std::string::npos, mistakes);
+    CHECK_MESSAGE(mistakes.find(row.reported) != std::string::npos, mistakes);
   }
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("caffe refusals: data and losses") {
   };
   struct Row {
     std::string text;
-    const char* told;
+    const char* reported;
   };
   const Row rows[] = {
       {data("Data", "data_param { batch_size: 64 }"), "net.prototxt:2:1 layer d: has no source"},
@@ -167,7 +167,7 @@ TEST_CASE("caffe refusals: data and losses") {
   for (const Row& row : rows) {
     CAPTURE(row.text);
     const std::string mistakes = find_net_mistakes(row.text);
-    CHECK_MESSAGE(mistakes.find(row.told) != std::string::npos, mistakes);
+    CHECK_MESSAGE(mistakes.find(row.reported) != std::string::npos, mistakes);
   }
 }
 

@@ -161,7 +161,7 @@ TEST_CASE("caffe solver: policies and rules by Caffe's names") {
 TEST_CASE("caffe solver: refusals") {
   struct Row {
     std::string text;
-    const char* told;
+    const char* reported;
   };
   const Row rows[] = {
       {"base_lr: 0.01 lr_policy: 'fixed' max_iter: 1", "solver.prototxt the solver names 0 training nets"},
@@ -209,7 +209,7 @@ TEST_CASE("caffe solver: refusals") {
   for (const Row& row : rows) {
     CAPTURE(row.text);
     const std::string mistakes = find_solver_mistakes(row.text);
-    CHECK_MESSAGE(mistakes.find(row.told) != std::string::npos, mistakes);
+    CHECK_MESSAGE(mistakes.find(row.reported) != std::string::npos, mistakes);
   }
 }
 

@@ -127,7 +127,7 @@ RunResult run_saving(FakeDisk& disk, const RunOptions& options) {
     if (options.resume) start = resume_run(saving_place, net, options.plan, identity, disk, group);
     Notes others;
     Notes& observer = group.rank() == 0 ? result.notes : others;
-    // Asked in a step before it is told; after the last step of an epoch also while testing.
+    // Asked in a step before it is reported; after the last step of an epoch also while testing.
     const std::size_t first = start ? start->state.position.step : 0;
     const bool mine = group.rank() == options.stop_rank;
     CheckpointPlan saving = options.saving;

@@ -173,10 +173,10 @@ TEST_CASE("net yaml: how nets are written names all kinds and keys, and its exam
 }
 
 TEST_CASE("net yaml: a mistake with a net of the program is placed where it can be looked at") {
-  const Message told = expect_error(ErrorKind::request, "needs images of", [] {
+  const Message reported = expect_error(ErrorKind::request, "needs images of", [] {
     build_net("lenet5", {3, 9, 9}, 2);
   });
-  CHECK(told.where.starts_with("ddl-train print-net lenet5"));
+  CHECK(reported.where.starts_with("ddl-train print-net lenet5"));
   CHECK(find_net_text("lenet5").find("name: conv1") != std::string_view::npos);
   expect_error(ErrorKind::usage, "unknown net 'lenet6'", [] { find_net_text("lenet6"); });
 }

@@ -76,7 +76,7 @@ TEST_CASE("all stop at a step that each can reach") {
   CHECK(server.done() == 0);
 }
 
-// In any order of pushes nobody is forgotten: with bounded staleness somebody can always go on.
+// In any order of pushes no one is forgotten: with bounded staleness somebody can always go on.
 TEST_CASE("no order of pushes leaves all workers waiting") {
   std::mt19937 random(7);
   for (int run = 0; run < 200; ++run) {

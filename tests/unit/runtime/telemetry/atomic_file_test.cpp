@@ -88,11 +88,11 @@ TEST_CASE("atomic file: a pipe is written through, and checked without being ope
   const std::string path = directory.path + "/pipe";
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
   check_atomic_file(path, some_use);  // would wait for a reader
-  std::string heard;
-  std::thread reader([&] { heard = text_in(path); });
+  std::string received;
+  std::thread reader([&] { received = text_in(path); });
   write_whole(path, "through");
   reader.join();
-  CHECK(heard == "through");
+  CHECK(received == "through");
   CHECK(std::filesystem::is_fifo(path));
 }
 

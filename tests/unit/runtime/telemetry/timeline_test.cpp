@@ -63,7 +63,7 @@ TEST_SUITE_BEGIN("runtime/telemetry/timeline");
 
 // namespace
 
-TEST_CASE("timeline: spans of all lanes are read back as they were told") {
+TEST_CASE("timeline: spans of all lanes are read back as they were reported") {
   const Folder folder;
   const std::string file = folder / "t.json";
   const std::string name = "conv1 \"forward\"\n";

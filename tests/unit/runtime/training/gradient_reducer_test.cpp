@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums that go on beside the next step: who waits for which, and that no bit of a run tells of it.
+// Sums that go on beside the next step: who waits for which, and that no bit of a run reports of it.
 #include "runtime/training/gradient_reducer.hpp"
 
 #include "runtime/comm/thread_communicator.hpp"
@@ -46,7 +46,7 @@ class GatedRanks : public SelfCommunicator {
  private:
   void pass() {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, 60s, [&] { return open_ > 0; })) std::abort();  // nobody opens
+    if (!changed_.wait_for(lock, 60s, [&] { return open_ > 0; })) std::abort();  // no one opens
     --open_;
   }
   std::mutex mutex_;
@@ -223,7 +223,7 @@ TEST_CASE("across steps: a step ends with its head, and each layer waits for its
   }
 }
 
-TEST_CASE("across steps: the CPU engine reads no parameter before it has told of it") {
+TEST_CASE("across steps: the CPU engine reads no parameter before it has reported it") {
   for (const char* name : {"lenet5", "cifar-quick", "resnet-18"}) {
     CAPTURE(name);
     const Net net = build_net(name, std::string(name) == "lenet5" ? Shape{1, 28, 28} : Shape{3, 32, 32}, 5);
@@ -238,25 +238,25 @@ TEST_CASE("across steps: the CPU engine reads no parameter before it has told of
     std::vector<float> late_gradients(parameters.size());
     const auto plain = make_cpu_engine(net, batch, all, gradients);
     const auto waiting = make_cpu_engine(net, batch, late, late_gradients);
-    std::size_t told = 0;
+    std::size_t reported = 0;
     REQUIRE(waiting->on_parameters_needed([&](std::size_t begin, std::size_t end) {
-      CHECK(begin == told);  // in the order of the layers
+      CHECK(begin == reported);  // in the order of the layers
       std::copy(parameters.begin() + static_cast<std::ptrdiff_t>(begin),
                 parameters.begin() + static_cast<std::ptrdiff_t>(end),
                 late.begin() + static_cast<std::ptrdiff_t>(begin));
-      told = end;
+      reported = end;
     }));
     const auto forget = [&] {
       std::fill(late.begin(), late.end(), std::numeric_limits<float>::quiet_NaN());
-      told = 0;
+      reported = 0;
     };
     forget();
     CHECK(waiting->train_batch(images, labels, 0.25F).loss == plain->train_batch(images, labels, 0.25F).loss);
-    CHECK(told == parameters.size());
+    CHECK(reported == parameters.size());
     CHECK(late_gradients == gradients);
     forget();
     CHECK(waiting->evaluate(images, labels).loss == plain->evaluate(images, labels).loss);
-    CHECK(told == parameters.size());
+    CHECK(reported == parameters.size());
   }
 }
 

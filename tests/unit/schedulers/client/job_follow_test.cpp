@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Logs that grow, are cut off or are not there yet; what a shell is told of an end; names of job folders.
+// Logs that grow, are cut off or are not there yet; what a shell is reported an end; names of job folders.
 #include "schedulers/client/job_follow.hpp"
 
 #include "schedulers/client/job_directory.hpp"
@@ -44,7 +44,7 @@ TEST_CASE("the status for the shell") {
     JobState state;
     std::optional<int> exit_status;
     int signal;
-    int told;
+    int reported;
   };
   const Row rows[] = {
       {JobState::completed, 0, 0, 0},
@@ -66,13 +66,13 @@ TEST_CASE("the status for the shell") {
     status.exit_status = row.exit_status;
     status.signal = row.signal;
     CAPTURE(schedulers::name_of(row.state));
-    CHECK(exit_status_of(status) == row.told);
+    CHECK(exit_status_of(status) == row.reported);
   }
 }
 
 namespace {
 
-// Slurm as a table of answers: squeue tells `row`, nobody else knows anything.
+// Slurm as a table of answers: squeue reports `row`, no one else knows anything.
 void answer_squeue(tests::FakeSystem& fake, const std::function<std::string()>& row) {
   fake.processes.answer = [row](const Command& command) {
     ProcessResult result;
@@ -111,7 +111,7 @@ TEST_CASE("a job that can never run is left after the second look, not at first 
   CHECK(fake.err.find("try: ddlrun cancel 9; then a shorter --walltime") != std::string::npos);
 }
 
-TEST_CASE("a job that nobody knows ends the waiting with 3, and something to type that is there") {
+TEST_CASE("a job that no one knows ends the waiting with 3, and something to type that is there") {
   tests::FakeSystem fake;
   System system = fake.doors();
   answer_squeue(fake, [] { return std::string(); });
@@ -171,10 +171,10 @@ TEST_CASE("the tasks of an array, by its settings, and what Slurm has not forgot
   CHECK(task_id(job, 1) == "3[1].server");
   job.id = "9";
   answer_squeue(fake, [] { return std::string("9_1|COMPLETED|n1|None\n9_2|COMPLETED|n1|None\n"); });
-  for (const auto& [array, told] : {std::pair{"1-2", false}, std::pair{"1-3", true}}) {
+  for (const auto& [array, reported] : {std::pair{"1-2", false}, std::pair{"1-3", true}}) {
     CAPTURE(array);
     fake.files.files["/job/ddlrun.yaml"] = "array: \"" + std::string(array) + "\"\n";
-    CHECK(read_job_states(system, {job})[0].explained.empty() != told);
+    CHECK(read_job_states(system, {job})[0].explained.empty() != reported);
   }
 }
 

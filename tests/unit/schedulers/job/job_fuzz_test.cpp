@@ -33,7 +33,7 @@ TEST_CASE("a damaged ddlrun.yaml never escapes as anything but messages") {
       tests::read_test_file(DDLRUN_TEST_DATA "/../golden/jobs/valid/everything/ddlrun.yaml");
   std::mt19937 random(4);
   const std::string pieces = "\n :-[]{}\"'#,%@$\\\t0129aZ\x01\xff";
-  int refused = 0, told = 0, taken = 0;
+  int refused = 0, reported = 0, taken = 0;
   for (int round = 0; round < rounds(3000); ++round) {
     std::string text = whole;
     for (unsigned n = 1 + random() % 4; n > 0; --n) {
@@ -62,7 +62,7 @@ TEST_CASE("a damaged ddlrun.yaml never escapes as anything but messages") {
       continue;
     }
     errors.insert(errors.end(), reading.errors.begin(), reading.errors.end());
-    ++(errors.empty() ? taken : told);
+    ++(errors.empty() ? taken : reported);
     for (const Message& mistake : errors) {
       CHECK_FALSE(mistake.what.empty());
       CHECK_FALSE(mistake.hint.empty());
@@ -70,8 +70,8 @@ TEST_CASE("a damaged ddlrun.yaml never escapes as anything but messages") {
       CHECK(printable(mistake.hint, 2000) == mistake.hint);
     }
   }
-  CHECK(refused + told + taken == rounds(3000));
-  CHECK(told > 100);  // else the damage is too coarse to say anything
+  CHECK(refused + reported + taken == rounds(3000));
+  CHECK(reported > 100);  // else the damage is too coarse to say anything
   CHECK(taken > 10);
 }
 

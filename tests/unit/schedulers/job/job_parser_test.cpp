@@ -45,7 +45,7 @@ TEST_CASE("jobs that are well described") {
   }
 }
 
-TEST_CASE("each mistake is told with its place and a way out") {
+TEST_CASE("each mistake is reported with its place and a way out") {
   const auto folders = folders_in("invalid");
   CHECK(folders.size() >= 57);
   for (const auto& folder : folders) {

@@ -34,7 +34,7 @@ std::string refusal_of(const std::string& text) {
 
 TEST_SUITE_BEGIN("schedulers/job/job_settings");
 
-TEST_CASE("every key is there once, told in one line") {
+TEST_CASE("every key is there once, reported in one line") {
   std::set<std::string_view> seen;
   for (const JobKey& key : job_keys()) {
     CAPTURE(std::string(key.name));
@@ -88,13 +88,13 @@ TEST_CASE("a word of other tools has its key") {
   CHECK(key_of_foreign_word("") == "");
 }
 
-TEST_CASE("errors are told in the order of the files") {
-  const std::vector<Message> told = sorted_by_place({{"a", "job.yaml:9:1", "x"},
-                                                     {"b", "--flag", "x"},
-                                                     {"c", "conf.yaml:1:1", "x"},
-                                                     {"d", "job.yaml:2:7", "x"}});
+TEST_CASE("errors are reported in the order of the files") {
+  const std::vector<Message> reported = sorted_by_place({{"a", "job.yaml:9:1", "x"},
+                                                         {"b", "--flag", "x"},
+                                                         {"c", "conf.yaml:1:1", "x"},
+                                                         {"d", "job.yaml:2:7", "x"}});
   std::string order;
-  for (const Message& message : told) order += message.what;
+  for (const Message& message : reported) order += message.what;
   CHECK(order == "dacb");
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("what has no placeholder is found, with the line to add") {
        {"dims"},
        "queue modules mail",
        "#PBS -q {{queue|pbs}}"},
-      {"local", "dims: 1x1x1\nqueue: q", {"dims"}, "", ""},  // told already: ignored
+      {"local", "dims: 1x1x1\nqueue: q", {"dims"}, "", ""},  // reported already: ignored
       {"slurm",
        "dims: 1x1x1\ndoctor: off\nrunner: none\nrequeue: no\norder: ddl\naffinity: auto",
        {"dims"},
@@ -89,7 +89,7 @@ TEST_CASE("what has no placeholder is found, with the line to add") {
   }
 }
 
-TEST_CASE("what cannot be followed is told or refused") {
+TEST_CASE("what cannot be followed is reported or refused") {
   JobSpec job;
   job.script_template = "/t/my.sh";
   job.program = {"./a"};
@@ -98,7 +98,7 @@ TEST_CASE("what cannot be followed is told or refused") {
   CHECK(template_remarks(job, {"output", "exit_status_file"}).empty());
   CHECK(check_template(job, {"output"}, "/w/ddlrun-jobs/a").empty());
   CHECK(check_template(job, {"output"}, "/w%j/ddlrun-jobs/a").size() == 1);
-  job.scheduler = SchedulerKind::torque;  // qsub is told where the log goes
+  job.scheduler = SchedulerKind::torque;  // qsub is reported where the log goes
   CHECK(template_remarks(job, {"exit_status_file"}).empty());
   job.scheduler = SchedulerKind::local;
   CHECK(check_template(job, {}, "/w").size() == 1);

@@ -63,7 +63,7 @@ TEST_CASE("a job in the background: it outlives the question, and is seen to end
       jobs.submit("echo begun\nuntil [ -e \"$(dirname \"$0\")/go\" ]; do sleep 0.05; done\necho ended\n");
   CHECK(jobs.state(id) == JobState::running);
   std::ofstream(jobs.folder / "go") << "";
-  CHECK(jobs.becomes(id, JobState::unknown));  // how it ended, its own file tells
+  CHECK(jobs.becomes(id, JobState::unknown));  // how it ended, its own file reports
   CHECK(jobs.output() == "begun\nended\n");
   CHECK(local->read_cancellation(id, jobs.ask(local->cancel_command(id))).find("already over") !=
         std::string::npos);

@@ -68,7 +68,7 @@ void check_row(const AnswerRow& row, const JobStatus& status) {
 }
 
 // A job's attributes as JSON, for what no machine recorded.
-JobStatus told(const std::string& fields) {
+JobStatus reported(const std::string& fields) {
   const auto jobs = parse_qstat_json(R"({"Jobs":{"7.s":{)" + fields + "}}}");
   REQUIRE(jobs);
   REQUIRE(jobs->size() == 1);
@@ -175,7 +175,7 @@ TEST_CASE("ends of jobs: exit status and substate") {
   };
   for (const End& end : ends) {
     CAPTURE(end.fields);
-    const JobStatus status = told(end.fields);
+    const JobStatus status = reported(end.fields);
     CHECK(name_of(status.state) == name_of(end.state));
     CHECK(status.exit_status == end.exit_status);
     CHECK(status.signal == end.signal);
@@ -193,7 +193,7 @@ TEST_CASE("letters of jobs that are not over") {
     CAPTURE(letter);
     // A job that runs again has the exit status of its last run.
     const JobStatus status =
-        told(R"("job_state":")" + std::string(letter) + R"(","Exit_status":1,"run_count":3)");
+        reported(R"("job_state":")" + std::string(letter) + R"(","Exit_status":1,"run_count":3)");
     CHECK(name_of(status.state) == name_of(state));
     CHECK_FALSE(status.exit_status);
     CHECK(status.restarts == 2);

@@ -105,7 +105,7 @@ TEST_CASE("Intel MPI keeps its node file") {
   CHECK_FALSE(holds(text, "Open MPI takes the hosts"));
 }
 
-TEST_CASE("what srun hands over, mpirun is told") {
+TEST_CASE("what srun hands over, mpirun is reported") {
   const std::string text = converted(
       slurm_head +
           "export MASTER_ADDR=h1 MASTER_PORT=1\nexport OMPI_MCA_pml=ob1\nX=1\nsrun ./a\nexport LATE=1\n",
@@ -116,7 +116,7 @@ TEST_CASE("what srun hands over, mpirun is told") {
               " -x PATH -x LD_LIBRARY_PATH -x A ./a\n"));
 }
 
-TEST_CASE("steps beside each other stay, and are told") {
+TEST_CASE("steps beside each other stay, and are reported") {
   const auto result = [](const std::string& body) {
     return convert_script(parse_job_script(slurm_head + body, "f"), Dialect::pbs, nullptr);
   };
@@ -136,7 +136,7 @@ TEST_CASE("steps beside each other stay, and are told") {
   CHECK_FALSE(wrong(one));
 }
 
-TEST_CASE("commands of a scheduler within words are told") {
+TEST_CASE("commands of a scheduler within words are reported") {
   const ConvertRow rows[] = {{"trap 'scontrol requeue $SLURM_JOB_ID' USR1", "scontrol: a command of Slurm"},
                              {"jobs=$(squeue -h -u me)", "squeue: a command of Slurm"},
                              {"n=`sinfo -h`", "sinfo: a command of Slurm"},
@@ -216,7 +216,7 @@ TEST_CASE("refusals") {
   CHECK_THROWS_AS(convert_script(own, Dialect::slurm, nullptr), ddlrun::Error);
 }
 
-TEST_CASE("what a centre does not have is told") {
+TEST_CASE("what a centre does not have is reported") {
   ddlrun::templates::SiteProfile site;
   site.name = "centre";
   site.title = "nodes without GPUs";

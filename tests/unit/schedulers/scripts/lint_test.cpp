@@ -206,10 +206,10 @@ TEST_CASE("a centre's public script has its known faults") {
     CHECK(has(findings, id));
   }
   // libomp 14 on a pretended 68x4 machine: 60 threads on 15 cores, four on the fullest.
-  const bool told = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+  const bool reported = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.what.find("15") != std::string::npos && finding.place.line == 12;
   });
-  CHECK(told);
+  CHECK(reported);
   const bool differ = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.what.find("68") != std::string::npos && finding.what.find("60") != std::string::npos &&
            finding.place.line == 13;
@@ -218,19 +218,19 @@ TEST_CASE("a centre's public script has its known faults") {
 }
 
 TEST_CASE("one mistake is one finding") {
-  const auto told = [](std::string_view text) {
+  const auto reported = [](std::string_view text) {
     std::vector<std::string> all;
     for (const Finding& finding : lint(text)) all.push_back(finding.id + " | " + finding.hint);
     return all;
   };
   using Told = std::vector<std::string>;
   const std::string tail = "#PBS -l walltime=1:00:00\n";
-  CHECK(told("#!/bin/sh\n#PBS -N my long job name\n" + tail) ==
+  CHECK(reported("#!/bin/sh\n#PBS -N my long job name\n" + tail) ==
         Told{"word-in-directive | -N my_long_job_name"});
-  CHECK(told("#!/bin/sh\n#PBS -N my long job name\n" + tail + "#PBS --mail me\n").size() == 2);
-  CHECK(told("#!/bin/sh\n#PBS -q a # b c\n" + tail) ==
+  CHECK(reported("#!/bin/sh\n#PBS -N my long job name\n" + tail + "#PBS --mail me\n").size() == 2);
+  CHECK(reported("#!/bin/sh\n#PBS -q a # b c\n" + tail) ==
         Told{"comment-in-directive | put the comment on a line of its own"});
-  CHECK(told("P #PBS -l select=1:ncpus=8:mpiprocs=4\n") == Told{"ompthreads-missing | :ompthreads=2"});
+  CHECK(reported("P #PBS -l select=1:ncpus=8:mpiprocs=4\n") == Told{"ompthreads-missing | :ompthreads=2"});
 }
 
 TEST_CASE("Torque's options are OpenPBS's errors") {

@@ -61,7 +61,7 @@ TEST_CASE("the id that sbatch prints") {
     CHECK_FALSE(parse_sbatch(nothing));
 }
 
-TEST_CASE("a range of waiting tasks is told one by one") {
+TEST_CASE("a range of waiting tasks is reported one by one") {
   using Ids = std::vector<JobId>;
   CHECK(expand_tasks("15_[2-5%2]") == Ids{"15_2", "15_3", "15_4", "15_5"});
   CHECK(expand_tasks("15_[0,4,8-9]") == Ids{"15_0", "15_4", "15_8", "15_9"});
@@ -263,7 +263,7 @@ TEST_CASE("reasons for waiting come with what to do") {
         std::string::npos);
 }
 
-TEST_CASE("what never comes is told from what takes its time, and a reason for waiting from an end") {
+TEST_CASE("what never comes is reported from what takes its time, and a reason for waiting from an end") {
   struct Row {
     const char *word, *reason;
     bool never;
@@ -300,7 +300,7 @@ TEST_CASE("what never comes is told from what takes its time, and a reason for w
   }
 }
 
-TEST_CASE("recorded refusals are told with their meaning, a silent controller as such") {
+TEST_CASE("recorded refusals are reported with their meaning, a silent controller as such") {
   struct Row {
     const char* file;
     ErrorKind kind;

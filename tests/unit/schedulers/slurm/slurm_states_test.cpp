@@ -121,7 +121,7 @@ TEST_CASE("tasks of an array that ended early come from the accounting") {
   CHECK(status.exit_status == 3);
   CHECK(status.tasks.size() == 3);
   CHECK(status.explained.empty());
-  // Without accounting nobody can tell whether these were all.
+  // Without accounting no one can tell whether these were all.
   const FakeAsk forgetful{{{"squeue --me", answered("5_4|COMPLETED|n1|None\n5_5|COMPLETED|n1|None\n")},
                            {"sacct", kNoAccounting},
                            {"scontrol", kUnknown}}};

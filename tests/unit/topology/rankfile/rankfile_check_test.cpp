@@ -130,7 +130,7 @@ TEST_CASE("each host may have a machine of its own") {
         "core-not-there@1");
 }
 
-TEST_CASE("findings are told with place, remedy and the corrected line") {
+TEST_CASE("findings are reported with place, remedy and the corrected line") {
   const auto findings = check_rankfile("rank 0=a   slot=0:0\nrank 1=a   slot=1:0,2 # x\n", {});
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].column == 21);

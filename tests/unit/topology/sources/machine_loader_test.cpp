@@ -164,7 +164,7 @@ TEST_CASE("hosts are asked by one constant pipeline each") {
   CHECK(fake.processes.ran[0][5] == fake.processes.ran[1][5]);
 }
 
-TEST_CASE("where nobody answers the rest is not asked") {
+TEST_CASE("where no one answers the rest is not asked") {
   FakeSystem fake;
   fake.processes.answer = [](const Command&) {
     ProcessResult result;

@@ -50,7 +50,8 @@ class TokenFolder {
 };
 
 // "what | where | hint", or what was found.
-std::string told(const std::optional<ddl::TcpOptions>& given, const Environment& environment, bool launched) {
+std::string reported(const std::optional<ddl::TcpOptions>& given, const Environment& environment,
+                     bool launched) {
   try {
     const auto inspector = ddl::find_tcp_bootstrap(given, variables_of(environment), launched);
     if (!inspector) return "no";
@@ -117,7 +118,7 @@ TEST_CASE("ranks meet over TCP when the environment or the program says so") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.expected);
-    const std::string found = told({}, row.environment, row.launched);
+    const std::string found = reported({}, row.environment, row.launched);
     CHECK((found == row.expected ||
            (row.expected.size() > 2 && found.find(row.expected) != std::string::npos)));
     CAPTURE(found);
@@ -131,9 +132,10 @@ TEST_CASE("the environment goes before what a program gives") {
   given.size = 3;
   given.master = "h7:29400";
   given.token = "of the program, quite long";
-  CHECK(told(given, {}, true) == "1/3 at h7 29400 of the program, quite long");
-  CHECK(told(given, {{"DDL_RANK", "2"}, {"DDL_TOKEN", long_token}}, true) == "2/3 at h7 29400 " + long_token);
-  CHECK(told(given, {{"DDL_MASTER", "h1:1"}}, true) == "1/3 at h1 1 of the program, quite long");
+  CHECK(reported(given, {}, true) == "1/3 at h7 29400 of the program, quite long");
+  CHECK(reported(given, {{"DDL_RANK", "2"}, {"DDL_TOKEN", long_token}}, true) ==
+        "2/3 at h7 29400 " + long_token);
+  CHECK(reported(given, {{"DDL_MASTER", "h1:1"}}, true) == "1/3 at h1 1 of the program, quite long");
 }
 
 TEST_CASE("a token file is for its owner only") {

@@ -118,7 +118,7 @@ TEST_CASE("a text that is too long to be one ends the connection before memory i
   CHECK_FALSE(link.is_open());
 }
 
-TEST_CASE("a message of another size or call is told, and the next one is read") {
+TEST_CASE("a message of another size or call is reported, and the next one is read") {
   struct Row {
     std::size_t size;
     std::uint32_t call_id;

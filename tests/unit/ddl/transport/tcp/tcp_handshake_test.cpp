@@ -49,15 +49,15 @@ TEST_CASE("who has the token is let in, and knows that it was let in by one who 
   CHECK(proof->info.size == 4);
   CHECK(proof->info.run == card_of_rank_3.run);
   CHECK(ddl::is_proven(shared_token, hello, *proof));
-  const ddl::AnswerBytes told =
+  const ddl::AnswerBytes reported =
       ddl::render_answer(shared_token, hello, *proof, ddl::HandshakeStatus::duplicate_rank, 4);
-  const auto answer = ddl::parse_answer(told);
+  const auto answer = ddl::parse_answer(reported);
   REQUIRE(answer.has_value());
   CHECK(answer->verdict == ddl::HandshakeStatus::duplicate_rank);
   CHECK(answer->number == 4);
   CHECK(ddl::is_proven(shared_token, hello, *proof, *answer));
   CHECK_FALSE(holds_piece_of_token(said));
-  CHECK_FALSE(holds_piece_of_token(told));
+  CHECK_FALSE(holds_piece_of_token(reported));
 }
 
 TEST_CASE("a wrong bit anywhere, another token, or what was said before proves nothing") {
@@ -73,15 +73,15 @@ TEST_CASE("a wrong bit anywhere, another token, or what was said before proves n
   CHECK_FALSE(ddl::is_proven("", hello, proof));
   CHECK_FALSE(ddl::is_proven(shared_token, nonce_of(2), proof));
 
-  const ddl::AnswerBytes told =
+  const ddl::AnswerBytes reported =
       ddl::render_answer(shared_token, hello, proof, ddl::HandshakeStatus::accepted, 4);
-  for (std::size_t bit = 0; bit < told.size() * 8; ++bit) {
+  for (std::size_t bit = 0; bit < reported.size() * 8; ++bit) {
     CAPTURE(bit);
-    const auto wrong = ddl::parse_answer(flipped(told, bit));
+    const auto wrong = ddl::parse_answer(flipped(reported, bit));
     CHECK_FALSE((wrong && ddl::is_proven(shared_token, hello, proof, *wrong)));
   }
   // Who sends back what it was sent.
-  ddl::Answer echo = *ddl::parse_answer(told);
+  ddl::Answer echo = *ddl::parse_answer(reported);
   echo.digest = proof.digest;
   CHECK_FALSE(ddl::is_proven(shared_token, hello, proof, echo));
 }
