@@ -19,6 +19,8 @@
 
 namespace ddlrun::cli {
 
+using namespace launch;
+
 namespace {
 
 constexpr std::string_view overview_head =

@@ -8,6 +8,8 @@
 
 namespace ddlrun::cli {
 
+using namespace launch;
+
 namespace {
 
 using frameworks::HorovodKey;

@@ -11,6 +11,6 @@ class App;
 namespace ddlrun::cli {
 
 // `flags` must outlive `app`.
-void add_framework_options(CLI::App& app, FrameworkFlags& flags);
+void add_framework_options(CLI::App& app, launch::FrameworkFlags& flags);
 
 }  // namespace ddlrun::cli

@@ -7,6 +7,8 @@
 
 namespace ddlrun::cli {
 
+using namespace schedulers;
+
 void add_job_options(CLI::App& app, JobOptions& options) {
   app.add_option("DIMS", options.dims,
                  "ranks per host x hosts per rack x racks [x aisles], for example 4x2x3");

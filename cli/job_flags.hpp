@@ -12,6 +12,6 @@ namespace ddlrun::cli {
 
 // Declares DIMS, HOSTS, --job, --slurm ... and a flag for each of schedulers::job_keys(). `options` must
 // outlive `app`.
-void add_job_options(CLI::App& app, JobOptions& options);
+void add_job_options(CLI::App& app, schedulers::JobOptions& options);
 
 }  // namespace ddlrun::cli

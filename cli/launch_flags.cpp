@@ -8,6 +8,9 @@
 
 namespace ddlrun::cli {
 
+using namespace launch;
+using namespace topology;
+
 namespace {
 
 void add_shape_options(CLI::App& app, LaunchFlags& flags) {

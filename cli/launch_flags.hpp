@@ -11,6 +11,6 @@ class App;
 namespace ddlrun::cli {
 
 // Declares DIMS, HOSTS and all options of launch. `flags` must outlive `app`.
-void add_launch_options(CLI::App& app, LaunchFlags& flags);
+void add_launch_options(CLI::App& app, launch::LaunchFlags& flags);
 
 }  // namespace ddlrun::cli

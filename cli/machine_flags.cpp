@@ -5,6 +5,8 @@
 
 namespace ddlrun::cli {
 
+using namespace topology;
+
 void add_machine_options(CLI::App& app, MachineOptions& options) {
   OptionGroup(app, "Machine description, instead of the real hosts")
       .option("--topology", options.topology_file, "FILE",

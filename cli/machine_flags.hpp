@@ -12,6 +12,6 @@ namespace ddlrun::cli {
 
 // Declares --topology FILE, --synthetic STR, --sockets S, --cores C and --smt T. `options` must
 // outlive `app`.
-void add_machine_options(CLI::App& app, MachineOptions& options);
+void add_machine_options(CLI::App& app, topology::MachineOptions& options);
 
 }  // namespace ddlrun::cli

@@ -5,6 +5,8 @@
 
 namespace ddlrun::cli {
 
+using namespace topology;
+
 void add_plan_options(CLI::App& app, PlanTexts& texts) {
   OptionGroup(app, "Placement")
       .option("--order", texts.order, "ORDER",

@@ -11,6 +11,6 @@ class App;
 namespace ddlrun::cli {
 
 // Declares --order, --map-by and --cores-per-rank. `texts` must outlive `app`.
-void add_plan_options(CLI::App& app, PlanTexts& texts);
+void add_plan_options(CLI::App& app, topology::PlanTexts& texts);
 
 }  // namespace ddlrun::cli

@@ -7,18 +7,17 @@
 
 #include <fmt/format.h>
 
-namespace ddlrun::cli {
+namespace ddlrun::topology {
 
-topology::PlanOptions parse_plan_options(const PlanTexts& texts) {
-  using topology::MapBy;
-  using topology::RankOrder;
-  topology::PlanOptions options;
+PlanOptions parse_plan_options(const PlanTexts& texts) {
+  PlanOptions options;
   if (!texts.order.empty()) {
     options.order = parse_enum<RankOrder>("--order", texts.order,
                                           {{"ddl", RankOrder::ddl}, {"packed", RankOrder::packed}});
   }
-  options.by = parse_enum<MapBy>(
-      "--map-by", texts.by, {{"auto", MapBy::automatic}, {"gpus", MapBy::gpus}, {"packages", MapBy::packages}});
+  options.by =
+      parse_enum<MapBy>("--map-by", texts.by,
+                        {{"auto", MapBy::automatic}, {"gpus", MapBy::gpus}, {"packages", MapBy::packages}});
   if (texts.cores_per_rank.empty()) return options;
   const auto cores = parse_unsigned(texts.cores_per_rank, 65536);
   if (!cores || *cores == 0) {
@@ -30,4 +29,4 @@ topology::PlanOptions parse_plan_options(const PlanTexts& texts) {
   return options;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun::topology {
 
 // As typed.
 struct PlanTexts {
@@ -16,6 +16,6 @@ struct PlanTexts {
 };
 
 // Error{usage} with "did you mean".
-topology::PlanOptions parse_plan_options(const PlanTexts& texts);
+PlanOptions parse_plan_options(const PlanTexts& texts);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

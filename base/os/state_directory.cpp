@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace ddlrun::cli {
+namespace ddlrun {
 
 std::string find_state_directory(const Environment& environment, const std::string& what,
                                  const std::string& hint) {
@@ -18,4 +18,4 @@ std::string find_state_directory(const Environment& environment, const std::stri
                "environment", hint});
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun

@@ -6,11 +6,11 @@
 
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun {
 
 // XDG_STATE_HOME/ddlrun, else HOME/.local/state/ddlrun; a variable that is no absolute path counts as not
 // set. Error{request} where neither is: there is no place for `what`, and `hint` names one.
 std::string find_state_directory(const Environment& environment, const std::string& what,
                                  const std::string& hint);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun {
 
 // What `word` of `option` ("--map-by") stands for. Error{usage} that names all of them, with "did you mean".
 template <typename Value>
@@ -24,4 +24,4 @@ Value parse_enum(const std::string& option, const std::string& word,
                                  option, option + " " + closest_match(word, names).value_or(names[0])});
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun

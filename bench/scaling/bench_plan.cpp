@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::bench_report {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::vector<std::string> scaling_trainer_words(const std::vector<std::string>& g
   return words;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::bench_report

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::bench_report {
 
 // What bench knows about its hosts: the fewest cores and GPUs of one, and how many there are.
 struct BenchHosts {
@@ -43,4 +43,4 @@ std::vector<int> default_sum_counts(int cores);
 // as JSON. Throws Error(usage) for a program, and for --global-batch.
 std::vector<std::string> scaling_trainer_words(const std::vector<std::string>& given);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::bench_report

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-namespace ddlrun::cli {
+namespace ddlrun::bench_report {
 
 namespace {
 
@@ -73,4 +73,4 @@ bench_report::Scaling run_scaling(System& system, const ScalingRequest& request)
       runs, request.hosts.empty() ? system.environment.host_name : fold_host_list(request.hosts));
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::bench_report

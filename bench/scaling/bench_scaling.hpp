@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::bench_report {
 
 struct ScalingRequest {
   ScalingPlan plan;
@@ -26,4 +26,4 @@ Command scaling_command(const Environment& environment, const ScalingRequest& re
 // Throws Error(request) with the end of a run's messages if it fails.
 bench_report::Scaling run_scaling(System& system, const ScalingRequest& request);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::bench_report

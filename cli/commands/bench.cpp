@@ -22,6 +22,10 @@
 
 namespace ddlrun::cli {
 
+using namespace bench_report;
+using namespace launch;
+using namespace topology;
+
 namespace {
 
 constexpr std::string_view bench_examples =

@@ -14,6 +14,8 @@
 
 namespace ddlrun::cli {
 
+using namespace schedulers;
+
 namespace {
 
 constexpr std::string_view cancel_examples = R"(  ddlrun cancel 1234

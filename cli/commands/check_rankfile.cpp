@@ -16,6 +16,8 @@
 
 namespace ddlrun::cli {
 
+using namespace topology;
+
 namespace {
 
 using rankfile::CheckContext;

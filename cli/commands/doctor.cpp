@@ -16,6 +16,9 @@
 
 namespace ddlrun::cli {
 
+using namespace doctor;
+using namespace launch;
+
 namespace {
 
 struct DoctorOptions {

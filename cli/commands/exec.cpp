@@ -25,6 +25,8 @@
 
 namespace ddlrun::cli {
 
+using namespace launch;
+
 namespace {
 
 struct ExecOptions {

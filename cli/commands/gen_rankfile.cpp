@@ -17,6 +17,8 @@
 
 namespace ddlrun::cli {
 
+using namespace topology;
+
 namespace {
 
 using topology::Plan;

@@ -12,6 +12,8 @@
 
 namespace ddlrun::cli {
 
+using namespace launch;
+
 namespace {
 
 using run_report::HistoryRow;

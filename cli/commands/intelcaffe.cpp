@@ -18,6 +18,9 @@
 
 namespace ddlrun::cli {
 
+using namespace launch;
+using namespace topology;
+
 namespace {
 
 constexpr std::string_view intelcaffe_examples =

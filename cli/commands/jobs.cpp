@@ -9,6 +9,8 @@
 
 namespace ddlrun::cli {
 
+using namespace schedulers;
+
 namespace {
 
 constexpr std::size_t most = 1000;

@@ -13,6 +13,8 @@
 
 namespace ddlrun::cli {
 
+using namespace launch;
+
 namespace {
 
 constexpr std::string_view launch_examples =

@@ -14,6 +14,8 @@
 
 namespace ddlrun::cli {
 
+using namespace topology;
+
 namespace {
 
 struct LintScriptOptions {

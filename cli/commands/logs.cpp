@@ -16,6 +16,8 @@
 
 namespace ddlrun::cli {
 
+using namespace schedulers;
+
 namespace {
 
 constexpr std::string_view logs_examples = R"(  ddlrun logs 1234      # the log of job 1234 so far

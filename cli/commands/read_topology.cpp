@@ -15,6 +15,8 @@
 #include <memory>
 
 namespace ddlrun::cli {
+
+using namespace topology;
 namespace {
 
 using topology::HwlocMachine;

@@ -22,6 +22,9 @@
 
 namespace ddlrun::cli {
 
+using namespace launch;
+using namespace topology;
+
 namespace {
 
 constexpr std::string_view replay_examples = R"(  ddlrun replay last                # the same run again

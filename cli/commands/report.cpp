@@ -10,6 +10,8 @@
 
 namespace ddlrun::cli {
 
+using namespace launch;
+
 namespace {
 
 constexpr std::string_view report_examples =

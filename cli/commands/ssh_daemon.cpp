@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun ssh-daemon`: on each host of a plain start; reads what to start from stdin.
-#include "cli/commands/commands.hpp"
 #include "launch/ssh/ssh_daemon.hpp"
+
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
 namespace ddlrun::cli {
+
+using namespace launch;
 
 Subcommand ssh_daemon_command() {
   Subcommand command;

@@ -10,6 +10,8 @@
 
 namespace ddlrun::cli {
 
+using namespace launch;
+
 namespace {
 
 constexpr std::uint64_t most_document_bytes = 64u << 20;

@@ -14,6 +14,8 @@
 
 namespace ddlrun::cli {
 
+using namespace schedulers;
+
 namespace {
 
 constexpr std::size_t recent = 20;

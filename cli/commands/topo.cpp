@@ -19,6 +19,8 @@
 #include <optional>
 
 namespace ddlrun::cli {
+
+using namespace topology;
 namespace {
 
 using topology::MachineTopology;

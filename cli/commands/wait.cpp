@@ -10,6 +10,8 @@
 
 namespace ddlrun::cli {
 
+using namespace schedulers;
+
 namespace {
 
 constexpr std::string_view wait_examples =

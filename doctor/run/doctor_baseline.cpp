@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace ddlrun::cli {
+namespace ddlrun::doctor {
 
 namespace {
 
@@ -24,23 +24,22 @@ std::string baseline_file(System& system, const BaselineRequest& request) {
 
 }  // namespace
 
-void use_baseline(System& system, const BaselineRequest& request,
-                  const std::vector<doctor::HostReport>& hosts, std::vector<doctor::Finding>& findings) {
+void use_baseline(System& system, const BaselineRequest& request, const std::vector<HostReport>& hosts,
+                  std::vector<Finding>& findings) {
   if (request.verb.empty()) return;
   const std::string file = baseline_file(system, request);
   if (request.verb == "save") {
     const std::string now = fmt::format("{:%F %T} UTC", fmt::gmtime(system.clock.now()));
-    system.files.write(file, doctor::render_baseline_json(doctor::make_baseline(hosts, now)));
+    system.files.write(file, render_baseline_json(make_baseline(hosts, now)));
     system.err(fmt::format("ddlrun: the facts of this run are kept in {}\n", file));
-    const bool ill = std::any_of(findings.begin(), findings.end(), [](const doctor::Finding& finding) {
-      return finding.verdict == doctor::Verdict::fail;
-    });
+    const bool ill = std::any_of(findings.begin(), findings.end(),
+                                 [](const Finding& finding) { return finding.verdict == Verdict::fail; });
     if (ill) system.err("ddlrun: note: this run found failures; keep the facts of a good one\n");
     return;
   }
-  const auto baseline = doctor::parse_baseline_json(system.files.read(file, 256u << 20), file);
-  auto changes = doctor::compare_with_baseline(baseline, hosts);
+  const auto baseline = parse_baseline_json(system.files.read(file, 256u << 20), file);
+  auto changes = compare_with_baseline(baseline, hosts);
   std::move(changes.begin(), changes.end(), std::back_inserter(findings));
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::doctor

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::doctor {
 
 struct BaselineRequest {
   std::string verb;  // "", "save", "compare"
@@ -16,7 +16,7 @@ struct BaselineRequest {
 };
 
 // Saves these reports, or adds to `findings` what differs from those that were saved.
-void use_baseline(System& system, const BaselineRequest& request,
-                  const std::vector<doctor::HostReport>& hosts, std::vector<doctor::Finding>& findings);
+void use_baseline(System& system, const BaselineRequest& request, const std::vector<HostReport>& hosts,
+                  std::vector<Finding>& findings);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::doctor

@@ -10,12 +10,9 @@
 
 #include <chrono>
 
-namespace ddlrun::cli {
+namespace ddlrun::doctor {
 
 namespace {
-
-using doctor::HostReport;
-using doctor::Question;
 using Steady = std::chrono::steady_clock;
 
 // "12 of 64 hosts", on a terminal after 300 ms, else every 10 s.
@@ -46,7 +43,7 @@ class Progress {
   Steady::time_point told_ = Steady::now();
 };
 
-doctor::AgentBinary agent_binary(const Environment& environment) {
+AgentBinary agent_binary(const Environment& environment) {
   SelfExecutable own = read_own_binary();
   if (own.build_id.empty()) {
     throw Error(ErrorKind::request, {"this ddlrun was linked without a build id, by which hosts know it",
@@ -58,7 +55,7 @@ doctor::AgentBinary agent_binary(const Environment& environment) {
 // A file in the working folder that every host should see soon after it was written (DIR-01).
 class TokenFile {
  public:
-  TokenFile(System& system, const doctor::Job& job) : files_(system.files) {
+  TokenFile(System& system, const Job& job) : files_(system.files) {
     if (job.working_folder.empty()) return;
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
     path_ = fmt::format("{}/.ddlrun-doctor-{:x}", job.working_folder, now);
@@ -83,12 +80,12 @@ class TokenFile {
   std::string path_;
 };
 
-doctor::QuestionRequest question_request(const DoctorRequest& request, const Environment& environment,
-                                         bool ask_head) {
+QuestionRequest question_request(const DoctorRequest& request, const Environment& environment,
+                                 bool ask_head) {
   return {request.choice.level,
           request.hosts,
           request.groups,
-          [&environment](const std::string& host) { return is_this_host(environment, host); },
+          [&environment](const std::string& host) { return topology::is_this_host(environment, host); },
           environment.host_name,
           ask_head,
           static_cast<std::uint64_t>(Steady::now().time_since_epoch().count())};
@@ -97,22 +94,22 @@ doctor::QuestionRequest question_request(const DoctorRequest& request, const Env
 }  // namespace
 
 Gathered gather_from_hosts(System& system, const DoctorRequest& request) {
-  const doctor::AgentBinary agent = agent_binary(system.environment);
+  const AgentBinary agent = agent_binary(system.environment);
   const TokenFile token(system, request.job);
   Gathered gathered;
-  for (const doctor::Via via : request.paths) {
+  for (const Via via : request.paths) {
     const bool first = gathered.by_path.empty();
     std::vector<Question> questions =
-        doctor::plan_questions(request.job, question_request(request, system.environment, first));
+        plan_questions(request.job, question_request(request, system.environment, first));
     for (Question& question : questions) question.token_file = token.path();
-    if (via != doctor::Via::ssh) {  // limits by the scheduler's path are its own, on this host too
+    if (via != Via::ssh) {  // limits by the scheduler's path are its own, on this host too
       for (std::size_t i = 0; i < request.hosts.size(); ++i) questions[i].is_head = false;
     }
-    doctor::ReachOptions options = request.reach;
+    ReachOptions options = request.reach;
     options.via = via;
     std::vector<HostReport> reports(questions.size());
     Progress progress(system, request.hosts.size());
-    doctor::reach_hosts(system, questions, agent, options, [&](std::size_t host, HostReport&& report) {
+    reach_hosts(system, questions, agent, options, [&](std::size_t host, HostReport&& report) {
       reports[host] = std::move(report);
       if (host < request.hosts.size()) progress.count_one();  // the head is nobody's host
     });
@@ -125,4 +122,4 @@ Gathered gather_from_hosts(System& system, const DoctorRequest& request) {
   return gathered;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::doctor

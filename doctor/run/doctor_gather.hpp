@@ -9,25 +9,25 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::doctor {
 
 struct DoctorRequest {
-  doctor::Job job;
+  Job job;
   std::vector<std::string> hosts;  // in order, each once
-  doctor::CheckChoice choice;
-  std::vector<doctor::Via> paths{doctor::Via::ssh};
-  doctor::ReachOptions reach;       // `via` is set from `paths`
+  CheckChoice choice;
+  std::vector<Via> paths{Via::ssh};
+  ReachOptions reach;               // `via` is set from `paths`
   std::vector<std::string> groups;  // gatherers to run; empty = all of the level
   std::string trainer;              // path of ddl-train for the smoke run; "": none was found
 };
 
 // What the hosts answered, by path: the first is the one that checks judge.
 struct Gathered {
-  doctor::HostReport head;
-  std::vector<std::vector<doctor::HostReport>> by_path;
+  HostReport head;
+  std::vector<std::vector<HostReport>> by_path;
 };
 
 // Never throws for a host that does not answer.
 Gathered gather_from_hosts(System& system, const DoctorRequest& request);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::doctor

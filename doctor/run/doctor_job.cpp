@@ -18,11 +18,9 @@
 #include <array>
 #include <set>
 
-namespace ddlrun::cli {
+namespace ddlrun::doctor {
 
 namespace {
-
-using doctor::Job;
 
 std::uint32_t parse_count(const std::string& text, const char* option, const char* example,
                           std::uint64_t most) {
@@ -49,10 +47,10 @@ void set_allocation(System& system, const DoctorJobOptions& options, Job& job) {
   const std::string file = options.hosts.starts_with('@') ? options.hosts.substr(1) : options.hostfile;
   if (!file.empty()) {
     job.hostfile_path = file;
-    job.allocation = read_host_names(system, "", file);
-    job.hostfile_text = system.files.read(file, max_hostfile_bytes);
+    job.allocation = topology::read_host_names(system, "", file);
+    job.hostfile_text = system.files.read(file, topology::max_hostfile_bytes);
     job.allocation_source = "hostfile " + file;
-  } else if (auto given = cli::find_allocation(system)) {
+  } else if (auto given = topology::find_allocation(system)) {
     job.allocation = std::move(given->hosts);
     job.allocation_source = given->source;
     job.hostfile_path = given->hostfile;
@@ -127,7 +125,7 @@ bool is_job_variable(std::string_view name) {
   constexpr std::array<std::string_view, 5> prefixes{"OMP_", "KMP_", "GOMP_", "MASTER_", "TORCH_NCCL_"};
   constexpr std::array<std::string_view, 4> names{"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "TMPDIR",
                                                   "PATH"};
-  return doctor::is_mpi_setting(name) || std::find(names.begin(), names.end(), name) != names.end() ||
+  return is_mpi_setting(name) || std::find(names.begin(), names.end(), name) != names.end() ||
          std::any_of(prefixes.begin(), prefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
@@ -168,7 +166,7 @@ void read_exports(const DoctorJobOptions& options, const Environment& environmen
 }  // namespace
 
 std::vector<std::string> find_job_hosts(System& system, const DoctorJobOptions& options, const Job& job) {
-  if (!options.hosts.empty()) return each_once(read_host_names(system, options.hosts, ""));
+  if (!options.hosts.empty()) return each_once(topology::read_host_names(system, options.hosts, ""));
   if (!job.allocation.empty()) return each_once(job.allocation);
   auto hosts = hosts_of_rankfile(job);
   if (hosts.empty()) hosts.push_back(system.environment.host_name);
@@ -177,7 +175,7 @@ std::vector<std::string> find_job_hosts(System& system, const DoctorJobOptions& 
 
 Job find_job(System& system, const DoctorJobOptions& options) {
   if (!options.hosts.empty() && !options.hostfile.empty())
-    read_host_names(system, options.hosts, options.hostfile);  // refuses
+    topology::read_host_names(system, options.hosts, options.hostfile);  // refuses
   Job job;
   if (!options.dims.empty()) job.dims = topology::parse_dims(options.dims);
   job.ranks = parse_count(options.ranks, "-n", "8", topology::max_ranks);
@@ -199,4 +197,4 @@ Job find_job(System& system, const DoctorJobOptions& options) {
   return job;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::doctor

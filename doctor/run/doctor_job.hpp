@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::doctor {
 
 // As typed; everything may be empty.
 struct DoctorJobOptions {
@@ -31,11 +31,10 @@ struct DoctorJobOptions {
 // our environment what the job would get by name. Values of variables that hold secrets are never kept.
 // Error{usage} on malformed options, Error{request} on files that cannot be read. A rankfile or an allocation
 // that is wrong in itself is a finding of the checks, not an error here.
-doctor::Job find_job(System& system, const DoctorJobOptions& options);
+Job find_job(System& system, const DoctorJobOptions& options);
 
 // The hosts to ask, in order, each once: those typed, else the allocation, else those of the rankfile, else
 // this machine by its own name.
-std::vector<std::string> find_job_hosts(System& system, const DoctorJobOptions& options,
-                                        const doctor::Job& job);
+std::vector<std::string> find_job_hosts(System& system, const DoctorJobOptions& options, const Job& job);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::doctor

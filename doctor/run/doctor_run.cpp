@@ -8,48 +8,48 @@
 #include <chrono>
 #include <span>
 
-namespace ddlrun::cli {
+namespace ddlrun::doctor {
 
 namespace {
 
 // Started only where it was asked for and mpirun is there.
-void run_smoke(System& system, const DoctorRequest& request, std::span<const doctor::Check> checks,
+void run_smoke(System& system, const DoctorRequest& request, std::span<const Check> checks,
                Gathered& gathered) {
   const bool chosen = std::any_of(checks.begin(), checks.end(), [](const auto& check) {
     return check.id == "MPI-06" || check.id == "STRESS-01";
   });
   const auto mpirun = gathered.head.facts.text("mpi.program.mpirun");
-  if (!chosen || request.choice.level == doctor::Level::quick || !mpirun) return;
-  doctor::SmokeRun run{request.job, {}, request.trainer, std::string(*mpirun)};
-  for (const doctor::HostReport& host : gathered.by_path[0]) {
+  if (!chosen || request.choice.level == Level::quick || !mpirun) return;
+  SmokeRun run{request.job, {}, request.trainer, std::string(*mpirun)};
+  for (const HostReport& host : gathered.by_path[0]) {
     if (host.reach.problem.empty()) run.hosts.push_back(host.host);
   }
-  gathered.head.facts.merge(doctor::probe_mpi(system, run));
-  if (request.choice.level == doctor::Level::stress && gathered.head.facts.text("smoke.seconds"))
-    gathered.head.facts.merge(doctor::probe_stress(system, run));
+  gathered.head.facts.merge(probe_mpi(system, run));
+  if (request.choice.level == Level::stress && gathered.head.facts.text("smoke.seconds"))
+    gathered.head.facts.merge(probe_stress(system, run));
 }
 
 }  // namespace
 
-doctor::Examination examine(System& system, const DoctorRequest& request, const BaselineRequest& baseline) {
+Examination examine(System& system, const DoctorRequest& request, const BaselineRequest& baseline) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto checks = doctor::choose_checks(request.choice, doctor::all_checks());
+  const auto checks = choose_checks(request.choice, all_checks());
   Gathered gathered = gather_from_hosts(system, request);
   run_smoke(system, request, checks, gathered);
-  const std::span<const std::vector<doctor::HostReport>> paths(gathered.by_path);
-  const doctor::CheckInput input{request.job, request.choice.level, gathered.head, gathered.by_path[0],
-                                 paths.subspan(1)};
-  doctor::Examination examination;
+  const std::span<const std::vector<HostReport>> paths(gathered.by_path);
+  const CheckInput input{request.job, request.choice.level, gathered.head, gathered.by_path[0],
+                         paths.subspan(1)};
+  Examination examination;
   examination.level = request.choice.level;
   examination.via = request.paths[0];
   examination.hosts = request.hosts;
-  for (const doctor::HostReport& report : gathered.by_path[0]) {
+  for (const HostReport& report : gathered.by_path[0]) {
     if (!report.reach.problem.empty()) examination.unreached.push_back(report.host);
   }
-  examination.findings = doctor::run_checks(checks, input);
+  examination.findings = run_checks(checks, input);
   use_baseline(system, baseline, gathered.by_path[0], examination.findings);
   examination.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return examination;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::doctor

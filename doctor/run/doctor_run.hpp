@@ -6,9 +6,8 @@
 #include "doctor/run/doctor_baseline.hpp"
 #include "doctor/run/doctor_gather.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::doctor {
 
-doctor::Examination examine(System& system, const DoctorRequest& request,
-                            const BaselineRequest& baseline = {});
+Examination examine(System& system, const DoctorRequest& request, const BaselineRequest& baseline = {});
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::doctor

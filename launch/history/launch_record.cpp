@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -24,8 +24,8 @@ std::string read_if_there(System& system, const std::string& path) {
   return part ? std::string(trim(system.files.read(path, 1 << 16))) : std::string();
 }
 
-launch::RunProcess read_run_process(System& system, const std::string& pid) {
-  launch::RunProcess process;
+RunProcess read_run_process(System& system, const std::string& pid) {
+  RunProcess process;
   const auto stat = parse_process_stat(read_if_there(system, "/proc/" + pid + "/stat"));
   if (!stat || stat->state == 'Z') return process;
   process.pid = stat->pid;
@@ -34,29 +34,28 @@ launch::RunProcess read_run_process(System& system, const std::string& pid) {
   return process;
 }
 
-std::map<std::string, std::string> export_digests(const Environment& environment,
-                                                  const launch::Exports& exports) {
+std::map<std::string, std::string> export_digests(const Environment& environment, const Exports& exports) {
   std::map<std::string, std::string> digests;
   for (const std::string& name : exports.names) {
     const bool is_public = name == "PATH" || name == "LD_LIBRARY_PATH";
     if (is_public && exports.set_by_user.count(name) == 0)
-      digests[name] = launch::render_digest(environment.get(name));
+      digests[name] = render_digest(environment.get(name));
   }
-  for (const auto& [name, value] : exports.set_by_us) digests[name] = launch::render_digest(value);
+  for (const auto& [name, value] : exports.set_by_us) digests[name] = render_digest(value);
   return digests;
 }
 
-launch::RunRecord make_run_record(System& system, const LaunchSpec& spec, const LaunchPlan& plan,
-                                  const std::string& run_dir) {
-  const launch::SelectedLauncher& launcher = plan.placed.launcher;
+RunRecord make_run_record(System& system, const LaunchSpec& spec, const LaunchPlan& plan,
+                          const std::string& run_dir) {
+  const SelectedLauncher& launcher = plan.placed.launcher;
   const JobPlan& job = plan.placed.job;
-  const launch::Exports& exports = plan.environment.exports;
-  launch::RunRecord record;
+  const Exports& exports = plan.environment.exports;
+  RunRecord record;
   record.id = base_name(run_dir);
   record.ddlrun_version = DDLRUN_VERSION;
   record.mpirun = launcher.program;
   record.mpirun_version = launcher.version.text;
-  record.launcher = launch::name_of(launcher.version.kind);
+  record.launcher = name_of(launcher.version.kind);
   record.kernel = read_if_there(system, "/proc/sys/kernel/osrelease");
   record.host = system.environment.host_name;
   record.working_folder = system.environment.working_folder;
@@ -65,8 +64,8 @@ launch::RunRecord make_run_record(System& system, const LaunchSpec& spec, const 
   record.exported = exports.names;
   record.process = read_run_process(system, "self");
   if (spec.origin.is_typed) {
-    record.typed = launch::TypedLaunch{spec.origin.captured_arguments,
-                                       spec.restart.number == 0 ? spec.program : spec.restart.first_program};
+    record.typed = TypedLaunch{spec.origin.captured_arguments,
+                               spec.restart.number == 0 ? spec.program : spec.restart.first_program};
   }
   record.replay_of = spec.origin.replay_of;
   record.restart_of = spec.restart.restart_of;
@@ -83,4 +82,4 @@ launch::RunRecord make_run_record(System& system, const LaunchSpec& spec, const 
   return record;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

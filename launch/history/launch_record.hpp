@@ -7,20 +7,19 @@
 #include "launch/plan/launch_plan.hpp"
 #include "launch/rank/exports.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // All that is known of the run before its ranks start.
-launch::RunRecord make_run_record(System& system, const LaunchSpec& spec, const LaunchPlan& plan,
-                                  const std::string& run_dir);
+RunRecord make_run_record(System& system, const LaunchSpec& spec, const LaunchPlan& plan,
+                          const std::string& run_dir);
 
 // Digests of values that are not secret: PATH, LD_LIBRARY_PATH, and what ddlrun set itself.
-std::map<std::string, std::string> export_digests(const Environment& environment,
-                                                  const launch::Exports& exports);
+std::map<std::string, std::string> export_digests(const Environment& environment, const Exports& exports);
 
 // A small file of the system's; "" where there is none.
 std::string read_if_there(System& system, const std::string& path);
 
 // The process that runs `pid`: started_ticks 0 where there is none.
-launch::RunProcess read_run_process(System& system, const std::string& pid);
+RunProcess read_run_process(System& system, const std::string& pid);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

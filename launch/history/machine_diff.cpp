@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -91,7 +91,7 @@ std::vector<std::string> export_changes(const run_report::RunDocument& run,
     if (set_by_us) continue;
     if (digest == run.digests.end())
       unknown.push_back(name);
-    else if (digest->second != launch::render_digest(environment.get(name)))
+    else if (digest->second != render_digest(environment.get(name)))
       changes.push_back(name + " is not what it was then");
   }
   if (!unknown.empty())
@@ -99,4 +99,4 @@ std::vector<std::string> export_changes(const run_report::RunDocument& run,
   return changes;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // What differs in cores, processors or GPUs, with both values; "" if nothing that a plan rests on does.
 std::string describe_machine_change(const topology::MachineTopology& then,
@@ -30,4 +30,4 @@ std::vector<std::string> export_changes(const run_report::RunDocument& run,
                                         const std::vector<std::string>& given,
                                         const Environment& environment);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -154,7 +154,7 @@ void read_timeline(System& system, ReportInput& input) {
 
 void read_first_log(System& system, ReportInput& input) {
   if (!input.run.first_failure) return;
-  const std::string path = rank_file(input.folder, input.run.first_failure->rank, launch::RankStream::err);
+  const std::string path = rank_file(input.folder, input.run.first_failure->rank, RankStream::err);
   for (std::string& line : read_last_lines(system, path)) input.first_lines.push_back(std::move(line));
   if (!input.first_lines.empty()) input.first_log = path;
 }
@@ -170,7 +170,7 @@ ReportInput read_run_view(System& system, const std::string& folder) {
       std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
   input.seconds = run_report::history_row(input.run, folder, input.state, now).seconds;
   input.command_line = read_command_line(system, folder);
-  input.made = "made by ddlrun " DDLRUN_VERSION ", " + launch::render_time(system.clock.now());
+  input.made = "made by ddlrun " DDLRUN_VERSION ", " + render_time(system.clock.now());
   read_machines(system, input);
   read_training(system, input);
   read_timeline(system, input);
@@ -178,4 +178,4 @@ ReportInput read_run_view(System& system, const std::string& folder) {
   return input;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -7,9 +7,9 @@
 
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // `notes` lists the files that cannot be read; only a run without run.json is Error{request}.
 run_report::ReportInput read_run_view(System& system, const std::string& folder);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

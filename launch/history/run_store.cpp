@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -114,11 +114,11 @@ run_report::RunDocument read_run(System& system, const std::string& folder, bool
 RunState find_run_state(System& system, const run_report::RunDocument& run) {
   if (run.end) return RunState::ended;
   if (run.pid == 0 || run.host != system.environment.host_name) return RunState::elsewhere;
-  const launch::RunProcess now = read_run_process(system, fmt::format("{}", run.pid));
-  const launch::RunProcess own = read_run_process(system, "self");
+  const RunProcess now = read_run_process(system, fmt::format("{}", run.pid));
+  const RunProcess own = read_run_process(system, "self");
   const bool same_boot = own.boot == run.boot;
   return same_boot && now.pid != 0 && now.started_ticks == run.started_ticks ? RunState::running
                                                                              : RunState::unseen;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // The folders in the state folder, by their start, newest first. Error{request} where there is no state
 // folder.
@@ -28,4 +28,4 @@ run_report::RunDocument read_run(System& system, const std::string& folder, bool
 // Running only if the very process that wrote the record still is: a number alone says nothing.
 run_report::RunState find_run_state(System& system, const run_report::RunDocument& run);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -8,11 +8,9 @@
 #include <algorithm>
 #include <string_view>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
-
-using launch::RankStream;
 
 constexpr std::size_t most_last_lines = 20;
 constexpr std::uint64_t last_bytes = 64 << 10;
@@ -48,4 +46,4 @@ std::string render_last_lines(System& system, const std::string& folder, std::ui
   return text;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

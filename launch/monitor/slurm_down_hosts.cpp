@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 std::vector<std::string> find_down_hosts(System& system, const std::vector<std::string>& hosts) {
   if (hosts.empty() || system.environment.get("SLURM_JOB_ID").empty()) return {};
@@ -29,4 +29,4 @@ std::vector<std::string> find_down_hosts(System& system, const std::vector<std::
   return down;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // Those of `hosts` that Slurm has for down or silent, each with its state: "node2 (down*)". Asks only in a
 // job of Slurm; nothing where it does not answer.
 std::vector<std::string> find_down_hosts(System& system, const std::vector<std::string>& hosts);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

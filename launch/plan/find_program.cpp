@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -137,4 +137,4 @@ void check_not_root(const Environment& environment, bool allowed) {
                "user id 0", "run it as another user, or add --allow-run-as-root"});
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

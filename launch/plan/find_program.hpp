@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 struct ChosenProgram {
   Command command;
@@ -37,4 +37,4 @@ std::string find_program(System& system, const std::string& name);
 // Error{request} if Open MPI's mpirun would refuse because we are root.
 void check_not_root(const Environment& environment, bool allowed);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

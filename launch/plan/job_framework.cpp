@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -33,11 +33,13 @@ void choose_master_port(System& system, const LaunchSpec& spec, FrameworkRequest
   request.master_port = static_cast<std::uint16_t>(first_port + start % ports);
   request.master_port_why =
       "from the time of the run, so that two runs differ; not tried, rank 0 is elsewhere (--master-port)";
-  const auto first = launch::find_rank(request.rank_map, 0);
+  const auto first = find_rank(request.rank_map, 0);
   NetworkAccess* network = system.kernel == nullptr ? nullptr : system.kernel->network();
   if (spec.dry_run)
     request.master_port_why = "from the time of the run; launch tries that it is free (--master-port)";
-  if (spec.dry_run || network == nullptr || !first || !is_this_host(system.environment, first->host)) return;
+  if (spec.dry_run || network == nullptr || !first ||
+      !topology::is_this_host(system.environment, first->host))
+    return;
   for (std::uint64_t i = 0; i < 64; ++i) {
     const auto port = static_cast<std::uint16_t>(first_port + (start + i) % ports);
     if (!network->try_listen(port).empty()) continue;
@@ -48,8 +50,8 @@ void choose_master_port(System& system, const LaunchSpec& spec, FrameworkRequest
 }
 
 void check_typed(const FrameworkPlan& plan, const LaunchSpec& spec) {
-  for (const launch::RankGroup& group : plan.groups) {
-    for (const launch::RankVariable& variable : group.variables) {
+  for (const RankGroup& group : plan.groups) {
+    for (const RankVariable& variable : group.variables) {
       const bool typed = std::ranges::any_of(spec.exports, [&](const std::string& word) {
         return word == variable.name || word.starts_with(variable.name + "=");
       });
@@ -64,8 +66,8 @@ void check_typed(const FrameworkPlan& plan, const LaunchSpec& spec) {
 }  // namespace
 
 FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, const JobPlan& job,
-                                    const launch::RankMap& rank_map, const launch::Exports& exports,
-                                    const Command& program, const JobNetwork& network) {
+                                    const RankMap& rank_map, const Exports& exports, const Command& program,
+                                    const JobNetwork& network) {
   FrameworkRequest request;
   request.framework = spec.framework.framework;
   request.program = program;
@@ -92,14 +94,13 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, cons
   return plan;
 }
 
-void add_export(launch::Exports& exports, const std::string& name, const std::string& why) {
+void add_export(Exports& exports, const std::string& name, const std::string& why) {
   if (std::ranges::find(exports.names, name) == exports.names.end()) exports.names.push_back(name);
-  std::erase_if(exports.reasons,
-                [&](const launch::Reason& reason) { return reason.subject == "-x " + name; });
+  std::erase_if(exports.reasons, [&](const Reason& reason) { return reason.subject == "-x " + name; });
   exports.reasons.push_back({"-x " + name, why});
 }
 
-void add_framework(const FrameworkPlan& plan, launch::Exports& exports) {
+void add_framework(const FrameworkPlan& plan, Exports& exports) {
   for (const frameworks::SharedVariable& variable : plan.shared) {
     if (variable.from_user) {
       add_export(exports, variable.name, variable.why);
@@ -110,14 +111,14 @@ void add_framework(const FrameworkPlan& plan, launch::Exports& exports) {
   }
 }
 
-void add_rank_reasons(const FrameworkPlan& plan, launch::LaunchCommand& line) {
-  for (const launch::RankGroup& group : plan.groups) {
+void add_rank_reasons(const FrameworkPlan& plan, LaunchCommand& line) {
+  for (const RankGroup& group : plan.groups) {
     const std::string who = group.name.empty() ? "rank" : group.name;
-    for (const launch::RankVariable& variable : group.variables)
+    for (const RankVariable& variable : group.variables)
       line.reasons.push_back(
           {fmt::format("{} {}", who, variable.name), variable.value + ": " + variable.why});
     for (const std::string& argument : group.arguments) line.reasons.push_back({who + " argument", argument});
   }
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

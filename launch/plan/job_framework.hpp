@@ -9,23 +9,22 @@
 #include "launch/plan/job_plan.hpp"
 #include "launch/plan/launch_spec.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // Where something else says how many ranks there are, the first word is HOSTS: DIMS have no place.
 
 // `rank_map`: job_rank_map() of the job.
 frameworks::FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, const JobPlan& job,
-                                                const launch::RankMap& rank_map,
-                                                const launch::Exports& exports, const Command& program,
-                                                const JobNetwork& network);
+                                                const RankMap& rank_map, const Exports& exports,
+                                                const Command& program, const JobNetwork& network);
 
 // The name among those exported, and why: instead of what was said of it before.
-void add_export(launch::Exports& exports, const std::string& name, const std::string& why);
+void add_export(Exports& exports, const std::string& name, const std::string& why);
 
 // Its shared variables among the exports, its remarks among the job's.
-void add_framework(const frameworks::FrameworkPlan& plan, launch::Exports& exports);
+void add_framework(const frameworks::FrameworkPlan& plan, Exports& exports);
 
 // What differs from rank to rank, for --dry-run: one reason a variable or argument.
-void add_rank_reasons(const frameworks::FrameworkPlan& plan, launch::LaunchCommand& line);
+void add_rank_reasons(const frameworks::FrameworkPlan& plan, LaunchCommand& line);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -25,7 +25,7 @@ bool names_interfaces(std::string_view name) {
 }
 
 // The user's own choice, by --mca, --mpi-arg or OMPI_MCA_: never overruled.
-bool is_chosen_by_user(const launch::LauncherWords& words, const EnvVars& environment) {
+bool is_chosen_by_user(const LauncherWords& words, const EnvVars& environment) {
   return std::ranges::any_of(words.mca, [](const auto& one) { return names_interfaces(one.first); }) ||
          std::ranges::any_of(words.mpi_arguments, names_interfaces) ||
          std::ranges::any_of(environment, [](const auto& one) {
@@ -35,12 +35,12 @@ bool is_chosen_by_user(const launch::LauncherWords& words, const EnvVars& enviro
 
 std::vector<HostNetworks> ask_hosts(System& system, const std::vector<std::string>& hosts,
                                     std::optional<HostNetworks>& head, std::string& silent) {
-  DoctorRequest request;
+  doctor::DoctorRequest request;
   request.hosts = hosts;
   request.job.allocation = hosts;
   request.groups = {"names", "interfaces"};
   request.reach.limit = std::chrono::seconds(10);
-  const Gathered gathered = gather_from_hosts(system, request);
+  const doctor::Gathered gathered = doctor::gather_from_hosts(system, request);
   head = doctor::read_networks(gathered.head.host, gathered.head.facts);
   const doctor::NameTable names = doctor::read_name_table(gathered.head.facts);
   std::vector<HostNetworks> networks;
@@ -88,7 +88,7 @@ JobNetwork choose_launch_network(System& system, const LaunchSpec& spec, const J
   if (job.hosts.size() < 2 || wanted == "none") return result;
   // With a described machine the hosts are not asked.
   if (wanted.empty() &&
-      (is_chosen_by_user(spec.launcher.words, environment) || any_given(spec.placement.machine)))
+      (is_chosen_by_user(spec.launcher.words, environment) || topology::any_given(spec.placement.machine)))
     return result;
   std::optional<HostNetworks> head;
   std::string silent;
@@ -119,7 +119,7 @@ std::vector<std::array<std::string, 3>> mca_settings(const JobNetwork& network) 
   return mca;
 }
 
-void add_network(const JobNetwork& network, launch::Exports& exports) {
+void add_network(const JobNetwork& network, Exports& exports) {
   for (const NetworkSetting& setting : network.settings) {
     if (setting.kind != NetworkSetting::Kind::variable) continue;
     exports.names.push_back(setting.name);
@@ -128,4 +128,4 @@ void add_network(const JobNetwork& network, launch::Exports& exports) {
   }
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

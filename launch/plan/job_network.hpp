@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 struct JobNetwork {
   std::vector<doctor::NetworkSetting> settings;  // empty: nothing is set
@@ -30,6 +30,6 @@ JobNetwork choose_launch_network(System& system, const LaunchSpec& spec, const J
 
 // The settings as mpirun's own (--mca) and as variables that reach the ranks.
 std::vector<std::array<std::string, 3>> mca_settings(const JobNetwork& network);  // name, value, why
-void add_network(const JobNetwork& network, launch::Exports& exports);
+void add_network(const JobNetwork& network, Exports& exports);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

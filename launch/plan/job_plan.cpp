@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 int JobPlan::fewest_cores() const {
   const auto least =
@@ -19,12 +19,12 @@ int JobPlan::most_cores() const {
 
 bool JobPlan::on_this_host(const Environment& environment) const {
   return std::any_of(hosts.begin(), hosts.end(),
-                     [&](const auto& host) { return is_this_host(environment, host); });
+                     [&](const auto& host) { return topology::is_this_host(environment, host); });
 }
 
 bool JobPlan::all_on_this_host(const Environment& environment) const {
   return std::all_of(hosts.begin(), hosts.end(),
-                     [&](const auto& host) { return is_this_host(environment, host); });
+                     [&](const auto& host) { return topology::is_this_host(environment, host); });
 }
 
 std::vector<const topology::MachineTopology*> machine_pointers(const JobPlan& job) {
@@ -34,4 +34,4 @@ std::vector<const topology::MachineTopology*> machine_pointers(const JobPlan& jo
   return machines;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -12,17 +12,17 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 struct JobPlan {
   std::vector<std::string> hosts;
-  JobMachines machines;
-  std::optional<topology::Plan> plan;       // nothing with uneven ranks, tasks or a rankfile of the user's
-  std::optional<launch::RankMap> bindings;  // of uneven ranks and of tasks (--ps, --workers)
+  topology::JobMachines machines;
+  std::optional<topology::Plan> plan;  // nothing with uneven ranks, tasks or a rankfile of the user's
+  std::optional<RankMap> bindings;     // of uneven ranks and of tasks (--ps, --workers)
   std::string rankfile_text;
-  std::vector<launch::PlannedRank> ranks;  // ascending
-  std::vector<std::string> remarks;        // choices that ddlrun made, for people
-  std::vector<std::string> findings;       // of the rankfile's linter, warnings too
+  std::vector<PlannedRank> ranks;     // ascending
+  std::vector<std::string> remarks;   // choices that ddlrun made, for people
+  std::vector<std::string> findings;  // of the rankfile's linter, warnings too
 
   int fewest_cores() const;
   int most_cores() const;
@@ -33,4 +33,4 @@ struct JobPlan {
 // The machine of each host, in the order of `job.hosts`.
 std::vector<const topology::MachineTopology*> machine_pointers(const JobPlan& job);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

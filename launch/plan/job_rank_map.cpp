@@ -3,19 +3,15 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
-using launch::GpuView;
-using launch::MemoryPolicy;
-
-void remark_on_memory(const launch::RankMap& rank_map, std::vector<std::string>& remarks) {
+void remark_on_memory(const RankMap& rank_map, std::vector<std::string>& remarks) {
   if (rank_map.memory == MemoryPolicy::leave) return;
   for (const auto& bindings : rank_map.kinds) {
-    const bool unknown =
-        std::any_of(bindings.begin(), bindings.end(),
-                    [](const launch::RankBinding& binding) { return binding.numa_node < 0; });
+    const bool unknown = std::any_of(bindings.begin(), bindings.end(),
+                                     [](const RankBinding& binding) { return binding.numa_node < 0; });
     if (!unknown) continue;
     remarks.push_back(
         "--mem-bind is for ranks whose cores are of one NUMA node; the others take memory from anywhere");
@@ -23,7 +19,7 @@ void remark_on_memory(const launch::RankMap& rank_map, std::vector<std::string>&
   }
 }
 
-GpuView choose_gpu_view(const PlacementSpec& spec, const launch::Exports& exports, GpuView usual,
+GpuView choose_gpu_view(const PlacementSpec& spec, const Exports& exports, GpuView usual,
                         std::vector<std::string>& remarks) {
   const GpuView view = spec.visible_gpus.value_or(usual);
   const auto& names = exports.names;
@@ -36,19 +32,19 @@ GpuView choose_gpu_view(const PlacementSpec& spec, const launch::Exports& export
 
 }  // namespace
 
-launch::RankMap job_rank_map(const JobPlan& job) {
-  if (job.plan) return launch::make_rank_map(*job.plan);
-  return job.bindings ? *job.bindings : launch::make_rank_map(job.ranks);
+RankMap job_rank_map(const JobPlan& job) {
+  if (job.plan) return make_rank_map(*job.plan);
+  return job.bindings ? *job.bindings : make_rank_map(job.ranks);
 }
 
-void complete_rank_map(const PlacementSpec& spec, const launch::Exports& exports,
-                       launch::LauncherKind launcher, const frameworks::FrameworkPlan& framework,
-                       launch::RankMap& rank_map, std::vector<std::string>& remarks) {
-  rank_map.bind = launcher != launch::LauncherKind::open_mpi;
+void complete_rank_map(const PlacementSpec& spec, const Exports& exports, LauncherKind launcher,
+                       const frameworks::FrameworkPlan& framework, RankMap& rank_map,
+                       std::vector<std::string>& remarks) {
+  rank_map.bind = launcher != LauncherKind::open_mpi;
   rank_map.memory = spec.memory;
   remark_on_memory(rank_map, remarks);
   rank_map.gpu_view = choose_gpu_view(spec, exports, framework.gpu_view, remarks);
   if (!framework.groups.empty()) rank_map.groups = framework.groups;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -9,16 +9,16 @@
 #include "launch/rank/exports.hpp"
 #include "launch/rank/rank_map.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // Who sits where, of whichever kind the job is; nothing more.
-launch::RankMap job_rank_map(const JobPlan& job);
+RankMap job_rank_map(const JobPlan& job);
 
 // Adds to the job's rank map who binds, what --mem-bind and --visible-gpus say, and the framework's groups;
 // its view of the GPUs gives way to --visible-gpus, both give way to an exported CUDA_VISIBLE_DEVICES.
 // Remarks are the job's.
-void complete_rank_map(const PlacementSpec& spec, const launch::Exports& exports,
-                       launch::LauncherKind launcher, const frameworks::FrameworkPlan& framework,
-                       launch::RankMap& rank_map, std::vector<std::string>& remarks);
+void complete_rank_map(const PlacementSpec& spec, const Exports& exports, LauncherKind launcher,
+                       const frameworks::FrameworkPlan& framework, RankMap& rank_map,
+                       std::vector<std::string>& remarks);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

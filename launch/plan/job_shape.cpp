@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -185,4 +185,4 @@ topology::Dims resolve_dims(const JobShape& shape, std::size_t hosts, std::uint3
   return topology::parse_dims(topology::render_dims(dims));
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

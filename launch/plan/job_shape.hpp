@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // The positional words after -H is taken apart. With --np, --ps or --workers the first of them may be hosts.
 struct HostWords {
@@ -27,4 +27,4 @@ JobShape resolve_shape(const LaunchFlags& flags, const HostWords& words);
 // gives them. Error{request} where the hosts do not fit evenly.
 topology::Dims resolve_dims(const JobShape& shape, std::size_t hosts, std::uint32_t default_ranks);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -47,7 +47,7 @@ bool is_bound(const std::vector<std::string>& mpi_arguments) {
 
 std::uint32_t hardware_threads(const JobPlan& job) {
   std::size_t most = 1;
-  for (const launch::PlannedRank& rank : job.ranks) {
+  for (const PlannedRank& rank : job.ranks) {
     if (rank.cores > 0) most = std::max(most, rank.pus.size() / static_cast<std::size_t>(rank.cores));
   }
   return static_cast<std::uint32_t>(most);
@@ -61,7 +61,7 @@ OpenMpRuntime find_openmp_runtime(const ProgramLibraries& libraries) {
   return runtime == OpenMpRuntime::none && !libraries.complete ? OpenMpRuntime::unknown : runtime;
 }
 
-ThreadRequest plan_rank_threads(const LaunchSpec& spec, launch::LauncherKind launcher, const JobPlan& job,
+ThreadRequest plan_rank_threads(const LaunchSpec& spec, LauncherKind launcher, const JobPlan& job,
                                 const Command& program, const ProgramLibraries& libraries,
                                 std::vector<std::string>& remarks) {
   ThreadRequest request;
@@ -72,7 +72,7 @@ ThreadRequest plan_rank_threads(const LaunchSpec& spec, launch::LauncherKind lau
   request.threads_per_core = hardware_threads(job);
   request.oversubscribed = request.threads > request.cores && request.cores > 0;
   request.verbose = spec.threads.show;
-  const bool by_mpirun = launcher == launch::LauncherKind::open_mpi;  // else by ddlrun exec, whatever is said
+  const bool by_mpirun = launcher == LauncherKind::open_mpi;  // else by ddlrun exec, whatever is said
   request.bound = !by_mpirun || is_bound(spec.launcher.words.mpi_arguments);
   request.launcher = by_mpirun ? "open-mpi" : "exec";
   request.tensorflow = spec.threads.affinity != AffinityMode::off && speaks_of_tensorflow(program);
@@ -85,4 +85,4 @@ ThreadRequest plan_rank_threads(const LaunchSpec& spec, launch::LauncherKind lau
   return request;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -12,15 +12,14 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 affinity::OpenMpRuntime find_openmp_runtime(const ProgramLibraries& libraries);
 
 // From --threads and --affinity. What people should know is added to job.remarks. Error{usage} for a bad
 // value.
-affinity::ThreadRequest plan_rank_threads(const LaunchSpec& spec, launch::LauncherKind launcher,
-                                          const JobPlan& job, const Command& program,
-                                          const ProgramLibraries& libraries,
+affinity::ThreadRequest plan_rank_threads(const LaunchSpec& spec, LauncherKind launcher, const JobPlan& job,
+                                          const Command& program, const ProgramLibraries& libraries,
                                           std::vector<std::string>& remarks);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 struct FrameworkFlags {
   std::string framework = "auto";
@@ -41,8 +41,8 @@ struct LaunchFlags {
   std::string hosts_option;  // -H
   std::string hostfile;
   std::string ranks_per_host, hosts_per_rack, racks, aisles;  // factors of DIMS
-  MachineOptions machine;
-  PlanTexts plan;
+  topology::MachineOptions machine;
+  topology::PlanTexts plan;
   std::string rankfile;  // "": made from the plan
   std::string threads;   // "": one for each core of a rank
   std::string affinity = "auto";
@@ -79,4 +79,4 @@ struct LaunchFlags {
   LaunchOrigin origin;
 };
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

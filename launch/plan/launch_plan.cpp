@@ -13,11 +13,9 @@
 
 #include <fmt/format.h>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
-
-using launch::LauncherKind;
 
 void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
   to.insert(to.end(), from.begin(), from.end());
@@ -62,8 +60,8 @@ void check_without_mpi(const FrameworkSpec& framework, bool is_trainer) {
 // Checks that the launcher can start this program on these hosts; srun's --mpi for it.
 std::string check_launcher(System& system, const PlacedRanks& placed, const ProgramLibraries& libraries,
                            std::vector<std::string>& remarks) {
-  const launch::ProgramMpi mpi = find_program_mpi(libraries);
-  launch::check_program_mpi(mpi, placed.kind());
+  const ProgramMpi mpi = find_program_mpi(libraries);
+  check_program_mpi(mpi, placed.kind());
   if (placed.kind() != LauncherKind::srun) return {};
   check_srun_hosts(system, placed.job.hosts);
   return choose_srun_pmi(system, placed.launcher, mpi, remarks);
@@ -89,7 +87,7 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
 }
 
 // Ranks find the number of starts before theirs in DDLRUN_RESTART, from the second start on.
-void add_restart_number(const RestartSpec& restart, launch::Exports& exports) {
+void add_restart_number(const RestartSpec& restart, Exports& exports) {
   if (restart.number == 0) return;
   const std::string name = "DDLRUN_RESTART";
   exports.set_by_user.erase(name);
@@ -98,10 +96,10 @@ void add_restart_number(const RestartSpec& restart, launch::Exports& exports) {
 }
 
 // launch ends service ranks itself, but for --launcher ssh, whose launcher does.
-std::set<std::uint32_t> find_service_ranks(const PlacedRanks& placed, const launch::RankMap& rank_map) {
+std::set<std::uint32_t> find_service_ranks(const PlacedRanks& placed, const RankMap& rank_map) {
   std::set<std::uint32_t> ranks;
   if (placed.kind() == LauncherKind::ssh) return ranks;
-  for (const launch::RankGroup& group : rank_map.groups) {
+  for (const RankGroup& group : rank_map.groups) {
     for (std::uint32_t i = 0; group.serves && i < group.ranks; ++i) ranks.insert(group.first + i);
   }
   return ranks;
@@ -110,8 +108,8 @@ std::set<std::uint32_t> find_service_ranks(const PlacedRanks& placed, const laun
 // As HorovodRunner's run() returns the result of rank 0. A result on another host is not fetched.
 bool takes_result(System& system, const LaunchSpec& spec, EnvironmentPlan& plan) {
   if (!spec.framework.wants_result) return false;
-  const auto first = launch::find_rank(plan.rank_map, 0);
-  if (first && is_this_host(system.environment, first->host)) return true;
+  const auto first = find_rank(plan.rank_map, 0);
+  if (first && topology::is_this_host(system.environment, first->host)) return true;
   plan.remarks.push_back(fmt::format(
       "rank 0 gets no DDLRUN_RESULT: it is on {}, not on this host; write to a file that both hosts "
       "share",
@@ -124,7 +122,7 @@ EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const P
   const JobPlan& job = placed.job;
   EnvironmentPlan plan;
   const bool others = !job.all_on_this_host(system.environment) || placed.kind() == LauncherKind::srun;
-  plan.exports = launch::plan_exports(
+  plan.exports = plan_exports(
       {spec.exports, job.fewest_cores(), job.most_cores(), program.threads, others, spec.default_exports},
       system.environment.variables);
   add_restart_number(spec.restart, plan.exports);
@@ -162,10 +160,9 @@ LaunchPlan plan_launch(System& system, const LaunchSpec& spec) {
   return plan;
 }
 
-launch::LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec,
-                                          const LaunchPlan& plan, const std::string& run_dir,
-                                          bool for_script) {
-  launch::LaunchRequest request;
+LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec, const LaunchPlan& plan,
+                                  const std::string& run_dir, bool for_script) {
+  LaunchRequest request;
   request.launcher = plan.placed.launcher;
   request.words = spec.launcher.words;
   request.ranks = static_cast<std::uint32_t>(plan.placed.job.ranks.size());
@@ -175,7 +172,7 @@ launch::LaunchCommand make_launch_command(const System& system, const LaunchSpec
   request.pmi = plan.program.pmi;
   request.exports = plan.environment.exports;
   request.chosen_mca = mca_settings(plan.environment.network);
-  launch::RankMap rank_map = plan.environment.rank_map;
+  RankMap rank_map = plan.environment.rank_map;
   rank_map.result = result_path(system, plan, run_dir);
   if (plan.placed.kind() != LauncherKind::open_mpi || rank_map.has_content())
     request.rank_map = std::move(rank_map);
@@ -190,7 +187,7 @@ launch::LaunchCommand make_launch_command(const System& system, const LaunchSpec
                      spec.monitor.stall_timeout,
                      spec.output.is_framed() && !for_script ? token : "",
                      others};
-  launch::LaunchCommand command = launch::plan_launch_command(request, system.environment.variables);
+  LaunchCommand command = plan_launch_command(request, system.environment.variables);
   add_rank_reasons(plan.environment.framework, command);
   return command;
 }
@@ -200,4 +197,4 @@ std::string result_path(const System& system, const LaunchPlan& plan, const std:
   return system.environment.absolute(run_dir) + "/result";
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

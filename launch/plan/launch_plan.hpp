@@ -19,14 +19,14 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // Stage 1: the launcher, and the cores of each rank.
 struct PlacedRanks {
-  launch::SelectedLauncher launcher;
+  SelectedLauncher launcher;
   JobPlan job;
 
-  launch::LauncherKind kind() const { return launcher.version.kind; }
+  LauncherKind kind() const { return launcher.version.kind; }
 };
 
 // Stage 2: the program, and how its ranks report.
@@ -41,10 +41,10 @@ struct ProgramPlan {
 
 // Stage 3: the variables, the network, and what differs from rank to rank.
 struct EnvironmentPlan {
-  launch::Exports exports;
+  Exports exports;
   JobNetwork network;
   frameworks::FrameworkPlan framework;
-  launch::RankMap rank_map;
+  RankMap rank_map;
   bool has_result = false;                // rank 0 may write a result file
   std::set<std::uint32_t> service_ranks;  // ended by launch once all other ranks have ended well
   std::vector<std::string> remarks;
@@ -65,11 +65,10 @@ LaunchPlan plan_launch(System& system, const LaunchSpec& spec);
 
 // The command that starts the ranks, with its files in `run_dir`. `for_script`: without frames and status
 // lines, which only launch can read.
-launch::LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec,
-                                          const LaunchPlan& plan, const std::string& run_dir,
-                                          bool for_script);
+LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec, const LaunchPlan& plan,
+                                  const std::string& run_dir, bool for_script);
 
 // Path of the file for rank 0's result; "" if there is none.
 std::string result_path(const System& system, const LaunchPlan& plan, const std::string& run_dir);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // How many ranks, on which hosts.
 struct JobShape {
@@ -35,10 +35,10 @@ struct JobShape {
 
 struct PlacementSpec {
   topology::PlanOptions plan;
-  bool order_is_typed = false;  // else plan.order is a default or the framework's
-  MachineOptions machine;       // a described machine instead of the hosts' own
-  launch::MemoryPolicy memory = launch::MemoryPolicy::leave;
-  std::optional<launch::GpuView> visible_gpus;  // nothing: as the framework expects
+  bool order_is_typed = false;       // else plan.order is a default or the framework's
+  topology::MachineOptions machine;  // a described machine instead of the hosts' own
+  MemoryPolicy memory = MemoryPolicy::leave;
+  std::optional<GpuView> visible_gpus;  // nothing: as the framework expects
 };
 
 enum class AffinityMode { automatic, off, libgomp, libomp };
@@ -50,9 +50,9 @@ struct ThreadSpec {
 };
 
 struct LauncherSpec {
-  std::optional<launch::LauncherKind> kind;  // nothing: the kind of mpirun, srun in a Slurm job, ssh
+  std::optional<LauncherKind> kind;  // nothing: the kind of mpirun, srun in a Slurm job, ssh
   std::string mpirun = "mpirun";
-  launch::LauncherWords words;
+  LauncherWords words;
   std::string interface;  // CIDR, NAME or none; "": chosen where it matters
 };
 
@@ -92,7 +92,7 @@ struct MonitorSpec {
 };
 
 struct RestartSpec {
-  launch::RestartPolicy policy;
+  RestartPolicy policy;
   std::chrono::seconds host_timeout{600};
   std::vector<std::string> arguments;  // appended to the program from the second start on
   // Of this start.
@@ -127,4 +127,4 @@ LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags);
 // The same launch with other dims, as a restart or a replay knows them.
 LaunchSpec with_dims(LaunchSpec spec, const std::optional<topology::Dims>& dims);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

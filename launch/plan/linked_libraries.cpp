@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 constexpr std::string_view where_mpi4py_lies =
     "import importlib.util as u; found = u.find_spec('mpi4py.MPI'); print(found.origin if found else '')";
@@ -58,10 +58,10 @@ ProgramLibraries read_mpi4py_libraries(System& system, const Command& program) {
                                                          : ProgramLibraries();
 }
 
-launch::ProgramMpi find_program_mpi(const ProgramLibraries& libraries) {
-  if (!libraries.known) return launch::ProgramMpi::unknown;
-  const launch::ProgramMpi mpi = launch::mpi_of(libraries.names);
-  return mpi == launch::ProgramMpi::none && !libraries.complete ? launch::ProgramMpi::unknown : mpi;
+ProgramMpi find_program_mpi(const ProgramLibraries& libraries) {
+  if (!libraries.known) return ProgramMpi::unknown;
+  const ProgramMpi mpi = mpi_of(libraries.names);
+  return mpi == ProgramMpi::none && !libraries.complete ? ProgramMpi::unknown : mpi;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

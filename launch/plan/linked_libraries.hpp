@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 struct ProgramLibraries {
   bool known = false;              // false: a script, an interpreter, a wrapper, a static program
@@ -21,9 +21,9 @@ ProgramLibraries read_program_libraries(System& system, const Command& program);
 // started.
 ProgramLibraries read_mpi4py_libraries(System& system, const Command& program);
 
-launch::ProgramMpi find_program_mpi(const ProgramLibraries& libraries);
+ProgramMpi find_program_mpi(const ProgramLibraries& libraries);
 
 // What starts something else, which may bring any library.
 bool is_launcher_of_others(std::string_view path);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -10,19 +10,19 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
 constexpr std::uint64_t most_list_bytes = 1u << 20;
 
 // Of this machine's ranks, as for a single program; with a PATH of its own only the rank can tell.
-void check_list_programs(System& system, const std::string& file, const launch::RankMap& rank_map) {
-  const auto sets_path = [](const launch::RankVariable& variable) { return variable.name == "PATH"; };
-  for (const launch::RankMapHost& host : rank_map.hosts) {
-    if (!is_this_host(system.environment, host.name)) continue;
+void check_list_programs(System& system, const std::string& file, const RankMap& rank_map) {
+  const auto sets_path = [](const RankVariable& variable) { return variable.name == "PATH"; };
+  for (const RankMapHost& host : rank_map.hosts) {
+    if (!topology::is_this_host(system.environment, host.name)) continue;
     for (const std::uint32_t rank : host.ranks) {
-      const launch::RankGroup& group = *launch::find_rank(rank_map, rank)->group;
+      const RankGroup& group = *find_rank(rank_map, rank)->group;
       const bool has_slash = group.program[0].find('/') != std::string::npos;
       if (!has_slash && std::any_of(group.variables.begin(), group.variables.end(), sets_path)) continue;
       check_program(system, group.program[0], fmt::format("{}, rank {}", file, rank));
@@ -32,7 +32,7 @@ void check_list_programs(System& system, const std::string& file, const launch::
 
 }  // namespace
 
-void assign_programs(System& system, const LaunchSpec& spec, launch::RankMap& rank_map) {
+void assign_programs(System& system, const LaunchSpec& spec, RankMap& rank_map) {
   if (spec.program_list.empty()) return;
   if (!spec.program.empty()) {
     throw Error(ErrorKind::usage,
@@ -43,10 +43,12 @@ void assign_programs(System& system, const LaunchSpec& spec, launch::RankMap& ra
                 {"--framework cannot be used with --multi-prog", "--framework and --multi-prog",
                  "variables of a list's ranks are its `set: {NAME: value}`"});
   }
-  const auto is_here = [&](const std::string& host) { return is_this_host(system.environment, host); };
-  rank_map.groups = launch::parse_program_list(system.files.read(spec.program_list, most_list_bytes),
-                                               spec.program_list, rank_map, is_here);
+  const auto is_here = [&](const std::string& host) {
+    return topology::is_this_host(system.environment, host);
+  };
+  rank_map.groups = parse_program_list(system.files.read(spec.program_list, most_list_bytes),
+                                       spec.program_list, rank_map, is_here);
   check_list_programs(system, spec.program_list, rank_map);
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

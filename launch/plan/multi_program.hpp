@@ -6,10 +6,10 @@
 #include "launch/plan/launch_spec.hpp"
 #include "launch/rank/rank_map.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // The list's groups in the rank map, if there is a list. Error{usage} with a program or a framework beside
 // it; Error{request} at FILE:LINE:COLUMN.
-void assign_programs(System& system, const LaunchSpec& spec, launch::RankMap& rank_map);
+void assign_programs(System& system, const LaunchSpec& spec, RankMap& rank_map);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -17,7 +17,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -32,7 +32,7 @@ std::string own_name(const Environment& environment) {
   return letter_first && is_host_name(name) && !rankfile::judge_name(name) ? name : "localhost";
 }
 
-void refuse_assumed(const JobMachines& machines) {
+void refuse_assumed(const topology::JobMachines& machines) {
   for (const MachineTopology& machine : machines.machines) {
     if (!machine.assumed) continue;
     throw Error(ErrorKind::request,
@@ -46,8 +46,8 @@ void refuse_assumed(const JobMachines& machines) {
 std::vector<std::string> unnamed_hosts(System& system, const JobShape& shape,
                                        std::vector<std::string>& remarks) {
   const bool for_one = shape.dims && shape.dims->host_count() == 1;
-  std::optional<Allocation> given;
-  if (!for_one) given = find_allocation(system);
+  std::optional<topology::Allocation> given;
+  if (!for_one) given = topology::find_allocation(system);
   if (!given) return {own_name(system.environment)};
   remarks.push_back(fmt::format("hosts: {} ({})", fold_host_list(given->hosts), given->source));
   return given->hosts;
@@ -85,7 +85,7 @@ Dims dims_for(const JobShape& shape, const topology::PlanOptions& plan, JobPlan&
   if (shape.has_ranks_per_host()) return resolve_dims(shape, job.hosts.size(), 1);
   const auto hosts = static_cast<std::uint32_t>(job.hosts.size());
   if (shape.total_ranks > 0) return dims_of_number(shape.total_ranks, hosts);
-  const launch::DefaultRanks ranks = launch::default_ranks(job.machines.machines, plan);
+  const DefaultRanks ranks = default_ranks(job.machines.machines, plan);
   const Dims dims = resolve_dims(shape, job.hosts.size(), ranks.ranks);
   job.remarks.push_back(fmt::format("no DIMS given: {} ({})", topology::render_dims(dims), ranks.reason));
   return dims;
@@ -100,7 +100,7 @@ void plan_ranks(const JobShape& shape, const topology::PlanOptions& plan_options
     job.remarks.insert(job.remarks.end(), machine.remarks.begin(), machine.remarks.end());
   }
   job.rankfile_text = rankfile::render_rankfile(*job.plan, {DDLRUN_VERSION, ""});
-  job.ranks = launch::planned_ranks(*job.plan);
+  job.ranks = planned_ranks(*job.plan);
 }
 
 std::vector<std::string> hosts_of(const std::vector<rankfile::RankLine>& lines) {
@@ -160,11 +160,12 @@ JobPlan take_rankfile(System& system, const LaunchSpec& spec, int mpi_major) {
   check_text(system, shape.rankfile, job.rankfile_text,
              check_context(shape, job, shape.hosts, ranks_of(shape, job, lines), mpi_major), job.findings);
   job.findings.clear();  // the second check finds them again
-  job.machines = find_job_machines(system, job.hosts, spec.placement.machine, Unprobed::refuse);
+  job.machines =
+      topology::find_job_machines(system, job.hosts, spec.placement.machine, topology::Unprobed::refuse);
   refuse_assumed(job.machines);
   check_text(system, shape.rankfile, job.rankfile_text,
              check_context(shape, job, {}, ranks_of(shape, job, lines), mpi_major), job.findings);
-  job.ranks = launch::planned_ranks(lines, job.hosts, machine_pointers(job), mpi_major);
+  job.ranks = planned_ranks(lines, job.hosts, machine_pointers(job), mpi_major);
   return job;
 }
 
@@ -183,7 +184,8 @@ JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {
   job.hosts = shape.hosts;
   if (job.hosts.empty()) job.hosts = unnamed_hosts(system, shape, job.remarks);
   check_shape(shape, job);
-  job.machines = find_job_machines(system, job.hosts, spec.placement.machine, Unprobed::refuse);
+  job.machines =
+      topology::find_job_machines(system, job.hosts, spec.placement.machine, topology::Unprobed::refuse);
   refuse_assumed(job.machines);
   if (spec.framework.workers > 0) {
     plan_task_bindings(spec, job, mpi_major);
@@ -198,4 +200,4 @@ JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {
   return job;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -8,7 +8,7 @@
 
 #include <optional>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // The dims of the plan; with a rankfile or tasks those that are typed.
 std::optional<topology::Dims> known_job_dims(const JobShape& shape, const JobPlan& job);
@@ -17,4 +17,4 @@ std::optional<topology::Dims> known_job_dims(const JobShape& shape, const JobPla
 // faulty rankfile or an assumed machine; Error{unreachable} for silent hosts.
 JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -177,4 +177,4 @@ ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, co
   return result;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

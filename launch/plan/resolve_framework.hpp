@@ -5,7 +5,7 @@
 #include "base/os/system.hpp"
 #include "launch/plan/launch_spec.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 struct ResolvedFramework {
   FrameworkSpec spec;
@@ -17,4 +17,4 @@ struct ResolvedFramework {
 // script and --horovod-config.
 ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, const JobShape& shape);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -13,12 +13,9 @@
 #include <algorithm>
 #include <string_view>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
-
-using launch::GpuView;
-using launch::MemoryPolicy;
 
 constexpr std::uint64_t max_threads = 4096;
 constexpr std::uint64_t max_stall_timeout = 86'400;
@@ -40,7 +37,7 @@ unsigned parse_count_flag(const char* flag, const std::string& text, std::uint64
 
 PlacementSpec resolve_placement(const LaunchFlags& flags) {
   PlacementSpec spec;
-  spec.plan = parse_plan_options(flags.plan);
+  spec.plan = topology::parse_plan_options(flags.plan);
   spec.order_is_typed = !flags.plan.order.empty();
   spec.machine = flags.machine;
   spec.memory = parse_enum<MemoryPolicy>(
@@ -72,7 +69,7 @@ ThreadSpec resolve_threads(const LaunchFlags& flags) {
 LauncherSpec resolve_launcher(const LaunchFlags& flags) {
   LauncherSpec spec;
   if (flags.launcher != "auto") {
-    spec.kind = launch::parse_launcher(flags.launcher);
+    spec.kind = parse_launcher(flags.launcher);
     if (!spec.kind) {
       const std::vector<std::string> names{"auto", "openmpi", "mpich", "intelmpi", "srun", "ssh"};
       refuse_flags(fmt::format("'{}' is not one of {}", printable(flags.launcher, 40), join(names, ", ")),
@@ -132,11 +129,11 @@ RestartSpec resolve_restart(const LaunchFlags& flags, const JobShape& shape) {
   RestartSpec spec;
   spec.policy.most =
       parse_count_flag("--max-restarts", flags.max_restarts, 0, max_restarts, "--max-restarts 3");
-  spec.policy.on_host_failure = launch::parse_host_failure(flags.on_host_failure);
+  spec.policy.on_host_failure = parse_host_failure(flags.on_host_failure);
   spec.policy.dims_were_given = shape.has_ranks_per_host() || shape.total_ranks > 0 ||
                                 !shape.host_ranks.empty() || !shape.rankfile.empty() ||
                                 !flags.framework.workers.empty();
-  if (spec.policy.on_host_failure == launch::HostFailure::shrink && !shape.rankfile.empty()) {
+  if (spec.policy.on_host_failure == HostFailure::shrink && !shape.rankfile.empty()) {
     refuse_flags("--on-host-failure shrink and --rankfile conflict: a rankfile names its hosts",
                  "--on-host-failure shrink", "--on-host-failure wait, or DIMS instead of --rankfile");
   }
@@ -163,7 +160,8 @@ std::optional<bool> resolve_verify(const LaunchFlags& flags) {
 void check_no_program(System& system, const LaunchFlags& flags, const HostWords& words) {
   for (const std::string& word : {words.dims, words.hosts}) {
     const bool could_be_dims = !word.empty() && word.find_first_not_of("0123456789xX") == std::string::npos;
-    if (word.empty() || could_be_dims || word[0] == '@' || is_this_host(system.environment, word)) continue;
+    if (word.empty() || could_be_dims || word[0] == '@' || topology::is_this_host(system.environment, word))
+      continue;
     const bool is_path = word.find('/') != std::string::npos;
     if (!is_path && (!flags.program.empty() || find_program(system, word).empty())) continue;
     const std::string dims = word == words.dims ? "" : " " + words.dims;
@@ -200,7 +198,7 @@ LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags) {
   spec.dry_run = flags.dry_run;
   spec.verify = resolve_verify(flags);
   spec.strict = flags.strict;
-  spec.shape.hosts = read_host_names(system, words.hosts, flags.hostfile);
+  spec.shape.hosts = topology::read_host_names(system, words.hosts, flags.hostfile);
   return spec;
 }
 
@@ -211,4 +209,4 @@ LaunchSpec with_dims(LaunchSpec spec, const std::optional<topology::Dims>& dims)
   return spec;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

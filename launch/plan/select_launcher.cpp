@@ -10,13 +10,9 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
-
-using launch::LauncherKind;
-using launch::LauncherVersion;
-using launch::SelectedLauncher;
 
 constexpr const char* default_mpirun = "mpirun";
 
@@ -30,7 +26,7 @@ std::string other_mpirun(const std::string& mpirun) {
 // Whose it is, by what it says of itself.
 LauncherVersion read_version(const std::string& program, const ProcessResult& answer) {
   try {
-    return launch::parse_launcher_version(answer.out);
+    return parse_launcher_version(answer.out);
   } catch (const Error& error) {
     throw Error(error.kind(),
                 {error.message().what, printable(program, 120) + " --version", error.message().hint});
@@ -154,7 +150,7 @@ SelectedLauncher choose_named(System& system, const LauncherSpec& spec, Launcher
 
 }  // namespace
 
-launch::SelectedLauncher select_launcher(System& system, const LauncherSpec& spec) {
+SelectedLauncher select_launcher(System& system, const LauncherSpec& spec) {
   if (!spec.kind) return choose_automatically(system, spec);
   if (spec.kind == LauncherKind::srun && !in_slurm_job(system)) {
     throw Error(ErrorKind::usage, {"--launcher srun needs a Slurm allocation", "SLURM_JOB_ID is not set",
@@ -163,19 +159,19 @@ launch::SelectedLauncher select_launcher(System& system, const LauncherSpec& spe
   return choose_named(system, spec, *spec.kind);
 }
 
-int rankfile_major(const launch::LauncherVersion& launcher) {
+int rankfile_major(const LauncherVersion& launcher) {
   return launcher.kind == LauncherKind::open_mpi ? launcher.major : 4;
 }
 
-std::string choose_srun_pmi(System& system, const launch::SelectedLauncher& launcher, launch::ProgramMpi mpi,
+std::string choose_srun_pmi(System& system, const SelectedLauncher& launcher, ProgramMpi mpi,
                             std::vector<std::string>& remarks) {
   if (launcher.version.kind != LauncherKind::srun) return {};
-  if (mpi == launch::ProgramMpi::none) return "none";
+  if (mpi == ProgramMpi::none) return "none";
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(20);
   const ProcessResult answer = system.processes.run({launcher.program, "--mpi=list"}, limits);
-  const std::string pmi = launch::choose_pmi(mpi, launch::parse_pmi_list(answer.out + "\n" + answer.err));
-  if (mpi == launch::ProgramMpi::mpich && pmi == "pmi2") {  // seen with Slurm 22.05 and MPICH 4.0
+  const std::string pmi = choose_pmi(mpi, parse_pmi_list(answer.out + "\n" + answer.err));
+  if (mpi == ProgramMpi::mpich && pmi == "pmi2") {  // seen with Slurm 22.05 and MPICH 4.0
     remarks.push_back(
         "MPICH's MPI_Finalize may wait for ever under srun's pmi2; if it does: --launcher mpich");
   }
@@ -183,7 +179,7 @@ std::string choose_srun_pmi(System& system, const launch::SelectedLauncher& laun
 }
 
 void check_srun_hosts(System& system, const std::vector<std::string>& hosts) {
-  const auto given = find_allocation(system);
+  const auto given = topology::find_allocation(system);
   if (!given || given->source != "SLURM_JOB_NODELIST") return;
   for (const std::string& host : hosts) {
     if (std::find(given->hosts.begin(), given->hosts.end(), host) != given->hosts.end()) continue;
@@ -195,4 +191,4 @@ void check_srun_hosts(System& system, const std::vector<std::string>& hosts) {
   }
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

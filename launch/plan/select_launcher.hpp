@@ -10,21 +10,21 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // Runs the candidates with --version. Error{usage} for srun outside a Slurm job; Error{request} for a
 // launcher that is missing, of another kind or too old.
-launch::SelectedLauncher select_launcher(System& system, const LauncherSpec& spec);
+SelectedLauncher select_launcher(System& system, const LauncherSpec& spec);
 
 // The major version of Open MPI whose form the rankfile has. Other launchers do not read it: for them it
 // shows the plan in a form that people know.
-int rankfile_major(const launch::LauncherVersion& launcher);
+int rankfile_major(const LauncherVersion& launcher);
 
 // srun's --mpi for the program; "" for its own default. Error{request} where it cannot start such a program.
-std::string choose_srun_pmi(System& system, const launch::SelectedLauncher& launcher, launch::ProgramMpi mpi,
+std::string choose_srun_pmi(System& system, const SelectedLauncher& launcher, ProgramMpi mpi,
                             std::vector<std::string>& remarks);
 
 // Error{request} for hosts that are not in Slurm's allocation.
 void check_srun_hosts(System& system, const std::vector<std::string>& hosts);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

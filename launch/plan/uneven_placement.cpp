@@ -8,28 +8,27 @@
 
 #include <utility>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
 using topology::MachineTopology;
 
 void take_rank_lines(JobPlan& job, int mpi_major) {
-  job.ranks = launch::planned_ranks(rankfile::parse_rank_lines(job.rankfile_text), job.hosts,
-                                    machine_pointers(job), mpi_major);
+  job.ranks = planned_ranks(rankfile::parse_rank_lines(job.rankfile_text), job.hosts, machine_pointers(job),
+                            mpi_major);
 }
 
-launch::RankMap task_rank_map(const std::vector<frameworks::Task>& tasks,
-                              const std::vector<launch::PlannedRank>& ranks,
-                              const std::vector<const MachineTopology*>& machines) {
-  launch::RankMap rank_map = launch::make_rank_map(ranks);
+RankMap task_rank_map(const std::vector<frameworks::Task>& tasks, const std::vector<PlannedRank>& ranks,
+                      const std::vector<const MachineTopology*>& machines) {
+  RankMap rank_map = make_rank_map(ranks);
   rank_map.kinds.assign(rank_map.hosts.size(), {});  // hosts differ in their tasks: a kind each
   for (std::size_t node = 0; node < rank_map.hosts.size(); ++node) {
     rank_map.hosts[node].kind = static_cast<std::uint32_t>(node);
     for (const std::uint32_t rank : rank_map.hosts[node].ranks) {
       const frameworks::Task& task = tasks[rank];
       rank_map.kinds[node].push_back(
-          launch::make_rank_binding(*machines[task.host], task.pus, task.numa_node, task.gpu));
+          make_rank_binding(*machines[task.host], task.pus, task.numa_node, task.gpu));
     }
   }
   return rank_map;
@@ -52,10 +51,10 @@ void plan_uneven_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major) {
                                    "--order packed, or the same count for each host"});
   }
   const auto machines = machine_pointers(job);
-  std::vector<launch::HostRanks> hosts;
+  std::vector<HostRanks> hosts;
   for (std::size_t i = 0; i < job.hosts.size(); ++i)
     hosts.push_back({job.hosts[i], spec.shape.host_ranks[i], machines[i]});
-  launch::UnevenRanks uneven = launch::plan_uneven_ranks(hosts, spec.placement.plan);
+  UnevenRanks uneven = plan_uneven_ranks(hosts, spec.placement.plan);
   job.remarks.push_back("the hosts get different numbers of ranks: no dims, ranks are numbered host by host");
   job.remarks.insert(job.remarks.end(), uneven.remarks.begin(), uneven.remarks.end());
   job.rankfile_text = std::move(uneven.rankfile);
@@ -63,4 +62,4 @@ void plan_uneven_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major) {
   job.bindings = std::move(uneven.rank_map);
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // --ps and --workers. Fills rankfile, ranks and seats; Error{request} where they do not fit.
 void plan_task_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major);
@@ -15,4 +15,4 @@ void plan_task_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major);
 // -H with different counts: the same. Error{usage} for --order ddl.
 void plan_uneven_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

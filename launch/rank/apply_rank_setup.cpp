@@ -12,11 +12,9 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
-
-using launch::RankSetup;
 
 constexpr std::uint64_t most_sheet_bytes = 64u << 20;
 constexpr std::uint64_t most_driver_bytes = 64u << 10;
@@ -24,17 +22,16 @@ constexpr std::string_view driver = "/proc/driver/nvidia";
 
 std::string read_sheet(System& system, const std::string& file) {
   if (!file.empty()) return system.files.read(file, most_sheet_bytes);
-  const std::string text = system.environment.get(launch::rank_map_variable);
+  const std::string text = system.environment.get(rank_map_variable);
   if (!text.empty()) return text;
-  throw Error(
-      ErrorKind::usage,
-      {fmt::format("--rank-map needs the variable {}, which did not arrive", launch::rank_map_variable),
-       system.environment.host_name, "ddlrun launch, which sets it; or --rank-map-file FILE"});
+  throw Error(ErrorKind::usage,
+              {fmt::format("--rank-map needs the variable {}, which did not arrive", rank_map_variable),
+               system.environment.host_name, "ddlrun launch, which sets it; or --rank-map-file FILE"});
 }
 
-launch::RankView find_own_rank(const launch::RankMap& rank_map, const launch::RankIdentity& identity,
-                               const Environment& environment) {
-  const auto rank = launch::find_rank(rank_map, identity.rank);
+RankView find_own_rank(const RankMap& rank_map, const RankIdentity& identity,
+                       const Environment& environment) {
+  const auto rank = find_rank(rank_map, identity.rank);
   if (rank) return *rank;
   throw Error(ErrorKind::request, {fmt::format("the launcher started rank {}, the plan has ranks 0 to {}",
                                                identity.rank, rank_map.size() - 1),
@@ -51,7 +48,7 @@ bool has_instances(HostInfo* kernel, int minor) {
 void bind_rank(const RankSetup& setup, const std::string& place) {
   if (setup.pus.empty()) return;
   const int code = bind_to_pus(setup.pus);
-  const std::string why = launch::judge_binding(setup.pus, read_own_cpuset(), code);
+  const std::string why = judge_binding(setup.pus, read_own_cpuset(), code);
   if (why.empty()) return;
   throw Error(ErrorKind::request,
               {why, place,
@@ -59,8 +56,8 @@ void bind_rank(const RankSetup& setup, const std::string& place) {
 }
 
 void place_memory(const RankSetup& setup, const std::string& place) {
-  if (setup.memory == launch::MemoryPolicy::leave) return;
-  const bool strictly = setup.memory == launch::MemoryPolicy::bind;
+  if (setup.memory == MemoryPolicy::leave) return;
+  const bool strictly = setup.memory == MemoryPolicy::bind;
   const int code = take_memory_from(setup.numa_node, strictly);
   if (code == 0) return;
   throw Error(ErrorKind::request, {fmt::format("memory from NUMA node {} only is refused: {}",
@@ -79,39 +76,39 @@ void enter_working_folder(const RankSetup& setup, const std::string& place) {
 
 }  // namespace
 
-launch::GpuFacts read_gpu(System& system, const std::string& pci) {
+GpuFacts read_gpu(System& system, const std::string& pci) {
   const std::string path = fmt::format("{}/gpus/{}/information", driver, pci);
   if (!system.files.exists(path)) return {};
-  launch::GpuFacts facts = launch::parse_gpu_information(system.files.read(path, most_driver_bytes));
+  GpuFacts facts = parse_gpu_information(system.files.read(path, most_driver_bytes));
   facts.is_split = has_instances(system.kernel, facts.device_minor);
   return facts;
 }
 
-void take_rank_place(const launch::RankSetup& setup, const std::string& place) {
+void take_rank_place(const RankSetup& setup, const std::string& place) {
   bind_rank(setup, place);
   place_memory(setup, place);
   enter_working_folder(setup, place);
 }
 
 PreparedRank prepare_rank(System& system, const std::string& file, const Command& program) {
-  const launch::RankMap rank_map = launch::parse_rank_map(read_sheet(system, file));
-  const auto identity = launch::find_rank_identity(system.environment.variables);
+  const RankMap rank_map = parse_rank_map(read_sheet(system, file));
+  const auto identity = find_rank_identity(system.environment.variables);
   if (!identity) {
     throw Error(ErrorKind::usage, {"--rank-map needs a rank, and no launcher has set one",
                                    system.environment.host_name, "ddlrun launch 2 -- ./my_mpi_program"});
   }
-  const launch::RankView rank = find_own_rank(rank_map, *identity, system.environment);
+  const RankView rank = find_own_rank(rank_map, *identity, system.environment);
   const RankSetup setup =
-      launch::plan_rank_setup(rank_map, rank, *identity, program,
-                              [&system](const std::string& pci) { return read_gpu(system, pci); });
+      plan_rank_setup(rank_map, rank, *identity, program,
+                      [&system](const std::string& pci) { return read_gpu(system, pci); });
   const std::string place = fmt::format("rank {} on {}", rank.rank, system.environment.host_name);
   for (const std::string& remark : setup.remarks) system.err(fmt::format("ddlrun: {}: {}\n", place, remark));
   take_rank_place(setup, place);
   change_variables(setup.variables, setup.removed);
   // Hydra counts by line of its host file; the other launchers count as ddlrun does, or the difference is an
   // error.
-  const bool miscounts = identity->launcher == launch::RankLauncher::hydra;
+  const bool miscounts = identity->launcher == RankLauncher::hydra;
   return {setup.program, miscounts ? rank.local_rank : identity->local_rank};
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 struct PreparedRank {
   Command program;
@@ -23,9 +23,9 @@ struct PreparedRank {
 PreparedRank prepare_rank(System& system, const std::string& file, const Command& program);
 
 // What the driver of this host says of the GPU at a PCI bus id.
-launch::GpuFacts read_gpu(System& system, const std::string& pci);
+GpuFacts read_gpu(System& system, const std::string& pci);
 
 // Processors, memory and folder of this process, as decided. Error{request} at `place` for what is refused.
-void take_rank_place(const launch::RankSetup& setup, const std::string& place);
+void take_rank_place(const RankSetup& setup, const std::string& place);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

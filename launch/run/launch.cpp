@@ -12,12 +12,9 @@
 #include "launch/run/run_directory.hpp"
 #include "launch/run/run_launch.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
-
-using launch::LaunchCommand;
-using launch::LauncherKind;
 
 // What launch does itself and the script of a dry run cannot do.
 std::vector<std::string> omitted_from_script(const LaunchSpec& spec) {
@@ -36,23 +33,23 @@ void print_dry_run(System& system, const LaunchSpec& spec, const LaunchPlan& pla
   const bool takes_rankfile = plan.placed.kind() == LauncherKind::open_mpi;
   std::vector<std::string> remarks = plan.remarks();
   for (std::string& remark : omitted_from_script(spec)) remarks.push_back(std::move(remark));
-  system.out(launch::render_dry_run(
-      {run_dir + "/rankfile", takes_rankfile ? plan.placed.job.rankfile_text : "", remarks,
-       plan.environment.exports, make_launch_command(system, spec, plan, run_dir, true)}));
+  system.out(
+      render_dry_run({run_dir + "/rankfile", takes_rankfile ? plan.placed.job.rankfile_text : "", remarks,
+                      plan.environment.exports, make_launch_command(system, spec, plan, run_dir, true)}));
 }
 
 void print_start(System& system, const LaunchPlan& plan, const LaunchCommand& command,
                  const std::string& run_dir) {
-  const launch::Exports& exports = plan.environment.exports;
+  const Exports& exports = plan.environment.exports;
   for (const std::string& remark : plan.remarks()) system.err("ddlrun: " + remark + "\n");
-  for (const launch::Reason& reason : exports.reasons) {
+  for (const Reason& reason : exports.reasons) {
     if (reason.subject == "-x OMP_NUM_THREADS") system.err("ddlrun: OMP_NUM_THREADS=" + reason.why + "\n");
   }
   for (const auto& [name, value] : exports.set_by_user) {
     system.err("ddlrun: " + name + " is set from -x; its value is not shown below\n");
   }
   system.err("ddlrun: run directory " + run_dir + "\n");
-  system.err("+ " + launch::render_launch_command(command, exports) + "\n");
+  system.err("+ " + render_launch_command(command, exports) + "\n");
 }
 
 AttemptResult run_attempt(System& system, const LaunchSpec& spec) {
@@ -76,7 +73,7 @@ AttemptResult run_attempt(System& system, const LaunchSpec& spec) {
   result.run_dir = choose_run_dir(system, spec.run_dir, true);
   LaunchCommand command = make_launch_command(system, spec, plan, result.run_dir, false);
   print_start(system, plan, command, result.run_dir);
-  launch::RunRecord record = make_run_record(system, spec, plan, result.run_dir);
+  RunRecord record = make_run_record(system, spec, plan, result.run_dir);
   result.end = run_launch(system, {spec, plan, std::move(command), std::move(record), result.run_dir});
   return result;
 }
@@ -87,4 +84,4 @@ int run_launch_spec(System& system, const LaunchSpec& spec) {
   return run_with_restarts(system, spec, run_attempt);
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

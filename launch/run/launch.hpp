@@ -5,9 +5,9 @@
 #include "base/os/system.hpp"
 #include "launch/plan/launch_spec.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // The program's exit status; 0 after a dry run. Throws what plan_launch() throws.
 int run_launch_spec(System& system, const LaunchSpec& spec);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -11,12 +11,9 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
-
-using launch::PlacementCount;
-using launch::PlacementRow;
 
 constexpr std::chrono::seconds desertion_patience{5};
 constexpr std::chrono::seconds save_patience{20};   // for ranks after TERM; Slurm kills after 30 s
@@ -24,7 +21,7 @@ constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stall
 
 std::string first_that_is_not_ok(const std::vector<PlacementRow>& rows) {
   for (const PlacementRow& row : rows) {
-    if (row.verdict == launch::PlaceVerdict::ok) continue;
+    if (row.verdict == PlaceVerdict::ok) continue;
     return fmt::format("rank {} on {}: {}", row.planned.rank, row.found ? row.found->host : row.planned.host,
                        row.why);
   }
@@ -35,14 +32,14 @@ std::string first_that_is_not_ok(const std::vector<PlacementRow>& rows) {
 std::string mismatch_hint(const LaunchSpec& spec) {
   if (!spec.launcher.words.mpi_arguments.empty() || !spec.launcher.words.mca.empty())
     return "the same without --mpi-arg and --mca";
-  if (any_given(spec.placement.machine))
+  if (topology::any_given(spec.placement.machine))
     return "the same without --topology, --synthetic, --sockets: ddlrun then reads the hosts";
   return "ddlrun topo on that host; a scheduler or container may allow fewer cores there";
 }
 
 void print_places(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
-  const PlacementCount count = launch::count_verdicts(rows);
-  system.err("ddlrun: each rank's place, as planned and as found:\n" + launch::render_placement_table(rows));
+  const PlacementCount count = count_verdicts(rows);
+  system.err("ddlrun: each rank's place, as planned and as found:\n" + render_placement_table(rows));
   if (count.differs + count.silent == 0) return;
   const std::string what =
       count.differs > 0
@@ -54,7 +51,7 @@ void print_places(System& system, const LaunchRun& run, const std::vector<Placem
 
 // After the end: who never reported, unless all have and the table was shown.
 void print_silent(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
-  if (launch::count_verdicts(rows).silent < rows.size()) return print_places(system, run, rows);
+  if (count_verdicts(rows).silent < rows.size()) return print_places(system, run, rows);
   system.err(
       fmt::format("ddlrun: none of {} ranks reported its place: they were not started\n", rows.size()));
 }
@@ -66,7 +63,9 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
       run_(run),
       placement_(run.plan.placed.job.ranks, run.plan.program.token),
       lines_("stderr") {
-  const auto is_here = [&system](const std::string& host) { return is_this_host(system.environment, host); };
+  const auto is_here = [&system](const std::string& host) {
+    return topology::is_this_host(system.environment, host);
+  };
   if (run.spec.monitor.has_status)
     ranks_.emplace(run.plan.placed.job.ranks, run.plan.program.token, std::chrono::steady_clock::now(),
                    is_here);
@@ -124,7 +123,7 @@ void LaunchMonitor::keep_last(std::string_view line) {
 }
 
 void LaunchMonitor::report_events(Time now) {
-  for (const launch::MonitorEvent& news : ranks_->tick(now)) {
+  for (const MonitorEvent& news : ranks_->tick(now)) {
     stalled_ = stalled_ || news.stalled;
     system_.err(news.severity.empty() ? fmt::format("ddlrun: {}\n", news.message.what)
                                       : render_message("ddlrun", news.severity, news.message));
@@ -144,7 +143,7 @@ int LaunchMonitor::take_signal(int signal, Time now) {
 int LaunchMonitor::tick(Time now, const std::vector<std::string>& below) {
   report_events(now);
   if (output_) output_->tick();
-  if (run_.plan.placed.kind() == launch::LauncherKind::mpich) {
+  if (run_.plan.placed.kind() == LauncherKind::mpich) {
     if (is_deserted(now, below.size())) return SIGKILL;
   } else if (is_lost(now, std::count(below.begin(), below.end(), "ssh"))) {
     return SIGKILL;
@@ -171,7 +170,7 @@ int LaunchMonitor::tick(Time now, const std::vector<std::string>& below) {
 bool LaunchMonitor::only_services_left() const {
   if (run_.plan.environment.service_ranks.empty()) return false;
   const auto& ends = ranks_->record().ends;
-  const auto has_ended_well = [&](const launch::PlannedRank& planned) {
+  const auto has_ended_well = [&](const PlannedRank& planned) {
     const auto end = ends.find(planned.rank);
     return run_.plan.environment.service_ranks.contains(planned.rank) ||
            (end != ends.end() && end->second == 0);
@@ -214,14 +213,14 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
   if (status(result)) return {};
   // What a status or silence means is known of Open MPI's mpirun only.
-  const bool is_open_mpi = run_.plan.placed.kind() == launch::LauncherKind::open_mpi;
+  const bool is_open_mpi = run_.plan.placed.kind() == LauncherKind::open_mpi;
   if (!is_open_mpi && last_lines_.empty()) return {};  // silence too
   const diagnose::RunStatus end{
       result.exit_status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
   diagnose::Diagnosis found = lines_.diagnosis(end);
   cause_was_printed_ = found.cause && found.cause->id == diagnose::own_error_id;
   // The supervisors report which rank ended first; the log only which end was printed first.
-  if (ranks_ && launch::find_first_failure(ranks_->record(), result.exit_status)) found.first_failing.reset();
+  if (ranks_ && find_first_failure(ranks_->record(), result.exit_status)) found.first_failing.reset();
   return found.verdict == diagnose::Verdict::cause_found ? diagnose::render_diagnosis(found) : std::string();
 }
 
@@ -249,8 +248,8 @@ void LaunchMonitor::finish(const ProcessResult& result) {
     print_silent(system_, run_, placement_.rows());
 }
 
-std::optional<launch::MonitorRecord> LaunchMonitor::watched() const {
-  return ranks_ ? std::optional<launch::MonitorRecord>(ranks_->record()) : std::nullopt;
+std::optional<MonitorRecord> LaunchMonitor::watched() const {
+  return ranks_ ? std::optional<MonitorRecord>(ranks_->record()) : std::nullopt;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

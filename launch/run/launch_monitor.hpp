@@ -24,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 class LaunchMonitor {
  public:
@@ -35,8 +35,8 @@ class LaunchMonitor {
   // After the end: prints the ranks that never reported their place.
   void finish(const ProcessResult& result);
 
-  std::vector<launch::PlacementRow> places() const { return placement_.rows(); }
-  std::optional<launch::MonitorRecord> watched() const;
+  std::vector<PlacementRow> places() const { return placement_.rows(); }
+  std::optional<MonitorRecord> watched() const;
   // What stood on stderr last.
   std::vector<std::string> last_lines() const { return {last_lines_.begin(), last_lines_.end()}; }
   // Why the job ended badly, for people; "" without a known cause, or after a stall or a lost host.
@@ -59,8 +59,8 @@ class LaunchMonitor {
 
   System& system_;
   const LaunchRun& run_;
-  launch::PlacementWatch placement_;
-  std::optional<launch::RankMonitor> ranks_;
+  PlacementWatch placement_;
+  std::optional<RankMonitor> ranks_;
   bool places_printed_ = false;
   bool cause_was_printed_ = false;
   bool stalled_ = false;
@@ -69,7 +69,7 @@ class LaunchMonitor {
   bool mpirun_signalled_ = false;           // it too, as they did not
   std::optional<Time> services_signalled_;  // to end, as all others have
   diagnose::StreamAnalyzer lines_;
-  launch::DaemonLossDetector daemons_;
+  DaemonLossDetector daemons_;
   std::ptrdiff_t most_sshs_ = 0;
   std::size_t most_below_ = 0;
   std::optional<Time> lost_since_;
@@ -79,4 +79,4 @@ class LaunchMonitor {
   std::vector<std::string> down_;  // down by the scheduler, if no rank reported
 };
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

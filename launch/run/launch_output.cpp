@@ -10,13 +10,9 @@
 #include <algorithm>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
-namespace {
-
-using launch::RankStream;
-
-}  // namespace
+namespace {}  // namespace
 
 std::string render_output_flag(const OutputSpec& spec) {
   switch (spec.mode) {
@@ -48,9 +44,9 @@ LaunchOutput::LaunchOutput(System& system, const OutputSpec& spec, const std::st
 }
 
 std::string LaunchOutput::take(std::string_view line) {
-  launch::OutputReader::Taken taken = reader_.take(line);
+  OutputReader::Taken taken = reader_.take(line);
   if (!taken.piece) return std::move(taken.rest);
-  const launch::OutputFrame& piece = *taken.piece;
+  const OutputFrame& piece = *taken.piece;
   count_.take(piece);
   if (keeps_files_) {
     File& file = files_[{piece.rank, piece.stream}];
@@ -137,7 +133,7 @@ void LaunchOutput::finish() {
     system_.err(fmt::format(
         "ddlrun: of {} stream{} of the ranks the end did not come: its last lines may be missing\n", open,
         open == 1 ? "" : "s"));
-  const std::uint64_t bytes = count_.missing() * launch::output_frame_bytes;
+  const std::uint64_t bytes = count_.missing() * output_frame_bytes;
   if (bytes > 0)
     system_.err(
         render_message("ddlrun", "warning",
@@ -145,4 +141,4 @@ void LaunchOutput::finish() {
                         folder_, "the launcher dropped it; let the program write its own file"}));
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // "--rank-output files", "--tee": the flag that `spec` comes from.
 std::string render_output_flag(const OutputSpec& spec);
@@ -39,14 +39,14 @@ class LaunchOutput {
 
  private:
   enum class Show { nothing, plain, prefixed };
-  using Key = std::pair<std::uint32_t, launch::RankStream>;
+  using Key = std::pair<std::uint32_t, RankStream>;
   struct File {
     std::string path;
     std::string waiting;
     bool made = false;
   };
 
-  void take_line(std::uint32_t rank, launch::RankStream stream, std::string_view line);
+  void take_line(std::uint32_t rank, RankStream stream, std::string_view line);
   void write_files();
   void give_up_files(const std::string& why);
   void write_out();
@@ -56,12 +56,12 @@ class LaunchOutput {
   Show show_;
   std::string folder_;
   std::function<void(std::uint32_t, std::string_view)> on_err_;
-  launch::OutputReader reader_;
-  launch::OutputCount count_;
-  launch::LineAssembler lines_;
+  OutputReader reader_;
+  OutputCount count_;
+  LineAssembler lines_;
   std::map<Key, File> files_;
   std::string out_, err_;  // for the screen
   bool out_failed_ = false;
 };
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -12,11 +12,9 @@
 #include <algorithm>
 #include <chrono>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
-
-using launch::RestartDecision;
 
 constexpr std::chrono::seconds poll_interval{5};
 
@@ -95,8 +93,8 @@ int run_with_restarts(System& system, LaunchSpec spec, const Attempt& attempt) {
     const AttemptResult last = attempt(system, spec);
     if (spec.restart.policy.most == 0 || last.run_dir.empty() || last.end.status == 0) return last.end.status;
     const RestartDecision decision =
-        launch::plan_restart(spec.restart.policy, {last.end.status, last.end.stop_signal, last.hosts,
-                                                   last.dims, last.end.lost_hosts, spec.restart.number});
+        plan_restart(spec.restart.policy, {last.end.status, last.end.stop_signal, last.hosts, last.dims,
+                                           last.end.lost_hosts, spec.restart.number});
     if (!decision.again) {
       print_no_restart(system, decision);
       return last.end.status;
@@ -115,4 +113,4 @@ int run_with_restarts(System& system, LaunchSpec spec, const Attempt& attempt) {
   }
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // One start, and what the next start needs of it.
 struct AttemptResult {
@@ -35,9 +35,9 @@ struct AttemptResult {
 using Attempt = std::function<AttemptResult(System& system, const LaunchSpec& spec)>;
 
 // The next start: the same launch on the remaining hosts, with --restart-arg and, for the trainer, --resume.
-LaunchSpec next_start(LaunchSpec spec, const AttemptResult& last, const launch::RestartDecision& decision);
+LaunchSpec next_start(LaunchSpec spec, const AttemptResult& last, const RestartDecision& decision);
 
-// Runs the first attempt and those that launch::plan_restart() allows. The exit status of the last one.
+// Runs the first attempt and those that plan_restart() allows. The exit status of the last one.
 int run_with_restarts(System& system, LaunchSpec spec, const Attempt& attempt);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

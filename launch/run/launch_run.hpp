@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 struct LaunchRun {
   const LaunchSpec& spec;
   const LaunchPlan& plan;
-  launch::LaunchCommand command;
-  launch::RunRecord record;
+  LaunchCommand command;
+  RunRecord record;
   std::string run_dir;
 };
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

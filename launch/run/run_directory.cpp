@@ -5,7 +5,7 @@
 #include "base/text/error.hpp"
 #include "launch/history/run_record.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 std::string choose_run_dir(System& system, const std::string& wanted, bool create) {
   if (!wanted.empty()) {
@@ -18,11 +18,11 @@ std::string choose_run_dir(System& system, const std::string& wanted, bool creat
     return wanted;
   }
   const std::string state = find_state_directory(system.environment, "the run directory", "--run-dir ./run");
-  const std::string time = launch::render_time_for_names(system.clock.now());
+  const std::string time = render_time_for_names(system.clock.now());
   if (!create) return state + "/dry-runs/" + time;  // beside the runs: launch does not follow the script
   const std::string base = state + "/runs", prefix = base + "/" + time + "-";
   system.files.make_folders(base);
   return system.files.make_folder(prefix);
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

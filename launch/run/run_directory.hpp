@@ -6,10 +6,10 @@
 
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 // `wanted` (--run-dir), or a new one in the user's state directory. `create` false only names it, for a dry
 // run. Error{request} if the directory already holds a run.
 std::string choose_run_dir(System& system, const std::string& wanted, bool create);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -26,23 +26,22 @@ void write_inputs(System& system, const LaunchRun& run, const std::string& resul
     system.files.write(run.run_dir + "/" + name, bytes);
   };
   write("rankfile", job.rankfile_text);
-  write("argv", launch::render_argv_file(run.command.argv, launch::render_launch_command(
-                                                               run.command, run.plan.environment.exports)));
-  write("argv.nul", launch::render_argv_nul(run.command.argv));
-  write("environment",
-        launch::render_environment_names(system.environment.variables, run.plan.environment.exports));
-  for (const launch::LaunchFile& file : run.command.files) system.files.write(file.path, file.text);
+  write("argv",
+        render_argv_file(run.command.argv, render_launch_command(run.command, run.plan.environment.exports)));
+  write("argv.nul", render_argv_nul(run.command.argv));
+  write("environment", render_environment_names(system.environment.variables, run.plan.environment.exports));
+  for (const LaunchFile& file : run.command.files) system.files.write(file.path, file.text);
   if (job.plan) write("plan.json", topology::render_plan_json(*job.plan));
   const auto& machines = job.machines.machines;
   for (std::size_t i = 0; i < machines.size(); ++i) {
     write(fmt::format("topology-{}.json", i), topology::render_machine_json(machines[i]));
   }
   if (!result.empty()) system.files.append(result, "");  // mode 600
-  write("run.json", launch::render_run_json(run.record));
+  write("run.json", render_run_json(run.record));
 }
 
 // An empty file is no result; the file of a failed job is kept but not recorded.
-void record_result(System& system, const std::string& path, int status, launch::RunRecord& record) {
+void record_result(System& system, const std::string& path, int status, RunRecord& record) {
   if (path.empty()) return;
   const auto part = system.files.read_from(path, 0, 0);
   if (!part || part->size == 0)
@@ -61,8 +60,7 @@ void check_started(const ProcessResult& result, const std::string& mpirun) {
 // Hydra mixes the statuses of its ranks into one number, srun takes the highest, which may be that of a rank
 // it ended itself: the supervisors report that of the first.
 std::optional<int> status_of_first(const ProcessResult& result, const LaunchRun& run) {
-  const bool mixes =
-      launch::is_hydra(run.plan.placed.kind()) || run.plan.placed.kind() == launch::LauncherKind::srun;
+  const bool mixes = is_hydra(run.plan.placed.kind()) || run.plan.placed.kind() == LauncherKind::srun;
   if (!mixes || result.exit_status == 0 || result.passed_on != 0 || !run.record.watched) return std::nullopt;
   const auto& first =
       run.record.watched->first_failure ? run.record.watched->first_failure : run.record.watched->first_ended;
@@ -74,10 +72,9 @@ std::optional<int> status_of_first(const ProcessResult& result, const LaunchRun&
 int status_after_signal(const ProcessResult& result, const LaunchRun& run) {
   const auto& watched = run.record.watched;
   const std::size_t ranks = run.record.placement.size();
-  const bool hydra =
-      launch::is_hydra(run.plan.placed.kind());  // mixes its ranks' statuses, and may say 0 of any
-  if (result.exit_status == 0 && (!hydra || (watched && launch::all_ended_well(*watched, ranks)))) return 0;
-  const auto said = watched ? launch::find_common_end(*watched, ranks) : std::nullopt;
+  const bool hydra = is_hydra(run.plan.placed.kind());  // mixes its ranks' statuses, and may say 0 of any
+  if (result.exit_status == 0 && (!hydra || (watched && all_ended_well(*watched, ranks)))) return 0;
+  const auto said = watched ? find_common_end(*watched, ranks) : std::nullopt;
   if (said) return *said;
   // mpirun may crash on a signal while a rank fails: then the rank's status counts.
   const bool crashed = result.signal != 0;
@@ -96,7 +93,7 @@ int status_of_run(const ProcessResult& result, const LaunchRun& run) {
 void print_first_log(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
   if (run.spec.output.shows()) return;
   if (!run.record.watched || result.passed_on != 0) return;
-  const auto first = launch::find_first_failure(*run.record.watched, status);
+  const auto first = find_first_failure(*run.record.watched, status);
   if (first) system.err(render_last_lines(system, run.run_dir, first->rank));
 }
 
@@ -104,10 +101,10 @@ void print_first_log(System& system, const LaunchRun& run, const ProcessResult& 
 void print_end(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
   const bool told_to_stop = result.passed_on != 0;
   if (run.record.watched && !told_to_stop) {
-    const auto first = launch::find_first_failure(*run.record.watched, status);
+    const auto first = find_first_failure(*run.record.watched, status);
     const auto& lost = run.record.watched->lost_hosts;
-    if (first) system.err("ddlrun: " + launch::render_first_failure(*first) + "\n");
-    if (!lost.empty()) system.err("ddlrun: " + launch::render_lost_hosts(lost) + "\n");
+    if (first) system.err("ddlrun: " + render_first_failure(*first) + "\n");
+    if (!lost.empty()) system.err("ddlrun: " + render_lost_hosts(lost) + "\n");
   }
   if (!run.record.result.empty()) system.err("ddlrun: rank 0's result: " + run.record.result + "\n");
   std::string how = "ended well";
@@ -138,19 +135,18 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   record_result(system, result_file, status, run.record);
   run.record.diagnosis = monitor.diagnosis(result);
   if (status != 0) run.record.last_lines = monitor.last_lines();
-  run.record.end =
-      launch::RunEnd{system.clock.now(), status, status == result.exit_status ? result.signal : 0};
-  system.files.write(run.run_dir + "/run.json", launch::render_run_json(run.record));
+  run.record.end = RunEnd{system.clock.now(), status, status == result.exit_status ? result.signal : 0};
+  system.files.write(run.run_dir + "/run.json", render_run_json(run.record));
   check_started(result, run.command.argv[0]);
   print_first_log(system, run, result, status);
   if (!run.record.diagnosis.empty() && !monitor.cause_was_printed())
     system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
   print_end(system, run, result, status);
-  const bool all_ok = launch::count_verdicts(run.record.placement).ok == run.record.placement.size();
+  const bool all_ok = count_verdicts(run.record.placement).ok == run.record.placement.size();
   LaunchEnd end{status, result.passed_on, {}};
   if (run.record.watched) end.lost_hosts = run.record.watched->lost_hosts;
   if (run.spec.strict && run.plan.program.verify && status == 0 && !all_ok) end.status = 1;
   return end;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

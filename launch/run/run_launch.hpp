@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 struct LaunchEnd {
   int status = 0;       // of the program; with --strict 1 if that is 0 but a rank ran elsewhere than planned
@@ -20,4 +20,4 @@ struct LaunchEnd {
 // Error{request} if the launcher cannot be started.
 LaunchEnd run_launch(System& system, LaunchRun run);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

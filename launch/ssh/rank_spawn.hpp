@@ -8,16 +8,16 @@
 
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 struct RankStart {
-  Command command;          // `ddlrun exec`, or the program where nothing is to be done for it
-  EnvVars variables;        // added to the environment
-  launch::RankSetup setup;  // for take_rank_place(), in the child that becomes the rank
-  std::string place;        // "rank 3 on h2", for people
+  Command command;    // `ddlrun exec`, or the program where nothing is to be done for it
+  EnvVars variables;  // added to the environment
+  RankSetup setup;    // for take_rank_place(), in the child that becomes the rank
+  std::string place;  // "rank 3 on h2", for people
 };
 
-RankStart plan_rank_start(const launch::SshHostSpec& host, const launch::RankView& rank,
-                          const std::string& ddlrun, const launch::GpuReader& read_gpu);
+RankStart plan_rank_start(const SshHostSpec& host, const RankView& rank, const std::string& ddlrun,
+                          const GpuReader& read_gpu);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

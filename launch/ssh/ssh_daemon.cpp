@@ -16,12 +16,9 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
-
-using launch::SshMessage;
-using launch::SshMessageType;
 using std::chrono::milliseconds;
 
 constexpr std::size_t most_untold = 1u << 20;  // then the ranks wait for the head
@@ -49,7 +46,7 @@ bool take_place(const RankStart& start) {
 }  // namespace
 
 void SshDaemon::say(SshMessageType word, std::uint32_t number, std::uint32_t value, std::string bytes) {
-  children_.write_output(STDOUT_FILENO, launch::render_ssh_message({word, number, value, std::move(bytes)}));
+  children_.write_output(STDOUT_FILENO, render_ssh_message({word, number, value, std::move(bytes)}));
 }
 
 SshDaemon::Rank* SshDaemon::of_member(std::size_t member) {
@@ -59,7 +56,7 @@ SshDaemon::Rank* SshDaemon::of_member(std::size_t member) {
 
 void SshDaemon::prepare(const std::string& document, std::uint32_t node) {
   try {
-    host_ = launch::parse_ssh_host_spec(document);
+    host_ = parse_ssh_host_spec(document);
     node_ = node;
     if (node >= host_->rank_map.hosts.size()) {
       throw Error(ErrorKind::internal, {fmt::format("host {} of {}", node, host_->rank_map.hosts.size()), "",
@@ -86,7 +83,7 @@ void SshDaemon::start_ranks() {
 }
 
 void SshDaemon::start_rank(std::uint32_t number) {
-  const auto place = launch::find_rank(host_->rank_map, number);
+  const auto place = find_rank(host_->rank_map, number);
   const RankStart start = plan_rank_start(*host_, *place, system_.environment.executable,
                                           [this](const std::string& pci) { return read_gpu(system_, pci); });
   ChildSpec member;
@@ -170,7 +167,7 @@ void SshDaemon::rank_ended(std::size_t member, const ProcessResult& end) {
   }
   if (rank->out.holds_some()) say(SshMessageType::out, rank->rank, 0, rank->out.take_rest());
   if (rank->err.holds_some()) say(SshMessageType::err, rank->rank, 0, rank->err.take_rest());
-  say(SshMessageType::ended, rank->rank, launch::exit_value(end.exit_status, end.signal));
+  say(SshMessageType::ended, rank->rank, exit_value(end.exit_status, end.signal));
   if (input_member_ == member) input_member_.reset();
 }
 
@@ -227,7 +224,7 @@ ChildCallbacks SshDaemon::callbacks() {
 }
 
 int SshDaemon::run() {
-  children_.write_output(STDOUT_FILENO, launch::handshake_line(read_own_binary().build_id));
+  children_.write_output(STDOUT_FILENO, handshake_line(read_own_binary().build_id));
   children_.reads_input = true;
   const ChildCallbacks callbacks = this->callbacks();
   while (!over_ && !(going_ && children_.alive() == 0)) {
@@ -247,4 +244,4 @@ int SshDaemon::run() {
   return status_;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 class SshDaemon {
  public:
@@ -27,19 +27,18 @@ class SshDaemon {
   struct Rank {
     std::uint32_t rank = 0;
     std::size_t member = 0;
-    launch::LineBuffer out, err;
+    LineBuffer out, err;
     Steady::time_point err_heard;  // what still lacks an end is passed on some time after
     std::optional<Steady::time_point> kill_at;
     bool ended = false;
   };
 
   ChildCallbacks callbacks();
-  void take(launch::SshMessage&& message);
+  void take(SshMessage&& message);
   void prepare(const std::string& document, std::uint32_t node);
   void start_ranks();
   void start_rank(std::uint32_t number);
-  void say(launch::SshMessageType word, std::uint32_t number = 0, std::uint32_t value = 0,
-           std::string bytes = {});
+  void say(SshMessageType word, std::uint32_t number = 0, std::uint32_t value = 0, std::string bytes = {});
   void pass_on(std::size_t member, bool is_err, std::string_view bytes);
   void rank_ended(std::size_t member, const ProcessResult& end);
   void end_rank(Rank& rank, std::chrono::milliseconds grace);
@@ -53,8 +52,8 @@ class SshDaemon {
 
   System& system_;
   ChildPool children_;
-  launch::SshMessageReader reader_;
-  std::optional<launch::SshHostSpec> host_;
+  SshMessageReader reader_;
+  std::optional<SshHostSpec> host_;
   std::uint32_t node_ = 0;             // which of its hosts we are
   std::map<std::size_t, Rank> ranks_;  // by member
   std::optional<std::size_t> input_member_;
@@ -68,4 +67,4 @@ class SshDaemon {
   Steady::time_point last_look_ = Steady::now();
 };
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

@@ -14,12 +14,9 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 namespace {
-
-using launch::SshMessage;
-using launch::SshMessageType;
 
 constexpr std::size_t most_starting = 32;
 constexpr int most_attempts = 4;
@@ -48,19 +45,19 @@ Message as_message(const std::string& text, const std::string& host) {
 
 }  // namespace
 
-SshLauncher::SshLauncher(System& system, launch::SshLaunchSpec document)
+SshLauncher::SshLauncher(System& system, SshLaunchSpec document)
     : system_(system), document_(std::move(document)), job_(document_.rank_map) {
   build_id_ = read_own_binary().build_id;
-  launch::SshHostSpec spec{document_.rank_map, document_.program, {}, document_.grace_ms};
+  SshHostSpec spec{document_.rank_map, document_.program, {}, document_.grace_ms};
   for (const std::string& name : document_.exported) {
     const auto found = system.environment.variables.find(name);
     if (found != system.environment.variables.end()) spec.values.insert(*found);
   }
-  host_spec_text_ = launch::render_ssh_host_spec(spec);
+  host_spec_text_ = render_ssh_host_spec(spec);
   for (std::uint32_t node = 0; node < document_.rank_map.hosts.size(); ++node) {
     HostConnection& connection = connections_.emplace_back();
     connection.node = node;
-    connection.here = is_this_host(system.environment, host_of(connection).name);
+    connection.here = topology::is_this_host(system.environment, host_of(connection).name);
     if (host_of(connection).ranks.empty()) connection.state = HostConnection::over;
   }
   const std::size_t descriptors = connections_.size() * 4 + 64;
@@ -78,7 +75,7 @@ SshLauncher::HostConnection* SshLauncher::of_member(std::size_t member) {
 
 void SshLauncher::say(HostConnection& connection, SshMessageType word, std::uint32_t number,
                       std::string bytes) {
-  children_.write_stdin(connection.member, launch::render_ssh_message({word, number, 0, std::move(bytes)}));
+  children_.write_stdin(connection.member, render_ssh_message({word, number, 0, std::move(bytes)}));
 }
 
 void SshLauncher::say_to_all(SshMessageType word, std::uint32_t number) {
@@ -98,8 +95,8 @@ void SshLauncher::start_more() {
 void SshLauncher::start_hand(HostConnection& connection) {
   const std::string& own = system_.environment.executable;
   ChildSpec member;
-  member.command = connection.here ? Command{own, "ssh-daemon"}
-                                   : launch::plan_host_command(document_, host_of(connection), own);
+  member.command =
+      connection.here ? Command{own, "ssh-daemon"} : plan_host_command(document_, host_of(connection), own);
   member.has_stdin = true;
   connection.state = HostConnection::starting;
   connection.due = Steady::now() + start_patience;
@@ -137,8 +134,8 @@ void SshLauncher::take_bytes(HostConnection& connection, std::string_view bytes)
   if (connection.state == HostConnection::over) return;
   if (connection.greeted) return take_words(connection, bytes);
   const auto state = connection.greeting.feed(bytes);
-  if (state == launch::HandshakeReader::found) return greeted(connection);
-  if (state == launch::HandshakeReader::hopeless) {
+  if (state == HandshakeReader::found) return greeted(connection);
+  if (state == HandshakeReader::hopeless) {
     give_up(connection, ErrorKind::unreachable,
             {fmt::format("{} prints without end before ddlrun starts", host_of(connection).name),
              "its shell's start-up files",
@@ -244,7 +241,7 @@ void SshLauncher::go_or_give_up() {
   children_.reads_input = !system_.environment.stdin_is_terminal;
 }
 
-void SshLauncher::follow(const launch::SshJobState::Orders& orders) {
+void SshLauncher::follow(const SshJobState::Orders& orders) {
   // With status lines `launch` reports the first failure; about hosts this process has more facts.
   const bool is_reported = !document_.program.status_token.empty() && job_.first_failure();
   for (const std::string& message : orders.messages) {
@@ -358,4 +355,4 @@ int SshLauncher::run() {
   return job_.status();
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

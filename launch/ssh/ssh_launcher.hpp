@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 class SshLauncher {
  public:
-  SshLauncher(System& system, launch::SshLaunchSpec document);
+  SshLauncher(System& system, SshLaunchSpec document);
   // Until no host has anything left. Returns the job's exit status.
   int run();
 
@@ -32,9 +32,9 @@ class SshLauncher {
     std::size_t member = 0;
     int attempts = 0;
     Steady::time_point due;  // waiting: not before; starting: not after
-    launch::HandshakeReader greeting;
+    HandshakeReader greeting;
     bool greeted = false;
-    launch::SshMessageReader reader;
+    SshMessageReader reader;
     std::string said;  // by ssh, on stderr; its end
     Message problem;   // why nothing can be started here
     ErrorKind problem_kind = ErrorKind::unreachable;
@@ -46,30 +46,29 @@ class SshLauncher {
   void take_bytes(HostConnection& connection, std::string_view bytes);
   void take_words(HostConnection& connection, std::string_view bytes);
   void greeted(HostConnection& connection);
-  void take(HostConnection& connection, launch::SshMessage&& message);
+  void take(HostConnection& connection, SshMessage&& message);
   void hand_ended(HostConnection& connection, const ProcessResult& end);
   bool try_again(HostConnection& connection, const ProcessResult& end);
   void give_up(HostConnection& connection, ErrorKind kind, Message problem);
   void go_or_give_up();
   void tell_problems();
-  void follow(const launch::SshJobState::Orders& orders);
+  void follow(const SshJobState::Orders& orders);
   void take_signal(int signal);
   void take_input(std::string_view bytes);
   void stop(bool at_once);
   void look_at_time();
   std::chrono::milliseconds patience() const;
-  void say(HostConnection& connection, launch::SshMessageType word, std::uint32_t number = 0,
-           std::string bytes = {});
-  void say_to_all(launch::SshMessageType word, std::uint32_t number = 0);
+  void say(HostConnection& connection, SshMessageType word, std::uint32_t number = 0, std::string bytes = {});
+  void say_to_all(SshMessageType word, std::uint32_t number = 0);
   HostConnection* of_member(std::size_t member);
-  const launch::RankMapHost& host_of(const HostConnection& connection) const {
+  const RankMapHost& host_of(const HostConnection& connection) const {
     return document_.rank_map.hosts[connection.node];
   }
   std::string how_to_bring() const;
 
   System& system_;
-  launch::SshLaunchSpec document_;
-  launch::SshJobState job_;
+  SshLaunchSpec document_;
+  SshJobState job_;
   ChildPool children_;
   std::string build_id_;
   std::string host_spec_text_;  // to each host, values and all
@@ -85,4 +84,4 @@ class SshLauncher {
   std::optional<Steady::time_point> cut_at_;   // hosts that have not ended then are left
 };
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch

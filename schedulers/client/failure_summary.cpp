@@ -12,13 +12,9 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
-
-using schedulers::JobState;
-using schedulers::JobStatus;
-using schedulers::SchedulerKind;
 
 // What `ddlrun launch` says in the log before its own diagnosis.
 constexpr std::string_view told_already = "ddlrun: what the output above says";
@@ -150,7 +146,7 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
 void add_cause(System& system, const JobRef& job, JobStatus& status, std::uint64_t most_bytes) {
   if (!job.ours() || !is_bad_end(status.state)) return;
   std::string cause = job.last.explained;
-  if (schedulers::is_over(job.last.state) && job.last.exit_status && !cause.empty()) {
+  if (is_over(job.last.state) && job.last.exit_status && !cause.empty()) {
     status.exit_status = job.last.exit_status;
   } else if (size_of(system, job.output) <= most_bytes) {
     const FailureSummary words = read_job_words(system, job, status);
@@ -164,4 +160,4 @@ void add_cause(System& system, const JobRef& job, JobStatus& status, std::uint64
   }
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 struct FailureSummary {
   std::string diagnosis;  // of the log; "" where there is none, or it stands in the log
@@ -25,12 +25,12 @@ struct FailureSummary {
 };
 
 // Whose words a failed job's log is read by.
-diagnose::LogSource log_source_of(schedulers::SchedulerKind kind);
+diagnose::LogSource log_source_of(SchedulerKind kind);
 
-FailureSummary read_job_words(System& system, const JobRef& job, const schedulers::JobStatus& status);
+FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus& status);
 
 // The cause as `explained`, and the first rank's status, of a job that ended badly: as remembered, else from
 // its log where that has `most_bytes` at most.
-void add_cause(System& system, const JobRef& job, schedulers::JobStatus& status, std::uint64_t most_bytes);
+void add_cause(System& system, const JobRef& job, JobStatus& status, std::uint64_t most_bytes);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -8,13 +8,9 @@
 
 #include <fmt/format.h>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
-
-using schedulers::Dependency;
-using schedulers::JobState;
-using schedulers::JobStatus;
 
 std::string origin_of_dependencies(const JobRequest& wanted) {
   const auto found = wanted.settings.find("dependencies");
@@ -51,8 +47,8 @@ void check_dependency(System& system, const JobRequest& wanted, const Dependency
   }
   SilentSchedulers silent;
   const JobStatus status = read_job_states(system, {job}, silent).front();
-  if (schedulers::is_over(status.state)) return check_end(wanted, dependency, status);
-  const bool slurm = kind == schedulers::SchedulerKind::slurm;
+  if (is_over(status.state)) return check_end(wanted, dependency, status);
+  const bool slurm = kind == SchedulerKind::slurm;
   if (status.state != JobState::unknown || !silent.empty() || !slurm) return;  // qsub refuses it itself
   refuse_dependency(
       wanted,
@@ -70,4 +66,4 @@ void check_dependencies(System& system, const JobRequest& wanted) {
     check_dependency(system, wanted, dependency);
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -6,10 +6,10 @@
 #include "base/os/system.hpp"
 #include "schedulers/client/job_options.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 // Error{request} for a dependency that can no longer come true, and for a job that neither Slurm nor the
 // user's history knows. Where the scheduler does not answer, only the history is asked.
 void check_dependencies(System& system, const JobRequest& wanted);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -8,15 +8,15 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
 
-bool fits_directive(schedulers::SchedulerKind kind, const std::string& path) {
-  const bool slurm = kind == schedulers::SchedulerKind::slurm;
+bool fits_directive(SchedulerKind kind, const std::string& path) {
+  const bool slurm = kind == SchedulerKind::slurm;
   if (!slurm && path.find_first_of("%:,") != std::string::npos) return false;  // PBS: HOST:PATH
   try {
-    schedulers::directive_value(schedulers::ValueKind::path, path, "the job's folder");
+    directive_value(ValueKind::path, path, "the job's folder");
     return true;
   } catch (const Error&) {
     return false;
@@ -25,19 +25,18 @@ bool fits_directive(schedulers::SchedulerKind kind, const std::string& path) {
 
 }  // namespace
 
-std::string find_job_folder(System& system, const schedulers::JobSpec& job) {
+std::string find_job_folder(System& system, const JobSpec& job) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(system.clock.now());
   const std::string name = fmt::format("{}-{:%Y%m%d-%H%M%S}", job.name,
                                        fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)));
   const std::string usual = job.working_folder + "/ddlrun-jobs/" + name;
-  if (job.scheduler == schedulers::SchedulerKind::local || fits_directive(job.scheduler, usual)) return usual;
+  if (job.scheduler == SchedulerKind::local || fits_directive(job.scheduler, usual)) return usual;
   const std::string state =
       find_state_directory(system.environment, "the job's files", "export HOME") + "/jobs/";
   return fits_directive(job.scheduler, state) ? state + name : usual;  // it is refused with its reason
 }
 
-std::string log_of(const schedulers::JobSpec& job, const schedulers::JobFolder& folder,
-                   const schedulers::JobId& id, const std::string& task) {
+std::string log_of(const JobSpec& job, const JobFolder& folder, const JobId& id, const std::string& task) {
   if (job.array && task.empty()) return {};
   if (job.output.empty()) return task.empty() ? folder.output() : folder.path + "/output." + task + ".log";
   std::string path = job.output[0] == '/' ? "" : job.working_folder + "/";
@@ -56,6 +55,6 @@ std::string log_of(const schedulers::JobSpec& job, const schedulers::JobFolder& 
   return path;
 }
 
-std::string kept_template(const schedulers::JobFolder& folder) { return folder.path + "/template"; }
+std::string kept_template(const JobFolder& folder) { return folder.path + "/template"; }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -12,12 +12,9 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
-
-using schedulers::JobState;
-using schedulers::JobStatus;
 using std::chrono::milliseconds;
 
 constexpr milliseconds look_every{250};  // at the job's own files
@@ -146,8 +143,7 @@ class Follower {
     const bool changed = text != one.told || status.restarts != one.status.restarts;
     one.forgotten = status.state == JobState::unknown ? one.forgotten + 1 : 0;
     one.never = status.never ? one.never + 1 : 0;
-    const bool over =
-        schedulers::is_over(status.state) || one.forgotten >= most_forgotten || one.never >= most_never;
+    const bool over = is_over(status.state) || one.forgotten >= most_forgotten || one.never >= most_never;
     if (changed && !over && one.forgotten == 0 && options_.tell_states) {
       const bool again = status.restarts > one.status.restarts;
       tell(fmt::format("job {}{}: {}", one.job.id, again ? fmt::format(", restart {}", status.restarts) : "",
@@ -212,7 +208,7 @@ class Follower {
   FollowOptions options_;
   std::vector<Followed> followed_;
   std::optional<JobLog> log_;
-  schedulers::PollBackoff pace_;
+  PollBackoff pace_;
   double ask_at_ = 0;
   double spoke_at_ = 0;  // when its speaking was last taken for a hint
   int hints_ = 0;
@@ -225,4 +221,4 @@ int follow_jobs(System& system, const std::vector<JobRef>& jobs, const FollowOpt
   return Follower(system, jobs, options).run();
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 struct FollowOptions {
   bool log = true;         // copy the log of the one job
@@ -22,4 +22,4 @@ struct FollowOptions {
 // jobs alone: 128 + its number.
 int follow_jobs(System& system, const std::vector<JobRef>& jobs, const FollowOptions& options);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

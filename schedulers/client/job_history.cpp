@@ -15,13 +15,9 @@
 
 #include <functional>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
-
-using schedulers::JobEntry;
-using schedulers::JobHistory;
-using schedulers::JobStatus;
 
 std::int64_t seconds_now(System& system) {
   return std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
@@ -34,7 +30,7 @@ void with_history(System& system, bool make, const std::function<void(JobHistory
     const std::string path = folder + "/jobs.sqlite";
     if (!make && !system.files.exists(path)) return;
     if (make) system.files.make_folders(folder);
-    use(*schedulers::open_job_history(path));
+    use(*open_job_history(path));
   } catch (const Error& error) {
     system.err(render_message("ddlrun", "warning", error.message()));
   }
@@ -43,11 +39,10 @@ void with_history(System& system, bool make, const std::function<void(JobHistory
 // Its queue, and where its log is, by the settings that were written beside the script.
 void add_settings(System& system, JobRef& job) {
   const std::string file = job.folder + "/ddlrun.yaml";
-  schedulers::JobSpec spec;
+  JobSpec spec;
   try {
     std::vector<Message> errors;
-    const auto settings =
-        schedulers::read_job_settings(system.files.read(file, schedulers::max_settings_bytes), file, errors);
+    const auto settings = read_job_settings(system.files.read(file, max_settings_bytes), file, errors);
     const auto text = [&](const std::string& key) {
       const auto found = settings.find(key);
       return found == settings.end() ? std::string() : found->second.value.text;
@@ -96,7 +91,7 @@ void remember_job(System& system, const JobRef& job) {
 }
 
 void remember_state(System& system, const JobRef& job, const JobStatus& status) {
-  if (!job.ours() || status.state == schedulers::JobState::unknown) return;
+  if (!job.ours() || status.state == JobState::unknown) return;
   with_history(system, false, [&](JobHistory& history) { history.update(status, seconds_now(system)); });
 }
 
@@ -113,7 +108,7 @@ std::vector<JobRef> remembered_by_number(System& system, const std::string& numb
   return jobs;
 }
 
-std::optional<JobRef> remembered_job(System& system, const schedulers::JobId& id, const std::string& task) {
+std::optional<JobRef> remembered_job(System& system, const JobId& id, const std::string& task) {
   std::optional<JobRef> job;
   with_history(system, false, [&](JobHistory& history) {
     const auto entry = history.find(id);
@@ -134,4 +129,4 @@ std::vector<std::pair<JobRef, JobStatus>> remembered_jobs(System& system, std::s
   return jobs;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

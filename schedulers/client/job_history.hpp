@@ -10,18 +10,18 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 void remember_job(System& system, const JobRef& job);
 // With the last state where that is new.
-void remember_state(System& system, const JobRef& job, const schedulers::JobStatus& status);
+void remember_state(System& system, const JobRef& job, const JobStatus& status);
 // Why it ended badly, and the status of the rank that did, where that is not the job's.
 void remember_cause(System& system, const JobRef& job, const std::string& cause, std::optional<int> status);
 // Jobs of PBS by the part of their ids before the server.
 std::vector<JobRef> remembered_by_number(System& system, const std::string& number, const std::string& task);
-std::optional<JobRef> remembered_job(System& system, const schedulers::JobId& id,
+std::optional<JobRef> remembered_job(System& system, const JobId& id,
                                      const std::string& task = "");  // of an array
 // Newest first, each with its last known state.
-std::vector<std::pair<JobRef, schedulers::JobStatus>> remembered_jobs(System& system, std::size_t most);
+std::vector<std::pair<JobRef, JobStatus>> remembered_jobs(System& system, std::size_t most);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

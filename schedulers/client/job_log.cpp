@@ -8,7 +8,7 @@
 
 #include <optional>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
 
@@ -50,4 +50,4 @@ void JobLog::skip_to_end(System& system) {
   offset_ = part->size;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 class JobLog {
  public:
@@ -33,4 +33,4 @@ class JobLog {
   bool at_line_start_ = true;
 };
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -14,13 +14,9 @@
 #include <array>
 #include <optional>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
-
-using schedulers::JobSettings;
-using schedulers::SchedulerKind;
-using schedulers::Setting;
 
 constexpr std::uint64_t max_job_file_bytes = 1u << 20;
 // The shape is typed one way or the other: what is nearer to the user removes both from below.
@@ -29,7 +25,7 @@ JobSettings lay_over_shape(JobSettings over, JobSettings under) {
     under.erase("dims");
     under.erase("nodes");
   }
-  return schedulers::merge_settings(std::move(over), under);
+  return merge_settings(std::move(over), under);
 }
 
 void set_scheduler(JobSettings& settings, const JobOptions& options) {
@@ -44,7 +40,7 @@ void set_scheduler(JobSettings& settings, const JobOptions& options) {
     }
     found = name;
   }
-  if (!found.empty()) settings["scheduler"] = schedulers::flag_setting("scheduler", found, "--" + found);
+  if (!found.empty()) settings["scheduler"] = flag_setting("scheduler", found, "--" + found);
 }
 
 // "h1" and "h2" are hosts apart; "python" and "train.py" are a program.
@@ -90,7 +86,7 @@ JobSettings settings_of_flags(const JobOptions& options) {
   for (const auto& [key, texts] : options.flags) {
     if (texts.empty()) continue;
     const std::string origin = flag_of_key(key);
-    settings[key] = schedulers::repeated_flag_setting(key, texts, origin);
+    settings[key] = repeated_flag_setting(key, texts, origin);
   }
   set_scheduler(settings, options);
   const auto positional = [&](const std::string& key, const std::string& text) {
@@ -100,12 +96,12 @@ JobSettings settings_of_flags(const JobOptions& options) {
                   {fmt::format("{} is given twice: '{}' and --{}", key, printable(text, 60), key), "",
                    "one of the two"});
     }
-    settings[key] = schedulers::flag_setting(key, text, "the command line");
+    settings[key] = flag_setting(key, text, "the command line");
   };
   positional("dims", options.dims);
   positional("hosts", options.hosts);
   if (!options.program.empty()) {
-    settings["program"] = schedulers::list_setting(options.program, "behind '--'");
+    settings["program"] = list_setting(options.program, "behind '--'");
   }
   return settings;
 }
@@ -123,7 +119,7 @@ constexpr auto own_variables = std::to_array<std::string_view>(
 // Nearly the name of a setting: it would be lost without a word.
 void refuse_misspelt_variables(const Environment& environment, std::vector<Message>& errors) {
   std::vector<std::string> names;
-  for (const schedulers::JobKey& key : schedulers::job_keys()) names.push_back(variable_of(key.name));
+  for (const JobKey& key : job_keys()) names.push_back(variable_of(key.name));
   for (const auto& [name, value] : environment.variables) {
     if (!name.starts_with("DDLRUN_") || value.empty()) continue;
     if (std::find(own_variables.begin(), own_variables.end(), name) != own_variables.end()) continue;
@@ -140,10 +136,10 @@ void refuse_misspelt_variables(const Environment& environment, std::vector<Messa
 
 JobSettings settings_of_environment(const Environment& environment, std::vector<Message>& errors) {
   JobSettings settings;
-  for (const schedulers::JobKey& key : schedulers::job_keys()) {
+  for (const JobKey& key : job_keys()) {
     const std::string name = variable_of(key.name);
     const std::string text = name == data_variable ? "" : environment.get(name);
-    if (!text.empty()) settings[std::string(key.name)] = schedulers::flag_setting(key.name, text, name);
+    if (!text.empty()) settings[std::string(key.name)] = flag_setting(key.name, text, name);
   }
   refuse_misspelt_variables(environment, errors);
   return settings;
@@ -159,14 +155,14 @@ void tell_data_variable(const Environment& environment, JobRequest& wanted) {
 }
 
 // What of NCCL_* is set where the job is handed in; Slurm passes all on, PBS only what is named.
-void name_wildcards(const Environment& environment, schedulers::JobSpec& job) {
+void name_wildcards(const Environment& environment, JobSpec& job) {
   if (!is_pbs_like(job.scheduler)) return;
-  for (const std::string& name : schedulers::matching_variables(job.environment, environment.variables))
+  for (const std::string& name : matching_variables(job.environment, environment.variables))
     job.environment.push_back(name);
 }
 
 JobSettings settings_of_file(System& system, const std::string& file, std::vector<Message>& errors) {
-  return schedulers::read_job_settings(system.files.read(file, max_job_file_bytes), file, errors);
+  return read_job_settings(system.files.read(file, max_job_file_bytes), file, errors);
 }
 
 // XDG_CONFIG_HOME/ddlrun/config.yaml, else ~/.config/ddlrun/config.yaml; "" if there is none.
@@ -216,17 +212,17 @@ templates::SiteProfile find_site(System& system, const JobSettings& settings) {
 
 // The profile's layer; where there is no profile, the scheduler that was found.
 JobSettings settings_of_site(const templates::SiteProfile& site, std::vector<Message>& errors) {
-  if (!site.name.empty()) return schedulers::profile_settings(site, errors);
-  return {{"scheduler", schedulers::flag_setting("scheduler", site.scheduler, "this machine")}};
+  if (!site.name.empty()) return profile_settings(site, errors);
+  return {{"scheduler", flag_setting("scheduler", site.scheduler, "this machine")}};
 }
 
 // What only this process knows: where it was called, and which binary it is.
 void add_own(const Environment& environment, JobSettings& settings) {
   auto& folder = settings["workdir"];
-  folder = schedulers::flag_setting("workdir", environment.absolute(folder.value.text),
-                                    folder.origin.empty() ? "the current folder" : folder.origin);
+  folder = flag_setting("workdir", environment.absolute(folder.value.text),
+                        folder.origin.empty() ? "the current folder" : folder.origin);
   if (settings.count("ddlrun") == 0) {
-    settings["ddlrun"] = schedulers::flag_setting("ddlrun", environment.executable, "this ddlrun");
+    settings["ddlrun"] = flag_setting("ddlrun", environment.executable, "this ddlrun");
   }
 }
 
@@ -261,17 +257,17 @@ JobRequest load_job_request(System& system, const JobOptions& options) {
   wanted.settings = lay_over_shape(std::move(wanted.settings), settings_of_site(wanted.site, errors));
   add_own(system.environment, wanted.settings);
   find_template(system.environment, wanted.site, wanted.settings);
-  wanted.reading = schedulers::read_job(wanted.settings);
+  wanted.reading = read_job(wanted.settings);
   name_wildcards(system.environment, wanted.reading.job);
   tell_data_variable(system.environment, wanted);
   auto& all = wanted.reading.errors;
   hint_at_dashes(options, all);
   const bool typed = errors.empty() && std::all_of(all.begin(), all.end(), is_typed);
   all.insert(all.begin(), errors.begin(), errors.end());
-  const schedulers::JobSpec& job = wanted.reading.job;
-  const auto breaches = schedulers::check_against_site(job, wanted.site, job.working_folder, wanted.settings);
+  const JobSpec& job = wanted.reading.job;
+  const auto breaches = check_against_site(job, wanted.site, job.working_folder, wanted.settings);
   all.insert(all.end(), breaches.begin(), breaches.end());
-  all = schedulers::sorted_by_place(std::move(all));
+  all = sorted_by_place(std::move(all));
   if (typed && breaches.empty()) wanted.mistakes_kind = ErrorKind::usage;
   if (!all.empty()) return wanted;
   wanted.user_configuration = find_user_configuration(system);
@@ -286,4 +282,4 @@ int print_errors(System& system, const JobRequest& wanted) {
   return exit_code(wanted.mistakes_kind);
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

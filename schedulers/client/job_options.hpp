@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 struct JobOptions {
   std::string dims, hosts;         // positional
@@ -35,6 +35,6 @@ JobRequest load_job_request(System& system, const JobOptions& options);
 int print_errors(System& system, const JobRequest& wanted);
 
 // The settings as a ddlrun.yaml that gives the same job, each with where it came from.
-std::string render_job_settings(const schedulers::JobSettings& settings);
+std::string render_job_settings(const JobSettings& settings);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

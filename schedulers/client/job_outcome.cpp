@@ -12,12 +12,9 @@
 
 #include <optional>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
-
-using schedulers::JobState;
-using schedulers::JobStatus;
 
 std::string because(const JobStatus& status) {
   if (status.explained.empty()) return status.reason.empty() ? "" : printable(status.reason);
@@ -67,7 +64,7 @@ std::string after_time_limit(System& system, const JobRef& job) {
 }
 
 // "8_2" -> "2", "3[1].server" -> "1"
-std::string task_index(const schedulers::JobId& id) {
+std::string task_index(const JobId& id) {
   const std::size_t at = id.find_first_of("_[");
   if (at == std::string::npos) return {};
   const std::string index = id.substr(at + 1, id.find(']', at) - at - 1);
@@ -130,7 +127,7 @@ Error unknown_job_error(const JobRef& job, const JobStatus& status) {
 }
 
 std::string render_state(const JobStatus& status) {
-  std::string text(schedulers::name_of(status.state));
+  std::string text(name_of(status.state));
   if (status.state == JobState::running && !status.hosts.empty())
     return text + " on " + printable(status.hosts) +
            (is_ending(status) ? "; it has ended, the scheduler is cleaning up" : "");
@@ -186,4 +183,4 @@ void print_outcome(System& system, const JobRef& job, JobStatus& status) {
   if (!next.empty()) system.err("  try: " + next + "\n");
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

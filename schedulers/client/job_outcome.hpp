@@ -8,27 +8,27 @@
 
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 // What a shell is told: 0, the job's own status, 124 for a time limit, 143 for cancelled, 137 for memory, 5
 // for a lost host, 3 where nobody knows, 4 for one that can never run.
-int exit_status_of(const schedulers::JobStatus& status);
+int exit_status_of(const JobStatus& status);
 
 // A job that neither the scheduler nor its own files know: Error{request}.
-Error unknown_job_error(const JobRef& job, const schedulers::JobStatus& status);
+Error unknown_job_error(const JobRef& job, const JobStatus& status);
 
 // "queued, Resources: ...", "running on node[1-2]"
-std::string render_state(const schedulers::JobStatus& status);
+std::string render_state(const JobStatus& status);
 
 // "job 12 (train) failed with exit status 139: ..."; `first` tells which rank failed first, where it is
 // known.
-std::string render_end(const JobRef& job, const schedulers::JobStatus& status, const std::string& first);
+std::string render_end(const JobRef& job, const JobStatus& status, const std::string& first);
 
 // Its script is over; the scheduler still ends processes, or waits for a host that is lost.
-bool is_ending(const schedulers::JobStatus& status);
+bool is_ending(const JobStatus& status);
 
 // The end on stderr, with the diagnosis of the log where it ended badly and the log does not hold one. What
 // the log tells is put into `status` and remembered.
-void print_outcome(System& system, const JobRef& job, schedulers::JobStatus& status);
+void print_outcome(System& system, const JobRef& job, JobStatus& status);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -15,14 +15,9 @@
 #include <algorithm>
 #include <map>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
-
-using schedulers::JobId;
-using schedulers::JobState;
-using schedulers::JobStatus;
-using schedulers::SchedulerKind;
 
 constexpr std::size_t max_id_bytes = 200;
 
@@ -93,7 +88,7 @@ JobStatus status_of_tasks(System& system, const JobRef& job, const JobStatus& un
   }
   const std::size_t all = tasks.size();
   if (all == silent) return unknown;
-  JobStatus joined = schedulers::join_tasks(job.id, std::move(tasks));
+  JobStatus joined = join_tasks(job.id, std::move(tasks));
   if (silent == 0) return joined;
   joined.explained =
       fmt::format("{} of its {} tasks left no exit status: cancelled, lost, or never started", silent, all);
@@ -106,7 +101,7 @@ using Answers = std::map<std::pair<SchedulerKind, JobId>, JobStatus>;
 void ask_scheduler(System& system, SchedulerKind kind, const std::vector<JobId>& ids, Answers& answers,
                    SilentSchedulers& silent) {
   try {
-    for (auto& [id, status] : schedulers::make_scheduler(kind)->read_states(ids, scheduler_runner(system)))
+    for (auto& [id, status] : make_scheduler(kind)->read_states(ids, scheduler_runner(system)))
       answers.insert_or_assign({kind, id}, std::move(status));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal) throw;
@@ -125,7 +120,7 @@ JobStatus status_without_scheduler(System& system, const JobRef& job, const JobS
   if (!job.task.empty()) return unknown;
   const JobStatus status = status_of_tasks(system, job, unknown);
   const bool remembered =
-      status.state == JobState::unknown && status.tasks.empty() && schedulers::is_over(job.last.state);
+      status.state == JobState::unknown && status.tasks.empty() && is_over(job.last.state);
   return remembered ? job.last : status;
 }
 
@@ -155,7 +150,7 @@ std::vector<std::pair<JobRef, JobStatus>> read_recent_jobs(System& system, std::
   std::vector<JobRef> open;
   std::vector<JobStatus*> places;
   for (auto& [job, status] : jobs) {
-    if (schedulers::is_over(status.state) || open.size() == most_asked) continue;
+    if (is_over(status.state) || open.size() == most_asked) continue;
     open.push_back(job);
     places.push_back(&status);
   }
@@ -225,4 +220,4 @@ std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>
   return states;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -16,30 +16,29 @@
 #include <utility>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 // The jobs of these ids, in order; what the history does not know is asked of this machine's scheduler. A PBS
 // id may lack its server: Error{usage} where several jobs are meant.
 std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& ids,
-                              std::optional<schedulers::SchedulerKind> here = {});
+                              std::optional<SchedulerKind> here = {});
 // Schedulers that do not answer, and what they say instead.
-using SilentSchedulers = std::map<schedulers::SchedulerKind, Error>;
+using SilentSchedulers = std::map<SchedulerKind, Error>;
 
 // Those of the history, newest first, as they stand: one question for the `most_asked` newest that were not
 // over when somebody last asked; the others as last seen.
-std::vector<std::pair<JobRef, schedulers::JobStatus>> read_recent_jobs(System& system, std::size_t most,
-                                                                       std::size_t most_asked,
-                                                                       SilentSchedulers& silent);
+std::vector<std::pair<JobRef, JobStatus>> read_recent_jobs(System& system, std::size_t most,
+                                                           std::size_t most_asked, SilentSchedulers& silent);
 
 // The job in which this one goes on, remembered from now on; nothing where there is none.
 std::optional<JobRef> read_next_job(System& system, const JobRef& job);
 
 // How they stand, in the order of `jobs`. Error{unreachable} if the scheduler does not answer.
-std::vector<schedulers::JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs);
+std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs);
 // The same, but jobs of a silent scheduler stand as their own files tell, else as last seen.
-std::vector<schedulers::JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs,
-                                                   SilentSchedulers& silent);
+std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs,
+                                       SilentSchedulers& silent);
 // To be told on stderr.
 void warn_of_silent(System& system, const SilentSchedulers& silent);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -6,20 +6,20 @@
 
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 struct JobRef {
-  schedulers::JobId id;
-  schedulers::SchedulerKind scheduler = schedulers::SchedulerKind::local;
-  std::string name;            // "": not submitted by this user's ddlrun
-  std::string folder;          // likewise
-  std::string task;            // its index, of one task of an array
-  std::string output;          // its log; "" of an array as a whole
-  std::string queue;           // as it was asked for; "" where nothing was said
-  std::string submitted;       // "2026-11-02 10:20:30"
-  schedulers::JobStatus last;  // as the history has it; `explained` is the cause of a bad end
+  JobId id;
+  SchedulerKind scheduler = SchedulerKind::local;
+  std::string name;       // "": not submitted by this user's ddlrun
+  std::string folder;     // likewise
+  std::string task;       // its index, of one task of an array
+  std::string output;     // its log; "" of an array as a whole
+  std::string queue;      // as it was asked for; "" where nothing was said
+  std::string submitted;  // "2026-11-02 10:20:30"
+  JobStatus last;         // as the history has it; `explained` is the cause of a bad end
   bool ours() const { return !folder.empty(); }
-  schedulers::JobFolder files() const { return {folder}; }
+  JobFolder files() const { return {folder}; }
 };
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

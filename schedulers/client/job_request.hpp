@@ -9,16 +9,16 @@
 
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 struct JobRequest {
-  schedulers::JobSettings settings;  // all layers
+  JobSettings settings;  // all layers
   templates::SiteProfile site;
-  schedulers::ParsedJob reading;
+  ParsedJob reading;
   std::string user_configuration;  // the file for all of the user's jobs; "" if there is none
   std::string template_text;       // of the user's own job script, if there is one
   // What the errors are: usage where all of them stand on the command line, else request.
   ErrorKind mistakes_kind = ErrorKind::request;
 };
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

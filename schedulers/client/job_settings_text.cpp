@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
 
@@ -44,7 +44,7 @@ std::string flow(const YamlValue& value) {
 
 }  // namespace
 
-std::string render_job_settings(const schedulers::JobSettings& settings) {
+std::string render_job_settings(const JobSettings& settings) {
   std::string text = "# The job as it was submitted: ddlrun submit --job THIS_FILE\n";
   for (const auto& [key, setting] : settings) {
     std::string origin;
@@ -54,4 +54,4 @@ std::string render_job_settings(const schedulers::JobSettings& settings) {
   return text;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -7,21 +7,21 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json status_fields(const schedulers::JobStatus& status) {
+ordered_json status_fields(const JobStatus& status) {
   ordered_json fields;
   fields["id"] = status.id;
-  fields["state"] = schedulers::name_of(status.state);
-  fields["over"] = schedulers::is_over(status.state);
+  fields["state"] = name_of(status.state);
+  fields["over"] = is_over(status.state);
   fields["word"] = status.word;
   fields["exit_status"] = status.exit_status ? ordered_json(*status.exit_status) : ordered_json(nullptr);
-  fields["wait_status"] = schedulers::is_over(status.state) ? ordered_json(exit_status_of(status))
-                                                            : ordered_json(nullptr);  // what wait gives
+  fields["wait_status"] = is_over(status.state) ? ordered_json(exit_status_of(status))
+                                                : ordered_json(nullptr);  // what wait gives
   fields["signal"] = status.signal;
   fields["reason"] = status.reason;
   fields["explained"] = status.explained;
@@ -54,10 +54,10 @@ std::string render_status_json(const std::vector<JobAndStatus>& jobs) {
     entry["log"] = text_or_null(job.output);
     entry["submitted"] = text_or_null(job.submitted);
     entry["tasks"] = ordered_json::array();
-    for (const schedulers::JobStatus& task : status.tasks) entry["tasks"].push_back(status_fields(task));
+    for (const JobStatus& task : status.tasks) entry["tasks"].push_back(status_fields(task));
     document["jobs"].push_back(std::move(entry));
   }
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

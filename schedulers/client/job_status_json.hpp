@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
-using JobAndStatus = std::pair<JobRef, schedulers::JobStatus>;
+using JobAndStatus = std::pair<JobRef, JobStatus>;
 
 // Schema "ddlrun.status/1"; ends with a newline.
 std::string render_status_json(const std::vector<JobAndStatus>& jobs);
@@ -19,4 +19,4 @@ std::string render_status_json(const std::vector<JobAndStatus>& jobs);
 std::string render_status_table(const std::vector<JobAndStatus>& jobs);
 std::string render_jobs_table(const std::vector<JobAndStatus>& jobs);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

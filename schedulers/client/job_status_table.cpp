@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
 
@@ -18,10 +18,9 @@ using TableRow = std::array<std::string, 8>;
 
 // The end in a column, as wait gives it: "0", "139", "124" of a time limit; "-" while there is none, or where
 // nothing of the job ran.
-std::string exit_text(const schedulers::JobStatus& status) {
-  const bool failed_unrun =
-      status.state == schedulers::JobState::failed && !status.exit_status && status.signal == 0;
-  return schedulers::is_over(status.state) && !failed_unrun ? fmt::format("{}", exit_status_of(status)) : "-";
+std::string exit_text(const JobStatus& status) {
+  const bool failed_unrun = status.state == JobState::failed && !status.exit_status && status.signal == 0;
+  return is_over(status.state) && !failed_unrun ? fmt::format("{}", exit_status_of(status)) : "-";
 }
 
 // The hosts of "node[1-4]" (Slurm) or "n1/0*68+n2/0*68" (PBS), each once.
@@ -57,11 +56,11 @@ std::string time_column(const std::optional<std::uint64_t>& seconds) {
   return fmt::format("{}:{:02}:{:02}", hours, minutes, *seconds % 60);
 }
 
-std::string remark(const schedulers::JobStatus& status) {
+std::string remark(const JobStatus& status) {
   std::string text;
-  if (status.state == schedulers::JobState::running) {
+  if (status.state == JobState::running) {
     text = number_of_hosts(status.hosts) > 1 ? status.hosts : "";  // one stands in its column
-  } else if (status.state != schedulers::JobState::completed) {
+  } else if (status.state != JobState::completed) {
     text = status.explained.empty() ? status.reason : status.explained;
   }
   if (status.never) text += "; ddlrun cancel " + status.id + ", then " + status.remedy;
@@ -69,10 +68,10 @@ std::string remark(const schedulers::JobStatus& status) {
   return printable(text, 400);
 }
 
-TableRow row_of(const std::string& id, const JobRef& job, const schedulers::JobStatus& status) {
+TableRow row_of(const std::string& id, const JobRef& job, const JobStatus& status) {
   const std::string& queue = status.queue.empty() ? job.queue : status.queue;
   return {printable(id, 64),
-          std::string(schedulers::name_of(status.state)),
+          std::string(name_of(status.state)),
           exit_text(status),
           job.name.empty() ? "-" : printable(job.name, 64),
           queue.empty() ? "-" : printable(queue, 32),
@@ -117,4 +116,4 @@ std::string render_jobs_table(const std::vector<JobAndStatus>& jobs) {
   return render_rows(rows);
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
 
@@ -44,9 +44,9 @@ Command without_variables(Command command, const std::vector<std::string>& names
 
 }  // namespace
 
-PreparedJob prepare_job(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler,
+PreparedJob prepare_job(System& system, const JobRequest& wanted, const Scheduler& scheduler,
                         const std::string& folder) {
-  const schedulers::JobSpec& job = wanted.reading.job;
+  const JobSpec& job = wanted.reading.job;
   PreparedJob prepared;
   prepared.folder = {folder};
   prepared.script = job.script_template.empty() ? scheduler.render(job, prepared.folder, wanted.site).text()
@@ -57,8 +57,8 @@ PreparedJob prepare_job(System& system, const JobRequest& wanted, const schedule
   return prepared;
 }
 
-JobRef submit_job(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler) {
-  const schedulers::JobSpec& job = wanted.reading.job;
+JobRef submit_job(System& system, const JobRequest& wanted, const Scheduler& scheduler) {
+  const JobSpec& job = wanted.reading.job;
   const std::string name = find_job_folder(system, job);
   // Renders before the directory exists: a job that cannot be rendered leaves none behind.
   PreparedJob prepared = prepare_job(system, wanted, scheduler, name);
@@ -77,4 +77,4 @@ JobRef submit_job(System& system, const JobRequest& wanted, const schedulers::Sc
   return known;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

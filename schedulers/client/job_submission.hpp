@@ -11,21 +11,21 @@
 #include <chrono>
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 struct PreparedJob {
-  schedulers::JobFolder folder;
+  JobFolder folder;
   std::string script;                 // text of job.sh
   Command submit;                     // with the variables left out that would override the script
   std::vector<std::string> left_out;  // their names
 };
 
 // The script for that folder; nothing is written.
-PreparedJob prepare_job(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler,
+PreparedJob prepare_job(System& system, const JobRequest& wanted, const Scheduler& scheduler,
                         const std::string& folder);
 
 // Makes the folder (with -2, -3 behind the name if it is taken), writes job.sh and ddlrun.yaml, submits,
 // remembers. Error{scheduler} or Error{unreachable}; then the folder is kept, as what was refused.
-JobRef submit_job(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler);
+JobRef submit_job(System& system, const JobRequest& wanted, const Scheduler& scheduler);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

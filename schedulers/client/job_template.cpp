@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
 
@@ -44,9 +44,9 @@ bool has_directives(const std::string& text, const std::string& sign) {
 
 // Lines of another scheduler's are comments to this one: what they ask for would be lost.
 bool refuse_foreign_template(JobRequest& wanted, const std::string& file) {
-  const schedulers::JobSpec& job = wanted.reading.job;
-  if (job.scheduler == schedulers::SchedulerKind::local) return false;
-  const bool slurm = job.scheduler == schedulers::SchedulerKind::slurm;
+  const JobSpec& job = wanted.reading.job;
+  if (job.scheduler == SchedulerKind::local) return false;
+  const bool slurm = job.scheduler == SchedulerKind::slurm;
   const std::string own = slurm ? "#SBATCH" : "#PBS", foreign = slurm ? "#PBS" : "#SBATCH";
   if (has_directives(wanted.template_text, own) || !has_directives(wanted.template_text, foreign))
     return false;
@@ -61,7 +61,7 @@ bool refuse_foreign_template(JobRequest& wanted, const std::string& file) {
 
 void judge_lost(JobRequest& wanted, const std::string& file, const std::set<std::string>& placeholders) {
   std::string others;
-  for (const auto& fact : schedulers::dropped_settings(wanted.reading.job, wanted.settings, placeholders)) {
+  for (const auto& fact : dropped_settings(wanted.reading.job, wanted.settings, placeholders)) {
     if (is_for_all_jobs(wanted, fact.where)) {
       others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", fact.key, fact.value);
     } else if (fact.placeholder.empty()) {
@@ -86,7 +86,7 @@ void judge_lost(JobRequest& wanted, const std::string& file, const std::set<std:
 }  // namespace
 
 void find_template(const Environment& environment, const templates::SiteProfile& site,
-                   schedulers::JobSettings& settings) {
+                   JobSettings& settings) {
   const auto found = settings.find("template");
   if (found == settings.end() || found->second.value.kind != YamlValue::Kind::scalar) return;
   std::string& path = found->second.value.text;
@@ -101,32 +101,31 @@ void find_template(const Environment& environment, const templates::SiteProfile&
 }
 
 void read_template(System& system, JobRequest& wanted) {
-  const schedulers::JobSpec& job = wanted.reading.job;
+  const JobSpec& job = wanted.reading.job;
   if (job.script_template.empty()) return;
   wanted.template_text = system.files.read(job.script_template, max_template_bytes);
   const std::string file = shown_file(system, job.script_template);
   if (refuse_foreign_template(wanted, file)) return;
-  const schedulers::JobFolder folder{find_job_folder(system, job)};  // its real one may end in -2
-  const auto filled =
-      templates::fill_template(wanted.template_text, file, schedulers::template_values(job, folder));
+  const JobFolder folder{find_job_folder(system, job)};  // its real one may end in -2
+  const auto filled = templates::fill_template(wanted.template_text, file, template_values(job, folder));
   auto& errors = wanted.reading.errors;
   errors = filled.errors;
-  for (Message& mistake : schedulers::check_template(job, filled.used, folder.path)) {
+  for (Message& mistake : check_template(job, filled.used, folder.path)) {
     if (mistake.where == job.script_template) mistake.where = file;
     errors.push_back(std::move(mistake));
   }
   judge_lost(wanted, file, filled.used);
-  errors = schedulers::sorted_by_place(std::move(errors));
-  for (std::string& remark : schedulers::template_remarks(job, filled.used))
+  errors = sorted_by_place(std::move(errors));
+  for (std::string& remark : template_remarks(job, filled.used))
     wanted.reading.remarks.push_back(std::move(remark));
 }
 
-std::string fill_job_template(const JobRequest& wanted, const schedulers::JobFolder& folder) {
-  const schedulers::JobSpec& job = wanted.reading.job;
-  auto filled = templates::fill_template(wanted.template_text, job.script_template,
-                                         schedulers::template_values(job, folder));
+std::string fill_job_template(const JobRequest& wanted, const JobFolder& folder) {
+  const JobSpec& job = wanted.reading.job;
+  auto filled =
+      templates::fill_template(wanted.template_text, job.script_template, template_values(job, folder));
   if (!filled.errors.empty()) throw Error(ErrorKind::request, filled.errors.front());
   return std::move(filled.text);
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -9,17 +9,16 @@
 
 #include <string>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 // A path in a file is taken from that file's folder, one on the command line from the current folder.
-void find_template(const Environment& environment, const templates::SiteProfile& site,
-                   schedulers::JobSettings& settings);
+void find_template(const Environment& environment, const templates::SiteProfile& site, JobSettings& settings);
 
 // Reads it, if the job has one; everything that is wrong with it goes to reading.errors, what is only a
 // pity to reading.remarks. For a job without errors. Error{request} if it cannot be read.
 void read_template(System& system, JobRequest& wanted);
 
 // The script for that folder.
-std::string fill_job_template(const JobRequest& wanted, const schedulers::JobFolder& folder);
+std::string fill_job_template(const JobRequest& wanted, const JobFolder& folder);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

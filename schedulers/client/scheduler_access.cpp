@@ -11,11 +11,9 @@
 #include <optional>
 #include <utility>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
-
-using schedulers::SchedulerKind;
 
 constexpr std::chrono::seconds command_timeout{60};
 constexpr std::array<std::pair<SchedulerKind, std::string_view>, 4> kinds{{{SchedulerKind::slurm, "slurm"},
@@ -32,7 +30,7 @@ std::optional<SchedulerKind> kind_of(const std::string& name) {
 
 }  // namespace
 
-schedulers::CommandRunner scheduler_runner(System& system) {
+CommandRunner scheduler_runner(System& system) {
   return [&system](const Command& command) {
     ProcessLimits limits;
     limits.timeout = command_timeout;
@@ -55,7 +53,7 @@ SchedulerKind parse_scheduler(const std::string& name) {
 }
 
 SchedulerKind find_scheduler(System& system) {
-  const schedulers::CommandRunner ask = [&](const Command& command) {
+  const CommandRunner ask = [&](const Command& command) {
     ProcessLimits limits;
     limits.timeout = std::chrono::seconds(10);
     return system.processes.run(command, limits);
@@ -66,7 +64,7 @@ SchedulerKind find_scheduler(System& system) {
     }
     return false;
   };
-  const auto kind = schedulers::detect_scheduler(found_in_path, system.environment.variables, ask);
+  const auto kind = detect_scheduler(found_in_path, system.environment.variables, ask);
   if (kind) return *kind;
   throw Error(ErrorKind::request,
               {"there is no scheduler on this machine: neither sbatch nor qsub is in PATH",
@@ -74,4 +72,4 @@ SchedulerKind find_scheduler(System& system) {
                "--local to run here; --slurm or --pbs with --dry-run to see the script"});
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

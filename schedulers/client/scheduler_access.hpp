@@ -8,14 +8,14 @@
 #include <string>
 #include <string_view>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 // Runs a command of the scheduler, for at most 60 s.
-schedulers::CommandRunner scheduler_runner(System& system);
+CommandRunner scheduler_runner(System& system);
 
 // The scheduler of this machine: Error{request} if there is none.
-schedulers::SchedulerKind find_scheduler(System& system);
-schedulers::SchedulerKind parse_scheduler(const std::string& name);
-std::string_view name_of(schedulers::SchedulerKind kind);
+SchedulerKind find_scheduler(System& system);
+SchedulerKind parse_scheduler(const std::string& name);
+std::string_view name_of(SchedulerKind kind);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

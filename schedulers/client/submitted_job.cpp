@@ -10,12 +10,9 @@
 
 #include <fmt/format.h>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 namespace {
-
-using schedulers::JobState;
-using schedulers::JobStatus;
 
 constexpr std::uint64_t max_array_index = 100000;
 constexpr std::uint64_t max_kept_template_bytes = 1u << 20;
@@ -27,8 +24,7 @@ std::string submitted_setting(System& system, const JobRef& job, const std::stri
   const std::string file = job.folder + "/ddlrun.yaml";
   try {
     std::vector<Message> errors;
-    const auto settings =
-        schedulers::read_job_settings(system.files.read(file, schedulers::max_settings_bytes), file, errors);
+    const auto settings = read_job_settings(system.files.read(file, max_settings_bytes), file, errors);
     const auto found = settings.find(key);
     return found == settings.end() ? std::string() : found->second.value.text;
   } catch (const Error&) {
@@ -75,7 +71,7 @@ bool was_timed_out(System& system, const JobRef& job) {
          system.files.exists(job.folder + "/timed_out");
 }
 
-schedulers::JobStatus status_of_written(const JobRef& job, int written, bool timed_out) {
+JobStatus status_of_written(const JobRef& job, int written, bool timed_out) {
   JobStatus status;
   status.id = job.id;
   status.state = written == 0 ? JobState::completed : JobState::failed;
@@ -94,11 +90,11 @@ bool tells_log(System& system, const JobRef& job) {
   const std::string file = kept_template(job.files());
   if (!system.files.exists(file)) return true;
   try {
-    return schedulers::template_sets_log(
-        job.scheduler, templates::placeholder_names(system.files.read(file, max_kept_template_bytes)));
+    return template_sets_log(job.scheduler,
+                             templates::placeholder_names(system.files.read(file, max_kept_template_bytes)));
   } catch (const Error&) {
     return false;  // not ours to read
   }
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

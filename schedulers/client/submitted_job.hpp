@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 // A setting of the job as it was submitted ("signal" -> "USR1@120"); "" where it had none, or nobody knows.
 std::string submitted_setting(System& system, const JobRef& job, const std::string& key);
@@ -26,9 +26,9 @@ std::optional<int> read_exit_status(System& system, const JobRef& job);
 bool was_timed_out(System& system, const JobRef& job);
 
 // The state of a job whose script has written its exit status, where the scheduler tells nothing.
-schedulers::JobStatus status_of_written(const JobRef& job, int written, bool timed_out);
+JobStatus status_of_written(const JobRef& job, int written, bool timed_out);
 
 // Whether the log of that job is where ddlrun looks for it; it is where ddlrun itself wrote the script.
 bool tells_log(System& system, const JobRef& job);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers

@@ -94,7 +94,7 @@ by_srun() {
   expect_refusal 3 "node4 is not in the allocation" on node1 salloc -Q -N2 -w 'node[1-2]' "$tool" launch 1x2x1 node1,node4 \
     --launcher srun -- true
 }
-expect_refusal 2 "needs an allocation" on node1 "$tool" launch 2 --launcher srun -- true
+expect_refusal 2 "needs a Slurm allocation" on node1 "$tool" launch 2 --launcher srun -- true
 if command -v slurmctld > /dev/null && slurm up 2 > "$work/slurm" 2>&1; then
   by_srun
   slurm down > /dev/null || fail "slurm down"

@@ -60,7 +60,7 @@ on node1 kill -TERM "$(on node1 pgrep -o -u ddl -f '^/home/ddl/bin/ddlrun launch
 wait "$job"
 same 'status when preempted' 75 "$(cat "$work/job.status")"
 grep -q '^ddl-train: note: stopped by TERM after step [0-9]* of .*; checkpoint saved' "$work/job.err" || fail "not saved: $(tail -3 "$work/job.err")"
-grep -q '^ddlrun: not started again: it was stopped by signal 15' "$work/job.err" || fail "started again: $(tail -3 "$work/job.err")"
+grep -q '^ddlrun: not started again: stopped by signal 15' "$work/job.err" || fail "started again: $(tail -3 "$work/job.err")"
 same 'one start' 1 "$(grep -c '^ddlrun: run directory' "$work/job.err")"
 rm -rf --one-file-system "$lab_home/saved"
 

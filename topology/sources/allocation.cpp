@@ -3,7 +3,7 @@
 
 #include "base/text/host_list.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::topology {
 
 std::optional<Allocation> find_allocation(System& system) {
   const std::string slurm = system.environment.get("SLURM_JOB_NODELIST");
@@ -13,4 +13,4 @@ std::optional<Allocation> find_allocation(System& system) {
   return Allocation{parse_hostfile(system.files.read(pbs, max_hostfile_bytes), pbs), "PBS_NODEFILE", pbs};
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

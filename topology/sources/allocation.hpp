@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::topology {
 
 constexpr std::uint64_t max_hostfile_bytes = 64u << 20;
 
@@ -22,4 +22,4 @@ struct Allocation {
 // Nothing outside a job. Error{request} if PBS's file cannot be read.
 std::optional<Allocation> find_allocation(System& system);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

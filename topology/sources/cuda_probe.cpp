@@ -4,7 +4,7 @@
 #include "base/text/error.hpp"
 #include "topology/sources/topology_child.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::topology {
 namespace {
 
 // ".../bin/ddlrun" -> ".../lib/ddlrun/ddlrun_cuda.so", in a build folder and after an installation.
@@ -17,7 +17,7 @@ std::string plugin_path(const std::string& executable) {
 
 }  // namespace
 
-topology::CudaReport read_cuda_report(System& system) {
+CudaReport read_cuda_report(System& system) {
   const std::string path = plugin_path(system.environment.executable);
   if (!system.files.exists(path)) {
     throw Error(ErrorKind::request,
@@ -25,7 +25,7 @@ topology::CudaReport read_cuda_report(System& system) {
   }
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(30);  // no memory limit: CUDA reserves address space for all GPUs
-  return topology::parse_cuda_json(read_in_child(system, {"--cuda=" + path}, path, limits), path);
+  return parse_cuda_json(read_in_child(system, {"--cuda=" + path}, path, limits), path);
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

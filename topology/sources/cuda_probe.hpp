@@ -5,9 +5,9 @@
 #include "base/os/system.hpp"
 #include "topology/cuda_report.hpp"
 
-namespace ddlrun::cli {
+namespace ddlrun::topology {
 
 // Error{request} where the plug-in is not installed, does not load, or CUDA refuses.
-topology::CudaReport read_cuda_report(System& system);
+CudaReport read_cuda_report(System& system);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

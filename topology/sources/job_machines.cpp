@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::topology {
 
 namespace {
 
@@ -18,7 +18,7 @@ constexpr int assumed_packages = 2;  // a Minsky: what rank_gen.py was written f
 constexpr int assumed_cores = 10;
 
 // Machines that only differ in where they were read from are one.
-bool same_shape(topology::MachineTopology a, const topology::MachineTopology& b) {
+bool same_shape(MachineTopology a, const MachineTopology& b) {
   a.source = b.source;
   a.host_name = b.host_name;
   for (std::size_t i = 0; i < std::min(a.gpus.size(), b.gpus.size()); ++i) a.gpus[i].uuid = b.gpus[i].uuid;
@@ -30,7 +30,7 @@ bool same_shape(topology::MachineTopology a, const topology::MachineTopology& b)
   return a == b;
 }
 
-JobMachines one_for_all(topology::MachineTopology machine, std::size_t hosts) {
+JobMachines one_for_all(MachineTopology machine, std::size_t hosts) {
   return {{std::move(machine)}, std::vector<std::uint32_t>(hosts, 0)};
 }
 
@@ -49,7 +49,7 @@ JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& as
                             {fmt::format("{}: {} packages x {} cores are ASSUMED, as rank_gen.py did", what,
                                          assumed_packages, assumed_cores),
                              example, hint}));
-  auto machine = topology::regular_machine(assumed_packages, assumed_cores, 1, "assumed 2x10, not probed");
+  auto machine = regular_machine(assumed_packages, assumed_cores, 1, "assumed 2x10, not probed");
   machine.assumed = true;
   return one_for_all(std::move(machine), hosts);
 }
@@ -119,4 +119,4 @@ JobMachines find_job_machines(System& system, const std::vector<std::string>& ho
   return collect(std::move(asked));
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::topology {
 
 // What to do where no host can be asked: rank_gen's 2 x 10 cores, said loudly, or an error.
 enum class Unprobed { assume, refuse };
 
 struct JobMachines {
-  std::vector<topology::MachineTopology> machines;  // the different ones
-  std::vector<std::uint32_t> machine_of_host;       // index in `machines`, one a host
+  std::vector<MachineTopology> machines;       // the different ones
+  std::vector<std::uint32_t> machine_of_host;  // index in `machines`, one a host
 };
 
 // The hosts of "h1,h2", "node[01-04]", "@file" or --hostfile, in order; empty where none is given.
@@ -34,4 +34,4 @@ bool is_this_host(const Environment& environment, const std::string& host);
 JobMachines find_job_machines(System& system, const std::vector<std::string>& hosts,
                               const MachineOptions& options, Unprobed unprobed);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

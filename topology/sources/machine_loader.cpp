@@ -12,9 +12,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ddlrun::cli {
-
-using topology::MachineTopology;
+namespace ddlrun::topology {
 
 namespace {
 
@@ -91,7 +89,7 @@ std::string value_of(std::string_view text, std::string_view key) {
 
 // NVIDIA's kernel driver tells names and UUIDs without any library.
 void add_driver_facts(System& system, MachineTopology& machine) {
-  for (topology::Gpu& gpu : machine.gpus) {
+  for (Gpu& gpu : machine.gpus) {
     const std::string path = "/proc/driver/nvidia/gpus/" + gpu.pci_bus_id + "/information";
     if (gpu.vendor != "NVIDIA" || !gpu.uuid.empty() || !system.files.exists(path)) continue;
     const std::string text = system.files.read(path, 1u << 16);
@@ -113,7 +111,7 @@ MachineTopology machine_from_options(System& system, const MachineOptions& optio
   if (!options.synthetic.empty()) return machine_from_synthetic(system, options.synthetic);
   if (!counts_given(options)) return this_machine(system);
   const Counts counts = read_counts(options);
-  return topology::regular_machine(counts.sockets, counts.cores, counts.smt, counts.source);
+  return regular_machine(counts.sockets, counts.cores, counts.smt, counts.source);
 }
 
 std::string xml_from_options(System& system, const MachineOptions& options) {
@@ -127,7 +125,7 @@ std::string xml_from_options(System& system, const MachineOptions& options) {
   }
   if (!counts_given(options)) return read_in_child(system, {"--xml", "--this-host"}, "this host");
   const Counts counts = read_counts(options);
-  return topology::HwlocMachine::from_synthetic(
+  return HwlocMachine::from_synthetic(
              fmt::format("pack:{} [numa] core:{} pu:{}", counts.sockets, counts.cores, counts.smt))
       .xml();
 }
@@ -138,31 +136,28 @@ MachineTopology this_machine(System& system) {
   for (const char* name : foreign) {
     if (const std::string value = system.environment.get(name); !value.empty()) {
       const std::string source = fmt::format("this host as {}={} tells", name, value);
-      MachineTopology machine =
-          topology::parse_machine_json(read_in_child(system, {"--this-host"}, source), source);
+      MachineTopology machine = parse_machine_json(read_in_child(system, {"--this-host"}, source), source);
       machine.source = source;
       return machine;
     }
   }
-  MachineTopology machine = topology::HwlocMachine::this_host().machine("this host");
+  MachineTopology machine = HwlocMachine::this_host().machine("this host");
   if (!system.environment.host_name.empty()) machine.host_name = system.environment.host_name;
   add_driver_facts(system, machine);
   return machine;
 }
 
 MachineTopology machine_from_file(System& system, const std::string& path) {
-  MachineTopology machine =
-      topology::parse_machine_json(read_in_child(system, {"--file=" + path}, path), path);
+  MachineTopology machine = parse_machine_json(read_in_child(system, {"--file=" + path}, path), path);
   machine.source = "file " + path;
   return machine;
 }
 
 MachineTopology machine_from_synthetic(System& system, const std::string& text) {
   const std::string where = synthetic_place(text);
-  MachineTopology machine =
-      topology::parse_machine_json(read_in_child(system, {"--synthetic=" + text}, where), where);
+  MachineTopology machine = parse_machine_json(read_in_child(system, {"--synthetic=" + text}, where), where);
   machine.source = "synthetic " + text;
   return machine;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::topology {
 
 // The options that topo, gen-rankfile, check-rankfile and launch share.
 struct MachineOptions {
@@ -29,21 +29,21 @@ bool any_given(const MachineOptions& options);
 
 // The machine that was named. Error{usage} on conflicts, Error{request} where it cannot be read.
 // Without any option: this machine.
-topology::MachineTopology machine_from_options(System& system, const MachineOptions& options);
+MachineTopology machine_from_options(System& system, const MachineOptions& options);
 
 // The same machine as hwloc writes it. Error{request} where the source is a saved document.
 std::string xml_from_options(System& system, const MachineOptions& options);
 
 // This host, read in this process.
-topology::MachineTopology this_machine(System& system);
+MachineTopology this_machine(System& system);
 
 // Foreign XML by way of a child with limits: `path` is given to the child, `where` to people.
-topology::MachineTopology machine_from_file(System& system, const std::string& path);
-topology::MachineTopology machine_from_synthetic(System& system, const std::string& text);
+MachineTopology machine_from_file(System& system, const std::string& path);
+MachineTopology machine_from_synthetic(System& system, const std::string& text);
 
 struct RemoteMachine {
   std::string host;
-  std::optional<topology::MachineTopology> machine;
+  std::optional<MachineTopology> machine;
   std::string failure;  // why there is none, for people; empty where there is one
 };
 
@@ -52,4 +52,4 @@ struct RemoteMachine {
 // name.
 std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

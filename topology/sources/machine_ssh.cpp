@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::cli {
+namespace ddlrun::topology {
 namespace {
 
 constexpr std::size_t window = 32;
@@ -53,7 +53,7 @@ RemoteMachine read_answer(const std::string& host, const ProcessResult& result) 
   RemoteMachine remote{host, std::nullopt, ""};
   try {
     check_child(result, host, pipeline_limits());
-    remote.machine = topology::parse_machine_json(result.out, host);
+    remote.machine = parse_machine_json(result.out, host);
     remote.machine->source = "ssh " + host;
   } catch (const Error& error) {
     remote.failure = failure_of(result, error);
@@ -93,4 +93,4 @@ std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<s
   return remotes;
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

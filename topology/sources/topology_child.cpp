@@ -8,7 +8,7 @@
 
 #include <optional>
 
-namespace ddlrun::cli {
+namespace ddlrun::topology {
 namespace {
 
 #ifdef __SANITIZE_ADDRESS__
@@ -72,4 +72,4 @@ std::string read_in_child(System& system, const std::vector<std::string>& argume
   return read_in_child(system, arguments, where, reader_limits());
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

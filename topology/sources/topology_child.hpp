@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::cli {
+namespace ddlrun::topology {
 
 // The largest topology file we look at.
 constexpr std::uint64_t max_topology_bytes = 16u << 20;
@@ -26,4 +26,4 @@ std::string read_in_child(System& system, const std::vector<std::string>& argume
 // Throws what went wrong in a child that was run with `limits`.
 void check_child(const ProcessResult& result, const std::string& where, const ProcessLimits& limits);
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::topology

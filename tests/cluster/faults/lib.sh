@@ -95,7 +95,7 @@ write_other_mpi() {
   chmod 755 "$lab_home"/ompi3/bin/*
 }
 # As a user would ask about this job.
-doctor_words=(doctor --hostfile hosts --rankfile job.rf --wdir /home/ddl/run --data /tmp/job/data)
+doctor_words=(doctor --hostfile hosts --rankfile job.rf --workdir /home/ddl/run --data /tmp/job/data)
 program_words=(-- /tmp/job/train)
 
 number() { echo "${1#node}"; }

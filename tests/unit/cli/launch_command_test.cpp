@@ -10,6 +10,7 @@
 #include <algorithm>
 
 using namespace ddlrun;
+using namespace ddlrun::launch;
 using tests::Launch;
 using tests::word_after;
 

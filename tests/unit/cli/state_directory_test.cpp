@@ -10,6 +10,8 @@
 #include <doctest/doctest.h>
 
 using namespace ddlrun;
+using namespace ddlrun::doctor;
+using namespace ddlrun::launch;
 using namespace ddlrun::cli;
 
 TEST_SUITE_BEGIN("cli/state_directory");

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 using namespace ddlrun;
-using namespace ddlrun::cli;
+using namespace ddlrun::doctor;
 
 namespace {
 

@@ -43,17 +43,17 @@ TEST_CASE("machines, then and now") {
       {with_gpu("0000:01:00.0", "A"), regular_machine(1, 4, 1, ""), "1 GPUs, now"}};
   for (const Row& row : rows) {
     CAPTURE(row.reported);
-    const std::string change = cli::describe_machine_change(row.then, row.now);
+    const std::string change = launch::describe_machine_change(row.then, row.now);
     CHECK(change.empty() == row.reported.empty());
     CHECK(change.find(row.reported) != std::string::npos);
   }
 }
 
 TEST_CASE("rankfiles that place the ranks alike") {
-  CHECK(cli::same_ranks("# one\nrank 0=h1 slot=0:0-3\n", "#two\nrank 0=h1 slot=0:0-3\n"));
-  CHECK_FALSE(cli::same_ranks("rank 0=h1 slot=0:0-3\n", "rank 0=h1 slot=0:0-2\n"));
-  CHECK_FALSE(cli::same_ranks("rank 0=h1 slot=0:0-3\n", "rank 0=h2 slot=0:0-3\n"));
-  CHECK_FALSE(cli::same_ranks("rank 0=h1 slot=0:0-3\n", "rank 0=h1 slot=0:0-3\nrank 1=h1 slot=1:0-3\n"));
+  CHECK(launch::same_ranks("# one\nrank 0=h1 slot=0:0-3\n", "#two\nrank 0=h1 slot=0:0-3\n"));
+  CHECK_FALSE(launch::same_ranks("rank 0=h1 slot=0:0-3\n", "rank 0=h1 slot=0:0-2\n"));
+  CHECK_FALSE(launch::same_ranks("rank 0=h1 slot=0:0-3\n", "rank 0=h2 slot=0:0-3\n"));
+  CHECK_FALSE(launch::same_ranks("rank 0=h1 slot=0:0-3\n", "rank 0=h1 slot=0:0-3\nrank 1=h1 slot=1:0-3\n"));
 }
 
 TEST_CASE("exported values, then and now") {
@@ -64,10 +64,10 @@ TEST_CASE("exported values, then and now") {
                  {"OMP_NUM_THREADS", launch::render_digest("4")}};
   Environment environment;
   environment.variables = {{"PATH", "/bin"}, {"LD_LIBRARY_PATH", "/other"}};
-  CHECK(cli::export_changes(run, {"KEY"}, environment) ==
+  CHECK(launch::export_changes(run, {"KEY"}, environment) ==
         std::vector<std::string>{"LD_LIBRARY_PATH is not what it was then",
                                  "values of now, perhaps not those of then: KEY"});
-  CHECK(cli::export_changes(run, {"KEY=new"}, environment) ==
+  CHECK(launch::export_changes(run, {"KEY=new"}, environment) ==
         std::vector<std::string>{"LD_LIBRARY_PATH is not what it was then"});
 }
 

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-namespace ddlrun::cli {
+namespace ddlrun::launch {
 
 TEST_SUITE_BEGIN("launch/plan/find_program");
 
@@ -52,6 +52,6 @@ TEST_CASE("launch: the trainer judges its own options, in one process") {
   }
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::launch
 
 TEST_SUITE_END();

@@ -12,11 +12,11 @@ using launch::MemoryPolicy;
 
 namespace {
 
-launch::RankMap completed(const cli::PlacementSpec& spec, const launch::Exports& exports, LauncherKind kind,
-                          const frameworks::FrameworkPlan& framework, const cli::JobPlan& job,
-                          std::vector<std::string>& remarks) {
-  launch::RankMap rank_map = cli::job_rank_map(job);
-  cli::complete_rank_map(spec, exports, kind, framework, rank_map, remarks);
+launch::RankMap completed(const launch::PlacementSpec& spec, const launch::Exports& exports,
+                          LauncherKind kind, const frameworks::FrameworkPlan& framework,
+                          const launch::JobPlan& job, std::vector<std::string>& remarks) {
+  launch::RankMap rank_map = launch::job_rank_map(job);
+  launch::complete_rank_map(spec, exports, kind, framework, rank_map, remarks);
   return rank_map;
 }
 
@@ -25,9 +25,9 @@ launch::RankMap completed(const cli::PlacementSpec& spec, const launch::Exports&
 TEST_SUITE_BEGIN("launch/plan/job_rank_map");
 
 TEST_CASE("who binds, and what --mem-bind says") {
-  cli::JobPlan job;
+  launch::JobPlan job;
   job.ranks = {{0, 0, "h1", "0:0", {0}, 1}};
-  cli::PlacementSpec spec;
+  launch::PlacementSpec spec;
   std::vector<std::string> remarks;
   CHECK_FALSE(completed(spec, {}, LauncherKind::open_mpi, {}, job, remarks).has_content());
   CHECK(completed(spec, {}, LauncherKind::mpich, {}, job, remarks).bind);
@@ -54,9 +54,9 @@ TEST_CASE(
                       {GpuView::leave, GpuView::host, true, GpuView::leave, 0}};
   for (const Row& row : rows) {
     CAPTURE(row.remarks);
-    cli::JobPlan job;
+    launch::JobPlan job;
     job.ranks = {{0, 0, "h1", "0:0", {0}, 1}};
-    cli::PlacementSpec spec;
+    launch::PlacementSpec spec;
     spec.visible_gpus = row.asked;
     std::vector<std::string> remarks;
     launch::Exports exports;

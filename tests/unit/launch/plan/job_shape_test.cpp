@@ -6,15 +6,15 @@
 #include <doctest/doctest.h>
 
 using namespace ddlrun;
-using cli::HostWords;
-using cli::JobShape;
-using cli::LaunchFlags;
+using launch::HostWords;
+using launch::JobShape;
+using launch::LaunchFlags;
 using Counts = std::vector<std::uint32_t>;
 
 namespace {
 
 JobShape shape_of(const LaunchFlags& flags) {
-  return cli::resolve_shape(flags, cli::resolve_host_words(flags));
+  return launch::resolve_shape(flags, launch::resolve_host_words(flags));
 }
 
 LaunchFlags with_hosts(const std::string& text, LaunchFlags flags = {}) {
@@ -50,7 +50,7 @@ TEST_CASE("-H: names, equal counts, a count for each host") {
   for (const Row& row : rows) {
     CAPTURE(row.text);
     const LaunchFlags flags = with_hosts(row.text);
-    CHECK(cli::resolve_host_words(flags).hosts == row.hosts);
+    CHECK(launch::resolve_host_words(flags).hosts == row.hosts);
     CHECK(shape_of(flags).ranks_per_host == row.ranks_per_host);
     CHECK(shape_of(flags).host_ranks == row.host_ranks);
   }
@@ -77,10 +77,10 @@ TEST_CASE("-H: invalid counts, and counts that contradict DIMS or --ranks-per-ho
 TEST_CASE("--np, --ps and --workers need no DIMS: the first word is HOSTS") {
   LaunchFlags flags;
   flags.dims = "h1,h2";
-  CHECK(cli::resolve_host_words(flags).dims == "h1,h2");
+  CHECK(launch::resolve_host_words(flags).dims == "h1,h2");
   flags.framework.np = "8";
-  CHECK(cli::resolve_host_words(flags).dims.empty());
-  CHECK(cli::resolve_host_words(flags).hosts == "h1,h2");
+  CHECK(launch::resolve_host_words(flags).dims.empty());
+  CHECK(launch::resolve_host_words(flags).hosts == "h1,h2");
   CHECK(shape_of(flags).total_ranks == 8);
   flags.dims = "4x2";
   CHECK(message_of(flags) == "--np conflicts with DIMS");
@@ -111,13 +111,13 @@ TEST_CASE("--np -N: N ranks on this host, and no hosts beside it") {
 TEST_CASE("dims from the factors: hosts per rack from the number of hosts") {
   LaunchFlags flags;
   flags.racks = "2";
-  CHECK(cli::resolve_dims(shape_of(flags), 6, 4) == topology::Dims{4, 3, 2, 1});
-  CHECK_THROWS_AS(cli::resolve_dims(shape_of(flags), 5, 4), Error);
+  CHECK(launch::resolve_dims(shape_of(flags), 6, 4) == topology::Dims{4, 3, 2, 1});
+  CHECK_THROWS_AS(launch::resolve_dims(shape_of(flags), 5, 4), Error);
   flags.hosts_per_rack = "1";
-  CHECK(cli::resolve_dims(shape_of(flags), 5, 4) == topology::Dims{4, 1, 2, 1});
+  CHECK(launch::resolve_dims(shape_of(flags), 5, 4) == topology::Dims{4, 1, 2, 1});
   flags.ranks_per_host = "2";
   flags.aisles = "3";
-  CHECK(cli::resolve_dims(shape_of(flags), 6, 4) == topology::Dims{2, 1, 2, 3});
+  CHECK(launch::resolve_dims(shape_of(flags), 6, 4) == topology::Dims{2, 1, 2, 3});
   flags.dims = "4x2x1";
   CHECK(message_of(flags) == "DIMS and its factors are both given");
 }

@@ -36,7 +36,7 @@ struct Host {
   OpenMpRuntime find(const Command& program) {
     System system{processes, files,  clock, environment, [](std::string_view) {}, [](std::string_view) {},
                   {},        &kernel};
-    return cli::find_openmp_runtime(cli::read_program_libraries(system, program));
+    return launch::find_openmp_runtime(launch::read_program_libraries(system, program));
   }
 };
 

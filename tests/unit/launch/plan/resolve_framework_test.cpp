@@ -9,10 +9,10 @@
 #include <functional>
 
 using namespace ddlrun;
-using cli::JobShape;
-using cli::LaunchFlags;
-using cli::ResolvedFramework;
 using frameworks::Framework;
+using launch::JobShape;
+using launch::LaunchFlags;
+using launch::ResolvedFramework;
 
 namespace {
 
@@ -23,7 +23,7 @@ ResolvedFramework resolve(const LaunchFlags& flags, const JobShape& shape = {}) 
       "import tensorflow as tf\nstrategy = tf.distribute.ParameterServerStrategy(resolver)\n";
   fake.files.files["hvd.yaml"] = "params:\n  cycle_time_ms: 5\n";
   System system = fake.doors();
-  return cli::resolve_framework(system, flags, shape);
+  return launch::resolve_framework(system, flags, shape);
 }
 
 LaunchFlags script(const std::string& name) {

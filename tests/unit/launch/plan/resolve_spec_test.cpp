@@ -8,10 +8,10 @@
 #include <functional>
 
 using namespace ddlrun;
-using cli::AffinityMode;
-using cli::LaunchFlags;
-using cli::LaunchSpec;
-using cli::OutputSpec;
+using launch::AffinityMode;
+using launch::LaunchFlags;
+using launch::LaunchSpec;
+using launch::OutputSpec;
 
 namespace {
 
@@ -21,7 +21,7 @@ LaunchSpec spec_of(const LaunchFlags& flags) {
   fake.files.files["/bin/prog"] = "";
   fake.environment.variables["PATH"] = "/bin";
   System system = fake.doors();
-  return cli::resolve_launch_spec(system, flags);
+  return launch::resolve_launch_spec(system, flags);
 }
 
 LaunchFlags with(const std::function<void(LaunchFlags&)>& change) {
@@ -202,7 +202,7 @@ TEST_CASE("a program in the place of HOSTS is refused with the line to type") {
 TEST_CASE("with_dims replaces every other number of ranks") {
   LaunchSpec spec = spec_of(with([](LaunchFlags& flags) { flags.framework.np = "6"; }));
   CHECK(spec.shape.total_ranks == 6);
-  spec = cli::with_dims(spec, topology::Dims{3, 2, 1, 1});
+  spec = launch::with_dims(spec, topology::Dims{3, 2, 1, 1});
   CHECK(spec.shape.total_ranks == 0);
   CHECK(spec.shape.dims == topology::Dims{3, 2, 1, 1});
   CHECK(spec.framework.wants_result);

@@ -75,12 +75,12 @@ TEST_CASE("the launcher that is named, else what mpirun is, else srun in a job o
     CAPTURE(row.mpirun);
     Installed here(row.installed);
     if (row.job) here.environment.variables["SLURM_JOB_ID"] = "7";
-    cli::LauncherSpec spec;
+    launch::LauncherSpec spec;
     if (row.launcher != "auto") spec.kind = launch::parse_launcher(row.launcher).value();
     spec.mpirun = row.mpirun;
     std::string started;
     try {
-      started = cli::select_launcher(here.system, spec).program;
+      started = launch::select_launcher(here.system, spec).program;
     } catch (const Error& error) {
       CHECK(error.kind() == row.kind);
     }
@@ -113,11 +113,11 @@ TEST_CASE("what --mpirun names and --launcher asks for") {
     CAPTURE(row.what);
     Installed here(
         {{"mpirun.openmpi", theirs}, {"mpirun.mpich", mpich}, {"/bin/true", "true (GNU coreutils) 9.1\n"}});
-    cli::LauncherSpec spec;
+    launch::LauncherSpec spec;
     if (row.launcher != "auto") spec.kind = launch::parse_launcher(row.launcher).value();
     spec.mpirun = row.mpirun;
     try {
-      cli::select_launcher(here.system, spec);
+      launch::select_launcher(here.system, spec);
       FAIL("no error");
     } catch (const Error& error) {
       CHECK(error.kind() == row.kind);
@@ -126,16 +126,16 @@ TEST_CASE("what --mpirun names and --launcher asks for") {
   }
   // Where mpirun is another's, Open MPI's is found by its other name, by which it calls itself OpenRTE.
   Installed beside({{"mpirun", mpich}, {"mpirun.openmpi", theirs}});
-  cli::LauncherSpec spec;
+  launch::LauncherSpec spec;
   spec.kind = LauncherKind::open_mpi;
-  CHECK(cli::select_launcher(beside.system, spec).program == "mpirun.openmpi");
+  CHECK(launch::select_launcher(beside.system, spec).program == "mpirun.openmpi");
 }
 
 TEST_CASE("srun starts nothing outside the allocation") {
   Installed here({});
   here.environment.variables = {{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NODELIST", "n[1-2]"}};
-  CHECK_NOTHROW(cli::check_srun_hosts(here.system, {"n2", "n1"}));
-  CHECK_THROWS_AS(cli::check_srun_hosts(here.system, {"n1", "n3"}), Error);
+  CHECK_NOTHROW(launch::check_srun_hosts(here.system, {"n2", "n1"}));
+  CHECK_THROWS_AS(launch::check_srun_hosts(here.system, {"n1", "n3"}), Error);
 }
 
 TEST_SUITE_END();

@@ -8,9 +8,9 @@
 #include <doctest/doctest.h>
 
 using namespace ddlrun;
-using cli::LaunchOutput;
-using cli::OutputSpec;
+using launch::LaunchOutput;
 using launch::OutputFramer;
+using launch::OutputSpec;
 using launch::RankStream;
 using Mode = OutputSpec::Mode;
 

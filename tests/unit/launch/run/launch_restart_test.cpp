@@ -7,8 +7,8 @@
 #include <doctest/doctest.h>
 
 using namespace ddlrun;
-using cli::AttemptResult;
-using cli::LaunchSpec;
+using launch::AttemptResult;
+using launch::LaunchSpec;
 using Words = std::vector<std::string>;
 
 namespace {
@@ -32,7 +32,7 @@ struct Restarts {
 
   int run() {
     System system = fake.doors();
-    return cli::run_with_restarts(system, spec, [this](System&, const LaunchSpec& attempt) {
+    return launch::run_with_restarts(system, spec, [this](System&, const LaunchSpec& attempt) {
       started.push_back(attempt);
       REQUIRE(started.size() <= results.size());
       return results[started.size() - 1];
@@ -94,20 +94,21 @@ TEST_CASE("--restart-arg is appended once; the trainer resumes by itself if it s
   LaunchSpec spec;
   spec.program = {"prog", "a"};
   spec.restart.arguments = {"--go-on"};
-  const auto second = cli::next_start(spec, failed({"h1"}, {}), {true, "", "", {"h1"}, std::nullopt, {}});
+  const auto second = launch::next_start(spec, failed({"h1"}, {}), {true, "", "", {"h1"}, std::nullopt, {}});
   CHECK(second.program == Words{"prog", "a", "--go-on"});
   CHECK(second.restart.first_program == Words{"prog", "a"});
-  const auto third = cli::next_start(second, failed({"h1"}, {}), {true, "", "", {"h1"}, std::nullopt, {}});
+  const auto third = launch::next_start(second, failed({"h1"}, {}), {true, "", "", {"h1"}, std::nullopt, {}});
   CHECK(third.program == second.program);
   CHECK(third.restart.first_program == Words{"prog", "a"});
   spec = {};
   spec.program = {"--checkpoint", "c"};
   const auto trainer =
-      cli::next_start(spec, failed({"h1"}, {}, true), {true, "", "", {"h1"}, std::nullopt, {}});
+      launch::next_start(spec, failed({"h1"}, {}, true), {true, "", "", {"h1"}, std::nullopt, {}});
   CHECK(trainer.program == Words{"--checkpoint", "c", "--resume"});
   spec.program = {"--epochs", "3"};
-  CHECK(cli::next_start(spec, failed({"h1"}, {}, true), {true, "", "", {"h1"}, std::nullopt, {}}).program ==
-        Words{"--epochs", "3"});
+  CHECK(
+      launch::next_start(spec, failed({"h1"}, {}, true), {true, "", "", {"h1"}, std::nullopt, {}}).program ==
+      Words{"--epochs", "3"});
 }
 
 TEST_CASE("--on-host-failure wait: asks the lost host by ssh until it answers") {

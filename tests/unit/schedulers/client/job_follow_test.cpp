@@ -12,7 +12,7 @@
 
 #include <doctest/doctest.h>
 
-namespace ddlrun::cli {
+namespace ddlrun::schedulers {
 
 using schedulers::JobState;
 using schedulers::JobStatus;
@@ -215,6 +215,6 @@ TEST_CASE("names of folders and logs") {
   CHECK(log_of(job, {"/f"}, "7_3", "3") == "/f/output.3.log");
 }
 
-}  // namespace ddlrun::cli
+}  // namespace ddlrun::schedulers
 
 TEST_SUITE_END();

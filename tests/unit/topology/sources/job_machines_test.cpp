@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 using namespace ddlrun;
-using namespace ddlrun::cli;
+using namespace ddlrun::topology;
 
 namespace {
 

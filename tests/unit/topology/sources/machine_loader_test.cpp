@@ -10,7 +10,7 @@
 #include <csignal>
 
 using namespace ddlrun;
-using namespace ddlrun::cli;
+using namespace ddlrun::topology;
 using ddlrun::tests::FakeSystem;
 
 namespace {
