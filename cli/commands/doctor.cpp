@@ -107,8 +107,8 @@ DoctorRequest request_of(System& system, const DoctorOptions& options) {
 
 int status_of_findings(const doctor::Examination& examination, bool strict) {
   if (!examination.unreached.empty()) return exit_code(ErrorKind::unreachable);
-  const doctor::Tally tally = doctor::count_checks(examination.findings);
-  const bool bad = tally[doctor::Verdict::fail] > 0 || (strict && tally[doctor::Verdict::warn] > 0);
+  const doctor::Summary summary = doctor::count_checks(examination.findings);
+  const bool bad = summary[doctor::Verdict::fail] > 0 || (strict && summary[doctor::Verdict::warn] > 0);
   return bad ? 1 : 0;
 }
 
@@ -160,8 +160,8 @@ void add_job_options(CLI::App& app, DoctorJobOptions& job) {
                   "ports that the job opens on the first host (MASTER_PORT), joined by commas; repeatable")
       .repeatable("--data", job.data_paths, "PATH",
                   "a file or directory that must be identical on every host; repeatable")
-      .option("--workdir", job.working_folder, "DIR", "directory in which the ranks start")
-      .option("--checkpoints", job.checkpoint_folder, "DIR", "directory in which the job writes checkpoints")
+      .option("--workdir", job.workdir, "DIR", "directory in which the ranks start")
+      .option("--checkpoints", job.checkpoint_dir, "DIR", "directory in which the job writes checkpoints")
       .repeatable("-x", job.exports, "NAME", "a variable that the job exports; repeatable");
   app.get_option("--port")->delimiter(',');
 }

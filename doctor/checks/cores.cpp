@@ -70,43 +70,43 @@ std::vector<Finding> check_kinds(const CheckInput& input) {
   for (const HostReport& host : input.hosts) {
     if (!host.reach.problem.empty() || host.facts.text("cores.map")) continue;
     const auto failed = host.failed_gatherers.find("cores");
-    add_judgement(
+    add_result(
         findings, "CPU-01", host.host,
         skip(failed == host.failed_gatherers.end() ? host.facts.why_missing("cores.map") : failed->second));
   }
   const std::vector<MachineKind> kinds = find_kinds(input);
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    Judgement judgement = pass(kinds[i].shape);
+    CheckResult result = pass(kinds[i].shape);
     if (i > 0) {
       const std::uint64_t wanted = wanted_cores(input.job, kinds[i]);
-      judgement = warn(
+      result = warn(
           fmt::format("{}, {} elsewhere", kinds[i].shape, kinds.front().shape), kinds.front().shape,
           "every step waits for the slowest machine, and a rankfile made for one kind may not fit the other",
           leave_out(input, kinds[i].hosts));
       if (wanted > kinds[i].cores) {
-        judgement.verdict = Verdict::fail;
-        judgement.observed =
+        result.verdict = Verdict::fail;
+        result.observed =
             fmt::format("{} cores ({}), and the job wants {} there", kinds[i].cores, kinds[i].shape, wanted);
-        judgement.why = "its ranks do not fit: mpirun refuses the placement, or ranks share cores";
+        result.why = "its ranks do not fit: mpirun refuses the placement, or ranks share cores";
       }
     }
-    std::vector<Finding> one = judge_once("CPU-01", std::move(judgement), kinds[i].hosts);
+    std::vector<Finding> one = single_finding("CPU-01", std::move(result), kinds[i].hosts);
     findings.push_back(std::move(one.front()));
   }
   return findings;
 }
 
-std::optional<std::uint64_t> number_in(const HostReport& head, const char* name) {
-  const auto text = text_of(head, fmt::format("environment.{}", name));
+std::optional<std::uint64_t> number_in(const HostReport& driver_host, const char* name) {
+  const auto text = text_of(driver_host, fmt::format("environment.{}", name));
   // SLURM_NTASKS_PER_NODE and the like may read "4(x2)".
   return text ? parse_unsigned(text->substr(0, text->find('('))) : std::nullopt;
 }
 
-Judgement judge_slurm_request(const CheckInput& input) {
-  const auto tasks = number_in(input.head, "SLURM_NTASKS_PER_NODE");
-  const auto each = number_in(input.head, "SLURM_CPUS_PER_TASK");
-  const auto cpus = number_in(input.head, "SLURM_CPUS_ON_NODE");
-  const auto gpus = number_in(input.head, "SLURM_GPUS_ON_NODE");
+CheckResult evaluate_slurm_request(const CheckInput& input) {
+  const auto tasks = number_in(input.driver_host, "SLURM_NTASKS_PER_NODE");
+  const auto each = number_in(input.driver_host, "SLURM_CPUS_PER_TASK");
+  const auto cpus = number_in(input.driver_host, "SLURM_CPUS_ON_NODE");
+  const auto gpus = number_in(input.driver_host, "SLURM_GPUS_ON_NODE");
   const std::uint64_t wanted = input.job.dims ? input.job.dims->gpus_per_node : tasks.value_or(0);
   const std::string request = fmt::format("#SBATCH --ntasks-per-node={}", wanted);
   if (tasks && input.job.dims && *tasks != wanted) {
@@ -144,8 +144,8 @@ Judgement judge_slurm_request(const CheckInput& input) {
 }
 
 // A host list may give names with their domain.
-std::optional<std::uint64_t> pbs_cores(const HostReport& head, const std::string& host) {
-  return head.facts.number("scheduler.pbs.cores." + host.substr(0, host.find('.')));
+std::optional<std::uint64_t> pbs_cores(const HostReport& driver_host, const std::string& host) {
+  return driver_host.facts.number("scheduler.pbs.cores." + host.substr(0, host.find('.')));
 }
 
 // What a rank gets: -x before the environment, in which PBS sets it. Of "4,2" the outer number.
@@ -153,15 +153,15 @@ std::uint64_t pbs_threads(const CheckInput& input) {
   const auto own = input.job.environment.find("OMP_NUM_THREADS");
   const std::string text = own != input.job.environment.end()
                                ? own->second
-                               : text_of(input.head, "environment.OMP_NUM_THREADS").value_or("");
+                               : text_of(input.driver_host, "environment.OMP_NUM_THREADS").value_or("");
   const auto outer = parse_unsigned(trim(text.substr(0, text.find(','))), 1u << 20);
   return std::max<std::uint64_t>(1, outer.value_or(1));
 }
 
-Judgement too_few_pbs_cores(const CheckInput& input, const std::string& host, std::uint64_t ranks,
-                            std::uint64_t threads, std::uint64_t cores) {
+CheckResult too_few_pbs_cores(const CheckInput& input, const std::string& host, std::uint64_t ranks,
+                              std::uint64_t threads, std::uint64_t cores) {
   Remedy remedy;
-  remedy.on_head = true;
+  remedy.on_driver_host = true;
   if (ranks <= cores) remedy.commands = {fmt::format("export OMP_NUM_THREADS={}", cores / ranks)};
   remedy.note =
       fmt::format("{}#PBS -l select={}:ncpus={}:mpiprocs={}:ompthreads={}",
@@ -174,12 +174,12 @@ Judgement too_few_pbs_cores(const CheckInput& input, const std::string& host, st
 
 // NCPUS does not count: it is the chunk's ompthreads where the request has them (OpenPBS 23.06,
 // start_exec.c).
-Judgement judge_pbs_request(const CheckInput& input) {
+CheckResult evaluate_pbs_request(const CheckInput& input) {
   const std::uint64_t threads = pbs_threads(input);
   std::vector<std::string> unknown;
   std::string fits;
   for (const auto& [host, ranks] : input.job.ranks_of_host) {
-    const auto cores = pbs_cores(input.head, host);
+    const auto cores = pbs_cores(input.driver_host, host);
     if (!cores)
       unknown.push_back(host);
     else if (ranks * threads > *cores)
@@ -190,21 +190,21 @@ Judgement judge_pbs_request(const CheckInput& input) {
   }
   if (input.job.ranks_of_host.empty()) return skip("the ranks of a host are not known");
   if (!fits.empty() && unknown.empty()) return pass(fits);
-  const Facts& facts = input.head.facts;
+  const Facts& facts = input.driver_host.facts;
   const std::string why = facts.all().contains("scheduler.pbs.cores")
                               ? facts.why_missing("scheduler.pbs.cores")
                               : "exec_host of the job does not list it";
   return skip(fmt::format("the job's cores on {} are not known: {}", render_hosts(unknown), why));
 }
 
-Judgement judge_request(const CheckInput& input) {
-  if (text_of(input.head, "environment.SLURM_JOB_ID")) return judge_slurm_request(input);
-  if (text_of(input.head, "environment.PBS_JOBID")) return judge_pbs_request(input);
+CheckResult evaluate_request(const CheckInput& input) {
+  if (text_of(input.driver_host, "environment.SLURM_JOB_ID")) return evaluate_slurm_request(input);
+  if (text_of(input.driver_host, "environment.PBS_JOBID")) return evaluate_pbs_request(input);
   return skip("not inside a scheduler's job");
 }
 
 std::vector<Finding> check_request(const CheckInput& input) {
-  return judge_once("CPU-06", judge_request(input));
+  return single_finding("CPU-06", evaluate_request(input));
 }
 
 }  // namespace
@@ -216,7 +216,7 @@ std::span<const Check> core_checks() {
        "Packages, cores and threads from /sys of each host. pass: the most frequent kind; warn: another; "
        "fail: another, with fewer cores than the job wants there.",
        "Leave the odd host out, or plan with its own cores.", check_kinds},
-      {"CPU-06", "what the scheduler gave", Level::quick, Place::head,
+      {"CPU-06", "what the scheduler gave", Level::quick, Place::driver_host,
        "ntasks-per-node, GPUs and ranks per node must be one number; mpiprocs x ompthreads must fit ncpus.",
        "SLURM_NTASKS_PER_NODE, SLURM_CPUS_PER_TASK, SLURM_CPUS_ON_NODE, SLURM_GPUS_ON_NODE against the dims; "
        "or ranks x OMP_NUM_THREADS against the cores of each host in exec_host of `qstat -f $PBS_JOBID`. "

@@ -18,7 +18,7 @@ std::string variable(const Job& job, const char* name) {
   return found == job.environment.end() ? std::string() : std::string(trim(found->second));
 }
 
-Judgement judge_threads(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_threads(const CheckInput& input, const HostReport& host) {
   const std::string value = variable(input.job, "OMP_NUM_THREADS");
   const auto cores = host.facts.number("cpu.usable_cores"), threads = host.facts.number("cpu.usable_threads");
   if (!cores || !threads) return skip_missing(host.facts, "cpu.usable");
@@ -39,18 +39,18 @@ Judgement judge_threads(const CheckInput& input, const HostReport& host) {
   const std::string seen = fmt::format("{} x OMP_NUM_THREADS={} = {} on {}", count_of(here.ranks, "rank"),
                                        *outer, count_of(all, "thread"), count_of(*cores, "usable core"));
   if (all <= *cores) return pass(seen);
-  Judgement judgement;
-  judgement.verdict = all > *threads ? Verdict::fail : Verdict::warn;
-  judgement.observed = seen;
-  judgement.expected = fmt::format("at most {}", count_of(*cores, "thread"));
-  judgement.why =
+  CheckResult result;
+  result.verdict = all > *threads ? Verdict::fail : Verdict::warn;
+  result.observed = seen;
+  result.expected = fmt::format("at most {}", count_of(*cores, "thread"));
+  result.why =
       all > *threads
           ? "threads take turns on a core; waiting ones spin and keep the computing ones off it"
           : fmt::format("two threads share a core: {} hardware threads on {} cores", *threads, *cores);
-  judgement.remedy = remedy;
+  result.remedy = remedy;
   if (good * here.ranks > *cores)
-    judgement.remedy.note = fmt::format("and at most {} here", count_of(*cores, "rank"));
-  return judgement;
+    result.remedy.note = fmt::format("and at most {} here", count_of(*cores, "rank"));
+  return result;
 }
 
 Remedy affinity_remedy() {
@@ -96,57 +96,57 @@ std::optional<affinity::AffinityFinding> find_crowding(const CheckInput& input) 
 std::vector<Finding> check_affinity(const CheckInput& input) {
   const std::string value = variable(input.job, "KMP_AFFINITY"), other = other_family(input.job);
   const std::string blocktime = variable(input.job, "KMP_BLOCKTIME");
-  Judgement judgement;
-  judgement.observed = "KMP_AFFINITY=" + printable(value, 80);
-  judgement.remedy = affinity_remedy();
+  CheckResult result;
+  result.observed = "KMP_AFFINITY=" + printable(value, 80);
+  result.remedy = affinity_remedy();
   const affinity::KmpAffinity parsed = affinity::parse_kmp_affinity(value);
   if (!value.empty() && !parsed.problem.empty()) {
-    judgement.verdict = Verdict::fail;
-    judgement.observed += ": " + printable(parsed.problem, 120);
-    judgement.expected = "[modifier,...]type[,permute][,offset]";
-    judgement.why =
+    result.verdict = Verdict::fail;
+    result.observed += ": " + printable(parsed.problem, 120);
+    result.expected = "[modifier,...]type[,permute][,offset]";
+    result.why =
         "the runtime goes on with what is left; measured with compact=1, meant as compact,1,0: 60 threads "
         "on 15 of 68 cores, four on each";
-    return judge_once("CPU-05", std::move(judgement));
+    return single_finding("CPU-05", std::move(result));
   }
   if (!blocktime.empty() && blocktime != "infinite" && !parse_unsigned(blocktime, INT32_MAX)) {
-    judgement.verdict = Verdict::warn;
-    judgement.observed = "KMP_BLOCKTIME=" + printable(blocktime, 40);
-    judgement.expected = "milliseconds, or infinite";
-    judgement.why = "the runtime ignores it: threads spin for 200 ms after each loop";
-    judgement.remedy = {{"export KMP_BLOCKTIME=1"}, false, true, ""};
-    return judge_once("CPU-05", std::move(judgement));
+    result.verdict = Verdict::warn;
+    result.observed = "KMP_BLOCKTIME=" + printable(blocktime, 40);
+    result.expected = "milliseconds, or infinite";
+    result.why = "the runtime ignores it: threads spin for 200 ms after each loop";
+    result.remedy = {{"export KMP_BLOCKTIME=1"}, false, true, ""};
+    return single_finding("CPU-05", std::move(result));
   }
   if (const auto crowded = find_crowding(input); crowded && value.empty()) {
-    judgement.verdict = Verdict::warn;
-    judgement.observed = crowded->what;
-    judgement.expected = "a core for each thread, the same number for all libraries";
-    judgement.why = "threads that share a core wait for each other while other cores are idle";
-    judgement.remedy = {{crowded->hint}, false, true, ""};
-    return judge_once("CPU-05", std::move(judgement));
+    result.verdict = Verdict::warn;
+    result.observed = crowded->what;
+    result.expected = "a core for each thread, the same number for all libraries";
+    result.why = "threads that share a core wait for each other while other cores are idle";
+    result.remedy = {{crowded->hint}, false, true, ""};
+    return single_finding("CPU-05", std::move(result));
   }
   if (value.empty())
-    return judge_once("CPU-05", pass(other.empty() ? "no affinity is set" : other + " only"));
+    return single_finding("CPU-05", pass(other.empty() ? "no affinity is set" : other + " only"));
   if (!other.empty()) {
-    judgement.verdict = Verdict::warn;
-    judgement.observed += fmt::format(" and {}={}", other, printable(variable(input.job, other.c_str()), 80));
-    judgement.expected = "one of them";
-    judgement.why =
+    result.verdict = Verdict::warn;
+    result.observed += fmt::format(" and {}={}", other, printable(variable(input.job, other.c_str()), 80));
+    result.expected = "one of them";
+    result.why =
         "LLVM's and Intel's runtime ignore all but KMP_AFFINITY, GNU's ignores KMP_AFFINITY: the same job "
         "is bound differently by each";
-    judgement.remedy = {{"unset KMP_AFFINITY"}, false, true, "or unset the others"};
-    return judge_once("CPU-05", std::move(judgement));
+    result.remedy = {{"unset KMP_AFFINITY"}, false, true, "or unset the others"};
+    return single_finding("CPU-05", std::move(result));
   }
   if (parsed.type == "compact" && parsed.permute.value_or(0) == 0 && has_siblings(input)) {
-    judgement.verdict = Verdict::warn;
-    judgement.expected = "compact,1,0";
-    judgement.why = "fills the hardware threads of a core first: half of the cores, or more, stay idle";
-    return judge_once("CPU-05", std::move(judgement));
+    result.verdict = Verdict::warn;
+    result.expected = "compact,1,0";
+    result.why = "fills the hardware threads of a core first: half of the cores, or more, stay idle";
+    return single_finding("CPU-05", std::move(result));
   }
-  return judge_once("CPU-05", pass(judgement.observed));
+  return single_finding("CPU-05", pass(result.observed));
 }
 
-Judgement judge_governor(const CheckInput&, const HostReport& host) {
+CheckResult evaluate_governor(const CheckInput&, const HostReport& host) {
   const auto governors = host.facts.list("cpu.governors");
   if (governors.empty()) return skip_missing(host.facts, "cpu.governors");
   const std::uint64_t percent = host.facts.number("cpu.capped_percent").value_or(100);
@@ -161,21 +161,21 @@ Judgement judge_governor(const CheckInput&, const HostReport& host) {
   }
   if (percent < 100) seen += fmt::format(", capped at {} % of the highest frequency", percent);
   if (!is_slow && percent >= 95) return pass(seen);
-  Judgement judgement;
-  judgement.verdict = percent < 70 ? Verdict::fail : Verdict::warn;
-  judgement.observed = seen;
-  judgement.expected = "a governor that raises the clock, up to the highest frequency";
-  judgement.why = "the slowest host sets the pace of every step";
-  judgement.remedy = {
+  CheckResult result;
+  result.verdict = percent < 70 ? Verdict::fail : Verdict::warn;
+  result.observed = seen;
+  result.expected = "a governor that raises the clock, up to the highest frequency";
+  result.why = "the slowest host sets the pace of every step";
+  result.remedy = {
       {"for p in /sys/devices/system/cpu/cpufreq/policy*; do cat $p/cpuinfo_max_freq > $p/scaling_max_freq; "
        "echo performance > $p/scaling_governor; done"},
       true,
       false,
       "until the next boot; a cap may be there for cooling or power"};
-  return judgement;
+  return result;
 }
 
-Judgement judge_clocksource(const CheckInput&, const HostReport& host) {
+CheckResult evaluate_clocksource(const CheckInput&, const HostReport& host) {
   const auto source = host.facts.text("cpu.clocksource");
   if (!source) return skip("the kernel does not show its clock source");
   const bool is_slow = *source == "hpet" || *source == "acpi_pm" || *source == "jiffies" ||
@@ -184,19 +184,19 @@ Judgement judge_clocksource(const CheckInput&, const HostReport& host) {
   const auto available = host.facts.list("cpu.clocksources");
   const bool has_tsc = std::find(available.begin(), available.end(), "tsc") != available.end();
   const std::string path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-  Judgement judgement;
-  judgement.verdict = Verdict::warn;
-  judgement.observed = "clock source " + std::string(*source);
-  judgement.expected = "tsc, or the hypervisor's";
-  judgement.why =
+  CheckResult result;
+  result.verdict = Verdict::warn;
+  result.observed = "clock source " + std::string(*source);
+  result.expected = "tsc, or the hypervisor's";
+  result.why =
       "each look at the clock is a system call of a microsecond or more, and libraries look all the time";
-  judgement.remedy = {
+  result.remedy = {
       {has_tsc ? "echo tsc > " + path : "dmesg | grep -i -e clocksource -e tsc"},
       true,
       false,
       "for good: clocksource=tsc tsc=reliable on the kernel's command line, if the kernel gave the TSC up "
       "without reason"};
-  return judgement;
+  return result;
 }
 
 // "PID UID PERCENT COMMAND"
@@ -212,32 +212,32 @@ std::string render_hogs(const std::vector<std::string_view>& lines) {
   return text;
 }
 
-Judgement judge_load(const CheckInput&, const HostReport& host) {
+CheckResult evaluate_load(const CheckInput&, const HostReport& host) {
   const auto one = host.facts.number("load.one"), threads = host.facts.number("cpu.usable_threads");
   if (!one || !threads || *threads == 0) return skip_missing(host.facts, "load.one");
   const std::string load = fmt::format("load {:.2f} on {}", static_cast<double>(*one) / 100,
                                        count_of(*threads, "hardware thread"));
   const auto hogs = host.facts.list("process.hogs");
-  if (hogs.empty()) return pass("nobody else computes here");
+  if (hogs.empty()) return pass("no other program computes here");
   std::uint64_t percent = 0;
   for (const std::string_view line : hogs) {
     const auto words = split(line, ' ');
     percent += words.size() < 4 ? 0 : parse_unsigned(words[2], 1'000'000).value_or(0);
   }
-  Judgement judgement;
-  judgement.verdict = percent * 2 > *threads * 100 ? Verdict::fail : Verdict::warn;
-  judgement.observed = fmt::format("{}; {}", load, render_hogs(hogs));
-  judgement.expected = "nobody else computes here";
-  judgement.why = "a rank that shares its core makes all ranks wait in every step";
-  judgement.remedy = {{"ps -o pid,user,etime,time,comm --sort=-time -e | head"},
-                      false,
-                      false,
-                      "end what is left from old jobs (kill PID), or ask the batch system for whole hosts "
-                      "(--exclusive, place=excl)"};
-  return judgement;
+  CheckResult result;
+  result.verdict = percent * 2 > *threads * 100 ? Verdict::fail : Verdict::warn;
+  result.observed = fmt::format("{}; {}", load, render_hogs(hogs));
+  result.expected = "no other program computes here";
+  result.why = "a rank that shares its core makes all ranks wait in every step";
+  result.remedy = {{"ps -o pid,user,etime,time,comm --sort=-time -e | head"},
+                   false,
+                   false,
+                   "end what is left from old jobs (kill PID), or ask the batch system for whole hosts "
+                   "(--exclusive, place=excl)"};
+  return result;
 }
 
-Judgement judge_memory(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_memory(const CheckInput& input, const HostReport& host) {
   const auto available = host.facts.number("mem.available_bytes"),
              total = host.facts.number("mem.total_bytes");
   if (!available || !total) return skip_missing(host.facts, "mem.total_bytes");
@@ -252,41 +252,41 @@ Judgement judge_memory(const CheckInput& input, const HostReport& host) {
   }
   const RanksHere here = ranks_here(input.job, host.host);
   const std::uint64_t good = here.ranks * 256 * mib, least = here.ranks * 64 * mib;
-  if (!here.told || room >= good) return pass(bounds);
-  Judgement judgement;
-  judgement.verdict = room < least ? Verdict::fail : Verdict::warn;
-  judgement.observed = seen;
-  judgement.expected = fmt::format("{} for {}", render_bytes(good), count_of(here.ranks, "rank"));
-  judgement.why =
+  if (!here.reported || room >= good) return pass(bounds);
+  CheckResult result;
+  result.verdict = room < least ? Verdict::fail : Verdict::warn;
+  result.observed = seen;
+  result.expected = fmt::format("{} for {}", render_bytes(good), count_of(here.ranks, "rank"));
+  result.why =
       "the kernel ends the largest process when memory runs out: a rank dies of signal 9 (status 137)";
-  judgement.remedy = {
+  result.remedy = {
       {"ps -eo pid,user,rss,comm --sort=-rss | head"},
       false,
       false,
       "end what is left from old jobs, ask for more memory (--mem, mem=), or plan fewer ranks here"};
-  return judgement;
+  return result;
 }
 
-Judgement judge_stuck(const CheckInput&, const HostReport& host) {
+CheckResult evaluate_stuck(const CheckInput&, const HostReport& host) {
   const auto zombies = host.facts.number("process.zombies");
   if (!zombies) return skip_missing(host.facts, "process.zombies");
   const auto stuck = host.facts.list("process.stuck");
   const std::string seen = count_of(*zombies, "zombie");
   if (stuck.empty() && *zombies < 100) return pass("nothing hangs, " + seen);
-  Judgement judgement;
-  judgement.verdict = Verdict::warn;
-  judgement.observed = seen;
-  for (const std::string_view line : stuck) judgement.observed += ", stuck: pid " + printable(line, 40);
-  judgement.expected = stuck.empty() ? "fewer than 100" : "none that waits for a device for seconds";
-  judgement.why = stuck.empty() ? "something does not collect its children; the table of processes fills up"
-                                : "they wait for a disk or a mount that does not answer and cannot be ended";
-  judgement.remedy = {
+  CheckResult result;
+  result.verdict = Verdict::warn;
+  result.observed = seen;
+  for (const std::string_view line : stuck) result.observed += ", stuck: pid " + printable(line, 40);
+  result.expected = stuck.empty() ? "fewer than 100" : "none that waits for a device for seconds";
+  result.why = stuck.empty() ? "something does not collect its children; the table of processes fills up"
+                             : "they wait for a disk or a mount that does not answer and cannot be ended";
+  result.remedy = {
       {stuck.empty() ? "ps -eo ppid,stat,comm | awk '$2 ~ /^Z/' | sort | uniq -c | sort -rn | head"
                      : "ps -eo pid,stat,wchan:30,comm | awk '$2 ~ /^D/'"},
       false,
       false,
       stuck.empty() ? "end the parent" : "umount -l the mount that hangs, or boot the host anew"};
-  return judgement;
+  return result;
 }
 
 }  // namespace
@@ -300,10 +300,10 @@ std::span<const Check> cpu_checks() {
        "(sched_getaffinity). pass: at most the cores, or not set. warn: more than the cores, but not than "
        "their hardware threads; not a number. fail: more than the hardware threads.",
        "export OMP_NUM_THREADS = cores / ranks here.",
-       [](const CheckInput& input) { return judge_hosts(input, "CPU-04", judge_threads, "cpu"); }},
-      {"CPU-05", "thread affinity", Level::quick, Place::head,
-       "KMP_AFFINITY has a grammar of its own, and a runtime drops what it does not know in silence or "
-       "with a warning that nobody reads. compact=1 is the commonest slip: it packs four threads on each "
+       [](const CheckInput& input) { return evaluate_hosts(input, "CPU-04", evaluate_threads, "cpu"); }},
+      {"CPU-05", "thread affinity", Level::quick, Place::driver_host,
+       "KMP_AFFINITY has a grammar of its own, and a runtime drops unknown words in silence or "
+       "with a warning that is easily missed. compact=1 is the commonest slip: it packs four threads on each "
        "core of a 68-core host.",
        "KMP_AFFINITY, OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY, KMP_BLOCKTIME and MKL_NUM_THREADS of the "
        "job. pass: one "
@@ -319,13 +319,13 @@ std::span<const Check> cpu_checks() {
        "without intel_pstate or amd-pstate (the lowest frequency), or a lower cap. fail: capped below 70 "
        "%. skip: virtual machines show nothing.",
        "cpupower frequency-set -g performance.",
-       [](const CheckInput& input) { return judge_hosts(input, "CPU-07", judge_governor, "cpu"); }},
+       [](const CheckInput& input) { return evaluate_hosts(input, "CPU-07", evaluate_governor, "cpu"); }},
       {"CPU-08", "clock source", Level::quick, Place::host,
        "When the kernel distrusts the processor's counter, each look at the clock becomes a slow system "
        "call.",
        "/sys/devices/system/clocksource. warn: hpet, acpi_pm, jiffies, pit. pass: all else.",
        "clocksource=tsc tsc=reliable.",
-       [](const CheckInput& input) { return judge_hosts(input, "CPU-08", judge_clocksource, "cpu"); }},
+       [](const CheckInput& input) { return evaluate_hosts(input, "CPU-08", evaluate_clocksource, "cpu"); }},
       {"CPU-09", "somebody else's work", Level::quick, Place::host,
        "A left-over rank of an old job, or another user's, takes a core from a rank; then all ranks wait "
        "for that one.",
@@ -333,18 +333,18 @@ std::span<const Check> cpu_checks() {
        "(/proc/PID/stat), not counting ours; at level quick only where the load average is at least half "
        "of the usable threads. pass: none. warn: some. fail: together more than half of the threads.",
        "End them, or ask for whole hosts.",
-       [](const CheckInput& input) { return judge_hosts(input, "CPU-09", judge_load, "processes"); }},
+       [](const CheckInput& input) { return evaluate_hosts(input, "CPU-09", evaluate_load, "processes"); }},
       {"CPU-10", "memory", Level::quick, Place::host, "Where memory runs out the kernel kills a rank.",
        "MemAvailable and the bound of our control groups. pass: 256 MiB a rank or more, or the ranks are "
        "not known. fail: less than 64 MiB a rank. warn: between.",
        "End what fills it; ask for more; fewer ranks a host.",
-       [](const CheckInput& input) { return judge_hosts(input, "CPU-10", judge_memory, "kernel"); }},
+       [](const CheckInput& input) { return evaluate_hosts(input, "CPU-10", evaluate_memory, "kernel"); }},
       {"CPU-11", "processes that hang", Level::full, Place::host,
        "A process that waits for a dead disk or mount cannot be ended and may hold devices and memory.",
        "/proc, twice within two seconds: in state D both times without having run. warn: one or more, or "
        "100 zombies. pass: all else.",
        "umount -l, or boot the host anew.",
-       [](const CheckInput& input) { return judge_hosts(input, "CPU-11", judge_stuck, "stuck"); }},
+       [](const CheckInput& input) { return evaluate_hosts(input, "CPU-11", evaluate_stuck, "stuck"); }},
   }};
   return table;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // DIR, DATA: what the job reads and where it starts must be the same on every host.
 #include "base/text/text.hpp"
-#include "doctor/checks/folder_remedy.hpp"
+#include "doctor/checks/dir_remedy.hpp"
 #include "doctor/checks/system.hpp"
 
 #include <fmt/format.h>
@@ -15,12 +15,13 @@ namespace {
 
 bool is_seen(const HostReport& host) { return host.facts.is("dir.token.state", "seen"); }
 
-// A mount like the head's, where the head has its folder from a server; what lies over it here is taken away.
+// A mount like the driver host's, where the driver host has its directory from a server; what lies over it
+// here is taken away.
 Remedy mount_remedy(const CheckInput& input, const HostReport& host) {
-  const std::string folder = quote_shell(input.job.working_folder);
-  const auto mount = input.head.facts.text("disk.work.mount"),
-             source = input.head.facts.text("disk.work.source");
-  const auto type = input.head.facts.text("disk.work.fs");
+  const std::string dir = quote_shell(input.job.workdir);
+  const auto mount = input.driver_host.facts.text("disk.work.mount"),
+             source = input.driver_host.facts.text("disk.work.source");
+  const auto type = input.driver_host.facts.text("disk.work.fs");
   const bool from_server = mount && source && type && *mount != "/" &&
                            (type->starts_with("nfs") || *type == "lustre" || *type == "cifs" ||
                             *type == "ceph" || *type == "beegfs" || *type == "gpfs" || *type == "9p");
@@ -30,75 +31,75 @@ Remedy mount_remedy(const CheckInput& input, const HostReport& host) {
                          quote_shell(*source))},
             true,
             false,
-            "and a line in /etc/fstab, as on the head"};
+            "and a line in /etc/fstab, as on the driver host"};
   }
   const auto own = host.facts.text("disk.work.mount");
   if (mount && own && own->size() > mount->size() && own->starts_with(*mount)) {
     return {{"umount " + quote_shell(*own)},
             true,
             false,
-            "another file system lies over the head's folder there"};
+            "another file system lies over the driver host's directory there"};
   }
-  if (!host.facts.is("dir.token.state", "no folder")) {
-    return {{"df " + folder},
+  if (!host.facts.is("dir.token.state", "no directory")) {
+    return {{"df " + dir},
             false,
             false,
-            "mount what the head has there, or start from a folder that all hosts share"};
+            "mount what the driver host has there, or start from a directory that all hosts share"};
   }
-  const Remedy made = plan_folder_remedy(host.facts, "work");
-  return {host.facts.is("disk.work.state", "missing") ? made.commands
-                                                      : std::vector{fmt::format("mkdir -p {}", folder)},
-          made.needs_root && host.facts.is("disk.work.state", "missing"), false,
-          "a folder of the host's own: what the job needs from the working folder must be copied there, "
-          "and its output stays there. Better: start from a folder that all hosts share"};
+  const Remedy made = plan_dir_remedy(host.facts, "work");
+  return {
+      host.facts.is("disk.work.state", "missing") ? made.commands
+                                                  : std::vector{fmt::format("mkdir -p {}", dir)},
+      made.needs_root && host.facts.is("disk.work.state", "missing"), false,
+      "a directory of the host's own: what the job needs from the working directory must be copied there, "
+      "and its output stays there. Better: start from a directory that all hosts share"};
 }
 
-// The head could write no file to look for, as it has no such folder either.
-Judgement missing_folder(const CheckInput& input, const HostReport& host) {
-  return {Verdict::fail, printable(input.job.working_folder, 200) + " is not there", "a folder on every host",
+// The driver host could write no file to look for, as it has no such directory either.
+CheckResult missing_dir(const CheckInput& input, const HostReport& host) {
+  return {Verdict::fail, printable(input.job.workdir, 200) + " is not there", "a directory on every host",
           "mpirun ends with \"could not change to the specified working directory\"",
-          plan_folder_remedy(host.facts, "work")};
+          plan_dir_remedy(host.facts, "work")};
 }
 
-std::vector<Finding> check_working_folder(const CheckInput& input) {
-  if (input.job.working_folder.empty()) return judge_once("DIR-01", skip("no working folder was told"));
+std::vector<Finding> check_workdir(const CheckInput& input) {
+  if (input.job.workdir.empty()) return single_finding("DIR-01", skip("the working directory is unknown"));
   const auto shared = std::count_if(input.hosts.begin(), input.hosts.end(), [](const HostReport& host) {
     return host.reach.via != Via::local && is_seen(host);
   });
-  return judge_each(
+  return evaluate_each(
       input, "DIR-01",
       [&](const HostReport& host) {
         const auto state = host.facts.text("dir.token.state");
-        if (!state && host.facts.is("disk.work.state", "missing")) return missing_folder(input, host);
+        if (!state && host.facts.is("disk.work.state", "missing")) return missing_dir(input, host);
         if (!state) return skip_missing(host.facts, "dir.token.state");
         const std::uint64_t waits = host.facts.number("dir.token.waits").value_or(0);
-        const std::string folder = printable(input.job.working_folder, 200);
-        if (*state == "seen" && waits < 3) return pass(folder + " is the head's");
-        Judgement judgement;
-        judgement.expected = "the head's folder";
-        judgement.remedy = mount_remedy(input, host);
+        const std::string dir = printable(input.job.workdir, 200);
+        if (*state == "seen" && waits < 3) return pass(dir + " is the driver host's");
+        CheckResult result;
+        result.expected = "the driver host's directory";
+        result.remedy = mount_remedy(input, host);
         if (*state == "seen") {
-          judgement.verdict = Verdict::warn;
-          judgement.observed = fmt::format("a new file in {} was seen after {} s", folder, waits);
-          judgement.why = "a rank may not see yet what another has just written";
-          judgement.remedy = {{fmt::format("nfsstat -m {}", quote_shell(input.job.working_folder))},
-                              false,
-                              false,
-                              "the server or the network is slow, or attributes are kept long (actimeo)"};
-          return judgement;
+          result.verdict = Verdict::warn;
+          result.observed = fmt::format("a new file in {} was seen after {} s", dir, waits);
+          result.why = "a rank may not see yet what another has just written";
+          result.remedy = {{fmt::format("nfsstat -m {}", quote_shell(input.job.workdir))},
+                           false,
+                           false,
+                           "the server or the network is slow, or attributes are kept long (actimeo)"};
+          return result;
         }
-        judgement.verdict = Verdict::fail;
-        if (*state == "no folder") {
-          judgement.observed = folder + " is not there";
-          judgement.why =
-              "ranks start in your home folder instead, or not at all: relative paths lead elsewhere";
-          return judgement;
+        result.verdict = Verdict::fail;
+        if (*state == "no directory") {
+          result.observed = dir + " is not there";
+          result.why =
+              "ranks start in your home directory instead, or not at all: relative paths lead elsewhere";
+          return result;
         }
-        if (shared == 0 && input.job.program.empty())
-          return pass(folder + " is there, each host has its own");
-        judgement.observed = folder + " is another folder than the head's";
-        judgement.why = "ranks there read other files and write where nobody looks";
-        return judgement;
+        if (shared == 0 && input.job.program.empty()) return pass(dir + " is there, each host has its own");
+        result.observed = dir + " is another directory than the driver host's";
+        result.why = "ranks there read other files and write to another place";
+        return result;
       },
       "token");
 }
@@ -114,7 +115,7 @@ struct DataFacts {
   std::uint64_t number(std::string_view name) const {
     return facts.number(prefix + std::string(name)).value_or(0);
   }
-  bool is_here() const { return text("state") == "file" || text("state") == "folder"; }
+  bool is_here() const { return text("state") == "file" || text("state") == "directory"; }
   // Equal on two hosts where the manifest is.
   std::string value() const {
     std::string all;
@@ -136,17 +137,17 @@ struct DataFacts {
 struct Reference {
   std::string host;  // "" = none has the data
   std::string value;
-  bool is_head = false;
+  bool is_driver_host = false;
 };
 
-// What most hosts have, if it is not empty; ties go to what the head has, then to the earlier host.
+// What most hosts have, if it is not empty; ties go to what the driver host has, then to the earlier host.
 Reference find_reference(const CheckInput& input, const std::string& prefix) {
   struct Group {
     Reference reference;
     std::size_t hosts = 0;
   };
   std::map<std::string, Group> groups;
-  const DataFacts head{input.head.facts, prefix};
+  const DataFacts driver_host{input.driver_host.facts, prefix};
   const auto is_candidate = [](const DataFacts& data) { return data.is_here() && data.number("files") > 0; };
   for (const HostReport& host : input.hosts) {
     const DataFacts data{host.facts, prefix};
@@ -154,10 +155,11 @@ Reference find_reference(const CheckInput& input, const std::string& prefix) {
     Group& group = groups.try_emplace(data.value(), Group{{host.host, data.value(), false}, 0}).first->second;
     ++group.hosts;
   }
-  if (is_candidate(head)) {
+  if (is_candidate(driver_host)) {
     Group& group =
-        groups.try_emplace(head.value(), Group{{input.head.host, head.value(), true}, 0}).first->second;
-    group.reference.is_head = true;
+        groups.try_emplace(driver_host.value(), Group{{input.driver_host.host, driver_host.value(), true}, 0})
+            .first->second;
+    group.reference.is_driver_host = true;
   }
   Reference best;
   std::size_t most = 0;
@@ -165,12 +167,12 @@ Reference find_reference(const CheckInput& input, const std::string& prefix) {
     const auto found = groups.find(DataFacts{host.facts, prefix}.value());
     if (found == groups.end() || !host.reach.problem.empty()) continue;
     const bool better =
-        found->second.hosts > most || (found->second.hosts == most && found->second.reference.is_head);
+        found->second.hosts > most || (found->second.hosts == most && found->second.reference.is_driver_host);
     if (!better) continue;
     best = found->second.reference;
     most = found->second.hosts;
   }
-  if (best.value.empty() && is_candidate(head)) best = groups.at(head.value()).reference;
+  if (best.value.empty() && is_candidate(driver_host)) best = groups.at(driver_host.value()).reference;
   return best;
 }
 
@@ -178,11 +180,11 @@ Reference find_reference(const CheckInput& input, const std::string& prefix) {
 Remedy copy_remedy(const CheckInput& input, const Reference& reference, const std::string& path,
                    bool is_file) {
   const std::size_t slash = path.rfind('/');
-  const std::string folder = !is_file ? path : slash == 0 ? "/" : path.substr(0, slash);
+  const std::string dir = !is_file ? path : slash == 0 ? "/" : path.substr(0, slash);
   const std::string what = is_file ? path.substr(slash + 1) : ".";
-  const std::string pack = fmt::format("tar -C {} -cf - {}", quote_shell(folder), quote_shell(what));
-  const std::string unpack = fmt::format("mkdir -p {0} && tar -C {0} -xf -", quote_shell(folder));
-  const bool is_here = reference.is_head || reference.host == input.head.host;
+  const std::string pack = fmt::format("tar -C {} -cf - {}", quote_shell(dir), quote_shell(what));
+  const std::string unpack = fmt::format("mkdir -p {0} && tar -C {0} -xf -", quote_shell(dir));
+  const bool is_here = reference.is_driver_host || reference.host == input.driver_host.host;
   const std::string from =
       is_here ? pack : fmt::format("ssh {} {}", quote_shell(reference.host), quote_shell(pack));
   return {{fmt::format("{} | ssh \"$h\" {}", from, quote_shell(unpack))},
@@ -193,7 +195,7 @@ Remedy copy_remedy(const CheckInput& input, const Reference& reference, const st
 
 // One line for all hosts of the finding.
 void name_hosts(Finding& finding) {
-  if (!finding.remedy.on_head || finding.remedy.commands.size() != 1) return;
+  if (!finding.remedy.on_driver_host || finding.remedy.commands.size() != 1) return;
   std::string& command = finding.remedy.commands[0];
   const std::string place = " | ssh \"$h\" ";
   const std::size_t at = command.rfind(place);
@@ -207,7 +209,7 @@ void name_hosts(Finding& finding) {
   }
 }
 
-// The first sampled file that differs, in words; "" where the sample tells none.
+// The first sampled file that differs, in words; "" if the sample has none.
 std::string first_difference(const DataFacts& data, const DataFacts& wanted) {
   const auto sample = [](const DataFacts& one) {
     std::map<std::string_view, std::string_view> files;
@@ -228,70 +230,69 @@ std::string first_difference(const DataFacts& data, const DataFacts& wanted) {
   return {};
 }
 
-Judgement judge_data(const CheckInput& input, const HostReport& host, const std::string& prefix,
-                     const std::string& path, const Reference& reference) {
+CheckResult evaluate_data(const CheckInput& input, const HostReport& host, const std::string& prefix,
+                          const std::string& path, const Reference& reference) {
   const DataFacts data{host.facts, prefix};
   if (data.text("state").empty()) return skip_missing(host.facts, prefix + "state");
   const std::string name = printable(path, 200);
   const HostReport* const owner = [&]() -> const HostReport* {
-    if (reference.is_head) return &input.head;
+    if (reference.is_driver_host) return &input.driver_host;
     const auto found = std::find_if(input.hosts.begin(), input.hosts.end(),
                                     [&](const HostReport& one) { return one.host == reference.host; });
     return found == input.hosts.end() ? nullptr : &*found;
   }();
-  Judgement judgement;
-  judgement.verdict = Verdict::fail;
-  judgement.observed = fmt::format("{}: {}", name, data.summary());
+  CheckResult result;
+  result.verdict = Verdict::fail;
+  result.observed = fmt::format("{}: {}", name, data.summary());
   if (data.text("state") == "hung") {
-    judgement.expected = "an answer";
-    judgement.why = "every process that touches it hangs, and cannot be ended";
+    result.expected = "an answer";
+    result.why = "every process that touches it hangs, and cannot be ended";
     const std::string_view mount = data.text("mount");
-    judgement.remedy = {
+    result.remedy = {
         {mount.empty() || mount == "/" ? "cat /proc/self/mounts" : "umount -l " + quote_shell(mount)},
         true,
         false,
         "then mount it anew, when its server answers again"};
-    return judgement;
+    return result;
   }
   if (owner == nullptr) {
-    judgement.expected = "files";
-    judgement.why = "there is nothing to read on any host";
-    judgement.remedy = {
-        {"ls -ld " + quote_shell(path)}, false, true, "put the data there, or correct the path"};
-    return judgement;
+    result.expected = "files";
+    result.why = "there is nothing to read on any host";
+    result.remedy = {{"ls -ld " + quote_shell(path)}, false, true, "put the data there, or correct the path"};
+    return result;
   }
   const DataFacts wanted{owner->facts, prefix};
   if (data.text("complete") == "no" || wanted.text("complete") == "no") {
-    if (data.is_here()) return pass(judgement.observed + ", too many to compare");
+    if (data.is_here()) return pass(result.observed + ", too many to compare");
   }
-  if (data.value() == reference.value) return pass(judgement.observed);
-  if (data.is_here()) judgement.observed += first_difference(data, wanted);
-  judgement.expected =
-      fmt::format("{}, as on {}", wanted.summary(), reference.is_head ? "the head" : reference.host);
-  judgement.why = data.is_here() ? "ranks there train on other data, or end early and make the others wait"
-                                 : "ranks there end at once: No such file or directory";
-  judgement.remedy = copy_remedy(input, reference, path, wanted.text("state") == "file");
+  if (data.value() == reference.value) return pass(result.observed);
+  if (data.is_here()) result.observed += first_difference(data, wanted);
+  result.expected = fmt::format("{}, as on {}", wanted.summary(),
+                                reference.is_driver_host ? "the driver host" : reference.host);
+  result.why = data.is_here() ? "ranks there train on other data, or end early and make the others wait"
+                              : "ranks there end at once: No such file or directory";
+  result.remedy = copy_remedy(input, reference, path, wanted.text("state") == "file");
   if (data.text("state") == "unreadable")
-    judgement.remedy = {{fmt::format("chmod a+rX {}", quote_shell(path))}, true, false, ""};
-  return judgement;
+    result.remedy = {{fmt::format("chmod a+rX {}", quote_shell(path))}, true, false, ""};
+  return result;
 }
 
 std::vector<Finding> check_data_equal(const CheckInput& input) {
-  if (input.job.data_paths.empty()) return judge_once("DATA-01", skip("no data path was told"));
+  if (input.job.data_paths.empty()) return single_finding("DATA-01", skip("no data path was given"));
   std::vector<Finding> all;
   for (std::size_t i = 0; i < input.job.data_paths.size() && i < 8; ++i) {
     const std::string prefix = fmt::format("data.{}.", i), &path = input.job.data_paths[i];
     const Reference reference = find_reference(input, prefix);
-    auto findings = judge_each(
+    auto findings = evaluate_each(
         input, "DATA-01",
-        [&](const HostReport& host) { return judge_data(input, host, prefix, path, reference); }, "data");
+        [&](const HostReport& host) { return evaluate_data(input, host, prefix, path, reference); }, "data");
     for (Finding& finding : findings) name_hosts(finding);
     std::move(findings.begin(), findings.end(), std::back_inserter(all));
   }
   return all;
 }
 
-Judgement judge_readable(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_readable(const CheckInput& input, const HostReport& host) {
   for (std::size_t i = 0; i < input.job.data_paths.size() && i < 8; ++i) {
     const DataFacts data{host.facts, fmt::format("data.{}.", i)};
     const std::uint64_t denied = data.number("denied");
@@ -315,35 +316,33 @@ std::vector<Finding> check_user(const CheckInput& input) {
     return fmt::format("{}:{}", *uid, *gid);
   });
   const std::string most = groups.empty() ? "" : groups[0].value;
-  return judge_each(
+  return evaluate_each(
       input, "DATA-02",
-      [&](const HostReport& host) -> Judgement {
+      [&](const HostReport& host) -> CheckResult {
         const auto uid = host.facts.text("user.uid"), gid = host.facts.text("user.gid");
         if (!uid || !gid) return skip_missing(host.facts, "user.uid");
         const std::string user(host.facts.text("user.name").value_or(""));
         const std::string own = fmt::format("{}:{}", *uid, *gid);
         if (own == most) {
-          Judgement readable = judge_readable(input, host);
+          CheckResult readable = evaluate_readable(input, host);
           if (readable.verdict != Verdict::pass) return readable;
           return pass(fmt::format("{} is {}", printable(user, 40), own));
         }
         const std::string wanted_uid = most.substr(0, most.find(':')),
                           wanted_gid = most.substr(most.find(':') + 1);
-        Judgement judgement;
-        judgement.verdict = Verdict::fail;
-        judgement.observed = fmt::format("{} is {} there", printable(user, 40), own);
-        judgement.expected = fmt::format("{}, as on {}", most, count_of(groups[0].hosts.size(), "host"));
-        judgement.why =
-            "on a shared file system that is somebody else: files are not readable, or not writable";
-        judgement.remedy.needs_root = true;
+        CheckResult result;
+        result.verdict = Verdict::fail;
+        result.observed = fmt::format("{} is {} there", printable(user, 40), own);
+        result.expected = fmt::format("{}, as on {}", most, count_of(groups[0].hosts.size(), "host"));
+        result.why = "on a shared file system that is somebody else: files are not readable, or not writable";
+        result.remedy.needs_root = true;
         if (*gid != wanted_gid)
-          judgement.remedy.commands.push_back(
-              fmt::format("groupmod -g {} {}", wanted_gid, quote_shell(user)));
-        judgement.remedy.commands.push_back(
+          result.remedy.commands.push_back(fmt::format("groupmod -g {} {}", wanted_gid, quote_shell(user)));
+        result.remedy.commands.push_back(
             fmt::format("usermod -u {} -g {} {}", wanted_uid, wanted_gid, quote_shell(user)));
-        judgement.remedy.note =
+        result.remedy.note =
             "usermod refuses while that user has processes there; with LDAP or NIS mend it there";
-        return judgement;
+        return result;
       },
       "user");
 }
@@ -352,13 +351,14 @@ std::vector<Finding> check_user(const CheckInput& input) {
 
 std::span<const Check> data_checks() {
   static const std::array<Check, 3> table{{
-      {"DIR-01", "working folder", Level::quick, Place::host,
-       "Ranks start in the folder from which the job is started. Where it is missing, or is another one "
-       "than on the head, relative paths lead elsewhere.",
-       "A file that the head has just written there is looked for on every host; on a file system of the "
-       "network up to 4 s long. pass: seen; also where each host has its own and no program was told. "
-       "warn: seen after 3 s or more. fail: no such folder, or another one than the head's.",
-       "Mount the shared file system; start from a folder that all hosts share.", check_working_folder},
+      {"DIR-01", "working directory", Level::quick, Place::host,
+       "Ranks start in the directory from which the job is started. Where it is missing, or is another one "
+       "than on the driver host, relative paths lead elsewhere.",
+       "A file that the driver host has just written there is looked for on every host; on a file system of "
+       "the "
+       "network up to 4 s long. pass: seen; also where each host has its own and no program was given. "
+       "warn: seen after 3 s or more. fail: no such directory, or another one than the driver host's.",
+       "Mount the shared file system; start from a directory that all hosts share.", check_workdir},
       {"DATA-01", "the data", Level::quick, Place::host,
        "Each rank reads its part of the data from its own host. A path that is missing on one ends the "
        "job; data that differ go unnoticed.",

@@ -38,8 +38,8 @@ std::string Worst::text() const {
   return join(shown, "; ");
 }
 
-Judgement verdict_of(Verdict verdict, std::string observed, std::string expected, std::string why,
-                     Remedy remedy) {
+CheckResult verdict_of(Verdict verdict, std::string observed, std::string expected, std::string why,
+                       Remedy remedy) {
   return {verdict, std::move(observed), std::move(expected), std::move(why), std::move(remedy)};
 }
 
@@ -51,7 +51,7 @@ Remedy as_user(std::vector<std::string> commands, std::string note) {
 }
 Remedy by_hand(std::string note) { return {{}, false, false, std::move(note)}; }
 
-std::optional<Judgement> skip_without_gpu(const HostReport& host) {
+std::optional<CheckResult> skip_without_gpu(const HostReport& host) {
   const auto count = host.facts.number("gpu.count");
   if (!count) return skip(host.facts.why_missing("gpu.count"));
   // In a container the bus may be hidden while the driver lists GPUs.
@@ -60,32 +60,32 @@ std::optional<Judgement> skip_without_gpu(const HostReport& host) {
   return std::nullopt;
 }
 
-std::optional<Judgement> skip_without_nvml(const HostReport& host) {
+std::optional<CheckResult> skip_without_nvml(const HostReport& host) {
   if (auto skipped = skip_without_gpu(host)) return skipped;
   if (host.facts.is("nvml.status", "ok")) return std::nullopt;
   const std::string why = host.facts.why_missing("nvml.status");
   return skip(why == "not gathered" ? "no NVIDIA driver is loaded" : "NVML cannot be asked: " + why);
 }
 
-std::optional<Judgement> skip_without_rdma(const HostReport& host) {
+std::optional<CheckResult> skip_without_rdma(const HostReport& host) {
   const auto count = host.facts.number("ib.count");
   if (!count) return skip(host.facts.why_missing("ib.count"));
   if (*count == 0) return skip("no RDMA device in /sys/class/infiniband");
   return std::nullopt;
 }
 
-Judgement skip_for_stress(const HostReport& host, std::string_view fact) {
+CheckResult skip_for_stress(const HostReport& host, std::string_view fact) {
   const std::string why = host.facts.why_missing(fact);
   return skip(why == "not gathered" ? "load is for --stress" : why);
 }
 
-std::vector<Finding> judge_where(const CheckInput& input, std::string_view id,
-                                 std::optional<Judgement> (*skips)(const HostReport&),
-                                 std::string_view gatherer,
-                                 const std::function<Judgement(const HostReport&)>& judge) {
+std::vector<Finding> evaluate_where(const CheckInput& input, std::string_view id,
+                                    std::optional<CheckResult> (*skips)(const HostReport&),
+                                    std::string_view gatherer,
+                                    const std::function<CheckResult(const HostReport&)>& evaluate) {
   const bool nested = gatherer == "nvml" || gatherer == "fabric-counters" || gatherer == "device-log";
   const std::string part = "device.failed." + std::string(gatherer);
-  return judge_each(
+  return evaluate_each(
       input, id,
       [&](const HostReport& host) {
         const auto failed = nested ? host.facts.all().find(part) : host.facts.all().end();
@@ -95,7 +95,7 @@ std::vector<Finding> judge_where(const CheckInput& input, std::string_view id,
                             "", "", {});
         }
         auto skipped = skips(host);
-        return skipped ? *skipped : judge(host);
+        return skipped ? *skipped : evaluate(host);
       },
       nested ? "devices" : gatherer);
 }
@@ -139,8 +139,8 @@ std::optional<std::string> variable_of(const CheckInput& input, const HostReport
 }
 
 std::uint32_t ranks_on(const CheckInput& input, const HostReport& host) {
-  const auto told = input.job.ranks_of_host.find(host.host);
-  if (told != input.job.ranks_of_host.end()) return told->second;
+  const auto ranks = input.job.ranks_of_host.find(host.host);
+  if (ranks != input.job.ranks_of_host.end()) return ranks->second;
   return input.job.dims ? input.job.dims->gpus_per_node : 0;
 }
 

@@ -34,26 +34,26 @@ class Worst {
   std::vector<std::string> texts_;
 };
 
-Judgement verdict_of(Verdict verdict, std::string observed, std::string expected, std::string why,
-                     Remedy remedy);
+CheckResult verdict_of(Verdict verdict, std::string observed, std::string expected, std::string why,
+                       Remedy remedy);
 Remedy as_root(std::vector<std::string> commands, std::string note = {});
 Remedy as_user(std::vector<std::string> commands, std::string note = {});
 Remedy by_hand(std::string note);
 
-// A skip where the host has no NVIDIA GPU, or nobody knows whether it has.
-std::optional<Judgement> skip_without_gpu(const HostReport& host);
-// The same, and where the driver's library told nothing.
-std::optional<Judgement> skip_without_nvml(const HostReport& host);
-std::optional<Judgement> skip_without_rdma(const HostReport& host);
+// A skip where the host has no NVIDIA GPU, or if that is unknown.
+std::optional<CheckResult> skip_without_gpu(const HostReport& host);
+// The same, and if the driver's library reported nothing.
+std::optional<CheckResult> skip_without_nvml(const HostReport& host);
+std::optional<CheckResult> skip_without_rdma(const HostReport& host);
 
-// Why the result of a load is missing: mostly that nobody asked for it.
-Judgement skip_for_stress(const HostReport& host, std::string_view fact);
+// Why the result of a load is missing: usually because it was not requested.
+CheckResult skip_for_stress(const HostReport& host, std::string_view fact);
 
-// Judges hosts with a skip that comes first.
-std::vector<Finding> judge_where(const CheckInput& input, std::string_view id,
-                                 std::optional<Judgement> (*skips)(const HostReport&),
-                                 std::string_view gatherer,
-                                 const std::function<Judgement(const HostReport&)>& judge);
+// Evaluates hosts with a skip that comes first.
+std::vector<Finding> evaluate_where(const CheckInput& input, std::string_view id,
+                                    std::optional<CheckResult> (*skips)(const HostReport&),
+                                    std::string_view gatherer,
+                                    const std::function<CheckResult(const HostReport&)>& evaluate);
 
 // One GPU as the driver's library lists it.
 struct GpuFacts {
@@ -88,7 +88,7 @@ std::vector<PortFacts> ports_of(const HostReport& host);
 std::optional<std::string> variable_of(const CheckInput& input, const HostReport& host,
                                        const std::string& name, std::string_view fact_prefix);
 
-// Ranks that the job puts on a host; 0 = not told.
+// Ranks that the job places on a host; 0 = unknown.
 std::uint32_t ranks_on(const CheckInput& input, const HostReport& host);
 
 }  // namespace ddlrun::doctor

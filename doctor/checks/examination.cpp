@@ -70,7 +70,7 @@ std::vector<Check> choose_checks(const CheckChoice& choice, std::span<const Chec
   check_words(choice.skip, checks);
   std::vector<Check> chosen;
   for (const Check& check : checks) {
-    // A check that is named runs at any level: what it lacks makes it a skip that says so.
+    // A check that is named runs at any level: a missing fact makes it a skip with the reason.
     const bool wanted = choice.only.empty() ? check.level <= choice.level : means_any(choice.only, check.id);
     if (wanted && !means_any(choice.skip, check.id)) chosen.push_back(check);
   }
@@ -91,26 +91,26 @@ std::vector<Finding> run_checks(std::span<const Check> checks, const CheckInput&
       std::vector<Finding> some = check.run(input);
       std::move(some.begin(), some.end(), std::back_inserter(findings));
     } catch (const std::exception& error) {
-      Judgement judgement;
-      judgement.verdict = Verdict::error;
-      judgement.observed = fmt::format("the check itself broke: {}", error.what());
-      std::vector<Finding> broken = judge_once(check.id, std::move(judgement));
+      CheckResult result;
+      result.verdict = Verdict::error;
+      result.observed = fmt::format("the check itself broke: {}", error.what());
+      std::vector<Finding> broken = single_finding(check.id, std::move(result));
       findings.push_back(std::move(broken.front()));
     }
   }
   return findings;
 }
 
-Tally count_checks(std::span<const Finding> findings) {
+Summary count_checks(std::span<const Finding> findings) {
   std::map<std::string_view, Verdict> worst;
   for (const Finding& finding : findings) {
     const auto [place, is_new] = worst.emplace(finding.id, finding.verdict);
     if (!is_new && weight(finding.verdict) > weight(place->second)) place->second = finding.verdict;
   }
-  Tally tally;
-  for (const auto& [id, verdict] : worst) ++tally.of[static_cast<std::size_t>(verdict)];
-  tally.checks = static_cast<int>(worst.size());
-  return tally;
+  Summary summary;
+  for (const auto& [id, verdict] : worst) ++summary.of[static_cast<std::size_t>(verdict)];
+  summary.checks = static_cast<int>(worst.size());
+  return summary;
 }
 
 }  // namespace ddlrun::doctor

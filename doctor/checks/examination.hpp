@@ -26,11 +26,11 @@ const Check& find_check(const std::string& id, std::span<const Check> checks);
 // Runs each; one that throws is a finding of verdict `error`, not the end.
 std::vector<Finding> run_checks(std::span<const Check> checks, const CheckInput& input);
 
-struct Tally {
+struct Summary {
   std::array<int, 5> of{};  // checks by their worst verdict, indexed by Verdict
   int checks = 0;
   int operator[](Verdict verdict) const { return of[static_cast<std::size_t>(verdict)]; }
 };
-Tally count_checks(std::span<const Finding> findings);
+Summary count_checks(std::span<const Finding> findings);
 
 }  // namespace ddlrun::doctor

@@ -13,7 +13,7 @@
 namespace ddlrun::doctor {
 namespace {
 
-Judgement judge_verbs(const HostReport& host) {
+CheckResult evaluate_verbs(const HostReport& host) {
   std::vector<std::string> denied, missing;
   std::size_t usable = 0;
   for (const std::string_view line : host.facts.list("ib.uverbs")) {
@@ -45,10 +45,10 @@ Judgement judge_verbs(const HostReport& host) {
 }
 
 std::vector<Finding> check_verbs(const CheckInput& input) {
-  return judge_where(input, "IB-07", skip_without_rdma, "devices", judge_verbs);
+  return evaluate_where(input, "IB-07", skip_without_rdma, "devices", evaluate_verbs);
 }
 
-Judgement judge_gpudirect(const HostReport& host) {
+CheckResult evaluate_gpudirect(const HostReport& host) {
   if (host.facts.number("gpu.count").value_or(0) == 0) return skip("no NVIDIA GPU on the PCI bus");
   const auto ports = ports_of(host);
   if (std::none_of(ports.begin(), ports.end(), [](const PortFacts& port) { return port.is_active(); })) {
@@ -71,7 +71,7 @@ Judgement judge_gpudirect(const HostReport& host) {
 }
 
 std::vector<Finding> check_gpudirect(const CheckInput& input) {
-  return judge_where(input, "IB-08", skip_without_rdma, "devices", judge_gpudirect);
+  return evaluate_where(input, "IB-08", skip_without_rdma, "devices", evaluate_gpudirect);
 }
 
 // Entries of NCCL_IB_HCA ("=mlx5_0:1,mlx5_1", "^mlx5_2", "mlx5") that fit no device; an excluding list ("^")
@@ -94,7 +94,7 @@ std::vector<std::string> unknown_adapters(const HostReport& host, std::string_vi
   return unknown;
 }
 
-// UCX_NET_DEVICES=mlx5_0:1,eth0: only names that look like RDMA devices are judged here.
+// UCX_NET_DEVICES=mlx5_0:1,eth0: only names that look like RDMA devices are evaluated here.
 std::vector<std::string> unknown_ucx(const HostReport& host, std::string_view value) {
   std::set<std::string> ports;
   for (const PortFacts& port : ports_of(host)) ports.insert(port.device + ":" + port.port);
@@ -112,7 +112,7 @@ std::vector<std::string> device_names(const HostReport& host) {
   return {names.begin(), names.end()};
 }
 
-Judgement judge_rdma_settings(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_rdma_settings(const CheckInput& input, const HostReport& host) {
   const auto hca = variable_of(input, host, "NCCL_IB_HCA", "ib.env.");
   const auto ucx = variable_of(input, host, "UCX_NET_DEVICES", "ib.env.");
   for (const auto& [name, value, unknown] :
@@ -138,8 +138,8 @@ Judgement judge_rdma_settings(const CheckInput& input, const HostReport& host) {
 }
 
 std::vector<Finding> check_rdma_settings(const CheckInput& input) {
-  return judge_where(input, "IB-09", skip_without_rdma, "devices",
-                     [&](const HostReport& host) { return judge_rdma_settings(input, host); });
+  return evaluate_where(input, "IB-09", skip_without_rdma, "devices",
+                        [&](const HostReport& host) { return evaluate_rdma_settings(input, host); });
 }
 
 // The subnet prefixes of the ports in use: the first half of a GID.
@@ -170,12 +170,12 @@ std::vector<Finding> check_subnets(const CheckInput& input) {
   const bool common =
       std::any_of(hosts_of.begin(), hosts_of.end(), [&](const auto& entry) { return entry.second == hosts; });
   if (common || hosts == 0) {
-    return judge_where(input, "IB-10", skip_without_rdma, "devices", [](const HostReport& host) {
+    return evaluate_where(input, "IB-10", skip_without_rdma, "devices", [](const HostReport& host) {
       const auto seen = render_prefixes(host);
       return seen ? pass(*seen) : skip("no active InfiniBand port");
     });
   }
-  Judgement words;
+  CheckResult words;
   words.why = "adapters of different fabrics do not reach each other, although all ports are ACTIVE";
   words.remedy = as_user({"ibstat", "cat /sys/class/infiniband/*/ports/*/gids/0"},
                          "choose hosts, or adapters (NCCL_IB_HCA, UCX_NET_DEVICES), of one fabric");
@@ -199,7 +199,7 @@ std::optional<std::string> versions_of(const HostReport& host) {
 }
 
 std::vector<Finding> check_versions(const CheckInput& input) {
-  Judgement words;
+  CheckResult words;
   words.why =
       "adapters of one kind with different firmware or drivers differ in features and bugs: faults that come "
       "and go by host";
@@ -209,7 +209,7 @@ std::vector<Finding> check_versions(const CheckInput& input) {
                      "no active RDMA port with a firmware version");
 }
 
-Judgement judge_bandwidth(const HostReport& host) {
+CheckResult evaluate_bandwidth(const HostReport& host) {
   const auto gbits = host.facts.number("ib.load.mbits");
   if (!gbits) return skip_for_stress(host, "ib.load.mbits");
   const std::uint64_t rate = host.facts.number("ib.bw.rate_mbits").value_or(0);
@@ -229,7 +229,7 @@ Judgement judge_bandwidth(const HostReport& host) {
 }
 
 std::vector<Finding> check_bandwidth(const CheckInput& input) {
-  return judge_where(input, "IB-12", skip_without_rdma, "fabric-stress", judge_bandwidth);
+  return evaluate_where(input, "IB-12", skip_without_rdma, "fabric-stress", evaluate_bandwidth);
 }
 
 bool asks_psm2(const Job& job) {
@@ -240,7 +240,7 @@ bool asks_psm2(const Job& job) {
   return by_name || std::find(job.program.begin(), job.program.end(), "-PSM2") != job.program.end();
 }
 
-Judgement judge_omni_path(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_omni_path(const CheckInput& input, const HostReport& host) {
   const auto nodes = host.facts.list("opa.nodes");
   const bool asked = asks_psm2(input.job);
   const auto lack = [&](std::string observed, Remedy remedy) {
@@ -277,16 +277,16 @@ Judgement judge_omni_path(const CheckInput& input, const HostReport& host) {
 }
 
 std::vector<Finding> check_omni_path(const CheckInput& input) {
-  return judge_each(
+  return evaluate_each(
       input, "OPA-01",
       [&](const HostReport& host) {
         if (!host.facts.number("ib.count")) return skip(host.facts.why_missing("ib.count"));
-        return judge_omni_path(input, host);
+        return evaluate_omni_path(input, host);
       },
       "devices");
 }
 
-Judgement judge_efa(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_efa(const CheckInput& input, const HostReport& host) {
   const auto devices = host.facts.list("efa.devices");
   const bool asked =
       variable_of(input, host, "FI_PROVIDER", "ib.env.").value_or("").find("efa") != std::string::npos;
@@ -306,11 +306,11 @@ Judgement judge_efa(const CheckInput& input, const HostReport& host) {
 }
 
 std::vector<Finding> check_efa(const CheckInput& input) {
-  return judge_each(
+  return evaluate_each(
       input, "EFA-01",
       [&](const HostReport& host) {
         if (!host.facts.number("ib.count")) return skip(host.facts.why_missing("ib.count"));
-        return judge_efa(input, host);
+        return evaluate_efa(input, host);
       },
       "devices");
 }

@@ -16,7 +16,7 @@ constexpr std::uint64_t max_corrected_sram = 10'000, max_corrected_dram = 20'000
 constexpr std::uint64_t idle_bytes = 500ull << 20;
 constexpr std::uint64_t recent_seconds = 2 * 3600;
 
-void judge_memory_errors(const GpuFacts& gpu, Worst& worst) {
+void evaluate_memory_errors(const GpuFacts& gpu, Worst& worst) {
   const auto more_than = [&](std::string_view part, std::uint64_t limit) {
     const auto value = gpu.number(part);
     return value && *value > limit ? value : std::nullopt;
@@ -38,14 +38,14 @@ void judge_memory_errors(const GpuFacts& gpu, Worst& worst) {
   }
 }
 
-Judgement judge_ecc(const HostReport& host) {
+CheckResult evaluate_ecc(const HostReport& host) {
   Worst worst;
   std::vector<std::string> resets;
   bool known = false;
   for (const GpuFacts& gpu : gpus_of(host)) {
     known |= gpu.number("ecc.uncorrected").has_value() || gpu.text("remap.pending").has_value();
     Worst one;
-    judge_memory_errors(gpu, one);
+    evaluate_memory_errors(gpu, one);
     if (one.verdict() == Verdict::pass) continue;
     worst.add(one.verdict(), one.text());
     resets.push_back("nvidia-smi --gpu-reset -i " + quote_shell(gpu.pci()));
@@ -63,7 +63,7 @@ Judgement judge_ecc(const HostReport& host) {
 }
 
 std::vector<Finding> check_ecc(const CheckInput& input) {
-  return judge_where(input, "GPU-06", skip_without_nvml, "nvml", judge_ecc);
+  return evaluate_where(input, "GPU-06", skip_without_nvml, "nvml", evaluate_ecc);
 }
 
 struct XidText {
@@ -111,15 +111,15 @@ std::vector<SeenXid> hardware_events(const Facts& facts) {
   return events;
 }
 
-Judgement judge_xids(const HostReport& host) {
+CheckResult evaluate_xids(const HostReport& host) {
   if (!host.facts.text("log.source")) return skip(host.facts.why_missing("log.source"));
   Worst worst;
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const SeenXid& event : hardware_events(host.facts)) {
     const bool recent = event.age < recent_seconds;
     std::string text = fmt::format("Xid {} on {} ({}), {}", event.xid, event.pci, event.text,
                                    recent ? "in the last 2 h" : "earlier");
-    if (told.insert(text).second) worst.add(recent ? Verdict::fail : Verdict::warn, std::move(text));
+    if (reported.insert(text).second) worst.add(recent ? Verdict::fail : Verdict::warn, std::move(text));
   }
   if (worst.verdict() == Verdict::pass) return pass("no Xid of hardware or driver in the kernel's log");
   return verdict_of(
@@ -132,17 +132,17 @@ Judgement judge_xids(const HostReport& host) {
 }
 
 std::vector<Finding> check_xids(const CheckInput& input) {
-  return judge_where(input, "GPU-07", skip_without_gpu, "device-log", judge_xids);
+  return evaluate_where(input, "GPU-07", skip_without_gpu, "device-log", evaluate_xids);
 }
 
-Judgement judge_persistence(const HostReport& host) {
+CheckResult evaluate_persistence(const HostReport& host) {
   std::vector<std::string> off;
   bool known = false;
   for (const GpuFacts& gpu : gpus_of(host)) {
     known |= gpu.text("persistence").has_value();
     if (gpu.is("persistence", "no")) off.push_back(std::to_string(gpu.index));
   }
-  if (!known) return skip("NVML does not tell the persistence mode");
+  if (!known) return skip("NVML does not report the persistence mode");
   if (off.empty()) return pass("persistence mode on");
   return verdict_of(Verdict::warn, fmt::format("persistence mode off on GPU {}", join(off, ", ")), "on",
                     "the driver forgets an idle GPU: each start of a job then takes seconds more, and error "
@@ -151,11 +151,11 @@ Judgement judge_persistence(const HostReport& host) {
 }
 
 std::vector<Finding> check_persistence(const CheckInput& input) {
-  return judge_where(input, "GPU-08", skip_without_nvml, "nvml", judge_persistence);
+  return evaluate_where(input, "GPU-08", skip_without_nvml, "nvml", evaluate_persistence);
 }
 
-void judge_compute_mode(const GpuFacts& gpu, bool several_ranks, Worst& worst,
-                        std::vector<std::string>& commands) {
+void evaluate_compute_mode(const GpuFacts& gpu, bool several_ranks, Worst& worst,
+                           std::vector<std::string>& commands) {
   const std::string mode(gpu.text("compute_mode").value_or("default"));
   const std::string id = " -i " + quote_shell(gpu.pci());
   if (mode == "prohibited" || (mode != "default" && several_ranks)) {
@@ -176,13 +176,13 @@ bool wants_mig(const CheckInput& input, const HostReport& host) {
          std::string::npos;
 }
 
-Judgement judge_compute_modes(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_compute_modes(const CheckInput& input, const HostReport& host) {
   Worst worst;
   std::vector<std::string> commands;
   const auto gpus = gpus_of(host);
   const bool several = ranks_on(input, host) > gpus.size();
   if (wants_mig(input, host)) return pass("the job names MIG instances");
-  for (const GpuFacts& gpu : gpus) judge_compute_mode(gpu, several, worst, commands);
+  for (const GpuFacts& gpu : gpus) evaluate_compute_mode(gpu, several, worst, commands);
   if (worst.verdict() == Verdict::pass) return pass("compute mode default, MIG off");
   return verdict_of(
       worst.verdict(), worst.text(), "compute mode default, MIG off",
@@ -192,8 +192,8 @@ Judgement judge_compute_modes(const CheckInput& input, const HostReport& host) {
 }
 
 std::vector<Finding> check_compute_modes(const CheckInput& input) {
-  return judge_where(input, "GPU-09", skip_without_nvml, "nvml",
-                     [&](const HostReport& host) { return judge_compute_modes(input, host); });
+  return evaluate_where(input, "GPU-09", skip_without_nvml, "nvml",
+                        [&](const HostReport& host) { return evaluate_compute_modes(input, host); });
 }
 
 // GPUs that the job will see where it names them by number; empty = all.
@@ -220,7 +220,7 @@ std::optional<std::string> render_process(std::string_view line) {
                      render_bytes(parse_unsigned(words[1]).value_or(0)));
 }
 
-void judge_use(const GpuFacts& gpu, Worst& worst, std::vector<std::string>& pids) {
+void evaluate_use(const GpuFacts& gpu, Worst& worst, std::vector<std::string>& pids) {
   std::vector<std::string> processes;
   for (const std::string_view line : gpu.facts.list(gpu.name("processes"))) {
     const auto text = render_process(line);
@@ -237,12 +237,12 @@ void judge_use(const GpuFacts& gpu, Worst& worst, std::vector<std::string>& pids
                         join(processes, ", ")));
 }
 
-Judgement judge_foreign(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_foreign(const CheckInput& input, const HostReport& host) {
   Worst worst;
   std::vector<std::string> pids;
   const auto visible = visible_numbers(input, host);
   for (const GpuFacts& gpu : gpus_of(host)) {
-    if (visible.empty() || visible.contains(gpu.index)) judge_use(gpu, worst, pids);
+    if (visible.empty() || visible.contains(gpu.index)) evaluate_use(gpu, worst, pids);
   }
   if (worst.verdict() == Verdict::pass) return pass("GPUs idle: no compute process, under 500 MiB in use");
   std::vector<std::string> commands = {"nvidia-smi --query-compute-apps=pid,used_memory,name --format=csv"};
@@ -256,11 +256,11 @@ Judgement judge_foreign(const CheckInput& input, const HostReport& host) {
 }
 
 std::vector<Finding> check_foreign(const CheckInput& input) {
-  return judge_where(input, "GPU-10", skip_without_nvml, "nvml",
-                     [&](const HostReport& host) { return judge_foreign(input, host); });
+  return evaluate_where(input, "GPU-10", skip_without_nvml, "nvml",
+                        [&](const HostReport& host) { return evaluate_foreign(input, host); });
 }
 
-void judge_one_throttle(const GpuFacts& gpu, Worst& worst, std::vector<std::string>& commands) {
+void evaluate_one_throttle(const GpuFacts& gpu, Worst& worst, std::vector<std::string>& commands) {
   for (const std::string_view reason : gpu.facts.list(gpu.name("clock.throttle"))) {
     const bool hardware = reason == "hardware slowdown" || reason == "hardware thermal slowdown" ||
                           reason == "software thermal slowdown" || reason == "power brake";
@@ -280,17 +280,17 @@ void judge_one_throttle(const GpuFacts& gpu, Worst& worst, std::vector<std::stri
   }
 }
 
-Judgement judge_throttle(const HostReport& host) {
+CheckResult evaluate_throttle(const HostReport& host) {
   Worst worst;
   std::vector<std::string> commands = {"nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER,CLOCK"};
   bool known = false;
   for (const GpuFacts& gpu : gpus_of(host)) {
     known |= gpu.text("clock.throttle").has_value();
-    judge_one_throttle(gpu, worst, commands);
+    evaluate_one_throttle(gpu, worst, commands);
   }
   if (worst.verdict() == Verdict::pass) {
     return known ? pass("not throttled, clocks as delivered")
-                 : skip("NVML does not tell what holds the clocks down");
+                 : skip("NVML does not report what holds the clocks down");
   }
   return verdict_of(
       worst.verdict(), worst.text(), "no throttling, clocks as delivered",
@@ -299,7 +299,7 @@ Judgement judge_throttle(const HostReport& host) {
 }
 
 std::vector<Finding> check_throttle(const CheckInput& input) {
-  return judge_where(input, "GPU-11", skip_without_nvml, "nvml", judge_throttle);
+  return evaluate_where(input, "GPU-11", skip_without_nvml, "nvml", evaluate_throttle);
 }
 
 }  // namespace
@@ -307,7 +307,7 @@ std::vector<Finding> check_throttle(const CheckInput& input) {
 std::span<const Check> gpu_health_checks() {
   static constexpr Check table[] = {
       {"GPU-06", "GPU memory errors", Level::quick, Place::host,
-       "An uncorrectable error ends the process that meets it.",
+       "An uncorrectable error ends the process that reads it.",
        "NVML: uncorrected errors since the driver was loaded, row remapping pending or failed, page "
        "retirement pending (fail if any); corrected errors above 10,000 (SRAM) or 20,000,000 (DRAM), more "
        "than 512 remapped rows (warn).",

@@ -28,7 +28,7 @@ bool set_by_scheduler(const Facts& facts) {
          facts.text("gpu.env.PBS_GPUFILE");
 }
 
-Judgement hidden(Verdict verdict, std::string observed, std::string expected) {
+CheckResult hidden(Verdict verdict, std::string observed, std::string expected) {
   return verdict_of(
       verdict, std::move(observed), std::move(expected),
       "a rank whose local rank is beyond the visible GPUs ends with 'invalid device ordinal'",
@@ -38,7 +38,7 @@ Judgement hidden(Verdict verdict, std::string observed, std::string expected) {
               "a GPU by local rank"));
 }
 
-Judgement judge_visible(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_visible(const CheckInput& input, const HostReport& host) {
   const auto value = variable_of(input, host, "CUDA_VISIBLE_DEVICES", "gpu.env.");
   const std::uint64_t installed =
       std::max(host.facts.number("nvml.count").value_or(0), host.facts.number("gpu.count").value_or(0));
@@ -47,7 +47,7 @@ Judgement judge_visible(const CheckInput& input, const HostReport& host) {
   const std::string seen = fmt::format("CUDA_VISIBLE_DEVICES={}", *value);
   const std::uint64_t visible = visible_count(*value, installed);
   const std::uint32_t ranks = ranks_on(input, host);
-  // With a set of its own for each task, this one says nothing of the others'.
+  // With a set of its own for each task, this one does not show the others'.
   if (visible > 0 && visible < ranks && host.reach.via == Via::srun)
     return skip(seen + ", set for each task by Slurm");
   if (visible == 0)
@@ -67,8 +67,8 @@ Judgement judge_visible(const CheckInput& input, const HostReport& host) {
 }
 
 std::vector<Finding> check_visible(const CheckInput& input) {
-  return judge_where(input, "GPU-12", skip_without_gpu, "devices",
-                     [&](const HostReport& host) { return judge_visible(input, host); });
+  return evaluate_where(input, "GPU-12", skip_without_gpu, "devices",
+                        [&](const HostReport& host) { return evaluate_visible(input, host); });
 }
 
 // Is this a machine where somebody wants NVIDIA's driver: the job's program brings CUDA, or other hosts have
@@ -80,7 +80,7 @@ bool some_host_has_driver(const CheckInput& input) {
 }
 
 // The driver is wanted where the job's program brings CUDA, or other hosts have it.
-Judgement judge_driver_missing(const HostReport& host, bool others_have_it) {
+CheckResult evaluate_driver_missing(const HostReport& host, bool others_have_it) {
   const std::string holder(host.facts.text("gpu.0.driver").value_or("none"));
   const std::string seen =
       fmt::format("{}, no NVIDIA driver loaded (held by: {})",
@@ -93,7 +93,7 @@ Judgement judge_driver_missing(const HostReport& host, bool others_have_it) {
               "after a kernel update the driver's module must be built anew (dkms autoinstall)"));
 }
 
-Judgement judge_nodes(const HostReport& host) {
+CheckResult evaluate_nodes(const HostReport& host) {
   std::vector<std::string> denied, missing;
   for (const std::string& node : host.facts.segments("gpu.node.")) {
     const auto access = host.facts.text("gpu.node." + node);
@@ -119,11 +119,11 @@ Judgement judge_nodes(const HostReport& host) {
   return pass("device files readable and writable");
 }
 
-Judgement judge_access(const HostReport& host, bool others_have_it) {
+CheckResult evaluate_access(const HostReport& host, bool others_have_it) {
   if (!host.facts.text("gpu.driver.version") && !host.facts.is("gpu.module.nvidia", "yes")) {
-    return judge_driver_missing(host, others_have_it);
+    return evaluate_driver_missing(host, others_have_it);
   }
-  Judgement nodes = judge_nodes(host);
+  CheckResult nodes = evaluate_nodes(host);
   const std::string nvml = host.facts.why_missing("nvml.status");
   const bool refuses =
       !nvml.empty() && nvml != "not gathered" && nvml.find("cannot load") == std::string::npos;
@@ -139,11 +139,11 @@ Judgement judge_access(const HostReport& host, bool others_have_it) {
 
 std::vector<Finding> check_access(const CheckInput& input) {
   const bool wanted = some_host_has_driver(input);
-  return judge_where(input, "GPU-13", skip_without_gpu, "devices",
-                     [&](const HostReport& host) { return judge_access(host, wanted); });
+  return evaluate_where(input, "GPU-13", skip_without_gpu, "devices",
+                        [&](const HostReport& host) { return evaluate_access(host, wanted); });
 }
 
-// What the driver says of joining the fabric beats whether a process of that name runs.
+// The driver's own state of joining the fabric has precedence over whether a process of that name runs.
 std::string fabric_of(const HostReport& host) {
   for (const GpuFacts& gpu : gpus_of(host)) {
     const auto state = gpu.text("fabric");
@@ -152,7 +152,7 @@ std::string fabric_of(const HostReport& host) {
   return "";
 }
 
-Judgement judge_fabric_manager(const HostReport& host) {
+CheckResult evaluate_fabric_manager(const HostReport& host) {
   const std::uint64_t switches = host.facts.number("gpu.nvswitch").value_or(0);
   const std::string state = fabric_of(host);
   if (switches == 0 && state.empty()) return skip("no NVSwitch on this host");
@@ -169,7 +169,7 @@ Judgement judge_fabric_manager(const HostReport& host) {
 }
 
 std::vector<Finding> check_fabric_manager(const CheckInput& input) {
-  return judge_where(input, "GPU-14", skip_without_gpu, "devices", judge_fabric_manager);
+  return evaluate_where(input, "GPU-14", skip_without_gpu, "devices", evaluate_fabric_manager);
 }
 
 }  // namespace

@@ -49,13 +49,13 @@ const char* const lost_note =
     "not "
     "come back by a reset";
 
-Judgement fewer(std::string observed, std::string expected) {
+CheckResult fewer(std::string observed, std::string expected) {
   return verdict_of(Verdict::fail, std::move(observed), std::move(expected),
                     "ranks without a GPU end with 'invalid device ordinal', and the job stops",
                     as_root({"dmesg | grep -i 'NVRM: Xid'", "nvidia-smi -L"}, lost_note));
 }
 
-Judgement judge_count(const CheckInput& input, const HostReport& host, std::uint64_t common) {
+CheckResult evaluate_count(const CheckInput& input, const HostReport& host, std::uint64_t common) {
   const std::uint64_t bus = usable_gpus(host.facts);
   const auto driver = host.facts.number("nvml.count");
   if (common == 0 && bus == 0 && driver.value_or(0) == 0) return skip("no NVIDIA GPU on the PCI bus");
@@ -76,11 +76,11 @@ Judgement judge_count(const CheckInput& input, const HostReport& host, std::uint
 
 std::vector<Finding> check_count(const CheckInput& input) {
   const std::uint64_t common = common_count(input);
-  return judge_each(
+  return evaluate_each(
       input, "GPU-01",
       [&](const HostReport& host) {
         if (!host.facts.number("gpu.count")) return skip(host.facts.why_missing("gpu.count"));
-        return judge_count(input, host, common);
+        return evaluate_count(input, host, common);
       },
       "devices");
 }
@@ -117,23 +117,24 @@ bool nobody_has_gpus(const CheckInput& input) {
 // check_equal, with a plain reason where no host has a GPU.
 std::vector<Finding> check_equal_gpus(const CheckInput& input, std::string_view id, Verdict otherwise,
                                       std::optional<std::string> (*value)(const HostReport&),
-                                      const Judgement& words, std::string_view missing) {
+                                      const CheckResult& words, std::string_view missing) {
   return check_equal(input, id, otherwise, value, words,
                      nobody_has_gpus(input) ? std::string_view("no NVIDIA GPU on the PCI bus") : missing);
 }
 
 std::vector<Finding> check_models(const CheckInput& input) {
-  Judgement words;
+  CheckResult words;
   words.why = "the slowest GPU sets the pace of an allreduce, and the smallest the largest batch";
   words.remedy =
       by_hand("ask the scheduler for hosts of one kind: --constraint, or another partition or host list");
-  auto findings = check_equal_gpus(input, "GPU-02", Verdict::fail, models_of, words, "NVML told no model");
+  auto findings =
+      check_equal_gpus(input, "GPU-02", Verdict::fail, models_of, words, "NVML reported no model");
   const bool equal = std::none_of(findings.begin(), findings.end(),
                                   [](const Finding& finding) { return finding.verdict == Verdict::fail; });
   if (!equal || group_by_value(input, vbios_of).size() < 2) return findings;
   words.why = "VBIOS versions differ in clocks and power limits: equal GPUs may run unequally fast";
   words.remedy = by_hand("harmless for a first run; ask the administrator for one VBIOS on all hosts");
-  return check_equal_gpus(input, "GPU-02", Verdict::warn, vbios_of, words, "NVML told no VBIOS version");
+  return check_equal_gpus(input, "GPU-02", Verdict::warn, vbios_of, words, "NVML reported no VBIOS version");
 }
 
 std::optional<std::string> driver_of(const HostReport& host) {
@@ -148,7 +149,7 @@ std::optional<std::string> branch_of(const HostReport& host) {
 }
 
 std::vector<Finding> check_driver(const CheckInput& input) {
-  Judgement words;
+  CheckResult words;
   words.why =
       "NCCL and CUDA of different driver branches disagree on features; ranks hang or fall back unequally";
   words.remedy = by_hand("install the same driver package on all hosts and reboot them");
@@ -181,7 +182,7 @@ std::string cuda_of_driver(std::uint64_t number) {
   return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
 }
 
-Judgement judge_cuda(const HostReport& host) {
+CheckResult evaluate_cuda(const HostReport& host) {
   const auto runtime = host.facts.text("cuda.runtime");
   if (!runtime) return skip(host.facts.why_missing("cuda.runtime"));
   const auto driver = driver_of(host);
@@ -216,7 +217,7 @@ Judgement judge_cuda(const HostReport& host) {
 }
 
 std::vector<Finding> check_cuda_release(const CheckInput& input) {
-  return judge_where(input, "GPU-04", skip_without_gpu, "devices", judge_cuda);
+  return evaluate_where(input, "GPU-04", skip_without_gpu, "devices", evaluate_cuda);
 }
 
 std::optional<std::string> nccl_of(const HostReport& host) {
@@ -236,7 +237,7 @@ std::optional<std::string> nccl_line(const HostReport& host) {
 }
 
 std::vector<Finding> check_nccl(const CheckInput& input) {
-  Judgement words;
+  CheckResult words;
   words.why =
       "ranks with different NCCL releases fail in ncclCommInitRank ('Mismatched NCCL version detected')";
   words.remedy = as_user(
@@ -275,7 +276,7 @@ std::span<const Check> gpu_identity_checks() {
        "CUDA version of the job's program: torch/version.py beside its Python, else the libcudart that it is "
        "linked to; against NVIDIA's table (13.x needs driver 580, 12.x 525, 11.x 450, 10.2 440 ... 8.0 367). "
        "fail: older driver. warn: older driver, but cuda-compat on LD_LIBRARY_PATH. A runtime that is newer "
-       "within one major passes, and is told.",
+       "within one major passes, and is reported.",
        "Update the driver, use a program for an older CUDA, or install cuda-compat.", check_cuda_release},
       {"GPU-05", "NCCL version", Level::quick, Place::pairs,
        "Ranks with different NCCL releases refuse to talk to each other.",

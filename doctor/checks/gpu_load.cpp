@@ -24,14 +24,14 @@ std::vector<TriedGpu> tried_on(const HostReport& host) {
   return gpus;
 }
 
-std::optional<Judgement> skip_untried(const HostReport& host) {
+std::optional<CheckResult> skip_untried(const HostReport& host) {
   if (auto skipped = skip_without_gpu(host)) return skipped;
   if (tried_on(host).empty())
     return skip("GPUs were not tried out: " + host.facts.why_missing("cuda.try.count"));
   return std::nullopt;
 }
 
-Judgement judge_link(const HostReport& host) {
+CheckResult evaluate_link(const HostReport& host) {
   Worst worst;
   bool known = false;
   for (const TriedGpu& gpu : tried_on(host)) {
@@ -46,16 +46,16 @@ Judgement judge_link(const HostReport& host) {
   return verdict_of(worst.verdict(), worst.text(), "all lanes",
                     "copies to and from this GPU run at a fraction of their speed, and with them every step",
                     as_root({"lspci -vv -d 10de: | grep -e LnkCap: -e LnkSta:"},
-                            "seat the card or its riser anew; a slot with fewer lanes shows the same"));
+                            "reinsert the card or its riser; a slot with fewer lanes shows the same"));
 }
 
 std::vector<Finding> check_link(const CheckInput& input) {
-  return judge_where(input, "GPU-15", skip_untried, "cuda", judge_link);
+  return evaluate_where(input, "GPU-15", skip_untried, "cuda", evaluate_link);
 }
 
 constexpr std::uint64_t quick_ms = 10'000;
 
-Judgement judge_trial(const HostReport& host) {
+CheckResult evaluate_trial(const HostReport& host) {
   Worst worst;
   for (const TriedGpu& gpu : tried_on(host)) {
     const std::string result(gpu.text("result").value_or("nothing came back"));
@@ -78,7 +78,7 @@ Judgement judge_trial(const HostReport& host) {
 }
 
 // A GPU host on which the trial could not even begin is a finding where the driver itself is well.
-std::optional<Judgement> skip_or_fail_to_start(const HostReport& host) {
+std::optional<CheckResult> skip_or_fail_to_start(const HostReport& host) {
   if (auto skipped = skip_without_gpu(host)) return skipped;
   const std::string why = host.facts.why_missing("cuda.try.count");
   if (why.starts_with("cuInit: ")) {
@@ -90,10 +90,10 @@ std::optional<Judgement> skip_or_fail_to_start(const HostReport& host) {
 }
 
 std::vector<Finding> check_trial(const CheckInput& input) {
-  return judge_where(input, "GPU-16", skip_or_fail_to_start, "cuda", judge_trial);
+  return evaluate_where(input, "GPU-16", skip_or_fail_to_start, "cuda", evaluate_trial);
 }
 
-Judgement judge_dcgm(const HostReport& host) {
+CheckResult evaluate_dcgm(const HostReport& host) {
   if (!host.facts.text("dcgm.failed")) return skip_for_stress(host, "dcgm.failed");
   const auto failed = host.facts.list("dcgm.failed");
   if (failed.empty()) {
@@ -102,17 +102,17 @@ Judgement judge_dcgm(const HostReport& host) {
   }
   Worst worst;
   for (const std::string_view line : failed) worst.add(Verdict::fail, std::string(line));
-  return verdict_of(
-      worst.verdict(), worst.text(), "all tests pass",
-      "NVIDIA's own test says that the job would meet this fault",
-      as_root({"dcgmi diag -r 1 -j", "dcgmi health -g 0 -c"}, "do what dcgmi says of the failed test"));
+  return verdict_of(worst.verdict(), worst.text(), "all tests pass",
+                    "NVIDIA's own test reports a fault that the job would hit",
+                    as_root({"dcgmi diag -r 1 -j", "dcgmi health -g 0 -c"},
+                            "follow dcgmi's message about the failed test"));
 }
 
 std::vector<Finding> check_dcgm(const CheckInput& input) {
-  return judge_where(input, "GPU-17", skip_without_gpu, "gpu-stress", judge_dcgm);
+  return evaluate_where(input, "GPU-17", skip_without_gpu, "gpu-stress", evaluate_dcgm);
 }
 
-Judgement judge_copies(const HostReport& host) {
+CheckResult evaluate_copies(const HostReport& host) {
   if (tried_on(host).size() < 2) return skip("fewer than 2 GPUs that were tried out");
   if (!host.facts.text("cuda.copy.wrong")) return skip(host.facts.why_missing("cuda.copy.wrong"));
   const auto wrong = host.facts.list("cuda.copy.wrong");
@@ -136,7 +136,7 @@ Judgement judge_copies(const HostReport& host) {
 }
 
 std::vector<Finding> check_copies(const CheckInput& input) {
-  return judge_where(input, "P2P-05", skip_untried, "cuda", judge_copies);
+  return evaluate_where(input, "P2P-05", skip_untried, "cuda", evaluate_copies);
 }
 
 }  // namespace
@@ -146,8 +146,8 @@ std::span<const Check> gpu_load_checks() {
       {"GPU-15", "PCIe width under load", Level::full, Place::host,
        "A card that lost lanes copies at a fraction of its speed.",
        "current_link_width against max_link_width in /sys/bus/pci/devices right after copies to the GPU; the "
-       "speed is not judged, since idle links slow down to 2.5 GT/s. fail: fewer lanes.",
-       "Seat the card anew.", check_link},
+       "speed is not evaluated, since idle links slow down to 2.5 GT/s. fail: fewer lanes.",
+       "Reinsert the card.", check_link},
       {"GPU-16", "GPUs compute", Level::full, Place::host,
        "A GPU can be listed and still hang, fail or add wrongly.",
        "libcuda in a child for each GPU: cuInit, 256 MiB, a sum of two vectors of 4 Mi numbers, checked. "
@@ -155,7 +155,7 @@ std::span<const Check> gpu_load_checks() {
        "Look for Xids, reset the GPU.", check_trial},
       {"GPU-17", "dcgmi diag", Level::stress, Place::host,
        "NVIDIA's own test of the installation and the board.",
-       "dcgmi diag -r 1, where installed. fail: a test failed.", "What dcgmi says of the failed test.",
+       "dcgmi diag -r 1, where installed. fail: a test failed.", "dcgmi's message about the failed test.",
        check_dcgm},
       {"P2P-05", "copies between GPUs", Level::full, Place::host,
        "Peer copies that go astray give wrong gradients without an error.",

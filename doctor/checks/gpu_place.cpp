@@ -23,8 +23,8 @@ int node_of(const MachineTopology& machine, const Core& core) {
 // Hosts are named with and without their domain.
 std::string_view short_name(std::string_view name) { return name.substr(0, name.find('.')); }
 
-Nearness judge_nearness(const MachineTopology& machine, const std::vector<topology::CoreIndex>& cores,
-                        int node) {
+Nearness evaluate_nearness(const MachineTopology& machine, const std::vector<topology::CoreIndex>& cores,
+                           int node) {
   bool same_node = false, same_package = false;
   int package = -1;
   for (const Core& core : machine.cores) {
@@ -64,7 +64,7 @@ RankPlaces RankPlacer::find(const HostReport& host) const {
     const auto cores = rankfile::resolve_slots(ranks[x].slots, *machine);
     if (cores.empty()) continue;
     found.places.push_back(
-        {ranks[x].rank, x, ranks[x].slots, judge_nearness(*machine, cores, static_cast<int>(*node))});
+        {ranks[x].rank, x, ranks[x].slots, evaluate_nearness(*machine, cores, static_cast<int>(*node))});
   }
   if (found.places.empty()) found.problem = "the NUMA nodes of the GPUs are not known here";
   return found;

@@ -67,7 +67,8 @@ std::optional<std::string> similar_name(const CheckInput& input, const std::stri
     return text;
   };
   std::vector<std::string> candidates = all_names(input);
-  for (const std::string_view known : input.head.facts.list("name.known")) candidates.emplace_back(known);
+  for (const std::string_view known : input.driver_host.facts.list("name.known"))
+    candidates.emplace_back(known);
   std::erase_if(candidates, [&](const std::string& one) {
     return one == name || digits(one) != digits(name) || !is_host_name(one);
   });
@@ -90,38 +91,37 @@ std::vector<Finding> check_name_letters(const CheckInput& input) {
     const auto problem = rankfile::judge_name(name);
     const bool managed = input.job.allocation_source.starts_with("SLURM");
     if (problem && !(managed && rankfile::is_relative_name(name))) {
-      Judgement judgement{problem->severity == rankfile::Severity::error ? Verdict::fail : Verdict::warn,
-                          problem->what,
-                          "letters, digits, '-' and '.'",
-                          "Open MPI refuses or misreads it",
-                          {}};
-      judgement.remedy.on_head = true;
-      judgement.remedy.commands = {"getent hosts " + quote_shell(name)};
-      judgement.remedy.note = problem->hint;
-      for (Finding& finding : judge_once("NAME-05", std::move(judgement), in_order_of_job(input, {name})))
+      CheckResult result{problem->severity == rankfile::Severity::error ? Verdict::fail : Verdict::warn,
+                         problem->what,
+                         "letters, digits, '-' and '.'",
+                         "Open MPI refuses or misreads it",
+                         {}};
+      result.remedy.on_driver_host = true;
+      result.remedy.commands = {"getent hosts " + quote_shell(name)};
+      result.remedy.note = problem->hint;
+      for (Finding& finding : single_finding("NAME-05", std::move(result), in_order_of_job(input, {name})))
         findings.push_back(std::move(finding));
     }
     const auto [at, is_new] = spelling.emplace(lower(name), name);
     if (is_new || at->second == name) continue;
-    Judgement judgement{Verdict::warn,
-                        fmt::format("{} and {} differ in upper and lower case only", at->second, name),
-                        "one spelling",
-                        "Open MPI takes them for two hosts, the resolver for one",
-                        {}};
-    judgement.remedy = {
-        {"getent hosts " + quote_shell(name)}, false, true, "write one of the two everywhere"};
-    for (Finding& finding : judge_once("NAME-05", std::move(judgement)))
+    CheckResult result{Verdict::warn,
+                       fmt::format("{} and {} differ in upper and lower case only", at->second, name),
+                       "one spelling",
+                       "Open MPI takes them for two hosts, the resolver for one",
+                       {}};
+    result.remedy = {{"getent hosts " + quote_shell(name)}, false, true, "write one of the two everywhere"};
+    for (Finding& finding : single_finding("NAME-05", std::move(result)))
       findings.push_back(std::move(finding));
     if (findings.size() >= 16) break;
   }
   if (!findings.empty()) return findings;
-  return judge_once("NAME-05",
-                    pass(fmt::format("{} names have only letters that all parts take", names.size())));
+  return single_finding("NAME-05",
+                        pass(fmt::format("{} names have only letters that all parts take", names.size())));
 }
 
 std::vector<Finding> check_rankfile_lines(const CheckInput& input) {
   if (input.job.rankfile_text.empty())
-    return judge_once("NAME-06", skip("no rankfile given (--rankfile FILE)"));
+    return single_finding("NAME-06", skip("no rankfile given (--rankfile FILE)"));
   std::size_t longest = 0, count = 0, rank = 0;
   std::vector<std::string> hosts;
   for (const rankfile::RankLine& line : rankfile::parse_rank_lines(input.job.rankfile_text)) {
@@ -132,21 +132,20 @@ std::vector<Finding> check_rankfile_lines(const CheckInput& input) {
     longest = std::max(longest, length);
   }
   if (count == 0)
-    return judge_once(
+    return single_finding(
         "NAME-06", pass(fmt::format("the longest line has {} characters, at most {}", longest, line_limit)));
-  Judgement judgement{Verdict::fail,
-                      fmt::format("{} line{} too long: rank {} has {} characters of host and slots", count,
-                                  count == 1 ? " is" : "s are", rank, longest),
-                      fmt::format("length(host) + 6 + length(slots) at most {}", line_limit),
-                      "mpirun aborts: buffer overflow detected (status 134)",
-                      {}};
+  CheckResult result{Verdict::fail,
+                     fmt::format("{} line{} too long: rank {} has {} characters of host and slots", count,
+                                 count == 1 ? " is" : "s are", rank, longest),
+                     fmt::format("length(host) + 6 + length(slots) at most {}", line_limit),
+                     "mpirun aborts: buffer overflow detected (status 134)",
+                     {}};
   const std::string path = quote_shell(input.job.rankfile_path);
-  judgement.remedy = {
-      {fmt::format("cp {0} {0}.before && ddlrun check-rankfile --fix {0}.before > {0}", path)},
-      false,
-      true,
-      "short host names, and ranges: slot=0:0-4 instead of slot=0:0;0:1;0:2"};
-  return judge_once("NAME-06", std::move(judgement), in_order_of_job(input, hosts));
+  result.remedy = {{fmt::format("cp {0} {0}.before && ddlrun check-rankfile --fix {0}.before > {0}", path)},
+                   false,
+                   true,
+                   "short host names, and ranges: slot=0:0-4 instead of slot=0:0;0:1;0:2"};
+  return single_finding("NAME-06", std::move(result), in_order_of_job(input, hosts));
 }
 
 // One machine only if all of it agrees: virtual hosts and containers share a kernel, and so its boot id.
@@ -182,25 +181,25 @@ std::vector<Finding> check_distinct_machines(const CheckInput& input) {
     known += group.hosts.size();
     if (group.hosts.size() < 2) continue;
     const std::vector<std::string> aliases(group.hosts.begin() + 1, group.hosts.end());
-    Judgement judgement{
+    CheckResult result{
         Verdict::fail,
         fmt::format("{} are names of one machine", join(group.hosts, " and ")),
         "each host once",
         "its cores and GPUs would get the ranks of several hosts; with slots= on both mpirun ends with "
         "\"multiple definitions of the slot count\"",
         {}};
-    judgement.remedy.on_head = true;
-    judgement.remedy.note = fmt::format("take {} out of the list of hosts", join(aliases, ", "));
+    result.remedy.on_driver_host = true;
+    result.remedy.note = fmt::format("take {} out of the list of hosts", join(aliases, ", "));
     if (!input.job.hostfile_path.empty())
-      judgement.remedy.commands = {strike_command(input.job.hostfile_path, aliases)};
+      result.remedy.commands = {strike_command(input.job.hostfile_path, aliases)};
     else
-      judgement.remedy.commands = {"ssh " + quote_shell(aliases.front()) + " hostname"};
-    for (Finding& finding : judge_once("NAME-07", std::move(judgement), group.hosts))
+      result.remedy.commands = {"ssh " + quote_shell(aliases.front()) + " hostname"};
+    for (Finding& finding : single_finding("NAME-07", std::move(result), group.hosts))
       findings.push_back(std::move(finding));
   }
   if (!findings.empty()) return findings;
-  if (known < 2) return judge_once("NAME-07", skip("fewer than two hosts told who they are"));
-  return judge_once("NAME-07", pass(fmt::format("{} hosts are {} machines", known, groups.size())));
+  if (known < 2) return single_finding("NAME-07", skip("fewer than two hosts reported their names"));
+  return single_finding("NAME-07", pass(fmt::format("{} hosts are {} machines", known, groups.size())));
 }
 
 }  // namespace ddlrun::doctor

@@ -46,10 +46,10 @@ bool is_digits(const std::string& text) {
 }
 
 struct BadLine {
-  std::string observed, script;  // the script: sed's, that mends it; "" where the number is the user's to say
+  std::string observed, script;  // the script: sed's, that mends it; "" if the user must choose the number
 };
 
-std::optional<BadLine> judge_line(const Job& job, std::string_view line, std::size_t number) {
+std::optional<BadLine> evaluate_hostfile_line(const Job& job, std::string_view line, std::size_t number) {
   const std::string host(line.substr(0, line.find_first_of(" \t:")));
   std::optional<std::uint64_t> slots, most;
   for (const Attribute& attribute : read_attributes(line)) {
@@ -74,22 +74,24 @@ std::optional<BadLine> judge_line(const Job& job, std::string_view line, std::si
 
 std::vector<Finding> check_hostfile(const CheckInput& input) {
   const Job& job = input.job;
-  if (job.hostfile_text.empty()) return judge_once("NAME-09", skip("no hostfile given (--hostfile FILE)"));
+  if (job.hostfile_text.empty())
+    return single_finding("NAME-09", skip("no hostfile given (--hostfile FILE)"));
   std::vector<std::string> observed, scripts;
   std::size_t number = 0;
   for (const std::string_view line : split(job.hostfile_text, '\n')) {
     ++number;
-    const auto bad = trim(line).starts_with('#') ? std::nullopt : judge_line(job, trim(line), number);
+    const auto bad =
+        trim(line).starts_with('#') ? std::nullopt : evaluate_hostfile_line(job, trim(line), number);
     if (!bad) continue;
     observed.push_back(bad->observed);
     if (!bad->script.empty()) scripts.push_back(bad->script);
   }
-  if (observed.empty()) return judge_once("NAME-09", pass("every number of slots is one"));
+  if (observed.empty()) return single_finding("NAME-09", pass("every number of slots is one"));
   const std::string path = quote_shell(job.hostfile_path);
   Remedy remedy{{}, false, true, fmt::format("write how many ranks each host takes: slots=4, in {}", path)};
   if (!scripts.empty())
     remedy.commands = {fmt::format("sed -i.before -E {} {}", quote_shell(join(scripts, ";")), path)};
-  return judge_once(
+  return single_finding(
       "NAME-09",
       {Verdict::fail, some_of(observed), "slots=NUMBER, at most max_slots",
        "mpirun refuses the file: \"Open RTE detected a bad parameter in the hostfile\"", std::move(remedy)});

@@ -30,9 +30,9 @@ std::string state_of(const PortFacts& port) {
                      port.text("phys").value_or("?"));
 }
 
-// Ports of a card that nobody cabled are no fault; a port is missed where it is up on another host, or where
+// Ports of a card without cables are no fault; a port is missed where it is up on another host, or where
 // it is InfiniBand and no port of the host is up.
-void judge_rdma_port(const PortFacts& port, bool missed, Worst& worst) {
+void evaluate_rdma_port(const PortFacts& port, bool missed, Worst& worst) {
   const auto state = port.text("state");
   if (!state || port.is_active()) return;
   if (*state == "INIT" || *state == "ARMED") {
@@ -42,7 +42,7 @@ void judge_rdma_port(const PortFacts& port, bool missed, Worst& worst) {
   }
 }
 
-Judgement judge_rdma_ports(const HostReport& host, const std::set<std::string>& in_use) {
+CheckResult evaluate_rdma_ports(const HostReport& host, const std::set<std::string>& in_use) {
   Worst worst;
   const auto ports = ports_of(host);
   if (ports.empty()) return skip("the RDMA devices have no ports");
@@ -51,7 +51,8 @@ Judgement judge_rdma_ports(const HostReport& host, const std::set<std::string>& 
     if (port.is_active()) active.push_back(port.label());
   }
   for (const PortFacts& port : ports) {
-    judge_rdma_port(port, in_use.contains(port.label()) || (port.is_infiniband() && active.empty()), worst);
+    evaluate_rdma_port(port, in_use.contains(port.label()) || (port.is_infiniband() && active.empty()),
+                       worst);
   }
   if (worst.verdict() == Verdict::pass) {
     return active.empty() ? skip("no RDMA port is up on any host") : pass("ACTIVE: " + join(active, ", "));
@@ -69,8 +70,8 @@ Judgement judge_rdma_ports(const HostReport& host, const std::set<std::string>& 
 
 std::vector<Finding> check_state(const CheckInput& input) {
   const auto in_use = ports_in_use(input);
-  return judge_where(input, "IB-01", skip_without_rdma, "devices",
-                     [&](const HostReport& host) { return judge_rdma_ports(host, in_use); });
+  return evaluate_where(input, "IB-01", skip_without_rdma, "devices",
+                        [&](const HostReport& host) { return evaluate_rdma_ports(host, in_use); });
 }
 
 // "100 Gb/sec (4X EDR)" -> 100
@@ -107,7 +108,7 @@ std::optional<std::string> render_rates(const HostReport& host) {
 
 std::vector<Finding> check_rate(const CheckInput& input) {
   const auto groups = group_by_value(input, render_rates);
-  Judgement words;
+  CheckResult words;
   Verdict otherwise = Verdict::warn;
   if (groups.size() > 1) {
     const auto find = [&](const std::string& name) {
@@ -124,7 +125,7 @@ std::vector<Finding> check_rate(const CheckInput& input) {
                   : "a port that came up slower than the others (downshift) holds up every collective";
   words.remedy = as_root(
       {"ibstat", "for device in /sys/class/infiniband/*; do mlxlink -d \"${device##*/}\" -m -c; done"},
-      "seat or change the cable of the slower or missing port");
+      "reinsert or replace the cable of the slower or missing port");
   return check_equal(input, "IB-02", otherwise, render_rates, words, "no RDMA port is up");
 }
 
@@ -148,8 +149,8 @@ std::optional<std::string> render_partitions(const HostReport& host) {
   return keys.empty() ? std::nullopt : std::optional("P_Keys " + join(keys, " "));
 }
 
-// Two limited members of a partition do not hear each other: pass needs a partition where all are full.
-Verdict judge_partitions(const CheckInput& input) {
+// Two limited members of a partition cannot communicate: pass needs a partition where all are full.
+Verdict evaluate_partitions(const CheckInput& input) {
   std::map<std::uint64_t, std::size_t> members, full_members;
   std::size_t hosts = 0;
   for (const HostReport& host : input.hosts) {
@@ -168,7 +169,7 @@ Verdict judge_partitions(const CheckInput& input) {
 }
 
 std::vector<Finding> check_partitions(const CheckInput& input) {
-  Judgement words;
+  CheckResult words;
   words.expected = "one partition of which all hosts are full members (bit 0x8000)";
   words.why =
       "hosts without a common partition do not reach each other over InfiniBand, although all ports are "
@@ -177,10 +178,10 @@ std::vector<Finding> check_partitions(const CheckInput& input) {
       {"cat /sys/class/infiniband/*/ports/*/pkeys/* | sort | uniq -c"},
       "ask the fabric's administrator to change the partitions in the subnet manager (partitions.conf); "
       "to choose among common ones: NCCL_IB_PKEY, UCX_IB_PKEY");
-  const Verdict verdict = judge_partitions(input);
+  const Verdict verdict = evaluate_partitions(input);
   const auto groups = group_by_value(input, render_partitions);
   if (verdict == Verdict::pass || groups.empty()) {  // different sets with a partition for all are no fault
-    return judge_where(input, "IB-03", skip_without_rdma, "devices", [](const HostReport& host) {
+    return evaluate_where(input, "IB-03", skip_without_rdma, "devices", [](const HostReport& host) {
       const auto seen = render_partitions(host);
       return seen ? pass(*seen) : skip("no active InfiniBand port");
     });
@@ -190,14 +191,14 @@ std::vector<Finding> check_partitions(const CheckInput& input) {
   }
   words.verdict = Verdict::warn;
   words.observed = groups[0].value + ": limited members only";
-  return judge_once("IB-03", words, groups[0].hosts);
+  return single_finding("IB-03", words, groups[0].hosts);
 }
 
-Judgement judge_subnet_manager(const HostReport& host) {
+CheckResult evaluate_subnet_manager(const HostReport& host) {
   std::vector<std::string> without, with;
   for (const PortFacts& port : ports_of(host)) {
     const auto lid = port.number("sm_lid");
-    // A port without a link has no subnet manager either; IB-01 tells of it.
+    // A port without a link has no subnet manager either; IB-01 reports it.
     if (!port.is_infiniband() || !lid || !port.is("phys", "LinkUp")) continue;
     (*lid == 0 ? without : with).push_back(port.label());
   }
@@ -210,12 +211,12 @@ Judgement judge_subnet_manager(const HostReport& host) {
 }
 
 std::vector<Finding> check_subnet_manager(const CheckInput& input) {
-  return judge_where(input, "IB-04", skip_without_rdma, "devices", judge_subnet_manager);
+  return evaluate_where(input, "IB-04", skip_without_rdma, "devices", evaluate_subnet_manager);
 }
 
 constexpr std::uint64_t tolerated_an_hour = 10;
 
-void judge_counters(const PortFacts& port, std::uint64_t tolerated, Worst& worst) {
+void evaluate_counters(const PortFacts& port, std::uint64_t tolerated, Worst& worst) {
   for (const char* counter : link_counters) {
     const std::string name = counter;
     const std::uint64_t growth = port.number("delta." + name).value_or(0),
@@ -229,7 +230,7 @@ void judge_counters(const PortFacts& port, std::uint64_t tolerated, Worst& worst
   }
 }
 
-Judgement judge_errors(const HostReport& host) {
+CheckResult evaluate_errors(const HostReport& host) {
   const std::uint64_t hours = host.facts.number("ib.uptime").value_or(0) / 3600;
   const std::uint64_t tolerated = std::max<std::uint64_t>(1, hours) * tolerated_an_hour;
   Worst worst;
@@ -238,7 +239,7 @@ Judgement judge_errors(const HostReport& host) {
     if (!port.is_active()) continue;
     known |=
         port.number("error.symbol_error").has_value() || port.number("error.port_rcv_errors").has_value();
-    judge_counters(port, tolerated, worst);
+    evaluate_counters(port, tolerated, worst);
   }
   if (!known && worst.verdict() == Verdict::pass) return skip("no active port has error counters");
   if (worst.verdict() == Verdict::pass) return pass("error counters do not grow");
@@ -246,18 +247,19 @@ Judgement judge_errors(const HostReport& host) {
       worst.verdict(), worst.text(),
       fmt::format("no growth, at most {} an hour since the host started", tolerated_an_hour),
       "packets are sent again: bandwidth falls, and in the end 'retry exceeded' (error 12) stops the job",
-      as_root({"perfquery -x", "ibqueryerrors --counters -s PortXmitWait"},
-              "seat, clean or change cable and transceiver of the port; perfquery -R sets the counters back "
-              "to zero afterwards"));
+      as_root(
+          {"perfquery -x", "ibqueryerrors --counters -s PortXmitWait"},
+          "reinsert, clean or replace cable and transceiver of the port; perfquery -R sets the counters back "
+          "to zero afterwards"));
 }
 
 std::vector<Finding> check_errors(const CheckInput& input) {
-  return judge_where(input, "IB-05", skip_without_rdma, "fabric-counters", judge_errors);
+  return evaluate_where(input, "IB-05", skip_without_rdma, "fabric-counters", evaluate_errors);
 }
 
 constexpr std::uint64_t flap_seconds = 6 * 3600;
 
-Judgement judge_flaps(const HostReport& host) {
+CheckResult evaluate_flaps(const HostReport& host) {
   if (!host.facts.text("log.source")) return skip(host.facts.why_missing("log.source"));
   std::map<std::string, std::size_t> flaps;
   for (const std::string_view line : host.facts.list("log.error.link")) {
@@ -278,7 +280,7 @@ Judgement judge_flaps(const HostReport& host) {
 }
 
 std::vector<Finding> check_flaps(const CheckInput& input) {
-  return judge_where(input, "IB-06", skip_without_rdma, "device-log", judge_flaps);
+  return evaluate_where(input, "IB-06", skip_without_rdma, "device-log", evaluate_flaps);
 }
 
 }  // namespace
@@ -295,7 +297,7 @@ std::span<const Check> infiniband_checks() {
        "The host with the slowest or fewest ports sets the pace.",
        "Rate and link layer of all active ports, compared between hosts. warn: a rate differs (downshift). "
        "fail: a host has fewer active ports than most.",
-       "mlxlink -d DEVICE; seat or replace the cable.", check_rate},
+       "mlxlink -d DEVICE; reinsert or replace the cable.", check_rate},
       {"IB-03", "InfiniBand partitions", Level::quick, Place::pairs,
        "Hosts in different partitions do not reach each other although all ports are up.",
        "P_Key tables of active InfiniBand ports. pass: some partition has all hosts as full members (bit "

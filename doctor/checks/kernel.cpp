@@ -23,7 +23,7 @@ Remedy sysctl(std::string_view setting) {
           ""};
 }
 
-Judgement judge_file_max(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_file_max(const CheckInput& input, const HostReport& host) {
   const auto most = host.facts.number("kernel.file_max"), open = host.facts.number("kernel.files_open");
   if (!most || !open) return skip_missing(host.facts, "kernel.file_max");
   const std::uint64_t needed = ranks_here(input.job, host.host).ranks * (128 + 2ull * input.job.ranks) + 4096;
@@ -35,7 +35,7 @@ Judgement judge_file_max(const CheckInput& input, const HostReport& host) {
               sysctl("fs.file-max=2097152"));
 }
 
-Judgement judge_remove_ipc(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_remove_ipc(const CheckInput& input, const HostReport& host) {
   const auto setting = host.facts.text("logind.remove_ipc");
   if (!setting) return skip_missing(host.facts, "logind.remove_ipc");
   if (*setting == "no") return pass("RemoveIPC=no");
@@ -58,7 +58,7 @@ Judgement judge_remove_ipc(const CheckInput& input, const HostReport& host) {
        "or RemoveIPC=no in /etc/systemd/logind.conf"});
 }
 
-Judgement judge_huge_pages(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_huge_pages(const CheckInput& input, const HostReport& host) {
   const auto value = [&](const char* name) {
     const auto found = input.job.environment.find(name);
     return found == input.job.environment.end() ? std::string() : found->second;
@@ -72,15 +72,15 @@ Judgement judge_huge_pages(const CheckInput& input, const HostReport& host) {
   const std::string seen = fmt::format("{} of {} huge pages free", *free, *all);
   const std::uint64_t needed = ranks_here(input.job, host.host).ranks;
   if (*free >= needed) return pass(seen);
-  Judgement judgement =
+  CheckResult result =
       warn(seen, fmt::format("at least {}, one a rank", needed),
            "memory that the job asks for as huge pages is refused or falls back to small ones",
            sysctl(fmt::format("vm.nr_hugepages={}", *all - *free + std::max<std::uint64_t>(512, needed))));
-  if (*free == 0) judgement.verdict = Verdict::fail;
-  return judgement;
+  if (*free == 0) result.verdict = Verdict::fail;
+  return result;
 }
 
-Judgement judge_transparent_pages(const CheckInput&, const HostReport& host) {
+CheckResult evaluate_transparent_pages(const CheckInput&, const HostReport& host) {
   const auto enabled = host.facts.text("kernel.thp.enabled"), defrag = host.facts.text("kernel.thp.defrag");
   if (!enabled || !defrag) return skip_missing(host.facts, "kernel.thp.enabled");
   const std::string seen = fmt::format("transparent huge pages {}, defrag {}", *enabled, *defrag);
@@ -93,7 +93,7 @@ Judgement judge_transparent_pages(const CheckInput&, const HostReport& host) {
                "until the next boot"});
 }
 
-Judgement judge_numa_balancing(const CheckInput&, const HostReport& host) {
+CheckResult evaluate_numa_balancing(const CheckInput&, const HostReport& host) {
   const auto value = host.facts.number("kernel.numa_balancing");
   if (!value) return pass("the kernel does not balance NUMA memory");
   const std::uint64_t nodes = host.facts.number("kernel.numa_nodes").value_or(1);
@@ -106,18 +106,18 @@ Judgement judge_numa_balancing(const CheckInput&, const HostReport& host) {
       sysctl("kernel.numa_balancing=0"));
 }
 
-Judgement judge_ptrace(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_ptrace(const CheckInput& input, const HostReport& host) {
   const auto scope = host.facts.number("kernel.ptrace_scope");
   if (!scope) return pass("no Yama: processes of one user may read each other");
   const std::string seen = fmt::format("kernel.yama.ptrace_scope {}", *scope);
   const RanksHere here = ranks_here(input.job, host.host);
-  if (*scope < 2 || !here.told || here.ranks < 2) return pass(seen);
+  if (*scope < 2 || !here.reported || here.ranks < 2) return pass(seen);
   return warn(seen, "0 or 1",
               "ranks of one host cannot copy from each other's memory (CMA); each message is copied twice",
               sysctl("kernel.yama.ptrace_scope=1"));
 }
 
-Judgement judge_swap(const CheckInput&, const HostReport& host) {
+CheckResult evaluate_swap(const CheckInput&, const HostReport& host) {
   const auto total = host.facts.number("mem.total_bytes"),
              available = host.facts.number("mem.available_bytes");
   const auto swap = host.facts.number("mem.swap_bytes"), free = host.facts.number("mem.swap_free_bytes");
@@ -128,20 +128,20 @@ Judgement judge_swap(const CheckInput&, const HostReport& host) {
   const std::string seen = fmt::format("{} of {} swap used, {} of {} memory available", render_bytes(used),
                                        render_bytes(*swap), render_bytes(*available), render_bytes(*total));
   if (used * 10 <= *total) return pass("at most a tenth of the memory is swapped out");
-  Judgement judgement =
+  CheckResult result =
       warn(seen, fmt::format("at most {} in use", render_bytes(*total / 10)),
            "a rank that waits for swapped memory makes all others wait",
            {{"ps -eo pid,user,rss,comm --sort=-rss | head", "swapoff -a && swapon -a"},
             true,
             false,
             "end what the first line shows, if it is not needed; swapoff needs that much free memory"});
-  if (*available * 10 < *total) judgement.verdict = Verdict::fail;
-  return judgement;
+  if (*available * 10 < *total) result.verdict = Verdict::fail;
+  return result;
 }
 
 }  // namespace
 
-Judgement judge_cores(const CheckInput& input, const HostReport& host) {
+CheckResult evaluate_cores(const CheckInput& input, const HostReport& host) {
   const auto cores = host.facts.number("cpu.usable_cores"), threads = host.facts.number("cpu.usable_threads");
   if (!cores || !threads) return skip_missing(host.facts, "cpu.usable");
   const auto quota = host.facts.number("cgroup.cpu.percent");
@@ -149,37 +149,37 @@ Judgement judge_cores(const CheckInput& input, const HostReport& host) {
   std::string seen = fmt::format("{} core{} usable", *cores, *cores == 1 ? "" : "s");
   if (*threads != *cores) seen += fmt::format(" ({} hardware threads)", *threads);
   if (quota) seen += fmt::format(", control group allows {:.1f}", static_cast<double>(*quota) / 100);
-  if (!here.told) return pass(seen);
+  if (!here.reported) return pass(seen);
   const std::uint64_t needed = here.ranks * here.cores_per_rank;
-  Judgement judgement;
-  judgement.observed = seen;
-  judgement.expected =
+  CheckResult result;
+  result.observed = seen;
+  result.expected =
       fmt::format("{} for {} rank{} of {} core{}", needed, here.ranks, here.ranks == 1 ? "" : "s",
                   here.cores_per_rank, here.cores_per_rank == 1 ? "" : "s");
   const std::uint64_t fitting = std::max<std::uint64_t>(1, *cores / here.cores_per_rank);
   if (*cores < needed) {
-    judgement.verdict = Verdict::fail;
-    judgement.why =
+    result.verdict = Verdict::fail;
+    result.why =
         "mpirun says \"not enough slots\" or binds ranks to cores that are not there; ranks that share a "
         "core wait for each other";
-    judgement.remedy = {
+    result.remedy = {
         {fmt::format("ddlrun topo {}", quote_shell(host.host))},
         false,
         true,
         fmt::format("plan {} rank{} here, or fewer cores a rank; in a batch job ask for {} cores a host "
                     "(--cpus-per-task, ncpus=)",
                     fitting, fitting == 1 ? "" : "s", needed)};
-    return judgement;
+    return result;
   }
   if (!quota || *quota >= needed * 100) return pass(seen);
-  judgement.verdict = Verdict::warn;
-  judgement.why = "the kernel stops the ranks for a part of every period when their share is used up";
-  judgement.remedy = {{"cat /sys/fs/cgroup/cpu.max"},
-                      false,
-                      false,
-                      fmt::format("ask for {} processors (docker run --cpus={}, CPUQuota={}% of the unit)",
-                                  needed, needed, needed * 100)};
-  return judgement;
+  result.verdict = Verdict::warn;
+  result.why = "the kernel stops the ranks for a part of every period when their share is used up";
+  result.remedy = {{"cat /sys/fs/cgroup/cpu.max"},
+                   false,
+                   false,
+                   fmt::format("ask for {} processors (docker run --cpus={}, CPUQuota={}% of the unit)",
+                               needed, needed, needed * 100)};
+  return result;
 }
 
 std::span<const Check> kernel_checks() {
@@ -189,33 +189,38 @@ std::span<const Check> kernel_checks() {
        "/proc/sys/fs/file-max and file-nr. L = ranks here, W = ranks of the job. pass: room for "
        "L*(128+2*W)+4096. warn: less.",
        "sysctl -w fs.file-max=2097152.",
-       [](const CheckInput& input) { return judge_hosts(input, "LIM-04", judge_file_max, "kernel"); }},
+       [](const CheckInput& input) { return evaluate_hosts(input, "LIM-04", evaluate_file_max, "kernel"); }},
       {"LIM-08", "RemoveIPC", Level::quick, Place::host,
        "systemd deletes a user's shared memory when the last login session ends, and that of a batch job "
        "with it.",
-       "RemoveIPC in logind.conf and its folders, whether logind runs, and whether the user lingers. warn: "
+       "RemoveIPC in logind.conf and its directories, whether logind runs, and whether the user lingers. "
+       "warn: "
        "yes, in a batch job, a user above 1000 who does not linger, NVIDIA devices. pass: all else.",
        "loginctl enable-linger USER, or RemoveIPC=no.",
-       [](const CheckInput& input) { return judge_hosts(input, "LIM-08", judge_remove_ipc, "kernel"); }},
+       [](const CheckInput& input) {
+         return evaluate_hosts(input, "LIM-08", evaluate_remove_ipc, "kernel");
+       }},
       {"LIM-09", "cores for the ranks", Level::quick, Place::host,
        "A batch system, a container or taskset may leave fewer cores than the plan needs.",
        "sched_getaffinity (what cpusets leave), the siblings of each thread, cpu.max of our control "
        "groups. pass: cores >= ranks here x cores per rank. fail: fewer. warn: enough cores, but a quota "
        "below that.",
        "Ask for the cores (--cpus-per-task, ncpus=), or plan fewer ranks.",
-       [](const CheckInput& input) { return judge_hosts(input, "LIM-09", judge_cores, "cpu"); }},
+       [](const CheckInput& input) { return evaluate_hosts(input, "LIM-09", evaluate_cores, "cpu"); }},
       {"LIM-10", "huge pages", Level::quick, Place::host,
        "A job that asks for huge pages fails or slows down without them.",
        "HugePages_Free in /proc/meminfo, only if the job's HUGETLB_MORECORE, GLIBC_TUNABLES or LD_PRELOAD "
        "asks for them. pass: one a rank or more. warn: fewer. fail: none.",
        "sysctl -w vm.nr_hugepages=N.",
-       [](const CheckInput& input) { return judge_hosts(input, "LIM-10", judge_huge_pages, "kernel"); }},
+       [](const CheckInput& input) {
+         return evaluate_hosts(input, "LIM-10", evaluate_huge_pages, "kernel");
+       }},
       {"LIM-11", "transparent huge pages", Level::quick, Place::host,
        "With defrag=always any page fault may wait until the kernel has moved memory together.",
        "/sys/kernel/mm/transparent_hugepage. warn: defrag always while enabled. pass: all else.",
        "echo defer+madvise > /sys/kernel/mm/transparent_hugepage/defrag.",
        [](const CheckInput& input) {
-         return judge_hosts(input, "LIM-11", judge_transparent_pages, "kernel");
+         return evaluate_hosts(input, "LIM-11", evaluate_transparent_pages, "kernel");
        }},
       {"LIM-12", "NUMA balancing", Level::quick, Place::host,
        "The kernel samples which memory is used from where by unmapping it; pinned ranks gain nothing from "
@@ -223,18 +228,20 @@ std::span<const Check> kernel_checks() {
        "/proc/sys/kernel/numa_balancing and the number of NUMA nodes. warn: on, two nodes or more, NVIDIA "
        "devices. pass: all else.",
        "sysctl -w kernel.numa_balancing=0.",
-       [](const CheckInput& input) { return judge_hosts(input, "LIM-12", judge_numa_balancing, "kernel"); }},
+       [](const CheckInput& input) {
+         return evaluate_hosts(input, "LIM-12", evaluate_numa_balancing, "kernel");
+       }},
       {"LIM-13", "reading a neighbour's memory", Level::quick, Place::host,
        "MPI copies large messages within a host directly between processes where the kernel lets it.",
        "/proc/sys/kernel/yama/ptrace_scope. warn: 2 or 3 with two ranks or more here. pass: all else.",
        "sysctl -w kernel.yama.ptrace_scope=1.",
-       [](const CheckInput& input) { return judge_hosts(input, "LIM-13", judge_ptrace, "kernel"); }},
+       [](const CheckInput& input) { return evaluate_hosts(input, "LIM-13", evaluate_ptrace, "kernel"); }},
       {"LIM-14", "swap", Level::quick, Place::host,
        "A rank that waits for swapped memory makes all others wait.",
        "/proc/meminfo. pass: used swap at most a tenth of the memory. warn: more. fail: more, and less "
        "than a tenth of the memory available.",
        "End what fills the memory; swapoff -a && swapon -a.",
-       [](const CheckInput& input) { return judge_hosts(input, "LIM-14", judge_swap, "kernel"); }},
+       [](const CheckInput& input) { return evaluate_hosts(input, "LIM-14", evaluate_swap, "kernel"); }},
   }};
   return table;
 }

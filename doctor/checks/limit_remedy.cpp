@@ -26,11 +26,11 @@ std::string limits_conf_line(std::string_view name, const std::string& wanted) {
 
 std::string unit_lines(const std::string& unit, std::string_view name, const std::string& wanted) {
   const std::string upper = to_upper(name);
-  const std::string folder = fmt::format("/etc/systemd/system/{}.d", unit);
+  const std::string dir = fmt::format("/etc/systemd/system/{}.d", unit);
   return fmt::format(
       "mkdir -p {0} && printf '[Service]\\nLimit{1}={2}\\n' > {0}/ddlrun-{3}.conf && "
       "systemctl daemon-reload",
-      quote_shell(folder), upper, wanted == "unlimited" ? "infinity" : wanted, name);
+      quote_shell(dir), upper, wanted == "unlimited" ? "infinity" : wanted, name);
 }
 
 // At once, for all that the daemon starts from now on. Where even root may not raise a hard limit (some

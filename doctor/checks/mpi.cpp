@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The MPI of the program against mpirun's, and what else mpirun needs on the head.
+// The MPI of the program against mpirun's, and what else mpirun needs on the driver host.
 #include "base/text/text.hpp"
 #include "doctor/checks/software.hpp"
 #include "doctor/model/job.hpp"
@@ -37,7 +37,7 @@ std::string release_of_library(const LibraryNumber& number) {
   return {};
 }
 
-Judgement judge_library(const HostReport& host) {
+CheckResult evaluate_library(const HostReport& host) {
   const auto library = text_of(host, "program.libmpi");
   if (!library) return skip(host.facts.why_missing("program.libmpi"));
   const std::string vendor = mpi_vendor(host);
@@ -70,8 +70,9 @@ Judgement judge_library(const HostReport& host) {
 }
 
 std::vector<Finding> check_library(const CheckInput& input) {
-  if (input.job.program.empty()) return judge_once("MPI-02", skip("no program was named (-- PROGRAM ...)"));
-  return judge_each(input, "MPI-02", judge_library, "programs");
+  if (input.job.program.empty())
+    return single_finding("MPI-02", skip("no program was named (-- PROGRAM ...)"));
+  return evaluate_each(input, "MPI-02", evaluate_library, "programs");
 }
 
 bool wants_gpu_buffers(const Job& job) {
@@ -85,7 +86,7 @@ bool wants_gpu_buffers(const Job& job) {
 
 std::vector<Finding> check_gpu_buffers(const CheckInput& input) {
   const bool asked = wants_gpu_buffers(input.job);
-  return judge_each(
+  return evaluate_each(
       input, "MPI-03",
       [&](const HostReport& host) {
         const auto support = text_of(host, "mpi.cuda_support");
@@ -93,7 +94,7 @@ std::vector<Finding> check_gpu_buffers(const CheckInput& input) {
         if (*support == "true" || !asked)
           return pass(*support == "true"
                           ? "built with CUDA"
-                          : "built without CUDA; nothing says that GPU memory goes through MPI");
+                          : "built without CUDA; nothing shows that GPU memory goes through MPI");
         return warn("this Open MPI was built without CUDA",
                     "mpi_built_with_cuda_support true, as the settings of the job ask",
                     "a rank that hands GPU memory to MPI ends with a segmentation fault",
@@ -106,39 +107,42 @@ std::vector<Finding> check_gpu_buffers(const CheckInput& input) {
       "mpi-details");
 }
 
-Judgement judge_pmi(const CheckInput& input) {
-  if (input.job.allocation_source != "SLURM_JOB_NODELIST" && !text_of(input.head, "environment.SLURM_JOB_ID"))
+CheckResult evaluate_pmi(const CheckInput& input) {
+  if (input.job.allocation_source != "SLURM_JOB_NODELIST" &&
+      !text_of(input.driver_host, "environment.SLURM_JOB_ID"))
     return skip("not inside a Slurm job");
-  const auto kinds = input.head.facts.list("scheduler.slurm.mpi");
-  if (kinds.empty()) return skip(input.head.facts.why_missing("scheduler.slurm.mpi"));
+  const auto kinds = input.driver_host.facts.list("scheduler.slurm.mpi");
+  if (kinds.empty()) return skip(input.driver_host.facts.why_missing("scheduler.slurm.mpi"));
   const auto has = [&](std::string_view start) {
     return std::any_of(kinds.begin(), kinds.end(),
                        [&](std::string_view kind) { return kind.starts_with(start); });
   };
-  if (has("pmix")) return pass("srun knows pmix");
+  if (has("pmix")) return pass("srun supports pmix");
   const Remedy remedy{{"mpirun hostname"},
                       false,
                       true,
                       "launch with mpirun, as ddlrun does, not with srun PROGRAM; or let the administrator "
                       "install Slurm's pmix plug-in"};
-  if (text_of(input.head, "mpi.program.mpirun"))
-    return pass("srun knows no pmix, but mpirun is there and needs none");
-  Judgement judgement = warn("srun knows pmi2 but not pmix", "pmix",
-                             "Open MPI 4 and 5 started by srun come up as rank 0 of 1 each", remedy);
-  if (!has("pmi2")) judgement.verdict = Verdict::fail;
-  return judgement;
+  if (text_of(input.driver_host, "mpi.program.mpirun"))
+    return pass("srun does not support pmix, but mpirun is there and needs none");
+  CheckResult result = warn("srun supports pmi2 but not pmix", "pmix",
+                            "Open MPI 4 and 5 started by srun come up as rank 0 of 1 each", remedy);
+  if (!has("pmi2")) result.verdict = Verdict::fail;
+  return result;
 }
 
-std::vector<Finding> check_pmi(const CheckInput& input) { return judge_once("MPI-05", judge_pmi(input)); }
+std::vector<Finding> check_pmi(const CheckInput& input) {
+  return single_finding("MPI-05", evaluate_pmi(input));
+}
 
-Judgement judge_root(const CheckInput& input) {
-  const auto uid = input.head.facts.number("environment.uid");
-  if (!uid) return skip(input.head.facts.why_missing("environment.uid"));
+CheckResult evaluate_root(const CheckInput& input) {
+  const auto uid = input.driver_host.facts.number("environment.uid");
+  if (!uid) return skip(input.driver_host.facts.why_missing("environment.uid"));
   if (*uid != 0) return pass(fmt::format("user id {}", *uid));
   if (!starts_ranks(input.job)) return skip("no job was named; as root, mpirun would refuse one");
-  if (!text_of(input.head, "mpi.program.mpirun") || mpi_vendor(input.head) != "Open MPI")
+  if (!text_of(input.driver_host, "mpi.program.mpirun") || mpi_vendor(input.driver_host) != "Open MPI")
     return skip("user id 0, but no mpirun of Open MPI here that would refuse it");
-  if (input.head.facts.is("environment.root_allowed", "yes"))
+  if (input.driver_host.facts.is("environment.root_allowed", "yes"))
     return pass("user id 0, allowed by OMPI_ALLOW_RUN_AS_ROOT and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
   return fail("user id 0", "another user",
               "mpirun refuses: \"mpirun has detected an attempt to run as root\"",
@@ -149,11 +153,13 @@ Judgement judge_root(const CheckInput& input) {
                "ddlrun launch --allow-run-as-root"});
 }
 
-std::vector<Finding> check_root(const CheckInput& input) { return judge_once("MPI-09", judge_root(input)); }
+std::vector<Finding> check_root(const CheckInput& input) {
+  return single_finding("MPI-09", evaluate_root(input));
+}
 
-Judgement judge_signals(const CheckInput& input) {
+CheckResult evaluate_signals(const CheckInput& input) {
   constexpr std::uint64_t longest_wait = 1;  // Open MPI's own default, seconds
-  if (input.job.checkpoint_folder.empty()) return skip("no checkpoint folder was named");
+  if (input.job.checkpoint_dir.empty()) return skip("no checkpoint directory was named");
   const auto set = input.job.environment.find("OMPI_MCA_odls_base_sigkill_timeout");
   const auto wait =
       set == input.job.environment.end() ? std::optional(longest_wait) : parse_unsigned(set->second);
@@ -167,14 +173,14 @@ Judgement judge_signals(const CheckInput& input) {
          "to save on the way out, have the scheduler send USR1 minutes before the end: ranks get about 1 s "
          "after TERM"});
   }
-  const auto kill_wait = input.head.facts.number("scheduler.slurm.kill_wait");
+  const auto kill_wait = input.driver_host.facts.number("scheduler.slurm.kill_wait");
   return skip(
       fmt::format("how long a checkpoint takes is not known yet; after TERM mpirun leaves ranks about 1 s{}",
                   kill_wait ? fmt::format(", Slurm {} s until KILL", *kill_wait) : ""));
 }
 
 std::vector<Finding> check_signals(const CheckInput& input) {
-  return judge_once("MPI-10", judge_signals(input));
+  return single_finding("MPI-10", evaluate_signals(input));
 }
 
 }  // namespace
@@ -193,18 +199,19 @@ std::span<const Check> mpi_checks() {
        "not ask for it; warn: asked for by OMPI_MCA_opal_cuda_support, UCX_TLS or MV2_USE_CUDA and not built "
        "in.",
        "A CUDA-aware build, or copies through host memory.", check_gpu_buffers},
-      {"MPI-05", "Slurm's way to start ranks", Level::quick, Place::head,
+      {"MPI-05", "Slurm's way to start ranks", Level::quick, Place::driver_host,
        "Open MPI started by srun needs Slurm's pmix plug-in; without it each rank is alone.",
        "srun --mpi=list inside a Slurm job. pass: pmix, or mpirun is there; warn: only pmi2; fail: neither.",
        "Launch with mpirun, or have the plug-in installed.", check_pmi},
-      {"MPI-09", "not as root", Level::quick, Place::head,
+      {"MPI-09", "not as root", Level::quick, Place::driver_host,
        "mpirun refuses to start as root unless two variables allow it.",
-       "The user id on the head and OMPI_ALLOW_RUN_AS_ROOT(_CONFIRM), when a job was named. pass: another "
+       "The user id on the driver host and OMPI_ALLOW_RUN_AS_ROOT(_CONFIRM), when a job was named. pass: "
+       "another "
        "user, or allowed; fail: root.",
        "Run as a user.", check_root},
-      {"MPI-10", "time to save before the end", Level::quick, Place::head,
+      {"MPI-10", "time to save before the end", Level::quick, Place::driver_host,
        "mpirun gives ranks about one second between TERM and KILL: too short for a checkpoint.",
-       "OMPI_MCA_odls_base_sigkill_timeout and slurm.conf's KillWait, when a checkpoint folder was named. "
+       "OMPI_MCA_odls_base_sigkill_timeout and slurm.conf's KillWait, when a checkpoint directory was named. "
        "warn: a timeout above 1 s, which delays TERM itself; otherwise skipped until a checkpoint's time is "
        "known.",
        "Have USR1 sent early, at twice the time of a checkpoint.", check_signals},

@@ -14,59 +14,59 @@ namespace ddlrun::doctor {
 
 namespace {
 
-std::string folder_of_program(std::string_view path) { return std::string(path.substr(0, path.rfind('/'))); }
+std::string dir_of_program(std::string_view path) { return std::string(path.substr(0, path.rfind('/'))); }
 
-// What mpirun of the head starts on each host.
-std::string daemon_of(const HostReport& head) {
-  if (mpi_vendor(head) != "Open MPI") return {};
-  return text_of(head, "mpi.version").value_or("4").starts_with("5") ? "prted" : "orted";
+// What mpirun of the driver host starts on each host.
+std::string daemon_of(const HostReport& driver_host) {
+  if (mpi_vendor(driver_host) != "Open MPI") return {};
+  return text_of(driver_host, "mpi.version").value_or("4").starts_with("5") ? "prted" : "orted";
 }
 
-// The head's folder in front of PATH, in shells that are not interactive too.
-Remedy path_remedy(const std::string& folder) {
-  return {{into_bashrc(fmt::format("export PATH={}:$PATH", folder))},
-          false,
-          false,
-          fmt::format("or load the site's module there. For one job: mpirun --prefix {}",
-                      folder_of_program(folder))};
+// The driver host's directory in front of PATH, in shells that are not interactive too.
+Remedy path_remedy(const std::string& dir) {
+  return {
+      {into_bashrc(fmt::format("export PATH={}:$PATH", dir))},
+      false,
+      false,
+      fmt::format("or load the site's module there. For one job: mpirun --prefix {}", dir_of_program(dir))};
 }
 
-bool is_in_path(const HostReport& host, const std::string& folder) {
-  const auto folders = split(host.facts.text("mpi.search_path").value_or(""), ':');
-  return std::find(folders.begin(), folders.end(), folder) != folders.end();
+bool is_in_path(const HostReport& host, const std::string& dir) {
+  const auto dirs = split(host.facts.text("mpi.search_path").value_or(""), ':');
+  return std::find(dirs.begin(), dirs.end(), dir) != dirs.end();
 }
 
-// The folder is searched and holds nothing: it is to be put there, not to be searched twice.
-Remedy install_remedy(const std::string& folder, const std::string& release) {
-  if (folder == "/usr/bin" || folder == "/bin") {
+// The directory is searched and holds nothing: it is to be put there, not to be searched twice.
+Remedy install_remedy(const std::string& dir, const std::string& release) {
+  if (dir == "/usr/bin" || dir == "/bin") {
     return {{"apt-get install -y openmpi-bin || dnf install -y openmpi"},
             true,
             false,
             fmt::format("it must be the same release{}{}", release.empty() ? "" : ": ", release)};
   }
-  return {{fmt::format("ls -l {}", quote_shell(folder))},
+  return {{fmt::format("ls -l {}", quote_shell(dir))},
           false,
           false,
           fmt::format("Open MPI {} has to be installed or mounted at {}, or another one be given by mpirun "
                       "--prefix",
-                      release, printable(folder_of_program(folder), 200))};
+                      release, printable(dir_of_program(dir), 200))};
 }
 
-Judgement judge_path(const CheckInput& input, const HostReport& host, const std::string& daemon) {
+CheckResult evaluate_path(const CheckInput& input, const HostReport& host, const std::string& daemon) {
   const std::string fact = "mpi.program." + daemon;
-  const auto wanted = text_of(input.head, fact);
+  const auto wanted = text_of(input.driver_host, fact);
   const auto here = text_of(host, fact);
-  const std::string folder = folder_of_program(
-      wanted ? *wanted : input.head.facts.text("mpi.program.mpirun").value_or("/usr/bin/mpirun"));
+  const std::string dir = dir_of_program(
+      wanted ? *wanted : input.driver_host.facts.text("mpi.program.mpirun").value_or("/usr/bin/mpirun"));
   if (!here && host.facts.all().count(fact) == 0) return skip(host.facts.why_missing(fact));
   if (!here) {
-    const std::string release(input.head.facts.text("mpi.version").value_or(""));
-    const bool searched = is_in_path(host, folder);
-    Remedy remedy = searched ? install_remedy(folder, release) : path_remedy(folder);
+    const std::string release(input.driver_host.facts.text("mpi.version").value_or(""));
+    const bool searched = is_in_path(host, dir);
+    Remedy remedy = searched ? install_remedy(dir, release) : path_remedy(dir);
     if (!searched)
-      remedy.note = fmt::format("if {}/{} is there; else install the same Open MPI {} first. ", folder,
-                                daemon, release) +
-                    remedy.note;
+      remedy.note =
+          fmt::format("if {}/{} is there; else install the same Open MPI {} first. ", dir, daemon, release) +
+          remedy.note;
     return fail(
         fmt::format("no {} in the PATH of a non-interactive shell: {}", daemon,
                     host.facts.text("mpi.search_path").value_or("")),
@@ -77,49 +77,51 @@ Judgement judge_path(const CheckInput& input, const HostReport& host, const std:
         std::move(remedy));
   }
   if (!wanted || *wanted == *here ||
-      text_of(input.head, "mpi.real." + daemon) == text_of(host, "mpi.real." + daemon))
+      text_of(input.driver_host, "mpi.real." + daemon) == text_of(host, "mpi.real." + daemon))
     return pass(*here);
   const auto version = text_of(host, "mpi.daemon_version"),
-             head_version = text_of(input.head, "mpi.daemon_version");
-  if (version && head_version && version != head_version)
+             driver_version = text_of(input.driver_host, "mpi.daemon_version");
+  if (version && driver_version && version != driver_version)
     return pass(fmt::format("{}; of another version: see MPI-01", *here));
-  return warn(fmt::format("{} is {}", daemon, *here), *wanted,
-              "another installation than the head's, though of the same version: its settings and plug-ins "
-              "may differ",
-              path_remedy(folder));
+  return warn(
+      fmt::format("{} is {}", daemon, *here), *wanted,
+      "another installation than the driver host's, though of the same version: its settings and plug-ins "
+      "may differ",
+      path_remedy(dir));
 }
 
-// A head without mpirun starts no job: told where one is to be started, or where the hosts have Open MPI.
-Judgement judge_head_mpirun(const CheckInput& input) {
-  const std::string observed =
-      fmt::format("no mpirun on the head: {}", input.head.facts.why_missing("mpi.program.mpirun"));
+// A driver host without mpirun starts no job: reported where one is to be started, or where the hosts have
+// Open MPI.
+CheckResult evaluate_driver_mpirun(const CheckInput& input) {
+  const std::string observed = fmt::format("no mpirun on the driver host: {}",
+                                           input.driver_host.facts.why_missing("mpi.program.mpirun"));
   const auto with_mpi = std::find_if(input.hosts.begin(), input.hosts.end(), [](const HostReport& host) {
     return text_of(host, "mpi.program.mpirun") && mpi_vendor(host) == "Open MPI";
   });
   const bool found = with_mpi != input.hosts.end();
-  const bool asked = input.head.facts.all().count("mpi.program.mpirun") > 0;
+  const bool asked = input.driver_host.facts.all().count("mpi.program.mpirun") > 0;
   if (!asked || (!found && !starts_ranks(input.job))) return skip(observed);
-  const std::string folder =
-      found ? folder_of_program(*text_of(*with_mpi, "mpi.program.mpirun")) : "/usr/bin";
+  const std::string dir = found ? dir_of_program(*text_of(*with_mpi, "mpi.program.mpirun")) : "/usr/bin";
   const std::string release = found ? text_of(*with_mpi, "mpi.version").value_or("") : "";
   Remedy remedy =
-      found && !is_in_path(input.head, folder) ? path_remedy(folder) : install_remedy(folder, release);
-  if (found && !is_in_path(input.head, folder))
-    remedy.note = fmt::format("if {}/mpirun is there; else install Open MPI {} first", folder, release);
-  remedy.on_head = true;
-  return fail(fmt::format("{} ({})", observed, input.head.facts.text("mpi.search_path").value_or("")),
+      found && !is_in_path(input.driver_host, dir) ? path_remedy(dir) : install_remedy(dir, release);
+  if (found && !is_in_path(input.driver_host, dir))
+    remedy.note = fmt::format("if {}/mpirun is there; else install Open MPI {} first", dir, release);
+  remedy.on_driver_host = true;
+  return fail(fmt::format("{} ({})", observed, input.driver_host.facts.text("mpi.search_path").value_or("")),
               found ? fmt::format("mpirun, as on {}", with_mpi->host) : "mpirun",
               "no job can be started from here: \"mpirun: command not found\"", std::move(remedy));
 }
 
 std::vector<Finding> check_path(const CheckInput& input) {
-  if (!text_of(input.head, "mpi.program.mpirun")) return judge_once("SSH-05", judge_head_mpirun(input));
-  const std::string daemon = daemon_of(input.head);
+  if (!text_of(input.driver_host, "mpi.program.mpirun"))
+    return single_finding("SSH-05", evaluate_driver_mpirun(input));
+  const std::string daemon = daemon_of(input.driver_host);
   if (daemon.empty())
-    return judge_once("SSH-05",
-                      skip(fmt::format("{} starts its helpers by their full path", mpi_vendor(input.head))));
-  return judge_each(
-      input, "SSH-05", [&](const HostReport& host) { return judge_path(input, host, daemon); }, "mpi");
+    return single_finding("SSH-05", skip(fmt::format("{} starts its helpers by their full path",
+                                                     mpi_vendor(input.driver_host))));
+  return evaluate_each(
+      input, "SSH-05", [&](const HostReport& host) { return evaluate_path(input, host, daemon); }, "mpi");
 }
 
 // "Open MPI 4.1.4", or with another orted: "Open MPI 4.1.4 (orted 4.0.7)".
@@ -132,7 +134,7 @@ std::optional<std::string> release_of(const HostReport& host) {
   return fmt::format("{} {}{}", vendor, *version, other ? fmt::format(" (orted {})", *daemon) : "");
 }
 
-Verdict judge_difference(std::string_view wanted, std::string_view seen) {
+Verdict evaluate_difference(std::string_view wanted, std::string_view seen) {
   const auto a = wanted.find_last_of(' '), b = seen.find_last_of(' ');
   if (wanted.ends_with(')') || seen.ends_with(')') || wanted.substr(0, a) != seen.substr(0, b))
     return Verdict::fail;
@@ -144,19 +146,19 @@ Verdict judge_difference(std::string_view wanted, std::string_view seen) {
 
 std::vector<Finding> check_release(const CheckInput& input) {
   const std::vector<ValueGroup> groups = group_by_value(input, release_of);
-  const auto of_head = release_of(input.head);
-  if (groups.empty()) return judge_once("MPI-01", skip("no MPI was found on any host"));
-  const std::string wanted = of_head.value_or(groups.front().value);
-  const std::string folder = folder_of_program(input.head.facts.text("mpi.program.mpirun").value_or(""));
-  return judge_each(
+  const auto driver_release = release_of(input.driver_host);
+  if (groups.empty()) return single_finding("MPI-01", skip("no MPI was found on any host"));
+  const std::string wanted = driver_release.value_or(groups.front().value);
+  const std::string dir = dir_of_program(input.driver_host.facts.text("mpi.program.mpirun").value_or(""));
+  return evaluate_each(
       input, "MPI-01",
       [&](const HostReport& host) {
         const auto release = release_of(host);
         if (!release) return skip(fmt::format("{}: see SSH-05", host.facts.why_missing("mpi.version")));
         if (*release == wanted) return pass(wanted);
-        Judgement judgement =
+        CheckResult result =
             fail(fmt::format("{} ({})", *release, host.facts.text("mpi.version_source").value_or("")),
-                 wanted + (of_head ? ", as mpirun on the head" : ", as on most"),
+                 wanted + (driver_release ? ", as mpirun on the driver host" : ", as on most"),
                  "the daemons refuse each other (\"Open MPI detected a mismatch in versions between two "
                  "processes\") or misread each other's messages",
                  {{},
@@ -164,9 +166,9 @@ std::vector<Finding> check_release(const CheckInput& input) {
                   false,
                   "install the same release everywhere, or load the same module in ~/.bashrc above the "
                   "interactive guard"});
-        if (folder.starts_with('/')) judgement.remedy = path_remedy(folder);
-        judgement.verdict = judge_difference(wanted, *release);
-        return judgement;
+        if (dir.starts_with('/')) result.remedy = path_remedy(dir);
+        result.verdict = evaluate_difference(wanted, *release);
+        return result;
       },
       "mpi");
 }
@@ -178,15 +180,18 @@ std::span<const Check> mpi_release_checks() {
       {"SSH-05", "mpirun's daemon in PATH", Level::quick, Place::host,
        "mpirun runs `orted` (Open MPI 4) or `prted` (5) on each host in a shell that is not interactive: "
        "PATH of your login does not count there.",
-       "PATH of the agent's own environment, searched for orted or prted, beside the head's. pass: the same "
-       "file; warn: another one of the same version; fail: none, or no mpirun on the head where a job is to "
+       "PATH of the agent's own environment, searched for orted or prted, beside the driver host's. pass: "
+       "the same "
+       "file; warn: another one of the same version; fail: none, or no mpirun on the driver host where a job "
+       "is to "
        "be started or the hosts have Open MPI.",
        "PATH or the site's module above the interactive guard of ~/.bashrc; mpirun --prefix DIR.",
        check_path},
       {"MPI-01", "one MPI release", Level::quick, Place::host,
        "Daemons of different releases refuse each other, or read past the end of each other's messages.",
-       "The release in libopen-pal or libopen-rte that mpirun and orted would load; only where none tells, "
-       "`mpirun --version`. pass: equal on the head and all hosts; warn: patch levels differ from release "
+       "The release in libopen-pal or libopen-rte that mpirun and orted would load; only if they lack it, "
+       "`mpirun --version`. pass: equal on the driver host and all hosts; warn: patch levels differ from "
+       "release "
        "5.0 on; fail: anything else.",
        "The same installation first in PATH everywhere.", check_release},
   }};

@@ -14,7 +14,7 @@ std::span<const Check> name_checks() {
        "first and a "
        "sample of 64 that differs between hosts. fail: a name has no address. One family (IPv4) is enough.",
        "Add the name to DNS, or to /etc/hosts of every host.", check_names_resolve},
-      {"NAME-02", "rankfile names", Level::quick, Place::head,
+      {"NAME-02", "rankfile names", Level::quick, Place::driver_host,
        "Open MPI compares the rankfile's names with those of the allocation as text: ib1 is not node1, "
        "though both are one "
        "machine. This was the famous \"either not allocated or oversubscribed its slots\".",
@@ -43,7 +43,7 @@ std::span<const Check> name_checks() {
        "fewer "
        "addresses of one host, their order, and a host's view of itself are in order.",
        "Make /etc/hosts equal on all hosts.", check_same_tables},
-      {"NAME-05", "letters of names", Level::quick, Place::head,
+      {"NAME-05", "letters of names", Level::quick, Place::driver_host,
        "Open MPI refuses some names that DNS takes: with '_', all digits, an FQDN that begins with a digit, "
        "words of the "
        "rankfile's language.",
@@ -51,7 +51,7 @@ std::span<const Check> name_checks() {
        "refuses it. "
        "warn: it is taken, but doubtful, or two spellings differ in case only.",
        "Use another name of the host, or its IPv4 address.", check_name_letters},
-      {"NAME-06", "length of rankfile lines", Level::quick, Place::head,
+      {"NAME-06", "length of rankfile lines", Level::quick, Place::driver_host,
        "Open MPI 4 prints \"HOST slot=SLOTS\" into 64 bytes: a longer one aborts mpirun.",
        "length(host) + 6 + length(slots) of each line. fail: more than 63.",
        "Short host names, ranges instead of lists of cores.", check_rankfile_lines},
@@ -67,7 +67,7 @@ std::span<const Check> name_checks() {
        "it is also "
        "twice the middle of all, as many logins at once slow each other.",
        "UseDNS no in sshd_config, or mend the reverse lookup.", check_connect_time},
-      {"NAME-09", "the hostfile's numbers", Level::quick, Place::head,
+      {"NAME-09", "the hostfile's numbers", Level::quick, Place::driver_host,
        "A number of slots that is none, or that is above max_slots, makes mpirun refuse the whole file.",
        "slots=, max_slots=, cpu= and count= of each line of --hostfile. pass: digits, and slots at most "
        "max_slots; fail: anything else.",
@@ -122,11 +122,11 @@ std::span<const Check> name_checks() {
        "Cable, port, a rate limit, offloads.", check_stream_rate},
       {"SSH-03", "ssh along mpirun's tree", Level::full, Place::pairs,
        "From 66 hosts on, mpirun lets hosts start other hosts: they need to log in to each other, not only "
-       "the head to "
+       "the driver host to "
        "them.",
        "The tree of daemons (routed_radix, 64) is computed; each host logs in to its children by ssh -o "
        "BatchMode=yes, at "
-       "most 8 at once. fail: any edge. pass without a login where the head starts all itself.",
+       "most 8 at once. fail: any edge. pass without a login where the driver host starts all itself.",
        "Keys and known_hosts on the hosts too, or OMPI_MCA_plm_rsh_no_tree_spawn=1.", check_launch_tree},
   }};
   return table;

@@ -38,16 +38,17 @@ std::vector<std::string> hosts_by_rank(const Job& job);  // of the rankfile; the
 std::vector<std::string> each_once(std::vector<std::string> names);
 // Each once, as the job lists them; names that are no hosts of it are left out.
 std::vector<std::string> in_order_of_job(const CheckInput& input, const std::vector<std::string>& names);
-// The head takes part in probes where it is none of the hosts.
-std::vector<const HostReport*> hosts_and_head(const CheckInput& input);
+// The driver host takes part in probes where it is none of the hosts.
+std::vector<const HostReport*> hosts_and_driver_host(const CheckInput& input);
 // Equal where two reports are of one machine, under whatever names; nothing where it is not known.
 std::optional<std::string> machine_identity(const HostReport& host);
-// Another name of the job or of the head's /etc/hosts that was probably meant; with other digits none was.
+// Another name of the job or of the driver host's /etc/hosts that was probably meant; with other digits none
+// was.
 std::optional<std::string> similar_name(const CheckInput& input, const std::string& name);
 // A skip with its reason where no host has the fact.
-std::optional<Judgement> why_not_judged(const CheckInput& input, std::string_view fact);
+std::optional<CheckResult> why_not_evaluated(const CheckInput& input, std::string_view fact);
 
-// The hosts whose interfaces are known, with what the head takes their names for. checks/network.cpp
+// The hosts whose interfaces are known, with what the driver host takes their names for. checks/network.cpp
 std::vector<HostNetworks> known_networks(const CheckInput& input);
 
 }  // namespace ddlrun::doctor

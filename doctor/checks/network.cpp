@@ -39,13 +39,13 @@ std::string export_command(const std::vector<NetworkSetting>& settings) {
 }
 
 Remedy choose_remedy(const NetworkChoice& choice, const std::vector<HostNetworks>& hosts,
-                     const HostReport& head) {
-  const auto head_networks = read_networks(head.host, head.facts);
-  const auto settings = network_settings(choice, hosts, head_networks ? &*head_networks : nullptr);
+                     const HostReport& driver_host) {
+  const auto driver_networks = read_networks(driver_host.host, driver_host.facts);
+  const auto settings = network_settings(choice, hosts, driver_networks ? &*driver_networks : nullptr);
   return {{export_command(settings)},
           false,
           true,
-          "in the shell from which the job starts; ddlrun launch does it by itself, or as --interface says"};
+          "in the shell from which the job starts; ddlrun launch does it by itself, or uses --interface"};
 }
 
 // A bridge that several hosts have under the same address: mpirun would try it.
@@ -64,11 +64,11 @@ std::string describe(const Network& network) {
   return text + ")";
 }
 
-Judgement judge_choice(const CheckInput& input, const std::vector<HostNetworks>& hosts,
-                       const std::string& wanted, const NetworkChoice& choice) {
+CheckResult evaluate_choice(const CheckInput& input, const std::vector<HostNetworks>& hosts,
+                            const std::string& wanted, const NetworkChoice& choice) {
   if (!choice.network && !wanted.empty()) {
     const NetworkChoice other = choose_network(hosts, "");
-    Remedy remedy = other.network ? choose_remedy(other, hosts, input.head)
+    Remedy remedy = other.network ? choose_remedy(other, hosts, input.driver_host)
                                   : Remedy{{"ip -4 -br addr"}, false, false, ""};
     return {Verdict::fail, choice.why,
             other.network ? fmt::format("a network of all hosts: {}", describe(*other.network))
@@ -87,9 +87,9 @@ Judgement judge_choice(const CheckInput& input, const std::vector<HostNetworks>&
   if (misleading != nullptr && !chosen) {
     return {
         Verdict::warn, fmt::format("{}; no network is chosen", misleading->problem),
-        fmt::format("the job told to use {}", describe(*choice.network)),
+        fmt::format("the job requests {}", describe(*choice.network)),
         "Open MPI takes it for a way to the others and connects to itself: a hang, or \"connection refused\"",
-        choose_remedy(choice, hosts, input.head)};
+        choose_remedy(choice, hosts, input.driver_host)};
   }
   std::string seen = describe(*choice.network) + ", " + choice.why;
   for (const Network& other : choice.others) seen += "; also " + describe(other);
@@ -146,8 +146,8 @@ int usual_mtu(const std::vector<Link>& links) {
   return usual;
 }
 
-void judge_links(const std::vector<HostNetworks>& hosts, const std::string& cidr,
-                 const std::vector<Link>& links, std::vector<Finding>& findings) {
+void evaluate_links(const std::vector<HostNetworks>& hosts, const std::string& cidr,
+                    const std::vector<Link>& links, std::vector<Finding>& findings) {
   const auto up = static_cast<std::size_t>(
       std::count_if(links.begin(), links.end(), [](const Link& link) { return link.interface->up; }));
   const int mtu = usual_mtu(links);
@@ -173,8 +173,8 @@ void judge_links(const std::vector<HostNetworks>& hosts, const std::string& cidr
 }
 
 // Hosts without an address in a network that at least three quarters of the hosts have.
-void judge_missing(const std::vector<HostNetworks>& hosts, const std::string& cidr,
-                   const std::vector<Link>& links, std::vector<Finding>& findings) {
+void evaluate_missing(const std::vector<HostNetworks>& hosts, const std::string& cidr,
+                      const std::vector<Link>& links, std::vector<Finding>& findings) {
   if (links.size() * 4 < hosts.size() * 3 || links.size() == hosts.size()) return;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     if (std::any_of(links.begin(), links.end(), [host](const Link& link) { return link.host == host; }))
@@ -189,7 +189,7 @@ void judge_missing(const std::vector<HostNetworks>& hosts, const std::string& ci
   }
 }
 
-Judgement judge_listening_port(const HostReport& host, std::uint16_t port) {
+CheckResult evaluate_listening_port(const HostReport& host, std::uint16_t port) {
   const std::string name = fmt::format("port.{}", port);
   const auto state = host.facts.text(name);
   if (!state) return skip(host.facts.why_missing(name));
@@ -218,14 +218,14 @@ Judgement judge_listening_port(const HostReport& host, std::uint16_t port) {
 }  // namespace
 
 std::vector<HostNetworks> known_networks(const CheckInput& input) {
-  const NameTable head_table = read_name_table(input.head.facts);
+  const NameTable driver_table = read_name_table(input.driver_host.facts);
   std::vector<HostNetworks> hosts;
   for (const HostReport& host : input.hosts) {
     if (!host.reach.problem.empty()) continue;
     auto networks = read_networks(host.host, host.facts);
     if (!networks) continue;
-    const auto row = head_table.find(host.host);
-    if (row != head_table.end()) networks->own_addresses = row->second.addresses;
+    const auto row = driver_table.find(host.host);
+    if (row != driver_table.end()) networks->own_addresses = row->second.addresses;
     hosts.push_back(std::move(*networks));
   }
   return hosts;
@@ -235,38 +235,40 @@ std::vector<Finding> check_common_network(const CheckInput& input) {
   const std::vector<HostNetworks> hosts = known_networks(input);
   const std::string wanted = network_of_job(input.job);
   const bool asked = !wanted.empty() && hosts.size() == input.hosts.size();  // one host must have it too
-  if (input.hosts.size() < 2 && !asked) return judge_once("MPI-04", skip("only one host"));
+  if (input.hosts.size() < 2 && !asked) return single_finding("MPI-04", skip("only one host"));
   if (hosts.size() < 2 && !asked)
-    return judge_once("MPI-04", skip("fewer than two hosts told their interfaces"));
+    return single_finding("MPI-04", skip("fewer than two hosts reported their interfaces"));
   const NetworkChoice choice = choose_network(hosts, wanted);
-  return judge_once("MPI-04", judge_choice(input, hosts, wanted, choice), choice.lacking);
+  return single_finding("MPI-04", evaluate_choice(input, hosts, wanted, choice), choice.lacking);
 }
 
 std::vector<Finding> check_links(const CheckInput& input) {
   const std::vector<HostNetworks> hosts = known_networks(input);
-  if (hosts.size() < 2) return judge_once("NET-01", skip("fewer than two hosts told their interfaces"));
+  if (hosts.size() < 2)
+    return single_finding("NET-01", skip("fewer than two hosts reported their interfaces"));
   std::vector<Finding> findings;
   const auto all = find_links(hosts);
   std::size_t shared = 0;
   for (const auto& [cidr, links] : all) {
     if (links.size() < 2) continue;
     ++shared;
-    judge_links(hosts, cidr, links, findings);
-    judge_missing(hosts, cidr, links, findings);
+    evaluate_links(hosts, cidr, links, findings);
+    evaluate_missing(hosts, cidr, links, findings);
   }
   if (!findings.empty()) return findings;
-  return judge_once("NET-01", pass(fmt::format("{} shared network{}: links up, equal MTU on {} hosts", shared,
-                                               shared == 1 ? "" : "s", hosts.size())));
+  return single_finding("NET-01", pass(fmt::format("{} shared network{}: links up, equal MTU on {} hosts",
+                                                   shared, shared == 1 ? "" : "s", hosts.size())));
 }
 
 std::vector<Finding> check_ports_free(const CheckInput& input) {
-  if (input.job.ports.empty()) return judge_once("NET-04", skip("no port asked for (--port, MASTER_PORT)"));
+  if (input.job.ports.empty())
+    return single_finding("NET-04", skip("no port asked for (--port, MASTER_PORT)"));
   if (input.hosts.empty() || !input.hosts.front().reach.problem.empty())
-    return judge_once("NET-04", skip("the first host did not answer"));
+    return single_finding("NET-04", skip("the first host did not answer"));
   const HostReport& first = input.hosts.front();
   std::vector<Finding> findings;
   for (const std::uint16_t port : input.job.ports) {
-    for (Finding& finding : judge_once("NET-04", judge_listening_port(first, port), {first.host}))
+    for (Finding& finding : single_finding("NET-04", evaluate_listening_port(first, port), {first.host}))
       findings.push_back(std::move(finding));
   }
   return findings;

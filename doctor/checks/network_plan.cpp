@@ -23,7 +23,7 @@ std::vector<std::size_t> ring_peers(std::size_t index, std::size_t first, std::s
   return peers;
 }
 
-// The usual ip_local_port_range; three that nobody is likely to use.
+// The usual ip_local_port_range; three that are rarely used.
 std::vector<std::uint16_t> choose_ports(const Job& job, std::uint64_t random) {
   constexpr std::uint64_t low = 32768, high = 60999;
   std::vector<std::uint16_t> ports = job.ports;
@@ -66,21 +66,21 @@ std::size_t launch_radix(const Job& job) {
 namespace {
 
 // The hosts as mpirun numbers its daemons: 0 is where it runs, which may be none of the job's hosts.
-std::vector<Question*> order_of_daemons(std::span<Question> questions) {
-  std::vector<Question*> daemons{nullptr};
-  for (Question& question : questions) {
-    if (question.is_head && daemons[0] == nullptr) {
-      daemons[0] = &question;
+std::vector<ProbeRequest*> order_of_daemons(std::span<ProbeRequest> requests) {
+  std::vector<ProbeRequest*> daemons{nullptr};
+  for (ProbeRequest& request : requests) {
+    if (request.is_driver_host && daemons[0] == nullptr) {
+      daemons[0] = &request;
     } else {
-      daemons.push_back(&question);
+      daemons.push_back(&request);
     }
   }
   return daemons;
 }
 
-void plan_children(const Job& job, std::span<Question> questions) {
+void plan_children(const Job& job, std::span<ProbeRequest> requests) {
   const std::size_t radix = launch_radix(job);
-  const std::vector<Question*> daemons = order_of_daemons(questions);
+  const std::vector<ProbeRequest*> daemons = order_of_daemons(requests);
   for (std::size_t i = 1; i < daemons.size() && radix > 0; ++i) {
     for (const std::size_t child : launch_children(i, daemons.size(), radix))
       daemons[i]->launch_children.push_back(daemons[child]->host);
@@ -91,24 +91,27 @@ void plan_children(const Job& job, std::span<Question> questions) {
 
 namespace {
 
-constexpr std::size_t hosts_with_head = 24;  // of more, the head's turn may come after the first are done
+constexpr std::size_t max_hosts_with_driver_probes =
+    24;  // of more, the driver host's turn may come after the first are done
 
-// The first two hosts and the head probe each other, unless it is one of the hosts.
-void plan_head(std::span<Question> hosts, Question& head) {
-  const bool inside = std::any_of(hosts.begin(), hosts.end(),
-                                  [&](const Question& one) { return one.is_head || one.host == head.host; });
-  if (inside || hosts.size() > hosts_with_head) return;
-  for (Question& host : hosts.first(std::min<std::size_t>(2, hosts.size()))) {
-    host.peers.push_back(head.host);
-    head.peers.push_back(host.host);
+// The first two hosts and the driver host probe each other, unless it is one of the hosts.
+void plan_driver_host(std::span<ProbeRequest> hosts, ProbeRequest& driver_host) {
+  const bool inside = std::any_of(hosts.begin(), hosts.end(), [&](const ProbeRequest& one) {
+    return one.is_driver_host || one.host == driver_host.host;
+  });
+  if (inside || hosts.size() > max_hosts_with_driver_probes) return;
+  for (ProbeRequest& host : hosts.first(std::min<std::size_t>(2, hosts.size()))) {
+    host.peers.push_back(driver_host.host);
+    driver_host.peers.push_back(host.host);
   }
-  head.probe_ports = hosts.front().probe_ports;
-  head.probe_ms = hosts.front().probe_ms;
+  driver_host.probe_ports = hosts.front().probe_ports;
+  driver_host.probe_ms = hosts.front().probe_ms;
 }
 
 }  // namespace
 
-void plan_network_questions(const Job& job, std::span<Question> hosts, Question* head, std::uint64_t random) {
+void plan_network_probes(const Job& job, std::span<ProbeRequest> hosts, ProbeRequest* driver_host,
+                         std::uint64_t random) {
   if (hosts.size() < 2) return;
   plan_children(job, hosts);
   const std::vector<std::uint16_t> ports = choose_ports(job, random);
@@ -123,7 +126,7 @@ void plan_network_questions(const Job& job, std::span<Question> hosts, Question*
     hosts[i].probe_ms =
         std::min(most_wait_ms, first_wait_ms + wait_per_host_ms * static_cast<std::uint32_t>(count));
   }
-  if (head != nullptr) plan_head(hosts, *head);
+  if (driver_host != nullptr) plan_driver_host(hosts, *driver_host);
 }
 
 }  // namespace ddlrun::doctor

@@ -3,7 +3,7 @@
 // whom mpirun's launch tree would make it start. Pure.
 #pragma once
 
-#include "doctor/model/question.hpp"
+#include "doctor/model/probe_request.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +18,10 @@ std::vector<std::size_t> launch_children(std::size_t index, std::size_t nodes, s
 constexpr std::size_t default_radix = 64;  // routed_radix
 std::size_t launch_radix(const Job& job);  // 0 = no tree: plm_rsh_no_tree_spawn
 
-// Fills peers, probe_ports, probe_ms and launch_children of the questions, in the order of the hosts. A job
-// of few hosts also probes the head, and it them, where it is none of them and `head` is given. The ports are
-// those that the job asks for and three more that `random` picks.
-void plan_network_questions(const Job& job, std::span<Question> hosts, Question* head, std::uint64_t random);
+// Fills peers, probe_ports, probe_ms and launch_children of the requests, in the order of the hosts. A job
+// of few hosts also probes the driver host, and it them, where it is none of them and `driver_host` is given.
+// The ports are those that the job asks for and three more that `random` picks.
+void plan_network_probes(const Job& job, std::span<ProbeRequest> hosts, ProbeRequest* driver_host,
+                         std::uint64_t random);
 
 }  // namespace ddlrun::doctor

@@ -41,7 +41,7 @@ std::vector<std::string> safe_interface_names(const Network& network, std::span<
   return names;
 }
 
-// NCCL takes a name for a beginning: eth1 is eth10 too, unless it is told "=eth1".
+// NCCL takes a name for a beginning: eth1 is eth10 too, unless it is "=eth1".
 bool is_beginning_of_another(const std::string& name, std::span<const HostNetworks> hosts) {
   for (const HostNetworks& host : hosts) {
     for (const HostInterface& interface : host.interfaces) {
@@ -85,12 +85,12 @@ std::optional<NetworkSetting> ucx_setting(const Network& network, std::span<cons
 }  // namespace
 
 std::vector<NetworkSetting> network_settings(const NetworkChoice& choice, std::span<const HostNetworks> hosts,
-                                             const HostNetworks* head) {
+                                             const HostNetworks* driver_host) {
   if (!choice.network) return {};
   const Network& network = *choice.network;
   std::vector<NetworkSetting> settings{
       {Kind::mca, "btl_tcp_if_include", network.cidr, "Open MPI's data: " + choice.why}};
-  if (head == nullptr || has_address_in(*head, network.cidr)) {
+  if (driver_host == nullptr || has_address_in(*driver_host, network.cidr)) {
     settings.push_back({Kind::mca, "oob_tcp_if_include", network.cidr,
                         "Open MPI's daemons: the same network, this host is in it too"});
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Judges whether the hosts get through to each other: connections, and the launch tree's ssh.
+// Evaluates whether the hosts get through to each other: connections, and the launch tree's ssh.
 #include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
 #include "doctor/checks/network_plan.hpp"
@@ -14,12 +14,12 @@ namespace ddlrun::doctor {
 
 namespace {
 
-struct PairAnswer {
+struct PairResult {
   std::string_view peer, address, port, how, detail;
 };
 
-std::vector<PairAnswer> read_answers(const Facts& facts) {
-  std::vector<PairAnswer> answers;
+std::vector<PairResult> read_answers(const Facts& facts) {
+  std::vector<PairResult> answers;
   for (const std::string_view line : facts.list("pair.answers")) {
     auto words = split(line, ' ');
     if (words.size() < 4) continue;
@@ -41,9 +41,9 @@ struct Blocked {
   std::string how, detail;
 };
 
-// A host refuses where nobody listens: only with its own word that it listened is that a filter.
+// A host refuses if nothing listens. It is a filter only if the host reported that it listened.
 bool listened(const CheckInput& input, std::string_view peer, std::string_view port) {
-  for (const HostReport* host : hosts_and_head(input)) {
+  for (const HostReport* host : hosts_and_driver_host(input)) {
     if (host->host != peer) continue;
     const auto ports = host->facts.list("pair.listening");
     if (std::find(ports.begin(), ports.end(), port) != ports.end()) return true;
@@ -51,16 +51,16 @@ bool listened(const CheckInput& input, std::string_view peer, std::string_view p
   return false;
 }
 
-bool any_connected(const std::vector<PairAnswer>& answers, std::string_view peer) {
+bool any_connected(const std::vector<PairResult>& answers, std::string_view peer) {
   return std::any_of(answers.begin(), answers.end(),
-                     [&](const PairAnswer& one) { return one.peer == peer && one.how == "connected"; });
+                     [&](const PairResult& one) { return one.peer == peer && one.how == "connected"; });
 }
 
-// The head may be one of the hosts under another name: then two agents on one machine share its ports, and
-// either answers for the other.
+// The driver host may be one of the hosts under another name: then two agents on one machine share its ports,
+// and either answers for the other.
 bool is_one_machine(const CheckInput& input, std::string_view one, std::string_view other) {
   const auto identity = [&](std::string_view name) -> std::optional<std::string> {
-    for (const HostReport* host : hosts_and_head(input)) {
+    for (const HostReport* host : hosts_and_driver_host(input)) {
       if (host->host == name) return machine_identity(*host);
     }
     return std::nullopt;
@@ -75,8 +75,8 @@ struct Connections {
   std::size_t good = 0;
 };
 
-void take_answer(const CheckInput& input, const HostReport& host, const std::vector<PairAnswer>& answers,
-                 const PairAnswer& answer, Connections& result) {
+void take_answer(const CheckInput& input, const HostReport& host, const std::vector<PairResult>& answers,
+                 const PairResult& answer, Connections& result) {
   if (answer.how == "connected") {
     ++result.good;
     return;
@@ -88,13 +88,13 @@ void take_answer(const CheckInput& input, const HostReport& host, const std::vec
     ++result.good;
     return;
   }
-  const bool told = listened(input, answer.peer, answer.port);
+  const bool reported = listened(input, answer.peer, answer.port);
   const bool reached_otherwise = any_connected(answers, answer.peer);
-  if (answer.how == "refused" && (!told || !reached_otherwise)) {
+  if (answer.how == "refused" && (!reported || !reached_otherwise)) {
     if (!reached_otherwise) result.missed.emplace(answer.peer);
     return;
   }
-  if (answer.how == "another-host" && answer.detail == "another program") return;  // NET-04 says so
+  if (answer.how == "another-host" && answer.detail == "another program") return;  // NET-04 reports it
   Blocked& blocked = result.blocked[std::string(answer.peer)];
   blocked.by = add_each_once(std::move(blocked.by), host.host);
   blocked.ports = add_each_once(std::move(blocked.ports), answer.port);
@@ -105,9 +105,9 @@ void take_answer(const CheckInput& input, const HostReport& host, const std::vec
 
 Connections collect(const CheckInput& input) {
   Connections result;
-  for (const HostReport* host : hosts_and_head(input)) {
-    const std::vector<PairAnswer> answers = read_answers(host->facts);
-    for (const PairAnswer& answer : answers) take_answer(input, *host, answers, answer, result);
+  for (const HostReport* host : hosts_and_driver_host(input)) {
+    const std::vector<PairResult> answers = read_answers(host->facts);
+    for (const PairResult& answer : answers) take_answer(input, *host, answers, answer, result);
   }
   return result;
 }
@@ -158,14 +158,14 @@ Finding blocked_finding(const CheckInput& input, const std::string& host, const 
 
 }  // namespace
 
-std::vector<const HostReport*> hosts_and_head(const CheckInput& input) {
+std::vector<const HostReport*> hosts_and_driver_host(const CheckInput& input) {
   std::vector<const HostReport*> all;
   for (const HostReport& host : input.hosts) all.push_back(&host);
-  all.push_back(&input.head);
+  all.push_back(&input.driver_host);
   return all;
 }
 
-std::optional<Judgement> why_not_judged(const CheckInput& input, std::string_view fact) {
+std::optional<CheckResult> why_not_evaluated(const CheckInput& input, std::string_view fact) {
   if (input.hosts.size() < 2) return skip("only one host");
   std::string why = "not gathered";
   for (const HostReport& host : input.hosts) {
@@ -176,7 +176,8 @@ std::optional<Judgement> why_not_judged(const CheckInput& input, std::string_vie
 }
 
 std::vector<Finding> check_connections(const CheckInput& input) {
-  if (auto reason = why_not_judged(input, "pair.answers")) return judge_once("NET-03", std::move(*reason));
+  if (auto reason = why_not_evaluated(input, "pair.answers"))
+    return single_finding("NET-03", std::move(*reason));
   const Connections seen = collect(input);
   std::vector<Finding> findings;
   for (const auto& [host, blocked] : seen.blocked) findings.push_back(blocked_finding(input, host, blocked));
@@ -186,12 +187,12 @@ std::vector<Finding> check_connections(const CheckInput& input) {
   }
   if (!missed.empty()) {
     for (Finding& finding :
-         judge_once("NET-03", skip("not there at the same time as its neighbours: run it again"), missed))
+         single_finding("NET-03", skip("not there at the same time as its neighbours: run it again"), missed))
       findings.push_back(std::move(finding));
   }
   if (seen.good > 0 && seen.blocked.empty()) {
     for (Finding& finding :
-         judge_once("NET-03", pass(fmt::format("{} connections between neighbours came up", seen.good))))
+         single_finding("NET-03", pass(fmt::format("{} connections between neighbours came up", seen.good))))
       findings.push_back(std::move(finding));
   }
   return findings;
@@ -200,8 +201,9 @@ std::vector<Finding> check_connections(const CheckInput& input) {
 std::vector<Finding> check_launch_tree(const CheckInput& input) {
   const std::size_t radix = launch_radix(input.job);
   if (input.job.allocation_source.starts_with("SLURM"))
-    return judge_once("SSH-03", skip("in a Slurm allocation mpirun starts its daemons by srun"));
-  if (radix == 0) return judge_once("SSH-03", pass("no tree: the head starts every daemon itself"));
+    return single_finding("SSH-03", skip("in a Slurm allocation mpirun starts its daemons by srun"));
+  if (radix == 0)
+    return single_finding("SSH-03", pass("no tree: the driver host starts every daemon itself"));
   std::vector<Finding> findings;
   std::size_t edges = 0;
   bool known = false;
@@ -213,27 +215,27 @@ std::vector<Finding> check_launch_tree(const CheckInput& input) {
       if (!child || !result) break;
       ++edges;
       if (*result == "ok" || findings.size() >= 32) continue;
-      Judgement judgement{Verdict::fail,
-                          fmt::format("ssh {} from here: {}", *child, *result),
-                          "mpirun's launch tree lets this host start that one",
-                          "ORTE was unable to reliably start one or more daemons",
-                          {}};
-      judgement.remedy = {
+      CheckResult check{Verdict::fail,
+                        fmt::format("ssh {} from here: {}", *child, *result),
+                        "mpirun's launch tree lets this host start that one",
+                        "ORTE was unable to reliably start one or more daemons",
+                        {}};
+      check.remedy = {
           {"export OMPI_MCA_plm_rsh_no_tree_spawn=1"},
           false,
           true,
-          "then the head starts them all; or let the hosts log in to each other: keys and known_hosts "
+          "then the driver host starts them all; or let the hosts log in to each other: keys and known_hosts "
           "on each"};
-      for (Finding& finding : judge_once("SSH-03", std::move(judgement), {host.host}))
+      for (Finding& finding : single_finding("SSH-03", std::move(check), {host.host}))
         findings.push_back(std::move(finding));
     }
   }
   if (!findings.empty()) return findings;
-  if (!known) return judge_once("SSH-03", skip("asked at --full only"));
-  return judge_once("SSH-03",
-                    pass(edges == 0 ? fmt::format("the head starts all {} hosts itself (tree of {})",
-                                                  input.hosts.size(), radix)
-                                    : fmt::format("{} logins between hosts work", edges)));
+  if (!known) return single_finding("SSH-03", skip("asked at --full only"));
+  return single_finding(
+      "SSH-03", pass(edges == 0 ? fmt::format("the driver host starts all {} hosts itself (tree of {})",
+                                              input.hosts.size(), radix)
+                                : fmt::format("{} logins between hosts work", edges)));
 }
 
 }  // namespace ddlrun::doctor

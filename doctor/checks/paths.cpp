@@ -15,12 +15,12 @@ namespace {
 struct Compared {
   std::string_view fact, label;
   bool is_bytes;
-  HostJudge judge;  // nullptr: shown where it differs, no verdict
+  HostEvaluator evaluate;  // nullptr: shown where it differs, no verdict
 };
-constexpr std::array<Compared, 7> compared{{{"limit.memlock.soft", "memlock", true, judge_memlock},
-                                            {"limit.nofile.soft", "nofile", false, judge_open_files},
-                                            {"shm.total_bytes", "/dev/shm", true, judge_shared_memory},
-                                            {"cpu.usable", "processors", false, judge_cores},
+constexpr std::array<Compared, 7> compared{{{"limit.memlock.soft", "memlock", true, evaluate_memlock},
+                                            {"limit.nofile.soft", "nofile", false, evaluate_open_files},
+                                            {"shm.total_bytes", "/dev/shm", true, evaluate_shared_memory},
+                                            {"cpu.usable", "processors", false, evaluate_cores},
                                             {"start.path", "PATH", false, nullptr},
                                             {"start.library_path", "LD_LIBRARY_PATH", false, nullptr},
                                             {"start.tmpdir", "TMPDIR", false, nullptr}}};
@@ -57,22 +57,22 @@ bool is_worse(Verdict a, Verdict b) {
   return (a == Verdict::fail || a == Verdict::warn) && b != Verdict::fail && a != b;
 }
 
-Judgement compare_paths(const CheckInput& input, const HostReport& host) {
+CheckResult compare_paths(const CheckInput& input, const HostReport& host) {
   const auto reports = reports_of(input, host);
   if (reports.size() < 2) return skip("no other path reached this host");
   std::string shown;
-  Judgement worst = pass("");
+  CheckResult worst = pass("");
   for (const Compared& one : compared) {
     const std::string text = differences(reports, one);
     if (text.empty()) continue;
     shown += fmt::format("{}{}: {}", shown.empty() ? "" : "; ", one.label, text);
-    if (one.judge == nullptr) continue;
+    if (one.evaluate == nullptr) continue;
     bool some_pass = false;
-    Judgement bad = pass("");
+    CheckResult bad = pass("");
     for (const HostReport* report : reports) {
-      Judgement judgement = one.judge(input, *report);
-      some_pass = some_pass || judgement.verdict == Verdict::pass;
-      if (is_worse(judgement.verdict, bad.verdict)) bad = std::move(judgement);
+      CheckResult result = one.evaluate(input, *report);
+      some_pass = some_pass || result.verdict == Verdict::pass;
+      if (is_worse(result.verdict, bad.verdict)) bad = std::move(result);
     }
     if (bad.verdict == Verdict::pass || !some_pass || !is_worse(bad.verdict, worst.verdict)) continue;
     bad.observed = fmt::format("{}: {}", one.label, text);
@@ -87,8 +87,9 @@ Judgement compare_paths(const CheckInput& input, const HostReport& host) {
 
 std::vector<Finding> check_paths(const CheckInput& input) {
   if (input.other_paths.empty())
-    return judge_once("PATH-01", skip("reached by one path only; --via names several: ssh, srun, mpirun"));
-  return judge_hosts(input, "PATH-01", compare_paths, "");
+    return single_finding("PATH-01",
+                          skip("reached by one path only; --via names several: ssh, srun, mpirun"));
+  return evaluate_hosts(input, "PATH-01", compare_paths, "");
 }
 
 }  // namespace
@@ -101,7 +102,8 @@ std::span<const Check> path_checks() {
        "memlock, nofile, /dev/shm, processors, PATH, LD_LIBRARY_PATH and TMPDIR of each host by each path "
        "that was asked for. warn, fail: a difference that changes the verdict of LIM-01, LIM-03, LIM-07 or "
        "LIM-09. pass: all else, the differences shown. skip: one path only.",
-       "Mend the path by which the job will run, as the check that it changes says.", check_paths},
+       "Mend the path by which the job will run, as in the remedy of the check that it changes.",
+       check_paths},
   }};
   return table;
 }

@@ -47,7 +47,7 @@ bool is_expected(const HostReport& host, std::string_view line) {
   return line.find("switched off") == std::string_view::npos && (!a || !b || a != b);
 }
 
-Judgement judge_peer_access(const HostReport& host) {
+CheckResult evaluate_peer_access(const HostReport& host) {
   if (gpus_of(host).size() < 2) return skip("fewer than 2 GPUs");
   if (!host.facts.text("nvml.peers.without")) return skip(host.facts.why_missing("nvml.peers.without"));
   const auto without = host.facts.list("nvml.peers.without");
@@ -65,7 +65,7 @@ Judgement judge_peer_access(const HostReport& host) {
 }
 
 std::vector<Finding> check_peer_access(const CheckInput& input) {
-  return judge_where(input, "P2P-01", skip_without_nvml, "nvml", judge_peer_access);
+  return evaluate_where(input, "P2P-01", skip_without_nvml, "nvml", evaluate_peer_access);
 }
 
 // "4 GPUs x 6 links, 25781 MB/s"; what hosts must have in common.
@@ -90,7 +90,7 @@ Remedy nvlink_remedy() {
                  "is a repair");
 }
 
-Judgement judge_nvlink(const HostReport& host) {
+CheckResult evaluate_nvlink(const HostReport& host) {
   Worst worst;
   std::uint64_t links = 0, none = 0;
   const auto gpus = gpus_of(host);
@@ -113,18 +113,18 @@ Judgement judge_nvlink(const HostReport& host) {
 }
 
 std::vector<Finding> check_nvlink(const CheckInput& input) {
-  auto findings = judge_where(input, "P2P-02", skip_without_nvml, "nvml", judge_nvlink);
+  auto findings = evaluate_where(input, "P2P-02", skip_without_nvml, "nvml", evaluate_nvlink);
   const bool all_well = std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.verdict == Verdict::pass || finding.verdict == Verdict::skip;
   });
   if (!all_well || group_by_value(input, links_of).size() < 2) return findings;
-  Judgement words;
+  CheckResult words;
   words.why = "ranks on hosts with fewer or slower NVLinks hold up all others";
   words.remedy = nvlink_remedy();
   return check_equal(input, "P2P-02", Verdict::fail, links_of, words, "no NVIDIA GPU that NVML lists");
 }
 
-Judgement judge_acs(const HostReport& host) {
+CheckResult evaluate_acs(const HostReport& host) {
   if (!has_peers(host)) return skip("one GPU and no RDMA adapter: nothing to reach past the processor");
   const auto bridges = host.facts.number("peers.bridges"),
              unreadable = host.facts.number("peers.acs.unreadable");
@@ -154,10 +154,10 @@ Judgement judge_acs(const HostReport& host) {
 }
 
 std::vector<Finding> check_acs(const CheckInput& input) {
-  return judge_where(input, "P2P-03", skip_without_gpu, "devices", judge_acs);
+  return evaluate_where(input, "P2P-03", skip_without_gpu, "devices", evaluate_acs);
 }
 
-Judgement judge_iommu(const HostReport& host) {
+CheckResult evaluate_iommu(const HostReport& host) {
   if (!has_peers(host)) return skip("one GPU and no RDMA adapter: nothing to reach past the processor");
   const auto units = host.facts.number("peers.iommu.units");
   if (!units) return skip(host.facts.why_missing("peers.iommu.units"));
@@ -176,10 +176,10 @@ Judgement judge_iommu(const HostReport& host) {
 }
 
 std::vector<Finding> check_iommu(const CheckInput& input) {
-  return judge_where(input, "P2P-04", skip_without_gpu, "devices", judge_iommu);
+  return evaluate_where(input, "P2P-04", skip_without_gpu, "devices", evaluate_iommu);
 }
 
-Judgement judge_place(const CheckInput& input, const HostReport& host, const RankPlacer& placer) {
+CheckResult evaluate_place(const CheckInput& input, const HostReport& host, const RankPlacer& placer) {
   const RankPlaces places = placer.find(host);
   if (!places.problem.empty()) return skip(places.problem);
   Worst worst;
@@ -210,17 +210,17 @@ Judgement judge_place(const CheckInput& input, const HostReport& host, const Ran
 
 std::vector<Finding> check_place(const CheckInput& input) {
   const RankPlacer placer(input.job.rankfile_text);
-  return judge_where(input, "P2P-06", skip_without_gpu, "devices",
-                     [&](const HostReport& host) { return judge_place(input, host, placer); });
+  return evaluate_where(input, "P2P-06", skip_without_gpu, "devices",
+                        [&](const HostReport& host) { return evaluate_place(input, host, placer); });
 }
 
-Judgement judge_bus(const HostReport& host) {
+CheckResult evaluate_bus(const HostReport& host) {
   const std::uint64_t gpus =
       std::max(host.facts.number("gpu.count").value_or(0), host.facts.number("nvml.count").value_or(0));
   if (host.facts.is("gpu.bus", "missing") || host.facts.number("gpu.count") == 0u) {
     return verdict_of(
         Verdict::fail, "/sys/bus/pci shows no GPU", fmt::format("{}", count_of(gpus, "GPU")),
-        "NCCL cannot tell which GPUs and adapters are near each other and chooses slow paths",
+        "NCCL cannot detect which GPUs and adapters are near each other and chooses slow paths",
         by_hand("mount /sys into the container (--volume /sys:/sys:ro), or give NCCL a description of the "
                 "machine: NCCL_TOPO_FILE"));
   }
@@ -234,7 +234,7 @@ Judgement judge_bus(const HostReport& host) {
 }
 
 std::vector<Finding> check_bus(const CheckInput& input) {
-  return judge_where(input, "P2P-07", skip_without_gpu, "devices", judge_bus);
+  return evaluate_where(input, "P2P-07", skip_without_gpu, "devices", evaluate_bus);
 }
 
 }  // namespace
@@ -244,7 +244,8 @@ std::span<const Check> peer_checks() {
       {"P2P-01", "peer access between GPUs", Level::quick, Place::host,
        "GPUs that cannot read each other's memory exchange data through the host's.",
        "NVML's peer-to-peer status of every pair. warn: a pair on one NUMA node without, or switched off in "
-       "the driver. Pairs across processors and GPUs that lack it altogether pass, and are told. There is no "
+       "the driver. Pairs across processors and GPUs that lack it altogether pass, and are reported. There "
+       "is no "
        "fail: NCCL falls back.",
        "Ranks that talk most on GPUs of one switch; NCCL_P2P_LEVEL.", check_peer_access},
       {"P2P-02", "NVLink", Level::quick, Place::pairs,

@@ -19,7 +19,7 @@ constexpr const char* no_program = "no program was named (-- PROGRAM ...)";
 std::optional<std::string> print_of(const HostReport& host, const std::string& prefix) {
   const auto size = text_of(host, prefix + "size");
   if (!size) return std::nullopt;
-  // The build id tells large ELF files apart where the contents were not read.
+  // The build id distinguishes large ELF files whose contents were not read.
   const auto hash = text_of(host, prefix + "hash"), build = text_of(host, prefix + "build_id");
   return fmt::format("{} bytes, {}", *size,
                      hash    ? "contents " + *hash
@@ -30,27 +30,27 @@ std::optional<std::string> print_of(const HostReport& host, const std::string& p
 // What is right, and who has something else.
 struct Wanted {
   std::string path, print;
-  std::string source;  // a host that has it; "" where only the head does, or nobody
-  bool head_has_it = false;
+  std::string source;  // a host that has it; "" if only the driver host does, or no host
+  bool driver_host_has_it = false;
   std::vector<std::string> lacking;  // hosts that answered
 };
 
-// From the head to the hosts that lack it, else from a host that has it.
+// From the driver host to the hosts that lack it, else from a host that has it.
 Remedy copy(const Wanted& wanted) {
   const std::string note = "or put it on a file system that all hosts share";
   const std::string path = quote_shell(wanted.path);
-  const std::string folder = quote_shell(wanted.path.substr(0, wanted.path.rfind('/')));
-  if (!wanted.path.starts_with('/') || (wanted.source.empty() && !wanted.head_has_it))
+  const std::string dir = quote_shell(wanted.path.substr(0, wanted.path.rfind('/')));
+  if (!wanted.path.starts_with('/') || (wanted.source.empty() && !wanted.driver_host_has_it))
     return {{}, false, false, "put the program at the same path on every host, " + note};
-  if (!wanted.head_has_it)
-    return {{fmt::format("mkdir -p {} && scp -p {}:{} {}", folder, quote_shell(wanted.source), path, path)},
+  if (!wanted.driver_host_has_it)
+    return {{fmt::format("mkdir -p {} && scp -p {}:{} {}", dir, quote_shell(wanted.source), path, path)},
             false,
             false,
             note};
   std::vector<std::string> hosts;
   for (const std::string& host : wanted.lacking) hosts.push_back(quote_shell(host));
   return {{fmt::format("for h in {}; do ssh -n \"$h\" mkdir -p {} && scp -p {} \"$h\":{}; done",
-                       join(hosts, " "), folder, path, path)},
+                       join(hosts, " "), dir, path, path)},
           false,
           true,
           note};
@@ -60,18 +60,19 @@ Wanted find_wanted(const CheckInput& input) {
   Wanted wanted;
   const auto paths =
       group_by_value(input, [](const HostReport& host) { return text_of(host, "program.path"); });
-  wanted.path = paths.empty() ? text_of(input.head, "program.path").value_or("") : paths.front().value;
+  wanted.path = paths.empty() ? text_of(input.driver_host, "program.path").value_or("") : paths.front().value;
   const auto prints =
       group_by_value(input, [](const HostReport& host) { return print_of(host, "program."); });
-  const std::string of_head = print_of(input.head, "program.").value_or("");
-  wanted.print = prints.empty() ? of_head : prints.front().value;
-  for (const ValueGroup& group : prints) {  // as many of either: the head's own tells which
-    if (group.value == of_head && group.hosts.size() == prints.front().hosts.size()) wanted.print = of_head;
+  const std::string driver_release = print_of(input.driver_host, "program.").value_or("");
+  wanted.print = prints.empty() ? driver_release : prints.front().value;
+  for (const ValueGroup& group : prints) {  // at a tie the driver host's own value decides
+    if (group.value == driver_release && group.hosts.size() == prints.front().hosts.size())
+      wanted.print = driver_release;
   }
   const auto is_right = [&](const HostReport& host) {
     return text_of(host, "program.path") == wanted.path && print_of(host, "program.") == wanted.print;
   };
-  wanted.head_has_it = is_right(input.head);
+  wanted.driver_host_has_it = is_right(input.driver_host);
   for (const HostReport& host : input.hosts) {
     if (!host.reach.problem.empty()) continue;
     if (!is_right(host))
@@ -82,7 +83,7 @@ Wanted find_wanted(const CheckInput& input) {
   return wanted;
 }
 
-Judgement judge_same(const CheckInput& input, const HostReport& host, const Wanted& wanted) {
+CheckResult evaluate_same(const CheckInput& input, const HostReport& host, const Wanted& wanted) {
   const auto here = text_of(host, "program.path");
   if (!here && host.facts.all().count("program.path") == 0)
     return skip(host.facts.why_missing("program.path"));
@@ -115,7 +116,7 @@ Judgement judge_same(const CheckInput& input, const HostReport& host, const Want
 }
 
 // The script of an interpreter, an image.
-void judge_files(const CheckInput& input, std::vector<Finding>& findings) {
+void evaluate_files(const CheckInput& input, std::vector<Finding>& findings) {
   const auto files = find_program_files(input.job.program);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string prefix = fmt::format("program.file.{}.", i);
@@ -126,10 +127,10 @@ void judge_files(const CheckInput& input, std::vector<Finding>& findings) {
       const auto print = print_of(host, prefix);
       if (print == groups.front().value || host.facts.all().count(prefix + "size") == 0) continue;
       const std::string from = groups.front().hosts.front();
-      const std::string path = files[i].starts_with('/') || input.job.working_folder.empty()
+      const std::string path = files[i].starts_with('/') || input.job.workdir.empty()
                                    ? files[i]
-                                   : input.job.working_folder + "/" + files[i];
-      add_judgement(
+                                   : input.job.workdir + "/" + files[i];
+      add_result(
           findings, "SW-01", host.host,
           fail(print ? fmt::format("{}: {}", printable(files[i]), *print)
                      : host.facts.why_missing(prefix + "size"),
@@ -145,31 +146,32 @@ void judge_files(const CheckInput& input, std::vector<Finding>& findings) {
 }
 
 std::vector<Finding> check_same(const CheckInput& input) {
-  if (input.job.program.empty()) return judge_once("SW-01", skip(no_program));
+  if (input.job.program.empty()) return single_finding("SW-01", skip(no_program));
   const Wanted wanted = find_wanted(input);
-  std::vector<Finding> findings = judge_each(
-      input, "SW-01", [&](const HostReport& host) { return judge_same(input, host, wanted); }, "programs");
-  judge_files(input, findings);
+  std::vector<Finding> findings = evaluate_each(
+      input, "SW-01", [&](const HostReport& host) { return evaluate_same(input, host, wanted); }, "programs");
+  evaluate_files(input, findings);
   return findings;
 }
 
-Judgement judge_libraries(const HostReport& host) {
+CheckResult evaluate_libraries(const HostReport& host) {
   if (!host.facts.text("program.path")) return skip(host.facts.why_missing("program.path"));
   if (!host.facts.is("program.kind", "elf"))
     return skip("the program is not an ELF file: its interpreter finds its own libraries");
   const auto missing = host.facts.list("program.missing");
   if (!missing.empty()) {
     const std::string first(missing[0].substr(0, missing[0].find(',')));
-    return fail(fmt::format("{} not found{}", missing[0],
-                            missing.size() > 1 ? fmt::format(", and {} more", missing.size() - 1) : ""),
-                "every library found",
-                fmt::format("each rank ends with \"error while loading shared libraries: {}\"", first),
-                {{},
-                 false,
-                 false,
-                 fmt::format("load the module that brings it, or export its folder: LD_LIBRARY_PATH=... with "
-                             "-x LD_LIBRARY_PATH; where it lies: find / -name '{}*' 2>/dev/null",
-                             first)});
+    return fail(
+        fmt::format("{} not found{}", missing[0],
+                    missing.size() > 1 ? fmt::format(", and {} more", missing.size() - 1) : ""),
+        "every library found",
+        fmt::format("each rank ends with \"error while loading shared libraries: {}\"", first),
+        {{},
+         false,
+         false,
+         fmt::format("load the module that brings it, or export its directory: LD_LIBRARY_PATH=... with "
+                     "-x LD_LIBRARY_PATH; where it lies: find / -name '{}*' 2>/dev/null",
+                     first)});
   }
   const auto homes = host.facts.list("program.home_paths");
   if (!homes.empty())
@@ -178,8 +180,8 @@ Judgement judge_libraries(const HostReport& host) {
 }
 
 std::vector<Finding> check_libraries(const CheckInput& input) {
-  if (input.job.program.empty()) return judge_once("SW-02", skip(no_program));
-  return judge_each(input, "SW-02", judge_libraries, "programs");
+  if (input.job.program.empty()) return single_finding("SW-02", skip(no_program));
+  return evaluate_each(input, "SW-02", evaluate_libraries, "programs");
 }
 
 }  // namespace
@@ -196,7 +198,7 @@ std::span<const Check> program_checks() {
       {"SW-02", "the program's libraries", Level::quick, Place::host,
        "A library that the loader does not find ends every rank of that host.",
        "DT_NEEDED of the program and of what it needs, searched in RPATH, LD_LIBRARY_PATH, RUNPATH, the "
-       "loader's cache and folders, without running anything. pass: all found; fail: some not.",
+       "loader's cache and directories, without running anything. pass: all found; fail: some not.",
        "module load; -x LD_LIBRARY_PATH.", check_libraries},
   }};
   return table;

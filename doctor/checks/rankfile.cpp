@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rankfile of the job, judged by the linter on the real cores of each host. Names are NAME-01 to
+// The rankfile of the job, evaluated by the linter on the real cores of each host. Names are NAME-01 to
 // NAME-06's.
 #include "base/text/text.hpp"
 #include "doctor/checks/core_facts.hpp"
@@ -74,7 +74,7 @@ class Machines {
  private:
   // Names of the rankfile that lead to another interface of a host that answered.
   void add_other_names(const CheckInput& input) {
-    const NameTable names = read_name_table(input.head.facts);
+    const NameTable names = read_name_table(input.driver_host.facts);
     std::map<std::string, const MachineTopology*> of_address;
     for (const HostReport& host : input.hosts) {
       const MachineTopology* machine = of(host.host);
@@ -102,12 +102,12 @@ class Machines {
 CheckContext context_of(const CheckInput& input, const Machines* machines) {
   CheckContext context;
   const Job& job = input.job;
-  // Without -n the ranks are the file's own lines: they say nothing against it.
-  const bool told = job.ranks != rankfile::parse_rank_lines(job.rankfile_text).size();
-  if (job.ranks > 0 && told) context.ranks = job.ranks;
+  // Without -n the ranks are the file's own lines: they do not contradict it.
+  const bool is_explicit = job.ranks != rankfile::parse_rank_lines(job.rankfile_text).size();
+  if (job.ranks > 0 && is_explicit) context.ranks = job.ranks;
   const auto program_dims = find_program_dims(job.program);
   context.dims = program_dims ? program_dims : job.dims;
-  if (text_of(input.head, "mpi.version").value_or("4").starts_with("5")) context.mpi_major = 5;
+  if (text_of(input.driver_host, "mpi.version").value_or("4").starts_with("5")) context.mpi_major = 5;
   context.limit_of_a_kind = most_of_a_kind;
   if (machines != nullptr)
     context.machine_of = [machines](std::string_view host) { return machines->of(host); };
@@ -156,7 +156,7 @@ std::string first_findings(const std::vector<const RankfileFinding*>& findings) 
 }
 
 // The program's own "-mode b:4x2x1" against --dims, the file's header and its number of ranks.
-std::optional<Judgement> judge_program_mode(const CheckInput& input) {
+std::optional<CheckResult> evaluate_program_mode(const CheckInput& input) {
   const Job& job = input.job;
   const auto mode = find_program_dims(job.program);
   if (!mode) return std::nullopt;
@@ -175,18 +175,18 @@ std::optional<Judgement> judge_program_mode(const CheckInput& input) {
     remedy.commands.push_back(render_shell(line));
   }
   return fail(
-      fmt::format("the program is told -mode {} ({} ranks), the job is {}{}", topology::render_dims(*mode),
+      fmt::format("the program has -mode {} ({} ranks), the job is {}{}", topology::render_dims(*mode),
                   mode->world_size(), wanted, other ? fmt::format(" ({} ranks)", other->world_size()) : ""),
       wanted, "the ranks reduce over groups that are not there: it hangs, or trains with too few ranks",
       std::move(remedy));
 }
 
 std::vector<Finding> check_form(const CheckInput& input) {
-  if (auto mode = judge_program_mode(input)) return judge_once("MPI-08", std::move(*mode));
+  if (auto mode = evaluate_program_mode(input)) return single_finding("MPI-08", std::move(*mode));
   const Job& job = input.job;
   if (job.rankfile_text.empty() && job.dims && job.ranks > 0 && job.ranks != job.dims->world_size()) {
     const std::string dims = topology::render_dims(*job.dims);
-    return judge_once(
+    return single_finding(
         "MPI-08",
         fail(fmt::format("-n asks for {} ranks, --dims {} has {}", job.ranks, dims, job.dims->world_size()),
              fmt::format("{} ranks", job.dims->world_size()),
@@ -194,7 +194,8 @@ std::vector<Finding> check_form(const CheckInput& input) {
              "that are not there",
              {{}, false, true, fmt::format("-n {}, or the dims that were meant", job.dims->world_size())}));
   }
-  if (job.rankfile_text.empty()) return judge_once("MPI-08", skip("no rankfile was given (--rankfile FILE)"));
+  if (job.rankfile_text.empty())
+    return single_finding("MPI-08", skip("no rankfile was given (--rankfile FILE)"));
   const CheckContext context = context_of(input, nullptr);
   const auto all = rankfile::check_rankfile(job.rankfile_text, context);
   std::vector<const RankfileFinding*> errors, warnings;
@@ -205,20 +206,21 @@ std::vector<Finding> check_form(const CheckInput& input) {
     if (finding.severity == Severity::warning) warnings.push_back(&finding);
   }
   if (errors.empty() && warnings.empty())
-    return judge_once("MPI-08", pass(fmt::format("{}: {} ranks, well formed", printable(job.rankfile_path),
-                                                 rankfile::parse_rank_lines(job.rankfile_text).size())));
-  Judgement judgement = fail(first_findings(errors.empty() ? warnings : errors),
-                             "each rank once, rank 0 first, as many as -n and the dims say",
-                             "mpirun refuses the file, or places ranks otherwise than is written",
-                             mend_or_write(input, context));
-  if (errors.empty()) judgement.verdict = Verdict::warn;
-  return judge_once("MPI-08", std::move(judgement));
+    return single_finding("MPI-08",
+                          pass(fmt::format("{}: {} ranks, well formed", printable(job.rankfile_path),
+                                           rankfile::parse_rank_lines(job.rankfile_text).size())));
+  CheckResult result = fail(first_findings(errors.empty() ? warnings : errors),
+                            "each rank once, rank 0 first, as many as -n and the dims give",
+                            "mpirun refuses the file, or places ranks otherwise than is written",
+                            mend_or_write(input, context));
+  if (errors.empty()) result.verdict = Verdict::warn;
+  return single_finding("MPI-08", std::move(result));
 }
 
 // Findings of the linter by the hosts of their lines; equal hosts with equal troubles together.
 std::vector<Finding> by_host(
     const CheckInput& input, std::string_view id, const std::vector<const RankfileFinding*>& wrong,
-    const std::function<Judgement(const std::vector<const RankfileFinding*>&)>& judge) {
+    const std::function<CheckResult(const std::vector<const RankfileFinding*>&)>& evaluate) {
   std::map<int, std::string> host_of_line;
   for (const rankfile::RankLine& line : rankfile::parse_rank_lines(input.job.rankfile_text))
     host_of_line[line.line] = line.host;
@@ -232,8 +234,9 @@ std::vector<Finding> by_host(
   }
   std::vector<Finding> findings;
   for (const std::string& host : order) {
-    std::vector<Finding> one = judge_once(
-        id, judge(of_host[host]), host.empty() ? std::vector<std::string>{} : std::vector<std::string>{host});
+    std::vector<Finding> one =
+        single_finding(id, evaluate(of_host[host]),
+                       host.empty() ? std::vector<std::string>{} : std::vector<std::string>{host});
     findings.push_back(std::move(one.front()));
   }
   constexpr std::size_t most_findings = 16;
@@ -270,42 +273,42 @@ std::size_t count_unknown(const CheckInput& input, const Machines& machines) {
 
 std::vector<Finding> check_slots(const CheckInput& input) {
   if (input.job.rankfile_text.empty())
-    return judge_once("CPU-02", skip("no rankfile was given (--rankfile FILE)"));
+    return single_finding("CPU-02", skip("no rankfile was given (--rankfile FILE)"));
   const Machines machines(input);
-  if (!machines.any()) return judge_once("CPU-02", skip("the cores of no host are known"));
+  if (!machines.any()) return single_finding("CPU-02", skip("the cores of no host are known"));
   const Linted linted = lint(input, machines, [](std::string_view id) { return is_one_of(id, core_ids); });
   if (linted.wanted.empty()) {
     const std::size_t unknown = count_unknown(input, machines);
     if (unknown > 0)
-      return judge_once("CPU-02", skip(fmt::format("every slot of the hosts that answered is there; the "
-                                                   "cores of {} name{} of the rankfile are not known",
-                                                   unknown, unknown == 1 ? "" : "s")));
-    return judge_once("CPU-02", pass("every slot is there"));
+      return single_finding("CPU-02", skip(fmt::format("every slot of the hosts that answered is there; the "
+                                                       "cores of {} name{} of the rankfile are not known",
+                                                       unknown, unknown == 1 ? "" : "s")));
+    return single_finding("CPU-02", pass("every slot is there"));
   }
   return by_host(input, "CPU-02", linted.wanted, [&](const auto& wrong) {
     const bool only_warnings = std::none_of(
         wrong.begin(), wrong.end(), [](const auto* finding) { return finding->severity == Severity::error; });
-    Judgement judgement =
+    CheckResult result =
         fail(first_findings(wrong), "slots that are there",
-             "mpirun says \"Not found in file rmaps_rank_file.c\", or ends without a word",
+             "mpirun says \"Not found in file rmaps_rank_file.c\", or ends without a message",
              write_anew(input,
                         "rankfiles count cores, not hardware threads: ddlrun topo shows them; fewer ranks a "
                         "host, or fewer cores a rank, where they do not fit"));
-    if (only_warnings) judgement.verdict = Verdict::warn;
-    return judgement;
+    if (only_warnings) result.verdict = Verdict::warn;
+    return result;
   });
 }
 
 std::vector<Finding> check_overlap(const CheckInput& input) {
   if (input.job.rankfile_text.empty())
-    return judge_once("CPU-03", skip("no rankfile was given (--rankfile FILE)"));
+    return single_finding("CPU-03", skip("no rankfile was given (--rankfile FILE)"));
   const Machines machines(input);
   const Linted linted = lint(input, machines, [](std::string_view id) { return id == "overlap"; });
-  if (linted.wanted.empty()) return judge_once("CPU-03", pass("no two ranks share a core"));
+  if (linted.wanted.empty()) return single_finding("CPU-03", pass("no two ranks share a core"));
   return by_host(input, "CPU-03", linted.wanted, [&](const auto& wrong) {
     return fail(
         first_findings(wrong), "cores of its own for each rank",
-        "ranks that share a core take turns: the step takes as long as both together, and nothing says so",
+        "ranks that share a core take turns: the step takes as long as both together, without any warning",
         write_anew(input));
   });
 }
@@ -314,8 +317,8 @@ std::vector<Finding> check_overlap(const CheckInput& input) {
 
 std::span<const Check> rankfile_checks() {
   static constexpr std::array<Check, 3> table{{
-      {"MPI-08", "the rankfile's form and shape", Level::quick, Place::head,
-       "A rankfile with a gap, a repeated rank, Windows line ends or another shape than the program is told "
+      {"MPI-08", "the rankfile's form and shape", Level::quick, Place::driver_host,
+       "A rankfile with a gap, a repeated rank, Windows line ends or another shape than the program's "
        "is refused late, or taken otherwise than written.",
        "ddlrun's rankfile linter on --rankfile with -n, --dims and the program's own -mode. pass: nothing; "
        "warn: its warnings; fail: its errors, or a -mode of another shape.",

@@ -33,9 +33,9 @@ LaunchNames names_of_launch(const CheckInput& input) {
   names.rankfile = hosts_by_rank(input.job);
   names.allocation = input.job.allocation;
   names.managed = input.job.allocation_source.starts_with("SLURM");
-  names.own_name = input.head.facts.text("name.host").value_or("");
-  names.own_addresses = own_addresses(input.head);
-  names.resolved = read_name_table(input.head.facts);
+  names.own_name = input.driver_host.facts.text("name.host").value_or("");
+  names.own_addresses = own_addresses(input.driver_host);
+  names.resolved = read_name_table(input.driver_host.facts);
   const auto keep = input.job.environment.find("OMPI_MCA_orte_keep_fqdn_hostnames");
   names.keep_fqdn = keep != input.job.environment.end() && keep->second != "0" && keep->second != "false";
   return names;
@@ -103,7 +103,7 @@ std::string network_of_rankfile(const CheckInput& input, const LaunchNames& name
 
 Remedy remedy_for(const CheckInput& input, const LaunchNames& names) {
   Remedy remedy;
-  remedy.on_head = true;
+  remedy.on_driver_host = true;
   const auto right = find_right_names(input, names);
   const std::string& path = input.job.rankfile_path;
   if (!right.empty() && right.size() <= most_rewrites && !path.empty()) {
@@ -127,10 +127,11 @@ std::string expected_for(const LaunchNames& names) {
   return fmt::format("names of the allocation: {}", some_of(names.allocation));
 }
 
-Judgement judge_prediction(const CheckInput& input, const LaunchNames& names, const Prediction& prediction) {
+CheckResult evaluate_prediction(const CheckInput& input, const LaunchNames& names,
+                                const Prediction& prediction) {
   const std::string where =
       input.job.allocation_source.empty() ? "the allocation" : input.job.allocation_source;
-  std::string observed, why = fmt::format("mpirun will end with \"{}\"", prediction.said);
+  std::string observed, why = fmt::format("mpirun will end with \"{}\"", prediction.stderr_text);
   switch (prediction.outcome) {
     case Outcome::runs:
       return pass(names.allocation.empty()
@@ -162,18 +163,21 @@ Judgement judge_prediction(const CheckInput& input, const LaunchNames& names, co
 
 std::vector<Finding> check_rankfile_names(const CheckInput& input) {
   if (input.job.rankfile_text.empty())
-    return judge_once("NAME-02",
-                      skip("no rankfile given (--rankfile FILE): mpirun takes the allocation's names"));
+    return single_finding("NAME-02",
+                          skip("no rankfile given (--rankfile FILE): mpirun takes the allocation's names"));
   const LaunchNames names = names_of_launch(input);
-  if (names.rankfile.empty()) return judge_once("NAME-02", skip("the rankfile has no line that can be read"));
+  if (names.rankfile.empty())
+    return single_finding("NAME-02", skip("the rankfile has no line that can be read"));
   if (names.own_name.empty())
-    return judge_once("NAME-02", skip("this host's own names: " + input.head.facts.why_missing("name.host")));
+    return single_finding("NAME-02",
+                          skip("this host's own names: " + input.driver_host.facts.why_missing("name.host")));
   const Prediction prediction = predict_mpirun(names);
   std::vector<std::string> hosts;  // whose names in the rankfile are to be mended
   if (prediction.outcome == Outcome::bad_host || prediction.outcome == Outcome::all_filled) {
     for (const auto& [name, right] : find_right_names(input, names)) hosts.push_back(right);
   }
-  return judge_once("NAME-02", judge_prediction(input, names, prediction), in_order_of_job(input, hosts));
+  return single_finding("NAME-02", evaluate_prediction(input, names, prediction),
+                        in_order_of_job(input, hosts));
 }
 
 }  // namespace ddlrun::doctor

@@ -19,7 +19,7 @@ bool is_loopback(const std::string& address) {
   return parsed ? parsed->is_loopback() : address == "::1";
 }
 
-// The first address by which some host, or the head, knows each name.
+// The first address to which any host, or the driver host, resolves each name.
 using Addresses = std::map<std::string, std::string, std::less<>>;
 Addresses known_addresses(const CheckInput& input) {
   Addresses known;
@@ -29,7 +29,7 @@ Addresses known_addresses(const CheckInput& input) {
       if (usable != row.addresses.end()) known.emplace(name, *usable);
     }
   };
-  take(input.head);
+  take(input.driver_host);
   for (const HostReport& host : input.hosts) take(host);
   return known;
 }
@@ -61,8 +61,8 @@ Remedy teach_names(const CheckInput& input, const Addresses& known, const std::v
 }
 
 // Names that the job uses as they stand; what they are cut to is another check's matter.
-Judgement judge_names(const CheckInput& input, const std::set<std::string>& wanted,
-                      const std::function<const Addresses&()>& known, const HostReport& host) {
+CheckResult evaluate_names(const CheckInput& input, const std::set<std::string>& wanted,
+                           const std::function<const Addresses&()>& known, const HostReport& host) {
   if (!host.facts.text("name.table")) return skip(host.facts.why_missing("name.table"));
   std::vector<std::string> missing;
   std::string why;
@@ -85,24 +85,25 @@ Judgement judge_names(const CheckInput& input, const std::set<std::string>& want
           teach_names(input, known(), missing)};
 }
 
-// The head starts the job: what it cannot resolve it cannot reach. Where it is one of the hosts it was judged
-// there.
-void judge_names_of_head(const CheckInput& input, const std::set<std::string>& wanted,
-                         const std::function<const Addresses&()>& known, std::vector<Finding>& findings) {
+// The driver host starts the job: what it cannot resolve it cannot reach. Where it is one of the hosts it was
+// evaluated there.
+void evaluate_names_of_driver_host(const CheckInput& input, const std::set<std::string>& wanted,
+                                   const std::function<const Addresses&()>& known,
+                                   std::vector<Finding>& findings) {
   for (const HostReport& host : input.hosts) {
     if (host.reach.via == Via::local) return;
   }
-  Judgement judgement = judge_names(input, wanted, known, input.head);
-  if (judgement.verdict != Verdict::fail) return;
+  CheckResult result = evaluate_names(input, wanted, known, input.driver_host);
+  if (result.verdict != Verdict::fail) return;
   std::vector<std::string> missing;
-  const NameTable table = read_name_table(input.head.facts);
+  const NameTable table = read_name_table(input.driver_host.facts);
   for (const HostReport& host : input.hosts) {
     const auto row = table.find(host.host);
     if (row != table.end() && row->second.addresses.empty()) missing.push_back(host.host);
   }
-  judgement.observed = "on the head " + judgement.observed;
-  judgement.remedy.on_head = true;
-  for (Finding& finding : judge_once("NAME-01", std::move(judgement), missing))
+  result.observed = "on the driver host " + result.observed;
+  result.remedy.on_driver_host = true;
+  for (Finding& finding : single_finding("NAME-01", std::move(result), missing))
     findings.push_back(std::move(finding));
 }
 
@@ -127,7 +128,7 @@ std::string own_name_command(const CheckInput& input) {
       target);
 }
 
-Judgement judge_own_name(const std::string& command, const HostReport& host) {
+CheckResult evaluate_own_name(const std::string& command, const HostReport& host) {
   const auto own = host.facts.text("name.host");
   if (!own || !host.facts.text("name.table")) return skip(host.facts.why_missing("name.table"));
   const NameTable table = read_name_table(host.facts);
@@ -139,7 +140,7 @@ Judgement judge_own_name(const std::string& command, const HostReport& host) {
   Remedy remedy{{command}, true, false, ""};
   return {Verdict::warn, fmt::format("the host's own name resolves to {} there", first),
           "an address that the other hosts can reach",
-          "Open MPI runs all the same; Gloo and torch rendezvous tell the others this address, and they "
+          "Open MPI runs all the same; Gloo and torch rendezvous send the others this address, and they "
           "connect to "
           "themselves",
           std::move(remedy)};
@@ -236,18 +237,19 @@ std::vector<Finding> check_names_resolve(const CheckInput& input) {
     if (!addresses) addresses = known_addresses(input);
     return *addresses;
   };
-  std::vector<Finding> findings = judge_each(
-      input, "NAME-01", [&](const HostReport& host) { return judge_names(input, wanted, known, host); },
+  std::vector<Finding> findings = evaluate_each(
+      input, "NAME-01", [&](const HostReport& host) { return evaluate_names(input, wanted, known, host); },
       "names");
-  judge_names_of_head(input, wanted, known, findings);
+  evaluate_names_of_driver_host(input, wanted, known, findings);
   return findings;
 }
 
 std::vector<Finding> check_own_name(const CheckInput& input) {
-  if (input.hosts.size() < 2) return judge_once("NAME-03", skip("only one host: nobody else asks for it"));
+  if (input.hosts.size() < 2)
+    return single_finding("NAME-03", skip("only one host: no other host resolves it"));
   const std::string command = own_name_command(input);
-  return judge_each(
-      input, "NAME-03", [&](const HostReport& host) { return judge_own_name(command, host); }, "names");
+  return evaluate_each(
+      input, "NAME-03", [&](const HostReport& host) { return evaluate_own_name(command, host); }, "names");
 }
 
 std::vector<Finding> check_same_tables(const CheckInput& input) {
@@ -271,9 +273,9 @@ std::vector<Finding> check_same_tables(const CheckInput& input) {
     }
   }
   if (!findings.empty()) return findings;
-  if (input.hosts.size() < 2) return judge_once("NAME-04", skip("only one host"));
-  if (views.empty()) return judge_once("NAME-04", skip("no host told what names resolve to"));
-  return judge_once("NAME-04", pass(fmt::format("{} names mean the same on all hosts", views.size())));
+  if (input.hosts.size() < 2) return single_finding("NAME-04", skip("only one host"));
+  if (views.empty()) return single_finding("NAME-04", skip("no host reported what names resolve to"));
+  return single_finding("NAME-04", pass(fmt::format("{} names mean the same on all hosts", views.size())));
 }
 
 namespace {
@@ -281,10 +283,10 @@ namespace {
 constexpr double slow_seconds = 5, very_slow_seconds = 10;
 constexpr std::size_t few_hosts = 8;  // more at once slow each other down
 
-Judgement judge_connect(const HostReport& host, double median, std::size_t hosts) {
+CheckResult evaluate_connect(const HostReport& host, double median, std::size_t hosts) {
   const double seconds = host.reach.connect_seconds;
   if (host.reach.attempts > 1)
-    return skip("connected only on a later attempt: its time says nothing (SSH-06)");
+    return skip("connected only on a later attempt: its time is not meaningful (SSH-06)");
   const bool by_itself = hosts <= few_hosts || seconds > 2 * median;
   if (seconds < slow_seconds || !by_itself) return pass("connections came up in time");
   return {
@@ -296,7 +298,7 @@ Judgement judge_connect(const HostReport& host, double median, std::size_t hosts
         "&& (systemctl reload ssh || systemctl reload sshd)"},
        true,
        false,
-       "or mend the reverse lookup of the head's address there"}};
+       "or mend the reverse lookup of the driver host's address there"}};
 }
 
 }  // namespace
@@ -309,8 +311,8 @@ std::vector<Finding> check_connect_time(const CheckInput& input) {
   if (times.empty()) return {};
   std::sort(times.begin(), times.end());
   const double median = times[times.size() / 2];
-  return judge_each(input, "NAME-08",
-                    [&](const HostReport& host) { return judge_connect(host, median, times.size()); });
+  return evaluate_each(input, "NAME-08",
+                       [&](const HostReport& host) { return evaluate_connect(host, median, times.size()); });
 }
 
 }  // namespace ddlrun::doctor

@@ -43,7 +43,7 @@ std::optional<LooseEntry> parse_loose(std::string_view line) {
 // Others may write, and no sticky bit keeps them from replacing what is in it.
 bool is_open_to_all(const LooseEntry& entry) { return (entry.mode & 02) != 0 && (entry.mode & 01000) == 0; }
 
-// Code that a group may replace; folders that a group works in are meant so. A private group is no group.
+// Code that a group may replace; directories that a group works in are meant so. A private group is no group.
 bool is_open_to_group(const LooseEntry& entry, const HostReport& host) {
   const bool is_code = entry.role == "executable" || entry.role == "library" || entry.role == "file" ||
                        entry.role == "job-file";
@@ -51,10 +51,10 @@ bool is_open_to_group(const LooseEntry& entry, const HostReport& host) {
   return is_code && (entry.mode & 020) != 0 && (entry.mode & 01000) == 0 && !is_private;
 }
 
-Judgement judge_loose(const CheckInput&, const HostReport& host) {
+CheckResult evaluate_loose(const CheckInput&, const HostReport& host) {
   const auto looked = host.facts.number("loose.looked");
   if (!looked) return skip_missing(host.facts, "loose.looked");
-  if (*looked == 0) return skip("no folder or program of the job was told");
+  if (*looked == 0) return skip("no directory or program of the job was given");
   std::string all, group;
   Remedy for_all, for_group;
   const auto add = [](const LooseEntry& entry, std::string_view who, std::string& text, Remedy& remedy) {
@@ -72,17 +72,17 @@ Judgement judge_loose(const CheckInput&, const HostReport& host) {
   }
   if (all.empty() && group.empty())
     return pass(fmt::format("{} looked at, none that others can change", *looked));
-  Judgement judgement;
-  judgement.verdict = all.empty() ? Verdict::warn : Verdict::fail;
-  judgement.observed =
+  CheckResult result;
+  result.verdict = all.empty() ? Verdict::warn : Verdict::fail;
+  result.observed =
       fmt::format("{} can write: {}", all.empty() ? "a group" : "every user", all.empty() ? group : all);
-  judgement.expected = "only you and root";
-  judgement.why = "whoever may write there decides what your ranks run or read";
-  judgement.remedy = all.empty() ? for_group : for_all;
-  return judgement;
+  result.expected = "only you and root";
+  result.why = "any user who may write there decides what your ranks run or read";
+  result.remedy = all.empty() ? for_group : for_all;
+  return result;
 }
 
-Judgement judge_listeners(const CheckInput&, const HostReport& host) {
+CheckResult evaluate_listeners(const CheckInput&, const HostReport& host) {
   const auto open = host.facts.text("listen.open");
   if (!open) return skip_missing(host.facts, "listen.open");
   if (open->empty()) return pass("none of the job's ports listens on every address");
@@ -100,35 +100,36 @@ Judgement judge_listeners(const CheckInput&, const HostReport& host) {
   }
   if (!any) return skip("the list of ports is malformed");
   if (first.empty()) return pass("none but the system's own services listen on every address");
-  Judgement judgement;
-  judgement.verdict = is_public ? Verdict::fail : Verdict::warn;
-  judgement.observed = fmt::format("port {} listens on every address{}", ports,
-                                   is_public ? ", and this host has a public one" : "");
-  judgement.expected = "listening on one address of the fabric, or on 127.0.0.1";
-  judgement.why = "these services know no password: whoever can connect can read your job or run code in it";
-  judgement.remedy = {{fmt::format("ss -ltnp 'sport = :{}'", first)},
-                      false,
-                      false,
-                      "end what it shows and start it with an address: tensorboard --host 127.0.0.1, "
-                      "MASTER_ADDR of the fabric; read it through ssh -L"};
-  return judgement;
+  CheckResult result;
+  result.verdict = is_public ? Verdict::fail : Verdict::warn;
+  result.observed = fmt::format("port {} listens on every address{}", ports,
+                                is_public ? ", and this host has a public one" : "");
+  result.expected = "listening on one address of the fabric, or on 127.0.0.1";
+  result.why =
+      "these services have no password: any user who can connect can read your job or run code in it";
+  result.remedy = {{fmt::format("ss -ltnp 'sport = :{}'", first)},
+                   false,
+                   false,
+                   "end what it shows and start it with an address: tensorboard --host 127.0.0.1, "
+                   "MASTER_ADDR of the fabric; read it through ssh -L"};
+  return result;
 }
 
-// Every host, and on the head the files of the job itself.
+// Every host, and on the driver host the files of the job itself.
 std::vector<Finding> check_loose(const CheckInput& input) {
-  std::vector<Finding> findings = judge_hosts(input, "SEC-02", judge_loose, "security");
+  std::vector<Finding> findings = evaluate_hosts(input, "SEC-02", evaluate_loose, "security");
   Facts own;
   std::vector<std::string> lines;
-  for (const std::string_view line : input.head.facts.list("loose.paths")) {
+  for (const std::string_view line : input.driver_host.facts.list("loose.paths")) {
     if (line.starts_with("job-file ")) lines.emplace_back(line);
   }
   own.set("loose.looked", lines.size());
   own.set_list("loose.paths", lines);
-  if (const auto gid = input.head.facts.text("user.gid")) own.set("user.gid", *gid);
-  Judgement judgement = judge_loose(input, {input.head.host, {}, std::move(own), {}});
-  if (judgement.verdict != Verdict::warn && judgement.verdict != Verdict::fail) return findings;
-  judgement.remedy.on_head = true;
-  for (Finding& finding : judge_once("SEC-02", std::move(judgement))) findings.push_back(std::move(finding));
+  if (const auto gid = input.driver_host.facts.text("user.gid")) own.set("user.gid", *gid);
+  CheckResult result = evaluate_loose(input, {input.driver_host.host, {}, std::move(own), {}});
+  if (result.verdict != Verdict::warn && result.verdict != Verdict::fail) return findings;
+  result.remedy.on_driver_host = true;
+  for (Finding& finding : single_finding("SEC-02", std::move(result))) findings.push_back(std::move(finding));
   return findings;
 }
 
@@ -137,18 +138,19 @@ std::vector<Finding> check_loose(const CheckInput& input) {
 std::span<const Check> security_checks() {
   static const std::array<Check, 2> table{{
       {"SEC-02", "who may change the job", Level::quick, Place::host,
-       "A program, script or library folder that others may write lets them run code as you on every host.",
-       "Mode and owner of working folder, checkpoint folder, executable, the files that the program's "
-       "words name, and the entries of LD_LIBRARY_PATH; on the head also hostfile and rankfile. fail: "
+       "A program, script or library directory that others may write lets them run code as you on every "
+       "host.",
+       "Mode and owner of working directory, checkpoint directory, executable, the files that the program's "
+       "words name, and the entries of LD_LIBRARY_PATH; on the driver host also hostfile and rankfile. fail: "
        "every user may write (without sticky bit). warn: a group that is not your own may write a program "
-       "or library folder. pass: all else; folders shared by a group are meant so.",
+       "or library directory. pass: all else; directories shared by a group are meant so.",
        "chmod o-w, chmod g-w.", check_loose},
       {"SEC-03", "open services", Level::quick, Place::host,
-       "Rendezvous ports, TensorBoard, Jupyter and NCCL's RAS take commands from whoever connects.",
+       "Rendezvous ports, TensorBoard, Jupyter and NCCL's RAS take commands from any user who connects.",
        "/proc/net/tcp and tcp6: do the job's ports, 6006, 8888, 28028 or 29500 listen on every address, "
        "and has the host a public one. pass: none. warn: on private networks. fail: on a public one.",
        "Bind them to one address; read them through ssh -L.",
-       [](const CheckInput& input) { return judge_hosts(input, "SEC-03", judge_listeners, "user"); }},
+       [](const CheckInput& input) { return evaluate_hosts(input, "SEC-03", evaluate_listeners, "user"); }},
   }};
   return table;
 }

@@ -94,7 +94,8 @@ Remedy removal(const std::vector<std::string>& lines) {
   return remedy;
 }
 
-Judgement differing_settings(const std::vector<std::string>& extra, const std::vector<std::string>& lacking) {
+CheckResult differing_settings(const std::vector<std::string>& extra,
+                               const std::vector<std::string>& lacking) {
   std::string observed;
   if (!extra.empty()) observed = "only here: " + first_lines(extra);
   if (!lacking.empty())
@@ -109,11 +110,11 @@ Judgement differing_settings(const std::vector<std::string>& extra, const std::v
               std::move(remedy));
 }
 
-// NCCL and UCX do not read what only the head's shell has: mpirun passes on OMPI_MCA_* alone.
-void check_head_alone(const CheckInput& input, const std::set<std::string>& common,
-                      std::vector<Finding>& findings) {
+// NCCL and UCX do not read what only the driver host's shell has: mpirun passes on OMPI_MCA_* alone.
+void check_driver_host_settings(const CheckInput& input, const std::set<std::string>& common,
+                                std::vector<Finding>& findings) {
   std::vector<std::string> names;
-  for (const std::string_view line : input.head.facts.list("environment.settings")) {
+  for (const std::string_view line : input.driver_host.facts.list("environment.settings")) {
     const std::string name(line.substr(0, line.find('=')));
     const bool passed_on =
         name.starts_with("OMPI_MCA_") || name.starts_with("PMIX_MCA_") || name.starts_with("PRTE_MCA_");
@@ -124,11 +125,11 @@ void check_head_alone(const CheckInput& input, const std::set<std::string>& comm
   if (names.empty()) return;
   std::vector<std::string> flags;
   for (const std::string& name : names) flags.push_back("-x " + name);
-  Judgement judgement =
-      warn(fmt::format("set on the head only: {}", first_lines(names)), "exported to all ranks, or unset",
-           "ranks on the head would see it and the others not, as mpirun passes on nothing but OMPI_MCA_*",
-           {{"unset " + join(names, " ")}, false, true, "or export it to all ranks: " + join(flags, " ")});
-  std::vector<Finding> one = judge_once("MPI-07", std::move(judgement));
+  CheckResult result = warn(
+      fmt::format("set on the driver host only: {}", first_lines(names)), "exported to all ranks, or unset",
+      "ranks on the driver host would see it and the others not, as mpirun passes on nothing but OMPI_MCA_*",
+      {{"unset " + join(names, " ")}, false, true, "or export it to all ranks: " + join(flags, " ")});
+  std::vector<Finding> one = single_finding("MPI-07", std::move(result));
   findings.push_back(std::move(one.front()));
 }
 
@@ -136,18 +137,18 @@ void check_head_alone(const CheckInput& input, const std::set<std::string>& comm
 void check_exports(const CheckInput& input, std::vector<Finding>& findings) {
   std::vector<std::string> names;
   for (const std::string& name : input.job.exports) {
-    const auto here = input.head.facts.list("environment.settings");
+    const auto here = input.driver_host.facts.list("environment.settings");
     const bool is_set = std::any_of(here.begin(), here.end(), [&](std::string_view line) {
       return line.starts_with(name) && line.substr(name.size()).starts_with('=');
     });
     if (!is_set && input.job.environment.count(name) == 0) names.push_back(name);
   }
   if (names.empty()) return;
-  Judgement judgement =
+  CheckResult result =
       warn(fmt::format("-x {}: not set here", first_lines(names)), "a variable that is set",
            "mpirun says \"could not find environment variable\", and the ranks do without it",
            {{}, false, true, fmt::format("export {0}=VALUE first, or leave out -x {0}", names[0])});
-  std::vector<Finding> one = judge_once("MPI-07", std::move(judgement));
+  std::vector<Finding> one = single_finding("MPI-07", std::move(result));
   findings.push_back(std::move(one.front()));
 }
 
@@ -155,10 +156,11 @@ std::vector<Finding> check_mpi_settings(const CheckInput& input) {
   const std::vector<ValueGroup> groups = group_by_value(
       input, [](const HostReport& host) { return is_plain_path(host) ? settings_of(host) : std::nullopt; });
   const auto common = groups.empty() ? std::set<std::string>() : lines_of(groups.front().value);
-  std::vector<Finding> findings = judge_each(
+  std::vector<Finding> findings = evaluate_each(
       input, "MPI-07",
       [&](const HostReport& host) {
-        if (!is_plain_path(host)) return skip("looked at from inside its launcher, or on the head itself");
+        if (!is_plain_path(host))
+          return skip("looked at from inside its launcher, or on the driver host itself");
         const auto settings = settings_of(host);
         if (const auto why = why_not_compared(host); why && !settings) return skip(*why);
         if (!settings) return skip(host.facts.why_missing("environment.settings"));
@@ -169,24 +171,24 @@ std::vector<Finding> check_mpi_settings(const CheckInput& input) {
       },
       "environment");
   check_exports(input, findings);
-  if (!groups.empty()) check_head_alone(input, common, findings);
+  if (!groups.empty()) check_driver_host_settings(input, common, findings);
   return findings;
 }
 
-Judgement judge_secrets(const CheckInput& input) {
+CheckResult evaluate_secrets(const CheckInput& input) {
   std::vector<std::string> forwarded;
   for (const std::string& name : input.job.exports) {
     if (is_secret_name(name)) forwarded.push_back(name);
   }
-  const auto here = input.head.facts.list("environment.secrets");
-  const bool in_pbs = text_of(input.head, "environment.PBS_JOBID").has_value();
+  const auto here = input.driver_host.facts.list("environment.secrets");
+  const bool in_pbs = text_of(input.driver_host, "environment.PBS_JOBID").has_value();
   if (forwarded.empty()) {
     return pass(here.empty() ? "none in sight"
                              : fmt::format("{} in the environment, not exported to the ranks",
                                            here.size() == 1 ? std::string(here[0])
                                                             : fmt::format("{} names", here.size())));
   }
-  Judgement judgement = warn(
+  CheckResult result = warn(
       fmt::format("-x {}", join(forwarded, " -x ")), "no secret in the environment of ranks",
       "every process of the job on every host holds it, it is readable in /proc/PID/environ for your user, "
       "and logs of the environment show it",
@@ -195,14 +197,14 @@ Judgement judge_secrets(const CheckInput& input) {
        true,
        fmt::format("then leave out -x {} and let the program read the file of mode 600", forwarded[0])});
   if (in_pbs) {
-    judgement.verdict = Verdict::fail;
-    judgement.why = "in a PBS job it also stands in Variable_List, which qstat -f shows to everybody";
+    result.verdict = Verdict::fail;
+    result.why = "in a PBS job it also stands in Variable_List, which qstat -f shows to everybody";
   }
-  return judgement;
+  return result;
 }
 
 std::vector<Finding> check_secrets(const CheckInput& input) {
-  return judge_once("SEC-01", judge_secrets(input));
+  return single_finding("SEC-01", evaluate_secrets(input));
 }
 
 }  // namespace
@@ -214,9 +216,9 @@ std::span<const Check> setting_checks() {
        "rest.",
        "OMPI_MCA_*, NCCL_*, UCX_*, I_MPI_*, LD_PRELOAD and the like in the environment of each host, "
        "~/.openmpi/mca-params.conf and the installation's own file. pass: alike on all hosts; warn: NCCL_*, "
-       "UCX_* and others set on the head only and not exported; fail: hosts differ.",
+       "UCX_* and others set on the driver host only and not exported; fail: hosts differ.",
        "Remove it, or set it for all: --mca, -x.", check_mpi_settings},
-      {"SEC-01", "secrets in the job's environment", Level::quick, Place::head,
+      {"SEC-01", "secrets in the job's environment", Level::quick, Place::driver_host,
        "What is exported to ranks lies readable in many places.",
        "Names behind -x that look like secrets, as HF_TOKEN, DB_PASSWORD, WANDB_API_KEY; values are never "
        "read. pass: none; warn: exported; fail: exported from inside a PBS job.",

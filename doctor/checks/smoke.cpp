@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the smoke run of level full said: mpirun over all hosts, then an allreduce of four bytes.
+// The result of the smoke run of level full: mpirun over all hosts, then an allreduce of four bytes.
 #include "base/text/text.hpp"
 #include "doctor/checks/software.hpp"
 
@@ -15,14 +15,14 @@ namespace {
 
 constexpr double quick_seconds = 10;
 
-double smoke_seconds(const HostReport& head, std::string_view name) {
-  const std::string text = text_of(head, name).value_or("0");
+double smoke_seconds(const HostReport& driver_host, std::string_view name) {
+  const std::string text = text_of(driver_host, name).value_or("0");
   double value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
-// What mpirun said most often means; the other checks name the host.
+// The usual meaning of mpirun's messages; the other checks name the host.
 struct Hint {
   std::string_view words, what;
 };
@@ -39,46 +39,49 @@ constexpr std::array hints{
     Hint{"unable to find the specified executable", "see SW-01"},
 };
 
-Remedy look_closer(const CheckInput& input, std::string_view said) {
+Remedy look_closer(const CheckInput& input, std::string_view stderr_text) {
   std::string note = "run it by hand; with more words: --mca plm_base_verbose 10 --mca oob_base_verbose 10";
   for (const Hint& hint : hints) {
-    if (said.find(hint.words) == std::string_view::npos) continue;
+    if (stderr_text.find(hint.words) == std::string_view::npos) continue;
     note = fmt::format("{}; else {}", hint.what, note);
     break;
   }
-  return {{text_of(input.head, "smoke.command").value_or("mpirun hostname")}, false, true, std::move(note)};
+  return {{text_of(input.driver_host, "smoke.command").value_or("mpirun hostname")},
+          false,
+          true,
+          std::move(note)};
 }
 
 std::vector<Finding> check_smoke(const CheckInput& input) {
-  const Facts& facts = input.head.facts;
+  const Facts& facts = input.driver_host.facts;
   const auto all = static_cast<std::size_t>(
       std::count_if(input.hosts.begin(), input.hosts.end(),
                     [](const HostReport& host) { return host.reach.problem.empty(); }));
-  const auto once = [](Judgement judgement) { return judge_once("MPI-06", std::move(judgement)); };
-  if (const auto why = text_of(input.head, "smoke.left_out")) return once(skip(*why));
+  const auto once = [](CheckResult result) { return single_finding("MPI-06", std::move(result)); };
+  if (const auto why = text_of(input.driver_host, "smoke.left_out")) return once(skip(*why));
   if (facts.all().count("smoke.seconds") == 0)
-    return once(
-        skip(input.level == Level::quick ? "nothing is started at level quick" : "no mpirun on the head"));
+    return once(skip(input.level == Level::quick ? "nothing is started at level quick"
+                                                 : "no mpirun on the driver host"));
   if (!facts.text("smoke.seconds")) {
-    const std::string said = facts.why_missing("smoke.seconds");
-    return once(fail(fmt::format("mpirun ... hostname failed: {}", said),
+    const std::string stderr_text = facts.why_missing("smoke.seconds");
+    return once(fail(fmt::format("mpirun ... hostname failed: {}", stderr_text),
                      fmt::format("{} host names within {} s", all, quick_seconds),
-                     "the job would end in the same way", look_closer(input, said)));
+                     "the job would end in the same way", look_closer(input, stderr_text)));
   }
   const auto count = facts.number("smoke.count").value_or(0);
   if (count != all)
-    return once(fail(fmt::format("{} of {} ranks said their host's name", count, all), "one each",
+    return once(fail(fmt::format("{} of {} ranks printed their host's name", count, all), "one each",
                      "ranks get lost on the way", look_closer(input, "")));
-  const double seconds = smoke_seconds(input.head, "smoke.seconds");
-  const auto latency = text_of(input.head, "smoke.allreduce.latency");
+  const double seconds = smoke_seconds(input.driver_host, "smoke.seconds");
+  const auto latency = text_of(input.driver_host, "smoke.allreduce.latency");
   const bool tried =
       facts.why_missing("smoke.allreduce.latency").find("ddl-train is not") == std::string::npos;
   if (!latency && tried) {
-    const std::string said = facts.why_missing("smoke.allreduce.latency");
+    const std::string stderr_text = facts.why_missing("smoke.allreduce.latency");
     return once(fail(
-        fmt::format("hostname ran on all {} hosts, an allreduce of 4 bytes did not: {}", all, said),
+        fmt::format("hostname ran on all {} hosts, an allreduce of 4 bytes did not: {}", all, stderr_text),
         "a sum from all ranks", "ranks start but do not reach each other: wrong interface, filtered ports",
-        look_closer(input, said)));
+        look_closer(input, stderr_text)));
   }
   if (latency && facts.number("smoke.allreduce.ranks") != all) {
     return once(fail(fmt::format("{} ranks took part in the allreduce of {}",
@@ -90,7 +93,7 @@ std::vector<Finding> check_smoke(const CheckInput& input) {
   const std::string summary =
       fmt::format("{} hosts in {:.1f} s{}", all, seconds,
                   latency ? fmt::format(", the first allreduce of 4 bytes in {:.1f} ms",
-                                        smoke_seconds(input.head, "smoke.allreduce.latency") * 1e3)
+                                        smoke_seconds(input.driver_host, "smoke.allreduce.latency") * 1e3)
                           : "; no allreduce: " + facts.why_missing("smoke.allreduce.latency"));
   if (seconds <= quick_seconds) return once(pass(summary));
   return once(warn(summary, fmt::format("{} s", quick_seconds),
@@ -107,7 +110,7 @@ std::span<const Check> smoke_checks() {
        "mpirun with one rank on each host that answered runs `hostname`, then an allreduce of 4 bytes "
        "(ddl-train allreduce, where it lies at one path on all hosts). pass: within 10 s; warn: within 60 s; "
        "fail: an error, a missing rank, no end.",
-       "What mpirun said, and the checks that it points to.", check_smoke},
+       "See mpirun's message, and the checks that it points to.", check_smoke},
   }};
   return table;
 }

@@ -37,7 +37,7 @@ std::string into_bashrc(std::string_view line) {
       quote_shell(line));
 }
 
-Remedy head_commands(std::vector<std::string> commands, std::string note) {
+Remedy driver_host_commands(std::vector<std::string> commands, std::string note) {
   return {std::move(commands), false, true, std::move(note)};
 }
 
@@ -52,19 +52,19 @@ std::string minor_version(std::string_view version) {
 
 std::string mpi_vendor(const HostReport& host) { return text_of(host, "mpi.vendor").value_or(""); }
 
-void add_judgement(std::vector<Finding>& findings, std::string_view id, const std::string& host,
-                   Judgement judgement) {
+void add_result(std::vector<Finding>& findings, std::string_view id, const std::string& host,
+                CheckResult result) {
   const auto same = [&](const Finding& finding) {
-    return finding.verdict == judgement.verdict && finding.observed == judgement.observed &&
-           finding.expected == judgement.expected && finding.why == judgement.why &&
-           finding.remedy == judgement.remedy;
+    return finding.verdict == result.verdict && finding.observed == result.observed &&
+           finding.expected == result.expected && finding.why == result.why &&
+           finding.remedy == result.remedy;
   };
   const auto found = std::find_if(findings.rbegin(), findings.rend(), same);
   if (found != findings.rend()) {
     found->hosts.push_back(host);
     return;
   }
-  std::vector<Finding> one = judge_once(id, std::move(judgement), {host});
+  std::vector<Finding> one = single_finding(id, std::move(result), {host});
   findings.push_back(std::move(one.front()));
 }
 

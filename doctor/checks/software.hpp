@@ -29,19 +29,19 @@ std::string render_hosts(const std::vector<std::string>& hosts);
 // that are not interactive turn back.
 std::string into_bashrc(std::string_view line);
 
-// A remedy that is run on the head.
-Remedy head_commands(std::vector<std::string> commands, std::string note = {});
+// A remedy that is run on the driver host.
+Remedy driver_host_commands(std::vector<std::string> commands, std::string note = {});
 
 // "4.1.4" -> "4.1"
 std::string minor_version(std::string_view version);
 // "Open MPI", ...; "" where no MPI was found.
 std::string mpi_vendor(const HostReport& host);
 
-// A host's fact, or nothing: what group_by_value wants.
+// A host's fact, or nothing: the form that group_by_value takes.
 std::optional<std::string> text_of(const HostReport& host, std::string_view name);
 
-// One finding a judgement, for hosts told one by one; equal judgements share a finding, in order.
-void add_judgement(std::vector<Finding>& findings, std::string_view id, const std::string& host,
-                   Judgement judgement);
+// One finding a result, for hosts reported one by one; equal results share a finding, in order.
+void add_result(std::vector<Finding>& findings, std::string_view id, const std::string& host,
+                CheckResult result);
 
 }  // namespace ddlrun::doctor

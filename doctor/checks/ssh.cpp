@@ -32,17 +32,18 @@ std::string for_hosts(std::string line, const std::vector<std::string>& hosts) {
 
 Remedy key_remedy(const CheckInput& input, const std::vector<std::string>& hosts) {
   std::vector<std::string> commands;
-  const auto key = text_of(input.head, "ssh.key");
+  const auto key = text_of(input.driver_host, "ssh.key");
   if (!key) commands.push_back("ssh-keygen -t ed25519 -N '' -f ~/.ssh/id_ed25519");
   const std::string public_key = key ? quote_shell(*key + ".pub") : "~/.ssh/id_ed25519.pub";
   commands.push_back(for_hosts(fmt::format("ssh-copy-id -i {} HOST", public_key), hosts));
-  return head_commands(std::move(commands),
-                       fmt::format("ssh-copy-id asks for the password once a host; where none is accepted, "
-                                   "the line of {0} is added to ~/.ssh/authorized_keys "
-                                   "there by other means, with a home folder that all hosts share: cat {0} "
-                                   ">> ~/.ssh/authorized_keys. A key with a passphrase "
-                                   "needs ssh-agent: ssh-add",
-                                   public_key));
+  return driver_host_commands(
+      std::move(commands),
+      fmt::format("ssh-copy-id asks for the password once a host; where none is accepted, "
+                  "the line of {0} is added to ~/.ssh/authorized_keys "
+                  "there by other means, with a home directory that all hosts share: cat {0} "
+                  ">> ~/.ssh/authorized_keys. A key with a passphrase "
+                  "needs ssh-agent: ssh-add",
+                  public_key));
 }
 
 std::string name_note(const CheckInput& input, const std::vector<std::string>& hosts) {
@@ -66,22 +67,22 @@ ProblemWords launcher_words(Via via, const std::vector<std::string>& hosts) {
   const std::string why =
       fmt::format("{} starts nothing there: no rank, and no daemon of mpirun's", via_name(via));
   if (via == Via::srun) {
-    return {why, head_commands(
+    return {why, driver_host_commands(
                      {for_hosts("scontrol show node HOST", hosts),
                       for_hosts("srun --overlap --nodes=1 --ntasks=1 --nodelist=HOST true", hosts)},
                      "its slurmd is down, or the network between it and the controller: systemctl status "
                      "slurmd on the host; it must be one of this allocation's")};
   }
   if (via == Via::pbsdsh) {
-    return {why, head_commands({for_hosts("pbsnodes HOST", hosts)},
-                               "its pbs_mom is down, or it is none of this job's hosts")};
+    return {why, driver_host_commands({for_hosts("pbsnodes HOST", hosts)},
+                                      "its pbs_mom is down, or it is none of this job's hosts")};
   }
-  return {why, head_commands({for_hosts("mpirun -n 1 --host HOST --bind-to none true", hosts)})};
+  return {why, driver_host_commands({for_hosts("mpirun -n 1 --host HOST --bind-to none true", hosts)})};
 }
 
 // ssh passes such a key over and then asks for a password: no other key is wanted.
-bool has_loose_key(const HostReport& head) {
-  const auto lines = head.facts.list("ssh.mode.keys");
+bool has_loose_key(const HostReport& driver_host) {
+  const auto lines = driver_host.facts.list("ssh.mode.keys");
   return std::any_of(lines.begin(), lines.end(),
                      [](std::string_view line) { return line.size() > 2 && !line.ends_with("00"); });
 }
@@ -93,10 +94,10 @@ bool is_launchers_own(Via via, std::string_view kind) {
 
 ProblemWords words_for_problem(const CheckInput& input, std::string_view kind,
                                const std::vector<std::string>& hosts) {
-  if (kind == "no-key" && has_loose_key(input.head)) {
+  if (kind == "no-key" && has_loose_key(input.driver_host)) {
     return {"ssh does not use a private key that others may read, and is refused without one: see SSH-07",
-            head_commands({"chmod 600 $(ls ~/.ssh/id_* | grep -v '\\.pub$')"},
-                          "then ask again: no new key is needed")};
+            driver_host_commands({"chmod 600 $(ls ~/.ssh/id_* | grep -v '\\.pub$')"},
+                                 "then ask again: no new key is needed")};
   }
   if (kind == "no-key")
     return {"mpirun starts its daemon there by ssh without a password, and is refused just so",
@@ -114,13 +115,14 @@ ProblemWords words_for_problem(const CheckInput& input, std::string_view kind,
   }
   if (kind == "timeout" || kind == "no-route") {
     return {"mpirun would wait for it until ssh gives up, then end the job",
-            head_commands({for_hosts("ping -c 3 HOST", hosts),
-                           for_hosts("ssh -v -o BatchMode=yes -o ConnectTimeout=5 HOST true", hosts)},
-                          "the host is down, its link is down, or a firewall drops the packets; leave it out "
-                          "of the host list meanwhile")};
+            driver_host_commands(
+                {for_hosts("ping -c 3 HOST", hosts),
+                 for_hosts("ssh -v -o BatchMode=yes -o ConnectTimeout=5 HOST true", hosts)},
+                "the host is down, its link is down, or a firewall drops the packets; leave it out "
+                "of the host list meanwhile")};
   }
   if (kind == "hung") {
-    return {"sshd takes the connection and says nothing: mpirun sets ssh no time limit and would hang",
+    return {"sshd accepts the connection and sends nothing: mpirun sets ssh no time limit and would hang",
             {{"systemctl restart ssh || systemctl restart sshd"},
              true,
              false,
@@ -129,15 +131,15 @@ ProblemWords words_for_problem(const CheckInput& input, std::string_view kind,
   }
   if (kind == "agent") {
     return {"ssh works, but ddlrun's agent there does not answer",
-            head_commands(
+            driver_host_commands(
                 {for_hosts("ssh -o BatchMode=yes HOST 'df -h /tmp; mount | grep noexec; ulimit -a'", hosts)},
-                "the agent needs room in a folder where files may be executed")};
+                "the agent needs room in a directory where files may be executed")};
   }
   return {"mpirun starts its daemons by the same ssh and would fail alike",
-          head_commands({for_hosts("ssh -v -o BatchMode=yes HOST true", hosts)})};
+          driver_host_commands({for_hosts("ssh -v -o BatchMode=yes HOST true", hosts)})};
 }
 
-// Hosts with the same trouble together: their own names apart, ssh said the same.
+// Hosts with the same trouble together: ssh printed the same message except for their names.
 struct TroubleGroup {
   std::string kind, problem;
   std::vector<const HostReport*> hosts;
@@ -160,9 +162,9 @@ std::vector<TroubleGroup> group_troubles(const CheckInput& input, bool (*wanted)
   return groups;
 }
 
-void add_finding(std::vector<Finding>& findings, std::string_view id, Judgement judgement,
+void add_finding(std::vector<Finding>& findings, std::string_view id, CheckResult result,
                  std::vector<std::string> hosts) {
-  std::vector<Finding> one = judge_once(id, std::move(judgement), std::move(hosts));
+  std::vector<Finding> one = single_finding(id, std::move(result), std::move(hosts));
   findings.push_back(std::move(one.front()));
 }
 
@@ -173,13 +175,12 @@ std::vector<Finding> check_reached(const CheckInput& input) {
   for (const HostReport& host : input.hosts) {
     const Reach& reach = host.reach;
     if (reach.problem.empty())
-      add_judgement(findings, "SSH-01", host.host,
-                    pass(reach.via == Via::local ? "this machine" : "reached"));
+      add_result(findings, "SSH-01", host.host, pass(reach.via == Via::local ? "this machine" : "reached"));
     else if (is_key_kind(reach.problem_kind))
-      add_judgement(findings, "SSH-01", host.host, skip("not reached because of its host key: see SSH-02"));
+      add_result(findings, "SSH-01", host.host, skip("not reached because of its host key: see SSH-02"));
     else if (reach.problem_kind == "kex-reset")
-      add_judgement(findings, "SSH-01", host.host,
-                    skip("not reached because sshd drops connections: see SSH-06"));
+      add_result(findings, "SSH-01", host.host,
+                 skip("not reached because sshd drops connections: see SSH-06"));
   }
   for (TroubleGroup& group : group_troubles(input, is_other_kind)) {
     const Via via = group.hosts.front()->reach.via;
@@ -197,11 +198,11 @@ std::vector<Finding> check_reached(const CheckInput& input) {
 }
 
 // "Offending ED25519 key in /etc/ssh/ssh_known_hosts:3" -> the file.
-std::string offending_file(std::string_view said) {
-  const auto begin = said.find("Offending ");  // "Add correct host key in ..." stands before it
-  const auto at = begin == std::string_view::npos ? begin : said.find(" key in ", begin);
+std::string offending_file(std::string_view stderr_text) {
+  const auto begin = stderr_text.find("Offending ");  // "Add correct host key in ..." stands before it
+  const auto at = begin == std::string_view::npos ? begin : stderr_text.find(" key in ", begin);
   if (at == std::string_view::npos) return {};
-  const std::string_view rest = said.substr(at + 8);
+  const std::string_view rest = stderr_text.substr(at + 8);
   const std::string_view path = rest.substr(0, rest.find_first_of(":\\\r\n"));
   return path.starts_with('/') && path.size() < 400 ? std::string(path) : std::string();
 }
@@ -213,9 +214,9 @@ std::string compare_note(const std::string& host) {
       quote_shell(host));
 }
 
-Judgement changed_keys(const CheckInput& input, const TroubleGroup& group) {
-  const std::string file = offending_file(group.hosts.front()->reach.said);
-  const std::string home = text_of(input.head, "ssh.home").value_or("");
+CheckResult changed_keys(const CheckInput& input, const TroubleGroup& group) {
+  const std::string file = offending_file(group.hosts.front()->reach.stderr_text);
+  const std::string home = text_of(input.driver_host, "ssh.home").value_or("");
   const bool is_other =
       !file.empty() && file != home + "/.ssh/known_hosts" && !file.ends_with("/.ssh/known_hosts");
   return fail(fmt::format("the host key is another one than {} holds",
@@ -232,11 +233,11 @@ Judgement changed_keys(const CheckInput& input, const TroubleGroup& group) {
                    "; a line that is removed takes the host's other names with it: scan those again too"});
 }
 
-Judgement unknown_keys(const TroubleGroup& group) {
+CheckResult unknown_keys(const TroubleGroup& group) {
   return fail("the host key is in no known_hosts", "a known key, for every name that the job uses",
               "without a terminal ssh cannot ask, and mpirun ends with \"Host key verification failed\"",
-              head_commands({for_hosts("ssh-keyscan HOST >> ~/.ssh/known_hosts", group.names)},
-                            compare_note(group.names.front())));
+              driver_host_commands({for_hosts("ssh-keyscan HOST >> ~/.ssh/known_hosts", group.names)},
+                                   compare_note(group.names.front())));
 }
 
 std::vector<Finding> check_host_keys(const CheckInput& input) {
@@ -244,14 +245,14 @@ std::vector<Finding> check_host_keys(const CheckInput& input) {
   for (const HostReport& host : input.hosts) {
     const Reach& reach = host.reach;
     if (reach.problem.empty())
-      add_judgement(findings, "SSH-02", host.host,
-                    reach.via == Via::ssh ? pass("known") : skip("not reached by ssh"));
+      add_result(findings, "SSH-02", host.host,
+                 reach.via == Via::ssh ? pass("known") : skip("not reached by ssh"));
     else if (!is_key_kind(reach.problem_kind))
-      add_judgement(findings, "SSH-02", host.host, skip("not reached: see SSH-01"));
+      add_result(findings, "SSH-02", host.host, skip("not reached: see SSH-01"));
   }
   for (TroubleGroup& group : group_troubles(input, is_key_kind)) {
-    Judgement judgement = group.kind == "changed-host-key" ? changed_keys(input, group) : unknown_keys(group);
-    add_finding(findings, "SSH-02", std::move(judgement), std::move(group.names));
+    CheckResult result = group.kind == "changed-host-key" ? changed_keys(input, group) : unknown_keys(group);
+    add_finding(findings, "SSH-02", std::move(result), std::move(group.names));
   }
   return findings;
 }
@@ -267,12 +268,12 @@ std::string guard_before(std::string_view noise) {
 }
 
 std::vector<Finding> check_noise(const CheckInput& input) {
-  return judge_each(input, "SSH-04", [](const HostReport& host) {
+  return evaluate_each(input, "SSH-04", [](const HostReport& host) {
     const Reach& reach = host.reach;
     if (reach.via == Via::local) return skip("no shell was started on this machine");
     if (reach.noise_bytes == 0) return pass("silent");
     const std::string start(trim(printable(reach.noise_start, 60)));
-    Judgement judgement = warn(
+    CheckResult result = warn(
         fmt::format("start-up files print {} bytes on stdout, beginning \"{}\"", reach.noise_bytes, start),
         "0 bytes",
         "whatever reads the output of a remote command gets it too: scp and rsync end with \"Received "
@@ -283,8 +284,8 @@ std::vector<Finding> check_noise(const CheckInput& input) {
          false,
          "what stands below that line is then for interactive shells only: lines that set PATH for mpirun "
          "must stay above it. The noise may also come from ~/.ssh/rc, ~/.zshenv, /etc/bash.bashrc"});
-    if (reach.noise_bytes > much_noise_bytes) judgement.verdict = Verdict::fail;
-    return judgement;
+    if (reach.noise_bytes > much_noise_bytes) result.verdict = Verdict::fail;
+    return result;
   });
 }
 
@@ -299,21 +300,21 @@ std::vector<Finding> check_dropped(const CheckInput& input) {
                       "where its sshd_config has no Include line, put it there. Or start fewer at once"};
   for (const HostReport& host : input.hosts) {
     const Reach& reach = host.reach;
-    Judgement judgement = reach.via == Via::ssh ? pass("taken at once") : skip("not reached by ssh");
+    CheckResult result = reach.via == Via::ssh ? pass("taken at once") : skip("not reached by ssh");
     if (reach.problem_kind == "kex-reset") {
-      judgement =
+      result =
           fail(fmt::format("sshd dropped all of {} tries: {}", reach.attempts, printable(reach.problem, 120)),
                "a login at the first try",
                "too many logins at once, or a deny list: mpirun's own ssh does not try again", remedy);
     } else if (!reach.problem.empty()) {
-      judgement = skip("not reached: see SSH-01");
+      result = skip("not reached: see SSH-01");
     } else if (reach.attempts > 1) {
-      judgement = warn(fmt::format("sshd dropped {} tr{} before it let us in", reach.attempts - 1,
-                                   reach.attempts == 2 ? "y" : "ies"),
-                       "a login at the first try",
-                       "mpirun's own ssh does not try again: the job would not start now and then", remedy);
+      result = warn(fmt::format("sshd dropped {} tr{} before it let us in", reach.attempts - 1,
+                                reach.attempts == 2 ? "y" : "ies"),
+                    "a login at the first try",
+                    "mpirun's own ssh does not try again: the job would not start now and then", remedy);
     }
-    add_judgement(findings, "SSH-06", host.host, std::move(judgement));
+    add_result(findings, "SSH-06", host.host, std::move(result));
   }
   return findings;
 }
@@ -327,11 +328,11 @@ std::span<const Check> ssh_checks() {
        "the whole job.",
        "ssh -o BatchMode=yes -o ConnectTimeout=5 HOST, the connection that also brings back the facts. pass: "
        "an answer; fail: none.",
-       "By what ssh said: a key (ssh-keygen, ssh-copy-id), the name, the link, sshd.", check_reached},
+       "By ssh's message: a key (ssh-keygen, ssh-copy-id), the name, the link, sshd.", check_reached},
       {"SSH-02", "host keys", Level::quick, Place::host,
        "Without a terminal ssh cannot ask about an unknown key: it refuses, and so mpirun ends before "
        "anything runs.",
-       "What ssh says under your own settings of StrictHostKeyChecking. pass: known, or taken under "
+       "ssh's message under your own settings of StrictHostKeyChecking. pass: known, or taken under "
        "accept-new; fail: unknown, or another key than the known one.",
        "ssh-keyscan HOST >> ~/.ssh/known_hosts after comparing fingerprints; ssh-keygen -R HOST first where "
        "the key changed.",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The head's own ssh files and settings, and where ssh sessions land inside a Slurm job.
+// The driver host's own ssh files and settings, and where ssh sessions land inside a Slurm job.
 #include "base/text/text.hpp"
 #include "doctor/checks/software.hpp"
 
@@ -22,8 +22,8 @@ unsigned mode_of(std::string_view octal) {
   return mode;
 }
 
-Judgement judge_file_modes(const CheckInput& input) {
-  const Facts& facts = input.head.facts;
+CheckResult evaluate_file_modes(const CheckInput& input) {
+  const Facts& facts = input.driver_host.facts;
   if (!facts.text("ssh.home")) return skip(facts.why_missing("ssh.home"));
   std::vector<std::string> loose_keys;
   for (const std::string_view line : facts.list("ssh.mode.keys")) {
@@ -34,10 +34,10 @@ Judgement judge_file_modes(const CheckInput& input) {
   if (!loose_keys.empty()) {
     return fail(fmt::format("private key {} may be read by others", join(loose_keys, ", ")), "600",
                 "ssh does not use such a key: \"UNPROTECTED PRIVATE KEY FILE\", then asks for a password",
-                head_commands({"chmod 600 $(ls ~/.ssh/id_* | grep -v '\\.pub$')"}));
+                driver_host_commands({"chmod 600 $(ls ~/.ssh/id_* | grep -v '\\.pub$')"}));
   }
   std::vector<std::string> writable;
-  for (const char* name : {"home", "folder", "authorized_keys"}) {
+  for (const char* name : {"home", "directory", "authorized_keys"}) {
     const auto mode = facts.text(fmt::format("ssh.mode.{}", name));
     if (mode && (mode_of(*mode) & 022) != 0) writable.push_back(fmt::format("{} {}", name, *mode));
   }
@@ -49,18 +49,18 @@ Judgement judge_file_modes(const CheckInput& input) {
     return pass(fmt::format("{}: writable for others, but no host refused the key", join(writable, ", ")));
   return fail(fmt::format("writable for others: {}", join(writable, ", ")),
               "no write bit for group and others",
-              "where the home folder is shared, sshd with StrictModes ignores authorized_keys: \"bad "
+              "where the home directory is shared, sshd with StrictModes ignores authorized_keys: \"bad "
               "ownership or modes\"; a host did refuse the key",
-              head_commands({"chmod go-w ~ ~/.ssh ~/.ssh/authorized_keys"}));
+              driver_host_commands({"chmod go-w ~ ~/.ssh ~/.ssh/authorized_keys"}));
 }
 
 std::vector<Finding> check_file_modes(const CheckInput& input) {
-  return judge_once("SSH-07", judge_file_modes(input));
+  return single_finding("SSH-07", evaluate_file_modes(input));
 }
 
 std::vector<Finding> check_forwarding(const CheckInput& input) {
-  const Facts& facts = input.head.facts;
-  if (!facts.text("ssh.forward")) return judge_once("SSH-08", skip(facts.why_missing("ssh.forward")));
+  const Facts& facts = input.driver_host.facts;
+  if (!facts.text("ssh.forward")) return single_finding("SSH-08", skip(facts.why_missing("ssh.forward")));
   std::set<std::string, std::less<>> what, forwarded;
   for (const std::string_view line : facts.list("ssh.forward")) {
     forwarded.emplace(line.substr(0, line.find(' ')));
@@ -70,30 +70,30 @@ std::vector<Finding> check_forwarding(const CheckInput& input) {
   for (const HostReport& host : input.hosts) {
     if (forwarded.count(host.host) > 0) hosts.push_back(host.host);
   }
-  if (hosts.empty()) return judge_once("SSH-08", pass("neither agent nor X11 is forwarded"));
+  if (hosts.empty()) return single_finding("SSH-08", pass("neither agent nor X11 is forwarded"));
   const std::string both = join(std::vector<std::string>(what.begin(), what.end()), " and ");
-  Remedy remedy = head_commands(
+  Remedy remedy = driver_host_commands(
       {fmt::format(
           "printf 'Host %s\\n  ForwardAgent no\\n  ForwardX11 no\\nHost *\\n' {} | cat - ~/.ssh/config > "
           "~/.ssh/config.new; chmod 600 ~/.ssh/config.new; mv ~/.ssh/config.new ~/.ssh/config",
           quote_shell(join(hosts, " ")))},
       "or for one job: mpirun --mca plm_rsh_args '-o ForwardAgent=no -o ForwardX11=no'");
-  Judgement judgement =
+  CheckResult result =
       warn(fmt::format("ssh forwards {} to {}", both, render_hosts(hosts)), "no forwarding to compute hosts",
            "ddlrun never forwards, but mpirun's own ssh follows your configuration: root on any of these "
            "hosts can use your agent",
            std::move(remedy));
-  return judge_once("SSH-08", std::move(judgement), std::move(hosts));
+  return single_finding("SSH-08", std::move(result), std::move(hosts));
 }
 
 std::vector<Finding> check_adopted(const CheckInput& input) {
-  const auto job = text_of(input.head, "environment.SLURM_JOB_ID");
-  if (!job) return judge_once("SSH-09", skip("not inside a Slurm allocation"));
+  const auto job = text_of(input.driver_host, "environment.SLURM_JOB_ID");
+  if (!job) return single_finding("SSH-09", skip("not inside a Slurm allocation"));
   const std::string mark = "job_" + *job;
-  if (text_of(input.head, "environment.cgroup").value_or("").find(mark) == std::string::npos)
-    return judge_once("SSH-09",
-                      skip(fmt::format("this Slurm does not keep job {} in a cgroup of its own", *job)));
-  return judge_each(
+  if (text_of(input.driver_host, "environment.cgroup").value_or("").find(mark) == std::string::npos)
+    return single_finding("SSH-09",
+                          skip(fmt::format("this Slurm does not keep job {} in a cgroup of its own", *job)));
+  return evaluate_each(
       input, "SSH-09",
       [&](const HostReport& host) {
         if (host.reach.via != Via::ssh) return skip("not reached by ssh");
@@ -116,18 +116,20 @@ std::vector<Finding> check_adopted(const CheckInput& input) {
 
 std::span<const Check> ssh_file_checks() {
   static constexpr std::array<Check, 3> table{{
-      {"SSH-07", "modes of ssh's files", Level::quick, Place::head,
+      {"SSH-07", "modes of ssh's files", Level::quick, Place::driver_host,
        "ssh ignores a private key that others can read; sshd ignores authorized_keys that others could "
        "write.",
-       "stat of ~, ~/.ssh, authorized_keys and id_* on the head. pass: closed, or open without a refusal; "
+       "stat of ~, ~/.ssh, authorized_keys and id_* on the driver host. pass: closed, or open without a "
+       "refusal; "
        "fail: a private key beyond 600, or group or others may write and a host refused the key.",
        "chmod go-w ~; chmod 700 ~/.ssh; chmod 600 ~/.ssh/id_*", check_file_modes},
-      {"SSH-08", "agent and X11 forwarding", Level::quick, Place::head,
+      {"SSH-08", "agent and X11 forwarding", Level::quick, Place::driver_host,
        "A forwarded agent lets root of any host log in as you elsewhere (CVE-2023-38408 even ran code on the "
-       "head).",
+       "driver host).",
        "The ssh configuration; where it mentions forwarding, ssh -G for up to 64 hosts. pass: none; warn: "
        "forwarded.",
-       "ForwardAgent no and ForwardX11 no for these hosts; ddlrun itself always says so.", check_forwarding},
+       "ForwardAgent no and ForwardX11 no for these hosts; ddlrun itself always sets them.",
+       check_forwarding},
       {"SSH-09", "ssh sessions inside the job", Level::full, Place::host,
        "Ranks started by ssh past the scheduler have other limits and survive the job.",
        "/proc/self/cgroup of the agent, inside a Slurm allocation that uses cgroups. pass: in the job's; "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Judges what gets through between hosts: the size of packets, the rate of a stream.
+// Evaluates what gets through between hosts: the size of packets, the rate of a stream.
 #include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
 #include "doctor/parse/cidr.hpp"
@@ -33,7 +33,7 @@ std::vector<PathRow> read_paths(const Facts& facts) {
 HostInterface interface_towards(const CheckInput& input, const std::string& host,
                                 const std::string& address) {
   const auto target = parse_ipv4(address);
-  for (const HostReport* report : hosts_and_head(input)) {
+  for (const HostReport* report : hosts_and_driver_host(input)) {
     const auto networks = report->host == host ? read_networks(host, report->facts) : std::nullopt;
     if (!networks || !target) continue;
     for (const HostInterface& interface : networks->interfaces) {
@@ -74,7 +74,7 @@ struct Paths {
 
 Paths collect_paths(const CheckInput& input) {
   Paths paths;
-  for (const HostReport* host : hosts_and_head(input)) {
+  for (const HostReport* host : hosts_and_driver_host(input)) {
     for (const PathRow& row : read_paths(host->facts)) {
       if (row.passed == 0) {
         ++paths.silent;
@@ -113,7 +113,8 @@ Finding blame(const CheckInput& input, const Paths& paths, const BadPath& bad) {
                         fmt::format("ip link set dev {} mtu {}", shell_name(far), bad.row.asked), "");
   }
   const std::string network = network_of(input, bad.from, bad.row.address);
-  const bool far_end = !paths.in_order.contains({bad.row.peer, network}) && bad.row.peer != input.head.host;
+  const bool far_end =
+      !paths.in_order.contains({bad.row.peer, network}) && bad.row.peer != input.driver_host.host;
   const std::string host = far_end ? bad.row.peer : bad.from;
   return path_finding(
       host, bad.row,
@@ -131,7 +132,8 @@ struct RateRow {
 }  // namespace
 
 std::vector<Finding> check_path_mtu(const CheckInput& input) {
-  if (auto reason = why_not_judged(input, "pair.paths")) return judge_once("NET-02", std::move(*reason));
+  if (auto reason = why_not_evaluated(input, "pair.paths"))
+    return single_finding("NET-02", std::move(*reason));
   const Paths paths = collect_paths(input);
   std::vector<Finding> findings;
   for (const BadPath& bad : paths.bad) {
@@ -142,16 +144,16 @@ std::vector<Finding> check_path_mtu(const CheckInput& input) {
   }
   if (!findings.empty()) return findings;
   if (paths.good == 0)
-    return judge_once("NET-02", skip(paths.silent > 0 ? "UDP does not get through: not measured"
-                                                      : "no neighbour was reached"));
-  return judge_once(
+    return single_finding("NET-02", skip(paths.silent > 0 ? "UDP does not get through: not measured"
+                                                          : "no neighbour was reached"));
+  return single_finding(
       "NET-02", pass(fmt::format("{} paths carry packets as large as their interface's MTU", paths.good)));
 }
 
 std::vector<Finding> check_stream_rate(const CheckInput& input) {
-  if (auto reason = why_not_judged(input, "pair.rates"))
-    return judge_once("NET-05",
-                      input.level == Level::stress ? std::move(*reason) : skip("asked at --stress only"));
+  if (auto reason = why_not_evaluated(input, "pair.rates"))
+    return single_finding("NET-05",
+                          input.level == Level::stress ? std::move(*reason) : skip("asked at --stress only"));
   std::vector<RateRow> rows;
   std::vector<double> rates;
   for (const HostReport& host : input.hosts) {
@@ -163,7 +165,7 @@ std::vector<Finding> check_stream_rate(const CheckInput& input) {
       rates.push_back(rows.back().mbps);
     }
   }
-  if (rows.empty()) return judge_once("NET-05", skip("no stream came up"));
+  if (rows.empty()) return single_finding("NET-05", skip("no stream came up"));
   std::sort(rates.begin(), rates.end());
   const double median = rates[rates.size() / 2];
   std::vector<Finding> findings;
@@ -176,24 +178,24 @@ std::vector<Finding> check_stream_rate(const CheckInput& input) {
     if (share >= warn) continue;
     const std::string against = speed > 0 ? fmt::format("of {:.0f} Mbit/s", speed)
                                           : fmt::format("while the middle of all is {:.0f}", median);
-    Judgement judgement{
+    CheckResult result{
         share < fail ? Verdict::fail : Verdict::warn,
         fmt::format("{:.0f} Mbit/s to {}, {}", row.mbps, row.peer, against),
         speed > 0 ? "at least 70 % of the link" : "a quarter of what the others reach, or more",
         "an allreduce is as fast as its slowest link",
         {}};
-    judgement.remedy = {
+    result.remedy = {
         {fmt::format("ethtool {0}; tc qdisc show dev {0}; ip -s link show dev {0}", shell_name(interface))},
         false,
         false,
         fmt::format("look at both ends, {} and {}: cable, speed agreed on, a rate limit, errors", row.host,
                     row.peer)};
-    for (Finding& finding : judge_once("NET-05", std::move(judgement), {row.host}))
+    for (Finding& finding : single_finding("NET-05", std::move(result), {row.host}))
       findings.push_back(std::move(finding));
   }
   if (!findings.empty()) return findings;
-  return judge_once("NET-05", pass(fmt::format("{} streams, {:.0f} to {:.0f} Mbit/s", rows.size(),
-                                               rates.front(), rates.back())));
+  return single_finding("NET-05", pass(fmt::format("{} streams, {:.0f} to {:.0f} Mbit/s", rows.size(),
+                                                   rates.front(), rates.back())));
 }
 
 }  // namespace ddlrun::doctor

@@ -12,9 +12,9 @@ namespace ddlrun::doctor {
 namespace {
 
 // The best that each host reached with a neighbour: a good host beside a slow one has another neighbour.
-std::map<std::string, std::uint64_t, std::less<>> best_of_pairs(const Facts& head) {
+std::map<std::string, std::uint64_t, std::less<>> best_of_pairs(const Facts& driver_host) {
   std::map<std::string, std::uint64_t, std::less<>> best;
-  for (const std::string_view line : head.list("stress.pairs")) {
+  for (const std::string_view line : driver_host.list("stress.pairs")) {
     const auto words = split(line, ' ');
     const auto speed = words.size() == 3 ? parse_unsigned(words[2]) : std::nullopt;
     if (!speed) continue;
@@ -30,7 +30,7 @@ std::string render_speed(std::uint64_t megabytes) {
   return fmt::format("{:.2f} GB/s", static_cast<double>(megabytes) / 1000);
 }
 
-Judgement judge_network(const HostReport& host, std::uint64_t speed, std::uint64_t median) {
+CheckResult evaluate_network(const HostReport& host, std::uint64_t speed, std::uint64_t median) {
   if (speed * 2 >= median) return pass("");
   return verdict_of(
       Verdict::warn, fmt::format("at best {} with a neighbour", render_speed(speed)),
@@ -42,30 +42,30 @@ Judgement judge_network(const HostReport& host, std::uint64_t speed, std::uint64
 }
 
 std::vector<Finding> check_network(const CheckInput& input) {
-  const Facts& head = input.head.facts;
-  const auto all = head.number("stress.all");
+  const Facts& driver_host = input.driver_host.facts;
+  const auto all = driver_host.number("stress.all");
   if (!all) {
-    const std::string why = head.why_missing("stress.all");
-    return judge_once("STRESS-01", skip(why == "not gathered" ? "no load was put on the network" : why));
+    const std::string why = driver_host.why_missing("stress.all");
+    return single_finding("STRESS-01", skip(why == "not gathered" ? "no load was put on the network" : why));
   }
-  const auto best = best_of_pairs(head);
+  const auto best = best_of_pairs(driver_host);
   std::vector<std::uint64_t> values;
   for (const auto& [host, speed] : best) values.push_back(speed);
   std::sort(values.begin(), values.end());
   const std::uint64_t median = values.empty() ? 0 : values[values.size() / 2];
   std::string summary = fmt::format("{} over {}", render_speed(*all),
-                                    count_of(head.number("stress.hosts").value_or(0), "host"));
+                                    count_of(driver_host.number("stress.hosts").value_or(0), "host"));
   if (median > 0) summary += fmt::format(", {} between neighbours (median)", render_speed(median));
-  return judge_each(input, "STRESS-01", [&](const HostReport& host) {
+  return evaluate_each(input, "STRESS-01", [&](const HostReport& host) {
     const auto at = best.find(host.host);
     if (!best.empty() && at == best.end()) return skip("not among the first 64 hosts");
-    Judgement judgement = best.empty() ? pass("") : judge_network(host, at->second, median);
-    if (judgement.verdict == Verdict::pass) judgement.observed = summary;
-    return judgement;
+    CheckResult result = best.empty() ? pass("") : evaluate_network(host, at->second, median);
+    if (result.verdict == Verdict::pass) result.observed = summary;
+    return result;
   });
 }
 
-// The middle of what hosts reached, in hundredths of GB/s; 0 where fewer than two tell.
+// The middle of what hosts reached, in hundredths of GB/s; 0 if fewer than two report it.
 std::uint64_t median_of(const CheckInput& input, std::string_view fact) {
   std::vector<std::uint64_t> values;
   for (const HostReport& host : input.hosts) {
@@ -77,7 +77,7 @@ std::uint64_t median_of(const CheckInput& input, std::string_view fact) {
   return *middle;
 }
 
-Judgement judge_gpu_allreduce(const HostReport& host, std::uint64_t median) {
+CheckResult evaluate_gpu_allreduce(const HostReport& host, std::uint64_t median) {
   const auto speed = host.facts.number("nccl.load.busbw");
   if (!speed) return skip_for_stress(host, "nccl.load.busbw");
   const auto wrong = host.facts.number("nccl.wrong").value_or(0);
@@ -100,8 +100,8 @@ Judgement judge_gpu_allreduce(const HostReport& host, std::uint64_t median) {
 
 std::vector<Finding> check_gpu_allreduce(const CheckInput& input) {
   const std::uint64_t median = median_of(input, "nccl.load.busbw");
-  return judge_where(input, "STRESS-02", skip_without_gpu, "gpu-stress",
-                     [&](const HostReport& host) { return judge_gpu_allreduce(host, median); });
+  return evaluate_where(input, "STRESS-02", skip_without_gpu, "gpu-stress",
+                        [&](const HostReport& host) { return evaluate_gpu_allreduce(host, median); });
 }
 
 }  // namespace

@@ -17,23 +17,23 @@ RanksHere ranks_here(const Job& job, const std::string& host) {
   const auto found = job.ranks_of_host.find(host);
   if (found != job.ranks_of_host.end() && found->second > 0) {
     here.ranks = found->second;
-    here.told = true;
+    here.reported = true;
   }
   if (job.cores_per_rank > 0) here.cores_per_rank = job.cores_per_rank;
   return here;
 }
 
-Judgement skip_missing(const Facts& facts, std::string_view name) {
+CheckResult skip_missing(const Facts& facts, std::string_view name) {
   std::string why = facts.why_missing(name);
   if (why.empty())
     why = fmt::format("{} is not a number: '{}'", name, printable(facts.text(name).value_or(""), 40));
   return skip(std::move(why));
 }
 
-std::vector<Finding> judge_hosts(const CheckInput& input, std::string_view id, HostJudge judge,
-                                 std::string_view gatherer) {
-  return judge_each(
-      input, id, [&](const HostReport& host) { return judge(input, host); }, gatherer);
+std::vector<Finding> evaluate_hosts(const CheckInput& input, std::string_view id, HostEvaluator evaluate,
+                                    std::string_view gatherer) {
+  return evaluate_each(
+      input, id, [&](const HostReport& host) { return evaluate(input, host); }, gatherer);
 }
 
 std::span<const Check> system_checks() {

@@ -27,26 +27,27 @@ constexpr std::uint64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
 // The text of a limit: "unlimited", "64 KiB", or the number as it is.
 std::string render_limit(std::string_view text, bool is_bytes);
 
-// The ranks that the job puts on this host; `told` is false where nobody said, then 1.
+// The ranks that the job places on this host. If the job does not state it, `reported` is false and
+// `ranks` 1.
 struct RanksHere {
   std::uint64_t ranks = 1;
   std::uint64_t cores_per_rank = 1;
-  bool told = false;
+  bool reported = false;
 };
 RanksHere ranks_here(const Job& job, const std::string& host);
 
 // Skip because a fact is not there, with the gatherer's reason; or because its value makes no sense.
-Judgement skip_missing(const Facts& facts, std::string_view name);
+CheckResult skip_missing(const Facts& facts, std::string_view name);
 
-// One host judged by the facts of one path.
-using HostJudge = Judgement (*)(const CheckInput& input, const HostReport& host);
-std::vector<Finding> judge_hosts(const CheckInput& input, std::string_view id, HostJudge judge,
-                                 std::string_view gatherer);
+// One host evaluated by the facts of one path.
+using HostEvaluator = CheckResult (*)(const CheckInput& input, const HostReport& host);
+std::vector<Finding> evaluate_hosts(const CheckInput& input, std::string_view id, HostEvaluator evaluate,
+                                    std::string_view gatherer);
 
-Judgement judge_memlock(const CheckInput& input, const HostReport& host);        // LIM-01
-Judgement judge_open_files(const CheckInput& input, const HostReport& host);     // LIM-03
-Judgement judge_shared_memory(const CheckInput& input, const HostReport& host);  // LIM-07
-Judgement judge_cores(const CheckInput& input, const HostReport& host);          // LIM-09
+CheckResult evaluate_memlock(const CheckInput& input, const HostReport& host);        // LIM-01
+CheckResult evaluate_open_files(const CheckInput& input, const HostReport& host);     // LIM-03
+CheckResult evaluate_shared_memory(const CheckInput& input, const HostReport& host);  // LIM-07
+CheckResult evaluate_cores(const CheckInput& input, const HostReport& host);          // LIM-09
 
 // What raises a limit for jobs that reach the host the way this one was reached: the files that count from
 // the next start on, and the daemon's own limit at once. `wanted` is "unlimited" or a number in getrlimit's

@@ -41,28 +41,28 @@ Remedy clock_remedy(const HostReport& host) {
   return remedy;
 }
 
-Judgement judge_offset(const CheckInput&, const HostReport& host) {
+CheckResult evaluate_offset(const CheckInput&, const HostReport& host) {
   const Reach& reach = host.reach;
-  if (reach.via == Via::local) return pass("the head's own clock");
+  if (reach.via == Via::local) return pass("the driver host's own clock");
   if (!reach.clock_offset_seconds || !std::isfinite(*reach.clock_offset_seconds))
     return skip("the offset was not measured");
   const double offset = certain_offset(reach);
-  if (offset <= warn_seconds) return pass("within 1 s of the head's clock");
-  Judgement judgement;
-  judgement.verdict = offset > fail_seconds ? Verdict::fail : Verdict::warn;
-  judgement.observed = fmt::format(
-      "{} {} the head's clock (+- {})", render_seconds(std::abs(*reach.clock_offset_seconds)),
+  if (offset <= warn_seconds) return pass("within 1 s of the driver host's clock");
+  CheckResult result;
+  result.verdict = offset > fail_seconds ? Verdict::fail : Verdict::warn;
+  result.observed = fmt::format(
+      "{} {} the driver host's clock (+- {})", render_seconds(std::abs(*reach.clock_offset_seconds)),
       *reach.clock_offset_seconds > 0 ? "ahead of" : "behind", render_seconds(reach.clock_error_seconds));
-  judgement.expected = "at most 1 s";
-  judgement.why = offset > fail_seconds ? "munge refuses messages 300 s old (\"Expired credential\", "
-                                          "\"Rewound credential\"), and logs and files of the hosts cannot "
-                                          "be put in order"
-                                        : "logs and files of the hosts cannot be put in order";
-  judgement.remedy = clock_remedy(host);
-  return judgement;
+  result.expected = "at most 1 s";
+  result.why = offset > fail_seconds ? "munge refuses messages 300 s old (\"Expired credential\", "
+                                       "\"Rewound credential\"), and logs and files of the hosts cannot "
+                                       "be put in order"
+                                     : "logs and files of the hosts cannot be put in order";
+  result.remedy = clock_remedy(host);
+  return result;
 }
 
-Judgement judge_synchronised(const CheckInput&, const HostReport& host) {
+CheckResult evaluate_synchronised(const CheckInput&, const HostReport& host) {
   const auto state = host.facts.text("clock.synchronised");
   if (!state) return skip_missing(host.facts, "clock.synchronised");
   if (*state == "yes") return pass("the kernel's clock is synchronised");
@@ -70,7 +70,7 @@ Judgement judge_synchronised(const CheckInput&, const HostReport& host) {
     return pass("not synchronised by the kernel's word; the offset was not measured");
   const double offset = certain_offset(host.reach);
   if (offset <= warn_seconds)
-    return pass("not synchronised by the kernel's word, but within 1 s of the head");
+    return pass("not synchronised by the kernel's word, but within 1 s of the driver host");
   return {Verdict::warn, fmt::format("not synchronised, and {} off", render_seconds(offset)), "synchronised",
           "nothing will bring this clock back; it drifts further", clock_remedy(host)};
 }
@@ -82,16 +82,18 @@ std::span<const Check> time_checks() {
       {"TIME-01", "clock offset", Level::quick, Place::host,
        "munge (Slurm) refuses credentials that are 300 s old or from the future, Kerberos likewise; and "
        "the logs of a failed job cannot be put in order.",
-       "The host's clock when it answers, against the middle of the round trip on the head; only what "
+       "The host's clock when it answers, against the middle of the round trip on the driver host; only what "
        "exceeds the error of that counts. pass: at most 1 s. warn: more. fail: more than 30 s.",
        "chrony or another NTP service on the named hosts.",
-       [](const CheckInput& input) { return judge_hosts(input, "TIME-01", judge_offset, ""); }},
+       [](const CheckInput& input) { return evaluate_hosts(input, "TIME-01", evaluate_offset, ""); }},
       {"TIME-02", "clock is kept", Level::quick, Place::host,
        "A clock that nothing keeps right drifts by seconds a day.",
-       "adjtimex. pass: synchronised, or not but within 1 s of the head (in virtual machines and "
+       "adjtimex. pass: synchronised, or not but within 1 s of the driver host (in virtual machines and "
        "containers the host keeps the clock). warn: not synchronised and more than 1 s off.",
        "systemctl enable --now chrony.",
-       [](const CheckInput& input) { return judge_hosts(input, "TIME-02", judge_synchronised, "clock"); }},
+       [](const CheckInput& input) {
+         return evaluate_hosts(input, "TIME-02", evaluate_synchronised, "clock");
+       }},
   }};
   return table;
 }

@@ -19,7 +19,7 @@ std::vector<Finding> check_system(const CheckInput& input) {
   const auto machine = [](const HostReport& host) { return text_of(host, "software.machine"); };
   const auto machines = group_by_value(input, machine);
   if (machines.size() > 1) {
-    Judgement words;
+    CheckResult words;
     words.why = "a program for one processor does not run on the other: \"Exec format error\"";
     words.remedy.note = "start hosts of one architecture only, or build and launch for each";
     return check_equal(input, "SW-03", Verdict::fail, machine, words, "not gathered");
@@ -27,7 +27,7 @@ std::vector<Finding> check_system(const CheckInput& input) {
   const auto releases =
       group_by_value(input, [](const HostReport& host) { return text_of(host, "software.release"); });
   const std::string common = releases.empty() ? "" : releases.front().value;
-  return judge_each(
+  return evaluate_each(
       input, "SW-03",
       [&](const HostReport& host) {
         const auto release = text_of(host, "software.release");
@@ -77,19 +77,19 @@ bool only_patch_differs(const HostReport& a, const HostReport& b) {
 }
 
 std::vector<Finding> check_python(const CheckInput& input) {
-  if (!is_python(input.job)) return judge_once("SW-04", skip("the program is not Python"));
+  if (!is_python(input.job)) return single_finding("SW-04", skip("the program is not Python"));
   const auto groups = group_by_value(input, python_of);
-  if (groups.empty()) return judge_once("SW-04", skip("no host told its Python: see SW-01"));
+  if (groups.empty()) return single_finding("SW-04", skip("no host reported its Python: see SW-01"));
   const auto common = std::find_if(input.hosts.begin(), input.hosts.end(), [&](const HostReport& host) {
     return host.host == groups.front().hosts.front();
   });
-  return judge_each(
+  return evaluate_each(
       input, "SW-04",
       [&](const HostReport& host) {
         const auto python = python_of(host);
         if (!python) return skip(host.facts.why_missing("python.version"));
         if (*python == groups.front().value) return pass(*python);
-        Judgement judgement = fail(
+        CheckResult result = fail(
             *python, groups.front().value + ", as on most",
             "torch and NCCL of different versions do not talk to each other: the first collective hangs or "
             "is truncated",
@@ -99,8 +99,8 @@ std::vector<Finding> check_python(const CheckInput& input) {
              false,
              false,
              "better one environment on a file system that all hosts share"});
-        if (only_patch_differs(host, *common)) judgement.verdict = Verdict::warn;
-        return judgement;
+        if (only_patch_differs(host, *common)) result.verdict = Verdict::warn;
+        return result;
       },
       "python");
 }
@@ -115,9 +115,9 @@ std::string sorted_modules(const std::string& text) {
 std::vector<Finding> check_modules(const CheckInput& input) {
   const auto groups =
       group_by_value(input, [](const HostReport& host) { return text_of(host, "environment.modules"); });
-  if (groups.empty()) return judge_once("SW-05", skip("the environment of no host is known"));
+  if (groups.empty()) return single_finding("SW-05", skip("the environment of no host is known"));
   const std::string common = groups.front().value;
-  return judge_each(
+  return evaluate_each(
       input, "SW-05",
       [&](const HostReport& host) {
         const auto modules = text_of(host, "environment.modules");
@@ -133,21 +133,21 @@ std::vector<Finding> check_modules(const CheckInput& input) {
           std::replace(words.begin(), words.end(), ':', ' ');
           remedy.commands.push_back(into_bashrc("module load " + words));
         }
-        Judgement judgement =
+        CheckResult result =
             fail(modules->empty() ? "no modules" : *modules,
                  common.empty() ? "none, as on most" : common + ", as on most",
                  "programs and libraries of other versions are found there", std::move(remedy));
-        if (sorted_modules(*modules) == sorted_modules(common)) judgement.verdict = Verdict::warn;
-        return judgement;
+        if (sorted_modules(*modules) == sorted_modules(common)) result.verdict = Verdict::warn;
+        return result;
       },
       "environment");
 }
 
 std::vector<Finding> check_container(const CheckInput& input) {
   if (input.job.program.empty() || !is_container_runtime(input.job.program[0]))
-    return judge_once("SW-06", skip("the program is not a container runtime"));
+    return single_finding("SW-06", skip("the program is not a container runtime"));
   const bool rootless = !input.job.program[0].ends_with("docker");
-  return judge_each(
+  return evaluate_each(
       input, "SW-06",
       [&](const HostReport& host) {
         if (!host.facts.text("container.runtime"))

@@ -16,8 +16,8 @@ std::string why_gatherer_failed(const ProcessResult& result, const Gatherer& gat
   if (!result.start_error.empty()) return result.start_error;
   if (result.timed_out) return fmt::format("no answer within {} ms", gatherer.limit.count());
   if (result.signal != 0) return fmt::format("it died of signal {}", result.signal);
-  const std::string said = printable(trim(result.err), 200);
-  return said.empty() ? fmt::format("it ended with status {}", result.exit_status) : said;
+  const std::string stderr_text = printable(trim(result.err), 200);
+  return stderr_text.empty() ? fmt::format("it ended with status {}", result.exit_status) : stderr_text;
 }
 
 }  // namespace
@@ -30,38 +30,38 @@ std::vector<Gatherer> all_gatherers() {
   return all;
 }
 
-std::vector<Gatherer> choose_gatherers(const Question& question, std::span<const Gatherer> gatherers) {
+std::vector<Gatherer> choose_gatherers(const ProbeRequest& request, std::span<const Gatherer> gatherers) {
   std::vector<Gatherer> chosen;
   for (const Gatherer& gatherer : gatherers) {
-    const auto& groups = question.groups;
+    const auto& groups = request.groups;
     const bool named = std::find(groups.begin(), groups.end(), gatherer.name) != groups.end();
-    if (groups.empty() ? gatherer.level <= question.level : named) chosen.push_back(gatherer);
+    if (groups.empty() ? gatherer.level <= request.level : named) chosen.push_back(gatherer);
   }
   return chosen;
 }
 
-Answer gather_facts(System& system, const Question& question, std::span<const Gatherer> gatherers) {
+ProbeResponse gather_facts(System& system, const ProbeRequest& request, std::span<const Gatherer> gatherers) {
   std::vector<std::pair<ChildFunction, std::chrono::milliseconds>> functions;
   for (const Gatherer& gatherer : gatherers) {
-    const auto body = [&system, &question, &gatherer] {
-      Answer part;
-      gatherer.gather({system, *system.kernel, question, ""}, part.facts);
-      return render_answer_json(part);
+    const auto body = [&system, &request, &gatherer] {
+      ProbeResponse part;
+      gatherer.gather({system, *system.kernel, request, ""}, part.facts);
+      return render_probe_response_json(part);
     };
     functions.emplace_back(body, gatherer.limit);
   }
   const std::vector<ProcessResult> results = system.processes.run_functions(functions);
-  Answer answer;
+  ProbeResponse response;
   for (std::size_t i = 0; i < results.size(); ++i) {
     try {
       if (!results[i].ok())
         throw Error(ErrorKind::request, {why_gatherer_failed(results[i], gatherers[i]), "", "-"});
-      answer.facts.merge(parse_answer_json(results[i].out, std::string(gatherers[i].name)).facts);
+      response.facts.merge(parse_probe_response_json(results[i].out, std::string(gatherers[i].name)).facts);
     } catch (const Error& error) {
-      answer.failed_gatherers[std::string(gatherers[i].name)] = error.message().what;
+      response.failed_gatherers[std::string(gatherers[i].name)] = error.message().what;
     }
   }
-  return answer;
+  return response;
 }
 
 }  // namespace ddlrun::doctor

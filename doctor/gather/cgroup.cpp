@@ -7,7 +7,7 @@
 //   cgroup.cpuset           "0-3", what the kernel leaves us; absent where no cpuset controller is
 // Sources: /proc/self/cgroup, /sys/fs/cgroup.
 #include "base/text/text.hpp"
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 #include "doctor/gather/system.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ struct Group {
 };
 
 // The group of one controller; "5:memory:/a", "0::/b".
-std::optional<Group> find_group(const RootedFiles& files, std::string_view table,
+std::optional<Group> find_group(const SysrootFiles& files, std::string_view table,
                                 std::string_view controller) {
   std::optional<Group> second;
   for (const std::string_view line : split(table, '\n')) {
@@ -44,29 +44,29 @@ std::optional<Group> find_group(const RootedFiles& files, std::string_view table
   return second;
 }
 
-// The group's folder and those above it, the root last; at most 32.
-std::vector<std::string> folders_of_group(const Group& group) {
-  std::vector<std::string> folders;
+// The group's directory and those above it, the root last; at most 32.
+std::vector<std::string> dirs_of_group(const Group& group) {
+  std::vector<std::string> dirs;
   std::string path = group.path == "/" ? "" : group.path;
-  while (!path.empty() && folders.size() < 31) {
-    folders.push_back(group.mount + path);
+  while (!path.empty() && dirs.size() < 31) {
+    dirs.push_back(group.mount + path);
     path = path.substr(0, path.rfind('/'));
   }
-  folders.push_back(group.mount);
-  return folders;
+  dirs.push_back(group.mount);
+  return dirs;
 }
 
-void gather_cpu_quota(const RootedFiles& files, const Group& group, Facts& facts) {
+void gather_cpu_quota(const SysrootFiles& files, const Group& group, Facts& facts) {
   std::optional<std::uint64_t> percent;
-  for (const std::string& folder : folders_of_group(group)) {
+  for (const std::string& dir : dirs_of_group(group)) {
     std::optional<std::uint64_t> quota, period;
     if (group.is_second) {
-      const auto line = files.line(folder + "/cpu.max");
+      const auto line = files.line(dir + "/cpu.max");
       const auto words = line ? split(*line, ' ') : std::vector<std::string_view>();
       if (words.size() == 2) quota = parse_unsigned(words[0]), period = parse_unsigned(words[1]);
     } else {
-      quota = files.number(folder + "/cpu.cfs_quota_us");  // -1 where there is none
-      period = files.number(folder + "/cpu.cfs_period_us");
+      quota = files.number(dir + "/cpu.cfs_quota_us");  // -1 where there is none
+      period = files.number(dir + "/cpu.cfs_period_us");
     }
     if (!quota || !period || *period == 0) continue;
     percent = std::min(percent.value_or(UINT64_MAX), *quota * 100 / *period);
@@ -74,24 +74,24 @@ void gather_cpu_quota(const RootedFiles& files, const Group& group, Facts& facts
   if (percent) facts.set("cgroup.cpu.percent", *percent);
 }
 
-void gather_memory_bound(const RootedFiles& files, const Group& group, Facts& facts) {
+void gather_memory_bound(const SysrootFiles& files, const Group& group, Facts& facts) {
   std::optional<std::uint64_t> least;
-  for (const std::string& folder : folders_of_group(group)) {
-    const auto bound = files.number(folder + (group.is_second ? "/memory.max" : "/memory.limit_in_bytes"));
+  for (const std::string& dir : dirs_of_group(group)) {
+    const auto bound = files.number(dir + (group.is_second ? "/memory.max" : "/memory.limit_in_bytes"));
     if (!bound || *bound >= std::uint64_t{1} << 60 || *bound >= least.value_or(UINT64_MAX)) continue;
     least = bound;
     facts.set("cgroup.memory.bytes", *bound);
-    const auto used = files.number(folder + (group.is_second ? "/memory.current" : "/memory.usage_in_bytes"));
+    const auto used = files.number(dir + (group.is_second ? "/memory.current" : "/memory.usage_in_bytes"));
     if (used) facts.set("cgroup.memory.used", *used);
   }
 }
 
-void gather_pids_bound(const RootedFiles& files, const Group& group, Facts& facts) {
+void gather_pids_bound(const SysrootFiles& files, const Group& group, Facts& facts) {
   std::uint64_t least_room = UINT64_MAX;
-  for (const std::string& folder : folders_of_group(group)) {
-    const auto most = files.number(folder + "/pids.max");  // "max" where there is none
+  for (const std::string& dir : dirs_of_group(group)) {
+    const auto most = files.number(dir + "/pids.max");  // "max" where there is none
     if (!most) continue;
-    const std::uint64_t used = files.number(folder + "/pids.current").value_or(0);
+    const std::uint64_t used = files.number(dir + "/pids.current").value_or(0);
     const std::uint64_t room = *most - std::min(*most, used);
     if (room >= least_room) continue;
     least_room = room;
@@ -100,10 +100,10 @@ void gather_pids_bound(const RootedFiles& files, const Group& group, Facts& fact
   }
 }
 
-void gather_cpuset(const RootedFiles& files, const Group& group, Facts& facts) {
+void gather_cpuset(const SysrootFiles& files, const Group& group, Facts& facts) {
   const std::string_view name = group.is_second ? "/cpuset.cpus.effective" : "/cpuset.effective_cpus";
-  for (const std::string& folder : folders_of_group(group)) {
-    const auto line = files.line(folder + std::string(name));
+  for (const std::string& dir : dirs_of_group(group)) {
+    const auto line = files.line(dir + std::string(name));
     if (!line || line->empty()) continue;
     facts.set("cgroup.cpuset", line->substr(0, 1024));
     return;
@@ -113,7 +113,7 @@ void gather_cpuset(const RootedFiles& files, const Group& group, Facts& facts) {
 }  // namespace
 
 void gather_cgroup(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   const auto table = files.read("/proc/self/cgroup");
   if (!table) return;
   if (const auto group = find_group(files, *table, "cpu")) gather_cpu_quota(files, *group, facts);

@@ -2,7 +2,7 @@
 // The hosts that mpirun's launch tree makes this one start: each reached by ssh, as orted does it.
 //   child.count     how many there are
 //   child.N.host    the name
-//   child.N.result  "ok", or what ssh said last
+//   child.N.result  "ok", or ssh's last message
 // At most 8 connections at once; no host is another's child, so none gets more than one.
 #include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
@@ -32,7 +32,7 @@ std::string result_of(const ProcessResult& result) {
 }  // namespace
 
 void gather_children(const GatherContext& context, Facts& facts) {
-  std::vector<std::string> children = context.question.launch_children;
+  std::vector<std::string> children = context.request.launch_children;
   facts.set("child.count", children.size());
   if (children.size() > most_children) children.resize(most_children);
   std::vector<Command> commands;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Gatherer "clock": does something keep this clock right?
 //   clock.synchronised       "yes", "no": the kernel's own word (adjtimex)
-//   clock.error_microseconds what it thinks the error is
+//   clock.error_microseconds the kernel's estimate of the error
 //   clock.service            the unit that would keep it: "chrony", "chronyd", "systemd-timesyncd", "ntp"...;
 //                            absent where none is installed
-// How far it is from the head's is measured on the way (Reach::clock_offset_seconds).
-#include "doctor/gather/rooted_files.hpp"
+// How far it is from the driver host's is measured on the way (Reach::clock_offset_seconds).
+#include "doctor/gather/sysroot_files.hpp"
 #include "doctor/gather/system.hpp"
 
 #include <fmt/format.h>
@@ -21,10 +21,10 @@ void gather_clock(const GatherContext& context, Facts& facts) {
             static_cast<std::uint64_t>(state.estimated_error_seconds * 1e6 + 0.5));
   constexpr std::array<std::string_view, 5> services{"chronyd", "chrony", "ntpsec", "ntp",
                                                      "systemd-timesyncd"};
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   for (const std::string_view service : services) {
-    for (const std::string_view folder : {"/usr/lib/systemd/system", "/lib/systemd/system"}) {
-      if (!files.exists(fmt::format("{}/{}.service", folder, service))) continue;
+    for (const std::string_view dir : {"/usr/lib/systemd/system", "/lib/systemd/system"}) {
+      if (!files.exists(fmt::format("{}/{}.service", dir, service))) continue;
       facts.set("clock.service", service);
       return;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A fast 64-bit fingerprint of bytes: tells files apart that differ by accident. It is no defence against
-// somebody who wants two files to look equal.
+// A fast 64-bit fingerprint of bytes: distinguishes files that differ by accident. It does not
+// protect against files made equal on purpose.
 #pragma once
 
 #include <cstddef>

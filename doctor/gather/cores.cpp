@@ -27,10 +27,10 @@ constexpr std::size_t most_map_bytes = 64u << 10;
 using Cpus = std::vector<int>;
 
 // A list of processors from /sys; the newer name of the file first.
-Cpus read_cpus(const GatherContext& context, const std::string& folder,
+Cpus read_cpus(const GatherContext& context, const std::string& dir,
                std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    const auto text = read_small(context, folder + name);
+    const auto text = read_small(context, dir + name);
     if (!text) continue;
     return parse_ranges(trim(*text), most_cpus).value_or(Cpus{});
   }
@@ -56,14 +56,14 @@ CoreMap read_cores(const GatherContext& context, const Cpus& usable_list) {
   std::map<int, std::string> package_of;
   for (const int cpu : usable_list) {
     if (seen.count(cpu) > 0) continue;
-    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", cpu);
-    Cpus core = both(read_cpus(context, folder, {"core_cpus_list", "thread_siblings_list"}), usable);
+    const std::string dir = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", cpu);
+    Cpus core = both(read_cpus(context, dir, {"core_cpus_list", "thread_siblings_list"}), usable);
     if (core.empty()) core = {cpu};
     seen.insert(core.begin(), core.end());
     if (package_of.count(cpu) == 0) {
-      const std::string number(trim(read_small(context, folder + "physical_package_id").value_or("0")));
+      const std::string number(trim(read_small(context, dir + "physical_package_id").value_or("0")));
       package_of[cpu] = number;
-      for (const int other : read_cpus(context, folder, {"package_cpus_list", "core_siblings_list"}))
+      for (const int other : read_cpus(context, dir, {"package_cpus_list", "core_siblings_list"}))
         package_of[other] = number;
       if (map.packages.count(number) == 0) map.order.push_back(number);
     }
@@ -84,13 +84,13 @@ std::vector<std::string> render_cores(const CoreMap& map) {
 
 std::vector<std::string> read_numa(const GatherContext& context, const Cpus& usable_list) {
   const std::set<int> usable(usable_list.begin(), usable_list.end());
-  const std::string folder = "/sys/devices/system/node";
+  const std::string dir = "/sys/devices/system/node";
   std::map<std::uint64_t, std::string> nodes;
-  for (const std::string& name : context.kernel.list_folder(context.root + folder)) {
+  for (const std::string& name : context.kernel.list_folder(context.root + dir)) {
     const auto number =
         name.starts_with("node") ? parse_unsigned(std::string_view(name).substr(4)) : std::nullopt;
     if (!number) continue;
-    const Cpus cpus = both(read_cpus(context, folder + "/" + name + "/", {"cpulist"}), usable);
+    const Cpus cpus = both(read_cpus(context, dir + "/" + name + "/", {"cpulist"}), usable);
     if (!cpus.empty()) nodes[*number] = fmt::format("{}: {}", *number, render_ranges(cpus));
   }
   std::vector<std::string> lines;

@@ -8,7 +8,7 @@
 //   cpuinfo_max_freq cpu.clocksource, cpu.clocksources     current; list of available ones load.one,
 //   load.five    load averages in hundredths ("125" = 1.25)
 #include "base/text/text.hpp"
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 #include "doctor/gather/system.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t sampled_policies = 16;
 
 void gather_usable(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   const std::vector<int> usable = context.kernel.usable_cpus();
   if (usable.empty()) return facts.set_unknown("cpu.usable", "sched_getaffinity failed");
   std::set<std::string> cores;
@@ -39,16 +39,16 @@ void gather_usable(const GatherContext& context, Facts& facts) {
 }
 
 void gather_governors(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
-  const std::string folder = "/sys/devices/system/cpu/cpufreq/";
-  std::vector<std::string> policies = files.list(folder.substr(0, folder.size() - 1));
+  const SysrootFiles files(context);
+  const std::string dir = "/sys/devices/system/cpu/cpufreq/";
+  std::vector<std::string> policies = files.list(dir.substr(0, dir.size() - 1));
   std::erase_if(policies, [](const std::string& name) { return !name.starts_with("policy"); });
   if (policies.empty()) return facts.set_unknown("cpu.governors", "the kernel shows no frequencies here");
   std::set<std::string> governors;
   std::uint64_t percent = 100;
   const std::size_t step = (policies.size() + sampled_policies - 1) / sampled_policies;
   for (std::size_t i = 0; i < policies.size(); i += step) {
-    const std::string policy = folder + policies[i];
+    const std::string policy = dir + policies[i];
     const auto governor = files.line(policy + "/scaling_governor");
     const auto driver = files.line(policy + "/scaling_driver");
     const auto most = files.number(policy + "/scaling_max_freq");
@@ -72,7 +72,7 @@ std::optional<std::uint64_t> parse_hundredths(std::string_view text) {
 }  // namespace
 
 void gather_cpu(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   gather_usable(context, facts);
   gather_governors(context, facts);
   const std::string clocks = "/sys/devices/system/clocksource/clocksource0/";

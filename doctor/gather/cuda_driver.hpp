@@ -17,8 +17,8 @@ class CudaDriver {
   // Error{request} where the library does not load or cuInit refuses ("CUDA_ERROR_NO_DEVICE").
   static CudaDriver open(const std::string& path);
 
-  int count() const;                       // 0 where it cannot tell
-  std::string pci_address(int gpu) const;  // "0000:01:00.0", "" where it cannot tell
+  int count() const;                       // 0 if unknown
+  std::string pci_address(int gpu) const;  // "0000:01:00.0", "" if unknown
 
   // Takes 256 MiB, adds two vectors of 4 Mi numbers and looks at the sum. "" = right; else what failed.
   // `while_busy` is called after the copies, while the GPU is still awake.

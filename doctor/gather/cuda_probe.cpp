@@ -33,7 +33,7 @@ std::string try_one(const GatherContext& context, int gpu) {
   const auto start = context.system.clock.now();
   const CudaDriver cuda = CudaDriver::open(library_path(context));
   const std::string pci = cuda.pci_address(gpu);
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   std::string lines = fmt::format("pci {}\n", pci);
   const auto read_link = [&] {
     for (const auto& [name, file] :
@@ -56,7 +56,7 @@ std::string count_gpus(const GatherContext& context) {
   }
 }
 
-// All pairs in one child; it answers after each, so that a hang leaves nothing but the pair's number to tell.
+// All pairs in one child; it answers after each, so that after a hang the pair's number is known.
 std::string try_copies(const GatherContext& context, int count) {
   const CudaDriver cuda = CudaDriver::open(library_path(context));
   std::string lines;
@@ -115,7 +115,7 @@ void try_pairs(const GatherContext& context, int count, Facts& facts) {
 }  // namespace
 
 void gather_cuda_probe(const GatherContext& context, Facts& facts) {
-  if (!RootedFiles(context).exists("/dev/nvidiactl")) return;
+  if (!SysrootFiles(context).exists("/dev/nvidiactl")) return;
   // In a child: a process that has called cuInit cannot fork working children.
   const std::vector<Function> ask = {{[&context] { return count_gpus(context); }, count_limit}};
   const ProcessResult counted = context.system.processes.run_functions(ask).front();

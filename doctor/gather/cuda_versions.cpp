@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which CUDA and NCCL the job's program brings, told from names and small text files: nothing is loaded.
+// Which CUDA and NCCL the job's program brings, detected from names and small text files: nothing is loaded.
 //   cuda.runtime .source      "12.1"; "torch 2.2.0 in /opt/env", "libcudart.so.12", "/usr/local/cuda"
 //   cuda.compat               NVIDIA's forward-compatibility libraries are on LD_LIBRARY_PATH: yes
-//   nccl.version .cuda .path  "2.18.3"; CUDA major that it was built for, where its package says so
+//   nccl.version .cuda .path  "2.18.3"; CUDA major that it was built for, if its package states it
 #include "base/text/text.hpp"
 #include "doctor/gather/device.hpp"
 #include "doctor/gather/libraries.hpp"
@@ -37,7 +37,7 @@ std::string quoted_after(std::string_view text, std::string_view name) {
 }
 
 // ".../env/bin/python3" -> ".../env/lib/python3.11/site-packages"
-std::string site_packages(const RootedFiles& files, const std::string& python) {
+std::string site_packages(const SysrootFiles& files, const std::string& python) {
   const std::size_t bin = python.rfind("/bin/");
   if (bin == std::string::npos) return "";
   const std::string lib = python.substr(0, bin) + "/lib/";
@@ -49,7 +49,7 @@ std::string site_packages(const RootedFiles& files, const std::string& python) {
   return "";
 }
 
-void gather_torch(const RootedFiles& files, const std::string& packages, Facts& facts) {
+void gather_torch(const SysrootFiles& files, const std::string& packages, Facts& facts) {
   const auto version = files.read(packages + "/torch/version.py");
   if (!version) return;
   const std::string cuda = quoted_after(*version, "cuda");
@@ -85,32 +85,32 @@ void gather_needed(const GatherContext& context, const std::string& program, Fac
 }
 
 // NCCL as the loader would find it for a program of which nothing is known.
-void gather_system_nccl(const GatherContext& context, const RootedFiles& files, Facts& facts) {
-  std::vector<std::string> folders;
+void gather_system_nccl(const GatherContext& context, const SysrootFiles& files, Facts& facts) {
+  std::vector<std::string> dirs;
   const std::string path = job_variable(context, "LD_LIBRARY_PATH");
-  for (const std::string_view folder : split(path, ':')) {
-    if (folder.starts_with('/')) folders.emplace_back(folder);
+  for (const std::string_view dir : split(path, ':')) {
+    if (dir.starts_with('/')) dirs.emplace_back(dir);
   }
-  folders.insert(folders.end(),
-                 {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib/powerpc64le-linux-gnu",
-                  "/usr/lib64", "/usr/lib", "/usr/local/lib", "/usr/local/cuda/lib64"});
-  for (const std::string& folder : folders) {
-    if (!files.exists(folder + "/libnccl.so.2")) continue;
-    set_nccl(context, folder + "/libnccl.so.2", facts);
+  dirs.insert(dirs.end(),
+              {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib/powerpc64le-linux-gnu",
+               "/usr/lib64", "/usr/lib", "/usr/local/lib", "/usr/local/cuda/lib64"});
+  for (const std::string& dir : dirs) {
+    if (!files.exists(dir + "/libnccl.so.2")) continue;
+    set_nccl(context, dir + "/libnccl.so.2", facts);
     return;
   }
 }
 
 }  // namespace
 
-void gather_cuda_versions(const GatherContext& context, const RootedFiles& files, Facts& facts) {
+void gather_cuda_versions(const GatherContext& context, const SysrootFiles& files, Facts& facts) {
   const std::string path = job_variable(context, "LD_LIBRARY_PATH");
-  for (const std::string_view folder : split(path, ':')) {
-    if (folder.find("cuda") != std::string_view::npos && folder.find("compat") != std::string_view::npos) {
+  for (const std::string_view dir : split(path, ':')) {
+    if (dir.find("cuda") != std::string_view::npos && dir.find("compat") != std::string_view::npos) {
       facts.set("cuda.compat", "yes");
     }
   }
-  const std::string& name = context.question.executable;
+  const std::string& name = context.request.executable;
   const std::string program = name.empty() ? "" : find_in_path(context, name);
   if (!program.empty()) {
     const std::string packages = site_packages(files, program);

@@ -2,7 +2,7 @@
 // Gatherer "data": what lies below each path of the job's data, N = 0, 1, ... Each in a child of its own.
 //   data.N.path
 //   data.N.mount      the mount point that it lies below
-//   data.N.state      "file", "folder", "missing", "unreadable", "hung" (no answer within 4 s)
+//   data.N.state      "file", "directory", "missing", "unreadable", "hung" (no answer within 4 s)
 //   data.N.complete   "no": more than 20,000 entries (a million at level full) or 2 s: not comparable
 //   data.N.files, .bytes (absent above 2,000 files), .names and .sizes (fingerprints, hexadecimal)
 //   data.N.newest     seconds since 1970, the latest change of those asked
@@ -11,7 +11,7 @@
 #include "base/text/text.hpp"
 #include "doctor/gather/manifest.hpp"
 #include "doctor/gather/mounts.hpp"
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 #include "doctor/gather/system.hpp"
 
 #include <fmt/format.h>
@@ -28,8 +28,8 @@ std::string_view state_name(Manifest::State state) {
   switch (state) {
     case Manifest::State::file:
       return "file";
-    case Manifest::State::folder:
-      return "folder";
+    case Manifest::State::dir:
+      return "directory";
     case Manifest::State::missing:
       return "missing";
     case Manifest::State::unreadable:
@@ -41,7 +41,7 @@ std::string_view state_name(Manifest::State state) {
 // Runs in the child; "name value" lines, samples last.
 std::string look_at_data(const GatherContext& context, const std::string& path) {
   ManifestBounds bounds;
-  if (context.question.level != Level::quick) bounds.entries = 1'000'000;
+  if (context.request.level != Level::quick) bounds.entries = 1'000'000;
   const Manifest manifest = read_manifest(context.kernel, context.root + path, bounds);
   std::string answer =
       fmt::format("state {}\ncomplete {}\nfiles {}\nnames {:016x}\nsizes {:016x}\nnewest {}\n",
@@ -80,13 +80,13 @@ void set_data_answer(const ProcessResult& result, const std::string& fact, Facts
 
 void gather_data(const GatherContext& context, Facts& facts) {
   std::vector<std::pair<ChildFunction, std::chrono::milliseconds>> functions;
-  const auto& paths = context.question.data_paths;
+  const auto& paths = context.request.data_paths;
   const std::size_t count = std::min(paths.size(), most_paths);
   for (std::size_t i = 0; i < count; ++i) {
     functions.emplace_back([&context, &path = paths[i]] { return look_at_data(context, path); }, path_limit);
   }
   const auto results = context.system.processes.run_functions(functions);
-  const std::string mounts = RootedFiles(context).read("/proc/self/mounts", 1 << 20).value_or("");
+  const std::string mounts = SysrootFiles(context).read("/proc/self/mounts", 1 << 20).value_or("");
   for (std::size_t i = 0; i < count; ++i) {
     const std::string fact = fmt::format("data.{}.", i);
     facts.set(fact + "path", paths[i].substr(0, 4096));

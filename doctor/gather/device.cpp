@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One gatherer for all devices at the quick level: where there are none it costs a few reads and no further
 // child. What may hang (the driver's library) or waits (counters) runs in children of its own.
-//   device.failed.PART        never known; why nvml, fabric-counters or device-log gave no answer
+//   device.failed.PART        never known; why nvml, fabric-counters or device-log gave no response
 #include "doctor/gather/device.hpp"
 
 #include "base/text/error.hpp"
@@ -22,7 +22,7 @@ std::string why_part_failed(const ProcessResult& result, std::chrono::millisecon
 void gather_device_parts(const GatherContext& context, Facts& facts) {
   gather_gpu(context, facts);
   gather_fabric(context, facts);
-  const bool has_gpu = RootedFiles(context).exists("/dev/nvidiactl");
+  const bool has_gpu = SysrootFiles(context).exists("/dev/nvidiactl");
   const bool has_fabric = facts.number("ib.count").value_or(0) > 0;
   using std::chrono::seconds;
   std::vector<DevicePart> parts;
@@ -40,9 +40,9 @@ void gather_parts(const GatherContext& context, std::span<const DevicePart> part
   std::vector<std::pair<ChildFunction, std::chrono::milliseconds>> functions;
   for (const DevicePart& part : parts) {
     const auto body = [&context, &part] {
-      Answer answer;
-      part.gather(context, answer.facts);
-      return render_answer_json(answer);
+      ProbeResponse response;
+      part.gather(context, response.facts);
+      return render_probe_response_json(response);
     };
     functions.emplace_back(body, part.limit);
   }
@@ -52,7 +52,7 @@ void gather_parts(const GatherContext& context, std::span<const DevicePart> part
     try {
       if (!results[i].ok())
         throw Error(ErrorKind::request, {why_part_failed(results[i], parts[i].limit), "", "-"});
-      facts.merge(parse_answer_json(results[i].out, std::string(parts[i].name)).facts);
+      facts.merge(parse_probe_response_json(results[i].out, std::string(parts[i].name)).facts);
     } catch (const Error& error) {
       facts.set_unknown(name, error.message().what);
     }

@@ -3,7 +3,7 @@
 // host without such devices each costs one or two reads and leaves a count of 0.
 #pragma once
 
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 #include "doctor/model/gather.hpp"
 
 #include <string>
@@ -33,15 +33,15 @@ struct NvidiaDevices {
   std::vector<std::string> gpus;  // PCI addresses in bus order: class 0300 and 0302
   std::size_t switches = 0;       // NVSwitch: class 0680
 };
-NvidiaDevices find_nvidia_devices(const RootedFiles& files);
+NvidiaDevices find_nvidia_devices(const SysrootFiles& files);
 
 // Parts of gather_gpu.
-void gather_peers(const RootedFiles& files, const std::vector<std::string>& gpus, Facts& facts);
-void gather_cuda_versions(const GatherContext& context, const RootedFiles& files, Facts& facts);
+void gather_peers(const SysrootFiles& files, const std::vector<std::string>& gpus, Facts& facts);
+void gather_cuda_versions(const GatherContext& context, const SysrootFiles& files, Facts& facts);
 // Part of gather_fabric.
-void gather_fabrics(const GatherContext& context, const RootedFiles& files, Facts& facts);
+void gather_fabrics(const GatherContext& context, const SysrootFiles& files, Facts& facts);
 
 // RDMA devices by the kernel's names ("mlx5_0"), at most 64.
-std::vector<std::string> find_rdma_devices(const RootedFiles& files);
+std::vector<std::string> find_rdma_devices(const SysrootFiles& files);
 
 }  // namespace ddlrun::doctor

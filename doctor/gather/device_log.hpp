@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines of the kernel's log that tell of broken GPUs and links, from `dmesg` or `journalctl -o
+// Lines of the kernel's log that report broken GPUs and links, from `dmesg` or `journalctl -o
 // short-monotonic`.
 #pragma once
 

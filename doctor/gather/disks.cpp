@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Gatherer "disks": the file systems that the job writes to. Each folder is looked at in a child of its own,
-// so that a mount whose server is gone costs that folder only.
+// Gatherer "disks": the file systems that the job writes to. Each directory is looked at in a child of its
+// own, so that a mount whose server is gone costs that directory only.
 //   disk.ROLE.path           ROLE: tmp (the job's TMPDIR, else ours, else /tmp), work, checkpoint
 //   disk.ROLE.state          "ok", "missing", "hung" (no answer within 2 s)
-//   disk.ROLE.existing       the folder itself, or the nearest one above it that is there
+//   disk.ROLE.existing       the directory itself, or the nearest one above it that is there
 //   disk.ROLE.milliseconds   that the first look took
 //   disk.ROLE.total_bytes, .free_bytes, .inodes, .free_inodes, .type (f_type, decimal), .read_only "yes"/"no"
 //   disk.ROLE.writable       "yes" or "no": may this user write into .existing
 //   disk.ROLE.mount, .source, .fs   where it is mounted, from what, as what ("nfs4"), from /proc/self/mounts
 #include "base/text/text.hpp"
 #include "doctor/gather/mounts.hpp"
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 #include "doctor/gather/system.hpp"
 
 #include <fmt/format.h>
@@ -28,12 +28,12 @@ struct Look {
 };
 
 std::vector<Look> plan_looks(const GatherContext& context) {
-  const Question& question = context.question;
-  std::string temporary = question.temporary_folder;
+  const ProbeRequest& request = context.request;
+  std::string temporary = request.temporary_dir;
   if (temporary.empty()) temporary = context.system.environment.get("TMPDIR");
   std::vector<Look> looks{{"tmp", temporary.empty() ? "/tmp" : temporary}};
-  if (!question.working_folder.empty()) looks.push_back({"work", question.working_folder});
-  if (!question.checkpoint_folder.empty()) looks.push_back({"checkpoint", question.checkpoint_folder});
+  if (!request.workdir.empty()) looks.push_back({"work", request.workdir});
+  if (!request.checkpoint_dir.empty()) looks.push_back({"checkpoint", request.checkpoint_dir});
   return looks;
 }
 
@@ -93,7 +93,7 @@ void gather_disks(const GatherContext& context, Facts& facts) {
     functions.emplace_back([&context, &look] { return look_at_disk(context, look.path); }, look_limit);
   }
   const auto results = context.system.processes.run_functions(functions);
-  const std::string mounts = RootedFiles(context).read("/proc/self/mounts", 1 << 20).value_or("");
+  const std::string mounts = SysrootFiles(context).read("/proc/self/mounts", 1 << 20).value_or("");
   for (std::size_t i = 0; i < looks.size(); ++i) {
     const std::string fact = "disk." + looks[i].role;
     facts.set(fact + ".path", looks[i].path.substr(0, 4096));

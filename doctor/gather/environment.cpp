@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the environment of this path holds that changes how MPI and NCCL behave, and what the scheduler says
-// about the job there. Values of secrets are never read.
+// What the environment of this path holds that changes how MPI and NCCL behave, and what the scheduler
+// reports about the job there. Values of secrets are never read.
 //   environment.settings    lines "NAME=VALUE" of OMPI_MCA_*, PMIX_MCA_*, PRTE_MCA_*, NCCL_*, UCX_*, I_MPI_*,
 //                           MPICH_*, HCOLL_*, GLOO_*, FI_*, LD_PRELOAD; at most 128
-//   environment.secrets     names only, on the head, of what looks like a secret; at most 64
+//   environment.secrets     names only, on the driver host, of what looks like a secret; at most 64
 //   environment.modules     LOADEDMODULES
 //   environment.root_allowed "yes" where OMPI_ALLOW_RUN_AS_ROOT and _CONFIRM are set; environment.uid
 //   environment.NAME        SLURM_JOB_ID, SLURM_CPUS_PER_TASK, SLURM_NTASKS_PER_NODE, SLURM_CPUS_ON_NODE,
@@ -34,18 +34,18 @@ constexpr std::array<const char*, 7> job_names{
     "SLURM_GPUS_ON_NODE", "PBS_JOBID",           "OMP_NUM_THREADS"};
 
 void look_at_container(const GatherContext& context, Facts& facts) {
-  if (!is_container_runtime(context.question.executable)) return;
-  const std::string path = find_in_path(context, context.question.executable);
+  if (!is_container_runtime(context.request.executable)) return;
+  const std::string path = find_in_path(context, context.request.executable);
   if (path.empty())
-    facts.set_unknown("container.runtime", context.question.executable + " is not in PATH");
+    facts.set_unknown("container.runtime", context.request.executable + " is not in PATH");
   else
     facts.set("container.runtime", path);
   if (const auto most = read_small(context, "/proc/sys/user/max_user_namespaces"))
     facts.set("container.namespaces", trim(*most));
-  for (const std::string& file : context.question.program_files) {
+  for (const std::string& file : context.request.program_files) {
     if (!file.ends_with(".sif") && !file.ends_with(".sqsh")) continue;
-    const bool relative = !file.starts_with('/') && !context.question.working_folder.empty();
-    const std::string image = relative ? context.question.working_folder + "/" + file : file;
+    const bool relative = !file.starts_with('/') && !context.request.workdir.empty();
+    const std::string image = relative ? context.request.workdir + "/" + file : file;
     const bool here = context.kernel.may_access(context.root + image, Access::read);
     facts.set("container.image", here ? "yes" : "no: " + printable(image, 400));
   }
@@ -64,7 +64,7 @@ void gather_environment(const GatherContext& context, Facts& facts) {
     }
   }
   facts.set_list("environment.settings", settings);
-  if (context.question.is_head) facts.set_list("environment.secrets", secrets);
+  if (context.request.is_driver_host) facts.set_list("environment.secrets", secrets);
   for (const char* name : job_names) {
     const auto set = variables.find(name);
     if (set != variables.end()) facts.set(fmt::format("environment.{}", name), printable(set->second));

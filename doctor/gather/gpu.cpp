@@ -25,13 +25,13 @@ namespace ddlrun::doctor {
 namespace {
 
 constexpr std::uint64_t nvidia = 0x10de;
-constexpr std::string_view pci_folder = "/sys/bus/pci/devices/";
+constexpr std::string_view pci_dir = "/sys/bus/pci/devices/";
 constexpr std::size_t max_gpus = 64;
 
 std::string_view yes_no(bool yes) { return yes ? "yes" : "no"; }
 
 // One file that lists all devices, without their classes: whether a closer look is worth its reads.
-bool may_have_nvidia(const RootedFiles& files) {
+bool may_have_nvidia(const SysrootFiles& files) {
   const auto list = files.read("/proc/bus/pci/devices", 4 << 20);
   if (!list) return true;
   for (const std::string_view line : split(*list, '\n')) {
@@ -41,26 +41,26 @@ bool may_have_nvidia(const RootedFiles& files) {
   return false;
 }
 
-void gather_device_facts(const RootedFiles& files, const std::string& name, const std::string& pci,
+void gather_device_facts(const SysrootFiles& files, const std::string& name, const std::string& pci,
                          Facts& facts) {
-  const std::string folder = std::string(pci_folder) + pci + "/";
+  const std::string dir = std::string(pci_dir) + pci + "/";
   facts.set(name + "pci", pci);
-  if (const auto id = files.hex_number(folder + "device"))
+  if (const auto id = files.hex_number(dir + "device"))
     facts.set(name + "device", fmt::format("{:04x}", *id));
-  const auto driver = files.link(folder + "driver");
+  const auto driver = files.link(dir + "driver");
   facts.set(name + "driver", driver ? driver->substr(driver->rfind('/') + 1) : std::string("none"));
-  if (const auto numa = files.number(folder + "numa_node")) {
+  if (const auto numa = files.number(dir + "numa_node")) {
     facts.set(name + "numa", *numa);
   } else {
     facts.set_unknown(name + "numa", "the firmware names no NUMA node for it");
   }
-  set_line(facts, name + "cpus", files.line(folder + "local_cpulist"));
-  set_line(facts, name + "link.max_width", files.line(folder + "max_link_width"));
-  set_line(facts, name + "link.max_speed", files.line(folder + "max_link_speed"));
+  set_line(facts, name + "cpus", files.line(dir + "local_cpulist"));
+  set_line(facts, name + "link.max_width", files.line(dir + "max_link_width"));
+  set_line(facts, name + "link.max_speed", files.line(dir + "max_link_speed"));
 }
 
 // "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  535.104.05  Release Build ..."
-void gather_driver(const RootedFiles& files, Facts& facts) {
+void gather_driver(const SysrootFiles& files, Facts& facts) {
   const auto version = files.read("/proc/driver/nvidia/version", 4096);
   if (!version) {
     facts.set_unknown("gpu.driver.version",
@@ -80,7 +80,7 @@ void gather_driver(const RootedFiles& files, Facts& facts) {
 }
 
 // /dev/nvidiaN of each GPU that the driver has numbered, and the files that all of them need.
-void gather_nodes(const RootedFiles& files, Facts& facts) {
+void gather_nodes(const SysrootFiles& files, Facts& facts) {
   std::vector<std::string> nodes = {"nvidiactl", "nvidia-uvm"};
   for (const std::string& gpu : files.list("/proc/driver/nvidia/gpus")) {
     const auto text = files.read("/proc/driver/nvidia/gpus/" + gpu + "/information", 16 * 1024);
@@ -108,7 +108,7 @@ void gather_gpu_environment(const GatherContext& context, Facts& facts) {
 }
 
 // Its process name is cut to 15 letters by the kernel.
-std::string_view find_fabric_manager(const RootedFiles& files) {
+std::string_view find_fabric_manager(const SysrootFiles& files) {
   for (const std::string& process : files.list("/proc")) {
     if (!parse_unsigned(process)) continue;
     const auto name = files.line("/proc/" + process + "/comm");
@@ -119,13 +119,13 @@ std::string_view find_fabric_manager(const RootedFiles& files) {
 
 }  // namespace
 
-NvidiaDevices find_nvidia_devices(const RootedFiles& files) {
+NvidiaDevices find_nvidia_devices(const SysrootFiles& files) {
   NvidiaDevices found;
   if (!may_have_nvidia(files)) return found;
   for (const std::string& pci : files.list("/sys/bus/pci/devices")) {
-    const std::string folder = std::string(pci_folder) + pci + "/";
-    if (files.hex_number(folder + "vendor") != nvidia) continue;
-    const std::uint64_t kind = files.hex_number(folder + "class").value_or(0) >> 8;
+    const std::string dir = std::string(pci_dir) + pci + "/";
+    if (files.hex_number(dir + "vendor") != nvidia) continue;
+    const std::uint64_t kind = files.hex_number(dir + "class").value_or(0) >> 8;
     if ((kind == 0x0300 || kind == 0x0302) && found.gpus.size() < max_gpus) found.gpus.push_back(pci);
     if (kind == 0x0680) ++found.switches;
   }
@@ -133,12 +133,12 @@ NvidiaDevices find_nvidia_devices(const RootedFiles& files) {
 }
 
 void gather_gpu(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   const NvidiaDevices devices = find_nvidia_devices(files);
   facts.set("gpu.count", devices.gpus.size());
   const bool has_driver = files.exists("/dev/nvidiactl");
   if (devices.gpus.empty() && !has_driver) return;
-  facts.set("gpu.bus", files.exists(pci_folder) ? "visible" : "missing");
+  facts.set("gpu.bus", files.exists(pci_dir) ? "visible" : "missing");
   facts.set("gpu.nvswitch", devices.switches);
   for (std::size_t i = 0; i < devices.gpus.size(); ++i) {
     gather_device_facts(files, fmt::format("gpu.{}.", i), devices.gpus[i], facts);

@@ -47,17 +47,17 @@ void note(Facts& facts, const std::string& name, const NvmlAnswer<Value>& answer
 }
 
 // "4242 5368709120 1000 python3 train.py"
-std::string describe_process(const RootedFiles& files, const NvmlProcess& process) {
-  const std::string folder = fmt::format("/proc/{}/", process.pid);
+std::string describe_process(const SysrootFiles& files, const NvmlProcess& process) {
+  const std::string dir = fmt::format("/proc/{}/", process.pid);
   std::string owner = "-1";
-  if (const auto status = files.read(folder + "status")) {
+  if (const auto status = files.read(dir + "status")) {
     const std::size_t at = status->find("\nUid:\t");
     if (at != std::string::npos) {
       const std::string_view rest = std::string_view(*status).substr(at + 6);
       owner = rest.substr(0, rest.find_first_of("\t\n "));
     }
   }
-  std::string command = files.read(folder + "cmdline", 1 << 20).value_or("");
+  std::string command = files.read(dir + "cmdline", 1 << 20).value_or("");
   for (char& byte : command) {
     if (byte == '\0' || byte == '\n') byte = ' ';
   }
@@ -94,7 +94,7 @@ void gather_nvlinks(const Nvml& nvml, Nvml::Device* gpu, const std::string& name
   if (links > 0) note(facts, name + "nvlink.speed", nvml.nvlink_speed(gpu));
 }
 
-void gather_one(const Nvml& nvml, const RootedFiles& files, Nvml::Device* gpu, const std::string& name,
+void gather_one(const Nvml& nvml, const SysrootFiles& files, Nvml::Device* gpu, const std::string& name,
                 Facts& facts) {
   note(facts, name + "pci", nvml.pci_address(gpu));
   note(facts, name + "name", nvml.name(gpu));
@@ -153,7 +153,7 @@ std::vector<std::string> library_paths(const GatherContext& context) {
 }  // namespace
 
 void gather_nvml(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   // Without its control device the library could only fail, and looking for it would cost more than this.
   if (!files.exists("/dev/nvidiactl") && !files.exists("/proc/driver/nvidia/version")) return;
   try {

@@ -26,7 +26,7 @@
 namespace ddlrun::doctor {
 namespace {
 
-constexpr std::string_view class_folder = "/sys/class/infiniband/";
+constexpr std::string_view class_dir = "/sys/class/infiniband/";
 constexpr std::size_t max_devices = 64, max_ports = 8;
 
 // "4: ACTIVE" -> "ACTIVE"
@@ -36,10 +36,10 @@ std::string word_of(const std::optional<std::string>& line) {
   return std::string(trim(colon == std::string::npos ? *line : std::string_view(*line).substr(colon + 1)));
 }
 
-std::vector<std::string> read_pkeys(const RootedFiles& files, const std::string& folder) {
+std::vector<std::string> read_pkeys(const SysrootFiles& files, const std::string& dir) {
   std::vector<std::string> keys;
-  for (const std::string& index : files.list(folder)) {
-    const auto key = files.hex_number(folder + "/" + index);
+  for (const std::string& index : files.list(dir)) {
+    const auto key = files.hex_number(dir + "/" + index);
     if (key && *key != 0 && *key <= 0xffff && keys.size() < 128)
       keys.push_back(fmt::format("0x{:04x}", *key));
   }
@@ -48,40 +48,41 @@ std::vector<std::string> read_pkeys(const RootedFiles& files, const std::string&
   return keys;
 }
 
-void gather_port(const RootedFiles& files, const std::string& device, const std::string& port, Facts& facts) {
-  const std::string folder = fmt::format("{}{}/ports/{}/", class_folder, device, port);
+void gather_port(const SysrootFiles& files, const std::string& device, const std::string& port,
+                 Facts& facts) {
+  const std::string dir = fmt::format("{}{}/ports/{}/", class_dir, device, port);
   const std::string name = fmt::format("ib.{}.port.{}.", device, port);
-  facts.set(name + "state", word_of(files.line(folder + "state")));
-  facts.set(name + "phys", word_of(files.line(folder + "phys_state")));
-  set_line(facts, name + "rate", files.line(folder + "rate"));
-  set_line(facts, name + "layer", files.line(folder + "link_layer"));
-  if (const auto lid = files.hex_number(folder + "lid")) facts.set(name + "lid", *lid);
-  if (const auto lid = files.hex_number(folder + "sm_lid")) facts.set(name + "sm_lid", *lid);
-  facts.set_list(name + "pkeys", read_pkeys(files, folder + "pkeys"));
-  set_line(facts, name + "gid", files.line(folder + "gids/0"));
+  facts.set(name + "state", word_of(files.line(dir + "state")));
+  facts.set(name + "phys", word_of(files.line(dir + "phys_state")));
+  set_line(facts, name + "rate", files.line(dir + "rate"));
+  set_line(facts, name + "layer", files.line(dir + "link_layer"));
+  if (const auto lid = files.hex_number(dir + "lid")) facts.set(name + "lid", *lid);
+  if (const auto lid = files.hex_number(dir + "sm_lid")) facts.set(name + "sm_lid", *lid);
+  facts.set_list(name + "pkeys", read_pkeys(files, dir + "pkeys"));
+  set_line(facts, name + "gid", files.line(dir + "gids/0"));
   for (const char* counter : {"symbol_error", "link_error_recovery", "link_downed", "port_rcv_errors"}) {
-    if (const auto value = files.number(folder + "counters/" + counter)) {
+    if (const auto value = files.number(dir + "counters/" + counter)) {
       facts.set(fmt::format("{}error.{}", name, counter), *value);
     }
   }
 }
 
-void gather_rdma_device(const RootedFiles& files, const std::string& device, Facts& facts) {
-  const std::string folder = std::string(class_folder) + device + "/";
+void gather_rdma_device(const SysrootFiles& files, const std::string& device, Facts& facts) {
+  const std::string dir = std::string(class_dir) + device + "/";
   const std::string name = "ib." + device + ".";
-  set_line(facts, name + "firmware", files.line(folder + "fw_ver"));
-  set_line(facts, name + "board", files.line(folder + "board_id"));
-  set_line(facts, name + "type", files.line(folder + "hca_type"));
-  const auto driver = files.link(folder + "device/driver");
+  set_line(facts, name + "firmware", files.line(dir + "fw_ver"));
+  set_line(facts, name + "board", files.line(dir + "board_id"));
+  set_line(facts, name + "type", files.line(dir + "hca_type"));
+  const auto driver = files.link(dir + "device/driver");
   if (driver) facts.set(name + "driver", std::string_view(*driver).substr(driver->rfind('/') + 1));
-  if (const auto numa = files.number(folder + "device/numa_node")) facts.set(name + "numa", *numa);
-  const auto interfaces = files.list(folder + "device/net");
+  if (const auto numa = files.number(dir + "device/numa_node")) facts.set(name + "numa", *numa);
+  const auto interfaces = files.list(dir + "device/net");
   if (interfaces.size() <= 64) facts.set_list(name + "net", interfaces);
-  const auto ports = files.list(folder + "ports");
+  const auto ports = files.list(dir + "ports");
   for (std::size_t i = 0; i < ports.size() && i < max_ports; ++i) gather_port(files, device, ports[i], facts);
 }
 
-void gather_uverbs(const RootedFiles& files, Facts& facts) {
+void gather_uverbs(const SysrootFiles& files, Facts& facts) {
   std::vector<std::string> lines;
   for (const std::string& name : files.list("/sys/class/infiniband_verbs")) {
     if (!name.starts_with("uverbs") || lines.size() >= max_devices) continue;
@@ -94,10 +95,10 @@ void gather_uverbs(const RootedFiles& files, Facts& facts) {
 }
 
 // libibverbs.so.1 -> libibverbs.so.1.14.44.0 : 44.0 is the version of rdma-core
-void gather_versions(const GatherContext& context, const RootedFiles& files, Facts& facts) {
-  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib/aarch64-linux-gnu",
-                             "/usr/lib/powerpc64le-linux-gnu", "/usr/lib"}) {
-    const std::string library = std::string(folder) + "/libibverbs.so.1";
+void gather_versions(const GatherContext& context, const SysrootFiles& files, Facts& facts) {
+  for (const char* dir : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib/aarch64-linux-gnu",
+                          "/usr/lib/powerpc64le-linux-gnu", "/usr/lib"}) {
+    const std::string library = std::string(dir) + "/libibverbs.so.1";
     if (!files.exists(library)) continue;
     const std::string real = real_path(context, library);
     const std::size_t at = real.rfind(".so.1.");
@@ -116,7 +117,7 @@ void gather_versions(const GatherContext& context, const RootedFiles& files, Fac
 
 }  // namespace
 
-std::vector<std::string> find_rdma_devices(const RootedFiles& files) {
+std::vector<std::string> find_rdma_devices(const SysrootFiles& files) {
   std::vector<std::string> devices = files.list("/sys/class/infiniband");
   // A dot would end the device's part of a fact's name; the kernel gives none.
   std::erase_if(devices, [](const std::string& name) {
@@ -127,7 +128,7 @@ std::vector<std::string> find_rdma_devices(const RootedFiles& files) {
 }
 
 void gather_fabric(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   const auto devices = find_rdma_devices(files);
   facts.set("ib.count", devices.size());
   for (const char* name : {"NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_DISABLE", "NCCL_IB_PKEY",

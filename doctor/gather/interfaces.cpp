@@ -10,7 +10,7 @@
 
 #include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 
 #include <fmt/format.h>
 
@@ -24,15 +24,15 @@ constexpr std::size_t most_interfaces = 64;
 constexpr std::size_t most_interface_addresses = 8;
 
 // veth and bridges claim a speed that means nothing; bonds and VLANs have that of their ports.
-bool has_hardware(const RootedFiles& files, const std::string& folder) {
-  if (files.exists(folder + "/device") || files.exists(folder + "/bonding")) return true;
-  if (files.exists(folder + "/bridge")) return false;
-  const auto entries = files.list(folder);
+bool has_hardware(const SysrootFiles& files, const std::string& dir) {
+  if (files.exists(dir + "/device") || files.exists(dir + "/bonding")) return true;
+  if (files.exists(dir + "/bridge")) return false;
+  const auto entries = files.list(dir);
   return std::any_of(entries.begin(), entries.end(),
                      [](const auto& name) { return name.starts_with("lower_"); });
 }
 
-HostInterface look_at_interface(const RootedFiles& files, const NetworkInterface& seen) {
+HostInterface look_at_interface(const SysrootFiles& files, const NetworkInterface& seen) {
   HostInterface interface;
   interface.name = seen.name;
   interface.up = seen.up && seen.running;
@@ -42,13 +42,13 @@ HostInterface look_at_interface(const RootedFiles& files, const NetworkInterface
   if (interface.addresses.size() > most_interface_addresses)
     interface.addresses.resize(most_interface_addresses);
   if (seen.loopback || seen.name.find('/') != std::string::npos) return interface;
-  const std::string folder = "/sys/class/net/" + seen.name;
-  if (auto hardware = files.line(folder + "/address"); hardware && hardware->find(' ') == std::string::npos)
+  const std::string dir = "/sys/class/net/" + seen.name;
+  if (auto hardware = files.line(dir + "/address"); hardware && hardware->find(' ') == std::string::npos)
     interface.hardware = *hardware;
-  const auto rdma = files.list(folder + "/device/infiniband");
+  const auto rdma = files.list(dir + "/device/infiniband");
   if (!rdma.empty()) interface.rdma = rdma.front();
-  if (!has_hardware(files, folder)) return interface;
-  const auto speed = files.number(folder + "/speed");  // -1 where the port does not know
+  if (!has_hardware(files, dir)) return interface;
+  const auto speed = files.number(dir + "/speed");  // -1 if the port does not report it
   if (speed && *speed < 10'000'000) interface.speed_mbps = *speed;
   return interface;
 }
@@ -56,7 +56,7 @@ HostInterface look_at_interface(const RootedFiles& files, const NetworkInterface
 }  // namespace
 
 void gather_interfaces(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   std::vector<NetworkInterface> all = context.kernel.interfaces();
   std::stable_sort(all.begin(), all.end(), [](const NetworkInterface& a, const NetworkInterface& b) {
     return a.addresses.empty() < b.addresses.empty();

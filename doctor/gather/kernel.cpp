@@ -11,7 +11,7 @@
 //   logind.remove_ipc                      "yes", "no": the last RemoveIPC= that counts, yes where none is
 //   logind.runs, logind.lingers            "yes", "no"; lingers: of this user
 #include "base/text/text.hpp"
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 #include "doctor/gather/system.hpp"
 
 #include <algorithm>
@@ -28,13 +28,13 @@ std::string chosen_word(const std::string& line) {
   return line.substr(open + 1, close - open - 1);
 }
 
-void set_chosen(const RootedFiles& files, std::string_view path, std::string_view fact, Facts& facts) {
+void set_chosen(const SysrootFiles& files, std::string_view path, std::string_view fact, Facts& facts) {
   const auto line = files.line(path);
   if (!line) return facts.set_unknown(fact, "the kernel does not offer it");
   facts.set(fact, chosen_word(*line));
 }
 
-void gather_memory(const RootedFiles& files, Facts& facts) {
+void gather_memory(const SysrootFiles& files, Facts& facts) {
   struct Row {
     std::string_view label, fact;
     std::uint64_t unit;
@@ -57,7 +57,7 @@ void gather_memory(const RootedFiles& files, Facts& facts) {
   }
 }
 
-void gather_settings(const RootedFiles& files, Facts& facts) {
+void gather_settings(const SysrootFiles& files, Facts& facts) {
   if (const auto line = files.line("/proc/sys/fs/file-max")) facts.set("kernel.file_max", *line);
   if (const auto line = files.line("/proc/sys/fs/file-nr")) {  // "1952	0	2466170"
     facts.set("kernel.files_open", line->substr(0, line->find_first_of(" \t")));
@@ -74,12 +74,12 @@ void gather_settings(const RootedFiles& files, Facts& facts) {
 }
 
 void gather_logind(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   facts.set("logind.runs", files.exists("/run/systemd/seats") ? "yes" : "no");
   std::vector<std::string> paths{"/etc/systemd/logind.conf"};
-  for (const std::string_view folder : {"/usr/lib/systemd/logind.conf.d", "/etc/systemd/logind.conf.d"}) {
-    for (const std::string& name : files.list(folder)) {
-      if (name.ends_with(".conf")) paths.push_back(std::string(folder) + "/" + name);
+  for (const std::string_view dir : {"/usr/lib/systemd/logind.conf.d", "/etc/systemd/logind.conf.d"}) {
+    for (const std::string& name : files.list(dir)) {
+      if (name.ends_with(".conf")) paths.push_back(std::string(dir) + "/" + name);
     }
   }
   std::string_view value = "yes";  // systemd's own default
@@ -100,7 +100,7 @@ void gather_logind(const GatherContext& context, Facts& facts) {
 }  // namespace
 
 void gather_kernel(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   gather_memory(files, facts);
   gather_settings(files, facts);
   gather_logind(context, facts);

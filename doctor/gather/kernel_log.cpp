@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the kernel's log says of GPUs and links. Asked only where there are such devices: dmesg, and where
+// The kernel log's lines about GPUs and links. Read only if such devices exist: dmesg, and where
 // that is for root only, the journal.
 //   log.source                "dmesg", "journalctl", or why neither can be read
 //   log.error.xid             one a line, the newest 64: "AGE XID PCI" (seconds ago; "0000:3b:00")
@@ -33,8 +33,8 @@ LogText read_log(const GatherContext& context) {
   return {"", "", "the kernel's log is not readable here: " + printable(problem, 120)};
 }
 
-// Names by which the kernel speaks of RDMA devices: their own, their interfaces', their PCI address.
-std::vector<std::string> link_names(const RootedFiles& files, const std::vector<std::string>& devices) {
+// Names of RDMA devices in kernel messages: their own, their interfaces', their PCI address.
+std::vector<std::string> link_names(const SysrootFiles& files, const std::vector<std::string>& devices) {
   std::vector<std::string> names = devices;
   for (const std::string& device : devices) {
     const auto interfaces = files.list("/sys/class/infiniband/" + device + "/device/net");
@@ -55,7 +55,7 @@ std::vector<std::string> newest(const std::vector<Event>& events, const Render& 
 }  // namespace
 
 void gather_device_log(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   const auto devices = find_rdma_devices(files);
   const bool has_gpu = files.exists("/dev/nvidiactl");
   if (devices.empty() && !has_gpu) return;

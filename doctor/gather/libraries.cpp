@@ -20,18 +20,19 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
 }
 
-// The folders of a search path; an empty one means the working folder for the loader, and nothing to us.
-std::vector<std::string> folders_of(std::string_view path, const std::string& origin) {
-  std::vector<std::string> folders;
+// The directories of a search path; an empty one means the working directory for the loader, and nothing to
+// us.
+std::vector<std::string> dirs_of(std::string_view path, const std::string& origin) {
+  std::vector<std::string> dirs;
   for (const std::string_view word : split(path, ':')) {
-    std::string folder(word);
+    std::string dir(word);
     for (const std::string_view name : {"${ORIGIN}", "$ORIGIN"}) {
-      for (auto at = folder.find(name); at != std::string::npos; at = folder.find(name, at + origin.size()))
-        folder.replace(at, name.size(), origin);
+      for (auto at = dir.find(name); at != std::string::npos; at = dir.find(name, at + origin.size()))
+        dir.replace(at, name.size(), origin);
     }
-    if (!folder.empty()) folders.push_back(std::move(folder));
+    if (!dir.empty()) dirs.push_back(std::move(dir));
   }
-  return folders;
+  return dirs;
 }
 
 bool is_made_by_kernel(const std::string& name) {
@@ -48,7 +49,7 @@ struct Asker {
 class TreeWalk {
  public:
   TreeWalk(const GatherContext& context, LibraryTree& tree) : context_(context), tree_(tree) {
-    library_path_ = folders_of(job_variable(context, "LD_LIBRARY_PATH"), "");
+    library_path_ = dirs_of(job_variable(context, "LD_LIBRARY_PATH"), "");
   }
 
   void run(const std::string& path) {
@@ -63,9 +64,9 @@ class TreeWalk {
  private:
   void ask(const std::string& path, const ElfFile& elf, const std::string& inherited_rpath) {
     const std::string origin = folder_of(real_path(context_, path));
-    const std::string own = elf.runpath.empty() ? join(folders_of(elf.rpath, origin), ":") : "";
+    const std::string own = elf.runpath.empty() ? join(dirs_of(elf.rpath, origin), ":") : "";
     const std::string rpath = own.empty() ? inherited_rpath : own + ":" + inherited_rpath;
-    const std::string runpath = join(folders_of(elf.runpath, origin), ":");
+    const std::string runpath = join(dirs_of(elf.runpath, origin), ":");
     for (const std::string& name : elf.needed) {
       if (asked_.insert({name, true}).second) {
         open_.push_back({name, path, elf.runpath.empty() ? rpath : std::string(), runpath});
@@ -78,19 +79,19 @@ class TreeWalk {
       if (!take(asker, asker.name)) tree_.missing.push_back({asker.name, asker.by});
       return;
     }
-    std::vector<std::string> folders = folders_of(asker.rpath, "");
-    folders.insert(folders.end(), library_path_.begin(), library_path_.end());
-    for (const std::string& folder : folders_of(asker.runpath, "")) folders.push_back(folder);
-    for (const std::string& folder : folders) {
-      if (take(asker, folder + "/" + asker.name)) return;
+    std::vector<std::string> dirs = dirs_of(asker.rpath, "");
+    dirs.insert(dirs.end(), library_path_.begin(), library_path_.end());
+    for (const std::string& dir : dirs_of(asker.runpath, "")) dirs.push_back(dir);
+    for (const std::string& dir : dirs) {
+      if (take(asker, dir + "/" + asker.name)) return;
     }
     load_cache();
     const auto [first, last] = cache_.equal_range(asker.name);
     for (auto at = first; at != last; ++at) {
       if (take(asker, at->second)) return;
     }
-    for (const char* folder : {"/lib64", "/usr/lib64", "/lib", "/usr/lib"}) {
-      if (take(asker, std::string(folder) + "/" + asker.name)) return;
+    for (const char* dir : {"/lib64", "/usr/lib64", "/lib", "/usr/lib"}) {
+      if (take(asker, std::string(dir) + "/" + asker.name)) return;
     }
     tree_.missing.push_back({asker.name, asker.by});
   }
@@ -159,8 +160,8 @@ std::optional<ElfFile> read_elf_file(const GatherContext& context, const std::st
 }
 
 std::string job_variable(const GatherContext& context, const std::string& name) {
-  const auto set = context.question.environment.find(name);
-  return set != context.question.environment.end() ? set->second : context.system.environment.get(name);
+  const auto set = context.request.environment.find(name);
+  return set != context.request.environment.end() ? set->second : context.system.environment.get(name);
 }
 
 std::string find_in_path(const GatherContext& context, const std::string& name) {
@@ -172,13 +173,13 @@ std::string find_in_path(const GatherContext& context, const std::string& name) 
   if (name.empty()) return {};
   if (name.find('/') != std::string::npos) {
     if (name[0] == '/') return name;
-    const std::string& folder = context.question.working_folder;
-    return folder.empty() ? name : folder + "/" + name;
+    const std::string& dir = context.request.workdir;
+    return dir.empty() ? name : dir + "/" + name;
   }
   const std::string path = job_variable(context, "PATH");
-  for (const std::string_view folder : split(path, ':')) {
-    if (folder.empty() || folder[0] != '/') continue;
-    std::string candidate = std::string(folder) + "/" + name;
+  for (const std::string_view dir : split(path, ':')) {
+    if (dir.empty() || dir[0] != '/') continue;
+    std::string candidate = std::string(dir) + "/" + name;
     if (usable(candidate)) return candidate;
   }
   return {};

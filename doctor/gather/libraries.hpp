@@ -23,8 +23,8 @@ std::optional<ElfFile> read_elf_file(const GatherContext& context, const std::st
 // A variable as the job will have it on this host: what the job sets, else what this process has.
 std::string job_variable(const GatherContext& context, const std::string& name);
 
-// `name` itself where it has a slash (below the working folder where it is relative), else the first file of
-// that name in PATH that may be executed; "" if there is none.
+// `name` itself where it has a slash (below the working directory where it is relative), else the first file
+// of that name in PATH that may be executed; "" if there is none.
 std::string find_in_path(const GatherContext& context, const std::string& name);
 // The file that a chain of links ends in.
 std::string real_path(const GatherContext& context, std::string path);
@@ -41,7 +41,7 @@ struct LibraryTree {
 };
 
 // Everything that `path` needs, and what that needs: RPATH, LD_LIBRARY_PATH, RUNPATH, the loader's cache and
-// its own folders, in the loader's order. At most 400 libraries.
+// its own directories, in the loader's order. At most 400 libraries.
 LibraryTree find_libraries(const GatherContext& context, const std::string& path);
 
 // The names in /etc/ld.so.cache (the format of glibc 2.2 and later), each with its paths in order.

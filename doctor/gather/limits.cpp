@@ -10,7 +10,7 @@
 // Sources: getrlimit, /proc/PID/{stat,limits,cgroup}, statvfs, the environment.
 #include "base/text/text.hpp"
 #include "doctor/gather/process_stat.hpp"
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 #include "doctor/gather/system.hpp"
 
 #include <fmt/format.h>
@@ -88,7 +88,7 @@ std::string find_unit(std::string_view cgroups) {
 }
 
 void gather_daemon(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   std::string_view name;
   std::uint64_t pid = 0;
   for (const ProcessStat& ancestor : read_ancestors(context)) {
@@ -112,7 +112,7 @@ void gather_daemon(const GatherContext& context, Facts& facts) {
 }
 
 void gather_device_counts(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   facts.set("devices.rdma", files.list("/sys/class/infiniband").size());
   std::uint64_t gpus = 0;
   for (const std::string& name : files.list("/dev")) {
@@ -136,7 +136,7 @@ void set_start(const GatherContext& context, Facts& facts, std::string_view fact
 void gather_limits(const GatherContext& context, Facts& facts) {
   gather_own_limits(context, facts);
   gather_daemon(context, facts);
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   if (files.exists("/.dockerenv") || files.exists("/run/.containerenv")) facts.set("limit.container", "yes");
   if (const auto space = context.kernel.disk_space(files.at("/dev/shm"))) {
     facts.set("shm.total_bytes", space->total_bytes);

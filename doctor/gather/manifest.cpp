@@ -29,9 +29,9 @@ class Walk {
     const auto top = kernel_.file_info(path_, true);
     if (!top) return manifest_;
     if (top->kind != FileInfo::Kind::folder) return run_file(*top);
-    manifest_.state = Manifest::State::folder;
+    manifest_.state = Manifest::State::dir;
     list_names();
-    if (manifest_.state == Manifest::State::folder) ask_sizes();
+    if (manifest_.state == Manifest::State::dir) ask_sizes();
     return std::move(manifest_);
   }
 
@@ -56,25 +56,25 @@ class Walk {
   }
 
   void list_names() {
-    std::vector<std::string> folders{""};  // below the path
-    while (!folders.empty() && manifest_.complete) {
-      const std::string folder = std::move(folders.back());
-      folders.pop_back();
-      const std::string before = folder.empty() ? "" : folder + "/";
-      const bool listed = kernel_.visit_folder(folder.empty() ? path_ : path_ + "/" + folder,
+    std::vector<std::string> dirs{""};  // below the path
+    while (!dirs.empty() && manifest_.complete) {
+      const std::string dir = std::move(dirs.back());
+      dirs.pop_back();
+      const std::string before = dir.empty() ? "" : dir + "/";
+      const bool listed = kernel_.visit_folder(dir.empty() ? path_ : path_ + "/" + dir,
                                                [&](std::string_view name, FileInfo::Kind kind) {
                                                  if (++entries_ > bounds_.entries) manifest_.complete = false;
                                                  std::string full = before + std::string(name);
                                                  if (kind == FileInfo::Kind::folder) {
-                                                   folders.push_back(std::move(full));
+                                                   dirs.push_back(std::move(full));
                                                  } else {
                                                    add_name(std::move(full));
                                                  }
                                                  return in_time();
                                                });
       if (listed) continue;
-      if (folder.empty()) manifest_.state = Manifest::State::unreadable;
-      deny(folder);
+      if (dir.empty()) manifest_.state = Manifest::State::unreadable;
+      deny(dir);
     }
   }
 

@@ -24,7 +24,7 @@ struct SampledFile {
 };
 
 struct Manifest {
-  enum class State { file, folder, missing, unreadable } state = State::missing;
+  enum class State { file, dir, missing, unreadable } state = State::missing;
   bool complete = true;  // false: a bound was reached, the numbers are not comparable
   std::uint64_t files = 0;
   bool has_bytes = true;  // false: too many files to ask each
@@ -33,7 +33,7 @@ struct Manifest {
   std::uint64_t sizes_hash = 0;  // of names and sizes of all files, or of the sample
   std::int64_t newest_seconds = 0;
   std::vector<SampledFile> sample;  // 64 chosen by the hash of their names, so the same on every host
-  std::uint64_t denied = 0;         // of those asked: not readable by this user, or folders not listable
+  std::uint64_t denied = 0;         // of those asked: not readable by this user, or directories not listable
   std::string first_denied;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which MPI a non-interactive shell of this host finds. No program is run where a library tells the version.
+// Which MPI a non-interactive shell of this host finds. No program is run if a library contains the version.
 //   mpi.program.NAME     path of mpirun, orted, prted, hydra_pmi_proxy, hydra_bstrap_proxy as PATH finds it;
 //                        not known where it is not there
 //   mpi.real.NAME        the file behind the links
@@ -7,7 +7,7 @@
 //   mpi.vendor           "Open MPI", "Intel MPI", "MPICH", "other"
 //   mpi.version          of mpirun, else of orted: "4.1.4"
 //   mpi.version_source   the library, or the command that was asked
-//   mpi.daemon_version   of orted (Open MPI's own number) or prted (PRRTE's), where a library tells it
+//   mpi.daemon_version   of orted (Open MPI's own number) or prted (PRRTE's), if a library contains it
 //   mpi.parameter_files  lines "FILE: NAME = VALUE" of the files of MCA parameters, at most 64
 //   mpi.cuda_support     "true", "false"; level full, and only where there is an NVIDIA device
 #include "base/text/text.hpp"
@@ -74,7 +74,7 @@ Version version_by_library(const GatherContext& context, const LibraryTree& tree
   return {};
 }
 
-// Asked only where no library tells: a script, a wrapper, another MPI.
+// Run only if no library contains it: a script, a wrapper, another MPI.
 Version version_by_asking(const GatherContext& context, const std::string& program) {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(3);
@@ -134,8 +134,9 @@ void find_versions(const GatherContext& context, Facts& facts) {
   if (!of_daemon.text.empty()) facts.set("mpi.daemon_version", of_daemon.text);
   if (of_mpirun.text.empty() && same_numbers) of_mpirun = of_daemon;
   if (of_mpirun.text.empty()) {
-    facts.set_unknown("mpi.version", facts.text("mpi.program.mpirun") ? "neither a library nor mpirun told it"
-                                                                      : "no mpirun in PATH");
+    facts.set_unknown("mpi.version", facts.text("mpi.program.mpirun")
+                                         ? "neither a library nor mpirun reported it"
+                                         : "no mpirun in PATH");
     return;
   }
   facts.set("mpi.version", of_mpirun.text);
@@ -203,7 +204,7 @@ void gather_mpi_details(const GatherContext& context, Facts& facts) {
   constexpr std::string_view key = "mpi_built_with_cuda_support:value:";
   const auto at = result.out.find(key);
   if (!result.ok() || at == std::string::npos) {
-    facts.set_unknown("mpi.cuda_support", "ompi_info does not tell it");
+    facts.set_unknown("mpi.cuda_support", "ompi_info does not report it");
     return;
   }
   const bool yes = std::string_view(result.out).substr(at + key.size()).starts_with("true");

@@ -240,7 +240,7 @@ NvmlAnswer<unsigned> Nvml::retired_pages(Device* device) const {
   unsigned total = 0;
   for (const int cause : {0, 1}) {  // several single-bit errors; one double-bit error
     unsigned pages = 0;
-    // Asked for no address, it tells how many there are, and that they do not fit.
+    // Called without addresses, it returns how many exist, and that they do not fit.
     const std::string problem =
         call("nvmlDeviceGetRetiredPages", device, cause, &pages, static_cast<unsigned long long*>(nullptr));
     if (!problem.empty() && problem != explain(insufficient_size)) return refused<unsigned>(problem);
@@ -280,7 +280,7 @@ NvmlAnswer<unsigned> Nvml::default_application_clock(Device* device, NvmlClock c
 NvmlAnswer<std::vector<NvmlProcess>> Nvml::compute_processes(Device* device) const {
   NvmlAnswer<std::vector<NvmlProcess>> answer;
   const auto add = [&](unsigned pid, unsigned long long used) {
-    answer.value.push_back({pid, used == ~0ull ? 0 : used});  // ~0: the driver does not say
+    answer.value.push_back({pid, used == ~0ull ? 0 : used});  // ~0: the driver does not report it
   };
   std::array<ProcessV2, 64> processes{};
   unsigned count = static_cast<unsigned>(processes.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NVIDIA's management library, loaded while the program runs: what a driver says of its GPUs, without
+// NVIDIA's management library, loaded while the program runs: what a driver reports of its GPUs, without
 // NVIDIA's headers. Structures and numbers are those of the documented interface; entry points that an older
 // driver lacks are answers ("this driver has no nvmlX"), not errors.
 #pragma once
@@ -23,12 +23,12 @@ struct NvmlAnswer {
 };
 
 struct NvmlMemory {
-  std::uint64_t total = 0, used = 0;  // bytes; used without what the driver keeps for itself, where it tells
+  std::uint64_t total = 0, used = 0;  // bytes; used excludes the driver's own memory if the driver reports it
 };
 
 struct NvmlProcess {
   unsigned pid = 0;
-  std::uint64_t used_bytes = 0;  // 0 where the driver does not say
+  std::uint64_t used_bytes = 0;  // 0 if the driver does not report it
 };
 
 struct NvmlRemappedRows {
@@ -87,7 +87,7 @@ class Nvml {
  private:
   explicit Nvml(Plugin library) : library_(std::move(library)) {}
   std::string explain(int code) const;
-  // "" where the call went well. The arguments' types are the function's own: pass what its ABI says.
+  // "" where the call went well. The arguments' types are the function's own: pass what its ABI defines.
   template <typename... Arguments>
   std::string call(const char* function, Arguments... arguments) const;
   template <typename Value, typename... Arguments>

@@ -37,7 +37,7 @@ std::string_view how(ProbeAnswer::Kind kind) {
   return "timed-out";
 }
 
-// The head may be known here by no name: then by the address from which it called.
+// The driver host may be known here by no name: then by the address from which it called.
 std::vector<std::string> usable_addresses(const GatherContext& context, const std::string& peer) {
   std::vector<std::string> addresses;
   for (const std::string& address : context.kernel.find_addresses(peer).addresses) {
@@ -50,13 +50,13 @@ std::vector<std::string> usable_addresses(const GatherContext& context, const st
 }
 
 NetworkProbe make_probe(const GatherContext& context) {
-  const Question& question = context.question;
+  const ProbeRequest& request = context.request;
   NetworkProbe probe;
-  probe.own_id = question.host;
-  probe.ports = question.probe_ports;
-  probe.limit = std::chrono::milliseconds(std::min(question.probe_ms, 16000u));
-  probe.stream = question.level == Level::stress;
-  for (const std::string& peer : question.peers) {
+  probe.own_id = request.host;
+  probe.ports = request.probe_ports;
+  probe.limit = std::chrono::milliseconds(std::min(request.probe_ms, 16000u));
+  probe.stream = request.level == Level::stress;
+  for (const std::string& peer : request.peers) {
     ProbePeer& added = probe.peers.emplace_back(ProbePeer{peer, {}});
     added.addresses = usable_addresses(context, peer);
   }
@@ -69,7 +69,7 @@ NetworkProbe make_probe(const GatherContext& context) {
   return probe;
 }
 
-void tell(const NetworkProbe& probe, const ProbeResult& result, Facts& facts) {
+void set_pair_facts(const NetworkProbe& probe, const ProbeResult& result, Facts& facts) {
   std::vector<std::string> answers, paths, rates, listening;
   for (const ProbeAnswer& answer : result.answers) {
     if (answers.size() == most_lines) break;
@@ -95,12 +95,12 @@ void tell(const NetworkProbe& probe, const ProbeResult& result, Facts& facts) {
 
 void gather_pairs(const GatherContext& context, Facts& facts) {
   NetworkAccess* network = context.kernel.network();
-  if (network == nullptr || context.question.peers.empty() || context.question.probe_ports.empty()) {
-    facts.set_unknown("pair.answers", context.question.peers.empty() ? "no neighbours" : "no way to try it");
+  if (network == nullptr || context.request.peers.empty() || context.request.probe_ports.empty()) {
+    facts.set_unknown("pair.answers", context.request.peers.empty() ? "no neighbours" : "no way to try it");
     return;
   }
   const NetworkProbe probe = make_probe(context);
-  tell(probe, network->probe(probe), facts);
+  set_pair_facts(probe, network->probe(probe), facts);
 }
 
 }  // namespace ddlrun::doctor

@@ -22,7 +22,7 @@ bool is_pci_address(std::string_view text) {  // "0000:3b:00.0"
 }
 
 // The link of a device names all bridges above it: ../../../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0
-std::set<std::string> find_bridges(const RootedFiles& files, const std::vector<std::string>& gpus) {
+std::set<std::string> find_bridges(const SysrootFiles& files, const std::vector<std::string>& gpus) {
   std::set<std::string> bridges;
   for (const std::string& gpu : gpus) {
     const std::string link = files.link("/sys/bus/pci/devices/" + gpu).value_or("");
@@ -33,7 +33,7 @@ std::set<std::string> find_bridges(const RootedFiles& files, const std::vector<s
   return bridges;
 }
 
-void gather_acs(const RootedFiles& files, const std::set<std::string>& bridges, Facts& facts) {
+void gather_acs(const SysrootFiles& files, const std::set<std::string>& bridges, Facts& facts) {
   std::vector<std::string> on;
   std::uint64_t unreadable = 0;
   for (const std::string& bridge : bridges) {
@@ -47,7 +47,7 @@ void gather_acs(const RootedFiles& files, const std::set<std::string>& bridges, 
   facts.set("peers.acs.unreadable", unreadable);
 }
 
-void gather_iommu(const RootedFiles& files, const std::vector<std::string>& gpus, Facts& facts) {
+void gather_iommu(const SysrootFiles& files, const std::vector<std::string>& gpus, Facts& facts) {
   facts.set("peers.iommu.units", files.list("/sys/class/iommu").size());
   std::set<std::string> types;
   for (const std::string& gpu : gpus) {
@@ -63,7 +63,7 @@ void gather_iommu(const RootedFiles& files, const std::vector<std::string>& gpus
   facts.set("peers.iommu.cmdline", passes ? "yes" : "no");
 }
 
-bool has_hypervisor(const RootedFiles& files) {
+bool has_hypervisor(const SysrootFiles& files) {
   const std::string cpus = files.read("/proc/cpuinfo", 16 << 20).value_or("");
   const std::size_t at = cpus.find("\nflags");
   if (at == std::string::npos) return false;
@@ -73,7 +73,7 @@ bool has_hypervisor(const RootedFiles& files) {
 
 }  // namespace
 
-void gather_peers(const RootedFiles& files, const std::vector<std::string>& gpus, Facts& facts) {
+void gather_peers(const SysrootFiles& files, const std::vector<std::string>& gpus, Facts& facts) {
   if (gpus.empty()) return;
   gather_acs(files, find_bridges(files, gpus), facts);
   gather_iommu(files, gpus, facts);

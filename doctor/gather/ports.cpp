@@ -5,7 +5,7 @@
 #include "base/os/network.hpp"
 #include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace ddlrun::doctor {
 namespace {
 
 // The inode of the socket that listens on the port: column 10 of a line whose state is 0A.
-std::string find_listener(const RootedFiles& files, std::uint16_t port) {
+std::string find_listener(const SysrootFiles& files, std::uint16_t port) {
   for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
     const auto text = files.read(table, 8u << 20);
     if (!text) continue;
@@ -33,17 +33,17 @@ std::string find_listener(const RootedFiles& files, std::uint16_t port) {
 }
 
 // Only processes of our own user show their sockets, unless we are root.
-std::string find_owner(const RootedFiles& files, const std::string& inode) {
+std::string find_owner(const SysrootFiles& files, const std::string& inode) {
   const std::string wanted = "socket:[" + inode + "]";
   for (const std::string& process : files.list("/proc")) {
     if (!parse_unsigned(process)) continue;
-    const std::string folder = "/proc/" + process;
-    const auto names = files.list(folder + "/fd");
+    const std::string dir = "/proc/" + process;
+    const auto names = files.list(dir + "/fd");
     const bool owns = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return files.link(folder + "/fd/" + name) == wanted;
+      return files.link(dir + "/fd/" + name) == wanted;
     });
     if (owns)
-      return fmt::format("{}, pid {}", printable(files.line(folder + "/comm").value_or("?"), 40), process);
+      return fmt::format("{}, pid {}", printable(files.line(dir + "/comm").value_or("?"), 40), process);
   }
   return {};
 }
@@ -52,8 +52,8 @@ std::string find_owner(const RootedFiles& files, const std::string& inode) {
 
 void gather_ports(const GatherContext& context, Facts& facts) {
   NetworkAccess* network = context.kernel.network();
-  const RootedFiles files(context);
-  for (const std::uint16_t port : context.question.ports) {
+  const SysrootFiles files(context);
+  for (const std::uint16_t port : context.request.ports) {
     const std::string name = fmt::format("port.{}", port);
     if (network == nullptr) {
       facts.set_unknown(name, "no way to try it");

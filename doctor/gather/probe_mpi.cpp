@@ -26,7 +26,7 @@ bool is_telling(std::string_view line) {
   return line.find_first_not_of("-=* \t") != std::string_view::npos && !has("Warning: Permanently added");
 }
 
-// The first lines that say something; Open MPI frames its messages with dashes.
+// The first lines with content; Open MPI frames its messages with dashes.
 std::string words_of_mpirun(const ProcessResult& result) {
   if (!result.start_error.empty()) return "mpirun: " + result.start_error;
   std::vector<std::string> lines;
@@ -36,7 +36,7 @@ std::string words_of_mpirun(const ProcessResult& result) {
     }
   }
   if (result.timed_out) lines.insert(lines.begin(), "no end within 60 s");
-  return lines.empty() ? fmt::format("mpirun ended with {} and said nothing", result.exit_status)
+  return lines.empty() ? fmt::format("mpirun ended with {} and printed nothing", result.exit_status)
                        : join(lines, " / ");
 }
 

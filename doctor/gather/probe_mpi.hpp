@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The smoke run of level full: mpirun as the job would use it, over all hosts that answered, one rank each:
-// first `hostname`, then an allreduce of four bytes by the bundled trainer. Its facts join those of the head:
+// first `hostname`, then an allreduce of four bytes by the bundled trainer. Its facts join those of the
+// driver host:
 //   smoke.left_out            why nothing was run
 //   smoke.command             what was typed, for people
 //   smoke.names               host names that came back, each once, at most 256; smoke.count how many lines
@@ -11,7 +12,7 @@
 
 #include "base/os/system.hpp"
 #include "doctor/model/facts.hpp"
-#include "doctor/model/question.hpp"
+#include "doctor/model/probe_request.hpp"
 
 #include <string>
 #include <vector>

@@ -58,7 +58,7 @@ void run_round(System& system, const SmokeRun& run, const std::vector<Pair>& rou
     speeds.push_back({round[i], read_speed(results[i], 2).value_or(0)});
 }
 
-// A pair that was slow beside others has a second try alone: on busy machines one run says little.
+// A pair that was slow beside others has a second try alone: on busy machines one run proves little.
 void try_slow_again(System& system, const SmokeRun& run, std::vector<PairSpeed>& speeds) {
   std::vector<std::uint64_t> sorted;
   for (const PairSpeed& pair : speeds) sorted.push_back(pair.speed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Load over the job's network at level stress: the bundled allreduce over all hosts, then between neighbours,
-// so that a slow host is told from those who only have to wait for it. Its facts join those of the head:
+// which distinguishes a slow host from the hosts that wait for it. Its facts join those of the driver host:
 //   stress.bytes              of one rank's vector
 //   stress.all                MB/s over all hosts (2 (n-1)/n x bytes / time), or why there is none
 //   stress.hosts              how many took part

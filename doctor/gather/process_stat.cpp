@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/gather/process_stat.hpp"
 
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 
 #include <fmt/format.h>
 
 namespace ddlrun::doctor {
 
 std::optional<ProcessStat> read_process_stat(const GatherContext& context, std::uint64_t pid) {
-  const auto text = RootedFiles(context).read(fmt::format("/proc/{}/stat", pid), 4096);
+  const auto text = SysrootFiles(context).read(fmt::format("/proc/{}/stat", pid), 4096);
   return text ? parse_process_stat(*text) : std::nullopt;
 }
 

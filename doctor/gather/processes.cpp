@@ -11,7 +11,7 @@
 // Source: /proc/PID/stat.
 #include "base/text/text.hpp"
 #include "doctor/gather/process_stat.hpp"
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 #include "doctor/gather/system.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ constexpr std::uint64_t kernel_threads = 2;      // the parent of them all
 
 std::vector<ProcessStat> read_processes(const GatherContext& context) {
   std::vector<std::uint64_t> pids;
-  context.kernel.visit_folder(RootedFiles(context).at("/proc"), [&](std::string_view name, FileInfo::Kind) {
+  context.kernel.visit_folder(SysrootFiles(context).at("/proc"), [&](std::string_view name, FileInfo::Kind) {
     if (const auto pid = parse_unsigned(name)) pids.push_back(*pid);
     return pids.size() < most_processes;
   });
@@ -44,14 +44,14 @@ std::vector<ProcessStat> read_processes(const GatherContext& context) {
 
 // Hundredths of a second since boot.
 std::optional<std::uint64_t> uptime_ticks(const GatherContext& context) {
-  const auto line = RootedFiles(context).line("/proc/uptime");
+  const auto line = SysrootFiles(context).line("/proc/uptime");
   if (!line) return std::nullopt;
   const auto seconds = parse_unsigned(std::string_view(*line).substr(0, line->find('.')), 1u << 30);
   return seconds ? std::optional(*seconds * ticks_per_second) : std::nullopt;
 }
 
 bool is_loaded(const GatherContext& context) {
-  const auto line = RootedFiles(context).line("/proc/loadavg");
+  const auto line = SysrootFiles(context).line("/proc/loadavg");
   if (!line) return false;
   const auto whole = parse_unsigned(std::string_view(*line).substr(0, line->find('.')), 1u << 20);
   return whole && 2 * (*whole + 1) > context.kernel.usable_cpus().size();
@@ -88,7 +88,7 @@ Waiting find_waiting(const GatherContext& context) {
   for (const ProcessStat& stat : read_processes(context)) {
     if (stat.state == 'Z') ++waiting.zombies;
     if (stat.state != 'D') continue;
-    const auto status = RootedFiles(context).read(fmt::format("/proc/{}/status", stat.pid));
+    const auto status = SysrootFiles(context).read(fmt::format("/proc/{}/status", stat.pid));
     const std::size_t switches = status ? status->find("\nvoluntary_ctxt_switches:") : std::string::npos;
     if (switches == std::string::npos) continue;
     const std::string count = status->substr(switches + 25, status->find('\n', switches + 1) - switches - 25);
@@ -102,13 +102,12 @@ Waiting find_waiting(const GatherContext& context) {
 void gather_processes(const GatherContext& context, Facts& facts) {
   const auto now = uptime_ticks(context);
   if (!now) return facts.set_unknown("process.hogs", "/proc/uptime is not readable");
-  if (context.question.level == Level::quick && !is_loaded(context))
-    return facts.set_list("process.hogs", {});
+  if (context.request.level == Level::quick && !is_loaded(context)) return facts.set_list("process.hogs", {});
   std::vector<std::string> lines;
   for (const Hog& hog : find_hogs(context, *now)) {
-    const auto folder =
-        context.kernel.file_info(RootedFiles(context).at(fmt::format("/proc/{}", hog.stat.pid)), true);
-    lines.push_back(fmt::format("{} {} {} {}", hog.stat.pid, folder ? folder->uid : 0, hog.percent,
+    const auto dir =
+        context.kernel.file_info(SysrootFiles(context).at(fmt::format("/proc/{}", hog.stat.pid)), true);
+    lines.push_back(fmt::format("{} {} {} {}", hog.stat.pid, dir ? dir->uid : 0, hog.percent,
                                 printable(hog.stat.command, 16)));
     if (lines.size() == 8) break;
   }

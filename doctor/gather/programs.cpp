@@ -5,14 +5,16 @@
 //   program.modified     seconds since 1970
 //   program.executable   "yes", "no"
 //   program.kind         "elf", "script", "other"
-//   program.interpreter  what a script's first line or an ELF file's header names; "missing: PATH" if it is
-//   not here program.build_id     of an ELF file that has one program.hash         16 hexadecimal digits; at
-//   level quick only of files up to 4 MiB program.missing      libraries not found, "NAME, needed by FILE",
-//   at most 64 program.libmpi       the MPI library that its loader would take; not known where it asks for
-//   none program.home_paths   search paths built into it that lie below a home folder program.glibc the
-//   newest symbol version of glibc it asks for program.file.N.name, .size, .hash    the same of the N-th
-//   other file that the words name software.system, .release, .machine  uname; software.glibc of this host,
-//   "2.36"
+//   program.interpreter  named by a script's first line or an ELF header; "missing: PATH" if it is absent
+//   program.build_id     of an ELF file that has one
+//   program.hash         16 hexadecimal digits; at level quick only of files up to 4 MiB
+//   program.missing      libraries not found, "NAME, needed by FILE", at most 64
+//   program.libmpi       the MPI library that its loader would take; unknown if it requires none
+//   program.home_paths   search paths built into it that lie below a home directory
+//   program.glibc        the newest symbol version of glibc that it requires
+//   program.file.N.name, .size, .hash    the same of the N-th other file that the arguments name
+//   software.system, .release, .machine  uname
+//   software.glibc       of this host, "2.36"
 #include "base/text/text.hpp"
 #include "doctor/gather/content_hash.hpp"
 #include "doctor/gather/libraries.hpp"
@@ -97,9 +99,8 @@ void look_at_elf(const GatherContext& context, const std::string& path, Facts& f
   }
   facts.set_list("program.missing", missing);
   for (const std::string& paths : {tree.top.rpath, tree.top.runpath}) {
-    for (const std::string_view folder : split(paths, ':')) {
-      if (folder.starts_with("/home/") || folder.starts_with("/root/"))
-        home_paths.push_back(printable(folder));
+    for (const std::string_view dir : split(paths, ':')) {
+      if (dir.starts_with("/home/") || dir.starts_with("/root/")) home_paths.push_back(printable(dir));
     }
   }
   facts.set_list("program.home_paths", home_paths);
@@ -124,11 +125,11 @@ void look_at_script(const GatherContext& context, const std::string& path, Facts
 }
 
 void look_at_files(const GatherContext& context, Facts& facts) {
-  const auto& files = context.question.program_files;
+  const auto& files = context.request.program_files;
   for (std::size_t i = 0; i < files.size() && i < most_files; ++i) {
     const std::string prefix = fmt::format("program.file.{}.", i);
-    const bool relative = !files[i].starts_with('/') && !context.question.working_folder.empty();
-    const std::string path = relative ? context.question.working_folder + "/" + files[i] : files[i];
+    const bool relative = !files[i].starts_with('/') && !context.request.workdir.empty();
+    const std::string path = relative ? context.request.workdir + "/" + files[i] : files[i];
     facts.set(prefix + "name", printable(files[i]));
     if (set_file(context, path, prefix, facts))
       set_hash(context, path, prefix, quick_bytes, facts);
@@ -151,7 +152,7 @@ void look_at_system(const GatherContext& context, Facts& facts) {
 void gather_programs(const GatherContext& context, Facts& facts) {
   look_at_system(context, facts);
   look_at_files(context, facts);
-  const std::string& name = context.question.executable;
+  const std::string& name = context.request.executable;
   if (name.empty()) return;
   const std::string path = find_in_path(context, name);
   if (path.empty() || !set_file(context, path, "program.", facts)) {
@@ -168,7 +169,7 @@ void gather_programs(const GatherContext& context, Facts& facts) {
 
 // What was too large to be read at level quick.
 void gather_program_contents(const GatherContext& context, Facts& facts) {
-  const std::string& name = context.question.executable;
+  const std::string& name = context.request.executable;
   const std::string path = find_in_path(context, name);
   const auto info = name.empty() ? std::nullopt : context.kernel.file_info(context.root + path, true);
   if (!info || info->kind != FileInfo::Kind::file || info->size_bytes <= quick_bytes) return;

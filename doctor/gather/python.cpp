@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The Python of a job whose program is one, and the torch that it would import. torch itself is not imported:
-// that takes seconds; its files tell the versions. The interpreter is asked once for its search path (15 ms).
+// that takes seconds; its files contain the versions. The interpreter is run once for its search path (15
+// ms).
 //   python.version   "3.11.2"
 //   python.prefix    "/usr", or the virtual environment
 //   python.torch     "2.3.0+cu121"; not known where there is none
@@ -16,10 +17,10 @@ namespace ddlrun::doctor {
 
 namespace {
 
-constexpr const char* question_text =
+constexpr const char* request_text =
     "import sys; print('.'.join(map(str, sys.version_info[:3]))); print(sys.prefix); "
     "print('\\n'.join(sys.path[1:]))";
-constexpr std::size_t most_folders = 32;
+constexpr std::size_t max_dirs = 32;
 
 // __version__ = '2.3.0+cu121' -> 2.3.0+cu121
 std::string assigned_value(std::string_view text, std::string_view name) {
@@ -34,14 +35,13 @@ std::string assigned_value(std::string_view text, std::string_view name) {
   return {};
 }
 
-void look_for_torch(const GatherContext& context, const std::vector<std::string_view>& folders,
-                    Facts& facts) {
-  for (const std::string_view folder : folders) {
-    const auto text = read_small(context, std::string(folder) + "/torch/version.py");
+void look_for_torch(const GatherContext& context, const std::vector<std::string_view>& dirs, Facts& facts) {
+  for (const std::string_view dir : dirs) {
+    const auto text = read_small(context, std::string(dir) + "/torch/version.py");
     if (!text) continue;
     facts.set("python.torch", assigned_value(*text, "__version__"));
     facts.set("python.cuda", assigned_value(*text, "cuda"));
-    for (const std::string& entry : context.kernel.list_folder(context.root + std::string(folder))) {
+    for (const std::string& entry : context.kernel.list_folder(context.root + std::string(dir))) {
       if (!entry.starts_with("nvidia_nccl") || !entry.ends_with(".dist-info")) continue;
       const auto dash = entry.find('-');
       facts.set("python.nccl", printable(entry.substr(dash + 1, entry.size() - dash - 11), 40));
@@ -54,7 +54,7 @@ void look_for_torch(const GatherContext& context, const std::vector<std::string_
 }  // namespace
 
 void gather_python(const GatherContext& context, Facts& facts) {
-  const std::string& name = context.question.executable;
+  const std::string& name = context.request.executable;
   if (!std::string_view(name).substr(name.rfind('/') + 1).starts_with("python")) return;
   const std::string path = find_in_path(context, name);
   ProcessLimits limits;
@@ -62,20 +62,20 @@ void gather_python(const GatherContext& context, Facts& facts) {
   limits.output_bytes = 64u << 10;
   const ProcessResult result =
       path.empty() ? ProcessResult{127, 0, false, false, "not there", {}, {}, 0, {}, {}}
-                   : context.system.processes.run({context.root + path, "-c", question_text}, limits);
+                   : context.system.processes.run({context.root + path, "-c", request_text}, limits);
   const auto lines = split(result.out, '\n');
   if (!result.ok() || lines.size() < 2) {
     facts.set_unknown("python.version",
-                      path.empty() ? name + " is not in PATH" : "it did not tell its version");
+                      path.empty() ? name + " is not in PATH" : "it did not report its version");
     return;
   }
   facts.set("python.version", printable(lines[0], 40));
   facts.set("python.prefix", printable(lines[1], 400));
-  std::vector<std::string_view> folders;
-  for (std::size_t i = 2; i < lines.size() && folders.size() < most_folders; ++i) {
-    if (!lines[i].empty()) folders.push_back(lines[i]);
+  std::vector<std::string_view> dirs;
+  for (std::size_t i = 2; i < lines.size() && dirs.size() < max_dirs; ++i) {
+    if (!lines[i].empty()) dirs.push_back(lines[i]);
   }
-  look_for_torch(context, folders, facts);
+  look_for_torch(context, dirs, facts);
 }
 
 }  // namespace ddlrun::doctor

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Who this host says it is, and what it takes the job's names for.
+// The names of this host, and the addresses to which it resolves the job's names.
 //   name.host        gethostname()
 //   name.boot_id     /proc/sys/kernel/random/boot_id
 //   name.table       a line a name, "node2 10.1.1.2,fe80::2" or "node9 ! why": the host's own name, the one
 //                    it is called by, the job's names, and each cut at its first dot as Open MPI cuts it. At
 //                    most 512 of them, as each is needed to compare hosts
 //   name.left_out    how many names were not asked: too many, or it took too long
-//   name.known       names of /etc/hosts, at most 200 and 3 KiB: on the head, where a name has no address
-//   name.slowest     the name whose answer took longest
+//   name.known       names of /etc/hosts, at most 200 and 3 KiB: on the driver host, if a name has no
+//                    address
+//   name.slowest     the name whose lookup took longest
 //   name.slowest_us  how long, microseconds
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 #include "doctor/parse/names.hpp"
 #include "topology/rankfile/rankfile_names.hpp"
 
@@ -36,11 +37,11 @@ std::vector<std::string> names_to_ask(const GatherContext& context) {
       names.push_back(name);
   };
   const std::string& own = context.system.environment.host_name;
-  for (const std::string& name : {own, context.question.host}) {
+  for (const std::string& name : {own, context.request.host}) {
     add(name);
     add(std::string(rankfile::folded_name(name)));
   }
-  for (const std::string& name : context.question.names) {
+  for (const std::string& name : context.request.names) {
     add(name);
     if (!rankfile::is_relative_name(name)) add(std::string(rankfile::folded_name(name)));
   }
@@ -58,7 +59,7 @@ std::vector<std::string> names_of_table(const GatherContext& context) {
   constexpr std::size_t most = 200, most_bytes = 3072;
   std::vector<std::string> names;
   std::size_t bytes = 0;
-  const std::string text = RootedFiles(context).read("/etc/hosts", 1 << 20).value_or("");
+  const std::string text = SysrootFiles(context).read("/etc/hosts", 1 << 20).value_or("");
   for (std::string_view line : split(text, '\n')) {
     line = trim(line.substr(0, line.find('#')));
     const std::size_t blank = line.find_first_of(" \t");
@@ -77,7 +78,7 @@ std::vector<std::string> names_of_table(const GatherContext& context) {
 
 void gather_names(const GatherContext& context, Facts& facts) {
   facts.set("name.host", context.system.environment.host_name);
-  set_line(facts, "name.boot_id", RootedFiles(context).line("/proc/sys/kernel/random/boot_id"));
+  set_line(facts, "name.boot_id", SysrootFiles(context).line("/proc/sys/kernel/random/boot_id"));
   const std::vector<std::string> names = names_to_ask(context);
   const auto begun = context.system.clock.now();
   auto before = begun;
@@ -98,7 +99,7 @@ void gather_names(const GatherContext& context, Facts& facts) {
   facts.set_list("name.table", table);
   const bool lacks = std::any_of(table.begin(), table.end(),
                                  [](const std::string& row) { return row.find(" ! ") != std::string::npos; });
-  if (context.question.is_head && lacks) facts.set_list("name.known", names_of_table(context));
+  if (context.request.is_driver_host && lacks) facts.set_list("name.known", names_of_table(context));
 }
 
 }  // namespace ddlrun::doctor

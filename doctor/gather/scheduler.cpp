@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The scheduler as the head sees it, asked only where it is configured here or we are inside a job of it.
+// The scheduler's state. Queried only if it is configured here or if this process runs in a job of it.
 //   scheduler.slurm.conf       slurm.conf's path; not known where Slurm is not set up here
-//   scheduler.slurm.answer     "ok"; not known with what sinfo said, where the controller does not answer
+//   scheduler.slurm.answer     "ok"; unknown, with sinfo's message, if the controller does not answer
 //   scheduler.slurm.states     lines "COUNT STATE", at most 32
-//   scheduler.slurm.node.NAME  state of a host of the job, and the reason behind "|" where it is drained or
-//   down scheduler.slurm.kill_wait  KillWait of slurm.conf in seconds, 30 where it does not say
+//   scheduler.slurm.node.NAME  state of a host of the job; after "|" the reason if it is drained or down
+//   scheduler.slurm.kill_wait  KillWait of slurm.conf in seconds, 30 by default
 //   scheduler.slurm.mpi        the words of `srun --mpi=list`, inside a job only
-//   scheduler.pbs.answer       "ok"; not known with what qstat said; not gathered without PBS
+//   scheduler.pbs.answer       "ok"; unknown, with qstat's message; not gathered without PBS
 //   scheduler.pbs.cores.NAME   processors that the job has on a host, by its name without domain
 //   scheduler.pbs.cores        only where they are not known, with the reason
 #include "base/text/text.hpp"
@@ -35,15 +35,15 @@ ProcessLimits short_limits() {
 std::string words_of_scheduler(const ProcessResult& result) {
   if (result.timed_out) return "no answer within 5 s";
   if (!result.start_error.empty()) return result.start_error;
-  const std::string_view said = trim(result.err.empty() ? result.out : result.err);
-  return said.empty() ? fmt::format("ended with {}", result.exit_status)
-                      : printable(said.substr(0, said.find('\n')), 300);
+  const std::string_view stderr_text = trim(result.err.empty() ? result.out : result.err);
+  return stderr_text.empty() ? fmt::format("ended with {}", result.exit_status)
+                             : printable(stderr_text.substr(0, stderr_text.find('\n')), 300);
 }
 
 std::string slurm_conf(const GatherContext& context) {
-  const std::string told = context.system.environment.get("SLURM_CONF");
+  const std::string configured = context.system.environment.get("SLURM_CONF");
   for (const std::string& path :
-       {told, std::string("/etc/slurm/slurm.conf"), std::string("/etc/slurm-llnl/slurm.conf")}) {
+       {configured, std::string("/etc/slurm/slurm.conf"), std::string("/etc/slurm-llnl/slurm.conf")}) {
     if (!path.empty() && context.system.files.exists(context.root + path)) return path;
   }
   return {};
@@ -52,7 +52,7 @@ std::string slurm_conf(const GatherContext& context) {
 // "n1|drained|bad disk": the states are counted, and those of the job's hosts kept.
 void take_states(const GatherContext& context, std::string_view text, Facts& facts) {
   std::set<std::string, std::less<>> wanted;
-  for (const std::string& name : context.question.names) wanted.insert(name.substr(0, name.find('.')));
+  for (const std::string& name : context.request.names) wanted.insert(name.substr(0, name.find('.')));
   std::map<std::string, int> counts;
   std::set<std::string> seen;
   std::size_t kept = 0;
@@ -144,7 +144,7 @@ void ask_pbs(const GatherContext& context, Facts& facts) {
 }  // namespace
 
 void gather_scheduler(const GatherContext& context, Facts& facts) {
-  if (!context.question.is_head) return;
+  if (!context.request.is_driver_host) return;
   const auto is_set = [&](const char* name) { return context.system.environment.variables.count(name) > 0; };
   const std::string conf = slurm_conf(context);
   if (conf.empty())

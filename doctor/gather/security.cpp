@@ -3,17 +3,17 @@
 //   user.name, user.uid, user.gid, user.groups (list of numbers)
 //   listen.open       list of "PORT UID", sockets that listen on every address; only the job's ports, 6006
 //                     (TensorBoard), 8888 (Jupyter), 28028 (NCCL RAS), 29500 (torch rendezvous)
-//   site.kisti        "yes" where this host's name says that it is one of KISTI's
+//   site.kisti        "yes" if this host's name is one of KISTI's
 //   listen.public     "yes" where an interface here has an address that is not private
 // Gatherer "security": what others could change. Its own, since a hung mount hangs it.
-//   loose.looked      number of entries looked at: working folder, checkpoint folder, executable, entries of
-//                     LD_LIBRARY_PATH, the files that the program's words name; on the head also the
-//                     hostfile and the rankfile (ROLE "job-file")
+//   loose.looked      number of entries checked: working directory, checkpoint directory, executable,
+//                     entries of LD_LIBRARY_PATH, files that the program's arguments name; on the driver
+//                     host also the hostfile and the rankfile (ROLE "job-file")
 //   loose.paths       list of "ROLE MODE UID GID PATH" of those that another user than we and root owns, or
 //                     that group or others may write (MODE octal, with the sticky bit); at most 16
 // Sources: getuid, stat, /proc/net/tcp and tcp6, getifaddrs.
 #include "base/text/text.hpp"
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 #include "doctor/gather/system.hpp"
 #include "doctor/parse/hex.hpp"
 
@@ -45,19 +45,18 @@ struct Entry {
 };
 
 std::vector<Entry> plan_entries(const GatherContext& context) {
-  const Question& question = context.question;
-  std::vector<Entry> entries{{"working-folder", question.working_folder},
-                             {"checkpoint-folder", question.checkpoint_folder},
-                             {"executable", question.executable}};
-  const auto exported = question.environment.find("LD_LIBRARY_PATH");
-  const std::string libraries = exported != question.environment.end()
+  const ProbeRequest& request = context.request;
+  std::vector<Entry> entries{{"working-directory", request.workdir},
+                             {"checkpoint-directory", request.checkpoint_dir},
+                             {"executable", request.executable}};
+  const auto exported = request.environment.find("LD_LIBRARY_PATH");
+  const std::string libraries = exported != request.environment.end()
                                     ? exported->second
                                     : context.system.environment.get("LD_LIBRARY_PATH");
-  for (const std::string_view folder : split(libraries, ':'))
-    entries.push_back({"library", std::string(folder)});
-  for (const std::string& file : question.program_files) entries.push_back({"file", file});
+  for (const std::string_view dir : split(libraries, ':')) entries.push_back({"library", std::string(dir)});
+  for (const std::string& file : request.program_files) entries.push_back({"file", file});
   const std::string here = context.system.environment.working_folder + "/";
-  for (const std::string& file : question.own_files) {
+  for (const std::string& file : request.own_files) {
     if (!file.empty()) entries.push_back({"job-file", file[0] == '/' ? file : here + file});
   }
   std::erase_if(entries, [](const Entry& entry) { return !entry.path.starts_with('/'); });
@@ -69,7 +68,7 @@ void gather_loose(const GatherContext& context, const Identity& who, Facts& fact
   const std::vector<Entry> entries = plan_entries(context);
   std::vector<std::string> loose;
   for (const Entry& entry : entries) {
-    const auto info = context.kernel.file_info(RootedFiles(context).at(entry.path), true);
+    const auto info = context.kernel.file_info(SysrootFiles(context).at(entry.path), true);
     if (!info) continue;
     const bool is_foreign = info->uid != 0 && info->uid != who.uid;
     if (!is_foreign && (info->mode & 022) == 0) continue;
@@ -109,11 +108,11 @@ bool is_private(std::string_view address) {
 
 void gather_listeners(const GatherContext& context, Facts& facts) {
   std::set<std::uint64_t> wanted{6006, 8888, 28028, 29500};
-  wanted.insert(context.question.ports.begin(), context.question.ports.end());
+  wanted.insert(context.request.ports.begin(), context.request.ports.end());
   std::erase_if(wanted, [](std::uint64_t port) { return port < 1024; });  // the system's: sshd
   std::set<std::string> open;
   for (const std::string_view table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    const std::string text = RootedFiles(context).read(table, 4 << 20).value_or("");
+    const std::string text = SysrootFiles(context).read(table, 4 << 20).value_or("");
     for (const std::string_view line : split(text, '\n')) add_open_port(line, wanted, open);
   }
   facts.set_list("listen.open", {open.begin(), open.end()});

@@ -14,6 +14,7 @@ void gather_program_contents(const GatherContext& context, Facts& facts);  // le
 void gather_python(const GatherContext& context, Facts& facts);            // gather/python.cpp
 void gather_environment(const GatherContext& context, Facts& facts);       // gather/environment.cpp
 void gather_cores(const GatherContext& context, Facts& facts);             // gather/cores.cpp
-void gather_scheduler(const GatherContext& context, Facts& facts);  // gather/scheduler.cpp; on the head only
+void gather_scheduler(const GatherContext& context,
+                      Facts& facts);  // gather/scheduler.cpp; on the driver host only
 
 }  // namespace ddlrun::doctor

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What sshd and ssh want of this user's files, and what the head's ssh is told to forward.
-//   ssh.home                home folder
-//   ssh.mode.home, ssh.mode.folder, ssh.mode.authorized_keys   permission bits in octal, "755"
+// What sshd and ssh require of this user's files, and what the driver host's ssh is configured to forward.
+//   ssh.home                home directory
+//   ssh.mode.home, ssh.mode.directory, ssh.mode.authorized_keys   permission bits in octal, "755"
 //   ssh.owner.home ...      "yes" where the file is ours or root's
-//   ssh.mode.keys           lines "NAME MODE" of private keys id_*, on the head only
-//   ssh.key                 the first private key's path, on the head only; not known where there is none
-//   ssh.forward             lines "HOST agent|X11" for hosts to which the head's ssh forwards, at most 64; on
-//                           the head only
+//   ssh.mode.keys           lines "NAME MODE" of private keys id_*, on the driver host only
+//   ssh.key                 the first private key's path, on the driver host only; unknown if there is none
+//   ssh.forward             lines "HOST agent|X11" for hosts to which the driver host's ssh forwards,
+//                           at most 64; on the driver host only
 #include "base/text/text.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "doctor/gather/software.hpp"
@@ -32,16 +32,16 @@ void set_mode(const GatherContext& context, const std::string& path, const std::
   facts.set("ssh.owner." + name, good_owner ? "yes" : "no");
 }
 
-void look_at_keys(const GatherContext& context, const std::string& folder, Facts& facts) {
+void look_at_keys(const GatherContext& context, const std::string& dir, Facts& facts) {
   std::vector<std::string> modes;
-  for (const std::string& name : context.kernel.list_folder(context.root + folder)) {
+  for (const std::string& name : context.kernel.list_folder(context.root + dir)) {
     if (!name.starts_with("id_") || name.ends_with(".pub") || modes.size() == 16) continue;
-    const auto info = context.kernel.file_info(context.root + folder + "/" + name, true);
+    const auto info = context.kernel.file_info(context.root + dir + "/" + name, true);
     if (!info || info->kind != FileInfo::Kind::file) continue;
-    if (modes.empty()) facts.set("ssh.key", folder + "/" + name);
+    if (modes.empty()) facts.set("ssh.key", dir + "/" + name);
     modes.push_back(fmt::format("{} {:03o}", printable(name, 80), info->mode));
   }
-  if (modes.empty()) facts.set_unknown("ssh.key", fmt::format("no id_* in {}", folder));
+  if (modes.empty()) facts.set_unknown("ssh.key", fmt::format("no id_* in {}", dir));
   facts.set_list("ssh.mode.keys", modes);
 }
 
@@ -72,14 +72,14 @@ bool is_the_usual_include(std::string_view text, const GatherContext& context) {
   return !mentions_forwarding(rest);
 }
 
-void look_at_forwarding(const GatherContext& context, const std::string& folder, Facts& facts) {
-  const bool own = mentions_forwarding(read_small(context, folder + "/config").value_or(""));
+void look_at_forwarding(const GatherContext& context, const std::string& dir, Facts& facts) {
+  const bool own = mentions_forwarding(read_small(context, dir + "/config").value_or(""));
   const bool systems =
       !is_the_usual_include(read_small(context, "/etc/ssh/ssh_config").value_or(""), context);
   std::vector<std::string> forwarded;
-  if (own || systems) {  // what holds for each host, ssh tells best
+  if (own || systems) {  // ssh itself reports the settings for each host
     std::vector<Command> commands;
-    for (const std::string& host : context.question.names) {
+    for (const std::string& host : context.request.names) {
       if (commands.size() < most_configured_hosts) commands.push_back({"ssh", "-G", "--", host});
     }
     ProcessLimits limits;
@@ -102,17 +102,17 @@ void look_at_forwarding(const GatherContext& context, const std::string& folder,
 void gather_ssh(const GatherContext& context, Facts& facts) {
   const std::string home = context.kernel.identity().home;
   if (home.empty()) {
-    facts.set_unknown("ssh.home", "this user has no home folder in the user database");
+    facts.set_unknown("ssh.home", "this user has no home directory in the user database");
     return;
   }
-  const std::string folder = home + "/.ssh";
+  const std::string dir = home + "/.ssh";
   facts.set("ssh.home", home);
   set_mode(context, home, "home", facts);
-  set_mode(context, folder, "folder", facts);
-  set_mode(context, folder + "/authorized_keys", "authorized_keys", facts);
-  if (!context.question.is_head) return;
-  look_at_keys(context, folder, facts);
-  look_at_forwarding(context, folder, facts);
+  set_mode(context, dir, "directory", facts);
+  set_mode(context, dir + "/authorized_keys", "authorized_keys", facts);
+  if (!context.request.is_driver_host) return;
+  look_at_keys(context, dir, facts);
+  look_at_forwarding(context, dir, facts);
 }
 
 }  // namespace ddlrun::doctor

@@ -65,13 +65,13 @@ struct Port {
   std::uint64_t rate_mbits = 0;
 };
 
-std::optional<Port> first_active_port(const RootedFiles& files) {
+std::optional<Port> first_active_port(const SysrootFiles& files) {
   for (const std::string& device : find_rdma_devices(files)) {
-    const std::string folder = "/sys/class/infiniband/" + device + "/ports";
-    for (const std::string& port : files.list(folder)) {
-      const auto state = files.line(fmt::format("{}/{}/state", folder, port));
+    const std::string dir = "/sys/class/infiniband/" + device + "/ports";
+    for (const std::string& port : files.list(dir)) {
+      const auto state = files.line(fmt::format("{}/{}/state", dir, port));
       if (!state || state->find("ACTIVE") == std::string::npos) continue;
-      const std::string rate = files.line(fmt::format("{}/{}/rate", folder, port)).value_or("");
+      const std::string rate = files.line(fmt::format("{}/{}/rate", dir, port)).value_or("");
       const auto gbits = parse_unsigned(rate.substr(0, rate.find_first_not_of("0123456789")));
       return Port{device, port, gbits.value_or(0) * 1000};
     }
@@ -80,9 +80,9 @@ std::optional<Port> first_active_port(const RootedFiles& files) {
 }
 
 // The next host in the job's list, round in a ring; "" where this one is alone or not in it.
-std::string next_host(const Question& question) {
-  const auto& names = question.names;
-  const auto here = std::find(names.begin(), names.end(), question.host);
+std::string next_host(const ProbeRequest& request) {
+  const auto& names = request.names;
+  const auto here = std::find(names.begin(), names.end(), request.host);
   if (names.size() < 2 || here == names.end()) return "";
   return here + 1 == names.end() ? names.front() : *(here + 1);
 }
@@ -99,7 +99,7 @@ std::string run_client(const GatherContext& context, Command command) {
 }
 
 void run_write_bandwidth(const GatherContext& context, const Port& port, Facts& facts) {
-  const std::string to = next_host(context.question);
+  const std::string to = next_host(context.request);
   if (to.empty()) return facts.set_unknown("ib.load.mbits", "one host only: no neighbour");
   const Command server = {"ib_write_bw",    "-d", port.device, "-i", port.port, "-F",
                           "--report_gbits", "-p", port_number, "-D", "5"};
@@ -124,7 +124,7 @@ void run_write_bandwidth(const GatherContext& context, const Port& port, Facts& 
 }  // namespace
 
 void gather_gpu_stress(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   if (!files.exists("/dev/nvidiactl")) return;
   const std::size_t gpus = files.list("/proc/driver/nvidia/gpus").size();
   run_dcgm(context, facts);
@@ -132,7 +132,7 @@ void gather_gpu_stress(const GatherContext& context, Facts& facts) {
 }
 
 void gather_fabric_stress(const GatherContext& context, Facts& facts) {
-  const RootedFiles files(context);
+  const SysrootFiles files(context);
   const auto port = first_active_port(files);
   if (!port) return;
   if (find_in_path(context, "ib_write_bw").empty()) {

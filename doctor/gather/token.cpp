@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Gatherer "token": is the file here that the head has just written into the working folder?
-//   dir.token.state   "seen", "not seen" (the folder is there, the file is not), "no folder"
+// Gatherer "token": is the file here that the driver host has just written into the working directory?
+//   dir.token.state   "seen", "not seen" (the directory is there, the file is not), "no directory"
 //   dir.token.waits   seconds waited, at most 4; only file systems of a network are waited for
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 #include "doctor/gather/system.hpp"
 
 #include <algorithm>
@@ -21,19 +21,18 @@ constexpr std::uint64_t most_waits = 4;
 }  // namespace
 
 void gather_token(const GatherContext& context, Facts& facts) {
-  const std::string& token = context.question.token_file;
+  const std::string& token = context.request.token_file;
   if (token.empty()) return;
-  const RootedFiles files(context);
-  const std::string folder = token.substr(0, token.rfind('/'));
-  if (!files.exists(folder.empty() ? "/" : folder)) return facts.set("dir.token.state", "no folder");
-  const auto space = context.kernel.disk_space(files.at(folder));
+  const SysrootFiles files(context);
+  const std::string dir = token.substr(0, token.rfind('/'));
+  if (!files.exists(dir.empty() ? "/" : dir)) return facts.set("dir.token.state", "no directory");
+  const auto space = context.kernel.disk_space(files.at(dir));
   const bool is_network =
       space && std::find(network_types.begin(), network_types.end(), space->type) != network_types.end();
   std::uint64_t waits = 0;
   bool seen = files.exists(token);
   while (!seen && is_network && waits < most_waits) {
-    context.kernel.visit_folder(files.at(folder),
-                                [](auto, auto) { return false; });  // NFS asks its server anew
+    context.kernel.visit_folder(files.at(dir), [](auto, auto) { return false; });  // NFS asks its server anew
     if ((seen = files.exists(token))) break;
     context.system.processes.run({"sleep", "1"}, {std::chrono::seconds(3), 0, 0, 1024});
     ++waits;

@@ -57,7 +57,8 @@ std::optional<DcgmReport> parse_dcgm(std::string_view text) {
     } else if (result.starts_with("Skip")) {
       last_failed = false;
     } else if (last_failed && !report.failed.empty() && report.failed.back().size() < 800) {
-      report.failed.back() += ": " + printable(result, 200);  // the rows below say why, broken into lines
+      report.failed.back() +=
+          ": " + printable(result, 200);  // the rows below give the reason, broken into lines
     }
     seen |= result.starts_with("Pass") || result.starts_with("Fail");
   }

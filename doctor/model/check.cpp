@@ -10,45 +10,45 @@ namespace ddlrun::doctor {
 
 namespace {
 
-bool same(const Finding& finding, const Judgement& judgement) {
-  return finding.verdict == judgement.verdict && finding.observed == judgement.observed &&
-         finding.expected == judgement.expected && finding.why == judgement.why &&
-         finding.remedy == judgement.remedy;
+bool same(const Finding& finding, const CheckResult& result) {
+  return finding.verdict == result.verdict && finding.observed == result.observed &&
+         finding.expected == result.expected && finding.why == result.why && finding.remedy == result.remedy;
 }
 
-Finding finding_of(std::string_view id, Judgement judgement) {
+Finding finding_of(std::string_view id, CheckResult result) {
   return {std::string(id),
-          judgement.verdict,
+          result.verdict,
           {},
-          std::move(judgement.observed),
-          std::move(judgement.expected),
-          std::move(judgement.why),
-          std::move(judgement.remedy)};
+          std::move(result.observed),
+          std::move(result.expected),
+          std::move(result.why),
+          std::move(result.remedy)};
 }
 
-// Equal judgements share one finding; the newest are looked at first, as neighbours are mostly equal.
-void add(std::vector<Finding>& findings, std::string_view id, const std::string& host, Judgement judgement) {
+// Equal results share one finding; the newest are looked at first, as neighbours are mostly equal.
+void add(std::vector<Finding>& findings, std::string_view id, const std::string& host, CheckResult result) {
   for (auto at = findings.rbegin(); at != findings.rend(); ++at) {
-    if (!same(*at, judgement)) continue;
+    if (!same(*at, result)) continue;
     at->hosts.push_back(host);
     return;
   }
-  findings.push_back(finding_of(id, std::move(judgement)));
+  findings.push_back(finding_of(id, std::move(result)));
   findings.back().hosts.push_back(host);
 }
 
-Judgement broken(std::string_view gatherer, const std::string& why) {
-  Judgement judgement;
-  judgement.verdict = Verdict::error;
-  judgement.observed = fmt::format("the gatherer '{}' failed there: {}", gatherer, why);
-  return judgement;
+CheckResult broken(std::string_view gatherer, const std::string& why) {
+  CheckResult result;
+  result.verdict = Verdict::error;
+  result.observed = fmt::format("the gatherer '{}' failed there: {}", gatherer, why);
+  return result;
 }
 
-Judgement judge_safely(const HostReport& host, const std::function<Judgement(const HostReport&)>& judge,
-                       std::string_view gatherer) {
+CheckResult evaluate_safely(const HostReport& host,
+                            const std::function<CheckResult(const HostReport&)>& evaluate,
+                            std::string_view gatherer) {
   const auto failed = host.failed_gatherers.find(std::string(gatherer));
   if (failed != host.failed_gatherers.end()) return broken(gatherer, failed->second);
-  return judge(host);
+  return evaluate(host);
 }
 
 std::string render_groups(const std::vector<ValueGroup>& groups) {
@@ -107,14 +107,14 @@ std::string_view via_name(Via via) {
   return "ssh";
 }
 
-Judgement pass(std::string observed) { return {Verdict::pass, std::move(observed), "", "", {}}; }
-Judgement skip(std::string reason) { return {Verdict::skip, std::move(reason), "", "", {}}; }
+CheckResult pass(std::string observed) { return {Verdict::pass, std::move(observed), "", "", {}}; }
+CheckResult skip(std::string reason) { return {Verdict::skip, std::move(reason), "", "", {}}; }
 
-Judgement warn(std::string observed, std::string expected, std::string why, Remedy remedy) {
+CheckResult warn(std::string observed, std::string expected, std::string why, Remedy remedy) {
   return {Verdict::warn, std::move(observed), std::move(expected), std::move(why), std::move(remedy)};
 }
 
-Judgement fail(std::string observed, std::string expected, std::string why, Remedy remedy) {
+CheckResult fail(std::string observed, std::string expected, std::string why, Remedy remedy) {
   return {Verdict::fail, std::move(observed), std::move(expected), std::move(why), std::move(remedy)};
 }
 
@@ -122,12 +122,12 @@ std::string count_of(std::uint64_t number, std::string_view thing) {
   return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
 }
 
-std::vector<Finding> judge_each(const CheckInput& input, std::string_view id,
-                                const std::function<Judgement(const HostReport&)>& judge,
-                                std::string_view gatherer) {
+std::vector<Finding> evaluate_each(const CheckInput& input, std::string_view id,
+                                   const std::function<CheckResult(const HostReport&)>& evaluate,
+                                   std::string_view gatherer) {
   std::vector<Finding> findings;
   for (const HostReport& host : input.hosts) {
-    if (host.reach.problem.empty()) add(findings, id, host.host, judge_safely(host, judge, gatherer));
+    if (host.reach.problem.empty()) add(findings, id, host.host, evaluate_safely(host, evaluate, gatherer));
   }
   return findings;
 }
@@ -151,7 +151,7 @@ std::vector<ValueGroup> group_by_value(
 
 std::vector<Finding> check_equal(const CheckInput& input, std::string_view id, Verdict otherwise,
                                  const std::function<std::optional<std::string>(const HostReport&)>& value,
-                                 const Judgement& words, std::string_view missing) {
+                                 const CheckResult& words, std::string_view missing) {
   std::vector<Finding> findings;
   for (const HostReport& host : input.hosts) {
     if (host.reach.problem.empty() && !value(host)) add(findings, id, host.host, skip(std::string(missing)));
@@ -163,11 +163,11 @@ std::vector<Finding> check_equal(const CheckInput& input, std::string_view id, V
     findings.back().hosts = groups[0].hosts;
     return findings;
   }
-  Judgement judgement = words;
-  judgement.verdict = otherwise;
-  judgement.observed = render_groups(groups);
-  if (judgement.expected.empty()) judgement.expected = fmt::format("{}, as on most", groups[0].value);
-  findings.push_back(finding_of(id, std::move(judgement)));
+  CheckResult result = words;
+  result.verdict = otherwise;
+  result.observed = render_groups(groups);
+  if (result.expected.empty()) result.expected = fmt::format("{}, as on most", groups[0].value);
+  findings.push_back(finding_of(id, std::move(result)));
   for (std::size_t i = 1; i < groups.size(); ++i) {
     auto& hosts = findings.back().hosts;
     hosts.insert(hosts.end(), groups[i].hosts.begin(), groups[i].hosts.end());
@@ -175,8 +175,8 @@ std::vector<Finding> check_equal(const CheckInput& input, std::string_view id, V
   return findings;
 }
 
-std::vector<Finding> judge_once(std::string_view id, Judgement judgement, std::vector<std::string> hosts) {
-  Finding finding = finding_of(id, std::move(judgement));
+std::vector<Finding> single_finding(std::string_view id, CheckResult result, std::vector<std::string> hosts) {
+  Finding finding = finding_of(id, std::move(result));
   finding.hosts = std::move(hosts);
   return {std::move(finding)};
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Checks: pure functions from facts to findings, all run on the head. A check is a row in its subject's
-// table.
+// Checks: pure functions from facts to findings, all run on the driver host. A check is a row in its
+// subject's table.
 #pragma once
 
 #include "doctor/model/facts.hpp"
 #include "doctor/model/finding.hpp"
-#include "doctor/model/question.hpp"
+#include "doctor/model/probe_request.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -23,15 +23,15 @@ std::string_view via_name(Via via);
 // How reaching a host went. `problem` empty = its facts are here.
 struct Reach {
   Via via = Via::ssh;
-  std::string problem;         // for people: what ssh or the launcher said last; "no answer within 10 s"
+  std::string problem;         // for people: the last message of ssh or the launcher; "no answer within 10 s"
   std::string problem_kind;    // "no-key", "unknown-host-key", "changed-host-key", "unknown-name", "refused",
                                // "timeout", "no-route", "kex-reset", "agent", "other"
-  std::string said;            // the launcher's whole stderr, printable, at most 2 KiB
+  std::string stderr_text;     // the launcher's whole stderr, printable, at most 2 KiB
   int attempts = 1;            // more than one: kex resets on the way
   double connect_seconds = 0;  // until the first word came back
   std::uint64_t noise_bytes = 0;               // what shell start-up files printed on stdout before that
   std::string noise_start;                     // its first line, printable
-  std::optional<double> clock_offset_seconds;  // host minus head
+  std::optional<double> clock_offset_seconds;  // host minus driver host
   double clock_error_seconds = 0;              // plus or minus
 };
 
@@ -46,12 +46,13 @@ struct HostReport {
 struct CheckInput {
   const Job& job;
   Level level = Level::quick;
-  const HostReport& head;  // gathered on the head itself; probes of the whole job put their facts here
+  const HostReport&
+      driver_host;  // gathered on the driver host itself; probes of the whole job put their facts here
   std::span<const HostReport> hosts;                     // in the order of the host list, by the first path
   std::span<const std::vector<HostReport>> other_paths;  // the same hosts by the other --via paths
 };
 
-enum class Place { head, host, pairs };  // where it is read: shown by --explain
+enum class Place { driver_host, host, pairs };  // where it is read: shown by --explain
 
 struct Check {
   std::string_view id;     // "LIM-01"
@@ -70,8 +71,8 @@ std::span<const Check> software_checks();  // SSH, MPI, SW, CPU-01..03, 06, SCH
 std::span<const Check> device_checks();    // GPU, P2P, IB, OPA, EFA
 const std::vector<Check>& all_checks();    // in the order in which they are reported
 
-// What a check thinks of one host.
-struct Judgement {
+// The result of a check for one host.
+struct CheckResult {
   Verdict verdict = Verdict::pass;
   std::string observed;
   std::string expected;
@@ -79,18 +80,18 @@ struct Judgement {
   Remedy remedy;
 };
 
-Judgement pass(std::string observed);
-Judgement skip(std::string reason);
-Judgement warn(std::string observed, std::string expected, std::string why, Remedy remedy);
-Judgement fail(std::string observed, std::string expected, std::string why, Remedy remedy);
+CheckResult pass(std::string observed);
+CheckResult skip(std::string reason);
+CheckResult warn(std::string observed, std::string expected, std::string why, Remedy remedy);
+CheckResult fail(std::string observed, std::string expected, std::string why, Remedy remedy);
 
 std::string count_of(std::uint64_t number, std::string_view thing);  // "1 GPU", "4 GPUs"
 
-// Judges each host that answered and folds equal judgements into one finding; hosts that did not answer are
+// Evaluates each host that answered and folds equal results into one finding; hosts that did not answer are
 // left out (SSH-01 names them). A gatherer that failed there, if named, makes the verdict `error`.
-std::vector<Finding> judge_each(const CheckInput& input, std::string_view id,
-                                const std::function<Judgement(const HostReport&)>& judge,
-                                std::string_view gatherer = {});
+std::vector<Finding> evaluate_each(const CheckInput& input, std::string_view id,
+                                   const std::function<CheckResult(const HostReport&)>& evaluate,
+                                   std::string_view gatherer = {});
 
 // For "equal on all hosts": hosts grouped by a value, the largest group first (ties: the earlier host).
 struct ValueGroup {
@@ -104,10 +105,10 @@ std::vector<ValueGroup> group_by_value(
 // (in `hosts`) and shows all values in `observed`. Hosts without a value are a skip with `missing`.
 std::vector<Finding> check_equal(const CheckInput& input, std::string_view id, Verdict otherwise,
                                  const std::function<std::optional<std::string>(const HostReport&)>& value,
-                                 const Judgement& words, std::string_view missing);
+                                 const CheckResult& words, std::string_view missing);
 
-// One finding about the job as a whole or the head.
-std::vector<Finding> judge_once(std::string_view id, Judgement judgement,
-                                std::vector<std::string> hosts = {});
+// One finding about the job as a whole or the driver host.
+std::vector<Finding> single_finding(std::string_view id, CheckResult result,
+                                    std::vector<std::string> hosts = {});
 
 }  // namespace ddlrun::doctor

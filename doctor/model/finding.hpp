@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What doctor says: a check's verdict about some hosts, with what was seen, what is needed and what mends it.
+// A finding: a check's verdict about some hosts, the observed and the expected value, and the remedy.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ enum class Verdict {
   fail,
   skip,
   error
-};  // skip: not asked or not readable; error: the check broke
+};  // skip: not requested or not readable; error: the check failed to run
 
 std::string_view verdict_name(Verdict verdict);
 
 struct Remedy {
   // Shell lines to type, complete and quoted, with real names and paths; run on each host of the finding
-  // unless `on_head`.
+  // unless `on_driver_host`.
   std::vector<std::string> commands;
   bool needs_root = false;
-  bool on_head = false;
+  bool on_driver_host = false;
   std::string note;  // what no command can do ("log in again"), or what to think about first
 
   bool operator==(const Remedy&) const = default;
@@ -32,7 +32,7 @@ struct Remedy {
 struct Finding {
   std::string id;  // "LIM-01"
   Verdict verdict = Verdict::pass;
-  std::vector<std::string> hosts;  // in the order of the job; empty = the job as a whole, or the head
+  std::vector<std::string> hosts;  // in the order of the job; empty = the job as a whole, or the driver host
   std::string observed;            // "memlock 64 KiB (soft and hard)"; for skip and error: the reason
   std::string expected;            // "unlimited"
   std::string why;                 // what would happen: "ibv_create_cq fails with Cannot allocate memory"

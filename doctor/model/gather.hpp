@@ -6,7 +6,7 @@
 #include "base/os/host_info.hpp"
 #include "base/os/system.hpp"
 #include "doctor/model/facts.hpp"
-#include "doctor/model/question.hpp"
+#include "doctor/model/probe_request.hpp"
 
 #include <chrono>
 #include <span>
@@ -14,11 +14,12 @@
 
 namespace ddlrun::doctor {
 
-// Where gatherers look. `root` is "" on a real host; tests put a folder with a fake /sys, /proc, /dev there.
+// Where gatherers look. `root` is "" on a real host; tests put a directory with a fake /sys, /proc, /dev
+// there.
 struct GatherContext {
   System& system;
   HostInfo& kernel;
-  const Question& question;
+  const ProbeRequest& request;
   std::string root;
 };
 

@@ -108,14 +108,14 @@ std::vector<std::string> find_program_files(const std::vector<std::string>& prog
   return {};
 }
 
-void ask_about_program(const Job& job, Question& question) {
+void fill_program_files(const Job& job, ProbeRequest& request) {
   if (job.program.empty()) return;
-  question.executable = job.program[0];
-  question.program_files = find_program_files(job.program);
+  request.executable = job.program[0];
+  request.program_files = find_program_files(job.program);
   for (const char* name : {"LD_LIBRARY_PATH", "PATH"}) {
     const auto set = job.environment.find(name);
     const bool exported = std::find(job.exports.begin(), job.exports.end(), name) != job.exports.end();
-    if (set != job.environment.end() && exported) question.environment[name] = set->second;
+    if (set != job.environment.end() && exported) request.environment[name] = set->second;
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What can be told about a job from its words alone.
+// Facts about a job from its arguments alone.
 #pragma once
 
-#include "doctor/model/question.hpp"
+#include "doctor/model/probe_request.hpp"
 
 #include <optional>
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace ddlrun::doctor {
 
-// A variable that changes how MPI, UCX or NCCL behave, and that nobody sets by himself.
+// A variable that changes how MPI, UCX or NCCL behave, and that users do not set by accident.
 bool is_mpi_setting(std::string_view name);
 
 // "apptainer", "/usr/bin/docker", ...
 bool is_container_runtime(std::string_view program);
 
-// The shape that the program itself is told: "-mode b:4x2x1" -> 4x2x1; nothing without one.
+// The shape in the program's own arguments: "-mode b:4x2x1" -> 4x2x1; nothing without one.
 std::optional<topology::Dims> find_program_dims(const std::vector<std::string>& program);
 
 // The same words with another shape in that place.
@@ -27,8 +27,8 @@ std::vector<std::string> with_program_dims(std::vector<std::string> program, con
 // the image of a container.
 std::vector<std::string> find_program_files(const std::vector<std::string>& program);
 
-// Fills what a question says about the program.
-void ask_about_program(const Job& job, Question& question);
+// Fills the members of a request that describe the program.
+void fill_program_files(const Job& job, ProbeRequest& request);
 
 // True where the job starts ranks: a program, a rankfile, dims or a number of ranks was named.
 bool starts_ranks(const Job& job);

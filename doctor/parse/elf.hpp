@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the loader will want to know of a program or library, read from its headers: nothing is executed, as
+// What the loader needs of a program or library, read from its headers: nothing is executed, as
 // `ldd` would. 64-bit little-endian files only; anything malformed is no ELF file to us.
 #pragma once
 

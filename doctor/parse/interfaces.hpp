@@ -34,7 +34,7 @@ std::optional<HostInterface> parse_interface(std::string_view line);
 struct HostNetworks {
   std::string host;
   std::vector<HostInterface> interfaces;
-  std::vector<std::string> own_addresses;  // what the host's name in the job resolves to, if told
+  std::vector<std::string> own_addresses;  // what the host's name in the job resolves to, if known
 };
 // Nothing where the host's interfaces are not known.
 std::optional<HostNetworks> read_networks(const std::string& host, const Facts& facts);
@@ -61,7 +61,7 @@ std::vector<Network> find_networks(std::span<const HostNetworks> hosts);
 
 struct NetworkChoice {
   std::optional<Network> network;    // nothing: one host, or none serves
-  std::string why;                   // "the only network of all 4 hosts", "asked for", "faster than ..."
+  std::string why;                   // "the only network of all 4 hosts", "requested", "faster than ..."
   std::vector<Network> others;       // that serve too
   std::vector<Network> refused;      // with their problem
   std::vector<std::string> lacking;  // hosts for which what was wanted does not serve
@@ -74,14 +74,14 @@ NetworkChoice choose_network(std::span<const HostNetworks> hosts, std::string_vi
 // True where the choice matters: more than one network, or one that would lead mpirun astray.
 bool needs_choice(const NetworkChoice& choice);
 
-// How Open MPI, NCCL, Gloo and UCX are told.
+// The settings of Open MPI, NCCL, Gloo and UCX for it.
 struct NetworkSetting {
   enum class Kind { mca, variable } kind = Kind::mca;
   std::string name, value, why;
 };
-// `head` is where mpirun runs, if it is none of the hosts and known: its daemons call back there.
+// `driver_host` is where mpirun runs, if it is none of the hosts and known: its daemons call back there.
 std::vector<NetworkSetting> network_settings(const NetworkChoice& choice, std::span<const HostNetworks> hosts,
-                                             const HostNetworks* head = nullptr);
+                                             const HostNetworks* driver_host = nullptr);
 
 // "--mca NAME VALUE", "NAME=VALUE": as they stand on a command line.
 std::string render_setting(const NetworkSetting& setting);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What mpirun will say to the names of a job, before it is asked: the rules by which Open MPI 4.1 compares
-// the names of a rankfile with those of the allocation. Pure; what names resolve to is told by facts.
+// Predicts what mpirun makes of the names of a job: the rules by which Open MPI 4.1 compares
+// the names of a rankfile with those of the allocation. Pure; facts give the addresses of names.
 #pragma once
 
 #include "doctor/model/facts.hpp"
@@ -27,7 +27,7 @@ std::optional<NameRow> parse_name_row(std::string_view text);
 using NameTable = std::map<std::string, NameRow, std::less<>>;
 NameTable read_name_table(const Facts& facts);
 
-// What the launching host knows; `rankfile` holds the host of rank 0, 1, 2, ...
+// The view of the driver host; `rankfile` holds the host of rank 0, 1, 2, ...
 struct LaunchNames {
   std::vector<std::string> rankfile;
   std::vector<std::string> allocation;  // of a hostfile, -H or the scheduler; empty = none
@@ -51,8 +51,8 @@ std::string_view outcome_name(Outcome outcome);  // "runs", "bad-host", ...
 
 struct Prediction {
   Outcome outcome = Outcome::runs;
-  std::string host;  // as mpirun prints it behind "Host:"; "" where it names none
-  std::string said;  // the words by which mpirun or ssh refuses; "" for runs
+  std::string host;         // as mpirun prints it behind "Host:"; "" where it names none
+  std::string stderr_text;  // the words by which mpirun or ssh refuses; "" for runs
 };
 
 Prediction predict_mpirun(const LaunchNames& names);

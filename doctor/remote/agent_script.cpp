@@ -13,20 +13,20 @@ if [ -x "$agent" ]; then
   case $status in 2|9|126|127) ;; *) exit $status ;; esac
 fi
 for base in "${TMPDIR:-/tmp}" /var/tmp /dev/shm "$HOME"; do
-  folder=$(mktemp -d "$base/ddlrun-agent.XXXXXX" 2>/dev/null) || continue
-  printf '#!/bin/sh\n' >"$folder/try" && chmod 700 "$folder/try" && "$folder/try" 2>/dev/null && break
-  rm -rf -- "$folder"; folder=
+  directory=$(mktemp -d "$base/ddlrun-agent.XXXXXX" 2>/dev/null) || continue
+  printf '#!/bin/sh\n' >"$directory/try" && chmod 700 "$directory/try" && "$directory/try" 2>/dev/null && break
+  rm -rf -- "$directory"; directory=
 done
-[ -n "$folder" ] || { echo "ddlrun: no folder to run from: /tmp, /var/tmp, /dev/shm and HOME are full or noexec" >&2; exit 70; }
-trap 'rm -rf -- "$folder"' EXIT
+[ -n "$directory" ] || { echo "ddlrun: no directory to run from: /tmp, /var/tmp, /dev/shm and HOME are full or noexec" >&2; exit 70; }
+trap 'rm -rf -- "$directory"' EXIT
 echo 'ddlrun-agent wanted'
 while [ $# -ge 2 ]; do
-  head -c "$2" >"$folder/$1" || { echo "ddlrun: cannot write $folder/$1" >&2; exit 70; }
+  head -c "$2" >"$directory/$1" || { echo "ddlrun: cannot write $directory/$1" >&2; exit 70; }
   shift 2
 done
-chmod 700 "$folder/ddlrun"
-if [ -n "$loader" ]; then "$loader" --library-path "$folder" "$folder/ddlrun" agent --id "$id"
-else "$folder/ddlrun" agent --id "$id"; fi)";
+chmod 700 "$directory/ddlrun"
+if [ -n "$loader" ]; then "$loader" --library-path "$directory" "$directory/ddlrun" agent --id "$id"
+else "$directory/ddlrun" agent --id "$id"; fi)";
 }
 
 }  // namespace ddlrun::doctor

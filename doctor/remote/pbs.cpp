@@ -31,11 +31,11 @@ PbsExchange::PbsExchange(System& system, const AgentBinary& agent) : system_(sys
                                    "environment", "qsub -I, then the same command there"});
   }
   nodefile_ = system.files.read(path, 16u << 20);
-  folder_ = system.files.make_folder(system.environment.working_folder + "/.ddlrun-doctor-");
+  dir_ = system.files.make_folder(system.environment.working_folder + "/.ddlrun-doctor-");
 }
 
 PbsExchange::~PbsExchange() {
-  written_.push_back(folder_);
+  written_.push_back(dir_);
   for (const std::string& file : written_) {
     try {
       system_.files.remove(file);
@@ -44,27 +44,27 @@ PbsExchange::~PbsExchange() {
   }
 }
 
-std::string PbsExchange::file_of(const Question& question, std::string_view kind) const {
-  return fmt::format("{}/{}.{}", folder_, question.host, kind);
+std::string PbsExchange::file_of(const ProbeRequest& request, std::string_view kind) const {
+  return fmt::format("{}/{}.{}", dir_, request.host, kind);
 }
 
-Conversation PbsExchange::plan(const Question& question) {
-  const std::string asked = file_of(question, "question");
-  const std::string answered = file_of(question, "answer");
-  system_.files.write(asked, render_question_json(question));
+Conversation PbsExchange::plan(const ProbeRequest& request) {
+  const std::string asked = file_of(request, "request");
+  const std::string answered = file_of(request, "response");
+  system_.files.write(asked, render_probe_request_json(request));
   written_.push_back(asked);
   written_.push_back(answered);
   Conversation conversation;
-  conversation.command = {"pbsdsh", "-n",        std::to_string(find_pbs_node(nodefile_, question.host)),
-                          "--",     agent_.path, "agent",
-                          "--id",   agent_.id,   "--question",
-                          asked,    "--answer",  answered};
+  conversation.command = {"pbsdsh", "-n",         std::to_string(find_pbs_node(nodefile_, request.host)),
+                          "--",     agent_.path,  "agent",
+                          "--id",   agent_.id,    "--request",
+                          asked,    "--response", answered};
   return conversation;
 }
 
-void PbsExchange::collect(const Question& question, ProcessResult& result) {
-  const std::string answered = file_of(question, "answer");
-  if (system_.files.exists(answered)) result.out = system_.files.read(answered, max_answer_bytes + 4096);
+void PbsExchange::collect(const ProbeRequest& request, ProcessResult& result) {
+  const std::string answered = file_of(request, "response");
+  if (system_.files.exists(answered)) result.out = system_.files.read(answered, max_response_bytes + 4096);
 }
 
 }  // namespace ddlrun::doctor

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// pbsdsh forwards no stdin, and what a task prints goes to the job's own output. So questions and answers
-// travel as files in a folder that all hosts share, and the binary must be there by the same path.
+// pbsdsh forwards no stdin, and what a task prints goes to the job's own output. So requests and answers
+// travel as files in a directory that all hosts share, and the binary must be there by the same path.
 #pragma once
 
 #include "base/os/system.hpp"
-#include "doctor/model/question.hpp"
+#include "doctor/model/probe_request.hpp"
 #include "doctor/remote/reach.hpp"
 
 #include <string>
@@ -13,28 +13,28 @@
 
 namespace ddlrun::doctor {
 
-// The number by which `pbsdsh -n` knows a host: its first line in PBS_NODEFILE, each host counted once.
+// The number that `pbsdsh -n` uses for a host: its first line in PBS_NODEFILE, each host counted once.
 // Error{request} where the host is not in the job.
 std::size_t find_pbs_node(std::string_view nodefile, const std::string& host);
 
 class PbsExchange {
  public:
-  // Makes the folder in the working folder of this process.
+  // Makes the directory in the working directory of this process.
   PbsExchange(System& system, const AgentBinary& agent);
   ~PbsExchange();
   PbsExchange(const PbsExchange&) = delete;
   PbsExchange& operator=(const PbsExchange&) = delete;
 
-  Conversation plan(const Question& question);
+  Conversation plan(const ProbeRequest& request);
   // Puts what the agent wrote in the place of what pbsdsh printed.
-  void collect(const Question& question, ProcessResult& result);
+  void collect(const ProbeRequest& request, ProcessResult& result);
 
  private:
-  std::string file_of(const Question& question, std::string_view kind) const;
+  std::string file_of(const ProbeRequest& request, std::string_view kind) const;
 
   System& system_;
   const AgentBinary& agent_;
-  std::string folder_, nodefile_;
+  std::string dir_, nodefile_;
   std::vector<std::string> written_;
 };
 

@@ -20,12 +20,12 @@ namespace {
 using std::chrono::duration;
 using std::chrono::milliseconds;
 
-constexpr std::size_t max_said_bytes = 2048;
+constexpr std::size_t max_stderr_bytes = 2048;
 
-void check_names(std::span<const Question> questions) {
-  for (const Question& question : questions) {
-    if (question.is_head || is_host_name(question.host)) continue;
-    throw Error(ErrorKind::usage, {fmt::format("'{}' is not a host name", printable(question.host, 60)), "",
+void check_names(std::span<const ProbeRequest> requests) {
+  for (const ProbeRequest& request : requests) {
+    if (request.is_driver_host || is_host_name(request.host)) continue;
+    throw Error(ErrorKind::usage, {fmt::format("'{}' is not a host name", printable(request.host, 60)), "",
                                    "letters, digits, '-', '.' and '_': node01"});
   }
 }
@@ -43,7 +43,7 @@ std::shared_ptr<const std::string> pack(FileSystem& files, const AgentBinary& ag
   return packed;
 }
 
-// The conversations of one round of questions.
+// The conversations of one round of requests.
 class Round {
  public:
   Round(System& system, const AgentBinary& agent, const ReachOptions& options)
@@ -51,24 +51,24 @@ class Round {
     if (options.via == Via::pbsdsh) pbs_.emplace(system, agent);
   }
 
-  Conversation plan(const Question& question) {
-    const auto line = std::make_shared<const std::string>(render_question_json(question) + "\n");
+  Conversation plan(const ProbeRequest& request) {
+    const auto line = std::make_shared<const std::string>(render_probe_request_json(request) + "\n");
     Conversation conversation;
     conversation.replies.push_back({ready_line(agent_.id), line, true});
-    if (question.is_head) {
+    if (request.is_driver_host) {
       conversation.command = {agent_.path, "agent", "--id", agent_.id};
       return conversation;
     }
-    if (pbs_) return pbs_->plan(question);
+    if (pbs_) return pbs_->plan(request);
     pack_once();
     conversation.command =
-        plan_reach_command(options_, question.host, std::string(agent_script()), arguments_);
-    conversation.target = targets_.of(question.host);
+        plan_reach_command(options_, request.host, std::string(agent_script()), arguments_);
+    conversation.target = targets_.of(request.host);
     conversation.replies.push_back({std::string("ddlrun-agent wanted"), packed_, false});
     return conversation;
   }
-  void collect(const Question& question, ProcessResult& result) {
-    if (pbs_ && !question.is_head) pbs_->collect(question, result);
+  void collect(const ProbeRequest& request, ProcessResult& result) {
+    if (pbs_ && !request.is_driver_host) pbs_->collect(request, result);
   }
 
  private:
@@ -100,15 +100,15 @@ void note_noise(std::string_view out, Reach& reach) {
   reach.noise_start = printable(trim(out.substr(0, std::min(at, out.find('\n')))), 120);
 }
 
-// The agent read our clock-less question at `asked`, after it said `ready`: our own clock stood at `sent` in
-// between, so the middle is off by at most half of that time.
-void note_clock(const Answer& answer, const ProcessResult& result, Reach& reach) {
+// The agent read our clock-less request at `asked`, after it printed `ready`: our own clock stood at `sent`
+// in between, so the middle is off by at most half of that time.
+void note_clock(const ProbeResponse& response, const ProcessResult& result, Reach& reach) {
   for (const Replied& reply : result.replied) {
     if (!reply.after.starts_with("ddlrun-agent ready")) continue;
     const auto sent =
         std::chrono::duration_cast<std::chrono::microseconds>(reply.at.time_since_epoch()).count();
-    const auto ready = static_cast<double>(answer.ready_us - sent);
-    const auto asked = static_cast<double>(answer.asked_us - sent);
+    const auto ready = static_cast<double>(response.ready_us - sent);
+    const auto asked = static_cast<double>(response.asked_us - sent);
     reach.clock_offset_seconds = (ready + asked) / 2e6;
     reach.clock_error_seconds = (asked - ready) / 2e6;
   }
@@ -125,23 +125,23 @@ std::string last_words(const ProcessResult& result, milliseconds limit) {
         fmt::format("no answer within {} s", duration_cast<std::chrono::seconds>(limit).count());
     return last.empty() ? silence : fmt::format("{}; {}", silence, last);
   }
-  return last.empty() ? fmt::format("it ended with status {} and said nothing", result.exit_status) : last;
+  return last.empty() ? fmt::format("it ended with status {} and printed nothing", result.exit_status) : last;
 }
 
 std::string_view answer_in(std::string_view out) {
-  const std::string marker = std::string(answer_line) + "\n";
+  const std::string marker = std::string(response_line) + "\n";
   const std::size_t at = out.find(marker);
   if (at == std::string_view::npos) return {};
   const std::string_view rest = out.substr(at + marker.size());
   return rest.substr(0, rest.find('\n'));
 }
 
-HostReport report_of(const Question& question, const ProcessResult& result, const ReachOptions& options) {
+HostReport report_of(const ProbeRequest& request, const ProcessResult& result, const ReachOptions& options) {
   HostReport report;
-  report.host = question.host;
+  report.host = request.host;
   Reach& reach = report.reach;
-  reach.via = question.is_head ? Via::local : options.via;
-  reach.said = printable(trim(result.err), max_said_bytes);
+  reach.via = request.is_driver_host ? Via::local : options.via;
+  reach.stderr_text = printable(trim(result.err), max_stderr_bytes);
   note_noise(result.out, reach);
   if (!result.replied.empty()) {
     reach.connect_seconds = duration<double>(result.replied.front().since_start).count();
@@ -154,10 +154,10 @@ HostReport report_of(const Question& question, const ProcessResult& result, cons
     return report;
   }
   try {
-    Answer answer = parse_answer_json(line, question.host);
-    report.facts = std::move(answer.facts);
-    report.failed_gatherers = std::move(answer.failed_gatherers);
-    note_clock(answer, result, reach);
+    ProbeResponse response = parse_probe_response_json(line, request.host);
+    report.facts = std::move(response.facts);
+    report.failed_gatherers = std::move(response.failed_gatherers);
+    note_clock(response, result, reach);
   } catch (const Error& error) {
     reach.problem = error.message().what;
     reach.problem_kind = "agent";
@@ -167,23 +167,23 @@ HostReport report_of(const Question& question, const ProcessResult& result, cons
 
 }  // namespace
 
-void reach_hosts(System& system, std::span<const Question> questions, const AgentBinary& agent,
+void reach_hosts(System& system, std::span<const ProbeRequest> requests, const AgentBinary& agent,
                  const ReachOptions& options, const ReportSink& sink) {
-  check_names(questions);
+  check_names(requests);
   Round round(system, agent, options);
-  std::vector<std::size_t> open(questions.size());
+  std::vector<std::size_t> open(requests.size());
   for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
   ProcessLimits limits;
   limits.timeout = options.limit;
-  limits.output_bytes = max_answer_bytes + (64u << 10);
+  limits.output_bytes = max_response_bytes + (64u << 10);
   ConverseWindow window{options.window, options.per_target};
   for (int attempt = 1; !open.empty(); ++attempt) {
     std::vector<Conversation> conversations;
-    for (const std::size_t index : open) conversations.push_back(round.plan(questions[index]));
+    for (const std::size_t index : open) conversations.push_back(round.plan(requests[index]));
     std::vector<std::size_t> again;
     system.processes.converse(conversations, limits, window, [&](std::size_t at, ProcessResult&& result) {
-      round.collect(questions[open[at]], result);
-      HostReport report = report_of(questions[open[at]], result, options);
+      round.collect(requests[open[at]], result);
+      HostReport report = report_of(requests[open[at]], result, options);
       report.reach.attempts = attempt;
       if (report.reach.problem_kind == "kex-reset" && attempt < options.attempts) {
         again.push_back(open[at]);
@@ -192,7 +192,7 @@ void reach_hosts(System& system, std::span<const Question> questions, const Agen
       }
     });
     open = std::move(again);
-    window.per_target = std::max(1u, window.per_target / 2);  // sshd has said that it is too many at once
+    window.per_target = std::max(1u, window.per_target / 2);  // sshd has reported too many at once
   }
 }
 

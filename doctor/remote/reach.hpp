@@ -6,7 +6,7 @@
 #include "base/os/self_executable.hpp"
 #include "base/os/system.hpp"
 #include "doctor/model/check.hpp"
-#include "doctor/model/question.hpp"
+#include "doctor/model/probe_request.hpp"
 
 #include <chrono>
 #include <functional>
@@ -35,16 +35,17 @@ struct AgentBinary {
   std::vector<OwnFile> files;  // names and paths to send
 };
 
-// For each host one report, as it comes in; `host` is the index in `questions`.
+// For each host one report, as it comes in; `host` is the index in `requests`.
 using ReportSink = std::function<void(std::size_t host, HostReport&& report)>;
 
-// Asks each host its question (`Question::host` is where it goes; is_head = this machine, no connection).
-// Error{usage} if a name is not a host name; a host that cannot be reached is a report with a problem.
-void reach_hosts(System& system, std::span<const Question> questions, const AgentBinary& agent,
+// Sends each host its request (`ProbeRequest::host` is where it goes; is_driver_host = this machine, no
+// connection). Error{usage} if a name is not a host name; a host that cannot be reached is a report with a
+// problem.
+void reach_hosts(System& system, std::span<const ProbeRequest> requests, const AgentBinary& agent,
                  const ReachOptions& options, const ReportSink& sink);
 
 // What a failed connection was, from the launcher's words and status: a `Reach::problem_kind`.
-std::string classify_problem(std::string_view said, int exit_status, bool timed_out);
+std::string classify_problem(std::string_view stderr_text, int exit_status, bool timed_out);
 
 // The argv for one host; `script` and `arguments` run there under sh.
 Command plan_reach_command(const ReachOptions& options, const std::string& host, const std::string& script,

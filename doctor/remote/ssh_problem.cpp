@@ -6,7 +6,7 @@
 
 namespace ddlrun::doctor {
 
-std::string classify_problem(std::string_view said, int exit_status, bool timed_out) {
+std::string classify_problem(std::string_view stderr_text, int exit_status, bool timed_out) {
   struct Words {
     std::string_view words, kind;
   };
@@ -31,9 +31,9 @@ std::string classify_problem(std::string_view said, int exit_status, bool timed_
       Words{"not responding", "hung"},
   };
   // The banner's time-out holds "timed out" too: the more telling words are looked for first.
-  if (said.find("banner exchange") != std::string_view::npos) return "hung";
+  if (stderr_text.find("banner exchange") != std::string_view::npos) return "hung";
   for (const Words& entry : table) {
-    if (said.find(entry.words) != std::string_view::npos) return std::string(entry.kind);
+    if (stderr_text.find(entry.words) != std::string_view::npos) return std::string(entry.kind);
   }
   if (timed_out) return "hung";
   return exit_status == 127 ? "missing-program" : "other";

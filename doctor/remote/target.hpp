@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which connections meet at one sshd: hosts behind the same jump host, or names of the same address.
+// Which connections reach one sshd: hosts behind the same jump host, or names of the same address.
 #pragma once
 
 #include "doctor/remote/reach.hpp"

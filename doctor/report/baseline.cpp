@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view baseline_id = "BASE-01";
 
 std::vector<Finding> not_run(const CheckInput&) {
-  return judge_once(baseline_id, skip("needs --baseline compare"));
+  return single_finding(baseline_id, skip("needs --baseline compare"));
 }
 
 std::string shown(const std::string& value) {
@@ -58,7 +58,7 @@ Finding finding_of_change(const Change& change, std::vector<std::string> hosts, 
   finding.expected = fmt::format("{}, as on {}", change.was, saved_at);
   finding.why = "it changed since the run whose facts were kept";
   finding.remedy.commands = {fmt::format("ddlrun doctor {} --baseline save", all_hosts)};
-  finding.remedy.on_head = true;
+  finding.remedy.on_driver_host = true;
   finding.remedy.note = "only if the change is wanted; else put the old value back there";
   return finding;
 }
@@ -116,11 +116,11 @@ std::vector<Finding> compare_with_baseline(const Baseline& baseline, std::span<c
     findings.push_back(finding_of_change(change, std::move(changed), baseline.saved_at, all_hosts));
   }
   if (!unknown.empty()) {
-    auto some = judge_once(baseline_id, skip("the baseline does not know this host"), unknown);
+    auto some = single_finding(baseline_id, skip("the baseline lacks this host"), unknown);
     findings.push_back(std::move(some.front()));
   }
   if (changes.empty() && !same.empty()) {
-    auto some = judge_once(baseline_id, pass(fmt::format("as on {}", baseline.saved_at)), same);
+    auto some = single_finding(baseline_id, pass(fmt::format("as on {}", baseline.saved_at)), same);
     findings.push_back(std::move(some.front()));
   }
   return findings;

@@ -26,7 +26,7 @@ std::string render_baseline_json(const Baseline& baseline);
 Baseline parse_baseline_json(std::string_view text, const std::string& file);  // Error{request}
 
 // "BASE-01" findings: one for each fact and pair of values that changed, with the hosts; a pass where none
-// has. Hosts that the baseline does not know are a skip.
+// has. Hosts that are not in the baseline are a skip.
 std::vector<Finding> compare_with_baseline(const Baseline& baseline, std::span<const HostReport> hosts);
 
 // The row that explains them.

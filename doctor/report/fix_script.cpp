@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The remedies as a script to be read first. Commands travel to a host as one quoted word, so nothing that a
-// host said can become another command here.
+// host sent can become another command here.
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "doctor/report/report.hpp"
@@ -13,7 +13,7 @@ namespace ddlrun::doctor {
 
 namespace {
 
-constexpr std::string_view head = R"(#!/bin/bash
+constexpr std::string_view script_start = R"(#!/bin/bash
 # Written by ddlrun doctor: remedies, to be read before they are run. Each step asks; "yes" runs it, anything
 # else leaves it. DDLRUN_SSH names another ssh.
 set -u
@@ -56,13 +56,13 @@ std::string render_step(const Finding& finding, std::string_view title) {
   text += comment(finding.why);
   if (!remedy.note.empty()) text += comment("note: " + remedy.note);
   if (remedy.commands.empty() || !is_safe(remedy)) return text + "# There is no command for this one.\n";
-  const std::string question =
-      printable(fmt::format("{} {} ({})", finding.id, title,
-                            remedy.on_head || finding.hosts.empty() ? "here" : fold_host_list(finding.hosts)),
-                400);
-  text += fmt::format("if ask {}; then\n", quote_shell(question));
+  const std::string request = printable(
+      fmt::format("{} {} ({})", finding.id, title,
+                  remedy.on_driver_host || finding.hosts.empty() ? "here" : fold_host_list(finding.hosts)),
+      400);
+  text += fmt::format("if ask {}; then\n", quote_shell(request));
   const std::string shell = remedy.needs_root ? "sudo sh -s" : "sh -s";
-  if (remedy.on_head || finding.hosts.empty()) {
+  if (remedy.on_driver_host || finding.hosts.empty()) {
     text += "  " + shell;
   } else {
     text += "  on " + quote_shell(shell);
@@ -76,7 +76,7 @@ std::string render_step(const Finding& finding, std::string_view title) {
 }  // namespace
 
 std::string render_fix_script(const Examination& examination, std::span<const Check> checks) {
-  std::string text(head);
+  std::string text(script_start);
   int steps = 0;
   for (const Finding& finding : examination.findings) {
     if (finding.verdict != Verdict::fail && finding.verdict != Verdict::warn) continue;
@@ -87,7 +87,7 @@ std::string render_fix_script(const Examination& examination, std::span<const Ch
     text += render_step(finding, title);
     ++steps;
   }
-  if (steps == 0) text += "\necho 'ddlrun doctor found nothing to mend'\n";
+  if (steps == 0) text += "\necho 'ddlrun doctor found nothing to fix'\n";
   return text;
 }
 

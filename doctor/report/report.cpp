@@ -57,7 +57,7 @@ void add_line(std::string& text, std::string_view key, const std::string& value)
 }
 
 void add_remedy(std::string& text, const Remedy& remedy) {
-  std::string_view place = remedy.on_head ? "here" : "there";
+  std::string_view place = remedy.on_driver_host ? "here" : "there";
   if (!remedy.commands.empty()) {
     text += fmt::format("  try   {}{}:\n", place, remedy.needs_root ? ", as root" : "");
     for (const std::string& command : remedy.commands)
@@ -113,14 +113,15 @@ std::string render_skips(std::span<const Finding> findings) {
 }
 
 std::string render_summary(const Examination& examination) {
-  const Tally tally = count_checks(examination.findings);
-  std::string text = fmt::format(
-      "{} by {}, {}: {} in {:.1f} s: {} pass", count_of(examination.hosts.size(), "host"),
-      via_name(examination.via), level_name(examination.level),
-      count_of(static_cast<std::uint64_t>(tally.checks), "check"), examination.seconds, tally[Verdict::pass]);
+  const Summary summary = count_checks(examination.findings);
+  std::string text =
+      fmt::format("{} by {}, {}: {} in {:.1f} s: {} pass", count_of(examination.hosts.size(), "host"),
+                  via_name(examination.via), level_name(examination.level),
+                  count_of(static_cast<std::uint64_t>(summary.checks), "check"), examination.seconds,
+                  summary[Verdict::pass]);
   for (const Verdict verdict : {Verdict::fail, Verdict::error, Verdict::warn, Verdict::skip}) {
-    if (tally[verdict] > 0) text += fmt::format(", {} {}", tally[verdict], verdict_name(verdict));
-    if (verdict == Verdict::skip && tally[verdict] > 0) text += " (--all says why)";
+    if (summary[verdict] > 0) text += fmt::format(", {} {}", summary[verdict], verdict_name(verdict));
+    if (verdict == Verdict::skip && summary[verdict] > 0) text += " (--all shows why)";
   }
   if (!examination.unreached.empty()) {
     text += fmt::format("; not reached: {}", fold_host_list(examination.unreached));
@@ -154,7 +155,7 @@ std::string render_report(const Examination& examination, std::span<const Check>
   }
   const std::string skips = style.all ? std::string() : render_skips(examination.findings);
   if (!skips.empty() && std::count(skips.begin(), skips.end(), '\n') <= 12)
-    text += "not judged:\n" + skips + "\n";
+    text += "not evaluated:\n" + skips + "\n";
   return text + render_summary(examination);
 }
 
@@ -183,7 +184,8 @@ std::string wrap(std::string_view text) {
 }
 
 std::string render_explanation(const Check& check) {
-  constexpr std::array places{"on the head", "on every host", "between hosts, judged on the head"};
+  constexpr std::array places{"on the driver host", "on every host",
+                              "between hosts, evaluated on the driver host"};
   return fmt::format("{}  {}\n\nwhy     {}\nread    {}\nremedy  {}\nlevel   {}; {}\n", check.id, check.title,
                      wrap(check.why), wrap(check.how), wrap(check.remedy), level_name(check.level),
                      places[static_cast<std::size_t>(check.place)]);

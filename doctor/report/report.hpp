@@ -11,7 +11,7 @@
 
 namespace ddlrun::doctor {
 
-// Everything that is told about one run.
+// Everything that is reported about one run.
 struct Examination {
   Level level = Level::quick;
   Via via = Via::ssh;
@@ -26,7 +26,7 @@ struct ReportStyle {
   bool all = false;  // passes and skips one by one
 };
 
-// Fail, error and warn one by one, worst first; passes counted; skips folded by reason. What hosts said is
+// Fail, error and warn one by one, worst first; passes counted; skips folded by reason. Text from hosts is
 // made safe to print.
 std::string render_report(const Examination& examination, std::span<const Check> checks,
                           const ReportStyle& style);
@@ -35,7 +35,7 @@ std::string render_report(const Examination& examination, std::span<const Check>
 std::string render_report_json(const Examination& examination, std::span<const Check> checks);
 
 // A bash script with the remedies of all warn and fail findings, for a person to read before it is run: every
-// step says why, for which hosts, and asks first.
+// step prints why and for which hosts, and asks first.
 std::string render_fix_script(const Examination& examination, std::span<const Check> checks);
 
 std::string render_check_list(std::span<const Check> checks);

@@ -24,7 +24,7 @@ ordered_json json_of(const Finding& finding, std::span<const Check> checks) {
           {"remedy",
            {{"commands", finding.remedy.commands},
             {"needs_root", finding.remedy.needs_root},
-            {"on", finding.remedy.on_head ? "head" : "hosts"},
+            {"on", finding.remedy.on_driver_host ? "driver" : "hosts"},
             {"note", finding.remedy.note}}}};
 }
 
@@ -33,7 +33,7 @@ ordered_json json_of(const Finding& finding, std::span<const Check> checks) {
 std::string render_report_json(const Examination& examination, std::span<const Check> checks) {
   ordered_json findings = ordered_json::array();
   for (const Finding& finding : examination.findings) findings.push_back(json_of(finding, checks));
-  const Tally tally = count_checks(examination.findings);
+  const Summary summary = count_checks(examination.findings);
   const ordered_json document{{"schema", "ddlrun.doctor/1"},
                               {"level", level_name(examination.level)},
                               {"via", via_name(examination.via)},
@@ -41,11 +41,11 @@ std::string render_report_json(const Examination& examination, std::span<const C
                               {"unreached", examination.unreached},
                               {"seconds", examination.seconds},
                               {"checks",
-                               {{"pass", tally[Verdict::pass]},
-                                {"warn", tally[Verdict::warn]},
-                                {"fail", tally[Verdict::fail]},
-                                {"skip", tally[Verdict::skip]},
-                                {"error", tally[Verdict::error]}}},
+                               {{"pass", summary[Verdict::pass]},
+                                {"warn", summary[Verdict::warn]},
+                                {"fail", summary[Verdict::fail]},
+                                {"skip", summary[Verdict::skip]},
+                                {"error", summary[Verdict::error]}}},
                               {"findings", std::move(findings)}};
   return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

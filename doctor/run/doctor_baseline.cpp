@@ -16,10 +16,10 @@ namespace {
 
 std::string baseline_file(System& system, const BaselineRequest& request) {
   if (!request.file.empty()) return request.file;
-  const std::string folder =
+  const std::string dir =
       find_state_directory(system.environment, "the baseline", "--baseline-file ./baseline.json");
-  system.files.make_folders(folder);
-  return folder + "/baseline.json";
+  system.files.make_folders(dir);
+  return dir + "/baseline.json";
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace ddlrun::doctor {
 
 struct BaselineRequest {
   std::string verb;  // "", "save", "compare"
-  std::string file;  // "" = in the user's state folder
+  std::string file;  // "" = in the user's state directory
 };
 
 // Saves these reports, or adds to `findings` what differs from those that were saved.

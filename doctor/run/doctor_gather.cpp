@@ -3,7 +3,7 @@
 
 #include "base/os/self_executable.hpp"
 #include "base/text/error.hpp"
-#include "doctor/run/question_plan.hpp"
+#include "doctor/run/probe_plan.hpp"
 #include "topology/sources/job_machines.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 namespace ddlrun::doctor {
 
 namespace {
+
 using Steady = std::chrono::steady_clock;
 
 // "12 of 64 hosts", on a terminal after 300 ms, else every 10 s.
@@ -29,8 +30,8 @@ class Progress {
     ++done_;
     const bool terminal = system_.environment.stderr_is_terminal;
     const auto now = Steady::now();
-    if (now - told_ < (terminal ? std::chrono::milliseconds(300) : std::chrono::seconds(10))) return;
-    told_ = now;
+    if (now - reported_ < (terminal ? std::chrono::milliseconds(300) : std::chrono::seconds(10))) return;
+    reported_ = now;
     on_screen_ = terminal;
     system_.err(
         fmt::format("{}ddlrun: {} of {} hosts{}", terminal ? "\r" : "", done_, all_, terminal ? "" : "\n"));
@@ -40,29 +41,29 @@ class Progress {
   System& system_;
   std::size_t all_, done_ = 0;
   bool on_screen_ = false;
-  Steady::time_point told_ = Steady::now();
+  Steady::time_point reported_ = Steady::now();
 };
 
 AgentBinary agent_binary(const Environment& environment) {
   SelfExecutable own = read_own_binary();
   if (own.build_id.empty()) {
-    throw Error(ErrorKind::request, {"this ddlrun was linked without a build id, by which hosts know it",
+    throw Error(ErrorKind::request, {"this ddlrun was linked without a build id, by which hosts identify it",
                                      environment.executable, "link it with -Wl,--build-id"});
   }
   return {environment.executable, own.build_id, own.loader, std::move(own.files)};
 }
 
-// A file in the working folder that every host should see soon after it was written (DIR-01).
+// A file in the working directory that every host should see soon after it was written (DIR-01).
 class TokenFile {
  public:
   TokenFile(System& system, const Job& job) : files_(system.files) {
-    if (job.working_folder.empty()) return;
+    if (job.workdir.empty()) return;
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-    path_ = fmt::format("{}/.ddlrun-doctor-{:x}", job.working_folder, now);
+    path_ = fmt::format("{}/.ddlrun-doctor-{:x}", job.workdir, now);
     try {
       files_.write(path_, path_ + "\n");
     } catch (const Error&) {
-      path_.clear();  // the checks of the working folder say why
+      path_.clear();  // the checks of the working directory report why
     }
   }
   ~TokenFile() {
@@ -80,14 +81,14 @@ class TokenFile {
   std::string path_;
 };
 
-QuestionRequest question_request(const DoctorRequest& request, const Environment& environment,
-                                 bool ask_head) {
+ProbePlanOptions probe_plan_options(const DoctorRequest& request, const Environment& environment,
+                                            bool include_driver_host) {
   return {request.choice.level,
           request.hosts,
           request.groups,
           [&environment](const std::string& host) { return topology::is_this_host(environment, host); },
           environment.host_name,
-          ask_head,
+          include_driver_host,
           static_cast<std::uint64_t>(Steady::now().time_since_epoch().count())};
 }
 
@@ -99,22 +100,22 @@ Gathered gather_from_hosts(System& system, const DoctorRequest& request) {
   Gathered gathered;
   for (const Via via : request.paths) {
     const bool first = gathered.by_path.empty();
-    std::vector<Question> questions =
-        plan_questions(request.job, question_request(request, system.environment, first));
-    for (Question& question : questions) question.token_file = token.path();
+    std::vector<ProbeRequest> requests =
+        plan_probe_requests(request.job, probe_plan_options(request, system.environment, first));
+    for (ProbeRequest& one : requests) one.token_file = token.path();
     if (via != Via::ssh) {  // limits by the scheduler's path are its own, on this host too
-      for (std::size_t i = 0; i < request.hosts.size(); ++i) questions[i].is_head = false;
+      for (std::size_t i = 0; i < request.hosts.size(); ++i) requests[i].is_driver_host = false;
     }
     ReachOptions options = request.reach;
     options.via = via;
-    std::vector<HostReport> reports(questions.size());
+    std::vector<HostReport> reports(requests.size());
     Progress progress(system, request.hosts.size());
-    reach_hosts(system, questions, agent, options, [&](std::size_t host, HostReport&& report) {
+    reach_hosts(system, requests, agent, options, [&](std::size_t host, HostReport&& report) {
       reports[host] = std::move(report);
-      if (host < request.hosts.size()) progress.count_one();  // the head is nobody's host
+      if (host < request.hosts.size()) progress.count_one();  // the driver host is not one of them
     });
     if (first) {
-      gathered.head = std::move(reports.back());
+      gathered.driver_host = std::move(reports.back());
       reports.pop_back();
     }
     gathered.by_path.push_back(std::move(reports));

@@ -21,9 +21,9 @@ struct DoctorRequest {
   std::string trainer;              // path of ddl-train for the smoke run; "": none was found
 };
 
-// What the hosts answered, by path: the first is the one that checks judge.
+// What the hosts answered, by path: the first is the one that checks evaluate.
 struct Gathered {
-  HostReport head;
+  HostReport driver_host;
   std::vector<std::vector<HostReport>> by_path;
 };
 

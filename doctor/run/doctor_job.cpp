@@ -77,7 +77,7 @@ std::vector<std::string> hosts_of_rankfile(const Job& job) {
   return each_once(names);
 }
 
-// The cores of one rank, where the text alone tells; 0 where it does not.
+// The cores of one rank, if the text alone contains them; else 0.
 std::uint32_t cores_of(const std::string& slots) {
   const rankfile::SlotReading reading = rankfile::read_slots(slots, nullptr);
   if (reading.has_errors()) return 0;
@@ -146,7 +146,7 @@ void add_export(std::string_view word, const Environment& environment, Job& job)
   }
   job.exports.push_back(name);
   const bool has_value = equals != std::string_view::npos;
-  if (!has_value && environment.variables.count(name) == 0) return;  // a check says so
+  if (!has_value && environment.variables.count(name) == 0) return;  // a check reports it
   keep_variable(job, name, has_value ? std::string(word.substr(equals + 1)) : environment.get(name));
 }
 
@@ -183,9 +183,8 @@ Job find_job(System& system, const DoctorJobOptions& options) {
   job.ports = parse_ports(options, system.environment);
   job.interface = options.interface;
   job.data_paths = options.data_paths;
-  job.working_folder =
-      options.working_folder.empty() ? system.environment.working_folder : options.working_folder;
-  job.checkpoint_folder = options.checkpoint_folder;
+  job.workdir = options.workdir.empty() ? system.environment.working_folder : options.workdir;
+  job.checkpoint_dir = options.checkpoint_dir;
   job.program = options.program;
   read_exports(options, system.environment, job);
   if (!options.rankfile.empty()) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The job that doctor is asked about: what was typed, the files it names, and the allocation that the
+// The job that doctor examines: what was typed, the files it names, and the allocation that the
 // scheduler left in the environment, as one value. All reading of files for it happens here.
 #pragma once
 
 #include "base/os/system.hpp"
-#include "doctor/model/question.hpp"
+#include "doctor/model/probe_request.hpp"
 
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ struct DoctorJobOptions {
   std::string interface;           // --interface NAME|CIDR
   std::vector<std::string> ports;  // --port PORT...
   std::vector<std::string> data_paths;
-  std::string working_folder, checkpoint_folder;
+  std::string workdir, checkpoint_dir;
   std::vector<std::string> exports;  // -x NAME or NAME=value
   std::vector<std::string> program;  // what stood behind "--"
 };
@@ -33,8 +33,9 @@ struct DoctorJobOptions {
 // that is wrong in itself is a finding of the checks, not an error here.
 Job find_job(System& system, const DoctorJobOptions& options);
 
-// The hosts to ask, in order, each once: those typed, else the allocation, else those of the rankfile, else
-// this machine by its own name.
-std::vector<std::string> find_job_hosts(System& system, const DoctorJobOptions& options, const Job& job);
+// The hosts to examine, in order, each once: those typed, else the allocation, else those of the rankfile,
+// else this machine by its own name.
+std::vector<std::string> find_job_hosts(System& system, const DoctorJobOptions& options,
+                                        const Job& job);
 
 }  // namespace ddlrun::doctor

@@ -18,15 +18,15 @@ void run_smoke(System& system, const DoctorRequest& request, std::span<const Che
   const bool chosen = std::any_of(checks.begin(), checks.end(), [](const auto& check) {
     return check.id == "MPI-06" || check.id == "STRESS-01";
   });
-  const auto mpirun = gathered.head.facts.text("mpi.program.mpirun");
+  const auto mpirun = gathered.driver_host.facts.text("mpi.program.mpirun");
   if (!chosen || request.choice.level == Level::quick || !mpirun) return;
   SmokeRun run{request.job, {}, request.trainer, std::string(*mpirun)};
   for (const HostReport& host : gathered.by_path[0]) {
     if (host.reach.problem.empty()) run.hosts.push_back(host.host);
   }
-  gathered.head.facts.merge(probe_mpi(system, run));
-  if (request.choice.level == Level::stress && gathered.head.facts.text("smoke.seconds"))
-    gathered.head.facts.merge(probe_stress(system, run));
+  gathered.driver_host.facts.merge(probe_mpi(system, run));
+  if (request.choice.level == Level::stress && gathered.driver_host.facts.text("smoke.seconds"))
+    gathered.driver_host.facts.merge(probe_stress(system, run));
 }
 
 }  // namespace
@@ -37,8 +37,8 @@ Examination examine(System& system, const DoctorRequest& request, const Baseline
   Gathered gathered = gather_from_hosts(system, request);
   run_smoke(system, request, checks, gathered);
   const std::span<const std::vector<HostReport>> paths(gathered.by_path);
-  const CheckInput input{request.job, request.choice.level, gathered.head, gathered.by_path[0],
-                         paths.subspan(1)};
+  const CheckInput input{request.job, request.choice.level, gathered.driver_host, gathered.by_path[0],
+                                 paths.subspan(1)};
   Examination examination;
   examination.level = request.choice.level;
   examination.via = request.paths[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One examination from question to findings: the hosts are asked, the checks are run.
+// One examination from request to findings: the hosts are examined, the checks are run.
 #pragma once
 
 #include "doctor/report/report.hpp"

@@ -34,15 +34,15 @@ bool is_chosen_by_user(const LauncherWords& words, const EnvVars& environment) {
 }
 
 std::vector<HostNetworks> ask_hosts(System& system, const std::vector<std::string>& hosts,
-                                    std::optional<HostNetworks>& head, std::string& silent) {
+                                    std::optional<HostNetworks>& driver_host, std::string& silent) {
   doctor::DoctorRequest request;
   request.hosts = hosts;
   request.job.allocation = hosts;
   request.groups = {"names", "interfaces"};
   request.reach.limit = std::chrono::seconds(10);
   const doctor::Gathered gathered = doctor::gather_from_hosts(system, request);
-  head = doctor::read_networks(gathered.head.host, gathered.head.facts);
-  const doctor::NameTable names = doctor::read_name_table(gathered.head.facts);
+  driver_host = doctor::read_networks(gathered.driver_host.host, gathered.driver_host.facts);
+  const doctor::NameTable names = doctor::read_name_table(gathered.driver_host.facts);
   std::vector<HostNetworks> networks;
   for (const HostReport& report : gathered.by_path.front()) {
     auto found = doctor::read_networks(report.host, report.facts);
@@ -90,9 +90,9 @@ JobNetwork choose_launch_network(System& system, const LaunchSpec& spec, const J
   if (wanted.empty() &&
       (is_chosen_by_user(spec.launcher.words, environment) || topology::any_given(spec.placement.machine)))
     return result;
-  std::optional<HostNetworks> head;
+  std::optional<HostNetworks> driver_host;
   std::string silent;
-  const std::vector<HostNetworks> hosts = ask_hosts(system, job.hosts, head, silent);
+  const std::vector<HostNetworks> hosts = ask_hosts(system, job.hosts, driver_host, silent);
   if (hosts.size() < job.hosts.size()) {
     if (!wanted.empty()) refuse_silent_network(silent);
     return result;
@@ -102,7 +102,8 @@ JobNetwork choose_launch_network(System& system, const LaunchSpec& spec, const J
   for (std::size_t i = 0; choice.network && i < hosts.size(); ++i)
     result.addresses[hosts[i].host] = choice.network->ports[i].address;
   if (wanted.empty() && !doctor::needs_choice(choice)) return result;
-  for (NetworkSetting& setting : doctor::network_settings(choice, hosts, head ? &*head : nullptr)) {
+  for (NetworkSetting& setting :
+       doctor::network_settings(choice, hosts, driver_host ? &*driver_host : nullptr)) {
     if (is_set_already(setting, spec.exports, environment)) continue;
     result.settings.push_back(std::move(setting));
   }

@@ -31,8 +31,8 @@ ProgramLibraries read_file_libraries(System& system, std::string path) {
   if (path.empty() || system.kernel == nullptr) return {};
   if (path.starts_with("./")) path.erase(0, 2);
   path = system.environment.absolute(path);
-  const doctor::Question question;
-  const doctor::LibraryTree tree = doctor::find_libraries({system, *system.kernel, question, ""}, path);
+  const doctor::ProbeRequest request;
+  const doctor::LibraryTree tree = doctor::find_libraries({system, *system.kernel, request, ""}, path);
   if (!tree.is_elf || tree.top.needed.empty()) return {};
   ProgramLibraries libraries{true, tree.missing.empty(), {}};
   for (const auto& [name, file] : tree.found) libraries.names.push_back(name);

@@ -13,7 +13,7 @@ namespace ddlrun::tests {
 struct DoctorInput {
   doctor::Job job;
   doctor::Level level = doctor::Level::quick;
-  doctor::HostReport head{"head", {}, {}, {}};
+  doctor::HostReport driver_host{"head", {}, {}, {}};
   std::vector<doctor::HostReport> hosts;
   std::vector<std::vector<doctor::HostReport>> other_paths;
 
@@ -25,7 +25,7 @@ struct DoctorInput {
   doctor::HostReport& host(const std::string& name) {
     return *std::find_if(hosts.begin(), hosts.end(), [&](const auto& h) { return h.host == name; });
   }
-  doctor::CheckInput get() const { return {job, level, head, hosts, other_paths}; }
+  doctor::CheckInput get() const { return {job, level, driver_host, hosts, other_paths}; }
 };
 
 }  // namespace ddlrun::tests

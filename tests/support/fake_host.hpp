@@ -14,7 +14,7 @@ namespace ddlrun::tests {
 struct FakeHost {
   FakeSystem system;
   FakeHostInfo kernel;
-  doctor::Question question;
+  doctor::ProbeRequest request;
 
   // A file with its content, seen by both doors.
   FileInfo& put(const std::string& path, const std::string& text) {
@@ -35,7 +35,7 @@ struct FakeHost {
     doors.kernel = &kernel;
     doctor::Facts facts;
     for (const doctor::Gatherer& gatherer : table) {
-      if (name.empty() || gatherer.name == name) gatherer.gather({doors, kernel, question, ""}, facts);
+      if (name.empty() || gatherer.name == name) gatherer.gather({doors, kernel, request, ""}, facts);
     }
     return facts;
   }

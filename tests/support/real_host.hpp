@@ -17,10 +17,10 @@ struct RealHost {
   SystemClock clock;
   PosixHostInfo kernel;
   Environment environment;
-  doctor::Question question;
+  doctor::ProbeRequest request;
   System doors{processes, files,  clock, environment, [](std::string_view) {}, [](std::string_view) {},
                {},        &kernel};
-  doctor::GatherContext context{doors, kernel, question, ""};
+  doctor::GatherContext context{doors, kernel, request, ""};
 
   explicit RealHost(Environment as = read_environment()) : environment(std::move(as)) {}
   RealHost(const RealHost&) = delete;  // the doors point into it

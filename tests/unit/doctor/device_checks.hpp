@@ -119,7 +119,7 @@ inline DoctorInput healthy_hosts(void (*set)(doctor::Facts&)) {
   return input;
 }
 
-// A row of a table of checks: three healthy hosts, h2 changed, and what the check says of it.
+// A row of a table of checks: three healthy hosts, h2 changed, and the check's finding about it.
 struct CheckRow {
   std::string_view id;
   std::function<void(DoctorInput&, doctor::Facts&)> change;

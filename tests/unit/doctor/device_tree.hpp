@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A folder with a /sys, /proc and /dev as a host with GPUs and a fabric shows them, for gatherers run on the
-// real doors. The layouts are those of an IBM S822LC for HPC (four Tesla P100, two ConnectX-4) and Linux 4.18
-// to 6.1.
+// A directory with a /sys, /proc and /dev as a host with GPUs and a fabric shows them, for gatherers run on
+// the real doors. The layouts are those of an IBM S822LC for HPC (four Tesla P100, two ConnectX-4) and
+// Linux 4.18 to 6.1.
 #pragma once
 
 #include "doctor/gather/device.hpp"
@@ -84,7 +84,7 @@ class DeviceTree {
   doctor::Facts gather_with(void (*gatherer)(const doctor::GatherContext&, doctor::Facts&));
 
   const std::string& root() const { return root_; }
-  doctor::Question question;
+  doctor::ProbeRequest request;
   EnvVars variables;
 
  private:
@@ -94,18 +94,18 @@ class DeviceTree {
 inline std::string DeviceTree::add_pci(const std::string& bridge, const std::string& pci, const char* vendor,
                                        const char* device, const char* kind, const char* driver) {
   const std::string domain = bridge.substr(0, 7);
-  const std::string folder = "/sys/devices/pci" + domain + "/" + bridge + "/" + pci;
-  put(folder + "/vendor", std::string(vendor) + "\n");
-  put(folder + "/device", std::string(device) + "\n");
-  put(folder + "/class", std::string(kind) + "\n");
-  if (*driver != '\0') link(folder + "/driver", std::string("../../../../bus/pci/drivers/") + driver);
+  const std::string dir = "/sys/devices/pci" + domain + "/" + bridge + "/" + pci;
+  put(dir + "/vendor", std::string(vendor) + "\n");
+  put(dir + "/device", std::string(device) + "\n");
+  put(dir + "/class", std::string(kind) + "\n");
+  if (*driver != '\0') link(dir + "/driver", std::string("../../../../bus/pci/drivers/") + driver);
   link("/sys/bus/pci/devices/" + pci, "../../../devices/pci" + domain + "/" + bridge + "/" + pci);
   if (!std::filesystem::exists(root_ + "/sys/bus/pci/devices/" + bridge)) {
     put("/sys/devices/pci" + domain + "/" + bridge + "/vendor", "0x1014\n");
     put("/sys/devices/pci" + domain + "/" + bridge + "/class", "0x060400\n");
     link("/sys/bus/pci/devices/" + bridge, "../../../devices/pci" + domain + "/" + bridge);
   }
-  return folder;
+  return dir;
 }
 
 inline void DeviceTree::add_gpus() {
@@ -113,14 +113,14 @@ inline void DeviceTree::add_gpus() {
   std::string list = "0000\t101403dc\t0\n";
   for (int i = 0; i < 4; ++i) {
     const std::string pci = std::string(domains[i]) + ":01:00.0";
-    const std::string folder =
+    const std::string dir =
         add_pci(std::string(domains[i]) + ":00:00.0", pci, "0x10de", "0x15f9", "0x030200", "nvidia");
-    put(folder + "/numa_node", i < 2 ? "0\n" : "1\n");
-    put(folder + "/local_cpulist", i < 2 ? "0-79\n" : "80-159\n");
-    put(folder + "/current_link_width", "16\n");
-    put(folder + "/max_link_width", "16\n");
-    put(folder + "/current_link_speed", "2.5 GT/s PCIe\n");
-    put(folder + "/max_link_speed", "8.0 GT/s PCIe\n");
+    put(dir + "/numa_node", i < 2 ? "0\n" : "1\n");
+    put(dir + "/local_cpulist", i < 2 ? "0-79\n" : "80-159\n");
+    put(dir + "/current_link_width", "16\n");
+    put(dir + "/max_link_width", "16\n");
+    put(dir + "/current_link_speed", "2.5 GT/s PCIe\n");
+    put(dir + "/max_link_speed", "8.0 GT/s PCIe\n");
     put("/proc/driver/nvidia/gpus/" + pci + "/information",
         "Model: \t\t Tesla P100-SXM2-16GB\nIRQ:   \t\t 505\nBus Location: \t " + pci + "\nDevice Minor: \t " +
             std::to_string(i) + "\nBlacklisted:\t No\n");
@@ -139,18 +139,18 @@ inline void DeviceTree::add_gpus() {
 }
 
 inline void DeviceTree::add_port(const std::string& device, const std::string& pci, int port) {
-  const std::string folder = "/sys/class/infiniband/" + device + "/";
-  const std::string in = folder + "ports/" + std::to_string(port) + "/";
+  const std::string dir = "/sys/class/infiniband/" + device + "/";
+  const std::string in = dir + "ports/" + std::to_string(port) + "/";
   if (port == 1) {
     const std::string card =
         add_pci(pci.substr(0, 5) + "00:00.0", pci, "0x15b3", "0x1013", "0x020700", "mlx5_core");
-    link(folder + "device", "../../../" + card.substr(5));
+    link(dir + "device", "../../../" + card.substr(5));
     put(card + "/numa_node", "0\n");
     put(card + "/net/ib" + device.substr(device.size() - 1) + "/mtu", "2044\n");
-    put(folder + "fw_ver", "12.26.1040\n");
-    put(folder + "hca_type", "MT4115\n");
-    put(folder + "board_id", "IBM2180110032\n");
-    put(folder + "node_guid", "ec0d:9a03:002d:9a18\n");
+    put(dir + "fw_ver", "12.26.1040\n");
+    put(dir + "hca_type", "MT4115\n");
+    put(dir + "board_id", "IBM2180110032\n");
+    put(dir + "node_guid", "ec0d:9a03:002d:9a18\n");
   }
   put(in + "state", "4: ACTIVE\n");
   put(in + "phys_state", "5: LinkUp\n");
@@ -185,7 +185,7 @@ inline doctor::Facts DeviceTree::gather_with(void (*gatherer)(const doctor::Gath
   environment.variables = variables;
   RealHost host(environment);
   doctor::Facts facts;
-  gatherer({host.doors, host.kernel, question, root_}, facts);
+  gatherer({host.doors, host.kernel, request, root_}, facts);
   return facts;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A stand-in for libcuda.so.1 with two GPUs whose memory is the host's: enough to copy, and to run the one
-// kernel that doctor brings. FAKE_CUDA in the environment says what is wrong with them.
+// kernel that doctor brings. FAKE_CUDA in the environment states what is wrong with them.
 #include <unistd.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A stand-in for libnvidia-ml.so.1: the entry points and structures of the documented interface, and four
-// Tesla P100 as in an IBM S822LC. FAKE_NVML in the environment says what is wrong with them.
+// Tesla P100 as in an IBM S822LC. FAKE_NVML in the environment states what is wrong with them.
 #include <unistd.h>
 
 #include <cstdio>
@@ -204,7 +204,7 @@ int nvmlDeviceGetFieldValues(void* device, int count, FieldValue* values) {
   return success;
 }
 
-// What drivers learned later; "old" in its name has none of it.
+// Functions of newer drivers; a library with "old" in its name lacks them.
 #ifndef FAKE_NVML_OLD
 int nvmlDeviceGetPciInfo_v3(void* device, PciInfo* info) {
   const int i = index_of(device);

@@ -31,20 +31,20 @@ inline std::vector<doctor::Finding> run_system_check(std::string_view id, const 
 }
 
 // The one finding about one host "h1" with these facts.
-inline doctor::Finding judge_one(const std::string& id, const FactTable& facts, const doctor::Job& job = {},
-                                 doctor::Via via = doctor::Via::ssh) {
+inline doctor::Finding evaluate_one(const std::string& id, const FactTable& facts,
+                                    const doctor::Job& job = {}, doctor::Via via = doctor::Via::ssh) {
   DoctorInput input;
   input.job = job;
   doctor::HostReport& host = input.add("h1");
   host.reach.via = via;
   set_facts(host, facts);
-  set_facts(input.head, facts);
+  set_facts(input.driver_host, facts);
   return only(run_system_check(id, input));
 }
 
 inline std::string verdict_of(const std::string& id, const FactTable& facts, const doctor::Job& job = {},
                               doctor::Via via = doctor::Via::ssh) {
-  return std::string(doctor::verdict_name(judge_one(id, facts, job, via).verdict));
+  return std::string(doctor::verdict_name(evaluate_one(id, facts, job, via).verdict));
 }
 
 // A row of a table: what one host's facts, or the job, make of a check.

@@ -83,18 +83,18 @@ TEST_CASE("processors: verdicts at both sides of each threshold") {
   });
 }
 
-TEST_CASE("CPU-04 says how many threads fit") {
+TEST_CASE("CPU-04 reports how many threads fit") {
   const Finding finding =
-      judge_one("CPU-04", usable_cores("8", "8"), with(job_of(3), "OMP_NUM_THREADS", "8"));
+      evaluate_one("CPU-04", usable_cores("8", "8"), with(job_of(3), "OMP_NUM_THREADS", "8"));
   CHECK(finding.observed == "3 ranks x OMP_NUM_THREADS=8 = 24 threads on 8 usable cores");
   CHECK(finding.remedy.commands == std::vector<std::string>{"export OMP_NUM_THREADS=2"});
-  CHECK(finding.remedy.on_head);
+  CHECK(finding.remedy.on_driver_host);
   // Carried out, it passes.
   CHECK(verdict_of("CPU-04", usable_cores("8", "8"), with(job_of(3), "OMP_NUM_THREADS", "2")) == "pass");
 }
 
 TEST_CASE("what stands behind KMP_AFFINITY's type is named") {
-  CHECK(judge_one("CPU-05", usable_cores("68", "272"), affinity("compact=1")).observed.find("=1") !=
+  CHECK(evaluate_one("CPU-05", usable_cores("68", "272"), affinity("compact=1")).observed.find("=1") !=
         std::string::npos);
 }
 

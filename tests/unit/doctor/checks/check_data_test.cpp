@@ -12,19 +12,19 @@ FactTable data(const char* state, const char* files, const char* bytes, const ch
           {"data.0.bytes", bytes}, {"data.0.names", names},    {"data.0.sizes", sizes},
           {"data.0.denied", "0"}};
 }
-const FactTable full = data("folder", "4", "54950048", "aa", "bb");
-const FactTable empty = data("folder", "0", "0", "0", "0");
+const FactTable full = data("directory", "4", "54950048", "aa", "bb");
+const FactTable empty = data("directory", "0", "0", "0", "0");
 const FactTable missing = data("missing", "0", "0", "0", "0");
 
 // Four hosts with `full`, but for those named.
-DoctorInput four(const std::map<std::string, FactTable>& others, const FactTable& head = {}) {
+DoctorInput four(const std::map<std::string, FactTable>& others, const FactTable& driver_host = {}) {
   DoctorInput input;
   input.job.data_paths = {"/data/mnist"};
   for (const char* host : {"h1", "h2", "h3", "h4"}) {
     const auto other = others.find(host);
     set_facts(input.add(host), other == others.end() ? full : other->second);
   }
-  set_facts(input.head, head);
+  set_facts(input.driver_host, driver_host);
   return input;
 }
 
@@ -47,9 +47,10 @@ TEST_CASE("DATA-01: the host whose data differ is named, whatever is wrong with 
   };
   for (const Row& row :
        {Row{"missing", missing, "/data/mnist: missing"}, Row{"empty", empty, "/data/mnist: 0 files, 0 bytes"},
-        Row{"a file fewer", data("folder", "3", "54000000", "ac", "bd"), "/data/mnist: 3 files, 51.5 MiB"},
-        Row{"a name differs", data("folder", "4", "54950048", "ab", "bb"), "/data/mnist: 4 files, 52.4 MiB"},
-        Row{"a size differs", data("folder", "4", "54950048", "aa", "bc"),
+        Row{"a file fewer", data("directory", "3", "54000000", "ac", "bd"), "/data/mnist: 3 files, 51.5 MiB"},
+        Row{"a name differs", data("directory", "4", "54950048", "ab", "bb"),
+            "/data/mnist: 4 files, 52.4 MiB"},
+        Row{"a size differs", data("directory", "4", "54950048", "aa", "bc"),
             "/data/mnist: 4 files, 52.4 MiB"}}) {
     CAPTURE(row.what);
     const auto findings = run_system_check("DATA-01", four({{"h3", row.facts}}));
@@ -74,25 +75,25 @@ TEST_CASE("DATA-01: a mount that hangs is named, also where no one has data") {
   }
 }
 
-TEST_CASE("DATA-01: an empty folder is never what others are measured by") {
+TEST_CASE("DATA-01: an empty directory is never what others are measured by") {
   const auto findings = run_system_check("DATA-01", four({{"h1", empty}, {"h2", empty}, {"h3", empty}}));
   const Finding* const fail = find(findings, Verdict::fail);
   REQUIRE(fail != nullptr);
   CHECK(fail->expected == "4 files, 52.4 MiB, as on h4");
 }
 
-TEST_CASE("DATA-01: half against half goes by the head") {
-  const FactTable other = data("folder", "9", "1", "cc", "dd");
+TEST_CASE("DATA-01: half against half goes by the driver host") {
+  const FactTable other = data("directory", "9", "1", "cc", "dd");
   const auto findings = run_system_check("DATA-01", four({{"h1", other}, {"h2", other}}, full));
   const Finding* const fail = find(findings, Verdict::fail);
   REQUIRE(fail != nullptr);
   CHECK(fail->hosts == std::vector<std::string>{"h1", "h2"});
-  CHECK(fail->expected == "4 files, 52.4 MiB, as on the head");
+  CHECK(fail->expected == "4 files, 52.4 MiB, as on the driver host");
   CHECK(fail->remedy.commands ==
         std::vector<std::string>{
             "for h in h1 h2; do tar -C /data/mnist -cf - . | ssh \"$h\" 'mkdir -p /data/mnist && tar -C "
             "/data/mnist -xf -'; done"});
-  CHECK(fail->remedy.on_head);
+  CHECK(fail->remedy.on_driver_host);
 }
 
 TEST_CASE("DATA-01: all missing, all well, too many, not reported") {
@@ -104,7 +105,7 @@ TEST_CASE("DATA-01: all missing, all well, too many, not reported") {
   const auto well = run_system_check("DATA-01", four({}));
   REQUIRE(well.size() == 1);
   CHECK(well[0].verdict == Verdict::pass);
-  FactTable many = data("folder", "20001", "0", "ee", "ff");
+  FactTable many = data("directory", "20001", "0", "ee", "ff");
   many["data.0.complete"] = "no";
   CHECK(run_system_check("DATA-01", four({{"h1", many}, {"h2", many}, {"h3", many}, {"h4", many}}))[0]
             .verdict == Verdict::pass);
@@ -113,7 +114,7 @@ TEST_CASE("DATA-01: all missing, all well, too many, not reported") {
 }
 
 TEST_CASE("DATA-01: the file that differs is named") {
-  FactTable here = full, there = data("folder", "4", "54950040", "aa", "bc");
+  FactTable here = full, there = data("directory", "4", "54950040", "aa", "bc");
   here["data.0.sample"] = "47040016 train-images\n7840016 t10k images";
   there["data.0.sample"] = "47040016 train-images\n7840008 t10k images";
   const auto findings =
@@ -156,7 +157,7 @@ TEST_CASE("DATA-02: the number counts, not the name") {
   denied.insert({{"data.0.denied", "2"}, {"data.0.first_denied", "/data/mnist/a"}});
   Job job;
   job.data_paths = {"/data/mnist"};
-  const Finding finding = judge_one("DATA-02", denied, job);
+  const Finding finding = evaluate_one("DATA-02", denied, job);
   CHECK(finding.verdict == Verdict::fail);
   CHECK(finding.remedy.commands == std::vector<std::string>{"chmod -R a+rX /data/mnist"});
 }
@@ -164,7 +165,7 @@ TEST_CASE("DATA-02: the number counts, not the name") {
 TEST_CASE("DIR-01: shared by some means shared by all") {
   const FactTable seen{{"dir.token.state", "seen"}, {"dir.token.waits", "0"}};
   const FactTable unseen{{"dir.token.state", "not seen"}, {"dir.token.waits", "0"}};
-  const FactTable none{{"dir.token.state", "no folder"}};
+  const FactTable none{{"dir.token.state", "no directory"}};
   struct Row {
     const char* what;
     std::map<std::string, FactTable> others;
@@ -182,7 +183,7 @@ TEST_CASE("DIR-01: shared by some means shared by all") {
         Row{"unknown", {{"h3", {}}}, "skip", "h3"}}) {
     CAPTURE(row.what);
     DoctorInput input;
-    input.job.working_folder = "/home/ddl/run";
+    input.job.workdir = "/home/ddl/run";
     for (const char* host : {"h1", "h2", "h3", "h4"}) {
       const auto other = row.others.find(host);
       set_facts(input.add(host), other == row.others.end() ? seen : other->second);
@@ -198,12 +199,13 @@ TEST_CASE("DIR-01: shared by some means shared by all") {
 }
 
 TEST_CASE(
-    "DIR-01: folders of their own are a fault of a job that is reported, and what lies over one is named") {
+    "DIR-01: directories of their own are a fault of a job that is reported, and what lies over one is "
+    "named") {
   DoctorInput input;
-  input.job.working_folder = "/home/ddl/run";
+  input.job.workdir = "/home/ddl/run";
   input.job.program = {"./train"};
   const FactTable unseen{{"dir.token.state", "not seen"}, {"disk.work.mount", "/home/ddl/run"}};
-  set_facts(input.head, {{"disk.work.mount", "/home"}});
+  set_facts(input.driver_host, {{"disk.work.mount", "/home"}});
   set_facts(input.add("h1"), unseen);
   const auto findings = run_system_check("DIR-01", input);
   REQUIRE(findings.size() == 1);
@@ -211,33 +213,33 @@ TEST_CASE(
   CHECK(findings[0].remedy.commands == std::vector<std::string>{"umount /home/ddl/run"});
 }
 
-TEST_CASE("DIR-01: a folder that comes from a server is mounted as the head does") {
+TEST_CASE("DIR-01: a directory that comes from a server is mounted as the driver host does") {
   DoctorInput input;
-  input.job.working_folder = "/home/ddl/run";
+  input.job.workdir = "/home/ddl/run";
   set_facts(
-      input.head,
+      input.driver_host,
       {{"disk.work.mount", "/home"}, {"disk.work.source", "nas:/export/home"}, {"disk.work.fs", "nfs4"}});
-  set_facts(input.add("h1"), {{"dir.token.state", "no folder"}});
+  set_facts(input.add("h1"), {{"dir.token.state", "no directory"}});
   const auto findings = run_system_check("DIR-01", input);
   CHECK(findings[0].remedy.commands ==
         std::vector<std::string>{"mkdir -p /home && mount -t nfs4 nas:/export/home /home"});
 }
 
-TEST_CASE("DIR-01: a folder that not even the head has is missing, not unknown") {
+TEST_CASE("DIR-01: a directory that not even the driver host has is missing, not unknown") {
   Job job;
-  job.working_folder = "/nowdir";
+  job.workdir = "/nowdir";
   FactTable facts{{"disk.work.path", "/nowdir"},
                   {"disk.work.state", "missing"},
                   {"disk.work.existing", "/"},
                   {"disk.work.writable", "no"},
                   {"user.uid", "2000"}};
-  Finding finding = judge_one("DIR-01", facts, job);
+  Finding finding = evaluate_one("DIR-01", facts, job);
   CHECK(finding.verdict == Verdict::fail);
   CHECK(finding.observed == "/nowdir is not there");
   CHECK(finding.remedy.commands == std::vector<std::string>{"install -d -o 2000 /nowdir"});
   CHECK(finding.remedy.needs_root);
   facts["disk.work.writable"] = "yes";
-  finding = judge_one("DIR-01", facts, job);
+  finding = evaluate_one("DIR-01", facts, job);
   CHECK(finding.remedy.commands == std::vector<std::string>{"mkdir -p /nowdir"});
   CHECK_FALSE(finding.remedy.needs_root);
   facts["disk.work.state"] = "ok";

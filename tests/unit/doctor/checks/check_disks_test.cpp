@@ -79,29 +79,29 @@ TEST_CASE("disks: verdicts at both sides of each threshold") {
   });
 }
 
-TEST_CASE("the worst folder is the one that is reported, with what mends it") {
+TEST_CASE("the worst directory is the one that is reported, with what mends it") {
   const FactTable well = disk("tmp", 252, 77);
   Finding finding =
-      judge_one("DISK-02", both(well, changed(disk("work", 10, 9), "disk.work.read_only", "yes")));
+      evaluate_one("DISK-02", both(well, changed(disk("work", 10, 9), "disk.work.read_only", "yes")));
   CHECK(finding.observed == "/work is mounted read-only at /work");
   CHECK(finding.remedy.commands == std::vector<std::string>{"mount -o remount,rw /work"});
-  finding = judge_one("DISK-02", both(well, {{"disk.work.path", "/scratch/x"},
-                                             {"disk.work.state", "hung"},
-                                             {"disk.work.mount", "/scratch"}}));
+  finding = evaluate_one("DISK-02", both(well, {{"disk.work.path", "/scratch/x"},
+                                                {"disk.work.state", "hung"},
+                                                {"disk.work.mount", "/scratch"}}));
   CHECK(finding.observed == "/scratch/x does not answer within 2 s");
   CHECK(finding.remedy.commands == std::vector<std::string>{"umount -l /scratch"});
   FactTable memory = changed(disk("tmp", 1, 0), "disk.tmp.fs", "tmpfs");
-  finding = judge_one("DISK-01", memory);
+  finding = evaluate_one("DISK-01", memory);
   CHECK(finding.remedy.commands[0] == "mount -o remount,size=50% /tmp");
   CHECK(finding.observed == "/tmp: 0 bytes free of 1 GiB (100 % used)");
   memory = changed(changed(disk("tmp", 1, 1), "disk.tmp.fs", "tmpfs"), "disk.tmp.free_inodes", "5");
-  CHECK(judge_one("DISK-01", memory).remedy.commands[0] == "mount -o remount,nr_inodes=1m /tmp");
+  CHECK(evaluate_one("DISK-01", memory).remedy.commands[0] == "mount -o remount,nr_inodes=1m /tmp");
 }
 
 TEST_CASE("the job's TMPDIR counts before the host's") {
-  const Finding finding = judge_one("DISK-03", tmpdir(20), with({}, "TMPDIR", "/" + std::string(99, 'y')));
+  const Finding finding = evaluate_one("DISK-03", tmpdir(20), with({}, "TMPDIR", "/" + std::string(99, 'y')));
   CHECK(finding.verdict == Verdict::fail);
-  CHECK(finding.remedy.on_head);
+  CHECK(finding.remedy.on_driver_host);
   CHECK(verdict_of("DISK-03", tmpdir(99), with({}, "TMPDIR", "/tmp")) == "pass");
 }
 
@@ -109,14 +109,14 @@ TEST_CASE("KISTI takes jobs from scratch only") {
   Job job;
   const FactTable facts{{"site.kisti", "yes"}, {"user.name", "kim"}};
   CHECK(verdict_of("DISK-04", facts, job) == "skip");
-  job.working_folder = "/scratch/kim/run";
+  job.workdir = "/scratch/kim/run";
   CHECK(verdict_of("DISK-04", facts, job) == "pass");
-  job.working_folder = "/scratch/kimchi";
+  job.workdir = "/scratch/kimchi";
   CHECK(verdict_of("DISK-04", facts, job) == "fail");
   CHECK(verdict_of("DISK-04", {{"user.name", "kim"}}, job) == "skip");
 }
 
-TEST_CASE("DISK-02: what is missing is made, and no system folder gets another owner") {
+TEST_CASE("DISK-02: what is missing is made, and no system directory gets another owner") {
   const FactTable user{{"user.uid", "2000"}, {"user.name", "kim"}};
   const auto look = [&](const std::string& role, const std::string& path, const std::string& state,
                         const std::string& existing, const std::string& mount) {
@@ -147,7 +147,7 @@ TEST_CASE("DISK-02: what is missing is made, and no system folder gets another o
         Row{look("tmp", "/tmp", "ok", "/tmp", "/"), "/tmp is not writable for this user",
             "chmod 1777 /tmp"}}) {
     CAPTURE(row.observed);
-    const Finding finding = judge_one("DISK-02", row.facts);
+    const Finding finding = evaluate_one("DISK-02", row.facts);
     CHECK(finding.verdict == Verdict::fail);
     CHECK(finding.observed == row.observed);
     CHECK(finding.remedy.commands == std::vector<std::string>{row.command});

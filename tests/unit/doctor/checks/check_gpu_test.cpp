@@ -63,7 +63,7 @@ TEST_CASE("GPU-01..05: which GPUs, drivers and libraries") {
        "Tesla K80 15.9 GiB + Tesla P100-SXM2-16GB 15.9 GiB on 1 host"},
       {"GPU-02", fact("nvml.0.memory", "12000000000"), F, "11.2 GiB"},
       {"GPU-02", fact("nvml.0.vbios", "86.00.41.00.06"), W, "VBIOS 86.00.41.00.06, 86.00.4d.00.02"},
-      {"GPU-02", no_gpu, S, "NVML told no model"},
+      {"GPU-02", no_gpu, S, "NVML reported no model"},
       {"GPU-03", same, P, "418.87.00"},
       {"GPU-03", fact("gpu.driver.version", "418.67"), W, "418.67 on 1 host"},
       {"GPU-03", fact("gpu.driver.version", "410.104"), F, "410.104 on 1 host"},
@@ -297,7 +297,7 @@ TEST_CASE("remedies name the device that is meant") {
   facts.set("nvml.3.ecc.uncorrected", 1);
   facts.set("nvml.1.mig", "yes");
   facts.set("nvml.1.processes",
-            "77 1048576 1000 x\n78 1048576 1000 y\n$(id) 1 0 z");  // not what a kernel says
+            "77 1048576 1000 x\n78 1048576 1000 y\n$(id) 1 0 z");  // not a kernel's line
   facts.set("peers.acs.on", "0000:00:01.0\n0000:00:02.0");
   const auto commands = [&](const char* id) {
     return ddlrun::join(finding_on(input, id, "h2").remedy.commands, "\n");

@@ -118,13 +118,13 @@ TEST_CASE("a control group's bound counts as memory") {
 }
 
 TEST_CASE("remedies of settings name the setting and keep it") {
-  const Finding finding = judge_one("LIM-13", {{"kernel.ptrace_scope", "3"}}, job_of(4));
+  const Finding finding = evaluate_one("LIM-13", {{"kernel.ptrace_scope", "3"}}, job_of(4));
   CHECK(finding.remedy.needs_root);
   CHECK(finding.remedy.commands ==
         std::vector<std::string>{
             "sysctl -w kernel.yama.ptrace_scope=1",
             "echo kernel.yama.ptrace_scope=1 > /etc/sysctl.d/90-ddlrun-kernel.yama.ptrace_scope.conf"});
-  const Finding few = judge_one("LIM-09", limited_cores("7", "14"), job_of(4, 2));
+  const Finding few = evaluate_one("LIM-09", limited_cores("7", "14"), job_of(4, 2));
   CHECK(few.observed == "7 cores usable (14 hardware threads)");
   CHECK(few.expected == "8 for 4 ranks of 2 cores");
   CHECK(few.remedy.note.find("plan 3 ranks here") != std::string::npos);

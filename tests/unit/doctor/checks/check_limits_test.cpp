@@ -132,9 +132,9 @@ TEST_CASE("LIM-02: Slurm hands the submitter's soft limits on") {
                           {"limit.nofile.soft", row.nofile},
                           {"limit.nofile.hard", "524288"},
                           {"devices.rdma", row.rdma}};
-    const Finding finding = judge_one("LIM-02", facts, slurm_job());
+    const Finding finding = evaluate_one("LIM-02", facts, slurm_job());
     CHECK(verdict_name(finding.verdict) == row.verdict);
-    if (finding.verdict == Verdict::fail) CHECK(finding.remedy.on_head);
+    if (finding.verdict == Verdict::fail) CHECK(finding.remedy.on_driver_host);
     CHECK(verdict_of("LIM-02", facts, no_job, Via::srun) == row.verdict);
   }
 }
@@ -148,7 +148,7 @@ TEST_CASE("the remedy for a limit fits the path by which it came") {
                   {"limit.daemon.memlock.soft", "65536"},
                   {"limit.daemon.memlock.hard", "8388608"},
                   {"limit.daemon.unit", "ssh.service"}});
-    const Finding finding = judge_one("LIM-01", facts);
+    const Finding finding = evaluate_one("LIM-01", facts);
     CHECK(finding.remedy.needs_root);
     CHECK(finding.remedy.commands ==
           std::vector<std::string>{
@@ -162,38 +162,39 @@ TEST_CASE("the remedy for a limit fits the path by which it came") {
   SUBCASE("sshd without bound: something on the way lowers it") {
     facts.insert(
         {{"limit.daemon", "sshd"}, {"limit.daemon.pid", "812"}, {"limit.daemon.memlock.soft", "unlimited"}});
-    const Finding finding = judge_one("LIM-01", facts);
+    const Finding finding = evaluate_one("LIM-01", facts);
     CHECK(has_command(finding, "/etc/security/limits.d/"));
     CHECK_FALSE(has_command(finding, "prlimit"));
   }
   SUBCASE("slurmd") {
     facts.insert({{"limit.daemon", "slurmd"}, {"limit.daemon.pid", "99"}});
-    const Finding finding = judge_one("LIM-01", facts);
+    const Finding finding = evaluate_one("LIM-01", facts);
     CHECK(has_command(finding, "/etc/systemd/system/slurmd.service.d/ddlrun-memlock.conf"));
     CHECK(has_command(finding, "systemctl restart slurmd.service"));
     CHECK(finding.remedy.note.find("PropagateResourceLimitsExcept=MEMLOCK") != std::string::npos);
   }
   SUBCASE("Slurm hands the submitter's limit on") {
-    const Finding finding = judge_one("LIM-01", facts, no_job, Via::srun);  // the head has the same
+    const Finding finding = evaluate_one("LIM-01", facts, no_job, Via::srun);  // the driver host has the same
     CHECK(finding.remedy.commands == std::vector<std::string>{"ulimit -S -l \"$(ulimit -H -l)\""});
-    CHECK(finding.remedy.on_head);
+    CHECK(finding.remedy.on_driver_host);
   }
   SUBCASE("a container") {
     facts["limit.container"] = "yes";
-    CHECK(judge_one("LIM-01", facts).remedy.note.find("docker run --ulimit memlock=-1") != std::string::npos);
+    CHECK(evaluate_one("LIM-01", facts).remedy.note.find("docker run --ulimit memlock=-1") !=
+          std::string::npos);
   }
   SUBCASE("units of limits.conf: the stack in KiB") {
-    const Finding finding = judge_one("LIM-06", {{"limit.stack.soft", "1048576"}});
+    const Finding finding = evaluate_one("LIM-06", {{"limit.stack.soft", "1048576"}});
     CHECK(has_command(finding, "* - stack 8192\\n"));
   }
   SUBCASE("open files: a number") {
-    const Finding finding = judge_one("LIM-03", nofile("256"));
+    const Finding finding = evaluate_one("LIM-03", nofile("256"));
     CHECK(has_command(finding, "* - nofile 131072\\n"));
   }
 }
 
 TEST_CASE("a finding names both numbers") {
-  const Finding finding = judge_one(
+  const Finding finding = evaluate_one(
       "LIM-01", {{"limit.memlock.soft", "65536"}, {"limit.memlock.hard", "8388608"}, {"devices.rdma", "2"}});
   CHECK(finding.observed == "memlock 64 KiB (hard 8 MiB), 2 RDMA devices");
   CHECK(finding.expected == "unlimited");

@@ -41,7 +41,7 @@ TEST_SUITE_BEGIN("doctor/checks/check_mpi");
 
 TEST_CASE("SSH-05: the daemon that this mpirun starts") {
   DoctorInput input;
-  set_mpi(input.head, "4.1.4");
+  set_mpi(input.driver_host, "4.1.4");
   set_mpi(input.add("same"), "4.1.4");
   set_mpi(input.add("other-place"), "4.1.4", "/opt/ompi");
   set_mpi(input.add("other-release"), "4.0.7", "/opt/ompi");
@@ -57,32 +57,33 @@ TEST_CASE("SSH-05: the daemon that this mpirun starts") {
   CHECK(find_one(findings, Verdict::skip).hosts == std::vector<std::string>{"not-asked"});
 }
 
-TEST_CASE("SSH-05: Open MPI 5 wants prted; a head without mpirun wants nothing") {
+TEST_CASE("SSH-05: Open MPI 5 wants prted; a driver host without mpirun wants nothing") {
   DoctorInput input;
-  set_mpi(input.head, "5.0.3");
+  set_mpi(input.driver_host, "5.0.3");
   set_mpi(input.add("h1"), "5.0.3");
   set_mpi(input.add("h2"), "4.1.4");
   CHECK(find_one(run_check("SSH-05", input), Verdict::fail).hosts == std::vector<std::string>{"h2"});
   DoctorInput without;
-  no_mpi(without.head);
+  no_mpi(without.driver_host);
   no_mpi(without.add("h1"));
-  CHECK(find_one(run_check("SSH-05", without), Verdict::skip).observed.find("no mpirun on the head") !=
+  CHECK(find_one(run_check("SSH-05", without), Verdict::skip).observed.find("no mpirun on the driver host") !=
         std::string::npos);
 }
 
-TEST_CASE("SSH-05: a head without mpirun is a fault where a job is to be started or the hosts have it") {
+TEST_CASE(
+    "SSH-05: a driver host without mpirun is a fault where a job is to be started or the hosts have it") {
   DoctorInput input;
-  no_mpi(input.head);
+  no_mpi(input.driver_host);
   no_mpi(input.add("h1"));
   input.job.program = {"./train"};
   const Finding bare = find_one(run_check("SSH-05", input), Verdict::fail);
-  CHECK(bare.remedy.on_head);
+  CHECK(bare.remedy.on_driver_host);
   CHECK(bare.remedy.commands[0].starts_with("apt-get install -y openmpi-bin"));
   input.job.program.clear();
   set_mpi(input.add("h2"), "4.1.4");
   CHECK(find_one(run_check("SSH-05", input), Verdict::fail).remedy.commands ==
         std::vector<std::string>{into_bashrc("export PATH=/usr/bin:$PATH")});
-  input.head.facts.set("mpi.search_path", "/usr/local/bin:/usr/bin:/bin");
+  input.driver_host.facts.set("mpi.search_path", "/usr/local/bin:/usr/bin:/bin");
   const Finding finding = find_one(run_check("SSH-05", input), Verdict::fail);
   CHECK(finding.expected == "mpirun, as on h2");
   CHECK(finding.remedy.needs_root);
@@ -92,11 +93,11 @@ TEST_CASE("SSH-05: a head without mpirun is a fault where a job is to be started
   CHECK(run_check("SSH-05", not_asked)[0].verdict == Verdict::skip);
 }
 
-TEST_CASE("SSH-05: a folder that is searched already is not searched twice") {
+TEST_CASE("SSH-05: a directory that is searched already is not searched twice") {
   for (const char* prefix : {"/usr", "/opt/ompi"}) {
     CAPTURE(prefix);
     DoctorInput input;
-    set_mpi(input.head, "4.1.4", prefix);
+    set_mpi(input.driver_host, "4.1.4", prefix);
     no_mpi(input.add("h1"));
     input.host("h1").facts.set("mpi.search_path", std::string("/usr/local/bin:") + prefix + "/bin:/bin");
     const Finding finding = find_one(run_check("SSH-05", input), Verdict::fail);
@@ -106,9 +107,9 @@ TEST_CASE("SSH-05: a folder that is searched already is not searched twice") {
   }
 }
 
-TEST_CASE("SSH-05: a folder that is a link is not another installation") {
+TEST_CASE("SSH-05: a directory that is a link is not another installation") {
   DoctorInput input;
-  set_mpi(input.head, "4.1.4");
+  set_mpi(input.driver_host, "4.1.4");
   HostReport& host = input.add("h1");
   set_mpi(host, "4.1.4");
   host.facts.set("mpi.program.orted", "/bin/orted");
@@ -117,17 +118,17 @@ TEST_CASE("SSH-05: a folder that is a link is not another installation") {
 
 TEST_CASE("MPI-01: releases") {
   struct Row {
-    const char *head, *host;
+    const char *driver_host, *host;
     Verdict verdict;
   };
   for (const Row& row : {Row{"4.1.4", "4.1.4", Verdict::pass}, Row{"4.1.4", "4.1.5", Verdict::fail},
                          Row{"4.1.4", "4.0.7", Verdict::fail}, Row{"4.1.4", "5.0.3", Verdict::fail},
                          Row{"5.0.3", "5.0.3", Verdict::pass}, Row{"5.0.3", "5.0.5", Verdict::warn},
                          Row{"5.0.3", "5.1.0", Verdict::fail}}) {
-    CAPTURE(row.head);
+    CAPTURE(row.driver_host);
     CAPTURE(row.host);
     DoctorInput input;
-    set_mpi(input.head, row.head);
+    set_mpi(input.driver_host, row.driver_host);
     set_mpi(input.add("h1"), row.host, "/opt/x");
     const auto findings = run_check("MPI-01", input);
     REQUIRE(findings.size() == 1);
@@ -135,14 +136,14 @@ TEST_CASE("MPI-01: releases") {
     if (row.verdict != Verdict::pass) {
       CHECK(findings[0].observed.find(row.host) != std::string::npos);
       CHECK(findings[0].observed.find("/opt/x") != std::string::npos);
-      CHECK(findings[0].expected.find(row.head) != std::string::npos);
+      CHECK(findings[0].expected.find(row.driver_host) != std::string::npos);
     }
   }
 }
 
 TEST_CASE("MPI-01: another daemon than mpirun, another vendor, none at all") {
   DoctorInput input;
-  set_mpi(input.head, "4.1.4");
+  set_mpi(input.driver_host, "4.1.4");
   set_mpi(input.add("h1"), "4.1.4");
   HostReport& mixed = input.add("h2");
   set_mpi(mixed, "4.1.4");
@@ -211,35 +212,35 @@ TEST_CASE("MPI-05: pmix under Slurm") {
   CHECK(run_check("MPI-05", input)[0].verdict == Verdict::skip);
   input.job.allocation_source = "SLURM_JOB_NODELIST";
   CHECK(run_check("MPI-05", input)[0].verdict == Verdict::skip);  // srun was not asked
-  input.head.facts.set_list("scheduler.slurm.mpi", {"MPI plugin types are...", "none", "pmi2"});
+  input.driver_host.facts.set_list("scheduler.slurm.mpi", {"MPI plugin types are...", "none", "pmi2"});
   CHECK(run_check("MPI-05", input)[0].verdict == Verdict::warn);
-  input.head.facts.set_list("scheduler.slurm.mpi", {"none"});
+  input.driver_host.facts.set_list("scheduler.slurm.mpi", {"none"});
   CHECK(run_check("MPI-05", input)[0].verdict == Verdict::fail);
-  set_mpi(input.head, "4.1.4");
+  set_mpi(input.driver_host, "4.1.4");
   CHECK(run_check("MPI-05", input)[0].verdict == Verdict::pass);
-  input.head.facts.set_list("scheduler.slurm.mpi", {"pmix_v4", "pmix"});
-  CHECK(run_check("MPI-05", input)[0].observed == "srun knows pmix");
+  input.driver_host.facts.set_list("scheduler.slurm.mpi", {"pmix_v4", "pmix"});
+  CHECK(run_check("MPI-05", input)[0].observed == "srun supports pmix");
 }
 
 TEST_CASE("MPI-09: root, where a job would be started") {
   DoctorInput input;
   CHECK(run_check("MPI-09", input)[0].verdict == Verdict::skip);
-  set_mpi(input.head, "4.1.4");
-  input.head.facts.set("environment.uid", 1000);
+  set_mpi(input.driver_host, "4.1.4");
+  input.driver_host.facts.set("environment.uid", 1000);
   CHECK(run_check("MPI-09", input)[0].verdict == Verdict::pass);
-  input.head.facts.set("environment.uid", 0);
-  input.head.facts.set("environment.root_allowed", "no");
+  input.driver_host.facts.set("environment.uid", 0);
+  input.driver_host.facts.set("environment.root_allowed", "no");
   CHECK(run_check("MPI-09", input)[0].verdict == Verdict::skip);
   input.job.program = {"./train"};
   CHECK(run_check("MPI-09", input)[0].verdict == Verdict::fail);
-  input.head.facts.set("environment.root_allowed", "yes");
+  input.driver_host.facts.set("environment.root_allowed", "yes");
   CHECK(run_check("MPI-09", input)[0].verdict == Verdict::pass);
 }
 
 TEST_CASE("MPI-10: a longer time-out delays the warning, as measured") {
   DoctorInput input;
   CHECK(run_check("MPI-10", input)[0].verdict == Verdict::skip);
-  input.job.checkpoint_folder = "/scratch/c";
+  input.job.checkpoint_dir = "/scratch/c";
   CHECK(run_check("MPI-10", input)[0].verdict == Verdict::skip);
   input.job.environment["OMPI_MCA_odls_base_sigkill_timeout"] = "1";
   CHECK(run_check("MPI-10", input)[0].verdict == Verdict::skip);
@@ -278,14 +279,14 @@ TEST_CASE("MPI-07: -x of a variable that is not set") {
   CHECK(run_check("MPI-07", input).empty());
 }
 
-TEST_CASE("MPI-07: settings that differ between hosts, and those of the head alone") {
+TEST_CASE("MPI-07: settings that differ between hosts, and those of the driver host alone") {
   DoctorInput input;
   for (const char* name : {"h1", "h2", "h3", "h4"}) {
     input.add(name).facts.set_list("environment.settings", {"NCCL_DEBUG=WARN"});
     input.host(name).facts.set_list("mpi.parameter_files",
                                     {"/etc/openmpi/openmpi-mca-params.conf: btl = ^uct"});
   }
-  input.head.facts.set_list("environment.settings", {"NCCL_DEBUG=WARN", "OMPI_MCA_btl=tcp,self"});
+  input.driver_host.facts.set_list("environment.settings", {"NCCL_DEBUG=WARN", "OMPI_MCA_btl=tcp,self"});
   auto findings = run_check("MPI-07", input);
   CHECK(find_one(findings, Verdict::pass).hosts.size() == 4);
   CHECK(findings.size() == 1);
@@ -306,9 +307,9 @@ TEST_CASE("MPI-07: settings that differ between hosts, and those of the head alo
 
   DoctorInput head_only;
   head_only.add("h1").facts.set_list("environment.settings", {});
-  head_only.head.facts.set_list("environment.settings", {"NCCL_IB_DISABLE=1", "UCX_TLS=tcp"});
+  head_only.driver_host.facts.set_list("environment.settings", {"NCCL_IB_DISABLE=1", "UCX_TLS=tcp"});
   CHECK(find_one(run_check("MPI-07", head_only), Verdict::warn).observed ==
-        "set on the head only: NCCL_IB_DISABLE, UCX_TLS");
+        "set on the driver host only: NCCL_IB_DISABLE, UCX_TLS");
   head_only.job.exports = {"NCCL_IB_DISABLE", "UCX_TLS"};
   CHECK(run_check("MPI-07", head_only).size() == 1);
   DoctorInput inside;
@@ -318,13 +319,13 @@ TEST_CASE("MPI-07: settings that differ between hosts, and those of the head alo
 
 TEST_CASE("SEC-01: names of secrets behind -x") {
   DoctorInput input;
-  input.head.facts.set_list("environment.secrets", {"HF_TOKEN"});
+  input.driver_host.facts.set_list("environment.secrets", {"HF_TOKEN"});
   CHECK(run_check("SEC-01", input)[0].verdict == Verdict::pass);
   input.job.exports = {"NCCL_DEBUG", "HF_TOKEN"};
   const auto findings = run_check("SEC-01", input);
   CHECK(findings[0].verdict == Verdict::warn);
   CHECK(findings[0].observed == "-x HF_TOKEN");
-  input.head.facts.set("environment.PBS_JOBID", "1.pbs");
+  input.driver_host.facts.set("environment.PBS_JOBID", "1.pbs");
   CHECK(run_check("SEC-01", input)[0].verdict == Verdict::fail);
 }
 

@@ -37,7 +37,7 @@ void fill(HostReport& host, int i) {
 DoctorInput four_hosts() {
   DoctorInput input;
   for (int i = 1; i <= 4; ++i) fill(input.add("node" + std::to_string(i)), i);
-  fill(input.head, 1);
+  fill(input.driver_host, 1);
   return input;
 }
 
@@ -64,7 +64,7 @@ void give_rankfile(DoctorInput& input, const std::vector<std::string>& hosts,
 
 TEST_SUITE_BEGIN("doctor/checks/check_names");
 
-TEST_CASE("a healthy job: every check of names passes or says what it lacks") {
+TEST_CASE("a healthy job: every check of names passes or reports what it lacks") {
   const DoctorInput input = four_hosts();
   for (const Check& check : name_checks()) {
     CAPTURE(check.id);
@@ -105,17 +105,17 @@ TEST_CASE("NAME-01: a name that leads nowhere, and the line that teaches it") {
   CHECK_FALSE(all.front().remedy.needs_root);
 }
 
-TEST_CASE("NAME-01: a name that the head cannot resolve, though the hosts can") {
+TEST_CASE("NAME-01: a name that the driver host cannot resolve, though the hosts can") {
   DoctorInput input = four_hosts();
-  replace_row(input.head, "node3", "node3 ! Name or service not known");
+  replace_row(input.driver_host, "node3", "node3 ! Name or service not known");
   input.host("node3").reach.problem = "Could not resolve hostname node3";
   const auto findings = run_check("NAME-01", input);
   REQUIRE(findings.size() == 2);
   CHECK(findings[1].verdict == Verdict::fail);
   CHECK(findings[1].hosts == std::vector<std::string>{"node3"});
-  CHECK(findings[1].remedy.on_head);
+  CHECK(findings[1].remedy.on_driver_host);
   CHECK(findings[1].remedy.commands == std::vector<std::string>{"echo '10.1.1.3 node3' >> /etc/hosts"});
-  input.host("node1").reach.via = Via::local;  // the head is one of the hosts and says it there
+  input.host("node1").reach.via = Via::local;  // the driver host is one of the hosts and reports it there
   CHECK(run_check("NAME-01", input).size() == 1);
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("NAME-02: the two famous hosts files") {
   CHECK(finding.why.find("either not allocated or oversubscribed") != std::string::npos);
   CHECK(finding.hosts == std::vector<std::string>{"node1", "node2"});
   REQUIRE(finding.remedy.commands.size() == 1);
-  CHECK(finding.remedy.on_head);
+  CHECK(finding.remedy.on_driver_host);
   CHECK(finding.remedy.commands[0].find("ib2([[:blank:]])/\\1node2\\2/") != std::string::npos);
   CHECK(finding.remedy.commands[0].ends_with(" job.rf"));
   CHECK(finding.remedy.note.find("btl_tcp_if_include 10.9.1.0/24") != std::string::npos);
@@ -246,7 +246,7 @@ TEST_CASE("NAME-09: numbers of slots, as Open MPI 4.1.4 took or refused them") {
         "sed -i.before -E '1s/slots[[:blank:]]*=[[:blank:]]*[^[:blank:]]*/slots=4/' hosts");
 }
 
-TEST_CASE("NAME-08: slow logins stand out, a busy head does not") {
+TEST_CASE("NAME-08: slow logins stand out, a busy driver host does not") {
   struct Row {
     std::vector<double> seconds;
     Verdict worst;

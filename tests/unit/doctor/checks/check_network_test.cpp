@@ -54,7 +54,7 @@ TEST_CASE("MPI-04: a bridge that all have alike is named, with the settings that
   CHECK(finding.observed == "172.17.0.1 is an address of 3 hosts: node1, node2, node3; no network is chosen");
   REQUIRE(finding.remedy.commands.size() == 1);
   CHECK(finding.remedy.commands[0].starts_with("export OMPI_MCA_btl_tcp_if_include=10.1.1.0/24"));
-  CHECK(finding.remedy.on_head);
+  CHECK(finding.remedy.on_driver_host);
   input.job.environment["OMPI_MCA_btl_tcp_if_include"] = "10.1.1.0/24";
   CHECK(only(run_check("MPI-04", input)).verdict == Verdict::pass);
   input.job.environment.clear();
@@ -176,19 +176,19 @@ TEST_CASE("NET-03: dropped, rejected, not there, led astray") {
   CHECK(only(run_check("NET-03", hosts_with({{{}}, {{}}}))).observed == "asked at --full only");
 }
 
-TEST_CASE("NET-03: the head under another name answers for itself") {
+TEST_CASE("NET-03: the driver host under another name answers for itself") {
   DoctorInput input = hosts_with({{{}}, {{}}});
   input.host("node1").facts.set("name.host", "front");
   input.host("node1").facts.set("name.boot_id", "one");
-  input.head.host = "front";
-  input.head.facts = input.host("node1").facts;
-  input.head.facts.set_list(
+  input.driver_host.host = "front";
+  input.driver_host.facts = input.host("node1").facts;
+  input.driver_host.facts.set_list(
       "pair.answers", {"node1 10.1.1.1 4000 another-host this host itself", "node2 10.1.1.2 4000 connected"});
   input.host("node2").facts.set_list("pair.answers", {"node1 10.1.1.1 4000 another-host front"});
   CHECK(only(run_check("NET-03", input)).verdict == Verdict::pass);
   input.host("node2").facts.set_list("pair.answers", {"node1 10.1.1.1 4000 another-host elsewhere"});
   CHECK(only(run_check("NET-03", input)).verdict == Verdict::fail);
-  input.head.facts.set("name.boot_id", "two");
+  input.driver_host.facts.set("name.boot_id", "two");
   input.host("node2").facts.set_list("pair.answers", {"node1 10.1.1.1 4000 another-host front"});
   CHECK(only(run_check("NET-03", input)).verdict == Verdict::fail);
 }
@@ -269,7 +269,8 @@ TEST_CASE("SSH-03: the tree's logins") {
   DoctorInput input = hosts_with({{{}}, {{}}});
   CHECK(only(run_check("SSH-03", input)).verdict == Verdict::skip);
   input.host("node1").facts.set("child.count", 0);
-  CHECK(only(run_check("SSH-03", input)).observed == "the head starts all 2 hosts itself (tree of 64)");
+  CHECK(only(run_check("SSH-03", input)).observed ==
+        "the driver host starts all 2 hosts itself (tree of 64)");
   input.host("node1").facts.set("child.0.host", "node2");
   input.host("node1").facts.set("child.0.result", "ok");
   CHECK(only(run_check("SSH-03", input)).observed == "1 logins between hosts work");
@@ -300,41 +301,41 @@ TEST_CASE("Open MPI's radix tree of daemons") {
   }
 }
 
-TEST_CASE("each host has two neighbours that have it too, and few hosts probe the head") {
+TEST_CASE("each host has two neighbours that have it too, and few hosts probe the driver host") {
   for (const std::size_t count : {2u, 3u, 4u, 16u, 17u, 25u, 40u, 64u, 1000u}) {
     CAPTURE(count);
-    std::vector<Question> hosts(count);
+    std::vector<ProbeRequest> hosts(count);
     for (std::size_t i = 0; i < count; ++i) hosts[i].host = "h" + std::to_string(i);
-    Question head;
-    head.host = "login";
+    ProbeRequest driver_host;
+    driver_host.host = "login";
     Job job;
     job.ports = {29500};
-    plan_network_questions(job, hosts, &head, 42);
+    plan_network_probes(job, hosts, &driver_host, 42);
     std::set<std::pair<std::string, std::string>> edges;
-    for (const Question& host : hosts) {
+    for (const ProbeRequest& host : hosts) {
       CHECK(host.probe_ports.size() == 4);
       CHECK(host.probe_ports == hosts.front().probe_ports);
       for (const std::string& peer : host.peers) edges.emplace(host.host, peer);
       CHECK(host.peers.size() <= 3);
     }
-    for (const std::string& peer : head.peers) edges.emplace(head.host, peer);
-    CHECK(head.peers.empty() == (count > 24));
+    for (const std::string& peer : driver_host.peers) edges.emplace(driver_host.host, peer);
+    CHECK(driver_host.peers.empty() == (count > 24));
     for (const auto& [from, to] : edges) CHECK(edges.contains({to, from}));
   }
 }
 
-TEST_CASE("what the network asks travels with the question") {
-  Question question;
-  question.host = "node1";
-  question.peers = {"node2", "node4"};
-  question.probe_ports = {29500, 40001};
-  question.probe_ms = 6000;
-  question.launch_children = {"node3"};
-  const Question back = parse_question_json(render_question_json(question));
-  CHECK(back.peers == question.peers);
-  CHECK(back.probe_ports == question.probe_ports);
+TEST_CASE("what the network asks travels with the request") {
+  ProbeRequest request;
+  request.host = "node1";
+  request.peers = {"node2", "node4"};
+  request.probe_ports = {29500, 40001};
+  request.probe_ms = 6000;
+  request.launch_children = {"node3"};
+  const ProbeRequest back = parse_probe_request_json(render_probe_request_json(request));
+  CHECK(back.peers == request.peers);
+  CHECK(back.probe_ports == request.probe_ports);
   CHECK(back.probe_ms == 6000);
-  CHECK(back.launch_children == question.launch_children);
+  CHECK(back.launch_children == request.launch_children);
 }
 
 TEST_SUITE_END();

@@ -52,15 +52,16 @@ TEST_CASE("SW-01: the program is there, may run, and is the same") {
   CHECK(findings[4].observed.find("/opt/python") != std::string::npos);
 }
 
-TEST_CASE("SW-01: where the head has the program it is copied from there, and only to hosts that lack it") {
+TEST_CASE(
+    "SW-01: where the driver host has the program it is copied from there, and only to hosts that lack it") {
   DoctorInput input;
   input.job.program = {"/app/train"};
-  add_program(input, "h1", "bb");  // as many of either kind: the head's own is the right one
+  add_program(input, "h1", "bb");  // as many of either kind: the driver host's own is the right one
   add_program(input, "h2", "aa");
-  input.head.facts = input.host("h2").facts;
+  input.driver_host.facts = input.host("h2").facts;
   const Finding bad = find_one(run_check("SW-01", input), Verdict::fail);
   CHECK(bad.hosts == std::vector<std::string>{"h1"});
-  CHECK(bad.remedy.on_head);
+  CHECK(bad.remedy.on_driver_host);
   CHECK(bad.remedy.commands ==
         std::vector<std::string>{
             "for h in h1; do ssh -n \"$h\" mkdir -p /app && scp -p /app/train \"$h\":/app/train; done"});
@@ -69,7 +70,7 @@ TEST_CASE("SW-01: where the head has the program it is copied from there, and on
 TEST_CASE("SW-01: the script of an interpreter") {
   DoctorInput input;
   input.job.program = {"python3", "-u", "train.py", "--epochs", "3"};
-  input.job.working_folder = "/job";
+  input.job.workdir = "/job";
   for (const char* host : {"h1", "h2", "h3"}) {
     HostReport& report = add_program(input, host);
     report.facts.set("program.file.0.name", "train.py");
@@ -173,13 +174,13 @@ TEST_CASE("SCH: the scheduler and its view of the hosts") {
   DoctorInput input;
   for (const char* id : {"SCH-01", "SCH-02", "SCH-03", "SCH-04", "SCH-05"})
     CHECK(run_check(id, input)[0].verdict == Verdict::skip);
-  input.head.facts.set_unknown("scheduler.slurm.answer", "no answer within 5 s");
+  input.driver_host.facts.set_unknown("scheduler.slurm.answer", "no answer within 5 s");
   CHECK(run_check("SCH-01", input)[0].verdict == Verdict::warn);
   CHECK(run_check("SCH-05", input)[0].verdict == Verdict::skip);
   input.job.allocation_source = "SLURM_JOB_NODELIST";
   CHECK(run_check("SCH-01", input)[0].verdict == Verdict::fail);
-  input.head.facts.set("scheduler.slurm.answer", "ok");
-  input.head.facts.set_list("scheduler.slurm.states", {"3 idle", "1 drained"});
+  input.driver_host.facts.set("scheduler.slurm.answer", "ok");
+  input.driver_host.facts.set_list("scheduler.slurm.states", {"3 idle", "1 drained"});
   CHECK(run_check("SCH-01", input)[0].observed == "Slurm answers: 3 idle, 1 drained");
   struct Row {
     const char* state;
@@ -192,8 +193,8 @@ TEST_CASE("SCH: the scheduler and its view of the hosts") {
                          Row{"idle*", Verdict::skip}, Row{"idle~", Verdict::pass}}) {
     CAPTURE(row.state);
     DoctorInput nodes;
-    nodes.head.facts.set("scheduler.slurm.answer", "ok");
-    nodes.head.facts.set("scheduler.slurm.node.h1", row.state);
+    nodes.driver_host.facts.set("scheduler.slurm.answer", "ok");
+    nodes.driver_host.facts.set("scheduler.slurm.node.h1", row.state);
     nodes.add("h1.cluster");
     CHECK(run_check("SCH-05", nodes)[0].verdict == row.verdict);
     if (row.verdict == Verdict::skip) continue;
@@ -207,26 +208,26 @@ TEST_CASE("SCH: a scheduler that cannot be asked is no fault, a daemon that is s
   for (const auto& [fact, why] : {std::pair{"scheduler.slurm.answer", "no sinfo in PATH"},
                                   std::pair{"scheduler.pbs.answer", "no qstat in PATH"}}) {
     DoctorInput without;
-    without.head.facts.set_unknown(fact, why);
+    without.driver_host.facts.set_unknown(fact, why);
     CHECK(run_check("SCH-01", without)[0].verdict == Verdict::skip);
   }
-  input.head.facts.set("scheduler.slurm.answer", "ok");
-  input.head.facts.set("scheduler.slurm.node.h1", "down*|Not responding");
+  input.driver_host.facts.set("scheduler.slurm.answer", "ok");
+  input.driver_host.facts.set("scheduler.slurm.node.h1", "down*|Not responding");
   input.add("h1");
   const Finding finding = run_check("SCH-05", input)[0];
   CHECK(finding.verdict == Verdict::fail);
   CHECK(finding.observed.find("down*") != std::string::npos);
   CHECK(finding.remedy.commands == std::vector<std::string>{"systemctl restart slurmd"});
-  CHECK_FALSE(finding.remedy.on_head);
+  CHECK_FALSE(finding.remedy.on_driver_host);
 }
 
 TEST_CASE("SCH-05: many drained nodes of one reason are one finding") {
   DoctorInput input;
-  input.head.facts.set("scheduler.slurm.answer", "ok");
+  input.driver_host.facts.set("scheduler.slurm.answer", "ok");
   for (const char* host : {"n1", "n2.cluster", "n3"}) input.add(host);
-  input.head.facts.set("scheduler.slurm.node.n1", "drained|bad disk");
-  input.head.facts.set("scheduler.slurm.node.n2", "drained|bad disk");
-  input.head.facts.set("scheduler.slurm.node.n3", "idle");
+  input.driver_host.facts.set("scheduler.slurm.node.n1", "drained|bad disk");
+  input.driver_host.facts.set("scheduler.slurm.node.n2", "drained|bad disk");
+  input.driver_host.facts.set("scheduler.slurm.node.n3", "idle");
   const auto findings = run_check("SCH-05", input);
   CHECK(findings.size() == 2);
   const Finding bad = find_one(findings, Verdict::fail);

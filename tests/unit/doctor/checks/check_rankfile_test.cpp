@@ -89,7 +89,7 @@ TEST_CASE("MPI-08: the shape that the program is reported, as in the run of Janu
   input.job.program = {"python", "mnist.py", "-mode", "b:4x1x1"};
   const auto findings = run_check("MPI-08", input);
   CHECK(findings[0].verdict == Verdict::fail);
-  CHECK(findings[0].observed == "the program is told -mode 4x1x1 (4 ranks), the job is 4x2x1 (8 ranks)");
+  CHECK(findings[0].observed == "the program has -mode 4x1x1 (4 ranks), the job is 4x2x1 (8 ranks)");
   CHECK(findings[0].remedy.commands ==
         std::vector<std::string>{"mpirun -n 8 -rf job.rf python mnist.py -mode b:4x2x1"});
   input.job.program[3] = "b:4x2x1";
@@ -126,7 +126,7 @@ TEST_CASE("CPU-02: a name of another interface leads to its host") {
   HostReport& host = input.add("h1");
   host.facts.set("cores.map", two_by_two);
   host.facts.set_list("net.interfaces", {"ib0 up mtu=1500 addr=10.9.1.1/24"});
-  input.head.facts.set_list("name.table", {"ib1 10.9.1.1"});
+  input.driver_host.facts.set_list("name.table", {"ib1 10.9.1.1"});
   CHECK(run_check("CPU-02", input)[0].verdict == Verdict::fail);
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("CPU-01: other numbers of the same processors are the same kind") {
 TEST_CASE("CPU-06: what the scheduler gave") {
   DoctorInput input;
   CHECK(run_check("CPU-06", input)[0].verdict == Verdict::skip);
-  Facts& facts = input.head.facts;
+  Facts& facts = input.driver_host.facts;
   facts.set("environment.SLURM_JOB_ID", "7");
   facts.set("environment.SLURM_CPUS_ON_NODE", "8");
   facts.set("environment.SLURM_NTASKS_PER_NODE", "4");
@@ -205,12 +205,12 @@ TEST_CASE("CPU-06: NCPUS of a PBS job is not the number of cores") {
                              "4 ranks x 40 threads on h1.site, where the job has 40 cores"}}) {
     CAPTURE(row.request);
     DoctorInput input;
-    input.head.facts.set("environment.PBS_JOBID", "1.pbs");
-    input.head.facts.set("environment.NCPUS", row.threads);
-    input.head.facts.set("environment.OMP_NUM_THREADS", row.threads);
-    input.head.facts.set("scheduler.pbs.answer", "ok");
-    input.head.facts.set("scheduler.pbs.cores.h1", row.cores);
-    input.head.facts.set("scheduler.pbs.cores.h2", "68");
+    input.driver_host.facts.set("environment.PBS_JOBID", "1.pbs");
+    input.driver_host.facts.set("environment.NCPUS", row.threads);
+    input.driver_host.facts.set("environment.OMP_NUM_THREADS", row.threads);
+    input.driver_host.facts.set("scheduler.pbs.answer", "ok");
+    input.driver_host.facts.set("scheduler.pbs.cores.h1", row.cores);
+    input.driver_host.facts.set("scheduler.pbs.cores.h2", "68");
     input.job.ranks_of_host = {{"h1.site", row.ranks}, {"h2", row.ranks}};
     if (row.verdict == Verdict::fail) input.job.ranks_of_host["h2"] = 1;
     const auto findings = run_check("CPU-06", input);
@@ -221,7 +221,7 @@ TEST_CASE("CPU-06: NCPUS of a PBS job is not the number of cores") {
 
 TEST_CASE("CPU-06: what mends a chunk of too few cores, and where the cores are not known") {
   DoctorInput input;
-  Facts& facts = input.head.facts;
+  Facts& facts = input.driver_host.facts;
   facts.set("environment.PBS_JOBID", "1.pbs");
   facts.set("environment.OMP_NUM_THREADS", "40");
   facts.set("scheduler.pbs.cores.h1", "40");
@@ -242,10 +242,10 @@ TEST_CASE("CPU-06: what mends a chunk of too few cores, and where the cores are 
   input.job.ranks_of_host = {{"h1", 5}, {"h3", 4}};
   CHECK(run_check("CPU-06", input)[0].verdict == Verdict::fail);
   DoctorInput blind;
-  blind.head.facts.set("environment.PBS_JOBID", "1.pbs");
-  blind.head.facts.set("environment.NCPUS", "1");
-  blind.head.facts.set("environment.OMP_NUM_THREADS", "1");
-  blind.head.facts.set_unknown("scheduler.pbs.cores", "no qstat in PATH");
+  blind.driver_host.facts.set("environment.PBS_JOBID", "1.pbs");
+  blind.driver_host.facts.set("environment.NCPUS", "1");
+  blind.driver_host.facts.set("environment.OMP_NUM_THREADS", "1");
+  blind.driver_host.facts.set_unknown("scheduler.pbs.cores", "no qstat in PATH");
   blind.job.ranks_of_host = {{"h1", 2}};
   CHECK(run_check("CPU-06", blind)[0].verdict == Verdict::skip);
   CHECK(run_check("CPU-06", blind)[0].observed == "the job's cores on h1 are not known: no qstat in PATH");

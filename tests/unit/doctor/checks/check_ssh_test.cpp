@@ -24,7 +24,7 @@ HostReport& unreached(DoctorInput& input, const std::string& host, const std::st
 
 TEST_SUITE_BEGIN("doctor/checks/check_ssh");
 
-TEST_CASE("SSH-01: what ssh said decides the remedy") {
+TEST_CASE("SSH-01: the message of ssh decides the remedy") {
   struct Row {
     const char *kind, *command;
   };
@@ -34,7 +34,7 @@ TEST_CASE("SSH-01: what ssh said decides the remedy") {
                          Row{"agent", "df -h /tmp"}, Row{"other", "ssh -v -o BatchMode=yes h2 true"}}) {
     CAPTURE(row.kind);
     DoctorInput input;
-    input.head.facts.set("ssh.key", "/home/u/.ssh/id_rsa");
+    input.driver_host.facts.set("ssh.key", "/home/u/.ssh/id_rsa");
     input.add("h1");
     unreached(input, "h2", row.kind, "words of ssh about h2");
     const auto findings = run_check("SSH-01", input);
@@ -59,7 +59,7 @@ TEST_CASE("SSH-01: a name that no one knows is not taught with an address that n
   CHECK(finding.remedy.note.find("did you mean") == std::string::npos);
   input.add("node8");  // another number is another host
   CHECK(run_check("SSH-01", input)[1].remedy.note.find("did you mean") == std::string::npos);
-  input.head.facts.set_list("name.known", {"localhost", "node9"});
+  input.driver_host.facts.set_list("name.known", {"localhost", "node9"});
   CHECK(run_check("SSH-01", input)[1].remedy.note.starts_with("did you mean node9, not nodo9?"));
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("SSH-01: a launcher's trouble has no words of ssh") {
                          Row{Via::mpirun, "no-key", "ssh-copy-id", true}}) {
     CAPTURE(row.command);
     DoctorInput input;
-    input.head.facts.set("ssh.key", "/home/u/.ssh/id_rsa");
+    input.driver_host.facts.set("ssh.key", "/home/u/.ssh/id_rsa");
     unreached(input, "h2", row.kind, "srun: error: Application launch failed").reach.via = row.via;
     const Finding finding = find_one(run_check("SSH-01", input), Verdict::fail);
     CHECK(finding.remedy.commands[0].starts_with(row.command));
@@ -86,20 +86,20 @@ TEST_CASE("SSH-01: a launcher's trouble has no words of ssh") {
 
 TEST_CASE("SSH-01: a key that others may read is closed, not copied again") {
   DoctorInput input;
-  input.head.facts.set("ssh.key", "/home/u/.ssh/id_rsa");
-  input.head.facts.set_list("ssh.mode.keys", {"id_rsa 644"});
+  input.driver_host.facts.set("ssh.key", "/home/u/.ssh/id_rsa");
+  input.driver_host.facts.set_list("ssh.mode.keys", {"id_rsa 644"});
   unreached(input, "h2", "no-key", "Permission denied (publickey).");
   const Finding finding = find_one(run_check("SSH-01", input), Verdict::fail);
   CHECK(finding.remedy.commands[0].starts_with("chmod 600"));
   CHECK(finding.why.find("SSH-07") != std::string::npos);
-  input.head.facts.set_list("ssh.mode.keys", {"id_rsa 600"});
+  input.driver_host.facts.set_list("ssh.mode.keys", {"id_rsa 600"});
   CHECK(find_one(run_check("SSH-01", input), Verdict::fail).remedy.commands[0].starts_with("ssh-copy-id"));
 }
 
-TEST_CASE("SSH-02: the file of the offending key, out of all that ssh says") {
+TEST_CASE("SSH-02: the file of the offending key, out of ssh's whole message") {
   DoctorInput input;
-  input.head.facts.set("ssh.home", "/home/u");
-  unreached(input, "h3", "changed-host-key", "Host key verification failed.").reach.said =
+  input.driver_host.facts.set("ssh.home", "/home/u");
+  unreached(input, "h3", "changed-host-key", "Host key verification failed.").reach.stderr_text =
       "Add correct host key in /home/u/.ssh/known_hosts to get rid of this message.\\x0d\\x0aOffending "
       "ED25519 "
       "key in /home/u/.ssh/known_hosts:3\\x0d\\x0a";
@@ -121,12 +121,12 @@ TEST_CASE("SSH-01: many hosts with one trouble are one finding, with names that 
 
 TEST_CASE("SSH-02: an unknown key and a changed one have different remedies") {
   DoctorInput input;
-  input.head.facts.set("ssh.home", "/home/u");
+  input.driver_host.facts.set("ssh.home", "/home/u");
   input.add("h1");
   unreached(input, "h2", "unknown-host-key", "Host key verification failed.");
-  unreached(input, "h3", "changed-host-key", "Host key verification failed.").reach.said =
+  unreached(input, "h3", "changed-host-key", "Host key verification failed.").reach.stderr_text =
       "Offending ED25519 key in /home/u/.ssh/known_hosts:3\n";
-  unreached(input, "h4", "changed-host-key", "Host key verification failed. h4").reach.said =
+  unreached(input, "h4", "changed-host-key", "Host key verification failed. h4").reach.stderr_text =
       "Offending RSA key in /etc/ssh/ssh_known_hosts:1\n";
   unreached(input, "h5", "timeout", "no answer");
   const auto findings = run_check("SSH-02", input);
@@ -135,7 +135,7 @@ TEST_CASE("SSH-02: an unknown key and a changed one have different remedies") {
   CHECK(findings[2].verdict == Verdict::fail);
   CHECK(findings[2].hosts == std::vector<std::string>{"h2"});
   CHECK(findings[2].remedy.commands == std::vector<std::string>{"ssh-keyscan h2 >> ~/.ssh/known_hosts"});
-  CHECK(findings[2].remedy.on_head);
+  CHECK(findings[2].remedy.on_driver_host);
   CHECK(findings[3].remedy.commands ==
         std::vector<std::string>{"ssh-keygen -R h3", "ssh-keyscan h3 >> ~/.ssh/known_hosts"});
   CHECK_FALSE(findings[3].remedy.needs_root);
@@ -181,7 +181,7 @@ TEST_CASE("SSH-06: dropped logins") {
 
 TEST_CASE("SSH-07: modes count where they stop ssh") {
   struct Row {
-    const char *home, *folder, *authorized, *keys;
+    const char *home, *dir, *authorized, *keys;
     bool refused;
     Verdict verdict;
   };
@@ -197,11 +197,11 @@ TEST_CASE("SSH-07: modes count where they stop ssh") {
     CAPTURE(row.keys);
     CAPTURE(row.refused);
     DoctorInput input;
-    input.head.facts.set("ssh.home", "/home/u");
-    input.head.facts.set("ssh.mode.home", row.home);
-    input.head.facts.set("ssh.mode.folder", row.folder);
-    input.head.facts.set("ssh.mode.authorized_keys", row.authorized);
-    input.head.facts.set("ssh.mode.keys", row.keys);
+    input.driver_host.facts.set("ssh.home", "/home/u");
+    input.driver_host.facts.set("ssh.mode.home", row.home);
+    input.driver_host.facts.set("ssh.mode.directory", row.dir);
+    input.driver_host.facts.set("ssh.mode.authorized_keys", row.authorized);
+    input.driver_host.facts.set("ssh.mode.keys", row.keys);
     if (row.refused) unreached(input, "h1", "no-key", "Permission denied (publickey)");
     const auto findings = run_check("SSH-07", input);
     REQUIRE(findings.size() == 1);
@@ -213,9 +213,9 @@ TEST_CASE("SSH-07: modes count where they stop ssh") {
 TEST_CASE("SSH-08: forwarding") {
   DoctorInput input;
   CHECK(run_check("SSH-08", input)[0].verdict == Verdict::skip);
-  input.head.facts.set_list("ssh.forward", {});
+  input.driver_host.facts.set_list("ssh.forward", {});
   CHECK(run_check("SSH-08", input)[0].verdict == Verdict::pass);
-  input.head.facts.set_list("ssh.forward", {"h1 agent", "h1 X11", "h2 agent", "elsewhere agent"});
+  input.driver_host.facts.set_list("ssh.forward", {"h1 agent", "h1 X11", "h2 agent", "elsewhere agent"});
   CHECK(run_check("SSH-08", input)[0].verdict == Verdict::pass);  // none of the job's hosts
   for (const char* host : {"h0", "h1", "h2"}) input.add(host);
   const auto findings = run_check("SSH-08", input);
@@ -228,12 +228,12 @@ TEST_CASE("SSH-08: forwarding") {
 TEST_CASE("SSH-09: sessions inside and outside of the job's cgroup") {
   DoctorInput input;
   CHECK(run_check("SSH-09", input)[0].verdict == Verdict::skip);
-  input.head.facts.set("environment.SLURM_JOB_ID", "77");
+  input.driver_host.facts.set("environment.SLURM_JOB_ID", "77");
   input.add("h1").facts.set("environment.cgroup", "0::/system.slice/slurmstepd.scope/job_77/step_extern");
   input.add("h2").facts.set("environment.cgroup", "0::/system.slice/ssh.service");
   CHECK(run_check("SSH-09", input)[0].verdict ==
-        Verdict::skip);  // the head is in no such cgroup: none are used
-  input.head.facts.set("environment.cgroup", "0::/system.slice/slurmstepd.scope/job_77/step_batch");
+        Verdict::skip);  // the driver host is in no such cgroup: none are used
+  input.driver_host.facts.set("environment.cgroup", "0::/system.slice/slurmstepd.scope/job_77/step_batch");
   const auto findings = run_check("SSH-09", input);
   CHECK(find_one(findings, Verdict::pass).hosts == std::vector<std::string>{"h1"});
   CHECK(find_one(findings, Verdict::warn).hosts == std::vector<std::string>{"h2"});

@@ -43,7 +43,7 @@ TEST_CASE("TIME-01: only what exceeds the measurement's error counts") {
   CHECK(verdict_name(at_offset("TIME-01", 100, 0, {}, Via::local).verdict) == "pass");
   CHECK(verdict_of("TIME-01", {}) == "skip");
   const Finding finding = at_offset("TIME-01", -3600, 0.02, {{"clock.service", "chronyd"}});
-  CHECK(finding.observed == "3600 s behind the head's clock (+- 20 ms)");
+  CHECK(finding.observed == "3600 s behind the driver host's clock (+- 20 ms)");
   CHECK(finding.remedy.commands ==
         std::vector<std::string>{"systemctl enable --now chronyd", "chronyc makestep"});
 }
@@ -60,37 +60,37 @@ TEST_CASE("SEC-02: who may change what the ranks run") {
   struct Row {
     const char *line, *verdict;
   };
-  for (const Row& row :
-       {Row{"", "pass"}, Row{"working-folder 777 2000 2000 /data/x", "fail"},
-        Row{"working-folder 1777 0 0 /tmp", "pass"}, Row{"working-folder 2775 2000 500 /project", "pass"},
-        Row{"executable 775 2000 500 /project/train", "warn"},
-        Row{"executable 775 2000 2000 /home/ddl/train", "pass"},  // one's own group
-        Row{"library 775 0 0 /usr/local/lib", "pass"},            // root's
-        Row{"library 777 2000 2000 /home/ddl/lib with blank", "fail"},
-        Row{"executable 755 1234 500 /apps/train", "pass"},  // an administrator's
-        Row{"executable 77x 2000 500 /a", "pass"},           // malformed: unknown
-        Row{"garbage", "pass"}}) {
+  for (const Row& row : {Row{"", "pass"}, Row{"working-directory 777 2000 2000 /data/x", "fail"},
+                         Row{"working-directory 1777 0 0 /tmp", "pass"},
+                         Row{"working-directory 2775 2000 500 /project", "pass"},
+                         Row{"executable 775 2000 500 /project/train", "warn"},
+                         Row{"executable 775 2000 2000 /home/ddl/train", "pass"},  // one's own group
+                         Row{"library 775 0 0 /usr/local/lib", "pass"},            // root's
+                         Row{"library 777 2000 2000 /home/ddl/lib with blank", "fail"},
+                         Row{"executable 755 1234 500 /apps/train", "pass"},  // an administrator's
+                         Row{"executable 77x 2000 500 /a", "pass"},           // malformed: unknown
+                         Row{"garbage", "pass"}}) {
     CAPTURE(row.line);
     CHECK(verdict_of("SEC-02", loose(row.line)) == row.verdict);
   }
   CHECK(verdict_of("SEC-02", {}) == "skip");
   CHECK(verdict_of("SEC-02", {{"loose.looked", "0"}}) == "skip");
   const Finding finding =
-      judge_one("SEC-02", loose("library 777 2000 2000 /home/ddl/my lib\nexecutable 775 2000 500 /t"));
+      evaluate_one("SEC-02", loose("library 777 2000 2000 /home/ddl/my lib\nexecutable 775 2000 500 /t"));
   CHECK(finding.remedy.commands == std::vector<std::string>{"chmod o-w '/home/ddl/my lib'"});
 }
 
-TEST_CASE("SEC-02: the job's own files are looked at on the head") {
+TEST_CASE("SEC-02: the job's own files are looked at on the driver host") {
   DoctorInput input;
   set_facts(input.add("h1"), loose(""));
-  set_facts(input.head,
-            loose("job-file 666 2000 2000 /home/ddl/hosts\nworking-folder 777 2000 2000 /home/ddl"));
+  set_facts(input.driver_host,
+            loose("job-file 666 2000 2000 /home/ddl/hosts\nworking-directory 777 2000 2000 /home/ddl"));
   const auto findings = run_system_check("SEC-02", input);
   REQUIRE(findings.size() == 2);
   CHECK(findings[0].verdict == Verdict::pass);
   CHECK(findings[1].verdict == Verdict::fail);
   CHECK(findings[1].hosts.empty());
-  CHECK(findings[1].remedy.on_head);
+  CHECK(findings[1].remedy.on_driver_host);
   CHECK(findings[1].remedy.commands == std::vector<std::string>{"chmod o-w /home/ddl/hosts"});
 }
 

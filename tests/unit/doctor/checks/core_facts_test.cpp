@@ -17,10 +17,10 @@ namespace {
 
 void put_cpu(tests::FakeHost& host, int cpu, const std::string& core, const std::string& package,
              const std::string& number) {
-  const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", cpu);
-  host.put(folder + "core_cpus_list", core + "\n");
-  host.put(folder + "package_cpus_list", package + "\n");
-  host.put(folder + "physical_package_id", number + "\n");
+  const std::string dir = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", cpu);
+  host.put(dir + "core_cpus_list", core + "\n");
+  host.put(dir + "package_cpus_list", package + "\n");
+  host.put(dir + "physical_package_id", number + "\n");
   host.kernel.cpus.push_back(cpu);
 }
 
@@ -28,7 +28,7 @@ Facts gather_core_facts(tests::FakeHost& host) {
   Facts facts;
   System doors = host.system.doors();
   doors.kernel = &host.kernel;
-  gather_cores({doors, host.kernel, host.question, ""}, facts);
+  gather_cores({doors, host.kernel, host.request, ""}, facts);
   return facts;
 }
 

@@ -15,27 +15,27 @@ using ddlrun::tests::DoctorInput;
 TEST_SUITE_BEGIN("doctor/checks/device_table");
 
 TEST_CASE("STRESS-01: the slow host is reported from its neighbours") {
-  const auto judged = [](const char* pairs, const char* all) {
+  const auto evaluated = [](const char* pairs, const char* all) {
     DoctorInput input = ddlrun::tests::healthy_hosts(ddlrun::tests::set_gpus);
     input.add("h4");
-    if (all[0] != '\0') input.head.facts.set("stress.all", all);
-    input.head.facts.set("stress.hosts", 4);
-    if (pairs[0] != '\0') input.head.facts.set("stress.pairs", pairs);
+    if (all[0] != '\0') input.driver_host.facts.set("stress.all", all);
+    input.driver_host.facts.set("stress.hosts", 4);
+    if (pairs[0] != '\0') input.driver_host.facts.set("stress.pairs", pairs);
     return ddlrun::tests::run_check("STRESS-01", input);
   };
-  const auto equal = judged("h1 h2 1200\nh2 h3 1100\nh3 h4 1200\nh4 h1 1000", "900");
+  const auto equal = evaluated("h1 h2 1200\nh2 h3 1100\nh3 h4 1200\nh4 h1 1000", "900");
   REQUIRE(equal.size() == 1);
   CHECK(equal[0].verdict == Verdict::pass);
   CHECK(equal[0].observed == "0.90 GB/s over 4 hosts, 1.20 GB/s between neighbours (median)");
   CHECK(equal[0].hosts.size() == 4);
-  const auto slow = judged("h1 h2 599\nh2 h3 120\nh3 h4 1200\nh4 h1 1200", "120");
+  const auto slow = evaluated("h1 h2 599\nh2 h3 120\nh3 h4 1200\nh4 h1 1200", "120");
   REQUIRE(slow.size() == 2);
   CHECK(slow[1].verdict == Verdict::warn);
   CHECK(slow[1].hosts == std::vector<std::string>{"h2"});
   CHECK(slow[1].observed == "at best 0.60 GB/s with a neighbour");
-  CHECK(judged("h1 h2 600\nh2 h3 120\nh3 h4 1200\nh4 h1 1200", "120").size() == 1);  // exactly half
-  CHECK(judged("", "900")[0].observed == "0.90 GB/s over 4 hosts");
-  CHECK(judged("", "")[0].verdict == Verdict::skip);
+  CHECK(evaluated("h1 h2 600\nh2 h3 120\nh3 h4 1200\nh4 h1 1200", "120").size() == 1);  // exactly half
+  CHECK(evaluated("", "900")[0].observed == "0.90 GB/s over 4 hosts");
+  CHECK(evaluated("", "")[0].verdict == Verdict::skip);
 }
 
 TEST_CASE("the probe: all hosts, each pair, and a slow pair once more") {

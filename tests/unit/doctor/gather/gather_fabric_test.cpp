@@ -288,7 +288,7 @@ TEST_CASE("load tools that are not installed are a reason, not an error") {
   DeviceTree host;
   host.add_gpus();
   host.add_adapters();
-  host.question.level = Level::stress;
+  host.request.level = Level::stress;
   CHECK(host.gather("gpu-stress").why_missing("dcgm.failed") == "dcgmi is not installed");
   CHECK(host.gather("gpu-stress").why_missing("nccl.load.busbw") ==
         "nccl-tests (all_reduce_perf) is not installed");

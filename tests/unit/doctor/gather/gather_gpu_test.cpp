@@ -294,7 +294,7 @@ TEST_CASE("CUDA and NCCL of the job's program are reported from names") {
            "'2.2.0+cu121'\ndebug = False\n"
            "cuda: Optional[str] = '12.1'\ngit_version = '8ac9b20d4b090c213799e81acf48a55ea8d437d6'\n");
   host.put("/opt/env/lib/python3.11/site-packages/nvidia_nccl_cu12-2.19.3.dist-info/METADATA", "");
-  host.question.executable = "/opt/env/bin/python3";
+  host.request.executable = "/opt/env/bin/python3";
   const Facts facts = host.gather("gpu");
   CHECK(facts.is("cuda.runtime", "12.1"));
   CHECK(facts.text("cuda.runtime.source")->starts_with("torch 2.2.0+cu121 in /opt/env/"));
@@ -302,7 +302,7 @@ TEST_CASE("CUDA and NCCL of the job's program are reported from names") {
   CHECK(facts.is("nccl.cuda", "12"));
 }
 
-TEST_CASE("NCCL in the system's folders, and no program") {
+TEST_CASE("NCCL in the system's directories, and no program") {
   GpuHost host;
   host.put("/usr/lib64/libnccl.so.2.18.3", "");
   host.link("/usr/lib64/libnccl.so.2", "libnccl.so.2.18.3");

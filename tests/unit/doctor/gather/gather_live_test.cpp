@@ -35,7 +35,7 @@ struct Here : tests::RealHost {
 
 TEST_SUITE_BEGIN("doctor/gather/gather_live");
 
-TEST_CASE("this machine: limits, memory, processors as its tools tell them") {
+TEST_CASE("this machine: limits, memory, processors as its tools report them") {
   Here here;
   const Facts facts = here.gather();
   const std::string locked = here.reported({"bash", "-c", "ulimit -l"});
@@ -56,11 +56,11 @@ TEST_CASE("this machine: limits, memory, processors as its tools tell them") {
   CHECK(facts.is("kernel.file_max", here.reported({"cat", "/proc/sys/fs/file-max"})));
 }
 
-TEST_CASE("this machine: the temporary folder is what df and findmnt say") {
+TEST_CASE("this machine: the temporary directory is what df and findmnt say") {
   Here here;
-  here.question.temporary_folder = std::filesystem::temp_directory_path().string();
+  here.request.temporary_dir = std::filesystem::temp_directory_path().string();
   const Facts facts = here.gather("disks");
-  const std::string& path = here.question.temporary_folder;
+  const std::string& path = here.request.temporary_dir;
   CHECK(facts.is("disk.tmp.state", "ok"));
   const std::string table = here.reported({"df", "-B1", "--output=size,target,source,fstype", path});
   const std::string line = table.substr(table.rfind('\n') + 1);

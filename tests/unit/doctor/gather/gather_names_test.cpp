@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The gatherers of names and networks on hosts made of tables, and once on this one, judged by foreign tools.
+// The gatherers of names and networks on hosts made of tables, and once on this one, evaluated by foreign
+// tools.
 #include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
 #include "doctor/parse/interfaces.hpp"
@@ -39,8 +40,8 @@ TEST_SUITE_BEGIN("doctor/gather/gather_names");
 TEST_CASE("names: own ones first, each also as Open MPI cuts it, each asked once") {
   FakeHost host;
   host.system.environment.host_name = "node1.cluster";
-  host.question.host = "node1";
-  host.question.names = {"node1", "node2.cluster", "10.1.1.3", "node2", "+n0"};
+  host.request.host = "node1";
+  host.request.names = {"node1", "node2.cluster", "10.1.1.3", "node2", "+n0"};
   host.kernel.names["node1"] = {{"10.1.1.1"}, "", ""};
   host.kernel.names["node2"] = {{"10.1.1.2", "fe80::2"}, "", ""};
   host.put("/proc/sys/kernel/random/boot_id", "0f-1\n");
@@ -54,23 +55,23 @@ TEST_CASE("names: own ones first, each also as Open MPI cuts it, each asked once
   CHECK(facts.number("name.left_out") == 0);
 }
 
-TEST_CASE("names: the head reports whom its table knows where a name is unknown") {
-  for (const bool is_head : {true, false}) {
+TEST_CASE("names: the driver host reports whom its table knows where a name is unknown") {
+  for (const bool is_driver_host : {true, false}) {
     FakeHost host;
-    host.question.is_head = is_head;
-    host.question.names = {"nodo9"};
+    host.request.is_driver_host = is_driver_host;
+    host.request.names = {"nodo9"};
     host.put("/etc/hosts", "127.0.0.1 localhost\n# 10.1.1.7 node7\n10.1.1.9\tnode9 node9.cluster # front\n");
     const Facts facts = host.gather(name_gatherers(), "names");
     CHECK(to_strings(facts.list("name.known")) ==
-          (is_head ? std::vector<std::string>{"localhost", "node9", "node9.cluster"}
-                   : std::vector<std::string>{}));
+          (is_driver_host ? std::vector<std::string>{"localhost", "node9", "node9.cluster"}
+                          : std::vector<std::string>{}));
   }
 }
 
 TEST_CASE("names: no more than 512, and it is reported how many were left out") {
   FakeHost host;
-  host.question.host = "here";
-  for (int i = 0; i < 600; ++i) host.question.names.push_back("n" + std::to_string(i));
+  host.request.host = "here";
+  for (int i = 0; i < 600; ++i) host.request.names.push_back("n" + std::to_string(i));
   const Facts facts = host.gather(name_gatherers(), "names");
   CHECK(facts.list("name.table").size() == 512);
   CHECK(facts.number("name.left_out") == 89);
@@ -110,7 +111,7 @@ TEST_CASE("ports: who has one, from /proc as root sees it") {
   FakeNetwork network;
   network.taken[29500] = "Address already in use";
   host.kernel.sockets = &network;
-  host.question.ports = {29500, 29501};
+  host.request.ports = {29500, 29501};
   host.put(
       "/proc/net/tcp",
       "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
@@ -129,11 +130,11 @@ TEST_CASE("pairs: what is asked of the network, and how it is reported") {
   FakeHost host;
   FakeNetwork network;
   host.kernel.sockets = &network;
-  host.question.level = Level::full;
-  host.question.host = "node1";
-  host.question.peers = {"node2", "login"};
-  host.question.probe_ports = {4000, 4001};
-  host.question.probe_ms = 5000;
+  host.request.level = Level::full;
+  host.request.host = "node1";
+  host.request.peers = {"node2", "login"};
+  host.request.probe_ports = {4000, 4001};
+  host.request.probe_ms = 5000;
   host.kernel.names["node2"] = {{"127.0.0.1", "10.1.1.2", "fe80::2"}, "", ""};
   host.system.environment.variables["SSH_CONNECTION"] = "10.1.1.9 4711 10.1.1.1 22";
   host.kernel.networks.push_back({"lo", true, true, true, 65536, {"127.0.0.1/8"}});
@@ -156,7 +157,7 @@ TEST_CASE("pairs: what is asked of the network, and how it is reported") {
 
 TEST_CASE("children: each by ssh without questions, the last word kept") {
   FakeHost host;
-  host.question.launch_children = {"node3", "node5"};
+  host.request.launch_children = {"node3", "node5"};
   host.system.processes.answer = [](const Command& command) {
     ProcessResult result;
     if (command[command.size() - 2] == "node3") return result;
@@ -174,7 +175,7 @@ TEST_CASE("children: each by ssh without questions, the last word kept") {
 
 TEST_CASE("this machine: interfaces as ip reports them, names as getent does") {
   tests::RealHost here;
-  here.question.host = "localhost";
+  here.request.host = "localhost";
   Facts facts;
   gather_interfaces(here.context, facts);
   gather_names(here.context, facts);

@@ -72,7 +72,7 @@ TEST_CASE("a wrapper is asked") {
   host.put("/site/bin/mpirun", "#!/bin/sh\nexec /opt/x/mpirun \"$@\"\n");
   host.put("/site/bin/orted", "#!/bin/sh\n");
   struct Row {
-    const char *said, *version;
+    const char *stderr_text, *version;
   };
   for (const Row& row :
        {Row{"mpirun (Open MPI) 4.0.7\n\nReport bugs", "4.0.7"},
@@ -80,9 +80,9 @@ TEST_CASE("a wrapper is asked") {
         Row{"Intel(R) MPI Library for Linux* OS, Version 2021.9.0 Build 20230307", "2021.9.0"},
         Row{"HYDRA build details:\n    Version:   4.0.2\n", "4.0.2"}, Row{"no numbers", ""},
         Row{"1.2 and 3", ""}}) {
-    CAPTURE(row.said);
+    CAPTURE(row.stderr_text);
     host.system.processes.answer = [&](const Command& command) {
-      return command[0] == "/site/bin/mpirun" ? says(row.said) : says("", 1);
+      return command[0] == "/site/bin/mpirun" ? says(row.stderr_text) : says("", 1);
     };
     const Facts facts = gather_software(host, "mpi");
     CHECK(facts.text("mpi.version").value_or("") == row.version);
@@ -108,8 +108,8 @@ TEST_CASE("parameter files without their comments") {
 
 TEST_CASE("the program: there, its libraries, its contents") {
   FakeHost host;
-  host.question.executable = "./train";
-  host.question.working_folder = "/job";
+  host.request.executable = "./train";
+  host.request.workdir = "/job";
   CHECK(gather_software(host, "programs").why_missing("program.path") == "no file /job/./train");
   host.put("/job/./train", ElfImage{{"libmpi.so.40", "libgone.so"}, "", "/home/u/lib:/opt/lib", ""}.bytes())
       .mode = 0755;
@@ -129,9 +129,9 @@ TEST_CASE("the program: there, its libraries, its contents") {
 TEST_CASE("scripts, and what else the words name") {
   FakeHost host;
   host.system.environment.variables["PATH"] = "/usr/bin";
-  host.question.executable = "run.sh";
-  host.question.program_files = {"train.py", "gone.py"};
-  host.question.working_folder = "/job";
+  host.request.executable = "run.sh";
+  host.request.program_files = {"train.py", "gone.py"};
+  host.request.workdir = "/job";
   host.put("/usr/bin/run.sh", "#! /opt/py/python3 -u\nprint()\n");
   host.put("/job/train.py", "print(1)\n");
   const Facts facts = gather_software(host, "programs");
@@ -139,13 +139,13 @@ TEST_CASE("scripts, and what else the words name") {
   CHECK(facts.is("program.interpreter", "missing: /opt/py/python3"));
   CHECK(facts.number("program.file.0.size") == 9);
   CHECK(facts.why_missing("program.file.1.size") == "no file /job/gone.py");
-  host.question.executable = "nowhere";
+  host.request.executable = "nowhere";
   CHECK(gather_software(host, "programs").why_missing("program.path") == "nowhere is not in PATH");
 }
 
 TEST_CASE("large files are left to level full") {
   FakeHost host;
-  host.question.executable = "/app/big";
+  host.request.executable = "/app/big";
   host.put("/app/big", "x").size_bytes = 5u << 20;
   CHECK(gather_software(host, "programs").why_missing("program.hash") == "5 MiB: read at level full only");
   CHECK(gather_software(host, "program-contents").text("program.hash"));
@@ -175,7 +175,7 @@ TEST_CASE("a fingerprint changes with every bit, with the length, with the order
 
 TEST_CASE("settings and secrets of the environment") {
   FakeHost host;
-  host.question.is_head = true;
+  host.request.is_driver_host = true;
   host.system.environment.variables = {{"NCCL_DEBUG", "INFO"},
                                        {"OMPI_MCA_btl", "tcp"},
                                        {"OMPI_MCA_orte_x", "1"},
@@ -218,8 +218,8 @@ TEST_CASE("the shape and the files in a program's words") {
 
 TEST_CASE("modes of ssh's files, and forwarding by ssh's own word") {
   FakeHost host;
-  host.question.is_head = true;
-  host.question.names = {"h1", "h2"};
+  host.request.is_driver_host = true;
+  host.request.names = {"h1", "h2"};
   host.kernel.who.home = "/home/u";
   host.kernel.add_folder("/home/u").mode = 0775;
   host.kernel.add_folder("/home/u/.ssh").mode = 0700;
@@ -244,8 +244,8 @@ TEST_CASE("modes of ssh's files, and forwarding by ssh's own word") {
 
 TEST_CASE("Slurm's states of the job's hosts") {
   FakeHost host;
-  host.question.is_head = true;
-  host.question.names = {"n1", "n2.cluster"};
+  host.request.is_driver_host = true;
+  host.request.names = {"n1", "n2.cluster"};
   host.system.environment.variables["PATH"] = "/usr/bin";
   CHECK_FALSE(gather_software(host, "scheduler").text("scheduler.slurm.answer"));
   CHECK(host.system.processes.ran.empty());
@@ -285,7 +285,7 @@ TEST_CASE("the cores of a PBS job on each host are those of exec_host") {
       {"Job Id: 1.pbs\n    exec_host = n1.site/0-67+n2.site/0-67\n", "n2", "68"},
       {"Job Id: 1.pbs\n    exec_host = n1/1+n1/0+n2/1+n2/0\n", "n2", "2"}};
   FakeHost host;
-  host.question.is_head = true;
+  host.request.is_driver_host = true;
   host.system.environment.variables = {{"PATH", "/usr/bin"}, {"PBS_JOBID", "1.pbs"}};
   CHECK(gather_software(host, "scheduler").why_missing("scheduler.pbs.cores") == "no qstat in PATH");
   host.put("/usr/bin/qstat", "");
@@ -317,7 +317,7 @@ TEST_CASE("the cores of a PBS job on each host are those of exec_host") {
 TEST_CASE("Python's torch is read from its files") {
   FakeHost host;
   host.system.environment.variables["PATH"] = "/usr/bin";
-  host.question.executable = "python3";
+  host.request.executable = "python3";
   host.put("/usr/bin/python3", "");
   host.put("/lib/py/torch/version.py",
            "__version__ = '2.3.0+cu121'\ndebug = False\ncuda: Optional[str] = '12.1'\n");
@@ -328,13 +328,13 @@ TEST_CASE("Python's torch is read from its files") {
   CHECK(facts.is("python.torch", "2.3.0+cu121"));
   CHECK(facts.is("python.cuda", "12.1"));
   CHECK(facts.is("python.nccl", "2.20.5"));
-  host.question.executable = "./train";
+  host.request.executable = "./train";
   CHECK(gather_software(host, "python").all().empty());
 }
 
 TEST_CASE("this machine's Open MPI, kernel and processors are those that other tools name") {
   tests::RealHost here;
-  here.question.executable = "/usr/bin/env";
+  here.request.executable = "/usr/bin/env";
   Facts facts;
   gather_mpi(here.context, facts);
   gather_programs(here.context, facts);

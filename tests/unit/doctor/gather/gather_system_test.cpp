@@ -22,9 +22,9 @@ std::string stat_line(int pid, const std::string& command, char state, int paren
 
 void add_process(FakeHost& host, int pid, const std::string& command, char state, int parent,
                  int user_ticks = 0, int started = 100, unsigned uid = 0) {
-  const std::string folder = "/proc/" + std::to_string(pid);
-  host.put(folder + "/stat", stat_line(pid, command, state, parent, user_ticks, started));
-  host.kernel.infos[folder].uid = uid;
+  const std::string dir = "/proc/" + std::to_string(pid);
+  host.put(dir + "/stat", stat_line(pid, command, state, parent, user_ticks, started));
+  host.kernel.infos[dir].uid = uid;
 }
 
 // sh, started over ssh: sshd (1) -> sshd for this login (40) -> sshd of the user (41) -> sh (42) -> ours (43)
@@ -214,7 +214,7 @@ TEST_CASE("who else computes: long runners only, not we, not the kernel") {
   CHECK(gather_system(host, "processes").is("process.hogs", "204 2001 200 two\n200 2000 50 train"));
   host.put("/proc/loadavg", "0.99 1.00 1.00 1/234 5678\n");
   CHECK(gather_system(host, "processes").is("process.hogs", ""));  // quick, and the host is idle
-  host.question.level = Level::full;
+  host.request.level = Level::full;
   CHECK(gather_system(host, "processes").list("process.hogs").size() == 2);
   host.remove("/proc/uptime");
   CHECK(gather_system(host, "processes").text("process.hogs") == std::nullopt);
@@ -238,10 +238,10 @@ TEST_CASE("what hangs: in state D at both ends, without having run") {
   CHECK(facts.is("process.stuck", "50 cp"));
 }
 
-TEST_CASE("disks: the folder, or the nearest above it, and its mount") {
+TEST_CASE("disks: the directory, or the nearest above it, and its mount") {
   FakeHost host;
-  host.question.working_folder = "/home/ddl/my run/today";
-  host.question.temporary_folder = "/tmp";
+  host.request.workdir = "/home/ddl/my run/today";
+  host.request.temporary_dir = "/tmp";
   host.kernel.add_folder("/");
   host.kernel.add_folder("/tmp");
   host.kernel.add_folder("/home/ddl/my run");
@@ -263,7 +263,7 @@ TEST_CASE("disks: the folder, or the nearest above it, and its mount") {
   CHECK(facts.text("disk.checkpoint.path") == std::nullopt);
 }
 
-TEST_CASE("a folder whose look hangs or dies costs that folder only") {
+TEST_CASE("a directory whose look hangs or dies costs that directory only") {
   FakeHost host;
   struct HangingChildren : ddlrun::tests::FakeProcesses {
     std::vector<ProcessResult> run_functions(
@@ -279,12 +279,12 @@ TEST_CASE("a folder whose look hangs or dies costs that folder only") {
     }
   } processes;
   host.kernel.add_folder("/work");
-  host.question.temporary_folder = "/gone";
-  host.question.working_folder = "/work";
-  host.question.checkpoint_folder = "/crash";
+  host.request.temporary_dir = "/gone";
+  host.request.workdir = "/work";
+  host.request.checkpoint_dir = "/crash";
   System doors{processes, host.system.files, host.system.clock, host.system.environment, {}, {}};
   Facts facts;
-  gather_disks({doors, host.kernel, host.question, ""}, facts);
+  gather_disks({doors, host.kernel, host.request, ""}, facts);
   CHECK(facts.is("disk.tmp.state", "hung"));
   CHECK(facts.is("disk.work.state", "ok"));
   CHECK(facts.why_missing("disk.checkpoint.state") == "looking at it ended with status 139");
@@ -294,9 +294,9 @@ TEST_CASE("data: a manifest for each path") {
   FakeHost host;
   host.put("/data/a", "12345");
   host.put("/data/b c", "1");
-  host.question.data_paths = {"/data", "/none", "/data/a"};
+  host.request.data_paths = {"/data", "/none", "/data/a"};
   const Facts facts = gather_system(host, "data");
-  CHECK(facts.is("data.0.state", "folder"));
+  CHECK(facts.is("data.0.state", "directory"));
   CHECK(facts.number("data.0.files") == 2);
   CHECK(facts.number("data.0.bytes") == 6);
   CHECK(facts.list("data.0.sample").size() == 2);
@@ -305,11 +305,11 @@ TEST_CASE("data: a manifest for each path") {
   CHECK(facts.number("data.2.bytes") == 5);
 }
 
-TEST_CASE("the head's file: local folders are not waited for, those of a network are") {
+TEST_CASE("the driver host's file: local directories are not waited for, those of a network are") {
   FakeHost host;
   CHECK(gather_system(host, "token").all().empty());
-  host.question.token_file = "/run/here/.token";
-  CHECK(gather_system(host, "token").is("dir.token.state", "no folder"));
+  host.request.token_file = "/run/here/.token";
+  CHECK(gather_system(host, "token").is("dir.token.state", "no directory"));
   host.kernel.add_folder("/run/here");
   CHECK(gather_system(host, "token").is("dir.token.state", "not seen"));
   CHECK(host.system.processes.ran.empty());
@@ -332,9 +332,9 @@ TEST_CASE("clock, user, loose files, listeners") {
   CHECK(gather_system(host, "clock").is("clock.service", "chrony"));
 
   host.kernel.who = {2000, 2000, {2000, 27}, "ddl", "/home/ddl"};
-  host.question.working_folder = "/work";
-  host.question.executable = "/apps/train";
-  host.question.environment["LD_LIBRARY_PATH"] = "/apps/lib:relative::/none";
+  host.request.workdir = "/work";
+  host.request.executable = "/apps/train";
+  host.request.environment["LD_LIBRARY_PATH"] = "/apps/lib:relative::/none";
   FileInfo& work = host.kernel.add_folder("/work");
   work.mode = 01777;
   work.uid = 2000;
@@ -356,7 +356,7 @@ TEST_CASE("clock, user, loose files, listeners") {
   CHECK(facts.is("user.groups", "2000\n27"));
   CHECK(facts.is(
       "loose.paths",
-      "working-folder 1777 2000 0 /work\nexecutable 755 1234 0 /apps/train\nlibrary 775 0 0 /apps/lib"));
+      "working-directory 1777 2000 0 /work\nexecutable 755 1234 0 /apps/train\nlibrary 775 0 0 /apps/lib"));
   CHECK(facts.is("listen.open", "6006 2000"));  // 0x1776; Jupyter's is on 127.0.0.1, 22 is not asked for
   CHECK(facts.is("listen.public", "no"));
   CHECK(facts.text("site.kisti") == std::nullopt);

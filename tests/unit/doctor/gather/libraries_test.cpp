@@ -22,7 +22,7 @@ namespace {
 
 struct Fake : FakeHost {
   System doors = system.doors();
-  GatherContext context{doors, kernel, question, ""};
+  GatherContext context{doors, kernel, request, ""};
   Fake() { doors.kernel = &kernel; }
 };
 
@@ -48,14 +48,14 @@ TEST_CASE("where the loader looks, in its order") {
         Row{"RPATH does not count beside RUNPATH", "/opt/a", "/opt/c", "/opt/b", "/opt/a /opt/b",
             "/opt/b/libx.so.1"},
         Row{"origin", "", "$ORIGIN/../lib", "", "/app/bin/../lib", "/app/bin/../lib/libx.so.1"},
-        Row{"the system's own folders come last", "", "", "", "/usr/lib64", "/usr/lib64/libx.so.1"},
+        Row{"the system's own directories come last", "", "", "", "/usr/lib64", "/usr/lib64/libx.so.1"},
         Row{"nowhere", "", "/opt/a", "", "/opt/z", ""}}) {
     CAPTURE(row.title);
     Fake host;
-    host.question.environment["LD_LIBRARY_PATH"] = row.library_path;
+    host.request.environment["LD_LIBRARY_PATH"] = row.library_path;
     host.put("/app/bin/train", ElfImage{{"libx.so.1"}, row.rpath, row.runpath, ""}.bytes());
-    for (const std::string_view folder : split(row.lies_in, ' ')) {
-      host.put(std::string(folder) + "/libx.so.1", ElfImage{{}, "", "", "libx.so.1"}.bytes());
+    for (const std::string_view dir : split(row.lies_in, ' ')) {
+      host.put(std::string(dir) + "/libx.so.1", ElfImage{{}, "", "", "libx.so.1"}.bytes());
     }
     const LibraryTree tree = find_libraries(host.context, "/app/bin/train");
     REQUIRE(tree.is_elf);
@@ -105,7 +105,7 @@ TEST_CASE("cut and spoiled files are no ELF files, or shorter ones, never a cras
 
 TEST_CASE("programs in PATH: the first that may be executed") {
   Fake host;
-  host.question.environment["PATH"] = "bin:/opt/x/bin::/usr/bin:/home/u/bin";
+  host.request.environment["PATH"] = "bin:/opt/x/bin::/usr/bin:/home/u/bin";
   host.put("/usr/bin/orted", "");
   host.put("/home/u/bin/orted", "");
   host.put("/opt/x/bin/orted", "");
@@ -113,11 +113,11 @@ TEST_CASE("programs in PATH: the first that may be executed") {
   CHECK(find_in_path(host.context, "orted") == "/usr/bin/orted");
   CHECK(find_in_path(host.context, "prted") == "");
   CHECK(find_in_path(host.context, "/opt/x") == "/opt/x");
-  host.question.working_folder = "/home/u/job";
+  host.request.workdir = "/home/u/job";
   CHECK(find_in_path(host.context, "./train") == "/home/u/job/./train");
 }
 
-TEST_CASE("links of files and of folders are followed, and circles end") {
+TEST_CASE("links of files and of directories are followed, and circles end") {
   Fake host;
   host.kernel.add_link("/bin", "usr/bin");
   host.kernel.add_link("/usr/bin/mpirun", "/etc/alternatives/mpirun");
@@ -143,8 +143,8 @@ TEST_CASE("the libraries of real programs are those that ldd names") {
       CAPTURE(program);
       if (!here.files.exists(program)) continue;
       std::vector<std::string> wanted;
-      const std::string said = here.output({"ldd", program});
-      for (const std::string_view line : split(said, '\n')) {
+      const std::string stderr_text = here.output({"ldd", program});
+      for (const std::string_view line : split(stderr_text, '\n')) {
         const auto arrow = line.find(" => /");
         if (arrow != std::string_view::npos) wanted.emplace_back(trim(line.substr(0, arrow)));
       }
@@ -184,11 +184,11 @@ TEST_CASE("build id, interpreter and glibc of a real program are those that read
 
 TEST_CASE("the loader's cache holds what ldconfig prints") {
   RealHost here;
-  const std::string said = here.output({"/sbin/ldconfig", "-p"});
+  const std::string stderr_text = here.output({"/sbin/ldconfig", "-p"});
   const auto bytes = read_small(here.context, "/etc/ld.so.cache", 8u << 20);
-  if (!said.empty() && bytes) {
+  if (!stderr_text.empty() && bytes) {
     const auto names = parse_loader_cache(*bytes);
-    const auto count = parse_unsigned(said.substr(0, said.find(' ')));
+    const auto count = parse_unsigned(stderr_text.substr(0, stderr_text.find(' ')));
     REQUIRE(count);
     CHECK(names.size() == *count);
     CHECK(names.count("libc.so.6") >= 1);

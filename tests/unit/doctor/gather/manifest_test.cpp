@@ -82,7 +82,7 @@ TEST_CASE("every single change changes the manifest") {
          node.key() = "/data/part3/image18";
          kernel.infos.insert(std::move(node));
        }},
-      {"another folder",
+      {"another directory",
        [](FakeHostInfo& kernel) {
          auto node = kernel.infos.extract("/data/part3/image17");
          node.key() = "/data/part4/image17";
@@ -102,12 +102,12 @@ TEST_CASE("every single change changes the manifest") {
   }
 }
 
-TEST_CASE("bounds, and what is not a folder") {
+TEST_CASE("bounds, and what is not a directory") {
   FakeHostInfo kernel = filled<FakeHostInfo>(500);
   ManifestBounds bounds;
   bounds.entries = 100;
   CHECK_FALSE(read_manifest(kernel, "/data", bounds).complete);
-  bounds.entries = 507;  // 7 folders
+  bounds.entries = 507;  // 7 directories
   CHECK(read_manifest(kernel, "/data", bounds).complete);
   bounds.time = std::chrono::milliseconds(-1);
   CHECK_FALSE(read_manifest(kernel, "/data", bounds).complete);
@@ -124,7 +124,7 @@ TEST_CASE("bounds, and what is not a folder") {
   CHECK(read_manifest(kernel, "/data", {}).state == Manifest::State::unreadable);
 }
 
-TEST_CASE("a real folder, counted by find and du") {
+TEST_CASE("a real directory, counted by find and du") {
   PosixFiles files;
   PosixProcesses processes;
   PosixHostInfo kernel;

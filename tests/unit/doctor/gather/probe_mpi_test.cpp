@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The smoke run: the line that is typed, what is made of the answers, and what MPI-06 says.
+// The smoke run: the line that is typed, what is made of the answers, and the findings of MPI-06.
 #include "doctor/gather/probe_mpi.hpp"
 
 #include "base/text/text.hpp"
@@ -38,7 +38,7 @@ struct Smoke : tests::FakeSystem {
     tests::DoctorInput input;
     input.level = Level::full;
     for (const std::string& host : hosts) input.add(host);
-    input.head.facts = probe_mpi(system, {job, hosts, trainer});
+    input.driver_host.facts = probe_mpi(system, {job, hosts, trainer});
     return run_check("MPI-06", input)[0];
   }
 };
@@ -71,7 +71,7 @@ TEST_CASE("MPI-06: what became of it") {
   CHECK(refused.finding().remedy.commands[0].find("mpirun -n 2") == 0);
   Smoke lost;
   lost.hostname = answer("h1\n");
-  CHECK(lost.finding().observed == "1 of 2 ranks said their host's name");
+  CHECK(lost.finding().observed == "1 of 2 ranks printed their host's name");
   Smoke hangs;
   hangs.allreduce.timed_out = true;
   CHECK(hangs.finding().verdict == Verdict::fail);
@@ -106,9 +106,10 @@ TEST_CASE("MPI-06: slow starts") {
     CAPTURE(row.seconds);
     tests::DoctorInput input;
     input.add("h1");
-    input.head.facts.set("smoke.seconds", row.seconds);
-    input.head.facts.set("smoke.count", 1);
-    input.head.facts.set_unknown("smoke.allreduce.latency", "ddl-train is not at one path on all hosts");
+    input.driver_host.facts.set("smoke.seconds", row.seconds);
+    input.driver_host.facts.set("smoke.count", 1);
+    input.driver_host.facts.set_unknown("smoke.allreduce.latency",
+                                        "ddl-train is not at one path on all hosts");
     CHECK(run_check("MPI-06", input)[0].verdict == row.verdict);
   }
 }

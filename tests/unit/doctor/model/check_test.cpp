@@ -9,7 +9,7 @@ using namespace ddlrun::doctor;
 
 namespace {
 
-Judgement by_memlock(const HostReport& host) {
+CheckResult by_memlock(const HostReport& host) {
   const auto seen = host.facts.text("limit.memlock.soft");
   if (!seen) return skip(host.facts.why_missing("limit.memlock.soft"));
   if (*seen == "unlimited") return pass("unlimited");
@@ -21,7 +21,7 @@ Judgement by_memlock(const HostReport& host) {
 
 TEST_SUITE_BEGIN("doctor/model/check");
 
-TEST_CASE("equal judgements of hosts are one finding") {
+TEST_CASE("equal results of hosts are one finding") {
   ddlrun::tests::DoctorInput input;
   input.add("h1").facts.set("limit.memlock.soft", "unlimited");
   input.add("h2").facts.set("limit.memlock.soft", "65536");
@@ -29,7 +29,7 @@ TEST_CASE("equal judgements of hosts are one finding") {
   input.add("h4").facts.set("limit.memlock.soft", "65536");
   input.add("h5").facts.set_unknown("limit.memlock.soft", "no /proc");
   input.add("h6").reach.problem = "Connection refused";
-  const auto findings = judge_each(input.get(), "LIM-01", by_memlock);
+  const auto findings = evaluate_each(input.get(), "LIM-01", by_memlock);
   REQUIRE(findings.size() == 3);
   CHECK(findings[0].hosts == std::vector<std::string>{"h1", "h3"});
   CHECK(findings[1].hosts == std::vector<std::string>{"h2", "h4"});
@@ -41,7 +41,7 @@ TEST_CASE("a gatherer that failed on a host is an error there, not a verdict") {
   ddlrun::tests::DoctorInput input;
   input.add("h1").facts.set("limit.memlock.soft", "unlimited");
   input.add("h2").failed_gatherers["limits"] = "no answer within 5 s";
-  const auto findings = judge_each(input.get(), "LIM-01", by_memlock, "limits");
+  const auto findings = evaluate_each(input.get(), "LIM-01", by_memlock, "limits");
   REQUIRE(findings.size() == 2);
   CHECK(findings[1].verdict == Verdict::error);
   CHECK(findings[1].observed == "the gatherer 'limits' failed there: no answer within 5 s");

@@ -20,13 +20,13 @@ namespace {
 const AgentBinary agent{"/opt/ddlrun/bin/ddlrun", "abc", "/lib64/ld.so", {{"ddlrun", "/proc/self/exe"}}};
 
 std::string answer_of(const std::string& memlock) {
-  Answer answer;
-  answer.facts.set("limit.memlock.soft", memlock);
-  answer.facts.set_unknown("gpu.count", "no driver");
-  answer.failed_gatherers["disks"] = "no answer within 5000 ms";
-  answer.ready_us = 1'000'000;
-  answer.asked_us = 3'000'000;
-  return "ddlrun-agent ready abc\nddlrun-agent answer\n" + render_answer_json(answer) + "\n";
+  ProbeResponse response;
+  response.facts.set("limit.memlock.soft", memlock);
+  response.facts.set_unknown("gpu.count", "no driver");
+  response.failed_gatherers["disks"] = "no answer within 5000 ms";
+  response.ready_us = 1'000'000;
+  response.asked_us = 3'000'000;
+  return "ddlrun-agent ready abc\nddlrun-agent answer\n" + render_probe_response_json(response) + "\n";
 }
 
 struct Bench {
@@ -35,14 +35,14 @@ struct Bench {
 
   Bench() { fake.files.files["/proc/self/exe"] = "binary"; }
   void reach(const std::vector<std::string>& hosts, ReachOptions options = {}) {
-    std::vector<Question> questions;
+    std::vector<ProbeRequest> requests;
     for (const std::string& host : hosts) {
-      questions.emplace_back();
-      questions.back().host = host;
+      requests.emplace_back();
+      requests.back().host = host;
     }
     reports.assign(hosts.size(), {});
     System system = fake.doors();
-    reach_hosts(system, questions, agent, options,
+    reach_hosts(system, requests, agent, options,
                 [&](std::size_t at, HostReport&& report) { reports[at] = std::move(report); });
   }
 };
@@ -69,7 +69,7 @@ TEST_CASE("ssh's argv: batch mode, nothing forwarded, host keys as the user has 
 
 TEST_CASE("problems by what ssh prints (OpenSSH 9.2)") {
   struct Row {
-    std::string said;
+    std::string stderr_text;
     int status;
     bool timed_out;
     std::string kind;
@@ -98,8 +98,8 @@ TEST_CASE("problems by what ssh prints (OpenSSH 9.2)") {
       {"something else", 1, false, "other"},
   };
   for (const Row& row : rows) {
-    CAPTURE(row.said);
-    CHECK(classify_problem(row.said, row.status, row.timed_out) == row.kind);
+    CAPTURE(row.stderr_text);
+    CHECK(classify_problem(row.stderr_text, row.status, row.timed_out) == row.kind);
   }
 }
 
@@ -186,15 +186,15 @@ TEST_CASE("the agent's files are read for a connection, once, and not for this m
   tests::FakeSystem fake;
   const System doors = fake.doors();
   System system{doors.processes, files, doors.clock, doors.environment, doors.out, doors.err};
-  Question here, h1, h2;
+  ProbeRequest here, h1, h2;
   here.host = "here";
-  here.is_head = true;
+  here.is_driver_host = true;
   h1.host = "h1";
   h2.host = "h2";
-  const auto reads_for = [&](const std::vector<Question>& questions) {
+  const auto reads_for = [&](const std::vector<ProbeRequest>& requests) {
     files.reads = 0;
     fake.processes.ran.clear();
-    reach_hosts(system, questions, agent, {}, [](std::size_t, HostReport&&) {});
+    reach_hosts(system, requests, agent, {}, [](std::size_t, HostReport&&) {});
     return files.reads;
   };
   CHECK(reads_for({here}) == 0);
@@ -204,19 +204,19 @@ TEST_CASE("the agent's files are read for a connection, once, and not for this m
   CHECK(sent.ends_with("/opt/ddlrun/bin/ddlrun abc /lib64/ld.so ddlrun 6"));
 }
 
-TEST_CASE("a question survives its JSON") {
-  Question question;
-  question.level = Level::full;
-  question.host = "h2";
-  question.names = {"h1", "h2"};
-  question.ranks = 8;
-  question.executable = "./train \"it\"\n";
-  question.ports = {29500};
-  const Question back = parse_question_json(render_question_json(question));
+TEST_CASE("a request survives its JSON") {
+  ProbeRequest request;
+  request.level = Level::full;
+  request.host = "h2";
+  request.names = {"h1", "h2"};
+  request.ranks = 8;
+  request.executable = "./train \"it\"\n";
+  request.ports = {29500};
+  const ProbeRequest back = parse_probe_request_json(render_probe_request_json(request));
   CHECK(back.level == Level::full);
-  CHECK(back.names == question.names);
-  CHECK(back.executable == question.executable);
-  CHECK(back.ports == question.ports);
+  CHECK(back.names == request.names);
+  CHECK(back.executable == request.executable);
+  CHECK(back.ports == request.ports);
 }
 
 TEST_CASE("hosts behind one jump host share its connections") {
@@ -225,7 +225,7 @@ TEST_CASE("hosts behind one jump host share its connections") {
   CHECK(find_jump_host("") == "");
 }
 
-TEST_CASE("pbsdsh: nodes count once each, short names count, questions and answers are files") {
+TEST_CASE("pbsdsh: nodes count once each, short names count, requests and responses are files") {
   const std::string nodefile = "cn1.local\ncn1.local\ncn2.local\ncn3.local\n";
   CHECK(find_pbs_node(nodefile, "cn1") == 0);
   CHECK(find_pbs_node(nodefile, "cn3.local") == 2);

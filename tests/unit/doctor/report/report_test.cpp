@@ -16,11 +16,11 @@ using namespace ddlrun::doctor;
 namespace {
 
 std::vector<Finding> throws(const CheckInput&) { throw std::runtime_error("broken"); }
-std::vector<Finding> passes(const CheckInput&) { return judge_once("LIM-02", pass("fine")); }
+std::vector<Finding> passes(const CheckInput&) { return single_finding("LIM-02", pass("fine")); }
 
 const std::vector<Check> checks{
     {"LIM-01", "locked memory", Level::quick, Place::host, "why", "how", "mend", throws},
-    {"LIM-02", "submit limits", Level::quick, Place::head, "why", "how", "mend", passes},
+    {"LIM-02", "submit limits", Level::quick, Place::driver_host, "why", "how", "mend", passes},
     {"NET-03", "TCP between hosts", Level::full, Place::pairs, "why", "how", "mend", passes},
 };
 
@@ -50,7 +50,7 @@ TEST_CASE("the report: failures first, hosts folded, control bytes harmless") {
   CHECK(text.starts_with("fail  LIM-01  locked memory\n  at    h[2,4] (2 of 4)\n  is    64 KiB\\x1b[2J\n"));
   CHECK(text.find("try   there, as root:") != std::string::npos);
   CHECK(text.find("needs --full: NET-03") != std::string::npos);
-  CHECK(text.find("3 checks in 0.0 s: 1 pass, 1 fail, 1 skip (--all says why)\n") != std::string::npos);
+  CHECK(text.find("3 checks in 0.0 s: 1 pass, 1 fail, 1 skip (--all shows why)\n") != std::string::npos);
   CHECK(text.find('\x1b') == std::string::npos);
   CHECK(render_report(one_of_each(), checks, {true, false}).find("\x1b[31mfail") != std::string::npos);
 }
@@ -84,17 +84,17 @@ TEST_CASE("the fix script: bash reads it, and a step hands over exactly its comm
   CHECK(processes.run({"bash", "-n", "-c", script}, {}).ok());
   // A stand-in for ssh runs what a host would run: one shell, one text.
   PosixFiles files;
-  const std::string folder = files.make_folder("/tmp/ddlrun-report-test.");
-  files.write(folder + "/ssh",
+  const std::string dir = files.make_folder("/tmp/ddlrun-report-test.");
+  files.write(dir + "/ssh",
               "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\n"
               "echo \"on $2\"; sudo() { \"$@\"; }; eval \"$3\"\n");
-  files.write(folder + "/mend.sh", script);
+  files.write(dir + "/mend.sh", script);
   const ProcessResult done = processes.run(
-      {"bash", "-c", "chmod 700 \"$1/ssh\"; echo yes | DDLRUN_SSH=$1/ssh bash \"$1/mend.sh\"", "sh", folder},
+      {"bash", "-c", "chmod 700 \"$1/ssh\"; echo yes | DDLRUN_SSH=$1/ssh bash \"$1/mend.sh\"", "sh", dir},
       {});
   CHECK(done.out.find("on h2\nit's\non h4\nit's\n") != std::string::npos);
   const ProcessResult refused =
-      processes.run({"bash", "-c", "echo no | DDLRUN_SSH=$1/ssh bash \"$1/mend.sh\"", "sh", folder}, {});
+      processes.run({"bash", "-c", "echo no | DDLRUN_SSH=$1/ssh bash \"$1/mend.sh\"", "sh", dir}, {});
   CHECK(refused.out.find("on h2") == std::string::npos);
 }
 

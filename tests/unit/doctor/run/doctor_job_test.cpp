@@ -107,7 +107,7 @@ TEST_CASE("the environment of the job by name, without the values of secrets") {
   CHECK(job.ports == std::vector<std::uint16_t>{29500});
 }
 
-TEST_CASE("what is typed wrongly is said") {
+TEST_CASE("typing errors are reported") {
   struct Row {
     const char* name;
     void (*set)(DoctorJobOptions&);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Short reads below GatherContext::root: what /sys, /proc and /dev say in a line or a list of names.
+// Short reads below GatherContext::root: lines and lists of names from /sys, /proc and /dev.
 #pragma once
 
 #include "doctor/model/gather.hpp"
@@ -12,9 +12,9 @@
 
 namespace ddlrun::doctor {
 
-class RootedFiles {
+class SysrootFiles {
  public:
-  explicit RootedFiles(const GatherContext& context) : context_(context) {}
+  explicit SysrootFiles(const GatherContext& context) : context_(context) {}
 
   // The file's text as it is; nothing where it is missing, unreadable or larger than `max_bytes`.
   std::optional<std::string> read(std::string_view path, std::uint64_t max_bytes = 64 * 1024) const;
@@ -22,7 +22,7 @@ class RootedFiles {
   std::optional<std::string> line(std::string_view path) const;
   std::optional<std::uint64_t> number(std::string_view path) const;      // decimal
   std::optional<std::uint64_t> hex_number(std::string_view path) const;  // "0x030200"
-  std::vector<std::string> list(std::string_view folder) const;          // names, sorted; {} if unreadable
+  std::vector<std::string> list(std::string_view dir) const;             // names, sorted; {} if unreadable
   std::optional<std::string> link(std::string_view path) const;          // what a symbolic link holds
   bool exists(std::string_view path) const;
   // "rw", "no access" or "missing".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "doctor/gather/rooted_files.hpp"
+#include "doctor/gather/sysroot_files.hpp"
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
@@ -9,7 +9,7 @@
 
 namespace ddlrun::doctor {
 
-std::optional<std::string> RootedFiles::read(std::string_view path, std::uint64_t max_bytes) const {
+std::optional<std::string> SysrootFiles::read(std::string_view path, std::uint64_t max_bytes) const {
   try {
     return context_.system.files.read(at(path), max_bytes);
   } catch (const Error&) {
@@ -17,34 +17,34 @@ std::optional<std::string> RootedFiles::read(std::string_view path, std::uint64_
   }
 }
 
-std::optional<std::string> RootedFiles::line(std::string_view path) const {
+std::optional<std::string> SysrootFiles::line(std::string_view path) const {
   const auto text = read(path, 4096);
   return text ? std::optional(std::string(trim(*text))) : std::nullopt;
 }
 
-std::optional<std::uint64_t> RootedFiles::number(std::string_view path) const {
+std::optional<std::uint64_t> SysrootFiles::number(std::string_view path) const {
   const auto text = line(path);
   return text ? parse_unsigned(*text) : std::nullopt;
 }
 
-std::optional<std::uint64_t> RootedFiles::hex_number(std::string_view path) const {
+std::optional<std::uint64_t> SysrootFiles::hex_number(std::string_view path) const {
   const auto text = line(path);
   return text ? parse_hex(*text) : std::nullopt;
 }
 
-std::vector<std::string> RootedFiles::list(std::string_view folder) const {
-  return context_.kernel.list_folder(at(folder));
+std::vector<std::string> SysrootFiles::list(std::string_view dir) const {
+  return context_.kernel.list_folder(at(dir));
 }
 
-std::optional<std::string> RootedFiles::link(std::string_view path) const {
+std::optional<std::string> SysrootFiles::link(std::string_view path) const {
   return context_.kernel.read_link(at(path));
 }
 
-bool RootedFiles::exists(std::string_view path) const {
+bool SysrootFiles::exists(std::string_view path) const {
   return context_.kernel.file_info(at(path), true).has_value();
 }
 
-std::string_view RootedFiles::access(std::string_view path) const {
+std::string_view SysrootFiles::access(std::string_view path) const {
   if (!exists(path)) return "missing";
   const std::string full = at(path);
   const bool ok =

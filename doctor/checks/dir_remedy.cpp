@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "doctor/checks/folder_remedy.hpp"
+#include "doctor/checks/dir_remedy.hpp"
 
 #include "base/text/text.hpp"
 
@@ -13,7 +13,7 @@ namespace ddlrun::doctor {
 
 namespace {
 
-// Folders that belong to the system or to somebody: "/", "/scratch", "/usr/share", "/home/kim".
+// Directories that belong to the system or to somebody: "/", "/scratch", "/usr/share", "/home/kim".
 bool belongs_to_others(std::string_view path) {
   constexpr std::array<std::string_view, 12> trees{"/usr/",  "/etc/", "/bin/", "/sbin/", "/lib/", "/lib64/",
                                                    "/boot/", "/dev/", "/sys/", "/proc/", "/run/", "/var/"};
@@ -29,7 +29,7 @@ bool is_temporary(std::string_view path) {
 
 }  // namespace
 
-Remedy plan_folder_remedy(const Facts& facts, std::string_view role) {
+Remedy plan_dir_remedy(const Facts& facts, std::string_view role) {
   const auto text = [&](std::string_view name) {
     return std::string(facts.text(fmt::format("disk.{}.{}", role, name)).value_or(""));
   };

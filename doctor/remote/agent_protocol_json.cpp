@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Requests and responses as JSON. What a host sends is untrusted: sizes, depth and types are checked.
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "doctor/remote/agent_protocol.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <functional>
+
+namespace ddlrun::doctor {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t max_facts = 20'000;
+constexpr std::size_t max_fact_bytes = 64u << 10;
+
+[[noreturn]] void refuse_request(const std::string& what, const std::string& where) {
+  throw Error(ErrorKind::request, {what, where, "the same ddlrun on every host: ddlrun --version"});
+}
+
+json parse(std::string_view text, std::size_t limit, const std::string& where) {
+  if (text.size() > limit)
+    refuse_request(fmt::format("{} bytes of JSON, at most {} are read", text.size(), limit), where);
+  int deepest = 0;
+  const auto shallow = [&](int depth, json::parse_event_t, json&) {
+    deepest = std::max(deepest, depth);
+    return depth <= 6;
+  };
+  json document = json::parse(text, shallow, false);
+  if (document.is_discarded() || !document.is_object() || deepest > 6)
+    refuse_request("not the JSON of an agent", where);
+  return document;
+}
+
+template <typename T>
+T get(const json& object, const char* key, const std::string& where) {
+  try {
+    return object.at(key).get<T>();
+  } catch (const json::exception&) {
+    refuse_request(fmt::format("'{}' is missing or of another type", key), where);
+  }
+}
+
+Level level_from(int number) {
+  return number == 2 ? Level::stress : number == 1 ? Level::full : Level::quick;
+}
+
+}  // namespace
+
+std::string render_probe_request_json(const ProbeRequest& request) {
+  const json document{{"level", static_cast<int>(request.level)},
+                      {"host", request.host},
+                      {"is_driver_host", request.is_driver_host},
+                      {"names", request.names},
+                      {"ranks_here", request.ranks_here},
+                      {"ranks", request.ranks},
+                      {"cores_per_rank", request.cores_per_rank},
+                      {"executable", request.executable},
+                      {"program_files", request.program_files},
+                      {"own_files", request.own_files},
+                      {"environment", request.environment},
+                      {"workdir", request.workdir},
+                      {"checkpoint_dir", request.checkpoint_dir},
+                      {"temporary_dir", request.temporary_dir},
+                      {"data_paths", request.data_paths},
+                      {"interface", request.interface},
+                      {"ports", request.ports},
+                      {"token_file", request.token_file},
+                      {"groups", request.groups},
+                      {"peers", request.peers},
+                      {"probe_ports", request.probe_ports},
+                      {"probe_ms", request.probe_ms},
+                      {"launch_children", request.launch_children}};
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+ProbeRequest parse_probe_request_json(std::string_view text) {
+  const std::string where = "the request to the agent";
+  const json document = parse(text, max_request_bytes, where);
+  ProbeRequest request;
+  request.level = level_from(get<int>(document, "level", where));
+  request.host = get<std::string>(document, "host", where);
+  request.is_driver_host = get<bool>(document, "is_driver_host", where);
+  request.names = get<std::vector<std::string>>(document, "names", where);
+  request.ranks_here = get<std::uint32_t>(document, "ranks_here", where);
+  request.ranks = get<std::uint32_t>(document, "ranks", where);
+  request.cores_per_rank = get<std::uint32_t>(document, "cores_per_rank", where);
+  request.executable = get<std::string>(document, "executable", where);
+  request.program_files = get<std::vector<std::string>>(document, "program_files", where);
+  request.own_files = get<std::vector<std::string>>(document, "own_files", where);
+  request.environment = get<std::map<std::string, std::string>>(document, "environment", where);
+  request.workdir = get<std::string>(document, "workdir", where);
+  request.checkpoint_dir = get<std::string>(document, "checkpoint_dir", where);
+  request.temporary_dir = get<std::string>(document, "temporary_dir", where);
+  request.data_paths = get<std::vector<std::string>>(document, "data_paths", where);
+  request.interface = get<std::string>(document, "interface", where);
+  request.ports = get<std::vector<std::uint16_t>>(document, "ports", where);
+  request.token_file = get<std::string>(document, "token_file", where);
+  request.groups = get<std::vector<std::string>>(document, "groups", where);
+  request.peers = get<std::vector<std::string>>(document, "peers", where);
+  request.probe_ports = get<std::vector<std::uint16_t>>(document, "probe_ports", where);
+  request.probe_ms = get<std::uint32_t>(document, "probe_ms", where);
+  request.launch_children = get<std::vector<std::string>>(document, "launch_children", where);
+  return request;
+}
+
+std::string render_probe_response_json(const ProbeResponse& response) {
+  json facts = json::object();
+  json unknown = json::object();
+  for (const auto& [name, fact] : response.facts.all()) (fact.known ? facts : unknown)[name] = fact.text;
+  const json document{{"schema", "ddlrun.agent/1"},    {"facts", std::move(facts)},
+                      {"unknown", std::move(unknown)}, {"failed", response.failed_gatherers},
+                      {"ready_us", response.ready_us}, {"asked_us", response.asked_us}};
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+namespace {
+
+using Store = std::function<void(const std::string& name, const std::string& text)>;
+
+void take_texts(const json& document, const char* key, const std::string& where, const Store& store) {
+  const auto entries = document.find(key);
+  if (entries == document.end()) return;
+  if (!entries->is_object() || entries->size() > max_facts)
+    refuse_request(fmt::format("'{}' is odd or too large", key), where);
+  for (const auto& [name, value] : entries->items()) {
+    const bool good = value.is_string() && value.get_ref<const std::string&>().size() <= max_fact_bytes;
+    if (!good) {
+      refuse_request(
+          fmt::format("'{}' is not a text of at most {} bytes", printable(name, 60), max_fact_bytes), where);
+    }
+    store(name, value.get_ref<const std::string&>());
+  }
+}
+
+}  // namespace
+
+ProbeResponse parse_probe_response_json(std::string_view text, const std::string& host) {
+  const json document = parse(text, max_response_bytes, host);
+  if (get<std::string>(document, "schema", host) != "ddlrun.agent/1")
+    refuse_request("an agent of another version", host);
+  ProbeResponse response;
+  take_texts(document, "facts", host,
+             [&](const auto& name, const auto& value) { response.facts.set(name, value); });
+  take_texts(document, "unknown", host,
+             [&](const auto& name, const auto& why) { response.facts.set_unknown(name, why); });
+  take_texts(document, "failed", host,
+             [&](const auto& name, const auto& why) { response.failed_gatherers[name] = why; });
+  response.ready_us = get<std::int64_t>(document, "ready_us", host);
+  response.asked_us = get<std::int64_t>(document, "asked_us", host);
+  return response;
+}
+
+}  // namespace ddlrun::doctor
