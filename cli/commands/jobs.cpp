@@ -24,9 +24,9 @@ constexpr std::string_view jobs_notes =
 their last known state.)";
 
 int run_jobs(System& system, bool json) {
-  SilentSchedulers silent;
-  const auto jobs = read_recent_jobs(system, most, most_asked, silent);
-  warn_of_silent(system, silent);
+  UnreachableSchedulers unreachable;
+  const auto jobs = read_recent_jobs(system, most, most_asked, unreachable);
+  warn_of_unreachable(system, unreachable);
   if (json) {
     system.out(render_status_json(jobs));
   } else if (jobs.empty()) {

@@ -40,8 +40,8 @@ Message why_no_log(System& system, const JobRef& job) {
         kept_template(job.files()), "{{output|sbatch}} or {{output|pbs}} in the template, next time"};
   }
   const auto tasks = submitted_tasks(system, job);
-  return {fmt::format("job {} is an array: each task has a log of its own", id), job.folder,
-          tasks.empty() ? "ls " + quote_shell(job.folder)
+  return {fmt::format("job {} is an array: each task has a log of its own", id), job.dir,
+          tasks.empty() ? "ls " + quote_shell(job.dir)
                         : "ddlrun logs " + quote_shell(task_id(job, tasks.front()))};
 }
 

@@ -34,25 +34,25 @@ struct StatusOptions {
 };
 
 std::vector<JobAndStatus> read_asked(System& system, const std::vector<std::string>& ids,
-                                     SilentSchedulers& silent) {
+                                     UnreachableSchedulers& unreachable) {
   const auto known = find_jobs(system, ids);
-  const auto states = read_job_states(system, known, silent);
+  const auto states = read_job_states(system, known, unreachable);
   std::vector<JobAndStatus> jobs;
   for (std::size_t i = 0; i < known.size(); ++i) jobs.emplace_back(known[i], states[i]);
   return jobs;
 }
 
 int run_status(System& system, const StatusOptions& options) {
-  SilentSchedulers silent;
-  auto jobs = options.ids.empty() ? read_recent_jobs(system, recent, recent, silent)
-                                  : read_asked(system, options.ids, silent);
-  warn_of_silent(system, silent);
+  UnreachableSchedulers unreachable;
+  auto jobs = options.ids.empty() ? read_recent_jobs(system, recent, recent, unreachable)
+                                  : read_asked(system, options.ids, unreachable);
+  warn_of_unreachable(system, unreachable);
   int status = 0;
   for (auto& [job, state] : jobs) {
     add_cause(system, job, state, options.ids.empty() ? most_unasked_log : UINT64_MAX);
     if (options.ids.empty()) continue;
-    const auto no_answer = silent.find(job.scheduler);
-    if (no_answer != silent.end()) {
+    const auto no_answer = unreachable.find(job.scheduler);
+    if (no_answer != unreachable.end()) {
       if (!schedulers::is_over(state.state)) status = exit_code(no_answer->second.kind());
       continue;
     }

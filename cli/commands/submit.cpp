@@ -66,11 +66,11 @@ void print_left_out(System& system, const schedulers::Scheduler& scheduler) {
 
 int show_submission(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler) {
   const schedulers::JobSpec& job = wanted.reading.job;
-  const PreparedJob prepared = prepare_job(system, wanted, scheduler, find_job_folder(system, job));
+  const PreparedJob prepared = prepare_job(system, wanted, scheduler, find_job_dir(system, job));
   system.out(prepared.script);
-  // Where the log goes; a scheduler does not make folders.
-  system.err("ddlrun: to hand the script in by yourself, make its folder first:\n" +
-             render_shell(Command{"mkdir", "-p", prepared.folder.path}) + "\n");
+  // Where the log goes; a scheduler does not make directories.
+  system.err("ddlrun: to hand the script in by yourself, make its directory first:\n" +
+             render_shell(Command{"mkdir", "-p", prepared.dir.path}) + "\n");
   system.err("+ " + render_shell(prepared.submit) + "\n");
   return 0;
 }
@@ -86,7 +86,7 @@ int run_submit(System& system, const SubmitOptions& options) {
   const JobRef job = submit_job(system, wanted, *scheduler);
   system.out(job.id + "\n");
   system.err(fmt::format("ddlrun: handed to {} as job {}; its files are in {}\n", scheduler->name(),
-                         printable(job.id), printable(job.folder, 400)));
+                         printable(job.id), printable(job.dir, 400)));
   if (options.detach) return 0;
   return follow_jobs(system, {job}, {});
 }

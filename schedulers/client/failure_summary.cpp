@@ -16,22 +16,24 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-// What `ddlrun launch` says in the log before its own diagnosis.
-constexpr std::string_view told_already = "ddlrun: what the output above says";
-// What the script says when it gives up: ddl_fail in schedulers/script_body.cpp.
+
+// The line that `ddlrun launch` prints before its own diagnosis.
+constexpr std::string_view launch_diagnosis_line = "ddlrun: what the output above says";
+// The message of the script when it gives up: ddl_fail in schedulers/script_body.cpp.
 constexpr std::string_view gives_up = "ddlrun job: ", remedy_lead = "  try: ";
 constexpr std::size_t last_bytes = 1u << 16;  // in which the script's last words are looked for
 
 // The log's end, and whether it holds a diagnosis.
 struct LogEnd {
   std::string last;
-  bool told = false;
+  bool has_diagnosis = false;
 
   void take(std::string_view block) {
-    const std::size_t before = std::min(last.size(), told_already.size());
-    told = told || (last.substr(last.size() - before) + std::string(block.substr(0, told_already.size())))
-                           .find(told_already) != std::string::npos;
-    told = told || block.find(told_already) != block.npos;
+    const std::size_t before = std::min(last.size(), launch_diagnosis_line.size());
+    has_diagnosis = has_diagnosis || (last.substr(last.size() - before) +
+                                      std::string(block.substr(0, launch_diagnosis_line.size())))
+                                             .find(launch_diagnosis_line) != std::string::npos;
+    has_diagnosis = has_diagnosis || block.find(launch_diagnosis_line) != block.npos;
     last.append(block.substr(block.size() - std::min(block.size(), last_bytes)));
     if (last.size() > last_bytes) last.erase(0, last.size() - last_bytes);
   }
@@ -44,7 +46,7 @@ void find_script_words(const std::string& log, FailureSummary& words) {
     if (!lines[i].starts_with(remedy_lead) || !lines[i - 1].starts_with(gives_up)) continue;
     words.first = printable(lines[i - 1].substr(gives_up.size()), 300);
     words.remedy = printable(lines[i].substr(remedy_lead.size()), 300);
-    // doctor has said what it found: the last of its failures stands above.
+    // doctor has printed its findings: the last of its failures stands above.
     for (std::size_t above = i - 1; above-- > 0 && words.first.starts_with("doctor");) {
       if (!trim(lines[above]).starts_with("fail ")) continue;
       words.first += ": " + printable(trim(trim(lines[above]).substr(5)), 200);
@@ -64,7 +66,7 @@ std::optional<int> own_status(const diagnose::FailingRank& first) {
   return std::nullopt;
 }
 
-// What a log does not tell and the scheduler does: the job, and the host where it is one.
+// Facts that a log lacks and the scheduler has: the job, and the host if there is only one.
 void name_known(std::vector<std::string>& remedies, const JobRef& job, const JobStatus& status) {
   const bool one_host = !status.hosts.empty() && status.hosts.find_first_of(",[+") == std::string::npos;
   const std::string host = one_host ? status.hosts.substr(0, status.hosts.find('/')) : "";
@@ -133,13 +135,13 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
                               printable(first.how, 200));
     if (logged_status > 128 && submitted_setting(system, job, "runner") == "srun")
       words.status = own_status(first);
-    // What the others were ended with says nothing about the cause.
+    // The status of ranks that were ended does not show the cause.
     if (logged_status > 128) found = analysis.diagnosis({std::nullopt, starter});
   }
   if (found.verdict != diagnose::Verdict::cause_found) return words;
   words.title = printable(found.cause->title, 200);
   name_known(found.cause->remedies, job, status);
-  if (!end.told) words.diagnosis = diagnose::render_diagnosis(found);
+  if (!end.has_diagnosis) words.diagnosis = diagnose::render_diagnosis(found);
   return words;
 }
 

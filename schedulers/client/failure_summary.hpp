@@ -15,12 +15,12 @@ namespace ddlrun::schedulers {
 struct FailureSummary {
   std::string diagnosis;  // of the log; "" where there is none, or it stands in the log
   std::string first;      // "rank 3 on node2 failed first: exit status 4", or why the script started nothing
-  std::string remedy;     // what the script says to type
+  std::string remedy;     // the command that the script recommends
   std::string title;      // of the cause, in one line
   std::optional<int>
-      status;  // of the rank that failed first, where the job's own tells of the others' ending
+      status;  // of the rank that failed first, if the job's own is that of the ranks ended later
 
-  // In one line; "" where the log tells nothing.
+  // In one line; "" if the log has no cause.
   std::string cause() const { return first.empty() ? title : first; }
 };
 

@@ -17,7 +17,7 @@ struct JobEntry {
   JobId id;
   std::string scheduler;  // "slurm"
   std::string name;
-  std::string folder;             // the job's, absolute
+  std::string dir;                // the job's, absolute
   std::int64_t submitted_at = 0;  // seconds since 1970
   std::string script_hash;
   JobState state = JobState::queued;  // the last that was seen
@@ -25,7 +25,7 @@ struct JobEntry {
   std::optional<std::int64_t> ended_at;      // when its end was first seen
   std::string hosts;                         // as the scheduler listed them
   std::optional<std::uint64_t> run_seconds;  // in all, once it is over
-  std::string cause;                         // of a bad end, as its log told
+  std::string cause;                         // of a bad end, from its log
 
   bool operator==(const JobEntry&) const = default;
 };
@@ -45,8 +45,8 @@ class JobHistory {
   virtual std::vector<JobEntry> find_short(const std::string& number) = 0;
 };
 
-// The file at `path`, made where there is none; its folder must be there. Two processes may have it open at
-// once. Error{request} where it cannot be read or written, is damaged, or comes from a newer ddlrun; it is
+// The file at `path`, made where there is none; its directory must be there. Two processes may have it open
+// at once. Error{request} where it cannot be read or written, is damaged, or comes from a newer ddlrun; it is
 // never removed or overwritten then.
 std::unique_ptr<JobHistory> open_job_history(const std::string& path);
 

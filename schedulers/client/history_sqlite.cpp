@@ -17,7 +17,7 @@ constexpr int kApplication = 0x64646C72;  // "ddlr": another program's file is n
 constexpr const char* kSchema =
     "CREATE TABLE jobs(row INTEGER PRIMARY KEY, id TEXT NOT NULL, scheduler TEXT NOT NULL, name TEXT NOT "
     "NULL,"
-    " folder TEXT NOT NULL, submitted_at INTEGER NOT NULL, script_hash TEXT NOT NULL, state TEXT NOT NULL,"
+    " directory TEXT NOT NULL, submitted_at INTEGER NOT NULL, script_hash TEXT NOT NULL, state TEXT NOT NULL,"
     " exit_status INTEGER, ended_at INTEGER, hosts TEXT NOT NULL DEFAULT '', run_seconds INTEGER,"
     " cause TEXT NOT NULL DEFAULT '');"
     "CREATE INDEX jobs_by_id ON jobs(id);";
@@ -26,7 +26,7 @@ constexpr const char* kFromVersion1 =
     "ALTER TABLE jobs ADD COLUMN run_seconds INTEGER;"
     "ALTER TABLE jobs ADD COLUMN cause TEXT NOT NULL DEFAULT '';";
 constexpr const char* kColumns =
-    "SELECT id, scheduler, name, folder, submitted_at, script_hash, state, exit_status, ended_at, "
+    "SELECT id, scheduler, name, directory, submitted_at, script_hash, state, exit_status, ended_at, "
     "hosts, run_seconds, cause FROM jobs ";
 
 std::string remedy_for(int code, const std::string& path) {
@@ -41,11 +41,11 @@ std::string remedy_for(int code, const std::string& path) {
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL:
       return "another ddlrun holds it for long: try again. If none does, the file system has no locks: set "
-             "XDG_STATE_HOME to a folder that has";
+             "XDG_STATE_HOME to a directory that has";
     case SQLITE_FULL:
       return "make room on its file system (df, quota), or set XDG_STATE_HOME to another";
     default:
-      return fmt::format("ls -l '{}'; or set XDG_STATE_HOME to a folder that you may write to", path);
+      return fmt::format("ls -l '{}'; or set XDG_STATE_HOME to a directory that you may write to", path);
   }
 }
 
@@ -110,7 +110,7 @@ JobEntry read_entry(const Statement& row) {
   entry.id = row.text(0);
   entry.scheduler = row.text(1);
   entry.name = row.text(2);
-  entry.folder = row.text(3);
+  entry.dir = row.text(3);
   entry.submitted_at = row.number(4);
   entry.script_hash = row.text(5);
   entry.state = parse_job_state(row.text(6)).value_or(JobState::unknown);
@@ -147,12 +147,12 @@ class SqliteHistory : public JobHistory {
   void add(const JobEntry& entry) override {
     Statement insert(
         database_, path_,
-        "INSERT INTO jobs(id, scheduler, name, folder, submitted_at, script_hash, state, exit_status,"
+        "INSERT INTO jobs(id, scheduler, name, directory, submitted_at, script_hash, state, exit_status,"
         " ended_at, hosts, run_seconds, cause) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
     insert.bind(entry.id);
     insert.bind(entry.scheduler);
     insert.bind(entry.name);
-    insert.bind(entry.folder);
+    insert.bind(entry.dir);
     insert.bind(entry.submitted_at);
     insert.bind(entry.script_hash);
     insert.bind(std::string(name_of(entry.state)));
@@ -227,13 +227,13 @@ class SqliteHistory : public JobHistory {
     return query.step() ? query.number(0) : 0;
   }
 
-  // No write-ahead log: its shared memory does not work between hosts that share a home folder.
+  // No write-ahead log: its shared memory does not work between hosts that share a home directory.
   void prepare() {
     sqlite3_busy_timeout(database_, kBusyMilliseconds);
     if (check_version() == kVersion) return;
     run("BEGIN IMMEDIATE");
     const std::int64_t found = ask("PRAGMA user_version");
-    if (found < kVersion) {  // nobody else made it meanwhile
+    if (found < kVersion) {  // no other process made it meanwhile
       const char* const changes = found == 0 ? kSchema : kFromVersion1;
       const int code = sqlite3_exec(database_, changes, nullptr, nullptr, nullptr);
       if (code != SQLITE_OK)
@@ -256,11 +256,11 @@ class SqliteHistory : public JobHistory {
     const bool empty = query.number(2) != 0;
     if (application != kApplication && !(empty && application == 0))
       throw Error(ErrorKind::request, {"this is a database of another program, not a job history", path_,
-                                       "set XDG_STATE_HOME to a folder of its own"});
+                                       "set XDG_STATE_HOME to a directory of its own"});
     if (version > kVersion)
       throw Error(ErrorKind::request,
-                  {fmt::format("the job history has version {}, this ddlrun knows {}", version, kVersion),
-                   path_, "use the newer ddlrun that wrote it, or set XDG_STATE_HOME to another folder"});
+                  {fmt::format("the job history has version {}, this ddlrun supports {}", version, kVersion),
+                   path_, "use the newer ddlrun that wrote it, or set XDG_STATE_HOME to another directory"});
     return version;
   }
 

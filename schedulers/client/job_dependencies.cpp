@@ -45,15 +45,15 @@ void check_dependency(System& system, const JobRequest& wanted, const Dependency
     job.id = dependency.job;
     job.scheduler = kind;
   }
-  SilentSchedulers silent;
-  const JobStatus status = read_job_states(system, {job}, silent).front();
+  UnreachableSchedulers unreachable;
+  const JobStatus status = read_job_states(system, {job}, unreachable).front();
   if (is_over(status.state)) return check_end(wanted, dependency, status);
   const bool slurm = kind == SchedulerKind::slurm;
-  if (status.state != JobState::unknown || !silent.empty() || !slurm) return;  // qsub refuses it itself
+  if (status.state != JobState::unknown || !unreachable.empty() || !slurm) return;  // qsub refuses it itself
   refuse_dependency(
       wanted,
       fmt::format(
-          "dependencies {}:{}: neither Slurm nor ddlrun's history knows that job; Slurm takes such a job "
+          "dependencies {}:{}: neither Slurm nor ddlrun's history has that job; Slurm takes such a job "
           "for one that ended as asked, and this one would start at once",
           dependency.kind, dependency.job),
       "the job without it; ddlrun jobs and squeue --me list those that are known");

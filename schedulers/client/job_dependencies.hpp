@@ -9,7 +9,7 @@
 namespace ddlrun::schedulers {
 
 // Error{request} for a dependency that can no longer come true, and for a job that neither Slurm nor the
-// user's history knows. Where the scheduler does not answer, only the history is asked.
+// user's history has. If the scheduler does not answer, only the history is read.
 void check_dependencies(System& system, const JobRequest& wanted);
 
 }  // namespace ddlrun::schedulers

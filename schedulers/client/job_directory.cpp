@@ -16,7 +16,7 @@ bool fits_directive(SchedulerKind kind, const std::string& path) {
   const bool slurm = kind == SchedulerKind::slurm;
   if (!slurm && path.find_first_of("%:,") != std::string::npos) return false;  // PBS: HOST:PATH
   try {
-    directive_value(ValueKind::path, path, "the job's folder");
+    directive_value(ValueKind::path, path, "the job's directory");
     return true;
   } catch (const Error&) {
     return false;
@@ -25,21 +25,22 @@ bool fits_directive(SchedulerKind kind, const std::string& path) {
 
 }  // namespace
 
-std::string find_job_folder(System& system, const JobSpec& job) {
+std::string find_job_dir(System& system, const JobSpec& job) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(system.clock.now());
   const std::string name = fmt::format("{}-{:%Y%m%d-%H%M%S}", job.name,
                                        fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)));
-  const std::string usual = job.working_folder + "/ddlrun-jobs/" + name;
+  const std::string usual = job.workdir + "/ddlrun-jobs/" + name;
   if (job.scheduler == SchedulerKind::local || fits_directive(job.scheduler, usual)) return usual;
   const std::string state =
       find_state_directory(system.environment, "the job's files", "export HOME") + "/jobs/";
   return fits_directive(job.scheduler, state) ? state + name : usual;  // it is refused with its reason
 }
 
-std::string log_of(const JobSpec& job, const JobFolder& folder, const JobId& id, const std::string& task) {
+std::string log_of(const JobSpec& job, const JobDirectory& dir,
+                   const JobId& id, const std::string& task) {
   if (job.array && task.empty()) return {};
-  if (job.output.empty()) return task.empty() ? folder.output() : folder.path + "/output." + task + ".log";
-  std::string path = job.output[0] == '/' ? "" : job.working_folder + "/";
+  if (job.output.empty()) return task.empty() ? dir.output() : dir.path + "/output." + task + ".log";
+  std::string path = job.output[0] == '/' ? "" : job.workdir + "/";
   for (std::size_t i = 0; i < job.output.size(); ++i) {
     const char next = i + 1 < job.output.size() ? job.output[i + 1] : '\0';
     if (job.output[i] != '%' || next == '\0') {
@@ -55,6 +56,6 @@ std::string log_of(const JobSpec& job, const JobFolder& folder, const JobId& id,
   return path;
 }
 
-std::string kept_template(const JobFolder& folder) { return folder.path + "/template"; }
+std::string kept_template(const JobDirectory& dir) { return dir.path + "/template"; }
 
 }  // namespace ddlrun::schedulers

@@ -18,16 +18,16 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds look_every{250};  // at the job's own files
-constexpr double hint_seconds = 1;       // between questions while the files say that something happened
+constexpr double hint_seconds = 1;       // between queries while the files show that something happened
 constexpr int hint_questions = 8;
-constexpr int most_forgotten = 4;      // answers in a row that do not know the job
+constexpr int most_forgotten = 4;      // answers in a row without the job
 constexpr double ending_seconds = 45;  // Slurm's KillWait is 30
-constexpr int most_never = 2;  // that say that it can never run: at first sight it may be a node rebooting
+constexpr int most_never = 2;  // answers that it can never run: the first may be due to a node that reboots
 
 struct Followed {
   JobRef job;
   JobStatus status;
-  std::string told;
+  std::string printed;
   bool over = false;
   int forgotten = 0;
   int never = 0;
@@ -54,12 +54,12 @@ class Follower {
       if (const int signal = system_.clock.pause(look_every); signal != 0) return leave(signal);
     }
     copy_last_of_log();
-    return tell_end();
+    return print_end();
   }
 
  private:
   double now() const { return std::chrono::duration<double>(system_.clock.now().time_since_epoch()).count(); }
-  void tell(const std::string& text) {
+  void print(const std::string& text) {
     if (log_ && !log_->at_line_start() && system_.environment.stdout_is_terminal) system_.out("\n");
     system_.err("ddlrun: " + text + "\n");
   }
@@ -67,7 +67,7 @@ class Follower {
   void copy_log() {
     if (!log_) return;
     const bool more = log_->take(system_, [&](std::string_view bytes) { system_.out(bytes); });
-    // It speaks, so it runs, whatever we were told last.
+    // It prints, so it runs, whatever state was reported last.
     if (more && followed_[0].status.state != JobState::running && now() >= spoke_at_ + 2) {
       spoke_at_ = now();
       hint();
@@ -85,7 +85,7 @@ class Follower {
     }
   }
 
-  // The job's own files tell sooner than the scheduler, who need not be asked often then.
+  // The job's own files print sooner than the scheduler, who need not be asked often then.
   void hint() {
     hints_ = hint_questions;
     ask_at_ = now();
@@ -107,7 +107,7 @@ class Follower {
     bool changed = false, failed = false;
     try {
       const auto states = read_job_states(system_, open);
-      if (silent_) tell("the scheduler answers again");
+      if (silent_) print("the scheduler answers again");
       silent_ = false;
       std::size_t at = 0;
       for (Followed& one : followed_) {
@@ -116,7 +116,7 @@ class Follower {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::unreachable) throw;
       failed = true;
-      tell_silence(error);
+      print_no_answer(error);
     }
     const double pause = pace_.next(changed, failed);
     const bool soon = hints_ > 0 && !failed;
@@ -124,10 +124,10 @@ class Follower {
     ask_at_ = now() + (soon ? std::min(pause, hint_seconds) : pause);
   }
 
-  // A failed question is not a failed job: we go on asking. Only its own word settles it meanwhile.
-  void tell_silence(const Error& error) {
+  // A failed query is not a failed job: repeat it. Meanwhile only the job's own exit_status file counts.
+  void print_no_answer(const Error& error) {
     if (!silent_) {
-      tell(fmt::format("{}; the job is not touched by that, asking again", error.message().what));
+      print(fmt::format("{}; the job continues; ddlrun tries again", error.message().what));
     }
     silent_ = true;
     for (Followed& one : followed_) {
@@ -140,16 +140,17 @@ class Follower {
 
   bool take(Followed& one, JobStatus status) {
     const std::string text = render_state(status);
-    const bool changed = text != one.told || status.restarts != one.status.restarts;
+    const bool changed = text != one.printed || status.restarts != one.status.restarts;
     one.forgotten = status.state == JobState::unknown ? one.forgotten + 1 : 0;
     one.never = status.never ? one.never + 1 : 0;
-    const bool over = is_over(status.state) || one.forgotten >= most_forgotten || one.never >= most_never;
-    if (changed && !over && one.forgotten == 0 && options_.tell_states) {
+    const bool over =
+        is_over(status.state) || one.forgotten >= most_forgotten || one.never >= most_never;
+    if (changed && !over && one.forgotten == 0 && options_.print_states) {
       const bool again = status.restarts > one.status.restarts;
-      tell(fmt::format("job {}{}: {}", one.job.id, again ? fmt::format(", restart {}", status.restarts) : "",
-                       text));
+      print(fmt::format("job {}{}: {}", one.job.id, again ? fmt::format(", restart {}", status.restarts) : "",
+                        text));
     }
-    one.told = text;
+    one.printed = text;
     one.status = std::move(status);
     one.over = (over && !goes_on(one)) || is_left_behind(one);
     return changed;
@@ -160,7 +161,7 @@ class Follower {
     if (!one.written || !is_ending(one.status)) return false;
     if (one.ending_since == 0) one.ending_since = now();
     if (now() - one.ending_since < ending_seconds) return false;
-    tell(
+    print(
         fmt::format("job {}: its script ended with status {}; the scheduler has been waiting for {} for {} s",
                     one.job.id, *one.written, one.status.hosts.empty() ? "its hosts" : one.status.hosts,
                     static_cast<int>(now() - one.ending_since)));
@@ -175,13 +176,13 @@ class Follower {
   bool goes_on(Followed& one) {
     const auto next = read_next_job(system_, one.job);
     if (!next) return false;
-    tell(fmt::format("job {} goes on as job {}", one.job.id, next->id));
+    print(fmt::format("job {} goes on as job {}", one.job.id, next->id));
     one = Followed{};
     one.job = *next;
     return true;
   }
 
-  int tell_end() {
+  int print_end() {
     int first = 0;
     for (Followed& one : followed_) {
       if (options_.explain) print_outcome(system_, one.job, one.status);
@@ -198,9 +199,9 @@ class Follower {
       if (!one.over) ids += " " + quote_shell(one.job.id);
     }
     const bool many = std::count(ids.begin(), ids.end(), ' ') > 1;
-    tell(fmt::format("job{}{} left alone, {} on; ddlrun logs -f{} follows, ddlrun cancel{} ends {}",
-                     many ? "s" : "", ids, many ? "they go" : "it goes", many ? " ID" : ids, ids,
-                     many ? "them" : "it"));
+    print(fmt::format("job{}{} left alone, {} on; ddlrun logs -f{} follows, ddlrun cancel{} ends {}",
+                      many ? "s" : "", ids, many ? "they go" : "it goes", many ? " ID" : ids, ids,
+                      many ? "them" : "it"));
     return 128 + signal;
   }
 

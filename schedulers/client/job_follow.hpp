@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Staying with jobs until they end: the log goes to stdout as it grows, what happens to the job to stderr,
-// and at the end it is said why. The scheduler is asked seldom, the job's files, which cost it nothing,
+// and the end with its reason. The scheduler is queried seldom, the job's files, which cost it nothing,
 // often.
 #pragma once
 
@@ -14,8 +14,8 @@ namespace ddlrun::schedulers {
 struct FollowOptions {
   bool log = true;         // copy the log of the one job
   bool from_start = true;  // of the log
-  bool tell_states = true;
-  bool explain = true;  // the end, and what the log says about it
+  bool print_states = true;
+  bool explain = true;  // the end, and its cause from the log
 };
 
 // The exit status of the job; of several the first one, in their order, that is not 0. A signal leaves the

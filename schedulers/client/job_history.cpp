@@ -23,13 +23,13 @@ std::int64_t seconds_now(System& system) {
   return std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
 }
 
-// The history is a convenience: what cannot be remembered is told, and the job goes on.
+// The history is a convenience: an entry that cannot be written is reported, and the job goes on.
 void with_history(System& system, bool make, const std::function<void(JobHistory& history)>& use) {
   try {
-    const std::string folder = find_state_directory(system.environment, "the history of jobs", "export HOME");
-    const std::string path = folder + "/jobs.sqlite";
+    const std::string dir = find_state_directory(system.environment, "the history of jobs", "export HOME");
+    const std::string path = dir + "/jobs.sqlite";
     if (!make && !system.files.exists(path)) return;
-    if (make) system.files.make_folders(folder);
+    if (make) system.files.make_folders(dir);
     use(*open_job_history(path));
   } catch (const Error& error) {
     system.err(render_message("ddlrun", "warning", error.message()));
@@ -38,7 +38,7 @@ void with_history(System& system, bool make, const std::function<void(JobHistory
 
 // Its queue, and where its log is, by the settings that were written beside the script.
 void add_settings(System& system, JobRef& job) {
-  const std::string file = job.folder + "/ddlrun.yaml";
+  const std::string file = job.dir + "/ddlrun.yaml";
   JobSpec spec;
   try {
     std::vector<Message> errors;
@@ -49,10 +49,10 @@ void add_settings(System& system, JobRef& job) {
     };
     if (settings.count("array") > 0) spec.array.emplace();
     spec.output = text("output");
-    spec.working_folder = text("workdir");
+    spec.workdir = text("workdir");
     job.queue = text("queue");
   } catch (const Error&) {
-    spec.output.clear();  // the folder is gone, or was made by hand
+    spec.output.clear();  // the directory is gone, or was made by hand
   }
   if (tells_log(system, job)) job.output = log_of(spec, job.files(), job.id, job.task);
 }
@@ -62,7 +62,7 @@ JobRef known_job(System& system, const JobEntry& entry, const std::string& task)
   job.id = entry.id;
   job.scheduler = parse_scheduler(entry.scheduler);
   job.name = entry.name;
-  job.folder = entry.folder;
+  job.dir = entry.dir;
   job.task = task;
   add_settings(system, job);
   if (task.empty()) {
@@ -85,7 +85,7 @@ void remember_job(System& system, const JobRef& job) {
   entry.id = job.id;
   entry.scheduler = name_of(job.scheduler);
   entry.name = job.name;
-  entry.folder = job.folder;
+  entry.dir = job.dir;
   entry.submitted_at = seconds_now(system);
   with_history(system, true, [&](JobHistory& history) { history.add(entry); });
 }

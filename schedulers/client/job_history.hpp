@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The user's own jobs, in jobs.sqlite of the state folder: what was submitted, from where, and how it stood
-// when somebody last asked. It is a convenience: where it cannot be kept, submitting goes on with a warning.
+// The user's own jobs, in jobs.sqlite of the state directory: what was submitted, from where, and how it
+// stood when somebody last asked. It is a convenience: where it cannot be kept, submitting goes on with a
+// warning.
 #pragma once
 
 #include "base/os/system.hpp"

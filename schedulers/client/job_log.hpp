@@ -16,7 +16,7 @@ class JobLog {
  public:
   explicit JobLog(std::string path) : path_(std::move(path)) {}
 
-  // Gives what was added since the last call to `sink`; tells whether there was any.
+  // Gives what was added since the last call to `sink`; returns whether there was any.
   bool take(System& system, const std::function<void(std::string_view bytes)>& sink);
   // What is there already is passed over.
   void skip_to_end(System& system);
@@ -29,7 +29,7 @@ class JobLog {
   std::string path_;
   std::uint64_t offset_ = 0;
   bool seen_ = false;
-  bool unreadable_ = false;  // told once
+  bool unreadable_ = false;  // reported once
   bool at_line_start_ = true;
 };
 

@@ -108,7 +108,7 @@ JobSettings settings_of_flags(const JobOptions& options) {
 
 std::string variable_of(std::string_view key) { return "DDLRUN_" + to_upper(key); }
 
-// A job tells its program DDLRUN_DATA, and what that program submits must not inherit it.
+// A job sets DDLRUN_DATA for its program, and jobs that this program submits must not inherit it.
 constexpr std::string_view data_variable = "DDLRUN_DATA";
 // What ddlrun itself sets or reads.
 constexpr auto own_variables = std::to_array<std::string_view>(
@@ -146,12 +146,12 @@ JobSettings settings_of_environment(const Environment& environment, std::vector<
 }
 
 // Outside a job somebody may have meant it for a setting.
-void tell_data_variable(const Environment& environment, JobRequest& wanted) {
+void warn_of_data_variable(const Environment& environment, JobRequest& wanted) {
   const std::string value = environment.get(std::string(data_variable));
   if (value.empty() || !environment.get("DDLRUN_JOB_ID").empty() || wanted.settings.contains("data")) return;
-  wanted.reading.remarks.push_back(fmt::format(
-      "DDLRUN_DATA is no setting of a job but what a program is told; the job's data is --data {}",
-      printable(quote_shell(value), 200)));
+  wanted.reading.remarks.push_back(
+      fmt::format("DDLRUN_DATA is not a setting of a job: the job sets it for its program; use --data {}",
+                  printable(quote_shell(value), 200)));
 }
 
 // What of NCCL_* is set where the job is handed in; Slurm passes all on, PBS only what is named.
@@ -216,29 +216,29 @@ JobSettings settings_of_site(const templates::SiteProfile& site, std::vector<Mes
   return {{"scheduler", flag_setting("scheduler", site.scheduler, "this machine")}};
 }
 
-// What only this process knows: where it was called, and which binary it is.
+// Facts of this process: where it was called, and which binary it is.
 void add_own(const Environment& environment, JobSettings& settings) {
-  auto& folder = settings["workdir"];
-  folder = flag_setting("workdir", environment.absolute(folder.value.text),
-                        folder.origin.empty() ? "the current folder" : folder.origin);
+  auto& dir = settings["workdir"];
+  dir = flag_setting("workdir", environment.absolute(dir.value.text),
+                                 dir.origin.empty() ? "the current directory" : dir.origin);
   if (settings.count("ddlrun") == 0) {
     settings["ddlrun"] = flag_setting("ddlrun", environment.executable, "this ddlrun");
   }
 }
 
 // On the command line, or nowhere at all: no shape, no program.
-bool is_typed(const Message& mistake) {
-  return mistake.where.empty() || mistake.where.starts_with("--") || mistake.where == "the command line" ||
-         mistake.where == "behind '--'";
+bool is_typed(const Message& error) {
+  return error.where.empty() || error.where.starts_with("--") || error.where == "the command line" ||
+         error.where == "behind '--'";
 }
 
 // "submit 4x2x1 python": one bare word more, and no program.
 void hint_at_dashes(const JobOptions& options, std::vector<Message>& errors) {
   if (options.hosts.empty() || options.hosts.find_first_of(",[@") != std::string::npos) return;
-  for (Message& mistake : errors)
-    if (mistake.what == "there is no program")
-      mistake.hint = fmt::format("-- {}   # if that is the program: it stands behind '--'",
-                                 printable(quote_shell(options.hosts), 60));
+  for (Message& error : errors)
+    if (error.what == "there is no program")
+      error.hint = fmt::format("-- {}   # if that is the program: it stands behind '--'",
+                               printable(quote_shell(options.hosts), 60));
 }
 
 }  // namespace
@@ -259,27 +259,27 @@ JobRequest load_job_request(System& system, const JobOptions& options) {
   find_template(system.environment, wanted.site, wanted.settings);
   wanted.reading = read_job(wanted.settings);
   name_wildcards(system.environment, wanted.reading.job);
-  tell_data_variable(system.environment, wanted);
+  warn_of_data_variable(system.environment, wanted);
   auto& all = wanted.reading.errors;
   hint_at_dashes(options, all);
   const bool typed = errors.empty() && std::all_of(all.begin(), all.end(), is_typed);
   all.insert(all.begin(), errors.begin(), errors.end());
   const JobSpec& job = wanted.reading.job;
-  const auto breaches = check_against_site(job, wanted.site, job.working_folder, wanted.settings);
+  const auto breaches = check_against_site(job, wanted.site, job.workdir, wanted.settings);
   all.insert(all.end(), breaches.begin(), breaches.end());
   all = sorted_by_place(std::move(all));
-  if (typed && breaches.empty()) wanted.mistakes_kind = ErrorKind::usage;
+  if (typed && breaches.empty()) wanted.errors_kind = ErrorKind::usage;
   if (!all.empty()) return wanted;
   wanted.user_configuration = find_user_configuration(system);
   read_template(system, wanted);
   const bool only_typed = std::all_of(all.begin(), all.end(), is_typed);
-  wanted.mistakes_kind = only_typed ? ErrorKind::usage : ErrorKind::request;
+  wanted.errors_kind = only_typed ? ErrorKind::usage : ErrorKind::request;
   return wanted;
 }
 
 int print_errors(System& system, const JobRequest& wanted) {
   for (const Message& message : wanted.reading.errors) system.err(render_error("ddlrun", message));
-  return exit_code(wanted.mistakes_kind);
+  return exit_code(wanted.errors_kind);
 }
 
 }  // namespace ddlrun::schedulers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the user said about a job, from all places: flags, DDLRUN_* variables, ddlrun.yaml, the user's
+// The user's settings of a job, from all places: flags, DDLRUN_* variables, ddlrun.yaml, the user's
 // configuration and the site's profile, laid over each other in this order and read once.
 #pragma once
 
@@ -27,7 +27,7 @@ struct JobOptions {
 // The flag of a setting: "--queue" of "queue", "--job-name" of "job_name".
 std::string flag_of_key(std::string_view key);
 
-// Reads the layers and the job. Mistakes of all layers are in reading.errors. Error{usage} for options that
+// Reads the layers and the job. Errors of all layers are in reading.errors. Error{usage} for options that
 // exclude each other, Error{request} for a file that cannot be read.
 JobRequest load_job_request(System& system, const JobOptions& options);
 

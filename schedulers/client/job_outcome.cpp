@@ -141,12 +141,13 @@ std::string render_end(const JobRef& job, const JobStatus& status, const std::st
       fmt::format("job {}{} {}", printable(job.id, 64), name, how_job_ended(job, status, first));
   if (status.restarts > 0)
     text += fmt::format(", after {} restart{}", status.restarts, status.restarts > 1 ? "s" : "");
-  // "NonZeroExitCode" and the time limit's own words say nothing more; what to do is told beneath.
-  const bool said = status.state == JobState::completed || status.state == JobState::out_of_memory ||
-                    (status.state == JobState::timed_out && status.explained.rfind("its walltime", 0) == 0) ||
-                    (status.state == JobState::failed && status.exit_status && status.explained.empty());
+  // "NonZeroExitCode" and the time limit's own message add nothing; the remedy follows.
+  const bool is_clear =
+      status.state == JobState::completed || status.state == JobState::out_of_memory ||
+      (status.state == JobState::timed_out && status.explained.rfind("its walltime", 0) == 0) ||
+      (status.state == JobState::failed && status.exit_status && status.explained.empty());
   const bool by_cause = status.state == JobState::failed && status.exit_status && !status.explained.empty();
-  const std::string why = said || by_cause ? "" : because(status);
+  const std::string why = is_clear || by_cause ? "" : because(status);
   if (!why.empty()) text += "; " + why;
   for (const JobStatus& task : status.tasks) {
     if (task.state == JobState::completed) continue;
@@ -155,7 +156,7 @@ std::string render_end(const JobRef& job, const JobStatus& status, const std::st
   return text;
 }
 
-// What the logs of the first few failed tasks say, and where these are.
+// The causes from the logs of the first few failed tasks, and the logs' paths.
 void add_task_causes(System& system, const JobRef& job, JobStatus& status) {
   constexpr int most_logs = 4;
   int looked_at = 0;
@@ -176,7 +177,7 @@ void print_outcome(System& system, const JobRef& job, JobStatus& status) {
   if (words.status) status.exit_status = words.status;
   remember_cause(system, job, words.cause(), words.status);
   if (!status.tasks.empty()) add_task_causes(system, job, status);
-  if (!words.diagnosis.empty()) system.err("ddlrun: what the job's log says:\n" + words.diagnosis);
+  if (!words.diagnosis.empty()) system.err("ddlrun: cause in the job's log:\n" + words.diagnosis);
   const std::string log = job.output.empty() ? "" : "; log " + printable(job.output, 300);
   system.err("ddlrun: " + render_end(job, status, words.first) + log + "\n");
   const std::string next = words.remedy.empty() ? next_step(system, job, status) : words.remedy;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a job stands or ended, in words: its status explained, and what its log says if it ended badly.
+// How a job stands or ended, in words: its status explained, and the cause from its log if it failed.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -10,17 +10,17 @@
 
 namespace ddlrun::schedulers {
 
-// What a shell is told: 0, the job's own status, 124 for a time limit, 143 for cancelled, 137 for memory, 5
-// for a lost host, 3 where nobody knows, 4 for one that can never run.
+// The exit status for a shell: 0, the job's own status, 124 for a time limit, 143 for cancelled, 137 for
+// memory, 5 for a lost host, 3 if unknown, 4 for one that can never run.
 int exit_status_of(const JobStatus& status);
 
-// A job that neither the scheduler nor its own files know: Error{request}.
+// A job that neither the scheduler nor its own files have: Error{request}.
 Error unknown_job_error(const JobRef& job, const JobStatus& status);
 
 // "queued, Resources: ...", "running on node[1-2]"
 std::string render_state(const JobStatus& status);
 
-// "job 12 (train) failed with exit status 139: ..."; `first` tells which rank failed first, where it is
+// "job 12 (train) failed with exit status 139: ..."; `first` is the rank that failed first, if it is
 // known.
 std::string render_end(const JobRef& job, const JobStatus& status, const std::string& first);
 
@@ -28,7 +28,7 @@ std::string render_end(const JobRef& job, const JobStatus& status, const std::st
 bool is_ending(const JobStatus& status);
 
 // The end on stderr, with the diagnosis of the log where it ended badly and the log does not hold one. What
-// the log tells is put into `status` and remembered.
+// the log contains is put into `status` and stored.
 void print_outcome(System& system, const JobRef& job, JobStatus& status);
 
 }  // namespace ddlrun::schedulers

@@ -75,23 +75,23 @@ std::optional<JobRef> find_by_number(System& system, const std::string& id) {
 // An array that the scheduler has forgotten as a whole, by what its tasks wrote; `unknown` where none did.
 JobStatus status_of_tasks(System& system, const JobRef& job, const JobStatus& unknown) {
   std::vector<JobStatus> tasks;
-  std::size_t silent = 0;
+  std::size_t unfinished = 0;
   for (const std::uint64_t index : submitted_tasks(system, job)) {
     JobRef task = job;
     task.id = task_id(job, index);
     task.task = std::to_string(index);
     const auto written = read_exit_status(system, task);
-    silent += written ? 0 : 1;
+    unfinished += written ? 0 : 1;
     JobStatus status;
     status.id = task.id;
     tasks.push_back(written ? status_of_written(task, *written, false) : status);
   }
   const std::size_t all = tasks.size();
-  if (all == silent) return unknown;
+  if (all == unfinished) return unknown;
   JobStatus joined = join_tasks(job.id, std::move(tasks));
-  if (silent == 0) return joined;
-  joined.explained =
-      fmt::format("{} of its {} tasks left no exit status: cancelled, lost, or never started", silent, all);
+  if (unfinished == 0) return joined;
+  joined.explained = fmt::format("{} of its {} tasks left no exit status: cancelled, lost, or never started",
+                                 unfinished, all);
   if (joined.state == JobState::completed) joined.state = JobState::unknown;
   return joined;
 }
@@ -99,13 +99,13 @@ JobStatus status_of_tasks(System& system, const JobRef& job, const JobStatus& un
 using Answers = std::map<std::pair<SchedulerKind, JobId>, JobStatus>;
 
 void ask_scheduler(System& system, SchedulerKind kind, const std::vector<JobId>& ids, Answers& answers,
-                   SilentSchedulers& silent) {
+                   UnreachableSchedulers& unreachable) {
   try {
     for (auto& [id, status] : make_scheduler(kind)->read_states(ids, scheduler_runner(system)))
       answers.insert_or_assign({kind, id}, std::move(status));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal) throw;
-    silent.emplace(kind, error);
+    unreachable.emplace(kind, error);
   }
 }
 
@@ -145,7 +145,8 @@ std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& id
 }
 
 std::vector<std::pair<JobRef, JobStatus>> read_recent_jobs(System& system, std::size_t most,
-                                                           std::size_t most_asked, SilentSchedulers& silent) {
+                                                           std::size_t most_asked,
+                                                           UnreachableSchedulers& unreachable) {
   auto jobs = remembered_jobs(system, most);
   std::vector<JobRef> open;
   std::vector<JobStatus*> places;
@@ -155,7 +156,7 @@ std::vector<std::pair<JobRef, JobStatus>> read_recent_jobs(System& system, std::
     places.push_back(&status);
   }
   if (open.empty()) return jobs;
-  const auto states = read_job_states(system, open, silent);
+  const auto states = read_job_states(system, open, unreachable);
   for (std::size_t i = 0; i < states.size(); ++i) *places[i] = states[i];
   return jobs;
 }
@@ -164,7 +165,7 @@ std::optional<JobRef> read_next_job(System& system, const JobRef& job) {
   if (!job.ours()) return std::nullopt;
   std::optional<FilePart> part;
   try {
-    part = system.files.read_from(job.folder + "/next_job", 0, max_id_bytes);
+    part = system.files.read_from(job.dir + "/next_job", 0, max_id_bytes);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -178,14 +179,14 @@ std::optional<JobRef> read_next_job(System& system, const JobRef& job) {
 }
 
 std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs) {
-  SilentSchedulers silent;
-  auto states = read_job_states(system, jobs, silent);
-  if (!silent.empty()) throw Error(silent.begin()->second);
+  UnreachableSchedulers unreachable;
+  auto states = read_job_states(system, jobs, unreachable);
+  if (!unreachable.empty()) throw Error(unreachable.begin()->second);
   return states;
 }
 
-void warn_of_silent(System& system, const SilentSchedulers& silent) {
-  for (const auto& [kind, error] : silent) {
+void warn_of_unreachable(System& system, const UnreachableSchedulers& unreachable) {
+  for (const auto& [kind, error] : unreachable) {
     Message message = error.message();
     message.what = fmt::format("{}: {}; its jobs stand as last seen", name_of(kind), message.what);
     system.err(render_message("ddlrun", "warning", message));
@@ -193,17 +194,17 @@ void warn_of_silent(System& system, const SilentSchedulers& silent) {
 }
 
 std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs,
-                                       SilentSchedulers& silent) {
+                                       UnreachableSchedulers& unreachable) {
   std::map<SchedulerKind, std::vector<JobId>> asked;
   for (const JobRef& job : jobs) asked[job.scheduler].push_back(job.id);
   Answers answers;
-  for (const auto& [kind, ids] : asked) ask_scheduler(system, kind, ids, answers, silent);
+  for (const auto& [kind, ids] : asked) ask_scheduler(system, kind, ids, answers, unreachable);
   std::vector<JobStatus> states;
   for (const JobRef& job : jobs) {
     JobStatus status = answers[{job.scheduler, job.id}];
     if (status.state == JobState::unknown) status = status_without_scheduler(system, job, status);
     status.id = job.id;
-    if (status.state == JobState::unknown && silent.contains(job.scheduler)) {
+    if (status.state == JobState::unknown && unreachable.contains(job.scheduler)) {
       status = job.last;
       status.id = job.id;
       status.explained = "as last seen; its scheduler does not answer";
@@ -211,7 +212,7 @@ std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>
       continue;
     }
     if (status.may_lack_tasks && status.tasks.size() == submitted_tasks(system, job).size()) {
-      status.may_lack_tasks = false;  // the job's own settings tell that these were all
+      status.may_lack_tasks = false;  // by the job's own settings these were all
       status.explained.clear();
     }
     remember_state(system, job, status);

@@ -18,27 +18,28 @@
 
 namespace ddlrun::schedulers {
 
-// The jobs of these ids, in order; what the history does not know is asked of this machine's scheduler. A PBS
+// The jobs of these ids, in order; jobs that the history lacks are read from this machine's scheduler. A PBS
 // id may lack its server: Error{usage} where several jobs are meant.
 std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& ids,
                               std::optional<SchedulerKind> here = {});
-// Schedulers that do not answer, and what they say instead.
-using SilentSchedulers = std::map<SchedulerKind, Error>;
+// Schedulers that do not answer, each with its error.
+using UnreachableSchedulers = std::map<SchedulerKind, Error>;
 
 // Those of the history, newest first, as they stand: one question for the `most_asked` newest that were not
 // over when somebody last asked; the others as last seen.
 std::vector<std::pair<JobRef, JobStatus>> read_recent_jobs(System& system, std::size_t most,
-                                                           std::size_t most_asked, SilentSchedulers& silent);
+                                                                       std::size_t most_asked,
+                                                                       UnreachableSchedulers& unreachable);
 
 // The job in which this one goes on, remembered from now on; nothing where there is none.
 std::optional<JobRef> read_next_job(System& system, const JobRef& job);
 
 // How they stand, in the order of `jobs`. Error{unreachable} if the scheduler does not answer.
 std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs);
-// The same, but jobs of a silent scheduler stand as their own files tell, else as last seen.
+// The same, but jobs of an unreachable scheduler have the state of their own files, else the last seen.
 std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs,
-                                       SilentSchedulers& silent);
-// To be told on stderr.
-void warn_of_silent(System& system, const SilentSchedulers& silent);
+                                                   UnreachableSchedulers& unreachable);
+// Prints a warning for each on stderr.
+void warn_of_unreachable(System& system, const UnreachableSchedulers& unreachable);
 
 }  // namespace ddlrun::schedulers

@@ -18,7 +18,7 @@ struct JobRequest {
   std::string user_configuration;  // the file for all of the user's jobs; "" if there is none
   std::string template_text;       // of the user's own job script, if there is one
   // What the errors are: usage where all of them stand on the command line, else request.
-  ErrorKind mistakes_kind = ErrorKind::request;
+  ErrorKind errors_kind = ErrorKind::request;
 };
 
 }  // namespace ddlrun::schedulers

@@ -50,7 +50,7 @@ std::string render_status_json(const std::vector<JobAndStatus>& jobs) {
     if (status.queue.empty()) entry["queue"] = job.queue;
     entry["scheduler"] = name_of(job.scheduler);
     entry["name"] = text_or_null(job.name);
-    entry["folder"] = text_or_null(job.folder);
+    entry["directory"] = text_or_null(job.dir);
     entry["log"] = text_or_null(job.output);
     entry["submitted"] = text_or_null(job.submitted);
     entry["tasks"] = ordered_json::array();

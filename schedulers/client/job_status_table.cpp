@@ -32,7 +32,7 @@ std::vector<std::string> hosts_in(const std::string& text) {
         if (hosts.empty() || std::find(hosts.begin(), hosts.end(), host) == hosts.end())
           hosts.push_back(std::move(host));
     } catch (const Error&) {
-      return {};  // not ours to judge
+      return {};  // not ours to check
     }
   }
   return hosts;
@@ -108,10 +108,10 @@ std::string render_status_table(const std::vector<JobAndStatus>& jobs) {
 
 std::string render_jobs_table(const std::vector<JobAndStatus>& jobs) {
   std::vector<TableRow> rows{
-      {"JOB", "STATE", "EXIT", "NAME", "QUEUE", "HOSTS", "TIME", "SUBMITTED (UTC)      FOLDER"}};
+      {"JOB", "STATE", "EXIT", "NAME", "QUEUE", "HOSTS", "TIME", "SUBMITTED (UTC)      DIRECTORY"}};
   for (const auto& [job, status] : jobs) {
     rows.push_back(row_of(job.id, job, status));
-    rows.back().back() = job.submitted + "  " + printable(job.folder, 400);
+    rows.back().back() = job.submitted + "  " + printable(job.dir, 400);
   }
   return render_rows(rows);
 }

@@ -18,8 +18,9 @@ namespace {
 
 constexpr int most_in_one_second = 1000;
 
-// The second, third ... job of the same name in the same second gets a number; the kernel says who was first.
-std::string make_job_folder(System& system, const std::string& name) {
+// The second, third ... job of the same name in the same second gets a number; the kernel decides which is
+// first.
+std::string make_job_dir(System& system, const std::string& name) {
   const std::string parent = name.substr(0, name.rfind('/'));
   system.files.make_folders(parent);
   for (int number = 1; number < most_in_one_second; ++number) {
@@ -27,7 +28,7 @@ std::string make_job_folder(System& system, const std::string& name) {
     if (system.files.make_new_folder(path)) return path;
   }
   throw Error(ErrorKind::request,
-              {fmt::format("{} and {} more folders are taken", printable(name), most_in_one_second),
+              {fmt::format("{} and {} more directories are taken", printable(name), most_in_one_second),
                printable(parent), "another --name"});
 }
 
@@ -45,34 +46,34 @@ Command without_variables(Command command, const std::vector<std::string>& names
 }  // namespace
 
 PreparedJob prepare_job(System& system, const JobRequest& wanted, const Scheduler& scheduler,
-                        const std::string& folder) {
+                        const std::string& dir) {
   const JobSpec& job = wanted.reading.job;
   PreparedJob prepared;
-  prepared.folder = {folder};
-  prepared.script = job.script_template.empty() ? scheduler.render(job, prepared.folder, wanted.site).text()
-                                                : fill_job_template(wanted, prepared.folder);
+  prepared.dir = {dir};
+  prepared.script = job.script_template.empty() ? scheduler.render(job, prepared.dir, wanted.site).text()
+                                                : fill_job_template(wanted, prepared.dir);
   prepared.left_out = scheduler.overriding_variables(system.environment.variables);
   prepared.submit =
-      without_variables(scheduler.submit_command(job, prepared.folder.script()), prepared.left_out);
+      without_variables(scheduler.submit_command(job, prepared.dir.script()), prepared.left_out);
   return prepared;
 }
 
 JobRef submit_job(System& system, const JobRequest& wanted, const Scheduler& scheduler) {
   const JobSpec& job = wanted.reading.job;
-  const std::string name = find_job_folder(system, job);
+  const std::string name = find_job_dir(system, job);
   // Renders before the directory exists: a job that cannot be rendered leaves none behind.
   PreparedJob prepared = prepare_job(system, wanted, scheduler, name);
-  const std::string made = make_job_folder(system, name);
+  const std::string made = make_job_dir(system, name);
   if (made != name) prepared = prepare_job(system, wanted, scheduler, made);  // NAME-2 in the same second
-  system.files.write(prepared.folder.script(), prepared.script);
-  system.files.write(prepared.folder.path + "/ddlrun.yaml", render_job_settings(wanted.settings));
-  if (!job.script_template.empty()) system.files.write(kept_template(prepared.folder), wanted.template_text);
+  system.files.write(prepared.dir.script(), prepared.script);
+  system.files.write(prepared.dir.path + "/ddlrun.yaml", render_job_settings(wanted.settings));
+  if (!job.script_template.empty()) system.files.write(kept_template(prepared.dir), wanted.template_text);
   JobRef known;
   known.id = scheduler.read_submission(scheduler_runner(system)(prepared.submit));
   known.scheduler = job.scheduler;
   known.name = job.name;
-  known.folder = prepared.folder.path;
-  if (tells_log(system, known)) known.output = log_of(job, prepared.folder, known.id);
+  known.dir = prepared.dir.path;
+  if (tells_log(system, known)) known.output = log_of(job, prepared.dir, known.id);
   remember_job(system, known);
   return known;
 }

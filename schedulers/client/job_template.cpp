@@ -17,15 +17,15 @@ namespace {
 
 constexpr std::uint64_t max_template_bytes = 1u << 20;
 
-// "conf/ddlrun.yaml:3:7" -> "conf"; "." for a file without folder.
-std::string folder_of_origin(const std::string& origin) {
+// "conf/ddlrun.yaml:3:7" -> "conf"; "." for a file without directory.
+std::string dir_of_origin(const std::string& origin) {
   std::string file = origin;
   for (int i = 0; i < 2; ++i) file = file.substr(0, file.rfind(':'));
   const std::size_t slash = file.rfind('/');
   return slash == std::string::npos ? "." : file.substr(0, std::max<std::size_t>(slash, 1));
 }
 
-// What is said for this job must not be lost; what a profile or the user's configuration says for all jobs
+// Settings of this job must not be lost; settings for all jobs in a profile or the user's configuration
 // may.
 bool is_for_all_jobs(const JobRequest& wanted, const std::string& where) {
   return where.starts_with("profile ") ||
@@ -59,13 +59,13 @@ bool refuse_foreign_template(JobRequest& wanted, const std::string& file) {
   return true;
 }
 
-void judge_lost(JobRequest& wanted, const std::string& file, const std::set<std::string>& placeholders) {
+void check_lost(JobRequest& wanted, const std::string& file, const std::set<std::string>& placeholders) {
   std::string others;
   for (const auto& fact : dropped_settings(wanted.reading.job, wanted.settings, placeholders)) {
     if (is_for_all_jobs(wanted, fact.where)) {
       others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", fact.key, fact.value);
     } else if (fact.placeholder.empty()) {
-      wanted.reading.errors.push_back({fmt::format("{} ({}) is nothing that a template could carry: {} says "
+      wanted.reading.errors.push_back({fmt::format("{} ({}) cannot be set in a template: {} states "
                                                    "by its own lines what is done",
                                                    fact.key, fact.value, file),
                                        fact.where, "the job without " + fact.key});
@@ -77,7 +77,7 @@ void judge_lost(JobRequest& wanted, const std::string& file, const std::set<std:
   }
   if (!others.empty()) {
     wanted.reading.remarks.push_back(
-        fmt::format("template: it has no placeholder for what is said for all jobs: {}", others));
+        fmt::format("template: it has no placeholder for settings of all jobs: {}", others));
   }
   if (!wanted.site.preamble.empty() || !wanted.site.directives.empty())
     wanted.reading.remarks.push_back("template: the site's own lines (preamble, directives) are not in it");
@@ -92,12 +92,12 @@ void find_template(const Environment& environment, const templates::SiteProfile&
   std::string& path = found->second.value.text;
   if (path.empty() || path[0] == '/' || path[0] == '~' || path.find('$') != std::string::npos) return;
   const std::string& origin = found->second.origin;
-  std::string folder = ".";
+  std::string dir = ".";
   if (origin.starts_with("profile "))
-    folder = site.file.find('/') == std::string::npos ? "." : site.file.substr(0, site.file.rfind('/'));
+    dir = site.file.find('/') == std::string::npos ? "." : site.file.substr(0, site.file.rfind('/'));
   else if (found->second.value.line > 0)
-    folder = folder_of_origin(origin);
-  path = environment.absolute(folder == "." ? path : folder + "/" + path);
+    dir = dir_of_origin(origin);
+  path = environment.absolute(dir == "." ? path : dir + "/" + path);
 }
 
 void read_template(System& system, JobRequest& wanted) {
@@ -106,24 +106,25 @@ void read_template(System& system, JobRequest& wanted) {
   wanted.template_text = system.files.read(job.script_template, max_template_bytes);
   const std::string file = shown_file(system, job.script_template);
   if (refuse_foreign_template(wanted, file)) return;
-  const JobFolder folder{find_job_folder(system, job)};  // its real one may end in -2
-  const auto filled = templates::fill_template(wanted.template_text, file, template_values(job, folder));
+  const JobDirectory dir{find_job_dir(system, job)};  // its real one may end in -2
+  const auto filled =
+      templates::fill_template(wanted.template_text, file, template_values(job, dir));
   auto& errors = wanted.reading.errors;
   errors = filled.errors;
-  for (Message& mistake : check_template(job, filled.used, folder.path)) {
-    if (mistake.where == job.script_template) mistake.where = file;
-    errors.push_back(std::move(mistake));
+  for (Message& error : check_template(job, filled.used, dir.path)) {
+    if (error.where == job.script_template) error.where = file;
+    errors.push_back(std::move(error));
   }
-  judge_lost(wanted, file, filled.used);
+  check_lost(wanted, file, filled.used);
   errors = sorted_by_place(std::move(errors));
   for (std::string& remark : template_remarks(job, filled.used))
     wanted.reading.remarks.push_back(std::move(remark));
 }
 
-std::string fill_job_template(const JobRequest& wanted, const JobFolder& folder) {
+std::string fill_job_template(const JobRequest& wanted, const JobDirectory& dir) {
   const JobSpec& job = wanted.reading.job;
-  auto filled =
-      templates::fill_template(wanted.template_text, job.script_template, template_values(job, folder));
+  auto filled = templates::fill_template(wanted.template_text, job.script_template,
+                                         template_values(job, dir));
   if (!filled.errors.empty()) throw Error(ErrorKind::request, filled.errors.front());
   return std::move(filled.text);
 }

@@ -11,14 +11,15 @@
 
 namespace ddlrun::schedulers {
 
-// A path in a file is taken from that file's folder, one on the command line from the current folder.
-void find_template(const Environment& environment, const templates::SiteProfile& site, JobSettings& settings);
+// A path in a file is taken from that file's directory, one on the command line from the current directory.
+void find_template(const Environment& environment, const templates::SiteProfile& site,
+                   JobSettings& settings);
 
 // Reads it, if the job has one; everything that is wrong with it goes to reading.errors, what is only a
 // pity to reading.remarks. For a job without errors. Error{request} if it cannot be read.
 void read_template(System& system, JobRequest& wanted);
 
-// The script for that folder.
-std::string fill_job_template(const JobRequest& wanted, const JobFolder& folder);
+// The script for that directory.
+std::string fill_job_template(const JobRequest& wanted, const JobDirectory& dir);
 
 }  // namespace ddlrun::schedulers

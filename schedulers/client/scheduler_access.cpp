@@ -59,8 +59,8 @@ SchedulerKind find_scheduler(System& system) {
     return system.processes.run(command, limits);
   };
   const auto found_in_path = [&](const std::string& tool) {
-    for (const std::string_view folder : split(system.environment.get("PATH"), ':')) {
-      if (!folder.empty() && system.files.exists(std::string(folder) + "/" + tool)) return true;
+    for (const std::string_view dir : split(system.environment.get("PATH"), ':')) {
+      if (!dir.empty() && system.files.exists(std::string(dir) + "/" + tool)) return true;
     }
     return false;
   };

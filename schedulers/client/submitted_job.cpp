@@ -21,14 +21,14 @@ constexpr std::uint64_t max_kept_template_bytes = 1u << 20;
 
 std::string submitted_setting(System& system, const JobRef& job, const std::string& key) {
   if (!job.ours()) return {};
-  const std::string file = job.folder + "/ddlrun.yaml";
+  const std::string file = job.dir + "/ddlrun.yaml";
   try {
     std::vector<Message> errors;
     const auto settings = read_job_settings(system.files.read(file, max_settings_bytes), file, errors);
     const auto found = settings.find(key);
     return found == settings.end() ? std::string() : found->second.value.text;
   } catch (const Error&) {
-    return {};  // the folder is gone
+    return {};  // the directory is gone
   }
 }
 
@@ -62,13 +62,12 @@ std::optional<int> read_exit_status(System& system, const JobRef& job) {
     const auto number = parse_unsigned(trim(part->bytes), 255);
     return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
   } catch (const Error&) {
-    return std::nullopt;  // not ours to read: the scheduler tells
+    return std::nullopt;  // not readable: the scheduler has the state
   }
 }
 
 bool was_timed_out(System& system, const JobRef& job) {
-  return job.ours() && job.scheduler == SchedulerKind::local &&
-         system.files.exists(job.folder + "/timed_out");
+  return job.ours() && job.scheduler == SchedulerKind::local && system.files.exists(job.dir + "/timed_out");
 }
 
 JobStatus status_of_written(const JobRef& job, int written, bool timed_out) {

@@ -12,9 +12,9 @@
 
 namespace ddlrun::schedulers {
 
-// A setting of the job as it was submitted ("signal" -> "USR1@120"); "" where it had none, or nobody knows.
+// A setting of the job as it was submitted ("signal" -> "USR1@120"); "" where it had none, or it is unknown.
 std::string submitted_setting(System& system, const JobRef& job, const std::string& key);
-// The indices of an array's tasks, by its settings; none where it is no array, or nobody knows.
+// The indices of an array's tasks, by its settings; none where it is no array, or it is unknown.
 std::vector<std::uint64_t> submitted_tasks(System& system, const JobRef& job);
 // "20" and 1 -> "20_1", "3[].server" -> "3[1].server".
 std::string task_id(const JobRef& job, std::uint64_t index);
@@ -25,7 +25,7 @@ std::optional<int> read_exit_status(System& system, const JobRef& job);
 // Whether the script of a job without scheduler ended it at its walltime.
 bool was_timed_out(System& system, const JobRef& job);
 
-// The state of a job whose script has written its exit status, where the scheduler tells nothing.
+// The state of a job whose script has written its exit status, if the scheduler has no state.
 JobStatus status_of_written(const JobRef& job, int written, bool timed_out);
 
 // Whether the log of that job is where ddlrun looks for it; it is where ddlrun itself wrote the script.

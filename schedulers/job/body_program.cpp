@@ -36,7 +36,7 @@ std::string per_host(const JobSpec& job) {
                                 : "";
   return fmt::format(
       "\"$ddl_binary\" launch {}{} --map-by packages --no-verify --no-monitor --run-dir "
-      "\"$ddl_run_folder.data\" -- ",
+      "\"$ddl_run_dir.data\" -- ",
       topology::render_dims(one_each), hosts);
 }
 
@@ -56,14 +56,14 @@ Lines data_lines(const JobSpec& job) {
 
 Lines binary_lines(const JobSpec& job) {
   if (!needs_ddlrun(job)) return {};
-  Lines run_folder, restarted;
+  Lines run_dir, restarted;
   if (job.runner == Runner::ddlrun || launches_copies(job)) {
-    run_folder = {"ddl_run_folder=$ddl_folder/run.$ddl_id"};
+    run_dir = {"ddl_run_dir=$ddl_dir/run.$ddl_id"};
     if (job.scheduler == SchedulerKind::slurm)  // a restarted job keeps its id
-      restarted = {"if [ \"$ddl_restarts\" -gt 0 ]; then ddl_run_folder=$ddl_run_folder.$ddl_restarts; fi"};
+      restarted = {"if [ \"$ddl_restarts\" -gt 0 ]; then ddl_run_dir=$ddl_run_dir.$ddl_restarts; fi"};
   }
   return script_lines("binary", {{"ddlrun", ScriptValue::quoted(job.ddlrun)},
-                                 {"run_folder", ScriptValue::block(run_folder)},
+                                 {"run_dir", ScriptValue::block(run_dir)},
                                  {"restarted", ScriptValue::block(restarted)}});
 }
 

@@ -31,7 +31,7 @@ Lines alarm_lines(const JobSpec& job) {
   Lines forget_timeout, early_lines, limit_lines;
   if (early) early_lines = script_lines("alarm_early", {{"seconds", ScriptValue::number(limit - lead)}});
   if (own_limit) {
-    forget_timeout = {"rm -f -- \"$ddl_folder/timed_out\""};
+    forget_timeout = {"rm -f -- \"$ddl_dir/timed_out\""};
     limit_lines = script_lines("alarm_limit", {{"seconds", ScriptValue::number(early ? lead : limit)}});
   }
   return script_lines("alarm", {{"forget_timeout", ScriptValue::block(forget_timeout)},
@@ -51,9 +51,9 @@ std::vector<std::string> inherited_variables(const JobSpec& job) {
   return names;
 }
 
-Lines restart_command(const JobSpec& job, const JobFolder& folder) {
+Lines restart_command(const JobSpec& job, const JobDirectory& dir) {
   if (job.scheduler == SchedulerKind::slurm) return script_lines("restart_slurm");
-  const ScriptValue script = ScriptValue::quoted(folder.script());
+  const ScriptValue script = ScriptValue::quoted(dir.script());
   if (job.scheduler == SchedulerKind::local) return script_lines("restart_local", {{"script", script}});
   Lines names;
   if (const auto inherited = inherited_variables(job); !inherited.empty())
@@ -61,10 +61,10 @@ Lines restart_command(const JobSpec& job, const JobFolder& folder) {
   return script_lines("restart_pbs", {{"names", ScriptValue::block(names)}, {"script", script}});
 }
 
-Lines restart_lines(const JobSpec& job, const JobFolder& folder) {
+Lines restart_lines(const JobSpec& job, const JobDirectory& dir) {
   if (!job.requeue.wanted) return {};
   return script_lines("restart", {{"most", ScriptValue::number(job.requeue.max_restarts)},
-                                  {"command", ScriptValue::block(restart_command(job, folder))}});
+                                  {"command", ScriptValue::block(restart_command(job, dir))}});
 }
 
 }  // namespace
@@ -75,8 +75,8 @@ Lines signal_lines(const JobSpec& job) {
   return lines;
 }
 
-Lines supervisor_lines(const JobSpec& job, const JobFolder& folder) {
-  return script_lines("run", {{"restart", ScriptValue::block(restart_lines(job, folder))}});
+Lines supervisor_lines(const JobSpec& job, const JobDirectory& dir) {
+  return script_lines("run", {{"restart", ScriptValue::block(restart_lines(job, dir))}});
 }
 
 }  // namespace ddlrun::schedulers

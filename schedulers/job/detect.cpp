@@ -14,7 +14,7 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-bool tool_says(const ProcessResult& answer, std::string_view words) {
+bool tool_output_has(const ProcessResult& answer, std::string_view words) {
   return answer.out.find(words) != std::string::npos || answer.err.find(words) != std::string::npos;
 }
 
@@ -22,10 +22,11 @@ bool tool_says(const ProcessResult& answer, std::string_view words) {
 // Engine's qsub has other options and is none of ours.
 std::optional<SchedulerKind> kind_of_qstat(const CommandRunner& ask) {
   const ProcessResult version = ask({"qstat", "--version"});
-  if (tool_says(version, "pbs_version") || tool_says(version, "PBSPro") || tool_says(version, "OpenPBS"))
+  if (tool_output_has(version, "pbs_version") || tool_output_has(version, "PBSPro") ||
+      tool_output_has(version, "OpenPBS"))
     return SchedulerKind::pbs;
   for (const std::string_view engine : {"SGE", "UGE", "GE 6", "Grid Engine"})
-    if (tool_says(version, engine)) return std::nullopt;
+    if (tool_output_has(version, engine)) return std::nullopt;
   return SchedulerKind::torque;
 }
 
@@ -49,7 +50,8 @@ std::optional<SchedulerKind> detect_scheduler(const std::function<bool(const std
                                               const EnvVars& environment, const CommandRunner& ask) {
   const bool slurm = found("sbatch");
   const bool pbs = found("qsub") && found("qstat");
-  // Inside a job: whoever started it. Slurm's PBS plug-in sets PBS_JOBID too, so Slurm is looked for first.
+  // Inside a job: the scheduler that started it. Slurm's PBS plug-in sets PBS_JOBID too, so Slurm is looked
+  // for first.
   if (slurm && environment.contains("SLURM_JOB_ID")) return SchedulerKind::slurm;
   if (!pbs) return slurm ? std::optional(SchedulerKind::slurm) : std::nullopt;
   const auto kind = kind_of_qstat(ask);
@@ -65,12 +67,13 @@ std::optional<SchedulerKind> detect_scheduler(const std::function<bool(const std
 void throw_query_error(std::string_view tool, const ProcessResult& answer) {
   if (!answer.start_error.empty()) throw_scheduler_error(tool, answer, {});
   const std::string words = reported_text(answer);
-  const std::string said = answer.timed_out ? "no answer in time"
-                           : words.empty() ? fmt::format("exit status {}, without a word", answer.exit_status)
-                                           : fmt::format("\"{}\"", words);
+  const std::string reason = answer.timed_out ? "no answer in time"
+                             : words.empty()
+                                 ? fmt::format("exit status {}, without a message", answer.exit_status)
+                                 : fmt::format("\"{}\"", words);
   throw Error(ErrorKind::unreachable,
-              {fmt::format("the scheduler does not tell how the job stands: {}", said), std::string(tool),
-               "ask again in a minute; a job that runs goes on meanwhile"});
+              {fmt::format("the scheduler does not report the state of the job: {}", reason),
+               std::string(tool), "ask again in a minute; a job that runs goes on meanwhile"});
 }
 
 JobStatus unknown_job(const JobId& id, std::string explained) {

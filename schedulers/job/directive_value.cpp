@@ -48,12 +48,12 @@ bool is_job_id(std::string_view text) {
   return digit_first && text.size() <= 255 && has_alphabet(text, "._-[]");
 }
 
-struct JudgedValue {
+struct CheckedValue {
   bool good;
   std::string_view allowed;
 };
 
-JudgedValue judge(ValueKind kind, std::string_view text) {
+CheckedValue check(ValueKind kind, std::string_view text) {
   switch (kind) {
     case ValueKind::job_name:
       return {text.size() <= 64 && has_alphabet(text, "._+-"),
@@ -80,12 +80,12 @@ JudgedValue judge(ValueKind kind, std::string_view text) {
 
 std::string directive_value(ValueKind kind, std::string_view text, std::string_view key,
                             std::string_view origin) {
-  const JudgedValue judged = judge(kind, text);
-  if (judged.good) return std::string(text);
+  const CheckedValue checked = check(kind, text);
+  if (checked.good) return std::string(text);
   throw Error(
       ErrorKind::request,
       {fmt::format("{}: '{}' cannot stand in a directive of the job script", key, printable(text, 60)),
-       std::string(origin.empty() ? key : origin), fmt::format("{}", judged.allowed)});
+       std::string(origin.empty() ? key : origin), fmt::format("{}", checked.allowed)});
 }
 
 std::string verbatim_directive(std::string_view text, std::string_view origin) {
@@ -110,9 +110,9 @@ std::string application_directive(const JobSpec& job, const templates::SiteProfi
   return verbatim_directive(form.replace(at, 2, value), site.file.empty() ? "application" : site.file);
 }
 
-std::string output_path(const JobSpec& job, const JobFolder& folder) {
-  if (job.output.empty()) return directive_value(ValueKind::path, folder.output(), "the job's folder");
-  const std::string path = job.output[0] == '/' ? job.output : job.working_folder + "/" + job.output;
+std::string output_path(const JobSpec& job, const JobDirectory& dir) {
+  if (job.output.empty()) return directive_value(ValueKind::path, dir.output(), "the job's directory");
+  const std::string path = job.output[0] == '/' ? job.output : job.workdir + "/" + job.output;
   return directive_value(ValueKind::path, path, "output");
 }
 

@@ -10,8 +10,8 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-// Nobody should learn of a limit by its end.
-void tell_limit(const SettingReader& reader, ParsedJob& parsed) {
+// A user should know a limit before it ends the job.
+void remark_on_limit(const SettingReader& reader, ParsedJob& parsed) {
   const JobSpec& job = parsed.job;
   const std::string origin = reader.origin_of("walltime");
   if (job.walltime_seconds > 0 && origin.starts_with("profile "))
@@ -26,8 +26,7 @@ void tell_limit(const SettingReader& reader, ParsedJob& parsed) {
                               ? "scontrol show partition " + job.queue + (job.queue.empty() ? "" : " ") +
                                     "| grep -o 'DefaultTime=[^ ]*'"
                               : "qstat -Qf " + job.queue + (job.queue.empty() ? "" : " ") + "| grep walltime";
-  parsed.remarks.push_back(
-      fmt::format("walltime: none is said, so the time limit is that of {}: {}", whose, ask));
+  parsed.remarks.push_back(fmt::format("walltime: not set, so the time limit is that of {}: {}", whose, ask));
 }
 
 // "log.txt" -> "log.%a.txt"
@@ -46,15 +45,15 @@ void check_task_logs(SettingReader& reader, const JobSpec& job) {
     const char next = job.output[++i];  // "%%a" is no task
     if (next == 'a' || (slurm && next == 'j')) return;
   }
-  const Setting* said = reader.find("output");
-  const std::string written = said == nullptr ? job.output : said->value.text;
+  const Setting* output = reader.find("output");
+  const std::string written = output == nullptr ? job.output : output->value.text;
   reader.add_error("output",
                    fmt::format("output {}: one file for all tasks of array {}-{}", shown(written),
                                job.array->first, job.array->last),
                    with_task(written));
 }
 
-void tell_staging(ParsedJob& parsed) {
+void remark_on_staging(ParsedJob& parsed) {
   const JobSpec& job = parsed.job;
   if (!job.data || job.data->to.empty() || !job.script_template.empty()) return;
   parsed.remarks.push_back(
@@ -74,12 +73,12 @@ void check_life(SettingReader& reader, ParsedJob& parsed) {
         fmt::format("{}@{}", job.signal.name, std::max<std::uint64_t>(1, job.walltime_seconds / 10)));
   }
   if (!timed && job.signal.before_seconds > 0 && reader.find("walltime") == nullptr) {
-    reader.add_error("signal", "a signal before the time limit, and no walltime is said",
+    reader.add_error("signal", "a signal before the time limit needs a walltime",
                      fmt::format("{}@{}   # and walltime: 4h", job.signal.name, job.signal.before_seconds));
   }
   if (job.requeue.wanted && job.signal.before_seconds == 0 && reader.find("signal") == nullptr) {
     parsed.remarks.push_back(
-        "requeue: no signal is asked for, so the program is not told before the time limit (signal: "
+        "requeue: no signal is set, so the program gets no warning before the time limit (signal: "
         "USR1@120)");
   }
   if (!job.mail_events.empty() && job.mail.empty() && reader.find("mail") == nullptr) {
@@ -112,8 +111,8 @@ void check_combinations(SettingReader& reader, ParsedJob& parsed) {
   check_portable_values(reader, parsed);
   check_life(reader, parsed);
   check_task_logs(reader, parsed.job);
-  tell_staging(parsed);
-  tell_limit(reader, parsed);
+  remark_on_staging(parsed);
+  remark_on_limit(reader, parsed);
   check_directives(reader, parsed);
 }
 

@@ -99,7 +99,7 @@ void check_directives(SettingReader& reader, ParsedJob& parsed) {
                                          : rival_in_pbs(directive);
     if (key.empty()) continue;
     reader.add_error_at(
-        fmt::format("directives '{}' would change what `{}` says", printable(directive, 60), key),
+        fmt::format("directives '{}' would change the value of `{}`", printable(directive, 60), key),
         reader.origin_of("directives"), fmt::format("{}: ...   # instead of the directive", key));
   }
 }

@@ -65,7 +65,7 @@ std::vector<std::string> read_binds(SettingReader& reader, const Setting& settin
       binds.push_back(item.text);
     } else {
       reader.add_error_at(
-          fmt::format("container: bind {}: not FOLDER[:FOLDER[:ro]] with whole paths", shown(item.text)),
+          fmt::format("container: bind {}: not DIR[:DIR[:ro]] with whole paths", shown(item.text)),
           place_of(setting, item), "binds: [\"/scratch:/data:ro\"]");
     }
   }
@@ -80,7 +80,7 @@ void read_container(SettingReader& reader, JobSpec& job) {
     const std::vector<std::string> known{"image", "runtime", "binds"};
     reader.known_fields("container", setting->value, known);
     if (const auto image = reader.field("container", *setting, "image", "/scratch/me/train.sif")) {
-      container.image = checked_image(reader, *image, job.working_folder);
+      container.image = checked_image(reader, *image, job.workdir);
     } else if (setting->value.find("image") == nullptr) {
       reader.add_error_at("container: there is no image", setting->origin, "image: /scratch/me/train.sif");
     }
@@ -94,7 +94,7 @@ void read_container(SettingReader& reader, JobSpec& job) {
     }
     container.binds = read_binds(reader, *setting);
   } else if (const auto image = reader.text("container", "/scratch/me/train.sif")) {
-    container.image = checked_image(reader, {*image, setting->origin}, job.working_folder);
+    container.image = checked_image(reader, {*image, setting->origin}, job.workdir);
   }
   if (!container.image.empty()) job.container = std::move(container);
 }
@@ -107,9 +107,9 @@ void read_data(SettingReader& reader, JobSpec& job) {
     const std::vector<std::string> known{"from", "to"};
     reader.known_fields("data", setting->value, known);
     if (const auto from = reader.field("data", *setting, "from", "/scratch/me/mnist")) {
-      staging.from = reader.checked_path("data", *from, job.working_folder);
+      staging.from = reader.checked_path("data", *from, job.workdir);
     } else if (setting->value.find("from") == nullptr) {
-      reader.add_error_at("data: it is not said from where", setting->origin, "from: /scratch/me/mnist");
+      reader.add_error_at("data: the source (from) is missing", setting->origin, "from: /scratch/me/mnist");
     }
     if (const auto to = reader.field("data", *setting, "to", "/tmp/mnist")) {
       staging.to = reader.checked_path("data", *to, "");
@@ -119,7 +119,7 @@ void read_data(SettingReader& reader, JobSpec& job) {
                           "leave out to:, and the data is used where it is");
     }
   } else {
-    staging.from = reader.path("data", job.working_folder, "/scratch/me/mnist");
+    staging.from = reader.path("data", job.workdir, "/scratch/me/mnist");
   }
   if (!staging.from.empty()) job.data = std::move(staging);
 }
@@ -218,7 +218,7 @@ void read_directives(SettingReader& reader, JobSpec& job) {
 
 // It stands in a directive, which takes less than a path may hold.
 void read_output(SettingReader& reader, JobSpec& job) {
-  job.output = reader.path("output", job.working_folder, "/scratch/me/run/output.log");
+  job.output = reader.path("output", job.workdir, "/scratch/me/run/output.log");
   try {
     if (!job.output.empty()) directive_value(ValueKind::path, job.output, "output");
   } catch (const Error& error) {
@@ -231,13 +231,13 @@ void read_output(SettingReader& reader, JobSpec& job) {
 
 void read_job_environment(SettingReader& reader, JobSpec& job) {
   read_modules(reader, job);
-  // A name stays a name: the environment's own; anything with a slash is a folder.
+  // A name stays a name: the environment's own; anything with a slash is a directory.
   if (const auto conda = reader.text("conda", "my_environment")) {
-    const bool folder = conda->find('/') != std::string::npos;
-    job.conda = folder ? reader.path("conda", job.working_folder, "my_environment")
-                       : reader.name("conda", NameKind::plain, "my_environment");
+    const bool dir = conda->find('/') != std::string::npos;
+    job.conda = dir ? reader.path("conda", job.workdir, "my_environment")
+                    : reader.name("conda", NameKind::plain, "my_environment");
   }
-  job.venv = reader.path("venv", job.working_folder, "/home/me/venv");
+  job.venv = reader.path("venv", job.workdir, "/home/me/venv");
   if (!job.conda.empty() && !job.venv.empty()) {
     reader.add_error_at(
         fmt::format("conda ({}) and venv: one Python environment, not two", reader.origin_of("conda")),
@@ -249,9 +249,9 @@ void read_job_environment(SettingReader& reader, JobSpec& job) {
   read_data(reader, job);
   read_output(reader, job);
   if (const auto binary = reader.text("ddlrun", "ddlrun")) {
-    const bool folder = binary->find('/') != std::string::npos;
-    job.ddlrun = folder ? reader.path("ddlrun", job.working_folder, "ddlrun")
-                        : reader.name("ddlrun", NameKind::plain, "ddlrun");
+    const bool dir = binary->find('/') != std::string::npos;
+    job.ddlrun =
+        dir ? reader.path("ddlrun", job.workdir, "ddlrun") : reader.name("ddlrun", NameKind::plain, "ddlrun");
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When a job starts, is told, starts again, and who hears of it.
+// When a job starts, gets its warning signal, starts again, and which users get mail.
 #include "base/text/text.hpp"
 #include "schedulers/job/job_parser.hpp"
 
@@ -59,7 +59,7 @@ void read_signal(SettingReader& reader, JobSpec& job) {
   const auto lead = parse_lead(before.text);
   if (!lead) {
     reader.add_error_at(before.text.empty()
-                            ? "signal: it is not said how long before the time limit"
+                            ? "signal: the time before the time limit is missing"
                             : fmt::format("signal: {} is not 1 to {} seconds before the time limit",
                                           shown(before.text), longest_lead),
                         before.where, reader.hint("signal", name.text + "@120"));

@@ -81,18 +81,18 @@ std::string counted(std::uint64_t number, std::string_view what) {
 
 bool has_error_at(const ParsedJob& parsed, const std::string& where) {
   return !where.empty() && std::any_of(parsed.errors.begin(), parsed.errors.end(),
-                                       [&](const Message& mistake) { return mistake.where == where; });
+                                       [&](const Message& error) { return error.where == where; });
 }
 
 ParsedJob read_job(const JobSettings& settings) {
   ParsedJob parsed;
   SettingReader reader(settings, parsed.errors);
   JobSpec& job = parsed.job;
-  job.working_folder = reader.path("workdir", "", "/scratch/me/run");
+  job.workdir = reader.path("workdir", "", "/scratch/me/run");
   read_places(reader, job);
   read_amounts(reader, job);
   read_ways(reader, job);
-  job.script_template = reader.path("template", job.working_folder, "my-job.sh");
+  job.script_template = reader.path("template", job.workdir, "my-job.sh");
   read_job_environment(reader, job);
   read_program(reader, job);
   read_lifecycle(reader, job);

@@ -25,7 +25,7 @@ void read_program(SettingReader& reader, JobSpec& job);          // program, dir
 bool read_shape(SettingReader& reader, ParsedJob& parsed);
 // threads and cores; needs a shape.
 void plan_threads(SettingReader& reader, ParsedJob& parsed);
-// Directives that would change what a key says.
+// Directives that would change the value of a key.
 void check_directives(SettingReader& reader, ParsedJob& parsed);
 // What the chosen scheduler cannot express.
 void check_portable_values(SettingReader& reader, ParsedJob& parsed);

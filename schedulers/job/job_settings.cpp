@@ -254,7 +254,7 @@ JobSettings read_job_settings(std::string_view text, const std::string& file_nam
   mark_nulls(split(text, '\n'), root);
   if (root.kind != Kind::mapping) {
     const bool empty = root.kind == Kind::nothing || (root.kind == Kind::scalar && root.text.empty());
-    refuse_file(empty ? "the file says nothing" : "no mapping (KEY: VALUE)",
+    refuse_file(empty ? "the file is empty" : "no mapping (KEY: VALUE)",
                 root.line > 0 ? place_in(file_name, root) : file_name);
   }
   JobSettings settings, guessed;
@@ -262,7 +262,7 @@ JobSettings read_job_settings(std::string_view text, const std::string& file_nam
     const std::string key(canonical_key(word));
     if (key.empty()) {
       errors.push_back(unknown_key(word, place_of_key(text, file_name, word, value)));
-      // "programm" is one mistake; "there is no program" would be a second one for it.
+      // "programm" is one error; "there is no program" would be a second one for it.
       const std::string meant = guess_key(word);
       if (meant == "program") guessed.emplace(meant, Setting{value, place_in(file_name, value)});
       continue;

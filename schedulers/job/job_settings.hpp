@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the user said about a job, key by key and each with its place: a line of ddlrun.yaml, a flag, a site
+// The user's settings of a job, key by key and each with its place: a line of ddlrun.yaml, a flag, a site
 // profile. Layers are laid over each other before anything is converted, so a fact has one spelling and one
 // check.
 #pragma once
@@ -39,7 +39,7 @@ std::span<const JobKey> job_keys();
 // The key that a word means: itself, or "queue" for "partition"; "" if there is none.
 std::string_view canonical_key(std::string_view word);
 
-// What is told about a word that is no key; the hint is the nearest key.
+// The message about an unknown key; the hint is the nearest key.
 Message unknown_key(std::string_view word, std::string where);
 
 // The key that a word of other tools stands for ("wallclock", "job-name"); "" if it is none of those.
@@ -66,7 +66,7 @@ Setting list_setting(const std::vector<std::string>& words, std::string origin);
 // Where a part of a setting stands: its own line and column in the setting's file, else the setting's origin.
 std::string place_of(const Setting& setting, const YamlValue& part);
 
-// As a reader of the files meets them: by file, line and column; what stands in no line comes last, in its
+// In the order of the files: by file, line and column; what stands in no line comes last, in its
 // order.
 std::vector<Message> sorted_by_place(std::vector<Message> messages);
 

@@ -23,7 +23,7 @@ void read_hosts(SettingReader& reader, JobSpec& job) {
                               written.where, reader.hint("hosts", "h[1-4]   # or h1,h2"));
         } else if (!seen.insert(host).second) {
           reader.add_error_at(fmt::format("hosts: {} is named twice", host), written.where,
-                              "name each host once; dims say how many ranks it gets");
+                              "name each host once; dims set how many ranks it gets");
         } else {
           job.hosts.push_back(std::move(host));
         }
@@ -36,7 +36,7 @@ void read_hosts(SettingReader& reader, JobSpec& job) {
 }
 
 // "dims 4x2x1 (ddlrun.yaml:2:7)"
-std::string said(SettingReader& reader, std::string_view key, std::string_view value) {
+std::string with_origin(SettingReader& reader, std::string_view key, std::string_view value) {
   return fmt::format("{} {} ({})", key, value, reader.origin_of(key));
 }
 
@@ -101,9 +101,9 @@ void check_hosts(SettingReader& reader, ParsedJob& parsed) {
 
 bool read_shape(SettingReader& reader, ParsedJob& parsed) {
   JobSpec& job = parsed.job;
-  const std::size_t mistakes_before = parsed.errors.size();
+  const std::size_t errors_before = parsed.errors.size();
   read_hosts(reader, job);
-  const bool hosts_are_known = parsed.errors.size() == mistakes_before;
+  const bool hosts_are_known = parsed.errors.size() == errors_before;
   const auto dims = read_dims(reader);
   const auto nodes = reader.number("nodes", 1, topology::max_ranks, "2");
   const Gpus gpus = read_gpus(reader);
@@ -112,11 +112,11 @@ bool read_shape(SettingReader& reader, ParsedJob& parsed) {
   if (dims) {
     job.dims = *dims;
     if (nodes && *nodes != dims->host_count()) {
-      reader.add_error(
-          "nodes",
-          fmt::format("nodes {}, but {} has {}", *nodes, said(reader, "dims", topology::render_dims(*dims)),
-                      counted(dims->host_count(), "node")),
-          fmt::format("{}   # or leave one of the two out", dims->host_count()));
+      reader.add_error("nodes",
+                       fmt::format("nodes {}, but {} has {}", *nodes,
+                                   with_origin(reader, "dims", topology::render_dims(*dims)),
+                                   counted(dims->host_count(), "node")),
+                       fmt::format("{}   # or leave one of the two out", dims->host_count()));
       return false;
     }
   } else if (counts_nodes) {
@@ -134,7 +134,7 @@ bool read_shape(SettingReader& reader, ParsedJob& parsed) {
                                          counted(job.dims.gpus_per_node, "rank"), counted(count, "node")));
   } else {
     if (reader.find("nodes") == nullptr && reader.find("hosts") == nullptr) {
-      reader.add_error_at("the job's shape is not said", "",
+      reader.add_error_at("the job's shape is missing", "",
                           "dims: 4x2x1   # 4 ranks on each of 2 nodes; or --dims 4x2x1");
     }
     return false;

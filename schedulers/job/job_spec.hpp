@@ -51,8 +51,8 @@ struct Dependency {
 };
 
 struct Staging {
-  std::string from;  // a folder that all hosts see
-  std::string to;    // a folder on each host's own disk; "": the data is used where it is
+  std::string from;  // a directory that all hosts see
+  std::string to;    // a directory on each host's own disk; "": the data is used where it is
 };
 
 struct JobSpec {
@@ -86,15 +86,15 @@ struct JobSpec {
   // What stands around the program.
   std::vector<std::string> modules;
   bool purge_modules = true;
-  std::string conda;  // an environment's name or folder
-  std::string venv;   // a folder
+  std::string conda;  // an environment's name or directory
+  std::string venv;   // a directory
   std::optional<Container> container;
   std::vector<std::string> environment;  // "NAME" or "NAME=value": what reaches the ranks
   std::vector<std::string> setup;        // shell lines of the user's, verbatim, before the program
   std::optional<Staging> data;
 
   Command program;
-  std::string working_folder;  // absolute
+  std::string workdir;  // absolute
   Runner runner = Runner::ddlrun;
   std::string srun_mpi = "pmix";  // "": the site's default
   DoctorLevel doctor = DoctorLevel::stop;
@@ -109,7 +109,7 @@ struct JobSpec {
   std::string mail;                     // an address
   std::string mail_events;              // of begin, end, fail, joined by ','
   std::string script_template;          // a file: the user's own script, with placeholders, instead of ours
-  std::string output;                   // a file; "": in the job's folder
+  std::string output;                   // a file; "": in the job's directory
   std::vector<std::string> directives;  // verbatim, without "#SBATCH" or "#PBS"
 
   std::uint32_t nodes() const { return dims.host_count(); }

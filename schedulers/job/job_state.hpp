@@ -23,7 +23,7 @@ enum class JobState {
   timed_out,    // its walltime was used up
   node_failed,  // a host went away
   out_of_memory,
-  unknown,  // the scheduler does not know the id (any more)
+  unknown,  // the scheduler does not have the id (any more)
 };
 std::string_view name_of(JobState state);                        // "timed out"
 std::optional<JobState> parse_job_state(std::string_view name);  // name_of's words
@@ -33,10 +33,10 @@ struct JobStatus {
   JobId id;
   JobState state = JobState::unknown;
   std::string word;                // the scheduler's own: "COMPLETING", "F", "CANCELLED by 2000"
-  std::optional<int> exit_status;  // as a shell would report it, where the scheduler tells
+  std::optional<int> exit_status;  // as a shell would report it, if the scheduler has it
   int signal = 0;                  // that ended it
   std::string reason;              // why it waits or ended, in the scheduler's words: "PartitionNodeLimit"
-  std::string explained;           // the same for people, with what to do; "" where the words say it
+  std::string explained;           // the same for people, with what to do; "" if the reason is clear
   std::string hosts;               // as the scheduler lists them
   std::string queue;               // or partition
   std::optional<std::uint64_t> run_seconds;  // so far, or in all

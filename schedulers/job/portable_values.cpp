@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the chosen scheduler cannot express, told with the place where it was asked for. Rendering refuses the
+// Settings that the chosen scheduler cannot express, reported with their places. Rendering refuses the
 // same, but one at a time and without a place.
 #include "base/text/text.hpp"
 #include "schedulers/job/job_parser.hpp"
@@ -13,7 +13,7 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-// The key as it stands where it was said.
+// The key as it stands at its place.
 std::string typed(const SettingReader& reader, std::string_view key) {
   const std::string origin = reader.origin_of(key);
   return origin.starts_with("--") ? origin : std::string(key);
@@ -24,7 +24,7 @@ void leave_out(SettingReader& reader, std::string_view key, std::string what, st
                       fmt::format("leave out {}, or {}", typed(reader, key), instead));
 }
 
-// "cpu_type=knl", several joined by ':'; none of what the shape says already.
+// "cpu_type=knl", several joined by ':'; none of those that the shape sets.
 bool are_chunk_resources(std::string_view text) {
   constexpr std::array taken{"ncpus", "mpiprocs", "ompthreads", "ngpus", "gpu_type", "mem", "host"};
   for (const std::string_view part : split(text, ':')) {
@@ -45,11 +45,11 @@ void check_constraint(SettingReader& reader, const JobSpec& job) {
                      "knl");
   }
   if (job.scheduler == SchedulerKind::pbs && !are_chunk_resources(job.constraint)) {
-    reader.add_error(
-        "constraint",
-        fmt::format("constraint '{}': PBS takes NAME=VALUE, and none of what the shape says", job.constraint),
-        is_name(NameKind::plain, job.constraint) ? "cpu_type=" + job.constraint
-                                                 : std::string("cpu_type=knl"));
+    reader.add_error("constraint",
+                     fmt::format("constraint '{}': PBS takes NAME=VALUE, and no resource that the shape sets",
+                                 job.constraint),
+                     is_name(NameKind::plain, job.constraint) ? "cpu_type=" + job.constraint
+                                                              : std::string("cpu_type=knl"));
   }
 }
 
@@ -96,9 +96,8 @@ void check_torque(SettingReader& reader, const JobSpec& job) {
 void check_pbs(SettingReader& reader, ParsedJob& parsed, std::string_view own) {
   JobSpec& job = parsed.job;
   if (job.cores_per_node == 0 && reader.find("cores_per_node") == nullptr && job.script_template.empty()) {
-    reader.add_error_at(
-        fmt::format("{} is told how many cores each node gives, and cores_per_node is not said", own),
-        reader.origin_of("scheduler"), "cores_per_node: 68   # or --cores-per-node 68");
+    reader.add_error_at(fmt::format("{} needs the cores of each node, and cores_per_node is not set", own),
+                        reader.origin_of("scheduler"), "cores_per_node: 68   # or --cores-per-node 68");
   }
   if (!job.qos.empty())
     leave_out(reader, "qos", fmt::format("qos is Slurm's, {} has none", own),
@@ -148,9 +147,9 @@ void check_slurm_cores(SettingReader& reader, const JobSpec& job) {
   const std::string origin = reader.origin_of(srun ? "runner" : "exclusive");
   const bool typed = origin.starts_with("--") || reader.origin_of("dims") == "the command line";
   reader.add_error_at(
-      srun ? "runner srun binds each rank to one core: neither threads nor cores_per_node is said"
+      srun ? "runner srun binds each rank to one core: neither threads nor cores_per_node is set"
            : "a shared node (exclusive: no) gives each rank one core: neither threads nor "
-             "cores_per_node is said",
+             "cores_per_node is set",
       origin,
       typed ? "--cores-per-node 40   # or --threads 10"
             : "cores_per_node: 40   # or threads: 10; --cores-per-node, --threads");

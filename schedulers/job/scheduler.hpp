@@ -19,7 +19,7 @@
 
 namespace ddlrun::schedulers {
 
-// Runs one command and tells how it ended.
+// Runs one command and returns how it ended.
 using CommandRunner = std::function<ProcessResult(const Command& command)>;
 
 class Scheduler {
@@ -28,7 +28,7 @@ class Scheduler {
   virtual std::string_view name() const = 0;  // "slurm", "pbs", "torque", "local"
   virtual std::string_view tool() const = 0;  // what must be in PATH: "sbatch"
   // Error{request} where this scheduler cannot express what the job asks.
-  virtual Script render(const JobSpec& job, const JobFolder& folder,
+  virtual Script render(const JobSpec& job, const JobDirectory& dir,
                         const templates::SiteProfile& site) const = 0;
   virtual Command submit_command(const JobSpec& job, const std::string& script) const = 0;
   // Variables of the user's shell that would override the script ("SBATCH_*" by prefix).
@@ -40,15 +40,15 @@ class Scheduler {
   virtual std::map<JobId, JobStatus> read_states(std::span<const JobId> ids,
                                                  const CommandRunner& ask) const = 0;
   virtual Command cancel_command(const JobId& id) const = 0;
-  // Nothing to throw: it is gone or never was ("already over"), told in words. Error{scheduler} otherwise.
+  // Nothing to throw: it is gone or never was ("already over"), returned as text. Error{scheduler} otherwise.
   virtual std::string read_cancellation(const JobId& id, const ProcessResult& answer) const = 0;
 };
 
 // slurm, pbs, torque, local.
 std::unique_ptr<Scheduler> make_scheduler(SchedulerKind kind);
 
-// The scheduler that this machine has, by its commands and the environment of a job; several: told apart by
-// `qstat --version` (PBS) and sbatch. `found` answers whether a command is in PATH.
+// The scheduler that this machine has, by its commands and the environment of a job; several: distinguished
+// by `qstat --version` (PBS) and sbatch. `found` answers whether a command is in PATH.
 std::optional<SchedulerKind> detect_scheduler(const std::function<bool(const std::string& tool)>& found,
                                               const EnvVars& environment, const CommandRunner& ask);
 

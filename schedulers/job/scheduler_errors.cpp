@@ -28,9 +28,9 @@ std::string all_words(const ProcessResult& answer) { return answer.err + "\n" + 
 }  // namespace
 
 std::string reported_text(const ProcessResult& answer) {
-  const std::string& said = trim(answer.err).empty() ? answer.out : answer.err;
+  const std::string& output = trim(answer.err).empty() ? answer.out : answer.err;
   std::vector<std::string> lines;
-  for (const std::string_view line : split(said, '\n')) {
+  for (const std::string_view line : split(output, '\n')) {
     const std::string_view words = without_prefix(trim(line));
     if (!words.empty() && lines.size() < 4) lines.push_back(printable(words));
   }
@@ -38,10 +38,10 @@ std::string reported_text(const ProcessResult& answer) {
 }
 
 const KnownError* find_known_error(std::span<const KnownError> table, const ProcessResult& answer) {
-  const std::string said = all_words(answer);
+  const std::string output = all_words(answer);
   for (const KnownError& row : table) {
     const bool status_fits = row.exit_status == 0 || row.exit_status == answer.exit_status;
-    if (status_fits && said.find(row.words) != std::string::npos) return &row;
+    if (status_fits && output.find(row.words) != std::string::npos) return &row;
   }
   return nullptr;
 }
@@ -58,16 +58,17 @@ void throw_scheduler_error(std::string_view tool, const ProcessResult& answer,
     throw Error(ErrorKind::unreachable, {fmt::format("{} did not answer in time", tool), std::string(tool),
                                          "ddlrun status, before you submit again: it may have been taken"});
   const std::string words = reported_text(answer);
-  const std::string said = words.empty() ? fmt::format("exit status {}, without a word", answer.exit_status)
-                                         : fmt::format("\"{}\" (exit status {})", words, answer.exit_status);
+  const std::string output = words.empty()
+                                 ? fmt::format("exit status {}, without a message", answer.exit_status)
+                                 : fmt::format("\"{}\" (exit status {})", words, answer.exit_status);
   const KnownError* row = find_known_error(table, answer);
   if (row == nullptr)
     throw Error(ErrorKind::scheduler,
-                {fmt::format("{} refused: {}", tool, said), std::string(tool),
+                {fmt::format("{} refused: {}", tool, output), std::string(tool),
                  fmt::format("what it wants is in its own words above; man {} has its options", tool)});
-  throw Error(
-      row->unreachable ? ErrorKind::unreachable : ErrorKind::scheduler,
-      {fmt::format("{}: {} says {}", row->meaning, tool, said), std::string(tool), std::string(row->remedy)});
+  throw Error(row->unreachable ? ErrorKind::unreachable : ErrorKind::scheduler,
+              {fmt::format("{}: {} reports {}", row->meaning, tool, output), std::string(tool),
+               std::string(row->remedy)});
 }
 
 }  // namespace ddlrun::schedulers

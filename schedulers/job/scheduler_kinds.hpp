@@ -15,7 +15,7 @@ std::unique_ptr<Scheduler> make_local();
 
 // A poll that was not answered: never a finding about the job. Error{request} where `tool` is not there.
 [[noreturn]] void throw_query_error(std::string_view tool, const ProcessResult& answer);
-// "may it be that..." for an id that nobody knows (any more).
+// "may it be that..." for an unknown id.
 JobStatus unknown_job(const JobId& id, std::string explained);
 // Names in `environment` that begin with one of `prefixes`, but not those of `kept`.
 std::vector<std::string> variables_with(const EnvVars& environment,

@@ -28,7 +28,7 @@ std::string directive_value(ValueKind kind, std::string_view text, std::string_v
                             std::string_view origin = "");
 
 // Where a job's files are: DIR/job.sh, DIR/output.log, DIR/exit_status. Absolute; known before submission.
-struct JobFolder {
+struct JobDirectory {
   std::string path;
   std::string script() const { return path + "/job.sh"; }
   std::string output() const { return path + "/output.log"; }
@@ -41,7 +41,7 @@ struct JobFolder {
 
 // The part that all schedulers share: environment, early signal, ddlrun doctor and launch, exit status,
 // requeue. `preamble`: the site's shell lines. Error{request} for what cannot stand in a script.
-std::vector<std::string> render_body(const JobSpec& job, const JobFolder& folder,
+std::vector<std::string> render_body(const JobSpec& job, const JobDirectory& dir,
                                      const std::vector<std::string>& preamble = {});
 
 }  // namespace ddlrun::schedulers

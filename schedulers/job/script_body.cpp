@@ -35,9 +35,9 @@ JobVariables job_variables(SchedulerKind kind) {
 
 Lines log_lines(const JobSpec& job) {
   if (!is_pbs_like(job.scheduler)) return {};
-  std::string log = job.array ? "$ddl_folder/output.$ddl_index.log" : "$ddl_folder/output.log";
+  std::string log = job.array ? "$ddl_dir/output.$ddl_index.log" : "$ddl_dir/output.log";
   if (!job.output.empty()) {
-    const std::string path = job.output[0] == '/' ? job.output : job.working_folder + "/" + job.output;
+    const std::string path = job.output[0] == '/' ? job.output : job.workdir + "/" + job.output;
     const std::size_t task = job.array ? path.find("%a") : std::string::npos;
     log = shell_word(path.substr(0, task));
     if (task != std::string::npos) log += "\"$ddl_index\"";
@@ -46,7 +46,7 @@ Lines log_lines(const JobSpec& job) {
   return script_lines("log", {{"log", ScriptValue::checked(log)}});
 }
 
-Lines head_lines(const JobSpec& job, const JobFolder& folder) {
+Lines head_lines(const JobSpec& job, const JobDirectory& dir) {
   const JobVariables variables = job_variables(job.scheduler);
   Lines index, exported_index;
   if (job.array) {
@@ -54,7 +54,7 @@ Lines head_lines(const JobSpec& job, const JobFolder& folder) {
     exported_index.emplace_back("export DDLRUN_ARRAY_INDEX=$ddl_index");
   }
   return script_lines(
-      "head", {{"folder", ScriptValue::quoted(folder.path)},
+      "head", {{"directory", ScriptValue::quoted(dir.path)},
                {"id", ScriptValue::checked(variables.id)},
                {"array_index", ScriptValue::block(index)},
                {"restarts", ScriptValue::checked(variables.restarts)},
@@ -63,8 +63,8 @@ Lines head_lines(const JobSpec& job, const JobFolder& folder) {
 }
 
 Lines working_directory_lines(const JobSpec& job) {
-  const std::string message = "the working folder " + job.working_folder + " cannot be entered on this host";
-  return script_lines("working_directory", {{"directory", ScriptValue::quoted(job.working_folder)},
+  const std::string message = "the working directory " + job.workdir + " cannot be entered on this host";
+  return script_lines("working_directory", {{"directory", ScriptValue::quoted(job.workdir)},
                                             {"message", ScriptValue::quoted(message)}});
 }
 
@@ -72,16 +72,16 @@ Lines working_directory_lines(const JobSpec& job) {
 
 void append(Lines& lines, const Lines& more) { lines.insert(lines.end(), more.begin(), more.end()); }
 
-std::vector<std::string> render_body(const JobSpec& job, const JobFolder& folder,
+std::vector<std::string> render_body(const JobSpec& job, const JobDirectory& dir,
                                      const std::vector<std::string>& preamble) {
-  Lines lines = head_lines(job, folder);
+  Lines lines = head_lines(job, dir);
   append(lines, script_lines("exit_status"));
   append(lines, log_lines(job));
   append(lines, signal_lines(job));
   append(lines, working_directory_lines(job));
   append(lines, environment_lines(job, preamble));
   append(lines, program_lines(job));
-  append(lines, supervisor_lines(job, folder));
+  append(lines, supervisor_lines(job, dir));
   return lines;
 }
 

@@ -16,13 +16,13 @@ namespace ddlrun::schedulers {
 
 // Each throws Error{request} where its scheduler cannot express what the job asks, or a value cannot stand in
 // a directive.
-Script render_slurm(const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site);
-Script render_pbs(const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site);
-Script render_torque(const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site);
-Script render_local(const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site);
+Script render_slurm(const JobSpec& job, const JobDirectory& dir, const templates::SiteProfile& site);
+Script render_pbs(const JobSpec& job, const JobDirectory& dir, const templates::SiteProfile& site);
+Script render_torque(const JobSpec& job, const JobDirectory& dir, const templates::SiteProfile& site);
+Script render_local(const JobSpec& job, const JobDirectory& dir, const templates::SiteProfile& site);
 
 // The names of a user's own template; see templates/user_template.hpp.
-templates::TemplateValues template_values(const JobSpec& job, const JobFolder& folder);
+templates::TemplateValues template_values(const JobSpec& job, const JobDirectory& dir);
 
 // Values.
 
@@ -42,11 +42,11 @@ std::vector<std::string> matching_variables(const std::vector<std::string>& entr
                                             const EnvVars& environment);
 // A directive of the user's or the site's, as it is: one line, without control bytes, beginning with '-'.
 std::string verbatim_directive(std::string_view text, std::string_view origin);
-// How the site carries the application code: "-A {}" -> "-A vasp"; `otherwise` where it does not say.
+// How the site carries the application code: "-A {}" -> "-A vasp"; `otherwise` if it is not set.
 std::string application_directive(const JobSpec& job, const templates::SiteProfile& site,
                                   std::string_view otherwise);
 // The job's output file, absolute; a job's own or job.output.
-std::string output_path(const JobSpec& job, const JobFolder& folder);
+std::string output_path(const JobSpec& job, const JobDirectory& dir);
 // "12gb" in PBS's words, "12G" in Slurm's: rounded up.
 std::string render_memory(std::uint64_t bytes, std::string_view mega, std::string_view giga);
 // "begin,fail" -> "BEGIN,FAIL" of Slurm, "ba" of PBS; "" is the end, well or badly. Error{request}.
@@ -62,7 +62,7 @@ void append(Lines& lines, const Lines& more);
 Lines environment_lines(const JobSpec& job, const Lines& preamble);  // modules, conda, exports, setup lines
 Lines program_lines(const JobSpec& job);                             // data, what is started, doctor
 Lines signal_lines(const JobSpec& job);  // what is done on a signal; the own alarm
-Lines supervisor_lines(const JobSpec& job, const JobFolder& folder);  // start, wait, requeue, end
+Lines supervisor_lines(const JobSpec& job, const JobDirectory& dir);  // start, wait, requeue, end
 // Whether the script needs the ddlrun binary.
 bool needs_ddlrun(const JobSpec& job);
 

@@ -72,7 +72,7 @@ void SettingReader::add_error(std::string_view key, std::string what, std::strin
 }
 
 void SettingReader::add_error_at(std::string what, std::string where, std::string hint) {
-  mistakes_.push_back({std::move(what), std::move(where), std::move(hint)});
+  errors_.push_back({std::move(what), std::move(where), std::move(hint)});
 }
 
 std::optional<std::string> SettingReader::text(std::string_view key, std::string_view example) {
@@ -201,7 +201,7 @@ std::vector<PlacedText> SettingReader::texts(std::string_view key, std::string_v
                    where, "quote a text that holds ': '   # - 'like: this'");
     } else if (item.kind == Kind::nothing) {
       add_error_at(fmt::format("{}: ~ and null are no text in YAML, but nothing at all", key), where,
-                   "'~'   # in quotes it is a text; the home folder is $HOME, spelt out");
+                   "'~'   # in quotes it is a text; the home directory is $HOME, spelt out");
     } else {
       all.push_back({item.text, where});
     }
@@ -217,7 +217,7 @@ void SettingReader::known_fields(std::string_view key, const YamlValue& value,
     const auto near = closest_match(word, known);
     add_error_at(
         fmt::format("{}: unknown key '{}'", key, printable(word, 60)), place_of(*setting, field),
-        near ? fmt::format("did you mean {}?", *near) : fmt::format("{} knows {}", key, join(known, ", ")));
+        near ? fmt::format("did you mean {}?", *near) : fmt::format("{} allows {}", key, join(known, ", ")));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Typed getters over JobSettings. A value is a text until its key asks for something else, so that `no`,
-// `022` and `1.10` stay what was written. Each refusal is one more mistake; nothing is thrown.
+// `022` and `1.10` stay what was written. Each refusal adds one error; nothing is thrown.
 #pragma once
 
 #include "schedulers/job/job_spec.hpp"
@@ -38,7 +38,7 @@ std::string_view alphabet_of(NameKind kind);  // for people
 // "64GiB", "512M" -> bytes; K, M, G, T with or without iB or B, always powers of 1024, as PBS and Slurm mean.
 std::optional<std::uint64_t> parse_memory(std::string_view text);
 
-// The words of a program line, without the shell's expansions; `error` tells why there are none.
+// The words of a program line, without the shell's expansions; `error` is the reason if there are none.
 struct ShellWords {
   std::vector<std::string> words;
   std::string error;
@@ -48,7 +48,7 @@ ShellWords split_shell_words(std::string_view line);
 class SettingReader {
  public:
   SettingReader(const JobSettings& settings, std::vector<Message>& errors)
-      : settings_(settings), mistakes_(errors) {}
+      : settings_(settings), errors_(errors) {}
 
   const Setting* find(std::string_view key) const;
   std::string origin_of(std::string_view key) const;  // "" where it is not set
@@ -83,7 +83,7 @@ class SettingReader {
 
  private:
   const JobSettings& settings_;
-  std::vector<Message>& mistakes_;
+  std::vector<Message>& errors_;
 };
 
 }  // namespace ddlrun::schedulers

@@ -27,7 +27,7 @@ bool is_flag(const JobSettings& settings, std::string_view key) {
   return origin_of_key(settings, key).starts_with("--");
 }
 
-// Whether the job says something for the key; keys that it cannot be without are always there.
+// Whether the job sets the key; keys that it cannot be without are always there.
 bool has(const JobSpec& job, const JobSettings& settings, std::string_view key) {
   if (settings.contains(std::string(key))) return true;
   if (key == "walltime") return job.walltime_seconds > 0;
@@ -64,8 +64,8 @@ std::string plain_path(std::string_view path) {
   return plain;
 }
 
-bool is_below(const std::string& path, const std::string& folder) {
-  return path == folder || folder == "/" || path.starts_with(folder + "/");
+bool is_below(const std::string& path, const std::string& dir) {
+  return path == dir || dir == "/" || path.starts_with(dir + "/");
 }
 
 void check_required(const JobSpec& job, const templates::SiteProfile& site, const JobSettings& settings,
@@ -74,7 +74,7 @@ void check_required(const JobSpec& job, const templates::SiteProfile& site, cons
     if (has(job, settings, key)) continue;
     std::string flag = key;
     std::replace(flag.begin(), flag.end(), '_', '-');
-    if (key == "queue") {  // which there are, only the scheduler knows
+    if (key == "queue") {  // the scheduler has the list
       const std::string_view names = job.scheduler == SchedulerKind::slurm ? "sinfo -s" : "qstat -Q";
       errors.push_back({fmt::format("{} wants {} of every job", site.name, key), origin_in(site, 0),
                         fmt::format("{}   # names the queues; then --queue with one of them", names)});
@@ -85,15 +85,15 @@ void check_required(const JobSpec& job, const templates::SiteProfile& site, cons
   }
 }
 
-void check_folder(const templates::SiteProfile& site, std::string_view working_folder,
-                  const JobSettings& settings, std::vector<Message>& errors) {
-  if (site.submit_below.empty() || working_folder.empty()) return;
-  const std::string path = plain_path(working_folder);
-  for (const std::string& folder : site.submit_below) {
-    if (is_below(path, plain_path(folder))) return;
+void check_dir(const templates::SiteProfile& site, std::string_view workdir, const JobSettings& settings,
+               std::vector<Message>& errors) {
+  if (site.submit_below.empty() || workdir.empty()) return;
+  const std::string path = plain_path(workdir);
+  for (const std::string& dir : site.submit_below) {
+    if (is_below(path, plain_path(dir))) return;
   }
   const std::string where = origin_of_key(settings, "workdir");
-  errors.push_back({fmt::format("{} starts jobs only below {}, the working folder is {}", site.name,
+  errors.push_back({fmt::format("{} starts jobs only below {}, the working directory is {}", site.name,
                                 join(site.submit_below, ", "), printable(path)),
                     where.empty() ? origin_in(site, 0) : where,
                     fmt::format("cd {}/$USER   # or workdir: {}/...", site.submit_below.front(),
@@ -138,7 +138,7 @@ void check_account(const JobSpec& job, const templates::SiteProfile& site, const
   errors.push_back(
       {fmt::format("account {} and application {} would both be '{}'", job.account, job.application, form),
        origin_of_key(settings, "account"),
-       "leave out account, or a profile whose application_directive says otherwise"});
+       "leave out account, or a profile with another application_directive"});
 }
 
 }  // namespace
@@ -149,12 +149,12 @@ JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Mes
     const std::string origin = origin_in(site, value.line);
     const std::string key(canonical_key(word));
     if (key.empty() || key == "site" || key == "scheduler") {
-      Message mistake = unknown_key(word, origin);
+      Message error = unknown_key(word, origin);
       if (!key.empty()) {
-        mistake = {fmt::format("'{}' is no default of a profile", key), origin,
-                   key == "site" ? "leave it out" : "scheduler: ... at the top of the profile"};
+        error = {fmt::format("'{}' is no default of a profile", key), origin,
+                 key == "site" ? "leave it out" : "scheduler: ... at the top of the profile"};
       }
-      errors.push_back(std::move(mistake));
+      errors.push_back(std::move(error));
     } else {
       settings.emplace(key, Setting{value, origin});
     }
@@ -168,10 +168,10 @@ JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Mes
 }
 
 std::vector<Message> check_against_site(const JobSpec& job, const templates::SiteProfile& site,
-                                        std::string_view working_folder, const JobSettings& settings) {
+                                        std::string_view workdir, const JobSettings& settings) {
   std::vector<Message> errors;
   check_required(job, site, settings, errors);
-  check_folder(site, working_folder, settings, errors);
+  check_dir(site, workdir, settings, errors);
   check_walltime(job, site, settings, errors);
   check_scheduler_of(job, site, settings, errors);
   check_account(job, site, settings, errors);

@@ -11,12 +11,12 @@
 namespace ddlrun::schedulers {
 
 // The profile's defaults and its scheduler, each with the origin "profile NAME (FILE:LINE)"; to be laid below
-// the user's. A key that no job has is a mistake.
+// the user's. An unknown key is an error.
 JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Message>& errors);
 
-// The breaches of the site's rules: keys it requires, folders below which jobs must start, its time limits.
-// `settings` give the places; without them the messages name none.
+// The breaches of the site's rules: keys it requires, directories below which jobs must start, its time
+// limits. `settings` give the places; without them the messages name none.
 std::vector<Message> check_against_site(const JobSpec& job, const templates::SiteProfile& site,
-                                        std::string_view working_folder, const JobSettings& settings = {});
+                                        std::string_view workdir, const JobSettings& settings = {});
 
 }  // namespace ddlrun::schedulers

@@ -90,7 +90,7 @@ std::string line_of(const Carrier& carrier, SchedulerKind kind) {
   return std::string(carrier.shell);
 }
 
-// What the setting says, as short as it was written.
+// The value of the setting, as short as it was written.
 std::string value_of(const YamlValue& value) {
   if (value.kind == YamlValue::Kind::scalar) return printable(value.text, 60);
   std::string text;
@@ -113,7 +113,7 @@ bool asks_nothing(const JobSpec& job, std::string_view key, const std::string& v
   if (key == "hardware_threads_per_core") return job.hardware_threads_per_core == 1;
   if (key == "mail_events") return job.mail.empty();
   const bool of_schedulers = key == "queue" || key == "account" || key == "qos" || key == "project";
-  return of_schedulers && job.scheduler == SchedulerKind::local;  // told already
+  return of_schedulers && job.scheduler == SchedulerKind::local;  // reported already
 }
 
 DroppedSetting lost(std::string key, const Setting& setting, std::string placeholder) {
@@ -148,9 +148,9 @@ std::vector<DroppedSetting> dropped_settings(const JobSpec& job, const JobSettin
   for (const Carrier& carrier : carriers) {
     const std::string key(carrier.key);
     const auto found = settings.find(key);
-    const bool said = found != settings.end() && !asks_nothing(job, key, found->second.value.text);
-    // What only this process knows is nobody's wish.
-    if (!said || found->second.origin == "the current folder") continue;
+    const bool is_set = found != settings.end() && !asks_nothing(job, key, found->second.value.text);
+    // A fact of this process is not the user's setting.
+    if (!is_set || found->second.origin == "the current directory") continue;
     if (key == "environment" && std::any_of(job.environment.begin(), job.environment.end(),
                                             [](const auto& e) { return is_wildcard(e); })) {
       all.push_back(lost(key, found->second, ""));
@@ -196,12 +196,12 @@ std::vector<std::string> template_remarks(const JobSpec& job, const std::set<std
 }
 
 std::vector<Message> check_template(const JobSpec& job, const std::set<std::string>& placeholders,
-                                    const std::string& folder) {
+                                    const std::string& dir) {
   std::vector<Message> errors;
   const std::string& file = job.script_template;
   if (job.scheduler == SchedulerKind::local && !placeholders.contains("exit_status_file")) {
     errors.push_back(
-        {"without a scheduler only the script can tell its exit status, and the template does "
+        {"without a scheduler only the script can report its exit status, and the template does "
          "not write it down",
          file, "end() { echo $? >{{exit_status_file|sh}}; }; trap end EXIT   # near its top"});
   }
@@ -210,10 +210,11 @@ std::vector<Message> check_template(const JobSpec& job, const std::set<std::stri
                       "program: python train.py   # or: ddlrun submit ... -- python train.py"});
   }
   if (job.scheduler == SchedulerKind::slurm && job.output.empty() && placeholders.contains("output") &&
-      folder.find('%') != std::string::npos) {
-    errors.push_back({fmt::format("the job's folder {} has a '%', which begins a pattern in Slurm's output",
-                                  printable(folder, 120)),
-                      file, "another --workdir, or output: /a/file/without/it.log"});
+      dir.find('%') != std::string::npos) {
+    errors.push_back(
+        {fmt::format("the job's directory {} has a '%', which begins a pattern in Slurm's output",
+                     printable(dir, 120)),
+         file, "another --workdir, or output: /a/file/without/it.log"});
   }
   return errors;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a job says and a user's own template has no placeholder for: it would be lost without a word, since a
+// Settings of a job without a placeholder in the user's template: they would be lost silently, since a
 // template stands instead of the script that carries everything.
 #pragma once
 
@@ -24,11 +24,11 @@ struct DroppedSetting {
 std::vector<DroppedSetting> dropped_settings(const JobSpec& job, const JobSettings& settings,
                                              const std::set<std::string>& placeholders);
 
-// What cannot be followed or told later, with the line to add. A job without scheduler whose script does not
-// write its exit status down is refused instead: nobody else knows it.
+// Jobs that cannot be followed or whose end is unknown, with the line to add. A job without scheduler whose
+// script does not write its exit status down is refused instead: no other source has it.
 std::vector<std::string> template_remarks(const JobSpec& job, const std::set<std::string>& placeholders);
 std::vector<Message> check_template(const JobSpec& job, const std::set<std::string>& placeholders,
-                                    const std::string& folder);
+                                    const std::string& dir);
 
 // Whether the log of such a job is where ddlrun looks for it: its path is in the template, or in the command
 // that hands it in.

@@ -34,11 +34,11 @@ Words launch_words(const JobSpec& job) {
 }
 
 // The file of one task stands in a directive of an array, where the scheduler fills in the task.
-std::string output_value(const JobSpec& job, const JobFolder& folder) {
-  if (!job.array || !job.output.empty()) return output_path(job, folder);
-  if (job.scheduler == SchedulerKind::slurm) return folder.path + "/output.%a.log";
-  if (job.scheduler == SchedulerKind::pbs) return folder.path + "/output.^array_index^.log";
-  return output_path(job, folder);
+std::string output_value(const JobSpec& job, const JobDirectory& dir) {
+  if (!job.array || !job.output.empty()) return output_path(job, dir);
+  if (job.scheduler == SchedulerKind::slurm) return dir.path + "/output.%a.log";
+  if (job.scheduler == SchedulerKind::pbs) return dir.path + "/output.^array_index^.log";
+  return output_path(job, dir);
 }
 
 Words signal_words(const JobSpec& job) {
@@ -64,7 +64,7 @@ Words mail_words(const JobSpec& job) {
 
 }  // namespace
 
-templates::TemplateValues template_values(const JobSpec& job, const JobFolder& folder) {
+templates::TemplateValues template_values(const JobSpec& job, const JobDirectory& dir) {
   const std::uint64_t ranks = std::uint64_t{job.nodes()} * job.ranks_per_node();
   return {{"name", text(job.name)},
           {"dims", text(topology::render_dims(job.dims))},
@@ -103,10 +103,10 @@ templates::TemplateValues template_values(const JobSpec& job, const JobFolder& f
           {"program", job.program},
           {"launch", launch_words(job)},
           {"ddlrun", text(job.ddlrun)},
-          {"workdir", text(job.working_folder)},
-          {"folder", text(folder.path)},
-          {"output", text(output_value(job, folder))},
-          {"exit_status_file", text(folder.exit_status())}};
+          {"workdir", text(job.workdir)},
+          {"directory", text(dir.path)},
+          {"output", text(output_value(job, dir))},
+          {"exit_status_file", text(dir.exit_status())}};
 }
 
 }  // namespace ddlrun::schedulers

@@ -14,7 +14,7 @@ struct Grammar {
   std::string_view first, more;  // besides letters and digits
   bool digit_first;
   std::size_t longest;
-  std::string_view told;
+  std::string_view allowed;
 };
 
 const Grammar& grammar_of(NameKind kind) {
@@ -132,7 +132,7 @@ bool is_name(NameKind kind, std::string_view text) {
   return true;
 }
 
-std::string_view alphabet_of(NameKind kind) { return grammar_of(kind).told; }
+std::string_view alphabet_of(NameKind kind) { return grammar_of(kind).allowed; }
 
 std::optional<std::uint64_t> parse_memory(std::string_view text) {
   const std::size_t end = text.find_first_not_of(digits);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // No scheduler: the script runs in the background of this host, in a session of its own. Its id is
 // PID-START@HOST, so that a number that the system gave to another process later is not taken for it. How it
-// ended, only its own exit_status file tells.
+// ended, only its own exit_status file has its status.
 #include "base/process/process_stat.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
@@ -53,7 +53,7 @@ JobStatus status_of(const JobId& id, const std::string& host, const std::vector<
   };
   const auto found = std::find_if(processes.begin(), processes.end(), same);
   if (found == processes.end() || found->state == 'Z' || found->state == 'X')
-    return unknown_job(id, "its process is gone; how it ended, the exit_status file in its folder tells");
+    return unknown_job(id, "its process is gone; the exit_status file in its directory has its status");
   JobStatus status;
   status.id = id;
   status.state = JobState::running;
@@ -67,14 +67,14 @@ class Local : public Scheduler {
   std::string_view name() const override { return "local"; }
   std::string_view tool() const override { return "bash"; }
 
-  Script render(const JobSpec& job, const JobFolder& folder,
+  Script render(const JobSpec& job, const JobDirectory& dir,
                 const templates::SiteProfile& site) const override {
-    return render_local(job, folder, site);
+    return render_local(job, dir, site);
   }
 
   Command submit_command(const JobSpec& job, const std::string& script) const override {
-    const std::string folder = script.substr(0, script.rfind('/') + 1);
-    return shell("local_start", {script, job.output.empty() ? folder + "output.log" : job.output});
+    const std::string dir = script.substr(0, script.rfind('/') + 1);
+    return shell("local_start", {script, job.output.empty() ? dir + "output.log" : job.output});
   }
 
   std::vector<std::string> overriding_variables(const EnvVars&) const override { return {}; }
@@ -85,7 +85,7 @@ class Local : public Scheduler {
     if (parse_local_id(id)) return id;
     throw Error(ErrorKind::scheduler,
                 {fmt::format("the script was started, but not seen to run: \"{}\"", reported_text(answer)),
-                 "bash", "read output.log in the job's folder"});
+                 "bash", "read output.log in the job's directory"});
   }
 
   std::map<JobId, JobStatus> read_states(std::span<const JobId> ids,

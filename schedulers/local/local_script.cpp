@@ -13,7 +13,7 @@ void refuse_local(const std::string& what, const std::string& where, const std::
 
 }  // namespace
 
-Script render_local(const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site) {
+Script render_local(const JobSpec& job, const JobDirectory& dir, const templates::SiteProfile& site) {
   if (job.array)
     refuse_local("an array needs a scheduler", "array", "a loop around ddlrun submit, or --slurm, --pbs");
   if (!job.dependencies.empty())
@@ -23,7 +23,7 @@ Script render_local(const JobSpec& job, const JobFolder& folder, const templates
     refuse_local("directives without a scheduler", "directives", "without them, or --slurm, --pbs");
   if (job.runner == Runner::srun) refuse_local("srun is Slurm's", "runner", "runner: ddlrun");
   Script script;
-  script.body = render_body(job, folder, site.preamble);
+  script.body = render_body(job, dir, site.preamble);
   return script;
 }
 

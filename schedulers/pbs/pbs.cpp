@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OpenPBS and PBS Professional. One qstat tells all jobs, with history and sub-jobs; where this PBS has no
+// OpenPBS and PBS Professional. One qstat lists all jobs, with history and sub-jobs; where this PBS has no
 // history, or no JSON that can be read, the question is put again without.
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
@@ -17,24 +17,24 @@ namespace {
 
 constexpr int kPbsUnknownJob = 153, kFinished = 35;
 constexpr std::string_view kPbsForgot =
-    "PBS does not know this id (any more): it keeps ended jobs for job_history_duration, or not at all "
+    "PBS does not have this id (any more): it keeps ended jobs for job_history_duration, or not at all "
     "(qstat -Bf)";
 
-bool pbs_says(const ProcessResult& answer, std::string_view words) {
+bool pbs_output_has(const ProcessResult& answer, std::string_view words) {
   return answer.err.find(words) != std::string::npos;
 }
 
 bool wants_other_options(const ProcessResult& answer) {
-  return pbs_says(answer, "sage:") || pbs_says(answer, "invalid option") ||
-         pbs_says(answer, "illegal option") || pbs_says(answer, "conflicting options");
+  return pbs_output_has(answer, "sage:") || pbs_output_has(answer, "invalid option") ||
+         pbs_output_has(answer, "illegal option") || pbs_output_has(answer, "conflicting options");
 }
 
-// Whether it told about jobs, be it that it knows none of them.
+// Whether it reported jobs, or that it has none of them.
 bool is_answered(const ProcessResult& answer) {
   if (!answer.start_error.empty() || answer.timed_out) return false;
   return answer.exit_status == 0 || answer.exit_status == kPbsUnknownJob || answer.exit_status == kFinished ||
-         pbs_says(answer, "Unknown Job Id") || pbs_says(answer, "llegally formed job identifier") ||
-         pbs_says(answer, "has finished");
+         pbs_output_has(answer, "Unknown Job Id") ||
+         pbs_output_has(answer, "llegally formed job identifier") || pbs_output_has(answer, "has finished");
 }
 
 class Qstat {
@@ -43,7 +43,7 @@ class Qstat {
 
   std::vector<PbsJob> read() {
     ProcessResult answer = ask(true);
-    if (pbs_says(answer, "job history") || pbs_says(answer, "maintain history")) {
+    if (pbs_output_has(answer, "job history") || pbs_output_has(answer, "maintain history")) {
       history_ = false;
       answer = ask(true);
     }
@@ -79,9 +79,9 @@ class Pbs : public Scheduler {
   std::string_view name() const override { return "pbs"; }
   std::string_view tool() const override { return "qsub"; }
 
-  Script render(const JobSpec& job, const JobFolder& folder,
+  Script render(const JobSpec& job, const JobDirectory& dir,
                 const templates::SiteProfile& site) const override {
-    return render_pbs(job, folder, site);
+    return render_pbs(job, dir, site);
   }
 
   Command submit_command(const JobSpec&, const std::string& script) const override {
@@ -113,11 +113,11 @@ class Pbs : public Scheduler {
   Command cancel_command(const JobId& id) const override { return {"qdel", id}; }
 
   std::string read_cancellation(const JobId& id, const ProcessResult& answer) const override {
-    if (answer.exit_status == kFinished || pbs_says(answer, "has finished"))
+    if (answer.exit_status == kFinished || pbs_output_has(answer, "has finished"))
       return fmt::format("{} is already over", id);
-    if (answer.exit_status == kPbsUnknownJob || pbs_says(answer, "Unknown Job"))
-      return fmt::format("{} is already over, or never was: PBS does not know it", id);
-    if (pbs_says(answer, "invalid for state of job")) return fmt::format("{} is already ending", id);
+    if (answer.exit_status == kPbsUnknownJob || pbs_output_has(answer, "Unknown Job"))
+      return fmt::format("{} is already over, or never was: PBS does not have it", id);
+    if (pbs_output_has(answer, "invalid for state of job")) return fmt::format("{} is already ending", id);
     if (!answer.ok()) throw_scheduler_error("qdel", answer, pbs_refusals());
     return fmt::format("{} is being cancelled", id);
   }

@@ -38,12 +38,12 @@ std::vector<PbsJob> parse_qstat_text(std::string_view out);
 
 JobStatus pbs_status(const PbsJob& job);
 JobStatus torque_status(const PbsJob& job);
-// Those of `jobs` that `id` means ("0", "0.minsky1", "3[]..." with its tasks), told as one; unknown where
+// Those of `jobs` that `id` means ("0", "0.minsky1", "3[]..." with its tasks), as one; unknown where
 // there are none.
 JobStatus status_of(const JobId& id, const std::vector<PbsJob>& jobs,
                     const std::function<JobStatus(const PbsJob& job)>& status, std::string_view unknown);
 
-// A comment of a job that waits ("Can Never Run: ..."), for people; "" where it says it itself.
+// A comment of a job that waits ("Can Never Run: ..."), for people; "" if the state is clear.
 std::string explain_pbs_comment(std::string_view comment);
 
 std::span<const KnownError> pbs_refusals();  // qsub, qdel, qstat; Torque's words too

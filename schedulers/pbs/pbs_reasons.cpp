@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The comments of waiting jobs in PBS, and what qsub, qstat and qdel say when they refuse.
+// The comments of waiting jobs in PBS, and the messages of qsub, qstat and qdel when they refuse.
 #include "base/text/text.hpp"
 #include "schedulers/pbs/pbs_answers.hpp"
 
@@ -47,7 +47,7 @@ std::string explain_shortage(Phrase comment) {
     return fmt::format("it waits for {} {}; {} of {} are free now", shortage.asked, shortage.resource,
                        shortage.free, shortage.total);
   return fmt::format(
-      "not enough {} free; if it says so while hosts are idle, no single host has what one chunk asks for: "
+      "not enough {} free; if this stays while hosts are idle, no single host has what one chunk asks for: "
       "compare "
       "with `pbsnodes -a`",
       shortage.resource.empty() ? "of something" : shortage.resource);
@@ -91,7 +91,7 @@ constexpr KnownError kPbsRefusals[] = {
     {0, "Communication failure", "the connection to the PBS server broke", kTryAgain, true},
     {0, "Expired credential", "the PBS server does not take this host's proof of who you are", kTryAgain,
      true},
-    {0, "directive error", "a #PBS line is none that qsub knows", "ddlrun lint-script FILE"},
+    {0, "directive error", "qsub does not support a #PBS line", "ddlrun lint-script FILE"},
     {0, "contains cr, lf", "the script has Windows line ends", "sed -i 's/\\r$//' FILE"},
     {0, "illegal -N value",
      "the job's name holds what PBS does not take: a blank, or more than 230 characters", "--name train"},
@@ -121,17 +121,19 @@ constexpr KnownError kPbsRefusals[] = {
      "qstat -Q; then later, or another --queue"},
     {0, "would exceed", "a limit on your waiting jobs is reached",
      "ddlrun status; then cancel some, or later"},
-    {0, "Bad UID for job execution", "PBS does not know you on the server, or refuses root",
+    {0, "Bad UID for job execution", "PBS does not have your user on the server, or refuses root",
      "submit as an ordinary user of the cluster"},
     {0, "nvalid account", "the account or the application code is not one the site takes",
      "--account or --application as the site's guide lists them"},
     {0, "Invalid project", "there is no such project", "--project NAME"},
-    {0, "Undefined attribute", "this PBS does not know an option of the script", "ddlrun lint-script FILE"},
+    {0, "Undefined attribute", "this PBS does not support an option of the script",
+     "ddlrun lint-script FILE"},
     {0, "script file", "qsub cannot read the script", "ls -l FILE"},
-    {0, "hook", "a hook of the site refused it", "its own words say why; ask the site's help desk"},
+    {0, "hook", "a hook of the site refused it",
+     "its own message gives the reason; ask the site's help desk"},
     {0, "dependency", "the job it shall depend on is unknown, or already over", "ddlrun status"},
     {0, "Unauthorized Request", "that is not yours to do, or this host may not submit", "use a login node"},
-    {154, "", "this PBS does not know an option of the script", "ddlrun lint-script FILE"},
+    {154, "", "this PBS does not support an option of the script", "ddlrun lint-script FILE"},
     {159, "", "that is not yours to do, or this host may not submit", "use a login node"},
     {160, "", "this host may not talk to the PBS server", "use a login node", true},
     {162, "", "the PBS server does not answer, or failed", kTryAgain, true},
@@ -139,7 +141,7 @@ constexpr KnownError kPbsRefusals[] = {
     {170, "", "there is no such queue", "qstat -Q; then --queue NAME"},
     {173, "", "the queue takes no jobs now", "qstat -Q; then another --queue, or later"},
     {174, "", "the queue is not for you", "qstat -Q; then another --queue"},
-    {175, "", "PBS does not know you on the server, or refuses root", "submit as an ordinary user"},
+    {175, "", "PBS does not have your user on the server, or refuses root", "submit as an ordinary user"},
     {187, "", "this site has no resource of that name", "pbsnodes -a; then the site's own name for it"},
     {188, "", "the walltime or the size is above what the queue allows",
      "qstat -Qf shows resources_max; then --walltime, --queue or fewer nodes"},

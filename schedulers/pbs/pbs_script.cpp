@@ -42,7 +42,7 @@ std::string chunk_value(std::string_view text, std::string_view key) {
              std::string(key), "constraint: cpu_type=knl");
 }
 
-// "cpu_type=knl", several joined by ':'; none of what the shape says already.
+// "cpu_type=knl", several joined by ':'; none of those that the shape sets.
 std::string chunk_resources(const std::string& text) {
   constexpr std::array taken{"ncpus", "mpiprocs", "ompthreads", "ngpus", "gpu_type", "mem", "host"};
   for (const std::string_view part : split(text, ':')) {
@@ -99,11 +99,11 @@ void check_pbs_path(std::string path, bool array) {
 
 // What PBS caught itself is brought at the end, over what stands there: not the log, which the script writes.
 // Its host:path must not come about by accident; Torque adds the task of an array to the name itself.
-std::string pbs_spool(const JobSpec& job, const JobFolder& folder, bool torque) {
-  check_pbs_path(output_path(job, folder), job.array.has_value());
-  const std::string path = directive_value(ValueKind::path, folder.spool(), "the job's folder");
+std::string pbs_spool(const JobSpec& job, const JobDirectory& dir, bool torque) {
+  check_pbs_path(output_path(job, dir), job.array.has_value());
+  const std::string path = directive_value(ValueKind::path, dir.spool(), "the job's directory");
   check_pbs_path(path, false);
-  return job.array && !torque ? folder.path + "/scheduler.^array_index^.log" : path;
+  return job.array && !torque ? dir.path + "/scheduler.^array_index^.log" : path;
 }
 
 std::string pbs_dependencies(const JobSpec& job) {
@@ -145,12 +145,12 @@ void add_payer(std::vector<std::string>& lines, const JobSpec& job, const templa
   const std::string directive = application_directive(job, site, "-A {}");
   if (!job.account.empty() && directive.starts_with("-A")) {
     refuse_pbs("account and application both want -A", "application",
-               "one of the two, or a profile whose application_directive says otherwise");
+               "one of the two, or a profile with another application_directive");
   }
   lines.push_back(directive);
 }
 
-void add_pbs_life(std::vector<std::string>& lines, const JobSpec& job, const JobFolder& folder, bool torque) {
+void add_pbs_life(std::vector<std::string>& lines, const JobSpec& job, const JobDirectory& dir, bool torque) {
   check_pbs_array(job, torque);
   if (job.array)
     lines.push_back(torque ? "-t " + torque_array(*job.array) : "-J " + render_array(*job.array));
@@ -160,7 +160,7 @@ void add_pbs_life(std::vector<std::string>& lines, const JobSpec& job, const Job
     lines.push_back("-m " + pbs_mail_points(job.mail_events));
   }
   lines.emplace_back("-j oe");
-  lines.push_back("-o " + pbs_spool(job, folder, torque));
+  lines.push_back("-o " + pbs_spool(job, dir, torque));
   // An array must be rerunnable.
   lines.emplace_back(job.requeue.wanted || job.array ? "-r y" : "-r n");
   std::vector<std::string> names;  // values that hold commas would not survive: the script sets them itself
@@ -193,12 +193,12 @@ Script begin(const JobSpec& job) {
   return script;
 }
 
-void finish(Script& script, const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site) {
+void finish(Script& script, const JobSpec& job, const JobDirectory& dir, const templates::SiteProfile& site) {
   for (const std::string& line : site.directives)
     script.directives.push_back(verbatim_directive(line, site.file));
   for (const std::string& line : job.directives)
     script.directives.push_back(verbatim_directive(line, "directives"));
-  script.body = render_body(job, folder, site.preamble);
+  script.body = render_body(job, dir, site.preamble);
 }
 
 }  // namespace
@@ -217,7 +217,7 @@ std::string pbs_mail_points(const std::string& events) {
   return letters;
 }
 
-Script render_pbs(const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site) {
+Script render_pbs(const JobSpec& job, const JobDirectory& dir, const templates::SiteProfile& site) {
   Script script = begin(job);
   std::vector<std::string>& lines = script.directives;
   lines.push_back("-l select=" + select_of(job));
@@ -230,12 +230,12 @@ Script render_pbs(const JobSpec& job, const JobFolder& folder, const templates::
   if (!queue.empty()) lines.push_back("-q " + pbs_name(queue, "queue"));
   add_payer(lines, job, site);
   if (!job.project.empty()) lines.push_back("-P " + pbs_name(job.project, "project"));
-  add_pbs_life(lines, job, folder, false);
-  finish(script, job, folder, site);
+  add_pbs_life(lines, job, dir, false);
+  finish(script, job, dir, site);
   return script;
 }
 
-Script render_torque(const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site) {
+Script render_torque(const JobSpec& job, const JobDirectory& dir, const templates::SiteProfile& site) {
   if (!job.reservation.empty()) {
     refuse_pbs("Torque has no directive for a reservation: its scheduler's own is needed", "reservation",
                "directives: [\"-W x=FLAGS:ADVRES:NAME\"] with Moab or Maui");
@@ -255,8 +255,8 @@ Script render_torque(const JobSpec& job, const JobFolder& folder, const template
   if (job.walltime_seconds > 0) lines.push_back("-l walltime=" + render_walltime(job.walltime_seconds));
   if (!job.queue.empty()) lines.push_back("-q " + pbs_name(job.queue, "queue"));
   add_payer(lines, job, site);
-  add_pbs_life(lines, job, folder, true);
-  finish(script, job, folder, site);
+  add_pbs_life(lines, job, dir, true);
+  finish(script, job, dir, site);
   return script;
 }
 

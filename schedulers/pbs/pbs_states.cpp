@@ -58,7 +58,7 @@ constexpr OwnEnd kTorqueEnds[] = {
     {-4, JobState::node_failed, "the execution daemon of its first host started anew; submit again"},
     {-5, JobState::node_failed, "the execution daemon of its first host started anew; submit again"},
     {-6, JobState::node_failed, "the execution daemon of its first host started anew; submit again"},
-    {-9, JobState::failed, "its output files could not be made; is their folder there, and writable?"},
+    {-9, JobState::failed, "its output files could not be made; is their directory there, and writable?"},
     {-10, JobState::out_of_memory, kMemory},
     {-11, JobState::timed_out, kWalltime},
     {-12, JobState::timed_out, "its processor time (cput) was used up; ask for more"},
@@ -82,7 +82,7 @@ bool used_up_walltime(const PbsJob& job) {
   return used && limit && *used >= *limit;
 }
 
-// 0..127 as it is; 128 + signal where a shell told of it; 256 + signal where the script itself was ended.
+// 0..127 as it is; 128 + signal if a shell reported it; 256 + signal where the script itself was ended.
 void set_pbs_exit(JobStatus& status, int exit_status) {
   const int base = exit_status > 256 ? 256 : 128;
   const int signal = exit_status > base && exit_status - base <= 64 ? exit_status - base : 0;
@@ -91,7 +91,7 @@ void set_pbs_exit(JobStatus& status, int exit_status) {
   status.state = exit_status == 0 ? JobState::completed : JobState::failed;
 }
 
-void judge_exit(JobStatus& status, const PbsJob& job, int exit_status, bool terminated,
+void check_exit(JobStatus& status, const PbsJob& job, int exit_status, bool terminated,
                 std::span<const OwnEnd> own_ends) {
   if (exit_status < 0) {
     status.state = JobState::failed;
@@ -118,7 +118,7 @@ void judge_exit(JobStatus& status, const PbsJob& job, int exit_status, bool term
 }
 
 // Where the history holds no exit status.
-void judge_substate(JobStatus& status, const PbsJob& job) {
+void check_substate(JobStatus& status, const PbsJob& job) {
   const int substate = job.number("substate").value_or(0);
   const bool ran = !job.get("exec_host").empty() || job.number("run_count").value_or(0) > 0;
   const bool depends = !job.get("depend").empty();
@@ -152,7 +152,7 @@ std::string explain_hold(const PbsJob& job) {
     return "it starts when the job it depends on has ended as asked (" + depend + ")";
   if (types.find('u') != std::string::npos) return "held by its owner: qrls " + job.id;
   if (types.find_first_of("so") != std::string::npos)
-    return "held by PBS or an operator: the comment in qstat -f " + job.id + " says why";
+    return "held by PBS or an operator: the comment in qstat -f " + job.id + " gives the reason";
   if (types.find('p') != std::string::npos) return "its last submission failed (password): submit again";
   return "";
 }
@@ -195,9 +195,9 @@ JobStatus pbs_status(const PbsJob& job) {
     for (const std::string_view waited : {"Can Never Run", "Not Running"})
       if (status.reason.find(waited) == 0) status.reason.clear();  // why it waited is no end
     if (const auto exit_status = job.number("Exit_status"))
-      judge_exit(status, job, *exit_status, terminated, kPbsEnds);
+      check_exit(status, job, *exit_status, terminated, kPbsEnds);
     else
-      judge_substate(status, job);
+      check_substate(status, job);
   }
   return status;
 }
@@ -209,10 +209,10 @@ JobStatus torque_status(const PbsJob& job) {
   if (status.word == "C") {
     const auto exit_status = job.number("exit_status");
     if (exit_status) {
-      judge_exit(status, job, *exit_status, false, kTorqueEnds);
+      check_exit(status, job, *exit_status, false, kTorqueEnds);
     } else {
       status.state = JobState::unknown;
-      status.explained = "it is over; this qstat does not tell how, the job's own exit_status file does";
+      status.explained = "it is over; this qstat has no exit status, the job's own exit_status file has it";
     }
   } else if (status.word == "U") {  // Slurm's wrapper: any other state, also that of an ending job
     status.state = JobState::running;

@@ -18,9 +18,9 @@ namespace {
 
 constexpr int kTorqueUnknownJob = 153;
 constexpr std::string_view kTorqueForgot =
-    "qstat does not know this id (any more): it forgets a job some minutes after its end (keep_completed)";
+    "qstat does not have this id (any more): it forgets a job some minutes after its end (keep_completed)";
 
-bool torque_says(const ProcessResult& answer, std::string_view words) {
+bool torque_output_has(const ProcessResult& answer, std::string_view words) {
   return answer.err.find(words) != std::string::npos || answer.out.find(words) != std::string::npos;
 }
 
@@ -34,17 +34,17 @@ class Torque : public Scheduler {
   std::string_view name() const override { return "torque"; }
   std::string_view tool() const override { return "qsub"; }
 
-  Script render(const JobSpec& job, const JobFolder& folder,
+  Script render(const JobSpec& job, const JobDirectory& dir,
                 const templates::SiteProfile& site) const override {
-    return render_torque(job, folder, site);
+    return render_torque(job, dir, site);
   }
 
   // Slurm's wrapper puts a log name of its own over the script's, unless one stands on the line.
   Command submit_command(const JobSpec& job, const std::string& script) const override {
-    const JobFolder folder{script.substr(0, script.rfind('/'))};
+    const JobDirectory dir{script.substr(0, script.rfind('/'))};
     // A template has no line of ours that writes the log.
     const bool ours = job.script_template.empty();
-    return {"qsub", "-j", "oe", "-o", ours ? folder.spool() : output_path(job, folder), script};
+    return {"qsub", "-j", "oe", "-o", ours ? dir.spool() : output_path(job, dir), script};
   }
 
   std::vector<std::string> overriding_variables(const EnvVars& environment) const override {
@@ -73,7 +73,7 @@ class Torque : public Scheduler {
     const ProcessResult answer = ask(command);
     const bool answered = answer.start_error.empty() && !answer.timed_out &&
                           (answer.exit_status == 0 || answer.exit_status == kTorqueUnknownJob ||
-                           torque_says(answer, "Unknown Job Id"));
+                           torque_output_has(answer, "Unknown Job Id"));
     if (!answered) throw_query_error("qstat", answer);
     const std::vector<PbsJob> jobs = parse_qstat_text(answer.out);
     for (const JobId& id : ids) statuses[id] = status_of(id, jobs, torque_status, kTorqueForgot);
@@ -83,10 +83,10 @@ class Torque : public Scheduler {
   Command cancel_command(const JobId& id) const override { return {"qdel", id}; }
 
   std::string read_cancellation(const JobId& id, const ProcessResult& answer) const override {
-    if (torque_says(answer, "Unknown Job") || torque_says(answer, "Invalid job id"))
+    if (torque_output_has(answer, "Unknown Job") || torque_output_has(answer, "Invalid job id"))
       return fmt::format("{} is already over, or never was: it is not known", id);
-    if (torque_says(answer, "nvalid for state of job") ||
-        torque_says(answer, "already completing or completed"))
+    if (torque_output_has(answer, "nvalid for state of job") ||
+        torque_output_has(answer, "already completing or completed"))
       return fmt::format("{} is already over", id);
     if (!answer.ok()) throw_scheduler_error("qdel", answer, refusals(answer));
     return fmt::format("{} is being cancelled", id);

@@ -101,9 +101,9 @@ std::uint64_t longest_walltime(const templates::SiteProfile& site) {
   return most;
 }
 
-// What the request asks for and the centre, as its profile tells, does not have.
-void tell_misfits(const templates::SiteProfile& site, const ResourceRequest& request,
-                  std::vector<Unsupported>& unsupported) {
+// Resources of the request that the centre lacks by its profile.
+void report_misfits(const templates::SiteProfile& site, const ResourceRequest& request,
+                    std::vector<Unsupported>& unsupported) {
   const auto& queues = site.queue_walltimes;
   const bool known = std::any_of(queues.begin(), queues.end(),
                                  [&](const auto& queue) { return queue.first == request.queue; });
@@ -127,8 +127,7 @@ void tell_misfits(const templates::SiteProfile& site, const ResourceRequest& req
   }
   if (no_gpus && gpus > 0)
     unsupported.push_back({0, fmt::format("{} GPU{} of each node", gpus, gpus == 1 ? "" : "s"),
-                           fmt::format("{} has none, as its profile tells ({})", site.name, site.title),
-                           true});
+                           fmt::format("{} has none by its profile ({})", site.name, site.title), true});
   if (cores > 0 && most_cores > cores)
     unsupported.push_back({0, fmt::format("{} cores of each node", most_cores),
                            fmt::format("a node of {} has {}", site.name, cores), true});
@@ -157,15 +156,15 @@ void apply_site(const templates::SiteProfile& site, Dialect to, ResourceRequest&
                      code.empty() ? "put the application's name in its place" : "left out")});
   }
   directives.insert(directives.end(), site.directives.begin(), site.directives.end());
-  tell_misfits(site, request, unsupported);
+  report_misfits(site, request, unsupported);
   for (const std::string& path : site.submit_below)
     unsupported.push_back(
         {0, "submission", fmt::format("{} starts jobs only from below {}", site.name, path)});
 }
 
-// Things that no translation can know.
-void tell_names(const ResourceRequest& request, Dialect to, const templates::SiteProfile* site,
-                std::vector<Unsupported>& unsupported) {
+// Facts that a translation cannot have.
+void report_names(const ResourceRequest& request, Dialect to, const templates::SiteProfile* site,
+                  std::vector<Unsupported>& unsupported) {
   const char* other = to == Dialect::slurm ? "sinfo -s names the partitions" : "qstat -Q names the queues";
   if (!request.queue.empty())
     unsupported.push_back({0, request.queue, fmt::format("the name is taken over as it is: {}", other)});
@@ -174,7 +173,7 @@ void tell_names(const ResourceRequest& request, Dialect to, const templates::Sit
     unsupported.push_back({0, request.account,
                            site != nullptr ? "the account is taken over as it is"
                                            : "the account is taken over as it is; some centres want the name "
-                                             "of the application there (--site PROFILE knows)"});
+                                             "of the application there (--site PROFILE has it)"});
   if (to == Dialect::slurm && request.exported == Export::unspecified)
     unsupported.push_back(
         {0, "no -V",
@@ -215,12 +214,12 @@ void move_in(std::vector<Unsupported>& into, const std::vector<Unsupported>& fro
   into.insert(into.end(), from.begin(), from.end());
 }
 
-// What submit wrote is made anew from its settings: they know more than the script tells.
+// What submit wrote is made anew from its settings: they contain more than the script.
 void refuse_own(const JobScript& script, Dialect to) {
   for (const std::string& line : script.lines)
     if (line.starts_with("# Written by ddlrun submit"))
       throw Error(ErrorKind::request, {"it was written by ddlrun submit", script.file,
-                                       fmt::format("ddlrun submit --{} --job FOLDER/ddlrun.yaml --dry-run",
+                                       fmt::format("ddlrun submit --{} --job DIR/ddlrun.yaml --dry-run",
                                                    to == Dialect::slurm ? "slurm" : "pbs")});
 }
 
@@ -231,7 +230,7 @@ Conversion convert_script(const JobScript& given, Dialect to, const templates::S
   const JobScript script = without_marked_lines(given);
   if (script.dialect == Dialect::none)
     throw Error(ErrorKind::request, {"there is no #PBS and no #SBATCH line in it", script.file,
-                                     "ddlrun lint-script FILE says what a scheduler reads of it"});
+                                     "ddlrun lint-script FILE shows what a scheduler reads of it"});
   if (script.dialect == to)
     throw Error(ErrorKind::request,
                 {fmt::format("it is a {} script already", to == Dialect::slurm ? "Slurm" : "PBS"),
@@ -253,7 +252,7 @@ Conversion convert_script(const JobScript& given, Dialect to, const templates::S
   move_in(unsupported, request.unsupported);
   move_in(unsupported, rendered.unsupported);
   move_in(unsupported, change.unsupported);
-  tell_names(request, to, site, unsupported);
+  report_names(request, to, site, unsupported);
   sort_unsupported(unsupported);
 
   std::string& text = result.text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A script for one scheduler -> the same job for the other. What cannot be carried over is said, never
+// A script for one scheduler -> the same job for the other. What cannot be carried over is reported, never
 // dropped in silence.
 #pragma once
 

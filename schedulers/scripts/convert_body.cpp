@@ -19,7 +19,7 @@ std::size_t name_end(std::string_view text, std::size_t at) {
 }
 
 // Names of the family that stand without a '$': "os.environ['PBS_JOBID']".
-void tell_plain_names(const ScriptLine& line, std::string_view prefix, BodyChange& change) {
+void report_plain_names(const ScriptLine& line, std::string_view prefix, BodyChange& change) {
   const std::string_view text = line.text;
   for (std::size_t at = 0; (at = text.find(prefix, at)) != std::string_view::npos;) {
     const std::size_t end = name_end(text, at);
@@ -125,7 +125,7 @@ void rename_variables(const JobScript& script, const std::map<std::string, std::
         change.edits.push_back(edit_at(line, use.name_at, use.name.size(), name));
       }
     }
-    tell_plain_names(line, prefix, change);
+    report_plain_names(line, prefix, change);
   }
 }
 

@@ -34,7 +34,7 @@ bool starts_long(const std::string& word, std::string_view name) {
   return word.starts_with(std::string("--") + std::string(name) + "=");
 }
 
-// An srun line as its parts: what the options said, and where the program begins.
+// An srun line as its parts: its options, and where the program begins.
 struct SrunLine {
   std::uint64_t tasks = 0, nodes = 0, cpus = 0;
   std::string tasks_text;  // "$SLURM_NTASKS"
@@ -87,7 +87,7 @@ bool runs_beside(const std::vector<ShellCommand>& commands, std::size_t at) {
 }
 
 // Names that the ranks of a line find in their environment under srun: mpirun hands over to other hosts only
-// what it is told to.
+// its given path.
 std::vector<std::string> find_exported(const JobScript& script, const ScriptLine& until,
                                        const ShellCommand& launch) {
   std::vector<std::string> names;
@@ -155,8 +155,8 @@ bool has_parallel_steps(const JobScript& script) {
   return steps > 1;
 }
 
-// What the srun line says of its ranks that mpirun cannot.
-void tell_srun(const SrunLine& srun, int number, BodyChange& change) {
+// Settings of the srun line for its ranks that mpirun lacks.
+void report_srun(const SrunLine& srun, int number, BodyChange& change) {
   for (const std::string& word : srun.unknown)
     change.unsupported.push_back({number, "srun " + word, "an option that mpirun does not have"});
   if (srun.own_gpus)
@@ -189,10 +189,10 @@ void change_srun(const ScriptLine& line, const ShellCommand& command, const Reso
     change.edits.push_back(
         edit_at(line, word.at - (blank ? 1 : 0), word.end - word.at + (blank ? 1 : 0), ""));
   }
-  tell_srun(srun, number, change);
+  report_srun(srun, number, change);
 }
 
-void tell_slurm_command(const ShellCommand& command, int number, bool list, BodyChange& change) {
+void report_slurm_command(const ShellCommand& command, int number, bool list, BodyChange& change) {
   static const std::map<std::string, const char*> counterparts = {{"sbatch", "qsub"},
                                                                   {"squeue", "qstat"},
                                                                   {"scancel", "qdel"},
@@ -222,7 +222,7 @@ void change_host_lists(const ScriptLine& line, BodyChange& change) {
   }
 }
 
-// Variables of Slurm whose values the request tells.
+// Variables of Slurm whose values are in the request.
 std::map<std::string, std::string> known_values(const ResourceRequest& request) {
   const Chunk chunk = request.chunks.empty() ? Chunk{} : request.chunks.front();
   return {{"SLURM_NTASKS", fmt::format("{}", task_count(request))},
@@ -237,7 +237,7 @@ std::map<std::string, std::string> known_values(const ResourceRequest& request) 
           {"SLURM_JOB_USER", "$USER"}};
 }
 
-bool goes_to_submit_folder(const JobScript& script) {
+bool enters_submit_dir(const JobScript& script) {
   for (const ScriptLine& line : script.body)
     for (const ShellCommand& command : parse_commands(line))
       if (command.name() == "cd" && command.words.size() > 1 &&
@@ -266,9 +266,9 @@ BodyChange change_body_to_pbs(const JobScript& script, const ResourceRequest& re
       } else if (command.base_name() == "srun") {
         change_srun(line, command, request, find_exported(script, line, command), change);
       }
-      tell_slurm_command(command, number, list, change);
+      report_slurm_command(command, number, list, change);
       for (const ShellCommand& inner : nested_commands(command)) {
-        tell_slurm_command(inner, number, list, change);
+        report_slurm_command(inner, number, list, change);
         if (inner.base_name() == "srun")
           change.unsupported.push_back(
               {number, "srun within another command", "PBS has no srun: mpirun", true});
@@ -299,10 +299,10 @@ BodyChange change_body_to_pbs(const JobScript& script, const ResourceRequest& re
 std::vector<std::string> prepare_for_pbs(const JobScript& script, const ResourceRequest& request,
                                          const BodyChange& change) {
   std::vector<std::string> lines;
-  if (!request.folder.empty()) {
-    lines.push_back(fmt::format("cd {} || exit", quote_shell(request.folder)));
-  } else if (!goes_to_submit_folder(script)) {
-    lines.emplace_back("# Slurm starts a job where it was handed in, PBS in the home folder.");
+  if (!request.dir.empty()) {
+    lines.push_back(fmt::format("cd {} || exit", quote_shell(request.dir)));
+  } else if (!enters_submit_dir(script)) {
+    lines.emplace_back("# Slurm starts a job where it was handed in, PBS in the home directory.");
     lines.emplace_back("cd \"$PBS_O_WORKDIR\" || exit");
   }
   for (const auto& [name, value] : known_values(request)) {

@@ -55,7 +55,7 @@ bool is_hydra(const ShellCommand& command) {
                      [](const ShellWord& word) { return word.text == "-f"; });
 }
 
-// True where hosts have different numbers of ranks, which one Slurm request cannot say.
+// True where hosts have different numbers of ranks, which one Slurm request cannot express.
 bool differs_by_host(const ResourceRequest& request) {
   return request.spread != Spread::pack && has_unlike_chunks(request);
 }
@@ -66,9 +66,9 @@ constexpr std::string_view why_hydra =
     "per rank (I_MPI_HYDRA_BOOTSTRAP=slurm starts the ranks without ssh)";
 // Under Slurm, Open MPI 4.1 takes no count from a host that stands there several times.
 constexpr std::string_view why_slots =
-    "kept, as HOST slots=N: only so does Open MPI know under Slurm how many ranks each host gets";
+    "kept, as HOST slots=N: Open MPI under Slurm needs it for the ranks of each host";
 
-// "--hostfile $PBS_NODEFILE": Open MPI learns the hosts from Slurm itself.
+// "--hostfile $PBS_NODEFILE": Open MPI gets the hosts from Slurm itself.
 void drop_hostfiles(const ScriptLine& line, const ShellCommand& command, const ResourceRequest& request,
                     BodyChange& change) {
   const bool hydra = is_hydra(command), slots = !hydra && differs_by_host(request);
@@ -102,7 +102,7 @@ void drop_hostfiles(const ScriptLine& line, const ShellCommand& command, const R
   }
 }
 
-void tell_pbs_command(const ShellCommand& command, int number, BodyChange& change) {
+void report_pbs_command(const ShellCommand& command, int number, BodyChange& change) {
   static const std::map<std::string, const char*> counterparts = {{"qsub", "sbatch"},
                                                                   {"qstat", "squeue"},
                                                                   {"qdel", "scancel"},
@@ -121,7 +121,7 @@ void tell_pbs_command(const ShellCommand& command, int number, BodyChange& chang
 }
 
 // Another script that is handed the node file may start its ranks through ssh: it is left alone.
-void tell_hostfile_users(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
+void report_hostfile_users(const ScriptLine& line, const ShellCommand& command, BodyChange& change) {
   for (const ShellWord& word : command.words) {
     if (word.text.find("PBS_NODEFILE") == std::string::npos || word.at == command.words.front().at) continue;
     change.unsupported.push_back({place_in(line, word.at).line, command.base_name() + " ... $PBS_NODEFILE",
@@ -206,11 +206,11 @@ BodyChange change_body_to_slurm(const JobScript& script, const ResourceRequest& 
       if (is_mpirun(command.base_name())) {
         drop_hostfiles(line, command, request, change);
       } else {
-        tell_hostfile_users(line, command, change);
+        report_hostfile_users(line, command, change);
       }
       const int number = command.words.empty() ? line.line : place_in(line, command.words.front().at).line;
-      tell_pbs_command(command, number, change);
-      for (const ShellCommand& inner : nested_commands(command)) tell_pbs_command(inner, number, change);
+      report_pbs_command(command, number, change);
+      for (const ShellCommand& inner : nested_commands(command)) report_pbs_command(inner, number, change);
     }
   }
   rename_variables(script, slurm_names(), "PBS_", change);
@@ -227,15 +227,15 @@ std::vector<std::string> prepare_for_slurm(const JobScript& script, const Resour
   const std::uint64_t threads = threads_set_by_pbs(request);
   const std::uint64_t tasks =
       request.chunks.empty() ? 1 : std::max<std::uint64_t>(1, request.chunks.front().tasks);
-  if (request.folder.empty() && !has_place_of_its_own(script)) {
-    lines.emplace_back("# PBS starts a job in the home folder, Slurm where it was handed in.");
+  if (request.dir.empty() && !has_place_of_its_own(script)) {
+    lines.emplace_back("# PBS starts a job in the home directory, Slurm where it was handed in.");
     lines.emplace_back("cd \"$HOME\" || exit");
   }
   if (!script.exports.contains("OMP_NUM_THREADS") && threads > 0) {
-    const bool said = request.chunks.front().threads > 0 || tasks == 1;
+    const bool is_fixed = request.chunks.front().threads > 0 || tasks == 1;
     lines.emplace_back("# OpenPBS sets this by itself.");
-    lines.push_back(said ? fmt::format("export OMP_NUM_THREADS={}", threads)
-                         : "export OMP_NUM_THREADS=\"${SLURM_CPUS_PER_TASK:-1}\"");
+    lines.push_back(is_fixed ? fmt::format("export OMP_NUM_THREADS={}", threads)
+                             : "export OMP_NUM_THREADS=\"${SLURM_CPUS_PER_TASK:-1}\"");
   }
   if (uses(script, "NCPUS") && threads > 0) lines.push_back(fmt::format("export NCPUS={}", threads));
   for (const auto& [name, value] : request.assigned)
@@ -246,7 +246,7 @@ std::vector<std::string> prepare_for_slurm(const JobScript& script, const Resour
     lines.emplace_back("export PBS_NODEFILE");
     lines.push_back(render_node_file(request));
     if (differs_by_host(request)) {
-      lines.emplace_back("# The same for Open MPI, which under Slurm wants the counts told.");
+      lines.emplace_back("# The same for Open MPI, which needs the counts under Slurm.");
       lines.emplace_back(
           "uniq -c \"$PBS_NODEFILE\" | awk '{ print $2 \" slots=\" $1 }' >\"$PBS_NODEFILE.slots\"");
     }

@@ -19,7 +19,7 @@ std::vector<Directive> read_pbs_options(std::string_view line, std::size_t from,
 // -v A="x,y",B -> {"A=x,y", "B"}: commas in quotes belong to a value.
 std::vector<std::string> cut_variable_list(std::string_view line, const Directive& option);
 
-// The long name that sbatch understands: "-N" and "--node" -> "nodes"; nothing if it knows no such option or
+// The long name that sbatch understands: "-N" and "--node" -> "nodes"; nothing if it has no such option or
 // if the abbreviation is ambiguous.
 std::optional<std::string> slurm_option_name(std::string_view option);
 // Long names that begin with an ambiguous or unknown abbreviation, and all of them.

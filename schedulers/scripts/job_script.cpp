@@ -34,7 +34,7 @@ Dialect misspelt_dialect(std::string_view line, std::size_t& from) {
   std::size_t at = skip_blanks(line);
   if (at >= line.size() || line[at] != '#') return Dialect::none;
   ++at;
-  // Two hashes are how people switch a directive off: no mistake.
+  // Two hashes switch a directive off on purpose: no error.
   while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
   const std::string word = upper(line.substr(at, 6));
   Dialect found = Dialect::none;

@@ -58,7 +58,7 @@ struct JobScript {
   bool has_carriage_returns = false;
 };
 
-// Never throws; what is odd is the linter's to tell.
+// Never throws; the linter reports what is odd.
 JobScript parse_job_script(std::string_view text, std::string file_name);
 
 }  // namespace ddlrun::job_scripts

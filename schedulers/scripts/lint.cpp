@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t most_of_a_kind = 50;
 
-// A file full of one mistake is told so often, then counted.
+// Repeats of one error are reported so often, then counted.
 std::vector<Finding> thin_out(std::vector<Finding> findings) {
   std::map<std::string, std::size_t> counts;
   for (const Finding& finding : findings) ++counts[finding.id];
-  std::map<std::string, std::size_t> told;
+  std::map<std::string, std::size_t> reported;
   std::vector<Finding> kept;
   for (Finding& finding : findings) {
-    const std::size_t number = ++told[finding.id];
+    const std::size_t number = ++reported[finding.id];
     if (number > most_of_a_kind) continue;
     if (number == most_of_a_kind && counts[finding.id] > number)
       finding.what += fmt::format(" (and {} more of this kind)", counts[finding.id] - number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The thread variables of a script, handed to affinity/ with what the script tells about its nodes.
+// The thread variables of a script, checked by affinity/ with the script's facts about its nodes.
 #include "base/text/text.hpp"
 #include "schedulers/scripts/lint_internal.hpp"
 #include "topology/affinity/thread_lint.hpp"
@@ -52,7 +52,7 @@ bool uses_rankfile(const ScriptView& view) {
 affinity::ThreadEnvironment describe(const ScriptView& view) {
   affinity::ThreadEnvironment environment;
   for (const auto& [name, line] : view.script.exports) {
-    // A value that the shell has yet to compute says nothing.
+    // A value that the shell has yet to compute is unknown.
     if (line.text.find('$') == std::string::npos && line.text.find('`') == std::string::npos)
       environment.variables[name] = line.text;
   }
@@ -102,7 +102,7 @@ bool launches_by_ddlrun(const ScriptView& view) {
 }
 
 // "nodes=2:ppn=8": OpenPBS makes mpiprocs and ncpus of ppn, Torque sets no threads at all.
-void tell_ppn(const ScriptView& view, affinity::AffinityFinding& found) {
+void report_ppn(const ScriptView& view, affinity::AffinityFinding& found) {
   if (view.request.style != Style::old_nodes) return;
   found.severity = affinity::AffinitySeverity::note;
   found.what = fmt::format("ppn={0} and no OMP_NUM_THREADS: OpenPBS sets it to {0} for each of {0} ranks",
@@ -116,9 +116,9 @@ std::vector<Finding> lint_affinity(const ScriptView& view) {
   std::vector<Finding> findings;
   for (affinity::AffinityFinding& found : check_thread_environment(describe(view))) {
     if (found.id == "ompthreads-missing") {
-      // A select is judge_chunk's; ddlrun launch sets the threads of its ranks itself.
+      // A select is check_chunk's; ddlrun launch sets the threads of its ranks itself.
       if (view.request.style == Style::select || launches_by_ddlrun(view)) continue;
-      tell_ppn(view, found);
+      report_ppn(view, found);
     }
     Place place{view.request.select_line, view.request.select_line > 0 ? 1 : 0};
     const auto line = view.script.exports.find(found.variable);

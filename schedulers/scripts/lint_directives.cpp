@@ -44,7 +44,7 @@ const char* why_unread(Unread unread) {
     case Unread::after_command:
       return "directives are read up to the first command only";
     case Unread::leading_blank:
-      return "sbatch reads a directive only at the first column, and says nothing";
+      return "sbatch reads a directive only at the first column, without a warning";
     case Unread::misspelt:
       return "the line is a comment: the sentinel is spelt #SBATCH or #PBS, without a blank";
     case Unread::other_dialect:
@@ -88,14 +88,14 @@ void check_unread(const ScriptView& view, std::vector<Finding>& findings) {
   }
 }
 
-// Words in a row that belong to no option are one mistake: mostly a value with blanks in it.
+// Words in a row that belong to no option are one error: mostly a value with blanks in it.
 void check_stray_words(const ScriptView& view, std::size_t at, std::vector<Finding>& findings) {
   const std::vector<Directive>& all = view.script.directives;
   const Directive& first = all[at];
   const Directive* const before = at > 0 && all[at - 1].line == first.line ? &all[at - 1] : nullptr;
-  if (before != nullptr && before->option.empty()) return;  // told with the first of them
-  if (first.value.starts_with("\xE2\x80")) return;          // an odd dash, told already
-  if (view.pbs() && first.value.starts_with('#')) return;   // a comment, told with the hash
+  if (before != nullptr && before->option.empty()) return;  // reported with the first of them
+  if (first.value.starts_with("\xE2\x80")) return;          // an odd dash, reported already
+  if (view.pbs() && first.value.starts_with('#')) return;   // a comment, reported with the hash
   std::string words = first.value;
   for (std::size_t i = at + 1; i < all.size() && all[i].line == first.line && all[i].option.empty(); ++i)
     words += " " + all[i].value;
@@ -133,20 +133,21 @@ void check_words(const ScriptView& view, const Directive& directive, std::vector
       return;
     }
     const auto near = closest_match(directive.option, all_slurm_options());
-    add("option-unknown", fmt::format("sbatch knows no {}", directive.option),
+    add("option-unknown", fmt::format("sbatch has no option {}", directive.option),
         "the script is refused, status 255", near ? *near : "man sbatch");
   } else if (directive.option.size() < 2 || !is_pbs_option(directive.option[1])) {
     const bool of_torque = directive.option.size() > 1 && is_torque_option(directive.option[1]);
     if (of_torque && view.torque()) return;
     if (of_torque) {
-      add("option-unknown", fmt::format("OpenPBS's qsub knows no {}, which is Torque's", directive.option),
+      add("option-unknown",
+          fmt::format("OpenPBS's qsub has no option {}, which is Torque's", directive.option),
           fmt::format("qsub: directive error: {}", trim(line.substr(0, 60))),
           directive.option == "-t"   ? "-J " + directive.value
           : directive.option == "-d" ? fmt::format("cd {} || exit", quote_shell(directive.value))
                                      : "--scheduler torque, if it is for Torque");
       return;
     }
-    add("option-unknown", fmt::format("qsub knows no {}", directive.option),
+    add("option-unknown", fmt::format("qsub has no option {}", directive.option),
         fmt::format("qsub: directive error: {}", trim(line.substr(0, 60))), "man qsub");
   }
 }
@@ -203,7 +204,7 @@ void check_hash(const ScriptView& view, const Directive& directive, std::vector<
 void check_twice(const ScriptView& view, std::vector<Finding>& findings) {
   std::map<std::string, const Directive*> seen;
   for (const Directive& directive : view.script.directives) {
-    if (directive.option.empty()) continue;  // a stray word, told as such
+    if (directive.option.empty()) continue;  // a stray word, reported as such
     std::string key = directive.option;
     if (view.slurm()) key = slurm_option_name(directive.option).value_or(directive.option);
     std::vector<std::string> keys{key};

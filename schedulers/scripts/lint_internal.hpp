@@ -54,7 +54,7 @@ Place place_of(const PlacedCommand& command, const ShellWord& word);
 std::vector<const Directive*> directives_of(const ScriptView& view, std::string_view slurm_name,
                                             char pbs_letter);
 
-// What the judges of a theme share: the script, and a place for what they find.
+// The input of the rules of a theme: the script, and the findings.
 class RuleSet {
  protected:
   explicit RuleSet(const ScriptView& view) : view_(view) {}

@@ -15,20 +15,20 @@ namespace {
 class LaunchRules : private RuleSet {
  public:
   explicit LaunchRules(const ScriptView& view) : RuleSet(view) {}
-  std::vector<Finding> judge();
+  std::vector<Finding> check();
 
  private:
-  void judge_mpirun(const PlacedCommand& placed);
-  void judge_ranks(const PlacedCommand& placed, std::uint64_t ranks);
-  void judge_binding(const PlacedCommand& placed, std::uint64_t ranks);
-  void judge_rankfile(const PlacedCommand& placed, std::optional<std::uint64_t> ranks);
-  void judge_srun(const PlacedCommand& placed);
-  void judge_foreign(const PlacedCommand& placed);
-  void judge_export(const PlacedCommand& placed);
-  void judge_rank_variables(const PlacedCommand& placed);
-  void judge_dims(const PlacedCommand& placed);
-  void judge_sequence();
-  void judge_devices();
+  void check_mpirun(const PlacedCommand& placed);
+  void check_ranks(const PlacedCommand& placed, std::uint64_t ranks);
+  void check_binding(const PlacedCommand& placed, std::uint64_t ranks);
+  void check_rankfile(const PlacedCommand& placed, std::optional<std::uint64_t> ranks);
+  void check_srun(const PlacedCommand& placed);
+  void check_foreign(const PlacedCommand& placed);
+  void check_export(const PlacedCommand& placed);
+  void check_rank_variables(const PlacedCommand& placed);
+  void check_dims(const PlacedCommand& placed);
+  void check_sequence();
+  void check_devices();
   bool is_open_mpi(const ShellCommand& command) const {
     return intel_options(command).empty() && !loads_intel_mpi() && !loads("intel") && !loads("mpich");
   }
@@ -36,7 +36,7 @@ class LaunchRules : private RuleSet {
   bool loads_intel_mpi() const {
     return loads("impi") || loads("intelmpi") || loads("intel-") || loads("intel-oneapi-");
   }
-  void judge_intel_options(const PlacedCommand& placed);
+  void check_intel_options(const PlacedCommand& placed);
   std::uint64_t threads() const;
 
   std::optional<std::uint64_t> dims_;
@@ -53,7 +53,7 @@ bool LaunchRules::loads(std::string_view module) const {
   return false;
 }
 
-// OpenMP threads of a rank, as far as the script tells.
+// OpenMP threads of a rank, as far as the script sets them.
 std::uint64_t LaunchRules::threads() const {
   const auto found = view_.script.exports.find("OMP_NUM_THREADS");
   if (found != view_.script.exports.end())
@@ -63,7 +63,7 @@ std::uint64_t LaunchRules::threads() const {
   return chunk.threads > 0 ? chunk.threads : view_.pbs() && !view_.torque() ? chunk.cores : 0;
 }
 
-void LaunchRules::judge_ranks(const PlacedCommand& placed, std::uint64_t ranks) {
+void LaunchRules::check_ranks(const PlacedCommand& placed, std::uint64_t ranks) {
   if (view_.request.chunks.empty() || view_.script.dialect == Dialect::none) return;
   const std::uint64_t asked = task_count(view_.request);
   if (ranks == asked || asked == 0) return;
@@ -76,7 +76,7 @@ void LaunchRules::judge_ranks(const PlacedCommand& placed, std::uint64_t ranks) 
       fmt::format("-n {}, or {}", asked, view_.pbs() ? "another mpiprocs" : "another --ntasks-per-node"));
 }
 
-void LaunchRules::judge_binding(const PlacedCommand& placed, std::uint64_t ranks) {
+void LaunchRules::check_binding(const PlacedCommand& placed, std::uint64_t ranks) {
   const std::uint64_t count = threads();
   if (ranks == 0 || ranks > 2 || count <= 1 || !is_open_mpi(placed.command)) return;
   if (has_option(placed.command,
@@ -90,7 +90,7 @@ void LaunchRules::judge_binding(const PlacedCommand& placed, std::uint64_t ranks
       fmt::format("--map-by ppr:1:node:PE={} --bind-to core, or --bind-to none", count));
 }
 
-void LaunchRules::judge_rankfile(const PlacedCommand& placed, std::optional<std::uint64_t> ranks) {
+void LaunchRules::check_rankfile(const PlacedCommand& placed, std::optional<std::uint64_t> ranks) {
   const auto file = option_value(placed.command, {"--rankfile", "-rf", "-rankfile"});
   if (!file) return;
   if (has_option(placed.command, {"--map-by", "-map-by", "--bind-to", "-bind-to", "-npernode", "--npernode"}))
@@ -112,7 +112,7 @@ void LaunchRules::judge_rankfile(const PlacedCommand& placed, std::optional<std:
 }
 
 // Which MPI is meant is known where the script loads its module or uses options of Open MPI beside.
-void LaunchRules::judge_intel_options(const PlacedCommand& placed) {
+void LaunchRules::check_intel_options(const PlacedCommand& placed) {
   const auto words = intel_options(placed.command);
   if (words.empty()) return;
   std::vector<std::string> names;
@@ -126,19 +126,19 @@ void LaunchRules::judge_intel_options(const PlacedCommand& placed) {
       fmt::format("{} {} of Intel MPI{}", join(names, ", "), many ? "are options" : "is an option",
                   intel ? ", whose module is loaded" : " or MPICH"),
       intel ? "right for it; should the program be built with Open MPI, it starts nothing"
-            : fmt::format("Open MPI's mpirun does not know {} and starts nothing", many ? "them" : "it"),
+            : fmt::format("Open MPI's mpirun does not support {} and starts nothing", many ? "them" : "it"),
       intel ? "nothing, if mpirun -version in the job names Intel MPI"
             : "the mpirun of the MPI that the program was built with: which mpirun");
 }
 
-void LaunchRules::judge_mpirun(const PlacedCommand& placed) {
+void LaunchRules::check_mpirun(const PlacedCommand& placed) {
   const ShellCommand& command = placed.command;
   const auto count = option_value(command, {"-n", "-np", "--np", "--n", "-c"});
   const auto ranks = count ? parse_unsigned(*count, 1u << 20) : std::nullopt;
-  judge_intel_options(placed);
-  if (ranks && placed.depth == 0) judge_ranks(placed, *ranks);
-  if (ranks) judge_binding(placed, *ranks);
-  judge_rankfile(placed, ranks);
+  check_intel_options(placed);
+  if (ranks && placed.depth == 0) check_ranks(placed, *ranks);
+  if (ranks) check_binding(placed, *ranks);
+  check_rankfile(placed, ranks);
   const auto hostfile = option_value(command, {"--hostfile", "-hostfile", "-machinefile", "--machinefile"});
   const bool node_file = hostfile && hostfile->find("PBS_NODEFILE") != std::string::npos;
   const bool one_each = !view_.request.chunks.empty() && view_.request.chunks.front().tasks <= 1;
@@ -152,7 +152,7 @@ void LaunchRules::judge_mpirun(const PlacedCommand& placed) {
         "leave it out");
 }
 
-void LaunchRules::judge_srun(const PlacedCommand& placed) {
+void LaunchRules::check_srun(const PlacedCommand& placed) {
   const ShellCommand& command = placed.command;
   const auto wide = directives_of(view_, "cpus-per-task", 0);
   const bool carried =
@@ -160,7 +160,7 @@ void LaunchRules::judge_srun(const PlacedCommand& placed) {
   if (view_.slurm() && !wide.empty() && wide.back()->value != "1" && !carried)
     add("srun-without-cpus", Severity::warning, placed.place,
         fmt::format("srun does not inherit --cpus-per-task={}", wide.back()->value),
-        "since Slurm 22.05 it has to be said again: ranks may end up with one core each",
+        "since Slurm 22.05 it must be repeated: ranks may end up with one core each",
         "srun --cpus-per-task=\"$SLURM_CPUS_PER_TASK\", or export "
         "SRUN_CPUS_PER_TASK=\"$SLURM_CPUS_PER_TASK\"");
   for (const ShellWord& word : command.words) {
@@ -185,7 +185,7 @@ void LaunchRules::judge_srun(const PlacedCommand& placed) {
   const auto ranks = count ? parse_unsigned(*count, 1u << 20) : std::nullopt;
   if (ranks && view_.slurm() && !view_.request.chunks.empty() && *ranks > task_count(view_.request) &&
       placed.depth == 0)
-    judge_ranks(placed, *ranks);
+    check_ranks(placed, *ranks);
   if (command.background && !has_option(command, {"--exact", "--overlap"}) &&
       !has_option(command, {"--exact="})) {
     const auto steps =
@@ -201,7 +201,7 @@ void LaunchRules::judge_srun(const PlacedCommand& placed) {
 }
 
 // A launcher that the scheduler does not bring.
-void LaunchRules::judge_foreign(const PlacedCommand& placed) {
+void LaunchRules::check_foreign(const PlacedCommand& placed) {
   const std::string name = placed.command.base_name();
   const bool foreign =
       (name == "srun" && view_.pbs() && !view_.torque()) || (name == "aprun" && view_.slurm());
@@ -214,7 +214,7 @@ void LaunchRules::judge_foreign(const PlacedCommand& placed) {
 
 // --export=NONE or a list without ALL: srun takes it over by SLURM_EXPORT_ENV, and so does the srun by which
 // Open MPI reaches other nodes. Slurm 22.05: execve(): bash: No such file or directory.
-void LaunchRules::judge_export(const PlacedCommand& placed) {
+void LaunchRules::check_export(const PlacedCommand& placed) {
   const auto given = directives_of(view_, "export", 0);
   if (!view_.slurm() || given.empty()) return;
   const std::string& value = given.back()->value;
@@ -235,7 +235,7 @@ void LaunchRules::judge_export(const PlacedCommand& placed) {
 }
 
 // "$SLURM_PROCID" in double quotes is expanded before the ranks are there.
-void LaunchRules::judge_rank_variables(const PlacedCommand& placed) {
+void LaunchRules::check_rank_variables(const PlacedCommand& placed) {
   for (const ShellWord& word : placed.command.words) {
     const std::string& text = placed.line->text;
     const bool single = word.at < text.size() && text[word.at] == '\'';
@@ -254,7 +254,7 @@ void LaunchRules::judge_rank_variables(const PlacedCommand& placed) {
 }
 
 // "4x2x3" behind ddlrun or a rankfile generator.
-void LaunchRules::judge_dims(const PlacedCommand& placed) {
+void LaunchRules::check_dims(const PlacedCommand& placed) {
   for (std::size_t i = 1; i < placed.command.words.size() && i < 6; ++i) {
     const std::string& word = placed.command.words[i].text;
     const auto parts = split(word, 'x');
@@ -281,7 +281,7 @@ void LaunchRules::judge_dims(const PlacedCommand& placed) {
   }
 }
 
-bool says_or(std::string_view comment) {
+bool mentions_or(std::string_view comment) {
   for (const std::string_view word :
        {"혹은", "또는", "或", "または", "alternativ", "Alternativ", "# or", "# OR", "# Or", "#or"})
     if (comment.find(word) != std::string_view::npos) return true;
@@ -289,7 +289,7 @@ bool says_or(std::string_view comment) {
 }
 
 // Two launches in a row: both run, one after the other.
-void LaunchRules::judge_sequence() {
+void LaunchRules::check_sequence() {
   const PlacedCommand* before = nullptr;
   for (const PlacedCommand& placed : view_.commands) {
     if (placed.depth > 0) continue;
@@ -301,7 +301,7 @@ void LaunchRules::judge_sequence() {
       bool alternative = false;
       for (int number = before->line->last_line; number < placed.line->line - 1; ++number) {
         const std::string_view line = trim(view_.script.lines[static_cast<std::size_t>(number)]);
-        alternative = alternative || (line.starts_with('#') && says_or(line));
+        alternative = alternative || (line.starts_with('#') && mentions_or(line));
       }
       add(alternative ? "alternatives-both-run" : "launches-in-a-row",
           alternative ? Severity::warning : Severity::note, placed.place,
@@ -316,7 +316,7 @@ void LaunchRules::judge_sequence() {
   }
 }
 
-void LaunchRules::judge_devices() {
+void LaunchRules::check_devices() {
   const auto found = view_.script.exports.find("CUDA_VISIBLE_DEVICES");
   if (found == view_.script.exports.end() || found->second.text.empty() || found->second.text[0] == '$')
     return;
@@ -328,23 +328,23 @@ void LaunchRules::judge_devices() {
       "on a shared node these may be the GPUs of another job", "leave it as the scheduler set it");
 }
 
-std::vector<Finding> LaunchRules::judge() {
+std::vector<Finding> LaunchRules::check() {
   for (const PlacedCommand& placed : view_.commands) {
-    judge_dims(placed);
+    check_dims(placed);
     const LaunchTool starter = launch_tool_of(placed.command);
-    if (starter == LaunchTool::mpirun) judge_mpirun(placed);
-    if (starter == LaunchTool::srun) judge_srun(placed);
-    if (starter == LaunchTool::srun || starter == LaunchTool::mpirun) judge_export(placed);
-    judge_foreign(placed);
-    if (starter == LaunchTool::mpirun || starter == LaunchTool::srun) judge_rank_variables(placed);
+    if (starter == LaunchTool::mpirun) check_mpirun(placed);
+    if (starter == LaunchTool::srun) check_srun(placed);
+    if (starter == LaunchTool::srun || starter == LaunchTool::mpirun) check_export(placed);
+    check_foreign(placed);
+    if (starter == LaunchTool::mpirun || starter == LaunchTool::srun) check_rank_variables(placed);
   }
-  judge_sequence();
-  judge_devices();
+  check_sequence();
+  check_devices();
   return std::move(findings_);
 }
 
 }  // namespace
 
-std::vector<Finding> lint_launch(const ScriptView& view) { return LaunchRules(view).judge(); }
+std::vector<Finding> lint_launch(const ScriptView& view) { return LaunchRules(view).check(); }
 
 }  // namespace ddlrun::job_scripts

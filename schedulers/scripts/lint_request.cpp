@@ -16,7 +16,7 @@ namespace {
 class RequestRules : private RuleSet {
  public:
   explicit RequestRules(const ScriptView& view) : RuleSet(view) {}
-  std::vector<Finding> judge();
+  std::vector<Finding> check();
 
  private:
   const Directive* find(std::string_view slurm_name, char pbs_letter = 0) const {
@@ -42,24 +42,24 @@ class RequestRules : private RuleSet {
     const Place place = directive == nullptr ? Place{} : Place{directive->line, directive->column};
     RuleSet::add(id, severity, place, std::move(what), std::move(why), std::move(hint));
   }
-  void judge_select();
-  void judge_chunk(const Directive* select, const Chunk& chunk);
-  void judge_numbers(const Directive* select);
-  void judge_pbs_styles();
-  void judge_pbs_time();
-  void judge_slurm_time();
-  void judge_name();
-  void judge_pbs_life();
-  void judge_slurm_shape();
-  void judge_slurm_gpus();
-  void judge_slurm_life();
-  void judge_signal();
+  void check_select();
+  void check_chunk(const Directive* select, const Chunk& chunk);
+  void check_numbers(const Directive* select);
+  void check_pbs_styles();
+  void check_pbs_time();
+  void check_slurm_time();
+  void check_name();
+  void check_pbs_life();
+  void check_slurm_shape();
+  void check_slurm_gpus();
+  void check_slurm_life();
+  void check_signal();
   bool waits_for_child() const;
   bool traps() const;
 };
 
 // Every number of a select statement, as qsub checks it.
-void RequestRules::judge_numbers(const Directive* select) {
+void RequestRules::check_numbers(const Directive* select) {
   const std::string value_text = resource_value("select");
   for (const std::string_view text : split(value_text, '+')) {
     bool first = true;
@@ -81,7 +81,7 @@ void RequestRules::judge_numbers(const Directive* select) {
   }
 }
 
-void RequestRules::judge_chunk(const Directive* select, const Chunk& chunk) {
+void RequestRules::check_chunk(const Directive* select, const Chunk& chunk) {
   const std::uint64_t tasks = std::max<std::uint64_t>(1, chunk.tasks);
   if (chunk.cores == 0) return;
   if (chunk.tasks > 1 && chunk.threads == 0 && !view_.torque())
@@ -103,20 +103,20 @@ void RequestRules::judge_chunk(const Directive* select, const Chunk& chunk) {
         fmt::format(":ompthreads={}", std::max<std::uint64_t>(1, chunk.cores / tasks)));
 }
 
-void RequestRules::judge_select() {
+void RequestRules::check_select() {
   const Directive* select = resource("select");
   if (select == nullptr) return;
-  judge_numbers(select);
-  for (const Chunk& chunk : view_.request.chunks) judge_chunk(select, chunk);
+  check_numbers(select);
+  for (const Chunk& chunk : view_.request.chunks) check_chunk(select, chunk);
   const std::uint64_t nodes = node_count(view_.request);
   const bool whole = view_.request.spread != Spread::unspecified;
   if (nodes > 1 && !whole)
     add("place-missing", Severity::warning, select,
-        fmt::format("select asks for {} chunks, but no place is said", nodes),
+        fmt::format("select asks for {} chunks, but no place is set", nodes),
         "place defaults to free: PBS may put several chunks on one host", "#PBS -l place=scatter");
 }
 
-void RequestRules::judge_pbs_styles() {
+void RequestRules::check_pbs_styles() {
   const Directive* select = resource("select") != nullptr ? resource("select") : resource("place");
   if (select != nullptr) {
     for (const char* key : {"nodes", "ncpus", "mem", "mpiprocs", "ompthreads", "ngpus", "nodect", "ppn"}) {
@@ -124,7 +124,7 @@ void RequestRules::judge_pbs_styles() {
       if (other == nullptr) continue;
       add("mixed-styles", Severity::error, other, fmt::format("-l {} beside -l select or place", key),
           fmt::format("qsub refuses: cannot be used with select or place ({})", key),
-          "say it within select=...");
+          "set it within select=...");
     }
   } else if (const Directive* nodes = resource("nodes"); nodes != nullptr && !view_.torque()) {
     add("old-nodes", Severity::note, nodes, "-l nodes= is the old form",
@@ -136,7 +136,7 @@ void RequestRules::judge_pbs_styles() {
           "qsub: illegal -l value", "no blanks: -l walltime=1:00:00,mem=4gb");
 }
 
-void RequestRules::judge_pbs_time() {
+void RequestRules::check_pbs_time() {
   const Directive* directive = resource("walltime");
   const std::string value = resource_value("walltime");
   if (directive == nullptr) {
@@ -162,7 +162,7 @@ void RequestRules::judge_pbs_time() {
   }
 }
 
-void RequestRules::judge_slurm_time() {
+void RequestRules::check_slurm_time() {
   const Directive* directive = find("time");
   if (directive == nullptr) {
     add("walltime-missing", Severity::note, nullptr, "no time limit is asked for",
@@ -182,7 +182,7 @@ void RequestRules::judge_slurm_time() {
   }
 }
 
-void RequestRules::judge_name() {
+void RequestRules::check_name() {
   const Directive* directive = find("job-name", 'N');
   if (directive == nullptr) return;
   const std::string& name = directive->value;
@@ -195,10 +195,10 @@ void RequestRules::judge_name() {
         "15 characters at most, a letter first", "a shorter name that begins with a letter");
   if (view_.slurm() && name.find('/') != std::string::npos)
     add("bad-name", Severity::warning, directive, "a slash in the job name",
-        "%x in --output then names another folder, and the output is lost", "a name without slashes");
+        "%x in --output then names another directory, and the output is lost", "a name without slashes");
 }
 
-void RequestRules::judge_pbs_life() {
+void RequestRules::check_pbs_life() {
   if (const Directive* all = find("", 'V'))
     add("export-all", Severity::note, all, "-V hands over the whole environment",
         "it stands in the job's Variable_List, which qstat -f shows: tokens and passwords too",
@@ -212,7 +212,7 @@ void RequestRules::judge_pbs_life() {
         "an interactive job does not run the script", "leave -I out");
 }
 
-void RequestRules::judge_slurm_shape() {
+void RequestRules::check_slurm_shape() {
   const Directive* tasks = find("ntasks");
   const Directive* per_node = find("ntasks-per-node");
   const Directive* nodes = find("nodes");
@@ -242,7 +242,7 @@ void RequestRules::judge_slurm_shape() {
         "two of --mem, --mem-per-cpu and --mem-per-gpu", "they exclude each other", "one of them");
 }
 
-void RequestRules::judge_slurm_gpus() {
+void RequestRules::check_slurm_gpus() {
   const Directive* first = nullptr;
   for (const char* name : {"gres", "gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket"}) {
     const Directive* directive = find(name);
@@ -263,7 +263,7 @@ void RequestRules::judge_slurm_gpus() {
     if (directive == nullptr || directive->value == "none") continue;
     add("gpu-hidden", Severity::warning, directive,
         fmt::format("{} hides the other ranks' GPUs from each rank", directive->option),
-        "NCCL's peer access and CUDA IPC then fail, and GPU numbers are not what the program thinks: invalid "
+        "NCCL's peer access and CUDA IPC then fail, and GPU numbers are not those of the program: invalid "
         "device "
         "ordinal",
         "--gpus-per-node=N and --gpu-bind=none; the rank picks its GPU by its local number");
@@ -284,7 +284,7 @@ bool RequestRules::traps() const {
                      [](const PlacedCommand& placed) { return placed.command.name() == "trap"; });
 }
 
-void RequestRules::judge_signal() {
+void RequestRules::check_signal() {
   const Directive* directive = find("signal");
   if (directive == nullptr) return;
   const bool to_shell = directive->value.find("B:") != std::string::npos;
@@ -304,7 +304,7 @@ void RequestRules::judge_signal() {
         "--signal=B:" + directive->value);
 }
 
-void RequestRules::judge_slurm_life() {
+void RequestRules::check_slurm_life() {
   const Directive* requeue = find("requeue");
   const Directive* mode = find("open-mode");
   if (requeue != nullptr && (mode == nullptr || !mode->value.starts_with('a')))
@@ -318,30 +318,30 @@ void RequestRules::judge_slurm_life() {
         fmt::format("all array tasks write to {}", output->value), "they overwrite each other",
         "--output=%x-%A_%a.out");
   if (output != nullptr && output->value.find('/') != std::string::npos && !output->value.starts_with('/'))
-    add("output-folder", Severity::note, output,
-        fmt::format("the folder of {} has to be there", output->value),
-        "Slurm makes no folders: the job fails at once and without a word", "mkdir -p before sbatch");
-  judge_signal();
+    add("output-directory", Severity::note, output,
+        fmt::format("the directory of {} has to be there", output->value),
+        "Slurm makes no directories: the job fails at once and without a word", "mkdir -p before sbatch");
+  check_signal();
 }
 
-std::vector<Finding> RequestRules::judge() {
-  judge_name();
+std::vector<Finding> RequestRules::check() {
+  check_name();
   if (view_.script.dialect == Dialect::pbs) {
-    judge_select();
-    judge_pbs_styles();
-    judge_pbs_time();
-    judge_pbs_life();
+    check_select();
+    check_pbs_styles();
+    check_pbs_time();
+    check_pbs_life();
   } else if (view_.script.dialect == Dialect::slurm) {
-    judge_slurm_shape();
-    judge_slurm_gpus();
-    judge_slurm_time();
-    judge_slurm_life();
+    check_slurm_shape();
+    check_slurm_gpus();
+    check_slurm_time();
+    check_slurm_life();
   }
   return std::move(findings_);
 }
 
 }  // namespace
 
-std::vector<Finding> lint_request(const ScriptView& view) { return RequestRules(view).judge(); }
+std::vector<Finding> lint_request(const ScriptView& view) { return RequestRules(view).check(); }
 
 }  // namespace ddlrun::job_scripts

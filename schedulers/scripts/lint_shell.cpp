@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The shell of a job script: what the interpreter does not know, what hides a failure, what harms others.
+// The shell of a job script: commands that the interpreter lacks, hidden failures, harm to others.
 #include "base/text/secret_name.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/scripts/convert_body.hpp"
@@ -25,10 +25,10 @@ void check_interpreter(const ScriptView& view, std::vector<Finding>& findings) {
   if (!runs_under_sh(view.script)) return;
   static const std::set<std::string> words = {"source", "module", "ml",    "[[",   "declare",
                                               "pushd",  "popd",   "shopt", "conda"};
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const PlacedCommand& placed : view.commands) {
     const std::string name = placed.command.name();
-    if (!words.contains(name) || !told.insert(name).second) continue;
+    if (!words.contains(name) || !reported.insert(name).second) continue;
     findings.push_back({"bash-under-sh", Severity::warning, placed.place,
                         fmt::format("\"{}\" under {}", name, view.script.shebang),
                         fmt::format("where /bin/sh is dash: {}: not found", name),
@@ -66,7 +66,7 @@ void check_exports(const PlacedCommand& placed, std::vector<Finding>& findings) 
   }
 }
 
-// Words that ought to be quoted: a folder with a blank in its name parts them.
+// Words that ought to be quoted: a directory with a blank in its name parts them.
 void check_quotes(const ScriptView& view, std::vector<Finding>& findings) {
   static const std::set<std::string> paths = {
       "PBS_O_WORKDIR", "PBS_NODEFILE", "SLURM_SUBMIT_DIR", "TMPDIR", "SLURM_TMPDIR", "PBS_JOBDIR", "HOME"};
@@ -78,7 +78,7 @@ void check_quotes(const ScriptView& view, std::vector<Finding>& findings) {
       if (assigned) continue;
       findings.push_back({"unquoted-path", Severity::note, place_in(line, use.at),
                           fmt::format("${} is not quoted", use.name),
-                          "a folder with a blank in its name makes two words of it",
+                          "a directory with a blank in its name makes two words of it",
                           fmt::format("\"${}\"", use.name)});
     }
   }
@@ -87,11 +87,11 @@ void check_quotes(const ScriptView& view, std::vector<Finding>& findings) {
 void check_variables(const ScriptView& view, std::vector<Finding>& findings) {
   if (view.dialect == Dialect::none) return;
   const std::string_view foreign = view.slurm() ? "PBS_" : "SLURM_";
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const ScriptLine& line : view.script.body) {
     for (const VariableUse& use : find_variables(line)) {
       if (!std::string_view(use.name).starts_with(foreign) || view.script.exports.contains(use.name) ||
-          !told.insert(use.name).second)
+          !reported.insert(use.name).second)
         continue;
       const std::size_t behind = use.name_at + use.name.size();
       if (use.braces && behind < line.text.size() &&
@@ -109,15 +109,15 @@ void check_variables(const ScriptView& view, std::vector<Finding>& findings) {
 
 bool is_relative(const std::string& word) { return word.starts_with("./") || word.starts_with("../"); }
 
-// PBS starts a job in the home folder.
-void check_folder(const ScriptView& view, std::vector<Finding>& findings) {
+// PBS starts a job in the home directory.
+void check_dir(const ScriptView& view, std::vector<Finding>& findings) {
   if (!view.pbs()) return;
   for (const PlacedCommand& placed : view.commands) {
     if (placed.command.name() == "cd" || placed.command.name() == "pushd") return;
     for (const ShellWord& word : placed.command.words) {
       if (!is_relative(word.text)) continue;
       findings.push_back({"no-cd", Severity::warning, place_of(placed, word),
-                          fmt::format("{} is sought in the home folder", word.text),
+                          fmt::format("{} is sought in the home directory", word.text),
                           "PBS starts a job there, not where it was handed in",
                           "cd \"$PBS_O_WORKDIR\" before it"});
       return;
@@ -133,15 +133,15 @@ void check_harm(const PlacedCommand& placed, std::vector<Finding>& findings) {
   for (const ShellWord& word : command.words) {
     if (remove && (word.text.find("/dev/shm/*") != std::string::npos || word.text == "/dev/shm" ||
                    word.text == "/tmp/*"))
-      findings.push_back({"wipes-shared-folder", Severity::error, place_of(placed, word),
+      findings.push_back({"wipes-shared-directory", Severity::error, place_of(placed, word),
                           fmt::format("removes {}", word.text),
                           "that is also the shared memory of other jobs and of the running MPI",
                           "remove files of your own by name"});
     if (word.text.find("StrictHostKeyChecking=no") != std::string::npos ||
         word.text.find("StrictHostKeyChecking no") != std::string::npos)
       findings.push_back({"host-key-unchecked", Severity::warning, place_of(placed, word),
-                          "ssh is told to trust any host",
-                          "whoever answers for a node gets the job's data and the agent",
+                          "ssh trusts any host",
+                          "any machine that answers for a node gets the job's data and the agent",
                           "ssh-keyscan the nodes once; ddlrun doctor checks the keys"});
   }
   const bool by_name = name == "killall" || name == "pkill";
@@ -202,7 +202,7 @@ void check_status(const ScriptView& view, std::vector<Finding>& findings) {
   if (last.depth == 0 && last.command.name() == "exit" && last.command.words.size() > 1 &&
       last.command.words[1].text == "0")
     findings.push_back({"exit-0", Severity::warning, last.place, "\"exit 0\" at the end",
-                        "the job succeeds whatever the program said; what depends on it starts",
+                        "the job succeeds whatever the program returned; what depends on it starts",
                         "leave it out, or: exit $?"});
 }
 
@@ -213,7 +213,7 @@ std::vector<Finding> lint_shell(const ScriptView& view) {
   check_interpreter(view, findings);
   check_quotes(view, findings);
   check_variables(view, findings);
-  check_folder(view, findings);
+  check_dir(view, findings);
   for (const PlacedCommand& placed : view.commands) {
     check_harm(placed, findings);
     check_exports(placed, findings);

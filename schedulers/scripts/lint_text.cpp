@@ -92,7 +92,7 @@ std::vector<Finding> lint_text(const ScriptView& view) {
                         Severity::error,
                         {1, 1},
                         "line ends are CR LF",
-                        "qsub says \"script contains cr, lf\", sbatch refuses DOS line breaks",
+                        "qsub reports \"script contains cr, lf\", sbatch refuses DOS line breaks",
                         is_stdin(script) ? "tr -d '\\r' < FILE"
                                          : fmt::format("sed -i 's/\\r$//' {}", quote_shell(script.file))});
   if (!script.lines.empty() && script.lines.front().starts_with("\xEF\xBB\xBF"))

@@ -13,7 +13,7 @@
 
 namespace ddlrun::job_scripts {
 
-// Nodes that are alike: one chunk of select, or the whole of a Slurm job. 0: not said.
+// Nodes that are alike: one chunk of select, or the whole of a Slurm job. 0: not set.
 struct Chunk {
   std::uint64_t nodes = 1;
   std::uint64_t cores = 0;    // of each node
@@ -48,7 +48,7 @@ struct Unsupported {
 struct ResourceRequest {
   std::vector<Chunk> chunks;
   Style style = Style::unspecified;
-  std::uint64_t total_tasks = 0;  // Slurm's --ntasks where nothing else is said
+  std::uint64_t total_tasks = 0;  // Slurm's --ntasks if nothing else is set
   std::uint64_t memory_per_core = 0;
   std::uint64_t total_gpus = 0;
   std::uint64_t job_memory = 0;  // PBS -l mem=: of the whole job
@@ -66,7 +66,7 @@ struct ResourceRequest {
   std::optional<bool> requeue;
   bool hold = false, block = false;
   std::string begin;  // as written
-  std::string folder;
+  std::string dir;
   Export exported = Export::unspecified;
   std::string export_list;                                    // "A=1,B"
   std::vector<std::pair<std::string, std::string>> assigned;  // variables whose values have commas
@@ -81,7 +81,7 @@ struct ResourceRequest {
 
 constexpr std::uint64_t max_count = 1u << 20;  // a larger number of anything is none
 
-// The shape in figures, 0 where it is not said.
+// The shape in figures, 0 if not set.
 std::uint64_t node_count(const ResourceRequest& request);
 std::uint64_t task_count(const ResourceRequest& request);
 // True where chunks differ in more than their hosts.
@@ -91,7 +91,7 @@ ResourceRequest read_pbs_request(const JobScript& script);
 ResourceRequest read_slurm_request(const JobScript& script);
 ResourceRequest read_request(const JobScript& script);  // by the script's dialect
 
-// Directives without their sentinel; what the dialect cannot say is added to `unsupported` of the result.
+// Directives without their sentinel; what the dialect cannot express is added to `unsupported` of the result.
 struct RenderedRequest {
   std::vector<std::string> directives;
   std::vector<Unsupported> unsupported;

@@ -326,7 +326,7 @@ void PbsReader::read_option(const Directive& option) {
       break;
     case 'd':
     case 'w':
-      request_.folder = value;
+      request_.dir = value;
       break;
     case 'z':
       break;

@@ -26,7 +26,7 @@ class SlurmReader {
   void read_mail(std::string_view value);
   void read_export(const std::string& value);
   void read_dependencies(const Directive& option);
-  void settle_shape(const JobScript& script);
+  void resolve_shape(const JobScript& script);
   std::uint64_t number(std::string_view text) const { return parse_unsigned(text, max_count).value_or(0); }
   void leave(const Directive& option, std::string why, bool wrong = false) {
     std::string text = option.option;
@@ -124,7 +124,7 @@ bool SlurmReader::read_text(const std::string& name, const std::string& value) {
       {"error", &ResourceRequest::error},
       {"mail-user", &ResourceRequest::mail_user},
       {"begin", &ResourceRequest::begin},
-      {"chdir", &ResourceRequest::folder},
+      {"chdir", &ResourceRequest::dir},
       {"signal", &ResourceRequest::signal}};
   const auto found = texts.find(name);
   if (found == texts.end()) return false;
@@ -161,7 +161,7 @@ void SlurmReader::read_dependencies(const Directive& option) {
     const std::size_t colon = item.find(':');
     const std::string kind(item.substr(0, colon));
     if (colon == std::string_view::npos || item.find_first_of("?+") != std::string_view::npos) {
-      leave(option, "a dependency that PBS does not know");
+      leave(option, "a dependency that PBS does not support");
     } else {
       request_.dependencies.emplace_back(kind, std::string(item.substr(colon + 1)));
     }
@@ -172,7 +172,7 @@ bool SlurmReader::read_life(const std::string& name, const Directive& option) {
   const std::string& value = option.value;
   if (name == "time") {
     request_.walltime_seconds = parse_slurm_time(value).value_or(0);
-    if (request_.walltime_seconds == 0) leave(option, "no time that PBS could be told");
+    if (request_.walltime_seconds == 0) leave(option, "no start time that PBS supports");
   } else if (name == "array") {
     const std::size_t percent = value.find('%');
     request_.array =
@@ -200,8 +200,8 @@ bool SlurmReader::read_life(const std::string& name, const Directive& option) {
   return true;
 }
 
-// Slurm lets people say the same shape in many ways; here it becomes nodes with tasks of some cores each.
-void SlurmReader::settle_shape(const JobScript& script) {
+// Slurm allows many forms of the same shape; here it becomes nodes with tasks of some cores each.
+void SlurmReader::resolve_shape(const JobScript& script) {
   const auto omp = script.exports.find("OMP_NUM_THREADS");
   const std::uint64_t threads = omp == script.exports.end() ? 0 : number(omp->second.text);
   if (nodes_ == 0 && tasks_per_node_ == 0 && request_.total_tasks > 0) {
@@ -251,14 +251,14 @@ ResourceRequest SlurmReader::read(const JobScript& script) {
   for (const Directive& option : script.directives) {
     const auto name = slurm_option_name(option.option);
     if (!name) {
-      leave(option, "sbatch knows no such option", true);
+      leave(option, "sbatch has no such option", true);
     } else if (!read_shape(*name, option) && !read_gpus(*name, option) && !read_text(*name, option.value) &&
                !read_life(*name, option)) {
       leave(option, "no counterpart in PBS");
     }
   }
   request_.style = Style::select;
-  settle_shape(script);
+  resolve_shape(script);
   return std::move(request_);
 }
 

@@ -111,10 +111,10 @@ std::string PbsWriter::file_of(const std::string& pattern, char kind) {
     path.replace(at, 2, name);
   if (path.find('%') == std::string::npos) return path;
   const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  const std::string dir = slash == std::string::npos ? "" : path.substr(0, slash + 1);
   leave(fmt::format("--{}={}", kind == 'o' ? "output" : "error", pattern),
-        fmt::format("PBS has no such pattern: the file is {}NAME.{}NUMBER", folder, kind));
-  return folder.find('%') == std::string::npos ? folder : "";
+        fmt::format("PBS has no such pattern: the file is {}NAME.{}NUMBER", dir, kind));
+  return dir.find('%') == std::string::npos ? dir : "";
 }
 
 void PbsWriter::write_files() {
@@ -181,7 +181,7 @@ void PbsWriter::write_attributes() {
             "the job ids are Slurm's: put those of PBS in their place");
     } else {
       leave(fmt::format("--dependency={}:{}", kind, jobs),
-            "PBS knows after, afterok, afternotok and afterany");
+            "PBS supports after, afterok, afternotok and afterany");
     }
   }
   if (!kept.empty()) put("-W", "depend=" + join(kept, ","));
@@ -190,17 +190,18 @@ void PbsWriter::write_attributes() {
 
 // What has a name in Slurm only.
 void PbsWriter::write_foreign() {
-  const auto say = [&](const char* option, const std::string& value, const char* why) {
+  const auto leave_out = [&](const char* option, const std::string& value, const char* why) {
     if (!value.empty()) leave(fmt::format("--{}={}", option, value), why);
   };
-  say("qos", request_.qos, "PBS has queues instead");
-  say("reservation", request_.reservation, "in PBS a reservation is a queue: -q R123");
-  say("comment", request_.comment, "PBS keeps no comment of the user's");
-  say("constraint", request_.constraint, "PBS needs the centre's own resource in select");
-  say("nodelist", request_.hosts, "one chunk with host=NAME for each: -l select=1:ncpus=8:host=NAME+...");
-  say("exclude", request_.not_hosts, "PBS cannot leave hosts out by name");
-  say("signal", request_.signal,
-      "PBS sends no early signal: the script has to wait for walltime minus the lead itself");
+  leave_out("qos", request_.qos, "PBS has queues instead");
+  leave_out("reservation", request_.reservation, "in PBS a reservation is a queue: -q R123");
+  leave_out("comment", request_.comment, "PBS keeps no comment of the user's");
+  leave_out("constraint", request_.constraint, "PBS needs the centre's own resource in select");
+  leave_out("nodelist", request_.hosts,
+            "one chunk with host=NAME for each: -l select=1:ncpus=8:host=NAME+...");
+  leave_out("exclude", request_.not_hosts, "PBS cannot leave hosts out by name");
+  leave_out("signal", request_.signal,
+            "PBS sends no early signal: the script has to wait for walltime minus the lead itself");
 }
 
 void PbsWriter::write_life() {

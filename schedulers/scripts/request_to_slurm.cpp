@@ -173,8 +173,8 @@ void SlurmWriter::write_shape() {
 
 // Names of PBS as sbatch's patterns; it expands no variables.
 std::string SlurmWriter::file_pattern(std::string path) {
-  for (const std::string folder : {"$PBS_O_WORKDIR/", "${PBS_O_WORKDIR}/"})
-    if (path.starts_with(folder) && request_.folder.empty()) path.erase(0, folder.size());  // its usual place
+  for (const std::string dir : {"$PBS_O_WORKDIR/", "${PBS_O_WORKDIR}/"})
+    if (path.starts_with(dir) && request_.dir.empty()) path.erase(0, dir.size());  // its usual place
   const std::string id = request_.array ? "%A" : "%j";
   const std::pair<std::string, std::string> names[] = {
       {"$PBS_JOBID", id},       {"${PBS_JOBID}", id},       {"$PBS_JOBNAME", "%x"},
@@ -237,7 +237,7 @@ void SlurmWriter::write_dependencies() {
   for (const auto& [kind, jobs] : request_.dependencies) {
     if (kind != "after" && kind != "afterok" && kind != "afternotok" && kind != "afterany") {
       leave(fmt::format("-W depend={}:{}", kind, jobs),
-            "Slurm knows after, afterok, afternotok and afterany");
+            "Slurm supports after, afterok, afternotok and afterany");
       continue;
     }
     std::vector<std::string> ids;
@@ -268,7 +268,7 @@ void SlurmWriter::write_life() {
   if (request_.hold) result_.directives.emplace_back("--hold");
   if (request_.block) result_.directives.emplace_back("--wait");
   write_begin();
-  put_given("--chdir", request_.folder);
+  put_given("--chdir", request_.dir);
   put_given("--signal", request_.signal);
   if (request_.priority && *request_.priority < 0) put("--nice", fmt::format("{}", -*request_.priority));
   if (request_.priority && *request_.priority > 0)

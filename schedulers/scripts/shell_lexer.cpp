@@ -14,7 +14,7 @@ bool is_name(char c) { return is_name_begin(c) || (c >= '0' && c <= '9'); }
 
 namespace {
 
-constexpr std::size_t longest_quote = 200;  // lines; an open quote beyond this is a mistake, not a text
+constexpr std::size_t longest_quote = 200;  // lines; an open quote beyond this is an error, not a text
 
 bool is_assignment(std::string_view text) {
   const std::size_t equals = text.find('=');

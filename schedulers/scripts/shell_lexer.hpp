@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Just enough shell to judge a job script: lines joined, here-documents set apart, commands cut into words.
+// Just enough shell to check a job script: lines joined, here-documents set apart, commands cut into words.
 // Nothing is expanded.
 #pragma once
 

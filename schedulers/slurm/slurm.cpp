@@ -74,9 +74,9 @@ class ClusterQuestion {
       status.may_lack_tasks = may_lack_tasks && status.explained.empty();
       if (status.may_lack_tasks)
         status.explained = fmt::format(
-            "of the array Slurm still knows {} tasks; those that ended long before are forgotten one by one "
+            "of the array Slurm still has {} tasks; it forgets those that ended long before one by one "
             "where "
-            "there is no accounting: their own exit_status files tell",
+            "there is no accounting: their own exit_status files have it",
             status.tasks.size());
       statuses[id] = std::move(status);
     }
@@ -113,7 +113,7 @@ class ClusterQuestion {
     accounted_ = answer.ok();
     if (!accounted_) return;  // no accounting here: that is no finding
     std::vector<JobStatus> ended = parse_sacct(answer.out);
-    // It lags behind, and may hold jobs for alive that no controller knows.
+    // It lags behind, and may list jobs as running that no controller has.
     std::erase_if(ended, [](const JobStatus& status) { return !is_over(status.state); });
     merge(known_, ended, false);
   }
@@ -133,7 +133,7 @@ class ClusterQuestion {
     if (rows.empty())
       return unknown_job(
           id,
-          "Slurm does not know this id (any more): it forgets a job some minutes after its end "
+          "Slurm does not have this id (any more): it forgets a job some minutes after its end "
           "(scontrol show config | grep MinJobAge)");
     if (rows.size() == 1 && rows.front().id == id) return rows.front();
     return join_tasks(id, std::move(rows));
@@ -150,9 +150,9 @@ class Slurm : public Scheduler {
   std::string_view name() const override { return "slurm"; }
   std::string_view tool() const override { return "sbatch"; }
 
-  Script render(const JobSpec& job, const JobFolder& folder,
+  Script render(const JobSpec& job, const JobDirectory& dir,
                 const templates::SiteProfile& site) const override {
-    return render_slurm(job, folder, site);
+    return render_slurm(job, dir, site);
   }
 
   Command submit_command(const JobSpec&, const std::string& script) const override {
@@ -199,10 +199,10 @@ class Slurm : public Scheduler {
   }
 
   std::string read_cancellation(const JobId& id, const ProcessResult& answer) const override {
-    const std::string said = answer.err + answer.out;
-    if (said.find(kUnknownId) != std::string::npos)
-      return fmt::format("{} is already over, or never was: Slurm does not know it", id);
-    if (said.find("already completing or completed") != std::string::npos)
+    const std::string output = answer.err + answer.out;
+    if (output.find(kUnknownId) != std::string::npos)
+      return fmt::format("{} is already over, or never was: Slurm does not have it", id);
+    if (output.find("already completing or completed") != std::string::npos)
       return fmt::format("{} is already over", id);
     if (!answer.ok()) throw_scheduler_error("scancel", answer, slurm_refusals());
     return fmt::format("{} is being cancelled", id);

@@ -62,10 +62,10 @@ void set_slurm_exit(JobStatus& status, std::string_view exit_code) {
   const auto code = parse_unsigned(parts[0], 255);
   const auto signal = parse_unsigned(parts[1], 255);
   if (!code || !signal) return;
-  // What the numbers say of these is Slurm's own ("0:1" of a time limit), or nothing ran.
+  // The numbers of these are Slurm's own ("0:1" of a time limit), or nothing ran.
   const bool own_end = status.state == JobState::completed || status.state == JobState::failed;
-  const bool told = own_end || (status.state == JobState::cancelled && (*code != 0 || *signal != 0));
-  if (!told || (status.hosts.empty() && status.state != JobState::completed)) return;
+  const bool is_known = own_end || (status.state == JobState::cancelled && (*code != 0 || *signal != 0));
+  if (!is_known || (status.hosts.empty() && status.state != JobState::completed)) return;
   status.signal = *signal <= kLastSignal ? static_cast<int>(*signal) : 0;
   status.exit_status = status.signal != 0 ? 128 + status.signal : static_cast<int>(*code);
   if (status.signal != kNoOutput || *code != 0 || status.state != JobState::failed) return;
@@ -74,7 +74,8 @@ void set_slurm_exit(JobStatus& status, std::string_view exit_code) {
   status.exit_status.reset();
   status.reason = "ExitCode " + std::string(exit_code);
   status.explained =
-      "Slurm could not open the job's output file or enter its folder on the node, and nothing of it ran: is "
+      "Slurm could not open the job's output file or enter its directory on the node, and nothing of it ran: "
+      "is "
       "it on a file system that the nodes see, and writable there?";
 }
 
@@ -95,7 +96,7 @@ JobStatus make_status(JobId id, std::string_view word, std::string_view hosts, s
   return status;
 }
 
-// What has not run has no run time; Slurm says 0:00.
+// What has not run has no run time; Slurm prints 0:00.
 void set_run_time(JobStatus& status, std::string_view elapsed) {
   const bool ran = status.state == JobState::running || (is_over(status.state) && !status.hosts.empty());
   if (ran) status.run_seconds = parse_elapsed(elapsed);
@@ -138,7 +139,7 @@ std::optional<JobStatus> parse_scontrol_row(std::string_view row) {
   set_slurm_exit(status, exit_code);
   status.queue = known(queue);
   set_run_time(status, elapsed);
-  if (status.signal != 0 && status.reason == "JobLaunchFailure")  // so says Slurm, though it ran
+  if (status.signal != 0 && status.reason == "JobLaunchFailure")  // Slurm's reason, though it ran
     status.explained = "the script itself was killed with signal " + std::to_string(status.signal) +
                        ": by an administrator, or by the kernel of a node without memory";
   return status;
@@ -242,7 +243,7 @@ std::vector<JobStatus> parse_sacct(std::string_view out) {
     if (!a_job) continue;  // the header, a step
     JobStatus status =
         make_status(JobId(fields[0]), fields[1], fields.size() > 3 ? fields[3] : std::string_view(), "");
-    // Without its column of nodes nothing tells whether it ran.
+    // Without its column of nodes it is unknown whether it ran.
     const std::string hosts = std::exchange(status.hosts, fields.size() > 3 ? status.hosts : "?");
     set_slurm_exit(status, fields[2]);
     status.hosts = hosts;

@@ -37,15 +37,15 @@ std::string_view job_part(std::string_view id);
 // "15_[2-5%2]" -> {"15_2", ..., "15_5"}; anything else -> itself.
 std::vector<JobId> expand_tasks(const JobId& id);
 
-// "CANCELLED by 2000", "REQUEUE_HOLD"; the reason tells waiting from held. A word that is not known is taken
-// for a running job's: nobody must take it for an end.
+// "CANCELLED by 2000", "REQUEUE_HOLD"; the reason distinguishes waiting from held. An unknown word is taken
+// for a running job's: it must not be taken for an end.
 JobState slurm_state(std::string_view word, std::string_view reason);
-// For people, with what to do; "" where the word says it.
+// For people, with what to do; "" if the word is clear.
 std::string explain_slurm(JobState state, std::string_view word, std::string_view reason);
 
 // What to ask for instead, where this reason for waiting never goes away by itself; "" where it may.
 std::string_view slurm_never_remedy(std::string_view reason);
-// A reason that says how a job ended, not why it waited: a job cancelled in the queue keeps the latter.
+// A reason for how a job ended, not why it waited: a job cancelled in the queue keeps the latter.
 bool is_slurm_end_reason(std::string_view reason);
 
 std::span<const KnownError> slurm_refusals();

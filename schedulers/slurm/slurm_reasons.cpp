@@ -52,8 +52,8 @@ constexpr std::pair<Phrase, Phrase> kEnds[] = {
     {"OUT_OF_MEMORY",
      "its processes used more memory than the job had; ask for more (--memory), or take fewer ranks per "
      "node"},
-    {"NODE_FAIL", "a node of it went away; submit again, and tell the administrators which: sinfo -R"},
-    {"BOOT_FAIL", "a node did not come up for it; submit again, and tell the administrators: sinfo -R"},
+    {"NODE_FAIL", "a node of it went away; submit again, and inform the administrators which: sinfo -R"},
+    {"BOOT_FAIL", "a node did not come up for it; submit again, and inform the administrators: sinfo -R"},
     {"REVOKED", "another cluster of the federation runs it"},
     {"SUSPENDED", "stopped for a while by the scheduler or an administrator; it goes on by itself"},
     {"SPECIAL_EXIT", "it asked to be held after its end: scontrol release ID starts it again"},
@@ -91,10 +91,12 @@ constexpr std::pair<Phrase, Phrase> kReasons[] = {
     {"JobHeldUser", "held by its owner: scontrol release ID"},
     {"JobHeldAdmin", "held by an administrator, or by priority 0; only they can release it"},
     {"launch failed requeued held",
-     "it could not be started on its node (prolog, folder, credentials) and was put back: ask for the reason "
+     "it could not be started on its node (prolog, directory, credentials) and was put back: ask for the "
+     "reason "
      "(scontrol show job ID), then scontrol release ID"},
     {"launch_failed_requeued_held",
-     "it could not be started on its node (prolog, folder, credentials) and was put back: ask for the reason "
+     "it could not be started on its node (prolog, directory, credentials) and was put back: ask for the "
+     "reason "
      "(scontrol show job ID), then scontrol release ID"},
     {"job requeued in held state", "it was put back and held: scontrol release ID"},
     {"job_requeued_in_held_state", "it was put back and held: scontrol release ID"},
@@ -126,9 +128,10 @@ constexpr std::pair<Phrase, Phrase> kReasons[] = {
     {"Prolog", "the node is prepared for it"},
     {"Cleaning", "its last run is being cleaned up"},
     {"SystemFailure",
-     "Slurm, the file system or the network failed: submit again, and tell the administrators"},
+     "Slurm, the file system or the network failed: submit again, and inform the administrators"},
     {"JobLaunchFailure",
-     "Slurm could not start it: its folder or output file may not exist on the node, or the program is not "
+     "Slurm could not start it: its directory or output file may not exist on the node, or the program is "
+     "not "
      "there"},
     {"InactiveLimit", "it was idle for longer than the site allows"},
     {"FedJobLock", "another cluster of the federation is asked first"},
@@ -158,7 +161,7 @@ constexpr Phrase kAskSinfo = "sinfo -s; then --queue NAME";
 constexpr KnownError kSlurmRefusals[] = {
     {0, "Socket timed out", "the controller is too busy to answer in time",
      "ddlrun status, before you submit again: it may have taken the job", true},
-    {0, "Unable to contact slurm controller", "nobody answers at the controller's address",
+    {0, "Unable to contact slurm controller", "no answer at the controller's address",
      "scontrol ping; try again in some minutes, jobs that run go on meanwhile", true},
     {0, "Slurm backup controller in standby",
      "only the backup controller answers, and it is not in charge yet",
@@ -166,12 +169,12 @@ constexpr KnownError kSlurmRefusals[] = {
     {0, "Zero Bytes were transmitted", "the controller broke off", "scontrol ping; try again in some minutes",
      true},
     {0, "authentication", "the controller and this host do not trust each other's keys",
-     "systemctl status munge; tell the administrators that munge fails on this host", true},
+     "systemctl status munge; inform the administrators that munge fails on this host", true},
     {0, "Munge", "the authentication service does not answer on this host",
-     "systemctl status munge; tell the administrators that munge fails on this host", true},
+     "systemctl status munge; inform the administrators that munge fails on this host", true},
     {0, "Could not establish a configuration source", "this host has no Slurm configuration",
      "log in to a login node of the cluster, or set SLURM_CONF", true},
-    {0, "Connection refused", "nobody answers at the controller's address", "scontrol ping", true},
+    {0, "Connection refused", "no answer at the controller's address", "scontrol ping", true},
     {0, "nvalid partition", "there is no such partition", kAskSinfo},
     {0, "Requested node configuration is not available",
      "no node has what one node of this job needs (cores, memory, GPUs or features)",
@@ -207,19 +210,19 @@ constexpr KnownError kSlurmRefusals[] = {
     {0, "ob dependency problem", "the job it shall depend on is unknown, or already over", "ddlrun status"},
     {0, "nvalid job array", "the array's range is not allowed (scontrol show config: MaxArraySize)",
      "--array with a smaller range"},
-    {0, "nvalid directive found in batch script", "a #SBATCH line is none that sbatch knows",
+    {0, "nvalid directive found in batch script", "sbatch does not support a #SBATCH line",
      "ddlrun lint-script FILE"},
     {0, "DOS line breaks", "the script has Windows line ends", "sed -i 's/\\r$//' FILE"},
     {0, "does not look like a batch script", "the script's first line names no shell",
      "ddlrun lint-script FILE: the first line must be #!/bin/bash"},
     {0, "does not contain a valid", "the script's first line names no shell", "ddlrun lint-script FILE"},
-    {0, "nrecognized option", "a #SBATCH line is none that this version of sbatch knows",
+    {0, "nrecognized option", "this version of sbatch does not support a #SBATCH line",
      "ddlrun lint-script FILE; sbatch --version"},
     {0, "nvalid --", "an option's value is malformed", "ddlrun lint-script FILE"},
     {0, "nvalid time limit specification", "the walltime is malformed", "--walltime 04:00:00"},
     {0, "Unable to open file", "sbatch cannot read the script", "ls -l FILE"},
     {0, "Job submit rejected", "the site's own rules refused it",
-     "its own words say why; ask the site's help desk"},
+     "its own message gives the reason; ask the site's help desk"},
     {0, "Unspecified error", "the site's own rules (a job_submit plug-in) refused it without a reason",
      "ask the site's help desk; often an account, a walltime or --comment is missing"},
 };
@@ -249,7 +252,7 @@ std::string explain_slurm(JobState state, Phrase word, Phrase reason) {
     if (name == first) return std::string(text);
   const bool known = std::any_of(std::begin(kStates), std::end(kStates),
                                  [&](const auto& row) { return row.first == first; });
-  if (!known) return "a state that this ddlrun does not know; it is not taken for an end";
+  if (!known) return "a state unknown to this ddlrun; it is not taken for an end";
   if (state == JobState::completed || state == JobState::cancelled || state == JobState::running) return "";
   for (const auto& [name, text] : kReasons)
     if (begins(reason, name)) return std::string(text);

@@ -16,16 +16,16 @@ std::string slurm_name(std::string_view text, std::string_view key) {
 }
 
 // In its own names '%' begins a pattern; the job's name is none of those allowed, since it could hold "..".
-std::string slurm_output(const JobSpec& job, const JobFolder& folder) {
+std::string slurm_output(const JobSpec& job, const JobDirectory& dir) {
   if (job.output.empty()) {
     std::string path;
-    for (const char c : directive_value(ValueKind::path, folder.path, "the job's folder")) {
+    for (const char c : directive_value(ValueKind::path, dir.path, "the job's directory")) {
       path += c;
       if (c == '%') path += '%';
     }
     return path + (job.array ? "/output.%a.log" : "/output.log");
   }
-  const std::string path = output_path(job, folder);
+  const std::string path = output_path(job, dir);
   for (std::size_t at = path.find('%'); at != std::string::npos; at = path.find('%', at + 2)) {
     const bool known =
         at + 1 < path.size() && std::string_view("%jAaNu").find(path[at + 1]) != std::string::npos;
@@ -85,14 +85,14 @@ std::string slurm_dependencies(const JobSpec& job) {
   return join(parts, ",");
 }
 
-void add_slurm_life(std::vector<std::string>& lines, const JobSpec& job, const JobFolder& folder) {
+void add_slurm_life(std::vector<std::string>& lines, const JobSpec& job, const JobDirectory& dir) {
   if (job.array) lines.push_back("--array=" + render_array(*job.array));
   if (!job.dependencies.empty()) lines.push_back("--dependency=" + slurm_dependencies(job));
   if (!job.mail.empty()) {
     lines.push_back("--mail-user=" + directive_value(ValueKind::mail, job.mail, "mail"));
     lines.push_back("--mail-type=" + slurm_mail_types(job.mail_events));
   }
-  lines.push_back("--output=" + slurm_output(job, folder));
+  lines.push_back("--output=" + slurm_output(job, dir));
   lines.emplace_back("--open-mode=append");  // a restart would empty it
   // To this script only; it passes on what the job asked for.
   if (job.signal.before_seconds > 0)
@@ -119,18 +119,18 @@ std::string slurm_mail_types(const std::string& events) {
   return join(types, ",");
 }
 
-Script render_slurm(const JobSpec& job, const JobFolder& folder, const templates::SiteProfile& site) {
+Script render_slurm(const JobSpec& job, const JobDirectory& dir, const templates::SiteProfile& site) {
   Script script;
   script.sentinel = "#SBATCH";
   script.directives.push_back("--job-name=" + directive_value(ValueKind::job_name, job.name, "name"));
   add_shape(script.directives, job);
   add_place_and_payer(script.directives, job, site);
-  add_slurm_life(script.directives, job, folder);
+  add_slurm_life(script.directives, job, dir);
   for (const std::string& line : site.directives)
     script.directives.push_back(verbatim_directive(line, site.file));
   for (const std::string& line : job.directives)
     script.directives.push_back(verbatim_directive(line, "directives"));
-  script.body = render_body(job, folder, site.preamble);
+  script.body = render_body(job, dir, site.preamble);
   return script;
 }
 

@@ -4,5 +4,5 @@
 # ----- the lines below go into the script -----
   ddl_sleep @seconds@
   ddl_say 'the walltime is used up'
-  : >"$ddl_folder/timed_out"
+  : >"$ddl_dir/timed_out"
   kill -s TERM "$$"

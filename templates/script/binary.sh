@@ -7,5 +7,5 @@
 ddl_binary=@ddlrun@
 command -v -- "$ddl_binary" >/dev/null ||
   ddl_fail "$ddl_binary is not on this host, or may not be run" 'ddlrun: /its/path/on/the/hosts'
-@run_folder@
+@run_dir@
 @restarted@

@@ -8,12 +8,12 @@
 set -u
 
 # Names of this script begin with ddl_.
-ddl_folder=@folder@
+ddl_dir=@directory@
 ddl_id=@id@
 @array_index@
 ddl_restarts=@restarts@
 case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
-ddl_status_file=$ddl_folder/@status_file@
+ddl_status_file=$ddl_dir/@status_file@
 export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 @export_array_index@

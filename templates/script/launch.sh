@@ -4,5 +4,5 @@
 # ----- the lines below go into the script -----
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
-ddl_command=("$ddl_binary" launch @dims@@options@ --run-dir "$ddl_run_folder"
+ddl_command=("$ddl_binary" launch @dims@@options@ --run-dir "$ddl_run_dir"
   "${ddl_exports[@]}"@program@)

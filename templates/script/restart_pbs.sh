@@ -7,7 +7,7 @@
 @names@
   if ddl_next=$(qsub -W "depend=afterany:$ddl_id" -v "$ddl_names" @script@) && [ -n "$ddl_next" ]; then
     ddl_again=yes
-    printf '%s\n' "$ddl_next" >"$ddl_folder/next_job.part" && mv -f -- "$ddl_folder/next_job.part" "$ddl_folder/next_job"
+    printf '%s\n' "$ddl_next" >"$ddl_dir/next_job.part" && mv -f -- "$ddl_dir/next_job.part" "$ddl_dir/next_job"
   else
     ddl_say 'qsub refused the next start'
   fi

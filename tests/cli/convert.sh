@@ -59,7 +59,7 @@ expect 1 'the new script still has 1 error: ddlrun lint-script - --site kisti-nu
 grep -q 'some centres' "$work/err" && fail "guesses beside --site"
 grep -q 'kisti-nurion carries the application as -A' "$work/err" || fail "no word of the application"
 { cat "$work/left.sh"; echo '# Written by ddlrun submit; the next line ends it.'; } >"$work/own.sh"
-expect_refusal 3 'ddlrun submit --pbs --job FOLDER/ddlrun.yaml --dry-run' "$DDLRUN" convert "$work/own.sh" --to pbs
+expect_refusal 3 'ddlrun submit --pbs --job DIR/ddlrun.yaml --dry-run' "$DDLRUN" convert "$work/own.sh" --to pbs
 
 expect_refusal 2 'no script given' "$DDLRUN" convert
 expect_refusal 2 '--to is missing' "$DDLRUN" convert "$golden/kisti_caffe.pbs"

@@ -58,7 +58,7 @@ grep -qF "try: tr -d '\r' < FILE" "$work/out" || fail "CR LF on stdin: $(head -4
 printf '#!/bin/bash\n#PBS -l nodes=2:ppn=8\n#PBS -l walltime=1:00:00\n#PBS -t 0-7%%2\n' >"$work/torque.pbs"
 expect 0 'nothing to mend' "$DDLRUN" lint-script "$work/torque.pbs"
 expect 0 'nothing to mend' "$DDLRUN" lint-script "$work/torque.pbs" --scheduler torque
-expect 1 "OpenPBS's qsub knows no -t" "$DDLRUN" lint-script "$work/torque.pbs" --scheduler pbs
+expect 1 "OpenPBS's qsub has no option -t" "$DDLRUN" lint-script "$work/torque.pbs" --scheduler pbs
 grep -q 'try: -J 0-7%2' "$work/out" || fail "no -J: $(cat "$work/out")"
 expect 0 'or torque' "$DDLRUN" lint-script --help
 "$DDLRUN" submit --torque --array 0-7%2 --walltime 1h --cores-per-node 8 --dry-run 2x2x1 -- true >"$work/own.pbs" 2>"$work/err" || fail "submit: $(cat "$work/err")"

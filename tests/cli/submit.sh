@@ -51,7 +51,7 @@ grep '^  at:' err | sort -c -t : -k 3n || fail "not in the order of the file: $(
 # Only the command line is wrong: 2; a file too: 3.
 expect_refusal 2 'walltime' "$DDLRUN" submit --slurm 1x1x1 --walltime 90 -- true
 expect_refusal 2 'there is no program' "$DDLRUN" submit --slurm 1x1x1 --walltime 1h
-expect_refusal 2 'shape is not said' "$DDLRUN" submit --slurm --walltime 1h -- true
+expect_refusal 2 'shape is missing' "$DDLRUN" submit --slurm --walltime 1h -- true
 expect_refusal 3 'bad.yaml:1:11' "$DDLRUN" submit --slurm --job bad.yaml --memory 5 1x1x1 -- true
 expect_refusal 2 '--cores-per-node' "$DDLRUN" submit --slurm 4x2x1 --runner srun --walltime 1h --dry-run -- true
 expect_refusal 2 "--environment 'A=...'" "$DDLRUN" submit --slurm 1x1x1 --environment A=x,y --walltime 1h --dry-run -- ./t
@@ -140,7 +140,7 @@ expect_refusal 3 'cannot read' "$DDLRUN" submit --slurm --template none.sh 1x1x1
 printf '#!/bin/bash\n# {{dims|sh}} {{name|sh}}\n{{program|sh}}\n' > silent.sh
 expect 0 'the log cannot be followed: #SBATCH --output={{output|sbatch}}' "$DDLRUN" submit --slurm --template silent.sh 1x1x1 --dry-run -- ./t
 grep -q 'does not write its exit status down' err || fail "the exit status is not told: $(cat err)"
-expect_refusal 3 'only the script can tell its exit status' "$DDLRUN" submit --local --template silent.sh 1x1x1 -- true
+expect_refusal 3 'only the script can report its exit status' "$DDLRUN" submit --local --template silent.sh 1x1x1 -- true
 printf '#!/bin/bash\n# {{dims|sh}}\nend() { echo $? >{{exit_status_file|sh}}; }; trap end EXIT\n{{program|sh}}\n' > local.sh
 expect 7 'failed with exit status 7' "$DDLRUN" submit --local --template local.sh 1x1x1 -- sh -c 'echo own words; exit 7'
 grep -q 'own words' out || fail "the template's log is not followed: $(cat out)"
@@ -161,7 +161,7 @@ ends 127 ./no-such-program
 ends 139 sh -c 'kill -SEGV $$'
 grep -q SEGV err || fail "the signal is not named: $(cat err)"
 ends 1 sh -c 'echo "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"; exit 1'
-grep -q "what the job's log says" err || fail "no diagnosis: $(cat err)"
+grep -q "cause in the job's log" err || fail "no diagnosis: $(cat err)"
 
 # Words arrive as they are, and are no commands.
 # shellcheck disable=SC2016

@@ -160,7 +160,7 @@ void compare(Judge& judge, const AttackedJob& made, const Script& script, int st
   }
   judge.words += static_cast<int>(words.size());
   if (words != expected_words(job)) judge.differs("argv", script);
-  if (record.folder != job.working_folder) judge.differs("the working folder", script);
+  if (record.folder != job.workdir) judge.differs("the working folder", script);
   const int meant = static_cast<int>(record.words.size() + 1) % 80;
   if (status != meant) judge.differs("status " + std::to_string(status), script);
   if (read_all(made.folder.exit_status()) != std::to_string(meant) + "\n")
@@ -175,7 +175,7 @@ void run_round(Judge& judge, Random& random) {
     job.container.reset();
     job.program[0] = judge.standin + "/program";
   }
-  fs::create_directories(job.working_folder);
+  fs::create_directories(job.workdir);
   fs::create_directories(made.folder.path);
   const Script script = render_any(job, made.folder);
   if (!directives_stand_alone(script)) judge.differs("directives", script);
@@ -185,7 +185,7 @@ void run_round(Judge& judge, Random& random) {
   const int status =
       run_bash(file, {"STANDIN_RECORD=" + judge.record, "PATH=" + judge.standin + ":/usr/bin:/bin", locale});
   compare(judge, made, script, status);
-  fs::remove_all(job.working_folder);
+  fs::remove_all(job.workdir);
   if (made.folder.path != judge.place) fs::remove_all(made.folder.path);
   for (const std::string& used : {judge.record, made.folder.exit_status()}) fs::remove(used);
 }
@@ -197,7 +197,7 @@ void attack_round(Judge& judge, Random& random) {
   JobSpec job;
   job.scheduler = kinds[below(random, kinds.size())];
   job.program = {"./train"};
-  job.working_folder = "/w";
+  job.workdir = "/w";
   const std::string text = attack_word(random, judge.canary);
   const std::string key = attack_directive(job, random, text);
   try {

@@ -217,7 +217,7 @@ AttackedJob attacked_job(Random& random, const std::string& place, const std::st
   job.doctor = chance(random, 4) ? DoctorLevel::stop : DoctorLevel::off;
   job.dims.gpus_per_node = static_cast<std::uint32_t>(1 + below(random, 4));
   job.requeue.wanted = chance(random, 2);
-  job.working_folder = place + "/" + attack_file_name(random, canary);
+  job.workdir = place + "/" + attack_file_name(random, canary);
   // Schedulers get the folder in a directive and refuse most of these; without one it may be anything.
   made.folder.path =
       job.scheduler == SchedulerKind::local ? place + "/f" + attack_file_name(random, canary) : place;
@@ -266,7 +266,7 @@ JobSpec plain_job(Random& random, SchedulerKind kind) {
   if (chance(random, 2))
     job.program = {"python", "train.py", "--name", "it's $HOME", "--text", "a\nb", "\xc3\xa9"};
   if (chance(random, 3)) job.program.insert(job.program.end(), 12, "--a-rather-long-option=1");
-  job.working_folder = chance(random, 2) ? "/scratch/me/run" : "/scratch/me/a 'run' $x";
+  job.workdir = chance(random, 2) ? "/scratch/me/run" : "/scratch/me/a 'run' $x";
   if (chance(random, 3)) job.runner = kind == SchedulerKind::slurm ? Runner::srun : Runner::none;
   job.doctor = std::array{DoctorLevel::off, DoctorLevel::warn, DoctorLevel::stop}[below(random, 3)];
   job.affinity = pick(random, std::array{"auto", "off", "libgomp", "libomp"});
@@ -306,7 +306,7 @@ std::string attack_directive(JobSpec& job, Random& random, const std::string& te
   return fields[which].key;
 }
 
-Script render_any(const JobSpec& job, const JobFolder& folder) {
+Script render_any(const JobSpec& job, const JobDirectory& folder) {
   const ddlrun::templates::SiteProfile site;
   switch (job.scheduler) {
     case SchedulerKind::slurm:

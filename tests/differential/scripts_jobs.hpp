@@ -13,7 +13,7 @@ using Random = std::mt19937_64;
 
 struct AttackedJob {
   ddlrun::schedulers::JobSpec job;
-  ddlrun::schedulers::JobFolder folder;
+  ddlrun::schedulers::JobDirectory folder;
 };
 
 std::uint64_t below(Random& random, std::uint64_t limit);
@@ -29,4 +29,4 @@ ddlrun::schedulers::JobSpec plain_job(Random& random, ddlrun::schedulers::Schedu
 std::string attack_directive(ddlrun::schedulers::JobSpec& job, Random& random, const std::string& text);
 
 ddlrun::schedulers::Script render_any(const ddlrun::schedulers::JobSpec& job,
-                                      const ddlrun::schedulers::JobFolder& folder);
+                                      const ddlrun::schedulers::JobDirectory& folder);

@@ -10,7 +10,7 @@ JobSpec base_job(SchedulerKind kind, ddlrun::topology::Dims dims, ddlrun::Comman
   job.scheduler = kind;
   job.dims = dims;
   job.program = std::move(program);
-  job.working_folder = "/scratch/me/run";
+  job.workdir = "/scratch/me/run";
   return job;
 }
 
@@ -100,7 +100,7 @@ JobSpec local_venv() {
 // A job that runs here, without ddlrun.
 JobSpec living(SchedulerKind kind, const std::string& folder, const std::string& line) {
   JobSpec job = base_job(kind, {1, 1, 1, 1}, {"bash", "-c", line});
-  job.working_folder = folder;
+  job.workdir = folder;
   job.runner = Runner::none;
   job.doctor = DoctorLevel::off;
   return job;

@@ -35,7 +35,7 @@ scenario_srun_exit() {
 scenario_diagnosed() {
   submit 1x1x1 -- sh -c 'echo "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB" >&2; exit 1'
   ends 1
-  says "what the job's log says"
+  says "cause in the job's log"
 }
 scenario_detach() {
   local before

@@ -5,11 +5,11 @@
 set -u
 
 # Names of this script begin with ddl_.
-ddl_folder=/scratch/me/.ddlrun/jobs/0001
+ddl_dir=/scratch/me/.ddlrun/jobs/0001
 ddl_id=$$
 ddl_restarts=${DDLRUN_RESTARTS:-0}
 case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
-ddl_status_file=$ddl_folder/exit_status
+ddl_status_file=$ddl_dir/exit_status
 export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
@@ -43,7 +43,7 @@ trap 'ddl_early=yes; ddl_pass_on USR1' USR1
 trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
 
 # An alarm of our own, for want of the scheduler's. It ends with the job.
-rm -f -- "$ddl_folder/timed_out"
+rm -f -- "$ddl_dir/timed_out"
 (
   trap - EXIT USR1
   ddl_sleeper=
@@ -55,13 +55,13 @@ rm -f -- "$ddl_folder/timed_out"
   }
   ddl_sleep 7200
   ddl_say 'the walltime is used up'
-  : >"$ddl_folder/timed_out"
+  : >"$ddl_dir/timed_out"
   kill -s TERM "$$"
 ) </dev/null >/dev/null &
 ddl_alarm=$!
 
 # Relative paths of the job begin here.
-cd -- /scratch/me/run || ddl_fail 'the working folder /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
+cd -- /scratch/me/run || ddl_fail 'the working directory /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
 
 set +u
 
@@ -76,7 +76,7 @@ set -u
 ddl_binary=ddlrun
 command -v -- "$ddl_binary" >/dev/null ||
   ddl_fail "$ddl_binary is not on this host, or may not be run" 'ddlrun: /its/path/on/the/hosts'
-ddl_run_folder=$ddl_folder/run.$ddl_id
+ddl_run_dir=$ddl_dir/run.$ddl_id
 
 # The program, word by word.
 ddl_program=(--epochs 3)
@@ -92,7 +92,7 @@ ddl_program=(--epochs 3)
 ddl_exports=(-x DDLRUN_RESTART_COUNT)
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
-ddl_command=("$ddl_binary" launch 2x2x1 'h1,h2' --run-dir "$ddl_run_folder"
+ddl_command=("$ddl_binary" launch 2x2x1 'h1,h2' --run-dir "$ddl_run_dir"
   "${ddl_exports[@]}" -- "${ddl_program[@]}")
 
 # Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.

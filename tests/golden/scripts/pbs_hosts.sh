@@ -13,11 +13,11 @@
 set -u
 
 # Names of this script begin with ddl_.
-ddl_folder=/scratch/me/.ddlrun/jobs/0001
+ddl_dir=/scratch/me/.ddlrun/jobs/0001
 ddl_id=${PBS_JOBID:-$$}
 ddl_restarts=${DDLRUN_RESTARTS:-0}
 case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
-ddl_status_file=$ddl_folder/exit_status
+ddl_status_file=$ddl_dir/exit_status
 export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
@@ -38,7 +38,7 @@ ddl_end() {
 trap ddl_end EXIT
 
 # The log grows while the job runs; the scheduler would show it only at the end.
-ddl_log=$ddl_folder/output.log
+ddl_log=$ddl_dir/output.log
 exec >>"$ddl_log" 2>&1
 
 # Signals are passed on to the program. USR1 comes ahead of the time limit, TERM at the end.
@@ -70,7 +70,7 @@ trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
 ddl_alarm=$!
 
 # Relative paths of the job begin here.
-cd -- /scratch/me/run || ddl_fail 'the working folder /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
+cd -- /scratch/me/run || ddl_fail 'the working directory /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
 
 set +u
 
@@ -87,7 +87,7 @@ set -u
 ddl_binary=ddlrun
 command -v -- "$ddl_binary" >/dev/null ||
   ddl_fail "$ddl_binary is not on this host, or may not be run" 'ddlrun: /its/path/on/the/hosts'
-ddl_run_folder=$ddl_folder/run.$ddl_id
+ddl_run_dir=$ddl_dir/run.$ddl_id
 
 # The program, word by word.
 ddl_program=(./train)
@@ -110,7 +110,7 @@ for ddl_name in "${ddl_passed[@]}"; do
 done
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
-ddl_command=("$ddl_binary" launch 2x2x1 --order packed --run-dir "$ddl_run_folder"
+ddl_command=("$ddl_binary" launch 2x2x1 --order packed --run-dir "$ddl_run_dir"
   "${ddl_exports[@]}" -- "${ddl_program[@]}")
 
 # Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.
@@ -150,7 +150,7 @@ elif [ "$ddl_wanted" = yes ]; then
   done
   if ddl_next=$(qsub -W "depend=afterany:$ddl_id" -v "$ddl_names" /scratch/me/.ddlrun/jobs/0001/job.sh) && [ -n "$ddl_next" ]; then
     ddl_again=yes
-    printf '%s\n' "$ddl_next" >"$ddl_folder/next_job.part" && mv -f -- "$ddl_folder/next_job.part" "$ddl_folder/next_job"
+    printf '%s\n' "$ddl_next" >"$ddl_dir/next_job.part" && mv -f -- "$ddl_dir/next_job.part" "$ddl_dir/next_job"
   else
     ddl_say 'qsub refused the next start'
   fi

@@ -14,11 +14,11 @@
 set -u
 
 # Names of this script begin with ddl_.
-ddl_folder=/scratch/me/.ddlrun/jobs/0001
+ddl_dir=/scratch/me/.ddlrun/jobs/0001
 ddl_id=${PBS_JOBID:-$$}
 ddl_restarts=${DDLRUN_RESTARTS:-0}
 case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
-ddl_status_file=$ddl_folder/exit_status
+ddl_status_file=$ddl_dir/exit_status
 export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
@@ -39,7 +39,7 @@ ddl_end() {
 trap ddl_end EXIT
 
 # The log grows while the job runs; the scheduler would show it only at the end.
-ddl_log=$ddl_folder/output.log
+ddl_log=$ddl_dir/output.log
 exec >>"$ddl_log" 2>&1
 
 # Signals are passed on to the program. USR1 comes ahead of the time limit, TERM at the end.
@@ -56,7 +56,7 @@ trap 'ddl_early=yes; ddl_pass_on USR1' USR1
 trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
 
 # Relative paths of the job begin here.
-cd -- /scratch/me/run || ddl_fail 'the working folder /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
+cd -- /scratch/me/run || ddl_fail 'the working directory /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
 
 set +u
 
@@ -80,7 +80,7 @@ set -u
 ddl_binary=ddlrun
 command -v -- "$ddl_binary" >/dev/null ||
   ddl_fail "$ddl_binary is not on this host, or may not be run" 'ddlrun: /its/path/on/the/hosts'
-ddl_run_folder=$ddl_folder/run.$ddl_id
+ddl_run_dir=$ddl_dir/run.$ddl_id
 
 # The program, word by word.
 ddl_program=(caffe train --solver=solver.prototxt)
@@ -92,7 +92,7 @@ ddl_program=(caffe train --solver=solver.prototxt)
 ddl_exports=(-x DDLRUN_RESTART_COUNT)
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
-ddl_command=("$ddl_binary" launch 1x2x2 --threads 60 --affinity libomp --run-dir "$ddl_run_folder"
+ddl_command=("$ddl_binary" launch 1x2x2 --threads 60 --affinity libomp --run-dir "$ddl_run_dir"
   "${ddl_exports[@]}" -- "${ddl_program[@]}")
 
 # Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.

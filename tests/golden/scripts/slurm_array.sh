@@ -16,12 +16,12 @@
 set -u
 
 # Names of this script begin with ddl_.
-ddl_folder=/scratch/me/.ddlrun/jobs/0001
+ddl_dir=/scratch/me/.ddlrun/jobs/0001
 ddl_id=${SLURM_JOB_ID:-$$}
 ddl_index=${SLURM_ARRAY_TASK_ID:-}
 ddl_restarts=${SLURM_RESTART_COUNT:-0}
 case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
-ddl_status_file=$ddl_folder/exit_status.$ddl_index
+ddl_status_file=$ddl_dir/exit_status.$ddl_index
 export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 export DDLRUN_ARRAY_INDEX=$ddl_index
@@ -56,7 +56,7 @@ trap 'ddl_early=yes; ddl_pass_on USR1' USR1
 trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
 
 # Relative paths of the job begin here.
-cd -- /scratch/me/run || ddl_fail 'the working folder /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
+cd -- /scratch/me/run || ddl_fail 'the working directory /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
 
 # The program, word by word.
 ddl_program=(apptainer exec --bind /scratch:/scratch /scratch/me/torch.sif ./sweep)

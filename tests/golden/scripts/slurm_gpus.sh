@@ -20,11 +20,11 @@
 set -u
 
 # Names of this script begin with ddl_.
-ddl_folder=/scratch/me/.ddlrun/jobs/0001
+ddl_dir=/scratch/me/.ddlrun/jobs/0001
 ddl_id=${SLURM_JOB_ID:-$$}
 ddl_restarts=${SLURM_RESTART_COUNT:-0}
 case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
-ddl_status_file=$ddl_folder/exit_status
+ddl_status_file=$ddl_dir/exit_status
 export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
@@ -58,7 +58,7 @@ trap 'ddl_early=yes; ddl_pass_on USR1' USR1
 trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
 
 # Relative paths of the job begin here.
-cd -- /scratch/me/run || ddl_fail 'the working folder /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
+cd -- /scratch/me/run || ddl_fail 'the working directory /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
 
 set +u
 
@@ -92,8 +92,8 @@ set -u
 ddl_binary=ddlrun
 command -v -- "$ddl_binary" >/dev/null ||
   ddl_fail "$ddl_binary is not on this host, or may not be run" 'ddlrun: /its/path/on/the/hosts'
-ddl_run_folder=$ddl_folder/run.$ddl_id
-if [ "$ddl_restarts" -gt 0 ]; then ddl_run_folder=$ddl_run_folder.$ddl_restarts; fi
+ddl_run_dir=$ddl_dir/run.$ddl_id
+if [ "$ddl_restarts" -gt 0 ]; then ddl_run_dir=$ddl_run_dir.$ddl_restarts; fi
 
 # The data, as the program finds it.
 export DDLRUN_DATA=/local/imagenet
@@ -122,7 +122,7 @@ for ddl_name in "${ddl_passed[@]}"; do
 done
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
-ddl_command=("$ddl_binary" launch 4x2x2 --threads 5 --run-dir "$ddl_run_folder"
+ddl_command=("$ddl_binary" launch 4x2x2 --threads 5 --run-dir "$ddl_run_dir"
   "${ddl_exports[@]}" -- "${ddl_program[@]}")
 
 # Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.

@@ -11,12 +11,12 @@
 set -u
 
 # Names of this script begin with ddl_.
-ddl_folder=/scratch/me/.ddlrun/jobs/0001
+ddl_dir=/scratch/me/.ddlrun/jobs/0001
 ddl_id=${PBS_JOBID:-${SLURM_JOB_ID:-$$}}
 ddl_index=${PBS_ARRAYID:-${SLURM_ARRAY_TASK_ID:-}}
 ddl_restarts=${DDLRUN_RESTARTS:-0}
 case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
-ddl_status_file=$ddl_folder/exit_status.$ddl_index
+ddl_status_file=$ddl_dir/exit_status.$ddl_index
 export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 export DDLRUN_ARRAY_INDEX=$ddl_index
@@ -38,7 +38,7 @@ ddl_end() {
 trap ddl_end EXIT
 
 # The log grows while the job runs; the scheduler would show it only at the end.
-ddl_log=$ddl_folder/output.$ddl_index.log
+ddl_log=$ddl_dir/output.$ddl_index.log
 exec >>"$ddl_log" 2>&1
 
 # Signals are passed on to the program. USR1 comes ahead of the time limit, TERM at the end.
@@ -55,13 +55,13 @@ trap 'ddl_early=yes; ddl_pass_on USR1' USR1
 trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
 
 # Relative paths of the job begin here.
-cd -- /scratch/me/run || ddl_fail 'the working folder /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
+cd -- /scratch/me/run || ddl_fail 'the working directory /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
 
 # ddlrun must be here too.
 ddl_binary=ddlrun
 command -v -- "$ddl_binary" >/dev/null ||
   ddl_fail "$ddl_binary is not on this host, or may not be run" 'ddlrun: /its/path/on/the/hosts'
-ddl_run_folder=$ddl_folder/run.$ddl_id
+ddl_run_dir=$ddl_dir/run.$ddl_id
 
 # The program, word by word.
 ddl_program=(./train)
@@ -77,7 +77,7 @@ ddl_program=(./train)
 ddl_exports=(-x DDLRUN_RESTART_COUNT -x DDLRUN_ARRAY_INDEX)
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
-ddl_command=("$ddl_binary" launch 4x2x1 --threads 2 --run-dir "$ddl_run_folder"
+ddl_command=("$ddl_binary" launch 4x2x1 --threads 2 --run-dir "$ddl_run_dir"
   "${ddl_exports[@]}" -- "${ddl_program[@]}")
 
 # Start and wait. A signal interrupts wait, so it is asked again until no signal came meanwhile.

@@ -75,7 +75,7 @@ void add_surroundings(Lines& lines, const JobSpec& job) {
   lines.add("setup", job.setup);
   if (job.data) lines.say("data", job.data->from + (job.data->to.empty() ? "" : " -> " + job.data->to));
   lines.add("word", job.program);
-  lines.say("workdir", job.working_folder);
+  lines.say("workdir", job.workdir);
   constexpr const char* runners[] = {"ddlrun", "srun", "none"};
   if (job.runner != Runner::ddlrun) lines.say("runner", runners[static_cast<int>(job.runner)]);
   lines.add("srun_mpi", job.srun_mpi, std::string("pmix"));
@@ -114,12 +114,11 @@ JobText read_job_text(const std::string& yaml) {
     site = templates::load_profile(named->second.value.text, read_test_file);
     settings = merge_settings(settings, profile_settings(*site, errors));
   }
-  settings =
-      merge_settings(settings, {{"workdir", flag_setting("workdir", "/scratch/me", "here")}});
+  settings = merge_settings(settings, {{"workdir", flag_setting("workdir", "/scratch/me", "here")}});
   const ParsedJob reading = read_job(settings);
   errors.insert(errors.end(), reading.errors.begin(), reading.errors.end());
   if (site) {
-    const auto breaches = check_against_site(reading.job, *site, reading.job.working_folder, settings);
+    const auto breaches = check_against_site(reading.job, *site, reading.job.workdir, settings);
     errors.insert(errors.end(), breaches.begin(), breaches.end());
   }
   JobText text;

@@ -39,7 +39,7 @@ JobEntry entry(const std::string& id, std::int64_t at = 1000) {
   one.id = id;
   one.scheduler = "slurm";
   one.name = "train 'x'; \"y\" \n -- \xea\xb0\x80";
-  one.folder = "/home/ddl/runs/" + id;
+  one.dir = "/home/ddl/runs/" + id;
   one.submitted_at = at;
   one.script_hash = "abc123";
   return one;
@@ -108,7 +108,7 @@ pid_t start_writer(const std::string& file, int writer, int count) {
 TEST_SUITE_BEGIN("schedulers/client/history");
 
 TEST_CASE("what is written is read, in another session too") {
-  const Folder folder;
+  const Folder dir;
   JobEntry full = entry("15_[2-5%2];cluster");
   full.state = JobState::out_of_memory;
   full.exit_status = 137;
@@ -117,13 +117,13 @@ TEST_CASE("what is written is read, in another session too") {
   full.run_seconds = 61;
   full.cause = "rank 3 'failed' first";
   {
-    const auto history = open_job_history(folder.file());
+    const auto history = open_job_history(dir.file());
     CHECK(history->recent(10).empty());
     CHECK_FALSE(history->find("1"));
     history->add(entry("1"));
     history->add(full);
   }
-  const auto history = open_job_history(folder.file());
+  const auto history = open_job_history(dir.file());
   CHECK(history->find("1") == entry("1"));
   CHECK(history->find(full.id) == full);
   CHECK(history->recent(10) == std::vector<JobEntry>{full, entry("1")});
@@ -132,8 +132,8 @@ TEST_CASE("what is written is read, in another session too") {
 }
 
 TEST_CASE("a number without its server; what was found out about an end") {
-  const Folder folder;
-  const auto history = open_job_history(folder.file());
+  const Folder dir;
+  const auto history = open_job_history(dir.file());
   for (const char* id : {"77.pbs01", "77", "177.pbs01", "77[].pbs02", "77.pbs01"}) history->add(entry(id));
   const auto found = history->find_short("77");
   REQUIRE(found.size() == 2);  // the newest of each
@@ -155,8 +155,8 @@ TEST_CASE("a number without its server; what was found out about an end") {
 }
 
 TEST_CASE("a job's life; its end is kept") {
-  const Folder folder;
-  const auto history = open_job_history(folder.file());
+  const Folder dir;
+  const auto history = open_job_history(dir.file());
   history->add(entry("1"));
   CHECK(history->update(status("1", JobState::running), 1100));
   CHECK(history->find("1")->state == JobState::running);
@@ -178,20 +178,20 @@ TEST_CASE("a job's life; its end is kept") {
 }
 
 TEST_CASE("several processes write at once, and nothing is lost") {
-  const Folder folder;
+  const Folder dir;
   const char* wanted = std::getenv("DDLRUN_HISTORY_JOBS");
   const int count = wanted != nullptr ? std::atoi(wanted) : 25;
   constexpr int kWriters = 3;
   std::vector<pid_t> writers;  // the first of them makes the file
   for (int writer = 0; writer < kWriters; ++writer)
-    writers.push_back(start_writer(folder.file(), writer, count));
+    writers.push_back(start_writer(dir.file(), writer, count));
   for (const pid_t writer : writers) {
     int end = 0;
     REQUIRE(waitpid(writer, &end, 0) == writer);
     CHECK(WIFEXITED(end));
     CHECK(WEXITSTATUS(end) == 0);
   }
-  const auto entries = open_job_history(folder.file())->recent(100000);
+  const auto entries = open_job_history(dir.file())->recent(100000);
   CHECK(entries.size() == static_cast<std::size_t>(kWriters * count));
   std::set<std::string> ids;
   for (const JobEntry& one : entries) {
@@ -201,18 +201,18 @@ TEST_CASE("several processes write at once, and nothing is lost") {
     CHECK(one.ended_at.value_or(-1) == 5000 + one.submitted_at);
   }
   CHECK(ids.size() == entries.size());
-  CHECK_FALSE(fs::exists(folder.file() + "-wal"));  // no shared memory: home folders are on NFS
+  CHECK_FALSE(fs::exists(dir.file() + "-wal"));  // no shared memory: home directories are on NFS
 }
 
 TEST_CASE("a writer that is killed leaves a history that can be read") {
-  const Folder folder;
-  open_job_history(folder.file())->add(entry("first"));
+  const Folder dir;
+  open_job_history(dir.file())->add(entry("first"));
   for (int round = 0; round < 5; ++round) {
-    const pid_t writer = start_writer(folder.file(), round, 1000000);
+    const pid_t writer = start_writer(dir.file(), round, 1000000);
     usleep(20000);
     kill(writer, SIGKILL);
     REQUIRE(waitpid(writer, nullptr, 0) == writer);
-    const auto history = open_job_history(folder.file());
+    const auto history = open_job_history(dir.file());
     CHECK(history->find("first") == entry("first"));
     history->add(entry("after-" + std::to_string(round)));
     CHECK(history->recent(1).at(0).id == "after-" + std::to_string(round));
@@ -220,41 +220,41 @@ TEST_CASE("a writer that is killed leaves a history that can be read") {
 }
 
 TEST_CASE("damaged and foreign files are refused, with a remedy, and left alone") {
-  const Folder folder;
-  write_bytes(folder.file(),
+  const Folder dir;
+  write_bytes(dir.file(),
               "this is a text, and a long one, such as somebody may have put here by mistake ......\n");
-  CHECK(refused(folder.file()).hint.find("mv '" + folder.file() + "'") != std::string::npos);
+  CHECK(refused(dir.file()).hint.find("mv '" + dir.file() + "'") != std::string::npos);
 
-  fs::remove(folder.file());
+  fs::remove(dir.file());
   {
-    const auto history = open_job_history(folder.file());
+    const auto history = open_job_history(dir.file());
     for (int i = 0; i < 200; ++i) history->add(entry(std::to_string(i)));
   }
-  const std::string good = bytes_of(folder.file());
+  const std::string good = bytes_of(dir.file());
   SUBCASE("pages overwritten") {
-    write_bytes(folder.file(), good.substr(0, 4096) + std::string(good.size() - 4096, '\x5a'));
-    CHECK(refused(folder.file()).hint.find("mv ") != std::string::npos);
+    write_bytes(dir.file(), good.substr(0, 4096) + std::string(good.size() - 4096, '\x5a'));
+    CHECK(refused(dir.file()).hint.find("mv ") != std::string::npos);
   }
   SUBCASE("cut off") {
-    write_bytes(folder.file(), good.substr(0, good.size() / 2));
-    CHECK(refused(folder.file()).hint.find("mv ") != std::string::npos);
+    write_bytes(dir.file(), good.substr(0, good.size() / 2));
+    CHECK(refused(dir.file()).hint.find("mv ") != std::string::npos);
   }
   SUBCASE("of a newer ddlrun") {
-    set_header_number(folder.file(), kUserVersionAt, 3);
-    const Message message = refused(folder.file());
+    set_header_number(dir.file(), kUserVersionAt, 3);
+    const Message message = refused(dir.file());
     CHECK(message.what.find("version 3") != std::string::npos);
-    CHECK(message.what.find("knows 2") != std::string::npos);
+    CHECK(message.what.find("supports 2") != std::string::npos);
   }
   SUBCASE("of another program") {
-    set_header_number(folder.file(), kApplicationAt, 1);
-    CHECK(refused(folder.file()).what.find("another program") != std::string::npos);
+    set_header_number(dir.file(), kApplicationAt, 1);
+    CHECK(refused(dir.file()).what.find("another program") != std::string::npos);
   }
 }
 
-TEST_CASE("no folder, or a folder in its place") {
-  const Folder folder;
-  CHECK_THROWS_AS(open_job_history((folder.path / "no" / "jobs.db").string()), Error);
-  CHECK_THROWS_AS(open_job_history(folder.path.string()), Error);
+TEST_CASE("no directory, or a directory in its place") {
+  const Folder dir;
+  CHECK_THROWS_AS(open_job_history((dir.path / "no" / "jobs.db").string()), Error);
+  CHECK_THROWS_AS(open_job_history(dir.path.string()), Error);
 }
 
 TEST_SUITE_END();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Logs that grow, are cut off or are not there yet; what a shell is reported an end; names of job folders.
+// Logs that grow, are cut off or are not there yet; what a shell is reported an end; names of job
+// directories.
 #include "schedulers/client/job_follow.hpp"
 
 #include "schedulers/client/job_directory.hpp"
@@ -141,7 +142,7 @@ TEST_CASE("the end in words: nothing twice, no remedy that the job had, no stale
     tests::FakeSystem fake;
     System system = fake.doors();
     JobRef job = slurm_job();
-    job.folder = "/job";
+    job.dir = "/job";
     fake.files.files["/job/ddlrun.yaml"] = row.settings;
     answer_squeue(fake, [&] { return std::string(row.squeue); });
     CHECK(follow_jobs(system, {job}, {}) == row.status);
@@ -160,7 +161,7 @@ TEST_CASE("the tasks of an array, by its settings, and what Slurm has not forgot
   tests::FakeSystem fake;
   System system = fake.doors();
   JobRef job = slurm_job();
-  job.folder = "/job";
+  job.dir = "/job";
   for (const Row& row : rows) {
     CAPTURE(row.array);
     fake.files.files["/job/ddlrun.yaml"] = "array: \"" + std::string(row.array) + "\"\n";
@@ -189,7 +190,7 @@ TEST_CASE("tables and JSON hold what wait gives") {
   CHECK(jobs.substr(0, 3) == "JOB");
 }
 
-TEST_CASE("names of folders and logs") {
+TEST_CASE("names of directories and logs") {
   tests::FakeSystem fake;
   fake.clock.time =
       std::chrono::system_clock::from_time_t(1700000000);  // 2023-11-14 22:13:20 UTC, says date -u
@@ -198,14 +199,14 @@ TEST_CASE("names of folders and logs") {
   schedulers::JobSpec job;
   job.name = "train";
   job.scheduler = schedulers::SchedulerKind::slurm;
-  job.working_folder = "/w";
-  CHECK(find_job_folder(system, job) == "/w/ddlrun-jobs/train-20231114-221320");
+  job.workdir = "/w";
+  CHECK(find_job_dir(system, job) == "/w/ddlrun-jobs/train-20231114-221320");
   // A directive takes no blank: the files go where there is none.
-  job.working_folder = "/my data";
-  CHECK(find_job_folder(system, job).starts_with("/home/me/"));
+  job.workdir = "/my data";
+  CHECK(find_job_dir(system, job).starts_with("/home/me/"));
   job.scheduler = schedulers::SchedulerKind::local;
-  CHECK(find_job_folder(system, job) == "/my data/ddlrun-jobs/train-20231114-221320");
-  job.working_folder = "/w";
+  CHECK(find_job_dir(system, job) == "/my data/ddlrun-jobs/train-20231114-221320");
+  job.workdir = "/w";
   CHECK(log_of(job, {"/f"}, "7") == "/f/output.log");
   job.output = "logs/%j-100%%.txt";
   CHECK(log_of(job, {"/f"}, "7") == "/w/logs/7-100%.txt");

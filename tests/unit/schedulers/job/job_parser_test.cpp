@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/golden/jobs: each folder has a ddlrun.yaml and what must come of it.
+// tests/golden/jobs: each directory has a ddlrun.yaml and what must come of it.
 #include "tests/unit/schedulers/job_texts.hpp"
 
 #include <doctest/doctest.h>
@@ -24,8 +24,8 @@ std::vector<std::filesystem::path> folders_in(const std::string& kind) {
   return all;
 }
 
-void compare(const std::filesystem::path& folder, const std::string& found) {
-  const std::filesystem::path expected = folder / "expected.txt";
+void compare(const std::filesystem::path& dir, const std::string& found) {
+  const std::filesystem::path expected = dir / "expected.txt";
   if (std::getenv("DDLRUN_WRITE_GOLDEN") != nullptr) std::ofstream(expected, std::ios::binary) << found;
   CHECK(read_test_file(expected) == found);
 }
@@ -35,24 +35,24 @@ void compare(const std::filesystem::path& folder, const std::string& found) {
 TEST_SUITE_BEGIN("schedulers/job/job_parser");
 
 TEST_CASE("jobs that are well described") {
-  const auto folders = folders_in("valid");
-  CHECK(folders.size() >= 7);
-  for (const auto& folder : folders) {
-    CAPTURE(folder);
-    const auto text = read_job_text(read_test_file(folder / "ddlrun.yaml"));
+  const auto dirs = folders_in("valid");
+  CHECK(dirs.size() >= 7);
+  for (const auto& dir : dirs) {
+    CAPTURE(dir);
+    const auto text = read_job_text(read_test_file(dir / "ddlrun.yaml"));
     CHECK(text.errors == "");
-    compare(folder, text.job);
+    compare(dir, text.job);
   }
 }
 
 TEST_CASE("each mistake is reported with its place and a way out") {
-  const auto folders = folders_in("invalid");
-  CHECK(folders.size() >= 57);
-  for (const auto& folder : folders) {
-    CAPTURE(folder);
-    const auto text = read_job_text(read_test_file(folder / "ddlrun.yaml"));
+  const auto dirs = folders_in("invalid");
+  CHECK(dirs.size() >= 57);
+  for (const auto& dir : dirs) {
+    CAPTURE(dir);
+    const auto text = read_job_text(read_test_file(dir / "ddlrun.yaml"));
     CHECK(text.errors != "");
-    compare(folder, text.errors);
+    compare(dir, text.errors);
   }
 }
 

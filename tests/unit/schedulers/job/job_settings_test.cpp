@@ -99,8 +99,8 @@ TEST_CASE("errors are reported in the order of the files") {
 }
 
 TEST_CASE("what is no job's file") {
-  CHECK(refusal_of("") == "ddlrun.yaml the file says nothing");
-  CHECK(refusal_of("# only a comment\n") == "ddlrun.yaml the file says nothing");
+  CHECK(refusal_of("") == "ddlrun.yaml the file is empty");
+  CHECK(refusal_of("# only a comment\n") == "ddlrun.yaml the file is empty");
   CHECK(refusal_of("- a\n").find("no mapping") != std::string::npos);
   CHECK(refusal_of("name: a\nname: b\n").find("ddlrun.yaml:2:1 ") == 0);
   CHECK(refusal_of("name: a\n---\nname: b\n") ==

@@ -13,7 +13,7 @@ using namespace ddlrun::schedulers;
 
 namespace {
 
-const JobFolder job_folder{"/scratch/me/job"};
+const JobDirectory job_dir{"/scratch/me/job"};
 
 JobSpec job_of(SchedulerKind kind) {
   JobSpec job;
@@ -22,14 +22,14 @@ JobSpec job_of(SchedulerKind kind) {
   job.cores_per_node = 68;
   job.threads = 60;
   job.program = {"./train"};
-  job.working_folder = "/scratch/me";
+  job.workdir = "/scratch/me";
   return job;
 }
 
 Script render(const JobSpec& job, const templates::SiteProfile& site = {}) {
-  if (job.scheduler == SchedulerKind::slurm) return render_slurm(job, job_folder, site);
-  return job.scheduler == SchedulerKind::pbs ? render_pbs(job, job_folder, site)
-                                             : render_torque(job, job_folder, site);
+  if (job.scheduler == SchedulerKind::slurm) return render_slurm(job, job_dir, site);
+  return job.scheduler == SchedulerKind::pbs ? render_pbs(job, job_dir, site)
+                                             : render_torque(job, job_dir, site);
 }
 
 bool has(const Script& script, const std::string& line) {
@@ -250,13 +250,13 @@ TEST_CASE("what cannot be started is refused") {
   CHECK_THROWS_AS(render(job), Error);
   job = job_of(SchedulerKind::local);
   job.array = ArrayRange{0, 1, 1, 0};
-  CHECK_THROWS_AS(render_local(job, job_folder, {}), Error);
+  CHECK_THROWS_AS(render_local(job, job_dir, {}), Error);
 }
 
 TEST_CASE("a user's template gets the job's words") {
   JobSpec job = job_of(slurm);
   job.environment = {"A=secret"};
-  const auto values = template_values(job, job_folder);
+  const auto values = template_values(job, job_dir);
   CHECK(values.at("launch") ==
         std::vector<std::string>{"ddlrun", "launch", "1x2x2", "--threads", "60", "-x", "A", "--", "./train"});
   CHECK(values.at("nodes") == std::vector<std::string>{"4"});

@@ -18,7 +18,7 @@ Lost lost(const std::string& yaml, const std::set<std::string>& placeholders, co
   JobSettings settings = read_job_settings(yaml, "ddlrun.yaml", errors);
   settings["scheduler"] = flag_setting("scheduler", scheduler, "--" + scheduler);
   settings["template"] = flag_setting("template", "/t/my.sh", "--template");
-  settings["workdir"] = flag_setting("workdir", "/w", "the current folder");
+  settings["workdir"] = flag_setting("workdir", "/w", "the current directory");
   const ParsedJob reading = read_job(settings);
   REQUIRE(errors.empty());
   REQUIRE(reading.errors.empty());

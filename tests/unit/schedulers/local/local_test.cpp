@@ -25,12 +25,12 @@ struct Jobs {
   Jobs() {
     std::string name = (fs::temp_directory_path() / "ddlrun local $(x) XXXXXX").string();
     REQUIRE(mkdtemp(name.data()) != nullptr);
-    folder = name;
+    dir = name;
   }
-  ~Jobs() { fs::remove_all(folder); }
+  ~Jobs() { fs::remove_all(dir); }
 
   JobId submit(const std::string& script) {
-    const std::string file = (folder / "job.sh").string();
+    const std::string file = (dir / "job.sh").string();
     std::ofstream(file) << script;
     return local->read_submission(ask(local->submit_command(JobSpec(), file)));
   }
@@ -45,11 +45,11 @@ struct Jobs {
     return state(id) == wanted;
   }
   std::string output() const {
-    std::ifstream in(folder / "output.log");
+    std::ifstream in(dir / "output.log");
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  fs::path folder;
+  fs::path dir;
   PosixProcesses processes;
 };
 
@@ -62,7 +62,7 @@ TEST_CASE("a job in the background: it outlives the question, and is seen to end
   const JobId id =
       jobs.submit("echo begun\nuntil [ -e \"$(dirname \"$0\")/go\" ]; do sleep 0.05; done\necho ended\n");
   CHECK(jobs.state(id) == JobState::running);
-  std::ofstream(jobs.folder / "go") << "";
+  std::ofstream(jobs.dir / "go") << "";
   CHECK(jobs.becomes(id, JobState::unknown));  // how it ended, its own file reports
   CHECK(jobs.output() == "begun\nended\n");
   CHECK(local->read_cancellation(id, jobs.ask(local->cancel_command(id))).find("already over") !=
@@ -72,13 +72,13 @@ TEST_CASE("a job in the background: it outlives the question, and is seen to end
 TEST_CASE("cancelling ends the script and what it started") {
   Jobs jobs;
   const JobId id = jobs.submit("sleep 300 & echo $! > \"$(dirname \"$0\")/child\"\nwait\n");
-  for (int i = 0; i < 500 && !fs::exists(jobs.folder / "child"); ++i) usleep(10000);
+  for (int i = 0; i < 500 && !fs::exists(jobs.dir / "child"); ++i) usleep(10000);
   CHECK(jobs.state(id) == JobState::running);
   CHECK(local->read_cancellation(id, jobs.ask(local->cancel_command(id))).find("being ended") !=
         std::string::npos);
   CHECK(jobs.becomes(id, JobState::unknown));
   std::string child;
-  std::ifstream(jobs.folder / "child") >> child;
+  std::ifstream(jobs.dir / "child") >> child;
   REQUIRE_FALSE(child.empty());
   // Gone, or dead and not yet collected by the first process of this system.
   const auto alive = [&] {

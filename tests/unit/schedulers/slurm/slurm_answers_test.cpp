@@ -309,7 +309,7 @@ TEST_CASE("recorded refusals are reported with their meaning, a silent controlle
   const Row rows[] = {
       {"05_gres_bad", ErrorKind::scheduler, "no node has what"},
       {"06_partition_bad", ErrorKind::scheduler, "no such partition"},
-      {"11_ctld_down_sbatch", ErrorKind::unreachable, "nobody answers"},
+      {"11_ctld_down_sbatch", ErrorKind::unreachable, "no answer"},
       {"25_bad_array", ErrorKind::scheduler, "array's range"},
       {"25_bad_cpus", ErrorKind::scheduler, "no node has what"},
       {"25_bad_crlf", ErrorKind::scheduler, "Windows line ends"},

@@ -125,7 +125,7 @@ TEST_CASE("tasks of an array that ended early come from the accounting") {
   const FakeAsk forgetful{{{"squeue --me", answered("5_4|COMPLETED|n1|None\n5_5|COMPLETED|n1|None\n")},
                            {"sacct", kNoAccounting},
                            {"scontrol", kUnknown}}};
-  CHECK(ask_one("5", forgetful).explained.find("knows 2 tasks") != std::string::npos);
+  CHECK(ask_one("5", forgetful).explained.find("has 2 tasks") != std::string::npos);
   CHECK(ask_one("5", forgetful).may_lack_tasks);
   CHECK_FALSE(status.may_lack_tasks);
 }
@@ -178,7 +178,7 @@ TEST_CASE("recorded cancellations") {
   CHECK(said("22_scancel_v_array").find("being cancelled") != std::string::npos);
   CHECK(said("22_scancel_v_pending").find("being cancelled") != std::string::npos);
   CHECK(said("22_scancel_v_over").find("already over") != std::string::npos);
-  CHECK(said("22_scancel_v_unknown").find("does not know") != std::string::npos);
+  CHECK(said("22_scancel_v_unknown").find("does not have") != std::string::npos);
   CHECK_THROWS_AS(
       slurm_scheduler->read_cancellation(
           "8", answered("", 1, "scancel: error: Kill job error on job id 8: Access/permission denied\n")),
