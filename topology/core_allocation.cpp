@@ -220,7 +220,7 @@ CoreAllocation share_by_gpus(const MachineTopology& machine, std::uint32_t ranks
   const auto neighbourhoods = find_neighbourhoods(machine, ranks);
   Cores claimed;
   for (const Neighbourhood& near : neighbourhoods) claimed = merged(claimed, near.cores);
-  // Where the others would take every core, nobody gets more than an even part of the machine.
+  // If the other ranks would take every core, no rank gets more than an even part of the machine.
   const bool scarce = everything.size() - claimed.size() < homeless.size();
   const int most = scarce && !homeless.empty() ? static_cast<int>(everything.size() / ranks) : 0;
 

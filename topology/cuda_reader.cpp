@@ -39,7 +39,7 @@ CudaReport read_cuda(const std::string& plugin_path) {
   const Plugin plugin = Plugin::open(plugin_path);
   if (const int abi = plugin.function<decltype(ddlrun_cuda_abi)>("ddlrun_cuda_abi")();
       abi != DDLRUN_CUDA_ABI) {
-    refuse_plugin(fmt::format("the plug-in speaks version {}, ddlrun version {}", abi, DDLRUN_CUDA_ABI),
+    refuse_plugin(fmt::format("the plug-in has version {}, ddlrun needs version {}", abi, DDLRUN_CUDA_ABI),
                   plugin_path, "install ddlrun and its plug-in from the same build");
   }
   const auto get_versions = plugin.function<decltype(ddlrun_cuda_get_versions)>("ddlrun_cuda_get_versions");
@@ -59,7 +59,7 @@ CudaReport read_cuda(const std::string& plugin_path) {
                               text_of(device.name, sizeof device.name),
                               text_of(device.uuid, sizeof device.uuid), device.memory_bytes});
   }
-  // CUDA's own order is "fastest first" unless CUDA_DEVICE_ORDER says otherwise; ours is the bus.
+  // CUDA's own order is "fastest first" unless CUDA_DEVICE_ORDER is set; ours is the bus.
   std::vector<int> order(report.devices.size());
   std::iota(order.begin(), order.end(), 0);
   const auto device_at = [&](int i) -> const CudaDevice& {

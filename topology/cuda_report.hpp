@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What CUDA tells about the GPUs of this machine and the links between them, as a value.
+// What CUDA reports about the GPUs of this machine and the links between them, as a value.
 #pragma once
 
 #include <cstdint>

@@ -63,7 +63,7 @@ CudaReport parse_cuda_json(std::string_view text, const std::string& where) {
   try {
     const Json json = Json::parse(text);
     if (json.at("schema") == "ddlrun.cuda/1") return from_json(json);
-  } catch (const std::exception&) {  // the reader is our own: which member is wrong helps nobody
+  } catch (const std::exception&) {  // the reader is our own: the wrong member is of no use to a user
   }
   throw Error(ErrorKind::request, {"this is not a ddlrun.cuda/1 document", where, "ddlrun topo --cuda"});
 }

@@ -174,7 +174,7 @@ class Gatherer {
 
   void gather_cores() {
     std::vector<Object> found = objects(HWLOC_OBJ_CORE);
-    // Some virtual machines and old kernels tell no cores: then Open MPI counts hardware threads,
+    // Some virtual machines and old kernels report no cores: then Open MPI counts hardware threads,
     // and so do we.
     if (found.empty()) found = objects(HWLOC_OBJ_PU);
     std::map<int, int> count_in_package;
@@ -236,7 +236,7 @@ class Gatherer {
     }
   }
 
-  // What a driver told about the GPU, from the OS devices below it.
+  // What a driver reports about the GPU, from the OS devices below it.
   static void add_driver_facts(Gpu& gpu, Object object) {
     for (Object child = object->io_first_child; child != nullptr; child = child->next_sibling) {
       if (child->type != HWLOC_OBJ_OS_DEVICE) continue;
@@ -312,7 +312,7 @@ HwlocMachine HwlocMachine::this_host() {
   // hwloc unloads its plug-ins with the last topology, and libpciaccess then loses what it allocated.
   [[maybe_unused]] static const auto* const keeps_plugins_loaded = new Handle(new_topology());
   Handle handle = new_topology();
-  // These start drivers, which takes long and tells nothing that is needed here.
+  // These start drivers, which takes long and returns nothing that is needed here.
   for (const char* component : {"opencl", "gl", "cuda"}) {
     hwloc_topology_set_components(handle.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
   }

@@ -56,9 +56,9 @@ struct NumaNode {
 struct Gpu {
   int index = 0;           // in PCI bus order = CUDA_DEVICE_ORDER=PCI_BUS_ID
   std::string vendor;      // "NVIDIA", "AMD", "Intel"
-  std::string model;       // "Tesla P100-SXM2-16GB", or "10de:15f9" where nobody knows a name
+  std::string model;       // "Tesla P100-SXM2-16GB", or "10de:15f9" if the name is unknown
   std::string pci_bus_id;  // "0002:01:00.0"
-  std::string uuid;        // "GPU-..." where a driver told it
+  std::string uuid;        // "GPU-..." if a driver reports it
   int numa_node = -1;      // logical; -1 if the nearest ancestor is larger than one NUMA node
   int package = -1;
   std::string locality;          // what its nearest ancestor is: "NUMA node 3 (L3 P#6)", "machine"
@@ -78,7 +78,7 @@ struct Nic {
 };
 
 struct MachineTopology {
-  std::string host_name;  // "" where the source does not tell
+  std::string host_name;  // "" if the source lacks it
   std::string source;     // "this host", "ssh h2", "file minsky.xml", "synthetic pack:2 core:8", "assumed"
   bool assumed = false;   // made up from a default, not read anywhere: launch refuses it
   std::vector<Package> packages;

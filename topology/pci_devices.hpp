@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a PCI device is, told from its class and ids alone: a GPU for computing, a kind of NIC, or
+// The kind of a PCI device, from its class and ids alone: a GPU for computing, a kind of NIC, or
 // neither.
 #pragma once
 
@@ -36,7 +36,7 @@ bool is_compute_gpu(const PciDevice& device);
 // "NVIDIA", "AMD", "Intel", or "".
 std::string gpu_vendor(unsigned vendor_id);
 
-// "10de:15f9": what a model is called where nobody knows its name.
+// "10de:15f9": the model if its name is unknown.
 std::string render_pci_ids(const PciDevice& device);
 
 // Nic::kind of a network or OpenFabrics device by the name the kernel gave it and the PCI device it

@@ -89,7 +89,7 @@ void check_hosts(const Dims& dims, const std::vector<std::string>& hosts) {
                              dims.host_count(), dims.nodes_per_rack, dims.racks,
                              dims.aisles > 1 ? fmt::format(" x {} aisles", dims.aisles) : "", hosts.size()),
                  "the host list",
-                 shapes.empty() ? "as many hosts as the dims say"
+                 shapes.empty() ? "as many hosts as the dims give"
                                 : "dims " + fmt::format("{}", fmt::join(shapes, " or "))});
   }
   std::unordered_set<std::string_view> seen;
@@ -166,7 +166,7 @@ Plan plan_job(const Dims& dims, std::vector<std::string> hosts, const std::vecto
     try {
       plan.machines.push_back(plan_machine(machines[i], dims.gpus_per_node, options));
     } catch (const Error& error) {
-      // The place is a host that the user knows, not only where its topology came from.
+      // The place is a host of the user's list, not only the source of its topology.
       Message message = error.message();
       for (std::size_t h = 0; h < plan.hosts.size(); ++h) {
         if (plan.machine_of_host[h] != i) continue;

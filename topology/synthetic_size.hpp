@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How large a machine hwloc's synthetic text describes, told without building it: hwloc needs seconds for
+// How large a machine hwloc's synthetic text describes, without building it: hwloc needs seconds for
 // 16,384 hardware threads and minutes for ten times as many.
 #pragma once
 

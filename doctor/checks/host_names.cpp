@@ -88,7 +88,7 @@ std::vector<Finding> check_name_letters(const CheckInput& input) {
   std::map<std::string, std::string> spelling;
   const std::vector<std::string> names = all_names(input);
   for (const std::string& name : names) {
-    const auto problem = rankfile::judge_name(name);
+    const auto problem = rankfile::check_host_name(name);
     const bool managed = input.job.allocation_source.starts_with("SLURM");
     if (problem && !(managed && rankfile::is_relative_name(name))) {
       CheckResult result{problem->severity == rankfile::Severity::error ? Verdict::fail : Verdict::warn,

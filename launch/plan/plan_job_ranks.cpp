@@ -29,7 +29,7 @@ using topology::MachineTopology;
 std::string own_name(const Environment& environment) {
   const std::string name = environment.host_name.substr(0, environment.host_name.find('.'));
   const bool letter_first = !name.empty() && (name[0] < '0' || name[0] > '9');
-  return letter_first && is_host_name(name) && !rankfile::judge_name(name) ? name : "localhost";
+  return letter_first && is_host_name(name) && !rankfile::check_host_name(name) ? name : "localhost";
 }
 
 void refuse_assumed(const topology::JobMachines& machines) {

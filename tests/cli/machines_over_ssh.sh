@@ -39,8 +39,8 @@ expect 0 'slot=1:5-9' "$DDLRUN" gen-rankfile 4x1x1 bare1
 expect 5 'Permission denied (publickey)' "$DDLRUN" gen-rankfile 1x2x1 far1,locked
 expect 5 'neither ddlrun nor lstopo is there' "$DDLRUN" gen-rankfile 1x2x1 far1,nothing
 expect 5 'neither hwloc XML nor a saved machine' "$DDLRUN" gen-rankfile 1x2x1 far1,garbage
-expect 5 'hosts did not tell their topology: cut' "$DDLRUN" gen-rankfile 1x2x1 far1,cut
+expect 5 'hosts did not report their topology: cut' "$DDLRUN" gen-rankfile 1x2x1 far1,cut
 start=$SECONDS
-expect 5 'hosts did not tell their topology: slow' "$DDLRUN" gen-rankfile 1x3x1 far1,slow1,slow2
+expect 5 'hosts did not report their topology: slow' "$DDLRUN" gen-rankfile 1x3x1 far1,slow1,slow2
 [ $((SECONDS - start)) -le 14 ] || fail "slow hosts took $((SECONDS - start)) s"
 finish

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where an OpenMP runtime puts the threads of one process: a model of LLVM's (Intel's) and GNU's rules for a
-// regular machine, pure, so that a linter can say what a setting costs. tests/differential/affinity holds it
-// against the real runtimes.
+// regular machine, pure, so that a linter can report what a setting costs. tests/differential/affinity holds
+// it against the real runtimes.
 #pragma once
 
 #include "base/os/system.hpp"

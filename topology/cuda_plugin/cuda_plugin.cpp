@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ddlrun_cuda.so: what the CUDA runtime tells about GPUs and their links. No context is made, nothing runs.
+// ddlrun_cuda.so: what the CUDA runtime reports about GPUs and their links. No context is made, nothing runs.
 #include "topology/cuda_plugin/cuda_plugin.h"
 
 #include "topology/cuda_plugin/nccl_version.hpp"

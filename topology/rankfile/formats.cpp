@@ -25,7 +25,7 @@ std::string os_numbers(const std::vector<PuIndex>& pus, std::string_view separat
   return text;
 }
 
-// Launchers with one binding list for all hosts can only say plans in which all hosts agree.
+// Launchers with one binding list for all hosts can only express plans in which all hosts agree.
 const MachinePlan& only_machine(const Plan& plan, std::string_view launcher) {
   const auto same = [&](const MachinePlan& other) {
     return std::equal(plan.machines[0].ranks.begin(), plan.machines[0].ranks.end(), other.ranks.begin(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One plan in other launchers' words. Each text says in its first line how it is used.
+// One plan in the formats of other launchers. The first line of each text states its use.
 #pragma once
 
 #include "topology/plan.hpp"
@@ -17,7 +17,7 @@ struct Format {
   std::string_view name;
   bool is_open_mpi;  // its host names must be such that Open MPI takes them
   std::string_view summary;
-  // Error{request} where the launcher cannot say this plan (hydra and interleaved ranks, unlike hosts).
+  // Error{request} if the launcher cannot express this plan (hydra and interleaved ranks, unlike hosts).
   std::string (*render)(const Plan& plan, const RankfileHeader& header);
 };
 

@@ -101,7 +101,7 @@ std::size_t digit_count(std::uint32_t value) { return fmt::format_int(value).siz
 
 void check_rankfile_names(const std::vector<std::string>& hosts) {
   for (const std::string& host : hosts) {
-    const auto problem = judge_name(host);
+    const auto problem = check_host_name(host);
     if (problem && problem->severity == Severity::error) {
       throw Error(ErrorKind::request, {problem->what, "the host list", problem->hint});
     }

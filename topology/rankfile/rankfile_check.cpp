@@ -90,7 +90,7 @@ class RankfileChecker {
     facts_.header.add_comment(line.comment, line.number);
     line_findings_.clear();
     line_mendable_ = true;
-    judge_line_end(line);
+    check_line_end(line);
     std::size_t code_bytes = 0;
     for (const std::string_view piece : line.pieces) code_bytes += piece.size();
     if (code_bytes > max_rank_line_bytes) {
@@ -103,7 +103,7 @@ class RankfileChecker {
     finish_line(line, mend_pieces(line));
   }
 
-  void judge_line_end(const SourceLine& line) {
+  void check_line_end(const SourceLine& line) {
     if (line.ends_in_cr) {
       if (crlf_lines_++ == 0) {
         first_crlf_line_ = line.number;
@@ -124,7 +124,7 @@ class RankfileChecker {
     }
   }
 
-  // Judges every piece; the line's entries put right, one a line.
+  // Checks every piece; the line's entries put right, one a line.
   std::string mend_pieces(const SourceLine& line) {
     if (line.has_block_comment && line.pieces.size() > 1) {
       if (auto mended = mend_torn_entry(line)) return *mended;
@@ -133,7 +133,7 @@ class RankfileChecker {
     for (const std::string_view piece : line.pieces) {
       for (std::string_view rest = piece; !rest.empty();) {
         const RankEntry entry = read_entry(rest);
-        const std::string mended = judge_entry(line, rest, entry);
+        const std::string mended = check_entry(line, rest, entry);
         if (!mended.empty()) all += (all.empty() ? "" : "\n") + mended;
         rest = entry.next_entry;
       }
@@ -165,7 +165,7 @@ class RankfileChecker {
   }
 
   // The entry put right; what cannot be decided clears line_mendable_.
-  std::string judge_entry(const SourceLine& line, std::string_view piece, const RankEntry& entry) {
+  std::string check_entry(const SourceLine& line, std::string_view piece, const RankEntry& entry) {
     const int base = line.column_of(piece);
     const auto column = [base](std::size_t offset) { return base + static_cast<int>(offset); };
     for (const EntryProblem& problem : entry.problems) {
@@ -176,7 +176,7 @@ class RankfileChecker {
     }
     if (entry.blank || !entry.rank || entry.host.empty()) return "";
     std::string host(entry.host);
-    if (const auto problem = judge_name(entry.host)) {
+    if (const auto problem = check_host_name(entry.host)) {
       line_findings_.push_back({problem->id, problem->severity, line.number, column(entry.host_offset),
                                 problem->what, problem->hint, ""});
       if (!problem->corrected.empty()) host = problem->corrected;
@@ -185,7 +185,7 @@ class RankfileChecker {
     const std::uint32_t host_index = count_host(entry.host, line.number);
     facts_.entries.push_back({*entry.rank, host_index, line.number});
     if (entry.slots.empty()) return "";
-    std::string slots = judge_slots(line, entry, host_index, column(entry.slots_offset));
+    std::string slots = check_slot_list(line, entry, host_index, column(entry.slots_offset));
     const std::size_t host_end = entry.host_offset + entry.host.size();
     std::size_t pad = 1;
     if (entry.slot_word_offset > host_end) {
@@ -195,7 +195,7 @@ class RankfileChecker {
                        std::string(std::max<std::size_t>(pad, 1), ' '), slots);
   }
 
-  // Counts a rank on its host and judges whether the name folds into another one.
+  // Counts a rank on its host and checks whether the name folds into another one.
   std::uint32_t count_host(std::string_view written, int line) {
     const auto at = written.rfind('@');
     const std::string_view name = at == std::string_view::npos ? written : written.substr(at + 1);
@@ -223,9 +223,9 @@ class RankfileChecker {
          "use names that differ before the first dot, or mpirun --mca orte_keep_fqdn_hostnames 1", ""});
   }
 
-  // Judges the cores; returns them put right.
-  std::string judge_slots(const SourceLine& line, const RankEntry& entry, std::uint32_t host_index,
-                          int column) {
+  // Checks the cores; returns them put right.
+  std::string check_slot_list(const SourceLine& line, const RankEntry& entry, std::uint32_t host_index,
+                              int column) {
     const auto& host = facts_.hosts[host_index];
     const SlotReading& reading = read_cached(entry.slots, host.machine);
     std::string slots = entry.slots;
@@ -240,10 +240,10 @@ class RankfileChecker {
       }
     }
     count_uses(reading, host_index, *entry.rank, line.number, host.machine != nullptr);
-    return judge_length(line, entry, host.folded, reading, std::move(slots));
+    return check_length(line, entry, host.folded, reading, std::move(slots));
   }
 
-  std::string judge_length(const SourceLine& line, const RankEntry& entry, std::string_view folded,
+  std::string check_length(const SourceLine& line, const RankEntry& entry, std::string_view folded,
                            const SlotReading& reading, std::string slots) {
     const std::size_t size = folded.size() + 6 + entry.slots.size();
     if (size > largest_entry) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The judge of rankfiles: everything that Open MPI 4.1 or 5 refuses, takes otherwise than written, says
+// The check of rankfiles: everything that Open MPI 4.1 or 5 refuses, takes otherwise than written, says
 // wrongly or crashes on, each as a finding with its line. Pure: text and what is known about the job in,
 // findings out.
 #pragma once
@@ -31,7 +31,7 @@ struct RankfileFinding {
   bool operator==(const RankfileFinding&) const = default;
 };
 
-// At most this many findings of one id; the last one then says how many more there are.
+// At most this many findings of one id; the last one then has the count of the rest.
 constexpr std::size_t max_findings_of_a_kind = 10'000;
 
 // What is known about the job the file is for. Everything is optional; what is not given is not checked.

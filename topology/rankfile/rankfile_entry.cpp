@@ -137,7 +137,7 @@ class EntryReader {
     const Word* word = peek(ahead);
     return word && !word->equals && equal_but_for_case(word->text, text);
   }
-  void judge_case(const Word& word, std::string_view text) {
+  void check_case(const Word& word, std::string_view text) {
     if (word.text == text) return;
     problem("keyword-case", word.offset,
             fmt::format("\"{}\" is not a word of the rankfile language, which is written in lower case",
@@ -147,7 +147,7 @@ class EntryReader {
 
   bool read_rank() {
     if (is_word(0, "rank")) {
-      judge_case(*peek(), "rank");
+      check_case(*peek(), "rank");
       ++at_;
       return read_rank_number();
     }
@@ -232,11 +232,11 @@ class EntryReader {
           "append slot=PACKAGE:FIRST-LAST, as in slot=0:0-3");
     }
     if (is_word(0, "slots")) {
-      judge_case(*word, "slots");
+      check_case(*word, "slots");
       problem("slots-keyword", word->offset, "slots= is read as slot= here, but means a count in a hostfile",
               "write slot=", Severity::warning);
     } else if (is_word(0, "slot")) {
-      judge_case(*word, "slot");
+      check_case(*word, "slot");
     } else {
       return give_up("unexpected-text", word->offset,
                      fmt::format("\"{}\" stands where slot= should be", printable(word->text, 40)),

@@ -12,7 +12,7 @@ namespace ddlrun::rankfile {
 
 struct FixedRankfile {
   std::string text;
-  std::vector<RankfileFinding> remaining;  // what is left to say about `text`
+  std::vector<RankfileFinding> remaining;  // the findings that are left for `text`
 };
 
 // Every corrected line put in, rank 0 moved to the front, repeated lines dropped, line ends made LF. Applying

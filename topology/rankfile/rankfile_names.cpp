@@ -40,7 +40,7 @@ std::string_view without_user(std::string_view name) {
   return at == std::string_view::npos ? name : name.substr(at + 1);
 }
 
-std::optional<NameProblem> judge_number(std::string_view name) {
+std::optional<NameProblem> check_number(std::string_view name) {
   if (name.size() > 1 && name[0] == '0') {
     return NameProblem{
         "digits-only-name", Severity::error,
@@ -59,7 +59,7 @@ std::optional<NameProblem> judge_number(std::string_view name) {
       "use a name with a letter in it, or the host's IPv4 address", ""};
 }
 
-std::optional<NameProblem> judge_plain_name(std::string_view name) {
+std::optional<NameProblem> check_plain_host_name(std::string_view name) {
   const auto bad = name.find_first_not_of(name_letters);
   if (name.empty() || bad != std::string_view::npos || name[0] == '-' || name[0] == '.' ||
       name.size() > 253) {
@@ -75,7 +75,7 @@ std::optional<NameProblem> judge_plain_name(std::string_view name) {
         fmt::format("\"{}\" is not an IPv4 address; Open MPI cuts it at the first dot", printable(name, 64)),
         "four numbers from 0 to 255 without leading zeros, or a host name", ""};
   }
-  if (is_digits(name)) return judge_number(name);
+  if (is_digits(name)) return check_number(name);
   if (is_keyword(name)) {
     return NameProblem{
         "keyword-as-name", Severity::error,
@@ -118,7 +118,7 @@ std::string_view folded_name(std::string_view name) {
   return dot == std::string_view::npos || dot == 0 ? name : name.substr(0, dot);
 }
 
-std::optional<NameProblem> judge_name(std::string_view name) {
+std::optional<NameProblem> check_host_name(std::string_view name) {
   if (is_relative_name(name)) {
     return NameProblem{
         "relative-host", Severity::error,
@@ -128,9 +128,9 @@ std::optional<NameProblem> judge_name(std::string_view name) {
         "write the host's name", ""};
   }
   const auto at = name.find('@');
-  if (at == std::string_view::npos) return judge_plain_name(name);
+  if (at == std::string_view::npos) return check_plain_host_name(name);
   const std::string_view host = name.substr(at + 1);
-  if (auto problem = judge_plain_name(host)) {
+  if (auto problem = check_plain_host_name(host)) {
     if (!problem->corrected.empty())
       problem->corrected = fmt::format("{}@{}", name.substr(0, at), problem->corrected);
     return problem;

@@ -19,7 +19,7 @@ struct NameProblem {
 };
 
 // What is wrong with one name of a rankfile, if anything.
-std::optional<NameProblem> judge_name(std::string_view name);
+std::optional<NameProblem> check_host_name(std::string_view name);
 
 // The name Open MPI compares: without "user@", cut at the first dot unless it is an IPv4 address, "007" as
 // "7".

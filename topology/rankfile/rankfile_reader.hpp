@@ -48,7 +48,8 @@ class LineReader {
   int open_comment_ = 0;
 };
 
-// What the comments of gen-rankfile (and of rank_gen.py) say about the file. Lines are 0 where there is none.
+// What the comments of gen-rankfile (and of rank_gen.py) contain about the file. Lines are 0 where there is
+// none.
 struct FileHeader {
   std::optional<Dims> dims;
   int dims_line = 0;
@@ -61,7 +62,7 @@ struct FileHeader {
   void add_comment(std::string_view comment, int line);
 };
 
-// One "rank N=HOST slot=SLOTS" for programs that only want to know who sits where.
+// One "rank N=HOST slot=SLOTS" for programs that only need the host of each rank.
 struct RankLine {
   std::uint32_t rank = 0;
   std::string host;

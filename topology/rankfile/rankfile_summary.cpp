@@ -199,7 +199,7 @@ Findings check_allocation(const RankfileFacts& facts, const CheckContext& contex
   return findings;
 }
 
-// Ranges of one host sorted by package and first core; whoever begins before the farthest end so far
+// Ranges of one host sorted by package and first core; a range that begins before the farthest end so far
 // overlaps.
 Findings check_overlaps(std::vector<RankfileFacts::Use> uses, const RankfileFacts& facts, int mpi_major) {
   Findings findings;

@@ -67,7 +67,7 @@ class SlotResolver {
     missing(
         "core-not-there", parsed.offset,
         fmt::format("there is no core {}: the machine has {}, numbered 0-{}; mpirun ends with status 1 and "
-                    "says nothing",
+                    "prints nothing",
                     std::max(parsed.range.first, count), describe_cores(machine_), count - 1),
         "ddlrun topo lists the cores; ddlrun gen-rankfile writes lines that fit");
   }

@@ -44,7 +44,8 @@ struct SlotRange {
   bool operator==(const SlotRange&) const = default;
 };
 
-// What the writer meant, as far as it can be told. Without errors this is also exactly what Open MPI binds.
+// What the writer meant, as far as it can be detected. Without errors this is also exactly what Open MPI
+// binds.
 struct SlotReading {
   std::vector<SlotRange> ranges;  // as written, in that order
   std::vector<CoreIndex> cores;   // ascending, each once; empty without a machine
@@ -54,7 +55,7 @@ struct SlotReading {
 };
 
 // Reads `slots` on `machine` as Open MPI `mpi_major` (4 or 5) would. With a null machine only the form is
-// judged and `cores` stays empty.
+// checked and `cores` stays empty.
 SlotReading read_slots(std::string_view slots, const MachineTopology* machine, int mpi_major = 4);
 
 // The cores of a slot text that read_slots finds no error in; empty if it does.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t largest_index = 1u << 20;
 
-// A part of the text that knows where it stands.
+// A part of the text, with its position.
 struct Part {
   std::string_view text;
   std::size_t offset = 0;
@@ -150,7 +150,7 @@ class SlotParser {
                        "write PACKAGE:CORES for each package, as in 0:0-3;1:0-3");
     }
     read_range(item, package);
-    if (mpi_major_ >= 5) return;  // judged for the whole list
+    if (mpi_major_ >= 5) return;  // checked for the whole list
     problem(
         "comma-in-package-list", Severity::error, item.offset,
         fmt::format("Open MPI 4 reads the \"{}\" behind the comma as a package, not as a core: the core is "

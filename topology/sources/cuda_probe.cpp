@@ -7,12 +7,12 @@
 namespace ddlrun::topology {
 namespace {
 
-// ".../bin/ddlrun" -> ".../lib/ddlrun/ddlrun_cuda.so", in a build folder and after an installation.
+// ".../bin/ddlrun" -> ".../lib/ddlrun/ddlrun_cuda.so", in a build directory and after an installation.
 std::string plugin_path(const std::string& executable) {
   const std::size_t name = executable.rfind('/');
-  const std::size_t folder =
+  const std::size_t dir =
       name == 0 || name == std::string::npos ? std::string::npos : executable.rfind('/', name - 1);
-  return (folder == std::string::npos ? "" : executable.substr(0, folder)) + "/lib/ddlrun/ddlrun_cuda.so";
+  return (dir == std::string::npos ? "" : executable.substr(0, dir)) + "/lib/ddlrun/ddlrun_cuda.so";
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& as
   }
   throw Error(
       ErrorKind::unreachable,
-      {fmt::format("{} of {} hosts did not tell their topology: {}", silent.size(), asked.size(),
+      {fmt::format("{} of {} hosts did not report their topology: {}", silent.size(), asked.size(),
                    printable(join(silent, ","), 400)),
        fmt::format("{}: {}", silent[0], failure), fmt::format("ssh -o BatchMode=yes {} true", silent[0])});
 }

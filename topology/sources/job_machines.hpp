@@ -13,7 +13,7 @@
 
 namespace ddlrun::topology {
 
-// What to do where no host can be asked: rank_gen's 2 x 10 cores, said loudly, or an error.
+// What to do where no host can be asked: rank_gen's 2 x 10 cores with a warning, or an error.
 enum class Unprobed { assume, refuse };
 
 struct JobMachines {
@@ -29,7 +29,7 @@ std::vector<std::string> read_host_names(System& system, const std::string& list
 bool is_this_host(const Environment& environment, const std::string& host);
 
 // Options first; then this machine if every host is this one; then ssh to each. Some hosts silent:
-// Error{unreachable} that names them. All silent: as `unprobed` says.
+// Error{unreachable} that names them. If none answers: as in `unprobed`.
 
 JobMachines find_job_machines(System& system, const std::vector<std::string>& hosts,
                               const MachineOptions& options, Unprobed unprobed);

@@ -87,7 +87,7 @@ std::string value_of(std::string_view text, std::string_view key) {
   return "";
 }
 
-// NVIDIA's kernel driver tells names and UUIDs without any library.
+// NVIDIA's kernel driver reports names and UUIDs without any library.
 void add_driver_facts(System& system, MachineTopology& machine) {
   for (Gpu& gpu : machine.gpus) {
     const std::string path = "/proc/driver/nvidia/gpus/" + gpu.pci_bus_id + "/information";
@@ -135,8 +135,9 @@ MachineTopology this_machine(System& system) {
   constexpr std::array<const char*, 3> foreign{"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT"};
   for (const char* name : foreign) {
     if (const std::string value = system.environment.get(name); !value.empty()) {
-      const std::string source = fmt::format("this host as {}={} tells", name, value);
-      MachineTopology machine = parse_machine_json(read_in_child(system, {"--this-host"}, source), source);
+      const std::string source = fmt::format("this host by {}={}", name, value);
+      MachineTopology machine =
+          parse_machine_json(read_in_child(system, {"--this-host"}, source), source);
       machine.source = source;
       return machine;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // machines_over_ssh: one pipeline a host, "ssh HOST ... | ddlrun read-topology", so that whatever a host
-// sends meets only the limited reader.
+// sends reaches only the limited reader.
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
@@ -39,13 +39,13 @@ ProcessLimits pipeline_limits() {
   return limits;
 }
 
-// What ssh itself said, else what the reader did.
+// ssh's own message, else the reader's.
 std::string failure_of(const ProcessResult& result, const Error& error) {
   for (const std::string_view line : split(result.err, '\n')) {
     if (line.starts_with("ddlrun: ")) break;
     if (!trim(line).empty()) return printable(trim(line));
   }
-  if (result.timed_out) return "no answer within 8 s (ddlrun doctor waits longer, and tells what is slow)";
+  if (result.timed_out) return "no answer within 8 s (ddlrun doctor waits longer, and reports what is slow)";
   return error.message().what;
 }
 

@@ -16,7 +16,7 @@ constexpr std::uint64_t max_topology_bytes = 16u << 20;
 // What a reader may use. Without the memory limit where AddressSanitizer reserves terabytes, and for drivers.
 ProcessLimits reader_limits();
 
-// Runs `read-topology ARGUMENTS` and returns what it printed. A refusal is thrown as it was said there; a
+// Runs `read-topology ARGUMENTS` and returns what it printed. A refusal is thrown with its own message; a
 // child that died is Error{request}: `where` names the input for people.
 std::string read_in_child(System& system, const std::vector<std::string>& arguments,
                           const std::string& where);

@@ -106,7 +106,7 @@ TEST_CASE("packages of different size: right in 4, counted wrongly by 5") {
   CHECK(ids_of(read_slots("2-3", &machine, 5)) == "");
 }
 
-TEST_CASE("without a machine only the form is judged") {
+TEST_CASE("without a machine only the form is checked") {
   CHECK(ids_of(read_slots("9:99", nullptr)) == "");
   CHECK(read_slots("9:99", nullptr).cores.empty());
   CHECK(ids_of(read_slots("9:3-1", nullptr)) == "reversed-range");
