@@ -20,7 +20,7 @@ expect_refusal 2 'HOSTS only' bench scaling 2 h1,h2
 expect_refusal 2 'only one can hold' bench scaling --json - --svg -
 expect_refusal 2 'the numbers of ranks are --ranks' bench scaling 2
 expect_refusal 3 'the JSON document cannot be written: No such file' bench allreduce 2 --json /nonexist/x.json -- --sizes 4 --seconds 0.01
-grep -q 'a bug in' "$work/err" && fail "a wrong file is told as a bug: $(cat "$work/err")"
+grep -q 'a bug in' "$work/err" && fail "a wrong file is reported as a bug: $(cat "$work/err")"
 expect_refusal 3 'need as many cores, there are 2' bench scaling --ranks 1,4 --sockets 1 --cores 2
 expect_refusal 3 '6 ranks do not fill hosts of 4' bench scaling --ranks 1,6 --per-host 4 --sockets 1 --cores 8
 
@@ -54,7 +54,7 @@ bars = svg.getElementsByTagName("rect")
 assert sum("compute: " in b.toxml() for b in bars) == 2, "one compute part a run"
 PY
 expect 3 'ended with status' bench scaling --ranks 1 -- --data /nowhere
-grep -q '/nowhere' "$work/err" || fail "the reason of the failed run is not told: $(cat "$work/err")"
+grep -q '/nowhere' "$work/err" || fail "the reason of the failed run is not reported: $(cat "$work/err")"
 # The measurement is printed even if its file cannot be written.
 expect 3 'images/s' bench scaling --ranks 1 --svg /dev/full -- --data "$subset" --max-steps 5
 grep -q 'cannot write /dev/full: No space left' "$work/err" || fail "no word about the full disk: $(cat "$work/err")"

@@ -67,7 +67,7 @@ launch_fake 0 'fusion 33554432 cycle 2.5 autotune True stall False timeline t.js
 launch_fake 0 'fusion 134217728 cycle 1 autotune False stall True timeline None' --np 4 h1,h2 "${minsky[@]}" --framework horovod -- "$fakes/horovod_env.py"
 launch_fake 0 'fusion' --np -4 "${minsky[@]}" --framework horovod -- "$fakes/horovod_env.py"
 launch_fake 0 'mpirun --allow-run-as-root -n 4 ' --np -4 "${minsky[@]}" --dry-run -x HOROVOD_TIMELINE=/t.json --framework horovod -- "$fakes/horovod_env.py"
-grep -q '^# .*timeline can cost 40 %' "$work/out" || fail "the timeline's price is not told"
+grep -q '^# .*timeline can cost 40 %' "$work/out" || fail "the timeline's price is not reported"
 launch_fake 2 '--np -4 starts 4 ranks on this host, but hosts are named' --np -4 h1,h2 "${minsky[@]}" --framework horovod -- "$fakes/horovod_env.py"
 launch_fake 3 '5 ranks cannot be dealt evenly to 2 hosts: nothing was started' --np 5 h1,h2 "${minsky[@]}" --framework horovod -- "$fakes/horovod_env.py"
 launch_fake 0 'export HOROVOD_LOG_HIDE_TIME=1' 2 h1 "${minsky[@]}" --dry-run --framework horovod --log-without-timestamp -- "$fakes/horovod_env.py"

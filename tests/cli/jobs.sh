@@ -27,11 +27,11 @@ for _ in $(seq 50); do [ "$("$DDLRUN" logs "$id" 2> /dev/null)" = early ] && bre
 "$DDLRUN" logs -f "$id" > follow 2> err &
 follower=$!
 for _ in $(seq 50); do grep -q early follow && break; sleep 0.1; done
-[ "$(cat follow)" = early ] || fail "logs -f tells '$(cat follow)'"
+[ "$(cat follow)" = early ] || fail "logs -f reports '$(cat follow)'"
 touch go
 wait "$follower"
 [ $? -eq 6 ] || fail "logs -f does not end with the job's status"
-[ "$(xargs < follow)" = "early late" ] || fail "logs -f told $(cat follow)"
+[ "$(xargs < follow)" = "early late" ] || fail "logs -f reported $(cat follow)"
 expect 6 'exit status 6' "$DDLRUN" wait "$id"
 expect 0 'is over already: failed' "$DDLRUN" cancel "$id"
 
@@ -64,7 +64,7 @@ wait
 # The walltime of a job without scheduler.
 run "$DDLRUN" submit --local --runner none --doctor off --walltime 2s 1x1x1 -- sleep 60
 [ "$status" -eq 124 ] || fail "status $status after the walltime: $(cat err)"
-grep -q 'used up its time limit' err || fail "the end is not told: $(cat err)"
+grep -q 'used up its time limit' err || fail "the end is not reported: $(cat err)"
 
 # An array that Slurm has forgotten: the files of its tasks have the states. PBS: a job that continues as another job.
 mkdir bin
@@ -114,8 +114,8 @@ run env PATH="$work/bin:$PATH" "$DDLRUN" submit --pbs --detach --cores-per-node 
 printf '#!/bin/sh\necho Unknown option: x >&2\nexit 2\n' > bin/qstat
 run env PATH="$work/bin:$PATH" "$DDLRUN" status
 [ "$status" -eq 0 ] || fail "status $status where one of two schedulers is silent"
-grep -q 'warning: pbs: .*Unknown option' err || fail "the silence is not told: $(cat err)"
-grep -q '^4711  *failed' out || fail "the other jobs are not told: $(cat out)"
+grep -q 'warning: pbs: .*Unknown option' err || fail "the silence is not reported: $(cat err)"
+grep -q '^4711  *failed' out || fail "the other jobs are not reported: $(cat out)"
 grep -q 'as last seen' out || fail "not as last seen: $(cat out)"
 run env PATH="$work/bin:$PATH" "$DDLRUN" status "$first"
 [ "$status" -eq 5 ] || [ "$status" -eq 0 ] || fail "status $status of a job whose scheduler is silent"
@@ -127,6 +127,6 @@ grep -q "^$first  *completed  *0 .*$(basename "$folder")" out || fail "its own e
 # A damaged history is reported and not overwritten; submit continues.
 printf 'no database' > state/ddlrun/jobs.sqlite
 begin true
-grep -q 'warning' err || fail "the damaged history is not told"
+grep -q 'warning' err || fail "the damaged history is not reported"
 [ "$(cat state/ddlrun/jobs.sqlite)" = 'no database' ] || fail "the damaged history was overwritten"
 finish

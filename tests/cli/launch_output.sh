@@ -38,7 +38,7 @@ for rank in 0 1; do
 done
 check "files: nothing on stdout" test ! -s bytes.out
 has_not "files" bytes.err "error 0"
-has "files: places are told as ever" bytes.err "2 of 2 ranks are where they were planned"
+has "files: places are reported as ever" bytes.err "2 of 2 ranks are where they were planned"
 same "files: only their owner reads them" 600 "$(stat -c %a "$folder/out/rank-0000.out")"
 
 # --- the rank before each line, each line on its own stream
@@ -96,7 +96,7 @@ same "killed: in order" "" "$(awk '$1 != NR - 1 { print NR; exit }' "$file")"
 launch stubborn $ranks --rank-output files -- python3 counts.py stubborn
 file=$(folder_of stubborn)/out/rank-0000.out
 same "stubborn: in order" "" "$(awk '$1 != NR - 1 { print NR; exit }' "$file")"
-[[ $(wc -l < "$file") -ge $(cat wrote) ]] || has "stubborn: what is missing is told" stubborn.err "the end did not come"
+[[ $(wc -l < "$file") -ge $(cat wrote) ]] || has "stubborn: what is missing is reported" stubborn.err "the end did not come"
 
 # --- ddlrun itself is killed: the files hold a beginning of what was said, and history knows
 rm -f wrote

@@ -25,7 +25,7 @@ for launcher in $launchers; do
     [[ $i -eq 0 ]] && echo "0 has one" || echo "$i has none"
   done)" "$(sort "$launcher.out")"
   file=$(folder_of "$launcher")/result
-  has "$launcher: told" "$launcher.err" "ddlrun: rank 0's result: $file"
+  has "$launcher: reported" "$launcher.err" "ddlrun: rank 0's result: $file"
   same "$launcher: the result" '{"accuracy": 0.75}' "$(cat "$file")"
   same "$launcher: mode" 600 "$(stat -c %a "$file")"
   has "$launcher: from the start" "$launcher.err" "mode 600"

@@ -132,7 +132,7 @@ launch missing "${two[@]}" -- ./no-such-program
 same "no such program" 127 "$status"
 launch unwatched "${two[@]}" --no-monitor -- sh -c 'exit 4'
 same "--no-monitor: status" 4 "$status"
-has "--no-monitor: the head tells" unwatched.err "failed first: it exited with status 4"
+has "--no-monitor: the head reports" unwatched.err "failed first: it exited with status 4"
 
 # --- signals, and the end of the head
 cat > counter.sh << 'PROGRAM'
@@ -261,7 +261,7 @@ status=0
 timeout 20 "$DDLRUN" ssh-launch start.json > groups.out 2> groups.err < /dev/null || status=$?
 same "servers: status" 0 "$status"
 same "servers: the workers' words" $'0/2 h1 --task=0\n1/2 h2 --task=1' "$(sort groups.out)"
-same "servers: nothing is told" "" "$(cat groups.err)"
+same "servers: nothing is reported" "" "$(cat groups.err)"
 sed "s|\"folder\": \"$work\"|\"folder\": \"/no/such/folder\"|" start.json > lost.json
 expect_refusal 3 "h1: the working folder is not on this host" "$DDLRUN" ssh-launch lost.json
 expect_refusal 3 "the start document is not readable" "$DDLRUN" ssh-launch lines.py

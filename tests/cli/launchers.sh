@@ -8,24 +8,24 @@ unset "${!PMI_@}" "${!SLURM_@}" "${!PMIX_@}"
 # --- exec and the rank map, with a rank as a launcher would set it
 read -r cpus < <(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)
 first=${cpus%%[-,]*}
-sheet() { # FIELDS, SEAT
+rank_map() { # FIELDS, RANK
   printf '{"schema":"ddlrun.ranks/1",%s"hosts":"h1","kind_of_host":[0],"ranks":["0"],"kinds":[[%s]],"groups":[{"first":0,"ranks":1,%s}]}' \
     "$1" "$2" '"arguments":["--task={rank}"],"set":{"LOCAL_RANK":"{local_rank}","TF":"{\"a\":{rank}}"}'
 }
 # shellcheck disable=SC2016
 show='echo "$1 $LOCAL_RANK $TF ${DDLRUN_RANKS-none} $PWD $(grep Cpus_allowed_list /proc/self/status | cut -f2) ${CUDA_VISIBLE_DEVICES-unset}"'
-expect 0 "" env PMI_RANK=0 DDLRUN_RANKS="$(sheet '"bind":true,"folder":"/usr",' "{\"pus\":\"$first\"}")" \
+expect 0 "" env PMI_RANK=0 DDLRUN_RANKS="$(rank_map '"bind":true,"folder":"/usr",' "{\"pus\":\"$first\"}")" \
   "$DDLRUN" exec --rank-map -- sh -c "$show" sh
 same "exec --rank-map" "--task=0 0 {\"a\":0} none /usr $first unset" "$(cat "$work/out")"
-sheet '"gpu_view":"one",' '{"gpu":1,"pci":"ffff:01:00.0"}' > sheet.json
-expect 0 "" env PMI_RANK=0 CUDA_VISIBLE_DEVICES=7 "$DDLRUN" exec --rank-map-file sheet.json -- sh -c "$show" sh
+rank_map '"gpu_view":"one",' '{"gpu":1,"pci":"ffff:01:00.0"}' > rank_map.json
+expect 0 "" env PMI_RANK=0 CUDA_VISIBLE_DEVICES=7 "$DDLRUN" exec --rank-map-file rank_map.json -- sh -c "$show" sh
 same "exec --rank-map-file: a GPU whose driver is silent goes by its number" 1 "$(awk '{print $NF}' "$work/out")"
 expect_refusal 2 "which did not arrive" env PMI_RANK=0 "$DDLRUN" exec --rank-map -- true
-expect_refusal 2 "no launcher has set one" env DDLRUN_RANKS="$(sheet '' '{}')" "$DDLRUN" exec --rank-map -- true
-expect_refusal 3 "the plan has ranks 0 to 0" env PMI_RANK=3 DDLRUN_RANKS="$(sheet '' '{}')" "$DDLRUN" exec --rank-map -- true
+expect_refusal 2 "no launcher has set one" env DDLRUN_RANKS="$(rank_map '' '{}')" "$DDLRUN" exec --rank-map -- true
+expect_refusal 3 "the plan has ranks 0 to 0" env PMI_RANK=3 DDLRUN_RANKS="$(rank_map '' '{}')" "$DDLRUN" exec --rank-map -- true
 expect_refusal 3 "is to run on PUs 99999, but the kernel allows" env PMI_RANK=0 \
-  DDLRUN_RANKS="$(sheet '"bind":true,' '{"pus":"99999"}')" "$DDLRUN" exec --rank-map -- true
-expect_refusal 3 "cannot be entered" env PMI_RANK=0 DDLRUN_RANKS="$(sheet '"folder":"/no/such",' '{}')" "$DDLRUN" exec --rank-map -- true
+  DDLRUN_RANKS="$(rank_map '"bind":true,' '{"pus":"99999"}')" "$DDLRUN" exec --rank-map -- true
+expect_refusal 3 "cannot be entered" env PMI_RANK=0 DDLRUN_RANKS="$(rank_map '"folder":"/no/such",' '{}')" "$DDLRUN" exec --rank-map -- true
 
 # --- memory policy, as the kernel reports it inside the rank
 if [[ -r /proc/self/numa_maps ]] && grep -qs '"numa":0\|"os": *0' <("$DDLRUN" topo --json); then

@@ -113,8 +113,8 @@ old "python distributed_mnist.py $cluster --job_name=ps --task_index=0; python d
   'python distributed_mnist.py --ps_hosts=... --worker_hosts=... --job_name=... --task_index=...'
 new tensorflow_ps '' launch --ps 2 --workers 3 192.168.0.20,192.168.0.80 --visible-gpus all -- python distributed_mnist.py
 cards=$(grep -o '{"schema":"ddlrun.ranks.*' out | python3 -c 'import json, sys
-sheet = json.load(sys.stdin)
-print(*[seat.get("gpu", "-") for kind in sheet["kind_of_host"] for seat in sheet["kinds"][kind]])')
+rank_map = json.load(sys.stdin)
+print(*[rank.get("gpu", "-") for kind in rank_map["kind_of_host"] for rank in rank_map["kinds"][kind]])')
 [ "$cards" = '- 0 - 0 1' ] || fail "the cards of ps, worker on .20 and of ps, workers on .80: $cards"
 old 'CUDA_VISIBLE_DEVICES=0 python source.py'
 export CUDA_VISIBLE_DEVICES=0

@@ -20,15 +20,15 @@ document.getElementById("f").onload = () => {
   const scripts = page.getElementsByTagName("script").length;
   const loaded = document.getElementById("f").contentWindow.performance.getEntriesByType("resource").length;
   const drawn = [...page.querySelectorAll("svg")].filter(s => s.getBoundingClientRect().height > 20).length;
-  document.body.setAttribute("data-told", `wide=${wide} scripts=${scripts} loaded=${loaded} drawn=${drawn}`);
+  document.body.setAttribute("data-measured", `wide=${wide} scripts=${scripts} loaded=${loaded} drawn=${drawn}`);
 };
 </script>
 END
 run timeout 120 "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
   --user-data-dir="$work/profile" --virtual-time-budget=5000 --dump-dom "file://$work/frame.html"
 [ "$status" -eq 0 ] || { echo "skipped: the browser does not run here: $(tail -1 "$work/err")"; exit 125; }
-told=$(grep -o 'data-told="[^"]*"' "$work/out")
-[[ $told =~ wide=([0-9]+)\ scripts=0\ loaded=0\ drawn=([0-9]+) ]] || fail "the browser says: $told"
-[ "${BASH_REMATCH[1]:-9999}" -le 1200 ] || fail "the page is wider than the window: $told"
-[ "${BASH_REMATCH[2]:-0}" -eq 5 ] || fail "not 5 pictures: $told"
+reported=$(grep -o 'data-measured="[^"]*"' "$work/out")
+[[ $reported =~ wide=([0-9]+)\ scripts=0\ loaded=0\ drawn=([0-9]+) ]] || fail "the browser says: $reported"
+[ "${BASH_REMATCH[1]:-9999}" -le 1200 ] || fail "the page is wider than the window: $reported"
+[ "${BASH_REMATCH[2]:-0}" -eq 5 ] || fail "not 5 pictures: $reported"
 finish

@@ -99,7 +99,7 @@ expect_refusal 3 'export DDLRUN_WALLTIME=4h' env DDLRUN_WALTIME=4h "$DDLRUN" sub
 expect 0 '--data /nonexist' env DDLRUN_DATA=/nonexist "$DDLRUN" submit --slurm --walltime 5m --dry-run 1x1x1 -- true
 grep -q /nonexist out && fail "the data of another job: $(grep nonexist out)"
 expect 0 '' env DDLRUN_JOB_ID=7 DDLRUN_DATA=/nonexist "$DDLRUN" submit --slurm --walltime 5m --dry-run 1x1x1 -- true
-grep -q nonexist err && fail "inside a job nothing is to be told"
+grep -q nonexist err && fail "inside a job nothing is to be reported"
 # Tasks with one log; one core a rank on a shared node; nothing in YAML; a template of another scheduler.
 expect_refusal 2 'try: --output log.%a.txt' "$DDLRUN" submit --slurm --array 0-1 --output log.txt --walltime 5m --dry-run 1x1x1 -- true
 expect 0 '' "$DDLRUN" submit --slurm --array 0-1 --output log.%j.txt --walltime 5m --dry-run 1x1x1 -- true
@@ -139,7 +139,7 @@ grep -qF 'bad.sh:3:1' err || fail "not all mistakes of the template: $(cat err)"
 expect_refusal 3 'cannot read' "$DDLRUN" submit --slurm --template none.sh 1x1x1 --dry-run -- ./t
 printf '#!/bin/bash\n# {{dims|sh}} {{name|sh}}\n{{program|sh}}\n' > silent.sh
 expect 0 'the log cannot be followed: #SBATCH --output={{output|sbatch}}' "$DDLRUN" submit --slurm --template silent.sh 1x1x1 --dry-run -- ./t
-grep -q 'does not write its exit status down' err || fail "the exit status is not told: $(cat err)"
+grep -q 'does not write its exit status down' err || fail "the exit status is not reported: $(cat err)"
 expect_refusal 3 'only the script can report its exit status' "$DDLRUN" submit --local --template silent.sh 1x1x1 -- true
 printf '#!/bin/bash\n# {{dims|sh}}\nend() { echo $? >{{exit_status_file|sh}}; }; trap end EXIT\n{{program|sh}}\n' > local.sh
 expect 7 'failed with exit status 7' "$DDLRUN" submit --local --template local.sh 1x1x1 -- sh -c 'echo own words; exit 7'

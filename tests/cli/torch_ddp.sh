@@ -11,7 +11,7 @@ cd "$work" || exit 1
 export XDG_STATE_HOME=$work/state OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cp "$DDLRUN_SOURCE_DIR/tests/support/torch_ddp.py" train.py
 expect 0 '' timeout 300 "$DDLRUN" launch 2 localhost -- "$python" train.py
-grep -q 'framework pytorch: train.py line' "$work/err" || fail "what was detected is not told"
+grep -q 'framework pytorch: train.py line' "$work/err" || fail "what was detected is not reported"
 [ "$(grep -c '^rank [01] of 2 ' "$work/out")" -eq 2 ] || fail "not two ranks: $(cat "$work/out" "$work/err")"
 [ "$(sed -n 's/.* weights //p' "$work/out" | sort -u | wc -l)" -eq 1 ] || fail "the ranks' weights differ: $(cat "$work/out")"
 grep -q '^loss falls' "$work/out" || fail "the loss does not fall: $(cat "$work/out")"

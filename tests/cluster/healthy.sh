@@ -16,9 +16,9 @@ for ((i = 1; i <= runs; i++)); do
   [ $((i % 3)) -ne 0 ] || head=node1
   [ $((i % 10)) -ne 2 ] || level=full
   run_doctor "$level" "$work/report" || true
-  told=$(judge clean "$work/report") || told=${told:-no report: $(tail -3 "$work/report.err")}
-  told=$(grep -vE "$lab_truths" <<< "$told")
-  [ -z "$told" ] || { alarms=$((alarms + 1)); fail "run $i (--$level on $head): $told"; }
+  reported=$(judge clean "$work/report") || reported=${reported:-no report: $(tail -3 "$work/report.err")}
+  reported=$(grep -vE "$lab_truths" <<< "$reported")
+  [ -z "$reported" ] || { alarms=$((alarms + 1)); fail "run $i (--$level on $head): $reported"; }
 done
 echo "$alarms alarms in $runs runs on healthy hosts"
 finish

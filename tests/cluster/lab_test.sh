@@ -14,7 +14,7 @@ lab_tests=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 . "$lab_tests/lib/settings.sh"
 # shellcheck source=tests/cluster/lib/processes.sh
 . "$lab_tests/lib/processes.sh"
-# A test that was killed outright could not clean up: whoever comes next does it.
+# A test that was killed outright could not clean up: the next test does it.
 for lab_base in /var/tmp/ddlrun-lab-test.*/; do
   [ -e "$lab_base/owner" ] && gone "$lab_base/owner" && LAB_DIR=${lab_base}lab "$lab_tests/lab.sh" down > /dev/null &&
     rm -rf --one-file-system "$lab_base"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # One plan by each launcher that Debian has, on 4 hosts: every rank's host, local rank, cores and variables, as read from
-# inside the rank, are what the plan says, whoever started it.
+# inside the rank, are what the plan says, under every launcher.
 # shellcheck source=tests/cluster/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
 command -v mpirun > /dev/null || { echo "skipped: no mpirun here (apt-get install openmpi-bin)"; exit 125; }

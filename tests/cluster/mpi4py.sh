@@ -27,7 +27,7 @@ planned() { # RUN: the same from plan.json
   $python -c 'import json, sys
 for one in json.load(sys.stdin)["ranks"]: print(one["rank"], one["host"], one["local_rank"], *one["pus"])' < "$lab_home/$1/plan.json"
 }
-told() { # the same, as the ranks print it
+reported() { # the same, as the ranks print it
   $python -c 'import json, sys
 all = json.load(sys.stdin)
 assert all["size"] == 4 and all["sum"] == "1111", all
@@ -40,12 +40,12 @@ for order in ddl packed; do
   promised "$work/out" > "$work/promised"
   expect 0 "4 of 4 ranks are where they were planned" on node1 "$tool" launch "${words[@]}" "${patient[@]}" --order $order \
     --strict --run-dir run_$order -- $python places.py
-  told > "$work/told"
-  same "$order: promised by the dry run" "$(cat "$work/promised")" "$(cat "$work/told")"
-  same "$order: the plan's file" "$(planned run_$order)" "$(cat "$work/told")"
+  reported > "$work/reported"
+  same "$order: promised by the dry run" "$(cat "$work/promised")" "$(cat "$work/reported")"
+  same "$order: the plan's file" "$(planned run_$order)" "$(cat "$work/reported")"
 done
 same "packed: host by host" "$(printf '%s\n' "0 node1 0 ${cpus[0]}" "1 node1 1 ${cpus[1]}" "2 node2 0 ${cpus[0]}" "3 node2 1 ${cpus[1]}")" \
-  "$(cat "$work/told")"
+  "$(cat "$work/reported")"
 
 # --- mpi4py's own programs, by `python -m`
 expect 0 "Hello, World! I am process 3 of 4 on node2." on node1 "$tool" launch "${words[@]}" "${patient[@]}" -- \

@@ -61,7 +61,7 @@ PYTHON
 
 # row FROM none|hostfile|hosts "ALLOCATION" "RANKFILE" [MPIRUN-WORDS...]; hosts: -H for mpirun, a list for doctor
 row() {
-  local from=$1 kind=$2 told seen names allocation more=("${@:5}") for_doctor=() for_mpirun=()
+  local from=$1 kind=$2 reported seen names allocation more=("${@:5}") for_doctor=() for_mpirun=()
   read -ra names <<< "$4"
   read -ra allocation <<< "$3"
   rows=$((rows + 1))
@@ -81,8 +81,8 @@ row() {
   seen=$(mpirun_verdict $? "$work/mpirun")
   on "$from" env "${row_env[@]}" "$tool" doctor "${for_doctor[@]}" --rankfile job.rf --only NAME-02 --json --timeout 10 \
     > "$work/doctor" 2> "$work/doctor.err"
-  told=$(doctor_verdict "$work/doctor" "$kind")
-  [ "$told" = "$seen" ] || fail "$from, $kind '$3', rankfile '$4': doctor says '$told', mpirun '$seen'"
+  reported=$(doctor_verdict "$work/doctor" "$kind")
+  [ "$reported" = "$seen" ] || fail "$from, $kind '$3', rankfile '$4': doctor says '$reported', mpirun '$seen'"
 }
 row_env=(NOTHING=1)
 
@@ -157,7 +157,7 @@ echo "$rows rows without a scheduler"
 
 # In an allocation of Slurm: both run in the batch script, where the variables are.
 slurm_row() { # "RANKFILE"
-  local names told seen
+  local names reported seen
   read -ra names <<< "$1"
   rows=$((rows + 1))
   write_rankfile "${names[@]}"
@@ -169,8 +169,8 @@ $tool doctor --rankfile job.rf --only NAME-02 --json --timeout 10 > doctor.out 2
 SCRIPT
   on node1 sbatch --wait -w node1,node2 -N2 --ntasks-per-node=2 -o batch.out job.sh > "$work/sbatch" 2>&1
   seen=$(mpirun_verdict "$(cat "$lab_home/mpirun.status")" "$lab_home/mpirun.out")
-  told=$(doctor_verdict "$lab_home/doctor.out" slurm)
-  [ "$told" = "$seen" ] || fail "Slurm, rankfile '$1': doctor says '$told', mpirun '$seen'"
+  reported=$(doctor_verdict "$lab_home/doctor.out" slurm)
+  [ "$reported" = "$seen" ] || fail "Slurm, rankfile '$1': doctor says '$reported', mpirun '$seen'"
 }
 if slurm up 4 > "$work/slurm" 2>&1; then
   slurm_row "node1 node2"

@@ -29,7 +29,7 @@ torque --name tq --queue normal --walltime 10m --runner none 1x2x1 -- sh -c 'ech
 id=$(head -n 1 "$work/out")
 asks "$id" JobName tq NumNodes 2 TimeLimit 00:10:00 Partition normal
 grep -q "in node" "$work/out" || fail "the log is not followed: $(cat "$work/out")"
-same "the program's exit status, which only the script's own file tells" 7 "$status"
+same "the program's exit status, which only the script's own file reports" 7 "$status"
 torque --name tqgpu --walltime 10m --gpus 2 --runner none 2x2x1 --detach -- sleep 60
 ends 0
 id=$(head -n 1 "$work/out")

@@ -67,7 +67,7 @@ start --stall-timeout "$stall_after"
 victim=$(pids_of work node2)
 kill -STOP "$victim"
 said "rank 1 on node2 has made no progress for" $((stall_after + 1))
-grep -q "(work) is stopped (SIGSTOP)" "$work/job.err" || fail "the reason is not told"
+grep -q "(work) is stopped (SIGSTOP)" "$work/job.err" || fail "the reason is not reported"
 kill -CONT "$victim"
 said "rank 1 on node2 goes on after" 5
 touch "$lab_home/done"

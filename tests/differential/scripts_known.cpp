@@ -114,7 +114,7 @@ std::vector<std::pair<std::string, JobSpec>> living_jobs(const std::string& fold
   waits.signal = {"USR1", 19};
   waits.requeue = {true, 2};
   JobSpec interrupted = living(
-      slurm, folder, "trap 'echo told >>log; exit 7' INT; echo up >>log; sleep 5 >/dev/null 2>&1 & wait");
+      slurm, folder, "trap 'echo caught >>log; exit 7' INT; echo up >>log; sleep 5 >/dev/null 2>&1 & wait");
   interrupted.signal = {"INT", 60};
   JobSpec ended = living(
       slurm, folder, "trap 'echo ended >>log; exit 9' TERM; echo up >>log; sleep 5 >/dev/null 2>&1 & wait");
@@ -142,7 +142,7 @@ std::vector<std::pair<std::string, JobSpec>> living_jobs(const std::string& fold
   copied.data = Staging{folder + "/from here", folder + "/to $there"};
   JobSpec stubborn =
       living(slurm, folder,
-             "trap 'echo told >>log' USR1; echo up >>log; for i in 1 2 3 4; do sleep 0.3; done; exit 5");
+             "trap 'echo caught >>log' USR1; echo up >>log; for i in 1 2 3 4; do sleep 0.3; done; exit 5");
   return {{"life_resumes", waits},    {"life_interrupted", interrupted}, {"life_ended", ended},
           {"life_again", again},      {"life_pbs_again", pbs_again},     {"life_limit", limit},
           {"life_task", task},        {"life_nowhere", nowhere},         {"life_no_ddlrun", no_ddlrun},

@@ -62,7 +62,7 @@ kill -USR1 "$job"
 wait "$job"
 status=$?
 ends interrupted 7 7
-grep -q told "$folder/log" || fail "interrupted: not told"
+grep -q caught "$folder/log" || fail "interrupted: not reported"
 
 # TERM is passed on, and is no reason to start again.
 begin ended

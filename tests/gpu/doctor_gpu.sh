@@ -31,7 +31,7 @@ same() {
 }
 
 compared=0
-[ "$(fact nvml.status)" = ok ] || fail "the driver's library told nothing"
+[ "$(fact nvml.status)" = ok ] || fail "the driver's library reported nothing"
 [ "$(fact nvml.count)" = "$(printf '%s\n' "$gpus" | wc -l)" ] || fail "nvml.count is $(fact nvml.count)"
 [ "$(fact nvml.driver)" = "$(smi driver_version 0)" ] || fail "nvml.driver is $(fact nvml.driver)"
 for gpu in $gpus; do

@@ -15,8 +15,8 @@ d = json.load(open(sys.argv[1]))
 assert d["schema"] == "ddl-bench.allreduce/1" and d["ranks"] == 2 and d["hosts"] == 1, d
 assert [s["bytes"] for s in d["sizes"]] == [4, 1028, 65536]
 rows = [line.split() for line in open(sys.argv[2]) if not line.startswith("#")]
-told = [(s["bytes"], s["count"], w["backend"]) for s in d["sizes"] for w in s["backends"]]
-assert told == [(int(r[0]), int(r[1]), r[3]) for r in rows], (told, rows)
+reported = [(s["bytes"], s["count"], w["backend"]) for s in d["sizes"] for w in s["backends"]]
+assert reported == [(int(r[0]), int(r[1]), r[3]) for r in rows], (reported, rows)
 for size in d["sizes"]:
     ways = {w["backend"]: w for w in size["backends"]}
     assert {"ddl", "ddl-private", "ddl-update", "ddl-each", "mpi"} <= set(ways), ways
@@ -37,7 +37,7 @@ expect 0 'by HAN, out of place only' env OMPI_MCA_coll_han_priority=100 "${launc
 
 expect_refusal 2 'did you mean --sizes?' "$bench" allreduce --size 4
 expect_refusal 2 '5 bytes are no whole number of elements of 4' ranks 2 "$bench" allreduce --sizes 5
-[ "$(grep -c 'error: ' "$work/err")" -eq 1 ] || fail "told $(grep -c 'error: ' "$work/err") times"
+[ "$(grep -c 'error: ' "$work/err")" -eq 1 ] || fail "reported $(grep -c 'error: ' "$work/err") times"
 expect_refusal 2 "unknown benchmark 'alreduce'" "$bench" alreduce
 expect_refusal 3 'no backend is left to measure' "$bench" allreduce --backends ddl-bf16
 expect 3 'the JSON document cannot be written' "$bench" allreduce --sizes 4 --json "$work/none/x.json"

@@ -131,22 +131,22 @@ def report(names, threads, spans, starts, counters):
     # The share of each step in which some lane says what was done; the median over all steps of all ranks.
     shares, steps, drawn = [], 0, 0
     for pid in names:
-        told = [(a, b) for (owner, tid), thread in spans.items() if owner == pid and threads[owner, tid] != "steps"
+        reported = [(a, b) for (owner, tid), thread in spans.items() if owner == pid and threads[owner, tid] != "steps"
                 for a, b, _ in thread]
-        told.sort()
+        reported.sort()
         for (owner, tid), thread in spans.items():
             if owner != pid or threads[owner, tid] != "steps":
                 continue
             for begin, end, _ in thread:
                 steps += 1
                 if end > begin and len(shares) < 2000:
-                    shares.append(union([span for span in told if span[1] > begin and span[0] < end], begin, end) /
+                    shares.append(union([span for span in reported if span[1] > begin and span[0] < end], begin, end) /
                                   (end - begin))
     shares.sort()
     lanes = sorted(set(threads.values()))
     count = sum(len(thread) for thread in spans.values())
     print(f"ranks={len(names)} spans={count} steps={steps} arrows={len(starts)} lanes={','.join(lanes)} "
-          f"counters={','.join(sorted(counters))} told={shares[len(shares) // 2] if shares else 0:.4f} "
+          f"counters={','.join(sorted(counters))} reported={shares[len(shares) // 2] if shares else 0:.4f} "
           f"told_least={shares[0] if shares else 0:.4f}")
     for pid in sorted(names):
         print(f"process {names[pid]}")

@@ -105,7 +105,7 @@ grep -aq 'norm.running_mean' "$work/drawn/$(cat "$work/drawn/latest")" || fail '
 cp -r "$work/stopped_USR1" "$work/four"
 rm "$work/four"/ckpt-*100.safetensors
 expect 0 'ddl-train: ok net=lenet5 ranks=4' ranks 4 "$train" "${whole[@]}" --resume "$work/four"
-grep -q 'was skipped' "$work/err" || fail 'a missing checkpoint is not told'
+grep -q 'was skipped' "$work/err" || fail 'a missing checkpoint is not reported'
 expect 0 "hash=$straight" ranks 2 "$train" "${whole[@]}" --resume "$work/stopped_USR1"
 
 # A second TERM ends at once, and the checkpoints before it are there.

@@ -27,7 +27,7 @@ void rendezvous(const std::string& fate, ddl::Context& ddl, gpu_numbers::Device<
 void tell_stall(const ddl::Stall& stall) {
   std::string names;
   for (const std::string& name : stall.missing) names += name + ", ";
-  std::fprintf(stderr, "%d %s %s%s (%s): %s\n", getpid(), stall.over ? "heard of" : "waits for",
+  std::fprintf(stderr, "%d %s %s%s (%s): %s\n", getpid(), stall.over ? "sees again" : "waits for",
                names.c_str(), stall.call.c_str(), stall.tensor.c_str(), stall.seen.c_str());
 }
 
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     std::printf("all sums are made\n");
   } catch (const ddl::Error& error) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
-    std::fprintf(stderr, "told after %.1f s: %s\n  at:  %s\n  try: %s\n", waited.count(), error.what(),
+    std::fprintf(stderr, "reported after %.1f s: %s\n  at:  %s\n  try: %s\n", waited.count(), error.what(),
                  error.where().c_str(), error.hint().c_str());
     std::fflush(stderr);
     // mpirun ends all when the first one ends.

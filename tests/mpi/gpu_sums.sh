@@ -42,7 +42,7 @@ expect_refusal 1 'local rank 2 has no GPU: this host has 2 visible GPUs, counted
 expect_refusal 1 'use the same GPU (fake GPU), and NCCL needs one for each rank' env FAKE_GPUS=1 timeout 60 "${launcher[@]}" -n 2 "$sums"
 unset DDL_OPTIONS
 
-rm -f "$work/nccl"/fake_nccl.*  # ids that nobody took
+rm -f "$work/nccl"/fake_nccl.*  # ids that no rank read
 # Every type, operation and call; chosen by the first tensor, and in mode n.
 right() {
   local count=$1
@@ -83,9 +83,9 @@ expect 0 'all sums are made' ranks 3 "$faults" none
 while IFS='|' read -r fate inside seconds text; do
   run env ${inside:+FAKE_FATE="$inside"} timeout 100 "${launcher[@]}" -n 3 "$faults" "$fate"
   [ "$status" -ne 0 ] && [ "$status" -ne 124 ] || fail "$fate $inside: status $status"
-  grep -q "$text" "$work/err" || fail "$fate $inside: no '$text' in: $(grep -A1 -m4 'told\|signal' "$work/err")"
-  awk -v most="$seconds" '/^told after/ && $3 > most { late = 1 } END { exit late }' "$work/err" ||
-    fail "$fate $inside: $(grep -o 'told after [0-9.]* s' "$work/err"), not $seconds"
+  grep -q "$text" "$work/err" || fail "$fate $inside: no '$text' in: $(grep -A1 -m4 'reported\|signal' "$work/err")"
+  awk -v most="$seconds" '/^reported after/ && $3 > most { late = 1 } END { exit late }' "$work/err" ||
+    fail "$fate $inside: $(grep -o 'reported after [0-9.]* s' "$work/err"), not $seconds"
 done << 'END'
 kill||5|rank 1
 stop||5|rank 1 (.*) has not come to all_reduce #21 of 1000 float32
@@ -106,7 +106,7 @@ while IFS='|' read -r fate inside status_is text; do
   [ "$((status != 0))" -eq "$status_is" ] || fail "$fate $inside: status $status: $(head -3 "$work/err")"
   expected=$([ -z "$text" ] || echo 1)
   [ "$(tellers "waits for $text")" -eq "${expected:-0}" ] || fail "$fate $inside: not '$text' from one rank: $(head -5 "$work/err")"
-  [ "$status" -ne 0 ] || [ "$(tellers "heard of $text")" -eq 1 ] || fail "$fate: not that it came: $(cat "$work/err")"
+  [ "$status" -ne 0 ] || [ "$(tellers "sees again $text")" -eq 1 ] || fail "$fate: not that it came: $(cat "$work/err")"
 done << 'END'
 late||0|rank 1 (.*), all_reduce #21 of 1000 float32 on GPUs (conv1): its stream has not reached the sum
 none|stop 1 20|1|rank 1 (.*), all_reduce #20 of 1000 float32 on GPUs (conv1): process [0-9]* is stopped
@@ -137,7 +137,7 @@ done
 { kill -KILL "$job"; wait "$job"; } 2> /dev/null  # its daemons end with it
 for pid in "$work"/pid.*; do kill -KILL "$(cat "$pid")" 2> /dev/null; done
 for rank in 0 2; do
-  grep -q 'told after [0-9]\.[0-9] s: rank 1 (h2) does not respond in all_reduce #20' "$work/said.$rank" ||
+  grep -q 'reported after [0-9]\.[0-9] s: rank 1 (h2) does not respond in all_reduce #20' "$work/said.$rank" ||
     fail "hosts: rank $rank does not name rank 1: $(head -2 "$work/said.$rank" 2>&1)"
   grep -q '^[0-9]* waits for rank 1 (h2), all_reduce #20 .* on GPUs (conv1): does not respond' "$work/said.$rank" ||
     fail "hosts: rank $rank does not tell that it waits: $(head -2 "$work/said.$rank" 2>&1)"

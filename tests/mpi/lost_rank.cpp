@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     std::printf("all sums are made\n");
   } catch (const ddl::Error& error) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
-    std::fprintf(stderr, "told after %.1f s: %s\n  at:  %s\n  try: %s\n", waited.count(), error.what(),
+    std::fprintf(stderr, "reported after %.1f s: %s\n  at:  %s\n  try: %s\n", waited.count(), error.what(),
                  error.where().c_str(), error.hint().c_str());
     std::fflush(stderr);
     if (std::getenv("STALL") != nullptr) std::this_thread::sleep_for(std::chrono::seconds(5));

@@ -14,15 +14,15 @@ while read -r fate seconds text; do
   run ranks 3 "$program" "$fate"
   took=$(($(date +%s) - start))
   [ "$status" -ne 0 ] || fail "$fate: status 0"
-  grep -q 'told after' "$work/err" || fail "$fate: nobody is told: $(head -5 "$work/err")"
-  grep -q "$text" "$work/err" || fail "$fate: no '$text' in: $(grep -A1 told "$work/err")"
+  grep -q 'reported after' "$work/err" || fail "$fate: no rank reports it: $(head -5 "$work/err")"
+  grep -q "$text" "$work/err" || fail "$fate: no '$text' in: $(grep -A1 reported "$work/err")"
   [ "$took" -le "$seconds" ] || fail "$fate: took $took s, not $seconds"
 done << 'END'
 stop 12 rank 1 .*has not come
 kill 6 rank 1
 leave 6 rank 1
-return 6 told after [01]\..* rank 1 (.*) makes no more calls, and this is all_reduce #21 of 1000 float32
-throw 6 told after [01]\..* an exception ended the Context of rank 1 (.*)
+return 6 reported after [01]\..* rank 1 (.*) makes no more calls, and this is all_reduce #21 of 1000 float32
+throw 6 reported after [01]\..* an exception ended the Context of rank 1 (.*)
 throw 6 ^says itself: cannot open part-1.bin
 shape 6 rank 1
 type 6 rank 1
@@ -48,13 +48,13 @@ while read -r hosts mode count more; do
     "$work/rank" "$said" "$program" stop "$count" > "$work/out" 2> "$work/err" < /dev/null &
   job=$!
   for _ in $(seq 150); do
-    [ "$(grep -ls 'told after' "$said"/said.* | wc -l)" -lt 3 ] || break
+    [ "$(grep -ls 'reported after' "$said"/said.* | wc -l)" -lt 3 ] || break
     sleep 0.1
   done
   { kill -KILL "$job"; wait "$job"; } 2> /dev/null  # its daemons end with it
   for pid in "$said"/pid.*; do kill -KILL "$(cat "$pid")" 2> /dev/null; done
   for rank in 0 2 3; do
-    grep -A1 'told after [0-9]\.' "$said/said.$rank" 2> /dev/null | grep -q '^  at:  rank 1 (' ||
+    grep -A1 'reported after [0-9]\.' "$said/said.$rank" 2> /dev/null | grep -q '^  at:  rank 1 (' ||
       fail "$mode of $count: rank $rank does not name rank 1: $(head -4 "$said/said.$rank" 2>&1)"
     grep -q '^stall: rank 1 (.*\(does not respond\|is stopped\)$' "$said/said.$rank" ||
       fail "$mode of $count: rank $rank's stall does not name rank 1: $(grep stall "$said/said.$rank")"

@@ -10,5 +10,5 @@ for count in 1 2 4; do
 done
 host=$(hostname)
 expect 0 "0 of 3: rank 2 ($host) has not come to barrier #5 within 0.5 s" ranks 3 "$program" away
-[ "$(grep -c "rank 2 ($host) has not come to barrier #5" "$work/out")" -eq 3 ] || fail "not told by all: $(cat "$work/out")"
+[ "$(grep -c "rank 2 ($host) has not come to barrier #5" "$work/out")" -eq 3 ] || fail "not reported by all: $(cat "$work/out")"
 finish

@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     return work(argc, argv, start);
   } catch (const ddl::Error& error) {
     const std::chrono::duration<double> waited = SteadyClock::now() - start;
-    std::fprintf(stderr, "told after %.0f s: %s\n  at:  %s\n  try: %s\n", waited.count(), error.what(),
+    std::fprintf(stderr, "reported after %.0f s: %s\n  at:  %s\n  try: %s\n", waited.count(), error.what(),
                  error.where().c_str(), error.hint().c_str());
     std::this_thread::sleep_for(std::chrono::seconds(1));  // mpirun ends the others when the first one ends
     return 1;

@@ -14,7 +14,7 @@ while read -r first second count text; do
     "$work" "$program" "$first" "$second"
   [ $((SECONDS - begun)) -le 20 ] || fail "$first, $second: $((SECONDS - begun)) s"
   said=$(cat "$work"/said.*)
-  [ "$(grep -c "told after $text" <<< "$said")" -ge "$count" ] || fail "$first, $second: '$text' not told by $count: $said"
+  [ "$(grep -c "reported after $text" <<< "$said")" -ge "$count" ] || fail "$first, $second: '$text' not reported by $count: $said"
   grep -q 'MPI_FINALIZE was invoked' "$work/err" && fail "$first, $second: MPI says: $(head -3 "$work/err")"
 done << END
 allocate away 2 3 s: rank 1 ($host) has not come to allocate #1 within 3 s

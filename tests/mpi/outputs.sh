@@ -31,7 +31,7 @@ done
 # A device of our own that is always full; the summary comes first.
 if mknod "$work/full" c 1 7 2> /dev/null && : 2> /dev/null < "$work/full"; then
   expect 3 'ddl-train: unsaved net=mlp' "${run[@]}" --max-steps 3 --summary-json "$work/full"
-  grep -q 'No space left' "$work/err" || fail 'not told why'
+  grep -q 'No space left' "$work/err" || fail "the reason is not reported"
   expect_refusal 3 'must be a regular file' "${run[@]}" --max-steps 3 --timeline "$work/full"
   [ -c "$work/full" ] || fail 'the device was replaced'
 else
@@ -119,7 +119,7 @@ if grep -q 'unshare\|mount:' "$work/err"; then
 else
   [ "$status" -eq 3 ] || fail "status $status, stopped without room: $(cat "$work/err")"
   grep -q '^ddl-train: error: stopped by TERM after step [0-9]* of [0-9]*, but not saved: .*No space left' "$work/err" ||
-    fail "not told what became of it: $(cat "$work/err")"
+    fail "what became of it is not reported: $(cat "$work/err")"
   grep -q "^  at:  the last good checkpoint: $work/mount/kept/ckpt-[0-9]*00\.safetensors$" "$work/err" || fail "no last good one: $(cat "$work/err")"
   [ ! -s "$work/out" ] || fail 'a run that was stopped has a summary'
 fi

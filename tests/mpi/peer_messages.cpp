@@ -91,7 +91,7 @@ std::string blamed(const World& world, ddl::PeerComms comms, const std::string& 
     const std::size_t count = odd ? 19990 : 20000;
     ddl::all_reduce(comms, {}, reinterpret_cast<std::byte*>(data.data()), count, {}, scratch);
   } catch (const ddl::Error& error) {
-    // Whoever threw first is silent then, so that the odd rank may run into the deadline.
+    // The rank that threw first is silent then, so that the odd rank may run into the deadline.
     if (odd) return "";
     return fmt::format("{} {}", error.fault() == ddl::Fault::mismatch ? "mismatch" : "lost", error.where());
   }

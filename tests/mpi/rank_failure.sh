@@ -68,7 +68,7 @@ for way in on across; do
   took=$(($(date +%s) - begun))
   kill -CONT "$victim" 2> /dev/null
   wait "$job" && fail "a stopped rank ends the job with 0, --overlap $way"
-  grep -q 'rank [01] .*has not come' "$work/killed" || fail "nobody names the rank that stopped: $(head -5 "$work/killed")"
+  grep -q 'rank [01] .*has not come' "$work/killed" || fail "no message names the rank that stopped: $(head -5 "$work/killed")"
   [ "$took" -le 30 ] || fail "the rank that stopped is named after $took s, --overlap $way"
 done
 finish

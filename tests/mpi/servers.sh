@@ -85,7 +85,7 @@ start stop
 kill -USR1 "$server"
 wait "$job"
 status=$?
-[ "$status" -eq 75 ] || fail "status $status, not 75, when a server is told to stop: $(head -3 "$work/err")"
+[ "$status" -eq 75 ] || fail "status $status, not 75, when a server is asked to stop: $(head -3 "$work/err")"
 
 start pause --stall-timeout 1
 named='warning: rank 2 (.*) has not reached step [0-9]* (weights of a parameter server) for [12] s'
@@ -97,7 +97,7 @@ for _ in 1 2 3 4 5; do # stopped at the end of an epoch it is missed in the talk
   sleep 0.3
 done
 grep -q "$named" "$work/err" ||
-  fail "nobody names the server that is stopped: $(head -3 "$work/err")"
+  fail "no message names the server that is stopped: $(head -3 "$work/err")"
 grep -q "try: kill -CONT $server" "$work/err" || fail 'not how to send it on'
 kill -USR1 "$server"
 wait "$job"
@@ -156,7 +156,7 @@ RANK
       ! grep '^ddl-train: warning: rank ' "$said/said.$rank" | grep -qv "rank $victim (h" || fail "a $what of another host: rank $rank names another"
     done
     grep -qh "^ddl-train: error: .*rank $victim (h$((victim + 1))) .*, which does not respond\$" "$said"/said.* ||
-      fail "a $what of another host: nobody says that it is lost: $(cat "$said"/said.*)"
+      fail "a $what of another host: no message says that it is lost: $(cat "$said"/said.*)"
   done << 'ROWS'
 1 0,2 worker
 2 0,1 server

@@ -25,14 +25,14 @@ victim=$(find "$work/pids" -name '1.*' -printf '%f\n' | cut -d. -f2)
 kill -STOP "$victim"
 sleep 3.5
 grep -q 'warning: rank 1 (.*) has not reached step [0-9]* (.*) for [12] s' "$work/err" ||
-  fail "nobody names the rank that is stopped: $(head -3 "$work/err")"
+  fail "no message names the rank that is stopped: $(head -3 "$work/err")"
 grep -q "at:  last seen: .* of step [0-9]*; .*process $victim is stopped" "$work/err" || fail "not what it is at: $(head -3 "$work/err")"
 grep -q "try: kill -CONT $victim" "$work/err" || fail 'not how to send it on'
 kill -CONT "$victim"
 sleep 1
 grep -q 'note: rank 1 (.*) has reached step [0-9]* (.*) after [2-9] s' "$work/err" || fail "not that it is back: $(tail -3 "$work/err")"
 # Once after 1 s and once after 2 s, by one rank.
-[ "$(grep -c 'warning: ' "$work/err")" -le 2 ] || fail "told too often: $(grep -c 'warning: ' "$work/err")"
+[ "$(grep -c 'warning: ' "$work/err")" -le 2 ] || fail "reported too often: $(grep -c 'warning: ' "$work/err")"
 
 kill -USR1 "$(find "$work/pids" -name '0.*' -printf '%f\n' | cut -d. -f2)"
 wait "$job"

@@ -95,7 +95,7 @@ for r in 0 1; do
   says "$r" '^error: rank 1 (.*) was started with -wire bfloat16, rank 0 (.*) with -wire float16$' 'unlike wires'
   [ "${statuses[r]}" -eq 1 ] || fail "unlike wires: rank $r ends with ${statuses[r]}"
 done
-[ "$(seconds_since "$begun")" -le 10 ] || fail "unlike wires: told after $(seconds_since "$begun") s"
+[ "$(seconds_since "$begun")" -le 10 ] || fail "unlike wires: reported after $(seconds_since "$begun") s"
 next_port
 expect_refusal 1 'mode m is MPI_Allreduce, and these ranks meet without MPI' env DDL_RANK=0 DDL_SIZE=2 \
   DDL_MASTER=127.0.0.1:"$port" DDL_TOKEN_FILE="$work/token" DDL_OPTIONS='-mode m' "$sums"
@@ -146,7 +146,7 @@ begun=$(date +%s)
 for r in 0 1 4; do rank "$r" 5 '' "$sums"; done
 await
 for r in 0 1 4; do says "$r" '^error: ranks 2, 3 have not come to' 'stay away'; done
-[ "$(seconds_since "$begun")" -le 8 ] || fail "stay away: told after $(seconds_since "$begun") s"
+[ "$(seconds_since "$begun")" -le 8 ] || fail "stay away: reported after $(seconds_since "$begun") s"
 # Rank 0 stays away.
 next_port
 rank 1 2 '' "$sums"
@@ -237,7 +237,7 @@ while read -r fate most mode hosts; do
   fi
   await
   for r in 0 2 3; do
-    says "$r" '^told after' "$fate $mode"
+    says "$r" '^reported after' "$fate $mode"
     says "$r" '^  at:  rank 1 (' "$fate $mode"
   done
   [ "$fate" != shape ] || says 0 'for another call, [0-9]* were expected for all_reduce #21 of 100000 float32 "conv1"$' "$fate $mode"

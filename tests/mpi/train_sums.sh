@@ -50,7 +50,7 @@ for way in '--overlap off --optimizer-placement rank' '--overlap on --bucket-kb 
 done
 
 expect 0 'ddl-train: ok' "$train" --data "$subset" --max-steps 2 --lms 100
-grep -q '^lms: ignored with --device cpu' "$work/err" || fail '--lms is not told'
+grep -q '^lms: ignored with --device cpu' "$work/err" || fail '--lms is not reported'
 expect_refusal 2 'needs a step size' "$train" --lr-decay step
 expect_refusal 2 'inv needs --lr-gamma' "$train" --lr-decay inv
 expect_refusal 2 '5 comes before 3' "$train" --lr-decay multistep --lr-step 5,3

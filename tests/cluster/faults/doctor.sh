@@ -21,7 +21,7 @@ doctor_is_quiet() {
 }
 
 doctor_finds() { # NAME SIZE HOST...
-  local name=$1 size=$2 expected=${*:3} told words
+  local name=$1 size=$2 expected=${*:3} reported words
   case ${fault_scope[$name]}:$size in
     job:*) expected='' ;;
     odd:all) expected=none ;;
@@ -30,15 +30,15 @@ doctor_finds() { # NAME SIZE HOST...
   ! declare -F "expected_$name" > /dev/null || expected=$("expected_$name" "${@:3}" | tr '\n' ' ')
   words_of "$name"
   run_doctor "${fault_level[$name]}" "$work/$name.$size" "${words[@]}"
-  told=$(judge found "$work/$name.$size" "${fault_id[$name]}" "${fault_verdicts[$name]}" "$expected") ||
-    fail "$name ($size): $told $(head -c 200 "$work/$name.$size.err")"
+  reported=$(judge found "$work/$name.$size" "${fault_id[$name]}" "${fault_verdicts[$name]}" "$expected") ||
+    fail "$name ($size): $reported $(head -c 200 "$work/$name.$size.err")"
 }
 
 doctor_passes() { # NAME SIZE
-  local name=$1 told words
+  local name=$1 reported words
   words_of "$name"
   run_doctor "${fault_level[$name]}" "$work/$name.$2.mended" "${words[@]}"
-  told=$(judge clean "$work/$name.$2.mended" "${fault_id[$name]}") || fail "$name ($2), mended: $told"
+  reported=$(judge clean "$work/$name.$2.mended" "${fault_id[$name]}") || fail "$name ($2), mended: $reported"
 }
 
 # Faults that doctor's own commands mend, typed as they are; the others' remedies need an editor, another shell

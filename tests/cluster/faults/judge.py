@@ -21,18 +21,18 @@ if report.get("schema") != "ddlrun.doctor/1":
 alarms = [f for f in report["findings"] if f["verdict"] in ("warn", "fail", "error")]
 
 
-def told(finding):
+def reported(finding):
     return f"{finding['id']} {finding['verdict']} {','.join(finding['hosts'])}: {finding['observed'][:120]}"
 
 
 def found(id, verdicts, hosts):
     mine = [f for f in alarms if f["id"] == id]
     if hosts == "none":
-        return [told(f) for f in mine]
+        return [reported(f) for f in mine]
     right = [f for f in mine if f["verdict"] in verdicts.split("|")]
     if not right:
-        return [f"{id}: no {verdicts}" + "".join(f"; {told(f)}" for f in mine)]
-    problems = [f"{id}: no remedy: {told(f)}" for f in right
+        return [f"{id}: no {verdicts}" + "".join(f"; {reported(f)}" for f in mine)]
+    problems = [f"{id}: no remedy: {reported(f)}" for f in right
                 if not f["remedy"].get("commands") and not f["remedy"].get("note")]
     named = sorted({host for f in right for host in f["hosts"]})
     if hosts.startswith("named "):
@@ -56,9 +56,9 @@ def remedy(id):
 if verb == "found":
     lines = found(*sys.argv[3:6])
 elif verb == "clean":
-    lines = [told(f) for f in alarms if not sys.argv[3:] or f["id"] in sys.argv[3:]]
+    lines = [reported(f) for f in alarms if not sys.argv[3:] or f["id"] in sys.argv[3:]]
 elif verb == "others":
-    lines = [told(f) for f in alarms if f["id"] != sys.argv[3]]
+    lines = [reported(f) for f in alarms if f["id"] != sys.argv[3]]
 else:
     print("\n".join(remedy(sys.argv[3])))
     sys.exit(0)

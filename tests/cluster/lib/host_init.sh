@@ -46,7 +46,7 @@ private_boot_id() {
   mount --bind "$folder/boot_id" /proc/sys/kernel/random/boot_id
 }
 
-# /sys/class/net shows the network of whoever mounted sysfs; the control groups below it are kept.
+# /sys/class/net shows the network of the process that mounted sysfs; the control groups below it are kept.
 private_sys() {
   mkdir -p "$folder/cgroup"
   [ ! -d /sys/fs/cgroup ] || mount --rbind /sys/fs/cgroup "$folder/cgroup"

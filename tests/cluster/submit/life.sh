@@ -75,7 +75,7 @@ scenario_logs() {
   until_state "$log" RUNNING
   wait_until 10 said_early || fail "no line from ddlrun logs"
   on node1 "$tool" logs -f "$log" > "$work/follow" 2> "$work/err" &
-  wait_until 10 grep -qx early "$work/follow" || fail "logs -f tells nothing"
+  wait_until 10 grep -qx early "$work/follow" || fail "logs -f prints nothing"
   on node1 touch go.talker
   wait $!
   same "status of logs -f" 6 $?

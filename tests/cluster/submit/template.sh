@@ -38,7 +38,7 @@ scenario_first_failing_rank() {
   ends 5
   says "failed with exit status 5: rank 1"
   ! grep -q "the job was cancelled" "$work/err" || fail "srun's own ending is taken for scancel: $(cat "$work/err")"
-  ! grep -q "told it to stop" "$work/err" || fail "the killed rank is taken for the cause: $(tail -n 3 "$work/err")"
+  ! grep -q "stopped from outside" "$work/err" || fail "the killed rank is taken for the cause: $(tail -n 3 "$work/err")"
 }
 # A template for another scheduler asks for nothing here.
 scenario_template_of_pbs() {

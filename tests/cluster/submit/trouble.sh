@@ -25,7 +25,7 @@ scenario_controller_down_while_following() {
   local submitter=$!
   wait_until 15 grep -qx begun "$work/out" || fail "it did not begin"
   stop_controller
-  wait_until 40 grep -q 'tries again' "$work/err" || fail "the silence is not told: $(cat "$work/err")"
+  wait_until 40 grep -q 'tries again' "$work/err" || fail "the silence is not reported: $(cat "$work/err")"
   start_controller || fail "slurmctld does not come back"
   on node1 touch go.patient
   wait "$submitter"

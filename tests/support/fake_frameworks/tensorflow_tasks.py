@@ -50,7 +50,7 @@ with socket.create_server(split_address(cluster[kind][index])) as server:
                 except ConnectionRefusedError:
                     time.sleep(0.1)
             else:
-                sys.exit(f"worker {index}: nobody listens at {address}")
+                sys.exit(f"worker {index}: no process listens at {address}")
     for worker in range(len(cluster["worker"])):  # until every worker was here
         server.accept()[0].close()
 if kind == "ps" and "ps_ends" not in flags:

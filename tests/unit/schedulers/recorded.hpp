@@ -49,7 +49,7 @@ struct FakeAsk {
     asked->push_back(line);
     for (const auto& [begin, answer] : answers)
       if (line.compare(0, begin.size(), begin) == 0) return answer;
-    throw std::runtime_error("nobody expected: " + line);
+    throw std::runtime_error("unexpected command: " + line);
   }
 };
 

@@ -13,12 +13,12 @@ using std::chrono::milliseconds;
 
 namespace {
 
-struct Heard {
+struct ReceivedOutput {
   std::map<std::size_t, std::string> out, err;
   std::map<std::size_t, ProcessResult> ends;
 };
 
-ChildCallbacks ears_of(Heard& received) {
+ChildCallbacks callbacks_of(ReceivedOutput& received) {
   ChildCallbacks callbacks;
   callbacks.out = [&](std::size_t member, std::string_view bytes) { received.out[member] += bytes; };
   callbacks.err = [&](std::size_t member, std::string_view bytes) { received.err[member] += bytes; };
@@ -45,7 +45,7 @@ TEST_SUITE_BEGIN("base/process/posix_child_pool");
 
 TEST_CASE("members are received to their last byte, and end as they end") {
   ChildPool children;
-  Heard received;
+  ReceivedOutput received;
   const auto loud = children.start(shell("seq 100000; seq 100000 >&2; exit 7"));
   ChildSpec other = shell("printf %s \"$VALUE\"; kill -9 $$");
   other.extra = {{"VALUE", "two\nlines"}};
@@ -56,7 +56,7 @@ TEST_CASE("members are received to their last byte, and end as they end") {
   ChildSpec refused = shell("echo never");
   refused.prepare = [] { return false; };
   const auto unprepared = children.start(refused);
-  wait_for_all(children, ears_of(received));
+  wait_for_all(children, callbacks_of(received));
   CHECK(received.out[loud].size() == 588895);  // seq 100000 | wc -c
   CHECK(received.err[loud] == received.out[loud]);
   CHECK(received.ends[loud].exit_status == 7);
@@ -70,7 +70,7 @@ TEST_CASE("members are received to their last byte, and end as they end") {
 
 TEST_CASE("a member is spoken to, however much it is") {
   ChildPool children;
-  Heard received;
+  ReceivedOutput received;
   const auto echo = children.start(shell("cat; echo done", true));
   const auto deaf = children.start(shell("exec <&-; sleep 0.2", true));
   const std::string much(3'000'000, 'x');
@@ -78,19 +78,19 @@ TEST_CASE("a member is spoken to, however much it is") {
   children.write_stdin(deaf, much);
   CHECK(children.pending_in(echo) > 0);
   children.close_input(echo);
-  wait_for_all(children, ears_of(received));
+  wait_for_all(children, callbacks_of(received));
   CHECK(received.out[echo] == much + "done\n");
   CHECK(received.ends[deaf].exit_status == 0);
   CHECK(children.pending_in(echo) == 0);
-  children.write_stdin(echo, "to nobody");
+  children.write_stdin(echo, "to no process");
 }
 
-TEST_CASE("a signal reaches all of a member's group; whoever keeps its streams is not waited for") {
+TEST_CASE("a signal reaches all of a member's group; a process that keeps its streams is not waited for") {
   ChildPool children;
-  Heard received;
+  ReceivedOutput received;
   const auto asleep = children.start(shell("sleep 60 & sleep 60; true"));
   const auto leaves = children.start(shell("setsid sleep 3 & exit 0"));
-  const ChildCallbacks callbacks = ears_of(received);
+  const ChildCallbacks callbacks = callbacks_of(received);
   for (int i = 0; i < 20; ++i) children.wait(milliseconds(10), callbacks);
   const auto begun = std::chrono::steady_clock::now();
   children.signal(asleep, SIGTERM);
@@ -102,9 +102,9 @@ TEST_CASE("a signal reaches all of a member's group; whoever keeps its streams i
 
 TEST_CASE("what is sent to us is reported, and does not end us") {
   ChildPool children;
-  Heard received;
+  ReceivedOutput received;
   int reported = 0;
-  ChildCallbacks callbacks = ears_of(received);
+  ChildCallbacks callbacks = callbacks_of(received);
   callbacks.signal = [&](int signal) { reported = signal; };
   ::kill(::getpid(), SIGTERM);
   for (int i = 0; i < 100 && reported == 0; ++i) children.wait(milliseconds(10), callbacks);

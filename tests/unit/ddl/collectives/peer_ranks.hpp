@@ -71,7 +71,7 @@ inline std::string run_on_peers(const Grid3& grid, const std::function<std::stri
       } catch (const std::exception& error) {
         complaints[static_cast<std::size_t>(rank.rank)] = std::string("threw: ") + error.what();
       }
-      rank.owned.clear();  // gone: whoever still waits for this rank is reported
+      rank.owned.clear();  // gone: a rank that still waits for this rank is reported
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -103,7 +103,7 @@ TEST_CASE("roll call: down the chain to the one that does not respond") {
   }
 }
 
-TEST_CASE("roll call: all that wait in a ring find the same rank, whoever is first to give up") {
+TEST_CASE("roll call: all that wait in a ring find the same rank, in any order of giving up") {
   constexpr int ranks = 6;
   Post post(ranks);
   std::vector<std::string> said(ranks);

@@ -37,7 +37,7 @@ TEST_CASE("what is not started again") {
   used_up.restarts = 3;
   const Row rows[] = {{"a good end", attempt(0), "ended well", false},
                       {"the scheduler's signal", stopped, "signal 15", false},
-                      {"the ranks were told, not we", attempt(75), "ended by preemption", false},
+                      {"a signal to the ranks alone", attempt(75), "ended by preemption", false},
                       {"bad options", attempt(2), "status 2 would come again", true},
                       {"no such program", attempt(127), "status 127 would come again", true},
                       {"enough", used_up, "3 of 3", true},

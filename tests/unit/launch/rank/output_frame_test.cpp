@@ -21,13 +21,13 @@ std::string all_bytes() {
   return bytes;
 }
 
-struct Heard {
+struct ReceivedOutput {
   std::string out, err, rest;
 };
 
 // What a reader makes of `text`, given in two parts: each cut into lines as base/ does.
-Heard hear(OutputReader& reader, std::string_view text, std::size_t cut) {
-  Heard received;
+ReceivedOutput receive(OutputReader& reader, std::string_view text, std::size_t cut) {
+  ReceivedOutput received;
   const auto give = [&](std::string_view line) {
     const auto taken = reader.take(line);
     received.rest += taken.rest;
@@ -70,7 +70,7 @@ TEST_CASE("pieces are lines of one length, whatever is in them") {
     for (std::size_t i = 0; i < text.size(); ++i)
       REQUIRE((text[i] == '\n') == (i % launch::output_frame_bytes == launch::output_frame_bytes - 1));
     OutputReader reader("18a2bdf0c0ffee00");
-    const Heard received = hear(reader, text, 0);
+    const ReceivedOutput received = receive(reader, text, 0);
     CHECK(received.err == row.bytes);
     CHECK(received.rest.empty());
   }
@@ -87,7 +87,7 @@ TEST_CASE("pieces survive a cut at every byte, beside other ranks and others' te
   for (std::size_t cut = 0; cut <= text.size(); ++cut) {
     CAPTURE(cut);
     OutputReader reader("t0k");
-    const Heard received = hear(reader, text, cut);
+    const ReceivedOutput received = receive(reader, text, cut);
     REQUIRE(received.out == "from three\n" + all_bytes() + "more");
     REQUIRE(received.err ==
             "no end"

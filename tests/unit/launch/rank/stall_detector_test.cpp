@@ -26,20 +26,20 @@ struct Stretch {
   int gap = 0;  // seconds in which no one looked, before it
 };
 
-struct Told {
+struct Reported {
   Judgement::Kind kind;
   int at;       // seconds after the start
   int seconds;  // as reported
   char state;
 };
 
-std::vector<Told> judge(int after, const std::vector<Stretch>& stretches) {
+std::vector<Reported> judge(int after, const std::vector<Stretch>& stretches) {
   const Time start{};
   Time now = start;
   StallDetector judge(after, start);
   TreeSnapshot sample;
   sample.pid = 7;
-  std::vector<Told> reported;
+  std::vector<Reported> reported;
   const auto every = sample_interval(after);
   for (const Stretch& stretch : stretches) {
     now += seconds(stretch.gap);
@@ -76,7 +76,7 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
       {"stopped, then goes on",
        {{100, true}, {100, false, 'T'}, {50, true}},
        {Judgement::stalled, Judgement::moves}},
-      {"stopped for ever is told once", {{100, true}, {5000, false, 'T'}}, {Judgement::stalled}},
+      {"stopped for ever is reported once", {{100, true}, {5000, false, 'T'}}, {Judgement::stalled}},
       {"stopped twice",
        {{9, true}, {90, false, 'T'}, {9, true}, {90, false, 'T'}},
        {Judgement::stalled, Judgement::moves, Judgement::stalled}},
@@ -89,7 +89,7 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
   for (const Row& row : rows) {
     CAPTURE(row.what);
     std::vector<Judgement::Kind> kinds;
-    for (const Told& reported : judge(60, row.stretches)) kinds.push_back(reported.kind);
+    for (const Reported& reported : judge(60, row.stretches)) kinds.push_back(reported.kind);
     CHECK(kinds == row.kinds);
   }
 }

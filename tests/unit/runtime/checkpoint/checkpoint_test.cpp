@@ -273,7 +273,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "checkpoint: told to stop on a full disk, a run names the last good one, wherever the disk refuses") {
+    "checkpoint: asked to stop on a full disk, a run names the last good one, wherever the disk refuses") {
   RunOptions options;
   options.saving.every_steps = 3;
   options.stop_at = 7;

@@ -223,14 +223,14 @@ TEST_CASE("one mistake is one finding") {
     for (const Finding& finding : lint(text)) all.push_back(finding.id + " | " + finding.hint);
     return all;
   };
-  using Told = std::vector<std::string>;
+  using Reported = std::vector<std::string>;
   const std::string tail = "#PBS -l walltime=1:00:00\n";
   CHECK(reported("#!/bin/sh\n#PBS -N my long job name\n" + tail) ==
-        Told{"word-in-directive | -N my_long_job_name"});
+        Reported{"word-in-directive | -N my_long_job_name"});
   CHECK(reported("#!/bin/sh\n#PBS -N my long job name\n" + tail + "#PBS --mail me\n").size() == 2);
   CHECK(reported("#!/bin/sh\n#PBS -q a # b c\n" + tail) ==
-        Told{"comment-in-directive | put the comment on a line of its own"});
-  CHECK(reported("P #PBS -l select=1:ncpus=8:mpiprocs=4\n") == Told{"ompthreads-missing | :ompthreads=2"});
+        Reported{"comment-in-directive | put the comment on a line of its own"});
+  CHECK(reported("P #PBS -l select=1:ncpus=8:mpiprocs=4\n") == Reported{"ompthreads-missing | :ompthreads=2"});
 }
 
 TEST_CASE("Torque's options are OpenPBS's errors") {

@@ -14,7 +14,7 @@ namespace {
 
 std::string told_by(int packages, int cores) {
   auto machine = topology::regular_machine(packages, cores, 1, "this host");
-  machine.host_name = "told";
+  machine.host_name = "reported";
   return topology::render_machine_json(machine);
 }
 

@@ -83,7 +83,7 @@ TEST_SUITE_BEGIN("runtime/engine/cuda/gpu_communicator");
 
 // namespace
 
-TEST_CASE("gpu ranks: what is summed already is not summed again, whoever updates and however it travels") {
+TEST_CASE("gpu ranks: what is summed already is not summed again, with any updater and transport") {
   TrainPlan plan;
   plan.global_batch = 30;
   plan.max_steps = 12;
