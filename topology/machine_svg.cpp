@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "topology/machine_svg.hpp"
 
+#include "base/text/svg.hpp"
 #include "base/text/text.hpp"
 
 #include <fmt/format.h>
@@ -44,12 +45,7 @@ std::string colour(std::size_t number) {
 }
 
 std::string rectangle(double width, double height, std::string_view fill, std::string_view stroke) {
-  return fmt::format("<rect width=\"{:g}\" height=\"{:g}\" rx=\"3\" fill=\"{}\" stroke=\"{}\"/>", width,
-                     height, fill, stroke);
-}
-
-std::string words(double x, double y, std::string_view escaped, std::string_view attributes = "") {
-  return fmt::format("<text x=\"{:g}\" y=\"{:g}\"{}>{}</text>", x, y, attributes, escaped);
+  return svg_rect({0, 0, width, height}, fill, fmt::format(" rx=\"3\" stroke=\"{}\"", stroke));
 }
 
 // Boxes in rows of at most `width`, or of `per_row` boxes.
@@ -81,8 +77,7 @@ Box frame(std::string_view title, const std::vector<Box>& parts, std::string_vie
   const Box inside = flow(filled, 0);
   const double title_width = 6.8 * static_cast<double>(title.size());
   Box box{std::max(inside.width, title_width) + 2 * gap, inside.height + 22 + gap, ""};
-  box.body = rectangle(box.width, box.height, fill, stroke) +
-             words(gap, 15, printable_xml(title, 160), " class=\"title\"") +
+  box.body = rectangle(box.width, box.height, fill, stroke) + svg_text(gap, 15, title, " class=\"title\"") +
              fmt::format("<g transform=\"translate({:g},22)\">\n{}</g>", gap, inside.body);
   return box;
 }
@@ -130,14 +125,14 @@ class Picture {
     box.body = "<title>" + hover + "</title>" +
                rectangle(core_width, core_height,
                          found == rank_of_core_.end() ? plain : colour(found->second), "#666666") +
-               words(core_width / 2, 15, std::to_string(core.index.logical), " text-anchor=\"middle\"");
+               svg_text(core_width / 2, 15, std::to_string(core.index.logical), " text-anchor=\"middle\"");
     return box;
   }
 
   static Box device_box(const std::string& label, std::string_view fill, std::string_view stroke) {
-    const std::string text = printable_xml(label, 60);
     const double width = 6.6 * static_cast<double>(std::min<std::size_t>(label.size(), 60)) + 3 * gap;
-    return {width, core_height, rectangle(width, core_height, fill, stroke) + words(gap, 15, text)};
+    return {width, core_height,
+            rectangle(width, core_height, fill, stroke) + svg_text(gap, 15, label.substr(0, 60))};
   }
 
   Box gpu_box(const Gpu& gpu) const {

@@ -122,29 +122,6 @@ std::string printable(std::string_view text, std::size_t limit) {
   return text.size() > limit ? shown + "..." : shown;
 }
 
-std::string printable_xml(std::string_view text, std::size_t limit) {
-  std::string result;
-  for (const char c : printable(text, limit)) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += static_cast<unsigned char>(c) < 0x80 ? c : '?';
-    }
-  }
-  return result;
-}
-
 std::optional<std::string> closest_match(std::string_view word, std::span<const std::string> candidates) {
   std::optional<std::string> best;
   std::size_t best_distance = SIZE_MAX;

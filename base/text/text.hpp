@@ -36,8 +36,6 @@ std::string render_shell(std::span<const std::string> words);
 
 // User text made safe to print in one line: control bytes as \xNN, at most `limit` bytes, then "...".
 std::string printable(std::string_view text, std::size_t limit = 200);
-// The same for XML: inside an element or an attribute; what is not ASCII becomes a question mark.
-std::string printable_xml(std::string_view text, std::size_t limit);
 
 // The candidate within a third of its length in edits (swaps count as one), or nothing.
 std::optional<std::string> closest_match(std::string_view word, std::span<const std::string> candidates);

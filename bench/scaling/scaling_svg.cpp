@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Two pictures side by side: images/s against the ideal line, and each run's step as a stacked bar.
-#include "base/text/text.hpp"
+#include "base/text/svg.hpp"
 #include "bench/scaling/scaling.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace ddlrun::bench_report {
 namespace {
@@ -24,39 +23,19 @@ constexpr std::string_view exposed_colour = "#d9822b";
 constexpr std::string_view input_colour = "#7a9a52";
 constexpr std::string_view other_colour = "#b0b0b0";
 
-std::string svg_text(double x, double y, std::string_view anchor, std::string_view text, int size = 12) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\">{}</text>\n", x, y,
-                     anchor, size, printable_xml(text, 80));
-}
-std::string svg_line(double x1, double y1, double x2, double y2, std::string_view style) {
-  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>\n", x1, y1, x2, y2,
-                     style);
-}
-std::string svg_bar(double x, double y, double width, double height, std::string_view colour,
-                    std::string_view title) {
-  return fmt::format(
-      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
-      "fill=\"{}\"><title>{}</title></rect>\n",
-      x, y, width, std::max(0.0, height), colour, printable_xml(title, 80));
-}
-
-// A number that quarters well, at least `value`.
-double round_up(double value) {
-  const double unit = std::pow(10.0, std::floor(std::log10(std::max(value, 1e-9))));
-  for (const double step : {1.0, 1.2, 1.6, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0})
-    if (value <= step * unit * 1.0000001) return step * unit;
-  return 10.0 * unit;
+std::string chart_text(double x, double y, std::string_view anchor, std::string_view text, int size = 12) {
+  return svg_text(x, y, text, fmt::format(" text-anchor=\"{}\" font-size=\"{}\"", anchor, size));
 }
 
 std::string svg_axes(double left, double highest, std::string_view unit) {
   std::string text;
   for (int i = 0; i <= grid_steps; ++i) {
     const double y = bottom - panel_height * i / grid_steps;
-    text += svg_line(left, y, left + panel_width, y, i == 0 ? "stroke=\"#444\"" : "stroke=\"#ddd\"");
-    text += svg_text(left - 6, y + 4, "end", fmt::format("{:.6g}", highest * i / grid_steps));
+    text += svg_line(left, y, left + panel_width, y, i == 0 ? "#444" : "#ddd");
+    text += chart_text(left - 6, y + 4, "end", fmt::format("{:.6g}", highest * i / grid_steps));
   }
-  return text + svg_text(left, top - 12, "start", unit) +
-         svg_text(left + panel_width / 2, bottom + 36, "middle", "ranks");
+  return text + chart_text(left, top - 12, "start", unit) +
+         chart_text(left + panel_width / 2, bottom + 36, "middle", "ranks");
 }
 
 // The middle of a run's place on the axis: runs stand side by side, whatever their numbers are.
@@ -69,31 +48,29 @@ std::string draw_speed(const Scaling& scaling) {
   double highest = 0.0;
   for (const ScalingRow& row : scaling.rows)
     highest = std::max({highest, row.run.images_per_second, first * row.ideal});
-  highest = round_up(highest);
+  highest = axis_ceiling(highest);
   std::string text = svg_axes(left_panel, highest, "images/s; dashed: ideal");
   std::string measured, ideal, marks;
   for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
     const ScalingRow& row = scaling.rows[i];
     const double x = place_of(left_panel, i, scaling.rows.size());
     const double y = bottom - panel_height * row.run.images_per_second / highest;
-    measured += fmt::format("{:.1f},{:.1f} ", x, y);
-    ideal += fmt::format("{:.1f},{:.1f} ", x, bottom - panel_height * first * row.ideal / highest);
-    marks += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" fill=\"{}\"/>\n", x, y, compute_colour);
-    marks += svg_text(x, y + 18, "middle",
-                      fmt::format("{:.0f} ({:.0f} %)", row.run.images_per_second, 100.0 * row.efficiency));
-    marks += svg_text(x, bottom + 18, "middle", fmt::format("{}", row.run.ranks));
+    measured += svg_point(x, y);
+    ideal += svg_point(x, bottom - panel_height * first * row.ideal / highest);
+    marks += svg_circle(x, y, 4, compute_colour);
+    marks += chart_text(x, y + 18, "middle",
+                        fmt::format("{:.0f} ({:.0f} %)", row.run.images_per_second, 100.0 * row.efficiency));
+    marks += chart_text(x, bottom + 18, "middle", fmt::format("{}", row.run.ranks));
   }
-  text += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"#888\" stroke-dasharray=\"6 4\"/>\n",
-                      ideal);
-  text += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", measured,
-                      compute_colour);
+  text += svg_polyline(ideal, " stroke=\"#888\" stroke-dasharray=\"6 4\"");
+  text += svg_polyline(measured, fmt::format(" stroke=\"{}\" stroke-width=\"2\"", compute_colour));
   return text + marks;
 }
 
 std::string draw_steps(const Scaling& scaling) {
   double highest = 0.0;
   for (const ScalingRow& row : scaling.rows) highest = std::max(highest, row.step_ms);
-  highest = round_up(highest);
+  highest = axis_ceiling(highest);
   std::string text = svg_axes(right_panel, highest, "ms of a step");
   const double width = std::min(60.0, 0.6 * panel_width / static_cast<double>(scaling.rows.size()));
   for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
@@ -103,14 +80,14 @@ std::string draw_steps(const Scaling& scaling) {
     const auto stack = [&](double ms, std::string_view colour, std::string_view what) {
       const double height = panel_height * ms / highest;
       y -= height;
-      text += svg_bar(x - width / 2, y, width, height, colour, fmt::format("{}: {:.3g} ms", what, ms));
+      text += svg_rect({x - width / 2, y, width, height}, colour, "", fmt::format("{}: {:.3g} ms", what, ms));
     };
     stack(row.compute_ms, compute_colour, "compute");
     if (row.input_ms) stack(*row.input_ms, input_colour, "input");
     stack(row.exposed_ms, exposed_colour, "exposed communication");
     if (row.other_ms) stack(*row.other_ms, other_colour, "update and rest");
-    text += svg_text(x, y - 5, "middle", fmt::format("{:.3g}", row.step_ms));
-    text += svg_text(x, bottom + 18, "middle", fmt::format("{}", row.run.ranks));
+    text += chart_text(x, y - 5, "middle", fmt::format("{:.3g}", row.step_ms));
+    text += chart_text(x, bottom + 18, "middle", fmt::format("{}", row.run.ranks));
   }
   return text;
 }
@@ -119,7 +96,7 @@ std::string draw_legend(bool input, bool other) {
   std::string text;
   double x = right_panel - (other ? 110 : 0);
   const auto entry = [&](std::string_view colour, std::string_view what) {
-    text += svg_bar(x, bottom + 48, 12, 12, colour, what) + svg_text(x + 17, bottom + 59, "start", what);
+    text += svg_rect({x, bottom + 48, 12, 12}, colour) + chart_text(x + 17, bottom + 59, "start", what);
     x += 40 + 7.0 * static_cast<double>(what.size());
   };
   entry(compute_colour, "compute");
@@ -140,7 +117,7 @@ std::string render_scaling_svg(const Scaling& scaling) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 920 400\" width=\"920\" height=\"400\" "
       "font-family=\"DejaVu Sans, Arial, sans-serif\" fill=\"#222\">\n"
       "<rect x=\"0\" y=\"0\" width=\"920\" height=\"400\" fill=\"#ffffff\"/>\n";
-  text += svg_text(
+  text += chart_text(
       left_panel, 28, "start",
       fmt::format("{}: {} images a rank and step, on {}", scaling.net, scaling.batch_a_rank, scaling.hosts),
       16);

@@ -16,9 +16,6 @@ using namespace launch;
 
 namespace {
 
-using run_report::HistoryRow;
-using run_report::RunState;
-
 constexpr std::string_view history_examples = R"(  ddlrun history                # the last 20 runs
   ddlrun history --failed       # only failed runs
   ddlrun history --limit 0 --json)";
@@ -42,8 +39,8 @@ HistoryRow read_history_row(System& system, const std::string& folder, std::int6
   damaged.problem = "there is no run.json in it: nothing was started";
   if (!system.files.exists(folder + "/run.json")) return damaged;
   try {
-    const run_report::RunDocument run = read_run(system, folder, false);
-    return run_report::history_row(run, folder, find_run_state(system, run), now);
+    const RunRecord run = read_run(system, folder, false);
+    return history_row(run, folder, find_run_state(system, run), now);
   } catch (const Error& error) {
     damaged.problem = error.message().what;
     return damaged;
@@ -70,13 +67,13 @@ int run_history(System& system, const HistoryOptions& options) {
     if (!options.failed || row.failed()) rows.push_back(std::move(row));
   }
   if (options.json) {
-    system.out(run_report::render_history_json(rows));
+    system.out(render_history_json(rows));
     return 0;
   }
   if (rows.empty())
     system.err(options.failed ? "ddlrun: no run failed\n" : "ddlrun: nothing was launched yet\n");
   else
-    system.out(run_report::render_history_table(rows));
+    system.out(render_history_table(rows));
   if (left_out > 0) system.err(fmt::format("ddlrun: older runs are not shown: {} (--limit 0)\n", left_out));
   system.err("ddlrun: jobs that were handed to a scheduler: ddlrun jobs\n");
   return 0;

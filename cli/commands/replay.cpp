@@ -51,11 +51,11 @@ void print_version_change(System& system, const std::string& of, const std::stri
   if (then != now) print_replay(system, fmt::format("{} has changed: {} then, {} now", of, then, now));
 }
 
-LaunchFlags parse_typed(const run_report::RunDocument& run, const std::string& run_dir) {
+LaunchFlags parse_typed(const RunRecord& run, const std::string& run_dir) {
   LaunchFlags flags;
   CLI::App app;
   add_launch_options(app, flags);
-  std::vector<std::string> words = run.captured_arguments;
+  std::vector<std::string> words = run.typed->words;
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
@@ -65,8 +65,8 @@ LaunchFlags parse_typed(const run_report::RunDocument& run, const std::string& r
                              printable(std::string_view(error.what()), 160)),
                  run_dir, "head -1 " + quote_shell(run_dir + "/argv") + "   # what it ran"});
   }
-  flags.program = run.typed_program;
-  flags.origin = {true, run.captured_arguments, run.id};
+  flags.program = run.typed->program;
+  flags.origin = {true, run.typed->words, run.id};
   flags.run_dir.clear();                                                // a new one
   if (!flags.rankfile.empty()) flags.rankfile = run_dir + "/rankfile";  // the typed file may have changed
   return flags;
@@ -95,28 +95,26 @@ void add_exports(LaunchFlags& flags, const std::vector<std::string>& typed) {
   }
 }
 
-void check_can_replay(const System& system, const run_report::RunDocument& run, const std::string& folder) {
-  if (!run.is_typed) {
+void check_can_replay(const System& system, const RunRecord& run, const std::string& folder) {
+  if (!run.typed) {
     throw Error(ErrorKind::request,
                 {"this run has no recorded command line: another command or an older ddlrun started it",
                  folder, "head -1 " + quote_shell(folder + "/argv") + "   # what it ran"});
   }
   const std::string& here = system.environment.working_folder;
-  if (run.working_folder != here) {
+  if (run.workdir != here) {
     const std::string path = system.environment.absolute(folder);
-    throw Error(ErrorKind::request, {fmt::format("that run was started in {}, this is {}",
-                                                 printable(run.working_folder), printable(here)),
-                                     folder,
-                                     fmt::format("cd {} && ddlrun replay {}", quote_shell(run.working_folder),
-                                                 quote_shell(path))});
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("that run was started in {}, this is {}", printable(run.workdir), printable(here)),
+         folder, fmt::format("cd {} && ddlrun replay {}", quote_shell(run.workdir), quote_shell(path))});
   }
 }
 
 // The spec to replay: with the run's own rankfile where this ddlrun would place ranks elsewhere. Reports
 // changes.
-LaunchSpec check_plan(System& system, const run_report::RunDocument& run, const std::string& run_dir,
-                      LaunchSpec spec) {
-  const launch::SelectedLauncher launcher = select_launcher(system, spec.launcher);
+LaunchSpec check_plan(System& system, const RunRecord& run, const std::string& run_dir, LaunchSpec spec) {
+  const SelectedLauncher launcher = select_launcher(system, spec.launcher);
   print_version_change(system, launcher.program, run.mpirun_version, launcher.version.text);
   print_version_change(system, "ddlrun", run.ddlrun_version, DDLRUN_VERSION);
   System quiet = system;
@@ -137,7 +135,7 @@ int run_replay(System& system, const ReplayOptions& wanted) {
   std::string named = find_run_folder(system, wanted.run);
   while (named.size() > 1 && named.ends_with('/')) named.pop_back();
   const std::string folder = find_first_start(system, named);
-  const run_report::RunDocument run = read_run(system, folder, false);
+  const RunRecord run = read_run(system, folder, false);
   check_can_replay(system, run, folder);
   LaunchFlags flags = parse_typed(run, folder);
   add_program_words(flags, wanted.more);

@@ -31,7 +31,7 @@ struct ReportOptions {
 
 int run_report_command(System& system, const ReportOptions& options) {
   const std::string folder = find_run_folder(system, options.run);
-  const std::string html = run_report::render_report_html(read_run_view(system, folder));
+  const std::string html = render_report_html(read_run_view(system, folder));
   if (options.file == "-") {
     system.out(html);
     return 0;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "launch/history/curves_svg.hpp"
 
-#include "launch/history/html_text.hpp"
+#include "base/text/svg.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace ddlrun::run_report {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -16,16 +16,7 @@ constexpr double chart_left = 62, chart_right = 500, chart_top = 44, chart_botto
 constexpr int chart_steps = 4;
 
 std::string chart_text(double x, double y, std::string_view anchor, std::string_view text, int size = 12) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\">{}</text>\n", x, y,
-                     anchor, size, escape_html(text, 80));
-}
-
-// A number that quarters well, at least `value`.
-double nice_ceiling(double value) {
-  const double unit = std::pow(10.0, std::floor(std::log10(std::max(value, 1e-12))));
-  for (const double step : {1.0, 1.2, 1.6, 2.0, 2.4, 3.2, 4.0, 6.0, 8.0, 10.0})
-    if (value <= step * unit * 1.0000001) return step * unit;
-  return 10.0 * unit;
+  return svg_text(x, y, text, fmt::format(" text-anchor=\"{}\" font-size=\"{}\"", anchor, size));
 }
 
 struct Scale {
@@ -53,7 +44,7 @@ bool find_scale(const Chart& chart, Scale& scale) {
       any = true;
     }
   }
-  scale.y_most = nice_ceiling(y_most);
+  scale.y_most = axis_ceiling(y_most);
   return any;
 }
 
@@ -61,9 +52,7 @@ std::string draw_grid(const Scale& scale, const Chart& chart) {
   std::string text;
   for (int i = 0; i <= chart_steps; ++i) {
     const double value = scale.y_most * i / chart_steps;
-    text +=
-        fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\" stroke=\"{3}\"/>\n",
-                    chart_left, scale.y(value), chart_right, i == 0 ? "#444" : "#ddd");
+    text += svg_line(chart_left, scale.y(value), chart_right, scale.y(value), i == 0 ? "#444" : "#ddd");
     text += chart_text(chart_left - 6, scale.y(value) + 4, "end", fmt::format("{:.4g}", value));
   }
   text += chart_text(chart_left, chart_bottom + 18, "middle", fmt::format("{:.6g}", scale.x_least));
@@ -76,8 +65,7 @@ std::string draw_line(const Scale& scale, const ChartLine& line) {
   std::string text, points;
   const auto end_stretch = [&] {
     if (!points.empty())
-      text += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"/>\n",
-                          points, line.colour);
+      text += svg_polyline(points, fmt::format(" stroke=\"{}\" stroke-width=\"1.8\"", line.colour));
     points.clear();
   };
   for (const auto& point : line.points) {
@@ -85,10 +73,9 @@ std::string draw_line(const Scale& scale, const ChartLine& line) {
       end_stretch();
       continue;
     }
-    points += fmt::format("{:.1f},{:.1f} ", scale.x(point.first), scale.y(point.second));
+    points += svg_point(scale.x(point.first), scale.y(point.second));
     if (!line.dots && line.points.size() > 1) continue;
-    text += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", scale.x(point.first),
-                        scale.y(point.second), line.colour);
+    text += svg_circle(scale.x(point.first), scale.y(point.second), 3, line.colour);
   }
   end_stretch();
   return text;
@@ -100,8 +87,7 @@ std::string draw_names(const Chart& chart) {
   for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
     if (line->points.empty()) continue;
     x -= 24 + 6.6 * static_cast<double>(line->name.size());
-    text += fmt::format("<rect x=\"{:.1f}\" y=\"25\" width=\"10\" height=\"10\" fill=\"{}\"/>\n", x,
-                        line->colour);
+    text += svg_rect({x, 25, 10, 10}, line->colour);
     text += chart_text(x + 14, 34, "start", line->name);
   }
   return text;
@@ -120,4 +106,4 @@ std::string render_chart_svg(const Chart& chart) {
   return text + "</svg>\n";
 }
 
-}  // namespace ddlrun::run_report
+}  // namespace ddlrun::launch

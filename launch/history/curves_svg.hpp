@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace ddlrun::run_report {
+namespace ddlrun::launch {
 
 struct ChartLine {
   std::string name;
@@ -24,4 +24,4 @@ struct Chart {
 // Always from 0 on the y axis. "" where no line has a point.
 std::string render_chart_svg(const Chart& chart);
 
-}  // namespace ddlrun::run_report
+}  // namespace ddlrun::launch

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ddlrun::run_report {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -49,7 +49,7 @@ std::string render_duration(std::int64_t seconds) {
   return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-HistoryRow history_row(const RunDocument& run, const std::string& folder, RunState state, std::int64_t now) {
+HistoryRow history_row(const RunRecord& run, const std::string& folder, RunState state, std::int64_t now) {
   HistoryRow row;
   row.id = run.id;
   row.folder = folder;
@@ -64,7 +64,8 @@ HistoryRow history_row(const RunDocument& run, const std::string& folder, RunSta
   row.hosts = state == RunState::elsewhere && run.hosts.empty() ? run.host : fold_host_list(run.hosts);
   row.program = render_shell(run.program);
   if (run.end) row.exit_status = run.end->exit_status;
-  if (run.first_failure) row.first_failure = failure_text(*run.first_failure);
+  if (run.watched && run.watched->first_failure)
+    row.first_failure = failure_text(*run.watched->first_failure);
   row.replay_of = run.replay_of;
   row.result = run.result;
   return row;
@@ -108,4 +109,4 @@ std::string render_history_table(const std::vector<HistoryRow>& rows) {
   return text;
 }
 
-}  // namespace ddlrun::run_report
+}  // namespace ddlrun::launch

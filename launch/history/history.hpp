@@ -2,14 +2,14 @@
 // The runs of this user in rows: when, how long, what, where, how it ended. Pure.
 #pragma once
 
-#include "launch/history/run_document.hpp"
+#include "launch/history/run_record.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace ddlrun::run_report {
+namespace ddlrun::launch {
 
 // unseen: it has no end, and its ddlrun is not there any more. elsewhere: on a host that we cannot look at.
 enum class RunState { ended, running, unseen, elsewhere, damaged };
@@ -33,7 +33,7 @@ struct HistoryRow {
 };
 
 // `now` in seconds since 1970: how long a running one has run.
-HistoryRow history_row(const RunDocument& run, const std::string& folder, RunState state, std::int64_t now);
+HistoryRow history_row(const RunRecord& run, const std::string& folder, RunState state, std::int64_t now);
 
 // "ok", "status 7", "signal 9 (KILL)", "running", "ended unseen", "unknown (on h9)", "damaged".
 std::string status_words(const HistoryRow& row);
@@ -45,4 +45,4 @@ std::string render_history_json(const std::vector<HistoryRow>& rows);
 // 59 -> "0:59", 3723 -> "1:02:03".
 std::string render_duration(std::int64_t seconds);
 
-}  // namespace ddlrun::run_report
+}  // namespace ddlrun::launch

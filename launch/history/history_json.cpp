@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ddlrun::run_report {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -39,4 +39,4 @@ std::string render_history_json(const std::vector<HistoryRow>& rows) {
   return document.dump(2, ' ', false, HistoryJson::error_handler_t::replace) + "\n";
 }
 
-}  // namespace ddlrun::run_report
+}  // namespace ddlrun::launch

@@ -17,6 +17,10 @@ std::string render_output(const OutputSpec& spec) {
   return std::string(mode) + (spec.tee ? " tee" : "");
 }
 
+const char* verdict_name(PlaceVerdict verdict) {
+  return verdict == PlaceVerdict::ok ? "ok" : verdict == PlaceVerdict::differs ? "differs" : "silent";
+}
+
 }  // namespace
 
 std::string read_if_there(System& system, const std::string& path) {
@@ -58,7 +62,7 @@ RunRecord make_run_record(System& system, const LaunchSpec& spec, const LaunchPl
   record.launcher = name_of(launcher.version.kind);
   record.kernel = read_if_there(system, "/proc/sys/kernel/osrelease");
   record.host = system.environment.host_name;
-  record.working_folder = system.environment.working_folder;
+  record.workdir = system.environment.working_folder;
   if (job.plan) record.dims = topology::render_dims(job.plan->dims);
   record.program = plan.program.program.command;
   record.exported = exports.names;
@@ -78,8 +82,49 @@ RunRecord make_run_record(System& system, const LaunchSpec& spec, const LaunchPl
   record.findings = job.findings;
   record.reasons = exports.reasons;
   record.digests = export_digests(system.environment, exports);
-  record.start = system.clock.now();
+  const auto now = system.clock.now();
+  record.start = render_time(now);
+  record.start_us = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
   return record;
+}
+
+std::vector<RunRank> record_ranks(const std::vector<PlacementRow>& placement, bool verified,
+                                  const std::optional<MonitorRecord>& monitored) {
+  std::vector<RunRank> ranks;
+  ranks.reserve(placement.size());
+  for (const PlacementRow& row : placement) {
+    RunRank& rank = ranks.emplace_back();
+    rank.rank = row.planned.rank;
+    rank.local_rank = row.planned.local_rank;
+    rank.host = row.planned.host;
+    rank.slot = row.planned.slot;
+    rank.planned_pus = render_ranges(row.planned.pus);
+    if (monitored) {
+      const auto end = monitored->ends.find(rank.rank);
+      if (end != monitored->ends.end()) rank.exit_status = end->second;
+    }
+    if (!verified) continue;
+    if (row.found) {
+      rank.found_host = row.found->host;
+      rank.found_pus = render_ranges(row.found->pus);
+    }
+    rank.verdict = verdict_name(row.verdict);
+    rank.why = row.why;
+  }
+  return ranks;
+}
+
+RunMonitoring record_monitoring(const MonitorRecord& monitored, int status) {
+  RunMonitoring watched;
+  if (const auto first = find_first_failure(monitored, status))
+    watched.first_failure = RunFailure{first->rank, first->host, first->exit_status, first->signal};
+  for (const RankReport& report : monitored.stalls) {
+    watched.stalls.push_back({report.rank, report.host, report.stall.seconds,
+                              std::string(1, report.stall.state), report.stall.pid, report.stall.name});
+  }
+  watched.silent_hosts = monitored.silent_hosts;
+  watched.lost_hosts = monitored.lost_hosts;
+  return watched;
 }
 
 }  // namespace ddlrun::launch

@@ -51,7 +51,7 @@ std::string describe_machine_change(const MachineTopology& then, const MachineTo
   return {};
 }
 
-void check_same_machines(System& system, const run_report::RunDocument& run, const std::string& folder,
+void check_same_machines(System& system, const RunRecord& run, const std::string& folder,
                          const JobPlan& job) {
   if (run.hosts != job.hosts) {
     refuse_replay(fmt::format("the hosts are others: then {}, now {}", fold_host_list(run.hosts),
@@ -78,8 +78,7 @@ bool same_ranks(std::string_view rankfile_then, std::string_view rankfile_now) {
   });
 }
 
-std::vector<std::string> export_changes(const run_report::RunDocument& run,
-                                        const std::vector<std::string>& given,
+std::vector<std::string> export_changes(const RunRecord& run, const std::vector<std::string>& given,
                                         const Environment& environment) {
   std::vector<std::string> changes, unknown;
   for (const std::string& name : run.exported) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/history/ranks_svg.hpp"
 
-#include "launch/history/html_text.hpp"
+#include "base/text/svg.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-namespace ddlrun::run_report {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -27,7 +27,7 @@ constexpr RankColour silent_colour{"#b0b0b0", "no report"};
 constexpr RankColour right_colour{"#7a9a52", "where it was planned"};
 constexpr RankColour plain_colour{"#4878a8", "planned; not verified"};
 
-RankColour colour_of(const RunDocument& run, const RunRank& rank) {
+RankColour colour_of(const RunRecord& run, const RunRank& rank) {
   const bool by_job = ended_with_job(run, rank);
   if (rank.exit_status.value_or(0) != 0 && !by_job) return failed_colour;
   if (rank.verdict == "differs") return differs_colour;
@@ -39,7 +39,7 @@ RankColour colour_of(const RunDocument& run, const RunRank& rank) {
 using HostRanks = std::pair<std::string, std::vector<const RunRank*>>;
 
 // In the order in which the ranks name them.
-std::vector<HostRanks> ranks_by_host(const RunDocument& run) {
+std::vector<HostRanks> ranks_by_host(const RunRecord& run) {
   std::vector<HostRanks> hosts;
   std::map<std::string, std::size_t> places;
   for (const RunRank& rank : run.ranks) {
@@ -50,7 +50,7 @@ std::vector<HostRanks> ranks_by_host(const RunDocument& run) {
   return hosts;
 }
 
-void keep_telling_hosts(const RunDocument& run, std::vector<HostRanks>& hosts, std::size_t most) {
+void keep_odd_hosts_first(const RunRecord& run, std::vector<HostRanks>& hosts, std::size_t most) {
   if (hosts.size() <= most) return;
   std::stable_partition(hosts.begin(), hosts.end(), [&](const HostRanks& host) {
     return std::any_of(host.second.begin(), host.second.end(),
@@ -59,33 +59,28 @@ void keep_telling_hosts(const RunDocument& run, std::vector<HostRanks>& hosts, s
   hosts.resize(most);
 }
 
-std::string draw_host(const RunDocument& run, const HostRanks& host, double& y) {
-  std::string text = fmt::format("<text x=\"{}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n",
-                                 name_width - 10, y + 14, escape_html(host.first, 28));
+std::string draw_host(const RunRecord& run, const HostRanks& host, double& y) {
+  std::string text = svg_text(name_width - 10, y + 14, host.first.substr(0, 28), " text-anchor=\"end\"");
   const std::size_t shown = std::min(host.second.size(), most_boxes);
   for (std::size_t i = 0; i < shown; ++i) {
     const RunRank& rank = *host.second[i];
     const double x = name_width + static_cast<double>(i % boxes_a_line) * (box_width + box_gap);
     if (i > 0 && i % boxes_a_line == 0) y += box_height + box_gap;
-    text += fmt::format(
-        "<g><title>rank {}: slot {}, PUs {}</title><rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"{}\" "
-        "height=\"{}\" "
-        "rx=\"3\" fill=\"{}\"/><text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\" "
-        "fill=\"#fff\">{}</text></g>\n",
-        rank.rank, escape_html(rank.slot, 80), escape_html(rank.planned_pus, 80), x, y, box_width, box_height,
-        colour_of(run, rank).colour, x + box_width / 2, y + 14, rank.rank);
+    const std::string title = fmt::format("rank {}: slot {}, PUs {}", rank.rank, rank.slot, rank.planned_pus);
+    text += svg_rect({x, y, box_width, box_height}, colour_of(run, rank).colour, " rx=\"3\"", title) +
+            svg_text(x + box_width / 2, y + 14, std::to_string(rank.rank),
+                     " text-anchor=\"middle\" fill=\"#fff\" pointer-events=\"none\"");
   }
   y += box_height + box_gap;
   if (host.second.size() > shown) {
-    text += fmt::format("<text x=\"{}\" y=\"{:.0f}\">and {} more ranks</text>\n", name_width, y + 14,
-                        host.second.size() - shown);
+    text += svg_text(name_width, y + 14, fmt::format("and {} more ranks", host.second.size() - shown));
     y += box_height;
   }
   y += 4;
   return text;
 }
 
-std::string draw_meanings(const RunDocument& run, double y) {
+std::string draw_meanings(const RunRecord& run, double y) {
   std::string text;
   double x = name_width;
   for (const RankColour& colour :
@@ -94,10 +89,7 @@ std::string draw_meanings(const RunDocument& run, double y) {
       return colour_of(run, rank).meaning == colour.meaning;
     });
     if (!is_used) continue;
-    text += fmt::format(
-        "<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"12\" height=\"12\" fill=\"{}\"/><text x=\"{:.0f}\" "
-        "y=\"{:.0f}\">{}</text>\n",
-        x, y, colour.colour, x + 17, y + 11, colour.meaning);
+    text += svg_rect({x, y, 12, 12}, colour.colour) + svg_text(x + 17, y + 11, colour.meaning);
     x += 45 + 6.6 * static_cast<double>(colour.meaning.size());
   }
   return text;
@@ -105,28 +97,28 @@ std::string draw_meanings(const RunDocument& run, double y) {
 
 }  // namespace
 
-bool ended_with_job(const RunDocument& run, const RunRank& rank) {
+bool ended_with_job(const RunRecord& run, const RunRank& rank) {
   const int status = rank.exit_status.value_or(0);
-  return run.first_failure && run.first_failure->rank != rank.rank && (status == 143 || status == 137);
+  return run.watched && run.watched->first_failure && run.watched->first_failure->rank != rank.rank &&
+         (status == 143 || status == 137);
 }
 
-bool is_odd(const RunDocument& run, const RunRank& rank) {
+bool is_odd(const RunRecord& run, const RunRank& rank) {
   return (rank.exit_status.value_or(0) != 0 && !ended_with_job(run, rank)) || rank.verdict == "differs" ||
          rank.verdict == "silent";
 }
 
-std::string render_ranks_svg(const RunDocument& run, std::size_t most_hosts) {
+std::string render_ranks_svg(const RunRecord& run, std::size_t most_hosts) {
   std::vector<HostRanks> hosts = ranks_by_host(run);
   if (hosts.empty()) return {};
   const std::size_t all = hosts.size();
-  keep_telling_hosts(run, hosts, most_hosts);
+  keep_odd_hosts_first(run, hosts, most_hosts);
   double y = 8;
   std::string body;
   for (const HostRanks& host : hosts) body += draw_host(run, host, y);
   if (all > hosts.size()) {
-    body += fmt::format(
-        "<text x=\"{}\" y=\"{:.0f}\">{} of {} hosts are drawn, those with odd ranks first</text>\n",
-        name_width, y + 14, hosts.size(), all);
+    body += svg_text(name_width, y + 14,
+                     fmt::format("{} of {} hosts are drawn, those with odd ranks first", hosts.size(), all));
     y += 24;
   }
   body += draw_meanings(run, y + 6);
@@ -138,4 +130,4 @@ std::string render_ranks_svg(const RunDocument& run, std::size_t most_hosts) {
          body + "</svg>\n";
 }
 
-}  // namespace ddlrun::run_report
+}  // namespace ddlrun::launch

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "launch/history/report_html.hpp"
 
+#include "base/text/svg.hpp"
 #include "base/text/text.hpp"
-#include "launch/history/html_text.hpp"
 #include "launch/history/report_sections.hpp"
 
 #include <fmt/format.h>
 
-namespace ddlrun::run_report {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -52,7 +52,7 @@ std::string badge(const ReportInput& input) {
 }
 
 std::string render_head(const ReportInput& input) {
-  const RunDocument& run = input.run;
+  const RunRecord& run = input.run;
   std::string text =
       fmt::format("<h1>{}</h1>\n<p>{}", escape_html(render_shell(run.program), 300), badge(input));
   if (!run.dims.empty()) text += fmt::format(" &nbsp; {}", escape_html(run.dims, 40));
@@ -80,4 +80,4 @@ std::string render_report_html(const ReportInput& input) {
   return html + fmt::format("<footer>{}</footer>\n</body>\n</html>\n", escape_html(input.made, 200));
 }
 
-}  // namespace ddlrun::run_report
+}  // namespace ddlrun::launch

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "launch/history/history.hpp"
-#include "launch/history/run_document.hpp"
+#include "launch/history/run_record.hpp"
 #include "launch/history/training.hpp"
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ddlrun::run_report {
+namespace ddlrun::launch {
 
 constexpr std::size_t most_rank_rows = 512;
 
@@ -22,7 +22,7 @@ struct ReportPicture {
 };
 
 struct ReportInput {
-  RunDocument run;
+  RunRecord run;
   RunState state = RunState::ended;
   std::optional<std::int64_t> seconds;  // how long it took, or has run
   std::string folder;
@@ -39,4 +39,4 @@ struct ReportInput {
 
 std::string render_report_html(const ReportInput& input);
 
-}  // namespace ddlrun::run_report
+}  // namespace ddlrun::launch

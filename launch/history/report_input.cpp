@@ -4,6 +4,7 @@
 #include "base/os/host_info.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "launch/history/plan_gpus.hpp"
 #include "launch/history/run_record.hpp"
 #include "launch/history/run_store.hpp"
 #include "launch/monitor/rank_files.hpp"
@@ -18,10 +19,6 @@
 namespace ddlrun::launch {
 
 namespace {
-
-using run_report::ReportInput;
-using run_report::RunDocument;
-using run_report::RunRank;
 
 constexpr std::size_t most_machines = 8;
 constexpr std::uint64_t most_plan_bytes = 64u << 20;
@@ -47,7 +44,7 @@ std::string read_command_line(System& system, const std::string& folder) {
   return part->bytes.substr(2, part->bytes.find('\n') - 2);
 }
 
-std::vector<topology::DrawnRank> drawn_ranks(const RunDocument& run, const std::string& host,
+std::vector<topology::DrawnRank> drawn_ranks(const RunRecord& run, const std::string& host,
                                              const topology::MachineTopology& machine,
                                              const std::map<std::uint32_t, int>& gpus) {
   std::vector<topology::DrawnRank> drawn;
@@ -69,7 +66,7 @@ std::vector<topology::DrawnRank> drawn_ranks(const RunDocument& run, const std::
 }
 
 // How many hosts have machine `kind`, and the first of them.
-std::pair<std::size_t, std::string> hosts_of_kind(const RunDocument& run, std::size_t kind) {
+std::pair<std::size_t, std::string> hosts_of_kind(const RunRecord& run, std::size_t kind) {
   std::pair<std::size_t, std::string> found{0, ""};
   for (std::size_t i = 0; i < std::min(run.hosts.size(), run.machine_of_host.size()); ++i) {
     if (run.machine_of_host[i] != kind) continue;
@@ -82,7 +79,7 @@ std::map<std::uint32_t, int> read_gpus(System& system, ReportInput& input) {
   const std::string path = input.folder + "/plan.json";
   if (!system.files.exists(path)) return {};
   try {
-    return run_report::parse_plan_gpus(system.files.read(path, most_plan_bytes), path);
+    return parse_plan_gpus(system.files.read(path, most_plan_bytes), path);
   } catch (const Error& error) {
     input.notes.push_back(error.message().what);
     return {};
@@ -113,15 +110,14 @@ bool is_of_this_run(System& system, const ReportInput& input, const std::string&
   if (system.kernel == nullptr) return true;
   const auto info = system.kernel->file_info(path, true);
   if (!info) return true;
-  const auto start = run_report::parse_run_time(input.run.start);
-  const auto end = input.run.end ? run_report::parse_run_time(input.run.end->time) : std::nullopt;
+  const auto start = parse_run_time(input.run.start);
+  const auto end = input.run.end ? parse_run_time(input.run.end->time) : std::nullopt;
   return (!start || info->modified_seconds >= *start) && (!end || info->modified_seconds <= *end + 2);
 }
 
 void read_training(System& system, ReportInput& input) {
   const std::string word = word_after(input.run.program, "--metrics");
-  const std::string path =
-      word.empty() ? input.folder + "/metrics.jsonl" : absolute(word, input.run.working_folder);
+  const std::string path = word.empty() ? input.folder + "/metrics.jsonl" : absolute(word, input.run.workdir);
   if (!system.files.exists(path)) {
     if (!word.empty()) input.notes.push_back("no curves: there is no " + path);
     return;
@@ -132,8 +128,8 @@ void read_training(System& system, ReportInput& input) {
   }
   try {
     const std::string text = system.files.read(path, most_metrics_bytes);
-    run_report::Training training;
-    for (const std::string_view line : split(text, '\n')) run_report::take_metrics_line(line, training);
+    Training training;
+    for (const std::string_view line : split(text, '\n')) take_metrics_line(line, training);
     if (!training.known) return;  // of another program
     input.training = std::move(training);
     input.metrics_file = path;
@@ -145,7 +141,7 @@ void read_training(System& system, ReportInput& input) {
 void read_timeline(System& system, ReportInput& input) {
   const std::string word = word_after(input.run.program, "--timeline");
   if (word.empty()) return;
-  const std::string path = absolute(word, input.run.working_folder);
+  const std::string path = absolute(word, input.run.workdir);
   if (system.files.exists(path))
     input.timeline = path;
   else
@@ -153,8 +149,8 @@ void read_timeline(System& system, ReportInput& input) {
 }
 
 void read_first_log(System& system, ReportInput& input) {
-  if (!input.run.first_failure) return;
-  const std::string path = rank_file(input.folder, input.run.first_failure->rank, RankStream::err);
+  if (!input.run.watched || !input.run.watched->first_failure) return;
+  const std::string path = rank_file(input.folder, input.run.watched->first_failure->rank, RankStream::err);
   for (std::string& line : read_last_lines(system, path)) input.first_lines.push_back(std::move(line));
   if (!input.first_lines.empty()) input.first_log = path;
 }
@@ -168,7 +164,7 @@ ReportInput read_run_view(System& system, const std::string& folder) {
   input.state = find_run_state(system, input.run);
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
-  input.seconds = run_report::history_row(input.run, folder, input.state, now).seconds;
+  input.seconds = history_row(input.run, folder, input.state, now).seconds;
   input.command_line = read_command_line(system, folder);
   input.made = "made by ddlrun " DDLRUN_VERSION ", " + render_time(system.clock.now());
   read_machines(system, input);

@@ -10,6 +10,6 @@
 namespace ddlrun::launch {
 
 // `notes` lists the files that cannot be read; only a run without run.json is Error{request}.
-run_report::ReportInput read_run_view(System& system, const std::string& folder);
+ReportInput read_run_view(System& system, const std::string& folder);
 
 }  // namespace ddlrun::launch

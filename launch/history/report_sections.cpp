@@ -2,16 +2,17 @@
 #include "launch/history/report_sections.hpp"
 
 #include "base/text/host_list.hpp"
+#include "base/text/svg.hpp"
 #include "base/text/text.hpp"
 #include "launch/history/curves_svg.hpp"
-#include "launch/history/html_text.hpp"
+#include "launch/history/file_link.hpp"
 #include "launch/history/ranks_svg.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace ddlrun::run_report {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -47,13 +48,13 @@ std::string render_failure(const RunFailure& failure) {
                      escape_html(failure.host, 100), how);
 }
 
-std::vector<std::string> told_stalls(const RunDocument& run) {
+std::vector<std::string> stall_lines(const RunMonitoring& watched) {
   std::vector<std::string> lines;
-  for (const RunStall& stall : run.stalls)
+  for (const RunStall& stall : watched.stalls)
     lines.push_back(fmt::format("rank {} on {} made no progress for {} s: {} in state {}", stall.rank,
                                 stall.host, stall.seconds, stall.process, stall.state));
-  for (const std::string& host : run.silent_hosts) lines.push_back("host " + host + " was silent");
-  for (const std::string& host : run.lost_hosts) lines.push_back("host " + host + " was lost");
+  for (const std::string& host : watched.silent_hosts) lines.push_back("host " + host + " was silent");
+  for (const std::string& host : watched.lost_hosts) lines.push_back("host " + host + " was lost");
   return lines;
 }
 
@@ -66,7 +67,7 @@ std::string render_state(RunState state) {
 }
 
 // At most most_rank_rows, ascending; odd ones first among those that are chosen.
-std::vector<const RunRank*> chosen_ranks(const RunDocument& run) {
+std::vector<const RunRank*> chosen_ranks(const RunRecord& run) {
   std::vector<const RunRank*> ranks;
   for (const RunRank& rank : run.ranks) ranks.push_back(&rank);
   if (ranks.size() <= most_rank_rows) return ranks;
@@ -76,7 +77,7 @@ std::vector<const RunRank*> chosen_ranks(const RunDocument& run) {
   return ranks;
 }
 
-std::string render_rank_row(const RunDocument& run, const RunRank& rank) {
+std::string render_rank_row(const RunRecord& run, const RunRank& rank) {
   std::string text = fmt::format(
       "<tr{}><td>{}</td><td>{}</td><td>{}</td>"
       "<td>{}</td><td>{}</td>",
@@ -136,10 +137,10 @@ ChartLine epoch_line(std::string name, std::string colour, const std::vector<Tra
 }  // namespace
 
 std::string render_result_section(const ReportInput& input) {
-  const RunDocument& run = input.run;
+  const RunRecord& run = input.run;
   std::string text = render_state(input.state);
-  if (run.first_failure) text += render_failure(*run.first_failure);
-  text += render_list(told_stalls(run));
+  if (run.watched && run.watched->first_failure) text += render_failure(*run.watched->first_failure);
+  if (run.watched) text += render_list(stall_lines(*run.watched));
   if (!input.first_lines.empty())
     text += fmt::format("<h3>The last lines of {}</h3>\n", escape_html(input.first_log, 400)) +
             render_lines(input.first_lines);
@@ -152,12 +153,12 @@ std::string render_result_section(const ReportInput& input) {
 }
 
 std::string render_facts_section(const ReportInput& input) {
-  const RunDocument& run = input.run;
+  const RunRecord& run = input.run;
   std::string text = "<h2>The run</h2>\n<dl>\n";
   text += fact("run", run.id) + fact("folder", input.folder) + fact("repeats", run.replay_of);
   text += fact("started", run.start) + fact("ended", run.end ? run.end->time : "");
   text += fact("hosts", fold_host_list(run.hosts, 1500)) + fact("started from", run.host);
-  text += fact("working folder", run.working_folder) + fact("network", run.network);
+  text += fact("working folder", run.workdir) + fact("network", run.network);
   text += fact("output", run.output);
   text += fact(run.launcher.empty() ? "mpirun" : run.launcher,
                run.mpirun_version + (run.mpirun.empty() ? "" : " (" + run.mpirun + ")"));
@@ -211,7 +212,7 @@ std::string render_plan_section(const ReportInput& input) {
 }
 
 std::string render_ranks_section(const ReportInput& input) {
-  const RunDocument& run = input.run;
+  const RunRecord& run = input.run;
   if (run.ranks.empty()) return {};
   const auto ranks = chosen_ranks(run);
   std::string text = "<h2>Each rank's place</h2>\n";
@@ -236,18 +237,18 @@ std::string render_ranks_section(const ReportInput& input) {
 }
 
 std::string render_exports_section(const ReportInput& input) {
-  const RunDocument& run = input.run;
+  const RunRecord& run = input.run;
   if (run.exported.empty()) return {};
   std::string text =
       "<h2>Variables that reach the ranks</h2>\n<p class=\"quiet\">By name; values are not kept."
       "</p>\n<table>\n<tr><th>name</th><th>why</th></tr>\n";
   for (const std::string& name : run.exported) {
     const auto reason = std::find_if(run.reasons.begin(), run.reasons.end(),
-                                     [&](const auto& entry) { return entry.first == "-x " + name; });
+                                     [&](const auto& entry) { return entry.subject == "-x " + name; });
     text += fmt::format("<tr><td><code>{}</code></td><td>{}</td></tr>\n", escape_html(name, 100),
-                        reason == run.reasons.end() ? "" : escape_html(reason->second, 400));
+                        reason == run.reasons.end() ? "" : escape_html(reason->why, 400));
   }
   return text + "</table>\n";
 }
 
-}  // namespace ddlrun::run_report
+}  // namespace ddlrun::launch

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace ddlrun::run_report {
+namespace ddlrun::launch {
 
 std::string render_result_section(const ReportInput& input);    // what went wrong, if anything
 std::string render_facts_section(const ReportInput& input);     // who, where, with what
@@ -15,4 +15,4 @@ std::string render_plan_section(const ReportInput& input);      // pictures
 std::string render_ranks_section(const ReportInput& input);     // the table of bindings
 std::string render_exports_section(const ReportInput& input);   // variables and their reasons
 
-}  // namespace ddlrun::run_report
+}  // namespace ddlrun::launch

@@ -6,9 +6,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
-
 namespace ddlrun::launch {
 
 namespace {
@@ -34,29 +31,22 @@ std::string render_digest(std::string_view value) {
   return fmt::format("{:016x}", hash);
 }
 
-std::string render_argv_file(const Command& argv, const std::string& pasteable) {
-  std::string text = "# " + pasteable + "\n";
-  // A pasteable line with newlines would leave its comment: then only the words are written.
-  if (pasteable.find('\n') != std::string::npos)
-    text = "# some words hold newlines: argv.nul has them exactly\n";
-  for (const std::string& word : argv) text += quote_shell(word) + "\n";
-  return text;
-}
-
-std::string render_argv_nul(const Command& argv) {
-  std::string text;
-  for (const std::string& word : argv) text += word + '\0';
-  return text;
-}
-
-std::string render_environment_names(const EnvVars& environment, const Exports& exports) {
-  std::set<std::string> names(exports.names.begin(), exports.names.end());
-  std::string text;
-  for (const std::string& name : names) text += "exported " + name + "\n";
-  for (const auto& [name, value] : environment) {
-    if (names.count(name) == 0) text += "present " + printable(name) + "\n";
+std::optional<std::int64_t> parse_run_time(std::string_view text) {
+  constexpr std::string_view form = "dddd-dd-ddTdd:dd:ddZ";
+  if (text.size() != form.size()) return std::nullopt;
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (form[i] == 'd' ? !digit : text[i] != form[i]) return std::nullopt;
   }
-  return text;
+  const auto number = [&](std::size_t at, std::size_t length) {
+    return static_cast<unsigned>(parse_unsigned(text.substr(at, length)).value_or(0));
+  };
+  const std::chrono::year_month_day day{std::chrono::year(static_cast<int>(number(0, 4))),
+                                        std::chrono::month(number(5, 2)), std::chrono::day(number(8, 2))};
+  if (!day.ok()) return std::nullopt;
+  const auto days = std::chrono::sys_days(day).time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(days).count() + number(11, 2) * 3600 +
+         number(14, 2) * 60 + number(17, 2);
 }
 
 }  // namespace ddlrun::launch

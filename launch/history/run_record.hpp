@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The record of a run, run.json: enough to report on the run and to repeat it.
-// Names of variables only, never their values.
+// The record of a run, run.json ("schema": "ddlrun.run/1"): one model, written by `launch` and read by
+// `history`, `replay` and `report`. Names of variables only, never their values. Pure.
 #pragma once
 
-#include "base/os/system.hpp"
-#include "launch/monitor/placement_check.hpp"
-#include "launch/monitor/rank_monitor.hpp"
 #include "launch/rank/exports.hpp"
 
 #include <chrono>
@@ -13,17 +10,53 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ddlrun::launch {
 
+constexpr std::uint64_t max_run_json_bytes = 512u << 20;
+
 struct RunEnd {
-  std::chrono::system_clock::time_point time;
+  std::string time;     // "2026-11-21T04:20:15Z"
   int exit_status = 0;  // as a shell would report it
   int signal = 0;       // that ended mpirun, or 0
 };
 
-// Who runs it: a number that the kernel gave out again, or another boot, is not taken for it.
+struct RunFailure {
+  std::uint32_t rank = 0;
+  std::string host;
+  int exit_status = 0;
+  int signal = 0;
+};
+
+struct RunStall {
+  std::uint32_t rank = 0;
+  std::string host;
+  int seconds = 0;    // without progress
+  std::string state;  // of the process, as /proc/PID/stat has it: "T"
+  int pid = 0;
+  std::string process;  // its name
+};
+
+// What the monitor of the ranks found.
+struct RunMonitoring {
+  std::optional<RunFailure> first_failure;
+  std::vector<RunStall> stalls;
+  std::vector<std::string> silent_hosts;  // at any time
+  std::vector<std::string> lost_hosts;
+};
+
+struct RunRank {
+  std::uint32_t rank = 0, local_rank = 0;
+  std::string host, slot, planned_pus;
+  std::optional<int> exit_status;     // nothing where it is not known
+  std::string found_host, found_pus;  // "" where the rank did not report its place
+  std::string verdict;                // ok, differs, silent; "" if not verified
+  std::string why;                    // what differs, for people
+};
+
+// The process that runs it: another process with the same number, or another boot, does not match.
 struct RunProcess {
   std::uint64_t pid = 0;
   std::uint64_t started_ticks = 0;  // as /proc/PID/stat has it
@@ -32,61 +65,61 @@ struct RunProcess {
 
 // `ddlrun launch` as it was typed, without the values of -x NAME=value.
 struct TypedLaunch {
-  Command words;
-  Command program;  // behind "--"
+  std::vector<std::string> words;
+  std::vector<std::string> program;  // behind "--"
 };
 
 struct RunRecord {
-  std::string id;  // the folder's last name
-  std::string ddlrun_version;
+  std::string id;             // the run directory's last name
+  std::string start;          // "2026-11-21T03:19:14Z"
+  std::int64_t start_us = 0;  // since 1970, for the order of runs that begin in one second; 0: unknown
+  std::optional<RunEnd> end;  // nothing while it runs, or if ddlrun was killed
+  std::string host;           // where mpirun ran
+  std::string workdir;
+  std::vector<std::string> program;
+  std::string dims;              // "4x2x3", or "" with a rankfile of the user's
+  std::uint64_t rank_count = 0;  // `ranks` may have been skipped
+  std::vector<std::string> exported;
   std::string launcher;  // "openmpi", "mpich", "srun", ...
   std::string mpirun;    // as it was called
-  std::string mpirun_version;
-  std::string kernel;  // "6.1.0-18-amd64", or "" where it could not be read
-  std::string host;    // where mpirun ran
-  std::string working_folder;
-  std::string dims;  // "4x2x3", or "" with a rankfile of the user's
-  Command program;
-  std::vector<std::string> exported;
-  std::chrono::system_clock::time_point start;
-  std::optional<RunEnd> end;             // nothing while it runs, or if ddlrun was killed
-  std::optional<MonitorRecord> watched;  // nothing without supervisors
-  bool verified = false;
-  RunProcess process;
-  std::optional<TypedLaunch> typed;  // nothing where another command started it
-  std::string restart_of;            // the id of the run that ended badly before this start; ""
-  unsigned restarts = 0;             // starts before this one
-  std::string replay_of;             // the id of the run whose plan this is, or ""
-  std::string result;                // the file that rank 0 wrote as its result, or ""
-  std::string output = "screen";     // as --rank-output says, and " tee"
-  std::vector<std::string> hosts;
-  std::vector<std::uint32_t> machine_of_host;  // the number in topology-N.json, one a host
+  std::string ddlrun_version, mpirun_version;
+  std::string kernel;                          // "6.1.0-18-amd64", or "" where it could not be read
+  std::optional<RunMonitoring> watched;        // nothing without supervisors
+  bool verified = false;                       // places were compared
+  RunProcess process;                          // pid 0: unknown
+  std::optional<TypedLaunch> typed;            // nothing where another command started it
+  std::string replay_of;                       // the id of the run whose plan this is, or ""
+  std::string restart_of;                      // the id of the run that failed before this start, or ""
+  unsigned restarts = 0;                       // starts before this one
+  std::string result;                          // the file that rank 0 wrote as its result, or ""
+  std::string output;                          // as --rank-output says, and " tee"
   std::string network;                         // which, and why; "" where nothing was chosen
   std::vector<std::string> remarks;            // what was decided for the user
   std::vector<std::string> findings;           // of the rankfile's linter
   std::vector<Reason> reasons;                 // of exports
   std::map<std::string, std::string> digests;  // of exported values that are no secrets: same or not
-  std::string diagnosis;                       // why it ended badly, for people
-  std::vector<std::string> last_lines;         // of stderr, where it ended badly
-  std::vector<PlacementRow> placement;         // planned, and found where `verified`
+  std::string diagnosis;                       // why it failed, for people
+  std::vector<std::string> last_lines;         // of stderr, where it failed
+  std::vector<std::string> hosts;
+  std::vector<std::uint32_t> machine_of_host;  // the number in topology-N.json, one a host
+  std::vector<RunRank> ranks;                  // ascending
 };
 
-// "2026-11-21T03:19:14Z"; the form that sorts, "20261121-031914", names folders.
+std::string render_run_json(const RunRecord& record);
+
+// Fields that an older ddlrun did not write are empty. Error{request} that names `where` for text that is no
+// JSON, has another schema or holds a wrong type. With `with_ranks` false the ranks are skipped, which is
+// quick where there are many.
+RunRecord parse_run_json(std::string_view text, const std::string& where, bool with_ranks = true);
+
+// "2026-11-21T03:19:14Z"; the form that sorts, "20261121-031914", names directories.
 std::string render_time(std::chrono::system_clock::time_point time);
 std::string render_time_for_names(std::chrono::system_clock::time_point time);
 
-// 16 hex digits that tell whether two values are the same.
+// Seconds since 1970 of "2026-11-21T03:19:14Z"; nothing for any other form.
+std::optional<std::int64_t> parse_run_time(std::string_view text);
+
+// 16 hex digits that show whether two values are the same.
 std::string render_digest(std::string_view value);
-
-// "schema": "ddlrun.run/1".
-std::string render_run_json(const RunRecord& record);
-
-// A word a line where no word holds a newline, and the line to paste as a comment on top.
-std::string render_argv_file(const Command& argv, const std::string& pasteable);
-// The same for programs: words that end in NUL, byte for byte.
-std::string render_argv_nul(const Command& argv);
-
-// "exported NAME" and "present NAME", sorted: what the ranks got and what else mpirun saw.
-std::string render_environment_names(const EnvVars& environment, const Exports& exports);
 
 }  // namespace ddlrun::launch

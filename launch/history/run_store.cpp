@@ -15,8 +15,6 @@ namespace ddlrun::launch {
 
 namespace {
 
-using run_report::RunState;
-
 constexpr unsigned most_starts = 1001;  // --max-restarts takes 1000
 
 // The second in which a run's folder was named, by the folder's own name.
@@ -105,20 +103,19 @@ std::string find_first_start(System& system, const std::string& folder) {
   refuse_run(folder, "the record of this run is damaged: it names no first start");
 }
 
-run_report::RunDocument read_run(System& system, const std::string& folder, bool with_ranks) {
+RunRecord read_run(System& system, const std::string& folder, bool with_ranks) {
   const std::string path = folder + "/run.json";
-  return run_report::parse_run_json(system.files.read(path, run_report::max_run_json_bytes), path,
-                                    with_ranks);
+  return parse_run_json(system.files.read(path, max_run_json_bytes), path, with_ranks);
 }
 
-RunState find_run_state(System& system, const run_report::RunDocument& run) {
+RunState find_run_state(System& system, const RunRecord& run) {
   if (run.end) return RunState::ended;
-  if (run.pid == 0 || run.host != system.environment.host_name) return RunState::elsewhere;
-  const RunProcess now = read_run_process(system, fmt::format("{}", run.pid));
+  if (run.process.pid == 0 || run.host != system.environment.host_name) return RunState::elsewhere;
+  const RunProcess now = read_run_process(system, fmt::format("{}", run.process.pid));
   const RunProcess own = read_run_process(system, "self");
-  const bool same_boot = own.boot == run.boot;
-  return same_boot && now.pid != 0 && now.started_ticks == run.started_ticks ? RunState::running
-                                                                             : RunState::unseen;
+  const bool same_boot = own.boot == run.process.boot;
+  return same_boot && now.pid != 0 && now.started_ticks == run.process.started_ticks ? RunState::running
+                                                                                     : RunState::unseen;
 }
 
 }  // namespace ddlrun::launch

@@ -4,7 +4,7 @@
 
 #include "base/os/system.hpp"
 #include "launch/history/history.hpp"
-#include "launch/history/run_document.hpp"
+#include "launch/history/run_record.hpp"
 
 #include <string>
 #include <vector>
@@ -23,9 +23,9 @@ std::string find_run_folder(System& system, const std::string& word);
 std::string find_first_start(System& system, const std::string& folder);
 
 // Error{request} for a damaged one.
-run_report::RunDocument read_run(System& system, const std::string& folder, bool with_ranks);
+RunRecord read_run(System& system, const std::string& folder, bool with_ranks);
 
 // Running only if the very process that wrote the record still is: a number alone says nothing.
-run_report::RunState find_run_state(System& system, const run_report::RunDocument& run);
+RunState find_run_state(System& system, const RunRecord& run);
 
 }  // namespace ddlrun::launch

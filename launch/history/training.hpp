@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ddlrun::run_report {
+namespace ddlrun::launch {
 
 struct TrainingStep {
   double step = 0, loss = 0, images_per_second = 0;
@@ -32,4 +32,4 @@ void take_metrics_line(std::string_view line, Training& training);
 // At most `most` steps: the means of equal stretches.
 std::vector<TrainingStep> thin_out(const std::vector<TrainingStep>& steps, std::size_t most);
 
-}  // namespace ddlrun::run_report
+}  // namespace ddlrun::launch

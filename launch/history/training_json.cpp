@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ddlrun::run_report {
+namespace ddlrun::launch {
 
 namespace {
 
@@ -64,4 +64,4 @@ std::vector<TrainingStep> thin_out(const std::vector<TrainingStep>& steps, std::
   return thin;
 }
 
-}  // namespace ddlrun::run_report
+}  // namespace ddlrun::launch

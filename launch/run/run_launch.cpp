@@ -4,9 +4,11 @@
 #include "base/text/error.hpp"
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
+#include "launch/history/launch_record.hpp"
 #include "launch/launchers/launch_command.hpp"
 #include "launch/monitor/rank_files.hpp"
 #include "launch/run/launch_monitor.hpp"
+#include "launch/run/run_files.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/plan_json.hpp"
 
@@ -19,6 +21,13 @@
 namespace ddlrun::launch {
 
 namespace {
+
+// How the launcher ended and what the monitor saw of its ranks.
+struct ObservedRun {
+  ProcessResult result;
+  std::vector<PlacementRow> placement;
+  std::optional<MonitorRecord> monitored;  // nothing without supervisors
+};
 
 void write_inputs(System& system, const LaunchRun& run, const std::string& result) {
   const JobPlan& job = run.plan.placed.job;
@@ -59,57 +68,58 @@ void check_started(const ProcessResult& result, const std::string& mpirun) {
 
 // Hydra mixes the statuses of its ranks into one number, srun takes the highest, which may be that of a rank
 // it ended itself: the supervisors report that of the first.
-std::optional<int> status_of_first(const ProcessResult& result, const LaunchRun& run) {
-  const bool mixes = is_hydra(run.plan.placed.kind()) || run.plan.placed.kind() == LauncherKind::srun;
-  if (!mixes || result.exit_status == 0 || result.passed_on != 0 || !run.record.watched) return std::nullopt;
+std::optional<int> status_of_first(const ObservedRun& observed, LauncherKind launcher) {
+  const bool mixes = is_hydra(launcher) || launcher == LauncherKind::srun;
+  const ProcessResult& result = observed.result;
+  if (!mixes || result.exit_status == 0 || result.passed_on != 0 || !observed.monitored) return std::nullopt;
   const auto& first =
-      run.record.watched->first_failure ? run.record.watched->first_failure : run.record.watched->first_ended;
+      observed.monitored->first_failure ? observed.monitored->first_failure : observed.monitored->first_ended;
   return first ? std::optional<int>(first->exit_status) : std::nullopt;
 }
 
 // After a stop signal mpirun exits with 1 or another number; people expect 128 + that signal, or
 // what all ranks said: 75 of those that saved and can go on.
-int status_after_signal(const ProcessResult& result, const LaunchRun& run) {
-  const auto& watched = run.record.watched;
-  const std::size_t ranks = run.record.placement.size();
-  const bool hydra = is_hydra(run.plan.placed.kind());  // mixes its ranks' statuses, and may say 0 of any
-  if (result.exit_status == 0 && (!hydra || (watched && all_ended_well(*watched, ranks)))) return 0;
-  const auto said = watched ? find_common_end(*watched, ranks) : std::nullopt;
-  if (said) return *said;
+int status_after_signal(const ObservedRun& observed, LauncherKind launcher) {
+  const ProcessResult& result = observed.result;
+  const auto& monitored = observed.monitored;
+  const std::size_t ranks = observed.placement.size();
+  const bool hydra = is_hydra(launcher);  // mixes its ranks' statuses, and may say 0 of any
+  if (result.exit_status == 0 && (!hydra || (monitored && all_ended_well(*monitored, ranks)))) return 0;
+  const auto common = monitored ? find_common_end(*monitored, ranks) : std::nullopt;
+  if (common) return *common;
   // mpirun may crash on a signal while a rank fails: then the rank's status counts.
   const bool crashed = result.signal != 0;
-  if (crashed && watched && watched->first_failure) return watched->first_failure->exit_status;
+  if (crashed && monitored && monitored->first_failure) return monitored->first_failure->exit_status;
   return result.exit_status == 1 || crashed || hydra ? 128 + result.passed_on : result.exit_status;
 }
 
-int status_of_run(const ProcessResult& result, const LaunchRun& run) {
+int status_of_run(const ObservedRun& observed, LauncherKind launcher) {
   const std::array ending{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-  if (std::find(ending.begin(), ending.end(), result.passed_on) != ending.end())
-    return status_after_signal(result, run);
-  return status_of_first(result, run).value_or(result.exit_status);
+  if (std::find(ending.begin(), ending.end(), observed.result.passed_on) != ending.end())
+    return status_after_signal(observed, launcher);
+  return status_of_first(observed, launcher).value_or(observed.result.exit_status);
 }
 
-// What the rank that failed first said last, where that is only in its file.
-void print_first_log(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
-  if (run.spec.output.shows()) return;
-  if (!run.record.watched || result.passed_on != 0) return;
-  const auto first = find_first_failure(*run.record.watched, status);
-  if (first) system.err(render_last_lines(system, run.run_dir, first->rank));
+// The last lines of the rank that failed first, where they are only in its file.
+void print_first_log(System& system, const LaunchRun& run) {
+  const auto& watched = run.record.watched;
+  if (run.spec.output.shows() || !watched || !watched->first_failure) return;
+  system.err(render_last_lines(system, run.run_dir, watched->first_failure->rank));
 }
 
-// The last word: who failed first, how the job ended, and where everything about it lies.
-void print_end(System& system, const LaunchRun& run, const ProcessResult& result, int status) {
-  const bool told_to_stop = result.passed_on != 0;
-  if (run.record.watched && !told_to_stop) {
-    const auto first = find_first_failure(*run.record.watched, status);
-    const auto& lost = run.record.watched->lost_hosts;
+// Which rank failed first, how the job ended, and where its files are.
+void print_end(System& system, const LaunchRun& run, const ObservedRun& observed, int status) {
+  const int stop_signal = observed.result.passed_on;
+  if (observed.monitored && stop_signal == 0) {
+    const auto first = find_first_failure(*observed.monitored, status);
+    const auto& lost = observed.monitored->lost_hosts;
     if (first) system.err("ddlrun: " + render_first_failure(*first) + "\n");
     if (!lost.empty()) system.err("ddlrun: " + render_lost_hosts(lost) + "\n");
   }
   if (!run.record.result.empty()) system.err("ddlrun: rank 0's result: " + run.record.result + "\n");
   std::string how = "ended well";
-  if (told_to_stop)
-    how = "was stopped by " + describe_signal(result.passed_on);
+  if (stop_signal != 0)
+    how = "was stopped by " + describe_signal(stop_signal);
   else if (status > 128 && status <= 128 + 64)
     how = fmt::format("ended by signal {} (status {})", status - 128, status);
   else if (status != 0)
@@ -117,34 +127,45 @@ void print_end(System& system, const LaunchRun& run, const ProcessResult& result
   system.err(fmt::format("ddlrun: the job {}; run directory {}\n", how, run.run_dir));
 }
 
+// Adds the end to the record and writes it.
+void record_end(System& system, const ObservedRun& observed, LaunchMonitor& monitor, int status,
+                LaunchRun& run) {
+  RunRecord& record = run.record;
+  record.verified = run.plan.program.verify;
+  record.ranks = record_ranks(observed.placement, record.verified, observed.monitored);
+  if (observed.monitored) record.watched = record_monitoring(*observed.monitored, status);
+  record.diagnosis = monitor.diagnosis(observed.result);
+  if (status != 0) record.last_lines = monitor.last_lines();
+  record.end = RunEnd{render_time(system.clock.now()), status,
+                      status == observed.result.exit_status ? observed.result.signal : 0};
+  system.files.write(run.run_dir + "/run.json", render_run_json(record));
+}
+
 }  // namespace
 
 LaunchEnd run_launch(System& system, LaunchRun run) {
   LaunchMonitor monitor(system, run);
-  run.record.placement = monitor.places();
-  run.record.verified = false;
+  run.record.ranks = record_ranks(monitor.places(), false, std::nullopt);
+  run.record.rank_count = run.record.ranks.size();
   const std::string result_file = result_path(system, run.plan, run.run_dir);
   write_inputs(system, run, result_file);
-  const ProcessResult result =
-      system.processes.run_guarded(run.command.argv, run.command.environment, monitor.hooks());
+  ObservedRun observed;
+  observed.result = system.processes.run_guarded(run.command.argv, run.command.environment, monitor.hooks());
+  const ProcessResult& result = observed.result;
   monitor.finish(result);
-  run.record.verified = run.plan.program.verify;
-  run.record.placement = monitor.places();
-  run.record.watched = monitor.watched();
-  const int status = monitor.status(result).value_or(status_of_run(result, run));
+  observed.placement = monitor.places();
+  observed.monitored = monitor.watched();
+  const int status = monitor.status(result).value_or(status_of_run(observed, run.plan.placed.kind()));
   record_result(system, result_file, status, run.record);
-  run.record.diagnosis = monitor.diagnosis(result);
-  if (status != 0) run.record.last_lines = monitor.last_lines();
-  run.record.end = RunEnd{system.clock.now(), status, status == result.exit_status ? result.signal : 0};
-  system.files.write(run.run_dir + "/run.json", render_run_json(run.record));
+  record_end(system, observed, monitor, status, run);
   check_started(result, run.command.argv[0]);
-  print_first_log(system, run, result, status);
+  if (result.passed_on == 0) print_first_log(system, run);
   if (!run.record.diagnosis.empty() && !monitor.cause_was_printed())
     system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
-  print_end(system, run, result, status);
-  const bool all_ok = count_verdicts(run.record.placement).ok == run.record.placement.size();
+  print_end(system, run, observed, status);
+  const bool all_ok = count_verdicts(observed.placement).ok == observed.placement.size();
   LaunchEnd end{status, result.passed_on, {}};
-  if (run.record.watched) end.lost_hosts = run.record.watched->lost_hosts;
+  if (observed.monitored) end.lost_hosts = observed.monitored->lost_hosts;
   if (run.spec.strict && run.plan.program.verify && status == 0 && !all_ok) end.status = 1;
   return end;
 }

@@ -2,6 +2,7 @@
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
+#include "base/text/utf8.hpp"
 #include "launch/ssh/ssh_launch_spec.hpp"
 
 #include <fmt/format.h>
@@ -22,15 +23,6 @@ constexpr int longest_grace_ms = 24 * 3600 * 1000;
 [[noreturn]] void refuse_start(const std::string& what, const std::string& at) {
   throw Error(ErrorKind::request, {"the start document is not readable: " + what, at,
                                    "the same ddlrun on all hosts: ddlrun --version"});
-}
-
-bool is_utf8(const std::string& word) {
-  try {
-    Json(word).dump();
-    return true;
-  } catch (const Json::exception&) {
-    return false;
-  }
 }
 
 Json word_json(const std::string& word) {

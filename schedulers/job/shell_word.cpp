@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "base/text/utf8.hpp"
 #include "schedulers/job/script_forms.hpp"
 
 #include <fmt/format.h>
@@ -14,29 +15,9 @@ namespace {
 
 bool is_control(unsigned char byte) { return byte < 0x20 || byte == 0x7f; }
 
-// How many bytes of valid UTF-8 stand for one character at `at`; 0 if they are none. Overlong forms and
-// surrogates need no care here: all that matters is that the shell sees no half characters.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto lead = static_cast<unsigned char>(text[at]);
-  const std::size_t length = lead < 0x80                    ? 1
-                             : lead >= 0xc2 && lead <= 0xdf ? 2
-                             : lead >= 0xe0 && lead <= 0xef ? 3
-                             : lead >= 0xf0 && lead <= 0xf4 ? 4
-                                                            : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(text[at + i]) & 0xc0) != 0x80) return 0;
-  }
-  return length;
-}
-
 bool is_plain_text(std::string_view word) {
-  for (std::size_t at = 0; at < word.size();) {
-    const std::size_t length = utf8_length(word, at);
-    if (length == 0 || is_control(static_cast<unsigned char>(word[at]))) return false;
-    at += length;
-  }
-  return true;
+  return is_utf8(word) && std::none_of(word.begin(), word.end(),
+                                       [](char c) { return is_control(static_cast<unsigned char>(c)); });
 }
 
 // Everything but printable ASCII as three octal digits: no bash takes a digit more or less.

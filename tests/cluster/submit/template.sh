@@ -51,7 +51,7 @@ scenario_template_of_pbs() {
 scenario_forgotten_dependency() {
   submit --dependencies afterok:99999 1x1x1 -- true
   ends 3
-  says "neither Slurm nor ddlrun's history knows that job"
+  says "neither Slurm nor ddlrun's history has that job"
   submit 1x1x1 -- sh -c 'exit 3'
   ends 3
   local failed

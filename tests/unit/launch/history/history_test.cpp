@@ -2,14 +2,15 @@
 #include "launch/history/history.hpp"
 
 #include "base/text/error.hpp"
+#include "launch/history/plan_gpus.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 using namespace ddlrun;
-using run_report::HistoryRow;
-using run_report::RunDocument;
-using run_report::RunState;
+using launch::HistoryRow;
+using launch::RunRecord;
+using launch::RunState;
 
 namespace {
 
@@ -36,56 +37,58 @@ constexpr const char* whole = R"({
 TEST_SUITE_BEGIN("launch/history/history");
 
 TEST_CASE("a run's record is read back") {
-  const RunDocument run = run_report::parse_run_json(whole, "run.json");
+  const RunRecord run = launch::parse_run_json(whole, "run.json");
   CHECK(run.id == "20261121-031914-abc");
   CHECK(run.start_us == 1795231154123456);
   CHECK(run.restart_of == "20261121-031900-xyz");
   CHECK(run.result == "/runs/x/result");
   CHECK(run.program == std::vector<std::string>{"./p", "a b"});
-  REQUIRE(run.first_failure.has_value());
-  CHECK(run.first_failure->signal == 11);
-  CHECK(run.stalls.at(0).process == "p");
-  CHECK(run.pid == 77);
-  CHECK(run.is_typed);
-  CHECK(run.reasons.at(0).second == "because");
+  REQUIRE(run.watched.has_value());
+  REQUIRE(run.watched->first_failure.has_value());
+  CHECK(run.watched->first_failure->signal == 11);
+  CHECK(run.watched->stalls.at(0).process == "p");
+  CHECK(run.process.pid == 77);
+  REQUIRE(run.typed.has_value());
+  CHECK(run.typed->words == std::vector<std::string>{"--verify", "2x2"});
+  CHECK(run.reasons.at(0).why == "because");
   CHECK(run.ranks.at(0).verdict == "ok");
   CHECK_FALSE(run.ranks.at(0).exit_status.has_value());
-  const RunDocument head = run_report::parse_run_json(whole, "run.json", false);
+  const RunRecord head = launch::parse_run_json(whole, "run.json", false);
   CHECK(head.ranks.empty());
   CHECK(head.hosts.size() == 2);
 }
 
 TEST_CASE("an older record, and what is no record") {
-  const RunDocument old = run_report::parse_run_json(R"({"schema": "ddlrun.run/1", "id": "x", "end": null,
+  const RunRecord old = launch::parse_run_json(R"({"schema": "ddlrun.run/1", "id": "x", "end": null,
     "dims": null, "watched": null, "ranks": []})",
-                                                     "run.json");
+                                               "run.json");
   CHECK_FALSE(old.end.has_value());
-  CHECK_FALSE(old.is_typed);
-  CHECK(old.pid == 0);
+  CHECK_FALSE(old.typed.has_value());
+  CHECK(old.process.pid == 0);
   const std::string half(whole, 300);
   for (const std::string& text :
        {std::string(), std::string("[]"), std::string("{}"), half,
         std::string(R"({"schema": "ddlrun.run/2"})"), std::string(R"({"schema": "ddlrun.run/1", "id": 7})"),
         std::string(R"({"schema": "ddlrun.run/1", "ranks": [7]})")}) {
     CAPTURE(text);
-    CHECK_THROWS_AS(run_report::parse_run_json(text, "run.json"), Error);
+    CHECK_THROWS_AS(launch::parse_run_json(text, "run.json"), Error);
   }
 }
 
 TEST_CASE("times") {
   // date -u -d ... +%s
-  CHECK(run_report::parse_run_time("2026-11-21T03:19:14Z") == 1795231154);
-  CHECK(run_report::parse_run_time("1970-01-01T00:00:00Z") == 0);
+  CHECK(launch::parse_run_time("2026-11-21T03:19:14Z") == 1795231154);
+  CHECK(launch::parse_run_time("1970-01-01T00:00:00Z") == 0);
   for (const char* text : {"", "2026-11-21 03:19:14Z", "2026-13-21T03:19:14Z", "2026-11-21T03:19:14"})
-    CHECK_FALSE(run_report::parse_run_time(text).has_value());
-  CHECK(run_report::render_duration(59) == "0:59");
-  CHECK(run_report::render_duration(3723) == "1:02:03");
-  CHECK(run_report::render_duration(-5) == "0:00");
+    CHECK_FALSE(launch::parse_run_time(text).has_value());
+  CHECK(launch::render_duration(59) == "0:59");
+  CHECK(launch::render_duration(3723) == "1:02:03");
+  CHECK(launch::render_duration(-5) == "0:00");
 }
 
 TEST_CASE("rows and their results") {
-  const RunDocument run = run_report::parse_run_json(whole, "run.json", false);
-  const HistoryRow row = run_report::history_row(run, "/runs/x", RunState::ended, 0);
+  const RunRecord run = launch::parse_run_json(whole, "run.json", false);
+  const HistoryRow row = launch::history_row(run, "/runs/x", RunState::ended, 0);
   CHECK(row.seconds == 3661);
   CHECK(row.program == "./p 'a b'");
   CHECK(row.first_failure == "rank 3 on h2: signal 11");
@@ -108,28 +111,28 @@ TEST_CASE("rows and their results") {
     HistoryRow one = row;
     one.state = each.state;
     one.exit_status = each.status;
-    CHECK(run_report::status_words(one) == each.words);
+    CHECK(launch::status_words(one) == each.words);
     CHECK(one.failed() == each.failed);
   }
-  RunDocument open = run;
+  RunRecord open = run;
   open.end.reset();
-  CHECK(run_report::history_row(open, "", RunState::running, 1795231154 + 61).seconds == 61);
-  CHECK_FALSE(run_report::history_row(open, "", RunState::unseen, 1795231154 + 61).seconds.has_value());
+  CHECK(launch::history_row(open, "", RunState::running, 1795231154 + 61).seconds == 61);
+  CHECK_FALSE(launch::history_row(open, "", RunState::unseen, 1795231154 + 61).seconds.has_value());
 }
 
 TEST_CASE("the table and the document") {
-  const RunDocument run = run_report::parse_run_json(whole, "run.json", false);
+  const RunRecord run = launch::parse_run_json(whole, "run.json", false);
   HistoryRow damaged;
   damaged.id = "20261121-031915-\x1b[31m";
   damaged.state = RunState::damaged;
   damaged.problem = "half of it is missing";
-  const std::vector<HistoryRow> rows{run_report::history_row(run, "/runs/x", RunState::ended, 0), damaged};
-  const std::string table = run_report::render_history_table(rows);
+  const std::vector<HistoryRow> rows{launch::history_row(run, "/runs/x", RunState::ended, 0), damaged};
+  const std::string table = launch::render_history_table(rows);
   CHECK(table.find("2026-11-21 03:19  1:01:01  2x2") != std::string::npos);
   CHECK(table.find("signal 11") != std::string::npos);
   CHECK(table.find("half of it is missing") != std::string::npos);
   CHECK(table.find('\x1b') == std::string::npos);
-  const auto json = nlohmann::json::parse(run_report::render_history_json(rows));
+  const auto json = nlohmann::json::parse(launch::render_history_json(rows));
   CHECK(json["schema"] == "ddlrun.history/1");
   CHECK(json["runs"][0]["exit_status"] == 139);
   CHECK(json["runs"][0]["result"] == "/runs/x/result");
@@ -139,20 +142,20 @@ TEST_CASE("the table and the document") {
 
 TEST_CASE("each rank's GPU, from plan.json") {
   // As topology/plan_json writes it: ranks without a GPU have no such member.
-  const auto gpus = run_report::parse_plan_gpus(
+  const auto gpus = launch::parse_plan_gpus(
       R"({"schema": "ddlrun.plan/1", "ranks": [{"rank": 0, "host": "h1", "gpu": 2}, {"rank": 3, "gpu": 0},
           {"rank": 5, "host": "h2"}]})",
       "plan.json");
   CHECK(gpus == std::map<std::uint32_t, int>{{0, 2}, {3, 0}});
-  CHECK(run_report::parse_plan_gpus("{}", "plan.json").empty());
-  CHECK(run_report::parse_plan_gpus(R"({"ranks": null})", "plan.json").empty());
+  CHECK(launch::parse_plan_gpus("{}", "plan.json").empty());
+  CHECK(launch::parse_plan_gpus(R"({"ranks": null})", "plan.json").empty());
   for (const char* text :
        {"", "{\"ranks\": [{\"rank\": 0, \"gpu\"", R"({"ranks": [{"gpu": 1}]})",
         R"({"ranks": [{"rank": 0, "gpu": "1"}]})", R"({"ranks": [{"rank": "0", "gpu": 1}]})"}) {
     CAPTURE(text);
     std::string where;
     try {
-      run_report::parse_plan_gpus(text, "plan.json");
+      launch::parse_plan_gpus(text, "plan.json");
     } catch (const Error& error) {
       where = error.message().where;
     }

@@ -57,7 +57,7 @@ TEST_CASE("rankfiles that place the ranks alike") {
 }
 
 TEST_CASE("exported values, then and now") {
-  run_report::RunDocument run;
+  launch::RunRecord run;
   run.exported = {"PATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "KEY"};
   run.digests = {{"PATH", launch::render_digest("/bin")},
                  {"LD_LIBRARY_PATH", launch::render_digest("/lib")},

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ddlrun::run_report;
+using namespace ddlrun::launch;
 
 namespace {
 
@@ -12,19 +12,17 @@ const std::string evil = "<script>alert(1)</script>\"'>&";
 // Every text of somebody else's is evil.
 ReportInput evil_input() {
   ReportInput input;
-  RunDocument& run = input.run;
-  run.id = run.start = run.host = run.working_folder = run.dims = run.launcher = run.mpirun = evil;
+  RunRecord& run = input.run;
+  run.id = run.start = run.host = run.workdir = run.dims = run.launcher = run.mpirun = evil;
   run.ddlrun_version = run.mpirun_version = run.kernel = run.replay_of = run.result = run.output =
       run.network = evil;
   run.diagnosis = evil;
   run.program = run.exported = run.remarks = run.findings = run.last_lines = run.hosts = {evil};
-  run.silent_hosts = run.lost_hosts = {evil};
-  run.end = RunEndTold{evil, 1, 0};
-  run.first_failure = RunFailure{0, evil, 1, 0};
-  run.stalls = {{0, evil, evil, evil, 1}};
+  run.end = RunEnd{evil, 1, 0};
+  run.watched = RunMonitoring{RunFailure{0, evil, 1, 0}, {{0, evil, 1, evil, 7, evil}}, {evil}, {evil}};
   run.reasons = {{"-x " + evil, evil}};
   run.ranks = {{0, 0, evil, evil, evil, 1, evil, evil, evil, evil}};
-  run.verified = run.watched = true;
+  run.verified = true;
   input.folder = input.command_line = input.metrics_file = input.timeline = input.first_log = input.made =
       evil;
   input.first_lines = input.notes = {evil};
@@ -59,7 +57,7 @@ TEST_CASE("whatever the texts are, they are text") {
 
 TEST_CASE("a large job's table is cut, with what is odd kept") {
   ReportInput input;
-  input.run.watched = true;
+  input.run.watched.emplace();
   for (std::uint32_t i = 0; i < 4096; ++i) {
     RunRank rank;
     rank.rank = i;

@@ -5,19 +5,51 @@
 #include <nlohmann/json.hpp>
 
 using namespace ddlrun;
-using launch::PlaceReport;
 using launch::RunRecord;
 
 namespace {
 
-RunRecord example() {
+constexpr std::chrono::system_clock::time_point start{std::chrono::seconds(1795231154)};
+
+// Every field has a value of its own.
+RunRecord full_record() {
   RunRecord record;
   record.id = "20261121-031914-abc";
-  record.dims = "2";
-  record.program = {"./prog", "a\"b", "\xff\n"};
-  record.start = std::chrono::system_clock::time_point(std::chrono::seconds(1795231154));
-  record.placement = {launch::check_placement({0, 0, "h", "0:0", {0}, 1}, PlaceReport{0, 0, "h", {0}}, {"h"}),
-                      launch::check_placement({1, 1, "h", "0:1", {1}, 1}, std::nullopt, {"h"})};
+  record.start = launch::render_time(start);
+  record.start_us = 1795231154123456;
+  record.end = launch::RunEnd{launch::render_time(start + std::chrono::seconds(5)), 143, 15};
+  record.host = "login1";
+  record.workdir = "/work";
+  record.program = {"./prog", "a\"b", "c\n"};
+  record.dims = "2x1x1";
+  record.rank_count = 2;
+  record.exported = {"PATH"};
+  record.launcher = "openmpi";
+  record.mpirun = "/usr/bin/mpirun";
+  record.ddlrun_version = "0.1.0";
+  record.mpirun_version = "4.1.4";
+  record.kernel = "6.1";
+  record.watched = launch::RunMonitoring{
+      launch::RunFailure{1, "h2", 143, 15}, {{1, "h2", 60, "T", 77, "work"}}, {"h3"}, {"h4"}};
+  record.verified = true;
+  record.process = {4711, 123456789012, "boot-id"};
+  record.typed = launch::TypedLaunch{{"--verify", "2x1x1"}, {"./prog"}};
+  record.replay_of = "r";
+  record.restart_of = "s";
+  record.restarts = 3;
+  record.result = "/runs/result";
+  record.output = "files tee";
+  record.network = "ib0: because";
+  record.remarks = {"remark"};
+  record.findings = {"finding"};
+  record.reasons = {{"-x PATH", "why"}};
+  record.digests = {{"PATH", launch::render_digest("/bin")}};
+  record.diagnosis = "diagnosis";
+  record.last_lines = {"line"};
+  record.hosts = {"h1", "h2"};
+  record.machine_of_host = {0, 1};
+  record.ranks = {{0, 0, "h1", "0:0", "0", 0, "h1", "0", "ok", ""},
+                  {1, 0, "h2", "0:1", "1", std::nullopt, "", "", "silent", "no report"}};
   return record;
 }
 
@@ -25,43 +57,53 @@ RunRecord example() {
 
 TEST_SUITE_BEGIN("launch/history/run_record");
 
-TEST_CASE("times are reported in UTC") {
+TEST_CASE("times are written in UTC") {
   // date -u -d @1795231154
-  CHECK(launch::render_time(example().start) == "2026-11-21T03:19:14Z");
-  CHECK(launch::render_time_for_names(example().start) == "20261121-031914");
+  CHECK(launch::render_time(start) == "2026-11-21T03:19:14Z");
+  CHECK(launch::render_time_for_names(start) == "20261121-031914");
+  CHECK(launch::parse_run_time(launch::render_time(start)) == 1795231154);
+}
+
+TEST_CASE("a record that is read and written again is the same text, and no field is lost") {
+  const std::string text = launch::render_run_json(full_record());
+  const RunRecord read = launch::parse_run_json(text, "run.json");
+  CHECK(launch::render_run_json(read) == text);
+  const auto document = nlohmann::json::parse(text);
+  for (const auto& [key, value] : document.items()) {
+    CAPTURE(key);
+    CHECK_FALSE(value.is_null());
+    const bool is_empty = (value.is_string() || value.is_structured()) && value.empty();
+    CHECK_FALSE(is_empty);
+  }
+  CHECK(read.process.started_ticks == 123456789012);
+  CHECK(read.program == full_record().program);
+  CHECK(launch::parse_run_json(text, "run.json", false).rank_count == 2);
 }
 
 TEST_CASE("a run that has begun, and one that has ended") {
-  RunRecord record = example();
+  RunRecord record = full_record();
+  record.end.reset();
+  record.watched.reset();
+  record.verified = false;
+  record.result.clear();
   const auto begun = nlohmann::json::parse(launch::render_run_json(record));
   CHECK(begun["schema"] == "ddlrun.run/1");
   CHECK(begun["end"].is_null());
-  CHECK(begun["start_us"] == 1795231154000000);
+  CHECK(begun["start_us"] == 1795231154123456);
   CHECK(begun["result"].is_null());
   CHECK(begun["ranks"].size() == 2);
   CHECK(begun["ranks"][0].contains("found_pus") == false);
   CHECK(begun["program"][1] == "a\"b");
-  record.end = launch::RunEnd{record.start + std::chrono::seconds(5), 143, 15};
-  record.verified = true;
-  const auto ended = nlohmann::json::parse(launch::render_run_json(record));
+  const auto ended = nlohmann::json::parse(launch::render_run_json(full_record()));
   CHECK(ended["end"]["exit_status"] == 143);
   CHECK(ended["end"]["time"] == "2026-11-21T03:19:19Z");
   CHECK(ended["ranks"][0]["verdict"] == "ok");
   CHECK(ended["ranks"][1]["verdict"] == "silent");
   CHECK(ended["ranks"][1]["found_pus"].is_null());
-  record.placement.clear();
+  record.ranks.clear();
   CHECK(nlohmann::json::parse(launch::render_run_json(record))["ranks"].empty());
-}
-
-TEST_CASE("argv and environment as files") {
-  CHECK(launch::render_argv_file({"mpirun", "a b"}, "mpirun 'a b'") == "# mpirun 'a b'\nmpirun\n'a b'\n");
-  CHECK(launch::render_argv_file({"a\nb"}, "'a\nb'").find("# 'a\n") == std::string::npos);
-  CHECK(launch::render_argv_nul({"a\nb", "", "c"}) == std::string("a\nb\0\0c\0", 7));
-  launch::Exports exports;
-  exports.names = {"PATH", "KEY"};
-  exports.set_by_user = {{"KEY", "s3cret"}};
-  CHECK(launch::render_environment_names({{"HOME", "/h"}, {"PATH", "/bin"}}, exports) ==
-        "exported KEY\nexported PATH\npresent HOME\n");
+  record.program = {"\xff"};  // no UTF-8: replaced, not refused
+  CHECK(nlohmann::json::parse(launch::render_run_json(record))["program"][0] == "\uFFFD");
 }
 
 TEST_SUITE_END();

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-using namespace ddlrun::run_report;
+using namespace ddlrun::launch;
 
 TEST_SUITE_BEGIN("launch/history/training");
 
@@ -63,7 +63,7 @@ TEST_CASE("a chart") {
   CHECK(svg.find("a&amp;b") != std::string::npos);
   CHECK(svg.find("nan") == std::string::npos);
   // 3 of 3.2 at x 2 of 0..4: the middle, 3/3.2 of the height above the base.
-  CHECK(svg.find("281.0,55.6") != std::string::npos);
+  CHECK(svg.find("281,55.6") != std::string::npos);
   CHECK(render_chart_svg({"t", "x", {}}).empty());
   CHECK(render_chart_svg({"t", "x", {{"n", "#000", {{1, nothing}}, false}}}).empty());
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "launch/history/html_text.hpp"
+#include "base/text/svg.hpp"
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <vector>
 
-using ddlrun::run_report::escape_html;
+using namespace ddlrun;
 
-TEST_SUITE_BEGIN("launch/history/html_text");
+TEST_SUITE_BEGIN("base/text/svg");
 
-TEST_CASE("no one's text is markup") {
+TEST_CASE("foreign text is never markup") {
   struct Row {
     std::string text, html;
   };
@@ -42,11 +43,23 @@ TEST_CASE("lines stay where they are wanted, and length has an end") {
   CHECK(escape_html("abc", 3) == "abc");
 }
 
-TEST_CASE("files as links") {
-  using ddlrun::run_report::render_file_link;
-  CHECK(render_file_link("/a/b-c_1.json") == "/a/b-c_1.json");
-  CHECK(render_file_link("/a b/\"><x#?%") == "/a%20b/%22%3E%3Cx%23%3F%25");
-  CHECK(render_file_link("javascript:x") == "javascript%3Ax");
+TEST_CASE("elements: numbers with one decimal at most, texts escaped") {
+  CHECK(svg_number(12) == "12");
+  CHECK(svg_number(12.34) == "12.3");
+  CHECK(svg_number(-0.5) == "-0.5");
+  CHECK(svg_text(1, 2.5, "a<b", " fill=\"#fff\"") == "<text x=\"1\" y=\"2.5\" fill=\"#fff\">a&lt;b</text>\n");
+  CHECK(svg_rect({0, 1, 2, -3}, "#fff") ==
+        "<rect x=\"0\" y=\"1\" width=\"2\" height=\"0\" fill=\"#fff\"/>\n");
+  CHECK(svg_rect({0, 1, 2, 3}, "#fff", "", "\"").find("<title>&quot;</title></rect>") != std::string::npos);
+}
+
+TEST_CASE("an axis ends at a number that quarters well") {
+  struct Row {
+    double value, ceiling;
+  };
+  for (const Row& row : {Row{0.9, 1}, Row{1.1, 1.2}, Row{230, 240}, Row{241, 320}, Row{81000, 100000}})
+    CHECK(axis_ceiling(row.value) == doctest::Approx(row.ceiling));
+  CHECK(axis_ceiling(0) > 0);
 }
 
 TEST_SUITE_END();

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// UTF-8 in foreign bytes. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace ddlrun {
+
+// The bytes of the UTF-8 character at the beginning of `text`, 1 to 4; 0 where there is none: overlong forms,
+// surrogates and values beyond U+10FFFF are none (RFC 3629).
+std::size_t utf8_length(std::string_view text);
+
+bool is_utf8(std::string_view text);
+
+}  // namespace ddlrun
