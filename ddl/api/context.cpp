@@ -5,7 +5,6 @@
 #include "ddl/core/gather_strings.hpp"
 #include "ddl/core/rank_consistency.hpp"
 #include "ddl/core/rounding.hpp"
-#include "ddl/core/work_queue.hpp"
 #include "ddl/ddl.hpp"
 #include "ddl/gpu/gpu_collectives.hpp"
 
@@ -62,7 +61,8 @@ struct Context::Impl {
         collectives(*transport, grid, options),
         gpu(collectives, *transport, grid, options) {}
 
-  // Each call has a number, given in the program's order; after an error there are no more calls.
+  // Each call has a number. Calls run one after the other, those of the communication thread too, so that the
+  // order of the numbers is the program's. After an error there are no more calls.
   template <typename Work>
   void call(const Work& work) {
     queue.drain();
@@ -70,24 +70,28 @@ struct Context::Impl {
   }
   template <typename Work>
   Handle start(Work work) {
-    return queue.start([this, work = std::move(work), mine = number++] { attempt(work, mine); });
+    return queue.start([this, work = std::move(work)] { attempt(work, number++); });
   }
   // On the communication thread too, which stays with it until the GPU is done; a waiting caller goes on when
   // the program's streams wait for it.
   Handle start_on_gpu(GpuCall what) {
     auto begun = std::make_shared<GpuCollectives::Start>(gpu.start(what));
     auto state = std::make_shared<Handle::State>();
-    queue.start([this, what = std::move(what), begun, state, mine = number++] {
+    auto run = [this, what = std::move(what), begun, state] {
       std::exception_ptr error;
       try {
         attempt([&](std::uint64_t its) { gpu.run(what, *begun, its, [&] { state->finish(nullptr); }); },
-                mine);
+                number++);
       } catch (...) {
         error = std::current_exception();
       }
       begun->ready.clear();
       state->finish(std::move(error));
-    });
+    };
+    if (queue.is_this_thread())
+      run();
+    else
+      queue.start(std::move(run));
     return Handle(std::move(state));
   }
   template <typename Work>
@@ -251,6 +255,8 @@ Handle Context::start_broadcast(const Tensor& tensor, int root) {
     impl->collectives.broadcast(tensor, root, number);
   });
 }
+
+Handle Context::start(std::function<void()> calls) { return impl_->queue.start(std::move(calls)); }
 
 std::vector<std::string> Context::gather(const std::string& mine) {
   return impl_->gather(OpType::gather, mine);

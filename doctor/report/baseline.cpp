@@ -68,10 +68,11 @@ Finding finding_of_change(const Change& change, std::vector<std::string> hosts, 
 bool is_stable(std::string_view fact) {
   // What the scheduler is doing, and answers to the names of one job.
   if (fact.starts_with("scheduler.") || fact == "name.table" || fact == "name.left_out") return false;
-  constexpr std::array words{"load",    "free",    "available", "used",     "uptime",    "clock",
-                             "time",    "pid",     "error",     "counter",  "processes", "temperature",
-                             "running", "swap",    "ssh_agent", "busy",     "seconds",   "delta",
-                             "entropy", "session", "token",     "modified", "open",      "slowest"};
+  constexpr std::array words{"load",      "free",        "available",    "used",  "uptime",
+                             "clock",     "time",        "pid",          "error", "counter",
+                             "processes", "temperature", "running",      "swap",  "ssh_agent",
+                             "busy",      "seconds",     "milliseconds", "delta", "entropy",
+                             "session",   "token",       "modified",     "open",  "slowest"};
   std::size_t at = 0;
   while (at <= fact.size()) {
     const std::size_t end = std::min(fact.find_first_of("._", at), fact.size());

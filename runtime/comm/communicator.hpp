@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/text/error.hpp"
+#include "ddl/work_queue.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -49,9 +50,15 @@ class Communicator {
   virtual void broadcast(std::span<float> data) = 0;
   // One string from each rank, in rank order, on all ranks.
   virtual std::vector<std::string> gather_all(const std::string& mine) = 0;
+  // Runs `work`, which makes calls as above, on the communication thread while the caller computes, in the
+  // order of start(). Until it is done the caller makes no calls itself.
+  virtual ddl::Handle start(std::function<void()> work) { return queue_.start(std::move(work)); }
   // Publishes the progress of this rank, an application-defined number, for ranks that wait for it.
   // Thread-safe; not collective.
   virtual void set_progress(std::uint64_t state) { static_cast<void>(state); }
+
+ private:
+  ddl::WorkQueue queue_;
 };
 
 // A group of one.

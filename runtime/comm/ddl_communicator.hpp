@@ -30,6 +30,7 @@ class DdlCommunicator : public Communicator {
   bool chunk_invariant_sums() const override { return chunk_invariant_sums_; }
   void broadcast(std::span<float> data) override;
   std::vector<std::string> gather_all(const std::string& mine) override;
+  ddl::Handle start(std::function<void()> work) override { return context_.start(std::move(work)); }
   void set_progress(std::uint64_t state) override { context_.set_progress(state); }
 
  private:

@@ -147,7 +147,7 @@ std::vector<ReduceSchedule> plan_schedules_across(const Net& net, std::size_t me
 
 std::string render_reduce_schedule(const ReduceSchedule& schedule, std::span<const Range> buckets) {
   if (!schedule.overlap) return "after each step";
-  if (buckets.size() == 1) return "1 bucket, by a worker thread";
+  if (buckets.size() == 1) return "1 bucket, by the communication thread";
   const std::string all = fmt::format("{} buckets from {} kB", buckets.size(), schedule.bucket_bytes / 1024);
   if (!spans_steps(schedule)) return all + ", while computing";
   return fmt::format("{}, {} of them beside the next step", all,

@@ -31,6 +31,16 @@ GradientReducer::GradientReducer(const Net& net, Communicator& ranks, Weights& w
   set_schedule({});
 }
 
+GradientReducer::~GradientReducer() {
+  leaving_ = true;
+  for (const Times& times : times_) {
+    try {
+      ddl::Handle(times.work).wait();
+    } catch (...) {  // the training ends with that exception or with an earlier one
+    }
+  }
+}
+
 void GradientReducer::set_schedule(const ReduceSchedule& schedule) {
   schedule_ = schedule;
   buckets_ = order_buckets(net_, metadata_, schedule);
@@ -126,12 +136,21 @@ void GradientReducer::send(std::size_t bucket) {
     const auto ready = TraceClock::now();
     trace_->sink->span(TraceLane::compute, trace_->buckets.at(bucket), ready, ready);
   }
-  times_[bucket].work = worker_thread_.start([this, bucket] { sum(bucket); });
+  times_[bucket].work = ranks_.start([this, bucket] {
+    if (failure_) std::rethrow_exception(failure_);
+    if (leaving_) return;
+    try {
+      sum(bucket);
+    } catch (...) {
+      failure_ = std::current_exception();
+      throw;
+    }
+  });
 }
 
 void GradientReducer::wait(std::size_t bucket) {
   const auto start = TraceClock::now();
-  worker_thread_.wait(times_[bucket].work);
+  times_[bucket].work.wait();
   if (trace_ != nullptr) trace_->sink->span(TraceLane::compute, trace_->wait, start, TraceClock::now());
 }
 

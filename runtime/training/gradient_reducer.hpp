@@ -7,21 +7,22 @@
 //     |  drain(), or wait_for() of the last bucket                 v  schedule across steps
 //     +------------------------------------------------- [in flight]
 //
-// Without overlap all buckets are reduced in finish(). With overlap a worker thread reduces each bucket as
-// soon as its gradients are final. Across steps, finish() waits only for the buckets up to the metadata; the
-// rest stays in flight: until drain() weights must not be read and ranks not be called, except that the next
-// forward pass may run if it calls wait_for() before it reads a layer's parameters. That also protects the
-// gradients: a layer writes its gradients only after its forward pass, when its last sum has been applied.
+// Without overlap all buckets are reduced in finish(). With overlap the communication thread reduces each
+// bucket as soon as its gradients are final. Across steps, finish() waits only for the buckets up to the
+// metadata; the rest stays in flight: until drain() weights must not be read and ranks not be called, except
+// that the next forward pass may run if it calls wait_for() before it reads a layer's parameters. That also
+// protects the gradients: a layer writes its gradients only after its forward pass, when its last sum has
+// been applied.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
-#include "runtime/comm/worker_thread.hpp"
 #include "runtime/core/trace.hpp"
 #include "runtime/training/buckets.hpp"
 #include "runtime/training/weights.hpp"
 
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <span>
 #include <string>
 #include <utility>
@@ -52,6 +53,10 @@ class GradientReducer {
   // Collective. All references must outlive it; `trace` may be null.
   GradientReducer(const Net& net, Communicator& ranks, Weights& weights, const Optimizer& optimizer,
                   const ReductionTrace* trace);
+  // Waits for the sum at hand; those that have not begun are skipped.
+  ~GradientReducer();
+  GradientReducer(const GradientReducer&) = delete;
+  GradientReducer& operator=(const GradientReducer&) = delete;
 
   // Only between steps, with nothing in flight.
   void set_schedule(const ReduceSchedule& schedule);
@@ -87,7 +92,7 @@ class GradientReducer {
 
  private:
   struct Times {
-    std::size_t work = 0;  // in worker_thread_
+    ddl::Handle work;  // the sum, on the communication thread
     TraceClock::time_point begin;
     TraceClock::time_point end;
     TraceClock::duration update{};  // within it
@@ -131,9 +136,10 @@ class GradientReducer {
   std::size_t done_ = 0;  // buckets of the last sent step that are reduced and applied
   bool own_finite_ = true;
   bool sums_finite_ = true;
+  std::atomic<bool> leaving_ = false;
+  std::exception_ptr failure_;  // of a sum: later ones fail with it. Of the communication thread
   std::atomic<TraceClock::rep> update_time_ = 0;  // in all_reduce_update(), all steps
   ReductionTimes costs_;
-  WorkerThread worker_thread_;  // last member: destroyed first
 };
 
 }  // namespace ddlrun::runtime

@@ -37,6 +37,7 @@
 #include "ddl/data_type.hpp"
 #include "ddl/error.hpp"
 #include "ddl/stall.hpp"
+#include "ddl/work_queue.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -158,23 +159,6 @@ class Buffer {
   std::span<Number> values_;
 };
 
-// A call that was started and runs on libddl's communication thread. The memory of its tensor must stay valid
-// until wait() returns; a Handle that is destroyed does not wait.
-class Handle {
- public:
-  struct State;
-  Handle() = default;
-  explicit Handle(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  // Blocks until the call is complete; throws the error of the call, each time. An empty Handle returns at
-  // once. Any thread.
-  void wait();
-  // True when wait() would not block. Any thread.
-  bool done() const;
-
- private:
-  std::shared_ptr<State> state_;
-};
-
 class Context {
  public:
   // Blocks until all ranks have started. Connects over TCP where DDL_MASTER or Options::tcp is set; else
@@ -255,6 +239,10 @@ class Context {
   Handle start_all_reduce(const Tensor& tensor, Operation operation);
   Handle start_all_reduce_update(const Tensor& tensor, Operation operation, Update update);
   Handle start_broadcast(const Tensor& tensor, int root);
+  // Runs `calls` on the communication thread, in the order of all start*(). It may make any call of this
+  // Context but start*(), as all ranks do in the same order. What it throws Handle::wait() throws; the
+  // Context stays usable if no call of its own failed.
+  Handle start(std::function<void()> calls);
 
   // Compares the names, types, counts and order of the tensors on all ranks. Throws mismatch on all ranks and
   // names the first rank and tensor that differ. Call it once, before training.

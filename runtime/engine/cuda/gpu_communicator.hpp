@@ -34,6 +34,7 @@ class GpuCommunicator : public Communicator {
   bool chunk_invariant_sums() const override { return ranks_.chunk_invariant_sums(); }
   void broadcast(std::span<float> data) override { ranks_.broadcast(data); }
   std::vector<std::string> gather_all(const std::string& mine) override { return ranks_.gather_all(mine); }
+  ddl::Handle start(std::function<void()> work) override { return ranks_.start(std::move(work)); }
   void set_progress(std::uint64_t state) override { ranks_.set_progress(state); }
 
  private:

@@ -10,6 +10,8 @@
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <stdexcept>
+#include <thread>
 
 TEST_SUITE_BEGIN("ddl/api/context");
 
@@ -197,6 +199,43 @@ TEST_CASE("sums that are started are done in order beside the caller's work") {
         wrong.unless(static_cast<double>(values[i]) ==
                      sum_of_factors(ddl.size()) * static_cast<double>(i % 1000 + 1));
       for (const float value : beside) wrong.unless(value == static_cast<float>(ddl.size()));
+    });
+    CHECK(wrong.values == 0);
+  }
+}
+
+TEST_CASE("start(): a program's own sequence of calls runs on the communication thread") {
+  for (const Placement& placement : placements()) {
+    CAPTURE(placement.hosts.size());
+    Wrong wrong;
+    run_contexts(placement.hosts, with_dims(placement.dims), [&](Context& ddl) {
+      std::vector<float> first(1000, 1.0F), second(7, 2.0F), third(5, 3.0F);
+      const auto own_thread = std::this_thread::get_id();
+      std::thread::id calls_thread;
+      ddl::Handle both = ddl.start([&] {
+        calls_thread = std::this_thread::get_id();
+        ddl.all_reduce(ddl::tensor(std::span(first)), Operation::sum);
+        ddl.all_reduce(ddl::tensor(std::span(second)), Operation::sum);
+        wrong.unless(ddl.gather("x").size() == static_cast<std::size_t>(ddl.size()));
+      });
+      ddl::Handle after = ddl.start_all_reduce(ddl::tensor(std::span(third)), Operation::sum);
+      after.wait();
+      wrong.unless(both.done());
+      both.wait();
+      ddl.barrier();
+      const auto ranks = static_cast<float>(ddl.size());
+      for (const float value : first) wrong.unless(value == ranks);
+      for (const float value : second) wrong.unless(value == 2 * ranks);
+      for (const float value : third) wrong.unless(value == 3 * ranks);
+      wrong.unless(calls_thread != own_thread);
+      // An exception of the program's own does not end the Context.
+      ddl::Handle failed = ddl.start([] { throw std::runtime_error("mine"); });
+      try {
+        failed.wait();
+        wrong.unless(false);
+      } catch (const std::runtime_error&) {
+      }
+      ddl.barrier();
     });
     CHECK(wrong.values == 0);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What ranks agree on, with threads as ranks.
 #include "runtime/comm/thread_communicator.hpp"
-#include "runtime/comm/worker_thread.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
 #include <doctest/doctest.h>
@@ -58,39 +57,6 @@ TEST_CASE("ranks: sums for the host give each share to one rank, and all have on
     });
     CHECK(good == size);
   }
-}
-
-TEST_CASE("background: work is done in order, waited for by number, and an error stops the rest") {
-  std::vector<int> done;
-  WorkerThread background;
-  std::size_t number = 0;
-  for (int i = 0; i < 100; ++i) number = background.start([&done, i] { done.push_back(i); });
-  background.wait(number);
-  REQUIRE(done.size() == 100);
-  CHECK(std::is_sorted(done.begin(), done.end()));
-  background.wait(3);  // long done
-  background.start([] { throw std::runtime_error("the third wheel"); });
-  number = background.start([&done] { done.push_back(-1); });
-  CHECK_THROWS_WITH(background.wait(number), "the third wheel");
-  CHECK_THROWS_WITH(background.wait(number), "the third wheel");
-  CHECK(done.back() == 99);
-}
-
-TEST_CASE("background: its end waits for the work at hand and drops the rest") {
-  std::atomic<bool> begun = false;
-  std::atomic<int> done = 0;
-  {
-    WorkerThread background;
-    background.start([&] {
-      begun = true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      ++done;
-    });
-    background.start([&] { ++done; });
-    while (!begun) std::this_thread::yield();
-  }
-  CHECK(done == 1);
-  WorkerThread unused;
 }
 
 TEST_CASE("ranks: an exception on one wakes the others") {

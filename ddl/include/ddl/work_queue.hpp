@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The communication thread: runs work items one after the other while the program computes. A Context has
+// one; a program that sums without a Context may have its own.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace ddl {
+
+// A call that was started and runs on the communication thread. The memory of its tensor must stay valid
+// until wait() returns; a Handle that is destroyed does not wait.
+class Handle {
+ public:
+  struct State;
+  Handle() = default;
+  explicit Handle(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  // Blocks until the call is complete; throws the error of the call, each time. An empty Handle returns at
+  // once. Any thread.
+  void wait();
+  // True when wait() would not block. Any thread.
+  bool done() const;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+// Shared between the thread that waits and the thread that works.
+struct Handle::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  std::exception_ptr error;
+
+  void finish(std::exception_ptr how);
+};
+
+class WorkQueue {
+ public:
+  WorkQueue() = default;
+  ~WorkQueue();  // completes all items first
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
+
+  // Items run in the order of start(). The first one starts the thread. Throws nothing of `work`: see
+  // Handle::wait().
+  Handle start(std::function<void()> work);
+  // Returns when no item is left, at once on the queue's own thread; does not throw what the items threw.
+  void drain();
+  // Whether the calling thread runs the items.
+  bool is_this_thread() const { return std::this_thread::get_id() == thread_id_; }
+
+ private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::pair<std::function<void()>, std::shared_ptr<Handle::State>>> waiting_;
+  bool busy_ = false;
+  bool ending_ = false;
+  std::thread thread_;
+  std::atomic<std::thread::id> thread_id_;  // none before the first item
+};
+
+}  // namespace ddl
