@@ -9,40 +9,44 @@ namespace {
 
 int size_class(std::size_t bytes) { return std::bit_width(bytes); }
 
+std::vector<Trials::Turn> one_call_each() {
+  return std::vector<Trials::Turn>(AlgorithmTuner::algorithms.size());
+}
+
 }  // namespace
 
 Mode AlgorithmTuner::choose(std::size_t bytes) const {
   const auto found = trials_.find(size_class(bytes));
-  if (found == trials_.end()) return algorithms[0];
-  const Trial& trial = found->second;
-  return trial.chosen.value_or(algorithms[static_cast<std::size_t>(trial.calls) % algorithms.size()]);
+  return algorithms[found == trials_.end() ? 0 : found->second.current()];
 }
 
-std::optional<AlgorithmTuner::Seconds> AlgorithmTuner::add(std::size_t bytes, double seconds) {
-  Trial& trial = trials_[size_class(bytes)];
-  if (trial.chosen) return std::nullopt;
-  double& best = trial.best[static_cast<std::size_t>(trial.calls) % algorithms.size()];
-  best = trial.calls < static_cast<int>(algorithms.size()) ? seconds : std::min(best, seconds);
-  ++trial.calls;
-  if (trial.calls < rounds * static_cast<int>(algorithms.size())) return std::nullopt;
-  return trial.best;
+Trials& AlgorithmTuner::trials_of(std::size_t bytes) {
+  return trials_.try_emplace(size_class(bytes), one_call_each(), Trials::Plan{}).first->second;
 }
 
-void AlgorithmTuner::finish_trial(std::size_t bytes, const Seconds& slowest) {
-  const auto fastest = std::min_element(slowest.begin(), slowest.end());
-  trials_[size_class(bytes)].chosen = algorithms[static_cast<std::size_t>(fastest - slowest.begin())];
+std::vector<double> AlgorithmTuner::add(std::size_t bytes, double seconds) {
+  Trials& trials = trials_of(bytes);
+  return trials.add(seconds) ? trials.medians() : std::vector<double>();
+}
+
+void AlgorithmTuner::finish_trial(std::size_t bytes, std::span<const double> slowest) {
+  trials_of(bytes).decide(slowest);
 }
 
 void AlgorithmTuner::load(const TunedAlgorithms& algorithms_by_size) {
-  for (const auto& [size, algorithm] : algorithms_by_size) trials_[size].chosen = algorithm;
+  for (const auto& [size, algorithm] : algorithms_by_size) {
+    Trials& trials = trials_.try_emplace(size, one_call_each(), Trials::Plan{}).first->second;
+    const auto place = std::find(algorithms.begin(), algorithms.end(), algorithm);
+    trials.keep(static_cast<std::size_t>(place - algorithms.begin()));
+  }
 }
 
 TunedAlgorithms AlgorithmTuner::chosen() const {
-  TunedAlgorithms is_idle;
-  for (const auto& [size, trial] : trials_) {
-    if (trial.chosen) is_idle.emplace(size, *trial.chosen);
+  TunedAlgorithms result;
+  for (const auto& [size, trials] : trials_) {
+    if (trials.decided()) result.emplace(size, algorithms[trials.current()]);
   }
-  return is_idle;
+  return result;
 }
 
 }  // namespace ddl

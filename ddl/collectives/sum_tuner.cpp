@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace ddl {
 
@@ -21,9 +22,8 @@ void SumTuner::run(std::size_t bytes, const std::function<void(Mode)>& sum,
                    const std::function<void(const Tensor&)>& max_over_ranks) {
   const double start = steady_seconds();
   sum(tuner_.choose(bytes));
-  const auto measured = tuner_.add(bytes, steady_seconds() - start);
-  if (!measured) return;
-  AlgorithmTuner::Seconds slowest = *measured;
+  std::vector<double> slowest = tuner_.add(bytes, steady_seconds() - start);
+  if (slowest.empty()) return;
   max_over_ranks(tensor(std::span<double>(slowest), "the times of the algorithms"));
   tuner_.finish_trial(bytes, slowest);
   cache_.store(tuner_.chosen());

@@ -7,7 +7,7 @@
 #include "runtime/training/evaluation.hpp"
 #include "runtime/training/finite.hpp"
 #include "runtime/training/schedule_candidates.hpp"
-#include "runtime/training/schedule_tuner.hpp"
+#include "runtime/training/schedule_trials.hpp"
 
 #include <fmt/format.h>
 
@@ -58,10 +58,11 @@ class Trainer {
         reducer_(net, ranks, weights_, plan_.optimizer, trace == nullptr ? nullptr : &trace->sums),
         engine_(make_engine(net, shard_.local_batch() / plan_.accumulate, weights_.parameters(),
                             reducer_.gradients())),
-        tuner_(schedule_candidates(plan_, net, ranks,
-                                   engine_->on_parameters_needed([this](std::size_t begin, std::size_t end) {
-                                     if (!reducer_.wait_for(begin, end)) throw_late_sum_not_finite();
-                                   }))),
+        schedules_(schedule_candidates(
+            plan_, net, ranks, engine_->on_parameters_needed([this](std::size_t begin, std::size_t end) {
+              if (!reducer_.wait_for(begin, end)) throw_late_sum_not_finite();
+            }))),
+        trials_(make_schedule_trials(schedules_)),
         evaluation_(data, shard_, *engine_, ranks, loading()),
         batch_loader_(data, shard_, {plan_.seed, plan_.schedule.total_steps, plan_.accumulate, loading()},
                       position_) {
@@ -69,7 +70,7 @@ class Trainer {
     if (start != nullptr)
       std::copy(start->layer_state.begin(), start->layer_state.end(), engine_->state().begin());
     if (net_.state_count > 0) ranks_.broadcast(engine_->state());
-    reducer_.set_schedule(tuner_.schedule());
+    reducer_.set_schedule(schedule());
     engine_->on_gradients_final([this](std::size_t from) { reducer_.gradients_final(from); });
     if (trace != nullptr) engine_->trace(&trace->layers);
   }
@@ -226,7 +227,7 @@ class Trainer {
   bool pauses() const {
     return position_.step == plan_.schedule.total_steps ||
            position_.step_in_epoch == shard_.steps_per_epoch() || reducer_.total(stop_total) != 0.0 ||
-           saver_.due(position_, false) || test_is_due() || tuner_.turn_ends();
+           saver_.due(position_, false) || test_is_due() || trials_.turn_ends();
   }
 
   // In the forward pass of a step: the sums are of the previous step, and all ranks throw here.
@@ -256,14 +257,17 @@ class Trainer {
   }
 
   void tune(double seconds) {
-    if (tuner_.decided()) return;
-    if (tuner_.add(seconds)) {
-      std::vector<float> times = tuner_.medians();
+    if (trials_.decided()) return;
+    if (trials_.add(seconds)) {
+      const std::vector<double> mine = trials_.medians();
+      std::vector<float> times(mine.begin(), mine.end());
       ranks_.all_reduce_sum(times, "the times of the schedules");
-      tuner_.decide(times);
+      trials_.decide(std::vector<double>(times.begin(), times.end()));
     }
-    if (tuner_.schedule() != reducer_.schedule()) reducer_.set_schedule(tuner_.schedule());
+    if (schedule() != reducer_.schedule()) reducer_.set_schedule(schedule());
   }
+
+  const ReduceSchedule& schedule() const { return schedules_[trials_.current()]; }
 
   std::uint64_t check_weights() {
     std::uint64_t hash = weights_.hash();
@@ -287,7 +291,8 @@ class Trainer {
   Weights weights_;
   GradientReducer reducer_;
   std::unique_ptr<Engine> engine_;
-  ScheduleTuner tuner_;
+  std::vector<ReduceSchedule> schedules_;
+  ddl::Trials trials_;
   Evaluation evaluation_;
   BatchLoader batch_loader_;
 };

@@ -36,12 +36,12 @@ TEST_CASE("explore cache: an explorer that knows tries nothing") {
   tuner.load({{11, Mode::ring}, {21, Mode::mpi}});
   for (int i = 0; i < 20; ++i) {
     CHECK(tuner.choose(1 << 10) == Mode::ring);
-    CHECK(!tuner.add(1 << 10, 1.0 / (i + 1)));
+    CHECK(tuner.add(1 << 10, 1.0 / (i + 1)).empty());
     CHECK(tuner.choose((1 << 20) + 5) == Mode::mpi);
   }
   CHECK(tuner.chosen() == TunedAlgorithms{{11, Mode::ring}, {21, Mode::mpi}});
   CHECK(tuner.choose(1) == Mode::best);  // of another size it knows nothing
-  CHECK(!tuner.add(1, 1.0));
+  CHECK(tuner.add(1, 1.0).empty());
   CHECK(tuner.choose(1) == Mode::ring);
 }
 

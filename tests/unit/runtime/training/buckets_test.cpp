@@ -2,8 +2,6 @@
 // Which gradients travel together, and which schedule to make sums is kept.
 #include "runtime/training/buckets.hpp"
 
-#include "runtime/training/schedule_tuner.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -138,53 +136,6 @@ TEST_CASE("buckets: ways across steps leave something for the next step, and dif
   // An eighth of all: 431,080 floats.
   const Net caffe = build_net("caffe", {1, 28, 28}, 10);
   CHECK(plan_schedules_across(caffe, 16, 0).at(1) == ReduceSchedule{true, 215540, 60});
-}
-
-TEST_CASE("ways: each is tried in turn, the fastest median is kept, a hair's breadth is not enough") {
-  struct Row {
-    std::vector<double> seconds;  // of each schedule
-    std::size_t kept;
-  };
-  const Row rows[] = {
-      {{1.0, 0.9, 0.8}, 2}, {{1.0, 0.9, 1.1}, 1}, {{1.0, 0.99, 0.985}, 0}, {{0.5, 0.9, 0.8}, 0}};
-  for (const Row& row : rows) {
-    const std::vector<ReduceSchedule> schedules{{false, 0}, {true, 1}, {true, 2}};
-    ScheduleTuner tuner(schedules);
-    bool done = false;
-    std::size_t steps = 0;
-    while (!done && steps < 1000) {
-      ++steps;
-      const auto now = static_cast<std::size_t>(
-          std::find(schedules.begin(), schedules.end(), tuner.schedule()) - schedules.begin());
-      const double disturbance = steps % 9 == 0 ? 50.0 : 0.0;
-      done = tuner.add(row.seconds[now] + disturbance);
-    }
-    REQUIRE(done);
-    CHECK(steps < 40);
-    CHECK(!tuner.decided());
-    tuner.decide(tuner.medians());
-    CHECK(tuner.decided());
-    CHECK(tuner.schedule() == schedules[row.kept]);
-    CHECK(!tuner.add(1.0));
-    CHECK(tuner.schedule() == schedules[row.kept]);
-  }
-  // A schedule across steps is judged by the steps that have the rest of one like them in front.
-  const std::vector<ReduceSchedule> schedules{{false, 0}, {true, 1, 50}};
-  ScheduleTuner tuner(schedules);
-  bool done = false;
-  std::size_t in_turn = 0;
-  while (!done) {
-    const bool across = tuner.schedule() == schedules[1];
-    const bool last = tuner.turn_ends();
-    in_turn = across ? in_turn + 1 : 0;
-    done = tuner.add(!across ? 1.0 : in_turn == 1 ? 0.1 : 1.1);
-    CHECK(((!across && tuner.schedule() == schedules[0] && !done) || last == (in_turn == 3 || !across)));
-  }
-  tuner.decide(tuner.medians());
-  CHECK(tuner.schedule() == schedules[0]);
-  ScheduleTuner single({{true, 5}});
-  CHECK(single.decided());
-  CHECK(single.schedule() == ReduceSchedule{true, 5});
 }
 
 TEST_SUITE_END();
