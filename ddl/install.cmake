@@ -1,4 +1,4 @@
-# libddl for other programs: one shared library, five headers, a CMake package and a pkg-config file.
+# libddl for other programs: one shared library, its headers, a CMake package and a pkg-config file.
 include(CMakePackageConfigHelpers)
 add_library(ddl_shared SHARED $<TARGET_OBJECTS:ddl> $<TARGET_OBJECTS:ddl_mpi>)
 set_target_properties(ddl_shared PROPERTIES OUTPUT_NAME ddl EXPORT_NAME ddl VERSION ${PROJECT_VERSION}

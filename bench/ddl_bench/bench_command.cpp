@@ -10,7 +10,7 @@
 #include "bench/ddl_bench/mpi_world.hpp"
 #include "bench/ddl_bench/nccl_backend.hpp"
 #include "ddl/core/clock.hpp"
-#include "ddl/core/launcher.hpp"
+#include "ddl/launcher.hpp"
 
 #include <fmt/format.h>
 

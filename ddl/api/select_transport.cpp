@@ -4,7 +4,7 @@
 #include "ddl/api/context_factory.hpp"
 #include "ddl/collectives/tuning_cache.hpp"
 #include "ddl/core/checks.hpp"
-#include "ddl/core/launcher.hpp"
+#include "ddl/launcher.hpp"
 #include "ddl/ddl.hpp"
 #include "ddl/error.hpp"
 #include "ddl/transport/mpi/mpi_transport.hpp"

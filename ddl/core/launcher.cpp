@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ddl/core/launcher.hpp"
+#include "ddl/launcher.hpp"
 
 #include <charconv>
 #include <cstdlib>

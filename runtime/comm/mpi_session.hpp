@@ -2,7 +2,7 @@
 // Initializes and finalizes MPI. Only mpi_* files use MPI types.
 #pragma once
 
-#include "ddl/core/launcher.hpp"
+#include "ddl/launcher.hpp"
 #include "ddl/stall.hpp"
 #include "runtime/comm/communicator.hpp"
 

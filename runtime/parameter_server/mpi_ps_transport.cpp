@@ -2,8 +2,7 @@
 #include "runtime/parameter_server/mpi_ps_transport.hpp"
 
 #include "base/text/error.hpp"
-#include "ddl/core/process_id.hpp"
-#include "ddl/transport/mpi/mpi_oob_channel.hpp"
+#include "ddl/mpi_liveness.hpp"
 #include "runtime/comm/ddl_communicator.hpp"
 
 #include <fmt/format.h>
@@ -25,9 +24,9 @@ namespace {
 constexpr int message_tag = 1;
 constexpr double spin_seconds = 0.002;
 constexpr auto between_checks = std::chrono::milliseconds(10);
-constexpr double roll_after_seconds = 0.05;  // then others may want to know for whom this rank waits
-constexpr double usual_steps = 10.0;         // a worker may be at work as long as so many of its steps took
-constexpr std::size_t max_requested = 4;     // ranks, 1.5 s each where they reply nothing
+constexpr double answer_after_seconds = 0.05;  // then others may want to know for whom this rank waits
+constexpr double usual_steps = 10.0;           // a worker may be at work as long as so many of its steps took
+constexpr std::size_t max_requested = 4;       // ranks, 1.5 s each where they reply nothing
 using TransportClock = std::chrono::steady_clock;
 using Bytes = std::vector<std::byte>;
 // PsTransport are counted in floats: bytes would outgrow an int.
@@ -52,63 +51,19 @@ double seconds_since(TransportClock::time_point start) {
   return std::chrono::duration<double>(TransportClock::now() - start).count();
 }
 
-// The processes of all ranks; of those on this host it is known whether they run.
-class Processes {
- public:
-  void meet(MPI_Comm group) {
-    int size = 0;
-    MPI_Comm_size(group, &size);
-    MPI_Comm_rank(group, &rank_);
-    Card mine;
-    gethostname(mine.host, sizeof(mine.host) - 1);
-    mine.process = ddl::this_process_id();
-    cards_.resize(static_cast<std::size_t>(size));
-    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards_.data(), sizeof mine, MPI_BYTE, group);
-    for (Card& card : cards_)
-      card.near = std::string_view(card.host) == mine.host && ddl::is_running(card.process, true);
-  }
-  std::string name_of(int rank) const { return fmt::format("rank {} ({})", rank, card(rank).host); }
-  std::string own_name() const { return name_of(rank_); }
-  bool is_near(int rank) const { return card(rank).near; }
-  bool is_gone(int rank) const { return card(rank).near && !ddl::is_running(card(rank).process, true); }
-  // "process 4711 is stopped"; "" of another host's.
-  std::string state_of(int rank) const {
-    return card(rank).near ? ddl::describe_process(card(rank).process) : "";
-  }
-
- private:
-  struct Card {
-    char host[65] = {};
-    bool near = false;
-    ddl::ProcessId process;
-  };
-  const Card& card(int rank) const { return cards_[static_cast<std::size_t>(rank)]; }
-
-  int rank_ = 0;
-  std::vector<Card> cards_;
-};
-
 class MpiPsTransport : public PsTransport {
  public:
   MpiPsTransport(std::size_t largest, PsTimeouts timeouts)
       : timeouts_(std::move(timeouts)), inbox_(sizeof(PushPullHeader) + largest * sizeof(float)) {
     MPI_Comm_dup(MPI_COMM_WORLD, &group_);
     MPI_Comm_rank(group_, &rank_);
-    processes_.meet(group_);
-    int size = 0;
-    MPI_Comm_size(group_, &size);
-    std::vector<int> others;
-    for (int rank = 0; rank < size; ++rank) {
-      if (rank != rank_) others.push_back(rank);
-    }
-    roll_.emplace(
-        ddl::make_mpi_oob_channel(group_), [this](int rank) { return processes_.name_of(rank); },
-        std::move(others));
+    liveness_.emplace(group_);
   }
   // After an error the other side may never receive: leaves messages in flight to MPI.
   ~MpiPsTransport() override {
     if (std::uncaught_exceptions() > exceptions_) return;
     for (auto& [to, outgoing] : outgoing_) MPI_Wait(&outgoing.request, MPI_STATUS_IGNORE);
+    liveness_.reset();
     MPI_Comm_free(&group_);
   }
   MpiPsTransport(const MpiPsTransport&) = delete;
@@ -203,7 +158,7 @@ class MpiPsTransport : public PsTransport {
         if (done != 0) return status;
         give_up(*blame);
       }
-      if (waited > roll_after_seconds) answer_roll(suspect_.value_or(wait.ranks.front()));
+      if (waited > answer_after_seconds) answer_others(suspect_.value_or(wait.ranks.front()));
       stall.waited(waited, [&] { return describe(wait); });
     }
   }
@@ -223,33 +178,33 @@ class MpiPsTransport : public PsTransport {
   // For ranks of this host the system reports whether they run; a rank of another host that does not reply is
   // lost.
   std::optional<Error> judge(const Wait& wait, double waited) {
-    if (all_near(wait) && waited <= timeouts_.max_seconds) return std::nullopt;
+    if (all_local(wait) && waited <= timeouts_.max_seconds) return std::nullopt;
     const auto silence = find_silent(wait);
-    const bool lost = silence && !processes_.is_near(silence->rank);
+    const bool lost = silence && !liveness_->is_local(silence->rank);
     // A server that replies waits for another rank itself and reports that first.
     const double most = timeouts_.max_seconds * (wait.is_for_server && !silence ? 2.0 : 1.0);
     if (!lost && waited <= most) return std::nullopt;
     return lost ? refuse_silent(*silence, wait, waited) : refuse_silence(wait);
   }
 
-  bool all_near(const Wait& wait) const {
+  bool all_local(const Wait& wait) const {
     return std::all_of(wait.ranks.begin(), wait.ranks.end(),
-                       [this](int rank) { return processes_.is_near(rank); });
+                       [this](int rank) { return liveness_->is_local(rank); });
   }
 
-  void answer_roll(int awaited) {
+  void answer_others(int awaited) {
     try {
-      roll_->poll(awaited);
+      liveness_->poll(awaited);
     } catch (const ddl::Error& error) {
       throw Error(convert_error(error));
     }
   }
 
   // The first rank that does not reply: an awaited one, or one that an awaited one waits for.
-  std::optional<ddl::LivenessInspector::Unresponsive> find_silent(const Wait& wait) {
+  std::optional<ddl::MpiLiveness::Unresponsive> find_silent(const Wait& wait) {
     try {
       for (std::size_t i = 0; i < std::min(max_requested, wait.ranks.size()); ++i) {
-        ddl::LivenessInspector::Unresponsive silence = roll_->find_unresponsive(wait.ranks[i]);
+        ddl::MpiLiveness::Unresponsive silence = liveness_->find_unresponsive(wait.ranks[i]);
         if (silence.deadlock) continue;
         suspect_ = wait.ranks[i];
         return silence;
@@ -262,7 +217,7 @@ class MpiPsTransport : public PsTransport {
 
   int find_gone(const Wait& wait) const {
     for (const int rank : wait.ranks) {
-      if (processes_.is_gone(rank)) return rank;
+      if (liveness_->has_exited(rank)) return rank;
     }
     return -1;
   }
@@ -272,16 +227,16 @@ class MpiPsTransport : public PsTransport {
   ddl::Stall describe(const Wait& wait) {
     ddl::Stall stall;
     stall.call = wait.what;
-    if (all_near(wait)) {
+    if (all_local(wait)) {
       for (const int rank : wait.ranks) {
-        const std::string state = processes_.state_of(rank);
+        const std::string state = liveness_->state_of(rank);
         if (wait.is_for_server && (state.ends_with(" sleeps") || state.ends_with(" runs"))) continue;
         if (stall.missing.empty()) stall.seen = state;
-        stall.missing.push_back(processes_.name_of(rank));
+        stall.missing.push_back(liveness_->name_of(rank));
       }
     } else if (const auto silence = find_silent(wait)) {
       stall.missing.push_back(silence->name);
-      stall.seen = processes_.is_near(silence->rank) ? processes_.state_of(silence->rank) : silence->chain;
+      stall.seen = liveness_->is_local(silence->rank) ? liveness_->state_of(silence->rank) : silence->chain;
     }
     return stall;
   }
@@ -289,27 +244,26 @@ class MpiPsTransport : public PsTransport {
   // The others hear it from here, so that they do not blame this rank.
   [[noreturn]] void give_up(const Error& error) {
     const Message& message = error.message();
-    roll_->report_failure(ddl::Error(ddl::Fault::lost, message.what, message.where, message.hint));
+    liveness_->report_failure(ddl::Error(ddl::Fault::lost, message.what, message.where, message.hint));
     throw Error(error);
   }
   static Error refuse_servers(std::string what, std::string hint) {
     return {ErrorKind::request, {std::move(what), "parameter servers", std::move(hint)}};
   }
   Error refuse_gone(int lost, const Wait& wait) const {
-    return refuse_servers(fmt::format("{} exited while {} waits for the {}", processes_.name_of(lost),
-                                      processes_.own_name(), wait.what),
+    return refuse_servers(fmt::format("{} exited while {} waits for the {}", liveness_->name_of(lost),
+                                      liveness_->own_name(), wait.what),
                           "see that rank's messages above; dmesg, if the kernel killed it");
   }
-  Error refuse_silent(const ddl::LivenessInspector::Unresponsive& silence, const Wait& wait,
-                      double waited) const {
+  Error refuse_silent(const ddl::MpiLiveness::Unresponsive& silence, const Wait& wait, double waited) const {
     return refuse_servers(fmt::format("{} does not respond: {} has waited {:.0f} s for the {}: {}",
-                                      silence.name, processes_.own_name(), waited, wait.what, silence.chain),
+                                      silence.name, liveness_->own_name(), waited, wait.what, silence.chain),
                           "check that host and its network; DDL_OPTIONS=\"-timeout 600\" waits longer");
   }
   Error refuse_silence(const Wait& wait) const {
     std::string names;
-    for (const int rank : wait.ranks) names += (names.empty() ? "" : ", ") + processes_.name_of(rank);
-    return refuse_servers(fmt::format("{} has waited {:.0f} s for the {} from {}", processes_.own_name(),
+    for (const int rank : wait.ranks) names += (names.empty() ? "" : ", ") + liveness_->name_of(rank);
+    return refuse_servers(fmt::format("{} has waited {:.0f} s for the {} from {}", liveness_->own_name(),
                                       timeouts_.max_seconds, wait.what, names),
                           "see those ranks' messages above; ddlrun diagnose LOG");
   }
@@ -318,13 +272,12 @@ class MpiPsTransport : public PsTransport {
   int exceptions_ = std::uncaught_exceptions();
   MPI_Comm group_ = MPI_COMM_NULL;
   int rank_ = 0;
-  Processes processes_;
   Bytes inbox_;
   std::vector<Bytes> arrivals_;
   std::map<int, Outgoing> outgoing_;
   std::map<int, TransportClock::time_point> answered_;  // when a worker began its step
   std::map<int, double> longest_;                       // of a worker's steps, in seconds
-  std::optional<ddl::LivenessInspector> roll_;
+  std::optional<ddl::MpiLiveness> liveness_;
   std::optional<int> suspect_;  // awaited rank that leads to one that does not reply
 };
 

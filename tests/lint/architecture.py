@@ -34,7 +34,7 @@ THIRD_PARTY = {
     r"nlohmann/": r"_json\.cpp$|^runtime/.*(json|metrics).*\.cpp$",
     r"yaml-cpp/": r"_yaml\.cpp$",
     r"sqlite3": r"_sqlite\.cpp$",
-    r"mpi\.h": r"^(ddl/transport/mpi|bench/ddl_bench|runtime/(comm|parameter_server))/mpi_|^bench/wire_allreduce\.cpp$",
+    r"mpi\.h": r"^(ddl/(transport/mpi|include/ddl)|bench/ddl_bench|runtime/(comm|parameter_server))/mpi_|^bench/wire_allreduce\.cpp$",
     r"openssl/": r"^ddl/core/openssl_",
     r"gloo/": r"^bench/ddl_bench/gloo_",
     r"(jpeglib|jerror)\.h": r"^runtime/data/jpeg_",
@@ -75,6 +75,8 @@ def check_includes(files):
         module, target = file.split("/")[0], included.split("/")[0]
         if target != module and target not in MAY_INCLUDE[module].split():
             breach(f"{file}: {module}/ may not include {included}")
+        if module == "runtime" and target == "ddl" and not included.startswith("ddl/include/"):
+            breach(f"{file}: runtime/ may include only libddl's public headers, not {included}")
         name = os.path.splitext(os.path.basename(included))[0]
         if module == "runtime" and target == "base" and name not in RUNTIME_TAKES:
             breach(f"{file}: of base/, runtime/ may include only {', '.join(sorted(RUNTIME_TAKES))}, not {included}")

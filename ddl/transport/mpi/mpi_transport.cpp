@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/transport/mpi/mpi_transport.hpp"
 
-#include "ddl/core/launcher.hpp"
+#include "ddl/launcher.hpp"
 #include "ddl/error.hpp"
 #include "ddl/transport/mpi/mpi_gather.hpp"
 #include "ddl/transport/mpi/mpi_node_comm.hpp"
