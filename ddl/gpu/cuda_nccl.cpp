@@ -1,67 +1,43 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/gpu/cuda_nccl.hpp"
 
+#include "ddl/nccl_functions.hpp"
+
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <nccl.h>
 
 #include <charconv>
 
 namespace ddl {
 namespace {
 
-constexpr const char* nccl_file = "libnccl.so.2";
 constexpr int min_nccl = 21403;  // ncclCommInitRankConfig, ncclCommFinalize
 
 void* open_nccl() {
-  void* const library = dlopen(nccl_file, RTLD_NOW | RTLD_LOCAL);
+  void* const library = dlopen(nccl_library, RTLD_NOW | RTLD_LOCAL);
   if (library != nullptr) return library;
   const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps one for each thread
   throw Error(Fault::unsupported, fmt::format("NCCL cannot be loaded: {}", why == nullptr ? "" : why),
-              nccl_file, "apt-get install libnccl2, or LD_LIBRARY_PATH=DIRECTORY of libnccl.so.2");
+              nccl_library, "apt-get install libnccl2, or LD_LIBRARY_PATH=DIRECTORY of libnccl.so.2");
 }
 
-// NCCL's functions that are used, from the library of this machine.
-class Nccl {
- public:
-  Nccl() {
-    int version = 0;
-    if (get_version(&version) == ncclSuccess && version >= min_nccl) return;
-    throw Error(Fault::unsupported,
-                fmt::format("NCCL {}.{}.{} is too old: 2.14.3 or newer is needed", version / 10000,
-                            version % 10000 / 100, version % 100),
-                nccl_file, "apt-get install libnccl2, or LD_LIBRARY_PATH=DIRECTORY of a newer libnccl.so.2");
-  }
+NcclFunctions find_nccl() {
+  void* const library = open_nccl();
+  NcclFunctions functions([library](const char* name) {
+    if (void* const found = dlsym(library, name)) return found;
+    throw Error(Fault::unsupported, fmt::format("NCCL has no {}", name), nccl_library,
+                "NCCL 2.14.3 or newer");
+  });
+  int version = 0;
+  if (functions.get_version(&version) == ncclSuccess && version >= min_nccl) return functions;
+  throw Error(Fault::unsupported,
+              fmt::format("NCCL {}.{}.{} is too old: 2.14.3 or newer is needed", version / 10000,
+                          version % 10000 / 100, version % 100),
+              nccl_library, "apt-get install libnccl2, or LD_LIBRARY_PATH=DIRECTORY of a newer libnccl.so.2");
+}
 
- private:
-  template <typename Function>
-  Function* find(const char* name) const {
-    if (void* const found = dlsym(library_, name)) return reinterpret_cast<Function*>(found);
-    throw Error(Fault::unsupported, fmt::format("NCCL has no {}", name), nccl_file, "NCCL 2.14.3 or newer");
-  }
-  void* library_ = open_nccl();
-
- public:
-  decltype(&ncclGetVersion) get_version = find<decltype(ncclGetVersion)>("ncclGetVersion");
-  decltype(&ncclGetUniqueId) get_unique_id = find<decltype(ncclGetUniqueId)>("ncclGetUniqueId");
-  decltype(&ncclCommInitRankConfig) init = find<decltype(ncclCommInitRankConfig)>("ncclCommInitRankConfig");
-  decltype(&ncclGroupStart) begin = find<decltype(ncclGroupStart)>("ncclGroupStart");
-  decltype(&ncclGroupEnd) end = find<decltype(ncclGroupEnd)>("ncclGroupEnd");
-  decltype(&ncclAllReduce) all_reduce = find<decltype(ncclAllReduce)>("ncclAllReduce");
-  decltype(&ncclReduceScatter) reduce_scatter = find<decltype(ncclReduceScatter)>("ncclReduceScatter");
-  decltype(&ncclAllGather) all_gather = find<decltype(ncclAllGather)>("ncclAllGather");
-  decltype(&ncclBroadcast) broadcast = find<decltype(ncclBroadcast)>("ncclBroadcast");
-  decltype(&ncclCommGetAsyncError) async_error =
-      find<decltype(ncclCommGetAsyncError)>("ncclCommGetAsyncError");
-  decltype(&ncclCommFinalize) finalize = find<decltype(ncclCommFinalize)>("ncclCommFinalize");
-  decltype(&ncclCommDestroy) destroy = find<decltype(ncclCommDestroy)>("ncclCommDestroy");
-  decltype(&ncclCommAbort) abort = find<decltype(ncclCommAbort)>("ncclCommAbort");
-  decltype(&ncclGetErrorString) error_text = find<decltype(ncclGetErrorString)>("ncclGetErrorString");
-  decltype(&ncclGetLastError) last_error = find<decltype(ncclGetLastError)>("ncclGetLastError");
-};
-
-const Nccl& nccl() {
-  static const Nccl functions;
+const NcclFunctions& nccl() {
+  static const NcclFunctions functions = find_nccl();
   return functions;
 }
 
@@ -111,7 +87,7 @@ class NcclComm : public GpuComm {
     const OnCudaDevice here(device_);
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
-    const ncclResult_t code = nccl().init(&group_, size, id, rank, &config);
+    const ncclResult_t code = nccl().init_rank_config(&group_, size, id, rank, &config);
     if (code != ncclSuccess && code != ncclInProgress) abort();
     check_nccl(code, "ncclCommInitRankConfig", nullptr);
   }
@@ -131,10 +107,10 @@ class NcclComm : public GpuComm {
   NcclComm(const NcclComm&) = delete;
   NcclComm& operator=(const NcclComm&) = delete;
 
-  void begin() override { check_nccl(nccl().begin(), "ncclGroupStart", group_); }
+  void begin() override { check_nccl(nccl().group_start(), "ncclGroupStart", group_); }
   void end() override {
     const OnCudaDevice here(device_);
-    check_nccl(nccl().end(), "ncclGroupEnd", group_);
+    check_nccl(nccl().group_end(), "ncclGroupEnd", group_);
   }
 
   void all_reduce(std::byte* data, std::size_t count, DataType type, Operation operation) override {

@@ -41,7 +41,7 @@ THIRD_PARTY = {
     r"png\.h": r"^runtime/data/png_",
     r"lmdb\.h": r"^runtime/data/lmdb_",
     r"(dnnl|oneapi)": r"^runtime/engine/cpu/",
-    r"(cuda|nccl|cublas|cudnn)": r"(^|/)cuda_|^runtime/engine/cuda/",
+    r"(cuda|nccl|cublas|cudnn)": r"(^|/)cuda_|^runtime/engine/cuda/|nccl_functions\.hpp$",
     r"(google/protobuf|caffe\.pb\.h)": r"^runtime/caffe/[a-z_]*_protobuf\.[ch]pp$",
     r"doctest": r"^$",
 }

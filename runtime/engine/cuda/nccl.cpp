@@ -3,9 +3,9 @@
 
 #include "base/os/plugin.hpp"
 #include "base/text/text.hpp"
+#include "ddl/nccl_functions.hpp"
 
 #include <fmt/format.h>
-#include <nccl.h>
 
 #include <chrono>
 #include <cstring>
@@ -14,27 +14,10 @@
 namespace ddlrun::runtime::gpu {
 namespace {
 
-constexpr const char* nccl_file = "libnccl.so.2";
-
-// NCCL's functions that are used, from the library of this machine.
-struct Nccl {
-  Plugin library = Plugin::open(nccl_file);
-  decltype(&ncclGetVersion) get_version = library.function<decltype(ncclGetVersion)>("ncclGetVersion");
-  decltype(&ncclGetUniqueId) get_unique_id = library.function<decltype(ncclGetUniqueId)>("ncclGetUniqueId");
-  decltype(&ncclCommInitRank) init_rank = library.function<decltype(ncclCommInitRank)>("ncclCommInitRank");
-  decltype(&ncclAllReduce) all_reduce = library.function<decltype(ncclAllReduce)>("ncclAllReduce");
-  decltype(&ncclBroadcast) broadcast = library.function<decltype(ncclBroadcast)>("ncclBroadcast");
-  decltype(&ncclCommGetAsyncError) async_error =
-      library.function<decltype(ncclCommGetAsyncError)>("ncclCommGetAsyncError");
-  decltype(&ncclCommAbort) abort = library.function<decltype(ncclCommAbort)>("ncclCommAbort");
-  decltype(&ncclCommDestroy) destroy = library.function<decltype(ncclCommDestroy)>("ncclCommDestroy");
-  decltype(&ncclGetErrorString) error_text =
-      library.function<decltype(ncclGetErrorString)>("ncclGetErrorString");
-  decltype(&ncclGetLastError) last_error = library.function<decltype(ncclGetLastError)>("ncclGetLastError");
-};
-
-const Nccl& nccl() {
-  static const Nccl functions;
+const ddl::NcclFunctions& nccl() {
+  static const Plugin library = Plugin::open(ddl::nccl_library);
+  static const ddl::NcclFunctions functions(
+      [](const char* name) { return reinterpret_cast<void*>(library.function<void()>(name)); });
   return functions;
 }
 
@@ -50,7 +33,8 @@ void check(ncclResult_t code, const char* call, ncclComm_t group = nullptr) {
 class RealNcclGroup : public NcclGroup {
  public:
   RealNcclGroup(const Device& device, const ncclUniqueId& id, int rank, int size) : device_(device) {
-    check(nccl().init_rank(&group_, size, id, rank), "ncclCommInitRank");
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;  // blocking
+    check(nccl().init_rank_config(&group_, size, id, rank, &config), "ncclCommInitRankConfig");
   }
   ~RealNcclGroup() override {
     if (group_ != nullptr) nccl().destroy(group_);
