@@ -99,8 +99,9 @@ DoctorRequest request_of(System& system, const DoctorOptions& options) {
   request.reach.ssh_arguments = options.ssh_arguments;
   doctor::choose_checks(request.choice,
                         doctor::all_checks());  // a typing error is reported before any host is asked
-  request.job = find_job(system, options.job);
-  request.hosts = find_job_hosts(system, options.job, request.job);
+  doctor::ExaminedJob examined = find_job(system, options.job);
+  request.job = std::move(examined.job);
+  request.hosts = std::move(examined.hosts);
   if (request.choice.level != doctor::Level::quick) request.trainer = find_own_trainer(system);
   return request;
 }

@@ -42,20 +42,22 @@ std::vector<std::uint16_t> parse_ports(const DoctorJobOptions& options, const En
   return ports;
 }
 
-// Where the names of the job's hosts come from, as mpirun would look for them.
-void set_allocation(System& system, const DoctorJobOptions& options, Job& job) {
+// Where the names of the job's hosts come from, as mpirun would look for them. `typed`: the names of the host
+// list or of the hostfile.
+void set_allocation(System& system, const DoctorJobOptions& options, const std::vector<std::string>& typed,
+                    Job& job) {
   const std::string file = options.hosts.starts_with('@') ? options.hosts.substr(1) : options.hostfile;
   if (!file.empty()) {
     job.hostfile_path = file;
-    job.allocation = topology::read_host_names(system, "", file);
+    job.allocation = typed;
     job.hostfile_text = system.files.read(file, topology::max_hostfile_bytes);
     job.allocation_source = "hostfile " + file;
   } else if (auto given = topology::find_allocation(system)) {
     job.allocation = std::move(given->hosts);
     job.allocation_source = given->source;
     job.hostfile_path = given->hostfile;
-  } else if (!options.hosts.empty()) {
-    job.allocation = expand_host_list(options.hosts);
+  } else if (!typed.empty()) {
+    job.allocation = typed;
     job.allocation_source = "the host list";
   }
 }
@@ -163,20 +165,21 @@ void read_exports(const DoctorJobOptions& options, const Environment& environmen
   }
 }
 
-}  // namespace
-
-std::vector<std::string> find_job_hosts(System& system, const DoctorJobOptions& options, const Job& job) {
-  if (!options.hosts.empty()) return each_once(topology::read_host_names(system, options.hosts, ""));
+std::vector<std::string> choose_hosts(const Environment& environment, const std::vector<std::string>& typed,
+                                      const Job& job) {
+  if (!typed.empty()) return each_once(typed);
   if (!job.allocation.empty()) return each_once(job.allocation);
   auto hosts = hosts_of_rankfile(job);
-  if (hosts.empty()) hosts.push_back(system.environment.host_name);
+  if (hosts.empty()) hosts.push_back(environment.host_name);
   return hosts;
 }
 
-Job find_job(System& system, const DoctorJobOptions& options) {
-  if (!options.hosts.empty() && !options.hostfile.empty())
-    topology::read_host_names(system, options.hosts, options.hostfile);  // refuses
-  Job job;
+}  // namespace
+
+ExaminedJob find_job(System& system, const DoctorJobOptions& options) {
+  const auto typed = topology::read_host_names(system, options.hosts, options.hostfile);
+  ExaminedJob found;
+  Job& job = found.job;
   if (!options.dims.empty()) job.dims = topology::parse_dims(options.dims);
   job.ranks = parse_count(options.ranks, "-n", "8", topology::max_ranks);
   job.cores_per_rank = parse_count(options.cores_per_rank, "--cores-per-rank", "4", 65536);
@@ -191,9 +194,10 @@ Job find_job(System& system, const DoctorJobOptions& options) {
     job.rankfile_path = options.rankfile;
     job.rankfile_text = system.files.read(options.rankfile, rankfile::max_rankfile_bytes);
   }
-  set_allocation(system, options, job);
-  spread_ranks(job, find_job_hosts(system, options, job));
-  return job;
+  set_allocation(system, options, typed, job);
+  found.hosts = choose_hosts(system.environment, typed, job);
+  spread_ranks(job, found.hosts);
+  return found;
 }
 
 }  // namespace ddlrun::doctor

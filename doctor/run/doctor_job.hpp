@@ -31,11 +31,12 @@ struct DoctorJobOptions {
 // our environment what the job would get by name. Values of variables that hold secrets are never kept.
 // Error{usage} on malformed options, Error{request} on files that cannot be read. A rankfile or an allocation
 // that is wrong in itself is a finding of the checks, not an error here.
-Job find_job(System& system, const DoctorJobOptions& options);
-
-// The hosts to examine, in order, each once: those typed, else the allocation, else those of the rankfile,
-// else this machine by its own name.
-std::vector<std::string> find_job_hosts(System& system, const DoctorJobOptions& options,
-                                        const Job& job);
+struct ExaminedJob {
+  Job job;
+  // The hosts to examine, in order, each once: those typed, else the allocation, else those of the rankfile,
+  // else this machine by its own name.
+  std::vector<std::string> hosts;
+};
+ExaminedJob find_job(System& system, const DoctorJobOptions& options);
 
 }  // namespace ddlrun::doctor

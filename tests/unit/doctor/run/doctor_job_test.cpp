@@ -15,11 +15,11 @@ struct Asked : tests::FakeSystem {
   DoctorJobOptions options;
   doctor::Job job() {
     System system = doors();
-    return find_job(system, options);
+    return find_job(system, options).job;
   }
   std::vector<std::string> hosts() {
     System system = doors();
-    return find_job_hosts(system, options, find_job(system, options));
+    return find_job(system, options).hosts;
   }
 };
 
