@@ -5,7 +5,7 @@
   torch_peer.py speed NET DATA BATCH STEPS              one rank: images/s of the step in the best tenth, peak memory in MiB
   torch_peer.py ddp NET DATA BATCH STEPS RANK SIZE FILE the same with DDP over Gloo; FILE: where the ranks meet
   torch_peer.py curve NET DATA STEPS WEIGHTS LR         a loss a line, from a checkpoint's weights, all images a batch
-NET is a file of runtime/models/library, DATA a folder with MNIST's names or "CxHxW" (random images)."""
+NET is a file of runtime/models/library, DATA a directory with MNIST's names or "CxHxW" (random images)."""
 import gzip
 import json
 import os

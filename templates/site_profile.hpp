@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a centre wants of every job, as data: one YAML file in templates/profiles/, in the user's
-// configuration folder or named by --site FILE.
+// configuration directory or named by --site FILE.
 #pragma once
 
 #include "base/text/error.hpp"
@@ -27,7 +27,7 @@ struct SiteProfile {
   std::vector<std::pair<std::string, YamlValue>> defaults;
   std::vector<std::string> required;        // keys that a job must have: "application", "walltime"
   std::string application_directive;        // how `application` is carried: "-A {}", "--comment={}"
-  std::vector<std::string> submit_below;    // jobs start only below these folders: "/scratch"
+  std::vector<std::string> submit_below;    // jobs start only below these directories: "/scratch"
   std::uint64_t walltime_most_seconds = 0;  // 0: no limit known
   std::vector<std::pair<std::string, std::uint64_t>> queue_walltimes;  // by queue
   std::vector<std::string> preamble;    // shell lines of the site's, after the modules

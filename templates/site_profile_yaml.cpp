@@ -68,7 +68,7 @@ class Reader {
       site.defaults = mapping(*defaults, "queue: normal");
     for (const YamlValue* key : list("required", "[walltime]")) site.required.push_back(key->text);
     read_application(site);
-    read_folders(site);
+    read_directories(site);
     read_limits(site);
     for (const YamlValue* line : list("preamble", "- ulimit -c 0")) add_lines(site.preamble, *line);
     for (const YamlValue* line : list("directives", "- \"-W sandbox=PRIVATE\"")) add_directive(site, *line);
@@ -146,13 +146,13 @@ class Reader {
              "application_directive: \"--comment={}\"");
     }
   }
-  void read_folders(SiteProfile& site) const {
-    for (const YamlValue* folder : list("submit_below", "[/scratch]")) {
-      if (!folder->text.starts_with('/')) {
-        refuse(*folder, fmt::format("'{}' is not an absolute path", printable(folder->text, 60)),
+  void read_directories(SiteProfile& site) const {
+    for (const YamlValue* directory : list("submit_below", "[/scratch]")) {
+      if (!directory->text.starts_with('/')) {
+        refuse(*directory, fmt::format("'{}' is not an absolute path", printable(directory->text, 60)),
                "submit_below: [/scratch]");
       }
-      site.submit_below.push_back(folder->text);
+      site.submit_below.push_back(directory->text);
     }
   }
   std::uint64_t limit(const YamlValue& value) const {

@@ -21,7 +21,7 @@ struct Limit {
 };
 
 struct FileInfo {
-  enum class Kind { file, folder, link, device, other } kind = Kind::file;
+  enum class Kind { file, directory, link, device, other } kind = Kind::file;
   unsigned mode = 0;  // permission bits, 0755
   std::uint32_t uid = 0, gid = 0;
   std::uint64_t size_bytes = 0;
@@ -67,7 +67,7 @@ struct KernelName {
 
 enum class Access { read, write, execute };
 
-using FolderVisitor = std::function<bool(std::string_view name, FileInfo::Kind kind)>;
+using DirectoryVisitor = std::function<bool(std::string_view name, FileInfo::Kind kind)>;
 
 class HostInfo {
  public:
@@ -75,10 +75,10 @@ class HostInfo {
   // "memlock", "nofile", "nproc", "stack", "core", "as"; nothing for another name.
   virtual std::optional<Limit> limit(std::string_view name) = 0;
   virtual std::optional<FileInfo> file_info(const std::string& path, bool follow_links) = 0;
-  virtual std::vector<std::string> list_folder(
+  virtual std::vector<std::string> list_directory(
       const std::string& path) = 0;  // names, sorted; {} if unreadable
-  // Each entry as the folder holds them, unsorted, until `visit` answers false; false if it is unreadable.
-  virtual bool visit_folder(const std::string& path, const FolderVisitor& visit) = 0;
+  // Each entry as the directory holds them, unsorted, until `visit` answers false; false if it is unreadable.
+  virtual bool visit_directory(const std::string& path, const DirectoryVisitor& visit) = 0;
   virtual std::optional<std::string> read_link(const std::string& path) = 0;
   // At most `bytes` of a file from `offset` on; nothing where it cannot be read.
   virtual std::optional<std::string> read_part(const std::string& /*path*/, std::uint64_t /*offset*/,

@@ -55,7 +55,7 @@ Environment read_environment() {
   environment.own_names.push_back(environment.host_name);
   environment.own_names.push_back(environment.host_name.substr(0, environment.host_name.find('.')));
   environment.executable = read_link("/proc/self/exe");
-  environment.working_folder = read_link("/proc/self/cwd");
+  environment.workdir = read_link("/proc/self/cwd");
   environment.is_root = ::geteuid() == 0;
   environment.stdin_is_terminal = ::isatty(STDIN_FILENO) == 1;
   environment.stdout_is_terminal = ::isatty(STDOUT_FILENO) == 1;

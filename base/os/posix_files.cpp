@@ -82,8 +82,8 @@ bool write_through(const std::string& path, std::string_view bytes) {
   return true;
 }
 
-void sync_folder(const std::string& folder) {
-  const Descriptor d{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+void sync_directory(const std::string& directory) {
+  const Descriptor d{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (d.fd >= 0) ::fsync(d.fd);
 }
 
@@ -200,7 +200,7 @@ void PosixFiles::write(const std::string& given, std::string_view bytes) {
     ::unlink(temporary.c_str());
     refuse_file("write", path, code);
   }
-  sync_folder(parent_of(path));
+  sync_directory(parent_of(path));
 }
 
 void PosixFiles::append(const std::string& path, std::string_view bytes) {
@@ -228,23 +228,23 @@ void PosixFiles::remove(const std::string& path) {
   }
 }
 
-std::string PosixFiles::make_folder(const std::string& prefix) {
+std::string PosixFiles::make_directory(const std::string& prefix) {
   std::string name = prefix + "XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) refuse_file("make a folder", prefix, errno);
+  if (::mkdtemp(name.data()) == nullptr) refuse_file("make a directory", prefix, errno);
   return name;
 }
 
-void PosixFiles::make_folders(const std::string& path) {
+void PosixFiles::make_directories(const std::string& path) {
   std::error_code code;
   const bool is_new = std::filesystem::create_directories(path, code);
   if (!code && is_new) std::filesystem::permissions(path, std::filesystem::perms::owner_all, code);
-  if (code) refuse_file("make the folder", path, code.value());
+  if (code) refuse_file("make the directory", path, code.value());
 }
 
-bool PosixFiles::make_new_folder(const std::string& path) {
+bool PosixFiles::make_new_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0) return true;
   if (errno == EEXIST) return false;
-  refuse_file("make the folder", path, errno);
+  refuse_file("make the directory", path, errno);
 }
 
 }  // namespace ddlrun

@@ -41,19 +41,19 @@ std::uint64_t limit_value(rlim_t value) { return value == RLIM_INFINITY ? Limit:
 
 FileInfo::Kind kind_of_mode(mode_t mode) {
   if (S_ISREG(mode)) return FileInfo::Kind::file;
-  if (S_ISDIR(mode)) return FileInfo::Kind::folder;
+  if (S_ISDIR(mode)) return FileInfo::Kind::directory;
   if (S_ISLNK(mode)) return FileInfo::Kind::link;
   if (S_ISCHR(mode) || S_ISBLK(mode)) return FileInfo::Kind::device;
   return FileInfo::Kind::other;
 }
 
 // Some file systems leave d_type open; then the entry itself is asked.
-FileInfo::Kind kind_of_entry(int folder, const dirent& entry) {
+FileInfo::Kind kind_of_entry(int directory, const dirent& entry) {
   switch (entry.d_type) {
     case DT_REG:
       return FileInfo::Kind::file;
     case DT_DIR:
-      return FileInfo::Kind::folder;
+      return FileInfo::Kind::directory;
     case DT_LNK:
       return FileInfo::Kind::link;
     case DT_CHR:
@@ -65,12 +65,12 @@ FileInfo::Kind kind_of_entry(int folder, const dirent& entry) {
       return FileInfo::Kind::other;
   }
   struct stat seen {};
-  if (::fstatat(folder, entry.d_name, &seen, AT_SYMLINK_NOFOLLOW) != 0) return FileInfo::Kind::other;
+  if (::fstatat(directory, entry.d_name, &seen, AT_SYMLINK_NOFOLLOW) != 0) return FileInfo::Kind::other;
   return kind_of_mode(seen.st_mode);
 }
 
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
 }  // namespace
@@ -100,20 +100,20 @@ std::optional<FileInfo> PosixHostInfo::file_info(const std::string& path, bool f
   return info;
 }
 
-bool PosixHostInfo::visit_folder(const std::string& path, const FolderVisitor& visit) {
-  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(path.c_str()));
-  if (!folder) return false;
-  while (const dirent* entry = ::readdir(folder.get())) {
+bool PosixHostInfo::visit_directory(const std::string& path, const DirectoryVisitor& visit) {
+  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(path.c_str()));
+  if (!directory) return false;
+  while (const dirent* entry = ::readdir(directory.get())) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
-    if (!visit(name, kind_of_entry(::dirfd(folder.get()), *entry))) break;
+    if (!visit(name, kind_of_entry(::dirfd(directory.get()), *entry))) break;
   }
   return true;
 }
 
-std::vector<std::string> PosixHostInfo::list_folder(const std::string& path) {
+std::vector<std::string> PosixHostInfo::list_directory(const std::string& path) {
   std::vector<std::string> names;
-  visit_folder(path, [&](std::string_view name, FileInfo::Kind) {
+  visit_directory(path, [&](std::string_view name, FileInfo::Kind) {
     names.emplace_back(name);
     return true;
   });

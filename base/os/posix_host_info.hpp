@@ -11,8 +11,8 @@ class PosixHostInfo : public HostInfo {
  public:
   std::optional<Limit> limit(std::string_view name) override;
   std::optional<FileInfo> file_info(const std::string& path, bool follow_links) override;
-  std::vector<std::string> list_folder(const std::string& path) override;
-  bool visit_folder(const std::string& path, const FolderVisitor& visit) override;
+  std::vector<std::string> list_directory(const std::string& path) override;
+  bool visit_directory(const std::string& path, const DirectoryVisitor& visit) override;
   std::optional<std::string> read_link(const std::string& path) override;
   std::optional<std::string> read_part(const std::string& path, std::uint64_t offset,
                                        std::size_t bytes) override;

@@ -30,9 +30,9 @@ class PosixFiles : public FileSystem {
   void append(const std::string& path, std::string_view bytes) override;
   void sync(const std::string& path) override;
   void remove(const std::string& path) override;
-  std::string make_folder(const std::string& prefix) override;
-  void make_folders(const std::string& path) override;
-  bool make_new_folder(const std::string& path) override;
+  std::string make_directory(const std::string& prefix) override;
+  void make_directories(const std::string& path) override;
+  bool make_new_directory(const std::string& path) override;
 };
 
 class SystemClock : public Clock {

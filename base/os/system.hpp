@@ -137,14 +137,14 @@ class FileSystem {
   virtual void append(const std::string& path, std::string_view bytes) = 0;
   // What was appended survives a crash from here on; no error where there is no such file.
   virtual void sync(const std::string& path) = 0;
-  // One file or empty folder; no error where there is none.
+  // One file or empty directory; no error where there is none.
   virtual void remove(const std::string& path) = 0;
-  // A new private folder (mode 700) whose name begins with `prefix`; returns its path.
-  virtual std::string make_folder(const std::string& prefix) = 0;
+  // A new private directory (mode 700) whose name begins with `prefix`; returns its path.
+  virtual std::string make_directory(const std::string& prefix) = 0;
   // With all that is missing above it; a new one gets mode 700.
-  virtual void make_folders(const std::string& path) = 0;
+  virtual void make_directories(const std::string& path) = 0;
   // Mode 700; false where the name is taken, also by somebody who was faster.
-  virtual bool make_new_folder(const std::string& path) = 0;
+  virtual bool make_new_directory(const std::string& path) = 0;
 };
 
 class Clock {
@@ -162,7 +162,7 @@ struct Environment {
   std::string host_name;               // gethostname()
   std::vector<std::string> own_names;  // host name, short name, localhost, addresses of our interfaces
   std::string executable;              // absolute path of the running binary
-  std::string working_folder;
+  std::string workdir;
   bool is_root = false;
   bool stdin_is_terminal = false;
   bool stdout_is_terminal = false;
@@ -173,10 +173,10 @@ struct Environment {
     const auto found = variables.find(name);
     return found == variables.end() ? std::string() : found->second;
   }
-  // The path as others find it, from the working folder; "" and "." are that folder.
+  // The path as others find it, from the working directory; "" and "." are that directory.
   std::string absolute(const std::string& path) const {
-    if (path.empty() || path == ".") return working_folder;
-    return path[0] == '/' ? path : working_folder + "/" + path;
+    if (path.empty() || path == ".") return workdir;
+    return path[0] == '/' ? path : workdir + "/" + path;
   }
 };
 

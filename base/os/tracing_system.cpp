@@ -63,19 +63,19 @@ void TracingFiles::remove(const std::string& path) {
   inner_.remove(path);
 }
 
-std::string TracingFiles::make_folder(const std::string& prefix) {
-  trace_(fmt::format("# makes the folder {}XXXXXX\n", quote_shell(prefix)));
-  return inner_.make_folder(prefix);
+std::string TracingFiles::make_directory(const std::string& prefix) {
+  trace_(fmt::format("# makes the directory {}XXXXXX\n", quote_shell(prefix)));
+  return inner_.make_directory(prefix);
 }
 
-void TracingFiles::make_folders(const std::string& path) {
+void TracingFiles::make_directories(const std::string& path) {
   trace_(fmt::format("+ mkdir -p {}\n", quote_shell(path)));
-  inner_.make_folders(path);
+  inner_.make_directories(path);
 }
 
-bool TracingFiles::make_new_folder(const std::string& path) {
+bool TracingFiles::make_new_directory(const std::string& path) {
   trace_(fmt::format("+ mkdir {}\n", quote_shell(path)));
-  return inner_.make_new_folder(path);
+  return inner_.make_new_directory(path);
 }
 
 }  // namespace ddlrun

@@ -46,9 +46,9 @@ class TracingFiles : public FileSystem {
   void append(const std::string& path, std::string_view bytes) override { inner_.append(path, bytes); }
   void sync(const std::string& path) override;
   void remove(const std::string& path) override;
-  std::string make_folder(const std::string& prefix) override;
-  void make_folders(const std::string& path) override;
-  bool make_new_folder(const std::string& path) override;
+  std::string make_directory(const std::string& prefix) override;
+  void make_directories(const std::string& path) override;
+  bool make_new_directory(const std::string& path) override;
 
  private:
   FileSystem& inner_;

@@ -54,7 +54,7 @@ int take_memory_from(int numa_node, bool strictly) {
              : errno;
 }
 
-int enter_folder(const std::string& path) { return ::chdir(path.c_str()) == 0 ? 0 : errno; }
+int enter_directory(const std::string& path) { return ::chdir(path.c_str()) == 0 ? 0 : errno; }
 
 void change_variables(const EnvVars& set, const std::vector<std::string>& remove) {
   for (const std::string& name : remove) ::unsetenv(name.c_str());

@@ -24,7 +24,7 @@ int bind_to_pus(const std::vector<int>& pus);
 int take_memory_from(int numa_node, bool strictly);
 
 // The errno, or 0.
-int enter_folder(const std::string& path);
+int enter_directory(const std::string& path);
 
 // This process's own environment, which what it starts inherits.
 void change_variables(const EnvVars& set, const std::vector<std::string>& remove);

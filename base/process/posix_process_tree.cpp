@@ -37,9 +37,9 @@ std::string read_small(const std::string& path) {
   return text;
 }
 
-std::vector<pid_t> numbers_in(const std::string& folder) {
+std::vector<pid_t> numbers_in(const std::string& directory) {
   std::vector<pid_t> numbers;
-  DIR* const dir = ::opendir(folder.c_str());
+  DIR* const dir = ::opendir(directory.c_str());
   if (dir == nullptr) return numbers;
   while (const dirent* entry = ::readdir(dir)) {
     const auto number = parse_unsigned(entry->d_name, 1u << 30);

@@ -128,7 +128,7 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
   GuardianOptions options;
   options.capture_err = static_cast<bool>(hooks.on_stderr_line);
   options.extra = extra;
-  // mpirun removes its ranks' shared memory and its session's folder, which takes it a good second.
+  // mpirun removes its ranks' shared memory and its session's directory, which takes it a good second.
   options.program_grace = std::chrono::milliseconds(3000);
   Guarded guarded = start_guarded(command, options);
   ProcessResult result;

@@ -165,7 +165,7 @@ void write_json(const std::string& path, const std::string& text) {
   const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (file != nullptr && std::fclose(file) == 0 && written) return;
   throw Error(ErrorKind::request, {"the JSON document could not be written", "--json " + printable(path),
-                                   "--json FILE in a folder that you may write to"});
+                                   "--json FILE in a directory that you may write to"});
 }
 
 int measure_all(const BenchOptions& options, World& world) {
@@ -187,7 +187,7 @@ int measure_all(const BenchOptions& options, World& world) {
     return refuse_on_all(world, exit_code(ErrorKind::request),
                          render_error("ddl-bench", {"the JSON document cannot be written: " + obstacle,
                                                     "--json " + printable(options.json),
-                                                    "--json FILE in a folder that you may write to"}));
+                                                    "--json FILE in a directory that you may write to"}));
   gather_facts(bench);
   const BenchFacts& facts = bench.facts;
   const bool table = first && options.json != "-";

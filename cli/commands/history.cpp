@@ -31,16 +31,16 @@ struct HistoryOptions {
   bool json = false;
 };
 
-HistoryRow read_history_row(System& system, const std::string& folder, std::int64_t now) {
+HistoryRow read_history_row(System& system, const std::string& directory, std::int64_t now) {
   HistoryRow damaged;
-  damaged.id = base_name(folder);
-  damaged.folder = folder;
+  damaged.id = base_name(directory);
+  damaged.directory = directory;
   damaged.state = RunState::damaged;
   damaged.problem = "there is no run.json in it: nothing was started";
-  if (!system.files.exists(folder + "/run.json")) return damaged;
+  if (!system.files.exists(directory + "/run.json")) return damaged;
   try {
-    const RunRecord run = read_run(system, folder, false);
-    return history_row(run, folder, find_run_state(system, run), now);
+    const RunRecord run = read_run(system, directory, false);
+    return history_row(run, directory, find_run_state(system, run), now);
   } catch (const Error& error) {
     damaged.problem = error.message().what;
     return damaged;
@@ -58,12 +58,12 @@ int run_history(System& system, const HistoryOptions& options) {
       std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
   std::vector<HistoryRow> rows;
   std::size_t left_out = 0;
-  for (const std::string& folder : list_run_folders(system)) {
+  for (const std::string& directory : list_run_directories(system)) {
     if (*limit > 0 && rows.size() == *limit) {
       ++left_out;
       continue;
     }
-    HistoryRow row = read_history_row(system, folder, now);
+    HistoryRow row = read_history_row(system, directory, now);
     if (!options.failed || row.failed()) rows.push_back(std::move(row));
   }
   if (options.json) {

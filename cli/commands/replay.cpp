@@ -95,19 +95,19 @@ void add_exports(LaunchFlags& flags, const std::vector<std::string>& typed) {
   }
 }
 
-void check_can_replay(const System& system, const RunRecord& run, const std::string& folder) {
+void check_can_replay(const System& system, const RunRecord& run, const std::string& directory) {
   if (!run.typed) {
     throw Error(ErrorKind::request,
                 {"this run has no recorded command line: another command or an older ddlrun started it",
-                 folder, "head -1 " + quote_shell(folder + "/argv") + "   # what it ran"});
+                 directory, "head -1 " + quote_shell(directory + "/argv") + "   # what it ran"});
   }
-  const std::string& here = system.environment.working_folder;
+  const std::string& here = system.environment.workdir;
   if (run.workdir != here) {
-    const std::string path = system.environment.absolute(folder);
+    const std::string path = system.environment.absolute(directory);
     throw Error(
         ErrorKind::request,
         {fmt::format("that run was started in {}, this is {}", printable(run.workdir), printable(here)),
-         folder, fmt::format("cd {} && ddlrun replay {}", quote_shell(run.workdir), quote_shell(path))});
+         directory, fmt::format("cd {} && ddlrun replay {}", quote_shell(run.workdir), quote_shell(path))});
   }
 }
 
@@ -132,21 +132,21 @@ LaunchSpec check_plan(System& system, const RunRecord& run, const std::string& r
 }
 
 int run_replay(System& system, const ReplayOptions& wanted) {
-  std::string named = find_run_folder(system, wanted.run);
+  std::string named = find_run_directory(system, wanted.run);
   while (named.size() > 1 && named.ends_with('/')) named.pop_back();
-  const std::string folder = find_first_start(system, named);
-  const RunRecord run = read_run(system, folder, false);
-  check_can_replay(system, run, folder);
-  LaunchFlags flags = parse_typed(run, folder);
+  const std::string directory = find_first_start(system, named);
+  const RunRecord run = read_run(system, directory, false);
+  check_can_replay(system, run, directory);
+  LaunchFlags flags = parse_typed(run, directory);
   add_program_words(flags, wanted.more);
   add_exports(flags, wanted.exports);
   flags.dry_run = wanted.dry_run;
   LaunchSpec spec = resolve_launch_spec(system, flags);
   if (!run.dims.empty()) spec = with_dims(std::move(spec), topology::parse_dims(run.dims));
-  if (folder != named)
+  if (directory != named)
     print_replay(system, fmt::format("{} went on from {}, the first start", wanted.run, run.id));
   print_replay(system, fmt::format("run {} once more", run.id));
-  return run_launch_spec(system, check_plan(system, run, folder, std::move(spec)));
+  return run_launch_spec(system, check_plan(system, run, directory, std::move(spec)));
 }
 
 }  // namespace

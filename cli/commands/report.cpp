@@ -30,13 +30,13 @@ struct ReportOptions {
 };
 
 int run_report_command(System& system, const ReportOptions& options) {
-  const std::string folder = find_run_folder(system, options.run);
-  const std::string html = render_report_html(read_run_view(system, folder));
+  const std::string directory = find_run_directory(system, options.run);
+  const std::string html = render_report_html(read_run_view(system, directory));
   if (options.file == "-") {
     system.out(html);
     return 0;
   }
-  const std::string file = options.file.empty() ? folder + "/report.html" : options.file;
+  const std::string file = options.file.empty() ? directory + "/report.html" : options.file;
   system.files.write(file, html);
   system.err("ddlrun: wrote " + file + "\n");
   return 0;

@@ -25,7 +25,7 @@ std::string choose_cache_dir(const std::optional<std::string>& wished);
 
 class TuningCache {
  public:
-  // No folder: reads and keeps nothing.
+  // No directory: reads and keeps nothing.
   TuningCache(std::string directory, std::string topology);
 
   // Nothing, with a note on stderr unless there is no file.

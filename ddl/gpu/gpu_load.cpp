@@ -12,7 +12,7 @@ namespace ddl {
 namespace {
 
 constexpr const char* plugin_name = "libddl_cuda.so";
-// From the folder of libddl.so, or of a program with libddl in it: PREFIX/lib, PREFIX/lib/TRIPLET,
+// From the directory of libddl.so, or of a program with libddl in it: PREFIX/lib, PREFIX/lib/TRIPLET,
 // PREFIX/bin.
 constexpr const char* plugin_directories[] = {"", "ddlrun/", "../ddlrun/", "../lib/ddlrun/"};
 

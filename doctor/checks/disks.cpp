@@ -182,7 +182,7 @@ bool is_below(const std::string& path, const std::string& dir) {
 }
 
 // KISTI's Neuron and Nurion take jobs from /scratch/$USER only.
-std::vector<Finding> check_site_folder(const CheckInput& input) {
+std::vector<Finding> check_site_directory(const CheckInput& input) {
   const std::string name = input.driver_host.facts.is("site.kisti", "yes") ? "KISTI" : "";
   if (name.empty()) return single_finding("DISK-04", skip("no rule is known for this site"));
   const std::string user(input.driver_host.facts.text("user.name").value_or(""));
@@ -240,7 +240,7 @@ std::span<const Check> disk_checks() {
        "Some centres take jobs only from their scratch file system.",
        "The domain of this host's name. KISTI: the working directory lies below /scratch/$USER, else fail. "
        "skip: other sites.",
-       "cd /scratch/$USER.", check_site_folder},
+       "cd /scratch/$USER.", check_site_directory},
   }};
   return table;
 }

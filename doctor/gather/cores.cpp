@@ -86,7 +86,7 @@ std::vector<std::string> read_numa(const GatherContext& context, const Cpus& usa
   const std::set<int> usable(usable_list.begin(), usable_list.end());
   const std::string dir = "/sys/devices/system/node";
   std::map<std::uint64_t, std::string> nodes;
-  for (const std::string& name : context.kernel.list_folder(context.root + dir)) {
+  for (const std::string& name : context.kernel.list_directory(context.root + dir)) {
     const auto number =
         name.starts_with("node") ? parse_unsigned(std::string_view(name).substr(4)) : std::nullopt;
     if (!number) continue;

@@ -15,7 +15,7 @@ constexpr std::size_t most_libraries = 400;
 constexpr std::size_t most_cache_bytes = 8u << 20;
 constexpr int most_links = 32;
 
-std::string folder_of(const std::string& path) {
+std::string directory_of(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
 }
@@ -63,7 +63,7 @@ class TreeWalk {
 
  private:
   void ask(const std::string& path, const ElfFile& elf, const std::string& inherited_rpath) {
-    const std::string origin = folder_of(real_path(context_, path));
+    const std::string origin = directory_of(real_path(context_, path));
     const std::string own = elf.runpath.empty() ? join(dirs_of(elf.rpath, origin), ":") : "";
     const std::string rpath = own.empty() ? inherited_rpath : own + ":" + inherited_rpath;
     const std::string runpath = join(dirs_of(elf.runpath, origin), ":");

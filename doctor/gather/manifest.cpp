@@ -28,7 +28,7 @@ class Walk {
   Manifest run() {
     const auto top = kernel_.file_info(path_, true);
     if (!top) return manifest_;
-    if (top->kind != FileInfo::Kind::folder) return run_file(*top);
+    if (top->kind != FileInfo::Kind::directory) return run_file(*top);
     manifest_.state = Manifest::State::dir;
     list_names();
     if (manifest_.state == Manifest::State::dir) ask_sizes();
@@ -61,17 +61,18 @@ class Walk {
       const std::string dir = std::move(dirs.back());
       dirs.pop_back();
       const std::string before = dir.empty() ? "" : dir + "/";
-      const bool listed = kernel_.visit_folder(dir.empty() ? path_ : path_ + "/" + dir,
-                                               [&](std::string_view name, FileInfo::Kind kind) {
-                                                 if (++entries_ > bounds_.entries) manifest_.complete = false;
-                                                 std::string full = before + std::string(name);
-                                                 if (kind == FileInfo::Kind::folder) {
-                                                   dirs.push_back(std::move(full));
-                                                 } else {
-                                                   add_name(std::move(full));
-                                                 }
-                                                 return in_time();
-                                               });
+      const bool listed = kernel_.visit_directory(dir.empty() ? path_ : path_ + "/" + dir,
+                                                  [&](std::string_view name, FileInfo::Kind kind) {
+                                                    if (++entries_ > bounds_.entries)
+                                                      manifest_.complete = false;
+                                                    std::string full = before + std::string(name);
+                                                    if (kind == FileInfo::Kind::directory) {
+                                                      dirs.push_back(std::move(full));
+                                                    } else {
+                                                      add_name(std::move(full));
+                                                    }
+                                                    return in_time();
+                                                  });
       if (listed) continue;
       if (dir.empty()) manifest_.state = Manifest::State::unreadable;
       deny(dir);

@@ -29,10 +29,11 @@ constexpr std::uint64_t kernel_threads = 2;      // the parent of them all
 
 std::vector<ProcessStat> read_processes(const GatherContext& context) {
   std::vector<std::uint64_t> pids;
-  context.kernel.visit_folder(SysrootFiles(context).at("/proc"), [&](std::string_view name, FileInfo::Kind) {
-    if (const auto pid = parse_unsigned(name)) pids.push_back(*pid);
-    return pids.size() < most_processes;
-  });
+  context.kernel.visit_directory(SysrootFiles(context).at("/proc"),
+                                 [&](std::string_view name, FileInfo::Kind) {
+                                   if (const auto pid = parse_unsigned(name)) pids.push_back(*pid);
+                                   return pids.size() < most_processes;
+                                 });
   std::vector<ProcessStat> processes;
   for (const std::uint64_t pid : pids) {
     auto stat = read_process_stat(context, pid);

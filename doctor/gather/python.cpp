@@ -41,7 +41,7 @@ void look_for_torch(const GatherContext& context, const std::vector<std::string_
     if (!text) continue;
     facts.set("python.torch", assigned_value(*text, "__version__"));
     facts.set("python.cuda", assigned_value(*text, "cuda"));
-    for (const std::string& entry : context.kernel.list_folder(context.root + std::string(dir))) {
+    for (const std::string& entry : context.kernel.list_directory(context.root + std::string(dir))) {
       if (!entry.starts_with("nvidia_nccl") || !entry.ends_with(".dist-info")) continue;
       const auto dash = entry.find('-');
       facts.set("python.nccl", printable(entry.substr(dash + 1, entry.size() - dash - 11), 40));

@@ -55,7 +55,7 @@ std::vector<Entry> plan_entries(const GatherContext& context) {
                                     : context.system.environment.get("LD_LIBRARY_PATH");
   for (const std::string_view dir : split(libraries, ':')) entries.push_back({"library", std::string(dir)});
   for (const std::string& file : request.program_files) entries.push_back({"file", file});
-  const std::string here = context.system.environment.working_folder + "/";
+  const std::string here = context.system.environment.workdir + "/";
   for (const std::string& file : request.own_files) {
     if (!file.empty()) entries.push_back({"job-file", file[0] == '/' ? file : here + file});
   }

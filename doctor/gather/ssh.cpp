@@ -34,7 +34,7 @@ void set_mode(const GatherContext& context, const std::string& path, const std::
 
 void look_at_keys(const GatherContext& context, const std::string& dir, Facts& facts) {
   std::vector<std::string> modes;
-  for (const std::string& name : context.kernel.list_folder(context.root + dir)) {
+  for (const std::string& name : context.kernel.list_directory(context.root + dir)) {
     if (!name.starts_with("id_") || name.ends_with(".pub") || modes.size() == 16) continue;
     const auto info = context.kernel.file_info(context.root + dir + "/" + name, true);
     if (!info || info->kind != FileInfo::Kind::file) continue;
@@ -63,7 +63,7 @@ bool is_the_usual_include(std::string_view text, const GatherContext& context) {
   std::string rest;
   for (const std::string_view line : split(text, '\n')) {
     if (trim(line) == "Include /etc/ssh/ssh_config.d/*.conf") {
-      for (const std::string& name : context.kernel.list_folder(context.root + "/etc/ssh/ssh_config.d"))
+      for (const std::string& name : context.kernel.list_directory(context.root + "/etc/ssh/ssh_config.d"))
         rest += read_small(context, "/etc/ssh/ssh_config.d/" + name).value_or("") + "\n";
     } else {
       rest += std::string(line) + "\n";

@@ -33,7 +33,7 @@ std::optional<std::uint64_t> SysrootFiles::hex_number(std::string_view path) con
 }
 
 std::vector<std::string> SysrootFiles::list(std::string_view dir) const {
-  return context_.kernel.list_folder(at(dir));
+  return context_.kernel.list_directory(at(dir));
 }
 
 std::optional<std::string> SysrootFiles::link(std::string_view path) const {

@@ -32,7 +32,8 @@ void gather_token(const GatherContext& context, Facts& facts) {
   std::uint64_t waits = 0;
   bool seen = files.exists(token);
   while (!seen && is_network && waits < most_waits) {
-    context.kernel.visit_folder(files.at(dir), [](auto, auto) { return false; });  // NFS asks its server anew
+    context.kernel.visit_directory(files.at(dir),
+                                   [](auto, auto) { return false; });  // NFS asks its server anew
     if ((seen = files.exists(token))) break;
     context.system.processes.run({"sleep", "1"}, {std::chrono::seconds(3), 0, 0, 1024});
     ++waits;

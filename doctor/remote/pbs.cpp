@@ -31,7 +31,7 @@ PbsExchange::PbsExchange(System& system, const AgentBinary& agent) : system_(sys
                                    "environment", "qsub -I, then the same command there"});
   }
   nodefile_ = system.files.read(path, 16u << 20);
-  dir_ = system.files.make_folder(system.environment.working_folder + "/.ddlrun-doctor-");
+  dir_ = system.files.make_directory(system.environment.workdir + "/.ddlrun-doctor-");
 }
 
 PbsExchange::~PbsExchange() {

@@ -186,7 +186,7 @@ ExaminedJob find_job(System& system, const DoctorJobOptions& options) {
   job.ports = parse_ports(options, system.environment);
   job.interface = options.interface;
   job.data_paths = options.data_paths;
-  job.workdir = options.workdir.empty() ? system.environment.working_folder : options.workdir;
+  job.workdir = options.workdir.empty() ? system.environment.workdir : options.workdir;
   job.checkpoint_dir = options.checkpoint_dir;
   job.program = options.program;
   read_exports(options, system.environment, job);

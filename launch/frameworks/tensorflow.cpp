@@ -104,7 +104,7 @@ void plan_tensorflow(const FrameworkRequest& request, FrameworkPlan& plan) {
     group.first = job.first;
     group.ranks = job.count;
     // A chief has the loop: the others serve it until it ends.
-    group.serves = job.name == "ps" || (request.chief && job.name == "worker");
+    group.is_service = job.name == "ps" || (request.chief && job.name == "worker");
     tell_task(request, group, jobs);
     if (job.name == "worker") {
       show_own_gpu(request, plan, group);

@@ -49,10 +49,10 @@ std::string render_duration(std::int64_t seconds) {
   return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-HistoryRow history_row(const RunRecord& run, const std::string& folder, RunState state, std::int64_t now) {
+HistoryRow history_row(const RunRecord& run, const std::string& directory, RunState state, std::int64_t now) {
   HistoryRow row;
   row.id = run.id;
-  row.folder = folder;
+  row.directory = directory;
   row.state = state;
   row.start = run.start;
   const auto start = parse_run_time(run.start);

@@ -16,7 +16,7 @@ enum class RunState { ended, running, unseen, elsewhere, damaged };
 
 struct HistoryRow {
   std::string id;
-  std::string folder;
+  std::string directory;
   RunState state = RunState::ended;
   std::string start;  // "2026-11-21T03:19:14Z"
   std::optional<std::int64_t> seconds;
@@ -33,7 +33,7 @@ struct HistoryRow {
 };
 
 // `now` in seconds since 1970: how long a running one has run.
-HistoryRow history_row(const RunRecord& run, const std::string& folder, RunState state, std::int64_t now);
+HistoryRow history_row(const RunRecord& run, const std::string& directory, RunState state, std::int64_t now);
 
 // "ok", "status 7", "signal 9 (KILL)", "running", "ended unseen", "unknown (on h9)", "damaged".
 std::string status_words(const HistoryRow& row);

@@ -22,7 +22,7 @@ std::string render_history_json(const std::vector<HistoryRow>& rows) {
   for (const HistoryRow& row : rows) {
     runs.push_back(
         {{"id", row.id},
-         {"folder", row.folder},
+         {"directory", row.directory},
          {"state", state_names[static_cast<std::size_t>(row.state)]},
          {"start", text_or_nothing(row.start)},
          {"seconds", row.seconds ? HistoryJson(*row.seconds) : HistoryJson()},

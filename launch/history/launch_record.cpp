@@ -62,7 +62,7 @@ RunRecord make_run_record(System& system, const LaunchSpec& spec, const LaunchPl
   record.launcher = name_of(launcher.version.kind);
   record.kernel = read_if_there(system, "/proc/sys/kernel/osrelease");
   record.host = system.environment.host_name;
-  record.workdir = system.environment.working_folder;
+  record.workdir = system.environment.workdir;
   if (job.plan) record.dims = topology::render_dims(job.plan->dims);
   record.program = plan.program.program.command;
   record.exported = exports.names;

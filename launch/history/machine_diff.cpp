@@ -51,16 +51,16 @@ std::string describe_machine_change(const MachineTopology& then, const MachineTo
   return {};
 }
 
-void check_same_machines(System& system, const RunRecord& run, const std::string& folder,
+void check_same_machines(System& system, const RunRecord& run, const std::string& directory,
                          const JobPlan& job) {
   if (run.hosts != job.hosts) {
     refuse_replay(fmt::format("the hosts are others: then {}, now {}", fold_host_list(run.hosts),
                               fold_host_list(job.hosts)),
-                  folder, "ddlrun launch with HOSTS, for a new plan");
+                  directory, "ddlrun launch with HOSTS, for a new plan");
   }
   for (std::size_t i = 0; i < std::min(run.hosts.size(), run.machine_of_host.size()); ++i) {
     const std::uint32_t kind = run.machine_of_host[i];
-    const std::string path = fmt::format("{}/topology-{}.json", folder, kind);
+    const std::string path = fmt::format("{}/topology-{}.json", directory, kind);
     const auto then =
         topology::parse_machine_json(system.files.read(path, topology::max_machine_json_bytes), path);
     const std::string change =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Then and now: whether a run can be repeated as it was, and what is not the same. Pure but for the files of
-// the run's folder.
+// the run's directory.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -18,7 +18,8 @@ std::string describe_machine_change(const topology::MachineTopology& then,
                                     const topology::MachineTopology& now);
 
 // Error{request} with both values if the hosts or a machine are not what they were.
-void check_same_machines(System& system, const RunRecord& run, const std::string& folder, const JobPlan& job);
+void check_same_machines(System& system, const RunRecord& run, const std::string& directory,
+                         const JobPlan& job);
 
 // True where both texts put every rank on the same host and slot.
 bool same_ranks(std::string_view rankfile_then, std::string_view rankfile_now);

@@ -25,7 +25,7 @@ struct ReportInput {
   RunRecord run;
   RunState state = RunState::ended;
   std::optional<std::int64_t> seconds;  // how long it took, or has run
-  std::string folder;
+  std::string directory;
   std::string command_line;             // that started it, to be pasted
   std::vector<ReportPicture> machines;  // with the ranks of one host each
   std::optional<Training> training;

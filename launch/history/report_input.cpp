@@ -24,8 +24,8 @@ constexpr std::size_t most_machines = 8;
 constexpr std::uint64_t most_plan_bytes = 64u << 20;
 constexpr std::uint64_t most_metrics_bytes = 256u << 20;
 
-std::string absolute(const std::string& path, const std::string& folder) {
-  return path.starts_with('/') ? path : folder + "/" + path;
+std::string absolute(const std::string& path, const std::string& directory) {
+  return path.starts_with('/') ? path : directory + "/" + path;
 }
 
 // The value of "--name FILE" or "--name=FILE" among a program's words, or "".
@@ -38,8 +38,8 @@ std::string word_after(const std::vector<std::string>& words, const std::string&
 }
 
 // A line at most, of any length; the first of argv is the one to paste.
-std::string read_command_line(System& system, const std::string& folder) {
-  const auto part = system.files.read_from(folder + "/argv", 0, 1 << 20);
+std::string read_command_line(System& system, const std::string& directory) {
+  const auto part = system.files.read_from(directory + "/argv", 0, 1 << 20);
   if (!part || !part->bytes.starts_with("# ")) return {};
   return part->bytes.substr(2, part->bytes.find('\n') - 2);
 }
@@ -76,7 +76,7 @@ std::pair<std::size_t, std::string> hosts_of_kind(const RunRecord& run, std::siz
 }
 
 std::map<std::uint32_t, int> read_gpus(System& system, ReportInput& input) {
-  const std::string path = input.folder + "/plan.json";
+  const std::string path = input.directory + "/plan.json";
   if (!system.files.exists(path)) return {};
   try {
     return parse_plan_gpus(system.files.read(path, most_plan_bytes), path);
@@ -89,7 +89,7 @@ std::map<std::uint32_t, int> read_gpus(System& system, ReportInput& input) {
 void read_machines(System& system, ReportInput& input) {
   const auto gpus = read_gpus(system, input);
   for (std::size_t kind = 0; kind < most_machines; ++kind) {
-    const std::string path = fmt::format("{}/topology-{}.json", input.folder, kind);
+    const std::string path = fmt::format("{}/topology-{}.json", input.directory, kind);
     if (!system.files.exists(path)) return;
     const auto [count, host] = hosts_of_kind(input.run, kind);
     if (count == 0) continue;
@@ -117,7 +117,8 @@ bool is_of_this_run(System& system, const ReportInput& input, const std::string&
 
 void read_training(System& system, ReportInput& input) {
   const std::string word = word_after(input.run.program, "--metrics");
-  const std::string path = word.empty() ? input.folder + "/metrics.jsonl" : absolute(word, input.run.workdir);
+  const std::string path =
+      word.empty() ? input.directory + "/metrics.jsonl" : absolute(word, input.run.workdir);
   if (!system.files.exists(path)) {
     if (!word.empty()) input.notes.push_back("no curves: there is no " + path);
     return;
@@ -150,22 +151,23 @@ void read_timeline(System& system, ReportInput& input) {
 
 void read_first_log(System& system, ReportInput& input) {
   if (!input.run.watched || !input.run.watched->first_failure) return;
-  const std::string path = rank_file(input.folder, input.run.watched->first_failure->rank, RankStream::err);
+  const std::string path =
+      rank_file(input.directory, input.run.watched->first_failure->rank, RankStream::err);
   for (std::string& line : read_last_lines(system, path)) input.first_lines.push_back(std::move(line));
   if (!input.first_lines.empty()) input.first_log = path;
 }
 
 }  // namespace
 
-ReportInput read_run_view(System& system, const std::string& folder) {
+ReportInput read_run_view(System& system, const std::string& directory) {
   ReportInput input;
-  input.folder = absolute(folder, system.environment.working_folder);
-  input.run = read_run(system, folder, true);
+  input.directory = absolute(directory, system.environment.workdir);
+  input.run = read_run(system, directory, true);
   input.state = find_run_state(system, input.run);
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
-  input.seconds = history_row(input.run, folder, input.state, now).seconds;
-  input.command_line = read_command_line(system, folder);
+  input.seconds = history_row(input.run, directory, input.state, now).seconds;
+  input.command_line = read_command_line(system, directory);
   input.made = "made by ddlrun " DDLRUN_VERSION ", " + render_time(system.clock.now());
   read_machines(system, input);
   read_training(system, input);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Everything about one run, gathered from its folder and from where its program wrote, for the report.
+// Everything about one run, gathered from its directory and from where its program wrote, for the report.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -10,6 +10,6 @@
 namespace ddlrun::launch {
 
 // `notes` lists the files that cannot be read; only a run without run.json is Error{request}.
-ReportInput read_run_view(System& system, const std::string& folder);
+ReportInput read_run_view(System& system, const std::string& directory);
 
 }  // namespace ddlrun::launch

@@ -155,10 +155,10 @@ std::string render_result_section(const ReportInput& input) {
 std::string render_facts_section(const ReportInput& input) {
   const RunRecord& run = input.run;
   std::string text = "<h2>The run</h2>\n<dl>\n";
-  text += fact("run", run.id) + fact("folder", input.folder) + fact("repeats", run.replay_of);
+  text += fact("run", run.id) + fact("directory", input.directory) + fact("repeats", run.replay_of);
   text += fact("started", run.start) + fact("ended", run.end ? run.end->time : "");
   text += fact("hosts", fold_host_list(run.hosts, 1500)) + fact("started from", run.host);
-  text += fact("working folder", run.workdir) + fact("network", run.network);
+  text += fact("working directory", run.workdir) + fact("network", run.network);
   text += fact("output", run.output);
   text += fact(run.launcher.empty() ? "mpirun" : run.launcher,
                run.mpirun_version + (run.mpirun.empty() ? "" : " (" + run.mpirun + ")"));

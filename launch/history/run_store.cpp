@@ -17,26 +17,26 @@ namespace {
 
 constexpr unsigned most_starts = 1001;  // --max-restarts takes 1000
 
-// The second in which a run's folder was named, by the folder's own name.
-std::string_view second_of(const std::string& folder) {
-  return std::string_view(folder).substr(0,
-                                         folder.rfind('/') + 1 + std::string_view("20261121-031914").size());
+// The second in which a run's directory was named, by the directory's own name.
+std::string_view second_of(const std::string& directory) {
+  return std::string_view(directory).substr(
+      0, directory.rfind('/') + 1 + std::string_view("20261121-031914").size());
 }
 
 // When the run began; 0 if unknown.
-std::int64_t read_start(System& system, const std::string& folder) {
+std::int64_t read_start(System& system, const std::string& directory) {
   try {
-    return system.files.exists(folder + "/run.json") ? read_run(system, folder, false).start_us : 0;
+    return system.files.exists(directory + "/run.json") ? read_run(system, directory, false).start_us : 0;
   } catch (const Error&) {
     return 0;
   }
 }
 
 // Those of one second by their records: the names say no more.
-void order_within_seconds(System& system, std::vector<std::string>& folders) {
-  for (auto begin = folders.begin(); begin != folders.end();) {
-    const auto end = std::find_if(begin, folders.end(), [&](const std::string& folder) {
-      return second_of(folder) != second_of(*begin);
+void order_within_seconds(System& system, std::vector<std::string>& directories) {
+  for (auto begin = directories.begin(); begin != directories.end();) {
+    const auto end = std::find_if(begin, directories.end(), [&](const std::string& directory) {
+      return second_of(directory) != second_of(*begin);
     });
     if (end - begin > 1) {
       std::vector<std::pair<std::int64_t, std::string>> known;
@@ -54,30 +54,30 @@ void order_within_seconds(System& system, std::vector<std::string>& folders) {
 
 }  // namespace
 
-std::vector<std::string> list_run_folders(System& system) {
+std::vector<std::string> list_run_directories(System& system) {
   const std::string base =
       find_state_directory(system.environment, "the list of runs", "export HOME=/home/you") + "/runs";
-  std::vector<std::string> folders;
-  if (system.kernel == nullptr) return folders;
-  for (const std::string& name : system.kernel->list_folder(base)) {
-    if (name != "." && name != "..") folders.push_back(base + "/" + name);
+  std::vector<std::string> directories;
+  if (system.kernel == nullptr) return directories;
+  for (const std::string& name : system.kernel->list_directory(base)) {
+    if (name != "." && name != "..") directories.push_back(base + "/" + name);
   }
-  std::sort(folders.rbegin(), folders.rend());  // names begin with the time
-  order_within_seconds(system, folders);
-  return folders;
+  std::sort(directories.rbegin(), directories.rend());  // names begin with the time
+  order_within_seconds(system, directories);
+  return directories;
 }
 
-std::string find_run_folder(System& system, const std::string& word) {
+std::string find_run_directory(System& system, const std::string& word) {
   if (system.files.exists(word + "/run.json")) return word;
-  if (word.find('/') != std::string::npos) refuse_run(word, "there is no run in this folder: no run.json");
-  const std::vector<std::string> folders = list_run_folders(system);
-  if (folders.empty()) refuse_run(word, "there are no runs yet");
-  if (word == "last") return folders.front();
+  if (word.find('/') != std::string::npos) refuse_run(word, "there is no run in this directory: no run.json");
+  const std::vector<std::string> directories = list_run_directories(system);
+  if (directories.empty()) refuse_run(word, "there are no runs yet");
+  if (word == "last") return directories.front();
   std::vector<std::string> found;
-  for (const std::string& folder : folders) {
-    const std::string_view name = base_name(folder);
-    if (name == word) return folder;
-    if (name.starts_with(word)) found.push_back(folder);
+  for (const std::string& directory : directories) {
+    const std::string_view name = base_name(directory);
+    if (name == word) return directory;
+    if (name.starts_with(word)) found.push_back(directory);
   }
   if (found.empty()) refuse_run(word, "no run has an id that begins so");
   if (found.size() == 1) return found.front();
@@ -86,8 +86,8 @@ std::string find_run_folder(System& system, const std::string& word) {
                                base_name(found[0]), base_name(found[1]), more));
 }
 
-std::string find_first_start(System& system, const std::string& folder) {
-  std::string first = folder;
+std::string find_first_start(System& system, const std::string& directory) {
+  std::string first = directory;
   for (unsigned starts = 0; starts < most_starts; ++starts) {
     const std::string before = read_run(system, first, false).restart_of;
     if (before.empty()) return first;
@@ -100,11 +100,11 @@ std::string find_first_start(System& system, const std::string& folder) {
     }
     first = sibling;
   }
-  refuse_run(folder, "the record of this run is damaged: it names no first start");
+  refuse_run(directory, "the record of this run is damaged: it names no first start");
 }
 
-RunRecord read_run(System& system, const std::string& folder, bool with_ranks) {
-  const std::string path = folder + "/run.json";
+RunRecord read_run(System& system, const std::string& directory, bool with_ranks) {
+  const std::string path = directory + "/run.json";
   return parse_run_json(system.files.read(path, max_run_json_bytes), path, with_ranks);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs that were, by what people call them: an id, the beginning of one, a folder, `last`.
+// Runs that were, by what people call them: an id, the beginning of one, a directory, `last`.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -11,19 +11,19 @@
 
 namespace ddlrun::launch {
 
-// The folders in the state folder, by their start, newest first. Error{request} where there is no state
-// folder.
-std::vector<std::string> list_run_folders(System& system);
+// The directories in the state directory, by their start, newest first. Error{request} where there is no
+// state directory.
+std::vector<std::string> list_run_directories(System& system);
 
-// The run's folder. Error{request} where none is meant, or several are.
-std::string find_run_folder(System& system, const std::string& word);
+// The run's directory. Error{request} where none is meant, or several are.
+std::string find_run_directory(System& system, const std::string& word);
 
-// The folder of the first start where this one came after a bad end, else itself. Error{request} where it is
-// gone.
-std::string find_first_start(System& system, const std::string& folder);
+// The directory of the first start where this one came after a bad end, else itself. Error{request} where it
+// is gone.
+std::string find_first_start(System& system, const std::string& directory);
 
 // Error{request} for a damaged one.
-RunRecord read_run(System& system, const std::string& folder, bool with_ranks);
+RunRecord read_run(System& system, const std::string& directory, bool with_ranks);
 
 // Running only if the very process that wrote the record still is: a number alone says nothing.
 RunState find_run_state(System& system, const RunRecord& run);

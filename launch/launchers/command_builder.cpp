@@ -81,7 +81,7 @@ void CommandBuilder::take_rank_map() {
     line_.environment[rank_map_variable] = text;
     line_.rank_map_path = path;
   } else {
-    program_.rank_map = {"--rank-map-file", path};  // a folder that all hosts see, as homes mostly are
+    program_.rank_map = {"--rank-map-file", path};  // a directory that all hosts see, as homes mostly are
   }
   add_file(path, text + "\n");
 }

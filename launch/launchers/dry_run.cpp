@@ -25,7 +25,7 @@ std::string render_reasons(const LaunchCommand& line) {
   return text;
 }
 
-std::string folder_of(const std::string& path) {
+std::string directory_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
 }
@@ -33,7 +33,7 @@ std::string folder_of(const std::string& path) {
 std::string render_rankfile_part(const DryRun& run) {
   if (run.rankfile_text.empty()) return {};
   return fmt::format("mkdir -p -- {}\ncat > {} <<'END_OF_RANKFILE'\n{}END_OF_RANKFILE\n\n",
-                     quote_shell(folder_of(run.rankfile_path)), quote_shell(run.rankfile_path),
+                     quote_shell(directory_of(run.rankfile_path)), quote_shell(run.rankfile_path),
                      run.rankfile_text);
 }
 
@@ -41,7 +41,7 @@ std::string render_files_part(const LaunchCommand& line) {
   std::string text;
   for (const LaunchFile& file : line.files) {
     text += fmt::format("mkdir -p -- {}\ncat > {} <<'END_OF_FILE'\n{}END_OF_FILE\n\n",
-                        quote_shell(folder_of(file.path)), quote_shell(file.path), file.text);
+                        quote_shell(directory_of(file.path)), quote_shell(file.path), file.text);
   }
   return text;
 }

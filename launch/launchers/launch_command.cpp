@@ -71,7 +71,7 @@ LaunchCommand plan_launch_command(const LaunchRequest& request, const EnvVars& e
       refuse_mpi_words(request);
       return plan_ssh_command({request.rank_map.value_or(RankMap()),
                                request.run_dir,
-                               request.working_folder,
+                               request.workdir,
                                request.exports,
                                request.program,
                                "ssh",

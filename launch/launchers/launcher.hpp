@@ -63,9 +63,9 @@ struct LaunchRequest {
   RankProgram program;
   // Nothing: ranks get only what the launcher itself can set, which Open MPI alone allows.
   std::optional<RankMap> rank_map;
-  std::string run_dir;         // directory of the command's files
-  std::string working_folder;  // directory in which launch was called
-  std::string pmi;             // srun --mpi; "": srun's default
+  std::string run_dir;  // directory of the command's files
+  std::string workdir;  // directory in which launch was called
+  std::string pmi;      // srun --mpi; "": srun's default
 };
 
 struct LaunchFile {

@@ -17,12 +17,12 @@ LaunchCommand plan_ssh_command(const SshRequest& request) {
   SshLaunchSpec document;
   document.rank_map = request.rank_map;
   document.rank_map.bind = true;
-  if (document.rank_map.working_folder.empty()) document.rank_map.working_folder = request.working_folder;
+  if (document.rank_map.workdir.empty()) document.rank_map.workdir = request.workdir;
   document.program = request.program;
   document.exported = request.exports.names;
   document.ssh = request.ssh;
   document.ssh_arguments = request.ssh_arguments;
-  const std::string path = request.run_folder + "/" + std::string(document_name);
+  const std::string path = request.run_directory + "/" + std::string(document_name);
   LaunchCommand line;
   line.argv = {request.program.ddlrun, "ssh-launch", path};
   line.files.push_back({path, render_ssh_launch_spec(document)});

@@ -11,8 +11,8 @@ namespace ddlrun::launch {
 
 struct SshRequest {
   RankMap rank_map;
-  std::string run_folder;
-  std::string working_folder;  // where launch was called; the ranks' too, unless the rank map names another
+  std::string run_directory;
+  std::string workdir;  // where launch was called; the ranks' too, unless the rank map names another
   Exports exports;
   RankProgram program;
   std::string ssh = "ssh";

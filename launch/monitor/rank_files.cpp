@@ -17,10 +17,10 @@ constexpr std::uint64_t last_bytes = 64 << 10;
 
 }  // namespace
 
-std::string rank_file_folder(const std::string& folder) { return folder + "/out"; }
+std::string rank_file_directory(const std::string& directory) { return directory + "/out"; }
 
-std::string rank_file(const std::string& folder, std::uint32_t rank, RankStream stream) {
-  return fmt::format("{}/rank-{:04}.{}", rank_file_folder(folder), rank,
+std::string rank_file(const std::string& directory, std::uint32_t rank, RankStream stream) {
+  return fmt::format("{}/rank-{:04}.{}", rank_file_directory(directory), rank,
                      stream == RankStream::out ? "out" : "err");
 }
 
@@ -36,8 +36,8 @@ std::vector<std::string> read_last_lines(System& system, const std::string& path
   return {lines.end() - static_cast<long>(shown), lines.end()};
 }
 
-std::string render_last_lines(System& system, const std::string& folder, std::uint32_t rank) {
-  const std::string path = rank_file(folder, rank, RankStream::err);
+std::string render_last_lines(System& system, const std::string& directory, std::uint32_t rank) {
+  const std::string path = rank_file(directory, rank, RankStream::err);
   const std::vector<std::string> lines = read_last_lines(system, path);
   if (lines.empty()) return {};
   std::string text = fmt::format("ddlrun: the last {} line{} of rank {}'s stderr, {}:\n", lines.size(),

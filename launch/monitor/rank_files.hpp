@@ -11,16 +11,16 @@
 
 namespace ddlrun::launch {
 
-// The directory of a run's rank files: "FOLDER/out".
-std::string rank_file_folder(const std::string& folder);
+// The directory of a run's rank files: "DIRECTORY/out".
+std::string rank_file_directory(const std::string& directory);
 
-// "FOLDER/out/rank-0007.out"
-std::string rank_file(const std::string& folder, std::uint32_t rank, RankStream stream);
+// "DIRECTORY/out/rank-0007.out"
+std::string rank_file(const std::string& directory, std::uint32_t rank, RankStream stream);
 
 // The last 20 lines of a file; nothing where there is none.
 std::vector<std::string> read_last_lines(System& system, const std::string& path);
 
 // The last lines of what a rank said on stderr, from its file, for people; "" if it said nothing.
-std::string render_last_lines(System& system, const std::string& folder, std::uint32_t rank);
+std::string render_last_lines(System& system, const std::string& directory, std::uint32_t rank);
 
 }  // namespace ddlrun::launch

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::string_view trainer = "ddl-train";
 
-std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 std::string find_trainer(System& system) {
-  const std::string here = folder_of(system.environment.executable);
+  const std::string here = directory_of(system.environment.executable);
   const std::string name(trainer);
   for (const std::string& path : {here + "/" + name, here + "/../runtime/" + name}) {
     if (system.files.exists(path)) return path;
@@ -32,7 +32,7 @@ std::string find_trainer(System& system) {
 
 // Where a file that is not there was looked for.
 std::string place_of_file(const System& system, const std::string& path) {
-  return path.starts_with('/') ? folder_of(path) : system.environment.working_folder;
+  return path.starts_with('/') ? directory_of(path) : system.environment.workdir;
 }
 
 // Named itself, for a training and not for another of its commands.
@@ -41,7 +41,7 @@ bool is_named_trainer(System& system, const Command& words) {
   return trains && base_name(words[0]) == trainer && !find_program(system, words[0]).empty();
 }
 
-// A script without its x, a folder: each rank would only find out for itself.
+// A script without its x, a directory: each rank would only find out for itself.
 void check_may_run(System& system, const std::string& path, const std::string& place) {
   if (system.kernel == nullptr) return;
   const auto info = system.kernel->file_info(path, true);
@@ -69,8 +69,8 @@ void check_script(System& system, const Command& words) {
 std::string find_program(System& system, const std::string& name) {
   if (name.find('/') != std::string::npos) return system.files.exists(name) ? name : std::string();
   const std::string path = system.environment.get("PATH");
-  for (const std::string_view folder : split(path, ':')) {
-    std::string candidate = (folder.empty() ? std::string(".") : std::string(folder)) + "/" + name;
+  for (const std::string_view directory : split(path, ':')) {
+    std::string candidate = (directory.empty() ? std::string(".") : std::string(directory)) + "/" + name;
     if (system.files.exists(candidate)) return candidate;
   }
   return {};
@@ -99,12 +99,12 @@ void check_program(System& system, const std::string& name, const std::string& p
   if (!found.empty() && name.find('/') == std::string::npos) return;  // others in PATH may do
   if (!found.empty()) return check_may_run(system, found, place);
   const bool has_slash = name.find('/') != std::string::npos;
-  const std::string folder = has_slash ? place_of_file(system, name) : "PATH";
+  const std::string directory = has_slash ? place_of_file(system, name) : "PATH";
   throw Error(ErrorKind::request,
               {fmt::format("the program '{}' was not found", printable(name, 120)),
-               place.empty() ? folder : fmt::format("{}; {}", place, folder),
+               place.empty() ? directory : fmt::format("{}; {}", place, directory),
                has_slash ? "ls -l " + quote_shell(name)
-                         : fmt::format("./{} if it is in this folder", printable(name, 60))});
+                         : fmt::format("./{} if it is in this directory", printable(name, 60))});
 }
 
 int check_trainer_options(System& system, const ChosenProgram& program, std::size_t ranks, bool files_count) {

@@ -25,7 +25,7 @@ void check_program(System& system, const std::string& name, const std::string& p
 
 // Lets the bundled trainer judge its own options, in one process that starts nothing: its message goes to
 // system.err, and its status, 2 or 3, is returned; 0: nothing is known against them. `files_count`: a file
-// that is missing here is a fault, for ranks will run here, in this folder.
+// that is missing here is a fault, for ranks will run here, in this directory.
 int check_trainer_options(System& system, const ChosenProgram& program, std::size_t ranks, bool files_count);
 // The same for any `command` that only judges.
 int ask_judge(System& system, const Command& command, bool files_count);

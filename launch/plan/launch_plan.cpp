@@ -100,7 +100,7 @@ std::set<std::uint32_t> find_service_ranks(const PlacedRanks& placed, const Rank
   std::set<std::uint32_t> ranks;
   if (placed.kind() == LauncherKind::ssh) return ranks;
   for (const RankGroup& group : rank_map.groups) {
-    for (std::uint32_t i = 0; group.serves && i < group.ranks; ++i) ranks.insert(group.first + i);
+    for (std::uint32_t i = 0; group.is_service && i < group.ranks; ++i) ranks.insert(group.first + i);
   }
   return ranks;
 }
@@ -168,7 +168,7 @@ LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec, 
   request.ranks = static_cast<std::uint32_t>(plan.placed.job.ranks.size());
   request.run_dir = run_dir;
   request.rankfile = run_dir + "/rankfile";
-  request.working_folder = system.environment.working_folder;
+  request.workdir = system.environment.workdir;
   request.pmi = plan.program.pmi;
   request.exports = plan.environment.exports;
   request.chosen_mca = mca_settings(plan.environment.network);

@@ -77,7 +77,7 @@ class ListReader {
       refuse(*program, "the program is empty", program_example);
     if (const YamlValue* arguments = entry.find("arguments")) group.arguments = words(*arguments);
     if (const YamlValue* set = entry.find("set")) group.variables = variables(*set);
-    if (const YamlValue* serves = entry.find("serves")) group.serves = truth(*serves);
+    if (const YamlValue* serves = entry.find("serves")) group.is_service = truth(*serves);
     entries_.push_back(std::move(group));
     take_ranks(entry, number);
   }

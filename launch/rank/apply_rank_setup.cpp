@@ -16,12 +16,12 @@ namespace ddlrun::launch {
 
 namespace {
 
-constexpr std::uint64_t most_sheet_bytes = 64u << 20;
-constexpr std::uint64_t most_driver_bytes = 64u << 10;
+constexpr std::uint64_t max_rank_map_bytes = 64u << 20;
+constexpr std::uint64_t max_driver_bytes = 64u << 10;
 constexpr std::string_view driver = "/proc/driver/nvidia";
 
-std::string read_sheet(System& system, const std::string& file) {
-  if (!file.empty()) return system.files.read(file, most_sheet_bytes);
+std::string read_rank_map(System& system, const std::string& file) {
+  if (!file.empty()) return system.files.read(file, max_rank_map_bytes);
   const std::string text = system.environment.get(rank_map_variable);
   if (!text.empty()) return text;
   throw Error(ErrorKind::usage,
@@ -38,10 +38,10 @@ RankView find_own_rank(const RankMap& rank_map, const RankIdentity& identity,
                                    environment.host_name, "ddlrun launch, without -n among --mpi-arg"});
 }
 
-// Split into MIG instances: the driver then has a folder for each.
+// Split into MIG instances: the driver then has a directory for each.
 bool has_instances(HostInfo* kernel, int minor) {
   if (kernel == nullptr || minor < 0) return false;
-  const auto entries = kernel->list_folder(fmt::format("{}/capabilities/gpu{}/mig", driver, minor));
+  const auto entries = kernel->list_directory(fmt::format("{}/capabilities/gpu{}/mig", driver, minor));
   return std::any_of(entries.begin(), entries.end(), [](const auto& name) { return name.starts_with("gi"); });
 }
 
@@ -65,13 +65,13 @@ void place_memory(const RankSetup& setup, const std::string& place) {
                                    place, "--mem-bind local"});
 }
 
-void enter_working_folder(const RankSetup& setup, const std::string& place) {
-  if (setup.working_folder.empty()) return;
-  const int code = enter_folder(setup.working_folder);
+void enter_workdir(const RankSetup& setup, const std::string& place) {
+  if (setup.workdir.empty()) return;
+  const int code = enter_directory(setup.workdir);
   if (code == 0) return;
-  throw Error(ErrorKind::request, {fmt::format("the working folder {} cannot be entered: {}",
-                                               printable(setup.working_folder), std::strerror(code)),
-                                   place, "a folder that all hosts have"});
+  throw Error(ErrorKind::request, {fmt::format("the working directory {} cannot be entered: {}",
+                                               printable(setup.workdir), std::strerror(code)),
+                                   place, "a directory that all hosts have"});
 }
 
 }  // namespace
@@ -79,19 +79,19 @@ void enter_working_folder(const RankSetup& setup, const std::string& place) {
 GpuFacts read_gpu(System& system, const std::string& pci) {
   const std::string path = fmt::format("{}/gpus/{}/information", driver, pci);
   if (!system.files.exists(path)) return {};
-  GpuFacts facts = parse_gpu_information(system.files.read(path, most_driver_bytes));
+  GpuFacts facts = parse_gpu_information(system.files.read(path, max_driver_bytes));
   facts.is_split = has_instances(system.kernel, facts.device_minor);
   return facts;
 }
 
-void take_rank_place(const RankSetup& setup, const std::string& place) {
+void apply_rank_setup(const RankSetup& setup, const std::string& place) {
   bind_rank(setup, place);
   place_memory(setup, place);
-  enter_working_folder(setup, place);
+  enter_workdir(setup, place);
 }
 
 PreparedRank prepare_rank(System& system, const std::string& file, const Command& program) {
-  const RankMap rank_map = parse_rank_map(read_sheet(system, file));
+  const RankMap rank_map = parse_rank_map(read_rank_map(system, file));
   const auto identity = find_rank_identity(system.environment.variables);
   if (!identity) {
     throw Error(ErrorKind::usage, {"--rank-map needs a rank, and no launcher has set one",
@@ -103,7 +103,7 @@ PreparedRank prepare_rank(System& system, const std::string& file, const Command
                       [&system](const std::string& pci) { return read_gpu(system, pci); });
   const std::string place = fmt::format("rank {} on {}", rank.rank, system.environment.host_name);
   for (const std::string& remark : setup.remarks) system.err(fmt::format("ddlrun: {}: {}\n", place, remark));
-  take_rank_place(setup, place);
+  apply_rank_setup(setup, place);
   change_variables(setup.variables, setup.removed);
   // Hydra counts by line of its host file; the other launchers count as ddlrun does, or the difference is an
   // error.

@@ -17,15 +17,16 @@ struct PreparedRank {
   std::optional<std::uint32_t> local_rank;
 };
 
-// Prepares this process for its rank: folder, variables, processors, memory, GPUs. The rank map is in `file`,
-// or where that is "" in the variable DDLRUN_RANKS. Error{usage} without a rank map or a rank; Error{request}
-// for what the host refuses.
+// Prepares this process for its rank: directory, variables, processors, memory, GPUs. The rank map is in
+// `file`, or where that is "" in the variable DDLRUN_RANKS. Error{usage} without a rank map or a rank;
+// Error{request} for what the host refuses.
 PreparedRank prepare_rank(System& system, const std::string& file, const Command& program);
 
 // What the driver of this host says of the GPU at a PCI bus id.
 GpuFacts read_gpu(System& system, const std::string& pci);
 
-// Processors, memory and folder of this process, as decided. Error{request} at `place` for what is refused.
-void take_rank_place(const RankSetup& setup, const std::string& place);
+// Processors, memory and directory of this process, as decided. Error{request} at `place` for what is
+// refused.
+void apply_rank_setup(const RankSetup& setup, const std::string& place);
 
 }  // namespace ddlrun::launch

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What every rank is to get, as one small value: where it sits, which program it is, which variables it sees.
 // A launcher carries it to `ddlrun exec`, which applies to its rank what no launcher can express: GPU, NIC,
-// memory, folder, and values that differ from rank to rank. Pure.
+// memory, directory, and values that differ from rank to rank. Pure.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -53,7 +53,7 @@ struct RankGroup {
   Command program;                     // the user's words, never replaced; empty: what launch was given
   std::vector<std::string> arguments;  // put behind it, with words replaced: "--task_index={group_rank}"
   std::vector<RankVariable> variables;
-  bool serves = false;  // ended, as success, once all ranks of the groups that do not serve have ended
+  bool is_service = false;  // ended, as success, once all ranks of the other groups have ended
 
   bool operator==(const RankGroup&) const = default;
 };
@@ -69,7 +69,7 @@ struct RankMap {
   std::vector<std::vector<RankBinding>> kinds;  // [kind][local rank]
   std::vector<RankMapHost> hosts;               // "node" in the words below is the place in this list
   std::vector<RankGroup> groups;                // ascending by first; together all ranks
-  std::string working_folder;                   // "": the launcher's
+  std::string workdir;                          // "": the launcher's
   std::string result;                           // a file that rank 0 may write (DDLRUN_RESULT); "": none
   bool bind = false;                            // exec binds the rank itself: the launcher cannot
   MemoryPolicy memory = MemoryPolicy::leave;

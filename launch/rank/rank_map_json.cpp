@@ -84,7 +84,7 @@ Json group_json(const RankGroup& group) {
   if (!group.name.empty()) entry["name"] = group.name;
   if (!group.program.empty()) entry["program"] = group.program;
   if (!group.arguments.empty()) entry["arguments"] = group.arguments;
-  if (group.serves) entry["serves"] = true;
+  if (group.is_service) entry["serves"] = true;
   Json& variables = entry["set"] = Json::object();
   for (const RankVariable& variable : group.variables) variables[variable.name] = variable.value;
   return entry;
@@ -166,7 +166,7 @@ RankGroup parse_group(const Json& entry, const std::string& at) {
   fields.take("name", group.name);
   fields.take("program", group.program);
   fields.take("arguments", group.arguments);
-  fields.take("serves", group.serves);
+  fields.take("serves", group.is_service);
   const Json* variables = fields.object("set");
   fields.done();
   if (variables == nullptr) return group;
@@ -211,7 +211,7 @@ std::string render_rank_map(const RankMap& rank_map) {
     document["memory"] = memory_names[static_cast<std::size_t>(rank_map.memory)];
   if (rank_map.gpu_view != GpuView::leave)
     document["gpu_view"] = view_names[static_cast<std::size_t>(rank_map.gpu_view)];
-  if (!rank_map.working_folder.empty()) document["folder"] = rank_map.working_folder;
+  if (!rank_map.workdir.empty()) document["workdir"] = rank_map.workdir;
   if (!rank_map.result.empty()) document["result"] = rank_map.result;
   std::vector<std::string> names;
   Json kind_of_host = Json::array(), ranks = Json::array();
@@ -249,7 +249,7 @@ RankMap parse_rank_map(std::string_view text) {
   fields.take("bind", rank_map.bind);
   take_name(fields, "memory", memory_names, rank_map.memory);
   take_name(fields, "gpu_view", view_names, rank_map.gpu_view);
-  fields.take("folder", rank_map.working_folder);
+  fields.take("workdir", rank_map.workdir);
   fields.take("result", rank_map.result);
   const Json& kinds = fields.list("kinds");
   for (const Json& kind : kinds) {

@@ -85,7 +85,7 @@ RankSetup plan_rank_setup(const RankMap& rank_map, const RankView& rank, const R
                           const Command& program, const GpuReader& read_gpu) {
   RankSetup setup;
   setup.removed = {rank_map_variable};
-  setup.working_folder = rank_map.working_folder;
+  setup.workdir = rank_map.workdir;
   if (rank.binding != nullptr) {
     if (rank_map.bind) setup.pus = rank.binding->pus;
     setup.numa_node = rank.binding->numa_node;

@@ -29,8 +29,8 @@ struct RankSetup {
   EnvVars variables;                 // to be set
   std::vector<std::string> removed;  // not to be seen by the program
   Command program;
-  std::string working_folder;  // "": where we are
-  std::vector<int> pus;        // to be bound to; empty: left alone
+  std::string workdir;   // "": where we are
+  std::vector<int> pus;  // to be bound to; empty: left alone
   MemoryPolicy memory = MemoryPolicy::leave;
   int numa_node = -1;
   std::vector<std::string> remarks;  // for people

@@ -26,7 +26,7 @@ std::string render_output_flag(const OutputSpec& spec) {
   return "--tee";
 }
 
-LaunchOutput::LaunchOutput(System& system, const OutputSpec& spec, const std::string& folder,
+LaunchOutput::LaunchOutput(System& system, const OutputSpec& spec, const std::string& directory,
                            const std::string& token,
                            std::function<void(std::uint32_t rank, std::string_view line)> on_err)
     : system_(system),
@@ -34,13 +34,13 @@ LaunchOutput::LaunchOutput(System& system, const OutputSpec& spec, const std::st
       show_(spec.mode == OutputSpec::Mode::prefix ? Show::prefixed
             : spec.shows()                        ? Show::plain
                                                   : Show::nothing),
-      folder_(folder),
+      directory_(directory),
       on_err_(std::move(on_err)),
       reader_(token),
       lines_([this](std::uint32_t rank, RankStream stream, std::string_view line) {
         take_line(rank, stream, line);
       }) {
-  if (keeps_files_) system_.files.make_folders(rank_file_folder(folder_));
+  if (keeps_files_) system_.files.make_directories(rank_file_directory(directory_));
 }
 
 std::string LaunchOutput::take(std::string_view line) {
@@ -50,7 +50,7 @@ std::string LaunchOutput::take(std::string_view line) {
   count_.take(piece);
   if (keeps_files_) {
     File& file = files_[{piece.rank, piece.stream}];
-    if (file.path.empty()) file.path = rank_file(folder_, piece.rank, piece.stream);
+    if (file.path.empty()) file.path = rank_file(directory_, piece.rank, piece.stream);
     file.waiting += piece.bytes;
   }
   if (show_ != Show::nothing || (on_err_ && piece.stream == RankStream::err)) lines_.take(piece);
@@ -109,8 +109,8 @@ void LaunchOutput::give_up_files(const std::string& why) {
   keeps_files_ = false;
   files_.clear();
   system_.err(render_message("ddlrun", "warning",
-                             {"the ranks' output is not kept any more: " + why, rank_file_folder(folder_),
-                              "df -h " + quote_shell(folder_)}));
+                             {"the ranks' output is not kept any more: " + why,
+                              rank_file_directory(directory_), "df -h " + quote_shell(directory_)}));
   if (show_ == Show::nothing) show_ = Show::prefixed;
 }
 
@@ -138,7 +138,7 @@ void LaunchOutput::finish() {
     system_.err(
         render_message("ddlrun", "warning",
                        {fmt::format("up to {} of the ranks' output never arrived", render_bytes(bytes)),
-                        folder_, "the launcher dropped it; let the program write its own file"}));
+                        directory_, "the launcher dropped it; let the program write its own file"}));
 }
 
 }  // namespace ddlrun::launch

@@ -23,7 +23,7 @@ std::string render_output_flag(const OutputSpec& spec);
 class LaunchOutput {
  public:
   // `on_err` gets each whole line of a rank's stderr.
-  LaunchOutput(System& system, const OutputSpec& spec, const std::string& folder, const std::string& token,
+  LaunchOutput(System& system, const OutputSpec& spec, const std::string& directory, const std::string& token,
                std::function<void(std::uint32_t rank, std::string_view line)> on_err);
   LaunchOutput(const LaunchOutput&) = delete;
   LaunchOutput& operator=(const LaunchOutput&) = delete;
@@ -54,7 +54,7 @@ class LaunchOutput {
   System& system_;
   bool keeps_files_;
   Show show_;
-  std::string folder_;
+  std::string directory_;
   std::function<void(std::uint32_t, std::string_view)> on_err_;
   OutputReader reader_;
   OutputCount count_;

@@ -14,15 +14,15 @@ std::string choose_run_dir(System& system, const std::string& wanted, bool creat
                   {"run directory already in use", wanted,
                    "another --run-dir, or omit it: each run then gets its own directory"});
     }
-    if (create) system.files.make_folders(wanted);
+    if (create) system.files.make_directories(wanted);
     return wanted;
   }
   const std::string state = find_state_directory(system.environment, "the run directory", "--run-dir ./run");
   const std::string time = render_time_for_names(system.clock.now());
   if (!create) return state + "/dry-runs/" + time;  // beside the runs: launch does not follow the script
   const std::string base = state + "/runs", prefix = base + "/" + time + "-";
-  system.files.make_folders(base);
-  return system.files.make_folder(prefix);
+  system.files.make_directories(base);
+  return system.files.make_directory(prefix);
 }
 
 }  // namespace ddlrun::launch

@@ -13,7 +13,7 @@ namespace ddlrun::launch {
 struct RankStart {
   Command command;    // `ddlrun exec`, or the program where nothing is to be done for it
   EnvVars variables;  // added to the environment
-  RankSetup setup;    // for take_rank_place(), in the child that becomes the rank
+  RankSetup setup;    // for apply_rank_setup(), in the child that becomes the rank
   std::string place;  // "rank 3 on h2", for people
 };
 

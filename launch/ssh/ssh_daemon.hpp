@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The daemon on each host of --launcher ssh: starts its ranks as the launcher requests over stdin, reports on
-// stdout, and ends them when the head is gone.
+// stdout, and ends them when the launcher is gone.
+//
+//   [handshake] --spec--> prepare() --"prepared"--> [waits] --"start"--> [ranks run] --all ended--> exit
+//                            |"refused"--> exit                              |
+//       stdin closed, stdout closed, ssh's TCP unanswered 6 times, "stop", a stop signal
+//                                                                            v
+//                                             TERM, after grace_ms KILL, then everything left below
 #pragma once
 
 #include "base/process/posix_child_pool.hpp"
@@ -26,9 +32,9 @@ class SshDaemon {
 
   struct Rank {
     std::uint32_t rank = 0;
-    std::size_t member = 0;
+    std::size_t child = 0;
     LineBuffer out, err;
-    Steady::time_point err_heard;  // what still lacks an end is passed on some time after
+    Steady::time_point last_err;  // an unfinished line is forwarded some time after
     std::optional<Steady::time_point> kill_at;
     bool ended = false;
   };
@@ -38,33 +44,33 @@ class SshDaemon {
   void prepare(const std::string& document, std::uint32_t node);
   void start_ranks();
   void start_rank(std::uint32_t number);
-  void say(SshMessageType word, std::uint32_t number = 0, std::uint32_t value = 0, std::string bytes = {});
-  void pass_on(std::size_t member, bool is_err, std::string_view bytes);
-  void rank_ended(std::size_t member, const ProcessResult& end);
+  void send(SshMessageType word, std::uint32_t number = 0, std::uint32_t value = 0, std::string bytes = {});
+  void forward_output(std::size_t child, bool is_err, std::string_view bytes);
+  void rank_ended(std::size_t child, const ProcessResult& end);
   void end_rank(Rank& rank, std::chrono::milliseconds grace);
   void stop(std::chrono::milliseconds grace);
-  void launcher_is_lost();
-  void look_at_time();
-  void look_at_connection(Steady::time_point now);
-  std::chrono::milliseconds patience() const;
-  Rank* of_member(std::size_t member);
+  void stop_without_launcher();
+  void check_deadlines();
+  void probe_connection(Steady::time_point now);
+  std::chrono::milliseconds wait_limit() const;
+  Rank* of_child(std::size_t child);
   std::chrono::milliseconds grace() const { return std::chrono::milliseconds(host_ ? host_->grace_ms : 0); }
 
   System& system_;
   ChildPool children_;
   SshMessageReader reader_;
   std::optional<SshHostSpec> host_;
-  std::uint32_t node_ = 0;             // which of its hosts we are
-  std::map<std::size_t, Rank> ranks_;  // by member
-  std::optional<std::size_t> input_member_;
-  bool input_owed_ = false;  // the head waits for "took"
-  bool going_ = false;
+  std::uint32_t node_ = 0;             // which of its hosts this is
+  std::map<std::size_t, Rank> ranks_;  // by child
+  std::optional<std::size_t> input_child_;
+  bool ack_is_due_ = false;  // the launcher waits for "ack"
+  bool started_ = false;
   bool stopping_ = false;
   Steady::time_point stop_over_ = Steady::time_point::max();
   bool over_ = false;
   int status_ = 0;
-  int looks_in_vain_ = 0;  // in succession
-  Steady::time_point last_look_ = Steady::now();
+  int failed_probes_ = 0;  // in succession
+  Steady::time_point last_probe_ = Steady::now();
 };
 
 }  // namespace ddlrun::launch

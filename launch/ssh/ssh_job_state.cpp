@@ -32,37 +32,37 @@ SshJobState::SshJobState(const RankMap& rank_map) : hosts_(rank_map.hosts) {
   }
   for (const RankGroup& group : rank_map.groups) {
     for (std::uint32_t rank = group.first; rank < group.first + group.ranks; ++rank) {
-      ranks_.at(rank).serves = group.serves;
+      ranks_.at(rank).is_service = group.is_service;
     }
   }
   // If all ranks are service ranks, the job waits for them.
-  const bool all_serve = std::ranges::all_of(ranks_, [](const Rank& rank) { return rank.serves; });
-  for (Rank& rank : ranks_) rank.serves = rank.serves && !all_serve;
+  const bool all_serve = std::ranges::all_of(ranks_, [](const Rank& rank) { return rank.is_service; });
+  for (Rank& rank : ranks_) rank.is_service = rank.is_service && !all_serve;
   left_ = ranks_.size();
-  workers_left_ =
-      static_cast<std::size_t>(std::ranges::count_if(ranks_, [](const Rank& rank) { return !rank.serves; }));
+  workers_left_ = static_cast<std::size_t>(
+      std::ranges::count_if(ranks_, [](const Rank& rank) { return !rank.is_service; }));
 }
 
 bool SshJobState::mark_ended(std::uint32_t rank) {
   if (rank >= ranks_.size() || ranks_[rank].ended) return false;
   ranks_[rank].ended = true;
   --left_;
-  if (!ranks_[rank].serves) --workers_left_;
+  if (!ranks_[rank].is_service) --workers_left_;
   return true;
 }
 
-void SshJobState::end_servers(Orders& orders) {
-  if (stopping_ || servers_ended_ || workers_left_ > 0) return;
-  servers_ended_ = true;
+void SshJobState::end_services(Actions& actions) {
+  if (stopping_ || services_ended_ || workers_left_ > 0) return;
+  services_ended_ = true;
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (!ranks_[rank].ended) orders.end.push_back(rank);
+    if (!ranks_[rank].ended) actions.end.push_back(rank);
   }
 }
 
-SshJobState::Orders SshJobState::rank_ended(std::uint32_t rank, std::uint32_t value) {
-  Orders orders;
-  if (!mark_ended(rank)) return orders;
-  const bool as_told = servers_ended_ && ranks_[rank].serves;
+SshJobState::Actions SshJobState::rank_ended(std::uint32_t rank, std::uint32_t value) {
+  Actions actions;
+  if (!mark_ended(rank)) return actions;
+  const bool as_told = services_ended_ && ranks_[rank].is_service;
   if (value != 0 && stopping_ && !stop_status_) stop_status_ = shell_status(value);
   if (value != 0 && !stopping_ && !as_told) {
     RankReport& report = first_failure_.emplace();
@@ -71,24 +71,24 @@ SshJobState::Orders SshJobState::rank_ended(std::uint32_t rank, std::uint32_t va
     report.sign = RankStatus::ended;
     report.exit_status = shell_status(value);
     report.signal = static_cast<int>(value >= by_signal ? value - by_signal : 0);
-    orders.messages.push_back(render_first_failure(report));
-    orders.stop = stopping_ = true;
+    actions.messages.push_back(render_first_failure(report));
+    actions.stop = stopping_ = true;
   }
-  end_servers(orders);
-  return orders;
+  end_services(actions);
+  return actions;
 }
 
-SshJobState::Orders SshJobState::host_lost(std::uint32_t node, const std::string& said) {
-  Orders orders;
-  if (is_over(node)) return orders;
+SshJobState::Actions SshJobState::host_lost(std::uint32_t node, const std::string& stderr_text) {
+  Actions actions;
+  if (is_over(node)) return actions;
   std::size_t lost = 0;
   for (const std::uint32_t rank : hosts_[node].ranks) lost += mark_ended(rank) ? 1 : 0;
-  if (stopping_ || servers_ended_) return orders;
-  orders.stop = stopping_ = lost_ = true;
-  orders.messages.push_back(fmt::format("host {} was lost with {} rank{}: {}", hosts_[node].name, lost,
-                                        lost == 1 ? "" : "s",
-                                        said.empty() ? "the connection to it ended" : printable(said, 160)));
-  return orders;
+  if (stopping_ || services_ended_) return actions;
+  actions.stop = stopping_ = lost_ = true;
+  actions.messages.push_back(
+      fmt::format("host {} was lost with {} rank{}: {}", hosts_[node].name, lost, lost == 1 ? "" : "s",
+                  stderr_text.empty() ? "the connection to it ended" : printable(stderr_text, 160)));
+  return actions;
 }
 
 bool SshJobState::is_over(std::uint32_t node) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a plain start goes on, as its head sees it: who ended, what follows from it, which status the job has.
-// Pure: what happened goes in, orders and messages come out.
+// The state of a job of the ssh launcher: which ranks ended, what follows from it, the status of the job.
+// Pure: events go in, actions and messages come out.
 #pragma once
 
 #include "launch/monitor/rank_monitor.hpp"
@@ -18,9 +18,9 @@ std::uint32_t exit_value(int exit_status, int signal);
 
 class SshJobState {
  public:
-  struct Orders {
-    bool stop = false;                  // all ranks are to end
-    std::vector<std::uint32_t> end;     // these, which serve: all others have ended
+  struct Actions {
+    bool stop = false;                  // all ranks must end
+    std::vector<std::uint32_t> end;     // these service ranks must end: all others have
     std::vector<std::string> messages;  // for people
   };
 
@@ -28,11 +28,12 @@ class SshJobState {
 
   // Each returns what follows from it. A second end of a rank, or the end of an unknown rank, changes
   // nothing.
-  Orders rank_ended(std::uint32_t rank, std::uint32_t value);
-  // The connection to a host is gone; `said` is what ssh said of it. Nothing follows if its ranks had ended.
-  Orders host_lost(std::uint32_t node, const std::string& said);
+  Actions rank_ended(std::uint32_t rank, std::uint32_t value);
+  // The connection to a host is gone; `stderr_text`: the last line of ssh. Nothing follows if its ranks had
+  // ended.
+  Actions host_lost(std::uint32_t node, const std::string& stderr_text);
   // From here on ranks may end with any status: they were signalled.
-  void told_to_stop() { stopping_ = true; }
+  void expect_any_status() { stopping_ = true; }
 
   bool over() const { return left_ == 0; }
   bool is_over(std::uint32_t node) const;
@@ -43,18 +44,18 @@ class SshJobState {
  private:
   struct Rank {
     std::uint32_t node = 0;
-    bool serves = false;
+    bool is_service = false;
     bool ended = false;
   };
   bool mark_ended(std::uint32_t rank);
-  void end_servers(Orders& orders);
+  void end_services(Actions& actions);
 
   std::vector<RankMapHost> hosts_;
   std::vector<Rank> ranks_;
   std::size_t left_ = 0;          // ranks that have not ended
-  std::size_t workers_left_ = 0;  // of them, those that do not serve
+  std::size_t workers_left_ = 0;  // of them, those that are no service
   bool stopping_ = false;
-  bool servers_ended_ = false;
+  bool services_ended_ = false;
   std::optional<RankReport> first_failure_;
   std::optional<int> stop_status_;  // of the first that failed after a stop signal
   bool lost_ = false;

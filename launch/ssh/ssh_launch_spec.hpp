@@ -15,7 +15,7 @@
 namespace ddlrun::launch {
 
 struct SshLaunchSpec {
-  RankMap rank_map;                              // with a working folder
+  RankMap rank_map;                              // with a working directory
   RankProgram program;                           // for groups that have none; `ddlrun` is each host's own
   std::vector<std::string> exported;             // names
   std::map<std::string, std::string> addresses;  // of hosts that ssh reaches by another name

@@ -18,14 +18,14 @@ namespace ddlrun::launch {
 
 namespace {
 
-constexpr std::size_t most_starting = 32;
-constexpr int most_attempts = 4;
+constexpr std::size_t max_starting = 32;
+constexpr int max_attempts = 4;
 constexpr std::chrono::seconds start_patience{30};      // from ssh's start until the host is prepared
 constexpr std::chrono::seconds cut_patience{10};        // after the grace, for hosts to end
 constexpr std::chrono::milliseconds launcher_tick{50};  // while something is due
-constexpr std::chrono::milliseconds head_rest{5000};    // else
-constexpr std::size_t most_waiting = 1u << 20;          // for our stdout; then the hosts wait
-constexpr std::size_t most_said = 4096;
+constexpr std::chrono::milliseconds launcher_idle_wait{5000};    // else
+constexpr std::size_t max_launcher_output = 1u << 20;    // for our stdout; then the hosts wait
+constexpr std::size_t max_stderr_bytes = 4096;
 
 std::string last_line(std::string_view text) {
   std::string last;
@@ -46,15 +46,15 @@ Message as_message(const std::string& text, const std::string& host) {
 }  // namespace
 
 SshLauncher::SshLauncher(System& system, SshLaunchSpec document)
-    : system_(system), document_(std::move(document)), job_(document_.rank_map) {
+    : system_(system), spec_(std::move(document)), job_(spec_.rank_map) {
   build_id_ = read_own_binary().build_id;
-  SshHostSpec spec{document_.rank_map, document_.program, {}, document_.grace_ms};
-  for (const std::string& name : document_.exported) {
+  SshHostSpec spec{spec_.rank_map, spec_.program, {}, spec_.grace_ms};
+  for (const std::string& name : spec_.exported) {
     const auto found = system.environment.variables.find(name);
     if (found != system.environment.variables.end()) spec.values.insert(*found);
   }
   host_spec_text_ = render_ssh_host_spec(spec);
-  for (std::uint32_t node = 0; node < document_.rank_map.hosts.size(); ++node) {
+  for (std::uint32_t node = 0; node < spec_.rank_map.hosts.size(); ++node) {
     HostConnection& connection = connections_.emplace_back();
     connection.node = node;
     connection.here = topology::is_this_host(system.environment, host_of(connection).name);
@@ -68,74 +68,74 @@ SshLauncher::SshLauncher(System& system, SshLaunchSpec document)
   }
 }
 
-SshLauncher::HostConnection* SshLauncher::of_member(std::size_t member) {
-  const auto found = hand_of_member_.find(member);
-  return found == hand_of_member_.end() ? nullptr : &connections_[found->second];
+SshLauncher::HostConnection* SshLauncher::of_child(std::size_t child) {
+  const auto found = connection_of_child_.find(child);
+  return found == connection_of_child_.end() ? nullptr : &connections_[found->second];
 }
 
-void SshLauncher::say(HostConnection& connection, SshMessageType word, std::uint32_t number,
-                      std::string bytes) {
-  children_.write_stdin(connection.member, render_ssh_message({word, number, 0, std::move(bytes)}));
+void SshLauncher::send(HostConnection& connection, SshMessageType word, std::uint32_t number,
+                       std::string bytes) {
+  children_.write_stdin(connection.child, render_ssh_message({word, number, 0, std::move(bytes)}));
 }
 
-void SshLauncher::say_to_all(SshMessageType word, std::uint32_t number) {
+void SshLauncher::send_to_all(SshMessageType word, std::uint32_t number) {
   for (HostConnection& connection : connections_) {
-    if (connection.state == HostConnection::prepared) say(connection, word, number);
+    if (connection.state == HostConnection::prepared) send(connection, word, number);
   }
 }
 
 void SshLauncher::start_more() {
   const auto now = Steady::now();
   for (HostConnection& connection : connections_) {
-    if (starting_ >= most_starting) return;
-    if (connection.state == HostConnection::waiting && now >= connection.due) start_hand(connection);
+    if (starting_ >= max_starting) return;
+    if (connection.state == HostConnection::waiting && now >= connection.due) start_daemon(connection);
   }
 }
 
-void SshLauncher::start_hand(HostConnection& connection) {
+void SshLauncher::start_daemon(HostConnection& connection) {
   const std::string& own = system_.environment.executable;
-  ChildSpec member;
-  member.command =
-      connection.here ? Command{own, "ssh-daemon"} : plan_host_command(document_, host_of(connection), own);
-  member.has_stdin = true;
+  ChildSpec child;
+  child.command =
+      connection.here ? Command{own, "ssh-daemon"} : plan_host_command(spec_, host_of(connection), own);
+  child.has_stdin = true;
   connection.state = HostConnection::starting;
   connection.due = Steady::now() + start_patience;
-  connection.greeting = {};
+  connection.handshake = {};
   connection.reader = {};
-  connection.said.clear();
-  connection.greeted = false;
+  connection.stderr_text.clear();
+  connection.shook_hands = false;
   ++connection.attempts;
   ++starting_;
-  connection.member = children_.start(member);
-  hand_of_member_[connection.member] = connection.node;
+  connection.child = children_.start(child);
+  connection_of_child_[connection.child] = connection.node;
 }
 
 // Each host gets its spec at once and starts when all hosts are prepared: a job whose hosts are not
 // all there starts nowhere.
-void SshLauncher::greeted(HostConnection& connection) {
-  connection.greeted = true;
-  if (connection.greeting.build_id() != build_id_) {
+void SshLauncher::shook_hands(HostConnection& connection) {
+  connection.shook_hands = true;
+  if (connection.handshake.build_id() != build_id_) {
     return give_up(connection, ErrorKind::request,
                    {fmt::format("{} has another build of ddlrun", host_of(connection).name),
-                    system_.environment.executable, how_to_bring()});
+                    system_.environment.executable, install_hint()});
   }
-  if (!connection.greeting.noise().empty())
-    children_.write_output(STDERR_FILENO, connection.greeting.noise());
-  say(connection, SshMessageType::document, connection.node, host_spec_text_);
-  take_words(connection, connection.greeting.rest());
+  if (!connection.handshake.noise().empty())
+    children_.write_output(STDERR_FILENO, connection.handshake.noise());
+  send(connection, SshMessageType::spec, connection.node, host_spec_text_);
+  take_messages(connection, connection.handshake.rest());
 }
 
-std::string SshLauncher::how_to_bring() const {
-  return fmt::format("the same file by the same path on all hosts: a shared folder, or scp {0} HOST:{0}",
+std::string SshLauncher::install_hint() const {
+  return fmt::format("the same file by the same path on all hosts: a shared directory, or scp {0} HOST:{0}",
                      quote_shell(system_.environment.executable));
 }
 
 void SshLauncher::take_bytes(HostConnection& connection, std::string_view bytes) {
   if (connection.state == HostConnection::over) return;
-  if (connection.greeted) return take_words(connection, bytes);
-  const auto state = connection.greeting.feed(bytes);
-  if (state == HandshakeReader::found) return greeted(connection);
-  if (state == HandshakeReader::hopeless) {
+  if (connection.shook_hands) return take_messages(connection, bytes);
+  const auto state = connection.handshake.feed(bytes);
+  if (state == HandshakeReader::found) return shook_hands(connection);
+  if (state == HandshakeReader::failed) {
     give_up(connection, ErrorKind::unreachable,
             {fmt::format("{} prints without end before ddlrun starts", host_of(connection).name),
              "its shell's start-up files",
@@ -143,12 +143,12 @@ void SshLauncher::take_bytes(HostConnection& connection, std::string_view bytes)
   }
 }
 
-void SshLauncher::take_words(HostConnection& connection, std::string_view bytes) {
+void SshLauncher::take_messages(HostConnection& connection, std::string_view bytes) {
   try {
     connection.reader.feed(bytes, [&](SshMessage&& message) { take(connection, std::move(message)); });
   } catch (const Error& error) {
-    connection.said = error.message().what + ": " + error.message().where;
-    children_.signal(connection.member, SIGKILL);
+    connection.stderr_text = error.message().what + ": " + error.message().where;
+    children_.signal(connection.child, SIGKILL);
   }
 }
 
@@ -158,7 +158,7 @@ void SshLauncher::take(HostConnection& connection, SshMessage&& message) {
       if (connection.state != HostConnection::starting) return;
       connection.state = HostConnection::prepared;
       --starting_;
-      if (status_ || signal_ != 0) say(connection, SshMessageType::stop);
+      if (status_ || signal_ != 0) send(connection, SshMessageType::stop);
       return;
     case SshMessageType::refused:
       return give_up(connection, ErrorKind::request, as_message(message.bytes, host_of(connection).name));
@@ -167,8 +167,8 @@ void SshLauncher::take(HostConnection& connection, SshMessage&& message) {
     case SshMessageType::err:
       return children_.write_output(STDERR_FILENO, message.bytes);
     case SshMessageType::ended:
-      return follow(job_.rank_ended(message.number, message.value));
-    case SshMessageType::took:
+      return apply(job_.rank_ended(message.number, message.value));
+    case SshMessageType::ack:
       children_.reads_input = true;
       return;
     default:
@@ -181,14 +181,15 @@ void SshLauncher::give_up(HostConnection& connection, ErrorKind kind, Message pr
   connection.state = HostConnection::over;
   connection.problem_kind = kind;
   connection.problem = std::move(problem);
-  children_.close_input(connection.member);
-  children_.signal(connection.member, SIGTERM);
+  children_.close_input(connection.child);
+  children_.signal(connection.child, SIGTERM);
 }
 
 // Connections that sshd drops because there are too many at once.
-bool SshLauncher::try_again(HostConnection& connection, const ProcessResult& end) {
-  const bool dropped = doctor::classify_problem(connection.said, end.exit_status, false) == "kex-reset";
-  if (!dropped || connection.here || connection.attempts >= most_attempts || status_ || signal_ != 0)
+bool SshLauncher::retry_connection(HostConnection& connection, const ProcessResult& end) {
+  const bool dropped =
+      doctor::classify_problem(connection.stderr_text, end.exit_status, false) == "kex-reset";
+  if (!dropped || connection.here || connection.attempts >= max_attempts || status_ || signal_ != 0)
     return false;
   connection.state = HostConnection::waiting;
   connection.due = Steady::now() + std::chrono::milliseconds(250) * (1 << connection.attempts) +
@@ -196,28 +197,29 @@ bool SshLauncher::try_again(HostConnection& connection, const ProcessResult& end
   return true;
 }
 
-void SshLauncher::hand_ended(HostConnection& connection, const ProcessResult& end) {
+void SshLauncher::daemon_exited(HostConnection& connection, const ProcessResult& end) {
   const bool was_starting = connection.state == HostConnection::starting;
   if (connection.state == HostConnection::over) return;
   connection.state = HostConnection::over;
-  const std::string said = end.start_error.empty() ? last_line(connection.said) : end.start_error;
-  if (going_) return follow(job_.host_lost(connection.node, said));
+  const std::string stderr_text =
+      end.start_error.empty() ? last_line(connection.stderr_text) : end.start_error;
+  if (started_) return apply(job_.host_lost(connection.node, stderr_text));
   if (was_starting) --starting_;
-  if (was_starting && try_again(connection, end)) return;
+  if (was_starting && retry_connection(connection, end)) return;
   if (status_ || signal_ != 0) return;
   const std::string& host = host_of(connection).name;
   const bool no_ddlrun = end.exit_status == 127 || end.exit_status == 126 || end.exit_status == 2;
   connection.problem_kind = no_ddlrun ? ErrorKind::request : ErrorKind::unreachable;
   connection.problem = {
-      no_ddlrun ? fmt::format("{} has no ddlrun that can start ranks: {}", host, said)
+      no_ddlrun ? fmt::format("{} has no ddlrun that can start ranks: {}", host, stderr_text)
                 : fmt::format("{} cannot be reached: {}", host,
-                              said.empty() ? fmt::format("status {}", end.exit_status) : said),
+                              stderr_text.empty() ? fmt::format("status {}", end.exit_status) : stderr_text),
       no_ddlrun ? system_.environment.executable : "ssh " + host,
-      no_ddlrun ? how_to_bring() : fmt::format("ssh -o BatchMode=yes {0} true; ddlrun doctor {0}", host)};
+      no_ddlrun ? install_hint() : fmt::format("ssh -o BatchMode=yes {0} true; ddlrun doctor {0}", host)};
 }
 
-void SshLauncher::tell_problems() {
-  problems_told_ = true;
+void SshLauncher::report_problems() {
+  problems_reported_ = true;
   for (const HostConnection& connection : connections_) {
     if (connection.problem.what.empty()) continue;
     if (!status_ || connection.problem_kind == ErrorKind::request)
@@ -228,32 +230,32 @@ void SshLauncher::tell_problems() {
   stop(true);
 }
 
-void SshLauncher::go_or_give_up() {
-  if (going_ || problems_told_ || signal_ != 0) return;
+void SshLauncher::start_or_give_up() {
+  if (started_ || problems_reported_ || signal_ != 0) return;
   bool problem = false;
   for (const HostConnection& connection : connections_) {
     if (connection.state == HostConnection::waiting || connection.state == HostConnection::starting) return;
     problem = problem || !connection.problem.what.empty();
   }
-  if (problem) return tell_problems();
-  going_ = true;
-  say_to_all(SshMessageType::go);
+  if (problem) return report_problems();
+  started_ = true;
+  send_to_all(SshMessageType::start);
   children_.reads_input = !system_.environment.stdin_is_terminal;
 }
 
-void SshLauncher::follow(const SshJobState::Orders& orders) {
+void SshLauncher::apply(const SshJobState::Actions& actions) {
   // With status lines `launch` reports the first failure; about hosts this process has more facts.
-  const bool is_reported = !document_.program.status_token.empty() && job_.first_failure();
-  for (const std::string& message : orders.messages) {
+  const bool is_reported = !spec_.program.status_token.empty() && job_.first_failure();
+  for (const std::string& message : actions.messages) {
     if (!is_reported) children_.write_output(STDERR_FILENO, fmt::format("ddlrun: {}\n", message));
   }
-  for (const std::uint32_t rank : orders.end) say_to_all(SshMessageType::end, rank);
-  if (orders.stop) stop(false);
+  for (const std::uint32_t rank : actions.end) send_to_all(SshMessageType::end, rank);
+  if (actions.stop) stop(false);
 }
 
 void SshLauncher::stop(bool at_once) {
-  say_to_all(SshMessageType::stop, at_once ? 1 : 0);
-  const auto grace = at_once ? std::chrono::milliseconds(0) : std::chrono::milliseconds(document_.grace_ms);
+  send_to_all(SshMessageType::stop, at_once ? 1 : 0);
+  const auto grace = at_once ? std::chrono::milliseconds(0) : std::chrono::milliseconds(spec_.grace_ms);
   const auto cut = Steady::now() + grace + cut_patience;
   cut_at_ = cut_at_ ? std::min(*cut_at_, cut) : cut;
   stop_at_.reset();
@@ -263,19 +265,19 @@ void SshLauncher::take_signal(int signal) {
   const bool ends = signal != SIGUSR1 && signal != SIGUSR2;
   // What is sent to a whole group comes to us by two ways.
   if (ends && signal == signal_ && Steady::now() - signalled_ < std::chrono::seconds(1)) return;
-  if (going_) say_to_all(SshMessageType::signal, static_cast<std::uint32_t>(signal));
+  if (started_) send_to_all(SshMessageType::signal, static_cast<std::uint32_t>(signal));
   if (!ends) return;
   const bool again = signal_ != 0;
   signal_ = signal;
   signalled_ = Steady::now();
-  if (!going_ || again) {
+  if (!started_ || again) {
     for (HostConnection& connection : connections_) {
       if (connection.state == HostConnection::waiting) connection.state = HostConnection::over;
     }
     return stop(true);
   }
-  job_.told_to_stop();
-  stop_at_ = Steady::now() + std::chrono::milliseconds(document_.grace_ms);
+  job_.expect_any_status();
+  stop_at_ = Steady::now() + std::chrono::milliseconds(spec_.grace_ms);
 }
 
 void SshLauncher::take_input(std::string_view bytes) {
@@ -284,48 +286,49 @@ void SshLauncher::take_input(std::string_view bytes) {
     const auto& ranks = host_of(connection).ranks;
     const bool holds_0 = !ranks.empty() && ranks.front() == 0;
     if (holds_0 && connection.state == HostConnection::prepared)
-      say(connection, SshMessageType::input, 0, std::string(bytes));
+      send(connection, SshMessageType::input, 0, std::string(bytes));
   }
 }
 
-void SshLauncher::look_at_time() {
+void SshLauncher::check_deadlines() {
   const auto now = Steady::now();
   if (stop_at_ && now >= *stop_at_) stop(false);
   for (HostConnection& connection : connections_) {
     if (connection.state == HostConnection::starting && now >= connection.due) {
       give_up(connection, ErrorKind::unreachable,
               {fmt::format("{} is not ready within {} s", host_of(connection).name, start_patience.count()),
-               last_line(connection.said), fmt::format("ddlrun doctor {}", host_of(connection).name)});
+               last_line(connection.stderr_text), fmt::format("ddlrun doctor {}", host_of(connection).name)});
     }
-    if (cut_at_ && now >= *cut_at_) children_.signal(connection.member, SIGKILL);
+    if (cut_at_ && now >= *cut_at_) children_.signal(connection.child, SIGKILL);
   }
-  if (!going_ && signal_ != 0) {
+  if (!started_ && signal_ != 0) {
     for (HostConnection& connection : connections_) {
-      if (connection.state == HostConnection::starting) children_.signal(connection.member, SIGTERM);
+      if (connection.state == HostConnection::starting) children_.signal(connection.child, SIGTERM);
     }
   }
-  children_.reads_members = children_.pending_out() < most_waiting || (cut_at_ && now >= *cut_at_);
+  children_.reads_members = children_.pending_out() < max_launcher_output || (cut_at_ && now >= *cut_at_);
 }
 
-std::chrono::milliseconds SshLauncher::patience() const {
-  return going_ && !stop_at_ && !cut_at_ && children_.reads_members ? head_rest : launcher_tick;
+std::chrono::milliseconds SshLauncher::wait_limit() const {
+  return started_ && !stop_at_ && !cut_at_ && children_.reads_members ? launcher_idle_wait : launcher_tick;
 }
 
 ChildCallbacks SshLauncher::callbacks() {
   ChildCallbacks callbacks;
-  callbacks.out = [this](std::size_t member, std::string_view bytes) {
-    if (HostConnection* connection = of_member(member)) take_bytes(*connection, bytes);
+  callbacks.out = [this](std::size_t child, std::string_view bytes) {
+    if (HostConnection* connection = of_child(child)) take_bytes(*connection, bytes);
   };
-  callbacks.err = [this](std::size_t member, std::string_view bytes) {
-    HostConnection* connection = of_member(member);
+  callbacks.err = [this](std::size_t child, std::string_view bytes) {
+    HostConnection* connection = of_child(child);
     if (connection == nullptr) return;
-    connection->said += bytes;
-    if (connection->said.size() > most_said) connection->said.erase(0, connection->said.size() - most_said);
+    connection->stderr_text += bytes;
+    if (connection->stderr_text.size() > max_stderr_bytes)
+      connection->stderr_text.erase(0, connection->stderr_text.size() - max_stderr_bytes);
     if (connection->state == HostConnection::prepared) children_.write_output(STDERR_FILENO, bytes);
   };
-  callbacks.ended = [this](std::size_t member, const ProcessResult& end) {
-    if (HostConnection* connection = of_member(member)) hand_ended(*connection, end);
-    hand_of_member_.erase(member);
+  callbacks.ended = [this](std::size_t child, const ProcessResult& end) {
+    if (HostConnection* connection = of_child(child)) daemon_exited(*connection, end);
+    connection_of_child_.erase(child);
   };
   callbacks.input = [this](std::string_view bytes) { take_input(bytes); };
   callbacks.signal = [this](int signal) { take_signal(signal); };
@@ -339,19 +342,19 @@ int SshLauncher::run() {
       return connection.state == HostConnection::waiting;
     });
   };
-  while (children_.alive() > 0 || waits() || (!going_ && !problems_told_ && signal_ == 0)) {
+  while (children_.alive() > 0 || waits() || (!started_ && !problems_reported_ && signal_ == 0)) {
     start_more();
-    go_or_give_up();
-    children_.wait(patience(), callbacks);
-    look_at_time();
+    start_or_give_up();
+    children_.wait(wait_limit(), callbacks);
+    check_deadlines();
     if (!children_.output_closed() || status_) continue;
     status_ = 128 + SIGPIPE;  // the reader is gone: as any program in a pipe
-    job_.told_to_stop();
+    job_.expect_any_status();
     stop(false);
   }
   while (children_.pending_out() > 0 && !children_.output_closed()) children_.wait(launcher_tick, callbacks);
   if (status_) return *status_;
-  if (!going_ && signal_ != 0) return 128 + signal_;
+  if (!started_ && signal_ != 0) return 128 + signal_;
   return job_.status();
 }
 

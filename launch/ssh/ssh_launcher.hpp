@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The head of a plain start: one ssh a host, whose other end is `ddlrun ssh-daemon`. Plays mpirun's part.
+// Starts the ranks of a job over ssh, in mpirun's place: one ssh a host, whose other end is `ddlrun
+// ssh-daemon`. The job starts on no host unless all hosts are prepared.
+//
+//   each host:  waiting --ssh--> starting --handshake, spec, "prepared"--> prepared --> over
+//                  ^                |  "refused", no ssh, no ddlrun, 30 s             ^
+//                  +-- sshd dropped |-------------------------------------------------+
+//                      the connection (4 attempts)
+//   the job:    [hosts prepare] --all prepared: "start"--> [ranks run] --first failure, signal--> [stops]
+//               [hosts prepare] --one host over----------> problems are printed, nothing is started
+//   [stops]:    TERM, after grace_ms KILL (by the daemons); 10 s later the launcher kills ssh itself
 #pragma once
 
 #include "base/process/posix_child_pool.hpp"
@@ -18,7 +27,7 @@ namespace ddlrun::launch {
 class SshLauncher {
  public:
   SshLauncher(System& system, SshLaunchSpec document);
-  // Until no host has anything left. Returns the job's exit status.
+  // Runs until no host has ranks or connections left. Returns the job's exit status.
   int run();
 
  private:
@@ -29,54 +38,55 @@ class SshLauncher {
     enum State { waiting, starting, prepared, over } state = waiting;
     std::uint32_t node = 0;
     bool here = false;  // needs no ssh
-    std::size_t member = 0;
+    std::size_t child = 0;
     int attempts = 0;
     Steady::time_point due;  // waiting: not before; starting: not after
-    HandshakeReader greeting;
-    bool greeted = false;
+    HandshakeReader handshake;
+    bool shook_hands = false;
     SshMessageReader reader;
-    std::string said;  // by ssh, on stderr; its end
-    Message problem;   // why nothing can be started here
+    std::string stderr_text;  // of ssh; its end
+    Message problem;          // why nothing can be started here
     ErrorKind problem_kind = ErrorKind::unreachable;
   };
 
   ChildCallbacks callbacks();
   void start_more();
-  void start_hand(HostConnection& connection);
+  void start_daemon(HostConnection& connection);
   void take_bytes(HostConnection& connection, std::string_view bytes);
-  void take_words(HostConnection& connection, std::string_view bytes);
-  void greeted(HostConnection& connection);
+  void take_messages(HostConnection& connection, std::string_view bytes);
+  void shook_hands(HostConnection& connection);
   void take(HostConnection& connection, SshMessage&& message);
-  void hand_ended(HostConnection& connection, const ProcessResult& end);
-  bool try_again(HostConnection& connection, const ProcessResult& end);
+  void daemon_exited(HostConnection& connection, const ProcessResult& end);
+  bool retry_connection(HostConnection& connection, const ProcessResult& end);
   void give_up(HostConnection& connection, ErrorKind kind, Message problem);
-  void go_or_give_up();
-  void tell_problems();
-  void follow(const SshJobState::Orders& orders);
+  void start_or_give_up();
+  void report_problems();
+  void apply(const SshJobState::Actions& actions);
   void take_signal(int signal);
   void take_input(std::string_view bytes);
   void stop(bool at_once);
-  void look_at_time();
-  std::chrono::milliseconds patience() const;
-  void say(HostConnection& connection, SshMessageType word, std::uint32_t number = 0, std::string bytes = {});
-  void say_to_all(SshMessageType word, std::uint32_t number = 0);
-  HostConnection* of_member(std::size_t member);
+  void check_deadlines();
+  std::chrono::milliseconds wait_limit() const;
+  void send(HostConnection& connection, SshMessageType word, std::uint32_t number = 0,
+            std::string bytes = {});
+  void send_to_all(SshMessageType word, std::uint32_t number = 0);
+  HostConnection* of_child(std::size_t child);
   const RankMapHost& host_of(const HostConnection& connection) const {
-    return document_.rank_map.hosts[connection.node];
+    return spec_.rank_map.hosts[connection.node];
   }
-  std::string how_to_bring() const;
+  std::string install_hint() const;
 
   System& system_;
-  SshLaunchSpec document_;
+  SshLaunchSpec spec_;
   SshJobState job_;
   ChildPool children_;
   std::string build_id_;
   std::string host_spec_text_;  // to each host, values and all
   std::vector<HostConnection> connections_;
-  std::map<std::size_t, std::size_t> hand_of_member_;
+  std::map<std::size_t, std::size_t> connection_of_child_;
   std::size_t starting_ = 0;
-  bool going_ = false;
-  bool problems_told_ = false;
+  bool started_ = false;
+  bool problems_reported_ = false;
   std::optional<int> status_;  // where it is not the job's own
   Steady::time_point signalled_;
   int signal_ = 0;                             // the last stop signal

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What the head of a plain start (`ddlrun ssh-launch`) and its hand on each host (`ddlrun ssh-daemon`) say
-// to each other over the ssh between them: "word number value length", a newline, then so many bytes. Pure.
+// The messages between the ssh launcher (`ddlrun ssh-launch`) and its daemon on each host (`ddlrun
+// ssh-daemon`) over ssh's stdin and stdout: "word number value length", a newline, then so many bytes. Pure.
+//
+//   launcher                          daemon
+//      | <---------- handshake line --- |
+//      | --- spec --------------------> |
+//      | <------- prepared | refused -- |    all prepared: start; else stop
+//      | --- start -------------------> |
+//      | --- input, signal, end, stop > |
+//      | <-- out, err, ended, ack,  --- |
+//      |     heartbeat                  |
 #pragma once
 
 #include <cstdint>
@@ -11,25 +20,25 @@
 namespace ddlrun::launch {
 
 enum class SshMessageType {
-  // head → host
-  document,  // bytes: what to start; number: which of its hosts this is
-  go,        // start it: all hosts are prepared
-  input,     // bytes for rank 0's stdin; none: it has ended
-  signal,    // number: for all ranks
-  end,       // number: this rank, which only serves, is to end
-  stop,      // all are to end
-  // host → head
-  prepared,  // the document was read, nothing is started
+  // launcher to daemon
+  spec,    // bytes: what to start; number: which of its hosts this is
+  start,   // start it: all hosts are prepared
+  input,   // bytes for rank 0's stdin; none: it has ended
+  signal,  // number: for all ranks
+  end,     // number: this service rank must end
+  stop,    // all ranks must end
+  // daemon to launcher
+  prepared,  // the spec was read, nothing is started
   refused,   // bytes: why not, as people read it
   out,       // bytes of rank `number`: whole lines
   err,
-  ended,  // rank `number`; value: its status, or 256 + the signal that ended it
-  took,   // the last input was taken: the next may come
-  alive,  // nothing; so that a broken connection is noticed here, too
+  ended,      // rank `number`; value: its status, or 256 + the signal that ended it
+  ack,        // the last input was taken: the next may be sent
+  heartbeat,  // nothing; so that a broken connection is noticed here, too
 };
 
 struct SshMessage {
-  SshMessageType word = SshMessageType::alive;
+  SshMessageType word = SshMessageType::heartbeat;
   std::uint32_t number = 0;
   std::uint32_t value = 0;
   std::string bytes;
@@ -55,14 +64,14 @@ class SshMessageReader {
   std::size_t at_ = 0;
 };
 
-// The line that the hand on a host says first; what shell start-up files print stands before it.
+// The first line of the daemon; output of shell start-up files may precede it.
 std::string handshake_line(std::string_view build_id);
 
 // Finds it at the start of a line.
 class HandshakeReader {
  public:
-  enum State { wanted, found, hopeless };  // hopeless: too much came without it
-  // `bytes` behind the greeting are left in `rest()`, those before it in `noise()`.
+  enum State { wanted, found, failed };  // failed: too much came without it
+  // `bytes` behind the handshake are left in `rest()`, those before it in `noise()`.
   State feed(std::string_view bytes);
   const std::string& build_id() const { return build_id_; }
   const std::string& noise() const { return noise_; }

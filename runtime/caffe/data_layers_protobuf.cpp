@@ -63,7 +63,7 @@ class DataLayerReader {
     const proto::ImageDataParameter& p = parameter_.image_data_param();
     const PrototxtLocation at = location_.at("image_data_param");
     data_.kind = CaffeSource::list;
-    data_.root_directory = p.root_folder();
+    data_.root_directory = p.root_directory();
     data_.channels = p.is_color() ? 3 : 1;
     data_.resize = {bounded(p.new_height()), bounded(p.new_width())};
     if ((p.new_height() == 0) != (p.new_width() == 0))

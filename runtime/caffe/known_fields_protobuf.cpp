@@ -57,7 +57,8 @@ constexpr KnownFields known_fields[] = {
      "source batch_size backend scale mean_file crop_size mirror force_encoded_color shuffle",
      "rand_skip prefetch"},
     {"ImageDataParameter",
-     "source batch_size shuffle new_height new_width is_color scale mean_file crop_size mirror root_folder",
+     "source batch_size shuffle new_height new_width is_color scale mean_file crop_size mirror "
+     "root_directory",
      "rand_skip"},
     {"DummyDataParameter", "shape num channels height width", "data_filler"},
     {"InputParameter", "shape", ""},

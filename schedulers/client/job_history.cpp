@@ -29,7 +29,7 @@ void with_history(System& system, bool make, const std::function<void(JobHistory
     const std::string dir = find_state_directory(system.environment, "the history of jobs", "export HOME");
     const std::string path = dir + "/jobs.sqlite";
     if (!make && !system.files.exists(path)) return;
-    if (make) system.files.make_folders(dir);
+    if (make) system.files.make_directories(dir);
     use(*open_job_history(path));
   } catch (const Error& error) {
     system.err(render_message("ddlrun", "warning", error.message()));

@@ -22,10 +22,10 @@ constexpr int most_in_one_second = 1000;
 // first.
 std::string make_job_dir(System& system, const std::string& name) {
   const std::string parent = name.substr(0, name.rfind('/'));
-  system.files.make_folders(parent);
+  system.files.make_directories(parent);
   for (int number = 1; number < most_in_one_second; ++number) {
     const std::string path = number == 1 ? name : fmt::format("{}-{}", name, number);
-    if (system.files.make_new_folder(path)) return path;
+    if (system.files.make_new_directory(path)) return path;
   }
   throw Error(ErrorKind::request,
               {fmt::format("{} and {} more directories are taken", printable(name), most_in_one_second),

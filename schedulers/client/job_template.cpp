@@ -33,7 +33,7 @@ bool is_for_all_jobs(const JobRequest& wanted, const std::string& where) {
 }
 
 std::string shown_file(const System& system, const std::string& path) {
-  const std::string here = system.environment.working_folder + "/";
+  const std::string here = system.environment.workdir + "/";
   return path.starts_with(here) ? path.substr(here.size()) : path;
 }
 
@@ -107,8 +107,7 @@ void read_template(System& system, JobRequest& wanted) {
   const std::string file = shown_file(system, job.script_template);
   if (refuse_foreign_template(wanted, file)) return;
   const JobDirectory dir{find_job_dir(system, job)};  // its real one may end in -2
-  const auto filled =
-      templates::fill_template(wanted.template_text, file, template_values(job, dir));
+  const auto filled = templates::fill_template(wanted.template_text, file, template_values(job, dir));
   auto& errors = wanted.reading.errors;
   errors = filled.errors;
   for (Message& error : check_template(job, filled.used, dir.path)) {
@@ -123,8 +122,8 @@ void read_template(System& system, JobRequest& wanted) {
 
 std::string fill_job_template(const JobRequest& wanted, const JobDirectory& dir) {
   const JobSpec& job = wanted.reading.job;
-  auto filled = templates::fill_template(wanted.template_text, job.script_template,
-                                         template_values(job, dir));
+  auto filled =
+      templates::fill_template(wanted.template_text, job.script_template, template_values(job, dir));
   if (!filled.errors.empty()) throw Error(ErrorKind::request, filled.errors.front());
   return std::move(filled.text);
 }

@@ -46,7 +46,7 @@ grep -q '^#SBATCH --nodes=4$' "$work/out" || fail "stdin: no nodes"
 # Torque's array and directory; words that are no option end with status 1, so that "&& sbatch" does not go on.
 printf '#!/bin/bash\n#PBS -l nodes=1:ppn=2\n#PBS -t 0-9%%2\n#PBS -d /home/me/run\n./a\n' >"$work/torque.pbs"
 expect 0 '#SBATCH --array=0-9%2' "$DDLRUN" convert "$work/torque.pbs" --to slurm
-grep -qx '#SBATCH --chdir=/home/me/run' "$work/out" || fail "Torque: no folder"
+grep -qx '#SBATCH --chdir=/home/me/run' "$work/out" || fail "Torque: no directory"
 grep -q OMP_NUM_THREADS "$work/out" && fail "Torque: threads that it never set"
 judge "$work/out"
 printf '#!/bin/bash\n#PBS -N a b\ncd /\n' >"$work/stray.pbs"

@@ -9,10 +9,10 @@ expect 0 'nothing was launched yet' "$DDLRUN" history
 expect_refusal 3 'there are no runs yet' "$DDLRUN" report last
 
 launch well 1 --verify --mca btl_base_verbose 0 -x 'KEY=s3cret' -x PATH -- sh -c 'echo hello' sh 'a b' '-x' '--'
-well=$(basename "$(folder_of well)")
+well=$(basename "$(directory_of well)")
 sleep 1.1 # ids of one second are in no order
 launch bad 1 -- sh -c 'exit 7'
-bad=$(basename "$(folder_of bad)")
+bad=$(basename "$(directory_of bad)")
 
 # --- newest first; results; where the other list is
 expect 0 'ddlrun jobs' "$DDLRUN" history
@@ -30,9 +30,9 @@ print(*[x for r in json.load(open(sys.argv[1]))["runs"] for x in (r["state"], r[
 # --- running, by pid and start time; a number that somebody else has is not it
 "$DDLRUN" launch 1 -- sleep 60 > /dev/null 2> running.err &
 head=$!
-for _ in $(seq 100); do [[ -s $(folder_of running 2> /dev/null)/run.json ]] && break; sleep 0.1; done
+for _ in $(seq 100); do [[ -s $(directory_of running 2> /dev/null)/run.json ]] && break; sleep 0.1; done
 expect 0 'running' "$DDLRUN" history
-running=$(folder_of running)
+running=$(directory_of running)
 cp -r "$running" "$runs/20200101-000000-forged"
 sed -i 's/"started_ticks": [0-9]*/"started_ticks": 1/' "$runs/20200101-000000-forged/run.json"
 expect 0 '' "$DDLRUN" history
@@ -78,12 +78,12 @@ expect_refusal 3 'no run.json' "$DDLRUN" report ./here
 # --- replay: the same arguments, options and places; a new directory that names the old one
 # shellcheck disable=SC2016
 launch first 1 --verify --rank-output prefix -- sh -c 'for w; do echo "<$w>"; done' sh 'a b' '' '-x' '--'
-first=$(basename "$(folder_of first)")
+first=$(basename "$(directory_of first)")
 status=0
 "$DDLRUN" replay "$first" > again.out 2> again.err < /dev/null || status=$?
 same "replay: status" 0 "$status"
 same "replay: output" "$(cat first.out)" "$(cat again.out)"
-again=$(folder_of again)
+again=$(directory_of again)
 has "replay" "$again/run.json" "\"replay_of\": \"$first\""
 same "replay: rankfile" "$(cat "$runs/$first/rankfile")" "$(cat "$again/rankfile")"
 without_token() { tr '\0' '\n' < "$1/argv.nul" | sed -e 's/^[0-9a-f]\{16\}$/TOKEN/' -e 's:/runs/[^/]*/:/runs/RUN/:'; }
@@ -96,7 +96,7 @@ check "replay --dry-run: a script" bash -n "$work/out"
 has "replay of a replay" "$work/err" "once more"
 
 # --- never values; differences are reported
-check "no value in any folder" bash -c '! grep -rq s3cret "$1"' bash "$runs"
+check "no value in any directory" bash -c '! grep -rq s3cret "$1"' bash "$runs"
 expect_refusal 2 'KEY' "$DDLRUN" replay "$well"
 grep -q 'try: -x KEY=value$' "$work/err" || fail "replay: no hint that it takes: $(cat "$work/err")"
 expect 0 '' "$DDLRUN" replay "$well" -x KEY=g1ven

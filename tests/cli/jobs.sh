@@ -59,7 +59,7 @@ for i in 1 2 3 4; do
 done
 wait
 [ "$(cat id.* | sort -u | wc -l)" -eq 4 ] || fail "ids: $(cat id.* said.*)"
-[ "$(find ddlrun-jobs -name 'twin-*' | wc -l)" -eq 4 ] || fail "folders: $(ls ddlrun-jobs)"
+[ "$(find ddlrun-jobs -name 'twin-*' | wc -l)" -eq 4 ] || fail "directories: $(ls ddlrun-jobs)"
 
 # The walltime of a job without scheduler.
 run "$DDLRUN" submit --local --runner none --doctor off --walltime 2s 1x1x1 -- sleep 60
@@ -77,15 +77,15 @@ answer sacct "$recorded/slurm/24_sacct_none.txt"
 printf '#!/bin/sh\necho 4711\n' > bin/sbatch
 chmod +x bin/*
 run env PATH="$work/bin:$PATH" "$DDLRUN" submit --slurm --detach --queue long --array 0-2 --runner none --doctor off --walltime 5m 1x1x1 -- true
-folder=$(dirname "$(find ddlrun-jobs -name ddlrun.yaml -newer bin/sbatch)")
+directory=$(dirname "$(find ddlrun-jobs -name ddlrun.yaml -newer bin/sbatch)")
 asked() { PATH="$work/bin:$PATH" "$DDLRUN" status 4711 --json 2> err | python3 -c 'import json, sys
 j = json.load(sys.stdin)["jobs"][0]; print(j["state"], j["exit_status"], [t["state"] for t in j["tasks"]], j["queue"])'; }
 [ "$(asked)" = "unknown None [] long" ] || fail "an array of which nothing is known: $(asked)"
-echo 0 > "$folder/exit_status.0"
-echo 9 > "$folder/exit_status.2"
+echo 0 > "$directory/exit_status.0"
+echo 9 > "$directory/exit_status.2"
 [ "$(asked)" = "failed 9 ['completed', 'unknown', 'failed'] long" ] || fail "a forgotten array: $(asked)"
-echo 0 > "$folder/exit_status.1"
-echo 0 > "$folder/exit_status.2"
+echo 0 > "$directory/exit_status.1"
+echo 0 > "$directory/exit_status.2"
 [ "$(asked)" = "completed 0 ['completed', 'completed', 'completed'] long" ] || fail "a forgotten array: $(asked)"
 
 # PBS: the first job's script has handed in the next and wrote down its id; recorded answers of OpenPBS.
@@ -93,14 +93,14 @@ answer qsub "$recorded/pbs/01_qsub.out"
 answer qstat "$recorded/pbs/08_x_all.json"
 chmod +x bin/*
 run env PATH="$work/bin:$PATH" "$DDLRUN" submit --pbs --detach --cores-per-node 8 --runner none --doctor off --walltime 5m 1x1x1 -- true
-folder=$(dirname "$(find ddlrun-jobs -name job.sh -newer bin/qstat)")
+directory=$(dirname "$(find ddlrun-jobs -name job.sh -newer bin/qstat)")
 first=$(head -n 1 out)
 [ "$first" = "$(cat "$recorded/pbs/01_qsub.out")" ] || fail "the id is $first: $(cat err)"
-echo '3[2].minsky1' > "$folder/next_job"
+echo '3[2].minsky1' > "$directory/next_job"
 run env PATH="$work/bin:$PATH" "$DDLRUN" wait "$first"
 [ "$status" -eq 2 ] || fail "status $status of the next job, not 2: $(cat err)"
 grep -qF "job $first goes on as job 3[2].minsky1" err || fail "the next job is not followed: $(cat err)"
-rm "$folder/next_job"
+rm "$directory/next_job"
 run env PATH="$work/bin:$PATH" "$DDLRUN" wait "$first"
 [ "$status" -eq 4 ] || fail "status $status of the first job alone, not 4: $(cat err)"
 env PATH="$work/bin:$PATH" "$DDLRUN" status "$first" > table
@@ -119,10 +119,10 @@ grep -q '^4711  *failed' out || fail "the other jobs are not reported: $(cat out
 grep -q 'as last seen' out || fail "not as last seen: $(cat out)"
 run env PATH="$work/bin:$PATH" "$DDLRUN" status "$first"
 [ "$status" -eq 5 ] || [ "$status" -eq 0 ] || fail "status $status of a job whose scheduler is silent"
-folder=$(find ddlrun-jobs -name job.sh -newer table -printf '%h\n' | tail -n 1)
-echo 0 > "$folder/exit_status"
+directory=$(find ddlrun-jobs -name job.sh -newer table -printf '%h\n' | tail -n 1)
+echo 0 > "$directory/exit_status"
 run env PATH="$work/bin:$PATH" "$DDLRUN" jobs
-grep -q "^$first  *completed  *0 .*$(basename "$folder")" out || fail "its own exit status is not believed: $(cat out)"
+grep -q "^$first  *completed  *0 .*$(basename "$directory")" out || fail "its own exit status is not believed: $(cat out)"
 
 # A damaged history is reported and not overwritten; submit continues.
 printf 'no database' > state/ddlrun/jobs.sqlite

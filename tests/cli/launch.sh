@@ -13,7 +13,7 @@ numbers=$(seq 0 $((ranks - 1)))
 say='echo $OMPI_COMM_WORLD_RANK $OMP_NUM_THREADS $CUDA_DEVICE_ORDER'
 launch dry $ranks --dry-run -- sh -c "$say"
 same "dry run: status" 0 "$status"
-check "dry run: no state folder" test ! -e "$XDG_STATE_HOME"
+check "dry run: no state directory" test ! -e "$XDG_STATE_HOME"
 launch drydir $ranks --dry-run --run-dir kept -- true
 check "dry run: no --run-dir" test ! -e kept
 check "dry run: bash reads it" bash -n dry.out
@@ -34,14 +34,14 @@ same "launch: the shown line does the same" "$(sort real.out)" \
   "$(bash -c "$(sed -n 's/^+ //p' real.err)" 2> /dev/null | sort)"
 
 # --- the run directory
-folder=$(folder_of real)
-same "run directory: mode" 700 "$(stat -c %a "$folder")"
+directory=$(directory_of real)
+same "run directory: mode" 700 "$(stat -c %a "$directory")"
 for file in rankfile argv argv.nul environment plan.json topology-0.json run.json; do
-  check "run directory: $file" test -s "$folder/$file"
+  check "run directory: $file" test -s "$directory/$file"
 done
-has "run directory" "$folder/run.json" '"schema": "ddlrun.run/1"'
-has "run directory" "$folder/run.json" '"exit_status": 0'
-has "run directory" "$folder/environment" "exported PATH"
+has "run directory" "$directory/run.json" '"schema": "ddlrun.run/1"'
+has "run directory" "$directory/run.json" '"exit_status": 0'
+has "run directory" "$directory/environment" "exported PATH"
 launch named $ranks --run-dir "$work/a run:1" -- true
 same "--run-dir: status" 0 "$status"
 same "--run-dir: mode" 700 "$(stat -c %a "$work/a run:1")"
@@ -51,7 +51,7 @@ same "--run-dir: an old run is not overwritten" 3 "$status"
 # --- exit statuses are the program's
 launch seven $ranks -- sh -c 'exit 7'
 same "exit 7" 7 "$status"
-has "exit 7" "$(folder_of seven)/run.json" '"exit_status": 7'
+has "exit 7" "$(directory_of seven)/run.json" '"exit_status": 7'
 # shellcheck disable=SC2016
 launch killed $ranks --verify -- sh -c 'kill -KILL $$'
 same "a rank killed by signal 9" 137 "$status"
@@ -74,7 +74,7 @@ launch export 1 -x 'KEY=s3cret;a,b=c "x"' -- sh -c 'printf %s "$KEY" > key'
 same "-x: the value" 's3cret;a,b=c "x"' "$(cat key)"
 has_not "-x" export.err s3cret
 # shellcheck disable=SC2016
-check "-x: no value in the run directory" bash -c '! grep -rq s3cret "$1"' bash "$(folder_of export)"
+check "-x: no value in the run directory" bash -c '! grep -rq s3cret "$1"' bash "$(directory_of export)"
 launch unset 1 -x DDLRUN_TEST_UNSET -- true
 same "-x of what is not set" 2 "$status"
 
@@ -86,8 +86,8 @@ has "places" places.err "$ranks of $ranks ranks are where they were planned"
 has_not "places" places.err "ddlrun-place"
 same "places: the program's stderr" $ranks "$(grep -c '^to stderr$' places.err)"
 for rank in $numbers; do
-  has "places" "$(folder_of places)/run.json" "\"planned_pus\":\"$(cat "place.$rank")\""
-  has "places" "$(folder_of places)/run.json" "\"found_pus\":\"$(cat "place.$rank")\",\"verdict\":\"ok\""
+  has "places" "$(directory_of places)/run.json" "\"planned_pus\":\"$(cat "place.$rank")\""
+  has "places" "$(directory_of places)/run.json" "\"found_pus\":\"$(cat "place.$rank")\",\"verdict\":\"ok\""
 done
 launch tagged $ranks --verify --tag-output -- sh -c 'echo to stderr >&2'
 has_not "tagged" tagged.err "ddlrun-place"
@@ -184,7 +184,7 @@ ROWS
   has "the trainer's refusal with -q" refusedq.err "did you mean --epochs?"
   # Only if a rank would find the same: not with mpirun's own options, such as another directory.
   launch elsewhere 1 --dry-run --mpi-arg --wdir --mpi-arg /nonexistent -- --data images
-  same "files of another folder: status" 0 "$status"
+  same "files of another directory: status" 0 "$status"
   launch own 1 --dry-run -- true --epochz 3
   same "another program's words: status" 0 "$status"
 else
@@ -221,7 +221,7 @@ for row in '130 :' '9 exit 9'; do  # mpirun ends its ranks by TERM
   kill -INT $!
   wait $! 2> /dev/null
   same "mpirun crashes, the rank: ${row#* }" "${row%% *}" $?
-  has "mpirun crashes: the signal in history is none of its own" "$(folder_of signal)/run.json" '"signal": 0'
+  has "mpirun crashes: the signal in history is none of its own" "$(directory_of signal)/run.json" '"signal": 0'
   check "mpirun crashes: no rank is left" wait_for "$seconds" 0
 done
 
@@ -242,6 +242,6 @@ printf '#!/bin/sh\n' > plain.py
 launch plain 2 -- ./plain.py
 same "without its x: status" 3 "$status"
 has "without its x" plain.err "try: python3 ./plain.py, or chmod +x ./plain.py"
-launch folder 2 -- "$work"
-same "a folder: status" 3 "$status"
+launch directory 2 -- "$work"
+same "a directory: status" 3 "$status"
 finish

@@ -17,7 +17,7 @@ has "restarts: the number in the line" twice.err "DDLRUN_RESTART=2 "
 has "restarts" twice.err "ddlrun: error: not started again: 2 of 2 restarts are used up"
 
 # --- a replay of the last start is one of the first, restarts and all
-for run in last "$(basename "$(folder_of twice | head -1)")"; do
+for run in last "$(basename "$(directory_of twice | head -1)")"; do
   KEY=x run "$DDLRUN" replay "$run"
   same "replay $run: status" 7 "$status"
   same "replay $run: the starts" "$expected" "$(cat "$work/out")"
@@ -25,8 +25,8 @@ done
 rm -r "$XDG_STATE_HOME"
 launch named 1 --max-restarts 1 --run-dir "$work/kept" -- sh -c "$say" sh first
 run "$DDLRUN" replay ./kept.1
-same "replay of a named folder" $'start none: first\nstart 1: first' "$(cat "$work/out")"
-has "replay of a named folder" "$work/err" "./kept.1 went on from kept, the first start"
+same "replay of a named directory" $'start none: first\nstart 1: first' "$(cat "$work/out")"
+has "replay of a named directory" "$work/err" "./kept.1 went on from kept, the first start"
 rm -r kept
 expect_refusal 3 "this run went on from kept, whose record is gone" "$DDLRUN" replay ./kept.1
 

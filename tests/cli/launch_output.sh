@@ -30,28 +30,28 @@ for i in range(0, max(len(out), len(err)), 777):
 END
 launch bytes $ranks --rank-output files --verify -- python3 talk.py
 same "files: status" 0 "$status"
-folder=$(folder_of bytes)
+directory=$(directory_of bytes)
 for rank in 0 1; do
   for stream in out err; do
-    check "files: rank $rank, $stream" cmp -s "said.$rank.$stream" "$folder/out/rank-000$rank.$stream"
+    check "files: rank $rank, $stream" cmp -s "said.$rank.$stream" "$directory/out/rank-000$rank.$stream"
   done
 done
 check "files: nothing on stdout" test ! -s bytes.out
 has_not "files" bytes.err "error 0"
 has "files: places are reported as ever" bytes.err "2 of 2 ranks are where they were planned"
-same "files: only their owner reads them" 600 "$(stat -c %a "$folder/out/rank-0000.out")"
+same "files: only their owner reads them" 600 "$(stat -c %a "$directory/out/rank-0000.out")"
 
 # --- the rank before each line, each line on its own stream
 launch prefix $ranks --rank-output prefix -- sh -c 'echo "out $OMPI_COMM_WORLD_RANK"; echo "err $OMPI_COMM_WORLD_RANK" >&2; printf end'
 same "prefix: stdout" $'[0] end\n[0] out 0\n[1] end\n[1] out 1' "$(sort prefix.out)"
 same "prefix: stderr" $'[0] err 0\n[1] err 1' "$(grep '^\[' prefix.err | sort)"
-check "prefix: no files" test ! -e "$(folder_of prefix)/out"
+check "prefix: no files" test ! -e "$(directory_of prefix)/out"
 
 # --- files and screen
 launch tee $ranks --tee -- sh -c 'echo "out $OMPI_COMM_WORLD_RANK"; echo "err $OMPI_COMM_WORLD_RANK" >&2'
 same "tee: stdout" $'out 0\nout 1' "$(sort tee.out)"
 same "tee: stderr" $'err 0\nerr 1' "$(grep '^err' tee.err | sort)"
-same "tee: a file" "out 1" "$(cat "$(folder_of tee)/out/rank-0001.out")"
+same "tee: a file" "out 1" "$(cat "$(directory_of tee)/out/rank-0001.out")"
 
 # --- a program that looks finds a terminal or not, as without us
 # shellcheck disable=SC2016
@@ -89,12 +89,12 @@ with open("wrote", "w") as wrote:
 END
 launch killed $ranks --rank-output files -- python3 counts.py plain
 same "killed: status" 9 "$status"
-file=$(folder_of killed)/out/rank-0000.out
+file=$(directory_of killed)/out/rank-0000.out
 check "killed: all that was written ($(cat wrote), found $(wc -l < "$file"))" test "$(wc -l < "$file")" -ge "$(cat wrote)"
 same "killed: in order" "" "$(awk '$1 != NR - 1 { print NR; exit }' "$file")"
 # A rank that ignores TERM is killed while mpirun does not read: all output arrives, or launch reports missing output.
 launch stubborn $ranks --rank-output files -- python3 counts.py stubborn
-file=$(folder_of stubborn)/out/rank-0000.out
+file=$(directory_of stubborn)/out/rank-0000.out
 same "stubborn: in order" "" "$(awk '$1 != NR - 1 { print NR; exit }' "$file")"
 [[ $(wc -l < "$file") -ge $(cat wrote) ]] || has "stubborn: what is missing is reported" stubborn.err "the end did not come"
 

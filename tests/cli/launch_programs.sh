@@ -51,5 +51,5 @@ done
 API_TOKEN=0ther expect 0 "0ther train" "$DDLRUN" replay last
 expect 0 "th1rd train" "$DDLRUN" replay last -x API_TOKEN=th1rd
 # shellcheck disable=SC2016 # expanded by the inner bash
-for word in s3cret 0ther th1rd; do check "no value in any folder: $word" bash -c '! grep -rq "$1" "$2"' bash "$word" "$XDG_STATE_HOME"; done
+for word in s3cret 0ther th1rd; do check "no value in any directory: $word" bash -c '! grep -rq "$1" "$2"' bash "$word" "$XDG_STATE_HOME"; done
 finish

@@ -24,36 +24,36 @@ for launcher in $launchers; do
   same "$launcher: rank 0 alone has a path" "$(for ((i = 0; i < ranks; i++)); do
     [[ $i -eq 0 ]] && echo "0 has one" || echo "$i has none"
   done)" "$(sort "$launcher.out")"
-  file=$(folder_of "$launcher")/result
+  file=$(directory_of "$launcher")/result
   has "$launcher: reported" "$launcher.err" "ddlrun: rank 0's result: $file"
   same "$launcher: the result" '{"accuracy": 0.75}' "$(cat "$file")"
   same "$launcher: mode" 600 "$(stat -c %a "$file")"
   has "$launcher: from the start" "$launcher.err" "mode 600"
 done
 launch plain --np -1 --no-monitor --no-verify -- python3 train.py write 0
-same "without keepers" '{"accuracy": 0.75}' "$(cat "$(folder_of plain)/result")"
+same "without keepers" '{"accuracy": 0.75}' "$(cat "$(directory_of plain)/result")"
 
 # --- history and report know it; a replay writes its own
 expect 0 '' "$DDLRUN" history --json
-same "history" "$(folder_of plain)/result" "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["runs"][0]["result"])' "$work/out")"
-expect 0 "<dt>result of rank 0</dt><dd><a href=\"$(folder_of plain)/result\">" "$DDLRUN" report last -o -
+same "history" "$(directory_of plain)/result" "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["runs"][0]["result"])' "$work/out")"
+expect 0 "<dt>result of rank 0</dt><dd><a href=\"$(directory_of plain)/result\">" "$DDLRUN" report last -o -
 run "$DDLRUN" replay last
 same "replay: status" 0 "$status"
 again=$(sed -n 's/^ddlrun: run directory //p' "$work/err")
 same "replay: its result" '{"accuracy": 0.75}' "$(cat "$again/result")"
-check "replay: its own folder" test "$again" != "$(folder_of plain)"
+check "replay: its own directory" test "$again" != "$(directory_of plain)"
 "$DDLRUN" launch --np -1 --dry-run --run-dir "$work/by hand" -- python3 train.py write 0 > dry.sh 2> /dev/null
 bash dry.sh > dry.out 2>&1
 same "the script of a dry run" '{"accuracy": 0.75}' "$(cat "by hand/result")"
 
 # --- none: not written, of a job that failed, without --np, rank 0 elsewhere
 launch nothing --np -1 -- python3 train.py nothing 0
-check "nothing written: no file" test ! -e "$(folder_of nothing)/result"
+check "nothing written: no file" test ! -e "$(directory_of nothing)/result"
 has_not "nothing written" nothing.err "rank 0's result"
 launch failed --np -1 -- python3 train.py write 3
 same "failed: status" 3 "$status"
 has_not "failed" failed.err "rank 0's result"
-has "failed" "$(folder_of failed)/run.json" '"result": null'
+has "failed" "$(directory_of failed)/run.json" '"result": null'
 launch dims 1 -- python3 train.py write 0
 same "without --np" "0 has none" "$(cat dims.out)"
 launch far --np 2 h8,h9 --sockets 1 --cores 1 --dry-run -- true

@@ -37,7 +37,7 @@ launch() { # NAME ARGUMENTS...
   status=0
   "$DDLRUN" launch --launcher ssh "$@" > "$name.out" 2> "$name.err" < /dev/null || status=$?
 }
-folder_of() { sed -n 's/^ddlrun: run directory //p' "$1.err"; }
+directory_of() { sed -n 's/^ddlrun: run directory //p' "$1.err"; }
 check() { "${@:2}" || fail "$1"; }
 same() { [[ $2 == "$3" ]] || fail "$(printf '%s: expected %q, found %q' "$1" "$2" "$3")"; }
 has() { grep -qF -- "$3" "$2" || fail "$1: no '$3' in $2: $(tail -3 "$2")"; }
@@ -67,11 +67,11 @@ who='echo "$DDLRUN_RANK $DDLRUN_SIZE $DDLRUN_LOCAL_RANK $DDLRUN_LOCAL_SIZE $DDLR
 launch own $ranks --verify --strict -- sh -c "$who"
 same "own: status" 0 "$status"
 same "own: identity" "$(for ((i = 0; i < ranks; i++)); do echo "$i $ranks $i $ranks 0 1"; done)" "$(sort own.out)"
-same "own: places" "$ranks" "$(grep -c '"verdict":"ok"' "$(folder_of own)/run.json")"
+same "own: places" "$ranks" "$(grep -c '"verdict":"ok"' "$(directory_of own)/run.json")"
 # The cores that the ranks really have, by the kernel's own words, are those of the plan.
 # shellcheck disable=SC2016
 launch cores $ranks -- sh -c 'echo "$DDLRUN_RANK $(sed -n "s/Cpus_allowed_list:\t//p" /proc/self/status)"'
-planned() { sed -n 's/^rank \([0-9]*\)=.*/\1/p' "$(folder_of cores)/rankfile" | wc -l; }
+planned() { sed -n 's/^rank \([0-9]*\)=.*/\1/p' "$(directory_of cores)/rankfile" | wc -l; }
 same "cores: a line a rank" "$(planned)" "$(wc -l < cores.out)"
 [ "$ranks" -eq 1 ] || same "cores: no two ranks have the same" 2 "$(cut -d' ' -f2 cores.out | sort -u | wc -l)"
 launch hosts "${two[@]}" -- sh -c "$who"
@@ -251,7 +251,7 @@ has_not "a Python exception" traceback.err "mpirun"
 cat > start.json << DOCUMENT
 {"schema": "ddlrun.start/1", "exported": ["PATH"], "grace_ms": 1000,
  "program": {"words": ["sh", "-c", "echo \$RANK/\$WORLD_SIZE \$MASTER_ADDR \$1; exec sleep 0.2", "sh"]},
- "rank_map": {"schema": "ddlrun.ranks/1", "folder": "$work", "hosts": "h[1-2]", "kind_of_host": [0, 0], "ranks": ["0,2", "1"],
+ "rank_map": {"schema": "ddlrun.ranks/1", "workdir": "$work", "hosts": "h[1-2]", "kind_of_host": [0, 0], "ranks": ["0,2", "1"],
   "kinds": [[{}, {}]], "groups": [
    {"first": 0, "ranks": 2, "name": "worker", "arguments": ["--task={group_rank}"],
     "set": {"RANK": "{rank}", "WORLD_SIZE": "{group_size}", "MASTER_ADDR": "{host}"}},
@@ -262,8 +262,8 @@ timeout 20 "$DDLRUN" ssh-launch start.json > groups.out 2> groups.err < /dev/nul
 same "servers: status" 0 "$status"
 same "servers: the workers' words" $'0/2 h1 --task=0\n1/2 h2 --task=1' "$(sort groups.out)"
 same "servers: nothing is reported" "" "$(cat groups.err)"
-sed "s|\"folder\": \"$work\"|\"folder\": \"/no/such/folder\"|" start.json > lost.json
-expect_refusal 3 "h1: the working folder is not on this host" "$DDLRUN" ssh-launch lost.json
+sed "s|\"workdir\": \"$work\"|\"workdir\": \"/no/such/directory\"|" start.json > lost.json
+expect_refusal 3 "h1: the working directory is not on this host" "$DDLRUN" ssh-launch lost.json
 expect_refusal 3 "the start document is not readable" "$DDLRUN" ssh-launch lines.py
 expect_refusal 3 "no-such.json" "$DDLRUN" ssh-launch no-such.json
 finish

@@ -35,7 +35,7 @@ for signal in KILL SEGV ABRT TERM USR1 PIPE; do
   launch signal 1 -- sh -c 'kill -'$signal' $$'
   same "signal $signal" $((128 + $(kill -l $signal))) "$status"
   has "signal $signal" signal.err "rank 0 on $(hostname) failed first: it was ended by signal $(kill -l $signal) (SIG$signal)"
-  has "signal $signal" "$(folder_of signal)/run.json" "\"signal\": $(kill -l $signal)"
+  has "signal $signal" "$(directory_of signal)/run.json" "\"signal\": $(kill -l $signal)"
 done
 launch exited 1 -- sh -c 'exit 7'
 has "exit 7" exited.err "rank 0 on $(hostname) failed first: it exited with status 7"
@@ -176,7 +176,7 @@ has "stall" stall.err "ddlrun: rank $last on $(hostname) goes on after"
 touch stop
 wait $job
 same "stall: the job ends well" 0 $?
-has "stall" "$(folder_of stall)/run.json" "\"state\": \"T\""
+has "stall" "$(directory_of stall)/run.json" "\"state\": \"T\""
 
 # A rank that waits is noted, not called stalled; no one is with 0.
 launch idle 1 --stall-timeout 1 -- sleep 5

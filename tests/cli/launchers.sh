@@ -14,7 +14,7 @@ rank_map() { # FIELDS, RANK
 }
 # shellcheck disable=SC2016
 show='echo "$1 $LOCAL_RANK $TF ${DDLRUN_RANKS-none} $PWD $(grep Cpus_allowed_list /proc/self/status | cut -f2) ${CUDA_VISIBLE_DEVICES-unset}"'
-expect 0 "" env PMI_RANK=0 DDLRUN_RANKS="$(rank_map '"bind":true,"folder":"/usr",' "{\"pus\":\"$first\"}")" \
+expect 0 "" env PMI_RANK=0 DDLRUN_RANKS="$(rank_map '"bind":true,"workdir":"/usr",' "{\"pus\":\"$first\"}")" \
   "$DDLRUN" exec --rank-map -- sh -c "$show" sh
 same "exec --rank-map" "--task=0 0 {\"a\":0} none /usr $first unset" "$(cat "$work/out")"
 rank_map '"gpu_view":"one",' '{"gpu":1,"pci":"ffff:01:00.0"}' > rank_map.json
@@ -25,7 +25,7 @@ expect_refusal 2 "no launcher has set one" env DDLRUN_RANKS="$(rank_map '' '{}')
 expect_refusal 3 "the plan has ranks 0 to 0" env PMI_RANK=3 DDLRUN_RANKS="$(rank_map '' '{}')" "$DDLRUN" exec --rank-map -- true
 expect_refusal 3 "is to run on PUs 99999, but the kernel allows" env PMI_RANK=0 \
   DDLRUN_RANKS="$(rank_map '"bind":true,' '{"pus":"99999"}')" "$DDLRUN" exec --rank-map -- true
-expect_refusal 3 "cannot be entered" env PMI_RANK=0 DDLRUN_RANKS="$(rank_map '"folder":"/no/such",' '{}')" "$DDLRUN" exec --rank-map -- true
+expect_refusal 3 "cannot be entered" env PMI_RANK=0 DDLRUN_RANKS="$(rank_map '"workdir":"/no/such",' '{}')" "$DDLRUN" exec --rank-map -- true
 
 # --- memory policy, as the kernel reports it inside the rank
 if [[ -r /proc/self/numa_maps ]] && grep -qs '"numa":0\|"os": *0' <("$DDLRUN" topo --json); then
@@ -51,8 +51,8 @@ same "mpich: status" 0 "$status"
 same "mpich: the ranks" "$(for ((i = 0; i < ranks; i++)); do echo "$i of $ranks local $i s3cret;a,b=c \"x\" none"; done)" "$(sort mpich.out)"
 has "mpich" mpich.err "$ranks of $ranks ranks are where they were planned"
 has_not "mpich" mpich.err s3cret
-has "mpich: run.json" "$(folder_of mpich)/run.json" '"launcher": "mpich"'
-same "mpich: host file" "$(sed -n 's/^rank 0=\([^ ]*\) .*/\1/p' "$(folder_of mpich)/rankfile"):$ranks" "$(cat "$(folder_of mpich)/hosts")"
+has "mpich: run.json" "$(directory_of mpich)/run.json" '"launcher": "mpich"'
+same "mpich: host file" "$(sed -n 's/^rank 0=\([^ ]*\) .*/\1/p' "$(directory_of mpich)/rankfile"):$ranks" "$(cat "$(directory_of mpich)/hosts")"
 # shellcheck disable=SC2016 # the point of these words is that nothing expands them
 words=('a b' '"q"' "it's" $'two\nlines' '$(touch PWNED)' '' '*' '-n' ':' '--' $'\xff\xfe')
 printf '%s\0' "${words[@]}" > words.expected

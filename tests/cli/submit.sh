@@ -127,7 +127,7 @@ mkdir conf
 # shellcheck disable=SC2016 # a word, not an expansion
 printf 'name: own\ntemplate: ../mine.sh\ndims: 4x2x1\nwalltime: 1h\nprogram: [./a, "it'"'"'s $(x)"]\n' > conf/job.yaml
 expect 0 '+ sbatch --parsable ' "$DDLRUN" submit --slurm --job conf/job.yaml --dry-run
-sed "s|$work/ddlrun-jobs/own-[0-9-]*|FOLDER|g" out > filled
+sed "s|$work/ddlrun-jobs/own-[0-9-]*|DIRECTORY|g" out > filled
 diff "$golden/scripts/template.sh" filled || fail "the filled template is not as it was"
 expect_refusal 2 'queue (long) would be lost' "$DDLRUN" submit --slurm --job conf/job.yaml --queue long --gpus 4 --dry-run
 grep -qF 'try: #SBATCH --partition={{queue|sbatch}}' err || fail "no placeholder to add: $(cat err)"
@@ -153,9 +153,9 @@ ends() { # STATUS PROGRAM...
 }
 ends 0 sh -c 'echo one; echo two'
 [ "$(tail -n +2 out | xargs)" = "one two" ] || fail "the log on stdout is $(cat out)"
-folder=$(find ddlrun-jobs -mindepth 1 -maxdepth 1)
-[ "$(cat "$folder/exit_status")" = 0 ] || fail "no exit status in $folder"
-[ "$(stat -c %a "$folder")" = 700 ] || fail "others may read $folder"
+directory=$(find ddlrun-jobs -mindepth 1 -maxdepth 1)
+[ "$(cat "$directory/exit_status")" = 0 ] || fail "no exit status in $directory"
+[ "$(stat -c %a "$directory")" = 700 ] || fail "others may read $directory"
 ends 3 sh -c 'exit 3'
 ends 127 ./no-such-program
 ends 139 sh -c 'kill -SEGV $$'

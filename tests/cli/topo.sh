@@ -49,7 +49,7 @@ for file in *.xml; do
 done
 expect 0 '>rank 18: cores 15-19, GPU 3<' "$DDLRUN" topo --topology power_2pkg_10core_smt8_4gpu_bmc.xml --ranks 4x2x3 --svg -
 expect 0 'slot=1:5-9' "$DDLRUN" topo --topology power_2pkg_10core_smt8_4gpu_bmc.xml --ranks 4
-expect 3 'no/such/folder' "$DDLRUN" topo --sockets 1 --cores 1 --svg no/such/folder/m.svg
+expect 3 'no/such/directory' "$DDLRUN" topo --sockets 1 --cores 1 --svg no/such/directory/m.svg
 
 # Other sources.
 expect 0 '20 cores x 8 threads in 2 packages' "$DDLRUN" topo --sockets 2 --cores 10 --smt 8

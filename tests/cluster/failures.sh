@@ -5,7 +5,7 @@
 #   failures.sh [KIND...]            all kinds or those named; LAB_FULL=1 adds the slow ones
 #   failures.sh --list               the kinds, and what is broken
 #   failures.sh --record [KIND...]   also writes tests/golden/broken_runs, which CI judges without a lab
-# BROKEN_LOGS=FOLDER keeps all logs.
+# BROKEN_LOGS=DIRECTORY keeps all logs.
 here=$(dirname "$(readlink -f "$0")")
 if [ "${1-}" != --list ]; then
   # shellcheck source=tests/cluster/lab_test.sh
@@ -30,7 +30,7 @@ chosen=("$@")
 [ $# -gt 0 ] || chosen=("${kinds[@]}")
 broken_up
 logs=${BROKEN_LOGS:-$work/logs}
-folders=()
+directories=()
 rows=()
 for id in "${chosen[@]}"; do if declare -F "prepare_$id" > /dev/null && wanted "$id"; then "prepare_$id"; fi; done
 for id in "${chosen[@]}"; do

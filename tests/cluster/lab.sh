@@ -33,7 +33,7 @@ up() {
     die "up: 1 to 250 hosts, not '$count'"
   fi
   [[ $LAB_DIR == /* && $LAB_DIR != /tmp/* && $LAB_DIR != /home/* && $LAB_DIR != /run/* && $LAB_DIR != /root/* ]] ||
-    die "LAB_DIR=$LAB_DIR: hosts see another /tmp, /home, /run and /root: take a folder under /var/tmp"
+    die "LAB_DIR=$LAB_DIR: hosts see another /tmp, /home, /run and /root: take a directory under /var/tmp"
   check_needs
   begun=$(now_ms)
   mkdir -p "$LAB_DIR"
@@ -62,9 +62,9 @@ undo_up() { # what a failed or interrupted "up" has started
   exit "$status"
 }
 down_all() {
-  local folder
-  for folder in "$LAB_DIR"/*/; do kill_host "${folder%/}"; done
-  for folder in "$LAB_DIR"/*/; do wait_dead "${folder%/}"; done
+  local directory
+  for directory in "$LAB_DIR"/*/; do kill_host "${directory%/}"; done
+  for directory in "$LAB_DIR"/*/; do wait_dead "${directory%/}"; done
   signal_process KILL "$LAB_DIR/switch"
   wait_until 10 gone "$LAB_DIR/switch" || die "the switch does not end"
   rm -rf --one-file-system "$LAB_DIR"
@@ -73,7 +73,7 @@ down() {
   local begun
   begun=$(now_ms)
   [ -e "$LAB_DIR" ] || { echo "down: there is no lab in $LAB_DIR"; return 0; }
-  [ -e "$LAB_DIR/settings" ] || die "$LAB_DIR is no lab's folder"
+  [ -e "$LAB_DIR/settings" ] || die "$LAB_DIR is no lab's directory"
   down_all
   echo "down in $(($(now_ms) - begun)) ms"
 }
@@ -108,14 +108,14 @@ restart_sshd() {
   shift
   # shellcheck disable=SC2016
   exec_in "$host" bash -c '
-    folder=$1; shift
+    directory=$1; shift
     if read -r pid < /run/sshd.pid && [ "$(cat "/proc/$pid/comm")" = sshd ]; then
       kill -KILL "$pid"
       while [ -e "/proc/$pid/fd" ] && ! grep -q "^State:.*Z" "/proc/$pid/status"; do sleep 0.01; done
     fi 2> /dev/null
     [ "${1-}" != off ] || exit 0
     rm -f /run/sshd.pid
-    prlimit "$@" "$(command -v sshd)" -f "$folder/sshd_config" -E "$folder/sshd.log" || exit 1
+    prlimit "$@" "$(command -v sshd)" -f "$directory/sshd_config" -E "$directory/sshd.log" || exit 1
     until [ -s /run/sshd.pid ] || [ $((++polls)) -gt 500 ]; do sleep 0.01; done # written once it listens
     [ -s /run/sshd.pid ]' bash "$LAB_DIR/$host" "$@"
 }

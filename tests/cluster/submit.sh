@@ -13,7 +13,7 @@ command -v slurmctld > /dev/null || { echo "skipped: no slurmctld here"; exit 12
 lab_up 4
 begun=$(now_ms)
 slurm up 68 4 > "$work/slurm" 2>&1 || { tail -n 3 "$work/slurm"; exit 1; }
-jobs_folder=/home/ddl/ddlrun-jobs
+jobs_directory=/home/ddl/ddlrun-jobs
 
 # What scenarios share; each runs in a subshell with a $work of its own.
 small=(DDLRUN_EXCLUSIVE=no DDLRUN_RUNNER=none DDLRUN_DOCTOR=off DDLRUN_WALLTIME=5m)

@@ -6,8 +6,8 @@ import math
 import sys
 
 
-def read(folder, rank):
-    with open(f"{folder}/{rank}.json") as file:
+def read(directory, rank):
+    with open(f"{directory}/{rank}.json") as file:
         return json.load(file)
 
 

@@ -47,7 +47,7 @@ grep -q "partition" "$work/err" || fail "a queue that is not there: $(cat "$work
 pbs() { ddl submit --pbs --cores-per-node 68 --walltime 10m --runner none --dry-run "$@"; }
 handed_in() { # NAME: the last rendered script, by qsub; sets $id
   ends 0
-  sed -n 's|^#PBS -o \(.*\)/scheduler.log$|\1|p' "$work/out" | while read -r folder; do on node1 mkdir -p "$folder"; done
+  sed -n 's|^#PBS -o \(.*\)/scheduler.log$|\1|p' "$work/out" | while read -r directory; do on node1 mkdir -p "$directory"; done
   cp "$work/out" "$lab_home/$1.sh"
   chmod 644 "$lab_home/$1.sh"
   id=$(on node1 qsub "$1.sh" 2> "$work/err") || fail "qsub $1: $(cat "$work/err")"

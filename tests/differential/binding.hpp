@@ -65,11 +65,11 @@ struct OracleMachine {
   topology::MachineTopology topology;
 };
 
-inline OracleMachine synthetic_machine(const std::string& text, const std::string& folder) {
+inline OracleMachine synthetic_machine(const std::string& text, const std::string& directory) {
   const auto loaded = topology::HwlocMachine::from_synthetic(text);
   std::string name = text;
   for (char& c : name) c = c == ' ' || c == ':' ? '-' : c;
-  const std::string file = fmt::format("{}/{}.xml", folder, name);
+  const std::string file = fmt::format("{}/{}.xml", directory, name);
   PosixFiles().write(file, loaded.xml());
   return {text, file, loaded.machine(text)};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_table [--jobs J] OMPI_MAP UNEVEN.xml FOLDER: every row of the table through Open MPI itself and
+// check_table [--jobs J] OMPI_MAP UNEVEN.xml DIRECTORY: every row of the table through Open MPI itself and
 // through check_rankfile(). The outcome must be the row's, and every finding too; where Open MPI accepts a
 // file that we find no error in, each rank must be bound exactly where we read it. The last line counts; exit
 // 1 on a difference.
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const unsigned jobs = take_jobs(words);
   if (words.size() != 3) {
-    fmt::print(stderr, "usage: check_table [--jobs J] OMPI_MAP UNEVEN.xml FOLDER\n");
+    fmt::print(stderr, "usage: check_table [--jobs J] OMPI_MAP UNEVEN.xml DIRECTORY\n");
     return 2;
   }
   const auto rows = check_rows();

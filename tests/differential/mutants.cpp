@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mutants [--jobs J] OMPI_MAP FOLDER COUNT: mutated rankfiles until COUNT of them have no error by
+// mutants [--jobs J] OMPI_MAP DIRECTORY COUNT: mutated rankfiles until COUNT of them have no error by
 // check_rankfile(); each of those must be taken by Open MPI exactly as written. This is the search for what
 // the linter does not know yet. COUNT/4 files with errors are tried too, to count how Open MPI fares with
 // them.
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   const unsigned jobs = take_jobs(words);
   const auto count = words.size() == 3 ? parse_unsigned(words[2], 1'000'000) : std::nullopt;
   if (!count) {
-    fmt::print(stderr, "usage: mutants [--jobs J] OMPI_MAP FOLDER COUNT\n");
+    fmt::print(stderr, "usage: mutants [--jobs J] OMPI_MAP DIRECTORY COUNT\n");
     return 2;
   }
   const OracleMachine machine = synthetic_machine("pack:2 core:4 pu:2", words[1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// plans [--most N] [--jobs J] OMPI_MAP SLOTPARSE FOLDER TOPOLOGY.xml...: for each machine (the files, and
+// plans [--most N] [--jobs J] OMPI_MAP SLOTPARSE DIRECTORY TOPOLOGY.xml...: for each machine (the files, and
 // synthetic ones made here) and every dims up to 8x4x3 that fits, renders the rankfile and compares, rank by
 // rank, the host and the cores that Open MPI's own parser binds with those of the plan. The last line counts;
 // exit 1 on a difference.
@@ -71,15 +71,16 @@ std::string compare(const Plan& plan, const ProcessResult& said) {
   return found.size() == plan.dims.world_size() ? "" : fmt::format("{} ranks mapped", found.size());
 }
 
-std::vector<OracleMachine> load_machines(const std::vector<std::string>& files, const std::string& folder) {
+std::vector<OracleMachine> load_machines(const std::vector<std::string>& files,
+                                         const std::string& directory) {
   std::vector<OracleMachine> machines;
   for (const std::string& file : files) machines.push_back(machine_of_file(file));
-  for (const char* text : synthetic_machines) machines.push_back(synthetic_machine(text, folder));
+  for (const char* text : synthetic_machines) machines.push_back(synthetic_machine(text, directory));
   return machines;
 }
 
 // Every dims up to 8x4x3, by GPUs where the machine has enough, and by packages; both rank orders in turn.
-std::vector<Case> make_cases(const std::vector<OracleMachine>& machines, const std::string& folder) {
+std::vector<Case> make_cases(const std::vector<OracleMachine>& machines, const std::string& directory) {
   PosixFiles doors;
   std::vector<Case> cases;
   for (const OracleMachine& machine : machines)
@@ -98,7 +99,7 @@ std::vector<Case> make_cases(const std::vector<OracleMachine>& machines, const s
             try {
               Plan plan = plan_job(dims, hosts, {machine.topology},
                                    std::vector<std::uint32_t>(hosts.size(), 0), options);
-              const std::string file = fmt::format("{}/{}.rf", folder, cases.size());
+              const std::string file = fmt::format("{}/{}.rf", directory, cases.size());
               doors.write(file, render_rankfile(plan, {"test", ""}));
               cases.push_back({&machine, std::move(plan), file});
             } catch (const Error& error) {
@@ -119,7 +120,7 @@ void thin_out(std::vector<Case>& cases, std::size_t most) {
 
 // Every different slot text of a machine's plans through Open MPI's slot parser: the PUs must be the plan's.
 std::size_t judge_slots(const std::vector<Case>& cases, const std::string& slotparse,
-                        const std::string& folder) {
+                        const std::string& directory) {
   std::map<const OracleMachine*, std::map<std::string, std::vector<int>>> wanted;
   for (const Case& entry : cases)
     for (const LocalPlacement& place : entry.plan.machines[0].ranks) {
@@ -131,7 +132,7 @@ std::size_t judge_slots(const std::vector<Case>& cases, const std::string& slotp
   for (const auto& [machine, slots] : wanted) {
     std::string input;
     for (const auto& [slot, pus] : slots) input += slot + "\n";
-    const std::string file = folder + "/slots.txt";
+    const std::string file = directory + "/slots.txt";
     PosixFiles().write(file, input);
     const auto said = PosixProcesses().run(
         {"/bin/sh", "-c", "exec \"$0\" \"$1\" < \"$2\"", slotparse, machine->xml_file, file}, {});
@@ -189,7 +190,7 @@ int main(int argc, char** argv) {
     words.erase(words.begin(), words.begin() + 2);
   }
   if (words.size() < 3) {
-    fmt::print(stderr, "usage: plans [--most N] [--jobs J] OMPI_MAP SLOTPARSE FOLDER TOPOLOGY.xml...\n");
+    fmt::print(stderr, "usage: plans [--most N] [--jobs J] OMPI_MAP SLOTPARSE DIRECTORY TOPOLOGY.xml...\n");
     return 2;
   }
   const auto machines = load_machines({words.begin() + 3, words.end()}, words[2]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rendered job scripts against bash itself: `scripts rounds COUNT SEED FOLDER STANDIN` renders random jobs,
-// runs each script with a stand-in for ddlrun, srun and module, and compares what arrived with what was
-// meant. `scripts samples COUNT FOLDER` writes scripts for judges of their text.
+// Rendered job scripts against bash itself: `scripts rounds COUNT SEED DIRECTORY STANDIN` renders random
+// jobs, runs each script with a stand-in for ddlrun, srun and module, and compares what arrived with what was
+// meant. `scripts samples COUNT DIRECTORY` writes scripts for judges of their text.
 #include "base/text/error.hpp"
 #include "scripts_jobs.hpp"
 #include "scripts_known.hpp"
@@ -27,7 +27,7 @@ using namespace ddlrun::schedulers;
 namespace {
 
 struct Record {
-  std::string name, folder;
+  std::string name, directory;
   std::vector<std::string> words;
   std::map<std::string, std::string> environment;
 };
@@ -50,7 +50,7 @@ std::vector<Record> read_records(const std::string& path) {
     Record& record = records.emplace_back();
     record.name = next();
     for (int left = std::stoi(next()); left > 0; --left) record.words.push_back(next());
-    record.folder = next();
+    record.directory = next();
     for (int left = std::stoi(next()); left > 0; --left) {
       const std::string entry = next();
       record.environment[entry.substr(0, entry.find('='))] = entry.substr(entry.find('=') + 1);
@@ -151,19 +151,20 @@ void compare(Judge& judge, const AttackedJob& made, const Script& script, int st
   if (job.runner != Runner::none) {
     const auto dashes = std::find(words.begin(), words.end(), "--");
     if (dashes == words.end()) return judge.differs("no --", script);
-    const auto folder = std::find(words.begin(), dashes, "--run-dir");
-    const bool has_folder = folder != dashes && (folder + 1)->starts_with(made.folder.path + "/run.");
-    if (job.runner == Runner::ddlrun && !has_folder) judge.differs("the run directory", script);
+    const auto directory = std::find(words.begin(), dashes, "--run-dir");
+    const bool has_directory =
+        directory != dashes && (directory + 1)->starts_with(made.directory.path + "/run.");
+    if (job.runner == Runner::ddlrun && !has_directory) judge.differs("the run directory", script);
     words.erase(words.begin(), dashes + 1);
   } else {
     words.insert(words.begin(), job.program[0]);
   }
   judge.words += static_cast<int>(words.size());
   if (words != expected_words(job)) judge.differs("argv", script);
-  if (record.folder != job.workdir) judge.differs("the working folder", script);
+  if (record.directory != job.workdir) judge.differs("the working directory", script);
   const int meant = static_cast<int>(record.words.size() + 1) % 80;
   if (status != meant) judge.differs("status " + std::to_string(status), script);
-  if (read_all(made.folder.exit_status()) != std::to_string(meant) + "\n")
+  if (read_all(made.directory.exit_status()) != std::to_string(meant) + "\n")
     judge.differs("exit_status", script);
   compare_environment(judge, made, record, script);
 }
@@ -176,8 +177,8 @@ void run_round(Judge& judge, Random& random) {
     job.program[0] = judge.standin + "/program";
   }
   fs::create_directories(job.workdir);
-  fs::create_directories(made.folder.path);
-  const Script script = render_any(job, made.folder);
+  fs::create_directories(made.directory.path);
+  const Script script = render_any(job, made.directory);
   if (!directives_stand_alone(script)) judge.differs("directives", script);
   const std::string file = judge.place + "/job.sh";
   std::ofstream(file, std::ios::binary) << script.text();
@@ -186,8 +187,8 @@ void run_round(Judge& judge, Random& random) {
       run_bash(file, {"STANDIN_RECORD=" + judge.record, "PATH=" + judge.standin + ":/usr/bin:/bin", locale});
   compare(judge, made, script, status);
   fs::remove_all(job.workdir);
-  if (made.folder.path != judge.place) fs::remove_all(made.folder.path);
-  for (const std::string& used : {judge.record, made.folder.exit_status()}) fs::remove(used);
+  if (made.directory.path != judge.place) fs::remove_all(made.directory.path);
+  for (const std::string& used : {judge.record, made.directory.exit_status()}) fs::remove(used);
 }
 
 // Where an attack on a directive is not refused, its text is harmless by a rule that is not ours: it is one
@@ -201,7 +202,7 @@ void attack_round(Judge& judge, Random& random) {
   const std::string text = attack_word(random, judge.canary);
   const std::string key = attack_directive(job, random, text);
   try {
-    const Script script = render_any(job, {"/folder"});
+    const Script script = render_any(job, {"/directory"});
     ++judge.accepted;
     if (!directives_stand_alone(script)) judge.differs("directives by " + key, script);
     for (const std::string& line : script.directives) {
@@ -238,12 +239,12 @@ void template_round(Judge& judge, Random& random) {
   fs::remove(judge.record);
 }
 
-int run_rounds(int count, std::uint64_t seed, const std::string& folder, const std::string& standin) {
+int run_rounds(int count, std::uint64_t seed, const std::string& directory, const std::string& standin) {
   Judge judge;
-  judge.place = folder;
+  judge.place = directory;
   judge.standin = standin;
-  judge.canary = folder + "/canary";
-  judge.record = folder + "/record";
+  judge.canary = directory + "/canary";
+  judge.record = directory + "/record";
   Random random(seed);
   for (int round = 0; round < count; ++round) {
     run_round(judge, random);
@@ -251,7 +252,7 @@ int run_rounds(int count, std::uint64_t seed, const std::string& folder, const s
     for (int i = 0; i < 10; ++i) attack_round(judge, random);
   }
   int canaries = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
+  for (const auto& entry : fs::recursive_directory_iterator(directory))
     canaries += entry.path().filename().string().starts_with("canary") ? 1 : 0;
   std::printf(
       "%d scripts run: %d words and %d values, %d differences, %d canaries; %d attacks on directives: "
@@ -261,7 +262,7 @@ int run_rounds(int count, std::uint64_t seed, const std::string& folder, const s
   return judge.differences == 0 && canaries == 0 && judge.words > count && judge.refused > count ? 0 : 1;
 }
 
-int write_samples(int count, const std::string& folder) {
+int write_samples(int count, const std::string& directory) {
   constexpr std::array<std::pair<SchedulerKind, const char*>, 4> kinds{{{SchedulerKind::slurm, "slurm"},
                                                                         {SchedulerKind::pbs, "pbs"},
                                                                         {SchedulerKind::torque, "torque"},
@@ -270,14 +271,15 @@ int write_samples(int count, const std::string& folder) {
   for (int i = 0; i < count; ++i) {
     const auto& [kind, name] = kinds[static_cast<std::size_t>(i) % kinds.size()];
     const Script script = render_any(plain_job(random, kind), {"/scratch/me/.ddlrun/jobs/0001"});
-    std::ofstream(folder + "/" + name + "_" + std::to_string(i) + ".sh", std::ios::binary) << script.text();
+    std::ofstream(directory + "/" + name + "_" + std::to_string(i) + ".sh", std::ios::binary)
+        << script.text();
   }
   return 0;
 }
 
-int show_known(const std::string& name, const std::string& folder) {
-  for (const auto& [known, job] : known_jobs(folder)) {
-    if (known == name) return std::fputs(render_any(job, {folder}).text().c_str(), stdout) < 0 ? 1 : 0;
+int show_known(const std::string& name, const std::string& directory) {
+  for (const auto& [known, job] : known_jobs(directory)) {
+    if (known == name) return std::fputs(render_any(job, {directory}).text().c_str(), stdout) < 0 ? 1 : 0;
   }
   return 2;
 }
@@ -296,6 +298,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::printf(
-      "usage: scripts rounds COUNT SEED FOLDER STANDINS | samples COUNT FOLDER | known NAME FOLDER\n");
+      "usage: scripts rounds COUNT SEED DIRECTORY STANDINS | samples COUNT DIRECTORY | known NAME "
+      "DIRECTORY\n");
   return 2;
 }

@@ -218,8 +218,8 @@ AttackedJob attacked_job(Random& random, const std::string& place, const std::st
   job.dims.gpus_per_node = static_cast<std::uint32_t>(1 + below(random, 4));
   job.requeue.wanted = chance(random, 2);
   job.workdir = place + "/" + attack_file_name(random, canary);
-  // Schedulers get the folder in a directive and refuse most of these; without one it may be anything.
-  made.folder.path =
+  // Schedulers get the directory in a directive and refuse most of these; without one it may be anything.
+  made.directory.path =
       job.scheduler == SchedulerKind::local ? place + "/f" + attack_file_name(random, canary) : place;
   const std::uint64_t words = 1 + below(random, 6);
   for (std::uint64_t i = 0; i < words; ++i) job.program.push_back(attack_word(random, canary));
@@ -306,17 +306,17 @@ std::string attack_directive(JobSpec& job, Random& random, const std::string& te
   return fields[which].key;
 }
 
-Script render_any(const JobSpec& job, const JobDirectory& folder) {
+Script render_any(const JobSpec& job, const JobDirectory& directory) {
   const ddlrun::templates::SiteProfile site;
   switch (job.scheduler) {
     case SchedulerKind::slurm:
-      return render_slurm(job, folder, site);
+      return render_slurm(job, directory, site);
     case SchedulerKind::pbs:
-      return render_pbs(job, folder, site);
+      return render_pbs(job, directory, site);
     case SchedulerKind::torque:
-      return render_torque(job, folder, site);
+      return render_torque(job, directory, site);
     case SchedulerKind::local:
       break;
   }
-  return render_local(job, folder, site);
+  return render_local(job, directory, site);
 }

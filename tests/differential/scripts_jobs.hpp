@@ -13,7 +13,7 @@ using Random = std::mt19937_64;
 
 struct AttackedJob {
   ddlrun::schedulers::JobSpec job;
-  ddlrun::schedulers::JobDirectory folder;
+  ddlrun::schedulers::JobDirectory directory;
 };
 
 std::uint64_t below(Random& random, std::uint64_t limit);
@@ -21,7 +21,7 @@ std::uint64_t below(Random& random, std::uint64_t limit);
 std::string attack_word(Random& random, const std::string& canary);
 // The same as a name of a file: no '/', never empty, "." or "..".
 std::string attack_file_name(Random& random, const std::string& canary);
-// A job whose words, values and folders are attacks; `place` is a folder for its folders.
+// A job whose words, values and directories are attacks; `place` is a directory for its directories.
 AttackedJob attacked_job(Random& random, const std::string& place, const std::string& canary);
 // A job as people have them, with every block and directive now and then.
 ddlrun::schedulers::JobSpec plain_job(Random& random, ddlrun::schedulers::SchedulerKind kind);
@@ -29,4 +29,4 @@ ddlrun::schedulers::JobSpec plain_job(Random& random, ddlrun::schedulers::Schedu
 std::string attack_directive(ddlrun::schedulers::JobSpec& job, Random& random, const std::string& text);
 
 ddlrun::schedulers::Script render_any(const ddlrun::schedulers::JobSpec& job,
-                                      const ddlrun::schedulers::JobDirectory& folder);
+                                      const ddlrun::schedulers::JobDirectory& directory);

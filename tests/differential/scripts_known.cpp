@@ -98,50 +98,53 @@ JobSpec local_venv() {
 }
 
 // A job that runs here, without ddlrun.
-JobSpec living(SchedulerKind kind, const std::string& folder, const std::string& line) {
+JobSpec living(SchedulerKind kind, const std::string& directory, const std::string& line) {
   JobSpec job = base_job(kind, {1, 1, 1, 1}, {"bash", "-c", line});
-  job.workdir = folder;
+  job.workdir = directory;
   job.runner = Runner::none;
   job.doctor = DoctorLevel::off;
   return job;
 }
 
-std::vector<std::pair<std::string, JobSpec>> living_jobs(const std::string& folder) {
+std::vector<std::pair<std::string, JobSpec>> living_jobs(const std::string& directory) {
   const SchedulerKind local = SchedulerKind::local, slurm = SchedulerKind::slurm, pbs = SchedulerKind::pbs;
-  JobSpec waits = living(
-      local, folder, "trap 'echo saved >>log; exit 85' USR1; echo up >>log; sleep 5 >/dev/null 2>&1 & wait");
+  JobSpec waits =
+      living(local, directory,
+             "trap 'echo saved >>log; exit 85' USR1; echo up >>log; sleep 5 >/dev/null 2>&1 & wait");
   waits.walltime_seconds = 20;
   waits.signal = {"USR1", 19};
   waits.requeue = {true, 2};
-  JobSpec interrupted = living(
-      slurm, folder, "trap 'echo caught >>log; exit 7' INT; echo up >>log; sleep 5 >/dev/null 2>&1 & wait");
+  JobSpec interrupted =
+      living(slurm, directory,
+             "trap 'echo caught >>log; exit 7' INT; echo up >>log; sleep 5 >/dev/null 2>&1 & wait");
   interrupted.signal = {"INT", 60};
-  JobSpec ended = living(
-      slurm, folder, "trap 'echo ended >>log; exit 9' TERM; echo up >>log; sleep 5 >/dev/null 2>&1 & wait");
+  JobSpec ended =
+      living(slurm, directory,
+             "trap 'echo ended >>log; exit 9' TERM; echo up >>log; sleep 5 >/dev/null 2>&1 & wait");
   ended.requeue.wanted = true;
-  JobSpec again = living(slurm, folder, "exit 85");
+  JobSpec again = living(slurm, directory, "exit 85");
   again.requeue = {true, 2};
-  JobSpec pbs_again = living(pbs, folder, "exit 85");
+  JobSpec pbs_again = living(pbs, directory, "exit 85");
   pbs_again.requeue = {true, 2};
   pbs_again.environment = {"DATA", "B=1"};
   pbs_again.dependencies = {{"afterok", "1.server"}};
-  JobSpec limit = living(local, folder, "sleep 30");
+  JobSpec limit = living(local, directory, "sleep 30");
   limit.walltime_seconds = 1;
-  JobSpec task = living(slurm, folder, "echo $DDLRUN_ARRAY_INDEX; exit 3");
+  JobSpec task = living(slurm, directory, "echo $DDLRUN_ARRAY_INDEX; exit 3");
   task.array = ArrayRange{0, 9, 1, 0};
-  JobSpec nowhere = living(local, folder + "/nowhere", "true");
-  JobSpec no_ddlrun = living(local, folder, "true");
+  JobSpec nowhere = living(local, directory + "/nowhere", "true");
+  JobSpec no_ddlrun = living(local, directory, "true");
   no_ddlrun.doctor = DoctorLevel::stop;
   no_ddlrun.ddlrun = "/nowhere/ddlrun";
-  JobSpec sick = living(local, folder, "echo started");
+  JobSpec sick = living(local, directory, "echo started");
   sick.doctor = DoctorLevel::stop;
-  sick.ddlrun = folder + "/ddlrun";
+  sick.ddlrun = directory + "/ddlrun";
   JobSpec warned = sick;
   warned.doctor = DoctorLevel::warn;
-  JobSpec copied = living(local, folder, "cat \"$DDLRUN_DATA/part/x\"");
-  copied.data = Staging{folder + "/from here", folder + "/to $there"};
+  JobSpec copied = living(local, directory, "cat \"$DDLRUN_DATA/part/x\"");
+  copied.data = Staging{directory + "/from here", directory + "/to $there"};
   JobSpec stubborn =
-      living(slurm, folder,
+      living(slurm, directory,
              "trap 'echo caught >>log' USR1; echo up >>log; for i in 1 2 3 4; do sleep 0.3; done; exit 5");
   return {{"life_resumes", waits},    {"life_interrupted", interrupted}, {"life_ended", ended},
           {"life_again", again},      {"life_pbs_again", pbs_again},     {"life_limit", limit},
@@ -152,10 +155,10 @@ std::vector<std::pair<std::string, JobSpec>> living_jobs(const std::string& fold
 
 }  // namespace
 
-std::vector<std::pair<std::string, JobSpec>> known_jobs(const std::string& folder) {
+std::vector<std::pair<std::string, JobSpec>> known_jobs(const std::string& directory) {
   std::vector<std::pair<std::string, JobSpec>> jobs{
       {"slurm_gpus", slurm_gpus()}, {"slurm_array", slurm_array()},   {"pbs_knl", pbs_knl()},
       {"pbs_hosts", pbs_hosts()},   {"torque_array", torque_array()}, {"local_venv", local_venv()}};
-  for (auto& job : living_jobs(folder)) jobs.push_back(std::move(job));
+  for (auto& job : living_jobs(directory)) jobs.push_back(std::move(job));
   return jobs;
 }

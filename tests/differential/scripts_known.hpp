@@ -8,5 +8,5 @@
 #include <utility>
 #include <vector>
 
-// `folder`: where the job works and keeps its files.
-std::vector<std::pair<std::string, ddlrun::schedulers::JobSpec>> known_jobs(const std::string& folder);
+// `directory`: where the job works and keeps its files.
+std::vector<std::pair<std::string, ddlrun::schedulers::JobSpec>> known_jobs(const std::string& directory);

@@ -24,17 +24,17 @@ done
 PATH=$work/bin:$PATH
 export CALLS=$work/calls
 
-# begin NAME: the job's script in its own directory, $folder
+# begin NAME: the job's script in its own directory, $directory
 begin() {
-  folder=$work/$1
-  mkdir "$folder"
-  "$scripts" known "life_$1" "$folder" >"$folder/job.sh"
+  directory=$work/$1
+  mkdir "$directory"
+  "$scripts" known "life_$1" "$directory" >"$directory/job.sh"
   : >"$CALLS"
 }
 # until_up: the program has set its traps
 until_up() {
   for _ in $(seq 100); do
-    if grep -qs up "$folder/log"; then return; fi
+    if grep -qs up "$directory/log"; then return; fi
     sleep 0.05
   done
   fail "$1 did not start"
@@ -42,31 +42,31 @@ until_up() {
 # ends NAME STATUS WRITTEN: the status, and that in the file ('' for none)
 ends() {
   [ "$status" -eq "$2" ] || fail "$1: status $status, not $2: $(head -5 "$work/err")"
-  [ "$(cat "$folder/exit_status" 2>/dev/null)" = "$3" ] || fail "$1: exit_status is not '$3'"
+  [ "$(cat "$directory/exit_status" 2>/dev/null)" = "$3" ] || fail "$1: exit_status is not '$3'"
 }
 called() { [ "$(cat "$CALLS")" = "$2" ] || fail "$1: called '$(cat "$CALLS")', not '$2'"; }
 
 # No scheduler: the early signal after 1 s, status 85, started again, three times in all.
 begin resumes
-run bash "$folder/job.sh"
+run bash "$directory/job.sh"
 ends resumes 85 85
-[ "$(grep -c saved "$folder/log")" -eq 3 ] || fail "resumes: $(tr '\n' ' ' <"$folder/log")"
+[ "$(grep -c saved "$directory/log")" -eq 3 ] || fail "resumes: $(tr '\n' ' ' <"$directory/log")"
 
 # The early signal reaches the program as the one that it wants, also where shells ignore it in the background.
 begin interrupted
 set -m # else the job's shell would find INT ignored
-bash "$folder/job.sh" & job=$!
+bash "$directory/job.sh" & job=$!
 set +m
 until_up interrupted
 kill -USR1 "$job"
 wait "$job"
 status=$?
 ends interrupted 7 7
-grep -q caught "$folder/log" || fail "interrupted: not reported"
+grep -q caught "$directory/log" || fail "interrupted: not reported"
 
 # TERM is passed on, and is no reason to start again.
 begin ended
-bash "$folder/job.sh" 2>/dev/null & job=$!
+bash "$directory/job.sh" 2>/dev/null & job=$!
 until_up ended
 kill -TERM "$job"
 wait "$job"
@@ -76,7 +76,7 @@ called ended ""
 
 # Several signals while the program goes on: its own status counts.
 begin stubborn
-bash "$folder/job.sh" & job=$!
+bash "$directory/job.sh" & job=$!
 until_up stubborn
 for _ in 1 2 3 4; do kill -USR1 "$job"; sleep 0.1; done
 wait "$job"
@@ -85,66 +85,66 @@ ends stubborn 5 5
 
 # 85 under Slurm: requeued, no status yet; refused or once too often: the status.
 begin again
-SLURM_JOB_ID=15 run bash "$folder/job.sh"
+SLURM_JOB_ID=15 run bash "$directory/job.sh"
 ends again 85 ""
 called again "scontrol requeue 15"
-SLURM_JOB_ID=15 SLURM_RESTART_COUNT=2 run bash "$folder/job.sh"
+SLURM_JOB_ID=15 SLURM_RESTART_COUNT=2 run bash "$directory/job.sh"
 ends again-too-often 85 85
-SLURM_JOB_ID=15 REFUSE=1 run bash "$folder/job.sh"
+SLURM_JOB_ID=15 REFUSE=1 run bash "$directory/job.sh"
 ends again-refused 85 85
 
 # PBS: handed in again behind itself, with its count and its variables.
 begin pbs_again
-PBS_JOBID=12.server DATA=x,y DDLRUN_RESTARTS=1 run bash "$folder/job.sh"
+PBS_JOBID=12.server DATA=x,y DDLRUN_RESTARTS=1 run bash "$directory/job.sh"
 ends pbs_again 85 ""
-called pbs_again "qsub -W depend=afterany:12.server -v DDLRUN_RESTARTS=2,DATA $folder/job.sh"
-[ "$(cat "$folder/next_job")" = 77.server ] || fail "pbs_again: next_job"
-grep -q 'starts again' "$folder/output.log" || fail "pbs_again: the log does not grow"
-PBS_JOBID=12.server DDLRUN_RESTARTS=2 run bash "$folder/job.sh"
+called pbs_again "qsub -W depend=afterany:12.server -v DDLRUN_RESTARTS=2,DATA $directory/job.sh"
+[ "$(cat "$directory/next_job")" = 77.server ] || fail "pbs_again: next_job"
+grep -q 'starts again' "$directory/output.log" || fail "pbs_again: the log does not grow"
+PBS_JOBID=12.server DDLRUN_RESTARTS=2 run bash "$directory/job.sh"
 ends pbs_again-too-often 85 85
 : >"$CALLS"
-PBS_JOBID=12.server REFUSE=1 run bash "$folder/job.sh"
+PBS_JOBID=12.server REFUSE=1 run bash "$directory/job.sh"
 ends pbs_again-refused 85 85
-called pbs_again-refused "qsub -W depend=afterany:12.server -v DDLRUN_RESTARTS=1 $folder/job.sh"
+called pbs_again-refused "qsub -W depend=afterany:12.server -v DDLRUN_RESTARTS=1 $directory/job.sh"
 
 begin limit
-run bash "$folder/job.sh"
+run bash "$directory/job.sh"
 ends limit 143 143
 begin task
-SLURM_ARRAY_TASK_ID=4 run bash "$folder/job.sh"
+SLURM_ARRAY_TASK_ID=4 run bash "$directory/job.sh"
 ends task 3 ""
-[ "$(cat "$work/out" "$folder/exit_status.4")" = $'4\n3' ] || fail "task: $(cat "$work/out")"
+[ "$(cat "$work/out" "$directory/exit_status.4")" = $'4\n3' ] || fail "task: $(cat "$work/out")"
 begin nowhere
-run bash "$folder/job.sh"
+run bash "$directory/job.sh"
 ends nowhere 3 3
 begin no_ddlrun
-run bash "$folder/job.sh"
+run bash "$directory/job.sh"
 ends no_ddlrun 3 3
 begin sick
-printf '#!/bin/bash\n[ "$1" = doctor ] && exit 1\n' >"$folder/ddlrun"
-chmod +x "$folder/ddlrun"
-run bash "$folder/job.sh"
+printf '#!/bin/bash\n[ "$1" = doctor ] && exit 1\n' >"$directory/ddlrun"
+chmod +x "$directory/ddlrun"
+run bash "$directory/job.sh"
 ends sick 1 1
 [ ! -s "$work/out" ] || fail "sick: was started"
 begin warned
-cp "$work/sick/ddlrun" "$folder/ddlrun"
-run bash "$folder/job.sh"
+cp "$work/sick/ddlrun" "$directory/ddlrun"
+run bash "$directory/job.sh"
 ends warned 0 0
 grep -q started "$work/out" || fail "warned: was not started"
 begin copied
-mkdir -p "$folder/from here/part"
-echo data >"$folder/from here/part/x"
-run bash "$folder/job.sh"
+mkdir -p "$directory/from here/part"
+echo data >"$directory/from here/part/x"
+run bash "$directory/job.sh"
 ends copied 0 0
 grep -q data "$work/out" || fail "copied: no data"
 # What is gone at the source is gone in the copy; files of other users are left alone, and the log has the reason.
-mv "$folder/from here/part/x" "$folder/from here/part/y"
-run bash "$folder/job.sh"
-[ "$(ls "$folder/to \$there/part")" = y ] || fail "copied: stale files: $(ls "$folder/to \$there/part")"
-rm "$folder/to \$there/.ddlrun-data"
-run bash "$folder/job.sh"
+mv "$directory/from here/part/x" "$directory/from here/part/y"
+run bash "$directory/job.sh"
+[ "$(ls "$directory/to \$there/part")" = y ] || fail "copied: stale files: $(ls "$directory/to \$there/part")"
+rm "$directory/to \$there/.ddlrun-data"
+run bash "$directory/job.sh"
 ends copied-over-others 3 3
 grep -q 'no job of ddlrun put there' "$work/err" || fail "copied over others' files: $(cat "$work/err")"
-[ -e "$folder/to \$there/part/y" ] || fail "copied: others' files are gone"
+[ -e "$directory/to \$there/part/y" ] || fail "copied: others' files are gone"
 [ -z "$(jobs -p)" ] || fail "processes are left"
 finish

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Stands in for ddlrun, srun, module and the program of a rendered script: appends what it got to the file
-// $STANDIN_RECORD as NUL-terminated words: its name, argc, argv, the folder it runs in, the count and the
+// $STANDIN_RECORD as NUL-terminated words: its name, argc, argv, the directory it runs in, the count and the
 // text of its environment. Its status is the number of its words. `doctor` is content.
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,8 +19,8 @@ int main(int argc, char** argv) {
   add(slash != nullptr ? slash + 1 : argv[0]);
   add(std::to_string(argc - 1));
   for (int i = 1; i < argc; ++i) add(argv[i]);
-  char folder[4096];
-  add(::getcwd(folder, sizeof folder) != nullptr ? folder : "?");
+  char directory[4096];
+  add(::getcwd(directory, sizeof directory) != nullptr ? directory : "?");
   int count = 0;
   while (environ[count] != nullptr) ++count;
   add(std::to_string(count));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// slots SLOTPARSE FOLDER COUNT TOPOLOGY.xml...: COUNT random slot texts on each machine (the files, and
+// slots SLOTPARSE DIRECTORY COUNT TOPOLOGY.xml...: COUNT random slot texts on each machine (the files, and
 // synthetic ones made here). Where read_slots() finds no error, Open MPI's own parser must give exactly its
 // hardware threads; where it offers a corrected text, Open MPI must read that as meant. Exit 1 if not.
 #include "binding.hpp"
@@ -87,10 +87,10 @@ struct Counts {
 };
 
 std::vector<std::string> ask_open_mpi(const std::string& slotparse, const OracleMachine& machine,
-                                      std::span<const std::string> texts, const std::string& folder) {
+                                      std::span<const std::string> texts, const std::string& directory) {
   std::string input;
   for (const std::string& text : texts) input += text + "\n";
-  const std::string file = folder + "/slots.txt";
+  const std::string file = directory + "/slots.txt";
   PosixFiles().write(file, input);
   const auto said = PosixProcesses().run(
       {"/bin/sh", "-c", "exec \"$0\" \"$1\" < \"$2\"", slotparse, machine.xml_file, file}, {});
@@ -130,14 +130,14 @@ void count(Counts& counts, const OracleMachine& machine, const std::string& text
 
 // Every corrected text must be read by Open MPI as the cores that were meant.
 void judge_corrections(Counts& counts, const std::string& slotparse, const OracleMachine& machine,
-                       const std::vector<SlotReading>& readings, const std::string& folder) {
+                       const std::vector<SlotReading>& readings, const std::string& directory) {
   std::vector<std::string> texts, wanted;
   for (const SlotReading& reading : readings) {
     if (reading.problems.empty() || reading.problems.front().corrected.empty()) continue;
     texts.push_back(reading.problems.front().corrected);
     wanted.push_back(wanted_answer(machine, reading.cores));
   }
-  const auto answers = ask_open_mpi(slotparse, machine, texts, folder);
+  const auto answers = ask_open_mpi(slotparse, machine, texts, directory);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     ++counts.corrected;
     if (i < answers.size() && answers[i] == wanted[i]) continue;
@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   const auto most = words.size() < 3 ? std::nullopt : parse_unsigned(words[2], 10'000'000);
   if (!most) {
-    fmt::print(stderr, "usage: slots SLOTPARSE FOLDER COUNT TOPOLOGY.xml...\n");
+    fmt::print(stderr, "usage: slots SLOTPARSE DIRECTORY COUNT TOPOLOGY.xml...\n");
     return 2;
   }
   std::vector<OracleMachine> machines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// topology_fuzz DDLRUN FOLDER COUNT FIRST XML...: mutates machine files, the same for the same number, and
+// topology_fuzz DDLRUN DIRECTORY COUNT FIRST XML...: mutates machine files, the same for the same number, and
 // gives each to `DDLRUN topo`. hwloc may die of them; ddlrun must end with 0 or with 3, a place and a remedy.
 #include "base/os/posix_system.hpp"
 #include "tests/support/mutate.hpp"
@@ -106,7 +106,7 @@ void judge(const ProcessResult& result, std::uint64_t number, Tally& tally) {
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() < 5) {
-    std::cerr << "usage: topology_fuzz DDLRUN FOLDER COUNT FIRST XML...\n";
+    std::cerr << "usage: topology_fuzz DDLRUN DIRECTORY COUNT FIRST XML...\n";
     return 2;
   }
   const std::uint64_t count = std::stoull(words[2]), first = std::stoull(words[3]);

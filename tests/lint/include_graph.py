@@ -19,10 +19,10 @@ SOURCES = (".cpp", ".hpp", ".h", ".c", ".cu", ".cuh")
 
 def source_files(directories):
     for directory in directories:
-        for folder, _, names in os.walk(directory):
+        for directory, _, names in os.walk(directory):
             for name in sorted(names):
                 if name.endswith(SOURCES):
-                    yield os.path.normpath(os.path.join(folder, name))
+                    yield os.path.normpath(os.path.join(directory, name))
 
 
 def file_arrows(directories):

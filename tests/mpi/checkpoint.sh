@@ -30,27 +30,27 @@ exec "$@"
 RANK
 chmod +x "$work/rank"
 saved_steps() { grep -c '"type":"checkpoint"' "$1.jsonl"; }
-# stop_after FOLDER STEPS SIGNAL RANKS [OPTION...]: starts two ranks that go on, and signals them once so many
+# stop_after DIRECTORY STEPS SIGNAL RANKS [OPTION...]: starts two ranks that go on, and signals them once so many
 # more steps are saved
 stop_after() {
-  local folder=$1 steps=$2 signal=$3 signalled=$4 pids="$work/pids"
+  local directory=$1 steps=$2 signal=$3 signalled=$4 pids="$work/pids"
   shift 4
   rm -rf "$pids" && mkdir "$pids"
-  : >> "$folder.jsonl"
-  steps=$((steps + $(saved_steps "$folder")))
-  ranks 2 "$work/rank" "$pids" "$train" "${whole[@]}" --checkpoint "$folder" --resume --checkpoint-every 1 \
-    --metrics "$folder.jsonl" "$@" > "$work/out" 2> "$work/err" < /dev/null &
+  : >> "$directory.jsonl"
+  steps=$((steps + $(saved_steps "$directory")))
+  ranks 2 "$work/rank" "$pids" "$train" "${whole[@]}" --checkpoint "$directory" --resume --checkpoint-every 1 \
+    --metrics "$directory.jsonl" "$@" > "$work/out" 2> "$work/err" < /dev/null &
   job=$!
-  while [ "$(saved_steps "$folder")" -lt "$steps" ] && kill -0 "$job" 2>/dev/null; do sleep 0.02; done
+  while [ "$(saved_steps "$directory")" -lt "$steps" ] && kill -0 "$job" 2>/dev/null; do sleep 0.02; done
   for rank in $signalled; do kill -s "$signal" "$(cat "$pids/$rank")" 2>/dev/null; done
   wait "$job"
   status=$?
 }
 stops=0
 for signal in USR1 TERM; do
-  folder=$work/stopped_$signal
+  directory=$work/stopped_$signal
   for _ in 1 2 3 4; do
-    case $signal in USR1) stop_after "$folder" 12 USR1 1 ;; TERM) stop_after "$folder" 12 TERM "0 1" ;; esac
+    case $signal in USR1) stop_after "$directory" 12 USR1 1 ;; TERM) stop_after "$directory" 12 TERM "0 1" ;; esac
     [ "$status" -eq 75 ] || break
     stops=$((stops + 1))
     grep -q "^ddl-train: note: stopped by .* after step .*; checkpoint saved" "$work/err" || fail "no word about the stop: $(cat "$work/err")"
@@ -58,7 +58,7 @@ for signal in USR1 TERM; do
     [ ! -s "$work/out" ] || fail 'a stopped run has a summary'
   done
   if [ "$status" -eq 75 ]; then
-    ranks 2 "$train" "${whole[@]}" --checkpoint "$folder" --resume > "$work/out" 2> "$work/err"
+    ranks 2 "$train" "${whole[@]}" --checkpoint "$directory" --resume > "$work/out" 2> "$work/err"
     status=$?
   fi
   [ "$status" -eq 0 ] || fail "status $status after $signal: $(cat "$work/err")"
@@ -67,7 +67,7 @@ done
 [ "$stops" -ge 2 ] || fail "only $stops runs were stopped"
 # The file that the runs share: behind each resume line the steps continue, and the time of an epoch is theirs.
 awk -F'[:,]' '/"type":"resume"/ { at = $4 + 0; resumes++ } /"type":"step"/ { if (at && $4 + 0 != at + 1) wrong = 1; at = $4 + 0 }
-  END { exit wrong || resumes < 2 }' "$folder.jsonl" || fail "the metrics of resumed runs: $(grep -n resume "$folder.jsonl")"
+  END { exit wrong || resumes < 2 }' "$directory.jsonl" || fail "the metrics of resumed runs: $(grep -n resume "$directory.jsonl")"
 echo "$stops stops, the weights of one run"
 
 # Sums that go on beside the next step: the signal comes while some are under way, and what is saved has them all.
@@ -109,11 +109,11 @@ grep -q 'was skipped' "$work/err" || fail 'a missing checkpoint is not reported'
 expect 0 "hash=$straight" ranks 2 "$train" "${whole[@]}" --resume "$work/stopped_USR1"
 
 # A second TERM ends at once, and the checkpoints before it are there.
-folder=$work/twice
-mkdir "$folder"
-"$train" "${common[@]}" --epochs 100000 --checkpoint "$folder" --checkpoint-every 5 > /dev/null 2>&1 < /dev/null &
+directory=$work/twice
+mkdir "$directory"
+"$train" "${common[@]}" --epochs 100000 --checkpoint "$directory" --checkpoint-every 5 > /dev/null 2>&1 < /dev/null &
 job=$!
-for _ in $(seq 200); do [ -e "$folder/latest" ] && break; sleep 0.05; done
+for _ in $(seq 200); do [ -e "$directory/latest" ] && break; sleep 0.05; done
 kill -STOP "$job"; kill -TERM "$job"; kill -CONT "$job"; kill -TERM "$job" 2>/dev/null
 wait "$job"
 status=$?
@@ -121,11 +121,11 @@ case $status in 75 | 143) ;; *) fail "two TERM end with $status" ;; esac
 
 # Ctrl-C saves as well; so does TERM where the caller ignores it.
 for signal in INT TERM; do
-  folder=$work/key.$signal
+  directory=$work/key.$signal
   (set -m; [ $signal = INT ] || trap '' TERM
-    exec "$train" "${common[@]}" --epochs 100000 --checkpoint "$folder" --checkpoint-every 1000000 > "$work/out" 2> "$work/err" < /dev/null) &
+    exec "$train" "${common[@]}" --epochs 100000 --checkpoint "$directory" --checkpoint-every 1000000 > "$work/out" 2> "$work/err" < /dev/null) &
   job=$!
-  for _ in $(seq 200); do [ -e "$folder/lock" ] && break; sleep 0.05; done
+  for _ in $(seq 200); do [ -e "$directory/lock" ] && break; sleep 0.05; done
   sleep 0.3
   kill -s $signal "$job"
   wait "$job"
@@ -133,7 +133,7 @@ for signal in INT TERM; do
   [ "$status" -eq 75 ] || fail "status $status after $signal: $(cat "$work/err")"
   grep -q "^ddl-train: note: stopped by $signal after step .*; checkpoint saved" "$work/err" || fail "no word about $signal: $(cat "$work/err")"
   grep -q '^  try: the same command with --resume$' "$work/err" || fail 'no word about --resume'
-  [ -s "$folder/$(cat "$folder/latest")" ] || fail "$signal: nothing is saved"
+  [ -s "$directory/$(cat "$directory/latest")" ] || fail "$signal: nothing is saved"
 done
 
 # Refusals, each with both values and the words to type.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A CUDA plug-in without CUDA, for what ddl-train does around one: it computes on the CPU, and its NCCL are
-// files. FAKE_GPUS: how many there are (2); FAKE_BUILD: another build; FAKE_NCCL: a folder, none without.
+// files. FAKE_GPUS: how many there are (2); FAKE_BUILD: another build; FAKE_NCCL: a directory, none without.
 #include "runtime/engine/cpu/cpu_engine.hpp"
 #include "runtime/engine/cuda/gpu_plugin.hpp"
 

@@ -3,7 +3,7 @@
 # Sums of tensors in GPU memory, with a CUDA runtime and an NCCL that are played: libddl's own way to them, its plug-in,
 # streams, communicators, and what is said when something is missing, or a rank in the middle of a sum.
 . "$(dirname "$(readlink -f "$0")")/ranks.sh"
-sums=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/gpu_sums PATH/TO/gpu_faults FOLDER/OF/FAKES}
+sums=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/gpu_sums PATH/TO/gpu_faults DIRECTORY/OF/FAKES}
 faults=$3
 fakes=$4
 

@@ -194,9 +194,9 @@ def check_resize(root, path, height, width):
     assert worst < 1.0, worst
 
 
-def read_idx(folder, part):
+def read_idx(directory, part):
     def load(kind):
-        return gzip.open(f"{folder}/{part}-{kind}-ubyte.gz").read()
+        return gzip.open(f"{directory}/{part}-{kind}-ubyte.gz").read()
     images = np.frombuffer(load("images-idx3"), np.uint8, offset=16).reshape(-1, 28, 28)
     return images, np.frombuffer(load("labels-idx1"), np.uint8, offset=8)
 

@@ -83,9 +83,9 @@ expect_refusal 3 'its images differ from those of the first rank with this subse
 # Each rank numbers the class directories that it finds: a label must be one class everywhere.
 for class in 0/c0 0/c1 0/c2 1/c1 1/c2; do
   for place in train val; do
-    folder=$work/classes-${class%/*}/$place/${class#*/}
-    mkdir -p "$folder"
-    for image in 1 2 3 4; do printf 'P5\n8 8\n255\n%064d' "$image" > "$folder/$image.pgm"; done
+    directory=$work/classes-${class%/*}/$place/${class#*/}
+    mkdir -p "$directory"
+    for image in 1 2 3 4; do printf 'P5\n8 8\n255\n%064d' "$image" > "$directory/$image.pgm"; done
   done
 done
 classes=(--data "$work/classes-{rank}" --net mlp --global-batch 4)
@@ -100,7 +100,7 @@ expect 0 '2 classes' ranks 2 "$train" "${classes[@]}" --data-sharding rank --epo
 mkdir "$work/classes-0/train/c0"
 cp -r "$work/c0" "$work/classes-0/val"
 expect_refusal 3 'the class "c0" has test images in ' "$train" "${classes[@]/\{rank\}/0}"
-grep -q "at:  $work/classes-0/train/c0\$" "$work/err" || fail 'the empty folder is not named'
+grep -q "at:  $work/classes-0/train/c0\$" "$work/err" || fail 'the empty directory is not named'
 
 # Refusals.
 cp -r "$work/pictures" "$work/cut"

@@ -8,9 +8,9 @@ run=("$train" --data "$subset" --net mlp --global-batch 40 --quiet)
 # One name for two outputs, a directory, the name -.
 expect_refusal 2 'point to the same path' ranks 2 "${run[@]}" --max-steps 3 --metrics "$work/q" --summary-json "$work/q"
 [ ! -e "$work/q" ] || fail 'made before it was refused'
-mkdir "$work/folder"
+mkdir "$work/directory"
 for option in --summary-json --timeline; do
-  expect_refusal 3 'Is a directory' ranks 2 "${run[@]}" --epochs 100000 "$option" "$work/folder"
+  expect_refusal 3 'Is a directory' ranks 2 "${run[@]}" --epochs 100000 "$option" "$work/directory"
 done
 expect_refusal 2 'is not supported as a file name' "${run[@]}" --max-steps 3 --summary-json -
 expect 0 'ddl-train: ok' sh -c '"$@" > "$0"; cat "$0"' "$work/both" "${run[@]}" --max-steps 3 --summary-json /dev/stdout
@@ -102,13 +102,13 @@ done
 # TERM, and no room for the checkpoint it asks for: no success, and the last good one is named.
 cat > "$work/filled" << 'END'
 mount -t tmpfs -o size=16m none "$1" || exit 125
-folder=$1
+directory=$1
 shift
-"$@" --checkpoint "$folder/kept" &
+"$@" --checkpoint "$directory/kept" &
 job=$!
-for _ in $(seq 300); do [ ! -e "$folder/kept/latest" ] || break; sleep 0.1; done
+for _ in $(seq 300); do [ ! -e "$directory/kept/latest" ] || break; sleep 0.1; done
 kill -STOP "$job"
-cat /dev/zero > "$folder/filler" 2> /dev/null
+cat /dev/zero > "$directory/filler" 2> /dev/null
 kill -TERM "$job"
 kill -CONT "$job"
 wait "$job"

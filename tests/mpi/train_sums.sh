@@ -28,11 +28,11 @@ for rule in 'adam --lr 0.001' 'nesterov' 'lars --lr 2' 'rmsprop --lr 0.001 --cli
   case $rule in *--lr*) words=(--data "$subset" --global-batch 40 --max-steps 30 --quiet --lr-decay none --optimizer $rule) ;; esac
   expect 0 'ddl-train: ok' ranks 2 "$train" "${words[@]}"
   whole=$(hash_of)
-  folder=$work/${rule%% *}
-  expect 0 'ddl-train: ok' ranks 2 "$train" "${words[@]/30/17}" --checkpoint "$folder"
+  directory=$work/${rule%% *}
+  expect 0 'ddl-train: ok' ranks 2 "$train" "${words[@]/30/17}" --checkpoint "$directory"
   across=on
   case $rule in adam* | nesterov) across=across ;; esac
-  expect 0 "hash=$whole" ranks 2 "$train" "${words[@]}" --checkpoint "$folder" --resume --overlap "$across" --bucket-kb 4
+  expect 0 "hash=$whole" ranks 2 "$train" "${words[@]}" --checkpoint "$directory" --resume --overlap "$across" --bucket-kb 4
 done
 grep -aq 'optimizer.exp_avg_sq.conv1.weight' "$work/adam/$(cat "$work/adam/latest")" || fail "adam's state is not in the checkpoint"
 expect_refusal 3 "optimizer is adam, but this run's is sgd" ranks 2 "$train" "${common[@]}" --resume "$work/adam"

@@ -5,8 +5,8 @@
 . "$(dirname "$(readlink -f "$0")")/ranks.sh"
 program=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/tuning_cache}
 export XDG_CACHE_HOME=$work/cache
-folder=$XDG_CACHE_HOME/ddlrun/explore
-files() { find "$folder" -type f 2> /dev/null | wc -l; }
+directory=$XDG_CACHE_HOME/ddlrun/explore
+files() { find "$directory" -type f 2> /dev/null | wc -l; }
 
 # tries RANKS, knows RANKS: by the count of MPI's own sums, of 9: 3 while all ways are tried, then 0 or all.
 tries() {
@@ -26,7 +26,7 @@ tries 3  # another topology
 knows 3
 knows 2
 
-for file in "$folder"/*; do echo 'head -c 5' > "$file"; done
+for file in "$directory"/*; do echo 'head -c 5' > "$file"; done
 tries 2
 [ "$(grep -c 'libddl: note: .* is damaged' "$work/err")" -eq 1 ] || fail "not one note of the damage: $(cat "$work/err")"
 knows 2  # it was replaced

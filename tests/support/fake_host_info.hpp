@@ -29,19 +29,19 @@ struct FakeHostInfo : HostInfo {
   std::uint64_t pid = 4711;
   NetworkAccess* sockets = nullptr;
 
-  // The entry at `path`, made with all folders above it where it is new.
+  // The entry at `path`, made with all directories above it where it is new.
   FileInfo& add(const std::string& path, FileInfo::Kind kind = FileInfo::Kind::file) {
     const auto slash = path.rfind('/');
     if (slash != std::string::npos && slash > 0 && infos.count(path.substr(0, slash)) == 0) {
-      add(path.substr(0, slash), FileInfo::Kind::folder).mode = 0755;
+      add(path.substr(0, slash), FileInfo::Kind::directory).mode = 0755;
     }
     FileInfo& info = infos[path];
     info.kind = kind;
     if (info.inode == 0) info.inode = infos.size();
     return info;
   }
-  FileInfo& add_folder(const std::string& path) {
-    FileInfo& info = add(path, FileInfo::Kind::folder);
+  FileInfo& add_directory(const std::string& path) {
+    FileInfo& info = add(path, FileInfo::Kind::directory);
     info.mode = 0755;
     return info;
   }
@@ -59,14 +59,14 @@ struct FakeHostInfo : HostInfo {
     for (int depth = 0; follow_links && found != infos.end() && links.count(found->first) > 0; ++depth) {
       if (depth == 8) return std::nullopt;
       const std::string& target = links.at(found->first);
-      const std::string folder = found->first.substr(0, found->first.rfind('/') + 1);
-      found = infos.find(target.starts_with('/') ? target : folder + target);
+      const std::string directory = found->first.substr(0, found->first.rfind('/') + 1);
+      found = infos.find(target.starts_with('/') ? target : directory + target);
     }
     return found == infos.end() ? std::nullopt : std::optional(found->second);
   }
-  bool visit_folder(const std::string& path, const FolderVisitor& visit) override {
-    const auto folder = file_info(path, true);
-    if (!folder || folder->kind != FileInfo::Kind::folder || denied.count({path, Access::read}) > 0)
+  bool visit_directory(const std::string& path, const DirectoryVisitor& visit) override {
+    const auto directory = file_info(path, true);
+    if (!directory || directory->kind != FileInfo::Kind::directory || denied.count({path, Access::read}) > 0)
       return false;
     for (auto at = infos.lower_bound(path + "/"); at != infos.end(); ++at) {
       if (!at->first.starts_with(path + "/")) break;
@@ -75,9 +75,9 @@ struct FakeHostInfo : HostInfo {
     }
     return true;
   }
-  std::vector<std::string> list_folder(const std::string& path) override {
+  std::vector<std::string> list_directory(const std::string& path) override {
     std::vector<std::string> entries;
-    visit_folder(path, [&](std::string_view name, FileInfo::Kind) {
+    visit_directory(path, [&](std::string_view name, FileInfo::Kind) {
       entries.emplace_back(name);
       return true;
     });

@@ -45,7 +45,7 @@ struct FakeProcesses : ProcessRunner {
 struct FakeFiles : FileSystem {
   std::map<std::string, std::string> files;
   std::vector<std::string> written;
-  std::set<std::string> folders;  // made by make_new_folder
+  std::set<std::string> directories;  // made by make_new_directory
   std::set<std::string> synced;
 
   std::string read(const std::string& path, std::uint64_t) override {
@@ -69,7 +69,9 @@ struct FakeFiles : FileSystem {
     const std::string& bytes = found->second;
     return FilePart{offset < bytes.size() ? bytes.substr(offset, max_bytes) : std::string(), bytes.size()};
   }
-  bool exists(const std::string& path) override { return files.count(path) > 0 || folders.count(path) > 0; }
+  bool exists(const std::string& path) override {
+    return files.count(path) > 0 || directories.count(path) > 0;
+  }
   void write(const std::string& path, std::string_view bytes) override {
     files[path] = bytes;
     written.push_back(path);
@@ -77,9 +79,9 @@ struct FakeFiles : FileSystem {
   void append(const std::string& path, std::string_view bytes) override { files[path] += bytes; }
   void sync(const std::string& path) override { synced.insert(path); }
   void remove(const std::string& path) override { files.erase(path); }
-  std::string make_folder(const std::string& prefix) override { return prefix + "000000"; }
-  void make_folders(const std::string&) override {}
-  bool make_new_folder(const std::string& path) override { return folders.insert(path).second; }
+  std::string make_directory(const std::string& prefix) override { return prefix + "000000"; }
+  void make_directories(const std::string&) override {}
+  bool make_new_directory(const std::string& path) override { return directories.insert(path).second; }
 };
 
 struct FakeClock : Clock {

@@ -17,7 +17,7 @@ launch() {
   "$DDLRUN" launch "$@" > "$name.out" 2> "$name.err" < /dev/null || status=$?
 }
 # The directory of the run called NAME, as the run prints it.
-folder_of() { sed -n 's/^ddlrun: run directory //p' "$1.err"; }
+directory_of() { sed -n 's/^ddlrun: run directory //p' "$1.err"; }
 
 # check TEXT COMMAND...: the command must succeed.
 check() { "${@:2}" || fail "$1"; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A rank of any MPI that reports what it finds itself to be, in a file FOLDER/place.RANK: rank, size, host,
-// local rank as the launcher's variable says it, processors, and the variables named behind FOLDER. All ranks
+// A rank of any MPI that reports what it finds itself to be, in a file DIRECTORY/place.RANK: rank, size, host,
+// local rank as the launcher's variable says it, processors, and the variables named behind DIRECTORY. All ranks
 // first add up their ranks, so that one which is alone is noticed. With -DWITHOUT_MPI any program: rank and
 // size are the launcher's word.
 #ifndef WITHOUT_MPI

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""DistributedDataParallel on several hosts: torch_hosts.py FOLDER [--alone]. Each rank trains on its rows of one batch and
-writes FOLDER/RANK.json: its environment, place, curve and weights. --alone: one process, no torch.distributed, all rows."""
+"""DistributedDataParallel on several hosts: torch_hosts.py DIRECTORY [--alone]. Each rank trains on its rows of one batch and
+writes DIRECTORY/RANK.json: its environment, place, curve and weights. --alone: one process, no torch.distributed, all rows."""
 import json
 import os
 import socket

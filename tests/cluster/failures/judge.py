@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""judge.py FOLDER...: are the diagnoses of these logs the ones expected? A folder has the files "expected", lines
+"""judge.py DIRECTORY...: are the diagnoses of these logs the ones expected? A directory has the files "expected", lines
 "key value", and "diagnosis", the JSON of `ddlrun diagnose --json`. Prints a line for each: what was named and "named",
 "shown" where no signature was named but the lines that tell the cause are shown, or WRONG and why."""
 import json
@@ -50,10 +50,10 @@ def faults(expected, diagnosis):
         yield "the rank is %s" % wanted
 
 
-def verdict(folder):
-    expected = expectation(folder + "/expected")
+def verdict(directory):
+    expected = expectation(directory + "/expected")
     try:
-        with open(folder + "/diagnosis", encoding="utf-8") as file:
+        with open(directory + "/diagnosis", encoding="utf-8") as file:
             diagnosis = json.load(file)
     except ValueError as error:
         return "WRONG: no diagnosis: %s" % error

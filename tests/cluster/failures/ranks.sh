@@ -18,8 +18,8 @@ break_program_not_executable() {
   home_file bin/plain 644 < "$home/bin/worker"
   four bin/plain
 }
-kind working_folder_not_on_one_host C24 "$h2" - "the working folder exists on the launch host only"
-break_working_folder_not_on_one_host() {
+kind workdir_not_on_one_host C24 "$h2" - "the working directory exists on the launch host only"
+break_workdir_not_on_one_host() {
   as_root "$h1" mkdir -m 755 -p /tmp/here
   undo as_root "$h1" rmdir /tmp/here
   four -wdir /tmp/here "/home/$user/bin/worker"

@@ -90,8 +90,8 @@ break_srun_no_program_on_one_host() {
   printf '#!/bin/sh\nsleep 1\n' | local_file "$h1" train
   broken srun -N 2 -w "$h1,$h2" /tmp/job/train
 }
-kind slurm_folder_missing F21 - - "the working folder is on the submitting host only"
-break_slurm_folder_missing() {
+kind slurm_directory_missing F21 - - "the working directory is on the submitting host only"
+break_slurm_directory_missing() {
   as_root "$h1" mkdir -m 777 -p /tmp/here
   undo as_root "$h1" rm -r /tmp/here
   script 'python3 train.py'

@@ -155,13 +155,13 @@ run_kind() {
 }
 diagnose_kind() {
   "$DDLRUN" diagnose --json --status "$status" ${from:+--from "$from"} "$log" > "$logs/$1/diagnosis" 2> "$logs/$1/talk"
-  folders+=("$logs/$1")
+  directories+=("$logs/$1")
   rows+=("$(printf '%-34s %5d ms  status %-4s expected %-8s' "$1" "$took" "$status" "${kind_causes[$1]}")")
 }
 # judge_all: one line a kind, and a failure for each that is wrong
 judge_all() {
   local i verdicts shown=0 wrong=0
-  mapfile -t verdicts < <("$lab_tests/failures/judge.py" "${folders[@]}")
+  mapfile -t verdicts < <("$lab_tests/failures/judge.py" "${directories[@]}")
   same "as many verdicts as runs" "${#rows[@]}" "${#verdicts[@]}"
   for ((i = 0; i < ${#rows[@]}; i++)); do
     echo "${rows[i]} ${verdicts[i]}"

@@ -51,10 +51,10 @@ inject_long_tmpdir() { for host; do on "$host" mkdir -p "$long_name"; bashrc_lin
 repair_long_tmpdir() { bashrc_clean "$@"; }
 shows_long_tmpdir() { [ "$(reach "$1" 'printf %s "$TMPDIR" | wc -c')" -gt 80 ]; }
 
-fault private_folder DIR-01 quick fail each "the working folder is not the shared one"
-inject_private_folder() { for host; do on_disk "$host" 'mkdir -p /tmp/own; chown 2000:2000 /tmp/own; mount --bind /tmp/own /home/ddl/run'; done; }
-repair_private_folder() { for host; do on_disk "$host" 'umount /home/ddl/run'; done; }
-shows_private_folder() { on "$head" touch run/token && ! reach "$1" test -e run/token; }
+fault private_directory DIR-01 quick fail each "the working directory is not the shared one"
+inject_private_directory() { for host; do on_disk "$host" 'mkdir -p /tmp/own; chown 2000:2000 /tmp/own; mount --bind /tmp/own /home/ddl/run'; done; }
+repair_private_directory() { for host; do on_disk "$host" 'umount /home/ddl/run'; done; }
+shows_private_directory() { on "$head" touch run/token && ! reach "$1" test -e run/token; }
 
 # Time namespaces do not cover the clock on the wall; a library preloaded into every session does.
 fault clock TIME-01 quick 'warn|fail' each "the clock is two minutes ahead"

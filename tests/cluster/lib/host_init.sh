@@ -10,28 +10,28 @@ set -eu
 read_settings
 index=$1
 name=$(host_name "$index")
-folder=$LAB_DIR/$name
+directory=$LAB_DIR/$name
 
 if [ "${2-}" != inside ]; then
   read -r own _ < /proc/self/stat # /proc is still the machine's: our number as it sees us
-  record_process "$folder/init" "$own"
+  record_process "$directory/init" "$own"
   if [ "$LAB_PROPAGATION" = unchanged ]; then # in a chroot: make its directory a root that is our own mount
-    mkdir -p "$folder/root"
-    mount --rbind / "$folder/root"
-    mount --make-rprivate "$folder/root"
-    exec chroot "$folder/root" /bin/bash "$(readlink -f "$0")" "$index" inside
+    mkdir -p "$directory/root"
+    mount --rbind / "$directory/root"
+    mount --make-rprivate "$directory/root"
+    exec chroot "$directory/root" /bin/bash "$(readlink -f "$0")" "$index" inside
   fi
 fi
 
 # A private copy of /etc. Not bind mounts of single files: useradd or apt on the machine rename new files into place,
 # and such a mount silently vanishes. Where an overlay cannot lie on this file system, a plain copy.
 private_etc() {
-  mkdir -p "$folder/etc"
-  mount -t tmpfs -o mode=755 tmpfs "$folder/etc"
-  mkdir "$folder/etc/upper" "$folder/etc/work"
-  if ! mount -t overlay overlay -o "lowerdir=/etc,upperdir=$folder/etc/upper,workdir=$folder/etc/work" /etc; then
-    cp -a /etc "$folder/etc/copy"
-    mount --bind "$folder/etc/copy" /etc
+  mkdir -p "$directory/etc"
+  mount -t tmpfs -o mode=755 tmpfs "$directory/etc"
+  mkdir "$directory/etc/upper" "$directory/etc/work"
+  if ! mount -t overlay overlay -o "lowerdir=/etc,upperdir=$directory/etc/upper,workdir=$directory/etc/work" /etc; then
+    cp -a /etc "$directory/etc/copy"
+    mount --bind "$directory/etc/copy" /etc
   fi
   cp -f --remove-destination "$LAB_DIR"/etc/* /etc/
   echo "$name" > /etc/hostname
@@ -42,19 +42,19 @@ private_etc() {
 
 # Each host says that it booted on its own: all of them share one kernel.
 private_boot_id() {
-  cat /proc/sys/kernel/random/uuid > "$folder/boot_id"
-  mount --bind "$folder/boot_id" /proc/sys/kernel/random/boot_id
+  cat /proc/sys/kernel/random/uuid > "$directory/boot_id"
+  mount --bind "$directory/boot_id" /proc/sys/kernel/random/boot_id
 }
 
 # /sys/class/net shows the network of the process that mounted sysfs; the control groups below it are kept.
 private_sys() {
-  mkdir -p "$folder/cgroup"
-  [ ! -d /sys/fs/cgroup ] || mount --rbind /sys/fs/cgroup "$folder/cgroup"
+  mkdir -p "$directory/cgroup"
+  [ ! -d /sys/fs/cgroup ] || mount --rbind /sys/fs/cgroup "$directory/cgroup"
   mount -t sysfs sysfs /sys
-  [ ! -d /sys/fs/cgroup ] || mount --rbind "$folder/cgroup" /sys/fs/cgroup
+  [ ! -d /sys/fs/cgroup ] || mount --rbind "$directory/cgroup" /sys/fs/cgroup
 }
 
-private_folders() {
+private_directories() {
   mkdir -p /dev/shm
   mount -t tmpfs -o mode=1777 tmpfs /dev/shm
   mount -t tmpfs -o mode=700 tmpfs /root
@@ -91,18 +91,18 @@ mount -t proc proc /proc
 private_etc
 private_boot_id
 private_sys
-private_folders
+private_directories
 network
 # shellcheck source=/dev/null
-[ -z "${LAB_HOOK-}" ] || . "$LAB_HOOK" # has the variables index, name, folder
+[ -z "${LAB_HOOK-}" ] || . "$LAB_HOOK" # has the variables index, name, directory
 memlock=LAB_MEMLOCK_$index
 memlock=${!memlock:-${LAB_MEMLOCK-}}
 [ -z "$memlock" ] || prlimit --memlock=$((memlock * 1024)):$((memlock * 1024)) --pid $$
-"$(command -v sshd)" -f "$folder/sshd_config" -E "$folder/sshd.log" # it starts itself again: a full path
+"$(command -v sshd)" -f "$directory/sshd_config" -E "$directory/sshd.log" # it starts itself again: a full path
 wait_until 10 test -s /run/sshd.pid # written once it listens
 mount -t tmpfs -o mode=1777 tmpfs /tmp                              # last: these files may lie in the old one
 cd /
-: > "$folder/ready"
+: > "$directory/ready"
 
 trap 'exit 0' TERM
 set +e

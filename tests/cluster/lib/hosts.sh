@@ -26,14 +26,14 @@ write_etc() { # COUNT: what is the same in every host's /etc
 }
 
 write_host() { # INDEX: its directory, key and sshd's configuration
-  local name folder
+  local name directory
   name=$(host_name "$1")
-  folder=$LAB_DIR/$name
-  mkdir -p "$folder"
-  ssh-keygen -q -t ed25519 -N '' -C "$name" -f "$folder/hostkey"
-  cat > "$folder/sshd_config" << CONFIG
+  directory=$LAB_DIR/$name
+  mkdir -p "$directory"
+  ssh-keygen -q -t ed25519 -N '' -C "$name" -f "$directory/hostkey"
+  cat > "$directory/sshd_config" << CONFIG
 Port 22
-HostKey $folder/hostkey
+HostKey $directory/hostkey
 PidFile /run/sshd.pid
 AuthorizedKeysFile .ssh/authorized_keys
 PasswordAuthentication no
@@ -85,32 +85,32 @@ switch_is_apart() {
 
 # Signals are set back to their defaults: a background job would hand its ignored ctrl-C to everything in the host.
 start_host() { # INDEX
-  local folder
-  folder=$LAB_DIR/$(host_name "$1")
-  rm -f "$folder/ready" "$folder/init" "$folder/process"
+  local directory
+  directory=$LAB_DIR/$(host_name "$1")
+  rm -f "$directory/ready" "$directory/init" "$directory/process"
   (
-    record_process "$folder/process" "$BASHPID"
+    record_process "$directory/process" "$BASHPID"
     exec setsid env --default-signal unshare --net --uts --mount --ipc --pid --fork --kill-child=KILL \
-      --propagation "$LAB_PROPAGATION" /bin/bash "$lab_folder/lib/host_init.sh" "$1"
-  ) < /dev/null > "$folder/init.log" 2>&1 9< "/proc/$(living "$LAB_DIR/switch")/ns/net" &
-  record_process "$folder/process" $! # both write it: the child so that it is never unknown, we so that it is known now
+      --propagation "$LAB_PROPAGATION" /bin/bash "$lab_directory/lib/host_init.sh" "$1"
+  ) < /dev/null > "$directory/init.log" 2>&1 9< "/proc/$(living "$LAB_DIR/switch")/ns/net" &
+  record_process "$directory/process" $! # both write it: the child so that it is never unknown, we so that it is known now
 }
 wait_host() { # INDEX
-  local folder
-  folder=$LAB_DIR/$(host_name "$1")
-  wait_until 60 ready_or_dead "$folder" && [ -e "$folder/ready" ] && return 0
+  local directory
+  directory=$LAB_DIR/$(host_name "$1")
+  wait_until 60 ready_or_dead "$directory" && [ -e "$directory/ready" ] && return 0
   echo "lab: $(host_name "$1") did not come up:" >&2
-  tail -5 "$folder/init.log" >&2
+  tail -5 "$directory/init.log" >&2
   return 1
 }
 ready_or_dead() { [ -e "$1/ready" ] || gone "$1/process"; }
 
 # A host's first process takes all others with it; then unshare, which waits for it, ends. By the kernel's word
 # nothing is left in the namespaces when that has happened.
-kill_host() { # FOLDER
+kill_host() { # DIRECTORY
   if gone "$1/init"; then signal_process KILL "$1/process"; else signal_process KILL "$1/init"; fi
 }
-wait_dead() { # FOLDER
+wait_dead() { # DIRECTORY
   wait_until 30 gone "$1/process" || die "$1: unshare does not end"
   wait_until 30 gone "$1/init" || die "$1: its first process does not end"
 }

@@ -28,7 +28,7 @@ check_needs() {
   LAB_PROPAGATION=private
   if in_chroot; then
     LAB_PROPAGATION=unchanged
-    ! chroot_is_shared || skip "this chroot lies on a shared mount (mount --bind its folder onto itself, make that private)"
+    ! chroot_is_shared || skip "this chroot lies on a shared mount (mount --bind its directory onto itself, make that private)"
   fi
   export LAB_PROPAGATION
   local why

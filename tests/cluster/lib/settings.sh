@@ -17,7 +17,7 @@ read_settings() {
 }
 write_settings() { declare -p "${lab_settings[@]}" | sed 's/^declare \(-[-x]* \)*//' > "$LAB_DIR/settings"; }
 
-lab_folder=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+lab_directory=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 
 die() { echo "lab: $*" >&2; exit 1; }
 skip() { echo "skipped: $*"; exit 125; }

@@ -100,7 +100,7 @@ scenario_same_second() {
   for i in 1 2 3; do on node1 env "${small[@]}" "$tool" submit --slurm --detach --name twin 1x1x1 -- echo "$i" > "$work/$i" & done
   wait
   same "ids" 3 "$(cat "$work"/[123] | sort -u | wc -l)"
-  same "folders" 3 "$(find "$lab_home/ddlrun-jobs" -maxdepth 1 -name 'twin-*' | wc -l)"
+  same "directories" 3 "$(find "$lab_home/ddlrun-jobs" -maxdepth 1 -name 'twin-*' | wc -l)"
 }
 scenario_lists() {
   begin --name listed 1x1x1 -- true

@@ -27,7 +27,7 @@ TEMPLATE
   ends 2
   says "#SBATCH --partition={{queue|sbatch}}"
 }
-scenario_folder_with_a_blank() {
+scenario_directory_with_a_blank() {
   run on node1 bash -c 'mkdir "two words" && cd two* && exec "$@"' bash env "${small[@]}" "$tool" submit --slurm --name blank 1x1x1 -- pwd
   ends 0
   prints "/home/ddl/two words"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reads Caffe's files with protobuf's own Python and prints what ddl-train should have read, a value a line.
 
-usage: prototxt_judge.py FOLDER_OF_caffe_pb2 FILE...
+usage: prototxt_judge.py DIRECTORY_OF_caffe_pb2 FILE...
 """
 import math
 import sys

@@ -210,8 +210,8 @@ const char* ncclGetErrorString(ncclResult_t code) {
 const char* ncclGetLastError(ncclComm_t) { return ""; }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
-  const char* const folder = std::getenv("FAKE_NCCL");
-  const std::string path = std::string(folder == nullptr ? "/dev/shm" : folder) + "/fake_nccl.XXXXXX";
+  const char* const directory = std::getenv("FAKE_NCCL");
+  const std::string path = std::string(directory == nullptr ? "/dev/shm" : directory) + "/fake_nccl.XXXXXX";
   std::memset(id->internal, 0, sizeof id->internal);
   std::strncpy(id->internal, path.c_str(), sizeof id->internal - 1);
   const int file = mkstemp(id->internal);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The state folder, as the XDG base directory specification has it; and who keeps what in it.
+// The state directory, as the XDG base directory specification has it; and who keeps what in it.
 #include "base/os/state_directory.hpp"
 
 #include "base/text/error.hpp"
@@ -16,10 +16,10 @@ using namespace ddlrun::cli;
 
 TEST_SUITE_BEGIN("cli/state_directory");
 
-TEST_CASE("the state folder: XDG_STATE_HOME before HOME, absolute paths only") {
+TEST_CASE("the state directory: XDG_STATE_HOME before HOME, absolute paths only") {
   struct Row {
     EnvVars variables;
-    const char* folder;
+    const char* directory;
   };
   const std::vector<Row> rows{
       {{{"XDG_STATE_HOME", "/s"}, {"HOME", "/home/ddl"}}, "/s/ddlrun"},
@@ -28,10 +28,10 @@ TEST_CASE("the state folder: XDG_STATE_HOME before HOME, absolute paths only") {
       {{{"XDG_STATE_HOME", ""}, {"HOME", "/home/ddl"}}, "/home/ddl/.local/state/ddlrun"},
       {{{"XDG_STATE_HOME", "state"}, {"HOME", "/home/ddl"}}, "/home/ddl/.local/state/ddlrun"}};
   for (const Row& row : rows) {
-    CAPTURE(row.folder);
+    CAPTURE(row.directory);
     Environment environment;
     environment.variables = row.variables;
-    CHECK(find_state_directory(environment, "the facts", "--baseline-file facts.json") == row.folder);
+    CHECK(find_state_directory(environment, "the facts", "--baseline-file facts.json") == row.directory);
   }
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("no place for state: what has none, and what names one") {
   }
 }
 
-TEST_CASE("run directorys and the baseline lie in the state folder") {
+TEST_CASE("run directorys and the baseline lie in the state directory") {
   tests::FakeSystem fake;
   fake.environment.variables["XDG_STATE_HOME"] = "/s";
   System system = fake.doors();
@@ -62,7 +62,7 @@ TEST_CASE("run directorys and the baseline lie in the state folder") {
   CHECK(fake.files.written == std::vector<std::string>{"/s/ddlrun/baseline.json"});
 }
 
-TEST_CASE("without a state folder: refused, unless a file is named") {
+TEST_CASE("without a state directory: refused, unless a file is named") {
   tests::FakeSystem fake;
   System system = fake.doors();
   std::vector<doctor::Finding> findings;

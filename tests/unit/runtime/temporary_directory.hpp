@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A folder that a test writes files into, gone with the test.
+// A directory that a test writes files into, gone with the test.
 #pragma once
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ class TemporaryDirectory {
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
-  // Makes the folders in `name`.
+  // Makes the directories in `name`.
   void write(const std::string& name, const Bytes& bytes) const {
     const std::string file = path + "/" + name;
     std::filesystem::create_directories(file.substr(0, file.rfind('/')));

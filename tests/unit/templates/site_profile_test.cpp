@@ -144,8 +144,8 @@ TEST_CASE("a site's rules") {
       "48h\nqueue_walltimes: "
       "{short: 1h}\n",
       "mine", "mine.yaml");
-  const auto reported = [&](const schedulers::JobSpec& job, const char* folder) {
-    return schedulers::check_against_site(job, site, folder).size();
+  const auto reported = [&](const schedulers::JobSpec& job, const char* directory) {
+    return schedulers::check_against_site(job, site, directory).size();
   };
   schedulers::JobSpec job;
   job.scheduler = schedulers::SchedulerKind::slurm;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The door that writes whole files, where links, pipes and folders lie at the name.
+// The door that writes whole files, where links, pipes and directories lie at the name.
 #include "base/os/posix_system.hpp"
 #include "base/text/error.hpp"
 
@@ -14,12 +14,13 @@
 namespace ddlrun {
 namespace {
 
-struct WriteFolder {
-  WriteFolder()
-      : path(PosixFiles().make_folder((std::filesystem::temp_directory_path() / "write_test.").string())) {}
-  ~WriteFolder() { std::filesystem::remove_all(path); }
-  WriteFolder(const WriteFolder&) = delete;
-  WriteFolder& operator=(const WriteFolder&) = delete;
+struct WriteDirectory {
+  WriteDirectory()
+      : path(PosixFiles().make_directory((std::filesystem::temp_directory_path() / "write_test.").string())) {
+  }
+  ~WriteDirectory() { std::filesystem::remove_all(path); }
+  WriteDirectory(const WriteDirectory&) = delete;
+  WriteDirectory& operator=(const WriteDirectory&) = delete;
   std::string path;
 };
 
@@ -33,20 +34,20 @@ std::string text_of(const std::string& path) {
 TEST_SUITE_BEGIN("base/os/posix_files");
 
 TEST_CASE("files: links stay, and what they lead to is written, there or not yet") {
-  const WriteFolder folder;
-  std::filesystem::create_symlink("hop", folder.path + "/link");
-  std::filesystem::create_symlink("target", folder.path + "/hop");
+  const WriteDirectory directory;
+  std::filesystem::create_symlink("hop", directory.path + "/link");
+  std::filesystem::create_symlink("target", directory.path + "/hop");
   for (const char* text : {"first", "second"}) {
-    PosixFiles().write(folder.path + "/link", text);
-    CHECK(text_of(folder.path + "/target") == text);
+    PosixFiles().write(directory.path + "/link", text);
+    CHECK(text_of(directory.path + "/target") == text);
   }
-  CHECK(std::filesystem::is_symlink(folder.path + "/link"));
-  CHECK(std::filesystem::is_symlink(folder.path + "/hop"));
+  CHECK(std::filesystem::is_symlink(directory.path + "/link"));
+  CHECK(std::filesystem::is_symlink(directory.path + "/hop"));
 }
 
-TEST_CASE("files: a pipe is written through and stays one; a folder is refused") {
-  const WriteFolder folder;
-  const std::string pipe = folder.path + "/pipe";
+TEST_CASE("files: a pipe is written through and stays one; a directory is refused") {
+  const WriteDirectory directory;
+  const std::string pipe = directory.path + "/pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   std::string received;
   std::thread reader([&] { received = text_of(pipe); });
@@ -54,7 +55,7 @@ TEST_CASE("files: a pipe is written through and stays one; a folder is refused")
   reader.join();
   CHECK(received == "through");
   CHECK(std::filesystem::is_fifo(pipe));
-  CHECK_THROWS_AS(PosixFiles().write(folder.path, "x"), Error);
+  CHECK_THROWS_AS(PosixFiles().write(directory.path, "x"), Error);
 }
 
 }  // namespace ddlrun

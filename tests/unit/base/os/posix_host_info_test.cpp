@@ -38,7 +38,9 @@ std::uint64_t number(const std::string& text) {
 struct Scratch {
   std::string path;
   Scratch()
-      : path(PosixFiles().make_folder((std::filesystem::temp_directory_path() / "kernel_test.").string())) {}
+      : path(
+            PosixFiles().make_directory((std::filesystem::temp_directory_path() / "kernel_test.").string())) {
+  }
   ~Scratch() { std::filesystem::remove_all(path); }
 };
 
@@ -107,16 +109,16 @@ TEST_CASE("file_info is what stat says") {
           wanted);
   }
   CHECK(kernel.file_info(scratch.path + "/link", false)->kind == FileInfo::Kind::link);
-  CHECK(kernel.file_info(scratch.path, true)->kind == FileInfo::Kind::folder);
+  CHECK(kernel.file_info(scratch.path, true)->kind == FileInfo::Kind::directory);
   CHECK(kernel.file_info("/dev/null", true)->kind == FileInfo::Kind::device);
   CHECK_FALSE(kernel.file_info(scratch.path + "/broken", true));
   CHECK(kernel.read_link(scratch.path + "/broken") == "nowhere");
   CHECK_FALSE(kernel.read_link(scratch.path + "/file"));
-  CHECK(kernel.list_folder(scratch.path) == std::vector<std::string>{"broken", "file", "link"});
-  CHECK(kernel.list_folder(scratch.path + "/file").empty());
-  CHECK_FALSE(kernel.visit_folder(scratch.path + "/none", [](auto, auto) { return true; }));
+  CHECK(kernel.list_directory(scratch.path) == std::vector<std::string>{"broken", "file", "link"});
+  CHECK(kernel.list_directory(scratch.path + "/file").empty());
+  CHECK_FALSE(kernel.visit_directory(scratch.path + "/none", [](auto, auto) { return true; }));
   int seen = 0;
-  CHECK(kernel.visit_folder(scratch.path, [&](auto, auto) { return ++seen < 2; }));
+  CHECK(kernel.visit_directory(scratch.path, [&](auto, auto) { return ++seen < 2; }));
   CHECK(seen == 2);
 }
 
@@ -147,7 +149,7 @@ TEST_CASE("disk space is what df says") {
     std::snprintf(type, sizeof type, "%lx", static_cast<unsigned long>(space->type));
     CHECK(type == std::string(words[4]));
   }
-  CHECK_FALSE(kernel.disk_space("/no/such/folder"));
+  CHECK_FALSE(kernel.disk_space("/no/such/directory"));
 }
 
 TEST_CASE("identity, kernel and processors are those of id, uname and taskset") {
@@ -219,10 +221,10 @@ TEST_CASE("the fake kernel behaves as the real one does") {
   fake.add("/data/train/a").size_bytes = 5;
   fake.add("/data/train/b");
   fake.add_link("/data/now", "train");
-  CHECK(fake.list_folder("/data") == std::vector<std::string>{"now", "train"});
-  CHECK(fake.list_folder("/data/train") == std::vector<std::string>{"a", "b"});
+  CHECK(fake.list_directory("/data") == std::vector<std::string>{"now", "train"});
+  CHECK(fake.list_directory("/data/train") == std::vector<std::string>{"a", "b"});
   CHECK(fake.file_info("/data/train/a", true)->size_bytes == 5);
-  CHECK(fake.file_info("/data/now", true)->kind == FileInfo::Kind::folder);
+  CHECK(fake.file_info("/data/now", true)->kind == FileInfo::Kind::directory);
   CHECK(fake.file_info("/data/now", false)->kind == FileInfo::Kind::link);
   CHECK_FALSE(fake.file_info("/data/none", true));
   CHECK(fake.may_access("/data", Access::write));

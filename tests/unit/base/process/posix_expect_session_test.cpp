@@ -62,7 +62,7 @@ TEST_CASE("a child that ends without reading does not end us") {
 
 TEST_CASE("no more than per_target run at once at one target, others go on") {
   // Each holds a lock file of its target's count: more than one at once would see it.
-  const std::string folder = "/tmp/ddlrun-converse-test." + std::to_string(::getpid());
+  const std::string directory = "/tmp/ddlrun-converse-test." + std::to_string(::getpid());
   const auto holding = [&](const char* seconds) {
     std::vector<Conversation> conversations;
     for (int i = 0; i < 12; ++i) {
@@ -70,7 +70,7 @@ TEST_CASE("no more than per_target run at once at one target, others go on") {
       conversations.push_back(
           {{"sh", "-c",
             "if mkdir \"$0.$1\" 2>/dev/null; then sleep $2; rmdir \"$0.$1\"; echo alone; else echo crowd; fi",
-            folder, target, seconds},
+            directory, target, seconds},
            target,
            {}});
     }

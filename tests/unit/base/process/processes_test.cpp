@@ -81,17 +81,17 @@ TEST_CASE("a child in the foreground gets our signals, its stderr comes in lines
 
 TEST_CASE("a file is written whole or not at all") {
   PosixFiles files;
-  const std::string folder = files.make_folder("/tmp/ddlrun-test-");
-  const std::string path = folder + "/f";
+  const std::string directory = files.make_directory("/tmp/ddlrun-test-");
+  const std::string path = directory + "/f";
   files.write(path, "one");
   files.write(path, std::string("two\0x", 5));
   CHECK(files.read(path, 100) == std::string("two\0x", 5));
   CHECK_THROWS_AS(files.read(path, 4), Error);
-  CHECK_THROWS_AS(files.read(folder + "/none", 4), Error);
-  CHECK_THROWS_AS(files.write(folder + "/no/such/folder/f", "x"), Error);
-  files.make_folders(folder + "/a/b");
-  CHECK(files.exists(folder + "/a/b"));
-  PosixProcesses().run({"rm", "-r", folder}, {});
+  CHECK_THROWS_AS(files.read(directory + "/none", 4), Error);
+  CHECK_THROWS_AS(files.write(directory + "/no/such/directory/f", "x"), Error);
+  files.make_directories(directory + "/a/b");
+  CHECK(files.exists(directory + "/a/b"));
+  PosixProcesses().run({"rm", "-r", directory}, {});
 }
 
 TEST_SUITE_END();

@@ -305,7 +305,8 @@ TEST_CASE("a value from a log is one shell word in a remedy") {
       "Executable: $(touch owned); x'y\nNode: --oProxyCommand\n");
   REQUIRE(diagnosis.cause);
   CHECK(diagnosis.cause->remedies[0] ==
-        "mpirun -n 1 -H oProxyCommand ls -l '$(touch owned); x'\\''y'   # as the job sees it, in its folder");
+        "mpirun -n 1 -H oProxyCommand ls -l '$(touch owned); x'\\''y'   # as the job sees it, in its "
+        "directory");
 }
 
 TEST_CASE("escapes, carriage returns and colours do not hide a text") {

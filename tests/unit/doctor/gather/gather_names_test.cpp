@@ -118,7 +118,7 @@ TEST_CASE("ports: who has one, from /proc as root sees it") {
       "   0: 0100007F:733C 0100007F:0001 01 00000000:00000000 00:00000000 00000000  1000        0 111 1\n"
       "   1: 00000000:733C 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4242 1\n");
   host.put("/proc/77/comm", "python3\n");
-  host.kernel.add_folder("/proc/77/fd");
+  host.kernel.add_directory("/proc/77/fd");
   host.kernel.add_link("/proc/77/fd/5", "socket:[4242]");
   const Facts facts = host.gather(name_gatherers(), "ports");
   CHECK(facts.is("port.29500", "Address already in use"));

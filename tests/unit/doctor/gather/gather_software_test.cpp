@@ -221,8 +221,8 @@ TEST_CASE("modes of ssh's files, and forwarding by ssh's own word") {
   host.request.is_driver_host = true;
   host.request.names = {"h1", "h2"};
   host.kernel.who.home = "/home/u";
-  host.kernel.add_folder("/home/u").mode = 0775;
-  host.kernel.add_folder("/home/u/.ssh").mode = 0700;
+  host.kernel.add_directory("/home/u").mode = 0775;
+  host.kernel.add_directory("/home/u/.ssh").mode = 0700;
   host.put("/home/u/.ssh/id_ed25519", "").mode = 0640;
   host.put("/home/u/.ssh/id_ed25519.pub", "").mode = 0644;
   host.put("/etc/ssh/ssh_config",
@@ -321,7 +321,7 @@ TEST_CASE("Python's torch is read from its files") {
   host.put("/usr/bin/python3", "");
   host.put("/lib/py/torch/version.py",
            "__version__ = '2.3.0+cu121'\ndebug = False\ncuda: Optional[str] = '12.1'\n");
-  host.kernel.add_folder("/lib/py/nvidia_nccl_cu12-2.20.5.dist-info");
+  host.kernel.add_directory("/lib/py/nvidia_nccl_cu12-2.20.5.dist-info");
   host.system.processes.answer = [](const Command&) { return says("3.11.2\n/usr\n/lib/none\n/lib/py\n"); };
   const Facts facts = gather_software(host, "python");
   CHECK(facts.is("python.version", "3.11.2"));

@@ -164,7 +164,7 @@ TEST_CASE("kernel settings and memory") {
   CHECK(facts.is("logind.runs", "no"));
   CHECK(facts.is("logind.lingers", "no"));
   host.put("/etc/systemd/logind.conf.d/ipc.conf", "[Login]\nRemoveIPC=no\n");
-  host.kernel.add_folder("/run/systemd/seats");
+  host.kernel.add_directory("/run/systemd/seats");
   host.put("/var/lib/systemd/linger/ddl", "");
   facts = gather_system(host, "kernel");
   CHECK(facts.is("logind.remove_ipc", "no"));
@@ -242,9 +242,9 @@ TEST_CASE("disks: the directory, or the nearest above it, and its mount") {
   FakeHost host;
   host.request.workdir = "/home/ddl/my run/today";
   host.request.temporary_dir = "/tmp";
-  host.kernel.add_folder("/");
-  host.kernel.add_folder("/tmp");
-  host.kernel.add_folder("/home/ddl/my run");
+  host.kernel.add_directory("/");
+  host.kernel.add_directory("/tmp");
+  host.kernel.add_directory("/home/ddl/my run");
   host.kernel.denied.insert({"/home/ddl/my run", Access::write});
   host.kernel.disks["/home/ddl/my run"] = {100, 50, 10, 5, 0x6969, true};
   host.put("/proc/self/mounts",
@@ -278,7 +278,7 @@ TEST_CASE("a directory whose look hangs or dies costs that directory only") {
       return results;
     }
   } processes;
-  host.kernel.add_folder("/work");
+  host.kernel.add_directory("/work");
   host.request.temporary_dir = "/gone";
   host.request.workdir = "/work";
   host.request.checkpoint_dir = "/crash";
@@ -310,7 +310,7 @@ TEST_CASE("the driver host's file: local directories are not waited for, those o
   CHECK(gather_system(host, "token").all().empty());
   host.request.token_file = "/run/here/.token";
   CHECK(gather_system(host, "token").is("dir.token.state", "no directory"));
-  host.kernel.add_folder("/run/here");
+  host.kernel.add_directory("/run/here");
   CHECK(gather_system(host, "token").is("dir.token.state", "not seen"));
   CHECK(host.system.processes.ran.empty());
   host.kernel.disks["/run/here"].type = 0x6969;
@@ -335,12 +335,12 @@ TEST_CASE("clock, user, loose files, listeners") {
   host.request.workdir = "/work";
   host.request.executable = "/apps/train";
   host.request.environment["LD_LIBRARY_PATH"] = "/apps/lib:relative::/none";
-  FileInfo& work = host.kernel.add_folder("/work");
+  FileInfo& work = host.kernel.add_directory("/work");
   work.mode = 01777;
   work.uid = 2000;
   host.kernel.add("/apps/train").mode = 0755;
   host.kernel.infos["/apps/train"].uid = 1234;
-  host.kernel.add_folder("/apps/lib").mode = 0775;
+  host.kernel.add_directory("/apps/lib").mode = 0775;
   host.kernel.networks = {{"lo", true, true, true, 65536, {"127.0.0.1/8", "::1/128"}},
                           {"eth0", true, true, false, 1500, {"10.1.1.1/24", "fe80::1/64"}}};
   host.put(

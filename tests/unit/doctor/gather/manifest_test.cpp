@@ -20,9 +20,9 @@ namespace {
 
 // The same files as one file system lists them and as another would.
 struct Backwards : FakeHostInfo {
-  bool visit_folder(const std::string& path, const FolderVisitor& visit) override {
+  bool visit_directory(const std::string& path, const DirectoryVisitor& visit) override {
     std::vector<std::pair<std::string, FileInfo::Kind>> all;
-    const bool listed = FakeHostInfo::visit_folder(path, [&](std::string_view name, FileInfo::Kind kind) {
+    const bool listed = FakeHostInfo::visit_directory(path, [&](std::string_view name, FileInfo::Kind kind) {
       all.emplace_back(name, kind);
       return true;
     });
@@ -59,8 +59,8 @@ TEST_CASE("a manifest does not depend on the order in which files are listed") {
     CAPTURE(files);
     FakeHostInfo one = filled<FakeHostInfo>(files);
     Backwards other = filled<Backwards>(files);
-    one.add_folder("/data");
-    other.add_folder("/data");
+    one.add_directory("/data");
+    other.add_directory("/data");
     const Manifest a = read_manifest(one, "/data", {}), b = read_manifest(other, "/data", {});
     check_same(a, b);
     CHECK(a.files == static_cast<std::uint64_t>(files));
@@ -128,8 +128,9 @@ TEST_CASE("a real directory, counted by find and du") {
   PosixFiles files;
   PosixProcesses processes;
   PosixHostInfo kernel;
-  const std::string path = files.make_folder((std::filesystem::temp_directory_path() / "manifest.").string());
-  files.make_folders(path + "/a/b");
+  const std::string path =
+      files.make_directory((std::filesystem::temp_directory_path() / "manifest.").string());
+  files.make_directories(path + "/a/b");
   for (const char* name : {"/one", "/a/two", "/a/b/three with blanks"})
     files.write(path + name, std::string(1234, 'x'));
   std::filesystem::create_symlink("one", path + "/link");

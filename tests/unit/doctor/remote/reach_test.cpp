@@ -233,7 +233,7 @@ TEST_CASE("pbsdsh: nodes count once each, short names count, requests and respon
 
   Bench bench;
   bench.fake.environment.variables["PBS_NODEFILE"] = "/nodes";
-  bench.fake.environment.working_folder = "/scratch/me";
+  bench.fake.environment.workdir = "/scratch/me";
   bench.fake.files.files["/nodes"] = nodefile;
   bench.fake.processes.answer = [&](const Command& command) {
     CHECK(command[0] == "pbsdsh");

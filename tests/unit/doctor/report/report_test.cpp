@@ -84,7 +84,7 @@ TEST_CASE("the fix script: bash reads it, and a step hands over exactly its comm
   CHECK(processes.run({"bash", "-n", "-c", script}, {}).ok());
   // A stand-in for ssh runs what a host would run: one shell, one text.
   PosixFiles files;
-  const std::string dir = files.make_folder("/tmp/ddlrun-report-test.");
+  const std::string dir = files.make_directory("/tmp/ddlrun-report-test.");
   files.write(dir + "/ssh",
               "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\n"
               "echo \"on $2\"; sudo() { \"$@\"; }; eval \"$3\"\n");

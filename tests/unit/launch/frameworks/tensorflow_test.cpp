@@ -55,8 +55,8 @@ TEST_CASE("the notes' command lines, word for word") {
     CHECK(variables_of(request, made, row.rank) == visible);
   }
   REQUIRE(made.groups.size() == 2);
-  CHECK(made.groups[0].serves);
-  CHECK(!made.groups[1].serves);
+  CHECK(made.groups[0].is_service);
+  CHECK(!made.groups[1].is_service);
 }
 
 TEST_CASE("the same job by TF_CONFIG") {
@@ -76,8 +76,8 @@ TEST_CASE("a chief is rank 0, has the loop, and the others serve it") {
   request.ps = 1;
   const auto made = plan_framework(request);
   REQUIRE(made.groups.size() == 3);
-  CHECK(!made.groups[0].serves);
-  CHECK((made.groups[1].serves && made.groups[2].serves));
+  CHECK(!made.groups[0].is_service);
+  CHECK((made.groups[1].is_service && made.groups[2].is_service));
   const std::string cluster =
       R"({"cluster":{"chief":["192.168.0.20:2222"],"ps":["192.168.0.80:2222"],"worker":["192.168.0.20:2223",)"
       R"("192.168.0.80:2223","192.168.0.80:2224"]},"task":{"type":)";

@@ -23,7 +23,7 @@ ReportInput evil_input() {
   run.reasons = {{"-x " + evil, evil}};
   run.ranks = {{0, 0, evil, evil, evil, 1, evil, evil, evil, evil}};
   run.verified = true;
-  input.folder = input.command_line = input.metrics_file = input.timeline = input.first_log = input.made =
+  input.directory = input.command_line = input.metrics_file = input.timeline = input.first_log = input.made =
       evil;
   input.first_lines = input.notes = {evil};
   input.machines = {{evil, "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"><g/></svg>"}};

@@ -22,8 +22,8 @@ SshRequest two_hosts() {
   const auto machine = topology::regular_machine(1, 4, 1, "test");
   request.rank_map = launch::make_rank_map(
       topology::plan_job(topology::parse_dims("2x2x1"), {"h1", "h2"}, {machine}, {0, 0}, {}));
-  request.run_folder = "/runs/7";
-  request.working_folder = "/home/me/my work";
+  request.run_directory = "/runs/7";
+  request.workdir = "/home/me/my work";
   request.exports.names = {"PATH", "TOKEN"};
   request.exports.set_by_user = {{"TOKEN", "s3cret"}};
   request.program = {{"./prog", "--key=k3y"}, "/opt/d d/ddlrun", "", true, "", 0, "", false, {}};
@@ -43,7 +43,7 @@ TEST_CASE("the line names the document, which names variables and holds no value
   CHECK(line.environment.at("TOKEN") == "s3cret");
   const launch::SshLaunchSpec document = parse_ssh_launch_spec(line.files[0].text);
   CHECK(document.rank_map.bind);
-  CHECK(document.rank_map.working_folder == "/home/me/my work");
+  CHECK(document.rank_map.workdir == "/home/me/my work");
   CHECK(document.exported == std::vector<std::string>{"PATH", "TOKEN"});
   CHECK(document.program.program == Command{"./prog", "--key=k3y"});
 }

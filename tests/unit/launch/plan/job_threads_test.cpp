@@ -22,7 +22,7 @@ struct Host {
 
   Host() {
     environment.variables["PATH"] = "/bin";
-    environment.working_folder = "/work";
+    environment.workdir = "/work";
   }
   void add(const std::string& path, const std::string& bytes) {
     files.files[path] = bytes;

@@ -26,7 +26,7 @@ std::string shape(const std::vector<RankGroup>& groups) {
   std::string text;
   for (const RankGroup& group : groups) {
     text += group.name + " " + std::to_string(group.first) + "+" + std::to_string(group.ranks) + " " +
-            group.program[0] + (group.serves ? " serves" : "") + "; ";
+            group.program[0] + (group.is_service ? " serves" : "") + "; ";
   }
   return text;
 }

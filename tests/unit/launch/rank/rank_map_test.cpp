@@ -91,7 +91,7 @@ TEST_CASE("what is written is read back, with the order of the hosts") {
   rank_map.bind = true;
   rank_map.memory = launch::MemoryPolicy::preferred;
   rank_map.gpu_view = launch::GpuView::host;
-  rank_map.working_folder = "/home/a b/\"c\"";
+  rank_map.workdir = "/home/a b/\"c\"";
   rank_map.kinds[0][1].gpu = 1;
   rank_map.kinds[0][1].gpu_pci = "0002:01:00.0";
   rank_map.kinds[0][1].nic = "mlx5_0";
@@ -100,7 +100,7 @@ TEST_CASE("what is written is read back, with the order of the hosts") {
   group.program = {"./a program", "{rank}", "\n:"};
   group.arguments = {"--task_index={group_rank}"};
   group.variables = {{"RANK", "{rank}", ""}, {"TF_CONFIG", R"({"a":{"b":["x:1"]}})", ""}};
-  group.serves = true;
+  group.is_service = true;
   rank_map.groups[0] = group;
   const std::string text = render_rank_map(rank_map);
   CHECK(text.find('\n') == std::string::npos);

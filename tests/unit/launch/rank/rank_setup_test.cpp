@@ -98,7 +98,7 @@ TEST_CASE("GPUs without a UUID go by number, split ones are left alone, groups' 
   CHECK(setup(mixed, 2).variables.at("CUDA_VISIBLE_DEVICES").empty());
 }
 
-TEST_CASE("processors, memory, folder, words, and what hydra miscounts") {
+TEST_CASE("processors, memory, directory, words, and what hydra miscounts") {
   RankMap rank_map = gpu_sheet();
   RankSetup plain = setup(rank_map, 2);
   CHECK(plain.pus.empty());
@@ -109,14 +109,14 @@ TEST_CASE("processors, memory, folder, words, and what hydra miscounts") {
   CHECK(setup(rank_map, 0).variables == EnvVars{{"DDLRUN_NIC", "mlx5_0"}});
   rank_map.bind = true;
   rank_map.memory = MemoryPolicy::bind;
-  rank_map.working_folder = "/data";
+  rank_map.workdir = "/data";
   rank_map.groups[0].arguments = {"--task_index={group_rank}"};
   rank_map.groups[0].variables = {{"RANK", "{rank}", ""}, {"LOCAL_RANK", "{local_rank}", ""}};
   const RankSetup full = setup(rank_map, 2, {}, RankLauncher::hydra);
   CHECK(full.pus == std::vector<int>{8, 9});
   CHECK(full.memory == MemoryPolicy::bind);
   CHECK(full.numa_node == 8);
-  CHECK(full.working_folder == "/data");
+  CHECK(full.workdir == "/data");
   CHECK(full.program == Command{"prog", "{rank}", "--task_index=2"});
   CHECK(full.variables ==
         EnvVars{{"LOCAL_RANK", "1"}, {"MPI_LOCALNRANKS", "2"}, {"MPI_LOCALRANKID", "1"}, {"RANK", "2"}});

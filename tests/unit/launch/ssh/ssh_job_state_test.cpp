@@ -21,7 +21,7 @@ launch::RankMap job_rank_map(std::uint32_t servers) {
   workers.ranks = 4 - servers;
   serving.first = workers.ranks;
   serving.ranks = servers;
-  serving.serves = true;
+  serving.is_service = true;
   if (workers.ranks > 0) rank_map.groups.push_back(workers);
   if (servers > 0) rank_map.groups.push_back(serving);
   return rank_map;
@@ -35,9 +35,9 @@ TEST_CASE("all end well") {
   SshJobState job(job_rank_map(0));
   for (const std::uint32_t rank : {3u, 0u, 2u, 1u}) {
     CHECK_FALSE(job.over());
-    const auto orders = job.rank_ended(rank, 0);
-    CHECK_FALSE(orders.stop);
-    CHECK(orders.messages.empty());
+    const auto actions = job.rank_ended(rank, 0);
+    CHECK_FALSE(actions.stop);
+    CHECK(actions.messages.empty());
   }
   CHECK(job.over());
   CHECK(job.status() == 0);
@@ -59,10 +59,10 @@ TEST_CASE("the first that fails is reported, ends the others, and gives its stat
     CAPTURE(row.status);
     SshJobState job(job_rank_map(0));
     CHECK_FALSE(job.rank_ended(0, 0).stop);
-    const auto orders = job.rank_ended(2, row.value);
-    CHECK(orders.stop);
-    REQUIRE(orders.messages.size() == 1);
-    CHECK(orders.messages[0] == row.says);
+    const auto actions = job.rank_ended(2, row.value);
+    CHECK(actions.stop);
+    REQUIRE(actions.messages.size() == 1);
+    CHECK(actions.messages[0] == row.says);
     const auto later = job.rank_ended(3, exit_value(143, 15));
     CHECK_FALSE(later.stop);
     CHECK(later.messages.empty());
@@ -103,10 +103,10 @@ TEST_CASE("where all serve, all are waited for") {
 TEST_CASE("a lost host ends the job with status 5") {
   SshJobState job(job_rank_map(0));
   job.rank_ended(2, 0);
-  const auto orders = job.host_lost(1, "Timeout, server h2 not responding.");
-  CHECK(orders.stop);
-  REQUIRE(orders.messages.size() == 1);
-  CHECK(orders.messages[0] == "host h2 was lost with 1 rank: Timeout, server h2 not responding.");
+  const auto actions = job.host_lost(1, "Timeout, server h2 not responding.");
+  CHECK(actions.stop);
+  REQUIRE(actions.messages.size() == 1);
+  CHECK(actions.messages[0] == "host h2 was lost with 1 rank: Timeout, server h2 not responding.");
   CHECK(job.is_over(1));
   CHECK_FALSE(job.is_over(0));
   CHECK(job.rank_ended(0, exit_value(143, 15)).messages.empty());
@@ -117,7 +117,7 @@ TEST_CASE("a lost host ends the job with status 5") {
 
 TEST_CASE("reported to stop: ranks end as they like, the first that minds gives the status") {
   SshJobState job(job_rank_map(0));
-  job.told_to_stop();
+  job.expect_any_status();
   CHECK_FALSE(job.rank_ended(0, 0).stop);
   CHECK_FALSE(job.rank_ended(1, 75).stop);
   CHECK(job.rank_ended(2, 399).messages.empty());

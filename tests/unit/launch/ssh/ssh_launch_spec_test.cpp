@@ -33,10 +33,10 @@ launch::RankMap start_sheet() {
   servers.name = "ps";
   servers.first = 3;
   servers.ranks = 1;
-  servers.serves = true;
+  servers.is_service = true;
   servers.arguments = {"--job=ps"};
   rank_map.groups = {workers, servers};
-  rank_map.working_folder = "/home/ddl";
+  rank_map.workdir = "/home/ddl";
   rank_map.bind = true;
   return rank_map;
 }

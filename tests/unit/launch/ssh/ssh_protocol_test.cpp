@@ -36,8 +36,8 @@ TEST_CASE("messages arrive as they were sent, however they are cut") {
   CHECK(render_ssh_message({SshMessageType::out, 3, 0, "two\nlines\n"}) == "out 3 0 10\ntwo\nlines\n");
   CHECK(render_ssh_message({SshMessageType::ended, 4294967295u, 265, ""}) == "ended 4294967295 265 0\n");
   const std::vector<SshMessage> sent{
-      {SshMessageType::document, 0, 0, std::string(100'000, '{')},
-      {SshMessageType::go, 0, 0, ""},
+      {SshMessageType::spec, 0, 0, std::string(100'000, '{')},
+      {SshMessageType::start, 0, 0, ""},
       {SshMessageType::input, 0, 0, std::string("\0out 1 0 5\n", 11)},
       {SshMessageType::out, 1, 0, "ended 1 0 0\n"},
       {SshMessageType::signal, 15, 0, ""},
@@ -47,8 +47,8 @@ TEST_CASE("messages arrive as they were sent, however they are cut") {
       {SshMessageType::refused, 0, 3, "why\nwhere\nwhat to type"},
       {SshMessageType::err, 1u << 20, 0, "\xff\xfe\n"},
       {SshMessageType::ended, 1, 256 + 9, ""},
-      {SshMessageType::took, 0, 0, ""},
-      {SshMessageType::alive, 0, 0, ""},
+      {SshMessageType::ack, 0, 0, ""},
+      {SshMessageType::heartbeat, 0, 0, ""},
   };
   std::string bytes;
   for (const SshMessage& message : sent) bytes += render_ssh_message(message);
@@ -70,19 +70,19 @@ TEST_CASE("what is no message is refused") {
   CHECK(read_wire(std::string(63, 'x'), 1).empty());
 }
 
-TEST_CASE("the greeting is found behind what start-up files print") {
+TEST_CASE("the handshake is found behind what start-up files print") {
   struct Row {
     std::string bytes;
     bool found;
     std::string noise, id, rest;
   };
-  const std::string greeting = "ddlrun-start ready 00ff\n";
-  CHECK(handshake_line("00ff") == greeting);
+  const std::string handshake = "ddlrun-start ready 00ff\n";
+  CHECK(handshake_line("00ff") == handshake);
   for (const Row& row :
-       {Row{greeting, true, "", "00ff", ""},
-        Row{"Welcome!\n" + greeting + "go 0 0 0\n", true, "Welcome!\n", "00ff", "go 0 0 0\n"},
-        Row{"it says " + greeting, false, "", "", ""}, Row{"ddlrun-start re", false, "", "", ""},
-        Row{"x " + greeting + greeting, true, "x " + greeting, "00ff", ""}}) {
+       {Row{handshake, true, "", "00ff", ""},
+        Row{"Welcome!\n" + handshake + "start 0 0 0\n", true, "Welcome!\n", "00ff", "start 0 0 0\n"},
+        Row{"it says " + handshake, false, "", "", ""}, Row{"ddlrun-start re", false, "", "", ""},
+        Row{"x " + handshake + handshake, true, "x " + handshake, "00ff", ""}}) {
     CAPTURE(row.bytes);
     for (const std::size_t portion : {row.bytes.size(), std::size_t{1}}) {
       HandshakeReader finder;
@@ -105,7 +105,7 @@ TEST_CASE("the greeting is found behind what start-up files print") {
   auto state = HandshakeReader::wanted;
   for (int i = 0; i < 1000 && state == HandshakeReader::wanted; ++i)
     state = endless.feed(std::string(1000, 'y'));
-  CHECK(state == HandshakeReader::hopeless);
+  CHECK(state == HandshakeReader::failed);
 }
 
 TEST_SUITE_END();

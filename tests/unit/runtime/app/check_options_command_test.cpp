@@ -15,10 +15,10 @@ namespace ddlrun::runtime {
 TEST_SUITE_BEGIN("runtime/app/check_options_command");
 
 TEST_CASE("check-options: what is wrong, and whether it is so on every host") {
-  const TemporaryDirectory folder;
-  const std::string& here = folder.path;
-  folder.write("files/bad.yaml", "layers:\n  - {name: a, kind: nothing_like_it}\n");
-  folder.write("files/bad_solver.prototxt", "base_lr: \"quick\"\n");
+  const TemporaryDirectory directory;
+  const std::string& here = directory.path;
+  directory.write("files/bad.yaml", "layers:\n  - {name: a, kind: nothing_like_it}\n");
+  directory.write("files/bad_solver.prototxt", "base_lr: \"quick\"\n");
   struct Row {
     ErrorKind kind;
     const char* part;
@@ -67,8 +67,8 @@ TEST_CASE("check-options: what is wrong, and whether it is so on every host") {
 }
 
 TEST_CASE("check-options: what could start is not refused, and nothing is made") {
-  const TemporaryDirectory folder;
-  const std::string& here = folder.path;
+  const TemporaryDirectory directory;
+  const std::string& here = directory.path;
   const std::vector<std::string> rows[] = {
       {},
       {"--help"},

@@ -10,7 +10,7 @@ namespace {
 // A run of 16 steps on 3 classes of photos, on 2 processors.
 RunContext measure_small_run() {
   RunContext run;
-  run.data_kind = "folders of images";
+  run.data_kind = "directories of images";
   run.total_steps = 16;
   run.processors = 2;
   run.outputs = 3;

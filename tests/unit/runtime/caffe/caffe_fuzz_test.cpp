@@ -65,8 +65,8 @@ std::string read_text(const std::filesystem::path& file) {
 
 std::vector<std::string> all_prototxts() {
   std::vector<std::string> texts;
-  for (const std::string& folder : {prototxt_file("valid"), example_file("")}) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const std::string& directory : {prototxt_file("valid"), example_file("")}) {
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
       if (entry.path().extension() == ".prototxt") texts.push_back(read_text(entry.path()));
     }
   }

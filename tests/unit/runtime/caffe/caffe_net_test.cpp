@@ -223,7 +223,7 @@ TEST_CASE("caffe nets: data of both phases") {
 TEST_CASE("caffe nets: images in lists") {
   const CaffeNet net = parse_good_net(R"(
 layer { name: "d" type: "ImageData" top: "data" top: "label"
-  image_data_param { source: "train.txt" batch_size: 8 root_folder: "/images/" new_height: 256 new_width: 240
+  image_data_param { source: "train.txt" batch_size: 8 root_directory: "/images/" new_height: 256 new_width: 240
                      is_color: false shuffle: true mirror: true }
   transform_param { crop_h: 200 crop_w: 220 force_color: true scale: 0.5 } }
 layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip" inner_product_param { num_output: 2 } }

@@ -243,7 +243,7 @@ TEST_CASE("caffe solver: where its net is looked for") {
         prototxt_file("valid/lenet_2014_train.prototxt"));
   CHECK(read_caffe_run(example_file("lenet_solver.prototxt"), "").net->net.location ==
         example_file("lenet_train_test.prototxt"));
-  // The working folder first.
+  // The working directory first.
   fs::current_path(std::string(DDLRUN_TEST_DATA) + "/../..");
   const CaffeRun run = read_caffe_run("examples/caffe/lenet_solver.prototxt", "");
   fs::current_path(before);

@@ -58,12 +58,12 @@ class FakeDisk : public CheckpointDisk {
   std::unique_ptr<CheckpointFile> create(const std::string& path) override {
     if (now_.contains(path)) throw refusal(path);
     auto file = std::make_shared<Inode>();
-    change(path, [=](Folder& directory) { directory[path] = file; });
+    change(path, [=](Directory& directory) { directory[path] = file; });
     return std::make_unique<OpenFile>(*this, file, path);
   }
   void rename(const std::string& from, const std::string& to) override {
     if (!now_.contains(from)) throw refusal(from);
-    change(to, [=](Folder& directory) {
+    change(to, [=](Directory& directory) {
       const auto file = directory.find(from);
       if (file == directory.end()) return;
       directory[to] = file->second;
@@ -77,7 +77,7 @@ class FakeDisk : public CheckpointDisk {
     });
   }
   void remove(const std::string& path) override {
-    if (now_.contains(path)) change(path, [=](Folder& directory) { directory.erase(path); });
+    if (now_.contains(path)) change(path, [=](Directory& directory) { directory.erase(path); });
   }
 
   LockResult lock_answer;
@@ -105,7 +105,7 @@ class FakeDisk : public CheckpointDisk {
     std::string now;
     std::string synced;
   };
-  using Folder = std::map<std::string, std::shared_ptr<Inode>>;
+  using Directory = std::map<std::string, std::shared_ptr<Inode>>;
 
   class OpenFile : public CheckpointFile {
    public:
@@ -148,7 +148,7 @@ class FakeDisk : public CheckpointDisk {
     work(false);
     if (meant) throw Stopped{};
   }
-  void change(const std::string& path, const std::function<void(Folder&)>& work) {
+  void change(const std::string& path, const std::function<void(Directory&)>& work) {
     guard(path, [&](bool half) {
       if (half) return;  // a name is there or not
       work(now_);
@@ -156,9 +156,9 @@ class FakeDisk : public CheckpointDisk {
     });
   }
 
-  Folder now_;
-  Folder durable_;
-  std::vector<std::function<void(Folder&)>> pending_;
+  Directory now_;
+  Directory durable_;
+  std::vector<std::function<void(Directory&)>> pending_;
   std::size_t calls_ = 0;
   std::size_t fault_at_ = 0;
   Fault fault_ = Fault::none;

@@ -41,7 +41,7 @@ ImageSet tiny_set(Bytes pixels, Bytes labels) {
   return set;
 }
 
-const std::string subset_folder = DDLRUN_TEST_DATA "/fashion-mnist-subset";
+const std::string subset_directory = DDLRUN_TEST_DATA "/fashion-mnist-subset";
 
 }  // namespace
 TEST_SUITE_BEGIN("runtime/data/dataset");
@@ -73,7 +73,7 @@ TEST_CASE("gzip: a bomb, a cut file, damage") {
 }
 
 TEST_CASE("data: the committed subset") {
-  const Dataset data = load_dataset(subset_folder);
+  const Dataset data = load_dataset(subset_directory);
   CHECK(data.kind == "MNIST's IDX files");
   CHECK(data.train_images->count() == 1000);
   CHECK(data.test_images->count() == 200);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What lies at a path: CIFAR's files, lists, folders of classes; and sets that lie in parts.
+// What lies at a path: CIFAR's files, lists, directories of classes; and sets that lie in parts.
 #include "runtime/data/file_list.hpp"
 
 #include "runtime/app/data_options.hpp"
@@ -31,7 +31,7 @@ Bytes cifar_records(std::size_t labels, const std::vector<std::uint8_t>& classes
   return file;
 }
 
-void write_idx_set(const TemporaryDirectory& directory, const std::string& folder, std::uint8_t first,
+void write_idx_set(const TemporaryDirectory& directory, const std::string& name, std::uint8_t first,
                    std::uint8_t count) {
   Bytes images{0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 1, 0, 0, 0, 1};
   Bytes labels{0, 0, 8, 1, 0, 0, 0, count};
@@ -40,8 +40,8 @@ void write_idx_set(const TemporaryDirectory& directory, const std::string& folde
     labels.push_back(i % 2);
   }
   for (const char* part : {"train", "t10k"}) {
-    directory.write(folder + "/" + part + "-images-idx3-ubyte", images);
-    directory.write(folder + "/" + part + "-labels-idx1-ubyte", labels);
+    directory.write(name + "/" + part + "-images-idx3-ubyte", images);
+    directory.write(name + "/" + part + "-labels-idx1-ubyte", labels);
   }
 }
 

@@ -38,11 +38,11 @@ Bytes with_fields(Bytes a, const Bytes& b) {
 
 std::string write_lmdb(const TemporaryDirectory& directory, const std::string& name,
                        const std::vector<Bytes>& records) {
-  const std::string folder = directory.path + "/" + name;
-  LmdbWriter writer(folder, std::size_t{1} << 26U);
+  const std::string lmdb = directory.path + "/" + name;
+  LmdbWriter writer(lmdb, std::size_t{1} << 26U);
   for (std::size_t i = 0; i < records.size(); ++i) writer.put("0000" + std::to_string(1000 + i), records[i]);
   writer.finish();
-  return folder;
+  return lmdb;
 }
 
 Bytes read_image(const ImageSource& source, std::size_t index) {
@@ -147,10 +147,10 @@ TEST_CASE("lmdb: what was written is read, in the order of the keys") {
     Bytes pixels(300, static_cast<std::uint8_t>(i * 7));
     records.push_back(render_datum({3, 10, 10}, pixels, static_cast<Label>(i % 12)));
   }
-  const std::string folder = write_lmdb(directory, "set", records);
-  CHECK(is_lmdb(folder));
+  const std::string lmdb = write_lmdb(directory, "set", records);
+  CHECK(is_lmdb(lmdb));
   CHECK_FALSE(is_lmdb(directory.path));
-  for (const std::string& path : {folder, folder + "/data.mdb"}) {
+  for (const std::string& path : {lmdb, lmdb + "/data.mdb"}) {
     const SourcePtr source = open_lmdb(path, {});
     REQUIRE(source->count() == 3'000);
     CHECK(source->shape() == Shape{3, 10, 10});
@@ -164,7 +164,7 @@ TEST_CASE("lmdb: what was written is read, in the order of the keys") {
     }
     CHECK(wrong == 0);
     CHECK(count_classes(*source) == 12);
-    CHECK(source->fingerprint() == open_lmdb(folder, {})->fingerprint());
+    CHECK(source->fingerprint() == open_lmdb(lmdb, {})->fingerprint());
   }
   expect_error(ErrorKind::request, "cannot be created", [&] { write_lmdb(directory, "set", {}); });
 }
@@ -229,25 +229,25 @@ TEST_CASE("lmdb: a training and a testing one beside each other are a data set")
 
 TEST_CASE("lmdb: until it is whole no reader finds one, and what is not finished goes") {
   const TemporaryDirectory directory;
-  const std::string folder = directory.path + "/x_train_lmdb";
+  const std::string lmdb = directory.path + "/x_train_lmdb";
   {
-    LmdbWriter writer(folder + "/", std::size_t{1} << 26U);
+    LmdbWriter writer(lmdb + "/", std::size_t{1} << 26U);
     for (int i = 0; i < 2500; ++i) writer.put("0000" + std::to_string(1000 + i), plain_datum);  // two commits
-    CHECK_FALSE(std::filesystem::exists(folder));
-    CHECK_FALSE(is_lmdb(folder + ".part"));
+    CHECK_FALSE(std::filesystem::exists(lmdb));
+    CHECK_FALSE(is_lmdb(lmdb + ".part"));
     expect_error(ErrorKind::request, "another process is writing this LMDB",
-                 [&] { LmdbWriter(folder, std::size_t{1} << 26U); });
+                 [&] { LmdbWriter(lmdb, std::size_t{1} << 26U); });
   }
   CHECK(std::filesystem::is_empty(directory.path));
   directory.write("x_train_lmdb.part/unfinished", std::string("of a killed one"));
   write_lmdb(directory, "x_train_lmdb", {plain_datum});
-  CHECK(open_lmdb(folder, {})->count() == 1);
-  CHECK_FALSE(std::filesystem::exists(folder + ".part"));
-  CHECK_FALSE(std::filesystem::exists(folder + "/unfinished"));
+  CHECK(open_lmdb(lmdb, {})->count() == 1);
+  CHECK_FALSE(std::filesystem::exists(lmdb + ".part"));
+  CHECK_FALSE(std::filesystem::exists(lmdb + "/unfinished"));
   const Message there =
-      expect_error(ErrorKind::request, "File exists", [&] { LmdbWriter(folder, std::size_t{1} << 26U); });
-  CHECK(there.hint.find(folder + "-2") != std::string::npos);
-  CHECK(open_lmdb(folder, {})->count() == 1);
+      expect_error(ErrorKind::request, "File exists", [&] { LmdbWriter(lmdb, std::size_t{1} << 26U); });
+  CHECK(there.hint.find(lmdb + "-2") != std::string::npos);
+  CHECK(open_lmdb(lmdb, {})->count() == 1);
 }
 
 TEST_CASE("lmdb: refusals") {

@@ -34,9 +34,9 @@ void write_whole(const std::string& path, const std::string& text) {
   file.end();
 }
 
-std::vector<std::string> names_in_folder(const std::string& folder) {
+std::vector<std::string> names_in_directory(const std::string& directory) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
     names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
@@ -58,7 +58,7 @@ TEST_CASE("atomic file: nothing before its end, then all of it, with the rights 
     CHECK(text_in(path) == "old");
   }
   CHECK(text_in(path) == "old");
-  CHECK(names_in_folder(directory.path) == std::vector<std::string>{"r.json"});
+  CHECK(names_in_directory(directory.path) == std::vector<std::string>{"r.json"});
   write_whole(path, "new");
   CHECK(text_in(path) == "new");
   struct stat status {};
@@ -108,18 +108,18 @@ TEST_CASE("atomic file: a device that is full is reported and stays a device") {
   close(tried);
   expect_error(ErrorKind::request, "No space left on device", [&] { write_whole(path, "x"); });
   CHECK(std::filesystem::is_character_file(path));
-  CHECK(names_in_folder(directory.path) == std::vector<std::string>{"full"});
+  CHECK(names_in_directory(directory.path) == std::vector<std::string>{"full"});
 }
 
 TEST_CASE("atomic file: invalid requests are refused at once, and leaves nothing") {
   const TemporaryDirectory directory;
-  const Message folder = expect_error(ErrorKind::request, "Is a directory",
-                                      [&] { check_atomic_file(directory.path, some_use); });
-  CHECK(folder.hint == "--summary-json " + directory.path + "/summary.json");
+  const Message refusal = expect_error(ErrorKind::request, "Is a directory",
+                                       [&] { check_atomic_file(directory.path, some_use); });
+  CHECK(refusal.hint == "--summary-json " + directory.path + "/summary.json");
   expect_error(ErrorKind::request, "No such file or directory",
                [&] { check_atomic_file(directory.path + "/no/r.json", some_use); });
   check_atomic_file(directory.path + "/r.json", some_use);
-  CHECK(names_in_folder(directory.path).empty());
+  CHECK(names_in_directory(directory.path).empty());
 }
 
 TEST_CASE("outputs: what would take another's place is refused before anything is made") {
@@ -143,7 +143,7 @@ TEST_CASE("outputs: what would take another's place is refused before anything i
     CAPTURE(row.what);
     expect_error(ErrorKind::usage, row.what, [&] { check_outputs(row.plan); });
   }
-  CHECK(names_in_folder(directory.path) == std::vector<std::string>{"link"});
+  CHECK(names_in_directory(directory.path) == std::vector<std::string>{"link"});
   check_outputs({"/dev/null", one, "", "/dev/null", one});
   expect_error(ErrorKind::request, "Is a directory", [&] {
     check_outputs({"", "", directory.path, "", ""});

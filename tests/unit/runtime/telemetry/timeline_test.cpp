@@ -20,14 +20,14 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// A folder that goes with the test.
-struct Folder {
+// A directory that goes with the test.
+struct Directory {
   std::string path;
-  Folder() {
+  Directory() {
     std::string name = (std::filesystem::temp_directory_path() / "ddlrun-timeline-XXXXXX").string();
     path = mkdtemp(name.data());
   }
-  ~Folder() { std::filesystem::remove_all(path); }
+  ~Directory() { std::filesystem::remove_all(path); }
   std::string operator/(const char* name) const { return path + "/" + name; }
 };
 
@@ -64,8 +64,8 @@ TEST_SUITE_BEGIN("runtime/telemetry/timeline");
 // namespace
 
 TEST_CASE("timeline: spans of all lanes are read back as they were reported") {
-  const Folder folder;
-  const std::string file = folder / "t.json";
+  const Directory directory;
+  const std::string file = directory / "t.json";
   const std::string name = "conv1 \"forward\"\n";
   {
     Timeline timeline(file, some_part(0, 1));
@@ -86,8 +86,8 @@ TEST_CASE("timeline: spans of all lanes are read back as they were reported") {
 }
 
 TEST_CASE("timeline: a ring keeps the last spans and counts those that are gone") {
-  const Folder folder;
-  const std::string file = folder / "t.json";
+  const Directory directory;
+  const std::string file = directory / "t.json";
   {
     Timeline timeline(file, some_part(0, 1), std::size_t{10} * 32);
     for (int i = 0; i < 25; ++i) timeline.span(TraceLane::compute, "x", at_ns(100 * i), at_ns(100 * i + 50));
@@ -100,8 +100,8 @@ TEST_CASE("timeline: a ring keeps the last spans and counts those that are gone"
 }
 
 TEST_CASE("timeline: many threads tell, nothing is lost or torn") {
-  const Folder folder;
-  const std::string file = folder / "t.json";
+  const Directory directory;
+  const std::string file = directory / "t.json";
   const std::vector<std::string> names{"a", "b", "c", "d"};
   {
     Timeline timeline(file, some_part(0, 1));
@@ -129,8 +129,8 @@ TEST_CASE("timeline: many threads tell, nothing is lost or torn") {
 }
 
 TEST_CASE("timeline: more names than there is room for become one") {
-  const Folder folder;
-  const std::string file = folder / "t.json";
+  const Directory directory;
+  const std::string file = directory / "t.json";
   std::vector<std::string> names;
   for (int i = 0; i < 3000; ++i) names.push_back("name " + std::to_string(i) + std::string(60, 'x'));
   {
@@ -148,8 +148,8 @@ TEST_CASE("timeline: more names than there is room for become one") {
 }
 
 TEST_CASE("timeline: a part that is cut off, damaged or another file is refused by name") {
-  const Folder folder;
-  const std::string file = folder / "t.json";
+  const Directory directory;
+  const std::string file = directory / "t.json";
   const std::string part = part_name(file, 0);
   { Timeline(file, some_part(0, 1), 3200).span(TraceLane::compute, "x", at_ns(1), at_ns(2)); }
   std::string whole(std::filesystem::file_size(part), '\0');
@@ -165,7 +165,7 @@ TEST_CASE("timeline: a part that is cut off, damaged or another file is refused 
   }
   put(std::string(whole.size(), 'x'));
   expect_error(ErrorKind::request, "from another version", [&] { read_part(part); });
-  expect_error(ErrorKind::request, "cannot be read", [&] { read_part(folder / "none"); });
+  expect_error(ErrorKind::request, "cannot be read", [&] { read_part(directory / "none"); });
   // Any byte may be wrong: either it is refused, or what is read stays within bounds.
   put(whole);
   std::fstream file_bytes(part, std::ios::binary | std::ios::in | std::ios::out);
@@ -229,11 +229,11 @@ TEST_CASE("timeline: rows hold spans beside or within each other") {
 }
 
 TEST_CASE("timeline: ranks become one file, on one clock, with arrows and counters, and the parts go") {
-  const Folder folder;
-  const std::string file = folder / "t.json";
+  const Directory directory;
+  const std::string file = directory / "t.json";
   run_ranks_as_threads(3, [&](Communicator& ranks) {
     // The last rank's disk is one that rank 0 does not see.
-    const std::string own = ranks.rank() == 2 ? folder / "elsewhere.json" : file;
+    const std::string own = ranks.rank() == 2 ? directory / "elsewhere.json" : file;
     std::unique_ptr<Timeline> timeline = start_timeline(own, 64, ranks);
     const auto start = TraceClock::now();
     timeline->span(TraceLane::compute, "conv1 backward", start, start + nanoseconds(1000));
@@ -249,7 +249,7 @@ TEST_CASE("timeline: ranks become one file, on one clock, with arrows and counte
     }
   });
   std::vector<std::string> left;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path))
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path))
     left.push_back(entry.path().filename());
   CHECK(left == std::vector<std::string>{"t.json"});
   const auto trace = read_json(file);
@@ -270,15 +270,15 @@ TEST_CASE("timeline: ranks become one file, on one clock, with arrows and counte
 }
 
 TEST_CASE("timeline: what a run left is merged, and parts of another run are named") {
-  const Folder folder;
-  const std::string file = folder / "t.json";
+  const Directory directory;
+  const std::string file = directory / "t.json";
   expect_error(ErrorKind::request, "no part of a timeline", [&] { merge_timeline(file); });
   for (const auto& [rank, run] : {std::pair{0, 9}, {1, 9}, {5, 8}}) {
     Timeline timeline(file, some_part(rank, rank == 5 ? 6 : 3, static_cast<std::uint64_t>(run)));
     timeline.span(TraceLane::compute, "x", at_ns(2000 + rank), at_ns(3000));
   }
   std::ofstream(part_name(file, 2)) << "short";
-  std::ofstream(folder / "t.json.rankX.part") << "no number";
+  std::ofstream(directory / "t.json.rankX.part") << "no number";
   const TimelineReport report = merge_timeline(file);
   CHECK(report.found == std::vector<int>{0, 1});
   CHECK(report.ranks == 3);

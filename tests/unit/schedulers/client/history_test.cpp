@@ -23,13 +23,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Folder {
-  Folder() {
+struct Directory {
+  Directory() {
     std::string name = (fs::temp_directory_path() / "ddlrun-history-XXXXXX").string();
     REQUIRE(mkdtemp(name.data()) != nullptr);
     path = name;
   }
-  ~Folder() { fs::remove_all(path); }
+  ~Directory() { fs::remove_all(path); }
   std::string file() const { return (path / "jobs.db").string(); }
   fs::path path;
 };
@@ -108,7 +108,7 @@ pid_t start_writer(const std::string& file, int writer, int count) {
 TEST_SUITE_BEGIN("schedulers/client/history");
 
 TEST_CASE("what is written is read, in another session too") {
-  const Folder dir;
+  const Directory dir;
   JobEntry full = entry("15_[2-5%2];cluster");
   full.state = JobState::out_of_memory;
   full.exit_status = 137;
@@ -132,7 +132,7 @@ TEST_CASE("what is written is read, in another session too") {
 }
 
 TEST_CASE("a number without its server; what was found out about an end") {
-  const Folder dir;
+  const Directory dir;
   const auto history = open_job_history(dir.file());
   for (const char* id : {"77.pbs01", "77", "177.pbs01", "77[].pbs02", "77.pbs01"}) history->add(entry(id));
   const auto found = history->find_short("77");
@@ -155,7 +155,7 @@ TEST_CASE("a number without its server; what was found out about an end") {
 }
 
 TEST_CASE("a job's life; its end is kept") {
-  const Folder dir;
+  const Directory dir;
   const auto history = open_job_history(dir.file());
   history->add(entry("1"));
   CHECK(history->update(status("1", JobState::running), 1100));
@@ -178,7 +178,7 @@ TEST_CASE("a job's life; its end is kept") {
 }
 
 TEST_CASE("several processes write at once, and nothing is lost") {
-  const Folder dir;
+  const Directory dir;
   const char* wanted = std::getenv("DDLRUN_HISTORY_JOBS");
   const int count = wanted != nullptr ? std::atoi(wanted) : 25;
   constexpr int kWriters = 3;
@@ -205,7 +205,7 @@ TEST_CASE("several processes write at once, and nothing is lost") {
 }
 
 TEST_CASE("a writer that is killed leaves a history that can be read") {
-  const Folder dir;
+  const Directory dir;
   open_job_history(dir.file())->add(entry("first"));
   for (int round = 0; round < 5; ++round) {
     const pid_t writer = start_writer(dir.file(), round, 1000000);
@@ -220,7 +220,7 @@ TEST_CASE("a writer that is killed leaves a history that can be read") {
 }
 
 TEST_CASE("damaged and foreign files are refused, with a remedy, and left alone") {
-  const Folder dir;
+  const Directory dir;
   write_bytes(dir.file(),
               "this is a text, and a long one, such as somebody may have put here by mistake ......\n");
   CHECK(refused(dir.file()).hint.find("mv '" + dir.file() + "'") != std::string::npos);
@@ -252,7 +252,7 @@ TEST_CASE("damaged and foreign files are refused, with a remedy, and left alone"
 }
 
 TEST_CASE("no directory, or a directory in its place") {
-  const Folder dir;
+  const Directory dir;
   CHECK_THROWS_AS(open_job_history((dir.path / "no" / "jobs.db").string()), Error);
   CHECK_THROWS_AS(open_job_history(dir.path.string()), Error);
 }

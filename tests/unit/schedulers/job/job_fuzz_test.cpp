@@ -120,8 +120,7 @@ TEST_CASE("what read_job takes, the scheduler's script can say") {
   int taken = 0;
   for (int round = 0; round < rounds(2000); ++round) {
     const std::string kind = std::array{"slurm", "pbs", "torque", "local"}[random() % 4];
-    std::string text =
-        "dims: 2x2\ncores_per_node: 8\nprogram: ./t\nworking_folder: /w\nscheduler: " + kind + "\n";
+    std::string text = "dims: 2x2\ncores_per_node: 8\nprogram: ./t\nworkdir: /w\nscheduler: " + kind + "\n";
     for (unsigned n = random() % 6; n > 0; --n) text += parts[random() % parts.size()];
     CAPTURE(text);
     std::vector<Message> errors;

@@ -15,7 +15,7 @@ using namespace ddlrun;
 using ddlrun::tests::read_job_text;
 using ddlrun::tests::read_test_file;
 
-std::vector<std::filesystem::path> folders_in(const std::string& kind) {
+std::vector<std::filesystem::path> directories_in(const std::string& kind) {
   std::vector<std::filesystem::path> all;
   for (const auto& entry : std::filesystem::directory_iterator(DDLRUN_TEST_DATA "/../golden/jobs/" + kind)) {
     all.push_back(entry.path());
@@ -35,7 +35,7 @@ void compare(const std::filesystem::path& dir, const std::string& found) {
 TEST_SUITE_BEGIN("schedulers/job/job_parser");
 
 TEST_CASE("jobs that are well described") {
-  const auto dirs = folders_in("valid");
+  const auto dirs = directories_in("valid");
   CHECK(dirs.size() >= 7);
   for (const auto& dir : dirs) {
     CAPTURE(dir);
@@ -46,7 +46,7 @@ TEST_CASE("jobs that are well described") {
 }
 
 TEST_CASE("each mistake is reported with its place and a way out") {
-  const auto dirs = folders_in("invalid");
+  const auto dirs = directories_in("invalid");
   CHECK(dirs.size() >= 57);
   for (const auto& dir : dirs) {
     CAPTURE(dir);

@@ -27,15 +27,15 @@ ddl::Variables variables_of(const Environment& environment) {
   };
 }
 
-class TokenFolder {
+class TokenDirectory {
  public:
-  TokenFolder() {
+  TokenDirectory() {
     std::string name = (std::filesystem::temp_directory_path() / "ddl_token_XXXXXX").string();
     path_ = mkdtemp(name.data());
   }
-  ~TokenFolder() { std::filesystem::remove_all(path_); }
-  TokenFolder(const TokenFolder&) = delete;
-  TokenFolder& operator=(const TokenFolder&) = delete;
+  ~TokenDirectory() { std::filesystem::remove_all(path_); }
+  TokenDirectory(const TokenDirectory&) = delete;
+  TokenDirectory& operator=(const TokenDirectory&) = delete;
   std::string file(const std::string& text, mode_t mode) const {
     const std::string path = path_ / "token";
     std::filesystem::remove(path);
@@ -139,7 +139,7 @@ TEST_CASE("the environment goes before what a program gives") {
 }
 
 TEST_CASE("a token file is for its owner only") {
-  const TokenFolder directory;
+  const TokenDirectory directory;
   struct Row {
     mode_t mode;
     bool taken;
@@ -163,7 +163,7 @@ TEST_CASE("a token file is for its owner only") {
 }
 
 TEST_CASE("what else is no token file") {
-  const TokenFolder directory;
+  const TokenDirectory directory;
   CHECK_THROWS_AS(ddl::read_token(directory.path() + "/none"), ddl::Error);
   CHECK_THROWS_AS(ddl::read_token(directory.path()), ddl::Error);
   CHECK_THROWS_AS(ddl::read_token("/dev/zero"), ddl::Error);
