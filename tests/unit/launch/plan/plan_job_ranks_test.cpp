@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "launch/plan/plan_job_ranks.hpp"
+
+#include "base/text/error.hpp"
+#include "tests/support/fake_system.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+using namespace ddlrun;
+using launch::JobPlan;
+using launch::LaunchSpec;
+
+namespace {
+
+struct Planned : tests::FakeSystem {
+  LaunchSpec spec;
+  Planned() {  // a Minsky without threads: 2 packages of 8 cores
+    spec.placement.machine.sockets = 2;
+    spec.placement.machine.cores = 8;
+  }
+  JobPlan plan() {
+    System system = doors();
+    return launch::plan_job_ranks(system, spec, 4);
+  }
+  // "WHAT | HINT" of the error.
+  std::string refusal() {
+    try {
+      plan();
+    } catch (const Error& error) {
+      return error.message().what + " | " + error.message().hint;
+    }
+    return "";
+  }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/plan/plan_job_ranks");
+
+TEST_CASE("DIMS: ranks by host, equal shares of the cores, as rank_gen.py places them") {
+  Planned planned;
+  planned.spec.shape.hosts = {"h1", "h2"};
+  planned.spec.shape.dims = topology::Dims{4, 2, 1, 1};
+  const JobPlan job = planned.plan();
+  REQUIRE(job.ranks.size() == 8);
+  // As in rank_gen.py's own file for 4x2x1, tests/golden/rankfiles/4x2x1_2x10.rf: hosts take turns.
+  CHECK(job.ranks[0].host == "h1");
+  CHECK(job.ranks[1].host == "h2");
+  CHECK(job.ranks[1].local_rank == 0);
+  CHECK(job.ranks[2].slot == "0:4-7");
+  CHECK(job.ranks[6].slot == "1:4-7");
+  CHECK(job.ranks[7].local_rank == 3);
+  CHECK(job.rankfile_text.find("rank 7=h2           slot=1:4-7\n") != std::string::npos);
+  CHECK(job.findings.empty());
+  CHECK(planned.processes.ran.empty());  // a described machine: no host is asked
+}
+
+TEST_CASE("hosts where none is named: the allocation, else this host by a name that Open MPI takes") {
+  Planned planned;
+  planned.spec.shape.ranks_per_host = 2;
+  CHECK(planned.plan().hosts == std::vector<std::string>{"here"});
+  planned.environment.host_name = "7up";
+  CHECK(planned.plan().hosts == std::vector<std::string>{"localhost"});
+  planned.environment.variables["SLURM_JOB_NODELIST"] = "n[1-2]";
+  const JobPlan job = planned.plan();
+  CHECK(job.hosts == std::vector<std::string>{"n1", "n2"});
+  CHECK(job.ranks.size() == 4);
+  REQUIRE(!job.remarks.empty());
+  CHECK(job.remarks.front() == "hosts: n[1-2] (SLURM_JOB_NODELIST)");
+  planned.spec.shape.dims = topology::Dims{2, 1, 1, 1};  // for one host
+  CHECK(planned.plan().hosts == std::vector<std::string>{"localhost"});
+}
+
+TEST_CASE("numbers that do not fit are errors with numbers that do") {
+  struct Row {
+    std::function<void(LaunchSpec&)> change;
+    std::string refusal;
+  };
+  for (const Row& row :
+       {Row{[](LaunchSpec& spec) { spec.shape.total_ranks = 7; },
+            "7 ranks cannot be dealt evenly to 2 hosts: nothing was started | --np 6 or --np 8"},
+        Row{[](LaunchSpec& spec) { spec.shape.total_ranks = 1; },
+            "1 ranks cannot be dealt evenly to 2 hosts: nothing was started | --np 2"},
+        Row{[](LaunchSpec& spec) { spec.shape.local_ranks = 17; },
+            "17 ranks need 17 cores, this host has 16 | --np -16"},
+        Row{[](LaunchSpec& spec) {
+              spec.shape.dims = topology::Dims{4, 3, 1, 1};
+            },
+            "4x3x1 needs 3 hosts (3 per rack x 1 racks), 2 given | dims 4x2x1"}}) {
+    Planned planned;
+    planned.spec.shape.hosts = {"h1", "h2"};
+    row.change(planned.spec);
+    CHECK(planned.refusal() == row.refusal);
+  }
+}
+
+TEST_CASE("a rankfile of the user's is taken as it is, or refused with its findings") {
+  Planned planned;
+  planned.spec.shape.rankfile = "/rf";
+  planned.files.files["/rf"] = "rank 0=h1 slot=0:0-3\nrank 1=h1 slot=1:0-3\n";
+  const JobPlan job = planned.plan();
+  CHECK(job.rankfile_text == planned.files.files["/rf"]);
+  CHECK_FALSE(job.plan.has_value());
+  REQUIRE(job.ranks.size() == 2);
+  CHECK(job.ranks[1].pus == std::vector<int>{8, 9, 10, 11});
+  planned.files.files["/rf"] = "rank 0=h1 slot=0:0-3\nrank 0=h1 slot=1:0-3\n";
+  CHECK(planned.refusal().starts_with("the rankfile has "));
+  CHECK(planned.err.find("/rf:2: error: ") != std::string::npos);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "launch/run/launch_monitor.hpp"
+
+#include "base/process/posix_rank_supervisor.hpp"
+#include "launch/rank/placement_line.hpp"
+#include "tests/support/fake_system.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+
+using namespace ddlrun;
+using launch::LaunchMonitor;
+using launch::RankReport;
+using launch::RankStatus;
+
+namespace {
+
+// Two ranks on h1 and h2, under Open MPI, with supervisors that report by the token "tok".
+struct Job : tests::FakeSystem {
+  launch::LaunchSpec spec;
+  launch::LaunchPlan plan;
+  System system = doors();
+  launch::LaunchRun run{spec, plan, {}, {}, "/runs/r"};
+
+  Job() {
+    plan.placed.launcher.version.kind = launch::LauncherKind::open_mpi;
+    plan.placed.job.hosts = {"h1", "h2"};
+    plan.placed.job.ranks = {{0, 0, "h1", "0:0", {0}, 1}, {1, 0, "h2", "0:0", {0}, 1}};
+    plan.program.token = "tok";
+    plan.program.verify = true;
+    run.command.forwards_end = true;
+  }
+  static std::string status_line(std::uint32_t rank, RankStatus sign, int exit_status = 0, int signal = 0) {
+    RankReport report;
+    report.rank = rank;
+    report.host = rank == 0 ? "h1" : "h2";
+    report.sign = sign;
+    report.exit_status = exit_status;
+    report.signal = signal;
+    return launch::render_status_line("tok", report);
+  }
+  static std::string place_line(std::uint32_t rank, int pu) {
+    return launch::render_placement_line("tok", {rank, 0, rank == 0 ? "h1" : "h2", {pu}});
+  }
+};
+
+ProcessResult ended(int exit_status) {
+  ProcessResult result;
+  result.exit_status = exit_status;
+  return result;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/run/launch_monitor");
+
+TEST_CASE("lines of the program pass, status and placement lines do not; the table is printed once") {
+  Job job;
+  LaunchMonitor monitor(job.system, job.run);
+  const RunHooks hooks = monitor.hooks();
+  hooks.on_stderr_line("a warning of the program\n");
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::alive));
+  hooks.on_stderr_line(Job::place_line(0, 0));
+  CHECK(job.err == "a warning of the program\n");
+  hooks.on_stderr_line(Job::place_line(1, 0));
+  CHECK(job.err.find("2 of 2 ranks are where they were planned") != std::string::npos);
+  job.err.clear();
+  monitor.finish(ended(0));
+  CHECK(job.err.empty());
+  CHECK(monitor.last_lines() == std::vector<std::string>{"a warning of the program"});
+  CHECK_FALSE(monitor.status(ended(0)).has_value());
+}
+
+TEST_CASE("a rank on other cores than planned is a warning, with --strict an error") {
+  for (const bool strict : {false, true}) {
+    Job job;
+    job.spec.strict = strict;
+    LaunchMonitor monitor(job.system, job.run);
+    const RunHooks hooks = monitor.hooks();
+    hooks.on_stderr_line(Job::place_line(0, 0));
+    hooks.on_stderr_line(Job::place_line(1, 5));
+    CHECK(job.err.find(strict ? "ddlrun: error: 1 of 2 ranks are NOT where"
+                              : "ddlrun: warning: 1 of 2 ranks") != std::string::npos);
+    CHECK(job.err.find("rank 1 on h2: ") != std::string::npos);
+    CHECK(launch::count_verdicts(monitor.places()).differs == 1);
+  }
+}
+
+TEST_CASE("ranks that never reported their place are named at the end") {
+  Job job;
+  LaunchMonitor monitor(job.system, job.run);
+  monitor.finish(ended(0));
+  CHECK(job.err.find("none of 2 ranks reported its place: they were not started") != std::string::npos);
+}
+
+TEST_CASE("TERM reaches the ranks first; mpirun gets it when it comes again") {
+  Job job;
+  LaunchMonitor monitor(job.system, job.run);
+  const RunHooks hooks = monitor.hooks();
+  CHECK(hooks.on_signal(SIGUSR1) == SIGUSR1);
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::alive));
+  CHECK(hooks.on_signal(SIGTERM) == end_signal);
+  CHECK(hooks.on_signal(SIGTERM) == SIGTERM);
+  job.err.clear();
+  hooks.on_stderr_line("mpirun: Forwarding signal " + std::to_string(end_signal) + " to job\n");
+  CHECK(job.err.empty());  // mpirun's word about the signal that stands for TERM
+}
+
+TEST_CASE("TERM before any rank has reported goes to mpirun") {
+  Job job;
+  LaunchMonitor monitor(job.system, job.run);
+  CHECK(monitor.hooks().on_signal(SIGTERM) == SIGTERM);
+}
+
+TEST_CASE("service ranks are ended once all others have ended well, and the job has succeeded") {
+  Job job;
+  job.plan.environment.service_ranks = {1};
+  LaunchMonitor monitor(job.system, job.run);
+  const RunHooks hooks = monitor.hooks();
+  hooks.on_stderr_line(Job::status_line(1, RankStatus::alive));
+  CHECK(hooks.tick({}) == 0);
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::ended, 0));
+  CHECK(hooks.tick({}) == SIGTERM);
+  CHECK(hooks.tick({}) == 0);
+  CHECK(monitor.status(ended(143)) == 0);
+}
+
+TEST_CASE("the first failure is kept for the record; the log's cause is rendered") {
+  Job job;
+  job.plan.program.verify = false;
+  LaunchMonitor monitor(job.system, job.run);
+  const RunHooks hooks = monitor.hooks();
+  hooks.on_stderr_line("ModuleNotFoundError: No module named 'horovod'\n");
+  hooks.on_stderr_line(Job::status_line(1, RankStatus::ended, 1));
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::ended, 143, 15));
+  monitor.finish(ended(1));
+  REQUIRE(monitor.watched().has_value());
+  REQUIRE(monitor.watched()->first_failure.has_value());
+  CHECK(monitor.watched()->first_failure->rank == 1);
+  CHECK(monitor.watched()->ends.size() == 2);
+  CHECK_FALSE(monitor.diagnosis(ended(1)).empty());
+  CHECK(monitor.diagnosis(ended(0)).empty());
+  ProcessResult stopped = ended(143);
+  stopped.passed_on = SIGTERM;
+  CHECK(monitor.diagnosis(stopped).empty());
+}
+
+TEST_CASE("without supervisors, tokens and diagnosis nothing is read") {
+  Job job;
+  job.plan.program.token.clear();
+  job.spec.monitor.has_status = false;
+  job.spec.monitor.diagnose = false;
+  LaunchMonitor monitor(job.system, job.run);
+  const RunHooks hooks = monitor.hooks();
+  CHECK_FALSE(hooks.on_stderr_line);
+  CHECK_FALSE(hooks.tick);
+  CHECK_FALSE(monitor.watched().has_value());
+}
+
+TEST_SUITE_END();

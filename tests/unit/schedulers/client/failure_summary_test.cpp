@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/failure_summary.hpp"
+
+#include "tests/support/fake_system.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using namespace ddlrun::schedulers;
+
+namespace {
+
+struct Failed : tests::FakeSystem {
+  JobRef job;
+  JobStatus status;
+  Failed() {
+    job.id = "42";
+    job.scheduler = SchedulerKind::slurm;
+    job.dir = "/w/ddlrun-jobs/job";
+    job.output = "/w/ddlrun-jobs/job/output.log";
+    status.state = JobState::failed;
+    status.exit_status = 1;
+    status.hosts = "node2";
+  }
+  FailureSummary summary(const std::string& log) {
+    files.files[job.output] = log;
+    System system = doors();
+    return read_job_words(system, job, status);
+  }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("schedulers/client/failure_summary");
+
+TEST_CASE("the script's own reason and remedy come first") {
+  Failed failed;
+  const FailureSummary found =
+      failed.summary("something\nddlrun job: the program is not there: ./train\n  try: ls -l /w\n");
+  CHECK(found.first == "the program is not there: ./train");
+  CHECK(found.remedy == "ls -l /w");
+  CHECK(found.cause() == found.first);
+  CHECK(found.diagnosis.empty());
+}
+
+TEST_CASE("doctor's last failure is named with the script's reason") {
+  Failed failed;
+  const FailureSummary found = failed.summary(
+      "  fail  LIM-01  max locked memory is 64 KiB\nddlrun job: doctor found what stops the job\n  try: "
+      "ddlrun "
+      "doctor\n");
+  CHECK(found.first.starts_with("doctor found what stops the job: LIM-01"));
+}
+
+TEST_CASE("the rank that failed first, from srun's log") {
+  Failed failed;
+  const FailureSummary found = failed.summary(
+      "srun: error: node2: task 3: Exited with exit code 4\nsrun: error: node1: task 0: Terminated\n");
+  CHECK(found.first == "rank 3 on node2 failed first: Exited with exit code 4");
+}
+
+TEST_CASE("a known cause has a title, and is rendered unless launch has printed it") {
+  Failed failed;
+  const std::string log =
+      "slurmstepd: error: Detected 1 oom_kill event in StepId=42.0. Some of the step tasks have "
+      "been OOM Killed.\n";
+  const FailureSummary found = failed.summary(log);
+  CHECK_FALSE(found.title.empty());
+  CHECK_FALSE(found.diagnosis.empty());
+  const FailureSummary again = failed.summary(log + "ddlrun: what the output above says:\n");
+  CHECK(again.title == found.title);
+  CHECK(again.diagnosis.empty());
+}
+
+TEST_CASE("no words of a job that ended well, was cancelled, or has no log") {
+  Failed failed;
+  for (const JobState state : {JobState::completed, JobState::cancelled, JobState::running}) {
+    failed.status.state = state;
+    CHECK(failed.summary("ddlrun job: x\n  try: y\n").cause().empty());
+  }
+  failed.status.state = JobState::failed;
+  failed.job.output.clear();
+  System system = failed.doors();
+  CHECK(read_job_words(system, failed.job, failed.status).cause().empty());
+}
+
+TEST_CASE("a failed job without an explanation gets the cause from its log") {
+  Failed failed;
+  failed.files.files[failed.job.output] = "ddlrun job: no such program\n  try: ls\n";
+  System system = failed.doors();
+  add_cause(system, failed.job, failed.status, 1u << 20);
+  CHECK(failed.status.explained == "no such program");
+  JobStatus large = {};
+  large.state = JobState::failed;
+  add_cause(system, failed.job, large, 3);  // the log is longer than that
+  CHECK(large.explained.empty());
+}
+
+TEST_SUITE_END();
