@@ -129,7 +129,7 @@ class Reader {
     site.scheduler = text_of(*value, "scheduler: slurm");
     if (std::find(known.begin(), known.end(), site.scheduler) == known.end()) {
       refuse(*value,
-             fmt::format("scheduler '{}' is none of {}", printable(site.scheduler, 60), join(known, ", ")),
+             fmt::format("scheduler '{}' is not one of {}", printable(site.scheduler, 60), join(known, ", ")),
              fmt::format("scheduler: {}", closest_match(site.scheduler, known).value_or("slurm")));
     }
   }

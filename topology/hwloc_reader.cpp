@@ -87,7 +87,7 @@ Object pci_parent(Object object) {
   return object;
 }
 
-// Fills one MachineTopology from a loaded hwloc topology; the steps stand in the order of need.
+// Fills one MachineTopology from a loaded hwloc topology; the steps run in the order of their dependencies.
 class Gatherer {
  public:
   explicit Gatherer(const Handle& handle) : hwloc_(handle.get()) {}

@@ -134,7 +134,7 @@ LaunchSpec check_plan(System& system, const RunRecord& run, const std::string& r
 int run_replay(System& system, const ReplayOptions& wanted) {
   std::string named = find_run_directory(system, wanted.run);
   while (named.size() > 1 && named.ends_with('/')) named.pop_back();
-  const std::string directory = find_first_start(system, named);
+  const std::string directory = find_original_run(system, named);
   const RunRecord run = read_run(system, directory, false);
   check_can_replay(system, run, directory);
   LaunchFlags flags = parse_typed(run, directory);
@@ -144,7 +144,7 @@ int run_replay(System& system, const ReplayOptions& wanted) {
   LaunchSpec spec = resolve_launch_spec(system, flags);
   if (!run.dims.empty()) spec = with_dims(std::move(spec), topology::parse_dims(run.dims));
   if (directory != named)
-    print_replay(system, fmt::format("{} went on from {}, the first start", wanted.run, run.id));
+    print_replay(system, fmt::format("{} was restarted from {}, the first start", wanted.run, run.id));
   print_replay(system, fmt::format("run {} once more", run.id));
   return run_launch_spec(system, check_plan(system, run, directory, std::move(spec)));
 }

@@ -43,7 +43,7 @@ std::optional<Framework> parse_framework(const std::string& text) {
     words.emplace_back(name);
   }
   throw Error(ErrorKind::usage,
-              {fmt::format("'{}' is none of {}", printable(text, 40), join(words, ", ")), "--framework",
+              {fmt::format("'{}' is not one of {}", printable(text, 40), join(words, ", ")), "--framework",
                "--framework " + closest_match(text, words).value_or("auto")});
 }
 

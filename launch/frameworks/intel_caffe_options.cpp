@@ -16,7 +16,7 @@ namespace {
 void check_word(const std::string& option, const std::string& word, std::span<const std::string_view> known) {
   if (std::ranges::find(known, word) != known.end()) return;
   std::vector<std::string> names(known.begin(), known.end());
-  throw Error(ErrorKind::usage, {fmt::format("'{}' is none of {}", printable(word, 40), join(names, ", ")),
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is not one of {}", printable(word, 40), join(names, ", ")),
                                  option, option + " " + closest_match(word, names).value_or(names[0])});
 }
 

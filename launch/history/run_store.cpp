@@ -86,7 +86,7 @@ std::string find_run_directory(System& system, const std::string& word) {
                                base_name(found[0]), base_name(found[1]), more));
 }
 
-std::string find_first_start(System& system, const std::string& directory) {
+std::string find_original_run(System& system, const std::string& directory) {
   std::string first = directory;
   for (unsigned starts = 0; starts < most_starts; ++starts) {
     const std::string before = read_run(system, first, false).restart_of;
@@ -95,7 +95,8 @@ std::string find_first_start(System& system, const std::string& directory) {
     const std::string sibling = slash == std::string::npos ? before : first.substr(0, slash + 1) + before;
     if (before.find('/') != std::string::npos || !system.files.exists(sibling + "/run.json")) {
       throw Error(ErrorKind::request,
-                  {fmt::format("this run went on from {}, whose record is gone", printable(before, 80)),
+                  {fmt::format("this run was restarted from {}, whose record no longer exists",
+                               printable(before, 80)),
                    first, "head -1 " + quote_shell(first + "/argv") + "   # what it ran"});
     }
     first = sibling;

@@ -20,7 +20,7 @@ std::string find_run_directory(System& system, const std::string& word);
 
 // The directory of the first start where this one came after a bad end, else itself. Error{request} where it
 // is gone.
-std::string find_first_start(System& system, const std::string& directory);
+std::string find_original_run(System& system, const std::string& directory);
 
 // Error{request} for a damaged one.
 RunRecord read_run(System& system, const std::string& directory, bool with_ranks);

@@ -86,7 +86,7 @@ class ListReader {
     if (std::find(program_keys.begin(), program_keys.end(), key) != program_keys.end()) return;
     const std::vector<std::string> known(program_keys.begin(), program_keys.end());
     const auto near = closest_match(key, known);
-    refuse(value, fmt::format("'{}' is none of {}", printable(key, 40), join(known, ", ")),
+    refuse(value, fmt::format("'{}' is not one of {}", printable(key, 40), join(known, ", ")),
            near ? *near + ":" : list_example);
   }
 

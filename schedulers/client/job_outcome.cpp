@@ -121,7 +121,7 @@ int exit_status_of(const JobStatus& status) {
 }
 
 Error unknown_job_error(const JobRef& job, const JobStatus& status) {
-  std::string what = fmt::format("job {} is not known (any more)", printable(job.id, 64));
+  std::string what = fmt::format("job {} is unknown, or the scheduler has forgotten it", printable(job.id, 64));
   if (!status.explained.empty()) what += ": " + printable(status.explained, 400);
   return Error(ErrorKind::request, {what, "", "ddlrun jobs"});
 }

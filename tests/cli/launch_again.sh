@@ -26,9 +26,9 @@ rm -r "$XDG_STATE_HOME"
 launch named 1 --max-restarts 1 --run-dir "$work/kept" -- sh -c "$say" sh first
 run "$DDLRUN" replay ./kept.1
 same "replay of a named directory" $'start none: first\nstart 1: first' "$(cat "$work/out")"
-has "replay of a named directory" "$work/err" "./kept.1 went on from kept, the first start"
+has "replay of a named directory" "$work/err" "./kept.1 was restarted from kept, the first start"
 rm -r kept
-expect_refusal 3 "this run went on from kept, whose record is gone" "$DDLRUN" replay ./kept.1
+expect_refusal 3 "this run was restarted from kept, whose record no longer exists" "$DDLRUN" replay ./kept.1
 
 # --- -q: why it was not started again
 while read -r code text; do

@@ -75,10 +75,10 @@ scenario_job_of_another() {
 scenario_unknown_ids() {
   ddl status 99999
   ends 3
-  says "job 99999 is not known"
+  says "job 99999 is unknown"
   ddl cancel 99999
   ends 3
-  says "job 99999 is not known"
+  says "job 99999 is unknown"
   ddl logs 99999
   ends 3
 }
