@@ -104,7 +104,7 @@ TEST_CASE("a profile's errors have a place and a way out") {
        "mine.yaml:1:1 a profile says whose site it is: 'scheduler:' is missing | scheduler: slurm   # or "
        "pbs, torque, local"},
       {"scheduler: slrum\n",
-       "mine.yaml:1:12 scheduler 'slrum' is none of slurm, pbs, torque, local | scheduler: slurm"},
+       "mine.yaml:1:12 scheduler 'slrum' is not one of slurm, pbs, torque, local | scheduler: slurm"},
       {"scheduler: pbs\nsubmit_bellow: [/x]\n",
        "mine.yaml:2:16 unknown key 'submit_bellow' in a profile | did you mean submit_below?"},
       {"scheduler: pbs\nsubmit_below: [scratch]\n",

@@ -194,12 +194,12 @@ TEST_CASE("the script's words become Caffe's") {
   time.iterations = 9;
   CHECK(intel_caffe_command(time) == Command{"caffe", "time", "--iterations", "9", "--model", "m"});
   time.mode = "tune";
-  CHECK(refusal_of([&] { intel_caffe_command(time); }).starts_with("'tune' is none of train, time"));
+  CHECK(refusal_of([&] { intel_caffe_command(time); }).starts_with("'tune' is not one of train, time"));
   IntelCaffeOptions options;
   options.network = "tcp";
   CHECK(refusal_of([&] { check_intel_caffe(options); }).find("| --netmask |") != std::string::npos);
   options.network = "ib";
-  CHECK(refusal_of([&] { check_intel_caffe(options); }).starts_with("'ib' is none of opa, tcp"));
+  CHECK(refusal_of([&] { check_intel_caffe(options); }).starts_with("'ib' is not one of opa, tcp"));
 }
 
 TEST_CASE("what solver and net name") {

@@ -87,7 +87,7 @@ TEST_CASE("a list that leaves a rank without, or gives it two, is refused at its
        "one of the two"},
       {"- {program: a}\n", "either ranks or hosts tell who runs it", "p.yaml:1:3", "ranks: 0-1, or hosts:"},
       {"- {ranks: 0-3, programm: a}\n",
-       "'programm' is none of ranks, hosts, name, program, set, serves, arguments", "p.yaml:1:26",
+       "'programm' is not one of ranks, hosts, name, program, set, serves, arguments", "p.yaml:1:26",
        "program:"},
       {"- {ranks: 0-3, program: a, set: {1A: b}}\n", "'1A' is no variable name", "p.yaml:1:38",
        "letters, digits"},
