@@ -103,8 +103,8 @@ bool OutputRelay::read_some() {
       waiting_ += mark_(source->stream, bytes);
     };
     drain(source->fd, take, one_read);
-    if (source->fd.open() || source->told_end) continue;
-    source->told_end = true;
+    if (source->fd.open() || source->end_reported) continue;
+    source->end_reported = true;
     waiting_ += mark_(source->stream, {});
   }
   little_read_ = bytes_read < little;
@@ -141,7 +141,7 @@ bool OutputRelay::write_some() {
 void OutputRelay::give_up() {
   out_.fd.reset();
   err_.fd.reset();
-  out_.told_end = err_.told_end = true;
+  out_.end_reported = err_.end_reported = true;
   waiting_.clear();
   written_ = 0;
 }

@@ -45,7 +45,7 @@ class OutputRelay {
     Fd fd;   // non-blocking
     Fd end;  // the program's
     int stream;
-    bool told_end = false;
+    bool end_reported = false;
   };
 
   bool read_some();

@@ -43,7 +43,7 @@ std::string render_list(const std::string& file, const std::vector<job_scripts::
   return text;
 }
 
-constexpr std::size_t most_errors_told = 3;
+constexpr std::size_t max_errors_shown = 3;
 
 // Mistakes that came along from the old script, or that nothing could be made of; nothing if there is none.
 std::string render_errors_left(const ConvertOptions& options, const std::string& text,
@@ -53,7 +53,7 @@ std::string render_errors_left(const ConvertOptions& options, const std::string&
   std::size_t errors = 0;
   std::string lines;
   for (const auto& finding : job_scripts::lint_script(job_scripts::parse_job_script(text, "-"), context)) {
-    if (finding.severity != job_scripts::Severity::error || ++errors > most_errors_told) continue;
+    if (finding.severity != job_scripts::Severity::error || ++errors > max_errors_shown) continue;
     lines += fmt::format("  line {}: {}\n", finding.place.line, printable(finding.what, 400));
   }
   if (errors == 0) return "";

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Reads logs of any size in portions and keeps only what a diagnosis needs: a few MiB at most.
+//
+//   begin_source() -> take(): blocks of bytes -> lines (long ones in segments) -> sanitized text
+//     -> line prefix (rank, host, time) -> PatternIndex: signatures whose literal text occurs
+//     -> MessageMatcher: their whole pattern -> MatchStore: first and last match of each signature
+//     -> salient lines, the last lines, exit statuses
+//   end_source() flushes an unfinished line; sources follow each other, one rank's file or one log
+//   diagnosis(): ranks the matches: the cause is the earliest match that no other match explains
 #pragma once
 
 #include "doctor/diagnose/diagnosis.hpp"

@@ -99,7 +99,7 @@ std::vector<std::string> read_numa(const GatherContext& context, const Cpus& usa
 }
 
 // Open MPI's daemons follow these variables too.
-bool hwloc_is_told(const GatherContext& context) {
+bool hwloc_is_overridden(const GatherContext& context) {
   return !context.system.environment.get("HWLOC_XMLFILE").empty() ||
          !context.system.environment.get("HWLOC_SYNTHETIC").empty();
 }
@@ -122,7 +122,7 @@ void read_by_hwloc(Facts& facts) {
 }  // namespace
 
 void gather_cores(const GatherContext& context, Facts& facts) {
-  if (hwloc_is_told(context)) {
+  if (hwloc_is_overridden(context)) {
     try {
       return read_by_hwloc(facts);
     } catch (const Error& error) {

@@ -105,7 +105,7 @@ class Builder {
   }
 
   // What libraries of distributed training read, and what other hosts will not see.
-  void tell_what_stays() {
+  void report_omitted() {
     std::vector<std::string> names;
     for (const auto& [name, value] : environment_) {
       const bool is_one =
@@ -245,7 +245,7 @@ Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
   }
   for (const std::string& pattern : patterns) builder.add_matching(pattern);
   for (const std::string& word : request.defaults) builder.add_default(parse_typed(word));
-  if (request.others) builder.tell_what_stays();
+  if (request.others) builder.report_omitted();
   return std::move(builder).result();
 }
 

@@ -41,7 +41,7 @@ void plan_gpu_view(const RankMap& rank_map, const RankView& rank, const GpuReade
   if (rank_map.gpu_view == GpuView::leave || rank.binding == nullptr || !any_gpu(rank_map)) return;
   if (setup.variables.count(visible_gpus) != 0) return;  // the group's own
   std::vector<std::string> uuids, numbers;
-  bool all_told = true;
+  bool all_known = true;
   for (const RankBinding* binding : seen_seats(rank_map, rank)) {
     if (binding->gpu < 0) continue;
     const GpuFacts facts = binding->gpu_pci.empty() ? GpuFacts() : read_gpu(binding->gpu_pci);
@@ -52,10 +52,10 @@ void plan_gpu_view(const RankMap& rank_map, const RankView& rank, const GpuReade
     }
     uuids.push_back(facts.uuid);
     numbers.push_back(fmt::format("{}", binding->gpu));
-    all_told = all_told && !facts.uuid.empty();
+    all_known = all_known && !facts.uuid.empty();
   }
-  setup.variables[visible_gpus] = join(all_told ? uuids : numbers, ",");
-  if (!all_told) setup.variables["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
+  setup.variables[visible_gpus] = join(all_known ? uuids : numbers, ",");
+  if (!all_known) setup.variables["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
 }
 
 void correct_hydra(const RankView& rank, const RankIdentity& identity, RankSetup& setup) {

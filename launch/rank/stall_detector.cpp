@@ -13,7 +13,7 @@ milliseconds sample_interval(int after) {
 
 StallDetector::StallDetector(int after, Time start)
     : every_(sample_interval(after)),
-      told_after_(milliseconds(after * 1000LL) - 2 * every_),
+      report_after_(milliseconds(after * 1000LL) - 2 * every_),
       last_progress_(start),
       last_look_(start) {}
 
@@ -32,12 +32,12 @@ Judgement StallDetector::take(Time now, const TreeSnapshot& sample) {
   last_ = sample;
   if (moves) {
     last_progress_ = now;
-    if (told_ == 0) return {};
-    told_ = 0;
+    if (reported_ == 0) return {};
+    reported_ = 0;
     return {Judgement::moves, {seconds, sample.state, sample.pid, sample.name, {}}};
   }
-  if (quiet < told_after_ || sample.state == told_) return {};
-  told_ = sample.state;
+  if (quiet < report_after_ || sample.state == reported_) return {};
+  reported_ = sample.state;
   return {Judgement::stalled, {seconds, sample.state, sample.pid, sample.name, sample.waits_in}};
 }
 

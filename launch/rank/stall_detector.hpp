@@ -39,10 +39,10 @@ class StallDetector {
  private:
   bool made_progress(Time now, const TreeSnapshot& sample) const;
 
-  std::chrono::milliseconds every_, told_after_;
+  std::chrono::milliseconds every_, report_after_;
   Time last_progress_, last_look_;
   std::optional<TreeSnapshot> last_;
-  char told_ = 0;
+  char reported_ = 0;
 };
 
 }  // namespace ddlrun::launch

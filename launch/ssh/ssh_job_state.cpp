@@ -62,9 +62,9 @@ void SshJobState::end_services(Actions& actions) {
 SshJobState::Actions SshJobState::rank_ended(std::uint32_t rank, std::uint32_t value) {
   Actions actions;
   if (!mark_ended(rank)) return actions;
-  const bool as_told = services_ended_ && ranks_[rank].is_service;
+  const bool as_requested = services_ended_ && ranks_[rank].is_service;
   if (value != 0 && stopping_ && !stop_status_) stop_status_ = shell_status(value);
-  if (value != 0 && !stopping_ && !as_told) {
+  if (value != 0 && !stopping_ && !as_requested) {
     RankReport& report = first_failure_.emplace();
     report.rank = rank;
     report.host = hosts_[ranks_[rank].node].name;

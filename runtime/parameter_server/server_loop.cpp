@@ -11,14 +11,14 @@ void run_server_loop(const ServerLoopPlan& plan, ShardServer& server, PsTranspor
   std::vector<float> gradients(server.weights().size());
   std::vector<double> losses(server.workers());
   bool wanted = false;
-  const auto tell = [&](std::string_view name, TraceClock::time_point begin) {
+  const auto record_span = [&](std::string_view name, TraceClock::time_point begin) {
     if (plan.sink != nullptr) plan.sink->span(TraceLane::compute, name, begin, TraceClock::now());
   };
   while (server.done() < std::min(plan.until, server.end_step().value_or(plan.until))) {
     const auto begin = TraceClock::now();
     const std::size_t before = server.done();
     const Received received = transport.receive(gradients, server.awaited());
-    tell("wait for gradients", begin);
+    record_span("wait for gradients", begin);
     const auto came = TraceClock::now();
     const auto from = static_cast<std::size_t>(received.from);
     losses[from] = received.header.loss;
@@ -34,7 +34,7 @@ void run_server_loop(const ServerLoopPlan& plan, ShardServer& server, PsTranspor
       if (server.asynchronous()) header.loss = losses[worker];
       transport.reply(static_cast<int>(worker), header, server.weights());
     }
-    tell("update", came);
+    record_span("update", came);
     if (server.done() > before) plan.on_step(server.done());
   }
 }

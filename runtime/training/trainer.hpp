@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The training loop, for any engine and any group of ranks. It neither prints nor writes files: it reports to
 // an observer and saves through a saver.
+//
+//   start or resume: seed or checkpoint -> the same weights on all ranks
+//   each step:  next batch (BatchLoader) -> forward and backward pass (Engine), micro-batch by micro-batch
+//               -> gradients_final() -> sums and updates (GradientReducer) -> observer
+//   between steps, when all ranks agree: change the reduce schedule, test, save, end of an epoch
+//   end: all steps done, a stop signal on any rank (saved first), or an Error that all ranks throw
+//
+// All decisions use sums over all ranks, so that the ranks stay in step. The reduce schedule changes no bit
+// of the result.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"

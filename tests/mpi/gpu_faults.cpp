@@ -24,7 +24,7 @@ void rendezvous(const std::string& fate, ddl::Context& ddl, gpu_numbers::Device<
   if (fate == "late") values.fill(1, nullptr, 2000);
 }
 
-void tell_stall(const ddl::Stall& stall) {
+void print_stall(const ddl::Stall& stall) {
   std::string names;
   for (const std::string& name : stall.missing) names += name + ", ";
   std::fprintf(stderr, "%d %s %s%s (%s): %s\n", getpid(), stall.over ? "sees again" : "waits for",
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   try {
     ddl::Options options;
     options.timeout_seconds = 3;
-    if (std::getenv("STALL") != nullptr) options.stall = {1, tell_stall};
+    if (std::getenv("STALL") != nullptr) options.stall = {1, print_stall};
     ddl::Context ddl(argc, argv, options);
     gpu_numbers::check(cudaSetDevice(ddl.local_rank()), "cudaSetDevice");
     gpu_numbers::Device<float> values(1000);

@@ -170,7 +170,7 @@ std::vector<NamedCall> every_call() {
 }
 
 // What each of two ranks of one host is reported; "" where nothing.
-std::vector<std::string> told_to_two(const CallId& first, const CallId& second, const Options& options) {
+std::vector<std::string> messages_of_two(const CallId& first, const CallId& second, const Options& options) {
   std::vector<std::string> reported(2);
   const auto work = [&](Context& ddl) {
     try {
@@ -195,7 +195,7 @@ TEST_CASE("two different calls: both ranks are reported both by the names that t
       CAPTURE(second.name);
       Options options;
       options.timeout_seconds = 20.0;
-      const std::vector<std::string> reported = told_to_two(first.call, second.call, options);
+      const std::vector<std::string> reported = messages_of_two(first.call, second.call, options);
       CHECK(reported[0] == "rank 1 (h0) calls " + second.name + ", rank 0 (h0) calls " + first.name);
       CHECK(reported[1] == reported[0]);
     }
@@ -207,7 +207,7 @@ TEST_CASE("a rank that stays away is missed in whatever is called") {
     Options options;
     options.timeout_seconds = 0.2;
     const auto sleeps = [](Context&) { std::this_thread::sleep_for(std::chrono::milliseconds(700)); };
-    CHECK(told_to_two(each.call, sleeps, options)[0] ==
+    CHECK(messages_of_two(each.call, sleeps, options)[0] ==
           "rank 1 (h0) has not come to " + each.name + " within 0.2 s");
   }
 }

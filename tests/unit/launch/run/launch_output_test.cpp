@@ -18,7 +18,7 @@ namespace {
 
 struct Ranks {
   OutputFramer zero{"tok", 0}, one{"tok", 1};
-  std::string told_err;
+  std::string err_lines;
 
   void talk(LaunchOutput& output) {
     CHECK(output.take(zero.mark(RankStream::out, "zero ")).empty());
@@ -33,7 +33,7 @@ struct Ranks {
   }
   std::function<void(std::uint32_t, std::string_view)> on_err() {
     return [this](std::uint32_t rank, std::string_view line) {
-      told_err += std::to_string(rank) + ":" + std::string(line);
+      err_lines += std::to_string(rank) + ":" + std::string(line);
     };
   }
 };
@@ -71,7 +71,7 @@ TEST_CASE("each way of showing what ranks say") {
     ranks.talk(output);
     CHECK(fake.out == row.out);
     CHECK(fake.err == row.err);
-    CHECK(ranks.told_err == "1:oops\n");
+    CHECK(ranks.err_lines == "1:oops\n");
     CHECK(fake.files.files.count("/run/out/rank-0000.out") == (row.files ? 1 : 0));
     if (!row.files) continue;
     CHECK(fake.files.files["/run/out/rank-0000.out"] == "zero goes on\nno end");

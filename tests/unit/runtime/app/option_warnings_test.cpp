@@ -19,7 +19,7 @@ RunContext measure_small_run() {
   return run;
 }
 
-std::string tell(std::vector<std::string> words, const RunContext& run) {
+std::string warnings_of(std::vector<std::string> words, const RunContext& run) {
   std::string text;
   for (const Message& note : find_option_warnings(parse_train_options(words), run))
     text += note.what + " | " + note.hint + "\n";
@@ -60,22 +60,22 @@ TEST_CASE("option warnings: options that count, and the same where they do not")
   };
   for (const Row& row : rows) {
     CAPTURE(row.reported);
-    CHECK(tell(row.idle, measure_small_run())
+    CHECK(warnings_of(row.idle, measure_small_run())
               .find("options without effect in this run: " + std::string(row.reported)) != std::string::npos);
-    CHECK(tell(row.counting, measure_small_run()).empty());
+    CHECK(warnings_of(row.counting, measure_small_run()).empty());
   }
-  CHECK(tell({"--trust-coefficient", "5", "--lr-power", "2"}, measure_small_run())
+  CHECK(warnings_of({"--trust-coefficient", "5", "--lr-power", "2"}, measure_small_run())
             .find("without --trust-coefficient and --lr-power") != std::string::npos);
 }
 
 TEST_CASE("option warnings: sizes are for images in files") {
   RunContext run = measure_small_run();
   const std::vector<std::string> words{"--resize", "14", "--channels", "1"};
-  CHECK(tell(words, run).empty());
+  CHECK(warnings_of(words, run).empty());
   for (const char* kind : {"MNIST's IDX files", "CIFAR-10's binary files"}) {
     CAPTURE(kind);
     run.data_kind = kind;
-    const std::string reported = tell(words, run);
+    const std::string reported = warnings_of(words, run);
     CHECK(reported.find("--resize 14") != std::string::npos);
     CHECK(reported.find("--channels 1") != std::string::npos);
   }
@@ -85,7 +85,7 @@ TEST_CASE("option warnings: what Caffe's files brought, no user can leave out") 
   RunContext run = measure_small_run();
   const std::vector<std::string> from_files{"--trust-coefficient"};
   run.from_files = from_files;
-  CHECK(tell({"--trust-coefficient", "5"}, run).empty());
+  CHECK(warnings_of({"--trust-coefficient", "5"}, run).empty());
 }
 
 TEST_CASE("option warnings: numbers that cannot be meant") {
@@ -103,18 +103,18 @@ TEST_CASE("option warnings: numbers that cannot be meant") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.reported);
-    CHECK(tell(row.odd, measure_small_run()).find(row.reported) != std::string::npos);
-    CHECK(tell(row.even, measure_small_run()).empty());
+    CHECK(warnings_of(row.odd, measure_small_run()).find(row.reported) != std::string::npos);
+    CHECK(warnings_of(row.even, measure_small_run()).empty());
   }
 }
 
 TEST_CASE("option warnings: more outputs than classes") {
   RunContext run = measure_small_run();
   run.outputs = 5;
-  CHECK(tell({}, run) ==
+  CHECK(warnings_of({}, run) ==
         "the net has 5 outputs, but the data has 3 classes: 2 outputs are never used | outputs: classes\n");
   run.caffe_net = true;
-  CHECK(tell({}, run).find("| num_output: 3") != std::string::npos);
+  CHECK(warnings_of({}, run).find("| num_output: 3") != std::string::npos);
 }
 
 TEST_SUITE_END();

@@ -63,12 +63,13 @@ TEST_CASE("caffe solver: Caffe's LeNet") {
 TEST_CASE("caffe solver: a net in its place, and a solver in place of a net") {
   const std::string net = example_file("lenet_train_test.prototxt");
   const std::string solver = example_file("lenet_solver.prototxt");
-  const Message net_told = expect_error(ErrorKind::request, "this is a net, not a solver: it has 11 layer(s)",
-                                        [&] { read_caffe_run(net, ""); });
-  CHECK(net_told.hint.starts_with("ddl-train --net " + net));
-  const Message solver_told =
+  const Message net_refusal =
+      expect_error(ErrorKind::request, "this is a net, not a solver: it has 11 layer(s)",
+                   [&] { read_caffe_run(net, ""); });
+  CHECK(net_refusal.hint.starts_with("ddl-train --net " + net));
+  const Message solver_refusal =
       expect_error(ErrorKind::request, "this is a solver, not a net", [&] { read_caffe_run("", solver); });
-  CHECK(solver_told.hint == "ddl-train --solver " + solver);
+  CHECK(solver_refusal.hint == "ddl-train --solver " + solver);
 }
 
 TEST_CASE("caffe solver: no remedy writes into a file") {

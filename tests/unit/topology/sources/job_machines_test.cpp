@@ -12,7 +12,7 @@ using namespace ddlrun::topology;
 
 namespace {
 
-std::string told_by(int packages, int cores) {
+std::string machine_of(int packages, int cores) {
   auto machine = topology::regular_machine(packages, cores, 1, "this host");
   machine.host_name = "reported";
   return topology::render_machine_json(machine);
@@ -42,7 +42,7 @@ TEST_CASE("hosts that are alike are one machine, others are not") {
   tests::FakeSystem fake;
   fake.processes.answer = [](const Command& command) {
     ProcessResult result;
-    result.out = target_of(command) == "big" ? told_by(2, 10) : told_by(1, 4);
+    result.out = target_of(command) == "big" ? machine_of(2, 10) : machine_of(1, 4);
     return result;
   };
   System system = fake.doors();
@@ -59,7 +59,7 @@ TEST_CASE("some hosts silent is an error that names them; all silent is an assum
   tests::FakeSystem fake;
   fake.processes.answer = [](const Command& command) {
     ProcessResult result;
-    result.out = told_by(2, 10);
+    result.out = machine_of(2, 10);
     if (target_of(command) == "dead") {
       result.out.clear();
       result.err = "ssh: connect to host dead port 22: No route to host\n";
