@@ -30,7 +30,7 @@ struct ProcessLimits {
 };
 
 // A reply that was given in a conversation: after how long, and by the wall clock.
-struct Replied {
+struct ExchangeTime {
   std::string after;
   std::chrono::milliseconds since_start{0};
   std::chrono::system_clock::time_point at;
@@ -45,9 +45,9 @@ struct ProcessResult {
   std::string start_error;  // why it could not be started ("No such file or directory"), else empty
   std::string out;
   std::string err;
-  int passed_on = 0;                     // run_guarded: the last signal sent to us meanwhile, or 0
+  int forwarded_signal = 0;              // run_guarded: the last signal sent to us meanwhile, or 0
   std::chrono::milliseconds elapsed{0};  // of a captured child: from start to end
-  std::vector<Replied> replied;          // converse: when each reply was given, in order
+  std::vector<ExchangeTime> replied;     // run_sessions: when each reply was given, in order
 
   bool ok() const { return exit_status == 0 && start_error.empty() && !timed_out; }
 };
@@ -67,19 +67,19 @@ struct RunHooks {
 };
 
 // A child that is spoken to: once its stdout holds the whole line `after`, it is given `input` on stdin.
-struct Reply {
+struct Exchange {
   std::string after;
   std::shared_ptr<const std::string> input;
   bool then_close = true;  // its stdin
 };
 
-struct Conversation {
+struct ExpectSession {
   Command command;
-  std::string target;          // at most `per_target` at once to the same one
-  std::vector<Reply> replies;  // each is given at most once; in any order
+  std::string target;             // at most `per_target` at once to the same one
+  std::vector<Exchange> replies;  // each is given at most once; in any order
 };
 
-struct ConverseWindow {
+struct SessionWindow {
   unsigned total = 32;
   unsigned per_target = 8;
 };
@@ -95,10 +95,10 @@ class ProcessRunner {
   // The same for many commands, at most `window` at once; results in the order of the commands.
   virtual std::vector<ProcessResult> run_many(std::span<const Command> commands, const ProcessLimits& limits,
                                               unsigned window) = 0;
-  // Holds many conversations in a sliding window; `ended` is called for each as it ends, in any order.
-  virtual void converse(std::span<const Conversation> conversations, const ProcessLimits& limits,
-                        const ConverseWindow& window,
-                        const std::function<void(std::size_t index, ProcessResult&& result)>& ended) = 0;
+  // Holds many sessions in a sliding window; `ended` is called for each as it ends, in any order.
+  virtual void run_sessions(std::span<const ExpectSession> sessions, const ProcessLimits& limits,
+                            const SessionWindow& window,
+                            const std::function<void(std::size_t index, ProcessResult&& result)>& ended) = 0;
   // Runs each function in a forked child with its own wall-clock limit, all at once; its text comes back as
   // `out`. A crash, an exception or a hang costs that one result.
   virtual std::vector<ProcessResult> run_functions(

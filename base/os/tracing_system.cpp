@@ -18,13 +18,13 @@ std::vector<ProcessResult> TracingProcesses::run_many(std::span<const Command> c
   return inner_.run_many(commands, limits, window);
 }
 
-void TracingProcesses::converse(std::span<const Conversation> conversations, const ProcessLimits& limits,
-                                const ConverseWindow& window,
-                                const std::function<void(std::size_t, ProcessResult&&)>& ended) {
-  for (const Conversation& conversation : conversations) {
+void TracingProcesses::run_sessions(std::span<const ExpectSession> sessions, const ProcessLimits& limits,
+                                    const SessionWindow& window,
+                                    const std::function<void(std::size_t, ProcessResult&&)>& ended) {
+  for (const ExpectSession& conversation : sessions) {
     trace_("+ " + render_shell(conversation.command) + "\n");
   }
-  inner_.converse(conversations, limits, window, ended);
+  inner_.run_sessions(sessions, limits, window, ended);
 }
 
 ProcessResult TracingProcesses::run_guarded(const Command& command, const EnvVars& extra,

@@ -16,9 +16,9 @@ class TracingProcesses : public ProcessRunner {
   ProcessResult run(const Command& command, const ProcessLimits& limits) override;
   std::vector<ProcessResult> run_many(std::span<const Command> commands, const ProcessLimits& limits,
                                       unsigned window) override;
-  void converse(std::span<const Conversation> conversations, const ProcessLimits& limits,
-                const ConverseWindow& window,
-                const std::function<void(std::size_t index, ProcessResult&& result)>& ended) override;
+  void run_sessions(std::span<const ExpectSession> sessions, const ProcessLimits& limits,
+                    const SessionWindow& window,
+                    const std::function<void(std::size_t index, ProcessResult&& result)>& ended) override;
   std::vector<ProcessResult> run_functions(
       std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) override {
     return inner_.run_functions(functions);

@@ -35,9 +35,9 @@ class IgnoredPipeSignal {
 // One child from its start to its result.
 class Talk {
  public:
-  Talk(Child child, const ProcessLimits& limits, std::span<const Reply> replies)
+  Talk(Child child, const ProcessLimits& limits, std::span<const Exchange> replies)
       : limits_(limits), child_(std::move(child)), start_(Steady::now()) {
-    for (const Reply& reply : replies) open_replies_.push_back(&reply);
+    for (const Exchange& reply : replies) open_replies_.push_back(&reply);
     result_.start_error = child_.start_error;
     if (child_.pid < 0) {
       result_.exit_status = 127;
@@ -109,12 +109,12 @@ class Talk {
       if (line.ends_with('\r')) line.remove_suffix(1);
       seen_ = end + 1;
       const auto reply = std::find_if(open_replies_.begin(), open_replies_.end(),
-                                      [&](const Reply* open) { return open->after == line; });
+                                      [&](const Exchange* open) { return open->after == line; });
       if (reply != open_replies_.end()) give(reply);
     }
   }
 
-  void give(std::vector<const Reply*>::iterator reply) {
+  void give(std::vector<const Exchange*>::iterator reply) {
     const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - start_);
     result_.replied.push_back({(*reply)->after, since, std::chrono::system_clock::now()});
     to_say_.push_back({(*reply)->input, 0});
@@ -144,7 +144,7 @@ class Talk {
   ProcessLimits limits_;
   Child child_;
   ProcessResult result_;
-  std::vector<const Reply*> open_replies_;
+  std::vector<const Exchange*> open_replies_;
   std::deque<Saying> to_say_;
   Steady::time_point start_;
   Steady::time_point deadline_ = Steady::time_point::max();
@@ -179,9 +179,9 @@ void advance_all(Talks& talks) {
 // Which conversation may begin next: the earliest whose target has room.
 class Queue {
  public:
-  Queue(std::span<const Conversation> conversations, unsigned per_target)
-      : conversations_(conversations), per_target_(std::max(1u, per_target)) {
-    for (std::size_t i = 0; i < conversations.size(); ++i) waiting_.push_back(i);
+  Queue(std::span<const ExpectSession> sessions, unsigned per_target)
+      : conversations_(sessions), per_target_(std::max(1u, per_target)) {
+    for (std::size_t i = 0; i < sessions.size(); ++i) waiting_.push_back(i);
   }
   bool empty() const { return waiting_.empty(); }
   std::optional<std::size_t> next() {
@@ -198,13 +198,13 @@ class Queue {
   void ended(std::size_t index) { --active_[conversations_[index].target]; }
 
  private:
-  std::span<const Conversation> conversations_;
+  std::span<const ExpectSession> conversations_;
   unsigned per_target_;
   std::deque<std::size_t> waiting_;
   std::map<std::string, unsigned> active_;
 };
 
-Child start(const Conversation& conversation, const ProcessLimits& limits) {
+Child start(const ExpectSession& conversation, const ProcessLimits& limits) {
   SpawnOptions options;
   options.limits = limits;
   options.pipe_stdin = !conversation.replies.empty();
@@ -224,18 +224,17 @@ int run_body(const ChildFunction& function) {
 
 }  // namespace
 
-void PosixProcesses::converse(std::span<const Conversation> conversations, const ProcessLimits& limits,
-                              const ConverseWindow& window,
-                              const std::function<void(std::size_t, ProcessResult&&)>& ended) {
+void PosixProcesses::run_sessions(std::span<const ExpectSession> sessions, const ProcessLimits& limits,
+                                  const SessionWindow& window,
+                                  const std::function<void(std::size_t, ProcessResult&&)>& ended) {
   const IgnoredPipeSignal quiet;
-  Queue queue(conversations, window.per_target);
+  Queue queue(sessions, window.per_target);
   std::deque<std::pair<std::size_t, Talk>> active;
   while (!queue.empty() || !active.empty()) {
     while (active.size() < std::max(1u, window.total)) {
       const auto next = queue.next();
       if (!next) break;
-      active.emplace_back(*next,
-                          Talk(start(conversations[*next], limits), limits, conversations[*next].replies));
+      active.emplace_back(*next, Talk(start(sessions[*next], limits), limits, sessions[*next].replies));
     }
     advance_all(active);
     for (auto& [index, talk] : active) {

@@ -98,11 +98,11 @@ ProcessResult PosixProcesses::run(const Command& command, const ProcessLimits& l
 
 std::vector<ProcessResult> PosixProcesses::run_many(std::span<const Command> commands,
                                                     const ProcessLimits& limits, unsigned window) {
-  std::vector<Conversation> conversations;
-  for (const Command& command : commands) conversations.push_back({command, "", {}});
+  std::vector<ExpectSession> sessions;
+  for (const Command& command : commands) sessions.push_back({command, "", {}});
   std::vector<ProcessResult> results(commands.size());
-  converse(conversations, limits, {window, window},
-           [&](std::size_t index, ProcessResult&& result) { results[index] = std::move(result); });
+  run_sessions(sessions, limits, {window, window},
+               [&](std::size_t index, ProcessResult&& result) { results[index] = std::move(result); });
   return results;
 }
 
@@ -143,14 +143,15 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
     drain(guarded.err, feed, most);
     if (hooks.after_lines) hooks.after_lines();
   };
-  int passed_on = 0;
+  int forwarded_signal = 0;
   Time next_tick = std::chrono::steady_clock::now();
   while (true) {
     std::array<pollfd, 3> polls{
         {{guarded.reports.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {guarded.err.get(), POLLIN, 0}}};
     const int ready = ::poll(polls.data(), polls.size(), lines.holds_some() ? unfinished_line_ms : tick_ms);
     if (ready == 0) lines.flush();
-    if (const int signal = signals.pass_on(guarded.program, hooks.on_signal); signal != 0) passed_on = signal;
+    if (const int signal = signals.pass_on(guarded.program, hooks.on_signal); signal != 0)
+      forwarded_signal = signal;
     take_lines(portion);
     if (const Time now = std::chrono::steady_clock::now(); hooks.tick && now >= next_tick) {
       next_tick = now + std::chrono::milliseconds(tick_ms);
@@ -165,8 +166,8 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
     ::waitpid(guarded.guardian, nullptr, 0);  // it ends what is left
     // A scheduler signals all processes at once: those below may have ended before this one gets the signal.
     const int late = signals.pass_on(0);
-    if (late != 0 && result.exit_status != 0) passed_on = late;
-    result.passed_on = passed_on;
+    if (late != 0 && result.exit_status != 0) forwarded_signal = late;
+    result.forwarded_signal = forwarded_signal;
     return result;
   }
 }

@@ -84,7 +84,7 @@ class Keeper {
     report_.rank = identity.rank;
     report_.host = environment.host_name;
     if (stall_after_ > 0) judge_.emplace(stall_after_, Steady::now());
-    if (speaks_for_host_) tell(launch::RankStatus::alive);
+    if (speaks_for_host_) tell(launch::RankStatus::heartbeat);
   }
 
   std::chrono::milliseconds interval() const {
@@ -94,12 +94,12 @@ class Keeper {
 
   void take(const TreeSnapshot& sample) {
     const auto now = Steady::now();
-    const launch::Judgement judgement = judge_ ? judge_->take(now, sample) : launch::Judgement();
+    const launch::StallEvent judgement = judge_ ? judge_->take(now, sample) : launch::StallEvent();
     report_.stall = judgement.stall;
-    if (judgement.kind == launch::Judgement::stalled) return tell(launch::RankStatus::stalled);
-    if (judgement.kind == launch::Judgement::moves) return tell(launch::RankStatus::moves);
+    if (judgement.kind == launch::StallEvent::stalled) return tell(launch::RankStatus::stalled);
+    if (judgement.kind == launch::StallEvent::resumed) return tell(launch::RankStatus::resumed);
     if (speaks_for_host_ && now - last_sign_ >= launch::heartbeat_interval - interval() / 2) {
-      tell(launch::RankStatus::alive);
+      tell(launch::RankStatus::heartbeat);
     }
   }
 

@@ -30,7 +30,7 @@ struct LogsOptions {
 
 Message why_no_log(System& system, const JobRef& job) {
   const std::string id = printable(job.id);
-  if (!job.ours())
+  if (!job.submitted_here())
     return {fmt::format("job {} was not submitted by ddlrun here, its log is not known", id), "",
             "ddlrun jobs"};
   if (!tells_log(system, job)) {

@@ -48,13 +48,13 @@ std::string PbsExchange::file_of(const ProbeRequest& request, std::string_view k
   return fmt::format("{}/{}.{}", dir_, request.host, kind);
 }
 
-Conversation PbsExchange::plan(const ProbeRequest& request) {
+ExpectSession PbsExchange::plan(const ProbeRequest& request) {
   const std::string asked = file_of(request, "request");
   const std::string answered = file_of(request, "response");
   system_.files.write(asked, render_probe_request_json(request));
   written_.push_back(asked);
   written_.push_back(answered);
-  Conversation conversation;
+  ExpectSession conversation;
   conversation.command = {"pbsdsh", "-n",         std::to_string(find_pbs_node(nodefile_, request.host)),
                           "--",     agent_.path,  "agent",
                           "--id",   agent_.id,    "--request",

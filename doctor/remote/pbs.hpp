@@ -25,7 +25,7 @@ class PbsExchange {
   PbsExchange(const PbsExchange&) = delete;
   PbsExchange& operator=(const PbsExchange&) = delete;
 
-  Conversation plan(const ProbeRequest& request);
+  ExpectSession plan(const ProbeRequest& request);
   // Puts what the agent wrote in the place of what pbsdsh printed.
   void collect(const ProbeRequest& request, ProcessResult& result);
 

@@ -43,7 +43,7 @@ std::shared_ptr<const std::string> pack(FileSystem& files, const AgentBinary& ag
   return packed;
 }
 
-// The conversations of one round of requests.
+// The sessions of one round of requests.
 class Round {
  public:
   Round(System& system, const AgentBinary& agent, const ReachOptions& options)
@@ -51,9 +51,9 @@ class Round {
     if (options.via == Via::pbsdsh) pbs_.emplace(system, agent);
   }
 
-  Conversation plan(const ProbeRequest& request) {
+  ExpectSession plan(const ProbeRequest& request) {
     const auto line = std::make_shared<const std::string>(render_probe_request_json(request) + "\n");
-    Conversation conversation;
+    ExpectSession conversation;
     conversation.replies.push_back({ready_line(agent_.id), line, true});
     if (request.is_driver_host) {
       conversation.command = {agent_.path, "agent", "--id", agent_.id};
@@ -103,7 +103,7 @@ void note_noise(std::string_view out, Reach& reach) {
 // The agent read our clock-less request at `asked`, after it printed `ready`: our own clock stood at `sent`
 // in between, so the middle is off by at most half of that time.
 void note_clock(const ProbeResponse& response, const ProcessResult& result, Reach& reach) {
-  for (const Replied& reply : result.replied) {
+  for (const ExchangeTime& reply : result.replied) {
     if (!reply.after.starts_with("ddlrun-agent ready")) continue;
     const auto sent =
         std::chrono::duration_cast<std::chrono::microseconds>(reply.at.time_since_epoch()).count();
@@ -176,12 +176,12 @@ void reach_hosts(System& system, std::span<const ProbeRequest> requests, const A
   ProcessLimits limits;
   limits.timeout = options.limit;
   limits.output_bytes = max_response_bytes + (64u << 10);
-  ConverseWindow window{options.window, options.per_target};
+  SessionWindow window{options.window, options.per_target};
   for (int attempt = 1; !open.empty(); ++attempt) {
-    std::vector<Conversation> conversations;
-    for (const std::size_t index : open) conversations.push_back(round.plan(requests[index]));
+    std::vector<ExpectSession> sessions;
+    for (const std::size_t index : open) sessions.push_back(round.plan(requests[index]));
     std::vector<std::size_t> again;
-    system.processes.converse(conversations, limits, window, [&](std::size_t at, ProcessResult&& result) {
+    system.processes.run_sessions(sessions, limits, window, [&](std::size_t at, ProcessResult&& result) {
       round.collect(requests[open[at]], result);
       HostReport report = report_of(requests[open[at]], result, options);
       report.reach.attempts = attempt;

@@ -73,8 +73,8 @@ void RankMonitor::take(const RankReport& report, Time now) {
     rank.since = now;
     if (record_.stalls.size() < most_kept) record_.stalls.push_back(report);
   }
-  if (report.sign == RankStatus::moves || report.sign == RankStatus::ended) {
-    if (rank.is_reported && report.sign == RankStatus::moves) {
+  if (report.sign == RankStatus::resumed || report.sign == RankStatus::ended) {
+    if (rank.is_reported && report.sign == RankStatus::resumed) {
       pending_.push_back(
           {"",
            {fmt::format("rank {} on {} goes on after {} s", report.rank, rank.host, report.stall.seconds), "",

@@ -24,7 +24,7 @@ bool StallDetector::made_progress(Time now, const TreeSnapshot& sample) const {
   return now - last_look_ > 3 * every_ + milliseconds(1000);
 }
 
-Judgement StallDetector::take(Time now, const TreeSnapshot& sample) {
+StallEvent StallDetector::take(Time now, const TreeSnapshot& sample) {
   const bool moves = made_progress(now, sample);
   const auto quiet = now - last_progress_;
   const auto seconds = static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(quiet).count());
@@ -34,11 +34,11 @@ Judgement StallDetector::take(Time now, const TreeSnapshot& sample) {
     last_progress_ = now;
     if (reported_ == 0) return {};
     reported_ = 0;
-    return {Judgement::moves, {seconds, sample.state, sample.pid, sample.name, {}}};
+    return {StallEvent::resumed, {seconds, sample.state, sample.pid, sample.name, {}}};
   }
   if (quiet < report_after_ || sample.state == reported_) return {};
   reported_ = sample.state;
-  return {Judgement::stalled, {seconds, sample.state, sample.pid, sample.name, sample.waits_in}};
+  return {StallEvent::stalled, {seconds, sample.state, sample.pid, sample.name, sample.waits_in}};
 }
 
 }  // namespace ddlrun::launch

@@ -24,8 +24,8 @@ struct Stall {
 // Sampling interval with which a stall is reported at most `after` seconds after the last progress.
 std::chrono::milliseconds sample_interval(int after);
 
-struct Judgement {
-  enum Kind { nothing, stalled, moves } kind = nothing;
+struct StallEvent {
+  enum Kind { nothing, stalled, resumed } kind = nothing;
   Stall stall;
 };
 
@@ -34,7 +34,7 @@ class StallDetector {
   using Time = std::chrono::steady_clock::time_point;
   StallDetector(int after, Time start);
   // A stall is reported once; again only if its state changes, as from asleep to stopped.
-  Judgement take(Time now, const TreeSnapshot& sample);
+  StallEvent take(Time now, const TreeSnapshot& sample);
 
  private:
   bool made_progress(Time now, const TreeSnapshot& sample) const;

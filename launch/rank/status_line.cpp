@@ -18,13 +18,13 @@ constexpr std::string_view sign_names[] = {"alive", "stalled", "moves", "ended"}
 std::string render_details(const RankReport& report) {
   const Stall& stall = report.stall;
   switch (report.sign) {
-    case RankStatus::alive:
+    case RankStatus::heartbeat:
       return {};
     case RankStatus::stalled:
       return fmt::format(" seconds={} state={} pid={} name={} in={}", stall.seconds, stall.state, stall.pid,
                          stall.name.empty() ? "?" : stall.name,
                          stall.waits_in.empty() ? "?" : stall.waits_in);
-    case RankStatus::moves:
+    case RankStatus::resumed:
       return fmt::format(" seconds={}", stall.seconds);
     case RankStatus::ended:
       return fmt::format(" status={} signal={}", report.exit_status, report.signal);
@@ -66,7 +66,7 @@ void parse_details(Fields& fields, RankReport& report) {
     report.exit_status = fields.number("status", 255);
     report.signal = fields.number("signal", 64);
   }
-  if (report.sign == RankStatus::moves || report.sign == RankStatus::stalled) {
+  if (report.sign == RankStatus::resumed || report.sign == RankStatus::stalled) {
     report.stall.seconds = fields.number("seconds");
   }
   if (report.sign != RankStatus::stalled) return;

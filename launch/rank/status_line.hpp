@@ -11,13 +11,13 @@
 
 namespace ddlrun::launch {
 
-enum class RankStatus { alive, stalled, moves, ended };
+enum class RankStatus { heartbeat, stalled, resumed, ended };
 
 struct RankReport {
   std::uint32_t rank = 0;
   std::string host;  // gethostname()
-  RankStatus sign = RankStatus::alive;
-  Stall stall;          // stalled; of `moves` only how long it lasted
+  RankStatus sign = RankStatus::heartbeat;
+  Stall stall;          // stalled; of `resumed` only how long it lasted
   int exit_status = 0;  // ended: as a shell would report it
   int signal = 0;       // ended: by which, or 0
 

@@ -209,7 +209,7 @@ bool LaunchMonitor::is_deserted(Time now, std::size_t below) {
 }
 
 std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
-  if (!run_.spec.monitor.diagnose || result.exit_status == 0 || result.passed_on != 0) return {};
+  if (!run_.spec.monitor.diagnose || result.exit_status == 0 || result.forwarded_signal != 0) return {};
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
   if (status(result)) return {};
   // What a status or silence means is known of Open MPI's mpirun only.
@@ -225,7 +225,7 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
 }
 
 std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {
-  if (result.exit_status == 0 || result.passed_on != 0) return std::nullopt;
+  if (result.exit_status == 0 || result.forwarded_signal != 0) return std::nullopt;
   if (ending_since_) return exit_code(ErrorKind::time_limit);
   if (services_signalled_) return 0;
   const bool no_other = ranks_ && ranks_->has_report() && !ranks_->record().first_failure;
@@ -235,7 +235,7 @@ std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {
 }
 
 void LaunchMonitor::finish(const ProcessResult& result) {
-  const bool failed = result.exit_status != 0 && result.passed_on == 0;
+  const bool failed = result.exit_status != 0 && result.forwarded_signal == 0;
   if (output_) output_->finish();
   if (ranks_) ranks_->finish(failed, daemons_.lost().host);
   if (failed && ranks_ && !ranks_->has_report()) down_ = find_down_hosts(system_, run_.plan.placed.job.hosts);

@@ -71,7 +71,8 @@ void check_started(const ProcessResult& result, const std::string& mpirun) {
 std::optional<int> status_of_first(const ObservedRun& observed, LauncherKind launcher) {
   const bool mixes = is_hydra(launcher) || launcher == LauncherKind::srun;
   const ProcessResult& result = observed.result;
-  if (!mixes || result.exit_status == 0 || result.passed_on != 0 || !observed.monitored) return std::nullopt;
+  if (!mixes || result.exit_status == 0 || result.forwarded_signal != 0 || !observed.monitored)
+    return std::nullopt;
   const auto& first =
       observed.monitored->first_failure ? observed.monitored->first_failure : observed.monitored->first_ended;
   return first ? std::optional<int>(first->exit_status) : std::nullopt;
@@ -90,12 +91,12 @@ int status_after_signal(const ObservedRun& observed, LauncherKind launcher) {
   // mpirun may crash on a signal while a rank fails: then the rank's status counts.
   const bool crashed = result.signal != 0;
   if (crashed && monitored && monitored->first_failure) return monitored->first_failure->exit_status;
-  return result.exit_status == 1 || crashed || hydra ? 128 + result.passed_on : result.exit_status;
+  return result.exit_status == 1 || crashed || hydra ? 128 + result.forwarded_signal : result.exit_status;
 }
 
 int status_of_run(const ObservedRun& observed, LauncherKind launcher) {
   const std::array ending{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-  if (std::find(ending.begin(), ending.end(), observed.result.passed_on) != ending.end())
+  if (std::find(ending.begin(), ending.end(), observed.result.forwarded_signal) != ending.end())
     return status_after_signal(observed, launcher);
   return status_of_first(observed, launcher).value_or(observed.result.exit_status);
 }
@@ -109,7 +110,7 @@ void print_first_log(System& system, const LaunchRun& run) {
 
 // Which rank failed first, how the job ended, and where its files are.
 void print_end(System& system, const LaunchRun& run, const ObservedRun& observed, int status) {
-  const int stop_signal = observed.result.passed_on;
+  const int stop_signal = observed.result.forwarded_signal;
   if (observed.monitored && stop_signal == 0) {
     const auto first = find_first_failure(*observed.monitored, status);
     const auto& lost = observed.monitored->lost_hosts;
@@ -159,12 +160,12 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   record_result(system, result_file, status, run.record);
   record_end(system, observed, monitor, status, run);
   check_started(result, run.command.argv[0]);
-  if (result.passed_on == 0) print_first_log(system, run);
+  if (result.forwarded_signal == 0) print_first_log(system, run);
   if (!run.record.diagnosis.empty() && !monitor.cause_was_printed())
     system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
   print_end(system, run, observed, status);
   const bool all_ok = count_verdicts(observed.placement).ok == observed.placement.size();
-  LaunchEnd end{status, result.passed_on, {}};
+  LaunchEnd end{status, result.forwarded_signal, {}};
   if (observed.monitored) end.lost_hosts = observed.monitored->lost_hosts;
   if (run.spec.strict && run.plan.program.verify && status == 0 && !all_ok) end.status = 1;
   return end;

@@ -179,7 +179,7 @@ void check_optimizer_options(const TrainOptions& options) {
     mistakes.push_back({fmt::format("--nesterov conflicts with --optimizer {}", name_of(*options.optimizer)),
                         "command line", "--optimizer nesterov"});
   }
-  if (!mistakes.empty()) throw Error(ErrorKind::usage, join_mistakes(mistakes).message());
+  if (!mistakes.empty()) throw Error(ErrorKind::usage, join_errors(mistakes).message());
 }
 
 void check_sums(const TrainOptions& options) {

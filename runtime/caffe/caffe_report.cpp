@@ -20,7 +20,7 @@ void CaffeReport::tell(std::string where, std::string what, std::string hint) {
 }
 
 void CaffeReport::check() const {
-  if (!mistakes.empty()) throw join_mistakes(mistakes);
+  if (!mistakes.empty()) throw join_errors(mistakes);
 }
 
 std::vector<Message> CaffeReport::all_notes(const std::string& file) const {

@@ -5,7 +5,7 @@
 
 namespace ddlrun::runtime {
 
-Error join_mistakes(std::span<const Message> mistakes) {
+Error join_errors(std::span<const Message> mistakes) {
   Message message = mistakes.front();
   if (mistakes.size() > 1) message.what += fmt::format(" (the first of {} mistakes)", mistakes.size());
   for (const Message& other : mistakes.subspan(1)) {

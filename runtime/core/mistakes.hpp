@@ -9,6 +9,6 @@
 namespace ddlrun::runtime {
 
 // One Error(request) that lists all mistakes. `mistakes` must not be empty.
-Error join_mistakes(std::span<const Message> mistakes);
+Error join_errors(std::span<const Message> mistakes);
 
 }  // namespace ddlrun::runtime

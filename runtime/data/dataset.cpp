@@ -109,7 +109,7 @@ Transform make_transform(const DataRequest& request, const Shape& shape) {
   }
   transform.scale = {request.scale.value_or(1.0F)};
   const std::vector<Message> mistakes = check_transform(transform, shape);
-  if (!mistakes.empty()) throw join_mistakes(mistakes);
+  if (!mistakes.empty()) throw join_errors(mistakes);
   return transform;
 }
 

@@ -125,7 +125,7 @@ FileList parse_file_list(std::string_view text, const std::string& name, const s
   }
   if (list.count() == 0 && mistakes.empty())
     mistakes.push_back({"the list names no images", printable(name), "a line like: cats/1.jpg 3"});
-  if (!mistakes.empty()) throw join_mistakes(mistakes);
+  if (!mistakes.empty()) throw join_errors(mistakes);
   return list;
 }
 

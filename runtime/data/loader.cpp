@@ -39,7 +39,7 @@ class Loader::Work {
         trace_(options.trace),
         floats_(transform_.output(shape_).count()) {
     const std::vector<Message> mistakes = check_transform(transform_, shape_);
-    if (!mistakes.empty()) throw join_mistakes(mistakes);
+    if (!mistakes.empty()) throw join_errors(mistakes);
     const int wanted = options.threads >= 0 ? options.threads : source.in_memory() ? 0 : 1;
     for (Buffer& buffer : buffers_) {
       buffer.images.resize(largest_ * floats_);

@@ -39,7 +39,7 @@ class NetPlanner {
       if (mistake.where.empty()) mistake.where = description_.location;
       mistake.hint = in_their_words(std::move(mistake.hint));
     }
-    if (!mistakes_.empty()) throw join_mistakes(mistakes_);
+    if (!mistakes_.empty()) throw join_errors(mistakes_);
     return std::move(net_);
   }
 

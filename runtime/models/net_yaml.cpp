@@ -53,7 +53,7 @@ class NetReader {
       if (const YamlValue* border = root.find("border")) read_border(*border);
       read_layers(root);
     }
-    if (!mistakes_.empty()) throw join_mistakes(mistakes_);
+    if (!mistakes_.empty()) throw join_errors(mistakes_);
     return std::move(description_);
   }
 

@@ -16,7 +16,6 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-
 // The line that `ddlrun launch` prints before its own diagnosis.
 constexpr std::string_view launch_diagnosis_line = "ddlrun: what the output above says";
 // The message of the script when it gives up: ddl_fail in schedulers/script_body.cpp.
@@ -120,7 +119,7 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
   diagnose::LogAnalysis analysis(diagnose::builtin_signatures());
   LogEnd end;
   read_source(system, job.output, analysis, end);
-  if (is_pbs_like(job.scheduler) && job.ours()) {
+  if (is_pbs_like(job.scheduler) && job.submitted_here()) {
     LogEnd spool;
     read_source(system, job.files().spool(), analysis, spool);
   }
@@ -146,7 +145,7 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
 }
 
 void add_cause(System& system, const JobRef& job, JobStatus& status, std::uint64_t most_bytes) {
-  if (!job.ours() || !is_bad_end(status.state)) return;
+  if (!job.submitted_here() || !is_bad_end(status.state)) return;
   std::string cause = job.last.explained;
   if (is_over(job.last.state) && job.last.exit_status && !cause.empty()) {
     status.exit_status = job.last.exit_status;

@@ -92,7 +92,7 @@ class Follower {
   }
   void look_for_hints() {
     for (Followed& one : followed_) {
-      if (one.over || !one.job.ours()) continue;
+      if (one.over || !one.job.submitted_here()) continue;
       const auto written = read_exit_status(system_, one.job);
       if (written && written != one.written) hint();
       one.written = written;
@@ -143,8 +143,7 @@ class Follower {
     const bool changed = text != one.printed || status.restarts != one.status.restarts;
     one.forgotten = status.state == JobState::unknown ? one.forgotten + 1 : 0;
     one.never = status.never ? one.never + 1 : 0;
-    const bool over =
-        is_over(status.state) || one.forgotten >= most_forgotten || one.never >= most_never;
+    const bool over = is_over(status.state) || one.forgotten >= most_forgotten || one.never >= most_never;
     if (changed && !over && one.forgotten == 0 && options_.print_states) {
       const bool again = status.restarts > one.status.restarts;
       print(fmt::format("job {}{}: {}", one.job.id, again ? fmt::format(", restart {}", status.restarts) : "",

@@ -91,12 +91,12 @@ void remember_job(System& system, const JobRef& job) {
 }
 
 void remember_state(System& system, const JobRef& job, const JobStatus& status) {
-  if (!job.ours() || status.state == JobState::unknown) return;
+  if (!job.submitted_here() || status.state == JobState::unknown) return;
   with_history(system, false, [&](JobHistory& history) { history.update(status, seconds_now(system)); });
 }
 
 void remember_cause(System& system, const JobRef& job, const std::string& cause, std::optional<int> status) {
-  if (!job.ours() || !job.task.empty() || cause.empty()) return;
+  if (!job.submitted_here() || !job.task.empty() || cause.empty()) return;
   with_history(system, false, [&](JobHistory& history) { history.note_end(job.id, cause, status); });
 }
 

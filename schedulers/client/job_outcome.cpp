@@ -46,8 +46,8 @@ std::string how_job_ended(const JobRef& job, const JobStatus& status, const std:
     case JobState::out_of_memory:
       return "was ended because it used more memory than it had asked for";
     case JobState::unknown:
-      return job.ours() ? "is not known to the scheduler (any more), and has left no exit status"
-                        : "is not known to the scheduler (any more)";
+      return job.submitted_here() ? "is not known to the scheduler (any more), and has left no exit status"
+                                  : "is not known to the scheduler (any more)";
     default:
       return status.never ? "can never run and is left in the queue" : std::string(name_of(status.state));
   }
@@ -121,7 +121,8 @@ int exit_status_of(const JobStatus& status) {
 }
 
 Error unknown_job_error(const JobRef& job, const JobStatus& status) {
-  std::string what = fmt::format("job {} is unknown, or the scheduler has forgotten it", printable(job.id, 64));
+  std::string what =
+      fmt::format("job {} is unknown, or the scheduler has forgotten it", printable(job.id, 64));
   if (!status.explained.empty()) what += ": " + printable(status.explained, 400);
   return Error(ErrorKind::request, {what, "", "ddlrun jobs"});
 }

@@ -162,7 +162,7 @@ std::vector<std::pair<JobRef, JobStatus>> read_recent_jobs(System& system, std::
 }
 
 std::optional<JobRef> read_next_job(System& system, const JobRef& job) {
-  if (!job.ours()) return std::nullopt;
+  if (!job.submitted_here()) return std::nullopt;
   std::optional<FilePart> part;
   try {
     part = system.files.read_from(job.dir + "/next_job", 0, max_id_bytes);

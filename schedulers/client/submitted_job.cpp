@@ -20,7 +20,7 @@ constexpr std::uint64_t max_kept_template_bytes = 1u << 20;
 }  // namespace
 
 std::string submitted_setting(System& system, const JobRef& job, const std::string& key) {
-  if (!job.ours()) return {};
+  if (!job.submitted_here()) return {};
   const std::string file = job.dir + "/ddlrun.yaml";
   try {
     std::vector<Message> errors;
@@ -54,7 +54,7 @@ std::string task_id(const JobRef& job, std::uint64_t index) {
 }
 
 std::optional<int> read_exit_status(System& system, const JobRef& job) {
-  if (!job.ours()) return std::nullopt;
+  if (!job.submitted_here()) return std::nullopt;
   try {
     const auto part =
         system.files.read_from(job.files().exit_status() + (job.task.empty() ? "" : "." + job.task), 0, 64);
@@ -67,7 +67,8 @@ std::optional<int> read_exit_status(System& system, const JobRef& job) {
 }
 
 bool was_timed_out(System& system, const JobRef& job) {
-  return job.ours() && job.scheduler == SchedulerKind::local && system.files.exists(job.dir + "/timed_out");
+  return job.submitted_here() && job.scheduler == SchedulerKind::local &&
+         system.files.exists(job.dir + "/timed_out");
 }
 
 JobStatus status_of_written(const JobRef& job, int written, bool timed_out) {
@@ -85,7 +86,7 @@ JobStatus status_of_written(const JobRef& job, int written, bool timed_out) {
 }
 
 bool tells_log(System& system, const JobRef& job) {
-  if (!job.ours()) return false;
+  if (!job.submitted_here()) return false;
   const std::string file = kept_template(job.files());
   if (!system.files.exists(file)) return true;
   try {

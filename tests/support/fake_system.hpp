@@ -26,10 +26,10 @@ struct FakeProcesses : ProcessRunner {
     for (const Command& command : commands) results.push_back(run(command, limits));
     return results;
   }
-  void converse(std::span<const Conversation> conversations, const ProcessLimits& limits,
-                const ConverseWindow&,
-                const std::function<void(std::size_t, ProcessResult&&)>& ended) override {
-    for (std::size_t i = 0; i < conversations.size(); ++i) ended(i, run(conversations[i].command, limits));
+  void run_sessions(std::span<const ExpectSession> sessions, const ProcessLimits& limits,
+                    const SessionWindow&,
+                    const std::function<void(std::size_t, ProcessResult&&)>& ended) override {
+    for (std::size_t i = 0; i < sessions.size(); ++i) ended(i, run(sessions[i].command, limits));
   }
   std::vector<ProcessResult> run_functions(
       std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) override {

@@ -22,7 +22,7 @@ TEST_CASE("a keeper stays with each rank, and its lines are taken out") {
   launch.processes.lines = [&](const Command& command) {
     const std::string token = word_after(command, "--monitor");
     return std::vector<std::string>{
-        launch::render_status_line(token, {1, "here", launch::RankStatus::alive, {}, 0, 0}), "loss 1\n",
+        launch::render_status_line(token, {1, "here", launch::RankStatus::heartbeat, {}, 0, 0}), "loss 1\n",
         launch::render_status_line(token, {1, "here", launch::RankStatus::ended, {}, 7, 0})};
   };
   launch.run({"launch", "2", "--stall-timeout", "9", "--", "prog", "a b"});
@@ -49,8 +49,8 @@ TEST_CASE("after a stall that ends the job, or a lost host, the noise of the end
   };
   for (const Row& row :
        {Row{launch::RankStatus::stalled, "", 124, false},
-        Row{launch::RankStatus::alive, "ORTE has lost communication with a remote daemon.\n", 5, false},
-        Row{launch::RankStatus::alive, "", 1, true}}) {
+        Row{launch::RankStatus::heartbeat, "ORTE has lost communication with a remote daemon.\n", 5, false},
+        Row{launch::RankStatus::heartbeat, "", 1, true}}) {
     CAPTURE(row.status);
     Launch launch;
     launch.processes.result.exit_status = 1;
@@ -133,14 +133,14 @@ TEST_CASE("reports are compared with the plan while the rest passes by") {
 
 TEST_CASE("a signal that stopped mpirun is the status, unless the program had its own") {
   struct Row {
-    int exit_status, passed_on, status;
+    int exit_status, forwarded_signal, status;
   };
   for (const Row& row :
        {Row{1, 15, 143}, Row{1, 2, 130}, Row{0, 15, 0}, Row{75, 15, 75}, Row{1, 10, 1}, Row{1, 0, 1}}) {
     CAPTURE(row.status);
     Launch launch;
     launch.processes.result.exit_status = row.exit_status;
-    launch.processes.result.passed_on = row.passed_on;
+    launch.processes.result.forwarded_signal = row.forwarded_signal;
     launch.run({"launch", "2", "--", "prog"});
     CHECK(launch.status == row.status);
   }

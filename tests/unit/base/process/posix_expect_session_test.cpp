@@ -19,14 +19,15 @@ std::shared_ptr<const std::string> text(std::string value) {
   return std::make_shared<const std::string>(std::move(value));
 }
 
-std::vector<ProcessResult> converse(const std::vector<Conversation>& conversations,
-                                    ConverseWindow window = {}, milliseconds limit = milliseconds(5000)) {
+std::vector<ProcessResult> run_sessions(const std::vector<ExpectSession>& sessions, SessionWindow window = {},
+                                        milliseconds limit = milliseconds(5000)) {
   PosixProcesses processes;
   ProcessLimits limits;
   limits.timeout = limit;
-  std::vector<ProcessResult> results(conversations.size());
-  processes.converse(conversations, limits, window,
-                     [&](std::size_t index, ProcessResult&& result) { results[index] = std::move(result); });
+  std::vector<ProcessResult> results(sessions.size());
+  processes.run_sessions(sessions, limits, window, [&](std::size_t index, ProcessResult&& result) {
+    results[index] = std::move(result);
+  });
   return results;
 }
 
@@ -37,7 +38,7 @@ TEST_SUITE_BEGIN("base/process/posix_expect_session");
 TEST_CASE("a child is answered when it asks, and only then") {
   const Command command{"sh", "-c", "echo noise; echo give; read a; echo got $a; echo more; cat"};
   const auto results =
-      converse({{command, "", {{"more", text("rest\n"), true}, {"give", text("one\n"), false}}}});
+      run_sessions({{command, "", {{"more", text("rest\n"), true}, {"give", text("one\n"), false}}}});
   CHECK(results[0].ok());
   CHECK(results[0].out == "noise\ngive\ngot one\nmore\nrest\n");
   REQUIRE(results[0].replied.size() == 2);
@@ -48,15 +49,15 @@ TEST_CASE("a child is answered when it asks, and only then") {
 TEST_CASE("a large input reaches the child whole") {
   std::string large(3u << 20, 'x');
   large += "end";
-  const auto results =
-      converse({{{"sh", "-c", "echo go; head -c 3145728 >/dev/null; cat"}, "", {{"go", text(large), true}}}});
+  const auto results = run_sessions(
+      {{{"sh", "-c", "echo go; head -c 3145728 >/dev/null; cat"}, "", {{"go", text(large), true}}}});
   CHECK(results[0].ok());
   CHECK(results[0].out == "go\nend");
 }
 
 TEST_CASE("a child that ends without reading does not end us") {
   const auto results =
-      converse({{{"sh", "-c", "echo go; exit 3"}, "", {{"go", text(std::string(1u << 20, 'x')), true}}}});
+      run_sessions({{{"sh", "-c", "echo go; exit 3"}, "", {{"go", text(std::string(1u << 20, 'x')), true}}}});
   CHECK(results[0].exit_status == 3);
 }
 
@@ -64,36 +65,36 @@ TEST_CASE("no more than per_target run at once at one target, others go on") {
   // Each holds a lock file of its target's count: more than one at once would see it.
   const std::string directory = "/tmp/ddlrun-converse-test." + std::to_string(::getpid());
   const auto holding = [&](const char* seconds) {
-    std::vector<Conversation> conversations;
+    std::vector<ExpectSession> sessions;
     for (int i = 0; i < 12; ++i) {
       const std::string target = i % 2 == 0 ? "even" : "odd";
-      conversations.push_back(
+      sessions.push_back(
           {{"sh", "-c",
             "if mkdir \"$0.$1\" 2>/dev/null; then sleep $2; rmdir \"$0.$1\"; echo alone; else echo crowd; fi",
             directory, target, seconds},
            target,
            {}});
     }
-    return conversations;
+    return sessions;
   };
   const auto count_alone = [](const std::vector<ProcessResult>& results) {
     return std::count_if(results.begin(), results.end(), [](const auto& r) { return r.out == "alone\n"; });
   };
-  CHECK(count_alone(converse(holding("0.02"), {12, 1})) == 12);
-  CHECK(count_alone(converse(holding("1"), {12, 6})) < 12);  // the test itself can see a crowd
+  CHECK(count_alone(run_sessions(holding("0.02"), {12, 1})) == 12);
+  CHECK(count_alone(run_sessions(holding("1"), {12, 6})) < 12);  // the test itself can see a crowd
 }
 
 TEST_CASE("a child that ignores TERM is killed, and its silence costs no one else") {
-  const auto results = converse({{{"sh", "-c", "trap '' TERM; while :; do sleep 1; done"}, "", {}},
-                                 {{"sh", "-c", "echo fine"}, "", {}}},
-                                {}, milliseconds(300));
+  const auto results = run_sessions({{{"sh", "-c", "trap '' TERM; while :; do sleep 1; done"}, "", {}},
+                                     {{"sh", "-c", "echo fine"}, "", {}}},
+                                    {}, milliseconds(300));
   CHECK(results[0].timed_out);
   CHECK(results[0].exit_status == 124);
   CHECK(results[1].out == "fine\n");
 }
 
 TEST_CASE("a program that is not there") {
-  const auto results = converse({{{"ddlrun-no-such-program"}, "", {}}});
+  const auto results = run_sessions({{{"ddlrun-no-such-program"}, "", {}}});
   CHECK(results[0].exit_status == 127);
   CHECK(results[0].start_error == "No such file or directory");
 }

@@ -39,8 +39,8 @@ struct Run {
   // `hosts` give signs of life every 5 s.
   void pass(int time, const std::string& hosts) {
     for (const int end = now + time; now < end; ++now) {
-      if (now % 5 == 0 && hosts.find('1') != std::string::npos) say(0, RankStatus::alive);
-      if (now % 5 == 0 && hosts.find('2') != std::string::npos) say(2, RankStatus::alive);
+      if (now % 5 == 0 && hosts.find('1') != std::string::npos) say(0, RankStatus::heartbeat);
+      if (now % 5 == 0 && hosts.find('2') != std::string::npos) say(2, RankStatus::heartbeat);
       for (const MonitorEvent& news : watch.tick(start + seconds(now))) {
         reported.push_back(std::to_string(now) + " " + news.severity + " " + news.message.what);
       }
@@ -77,7 +77,7 @@ TEST_CASE("a stopped rank is named at once, with host, process and remedy; its g
   REQUIRE(run.reported.size() == 1);
   CHECK(run.reported[0] ==
         "10 warning rank 3 on h2 has made no progress for 50 s: process 812 (train) is stopped (SIGSTOP)");
-  run.say(3, RankStatus::moves, {72, 'R', 812, "", ""});
+  run.say(3, RankStatus::resumed, {72, 'R', 812, "", ""});
   run.pass(10, "12");
   REQUIRE(run.reported.size() == 2);
   CHECK(run.reported[1] == "20  rank 3 on h2 goes on after 72 s");
@@ -263,8 +263,9 @@ TEST_CASE("a host that reports no end while others do was lost; the launcher's w
 TEST_CASE("lines of others pass byte for byte") {
   Run run;
   CHECK(run.watch.take_line("half a line", run.start) == "half a line");
-  CHECK(run.watch.take_line("half" + launch::render_status_line("T", {0, "h1", RankStatus::alive, {}, 0, 0}),
-                            run.start) == "half");
+  CHECK(run.watch.take_line(
+            "half" + launch::render_status_line("T", {0, "h1", RankStatus::heartbeat, {}, 0, 0}),
+            run.start) == "half");
 }
 
 TEST_SUITE_END();

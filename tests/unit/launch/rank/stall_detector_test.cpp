@@ -7,9 +7,9 @@
 #include <vector>
 
 using namespace ddlrun;
-using launch::Judgement;
 using launch::sample_interval;
 using launch::StallDetector;
+using launch::StallEvent;
 
 namespace {
 
@@ -27,7 +27,7 @@ struct Stretch {
 };
 
 struct Reported {
-  Judgement::Kind kind;
+  StallEvent::Kind kind;
   int at;       // seconds after the start
   int seconds;  // as reported
   char state;
@@ -47,8 +47,8 @@ std::vector<Reported> judge(int after, const std::vector<Stretch>& stretches) {
       sample.state = stretch.works ? 'S' : stretch.state;
       if (stretch.works) sample.cpu_ns += 1;
       if (stretch.writes) sample.io_bytes += 1;
-      const Judgement judgement = judge.take(now, sample);
-      if (judgement.kind == Judgement::nothing) continue;
+      const StallEvent judgement = judge.take(now, sample);
+      if (judgement.kind == StallEvent::nothing) continue;
       const auto at = std::chrono::duration_cast<seconds>(now - start).count();
       reported.push_back(
           {judgement.kind, static_cast<int>(at), judgement.stall.seconds, judgement.stall.state});
@@ -65,30 +65,30 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
   struct Row {
     const char* what;
     std::vector<Stretch> stretches;
-    std::vector<Judgement::Kind> kinds;
+    std::vector<StallEvent::Kind> kinds;
   };
   const std::vector<Row> rows{
       {"works all the time", {{600, true}}, {}},
       {"only writes", {{600, false, 'S', true}}, {}},
       {"runnable, but gets no CPU: the machine is full", {{600, false, 'R'}}, {}},
       {"short sleeps", {{30, true}, {40, false}, {10, true}, {40, false}, {10, true}}, {}},
-      {"stopped", {{100, true}, {100, false, 'T'}}, {Judgement::stalled}},
+      {"stopped", {{100, true}, {100, false, 'T'}}, {StallEvent::stalled}},
       {"stopped, then goes on",
        {{100, true}, {100, false, 'T'}, {50, true}},
-       {Judgement::stalled, Judgement::moves}},
-      {"stopped for ever is reported once", {{100, true}, {5000, false, 'T'}}, {Judgement::stalled}},
+       {StallEvent::stalled, StallEvent::resumed}},
+      {"stopped for ever is reported once", {{100, true}, {5000, false, 'T'}}, {StallEvent::stalled}},
       {"stopped twice",
        {{9, true}, {90, false, 'T'}, {9, true}, {90, false, 'T'}},
-       {Judgement::stalled, Judgement::moves, Judgement::stalled}},
+       {StallEvent::stalled, StallEvent::resumed, StallEvent::stalled}},
       {"asleep, then stopped",
        {{9, true}, {90, false, 'S'}, {90, false, 'T'}},
-       {Judgement::stalled, Judgement::stalled}},
-      {"never did anything", {{100, false, 'S'}}, {Judgement::stalled}},
+       {StallEvent::stalled, StallEvent::stalled}},
+      {"never did anything", {{100, false, 'S'}}, {StallEvent::stalled}},
       {"the machine was suspended", {{100, true}, {20, false, 'S', false, 3600}, {9, true}}, {}},
   };
   for (const Row& row : rows) {
     CAPTURE(row.what);
-    std::vector<Judgement::Kind> kinds;
+    std::vector<StallEvent::Kind> kinds;
     for (const Reported& reported : judge(60, row.stretches)) kinds.push_back(reported.kind);
     CHECK(kinds == row.kinds);
   }

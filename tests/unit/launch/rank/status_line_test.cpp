@@ -20,13 +20,13 @@ TEST_CASE("what a keeper reports is one short line and is read back") {
     std::string line;
   };
   const std::vector<Row> rows{
-      {{3, "h2", RankStatus::alive, {}, 0, 0}, "ddlrun-rank token=T1 rank=3 host=h2 alive;\n"},
+      {{3, "h2", RankStatus::heartbeat, {}, 0, 0}, "ddlrun-rank token=T1 rank=3 host=h2 alive;\n"},
       {{0, "h2", RankStatus::stalled, {52, 'T', 812, "train", "do_signal_stop"}, 0, 0},
        "ddlrun-rank token=T1 rank=0 host=h2 stalled seconds=52 state=T pid=812 name=train "
        "in=do_signal_stop;\n"},
       {{0, "h2", RankStatus::stalled, {52, 'S', 812, "", ""}, 0, 0},
        "ddlrun-rank token=T1 rank=0 host=h2 stalled seconds=52 state=S pid=812 name=? in=?;\n"},
-      {{1, "h.x", RankStatus::moves, {72, 'S', -1, "", ""}, 0, 0},
+      {{1, "h.x", RankStatus::resumed, {72, 'S', -1, "", ""}, 0, 0},
        "ddlrun-rank token=T1 rank=1 host=h.x moves seconds=72;\n"},
       {{1, "h2", RankStatus::ended, {}, 139, 11},
        "ddlrun-rank token=T1 rank=1 host=h2 ended status=139 signal=11;\n"},

@@ -59,7 +59,7 @@ TEST_CASE("lines of the program pass, status and placement lines do not; the tab
   LaunchMonitor monitor(job.system, job.run);
   const RunHooks hooks = monitor.hooks();
   hooks.on_stderr_line("a warning of the program\n");
-  hooks.on_stderr_line(Job::status_line(0, RankStatus::alive));
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::heartbeat));
   hooks.on_stderr_line(Job::place_line(0, 0));
   CHECK(job.err == "a warning of the program\n");
   hooks.on_stderr_line(Job::place_line(1, 0));
@@ -98,7 +98,7 @@ TEST_CASE("TERM reaches the ranks first; mpirun gets it when it comes again") {
   LaunchMonitor monitor(job.system, job.run);
   const RunHooks hooks = monitor.hooks();
   CHECK(hooks.on_signal(SIGUSR1) == SIGUSR1);
-  hooks.on_stderr_line(Job::status_line(0, RankStatus::alive));
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::heartbeat));
   CHECK(hooks.on_signal(SIGTERM) == end_signal);
   CHECK(hooks.on_signal(SIGTERM) == SIGTERM);
   job.err.clear();
@@ -117,7 +117,7 @@ TEST_CASE("service ranks are ended once all others have ended well, and the job 
   job.plan.environment.service_ranks = {1};
   LaunchMonitor monitor(job.system, job.run);
   const RunHooks hooks = monitor.hooks();
-  hooks.on_stderr_line(Job::status_line(1, RankStatus::alive));
+  hooks.on_stderr_line(Job::status_line(1, RankStatus::heartbeat));
   CHECK(hooks.tick({}) == 0);
   hooks.on_stderr_line(Job::status_line(0, RankStatus::ended, 0));
   CHECK(hooks.tick({}) == SIGTERM);
@@ -141,7 +141,7 @@ TEST_CASE("the first failure is kept for the record; the log's cause is rendered
   CHECK_FALSE(monitor.diagnosis(ended(1)).empty());
   CHECK(monitor.diagnosis(ended(0)).empty());
   ProcessResult stopped = ended(143);
-  stopped.passed_on = SIGTERM;
+  stopped.forwarded_signal = SIGTERM;
   CHECK(monitor.diagnosis(stopped).empty());
 }
 

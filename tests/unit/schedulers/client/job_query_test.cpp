@@ -52,7 +52,7 @@ TEST_CASE("a job that the history lacks is one of this machine's scheduler") {
   CHECK(jobs[0].id == "42");
   CHECK(jobs[1].id == "43_1");
   CHECK(jobs[1].scheduler == SchedulerKind::slurm);
-  CHECK_FALSE(jobs[0].ours());
+  CHECK_FALSE(jobs[0].submitted_here());
 }
 
 TEST_CASE("an unreachable scheduler: the job's own exit status counts, else the state last seen") {
