@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ddl {
@@ -33,14 +34,17 @@ class StallTimer {
  public:
   explicit StallTimer(const StallWatch& watch) : watch_(watch), next_(watch.seconds) {}
 
-  // `describe` makes the Stall, if there is something to tell.
+  // `describe` makes the Stall; without missing ranks there is nothing to report.
   template <typename Describe>
   void waited(double seconds, const Describe& describe) {
     if (next_ <= 0.0 || seconds < next_ || !watch_.report) return;
     while (next_ <= seconds) next_ *= 2.0;
-    reported_ = describe();
+    Stall stall = describe();
+    // A rank may come between the wait and its description: what was reported before still needs its end.
+    if (stall.missing.empty()) return;
+    reported_ = std::move(stall);
     reported_.seconds = seconds;
-    if (!reported_.missing.empty()) watch_.report(reported_);
+    watch_.report(reported_);
   }
   bool reported() const { return !reported_.missing.empty(); }
   void over(double seconds) {

@@ -33,6 +33,26 @@ struct Announcement {
 
 }  // namespace
 
+TEST_CASE("stall: a rank that comes before the second report still ends the first one") {
+  std::vector<Stall> reports;
+  const ddl::StallWatch watch{1.0, [&](const Stall& stall) { reports.push_back(stall); }};
+  ddl::StallTimer timer(watch);
+  const auto late = [] {
+    Stall stall;
+    stall.missing = {"rank 1 (h2)"};
+    return stall;
+  };
+  timer.waited(0.9, late);
+  CHECK(reports.empty());
+  timer.waited(1.0, late);
+  timer.waited(2.0, [] { return Stall(); });
+  REQUIRE(reports.size() == 1);
+  timer.over(2.1);
+  REQUIRE(reports.size() == 2);
+  CHECK(reports[1].over);
+  CHECK(reports[1].missing == std::vector<std::string>{"rank 1 (h2)"});
+}
+
 TEST_CASE("stall: the first of those that wait reports, at doubling times, and that it is over") {
   Announcement reported;
   ddl::tests::on_threads(4, [&](NodeComm& group) {
