@@ -43,9 +43,9 @@ broken_on() {
     3>> "$log" > /dev/null 2>&1 < /dev/null || status=$?
 }
 
-# broken_until TEXT COMMAND...: Open MPI 4.1 sometimes loses its own message, as when two ranks send it at once ("Data
-# unpack would read past end of buffer"), and mostly but not always says which rank ended first: up to five runs, the
-# log is that of the last.
+# broken_until TEXT COMMAND...: up to five runs, the log is that of the last. srun sometimes loses lines of a task, and
+# Open MPI 4.1 its own message, as when two ranks send it at once ("Data unpack would read past end of buffer"); mostly
+# but not always it says which rank ended first.
 broken_until() {
   local text=$1 tries=0
   shift
