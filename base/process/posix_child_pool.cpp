@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/process/posix_child_pool.hpp"
 
+#include "base/process/posix_process_tree.hpp"
+
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -26,7 +28,7 @@ bool takes_some(int stream) {
 
 }  // namespace
 
-ChildPool::ChildPool() {
+PosixChildPool::PosixChildPool() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::signal(SIGPIPE, SIG_IGN);
   sigset_t mine;
@@ -36,9 +38,9 @@ ChildPool::ChildPool() {
   signals_ = Fd(::signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-ChildPool::~ChildPool() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+PosixChildPool::~PosixChildPool() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
-std::size_t ChildPool::start(const ChildSpec& wanted) {
+std::size_t PosixChildPool::start(const ChildSpec& wanted) {
   SpawnOptions options;
   options.pipe_stdin = wanted.has_stdin;
   options.extra = wanted.extra;
@@ -49,26 +51,26 @@ std::size_t ChildPool::start(const ChildSpec& wanted) {
     member.has_ended = true;
     member.end.start_error = member.child.start_error;
     member.end.exit_status = 127;
-    member.give_up = Steady::now();
+    member.give_up = Clock::now();
   }
   return next_++;
 }
 
-void ChildPool::write_stdin(std::size_t number, std::string_view bytes) {
+void PosixChildPool::write_stdin(std::size_t number, std::string_view bytes) {
   const auto found = members_.find(number);
   if (found == members_.end() || !found->second.child.in.open() || bytes.empty()) return;
   found->second.pending_in.emplace_back(bytes);
   write_pending(found->second);
 }
 
-void ChildPool::close_input(std::size_t number) {
+void PosixChildPool::close_input(std::size_t number) {
   const auto found = members_.find(number);
   if (found == members_.end()) return;
   found->second.close_after = true;
   write_pending(found->second);
 }
 
-std::size_t ChildPool::pending_in(std::size_t number) const {
+std::size_t PosixChildPool::pending_in(std::size_t number) const {
   const auto found = members_.find(number);
   std::size_t bytes = 0;
   if (found == members_.end()) return bytes;
@@ -76,14 +78,14 @@ std::size_t ChildPool::pending_in(std::size_t number) const {
   return bytes - found->second.written;
 }
 
-void ChildPool::signal(std::size_t number, int signal) const {
+void PosixChildPool::signal(std::size_t number, int signal) {
   const auto found = members_.find(number);
   // Not once it is reaped: the number of its group may be somebody else's by then.
   if (found == members_.end() || found->second.has_ended) return;
   ::kill(-found->second.child.pid, signal);
 }
 
-void ChildPool::write_output(int stream, std::string_view bytes) {
+void PosixChildPool::write_output(int stream, std::string_view bytes) {
   if (bytes.empty()) return;
   if (!output_queue_.empty() && output_queue_.back().first == stream)
     output_queue_.back().second += bytes;
@@ -92,13 +94,13 @@ void ChildPool::write_output(int stream, std::string_view bytes) {
   write_own();
 }
 
-std::size_t ChildPool::pending_out() const {
+std::size_t PosixChildPool::pending_out() const {
   std::size_t bytes = 0;
   for (const auto& [stream, text] : output_queue_) bytes += text.size();
   return bytes - written_;
 }
 
-void ChildPool::write_own() {
+void PosixChildPool::write_own() {
   while (!output_queue_.empty() && takes_some(output_queue_.front().first)) {
     const auto& [stream, text] = output_queue_.front();
     const ssize_t n =
@@ -113,7 +115,7 @@ void ChildPool::write_own() {
   }
 }
 
-void ChildPool::write_pending(Member& member) {
+void PosixChildPool::write_pending(Member& member) {
   while (member.child.in.open() && !member.pending_in.empty()) {
     const std::string& part = member.pending_in.front();
     const ssize_t n =
@@ -137,7 +139,7 @@ void ChildPool::write_pending(Member& member) {
   }
 }
 
-std::vector<ChildPool::Look> ChildPool::looks() {
+std::vector<PosixChildPool::Look> PosixChildPool::looks() {
   std::vector<Look> looks;
   for (auto& [number, member] : members_) {
     if (!member.has_ended) looks.push_back({number, &member, nullptr, POLLIN, member.child.pidfd.get()});
@@ -151,7 +153,7 @@ std::vector<ChildPool::Look> ChildPool::looks() {
 }
 
 // A portion at a time, so that a loud one does not keep us from the others.
-void ChildPool::read(const Look& look, const ChildCallbacks& callbacks) {
+void PosixChildPool::read(const Look& look, const ChildCallbacks& callbacks) {
   std::array<char, 1 << 16> buffer;
   const ssize_t n = ::read(look.stream->get(), buffer.data(), buffer.size());
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
@@ -160,22 +162,22 @@ void ChildPool::read(const Look& look, const ChildCallbacks& callbacks) {
   callback(look.number, {buffer.data(), static_cast<std::size_t>(n)});
 }
 
-void ChildPool::take_end(Member& member) {
+void PosixChildPool::take_end(Member& member) {
   reap_child(member.child.pid, member.end);
   member.has_ended = true;
   member.child.in.reset();
   member.pending_in.clear();
-  member.give_up = Steady::now() + stream_patience;
+  member.give_up = Clock::now() + stream_patience;
 }
 
-void ChildPool::read_signals(const ChildCallbacks& callbacks) {
+void PosixChildPool::read_signals(const ChildCallbacks& callbacks) {
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
     if (callbacks.signal) callbacks.signal(static_cast<int>(info.ssi_signo));
   }
 }
 
-void ChildPool::read_own_input(const ChildCallbacks& callbacks) {
+void PosixChildPool::read_own_input(const ChildCallbacks& callbacks) {
   if (!reads_input || input_ended_) return;
   pollfd ready{STDIN_FILENO, POLLIN, 0};
   if (::poll(&ready, 1, 0) != 1) return;
@@ -186,7 +188,7 @@ void ChildPool::read_own_input(const ChildCallbacks& callbacks) {
   if (callbacks.input) callbacks.input({buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0))});
 }
 
-void ChildPool::wait(std::chrono::milliseconds limit, const ChildCallbacks& callbacks) {
+void PosixChildPool::wait(std::chrono::milliseconds limit, const ChildCallbacks& callbacks) {
   std::vector<pollfd> polls{{signals_.get(), POLLIN, 0}};
   if (reads_input && !input_ended_) polls.push_back({STDIN_FILENO, POLLIN, 0});
   if (!output_queue_.empty()) polls.push_back({output_queue_.front().first, POLLOUT, 0});
@@ -213,12 +215,12 @@ void ChildPool::wait(std::chrono::milliseconds limit, const ChildCallbacks& call
   report_ends(callbacks);
 }
 
-void ChildPool::report_ends(const ChildCallbacks& callbacks) {
+void PosixChildPool::report_ends(const ChildCallbacks& callbacks) {
   std::vector<std::size_t> done;
   for (const auto& [number, member] : members_) {
     if (!member.has_ended) continue;
     const bool silent = !member.child.out.open() && !member.child.err.open();
-    if (silent || (reads_members && Steady::now() >= member.give_up)) done.push_back(number);
+    if (silent || (reads_members && Clock::now() >= member.give_up)) done.push_back(number);
   }
   for (const std::size_t number : done) {
     const ProcessResult end = std::move(members_.at(number).end);
@@ -227,7 +229,9 @@ void ChildPool::report_ends(const ChildCallbacks& callbacks) {
   }
 }
 
-bool allow_descriptors(std::size_t count) {
+void PosixChildPool::end_leftovers(std::chrono::milliseconds grace) { end_descendants(grace); }
+
+bool PosixChildPool::allow_descriptors(std::size_t count) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return true;
   limit.rlim_cur = std::min<rlim_t>(count, limit.rlim_max);

@@ -2,6 +2,7 @@
 // `ddlrun ssh-daemon`: on each host of a plain start; reads what to start from stdin.
 #include "launch/ssh/ssh_daemon.hpp"
 
+#include "base/process/posix_child_pool.hpp"
 #include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
@@ -17,7 +18,10 @@ Subcommand ssh_daemon_command() {
   command.examples = R"(  ddlrun ssh-launch starts this command on each host)";
   command.hidden = true;
   command.setup = [](CLI::App&, const std::vector<std::string>&) -> Run {
-    return [](System& system) { return SshDaemon(system).run(); };
+    return [](System& system) {
+      PosixChildPool children;
+      return SshDaemon(system, children).run();
+    };
   };
   return command;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun ssh-launch FILE`: starts the ranks of a start document over ssh, as mpirun does those of a
 // rankfile.
+#include "base/process/posix_child_pool.hpp"
 #include "cli/commands/commands.hpp"
 #include "launch/ssh/ssh_launcher.hpp"
 
@@ -28,7 +29,9 @@ Subcommand ssh_launch_command() {
     auto file = std::make_shared<std::string>();
     app.add_option("FILE", *file, "launch specification: the start.json of a run directory")->required();
     return [file](System& system) {
-      return SshLauncher(system, launch::parse_ssh_launch_spec(system.files.read(*file, most_document_bytes)))
+      PosixChildPool children;
+      return SshLauncher(system, children,
+                         launch::parse_ssh_launch_spec(system.files.read(*file, most_document_bytes)))
           .run();
     };
   };

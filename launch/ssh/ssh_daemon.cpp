@@ -4,7 +4,6 @@
 #include "base/os/posix_system.hpp"
 #include "base/os/self_executable.hpp"
 #include "base/os/tcp_retries.hpp"
-#include "base/process/posix_process_tree.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "launch/rank/apply_rank_setup.hpp"
@@ -22,9 +21,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t max_daemon_output = 1u << 20;  // then the ranks wait for the launcher
-constexpr milliseconds unfinished_err{200};  // programs do not buffer stderr: such a line must be shown
-constexpr milliseconds daemon_tick{50};      // while something is due
-constexpr milliseconds daemon_idle_wait{5000};      // else: the cores are the ranks'
+constexpr milliseconds unfinished_err{200};     // programs do not buffer stderr: such a line must be shown
+constexpr milliseconds daemon_tick{50};         // while something is due
+constexpr milliseconds daemon_idle_wait{5000};  // else: the cores are the ranks'
 constexpr std::chrono::seconds heartbeat_period{5};
 constexpr int max_failed_probes = 6;  // as ssh's ServerAlive at the other end
 constexpr milliseconds leftover_grace{500};
@@ -127,7 +126,7 @@ void SshDaemon::take(SshMessage&& message) {
 
 void SshDaemon::end_rank(Rank& rank, milliseconds grace) {
   if (rank.ended) return;
-  const auto kill_at = Steady::now() + grace;
+  const auto kill_at = children_.now() + grace;
   if (!rank.kill_at) {
     children_.signal(rank.child, SIGTERM);
     children_.signal(rank.child, SIGCONT);  // a stopped process gets it too
@@ -138,7 +137,7 @@ void SshDaemon::end_rank(Rank& rank, milliseconds grace) {
 
 void SshDaemon::stop(milliseconds grace) {
   stopping_ = true;
-  stop_over_ = std::min(stop_over_, Steady::now() + grace + leftover_grace);
+  stop_over_ = std::min(stop_over_, children_.now() + grace + leftover_grace);
   if (!started_) over_ = true;
   for (auto& [child, rank] : ranks_) end_rank(rank, grace);
 }
@@ -152,7 +151,7 @@ void SshDaemon::forward_output(std::size_t child, bool is_err, std::string_view 
   Rank* rank = of_child(child);
   if (rank == nullptr) return;
   std::string lines = (is_err ? rank->err : rank->out).take(bytes);
-  if (is_err) rank->last_err = Steady::now();
+  if (is_err) rank->last_err = children_.now();
   if (!lines.empty())
     send(is_err ? SshMessageType::err : SshMessageType::out, rank->rank, 0, std::move(lines));
 }
@@ -172,7 +171,7 @@ void SshDaemon::rank_ended(std::size_t child, const ProcessResult& end) {
 }
 
 void SshDaemon::check_deadlines() {
-  const auto now = Steady::now();
+  const auto now = children_.now();
   for (auto& [child, rank] : ranks_) {
     if (rank.err.holds_some() && now - rank.last_err >= unfinished_err) {
       send(SshMessageType::err, rank.rank, 0, rank.err.take_rest());
@@ -190,7 +189,7 @@ void SshDaemon::check_deadlines() {
 
 // Sends a heartbeat now and then, so that TCP has something to repeat if the other end is lost. A busy
 // network repeats too, but not at each of many looks.
-void SshDaemon::probe_connection(Steady::time_point now) {
+void SshDaemon::probe_connection(ChildPool::Clock::time_point now) {
   if (now - last_probe_ < heartbeat_period) return;
   last_probe_ = now;
   const bool in_vain = read_tcp_retries(system_.environment.get("SSH_CONNECTION")) > 0;
@@ -237,9 +236,9 @@ int SshDaemon::run() {
     check_deadlines();
     if (children_.output_closed() && !stopping_) stop_without_launcher();
   }
-  end_descendants(leftover_grace);
-  const auto patience = Steady::now() + std::chrono::seconds(30);
-  while (children_.pending_out() > 0 && !children_.output_closed() && Steady::now() < patience)
+  children_.end_leftovers(leftover_grace);
+  const auto patience = children_.now() + std::chrono::seconds(30);
+  while (children_.pending_out() > 0 && !children_.output_closed() && children_.now() < patience)
     children_.wait(daemon_tick, callbacks);
   return status_;
 }

@@ -9,7 +9,8 @@
 //                                             TERM, after grace_ms KILL, then everything left below
 #pragma once
 
-#include "base/process/posix_child_pool.hpp"
+#include "base/os/system.hpp"
+#include "base/process/child_pool.hpp"
 #include "launch/ssh/line_buffer.hpp"
 #include "launch/ssh/rank_spawn.hpp"
 #include "launch/ssh/ssh_protocol.hpp"
@@ -23,19 +24,18 @@ namespace ddlrun::launch {
 
 class SshDaemon {
  public:
-  explicit SshDaemon(System& system) : system_(system) {}
+  SshDaemon(System& system, ChildPool& children)
+      : system_(system), children_(children), last_probe_(children.now()) {}
   // Until all its ranks have ended, and nothing of them is left. Returns the exit status.
   int run();
 
  private:
-  using Steady = std::chrono::steady_clock;
-
   struct Rank {
     std::uint32_t rank = 0;
     std::size_t child = 0;
     LineBuffer out, err;
-    Steady::time_point last_err;  // an unfinished line is forwarded some time after
-    std::optional<Steady::time_point> kill_at;
+    ChildPool::Clock::time_point last_err;  // an unfinished line is forwarded some time after
+    std::optional<ChildPool::Clock::time_point> kill_at;
     bool ended = false;
   };
 
@@ -51,13 +51,13 @@ class SshDaemon {
   void stop(std::chrono::milliseconds grace);
   void stop_without_launcher();
   void check_deadlines();
-  void probe_connection(Steady::time_point now);
+  void probe_connection(ChildPool::Clock::time_point now);
   std::chrono::milliseconds wait_limit() const;
   Rank* of_child(std::size_t child);
   std::chrono::milliseconds grace() const { return std::chrono::milliseconds(host_ ? host_->grace_ms : 0); }
 
   System& system_;
-  ChildPool children_;
+  ChildPool& children_;
   SshMessageReader reader_;
   std::optional<SshHostSpec> host_;
   std::uint32_t node_ = 0;             // which of its hosts this is
@@ -66,11 +66,11 @@ class SshDaemon {
   bool ack_is_due_ = false;  // the launcher waits for "ack"
   bool started_ = false;
   bool stopping_ = false;
-  Steady::time_point stop_over_ = Steady::time_point::max();
+  ChildPool::Clock::time_point stop_over_ = ChildPool::Clock::time_point::max();
   bool over_ = false;
   int status_ = 0;
   int failed_probes_ = 0;  // in succession
-  Steady::time_point last_probe_ = Steady::now();
+  ChildPool::Clock::time_point last_probe_;
 };
 
 }  // namespace ddlrun::launch

@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::size_t max_starting = 32;
 constexpr int max_attempts = 4;
-constexpr std::chrono::seconds start_patience{30};      // from ssh's start until the host is prepared
-constexpr std::chrono::seconds cut_patience{10};        // after the grace, for hosts to end
-constexpr std::chrono::milliseconds launcher_tick{50};  // while something is due
-constexpr std::chrono::milliseconds launcher_idle_wait{5000};    // else
-constexpr std::size_t max_launcher_output = 1u << 20;    // for our stdout; then the hosts wait
+constexpr std::chrono::seconds start_patience{30};             // from ssh's start until the host is prepared
+constexpr std::chrono::seconds cut_patience{10};               // after the grace, for hosts to end
+constexpr std::chrono::milliseconds launcher_tick{50};         // while something is due
+constexpr std::chrono::milliseconds launcher_idle_wait{5000};  // else
+constexpr std::size_t max_launcher_output = 1u << 20;          // for our stdout; then the hosts wait
 constexpr std::size_t max_stderr_bytes = 4096;
 
 std::string last_line(std::string_view text) {
@@ -45,8 +45,8 @@ Message as_message(const std::string& text, const std::string& host) {
 
 }  // namespace
 
-SshLauncher::SshLauncher(System& system, SshLaunchSpec document)
-    : system_(system), spec_(std::move(document)), job_(spec_.rank_map) {
+SshLauncher::SshLauncher(System& system, ChildPool& children, SshLaunchSpec document)
+    : system_(system), children_(children), spec_(std::move(document)), job_(spec_.rank_map) {
   build_id_ = read_own_binary().build_id;
   SshHostSpec spec{spec_.rank_map, spec_.program, {}, spec_.grace_ms};
   for (const std::string& name : spec_.exported) {
@@ -58,10 +58,9 @@ SshLauncher::SshLauncher(System& system, SshLaunchSpec document)
     HostConnection& connection = connections_.emplace_back();
     connection.node = node;
     connection.here = topology::is_this_host(system.environment, host_of(connection).name);
-    if (host_of(connection).ranks.empty()) connection.state = HostConnection::over;
   }
   const std::size_t descriptors = connections_.size() * 4 + 64;
-  if (!allow_descriptors(descriptors)) {
+  if (!children_.allow_descriptors(descriptors)) {
     throw Error(ErrorKind::request, {fmt::format("{} hosts need {} open files, fewer are allowed",
                                                  connections_.size(), descriptors),
                                      "ulimit -Hn", "a higher limit in /etc/security/limits.conf; or mpirun"});
@@ -85,7 +84,7 @@ void SshLauncher::send_to_all(SshMessageType word, std::uint32_t number) {
 }
 
 void SshLauncher::start_more() {
-  const auto now = Steady::now();
+  const auto now = children_.now();
   for (HostConnection& connection : connections_) {
     if (starting_ >= max_starting) return;
     if (connection.state == HostConnection::waiting && now >= connection.due) start_daemon(connection);
@@ -99,7 +98,7 @@ void SshLauncher::start_daemon(HostConnection& connection) {
       connection.here ? Command{own, "ssh-daemon"} : plan_host_command(spec_, host_of(connection), own);
   child.has_stdin = true;
   connection.state = HostConnection::starting;
-  connection.due = Steady::now() + start_patience;
+  connection.due = children_.now() + start_patience;
   connection.handshake = {};
   connection.reader = {};
   connection.stderr_text.clear();
@@ -192,7 +191,7 @@ bool SshLauncher::retry_connection(HostConnection& connection, const ProcessResu
   if (!dropped || connection.here || connection.attempts >= max_attempts || status_ || signal_ != 0)
     return false;
   connection.state = HostConnection::waiting;
-  connection.due = Steady::now() + std::chrono::milliseconds(250) * (1 << connection.attempts) +
+  connection.due = children_.now() + std::chrono::milliseconds(250) * (1 << connection.attempts) +
                    std::chrono::milliseconds(connection.node * 37 % 250);
   return true;
 }
@@ -256,7 +255,7 @@ void SshLauncher::apply(const SshJobState::Actions& actions) {
 void SshLauncher::stop(bool at_once) {
   send_to_all(SshMessageType::stop, at_once ? 1 : 0);
   const auto grace = at_once ? std::chrono::milliseconds(0) : std::chrono::milliseconds(spec_.grace_ms);
-  const auto cut = Steady::now() + grace + cut_patience;
+  const auto cut = children_.now() + grace + cut_patience;
   cut_at_ = cut_at_ ? std::min(*cut_at_, cut) : cut;
   stop_at_.reset();
 }
@@ -264,12 +263,12 @@ void SshLauncher::stop(bool at_once) {
 void SshLauncher::take_signal(int signal) {
   const bool ends = signal != SIGUSR1 && signal != SIGUSR2;
   // What is sent to a whole group comes to us by two ways.
-  if (ends && signal == signal_ && Steady::now() - signalled_ < std::chrono::seconds(1)) return;
+  if (ends && signal == signal_ && children_.now() - signalled_ < std::chrono::seconds(1)) return;
   if (started_) send_to_all(SshMessageType::signal, static_cast<std::uint32_t>(signal));
   if (!ends) return;
   const bool again = signal_ != 0;
   signal_ = signal;
-  signalled_ = Steady::now();
+  signalled_ = children_.now();
   if (!started_ || again) {
     for (HostConnection& connection : connections_) {
       if (connection.state == HostConnection::waiting) connection.state = HostConnection::over;
@@ -277,21 +276,20 @@ void SshLauncher::take_signal(int signal) {
     return stop(true);
   }
   job_.expect_any_status();
-  stop_at_ = Steady::now() + std::chrono::milliseconds(spec_.grace_ms);
+  stop_at_ = children_.now() + std::chrono::milliseconds(spec_.grace_ms);
 }
 
 void SshLauncher::take_input(std::string_view bytes) {
   children_.reads_input = false;  // until it was taken
   for (HostConnection& connection : connections_) {
-    const auto& ranks = host_of(connection).ranks;
-    const bool holds_0 = !ranks.empty() && ranks.front() == 0;
+    const bool holds_0 = host_of(connection).ranks.front() == 0;  // a rank map has no host without ranks
     if (holds_0 && connection.state == HostConnection::prepared)
       send(connection, SshMessageType::input, 0, std::string(bytes));
   }
 }
 
 void SshLauncher::check_deadlines() {
-  const auto now = Steady::now();
+  const auto now = children_.now();
   if (stop_at_ && now >= *stop_at_) stop(false);
   for (HostConnection& connection : connections_) {
     if (connection.state == HostConnection::starting && now >= connection.due) {

@@ -11,7 +11,8 @@
 //   [stops]:    TERM, after grace_ms KILL (by the daemons); 10 s later the launcher kills ssh itself
 #pragma once
 
-#include "base/process/posix_child_pool.hpp"
+#include "base/os/system.hpp"
+#include "base/process/child_pool.hpp"
 #include "launch/ssh/ssh_job_state.hpp"
 #include "launch/ssh/ssh_launch_spec.hpp"
 #include "launch/ssh/ssh_protocol.hpp"
@@ -26,13 +27,11 @@ namespace ddlrun::launch {
 
 class SshLauncher {
  public:
-  SshLauncher(System& system, SshLaunchSpec document);
+  SshLauncher(System& system, ChildPool& children, SshLaunchSpec document);
   // Runs until no host has ranks or connections left. Returns the job's exit status.
   int run();
 
  private:
-  using Steady = std::chrono::steady_clock;
-
   // A host, and how far it is.
   struct HostConnection {
     enum State { waiting, starting, prepared, over } state = waiting;
@@ -40,7 +39,7 @@ class SshLauncher {
     bool here = false;  // needs no ssh
     std::size_t child = 0;
     int attempts = 0;
-    Steady::time_point due;  // waiting: not before; starting: not after
+    ChildPool::Clock::time_point due;  // waiting: not before; starting: not after
     HandshakeReader handshake;
     bool shook_hands = false;
     SshMessageReader reader;
@@ -77,9 +76,9 @@ class SshLauncher {
   std::string install_hint() const;
 
   System& system_;
+  ChildPool& children_;
   SshLaunchSpec spec_;
   SshJobState job_;
-  ChildPool children_;
   std::string build_id_;
   std::string host_spec_text_;  // to each host, values and all
   std::vector<HostConnection> connections_;
@@ -88,10 +87,10 @@ class SshLauncher {
   bool started_ = false;
   bool problems_reported_ = false;
   std::optional<int> status_;  // where it is not the job's own
-  Steady::time_point signalled_;
-  int signal_ = 0;                             // the last stop signal
-  std::optional<Steady::time_point> stop_at_;  // what has not ended by itself then
-  std::optional<Steady::time_point> cut_at_;   // hosts that have not ended then are left
+  ChildPool::Clock::time_point signalled_;
+  int signal_ = 0;                                       // the last stop signal
+  std::optional<ChildPool::Clock::time_point> stop_at_;  // what has not ended by itself then
+  std::optional<ChildPool::Clock::time_point> cut_at_;   // hosts that have not ended then are left
 };
 
 }  // namespace ddlrun::launch

@@ -81,7 +81,7 @@ std::vector<OracleMachine> load_machines(const std::vector<std::string>& files,
 
 // Every dims up to 8x4x3, by GPUs where the machine has enough, and by packages; both rank orders in turn.
 std::vector<Case> make_cases(const std::vector<OracleMachine>& machines, const std::string& directory) {
-  PosixFiles doors;
+  PosixFiles posix_files;
   std::vector<Case> cases;
   for (const OracleMachine& machine : machines)
     for (std::uint32_t x = 1; x <= 8; ++x)
@@ -100,7 +100,7 @@ std::vector<Case> make_cases(const std::vector<OracleMachine>& machines, const s
               Plan plan = plan_job(dims, hosts, {machine.topology},
                                    std::vector<std::uint32_t>(hosts.size(), 0), options);
               const std::string file = fmt::format("{}/{}.rf", directory, cases.size());
-              doors.write(file, render_rankfile(plan, {"test", ""}));
+              posix_files.write(file, render_rankfile(plan, {"test", ""}));
               cases.push_back({&machine, std::move(plan), file});
             } catch (const Error& error) {
               if (error.kind() != ErrorKind::request) throw;  // it does not fit: not a case

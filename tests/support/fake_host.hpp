@@ -31,7 +31,7 @@ struct FakeHost {
 
   // What one gatherer of a table, by its name, finds here; all of them where no name is given.
   doctor::Facts gather(std::span<const doctor::Gatherer> table, std::string_view name = {}) {
-    System doors = system.doors();
+    System doors = system.interfaces();
     doors.kernel = &kernel;
     doctor::Facts facts;
     for (const doctor::Gatherer& gatherer : table) {

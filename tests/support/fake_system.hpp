@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Doors that record what is asked of them and answer from tables: no process, no file, no clock is touched.
+// Interfaces that record each call and answer from tables: no process, file or clock is touched.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -107,7 +107,7 @@ struct FakeSystem {
     environment.own_names = {"here", "localhost", "127.0.0.1"};
     environment.executable = "/opt/ddlrun/bin/ddlrun";
   }
-  System doors() {
+  System interfaces() {
     return {processes,
             files,
             clock,

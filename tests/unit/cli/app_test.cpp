@@ -16,7 +16,7 @@ struct Outcome {
 
 Outcome run(std::vector<std::string> words) {
   tests::FakeSystem fake;
-  const int status = cli::run_app(words, fake.doors());
+  const int status = cli::run_app(words, fake.interfaces());
   return {status, fake.out, fake.err};
 }
 
@@ -73,13 +73,13 @@ TEST_CASE("-v shows each call of a door, -q nothing but errors") {
   const std::vector<std::string> words{"gen-rankfile", "6x2", "@/hosts", "--sockets", "2", "--cores", "8"};
   auto verbose = words;
   verbose.push_back("-v");
-  CHECK(cli::run_app(verbose, fake.doors()) == 0);
+  CHECK(cli::run_app(verbose, fake.interfaces()) == 0);
   CHECK(contains(fake.err, "+ cat /hosts\n"));
   CHECK(contains(fake.err, "note: "));  // 8 cores for 3 ranks
   fake.err.clear();
   auto quiet = words;
   quiet.push_back("-q");
-  CHECK(cli::run_app(quiet, fake.doors()) == 0);
+  CHECK(cli::run_app(quiet, fake.interfaces()) == 0);
   CHECK(fake.err.empty());
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 std::string help_of(std::string_view command) {
   tests::FakeSystem fake;
-  CHECK(cli::run_app({std::string(command), "--help"}, fake.doors()) == 0);
+  CHECK(cli::run_app({std::string(command), "--help"}, fake.interfaces()) == 0);
   return fake.out;
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("no place for state: what has none, and what names one") {
 TEST_CASE("run directorys and the baseline lie in the state directory") {
   tests::FakeSystem fake;
   fake.environment.variables["XDG_STATE_HOME"] = "/s";
-  System system = fake.doors();
+  System system = fake.interfaces();
   CHECK(choose_run_dir(system, "", false).starts_with("/s/ddlrun/dry-runs/"));
   std::vector<doctor::Finding> findings;
   use_baseline(system, {"save", ""}, {}, findings);
@@ -64,7 +64,7 @@ TEST_CASE("run directorys and the baseline lie in the state directory") {
 
 TEST_CASE("without a state directory: refused, unless a file is named") {
   tests::FakeSystem fake;
-  System system = fake.doors();
+  System system = fake.interfaces();
   std::vector<doctor::Finding> findings;
   CHECK_THROWS_AS(choose_run_dir(system, "", false), Error);
   CHECK_THROWS_AS(use_baseline(system, {"save", ""}, {}, findings), Error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A directory with a /sys, /proc and /dev as a host with GPUs and a fabric shows them, for gatherers run on
-// the real doors. The layouts are those of an IBM S822LC for HPC (four Tesla P100, two ConnectX-4) and
+// the real file system. The layouts are those of an IBM S822LC for HPC (four Tesla P100, two ConnectX-4) and
 // Linux 4.18 to 6.1.
 #pragma once
 

@@ -44,7 +44,7 @@ ChildSpec shell(const std::string& text, bool has_stdin = false) {
 TEST_SUITE_BEGIN("base/process/posix_child_pool");
 
 TEST_CASE("members are received to their last byte, and end as they end") {
-  ChildPool children;
+  PosixChildPool children;
   ReceivedOutput received;
   const auto loud = children.start(shell("seq 100000; seq 100000 >&2; exit 7"));
   ChildSpec other = shell("printf %s \"$VALUE\"; kill -9 $$");
@@ -69,7 +69,7 @@ TEST_CASE("members are received to their last byte, and end as they end") {
 }
 
 TEST_CASE("a member is spoken to, however much it is") {
-  ChildPool children;
+  PosixChildPool children;
   ReceivedOutput received;
   const auto echo = children.start(shell("cat; echo done", true));
   const auto deaf = children.start(shell("exec <&-; sleep 0.2", true));
@@ -86,7 +86,7 @@ TEST_CASE("a member is spoken to, however much it is") {
 }
 
 TEST_CASE("a signal reaches all of a member's group; a process that keeps its streams is not waited for") {
-  ChildPool children;
+  PosixChildPool children;
   ReceivedOutput received;
   const auto asleep = children.start(shell("sleep 60 & sleep 60; true"));
   const auto leaves = children.start(shell("setsid sleep 3 & exit 0"));
@@ -101,7 +101,7 @@ TEST_CASE("a signal reaches all of a member's group; a process that keeps its st
 }
 
 TEST_CASE("what is sent to us is reported, and does not end us") {
-  ChildPool children;
+  PosixChildPool children;
   ReceivedOutput received;
   int reported = 0;
   ChildCallbacks callbacks = callbacks_of(received);

@@ -26,9 +26,9 @@ void put_cpu(tests::FakeHost& host, int cpu, const std::string& core, const std:
 
 Facts gather_core_facts(tests::FakeHost& host) {
   Facts facts;
-  System doors = host.system.doors();
-  doors.kernel = &host.kernel;
-  gather_cores({doors, host.kernel, host.request, ""}, facts);
+  System system = host.system.interfaces();
+  system.kernel = &host.kernel;
+  gather_cores({system, host.kernel, host.request, ""}, facts);
   return facts;
 }
 

@@ -53,16 +53,16 @@ TEST_CASE("the probe: all hosts, each pair, and a slow pair once more") {
                       : "{\"schema\":\"ddl-train.allreduce/1\",\"seconds\":0.016777216}\n";
     return result;
   };
-  auto doors = system.doors();
-  const Facts facts = probe_stress(doors, run);
+  auto interfaces = system.interfaces();
+  const Facts facts = probe_stress(interfaces, run);
   CHECK(facts.number("stress.all") == 1500);  // 2 x 3/4 x 16 MiB in 16.777216 ms
   CHECK(facts.text("stress.pairs") == "h1 h2 1000\nh3 h4 100\nh2 h3 100\nh4 h1 1000");
   CHECK(ran == std::vector<std::string>{"h1,h2,h3,h4", "h1,h2", "h3,h4", "h2,h3", "h4,h1", "h3,h4", "h2,h3"});
   run.trainer.clear();
-  CHECK(probe_stress(doors, run).why_missing("stress.all") == "ddl-train is not at one path on all hosts");
+  CHECK(probe_stress(interfaces, run).why_missing("stress.all") == "ddl-train is not at one path on all hosts");
   system.processes.answer = [](const ddlrun::Command&) { return ddlrun::ProcessResult{}; };
   run.trainer = "/opt/ddlrun/bin/ddl-train";
-  CHECK(probe_stress(doors, run).why_missing("stress.all") == "the allreduce over all hosts failed (MPI-06)");
+  CHECK(probe_stress(interfaces, run).why_missing("stress.all") == "the allreduce over all hosts failed (MPI-06)");
 }
 
 TEST_CASE("rounds of neighbours: every host twice, never twice in one round") {

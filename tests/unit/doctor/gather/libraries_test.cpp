@@ -21,9 +21,9 @@ using ddlrun::tests::RealHost;
 namespace {
 
 struct Fake : FakeHost {
-  System doors = system.doors();
-  GatherContext context{doors, kernel, request, ""};
-  Fake() { doors.kernel = &kernel; }
+  System interfaces = system.interfaces();
+  GatherContext context{interfaces, kernel, request, ""};
+  Fake() { interfaces.kernel = &kernel; }
 };
 
 std::vector<std::string> missing_of(const LibraryTree& tree) {

@@ -34,7 +34,7 @@ struct Smoke : tests::FakeSystem {
     processes.answer = [this](const Command& command) {
       return command.back() == "allreduce" ? allreduce : hostname;
     };
-    System system = doors();
+    System system = interfaces();
     tests::DoctorInput input;
     input.level = Level::full;
     for (const std::string& host : hosts) input.add(host);

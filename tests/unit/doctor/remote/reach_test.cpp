@@ -41,7 +41,7 @@ struct Bench {
       requests.back().host = host;
     }
     reports.assign(hosts.size(), {});
-    System system = fake.doors();
+    System system = fake.interfaces();
     reach_hosts(system, requests, agent, options,
                 [&](std::size_t at, HostReport&& report) { reports[at] = std::move(report); });
   }
@@ -184,7 +184,7 @@ TEST_CASE("the agent's files are read for a connection, once, and not for this m
   } files;
   files.files["/proc/self/exe"] = "binary";
   tests::FakeSystem fake;
-  const System doors = fake.doors();
+  const System doors = fake.interfaces();
   System system{doors.processes, files, doors.clock, doors.environment, doors.out, doors.err};
   ProbeRequest here, h1, h2;
   here.host = "here";

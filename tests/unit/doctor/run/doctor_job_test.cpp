@@ -14,11 +14,11 @@ namespace {
 struct Asked : tests::FakeSystem {
   DoctorJobOptions options;
   doctor::Job job() {
-    System system = doors();
+    System system = interfaces();
     return find_job(system, options).job;
   }
   std::vector<std::string> hosts() {
-    System system = doors();
+    System system = interfaces();
     return find_job(system, options).hosts;
   }
 };

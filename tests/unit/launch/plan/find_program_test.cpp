@@ -43,7 +43,7 @@ TEST_CASE("launch: the trainer judges its own options, in one process") {
       if (row.answer != 0) result.err = "ddl-train: error: no\n";
       return result;
     };
-    System system = fake.doors();
+    System system = fake.interfaces();
     CHECK(check_trainer_options(system, row.program, 4, row.files_count) == row.status);
     CHECK(fake.err == (row.status == 0 ? "" : "ddl-train: error: no\n"));
     REQUIRE(fake.processes.ran.size() == row.asked);

@@ -21,7 +21,7 @@ struct Planned : tests::FakeSystem {
     spec.placement.machine.cores = 8;
   }
   JobPlan plan() {
-    System system = doors();
+    System system = interfaces();
     return launch::plan_job_ranks(system, spec, 4);
   }
   // "WHAT | HINT" of the error.

@@ -22,7 +22,7 @@ ResolvedFramework resolve(const LaunchFlags& flags, const JobShape& shape = {}) 
   fake.files.files["ps.py"] =
       "import tensorflow as tf\nstrategy = tf.distribute.ParameterServerStrategy(resolver)\n";
   fake.files.files["hvd.yaml"] = "params:\n  cycle_time_ms: 5\n";
-  System system = fake.doors();
+  System system = fake.interfaces();
   return launch::resolve_framework(system, flags, shape);
 }
 

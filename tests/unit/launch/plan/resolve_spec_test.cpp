@@ -20,7 +20,7 @@ LaunchSpec spec_of(const LaunchFlags& flags) {
   fake.files.files["/hosts"] = "h1 slots=4\nh2 slots=4\n";
   fake.files.files["/bin/prog"] = "";
   fake.environment.variables["PATH"] = "/bin";
-  System system = fake.doors();
+  System system = fake.interfaces();
   return launch::resolve_launch_spec(system, flags);
 }
 

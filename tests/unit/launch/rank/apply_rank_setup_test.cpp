@@ -17,7 +17,7 @@ struct Prepared : tests::FakeSystem {
   std::string file;
   // "WHAT | HINT" of the error; "" where the rank is prepared.
   std::string refusal(ErrorKind kind) {
-    System system = doors();
+    System system = interfaces();
     try {
       launch::prepare_rank(system, file, {"true"});
     } catch (const Error& error) {
@@ -52,7 +52,7 @@ TEST_CASE("the rank map is read from a file where one is named") {
   CHECK(prepared.refusal(ErrorKind::request).starts_with("cannot read /map"));
   prepared.files.files["/map"] = one_rank;
   prepared.environment.variables["PMI_RANK"] = "0";
-  System system = prepared.doors();
+  System system = prepared.interfaces();
   CHECK(launch::prepare_rank(system, "/map", {"prog", "-a"}).program == Command{"prog", "-a"});
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("a directory that is not there stops the rank") {
 
 TEST_CASE("what the driver reports of a GPU") {
   tests::FakeSystem fake;
-  System system = fake.doors();
+  System system = fake.interfaces();
   CHECK(launch::read_gpu(system, "0002:01:00.0").uuid.empty());
   // As driver 535 writes it for a P100.
   fake.files.files["/proc/driver/nvidia/gpus/0002:01:00.0/information"] =

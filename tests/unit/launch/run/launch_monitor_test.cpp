@@ -19,7 +19,7 @@ namespace {
 struct Job : tests::FakeSystem {
   launch::LaunchSpec spec;
   launch::LaunchPlan plan;
-  System system = doors();
+  System system = interfaces();
   launch::LaunchRun run{spec, plan, {}, {}, "/runs/r"};
 
   Job() {

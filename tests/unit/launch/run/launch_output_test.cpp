@@ -65,7 +65,7 @@ TEST_CASE("each way of showing what ranks say") {
     CAPTURE(row.out);
     CAPTURE(row.files);
     tests::FakeSystem fake;
-    System system = fake.doors();
+    System system = fake.interfaces();
     Ranks ranks;
     LaunchOutput output(system, row.plan, "/run", "tok", ranks.on_err());
     ranks.talk(output);
@@ -84,7 +84,7 @@ TEST_CASE("each way of showing what ranks say") {
 TEST_CASE("a full disk ends the files, not the job") {
   tests::FakeSystem fake;
   FullFiles full;
-  System system = fake.doors();
+  System system = fake.interfaces();
   System with_full{fake.processes, full, fake.clock, fake.environment, system.out, system.err};
   Ranks ranks;
   LaunchOutput output(with_full, {Mode::files, false}, "/run", "tok", ranks.on_err());
@@ -98,7 +98,7 @@ TEST_CASE("a full disk ends the files, not the job") {
 
 TEST_CASE("what a launcher dropped is reported") {  // in the middle, and at the end
   tests::FakeSystem fake;
-  System system = fake.doors();
+  System system = fake.interfaces();
   Ranks ranks;
   LaunchOutput output(system, {Mode::files, false}, "/run", "tok", {});
   output.take(ranks.one.mark(RankStream::out, "a"));

@@ -31,7 +31,7 @@ struct Restarts {
   std::vector<AttemptResult> results;  // of the attempts, in order
 
   int run() {
-    System system = fake.doors();
+    System system = fake.interfaces();
     return launch::run_with_restarts(system, spec, [this](System&, const LaunchSpec& attempt) {
       started.push_back(attempt);
       REQUIRE(started.size() <= results.size());

@@ -24,7 +24,7 @@ struct Failed : tests::FakeSystem {
   }
   FailureSummary summary(const std::string& log) {
     files.files[job.output] = log;
-    System system = doors();
+    System system = interfaces();
     return read_job_words(system, job, status);
   }
 };
@@ -80,14 +80,14 @@ TEST_CASE("no words of a job that ended well, was cancelled, or has no log") {
   }
   failed.status.state = JobState::failed;
   failed.job.output.clear();
-  System system = failed.doors();
+  System system = failed.interfaces();
   CHECK(read_job_words(system, failed.job, failed.status).cause().empty());
 }
 
 TEST_CASE("a failed job without an explanation gets the cause from its log") {
   Failed failed;
   failed.files.files[failed.job.output] = "ddlrun job: no such program\n  try: ls\n";
-  System system = failed.doors();
+  System system = failed.interfaces();
   add_cause(system, failed.job, failed.status, 1u << 20);
   CHECK(failed.status.explained == "no such program");
   JobStatus large = {};

@@ -22,7 +22,7 @@ TEST_SUITE_BEGIN("schedulers/client/job_follow");
 
 TEST_CASE("a log is read once, from where it was, and anew where it was cut off") {
   tests::FakeSystem fake;
-  System system = fake.doors();
+  System system = fake.interfaces();
   std::string text;
   const auto sink = [&](std::string_view bytes) { text += bytes; };
   JobLog log("/job/output.log");
@@ -98,7 +98,7 @@ JobRef slurm_job() {
 
 TEST_CASE("a job that can never run is left after the second look, not at first sight") {
   tests::FakeSystem fake;
-  System system = fake.doors();
+  System system = fake.interfaces();
   FollowOptions options;
   int looks = 0;
   answer_squeue(fake, [&] {
@@ -114,7 +114,7 @@ TEST_CASE("a job that can never run is left after the second look, not at first 
 
 TEST_CASE("a job that no one knows ends the waiting with 3, and something to type that is there") {
   tests::FakeSystem fake;
-  System system = fake.doors();
+  System system = fake.interfaces();
   answer_squeue(fake, [] { return std::string(); });
   CHECK(follow_jobs(system, {slurm_job()}, {}) == 3);
   CHECK(fake.err.find("not known") != std::string::npos);
@@ -140,7 +140,7 @@ TEST_CASE("the end in words: nothing twice, no remedy that the job had, no stale
     CAPTURE(row.squeue);
     CAPTURE(row.settings);
     tests::FakeSystem fake;
-    System system = fake.doors();
+    System system = fake.interfaces();
     JobRef job = slurm_job();
     job.dir = "/job";
     fake.files.files["/job/ddlrun.yaml"] = row.settings;
@@ -159,7 +159,7 @@ TEST_CASE("the tasks of an array, by its settings, and what Slurm has not forgot
   };
   const Row rows[] = {{"1-4", {1, 2, 3, 4}}, {"0-6:2%2", {0, 2, 4, 6}}, {"3", {3}}, {"", {}}, {"x", {}}};
   tests::FakeSystem fake;
-  System system = fake.doors();
+  System system = fake.interfaces();
   JobRef job = slurm_job();
   job.dir = "/job";
   for (const Row& row : rows) {
@@ -195,7 +195,7 @@ TEST_CASE("names of directories and logs") {
   fake.clock.time =
       std::chrono::system_clock::from_time_t(1700000000);  // 2023-11-14 22:13:20 UTC, says date -u
   fake.environment.variables["HOME"] = "/home/me";
-  System system = fake.doors();
+  System system = fake.interfaces();
   schedulers::JobSpec job;
   job.name = "train";
   job.scheduler = schedulers::SchedulerKind::slurm;

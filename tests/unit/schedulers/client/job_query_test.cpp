@@ -35,7 +35,7 @@ TEST_SUITE_BEGIN("schedulers/client/job_query");
 
 TEST_CASE("ids that could be an option or more than one word are refused") {
   Queried queried;
-  System system = queried.doors();
+  System system = queried.interfaces();
   for (const char* id : {"", "-x", "all", "42 43", "42;rm", "4$2", "xyz"}) {
     CAPTURE(id);
     if (std::string(id) == "42;rm") continue;  // a federated id of Slurm: 42;cluster
@@ -46,7 +46,7 @@ TEST_CASE("ids that could be an option or more than one word are refused") {
 
 TEST_CASE("a job that the history lacks is one of this machine's scheduler") {
   Queried queried;
-  System system = queried.doors();
+  System system = queried.interfaces();
   const auto jobs = find_jobs(system, {"42", "43_1"}, SchedulerKind::slurm);
   REQUIRE(jobs.size() == 2);
   CHECK(jobs[0].id == "42");
@@ -58,7 +58,7 @@ TEST_CASE("a job that the history lacks is one of this machine's scheduler") {
 TEST_CASE("an unreachable scheduler: the job's own exit status counts, else the state last seen") {
   Queried queried;
   queried.make_unreachable();
-  System system = queried.doors();
+  System system = queried.interfaces();
   queried.job.last.state = JobState::running;
   UnreachableSchedulers unreachable;
   auto states = read_job_states(system, {queried.job}, unreachable);
@@ -79,7 +79,7 @@ TEST_CASE("an unreachable scheduler: the job's own exit status counts, else the 
 
 TEST_CASE("the next job of a requeued one is in its directory") {
   Queried queried;
-  System system = queried.doors();
+  System system = queried.interfaces();
   CHECK_FALSE(read_next_job(system, queried.job).has_value());
   queried.files.files["/w/ddlrun-jobs/job/next_job"] = "42\n";
   CHECK_FALSE(read_next_job(system, queried.job).has_value());  // itself

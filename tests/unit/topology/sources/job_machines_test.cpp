@@ -28,7 +28,7 @@ TEST_SUITE_BEGIN("topology/sources/job_machines");
 TEST_CASE("hosts come from a list, a file or a hostfile, but not from two of them") {
   tests::FakeSystem fake;
   fake.files.files["hosts"] = "a slots=2\nb\n";
-  System system = fake.doors();
+  System system = fake.interfaces();
   CHECK(read_host_names(system, "a,b", "") == std::vector<std::string>{"a", "b"});
   CHECK(read_host_names(system, "@hosts", "") == std::vector<std::string>{"a", "b"});
   CHECK(read_host_names(system, "", "hosts") == std::vector<std::string>{"a", "b"});
@@ -45,7 +45,7 @@ TEST_CASE("hosts that are alike are one machine, others are not") {
     result.out = target_of(command) == "big" ? machine_of(2, 10) : machine_of(1, 4);
     return result;
   };
-  System system = fake.doors();
+  System system = fake.interfaces();
   const JobMachines job = find_job_machines(system, {"small1", "big", "small2"}, {}, Unprobed::refuse);
   CHECK(job.machines.size() == 2);
   CHECK(job.machine_of_host == std::vector<std::uint32_t>{0, 1, 0});
@@ -67,7 +67,7 @@ TEST_CASE("some hosts silent is an error that names them; all silent is an assum
     }
     return result;
   };
-  System system = fake.doors();
+  System system = fake.interfaces();
   try {
     find_job_machines(system, {"a", "dead", "b"}, {}, Unprobed::assume);
     FAIL("accepted");
@@ -85,7 +85,7 @@ TEST_CASE("some hosts silent is an error that names them; all silent is an assum
 
 TEST_CASE("counts on the command line need no host to be asked") {
   tests::FakeSystem fake;
-  System system = fake.doors();
+  System system = fake.interfaces();
   MachineOptions options;
   options.sockets = 2;
   options.cores = 8;

@@ -16,7 +16,7 @@ using ddlrun::tests::FakeSystem;
 namespace {
 
 Message refusal(FakeSystem& fake, const MachineOptions& options, ErrorKind kind) {
-  System system = fake.doors();
+  System system = fake.interfaces();
   try {
     machine_from_options(system, options);
   } catch (const Error& error) {
@@ -76,7 +76,7 @@ TEST_CASE("options name one machine") {
 
 TEST_CASE("counts need no process") {
   FakeSystem fake;
-  System system = fake.doors();
+  System system = fake.interfaces();
   MachineOptions options;
   options.sockets_text = "2";
   options.cores_text = "3";
@@ -89,7 +89,7 @@ TEST_CASE("counts need no process") {
 TEST_CASE("a file is read by a child") {
   FakeSystem fake;
   fake.processes.answer = [](const Command&) { return answer(saved_machine(3)); };
-  System system = fake.doors();
+  System system = fake.interfaces();
   const auto machine = machine_from_file(system, "-m.xml");
   CHECK(machine.cores.size() == 3);
   CHECK(machine.source == "file -m.xml");
@@ -150,7 +150,7 @@ TEST_CASE("hosts are asked by one constant pipeline each") {
     }
     return result;
   };
-  System system = fake.doors();
+  System system = fake.interfaces();
   const auto remotes = machines_over_ssh(system, {"h1", "h2", "h3"});
   REQUIRE(remotes.size() == 3);
   CHECK(remotes[0].machine->cores.size() == 4);
@@ -171,7 +171,7 @@ TEST_CASE("where no one answers the rest is not asked") {
     result.exit_status = 255;
     return result;
   };
-  System system = fake.doors();
+  System system = fake.interfaces();
   const auto remotes = machines_over_ssh(system, std::vector<std::string>(100, "h"));
   CHECK(remotes.size() == 100);
   CHECK(fake.processes.ran.size() == 32);
@@ -180,7 +180,7 @@ TEST_CASE("where no one answers the rest is not asked") {
 
 TEST_CASE("what is no host name never reaches ssh") {
   FakeSystem fake;
-  System system = fake.doors();
+  System system = fake.interfaces();
   for (const char* name : {"-oProxyCommand=x", "h;x", "", "a b", "$(x)"}) {
     CAPTURE(name);
     CHECK_THROWS_AS(machines_over_ssh(system, {name}), Error);
