@@ -9,7 +9,7 @@
 
 namespace ddlrun::templates {
 
-// `name` unless the text has its own. Error{request} with FILE:LINE:COLUMN for the first mistake.
+// `name` unless the text has its own. Error{request} with FILE:LINE:COLUMN for the first error.
 SiteProfile parse_profile(std::string_view text, const std::string& name, const std::string& file);
 
 }  // namespace ddlrun::templates

@@ -51,7 +51,7 @@ std::size_t PosixChildPool::start(const ChildSpec& wanted) {
     member.has_ended = true;
     member.end.start_error = member.child.start_error;
     member.end.exit_status = 127;
-    member.give_up = Clock::now();
+    member.streams_deadline = Clock::now();
   }
   return next_++;
 }
@@ -167,7 +167,7 @@ void PosixChildPool::take_end(Member& member) {
   member.has_ended = true;
   member.child.in.reset();
   member.pending_in.clear();
-  member.give_up = Clock::now() + stream_patience;
+  member.streams_deadline = Clock::now() + stream_patience;
 }
 
 void PosixChildPool::read_signals(const ChildCallbacks& callbacks) {
@@ -220,7 +220,7 @@ void PosixChildPool::report_ends(const ChildCallbacks& callbacks) {
   for (const auto& [number, member] : members_) {
     if (!member.has_ended) continue;
     const bool silent = !member.child.out.open() && !member.child.err.open();
-    if (silent || (reads_members && Clock::now() >= member.give_up)) done.push_back(number);
+    if (silent || (reads_members && Clock::now() >= member.streams_deadline)) done.push_back(number);
   }
   for (const std::size_t number : done) {
     const ProcessResult end = std::move(members_.at(number).end);

@@ -46,10 +46,10 @@ class PosixChildPool final : public ChildPool {
     bool close_after = false;
     bool has_ended = false;
     ProcessResult end;
-    Clock::time_point give_up;  // after this, processes that hold its streams are not waited for
+    Clock::time_point streams_deadline;  // after this, processes that hold its streams are not waited for
   };
 
-  // One descriptor of a member's that is waited for; without `stream` its end, or room to speak.
+  // One descriptor of a member's that is waited for; without `stream` its end, or room to write.
   struct Look {
     std::size_t number = 0;
     Member* member = nullptr;

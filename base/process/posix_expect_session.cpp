@@ -57,15 +57,15 @@ class Talk {
     for (const Fd* fd : {&child_.out, &child_.err, &child_.pidfd}) {
       if (fd->open()) polls.push_back({fd->get(), POLLIN, 0});
     }
-    if (child_.in.open() && !to_say_.empty()) polls.push_back({child_.in.get(), POLLOUT, 0});
+    if (child_.in.open() && !unwritten_.empty()) polls.push_back({child_.in.get(), POLLOUT, 0});
   }
 
   void advance(Steady::time_point now) {
-    listen();
-    speak();
+    read_output();
+    write_replies();
     pollfd ended{child_.pidfd.get(), POLLIN, 0};
     if (::poll(&ended, 1, 0) == 1) {
-      listen();
+      read_output();
       reap_child(child_.pid, result_);
       if (result_.timed_out) result_.exit_status = 124;
       done_ = true;
@@ -79,16 +79,16 @@ class Talk {
   void end_it(Steady::time_point now) {
     result_.timed_out = true;
     result_.exit_status = 124;
-    if (pushes_ == 2) {
+    if (signals_sent_ == 2) {
       done_ = true;
       return;
     }
-    ::kill(-child_.pid, pushes_ == 0 ? SIGTERM : SIGKILL);
-    ++pushes_;
+    ::kill(-child_.pid, signals_sent_ == 0 ? SIGTERM : SIGKILL);
+    ++signals_sent_;
     deadline_ = now + term_grace;
   }
 
-  void listen() {
+  void read_output() {
     drain(child_.out, [&](std::string_view bytes) { append(result_.out, bytes); });
     drain(child_.err, [&](std::string_view bytes) { append(result_.err, bytes); });
     answer_new_lines();
@@ -117,39 +117,39 @@ class Talk {
   void give(std::vector<const Exchange*>::iterator reply) {
     const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - start_);
     result_.replied.push_back({(*reply)->after, since, std::chrono::system_clock::now()});
-    to_say_.push_back({(*reply)->input, 0});
+    unwritten_.push_back({(*reply)->input, 0});
     close_after_ = close_after_ || (*reply)->then_close;
     open_replies_.erase(reply);
-    speak();
+    write_replies();
   }
 
-  void speak() {
-    while (child_.in.open() && !to_say_.empty()) {
-      auto& [bytes, said] = to_say_.front();
-      const ssize_t n = ::write(child_.in.get(), bytes->data() + said, bytes->size() - said);
+  void write_replies() {
+    while (child_.in.open() && !unwritten_.empty()) {
+      auto& [bytes, written] = unwritten_.front();
+      const ssize_t n = ::write(child_.in.get(), bytes->data() + written, bytes->size() - written);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0 && errno == EAGAIN) return;
       if (n < 0) return child_.in.reset();
-      said += static_cast<std::size_t>(n);
-      if (said == bytes->size()) to_say_.pop_front();
+      written += static_cast<std::size_t>(n);
+      if (written == bytes->size()) unwritten_.pop_front();
     }
-    if (to_say_.empty() && (close_after_ || open_replies_.empty())) child_.in.reset();
+    if (unwritten_.empty() && (close_after_ || open_replies_.empty())) child_.in.reset();
   }
 
   struct Saying {
     std::shared_ptr<const std::string> bytes;
-    std::size_t said = 0;
+    std::size_t written = 0;
   };
 
   ProcessLimits limits_;
   Child child_;
   ProcessResult result_;
   std::vector<const Exchange*> open_replies_;
-  std::deque<Saying> to_say_;
+  std::deque<Saying> unwritten_;
   Steady::time_point start_;
   Steady::time_point deadline_ = Steady::time_point::max();
   std::size_t seen_ = 0;  // stdout is searched for replies up to here
-  int pushes_ = 0;
+  int signals_sent_ = 0;
   bool close_after_ = false;
   bool done_ = false;
 };

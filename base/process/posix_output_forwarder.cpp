@@ -119,13 +119,13 @@ bool OutputRelay::write_some() {
     pollfd err{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&err, 1, 0) != 1) return false;
     if ((err.revents & (POLLERR | POLLNVAL)) != 0) {
-      give_up();
+      close_streams();
       return true;
     }
     const std::size_t length = std::min(one_write, waiting_.size() - written_);
     const ssize_t n = ::write(STDERR_FILENO, waiting_.data() + written_, length);
     if (n < 0 && errno == EPIPE) {
-      give_up();
+      close_streams();
       return true;
     }
     if (n < 0 && errno != EINTR && errno != EAGAIN)
@@ -138,7 +138,7 @@ bool OutputRelay::write_some() {
 }
 
 // The reader is gone: the program gets SIGPIPE, as without the forwarder.
-void OutputRelay::give_up() {
+void OutputRelay::close_streams() {
   out_.fd.reset();
   err_.fd.reset();
   out_.end_reported = err_.end_reported = true;
@@ -146,7 +146,7 @@ void OutputRelay::give_up() {
   written_ = 0;
 }
 
-void OutputRelay::serve() {
+void OutputRelay::forward_some() {
   for (int turn = 0; turn < turns; ++turn) {
     if (!write_some() || !read_some()) return;
   }
@@ -163,7 +163,8 @@ void OutputRelay::finish(const Fd& alive) {
     pollfd other{alive.get(), POLLIN, 0};
     const auto now = Steady::now();
     if (closed_at == Steady::time_point::max() && ::poll(&other, 1, 0) == 1) closed_at = now;
-    if (closed_at != Steady::time_point::max() && now - closed_at > std::chrono::seconds(2)) return give_up();
+    if (closed_at != Steady::time_point::max() && now - closed_at > std::chrono::seconds(2))
+      return close_streams();
     pollfd err{STDERR_FILENO, POLLOUT, 0};
     ::poll(&err, 1, 200);
   }

@@ -35,7 +35,7 @@ class OutputRelay {
   // Returns how long poll may wait at most, in ms; -1 for as long as it likes.
   int add_polls(std::vector<pollfd>& polls) const;
   // Reads and writes what can be without waiting, but not for ever.
-  void serve();
+  void forward_some();
   // All that has been written so far. Waits while somebody may read it: until our stderr has no reader, or
   // 2 s after `alive` was closed at its other end.
   void finish(const Fd& alive);
@@ -53,7 +53,7 @@ class OutputRelay {
   int unread() const;
   bool must_hold_back() const;
   int rest_ms() const;
-  void give_up();
+  void close_streams();
 
   RelayMark mark_;
   Source out_, err_;

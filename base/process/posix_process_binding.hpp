@@ -11,7 +11,7 @@
 namespace ddlrun {
 
 // OS numbers of the processors this process may run on, ascending; empty if the kernel does not
-// tell.
+// list them.
 std::vector<int> read_own_cpuset();
 
 // Binds this process, and what it starts, to processors by their OS numbers. The errno, or 0; the kernel

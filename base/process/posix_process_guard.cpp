@@ -111,7 +111,7 @@ class Guardian {
       const auto left = std::chrono::duration_cast<milliseconds>(next - Steady::now()).count() + 1;
       const int wait = options_.watch ? static_cast<int>(std::max<long long>(left, 0)) : -1;
       ::poll(polls.data(), polls.size(), hold >= 0 && (wait < 0 || hold < wait) ? hold : wait);
-      if (relay_) relay_->serve();
+      if (relay_) relay_->forward_some();
       if (reap()) return true;
       if (polls[0].revents != 0) return false;
       if (!options_.watch || Steady::now() < next) continue;

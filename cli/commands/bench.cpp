@@ -113,7 +113,7 @@ int run_bench_sums(System& system, const BenchCommandOptions& options) {
   launch.program.insert(launch.program.end(), options.launch.program.begin(), options.launch.program.end());
   Command judge = launch.program;
   judge[1] = "check-options";
-  if (const int refused = ask_judge(system, judge, false); refused != 0) return refused;
+  if (const int refused = run_option_check(system, judge, false); refused != 0) return refused;
   pass_dims(system.environment, launch);
   const bool counted =
       launch.dims.empty() && launch.rankfile.empty() && bench_host_names(system, launch).empty();

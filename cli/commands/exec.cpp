@@ -74,45 +74,46 @@ int print_failure(System& system, const std::string& program, int code) {
 }
 
 // The status lines of a supervisor: heartbeat of the host, stall and progress of the rank, its end.
-class Keeper {
+class StatusReporter {
  public:
-  Keeper(const ExecOptions& options, const Environment& environment, const launch::RankIdentity& identity)
+  StatusReporter(const ExecOptions& options, const Environment& environment,
+                 const launch::RankIdentity& identity)
       : token_(options.status_token),
         among_pieces_(!options.output_token.empty()),
         stall_after_(options.stall_after) {
-    speaks_for_host_ = identity.local_rank.value_or(0) < launch::heartbeat_ranks;
+    reports_for_host_ = identity.local_rank.value_or(0) < launch::heartbeat_ranks;
     report_.rank = identity.rank;
     report_.host = environment.host_name;
-    if (stall_after_ > 0) judge_.emplace(stall_after_, Steady::now());
-    if (speaks_for_host_) tell(launch::RankStatus::heartbeat);
+    if (stall_after_ > 0) detector_.emplace(stall_after_, Steady::now());
+    if (reports_for_host_) report(launch::RankStatus::heartbeat);
   }
 
   std::chrono::milliseconds interval() const {
     const auto look = launch::sample_interval(stall_after_ > 0 ? stall_after_ : 60);
-    return speaks_for_host_ ? std::min<std::chrono::milliseconds>(look, launch::heartbeat_interval) : look;
+    return reports_for_host_ ? std::min<std::chrono::milliseconds>(look, launch::heartbeat_interval) : look;
   }
 
   void take(const TreeSnapshot& sample) {
     const auto now = Steady::now();
-    const launch::StallEvent judgement = judge_ ? judge_->take(now, sample) : launch::StallEvent();
-    report_.stall = judgement.stall;
-    if (judgement.kind == launch::StallEvent::stalled) return tell(launch::RankStatus::stalled);
-    if (judgement.kind == launch::StallEvent::resumed) return tell(launch::RankStatus::resumed);
-    if (speaks_for_host_ && now - last_sign_ >= launch::heartbeat_interval - interval() / 2) {
-      tell(launch::RankStatus::heartbeat);
+    const launch::StallEvent event = detector_ ? detector_->take(now, sample) : launch::StallEvent();
+    report_.stall = event.stall;
+    if (event.kind == launch::StallEvent::stalled) return report(launch::RankStatus::stalled);
+    if (event.kind == launch::StallEvent::resumed) return report(launch::RankStatus::resumed);
+    if (reports_for_host_ && now - last_sign_ >= launch::heartbeat_interval - interval() / 2) {
+      report(launch::RankStatus::heartbeat);
     }
   }
 
   void end(const ProcessResult& result) {
     report_.exit_status = result.exit_status;
     report_.signal = result.signal;
-    tell(launch::RankStatus::ended);
+    report(launch::RankStatus::ended);
   }
 
  private:
   using Steady = std::chrono::steady_clock;
 
-  void tell(launch::RankStatus sign) {
+  void report(launch::RankStatus sign) {
     report_.sign = sign;
     last_sign_ = Steady::now();
     const std::string marker = launch::render_status_line(token_, report_);
@@ -122,9 +123,9 @@ class Keeper {
   std::string token_;
   bool among_pieces_;
   int stall_after_;
-  bool speaks_for_host_ = false;
+  bool reports_for_host_ = false;
   launch::RankReport report_;
-  std::optional<launch::StallDetector> judge_;
+  std::optional<launch::StallDetector> detector_;
   Steady::time_point last_sign_;
 };
 
@@ -139,7 +140,7 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
     };
   }
   if (options.status_token.empty() || !identity) return supervise_program(program, supervision);
-  Keeper keeper(options, system.environment, *identity);
+  StatusReporter keeper(options, system.environment, *identity);
   supervision.on_sample = [&](const TreeSnapshot& sample) { keeper.take(sample); };
   supervision.every = keeper.interval();
   supervision.on_end = [&](const ProcessResult& end) { keeper.end(end); };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How the ranks of a program meet: over TCP where DDL_MASTER or Options::tcp says so, else by MPI, else
+// How the ranks of a program connect: over TCP where DDL_MASTER or Options::tcp says so, else by MPI, else
 // alone.
 #include "ddl/api/context_factory.hpp"
 #include "ddl/collectives/tuning_cache.hpp"
 #include "ddl/core/checks.hpp"
-#include "ddl/launcher.hpp"
 #include "ddl/ddl.hpp"
 #include "ddl/error.hpp"
+#include "ddl/launcher.hpp"
 #include "ddl/transport/mpi/mpi_transport.hpp"
 #include "ddl/transport/tcp/tcp_transport.hpp"
 
@@ -31,8 +31,9 @@ std::unique_ptr<Transport> make_transport(int& argc, char**& argv, const Options
   const auto inspector = find_tcp_bootstrap(options.tcp, variable, launched_rank().has_value());
   if (!inspector) return make_mpi_transport(argc, argv);
   if (options.mode == Mode::mpi && inspector->size > 1)
-    throw Error(Fault::usage, "mode m is MPI_Allreduce, and these ranks meet without MPI (DDL_MASTER)",
-                "-mode m", "-mode b, or mpirun and no DDL_MASTER");
+    throw Error(Fault::usage,
+                "mode m is MPI_Allreduce, and these ranks are connected without MPI (DDL_MASTER)", "-mode m",
+                "-mode b, or mpirun and no DDL_MASTER");
   return inspector->size == 1 ? make_single_process_transport()
                               : make_tcp_transport(*inspector, options.timeout_seconds);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Times the sums and every N of them lets rank 0 tell on stderr. Costs a barrier of the host a sum, so that
-// waiting and adding are measured apart; without it nothing is measured.
+// Times the sums; after every N of them rank 0 prints a report to stderr. Costs a barrier of the host a sum,
+// so that waiting and adding are measured apart; without it nothing is measured.
 #pragma once
 
 #include "ddl/collectives/bandwidth.hpp"
@@ -29,9 +29,9 @@ class BandwidthMonitor {
   BandwidthMonitor(Transport& transport, const Grid& grid, std::uint64_t every,
                    std::vector<std::unique_ptr<PeerComm>>& comms);
 
-  // Runs `meet` (the host's barrier) and `sum`, of so many bytes. Collective, like both.
-  template <typename Meet, typename Sum>
-  void run(std::size_t bytes, const Meet& rendezvous, const Sum& sum) {
+  // Runs `rendezvous` (the host's barrier) and `sum`, of so many bytes. Collective, like both.
+  template <typename Rendezvous, typename Sum>
+  void run(std::size_t bytes, const Rendezvous& rendezvous, const Sum& sum) {
     if (every_ == 0) return sum();
     time(bytes, rendezvous, sum);
   }

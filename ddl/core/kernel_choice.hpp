@@ -9,8 +9,8 @@ namespace ddl {
 
 // "avx512", "avx2", "scalar". Null where this machine has no such instructions.
 const KernelTable* find_kernels(std::string_view name);
-// The best ones, or the ones wished for; a wish that is null, unknown or not of this machine is no wish.
-const KernelTable& choose_kernels(const char* wish);
+// The requested ones; the best ones if `requested` is null, unknown or not of this machine.
+const KernelTable& choose_kernels(const char* requested);
 
 // reduce() and no choice of the instruction set.
 void reduce_with(const KernelTable& kernels, const Reduction& reduction,

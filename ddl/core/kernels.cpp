@@ -66,9 +66,9 @@ const KernelTable* find_kernels(std::string_view name) {
   return &scalar;
 }
 
-const KernelTable& choose_kernels(const char* wish) {
-  if (wish != nullptr)
-    if (const KernelTable* wished = find_kernels(wish)) return *wished;
+const KernelTable& choose_kernels(const char* requested) {
+  if (requested != nullptr)
+    if (const KernelTable* found = find_kernels(requested)) return *found;
   for (const char* name : {"avx512", "avx2"})
     if (const KernelTable* found = find_kernels(name)) return *found;
   return *find_kernels("scalar");

@@ -318,7 +318,7 @@ void NodeBarrier::Impl::compare(const CallRecord& record) const {
   };
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (record_at(rank) == record) continue;
-    // All that see a difference tell the same: the first rank that differs from rank 0.
+    // All ranks that see a difference report the same: the first rank that differs from rank 0.
     std::size_t odd = 1;
     while (odd < ranks.size() && record_at(odd) == record_at(0)) ++odd;
     const std::string odd_name = group.name_of(static_cast<int>(odd));

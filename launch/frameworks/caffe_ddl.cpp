@@ -83,7 +83,7 @@ void share_ibm_options(const FrameworkRequest& request, FrameworkPlan& plan) {
   take_remarks(plan, check_ddl_options(parse_ddl_options(text, "--ddl-mode, --ddl-arg"), ddl_job(request),
                                        "--ddl-mode"));
   share(request, plan, "DDL_OPTIONS", text, "the plan's dims and what --ddl-mode says, for DDL");
-  share(request, plan, "DDL_HOST_PORT", "2200", "where DDL's ranks meet, as IBM's ddlrun had it");
+  share(request, plan, "DDL_HOST_PORT", "2200", "the port at which DDL's ranks connect, as in IBM's ddlrun");
   share(request, plan, "DDL_HOST_LIST", ddl_host_list(request.rank_map),
         "which ranks are on which host, for DDL");
 }

@@ -25,7 +25,7 @@ struct Detection {
 // "python3", "/usr/bin/python3.11".
 bool is_python(std::string_view program);
 
-// The word of `program` that is a Python script, as far as the words tell: "python -u train.py" -> 2. A
+// The word of `program` that is a Python script, as far as the words show: "python -u train.py" -> 2. A
 // program that is started directly is 0: it is a script if its first line says so. Nothing for "python -c"
 // and "-m", but for "python -m mpi4py train.py", which runs the script itself.
 std::optional<std::size_t> find_script(const Command& program);

@@ -76,8 +76,8 @@ launch::RankGroup& whole_job(const FrameworkRequest& request, FrameworkPlan& pla
   return plan.groups.front();
 }
 
-void give_each(launch::RankGroup& group, const std::string& name, const std::string& value,
-               const std::string& why) {
+void set_per_rank(launch::RankGroup& group, const std::string& name, const std::string& value,
+                  const std::string& why) {
   group.variables.push_back({name, value, why});
 }
 

@@ -55,13 +55,13 @@ void plan_horovod(const FrameworkRequest& request, FrameworkPlan& plan) {
   if (const auto own = request.environment.find("HOROVOD_CONTROLLER"); own != request.environment.end())
     refuse_gloo(own->second, "HOROVOD_CONTROLLER");
   launch::RankGroup& group = whole_job(request, plan);
-  give_each(group, "HOROVOD_RANK", "{rank}", "as MPI numbers it");
-  give_each(group, "HOROVOD_SIZE", "{size}", "as MPI numbers it");
-  give_each(group, "HOROVOD_LOCAL_RANK", "{local_rank}", "which GPU of its host a script takes");
-  give_each(group, "HOROVOD_LOCAL_SIZE", "{local_size}", "ranks of its host");
-  give_each(group, "HOROVOD_CROSS_RANK", "{node}", "which host");
-  give_each(group, "HOROVOD_CROSS_SIZE", "{nodes}", "how many hosts");
-  share(request, plan, "HOROVOD_CONTROLLER", "mpi", "ranks meet over MPI, which starts them");
+  set_per_rank(group, "HOROVOD_RANK", "{rank}", "as MPI numbers it");
+  set_per_rank(group, "HOROVOD_SIZE", "{size}", "as MPI numbers it");
+  set_per_rank(group, "HOROVOD_LOCAL_RANK", "{local_rank}", "which GPU of its host a script takes");
+  set_per_rank(group, "HOROVOD_LOCAL_SIZE", "{local_size}", "ranks of its host");
+  set_per_rank(group, "HOROVOD_CROSS_RANK", "{node}", "which host");
+  set_per_rank(group, "HOROVOD_CROSS_SIZE", "{nodes}", "how many hosts");
+  share(request, plan, "HOROVOD_CONTROLLER", "mpi", "ranks connect over MPI, which starts them");
   share_settings(request, plan);
   for (const auto& [name, value] : request.environment) {
     const bool known =

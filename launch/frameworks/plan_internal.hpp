@@ -17,8 +17,8 @@ void share(const FrameworkRequest& request, FrameworkPlan& plan, const std::stri
 launch::RankGroup& whole_job(const FrameworkRequest& request, FrameworkPlan& plan);
 // A variable of each rank, with placeholders of the rank map. One that the user typed would be wrong for all
 // but one rank.
-void give_each(launch::RankGroup& group, const std::string& name, const std::string& value,
-               const std::string& why);
+void set_per_rank(launch::RankGroup& group, const std::string& name, const std::string& value,
+                  const std::string& why);
 // The host's address in the job's network, else its name.
 std::string address_of(const FrameworkRequest& request, const std::string& host);
 // "h1:2222"; an IPv6 address in brackets.

@@ -10,18 +10,18 @@ namespace ddlrun::frameworks {
 
 void plan_pytorch(const FrameworkRequest& request, FrameworkPlan& plan) {
   launch::RankGroup& group = whole_job(request, plan);
-  give_each(group, "RANK", "{rank}", "torch.distributed: this rank of all");
-  give_each(group, "WORLD_SIZE", "{size}", "torch.distributed: all ranks");
-  give_each(group, "LOCAL_RANK", "{local_rank}", "which GPU of its host a script takes");
-  give_each(group, "LOCAL_WORLD_SIZE", "{local_size}", "ranks of its host");
-  give_each(group, "GROUP_RANK", "{node}", "which host, as torchrun counts them");
-  give_each(group, "GROUP_WORLD_SIZE", "{nodes}", "how many hosts");
-  give_each(group, "NODE_RANK", "{node}", "which host, for Lightning");
-  give_each(group, "ROLE_NAME", "default", "torchrun: there is one role");
-  give_each(group, "ROLE_RANK", "{rank}", "torchrun: there is one role");
-  give_each(group, "ROLE_WORLD_SIZE", "{size}", "torchrun: there is one role");
+  set_per_rank(group, "RANK", "{rank}", "torch.distributed: this rank of all");
+  set_per_rank(group, "WORLD_SIZE", "{size}", "torch.distributed: all ranks");
+  set_per_rank(group, "LOCAL_RANK", "{local_rank}", "which GPU of its host a script takes");
+  set_per_rank(group, "LOCAL_WORLD_SIZE", "{local_size}", "ranks of its host");
+  set_per_rank(group, "GROUP_RANK", "{node}", "which host, as torchrun counts them");
+  set_per_rank(group, "GROUP_WORLD_SIZE", "{nodes}", "how many hosts");
+  set_per_rank(group, "NODE_RANK", "{node}", "which host, for Lightning");
+  set_per_rank(group, "ROLE_NAME", "default", "torchrun: there is one role");
+  set_per_rank(group, "ROLE_RANK", "{rank}", "torchrun: there is one role");
+  set_per_rank(group, "ROLE_WORLD_SIZE", "{size}", "torchrun: there is one role");
   share(request, plan, "MASTER_ADDR", address_of(request, places_of(request.rank_map).at(0).host),
-        "where rank 0 is: the others meet there");
+        "the address of rank 0: the others connect to it");
   share(request, plan, "MASTER_PORT", fmt::format("{}", request.master_port), request.master_port_why);
   if (any_gpu(request.rank_map)) plan.gpu_view = launch::GpuView::host;  // scripts choose with LOCAL_RANK
 }

@@ -61,15 +61,15 @@ void tell_task(const FrameworkRequest& request, launch::RankGroup& group, const 
     group.arguments.push_back("--task_index={group_rank}");
     return;
   }
-  give_each(group, "TF_CONFIG",
-            fmt::format(R"({{"cluster":{{{}}},"task":{{"type":"{}","index":{{group_rank}}}}}})", cluster,
-                        group.name),
-            "which tasks there are and which one this is");
+  set_per_rank(group, "TF_CONFIG",
+               fmt::format(R"({{"cluster":{{{}}},"task":{{"type":"{}","index":{{group_rank}}}}}})", cluster,
+                           group.name),
+               "which tasks there are and which one this is");
 }
 
 void hide_gpus(const FrameworkRequest& request, launch::RankGroup& group) {
   if (any_gpu(request.rank_map))
-    give_each(group, "CUDA_VISIBLE_DEVICES", "-1", "it computes nothing itself: no GPU memory for it");
+    set_per_rank(group, "CUDA_VISIBLE_DEVICES", "-1", "it computes nothing itself: no GPU memory for it");
 }
 
 void show_own_gpu(const FrameworkRequest& request, FrameworkPlan& plan, launch::RankGroup& group) {
@@ -78,8 +78,8 @@ void show_own_gpu(const FrameworkRequest& request, FrameworkPlan& plan, launch::
     plan.gpu_view = launch::GpuView::host;  // a worker uses all it sees
     return;
   }
-  give_each(group, "CUDA_VISIBLE_DEVICES", "{gpu}",
-            "its own GPU, which it calls 0: TensorFlow takes every GPU it sees");
+  set_per_rank(group, "CUDA_VISIBLE_DEVICES", "{gpu}",
+               "its own GPU, which it calls 0: TensorFlow takes every GPU it sees");
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ void RankMonitor::tell_stalls(Time now, std::vector<MonitorEvent>& news) {
   if (!more.empty()) news.push_back(plain(fmt::format("the same of {}", name_ranks(more))));
 }
 
-// By those that speak for it, as long as they run.
+// By the ranks that send its heartbeat, as long as they run.
 bool RankMonitor::is_watched(const Host& host) const {
   return std::any_of(host.ranks.begin(), host.ranks.end(), [&](std::uint32_t number) {
     const Rank& rank = ranks_.at(number);

@@ -112,14 +112,14 @@ int check_trainer_options(System& system, const ChosenProgram& program, std::siz
     return 0;
   Command command{program.command[0], "check-options", std::to_string(ranks)};
   command.insert(command.end(), program.command.begin() + 1, program.command.end());
-  return ask_judge(system, command, files_count);
+  return run_option_check(system, command, files_count);
 }
 
-int ask_judge(System& system, const Command& command, bool files_count) {
+int run_option_check(System& system, const Command& command, bool files_count) {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(20);
   const ProcessResult result = system.processes.run(command, limits);
-  // Any other end is none of a judge: the ranks will tell, where they run.
+  // Any other status is not about options: the ranks report it where they run.
   const int usage = exit_code(ErrorKind::usage), request = exit_code(ErrorKind::request);
   const bool refused = result.exit_status == usage || (result.exit_status == request && files_count);
   if (!refused || result.err.empty()) return 0;

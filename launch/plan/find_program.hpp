@@ -28,7 +28,7 @@ void check_program(System& system, const std::string& name, const std::string& p
 // that is missing here is a fault, for ranks will run here, in this directory.
 int check_trainer_options(System& system, const ChosenProgram& program, std::size_t ranks, bool files_count);
 // The same for any `command` that only judges.
-int ask_judge(System& system, const Command& command, bool files_count);
+int run_option_check(System& system, const Command& command, bool files_count);
 
 // The file that `name` means: itself where it has a slash, else the first in PATH; "" if there is
 // none.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t most_list_bytes = 1u << 20;
 
-// Of this machine's ranks, as for a single program; with a PATH of its own only the rank can tell.
+// Of this machine's ranks, as for a single program; with a PATH of its own only the rank can find it.
 void check_list_programs(System& system, const std::string& file, const RankMap& rank_map) {
   const auto sets_path = [](const RankVariable& variable) { return variable.name == "PATH"; };
   for (const RankMapHost& host : rank_map.hosts) {

@@ -116,7 +116,7 @@ class ListReader {
   void take_ranks(const YamlValue& entry, std::size_t number) {
     const YamlValue *ranks = entry.find("ranks"), *hosts = entry.find("hosts");
     if ((ranks == nullptr) == (hosts == nullptr))
-      refuse(entry, "either ranks or hosts tell who runs it",
+      refuse(entry, "a program needs either ranks or hosts",
              ranks == nullptr ? "ranks: 0-1, or hosts: h[1-2]" : "one of the two");
     if (ranks != nullptr) {
       const int most = static_cast<int>(entry_of_.size()) - 1;

@@ -114,9 +114,9 @@ void SshLauncher::start_daemon(HostConnection& connection) {
 void SshLauncher::shook_hands(HostConnection& connection) {
   connection.shook_hands = true;
   if (connection.handshake.build_id() != build_id_) {
-    return give_up(connection, ErrorKind::request,
-                   {fmt::format("{} has another build of ddlrun", host_of(connection).name),
-                    system_.environment.executable, install_hint()});
+    return fail_host(connection, ErrorKind::request,
+                     {fmt::format("{} has another build of ddlrun", host_of(connection).name),
+                      system_.environment.executable, install_hint()});
   }
   if (!connection.handshake.noise().empty())
     children_.write_output(STDERR_FILENO, connection.handshake.noise());
@@ -135,10 +135,10 @@ void SshLauncher::take_bytes(HostConnection& connection, std::string_view bytes)
   const auto state = connection.handshake.feed(bytes);
   if (state == HandshakeReader::found) return shook_hands(connection);
   if (state == HandshakeReader::failed) {
-    give_up(connection, ErrorKind::unreachable,
-            {fmt::format("{} prints without end before ddlrun starts", host_of(connection).name),
-             "its shell's start-up files",
-             fmt::format("ssh {} true   # must print nothing", host_of(connection).name)});
+    fail_host(connection, ErrorKind::unreachable,
+              {fmt::format("{} prints without end before ddlrun starts", host_of(connection).name),
+               "its shell's start-up files",
+               fmt::format("ssh {} true   # must print nothing", host_of(connection).name)});
   }
 }
 
@@ -160,7 +160,7 @@ void SshLauncher::take(HostConnection& connection, SshMessage&& message) {
       if (status_ || signal_ != 0) send(connection, SshMessageType::stop);
       return;
     case SshMessageType::refused:
-      return give_up(connection, ErrorKind::request, as_message(message.bytes, host_of(connection).name));
+      return fail_host(connection, ErrorKind::request, as_message(message.bytes, host_of(connection).name));
     case SshMessageType::out:
       return children_.write_output(STDOUT_FILENO, message.bytes);
     case SshMessageType::err:
@@ -175,7 +175,7 @@ void SshLauncher::take(HostConnection& connection, SshMessage&& message) {
   }
 }
 
-void SshLauncher::give_up(HostConnection& connection, ErrorKind kind, Message problem) {
+void SshLauncher::fail_host(HostConnection& connection, ErrorKind kind, Message problem) {
   if (connection.state == HostConnection::starting) --starting_;
   connection.state = HostConnection::over;
   connection.problem_kind = kind;
@@ -229,7 +229,7 @@ void SshLauncher::report_problems() {
   stop(true);
 }
 
-void SshLauncher::start_or_give_up() {
+void SshLauncher::start_when_prepared() {
   if (started_ || problems_reported_ || signal_ != 0) return;
   bool problem = false;
   for (const HostConnection& connection : connections_) {
@@ -293,9 +293,10 @@ void SshLauncher::check_deadlines() {
   if (stop_at_ && now >= *stop_at_) stop(false);
   for (HostConnection& connection : connections_) {
     if (connection.state == HostConnection::starting && now >= connection.due) {
-      give_up(connection, ErrorKind::unreachable,
-              {fmt::format("{} is not ready within {} s", host_of(connection).name, start_patience.count()),
-               last_line(connection.stderr_text), fmt::format("ddlrun doctor {}", host_of(connection).name)});
+      fail_host(
+          connection, ErrorKind::unreachable,
+          {fmt::format("{} is not ready within {} s", host_of(connection).name, start_patience.count()),
+           last_line(connection.stderr_text), fmt::format("ddlrun doctor {}", host_of(connection).name)});
     }
     if (cut_at_ && now >= *cut_at_) children_.signal(connection.child, SIGKILL);
   }
@@ -342,7 +343,7 @@ int SshLauncher::run() {
   };
   while (children_.alive() > 0 || waits() || (!started_ && !problems_reported_ && signal_ == 0)) {
     start_more();
-    start_or_give_up();
+    start_when_prepared();
     children_.wait(wait_limit(), callbacks);
     check_deadlines();
     if (!children_.output_closed() || status_) continue;

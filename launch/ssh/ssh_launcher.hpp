@@ -57,8 +57,8 @@ class SshLauncher {
   void take(HostConnection& connection, SshMessage&& message);
   void daemon_exited(HostConnection& connection, const ProcessResult& end);
   bool retry_connection(HostConnection& connection, const ProcessResult& end);
-  void give_up(HostConnection& connection, ErrorKind kind, Message problem);
-  void start_or_give_up();
+  void fail_host(HostConnection& connection, ErrorKind kind, Message problem);
+  void start_when_prepared();
   void report_problems();
   void apply(const SshJobState::Actions& actions);
   void take_signal(int signal);

@@ -62,7 +62,7 @@ void measure_sums(const AllreduceOptions& options, Communicator& ranks) {
 
 int run_allreduce_command(const std::vector<std::string>& args) {
   AllreduceOptions options;
-  std::optional<Error> mistake;
+  std::optional<Error> options_error;
   try {
     const std::vector<Option> table = table_of(options);
     parse_options(allreduce_name, args, table);
@@ -71,9 +71,10 @@ int run_allreduce_command(const std::vector<std::string>& args) {
       return 0;
     }
   } catch (const Error& error) {
-    mistake = error;
+    options_error = error;
   }
-  return run_mpi_session(allreduce_name, mistake, [&](Communicator& ranks) { measure_sums(options, ranks); });
+  return run_mpi_session(allreduce_name, options_error,
+                         [&](Communicator& ranks) { measure_sums(options, ranks); });
 }
 
 }  // namespace ddlrun::runtime

@@ -3,7 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "runtime/core/mistakes.hpp"
+#include "runtime/core/error_list.hpp"
 #include "runtime/core/option_parser.hpp"
 #include "runtime/models/net.hpp"
 
@@ -157,29 +157,29 @@ std::string example_of(LrDecay decay) {
 void check_optimizer_options(const TrainOptions& options) {
   const LrSchedule schedule = make_schedule(options, 1.0);
   const LrDecay decay = schedule.decay;
-  std::vector<Message> mistakes;
-  for (const std::string& what : find_schedule_mistakes(schedule))
-    mistakes.push_back({"--lr-decay " + what, "command line", example_of(decay)});
+  std::vector<Message> errors;
+  for (const std::string& what : find_schedule_errors(schedule))
+    errors.push_back({"--lr-decay " + what, "command line", example_of(decay)});
   const bool needs_gamma = decay == LrDecay::exp || decay == LrDecay::inv || decay == LrDecay::sigmoid;
-  if (needs_gamma && !options.lr_gamma && mistakes.empty()) {
-    mistakes.push_back(
+  if (needs_gamma && !options.lr_gamma && errors.empty()) {
+    errors.push_back(
         {fmt::format("--lr-decay {} needs --lr-gamma", name_of(decay)), "command line", example_of(decay)});
   }
   const bool has_steps = decay == LrDecay::step || decay == LrDecay::multistep || decay == LrDecay::sigmoid;
   if (!options.lr_steps.empty() &&
       (!has_steps || (decay != LrDecay::multistep && options.lr_steps.size() > 1))) {
-    mistakes.push_back({fmt::format("--lr-step with {} value(s) cannot be used with --lr-decay {}",
-                                    options.lr_steps.size(), name_of(decay)),
-                        "command line", example_of(LrDecay::multistep)});
+    errors.push_back({fmt::format("--lr-step with {} value(s) cannot be used with --lr-decay {}",
+                                  options.lr_steps.size(), name_of(decay)),
+                      "command line", example_of(LrDecay::multistep)});
   }
-  for (const std::string& what : find_optimizer_mistakes(make_optimizer(options)))
-    mistakes.push_back({fmt::format("--optimizer {}: {}", name_of(make_optimizer(options).kind), what),
-                        "command line", "ddl-train --help"});
+  for (const std::string& what : find_optimizer_errors(make_optimizer(options)))
+    errors.push_back({fmt::format("--optimizer {}: {}", name_of(make_optimizer(options).kind), what),
+                      "command line", "ddl-train --help"});
   if (options.nesterov && options.optimizer.value_or(OptimizerKind::nesterov) != OptimizerKind::nesterov) {
-    mistakes.push_back({fmt::format("--nesterov conflicts with --optimizer {}", name_of(*options.optimizer)),
-                        "command line", "--optimizer nesterov"});
+    errors.push_back({fmt::format("--nesterov conflicts with --optimizer {}", name_of(*options.optimizer)),
+                      "command line", "--optimizer nesterov"});
   }
-  if (!mistakes.empty()) throw Error(ErrorKind::usage, join_errors(mistakes).message());
+  if (!errors.empty()) throw Error(ErrorKind::usage, join_errors(errors).message());
 }
 
 void check_sums(const TrainOptions& options) {

@@ -118,7 +118,7 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
 
 int run_train_command(const std::vector<std::string>& args) {
   CommandLine command;
-  std::optional<Error> mistake;
+  std::optional<Error> options_error;
   std::optional<StopSignals> signals;
   bool stopped = false;
   try {
@@ -131,11 +131,11 @@ int run_train_command(const std::vector<std::string>& args) {
     }
     if (!options.checkpoint.empty()) signals.emplace();
   } catch (const Error& error) {
-    mistake = error;
+    options_error = error;
   }
   StallInspector stall_inspector(train_name);
   const int status = run_mpi_session(
-      train_name, mistake,
+      train_name, options_error,
       [&](Communicator& ranks) {
         stopped = train_on(command.options, command.caffe, ranks, stall_inspector);
       },

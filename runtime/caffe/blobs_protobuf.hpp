@@ -52,7 +52,7 @@ class BlobTable {
   std::set<std::string> spent_;
 };
 
-// A mistake in a value of a layer's field.
+// An error in a value of a layer's field.
 void refuse_field(const LocatedLayer& layer, const char* field, int index, const std::string& what,
                   std::string hint, CaffeReport& report);
 

@@ -2,7 +2,7 @@
 #include "runtime/caffe/caffe_report.hpp"
 
 #include "base/text/text.hpp"
-#include "runtime/core/mistakes.hpp"
+#include "runtime/core/error_list.hpp"
 #include "runtime/models/net.hpp"
 
 #include <fmt/format.h>
@@ -12,15 +12,15 @@
 namespace ddlrun::runtime {
 
 void CaffeReport::refuse(std::string where, std::string what, std::string hint) {
-  if (!full()) mistakes.push_back({std::move(what), std::move(where), std::move(hint)});
+  if (!full()) errors.push_back({std::move(what), std::move(where), std::move(hint)});
 }
 
-void CaffeReport::tell(std::string where, std::string what, std::string hint) {
+void CaffeReport::add_note(std::string where, std::string what, std::string hint) {
   notes.push_back({std::move(what), std::move(where), std::move(hint)});
 }
 
 void CaffeReport::check() const {
-  if (!mistakes.empty()) throw join_errors(mistakes);
+  if (!errors.empty()) throw join_errors(errors);
 }
 
 std::vector<Message> CaffeReport::all_notes(const std::string& file) const {

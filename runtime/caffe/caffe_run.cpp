@@ -79,7 +79,7 @@ CaffeRun read_caffe_run(const std::string& solver_file, const std::string& net_f
   if (!net_file.empty()) {
     const PrototxtText net = read_prototxt(net_file);
     run.net = parse_caffe_net(net.view(), nullptr, report);
-  } else if (solver && with_net && (report.mistakes.empty() || !run.solver->net.empty())) {
+  } else if (solver && with_net && (report.errors.empty() || !run.solver->net.empty())) {
     run.net = read_net_of_solver(*solver, *run.solver, report);
   }
   report.check();

@@ -117,11 +117,11 @@ class LayerConverter {
       layer_.weight_spec.filler =
           read_filler(p.weight_filler(), at.at("weight_filler"), owner_, fan_out, report_);
     } else {
-      report_.tell(at.text(),
-                   owner_ +
-                       "has no weight_filler; Caffe would start with zeros, which cannot be trained; "
-                       "ddl-train uses its default initial values",
-                   "weight_filler { type: \"xavier\" }");
+      report_.add_note(at.text(),
+                       owner_ +
+                           "has no weight_filler; Caffe would start with zeros, which cannot be trained; "
+                           "ddl-train uses its default initial values",
+                       "weight_filler { type: \"xavier\" }");
     }
     if (p.has_bias_filler())
       layer_.bias_spec.filler = read_filler(p.bias_filler(), at.at("bias_filler"), owner_, fan_out, report_);

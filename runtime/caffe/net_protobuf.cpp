@@ -63,7 +63,7 @@ void merge_reports(CaffeReport second, CaffeReport& first) {
       if (std::none_of(before.begin(), before.end(), same)) to.push_back(std::move(message));
     }
   };
-  add(second.mistakes, first.mistakes);
+  add(second.errors, first.errors);
   add(second.notes, first.notes);
   for (const auto& [name, count] : second.unused) first.unused[name] = std::max(first.unused[name], count);
 }
@@ -113,7 +113,7 @@ CaffeNet read_net(const LocatedNet& train, const proto::NetState* train_state, c
     const std::vector<LocatedLayer> test_layers = list_layers(*test.net, test.location, of_test);
     if (has_data(test_layers, state)) {
       CaffePhase testing = read_phase(test_layers, state, test.location, of_test);
-      if (report.mistakes.empty() && of_test.mistakes.empty()) check_same_layers(training, testing, of_test);
+      if (report.errors.empty() && of_test.errors.empty()) check_same_layers(training, testing, of_test);
       net.test_data = std::move(testing.data);
     }
     merge_reports(std::move(of_test), report);

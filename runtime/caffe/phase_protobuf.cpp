@@ -158,9 +158,10 @@ class PhaseReader {
       name = fmt::format("{}_{}", base, i);
     names_.insert(name);
     if (name != base && base == given) {
-      report_.tell(layer.location.at("name").text(),
-                   fmt::format("{}the name is used twice; this layer is renamed to {}", layer.owner, name),
-                   fmt::format("name: \"{}\"", name));
+      report_.add_note(
+          layer.location.at("name").text(),
+          fmt::format("{}the name is used twice; this layer is renamed to {}", layer.owner, name),
+          fmt::format("name: \"{}\"", name));
     }
     return name;
   }
@@ -201,8 +202,8 @@ class PhaseReader {
     }
     if (!p.use_global_stats() && state_.phase() == proto::TEST) ++batch_tests_;
     if (batch_tests_ == 1 && !p.use_global_stats()) {
-      report_.tell(at, "tests use the running statistics of batch norms, not those of the test batch",
-                   "use_global_stats: true   # in the TEST phase");
+      report_.add_note(at, "tests use the running statistics of batch norms, not those of the test batch",
+                       "use_global_stats: true   # in the TEST phase");
     }
   }
 
@@ -263,10 +264,10 @@ class PhaseReader {
     for (int i = 0; i < p.bottom_size(); ++i) blobs_.find(layer, i);
     blobs_.set_tops(layer, BlobKind::observed);
     if (p.accuracy_param().top_k() <= 1) return;
-    report_.tell(layer.location.text(),
-                 fmt::format("{}ddl-train reports top-1 accuracy, not top-{}", layer.owner,
-                             p.accuracy_param().top_k()),
-                 "accuracy_param { top_k: 1 }");
+    report_.add_note(layer.location.text(),
+                     fmt::format("{}ddl-train reports top-1 accuracy, not top-{}", layer.owner,
+                                 p.accuracy_param().top_k()),
+                     "accuracy_param { top_k: 1 }");
   }
 
   void add_softmax(const LocatedLayer& layer) {
@@ -292,10 +293,10 @@ class PhaseReader {
                      fmt::format("the net has no layer that computes in the {} phase", phase_name_),
                      example_loss);
     } else if (state_.phase() == proto::TRAIN) {
-      report_.tell(net_.text(),
-                   fmt::format("the net has no SoftmaxWithLoss; one is added after layer {}",
-                               phase_.layers[*logits_].name),
-                   example_loss);
+      report_.add_note(net_.text(),
+                       fmt::format("the net has no SoftmaxWithLoss; one is added after layer {}",
+                                   phase_.layers[*logits_].name),
+                       example_loss);
     }
   }
 
@@ -315,10 +316,10 @@ class PhaseReader {
         dropped.push_back(phase_.layers[i].name);
     }
     if (!dropped.empty()) {
-      report_.tell(net_.text(),
-                   fmt::format("{} layer(s) do not lead to the loss and are ignored: {}", dropped.size(),
-                               printable(join(dropped, ", "))),
-                   "exclude { phase: TRAIN }   # in them");
+      report_.add_note(net_.text(),
+                       fmt::format("{} layer(s) do not lead to the loss and are ignored: {}", dropped.size(),
+                                   printable(join(dropped, ", "))),
+                       "exclude { phase: TRAIN }   # in them");
     }
     phase_.layers = std::move(layers);
   }
@@ -339,7 +340,7 @@ class PhaseReader {
   std::optional<std::size_t> logits_;
   std::optional<std::size_t> softmax_;
   int batch_tests_ = 0;
-  bool unclear_ = false;  // the layer of the logits is a reported mistake
+  bool unclear_ = false;  // the layer of the logits is a reported error
 };
 
 }  // namespace

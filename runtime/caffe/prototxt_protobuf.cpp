@@ -157,7 +157,7 @@ Prototxt<Parameter>::Prototxt(std::string_view text, const std::string& file, Ca
   parser.SetRecursionLimit(deepest_prototxt);
   pb::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
   if (!parser.Parse(&input, &parameter)) {
-    if (report.mistakes.empty()) errors.AddError(0, 0, "it cannot be read");
+    if (report.errors.empty()) errors.AddError(0, 0, "it cannot be read");
     report.check();
   }
 }

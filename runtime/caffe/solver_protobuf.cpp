@@ -57,9 +57,9 @@ class SolverReader {
     if (p_.random_seed() >= 0) solver_.random_seed = static_cast<std::uint64_t>(p_.random_seed());
     solver_.wants_gpu = p_.solver_mode() == proto::SolverParameter::GPU;
     if (p_.has_solver_mode() && solver_.wants_gpu) {
-      report_.tell(location_.at("solver_mode").text(),
-                   "solver_mode GPU is ignored: --device selects the device",
-                   "--device cuda   # or, for the CPU without this note, solver_mode: CPU");
+      report_.add_note(location_.at("solver_mode").text(),
+                       "solver_mode GPU is ignored: --device selects the device",
+                       "--device cuda   # or, for the CPU without this note, solver_mode: CPU");
     }
     return std::move(solver_);
   }
@@ -95,9 +95,9 @@ class SolverReader {
     if (p_.test_net_param_size() == 0 && p_.test_net_size() > 0) solver_.test_net = p_.test_net(0);
     const int tested = p_.test_net_size() + p_.test_net_param_size();
     if (tested > 1)
-      report_.tell(location_.at("test_net").text(),
-                   fmt::format("the solver names {} test nets; ddl-train uses the first", tested),
-                   "test_net: \"test.prototxt\"   # once");
+      report_.add_note(location_.at("test_net").text(),
+                       fmt::format("the solver names {} test nets; ddl-train uses the first", tested),
+                       "test_net: \"test.prototxt\"   # once");
   }
 
   void read_rates() {
@@ -179,10 +179,10 @@ class SolverReader {
     optimizer.form = OptimizerForm::caffe;
     optimizer.momentum = real("momentum", p_.momentum(), 0.0, 1.0, "momentum: 0.9");
     if (optimizer.momentum != 0.0 && !uses_momentum(optimizer.kind)) {
-      report_.tell(location_.at("momentum").text(),
-                   fmt::format("momentum {} is ignored: {} does not use it", optimizer.momentum,
-                               name_of(optimizer.kind)),
-                   "momentum: 0");
+      report_.add_note(location_.at("momentum").text(),
+                       fmt::format("momentum {} is ignored: {} does not use it", optimizer.momentum,
+                                   name_of(optimizer.kind)),
+                       "momentum: 0");
     }
     optimizer.momentum2 = real("momentum2", p_.momentum2(), 0.0, 1.0, "momentum2: 0.999");
     optimizer.rms_decay = real("rms_decay", p_.rms_decay(), 0.0, 1.0, "rms_decay: 0.99");

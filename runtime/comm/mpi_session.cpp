@@ -73,12 +73,12 @@ std::optional<double> requested_timeout() {
   return options.timeout_seconds > 0.0 ? std::optional(options.timeout_seconds) : std::nullopt;
 }
 
-int run_mpi_session(std::string_view program, const std::optional<Error>& mistake,
+int run_mpi_session(std::string_view program, const std::optional<Error>& options_error,
                     const std::function<void(Communicator&)>& work, const std::string& wire,
                     ddl::StallWatch stall) {
-  if (mistake && !launched_rank()) {
-    fmt::print(stderr, "{}", render_error(program, mistake->message()));
-    return exit_code(mistake->kind());
+  if (options_error && !launched_rank()) {
+    fmt::print(stderr, "{}", render_error(program, options_error->message()));
+    return exit_code(options_error->kind());
   }
   int argc = 0;
   char* none[] = {nullptr};
@@ -90,7 +90,7 @@ int run_mpi_session(std::string_view program, const std::optional<Error>& mistak
     DdlCommunicator ranks(context, options);
     return run_guarded(program, ranks, [&](Communicator& all) {
       run_collectively(all, [&] {
-        if (mistake) throw Error(*mistake);
+        if (options_error) throw Error(*options_error);
       });
       work(all);
     });

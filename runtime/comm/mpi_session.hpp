@@ -16,12 +16,11 @@ namespace ddlrun::runtime {
 // Initializes MPI, runs `work` with all ranks, finalizes MPI and returns the exit status. Rank 0 prints a
 // CollectiveError and all ranks exit in order; any other exception is printed by its rank as [rank N host]
 // and aborts the job, because other ranks may wait for this one.
-// `mistake`: an error in this rank's command line. Without a launcher it is printed and MPI is not started;
-// launched ranks first agree on it, because a launcher kills the others as soon as one fails, and rank 0's
-// message would be lost.
-// `wire`: data type of sums between hosts: "float32", "bfloat16" or "float16"; DDL_OPTIONS takes precedence.
-// `stall`: receives reports about stalled ranks.
-int run_mpi_session(std::string_view program, const std::optional<Error>& mistake,
+// `options_error`: an error in this rank's command line. Without a launcher it is printed and MPI is not
+// started; launched ranks first agree on it, because a launcher kills the others as soon as one fails, and
+// rank 0's message would be lost. `wire`: data type of sums between hosts: "float32", "bfloat16" or
+// "float16"; DDL_OPTIONS takes precedence. `stall`: receives reports about stalled ranks.
+int run_mpi_session(std::string_view program, const std::optional<Error>& options_error,
                     const std::function<void(Communicator&)>& work, const std::string& wire = "float32",
                     ddl::StallWatch stall = {});
 

@@ -3,9 +3,9 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "runtime/core/error_list.hpp"
 #include "runtime/core/gzip.hpp"
 #include "runtime/core/hash.hpp"
-#include "runtime/core/mistakes.hpp"
 #include "runtime/data/dataset_locator.hpp"
 #include "runtime/data/datum.hpp"
 #include "runtime/data/idx.hpp"
@@ -108,8 +108,8 @@ Transform make_transform(const DataRequest& request, const Shape& shape) {
     transform.mean = mean.values;
   }
   transform.scale = {request.scale.value_or(1.0F)};
-  const std::vector<Message> mistakes = check_transform(transform, shape);
-  if (!mistakes.empty()) throw join_errors(mistakes);
+  const std::vector<Message> errors = check_transform(transform, shape);
+  if (!errors.empty()) throw join_errors(errors);
   return transform;
 }
 

@@ -3,8 +3,8 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "runtime/core/error_list.hpp"
 #include "runtime/core/hash.hpp"
-#include "runtime/core/mistakes.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-constexpr std::size_t most_list_mistakes = 10;
+constexpr std::size_t most_list_errors = 10;
 constexpr std::uint64_t largest_label = UINT16_MAX;
 
 bool has_image_name(const std::string& name) {
@@ -103,9 +103,9 @@ std::uint64_t FileList::fingerprint() const {
 
 FileList parse_file_list(std::string_view text, const std::string& name, const std::string& directory) {
   FileList list(directory);
-  std::vector<Message> mistakes;
+  std::vector<Message> errors;
   std::size_t number = 0;
-  while (!text.empty() && mistakes.size() < most_list_mistakes) {
+  while (!text.empty() && errors.size() < most_list_errors) {
     ++number;
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = trim(text.substr(0, end));
@@ -118,14 +118,14 @@ FileList parse_file_list(std::string_view text, const std::string& name, const s
     if (label) {
       list.add(trim(line.substr(0, blank)), static_cast<Label>(*label));
     } else {
-      mistakes.push_back({fmt::format("\"{}\" does not end with a blank and a class of 0 to {}",
-                                      printable(line, 60), largest_label),
-                          fmt::format("{}:{}", printable(name), number), "a line like: cats/1.jpg 3"});
+      errors.push_back({fmt::format("\"{}\" does not end with a blank and a class of 0 to {}",
+                                    printable(line, 60), largest_label),
+                        fmt::format("{}:{}", printable(name), number), "a line like: cats/1.jpg 3"});
     }
   }
-  if (list.count() == 0 && mistakes.empty())
-    mistakes.push_back({"the list names no images", printable(name), "a line like: cats/1.jpg 3"});
-  if (!mistakes.empty()) throw join_errors(mistakes);
+  if (list.count() == 0 && errors.empty())
+    errors.push_back({"the list names no images", printable(name), "a line like: cats/1.jpg 3"});
+  if (!errors.empty()) throw join_errors(errors);
   return list;
 }
 

@@ -2,7 +2,7 @@
 #include "runtime/data/loader.hpp"
 
 #include "base/text/error.hpp"
-#include "runtime/core/mistakes.hpp"
+#include "runtime/core/error_list.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -38,8 +38,8 @@ class Loader::Work {
         largest_(largest_batch),
         trace_(options.trace),
         floats_(transform_.output(shape_).count()) {
-    const std::vector<Message> mistakes = check_transform(transform_, shape_);
-    if (!mistakes.empty()) throw join_errors(mistakes);
+    const std::vector<Message> errors = check_transform(transform_, shape_);
+    if (!errors.empty()) throw join_errors(errors);
     const int wanted = options.threads >= 0 ? options.threads : source.in_memory() ? 0 : 1;
     for (Buffer& buffer : buffers_) {
       buffer.images.resize(largest_ * floats_);

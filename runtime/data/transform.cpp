@@ -94,10 +94,10 @@ Shape Transform::output(const Shape& shape) const {
 }
 
 std::vector<Message> check_transform(const Transform& transform, const Shape& shape) {
-  std::vector<Message> mistakes;
+  std::vector<Message> errors;
   const auto channels = static_cast<std::size_t>(shape.channels);
   if (transform.crop.height > shape.height || transform.crop.width > shape.width) {
-    mistakes.push_back(
+    errors.push_back(
         {fmt::format("a crop of {}x{} does not fit into images of {}x{}", transform.crop.height,
                      transform.crop.width, shape.height, shape.width),
          "--crop",
@@ -105,18 +105,17 @@ std::vector<Message> check_transform(const Transform& transform, const Shape& sh
   }
   const std::size_t means = transform.mean.size();
   if (means > 1 && means != channels && means != shape.count()) {
-    mistakes.push_back(
+    errors.push_back(
         {fmt::format("{} mean values for images of {} channel(s) of {}x{}: one, {}, or {} are needed", means,
                      channels, shape.height, shape.width, channels, shape.count()),
          "--mean", "--mean 127.5"});
   }
   if (transform.scale.size() > 1 && transform.scale.size() != channels) {
-    mistakes.push_back(
-        {fmt::format("{} scales for images of {} channel(s): one, or one per channel, is needed",
-                     transform.scale.size(), channels),
-         "--scale", "--scale 0.00390625"});
+    errors.push_back({fmt::format("{} scales for images of {} channel(s): one, or one per channel, is needed",
+                                  transform.scale.size(), channels),
+                      "--scale", "--scale 0.00390625"});
   }
-  return mistakes;
+  return errors;
 }
 
 CropWindow random_crop(const Transform& transform, const Shape& shape, std::uint64_t seed, std::uint64_t step,

@@ -23,7 +23,7 @@ struct Transform {
   Shape output(const Shape& shape) const;
 };
 
-// All mistakes: a crop larger than the images, a wrong number of means or scales. Empty: valid.
+// All errors: a crop larger than the images, a wrong number of means or scales. Empty: valid.
 std::vector<Message> check_transform(const Transform& transform, const Shape& shape);
 
 // Crop and mirroring of one image.

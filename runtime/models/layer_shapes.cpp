@@ -75,7 +75,7 @@ class LayerShaper {
   const Layer& layer() const { return shaped_.layer; }
 
   void refuse(const std::string& what, std::string hint) {
-    shaped_.mistakes.push_back({fmt::format("layer {} {}", name_, what), layer().location, std::move(hint)});
+    shaped_.errors.push_back({fmt::format("layer {} {}", name_, what), layer().location, std::move(hint)});
   }
   bool check(bool holds, const std::string& what, std::string hint) {
     if (!holds) refuse(what, std::move(hint));

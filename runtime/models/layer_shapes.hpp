@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Computes the output shape and parameter sizes of a layer, and finds its mistakes.
+// Computes the output shape and parameter sizes of a layer, and finds its errors.
 #pragma once
 
 #include "runtime/models/layer.hpp"
@@ -18,7 +18,7 @@ struct ShapedLayer {
   std::uint64_t weight_count = 0;
   std::uint64_t bias_count = 0;
   std::uint64_t state_count = 0;
-  std::vector<Message> mistakes;  // if any, the other fields are invalid
+  std::vector<Message> errors;  // if any, the other fields are invalid
 };
 
 // `name`: the layer's, for messages. `inputs`: at least one.

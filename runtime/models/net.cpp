@@ -3,8 +3,8 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "runtime/core/error_list.hpp"
 #include "runtime/core/hash.hpp"
-#include "runtime/core/mistakes.hpp"
 #include "runtime/models/layer_shapes.hpp"
 #include "runtime/models/net_graph.hpp"
 
@@ -31,15 +31,15 @@ class NetPlanner {
   Net plan() {
     check_images();
     NetGraph graph = order_layers(description_.layers, description_.location);
-    mistakes_.insert(mistakes_.end(), graph.mistakes.begin(), graph.mistakes.end());
+    errors_.insert(errors_.end(), graph.errors.begin(), graph.errors.end());
     std::vector<std::optional<Shape>> outputs;
     for (GraphNode& node : graph.nodes) outputs.push_back(add_layer(std::move(node), outputs));
-    if (mistakes_.empty()) check_outputs();
-    for (Message& mistake : mistakes_) {
-      if (mistake.where.empty()) mistake.where = description_.location;
-      mistake.hint = in_their_words(std::move(mistake.hint));
+    if (errors_.empty()) check_outputs();
+    for (Message& each : errors_) {
+      if (each.where.empty()) each.where = description_.location;
+      each.hint = in_their_words(std::move(each.hint));
     }
-    if (!mistakes_.empty()) throw join_errors(mistakes_);
+    if (!errors_.empty()) throw join_errors(errors_);
     return std::move(net_);
   }
 
@@ -56,9 +56,9 @@ class NetPlanner {
     if (wanted.empty() || std::find(wanted.begin(), wanted.end(), net_.input) != wanted.end()) return;
     std::vector<std::string> words;
     for (const Shape& shape : wanted) words.push_back(render_shape(shape));
-    mistakes_.push_back({fmt::format("{} needs images of {}, but these are {}", printable(net_.name),
-                                     join(words, " or "), render_shape(net_.input)),
-                         description_.location, "ddl-train --net mlp"});
+    errors_.push_back({fmt::format("{} needs images of {}, but these are {}", printable(net_.name),
+                                   join(words, " or "), render_shape(net_.input)),
+                       description_.location, "ddl-train --net mlp"});
   }
 
   // Nothing if its shape cannot be known.
@@ -76,8 +76,8 @@ class NetPlanner {
     Layer layer = description_.layers[node.layer];
     if (node.sources.front() == from_images) add_border(layer, node.name);
     ShapedLayer shaped = shape_layer(std::move(layer), node.name, inputs, classes_);
-    if (!shaped.mistakes.empty()) {
-      mistakes_.insert(mistakes_.end(), shaped.mistakes.begin(), shaped.mistakes.end());
+    if (!shaped.errors.empty()) {
+      errors_.insert(errors_.end(), shaped.errors.begin(), shaped.errors.end());
       return std::nullopt;
     }
     const Shape output = shaped.output;
@@ -92,7 +92,7 @@ class NetPlanner {
     const int rows = std::max(0, border.height - net_.input.height);
     const int columns = std::max(0, border.width - net_.input.width);
     if (layer.kind != LayerKind::convolution || rows % 2 != 0 || columns % 2 != 0) {
-      mistakes_.push_back(
+      errors_.push_back(
           {fmt::format("layer {} reads images of {}x{} with a border up to {}x{}: it must be a convolution, "
                        "and the border must be symmetric",
                        printable(name, 60), net_.input.height, net_.input.width, border.height, border.width),
@@ -106,7 +106,7 @@ class NetPlanner {
   void location(GraphNode node, ShapedLayer shaped, std::vector<Shape> inputs) {
     const std::uint64_t end = net_.parameter_count + shaped.weight_count + shaped.bias_count;
     if (end + net_.state_count + shaped.state_count > max_parameters) {
-      mistakes_.push_back(
+      errors_.push_back(
           {fmt::format(
                "images of {}x{} give {} parameters up to layer {}; at most {} fit into one MPI message",
                net_.input.height, net_.input.width, end, printable(node.name, 60), max_parameters),
@@ -155,13 +155,13 @@ class NetPlanner {
     net_.classes = static_cast<int>(logits.count());
     if (net_.classes < classes_) {
       const Layer& last = net_.layers.back().layer;
-      mistakes_.push_back({fmt::format("the last layer, {}, has {} outputs, but the data has {} classes",
-                                       printable(net_.layers.back().name, 60), net_.classes, classes_),
-                           last.location.empty() ? description_.location : last.location,
-                           fmt::format("outputs: {}", classes_)});
+      errors_.push_back({fmt::format("the last layer, {}, has {} outputs, but the data has {} classes",
+                                     printable(net_.layers.back().name, 60), net_.classes, classes_),
+                         last.location.empty() ? description_.location : last.location,
+                         fmt::format("outputs: {}", classes_)});
     }
     if (net_.parameter_count == 0 && classes_ > 0) {
-      mistakes_.push_back(
+      errors_.push_back(
           {"the net has no weights to learn: none of its layers is a convolution, an inner "
            "product or a batch norm with weights",
            description_.location, "kind: inner_product, outputs: classes   # as the last layer"});
@@ -171,7 +171,7 @@ class NetPlanner {
   const NetDescription& description_;
   int classes_;
   Net net_;
-  std::vector<Message> mistakes_;
+  std::vector<Message> errors_;
 };
 
 }  // namespace

@@ -73,7 +73,7 @@ struct NetDescription {
   std::span<const NetWord> words;  // of its file format, if not YAML: hints use these names
 };
 
-// Throws Error(request) with all mistakes: a duplicate name, an unknown input, a cycle, incompatible shapes,
+// Throws Error(request) with all errors: a duplicate name, an unknown input, a cycle, incompatible shapes,
 // an unread output, a vector larger than one MPI message, fewer outputs than classes, no parameters.
 Net plan_net(const NetDescription& description, Shape input, int classes);
 // The same for a chain of layers.

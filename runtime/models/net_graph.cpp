@@ -28,7 +28,7 @@ class GraphOrder {
 
  private:
   void refuse(std::size_t layer, std::string what, std::string hint) {
-    graph_.mistakes.push_back({std::move(what), layers_[layer].location, std::move(hint)});
+    graph_.errors.push_back({std::move(what), layers_[layer].location, std::move(hint)});
   }
   static std::string shown(const std::string& name) { return printable(name, 60); }
 
@@ -95,7 +95,7 @@ class GraphOrder {
       loss = i;
     }
     if (layers_.empty()) {
-      graph_.mistakes.push_back(
+      graph_.errors.push_back(
           {"the net has no layers", location_, "layers: [{kind: inner_product, outputs: classes}]"});
       return;
     }

@@ -22,7 +22,7 @@ struct GraphNode {
 struct NetGraph {
   std::vector<GraphNode> nodes;  // in order, without softmax_loss; those of a cycle are left out
   std::size_t logits = 0;        // the node that gives them
-  std::vector<Message> mistakes;
+  std::vector<Message> errors;
 };
 
 // Finds duplicate names, unknown inputs, cycles, several losses and unread outputs.

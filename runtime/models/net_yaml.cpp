@@ -3,7 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "base/text/yaml_tree.hpp"
-#include "runtime/core/mistakes.hpp"
+#include "runtime/core/error_list.hpp"
 
 #include <fmt/format.h>
 
@@ -53,7 +53,7 @@ class NetReader {
       if (const YamlValue* border = root.find("border")) read_border(*border);
       read_layers(root);
     }
-    if (!mistakes_.empty()) throw join_errors(mistakes_);
+    if (!errors_.empty()) throw join_errors(errors_);
     return std::move(description_);
   }
 
@@ -148,7 +148,7 @@ class NetReader {
   }
 
   void refuse(const YamlValue& at, std::string what, std::string hint) {
-    mistakes_.push_back({std::move(what), at.line > 0 ? place_in(file_, at) : file_, std::move(hint)});
+    errors_.push_back({std::move(what), at.line > 0 ? place_in(file_, at) : file_, std::move(hint)});
   }
   static std::string shown(const YamlValue& value) {
     return value.kind == NodeKind::scalar ? "'" + printable(value.text, 60) + "'" : "a list or a mapping";
@@ -353,7 +353,7 @@ class NetReader {
 
   std::string file_;
   NetDescription description_;
-  std::vector<Message> mistakes_;
+  std::vector<Message> errors_;
 };
 
 YamlValue parse_tree(std::string_view text, const std::string& file_name) {

@@ -18,7 +18,7 @@
 
 namespace ddlrun::runtime {
 
-// Pure. Throws Error(request) with all mistakes, each at FILE:LINE:COLUMN.
+// Pure. Throws Error(request) with all errors, each at FILE:LINE:COLUMN.
 NetDescription parse_net_yaml(std::string_view text, const std::string& file_name);
 
 // How a net is written: an example, the kinds of layers and all their keys.

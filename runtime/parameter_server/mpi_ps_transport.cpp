@@ -156,7 +156,7 @@ class MpiPsTransport : public PsTransport {
       if (blame) {
         MPI_Test(&request, &done, &status);  // a last message may have come before the end was seen
         if (done != 0) return status;
-        give_up(*blame);
+        fail(*blame);
       }
       if (waited > answer_after_seconds) answer_others(suspect_.value_or(wait.ranks.front()));
       stall.waited(waited, [&] { return describe(wait); });
@@ -242,7 +242,7 @@ class MpiPsTransport : public PsTransport {
   }
 
   // The others hear it from here, so that they do not blame this rank.
-  [[noreturn]] void give_up(const Error& error) {
+  [[noreturn]] void fail(const Error& error) {
     const Message& message = error.message();
     liveness_->report_failure(ddl::Error(ddl::Fault::lost, message.what, message.where, message.hint));
     throw Error(error);

@@ -23,7 +23,7 @@ double seconds_from(TraceClock::time_point start) {
   return std::chrono::duration<double>(TraceClock::now() - start).count();
 }
 
-// The vectors of the whole net, on every rank: where all of them meet.
+// The vectors of the whole net, on every rank: as of the last step that all ranks have done.
 struct WholeVectors {
   std::vector<float> parameters;
   std::vector<std::vector<float>> optimizer_state;
@@ -105,8 +105,8 @@ class ServerTrainer {
                     cut(whole_.parameters), std::move(state));
   }
 
-  // The step after which all have to meet.
-  std::size_t next_meeting() const {
+  // The next step after which all ranks synchronize.
+  std::size_t next_sync() const {
     TrainPosition ahead = position_;
     const std::size_t end =
         std::min(position_.step + shard_.steps_per_epoch() - position_.step_in_epoch, all_steps());
@@ -124,12 +124,12 @@ class ServerTrainer {
   void run_part(TrainSummary& summary) {
     const auto start = TraceClock::now();
     const std::size_t before = position_.step;
-    const std::size_t until = next_meeting();
+    const std::size_t until = next_sync();
     const std::size_t done =
-        is_server() ? serve(until) : worker_->work_until(before, until, position_.epoch, summary);
+        is_server() ? run_server(until) : worker_->work_until(before, until, position_.epoch, summary);
     epoch_seconds_ += seconds_from(start);
     summary.train_seconds += seconds_from(start);
-    const bool stop = meet(done) || done < until;
+    const bool stop = synchronize(done) || done < until;
     epoch_steps_ += position_.step - before;
     if (!all_finite(whole_.parameters)) throw_weights_not_finite({position_.step, run_.plan.schedule});
     const bool end = position_.step == all_steps();
@@ -144,7 +144,7 @@ class ServerTrainer {
     }
   }
 
-  std::size_t serve(std::size_t until) {
+  std::size_t run_server(std::size_t until) {
     auto last = TraceClock::now();
     ServerLoopPlan plan;
     plan.until = until;
@@ -162,7 +162,7 @@ class ServerTrainer {
 
   // The servers' shards become everybody's weights, and the workers' totals everybody's. Whether some rank
   // wants to stop.
-  bool meet(std::size_t done) {
+  bool synchronize(std::size_t done) {
     gather_shards(whole_.parameters, server_ ? server_->weights() : std::span<const float>{});
     for (std::size_t i = 0; i < whole_.optimizer_state.size(); ++i)
       gather_shards(whole_.optimizer_state[i],

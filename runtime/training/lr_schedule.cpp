@@ -73,27 +73,27 @@ double learning_rate(const LrSchedule& schedule, std::size_t step) {
   return peak;
 }
 
-std::vector<std::string> find_schedule_mistakes(const LrSchedule& schedule) {
-  std::vector<std::string> mistakes;
+std::vector<std::string> find_schedule_errors(const LrSchedule& schedule) {
+  std::vector<std::string> errors;
   const std::string name = name_of(schedule.decay);
   if (schedule.decay == LrDecay::step && schedule.step_size == 0)
-    mistakes.push_back(name + " needs a step size of at least 1");
+    errors.push_back(name + " needs a step size of at least 1");
   const auto& values = schedule.step_values;
   if (schedule.decay == LrDecay::multistep && values.empty())
-    mistakes.push_back(name + " needs at least one step value");
+    errors.push_back(name + " needs at least one step value");
   const auto bad = std::adjacent_find(values.begin(), values.end(), std::greater_equal<>());
   if (schedule.decay == LrDecay::multistep && bad != values.end()) {
-    mistakes.push_back(
+    errors.push_back(
         fmt::format("{} needs ascending step values, but {} comes before {}", name, bad[0], bad[1]));
   }
   // 0 to the power of 0 is 1 and then 0: a rate that ends after one step is a gamma that was forgotten.
   const bool multiplies = schedule.decay == LrDecay::step || schedule.decay == LrDecay::multistep ||
                           schedule.decay == LrDecay::exp;
   if (multiplies && !(schedule.gamma > 0.0 && std::isfinite(schedule.gamma)))
-    mistakes.push_back(fmt::format("{} needs a gamma above 0, not {}", name, schedule.gamma));
+    errors.push_back(fmt::format("{} needs a gamma above 0, not {}", name, schedule.gamma));
   if (schedule.decay == LrDecay::inv && !(schedule.gamma >= 0.0 && std::isfinite(schedule.gamma)))
-    mistakes.push_back(fmt::format("{} needs a gamma of at least 0, not {}", name, schedule.gamma));
-  return mistakes;
+    errors.push_back(fmt::format("{} needs a gamma of at least 0, not {}", name, schedule.gamma));
+  return errors;
 }
 
 std::string render_decay(const LrSchedule& schedule) {

@@ -43,7 +43,7 @@ struct LrSchedule {
 double learning_rate(const LrSchedule& schedule, std::size_t step);
 
 // Mistakes in the parameters of the policy, one line each: "step needs a step size of at least 1".
-std::vector<std::string> find_schedule_mistakes(const LrSchedule& schedule);
+std::vector<std::string> find_schedule_errors(const LrSchedule& schedule);
 
 // "inv gamma 0.0001 power 0.75": the policy with the numbers that it uses.
 std::string render_decay(const LrSchedule& schedule);

@@ -180,19 +180,19 @@ std::string render_optimizer(const Optimizer& optimizer) {
   return optimizer.clip > 0.0 ? text + fmt::format(" clip {}", optimizer.clip) : text;
 }
 
-std::vector<std::string> find_optimizer_mistakes(const Optimizer& optimizer) {
-  std::vector<std::string> mistakes;
+std::vector<std::string> find_optimizer_errors(const Optimizer& optimizer) {
+  std::vector<std::string> errors;
   const auto share = [&](std::string_view name, double value) {
     if (!(value >= 0.0 && value < 1.0))
-      mistakes.push_back(fmt::format("{} {} must be at least 0 and less than 1", name, value));
+      errors.push_back(fmt::format("{} {} must be at least 0 and less than 1", name, value));
   };
   const auto positive = [&](std::string_view name, double value) {
     if (!(value > 0.0 && std::isfinite(value)))
-      mistakes.push_back(fmt::format("{} {} must be above 0", name, value));
+      errors.push_back(fmt::format("{} {} must be above 0", name, value));
   };
   const auto not_negative = [&](std::string_view name, double value) {
     if (!(value >= 0.0 && std::isfinite(value)))
-      mistakes.push_back(fmt::format("{} {} must be 0 or more", name, value));
+      errors.push_back(fmt::format("{} {} must be 0 or more", name, value));
   };
   if (uses_momentum(optimizer.kind)) share("momentum", optimizer.momentum);
   if (optimizer.kind == OptimizerKind::adam) share("momentum2", optimizer.momentum2);
@@ -201,7 +201,7 @@ std::vector<std::string> find_optimizer_mistakes(const Optimizer& optimizer) {
   if (uses_epsilon(optimizer.kind)) positive("epsilon", optimizer.epsilon);
   not_negative("weight decay", optimizer.weight_decay);
   not_negative("clip", optimizer.clip);
-  return mistakes;
+  return errors;
 }
 
 std::vector<std::string> state_names(const Optimizer& optimizer) {

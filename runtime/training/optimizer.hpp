@@ -58,7 +58,7 @@ std::string render_optimizer_kind(const Optimizer& optimizer);
 // With all hyperparameters in use: "adam momentum 0.9 momentum2 0.999 epsilon 1e-08 weight decay 0".
 std::string render_optimizer(const Optimizer& optimizer);
 // Mistakes in the hyperparameters, one line each.
-std::vector<std::string> find_optimizer_mistakes(const Optimizer& optimizer);
+std::vector<std::string> find_optimizer_errors(const Optimizer& optimizer);
 
 // PyTorch's names of the state vectors, each one float per weight: "momentum_buffer", or "exp_avg" and
 // "exp_avg_sq". At most two.

@@ -34,7 +34,7 @@ expect 0 "hash=$first" "$train" --solver "$solver" --total-steps 250 --checkpoin
 
 # A net alone; refusals, all at once, with places.
 expect 0 'ddl-train: ok net=LeNet ' "$train" --net "$root/examples/caffe/lenet_train_test.prototxt" --data "$subset" --max-steps 2
-expect_refusal 3 'the first of 10 mistakes' ranks 2 "$train" --solver "$wrong/solver.prototxt"
+expect_refusal 3 'the first of 10 errors' ranks 2 "$train" --solver "$wrong/solver.prototxt"
 for place in solver.prototxt:6:1 solver.prototxt:3:1 solver.prototxt:7:1 solver.prototxt:5:1 train_val.prototxt:5:16 \
              train_val.prototxt:9:53 train_val.prototxt:9:81 train_val.prototxt:11:77 train_val.prototxt:12:39 train_val.prototxt:14:22; do
   grep -qF "$place" "$work/err" || fail "nothing at $place: $(cat "$work/err")"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Ranks that are started by hand and meet over TCP, without MPI: sums, tokens, strangers, ranks that stay away or die;
+# Ranks that are started by hand and connect over TCP, without MPI: sums, tokens, strangers, ranks that stay away or die;
 # hosts are UTS namespaces of this machine (root, else left out). Nothing listens once all have come, nothing is left
 # in /dev/shm.
 work_of_test=$(dirname "$(readlink -f "$0")")
@@ -97,7 +97,7 @@ for r in 0 1; do
 done
 [ "$(seconds_since "$begun")" -le 10 ] || fail "unlike wires: reported after $(seconds_since "$begun") s"
 next_port
-expect_refusal 1 'mode m is MPI_Allreduce, and these ranks meet without MPI' env DDL_RANK=0 DDL_SIZE=2 \
+expect_refusal 1 'mode m is MPI_Allreduce, and these ranks are connected without MPI' env DDL_RANK=0 DDL_SIZE=2 \
   DDL_MASTER=127.0.0.1:"$port" DDL_TOKEN_FILE="$work/token" DDL_OPTIONS='-mode m' "$sums"
 
 # Gradients may be narrowed between hosts, the totals of a step are not.

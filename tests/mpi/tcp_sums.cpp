@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tcp_sums: sums of every type and size on ranks that meet over TCP, against closed forms; exit 1 with the
+// tcp_sums: sums of every type and size on ranks that connect over TCP, against closed forms; exit 1 with the
 // first that is wrong.
 #include "ddl/ddl.hpp"
 

@@ -76,7 +76,7 @@ class EntryReader {
                Severity severity = Severity::error) {
     entry_.problems.push_back({std::string(id), severity, offset, std::move(what), std::move(hint), true});
   }
-  bool give_up(std::string_view id, std::size_t offset, std::string what, std::string hint) {
+  bool fail_line(std::string_view id, std::size_t offset, std::string what, std::string hint) {
     entry_.problems.push_back(
         {std::string(id), Severity::error, offset, std::move(what), std::move(hint), false});
     return false;
@@ -160,23 +160,23 @@ class EntryReader {
       words_[at_] = {first.substr(4), peek()->offset + 4, false, false};
       return read_rank_number();
     }
-    return give_up("not-a-rank-line", peek()->offset,
-                   fmt::format("the line begins with \"{}\", not with rank", printable(first, 40)),
-                   "every line is rank N=HOST slot=CORES, blank, or a comment");
+    return fail_line("not-a-rank-line", peek()->offset,
+                     fmt::format("the line begins with \"{}\", not with rank", printable(first, 40)),
+                     "every line is rank N=HOST slot=CORES, blank, or a comment");
   }
 
   bool read_rank_number() {
     const Word* word = peek();
     if (!word || word->equals || word->text.find_first_not_of("0123456789") != std::string_view::npos ||
         word->text.empty()) {
-      return give_up("bad-rank-number", offset(),
-                     fmt::format("\"{}\" stands where the rank's number should be",
-                                 word ? printable(word->text, 40) : std::string("nothing")),
-                     "write rank N=HOST slot=CORES, N counting from 0");
+      return fail_line("bad-rank-number", offset(),
+                       fmt::format("\"{}\" stands where the rank's number should be",
+                                   word ? printable(word->text, 40) : std::string("nothing")),
+                       "write rank N=HOST slot=CORES, N counting from 0");
     }
     const auto number = parse_unsigned(word->text, max_ranks - 1);
     if (!number) {
-      return give_up(
+      return fail_line(
           "rank-number-too-large", word->offset,
           fmt::format("rank {} is larger than {}, the largest that is possible; from 2147483648 on "
                       "numbers wrap around in mpirun",
@@ -202,7 +202,7 @@ class EntryReader {
     const Word* word = peek();
     const bool slot_comes = (is_word(0, "slot") || is_word(0, "slots")) && peek(1) && peek(1)->equals;
     if (!word || word->equals || (slot_comes && !second_slot_word())) {
-      return give_up(
+      return fail_line(
           "no-host", offset(),
           fmt::format("rank {} has no host; mpirun dies of this with a segmentation fault", *entry_.rank),
           "write rank N=HOST slot=CORES; // begins a comment, even inside a name");
@@ -224,7 +224,7 @@ class EntryReader {
   bool read_slot_word() {
     const Word* word = peek();
     if (!word || is_word(0, "rank")) {
-      return give_up(
+      return fail_line(
           "no-slot", offset(),
           fmt::format("rank {} has no slot=; Open MPI 4 refuses that and garbles the message, 5 leaves the "
                       "rank unbound",
@@ -238,9 +238,9 @@ class EntryReader {
     } else if (is_word(0, "slot")) {
       check_case(*word, "slot");
     } else {
-      return give_up("unexpected-text", word->offset,
-                     fmt::format("\"{}\" stands where slot= should be", printable(word->text, 40)),
-                     "write rank N=HOST slot=CORES and nothing between");
+      return fail_line("unexpected-text", word->offset,
+                       fmt::format("\"{}\" stands where slot= should be", printable(word->text, 40)),
+                       "write rank N=HOST slot=CORES and nothing between");
     }
     entry_.slot_word_offset = word->offset;
     ++at_;
@@ -251,8 +251,8 @@ class EntryReader {
   void read_slots() {
     const Word* word = peek();
     if (!word || word->equals || is_word(0, "rank")) {
-      give_up("no-slot", offset(), fmt::format("nothing stands behind rank {}'s slot=", *entry_.rank),
-              "write the cores, as in slot=0:0-3");
+      fail_line("no-slot", offset(), fmt::format("nothing stands behind rank {}'s slot=", *entry_.rank),
+                "write the cores, as in slot=0:0-3");
       return;
     }
     entry_.slots = word->text;
@@ -290,10 +290,10 @@ class EntryReader {
       entry_.slots = std::move(joined);
       return;
     }
-    give_up("text-after-slots", first.offset,
-            fmt::format("\"{}\" behind the cores is ignored in silence, or refused",
-                        printable(piece_.substr(first.offset), 40)),
-            "end the line behind the cores; comments begin with #");
+    fail_line("text-after-slots", first.offset,
+              fmt::format("\"{}\" behind the cores is ignored in silence, or refused",
+                          printable(piece_.substr(first.offset), 40)),
+              "end the line behind the cores; comments begin with #");
   }
 
   bool separated(const Word& first) const {

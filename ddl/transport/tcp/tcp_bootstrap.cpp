@@ -73,7 +73,7 @@ std::string find_token(const TcpOptions& start) {
   if (!start.token_file.empty()) return read_token(start.token_file);
   const std::string token = trim_token(start.token);
   if (token.empty())
-    throw bad_bootstrap("ranks meet over TCP, but there is no token: nothing listens without one",
+    throw bad_bootstrap("ranks connect over TCP, but there is no token: nothing listens without one",
                         fmt::format("DDL_MASTER={}", start.master), how_to_make_a_token);
   check_token_length(token, "DDL_TOKEN");
   return token;

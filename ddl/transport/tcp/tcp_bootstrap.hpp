@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether ranks are to meet over TCP, and with which token: from DDL_RANK, DDL_SIZE, DDL_MASTER,
+// Whether ranks connect over TCP, and with which token: from DDL_RANK, DDL_SIZE, DDL_MASTER,
 // DDL_TOKEN_FILE and DDL_TOKEN, over Options::tcp. Without a token nothing listens.
 #pragma once
 

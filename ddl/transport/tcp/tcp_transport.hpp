@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ranks as processes, without MPI: they meet at rank 0's address, exchange over TCP, and share memory on a
+// Ranks as processes, without MPI: they connect at rank 0's address, exchange over TCP, and share memory on a
 // host.
 #pragma once
 

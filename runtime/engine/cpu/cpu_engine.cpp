@@ -30,9 +30,9 @@ class CpuEngine : public Engine {
         evaluation_batch_(choose_evaluation_batch(batch)) {}
 
   void start_step(const StepKey& key) override { *training_.key = key; }
-  void on_gradients_final(GradientsFinal tell) override { tell_ = std::move(tell); }
-  bool on_parameters_needed(ParametersNeeded tell) override {
-    need_ = std::move(tell);
+  void on_gradients_final(GradientsFinal callback) override { on_final_ = std::move(callback); }
+  bool on_parameters_needed(ParametersNeeded callback) override {
+    on_needed_ = std::move(callback);
     return true;
   }
   void trace(const LayerTrace* trace) override { trace_ = trace; }
@@ -65,14 +65,14 @@ class CpuEngine : public Engine {
   // A short last batch leaves stale images behind it; their rows are not read.
   void forward(cpu::Program& program, std::span<const float> images) {
     std::copy(images.begin(), images.end(), static_cast<float*>(program.input.get_data_handle()));
-    if (trace_ == nullptr && !need_) return cpu::run_steps(program.forward, stream_);
+    if (trace_ == nullptr && !on_needed_) return cpu::run_steps(program.forward, stream_);
     auto begin = TraceClock::now();
     cpu::run_layers(
         program.forward, program.forward_ends, stream_,
         [&](std::size_t layer) {
-          if (!need_ || parameters_of(net_.layers[layer]) == 0) return;
+          if (!on_needed_ || parameters_of(net_.layers[layer]) == 0) return;
           const std::size_t first = net_.layers[layer].weights_offset;
-          need_(first, first + parameters_of(net_.layers[layer]));
+          on_needed_(first, first + parameters_of(net_.layers[layer]));
           begin = TraceClock::now();
         },
         [&](std::size_t layer) {
@@ -86,13 +86,13 @@ class CpuEngine : public Engine {
 
   // A layer's gradients are final when its own steps are done; those of the layers behind it were before.
   void backward() {
-    if (trace_ == nullptr && !tell_) return cpu::run_steps(training_.backward, stream_);
+    if (trace_ == nullptr && !on_final_) return cpu::run_steps(training_.backward, stream_);
     auto begin = TraceClock::now();
     const auto nothing = [](std::size_t) {};
     cpu::run_layers(training_.backward, training_.backward_ends, stream_, nothing, [&](std::size_t layer) {
       if (trace_ != nullptr) trace_->record_span(trace_->backward[layer], begin);
       const PlannedLayer& done = net_.layers[layer];
-      if (tell_ && parameters_of(done) > 0) tell_(done.weights_offset);
+      if (on_final_ && parameters_of(done) > 0) on_final_(done.weights_offset);
       begin = TraceClock::now();
     });
   }
@@ -112,8 +112,8 @@ class CpuEngine : public Engine {
   cpu::Program training_;
   std::size_t evaluation_batch_;
   std::optional<cpu::Program> inference_;
-  GradientsFinal tell_;
-  ParametersNeeded need_;
+  GradientsFinal on_final_;
+  ParametersNeeded on_needed_;
   const LayerTrace* trace_ = nullptr;
 };
 

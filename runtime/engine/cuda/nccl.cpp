@@ -52,7 +52,7 @@ class RealNcclGroup : public NcclGroup {
           group_);
   }
 
-  // A lost rank leaves the stream waiting for ever: the group is given up instead.
+  // A lost rank leaves the stream waiting for ever: the group is aborted instead.
   void wait(double timeout_seconds) override {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
     for (;;) {
@@ -61,12 +61,12 @@ class RealNcclGroup : public NcclGroup {
       ncclResult_t late = ncclSuccess;
       check(nccl().async_error(group_, &late), "ncclCommGetAsyncError", group_);
       if (late != ncclSuccess && late != ncclInProgress) {
-        give_up();
+        abort_comm();
         check(late, "a sum over GPUs");
       }
       if (state == cudaSuccess) return;
       if (std::chrono::steady_clock::now() > end) {
-        give_up();
+        abort_comm();
         throw Error(
             ErrorKind::request,
             {fmt::format("an all-reduce over GPUs timed out after {:.0f} s: some rank did not call it",
@@ -79,7 +79,7 @@ class RealNcclGroup : public NcclGroup {
   }
 
  private:
-  void give_up() {
+  void abort_comm() {
     nccl().abort(group_);
     group_ = nullptr;
   }

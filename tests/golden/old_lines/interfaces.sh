@@ -51,7 +51,7 @@ export OMPI_MCA_btl_tcp_if_include="${OMPI_MCA_btl_tcp_if_include:?set it first:
 # -x MKL_NUM_THREADS                20: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 # -x OMPI_MCA_btl_tcp_if_include    you set it; passed by name, so its value is in no process list
 # -x NCCL_SOCKET_IFNAME             you set it; passed by name, so its value is in no process list
-# -x HOROVOD_CONTROLLER             mpi: ranks meet over MPI, which starts them
+# -x HOROVOD_CONTROLLER             mpi: ranks connect over MPI, which starts them
 # -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
 # --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s

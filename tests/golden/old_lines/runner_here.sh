@@ -47,7 +47,7 @@ export OMP_PROC_BIND=close
 # -x OMP_PLACES                     cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
 # -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
 # -x MKL_NUM_THREADS                5: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
-# -x HOROVOD_CONTROLLER             mpi: ranks meet over MPI, which starts them
+# -x HOROVOD_CONTROLLER             mpi: ranks connect over MPI, which starts them
 # -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
 # rank HOROVOD_RANK                 {rank}: as MPI numbers it

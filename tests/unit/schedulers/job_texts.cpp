@@ -129,7 +129,7 @@ JobText read_job_text(const std::string& yaml) {
   add_life(lines, reading.job);
   lines.add("remark", reading.remarks);
   text.job = lines.str();
-  for (const Message& mistake : sorted_by_place(errors)) text.errors += render_error("ddlrun", mistake);
+  for (const Message& each : sorted_by_place(errors)) text.errors += render_error("ddlrun", each);
   return text;
 }
 

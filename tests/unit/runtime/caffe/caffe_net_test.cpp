@@ -284,7 +284,7 @@ TEST_CASE("caffe nets: what leads to no loss is left out") {
           "layer { name: \"p\" type: \"Softmax\" bottom: \"aux\" top: \"p\" }\n"
           "layer { name: \"hush\" type: \"Silence\" bottom: \"p\" }"),
       report);
-  CHECK(report.mistakes.empty());
+  CHECK(report.errors.empty());
   CHECK(net.net.layers.size() == 2);
   REQUIRE(report.notes.size() == 2);  // aux has no filler either
   CHECK(report.notes[1].what == "1 layer(s) do not lead to the loss and are ignored: aux");

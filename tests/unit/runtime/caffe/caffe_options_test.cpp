@@ -177,7 +177,7 @@ TEST_CASE("caffe options: each kind of solver gives valid options") {
     CaffeReport report;
     CaffeRun run = net;
     run.solver = parse_caffe_solver(text, "s.prototxt", report);
-    CHECK(list_mistakes(report) == "");
+    CHECK(list_errors(report) == "");
     const TrainOptions options = parse_train_options(merge_caffe_options(run, Words{}).args);
     const Optimizer wanted = run.solver->optimizer;
     const Optimizer rule = make_optimizer(options);

@@ -118,8 +118,8 @@ TEST_CASE("caffe refusals: what a layer may not be") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
-    const std::string mistakes = find_net_mistakes(row.text);
-    CHECK_MESSAGE(mistakes.find(row.reported) != std::string::npos, mistakes);
+    const std::string errors = find_net_errors(row.text);
+    CHECK_MESSAGE(errors.find(row.reported) != std::string::npos, errors);
   }
 }
 
@@ -166,8 +166,8 @@ TEST_CASE("caffe refusals: data and losses") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
-    const std::string mistakes = find_net_mistakes(row.text);
-    CHECK_MESSAGE(mistakes.find(row.reported) != std::string::npos, mistakes);
+    const std::string errors = find_net_errors(row.text);
+    CHECK_MESSAGE(errors.find(row.reported) != std::string::npos, errors);
   }
 }
 
@@ -189,12 +189,12 @@ TEST_CASE("caffe refusals: no prototxt") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
-    CHECK_MESSAGE(find_net_mistakes(row.text).starts_with(row.location), find_net_mistakes(row.text));
+    CHECK_MESSAGE(find_net_errors(row.text).starts_with(row.location), find_net_errors(row.text));
   }
 }
 
 TEST_CASE("caffe refusals: all at once, each once") {
-  CHECK(find_net_mistakes(R"(nam: "typo"
+  CHECK(find_net_errors(R"(nam: "typo"
 layer { name: "d" type: "Data" top: "data" top: "label" data_param { batch: 64 source: "s" batch_size: 1 } include { phase: TRAIN } }
 layer { name: "d" type: "Data" top: "data" top: "label" data_param { source: "s" batch_size: 0 } include { phase: TEST } }
 layer { name: "c" type: "Convolution" bottom: "data" top: "c"
@@ -215,11 +215,11 @@ net.prototxt:3:82 layer d: has a batch_size of 0; it must be 1 to 16777216
 }
 
 TEST_CASE("caffe refusals: phases that compute different nets") {
-  const auto mistakes = [](const std::string& layers) {
+  const auto errors = [](const std::string& layers) {
     const char* data =
         "layer { name: \"d\" type: \"Data\" top: \"data\" top: \"label\" data_param { source: \"s\" "
         "batch_size: 1 } }\n";
-    return find_net_mistakes(
+    return find_net_errors(
         data + layers +
         "layer { name: \"ip\" type: \"InnerProduct\" bottom: \"top\" top: \"ip\" inner_product_param { "
         "num_output: 10 } }\n"
@@ -227,30 +227,29 @@ TEST_CASE("caffe refusals: phases that compute different nets") {
         "TRAIN } }\n"
         "layer { name: \"p\" type: \"Softmax\" bottom: \"ip\" top: \"p\" include { phase: TEST } }\n");
   };
-  CHECK(mistakes("layer { name: \"x\" type: \"ReLU\" bottom: \"data\" top: \"top\" }\n").empty());
-  CHECK(
-      mistakes("layer { name: \"x\" type: \"LRN\" bottom: \"data\" top: \"top\" include { phase: TRAIN } }\n"
+  CHECK(errors("layer { name: \"x\" type: \"ReLU\" bottom: \"data\" top: \"top\" }\n").empty());
+  CHECK(errors("layer { name: \"x\" type: \"LRN\" bottom: \"data\" top: \"top\" include { phase: TRAIN } }\n"
                "layer { name: \"x\" type: \"LRN\" bottom: \"data\" top: \"top\" include { phase: TEST } "
                "lrn_param { k: 2 } }\n") ==
-      "net.prototxt:3:1 the phases compute different nets: TRAIN has 'x lrn of data local_size 5 alpha 1 "
-      "beta 0.75 k 1' "
-      "where TEST has 'x lrn of data local_size 5 alpha 1 beta 0.75 k 2'\n");
+        "net.prototxt:3:1 the phases compute different nets: TRAIN has 'x lrn of data local_size 5 alpha 1 "
+        "beta 0.75 k 1' "
+        "where TEST has 'x lrn of data local_size 5 alpha 1 beta 0.75 k 2'\n");
 }
 
 TEST_CASE("caffe refusals: phases that see other images") {
-  const auto mistakes = [](const std::string& train, const std::string& test) {
+  const auto errors = [](const std::string& train, const std::string& test) {
     const auto data = [](const char* phase, const std::string& transform) {
       return std::string("layer { name: 'd' type: 'Data' top: 'data' top: 'label' include { phase: ") +
              phase + " } data_param { source: 's' batch_size: 1 } transform_param { " + transform + " } }\n";
     };
-    return find_net_mistakes(
+    return find_net_errors(
         data("TRAIN", train) + data("TEST", test) +
         "layer { name: 'ip' type: 'InnerProduct' bottom: 'data' top: 'ip' inner_product_param { "
         "num_output: 10 } }\n"
         "layer { name: 'l' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' }\n");
   };
-  CHECK(mistakes("mirror: true scale: 0.5", "mirror: false scale: 0.5").empty());
-  CHECK(mistakes("scale: 0.5", "mean_value: 3") ==
+  CHECK(errors("mirror: true scale: 0.5", "mirror: false scale: 0.5").empty());
+  CHECK(errors("scale: 0.5", "mean_value: 3") ==
         "net.prototxt:2:1 test images are transformed differently from training images: TRAIN has scale 0.5 "
         "crop 0x0 mean_file '' mean_value; TEST has scale 1 crop 0x0 mean_file '' mean_value 3\n");
 }

@@ -12,18 +12,18 @@ namespace {
 CaffeSolver parse_good_solver(const std::string& text) {
   CaffeReport report;
   CaffeSolver solver = parse_caffe_solver(text, "solver.prototxt", report);
-  CHECK(list_mistakes(report) == "");
+  CHECK(list_errors(report) == "");
   return solver;
 }
 
-std::string find_solver_mistakes(const std::string& text) {
+std::string find_solver_errors(const std::string& text) {
   CaffeReport report;
   try {
     parse_caffe_solver(text, "solver.prototxt", report);
   } catch (const Error& error) {
     return error.message().where + " " + error.message().what + "\n";
   }
-  return list_mistakes(report);
+  return list_errors(report);
 }
 
 const std::string shortest = "net: \"n\" base_lr: 0.01 lr_policy: \"fixed\" max_iter: 10\n";
@@ -75,8 +75,8 @@ TEST_CASE("caffe solver: a net in its place, and a solver in place of a net") {
 TEST_CASE("caffe solver: no remedy writes into a file") {
   CaffeReport report;
   parse_caffe_solver(shortest + "zzzzzzzzzz: 3\n", "solver.prototxt", report);
-  REQUIRE(report.mistakes.size() == 1);
-  CHECK(report.mistakes.front().hint == "sed -n 2p solver.prototxt   # and remove that field");
+  REQUIRE(report.errors.size() == 1);
+  CHECK(report.errors.front().hint == "sed -n 2p solver.prototxt   # and remove that field");
 }
 
 TEST_CASE("caffe solver: momentum is reported where the rule has none") {
@@ -209,8 +209,8 @@ TEST_CASE("caffe solver: refusals") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
-    const std::string mistakes = find_solver_mistakes(row.text);
-    CHECK_MESSAGE(mistakes.find(row.reported) != std::string::npos, mistakes);
+    const std::string errors = find_solver_errors(row.text);
+    CHECK_MESSAGE(errors.find(row.reported) != std::string::npos, errors);
   }
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("caffe solver: nets written in it, and states") {
     CaffeReport report;
     parse_caffe_solver(text, "s.prototxt", report);
     const CaffeNet parsed = parse_caffe_net_of_solver({text, "s.prototxt"}, nullptr, nullptr, report);
-    return std::to_string(parsed.net.layers.size()) + " " + list_mistakes(report);
+    return std::to_string(parsed.net.layers.size()) + " " + list_errors(report);
   };
   CHECK(layers("train_state { stage: 'deep' } test_state { stage: 'deep' }") == "2 ");
   CHECK(layers("") == "1 ");

@@ -29,24 +29,24 @@ inline std::string net_with(const std::string& layers) {
 inline CaffeNet parse_net_text(const std::string& text, CaffeReport& report) {
   return parse_caffe_net({text, "net.prototxt"}, nullptr, report);
 }
-// Without any mistake.
+// Without any each.
 inline CaffeNet parse_good_net(const std::string& text) {
   CaffeReport report;
   CaffeNet net = parse_net_text(text, report);
-  for (const Message& mistake : report.mistakes) FAIL_CHECK(mistake.where, ": ", mistake.what);
+  for (const Message& each : report.errors) FAIL_CHECK(each.where, ": ", each.what);
   return net;
 }
 
-// All mistakes as "PLACE WHAT" lines.
-inline std::string list_mistakes(const CaffeReport& report) {
+// All errors as "PLACE WHAT" lines.
+inline std::string list_errors(const CaffeReport& report) {
   std::string text;
-  for (const Message& mistake : report.mistakes) {
-    CHECK(!mistake.hint.empty());
-    text += mistake.where + " " + mistake.what + "\n";
+  for (const Message& each : report.errors) {
+    CHECK(!each.hint.empty());
+    text += each.where + " " + each.what + "\n";
   }
   return text;
 }
-inline std::string find_net_mistakes(const std::string& text) {
+inline std::string find_net_errors(const std::string& text) {
   CaffeReport report;
   try {
     parse_net_text(text, report);
@@ -54,7 +54,7 @@ inline std::string find_net_mistakes(const std::string& text) {
     CHECK(error.kind() == ErrorKind::request);
     return error.message().where + " " + error.message().what + "\n";
   }
-  return list_mistakes(report);
+  return list_errors(report);
 }
 
 }  // namespace ddlrun::runtime

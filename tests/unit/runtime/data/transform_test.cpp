@@ -114,10 +114,10 @@ TEST_CASE("transform: views are drawn evenly, from seed, step and image alone") 
 
 TEST_CASE("transform: what does not fit is reported, all of it") {
   const Transform wrong{{30, 5}, false, {1.0F, 2.0F}, {1.0F, 2.0F}};
-  const std::vector<Message> mistakes = check_transform(wrong, {3, 28, 28});
-  REQUIRE(mistakes.size() == 3);
-  CHECK(mistakes[0].what == "a crop of 30x5 does not fit into images of 28x28");
-  CHECK(mistakes[1].what.starts_with("2 mean values for images of 3 channel(s)"));
+  const std::vector<Message> errors = check_transform(wrong, {3, 28, 28});
+  REQUIRE(errors.size() == 3);
+  CHECK(errors[0].what == "a crop of 30x5 does not fit into images of 28x28");
+  CHECK(errors[1].what.starts_with("2 mean values for images of 3 channel(s)"));
   CHECK(check_transform({{28, 28}, true, {1.0F, 2.0F, 3.0F}, {1.0F}}, {3, 28, 28}).empty());
 }
 

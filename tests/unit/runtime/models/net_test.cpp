@@ -167,7 +167,7 @@ TEST_CASE("net: refusals") {
   dilated.dilation = {0, 1};
   refused("has a dilation of 0x1; both must be 1 to", {dilated});
   // All at once.
-  refused("(the first of 3 mistakes)\n  and: ",
+  refused("(the first of 3 errors)\n  and: ",
           {named("a", {"none"}, relu()), named("b", {"data"}, linear(0)),
            named("c", {"data"}, convolution(2, 0)), sum({"a", "b", "c"})});
 }

@@ -134,8 +134,8 @@ TEST_CASE("net yaml: what cannot be read is to be mended") {
   }
 }
 
-TEST_CASE("net yaml: all mistakes at once, those of shapes at their layers") {
-  expect_error(ErrorKind::request, "(the first of 3 mistakes)", [] {
+TEST_CASE("net yaml: all errors at once, those of shapes at their layers") {
+  expect_error(ErrorKind::request, "(the first of 3 errors)", [] {
     parse_net_yaml("layers:\n  - {kind: rleu}\n  - {kind: dropout, rate: x}\n  - {kind: lrn, sise: 5}\n",
                    "n.yaml");
   });

@@ -132,7 +132,7 @@ TEST_CASE("learning rate: Caffe's policies") {
     CAPTURE(render_decay(row.schedule));
     CAPTURE(row.step);
     CHECK(learning_rate(row.schedule, row.step) == doctest::Approx(row.rate).epsilon(1e-9));
-    CHECK(find_schedule_mistakes(row.schedule).empty());
+    CHECK(find_schedule_errors(row.schedule).empty());
   }
 }
 
@@ -151,9 +151,9 @@ TEST_CASE("learning rate: what a policy lacks") {
       {{0.1, 0, 0, LrDecay::inv, -1.0, 0.75, 0, {}}, "gamma of at least 0, not -1"},
   };
   for (const Row& row : rows) {
-    const std::vector<std::string> mistakes = find_schedule_mistakes(row.schedule);
-    REQUIRE(mistakes.size() == 1);
-    CHECK_MESSAGE(mistakes.front().find(row.part) != std::string::npos, mistakes.front());
+    const std::vector<std::string> errors = find_schedule_errors(row.schedule);
+    REQUIRE(errors.size() == 1);
+    CHECK_MESSAGE(errors.front().find(row.part) != std::string::npos, errors.front());
   }
 }
 

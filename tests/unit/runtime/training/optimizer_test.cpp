@@ -198,11 +198,11 @@ TEST_CASE("optimizer: what they cannot use") {
     CAPTURE(row.part);
     Optimizer optimizer;
     optimizer.kind = row.kind;
-    CHECK(find_optimizer_mistakes(optimizer).empty());
+    CHECK(find_optimizer_errors(optimizer).empty());
     optimizer.*row.field = row.value;
-    const std::vector<std::string> mistakes = find_optimizer_mistakes(optimizer);
-    REQUIRE(mistakes.size() == 1);
-    CHECK(mistakes.front().find(row.part) != std::string::npos);
+    const std::vector<std::string> errors = find_optimizer_errors(optimizer);
+    REQUIRE(errors.size() == 1);
+    CHECK(errors.front().find(row.part) != std::string::npos);
   }
   Optimizer optimizer;
   CHECK(render_optimizer(optimizer) == "sgd momentum 0.9 weight decay 0");
@@ -212,7 +212,7 @@ TEST_CASE("optimizer: what they cannot use") {
   CHECK(render_optimizer(optimizer) == "adagrad epsilon 1e-08 weight decay 0");
   optimizer.kind = OptimizerKind::sgd;
   optimizer.momentum2 = 7.0;  // adam's, and this is sgd
-  CHECK(find_optimizer_mistakes(optimizer).empty());
+  CHECK(find_optimizer_errors(optimizer).empty());
 }
 
 TEST_SUITE_END();

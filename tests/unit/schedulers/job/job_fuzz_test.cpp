@@ -63,11 +63,11 @@ TEST_CASE("a damaged ddlrun.yaml never escapes as anything but messages") {
     }
     errors.insert(errors.end(), reading.errors.begin(), reading.errors.end());
     ++(errors.empty() ? taken : reported);
-    for (const Message& mistake : errors) {
-      CHECK_FALSE(mistake.what.empty());
-      CHECK_FALSE(mistake.hint.empty());
-      CHECK(printable(mistake.what, 2000) == mistake.what);
-      CHECK(printable(mistake.hint, 2000) == mistake.hint);
+    for (const Message& each : errors) {
+      CHECK_FALSE(each.what.empty());
+      CHECK_FALSE(each.hint.empty());
+      CHECK(printable(each.what, 2000) == each.what);
+      CHECK(printable(each.hint, 2000) == each.hint);
     }
   }
   CHECK(refused + reported + taken == rounds(3000));

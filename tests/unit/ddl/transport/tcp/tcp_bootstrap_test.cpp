@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When ranks meet over TCP, and which tokens are taken.
+// When ranks connect over TCP, and which tokens are taken.
 #include "ddl/transport/tcp/tcp_bootstrap.hpp"
 
 #include "ddl/error.hpp"
@@ -67,7 +67,7 @@ const std::string long_token = "0123456789abcdef";
 
 }  // namespace
 
-TEST_CASE("ranks meet over TCP when the environment or the program says so") {
+TEST_CASE("ranks connect over TCP when the environment or the program says so") {
   struct Row {
     Environment environment;
     bool launched;
