@@ -16,7 +16,7 @@
 
 namespace ddlrun::templates {
 
-// A rule whose breach is an error of the job: the centre would refuse it or let it wait for ever.
+// A rule whose breach is an error of the job: the centre would refuse it or let it wait forever.
 struct SiteProfile {
   std::string name;       // "kisti-nurion"
   std::string title;      // "KISTI Nurion: Cray CS500, KNL 68 cores, Omni-Path"

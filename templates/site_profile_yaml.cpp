@@ -87,7 +87,7 @@ class Reader {
       const auto near = closest_match(key, known_keys);
       refuse(value, fmt::format("unknown key '{}' in a profile", printable(key, 60)),
              near ? fmt::format("did you mean {}?", *near)
-                  : fmt::format("settings of jobs stand below defaults:; a profile knows {}",
+                  : fmt::format("settings of jobs belong under defaults:; a profile has the keys {}",
                                 join(known_keys, ", ")));
     }
   }

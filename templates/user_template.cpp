@@ -114,8 +114,8 @@ class Filler {
   void unknown_filter(const std::string& name, const std::string& filter, int number, std::size_t column) {
     const auto near = closest_match(filter, filter_names());
     add_error(number, column,
-              filter.empty() ? fmt::format("{{{{{}}}}} does not say how it is written", name)
-                             : fmt::format("'{}' is no filter", printable(filter, 40)),
+              filter.empty() ? fmt::format("{{{{{}}}}} has no filter", name)
+                             : fmt::format("unknown filter '{}'", printable(filter, 40)),
               fmt::format("{{{{{}|{}}}}}: sh, int, sbatch or pbs", name, near ? *near : "sh"));
   }
 
@@ -144,7 +144,7 @@ class Filler {
     add_error(
         number, column,
         number_wanted ? fmt::format("{} is no number but '{}'", name, shown)
-                      : fmt::format("{}: '{}' cannot stand in a directive", name, shown),
+                      : fmt::format("{}: '{}' cannot be in a directive", name, shown),
         number_wanted ? "sh, or a name that is a number: nodes" : "a value without blanks, quotes, # and $");
   }
 

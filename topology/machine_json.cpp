@@ -85,7 +85,7 @@ std::string write_lines(const std::vector<Item>& items) {
 // Thrown by the parser's callback; nlohmann passes it through.
 struct TooDeep {};
 
-// One object of the document with its path; every member must be asked for exactly once.
+// One object of the document with its path; every member must be requested exactly once.
 class Reader {
  public:
   Reader(const Json& value, std::string path, const std::string& where)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The door to what the kernel and the C library know about this host: limits, files' modes, disks, names,
-// interfaces, clock, identity. Plain values; a test answers from tables.
+// The interface to what the kernel and the C library know about this host: limits, files' modes, disks,
+// names, interfaces, clock, identity. Plain values; a test answers from tables.
 #pragma once
 
 #include <cstdint>

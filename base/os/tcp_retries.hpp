@@ -9,7 +9,7 @@
 namespace ddlrun {
 
 // Of the connection that sshd names in SSH_CONNECTION ("10.0.0.1 50000 10.0.0.2 22"): how often what was sent
-// last has been repeated so far, or the other end been asked for room, in vain; 0 where there was an answer,
+// last has been repeated so far, or the other end has been probed, in vain; 0 where there was an answer,
 // and where it is not known.
 int read_tcp_retries(const std::string& ssh_connection);
 

@@ -34,7 +34,7 @@ class OutputRelay {
 
   // Returns how long poll may wait at most, in ms; -1 for as long as it likes.
   int add_polls(std::vector<pollfd>& polls) const;
-  // Reads and writes what can be without waiting, but not for ever.
+  // Reads and writes what can be without waiting, but not forever.
   void forward_some();
   // All that has been written so far. Waits while somebody may read it: until our stderr has no reader, or
   // 2 s after `alive` was closed at its other end.

@@ -38,7 +38,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { OnScalar(mark, "?", anchor, ""); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    source_.refuse(mark, "an alias (*name); this file knows none");
+    source_.refuse(mark, "an alias (*name); this file format has none");
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
@@ -67,7 +67,7 @@ class TreeBuilder : public YAML::EventHandler {
   };
 
   void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-    if (anchor != 0) source_.refuse(mark, "an anchor (&name); this file knows none");
+    if (anchor != 0) source_.refuse(mark, "an anchor (&name); this file format has none");
     if (!tag.empty() && tag != "?" && tag != "!") source_.refuse(mark, "a tag " + printable(tag, 40));
     if (++count_ > max_values) source_.refuse(mark, fmt::format("more than {} values", max_values));
   }

@@ -213,7 +213,7 @@ int measure_all(const BenchOptions& options, World& world) {
 BenchOptions parse_words(const std::vector<std::string>& words) {
   if (words.empty() || (words[0] != "allreduce" && words[0] != "--help" && words[0] != "--version")) {
     throw Error(ErrorKind::usage,
-                {words.empty() ? "what to measure is not said"
+                {words.empty() ? "the measurement is missing"
                                : fmt::format("unknown benchmark '{}'", printable(words[0], 40)),
                  "command line", "ddl-bench allreduce"});
   }

@@ -13,7 +13,7 @@
 namespace ddlrun::ddl_bench {
 
 struct BenchOptions {
-  std::vector<std::size_t> sizes;     // bytes, as asked for
+  std::vector<std::size_t> sizes;     // bytes, as requested
   std::vector<std::string> backends;  // empty: all that are built in and make sense
   double seconds = 0.3;               // for each size and backend
   ddl::DataType type = ddl::DataType::float32;

@@ -13,7 +13,7 @@ std::vector<std::unique_ptr<Case>> one_case(Made made) {
   return cases;
 }
 
-// Buffers of bytes are asked for in words of 4: every type's vectors begin on lines of their own.
+// Buffers of bytes are requested in words of 4: every type's vectors begin on lines of their own.
 class SharedCase : public Case {
  public:
   SharedCase(ddl::Context& context, ddl::DataType type, std::size_t bytes)

@@ -161,7 +161,7 @@ int run_bench_scaling(System& system, BenchCommandOptions options) {
   options.launch.hosts = options.launch.dims;
   options.launch.dims.clear();
   if (options.json == "-" && options.svg == "-")
-    refuse_bench("--json - and --svg - each fill the output: only one can hold", "", "--svg scaling.svg");
+    refuse_bench("--json - and --svg - both write to stdout: use one", "", "--svg scaling.svg");
   const ScalingRequest request = plan_scaling_request(system, options);
   if (options.launch.dry_run) {
     for (const ScalingRun& run : request.plan.runs)
@@ -211,7 +211,7 @@ int run_bench_command(System& system, BenchCommandOptions options) {
   if (options.what == "allreduce") return run_bench_sums(system, options);
   if (options.what == "scaling") return run_bench_scaling(system, std::move(options));
   const std::vector<std::string> known = {"allreduce", "scaling"};
-  refuse_bench(options.what.empty() ? "what to measure is not said"
+  refuse_bench(options.what.empty() ? "the measurement is missing"
                                     : fmt::format("unknown benchmark '{}'", printable(options.what, 40)),
                "ddlrun bench", "ddlrun bench " + closest_match(options.what, known).value_or("allreduce"));
 }

@@ -68,7 +68,7 @@ CheckContext make_context(System& system, const CheckRankfileOptions& options) {
   if (!options.ranks.empty()) {
     const auto ranks = parse_unsigned(options.ranks, topology::max_ranks);
     if (!ranks || *ranks == 0) {
-      throw Error(ErrorKind::usage, {fmt::format("-n takes a number from 1 to {}, not \"{}\"",
+      throw Error(ErrorKind::usage, {fmt::format("-n must be a number from 1 to {}, not \"{}\"",
                                                  topology::max_ranks, printable(options.ranks, 40)),
                                      "-n", "ddlrun check-rankfile job.rf -n 8"});
     }
@@ -76,8 +76,9 @@ CheckContext make_context(System& system, const CheckRankfileOptions& options) {
   }
   if (!options.dims.empty()) context.dims = topology::parse_dims(options.dims);
   if (options.mpi != "4" && options.mpi != "5") {
-    throw Error(ErrorKind::usage, {fmt::format("--mpi takes 4 or 5, not \"{}\"", printable(options.mpi, 40)),
-                                   "--mpi", "--mpi 4 for Open MPI 4.x, --mpi 5 for 5.x"});
+    throw Error(ErrorKind::usage,
+                {fmt::format("--mpi must be 4 or 5, not \"{}\"", printable(options.mpi, 40)), "--mpi",
+                 "--mpi 4 for Open MPI 4.x, --mpi 5 for 5.x"});
   }
   context.mpi_major = options.mpi == "5" ? 5 : 4;
   context.allocation = read_allocation(system, options);
@@ -103,7 +104,7 @@ int run_fix(System& system, const CheckRankfileOptions& options, const std::stri
     system.err(render_message(
         "ddlrun", "error",
         {"the file was not fixed: what is listed above is not for a program to decide", options.file,
-         "mend those lines by hand, or write the file anew with ddlrun gen-rankfile"}));
+         "mend those lines by hand, or write the file again with ddlrun gen-rankfile"}));
     return 1;
   }
   system.err(render_all(options.file, rankfile::check_rankfile(text, context)));

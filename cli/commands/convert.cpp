@@ -26,7 +26,7 @@ job_scripts::Dialect parse_target(const std::string& text) {
   if (text == "pbs") return job_scripts::Dialect::pbs;
   throw Error(ErrorKind::usage,
               {text.empty() ? "--to is missing"
-                            : fmt::format("--to takes slurm or pbs, not \"{}\"", printable(text, 40)),
+                            : fmt::format("--to must be slurm or pbs, not \"{}\"", printable(text, 40)),
                "--to", "ddlrun convert job.pbs --to slurm > job.sh"});
 }
 

@@ -45,7 +45,7 @@ RunStatus parse_run_status(const DiagnoseOptions& options) {
     if (options.from == "slurm") end.from = LogSource::slurm;
     if (end.from == LogSource::unknown) {
       throw Error(ErrorKind::usage,
-                  {fmt::format("--from takes mpirun, pbs or slurm, not '{}'", printable(options.from, 40)),
+                  {fmt::format("--from must be mpirun, pbs or slurm, not '{}'", printable(options.from, 40)),
                    "--from", "omit --from for any other program"});
     }
   }
@@ -56,7 +56,7 @@ RunStatus parse_run_status(const DiagnoseOptions& options) {
       parse_unsigned(std::string_view(options.status).substr(negative ? 1 : 0), negative ? 255 : 256 + 64);
   if (!number) {
     throw Error(ErrorKind::usage,
-                {fmt::format("--status takes an exit status, not '{}'", printable(options.status, 40)),
+                {fmt::format("--status must be an exit status, not '{}'", printable(options.status, 40)),
                  "--status", "--status 137; in the shell right after the run: --status $?"});
   }
   end.status = (negative ? -1 : 1) * static_cast<int>(*number);

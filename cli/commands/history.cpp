@@ -51,7 +51,7 @@ int run_history(System& system, const HistoryOptions& options) {
   const auto limit = parse_unsigned(options.limit, 1'000'000);
   if (!limit) {
     throw Error(ErrorKind::usage,
-                {fmt::format("--limit takes a number, not '{}'", printable(options.limit, 40)), "",
+                {fmt::format("--limit must be a number, not '{}'", printable(options.limit, 40)), "",
                  "--limit 20; 0 for all"});
   }
   const std::int64_t now =

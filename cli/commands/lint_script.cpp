@@ -28,7 +28,7 @@ void set_scheduler(const std::string& text, job_scripts::LintContext& context) {
   if (text.empty()) return;
   if (text != "slurm" && text != "pbs" && text != "torque")
     throw Error(ErrorKind::usage,
-                {fmt::format("--scheduler takes slurm, pbs or torque, not \"{}\"", printable(text, 40)),
+                {fmt::format("--scheduler must be slurm, pbs or torque, not \"{}\"", printable(text, 40)),
                  "--scheduler", "--scheduler slurm"});
   context.scheduler = text == "slurm" ? job_scripts::Dialect::slurm : job_scripts::Dialect::pbs;
   if (text != "slurm")

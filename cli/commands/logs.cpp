@@ -33,7 +33,7 @@ Message why_no_log(System& system, const JobRef& job) {
   if (!job.submitted_here())
     return {fmt::format("job {} was not submitted by ddlrun here, its log is not known", id), "",
             "ddlrun jobs"};
-  if (!tells_log(system, job)) {
+  if (!has_known_log(system, job)) {
     return {
         fmt::format(
             "job {} came of a template that has no placeholder for its output, so its log is not known", id),
@@ -55,7 +55,7 @@ int run_logs(System& system, const LogsOptions& options) {
   if (options.follow) return follow_jobs(system, {job}, {});
   JobLog log(job.output);
   log.take(system, [&](std::string_view bytes) { system.out(bytes); });
-  if (!log.seen()) system.err(fmt::format("ddlrun: job {} has not said anything yet\n", printable(job.id)));
+  if (!log.seen()) system.err(fmt::format("ddlrun: job {} has no output yet\n", printable(job.id)));
   return 0;
 }
 

@@ -65,8 +65,7 @@ void check_options(const TopoOptions& options) {
   const auto refuse = [](const char* what, const char* hint) {
     throw Error(ErrorKind::usage, {what, "", hint});
   };
-  if (options.json && options.xml)
-    refuse("--json and --xml each fill the output: only one can hold", "--json");
+  if (options.json && options.xml) refuse("--json and --xml both write to stdout: use one", "--json");
   if (options.svg_file == "-" && (options.json || options.xml)) {
     refuse("--svg - fills the output: --json and --xml cannot go with it", "--svg machine.svg");
   }
@@ -78,7 +77,7 @@ void check_options(const TopoOptions& options) {
   }
 }
 
-// The links between this host's GPUs: always where they were asked for, else where there is something to say.
+// The links between this host's GPUs: always where they were requested, else where there is something to say.
 std::optional<topology::CudaReport> cuda_report(System& system, const TopoOptions& options,
                                                 const MachineTopology& machine) {
   if (options.cuda) return read_cuda_report(system);

@@ -68,7 +68,7 @@ ddl::Tensor tensor_of(const void* data, size_t count, ddl_type type) {
     throw ddl::Error(
         ddl::Fault::usage,
         data == nullptr ? fmt::format("{} numbers at NULL", count)
-                        : fmt::format("{} numbers are more than any memory holds", count),
+                        : fmt::format("{} numbers exceed any memory", count),
         "", "the memory's address and the numbers in it; ddl_last_error() after a NULL of ddl_allocate");
   return {bytes, count, static_cast<ddl::DataType>(type), "", ddl::Memory::host, nullptr};
 }

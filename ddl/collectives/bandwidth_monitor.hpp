@@ -16,7 +16,7 @@
 
 namespace ddl {
 
-// How many sums a report is of; 0: none are asked for.
+// How many sums a report is of; 0: none are requested.
 std::uint64_t report_interval(const Options& options);
 
 // Rank 0 prints to stderr what all ranks measured in so many sums. Collective.

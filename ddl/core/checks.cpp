@@ -16,8 +16,7 @@ void check_type(const Tensor& tensor) {
 void check_tensor(const Tensor& tensor) {
   check_type(tensor);
   if (tensor.count > max_bytes || tensor.bytes() > max_bytes)
-    throw Error(Fault::usage,
-                fmt::format("{} {} are more than any memory holds", tensor.count, name_of(tensor.type)),
+    throw Error(Fault::usage, fmt::format("{} {} exceed any memory", tensor.count, name_of(tensor.type)),
                 tensor.name, "the number of elements; a difference below 0 looks like this");
   if (tensor.data == nullptr && tensor.count != 0)
     throw Error(Fault::usage, fmt::format("{} {} at a null address", tensor.count, name_of(tensor.type)),

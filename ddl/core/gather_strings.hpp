@@ -15,7 +15,7 @@ namespace ddl {
 std::string name_rank(int rank, std::string_view host);
 
 // By sums: where the others add zeros, a sum is a copy; and a sum reports which rank is missing,
-// MPI_Allgather waits for ever. `sum` adds a tensor of int32 up over all ranks. Collective.
+// MPI_Allgather waits forever. `sum` adds a tensor of int32 up over all ranks. Collective.
 std::vector<std::string> gather_strings(const std::string& mine, int rank, int size,
                                         const std::function<void(const Tensor&)>& sum);
 

@@ -91,7 +91,7 @@ void check_even(const FoundHosts& hosts) {
               fmt::format("start {} ranks on each of the {} hosts", least->size(), hosts.names.size()));
 }
 
-// "2x2x2 or 2x4": the same racks as asked for, where the hosts divide so; always all hosts in one rack.
+// "2x2x2 or 2x4": the same racks as requested, where the hosts divide so; always all hosts in one rack.
 std::string fitting_dims(const std::vector<int>& dims, int per_host, int hosts) {
   std::vector<std::string> fits;
   const auto add = [&](std::vector<int> shape) {

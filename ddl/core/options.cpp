@@ -20,7 +20,7 @@ std::uint64_t parse_every(const std::string& name, const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
-    throw bad_option(fmt::format("{} takes a number from 0 on, not \"{}\"", name, text), name + " 100");
+    throw bad_option(fmt::format("{} must be a number from 0 on, not \"{}\"", name, text), name + " 100");
   return value;
 }
 

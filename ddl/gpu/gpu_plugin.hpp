@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What libddl knows of GPUs: a plug-in, libddl_cuda.so, that is loaded when a tensor lies in GPU memory or
-// mode n is asked for, so that libddl itself needs no CUDA library. Nothing in it waits: libddl waits, and
+// mode n is requested, so that libddl itself needs no CUDA library. Nothing in it waits: libddl waits, and
 // knows for whom. Functions throw Error(unsupported) with CUDA's or NCCL's words.
 #pragma once
 

@@ -128,7 +128,7 @@ CheckResult evaluate_slurm_request(const CheckInput& input) {
                               std::max<std::uint64_t>(1, *cpus / std::max<std::uint64_t>(1, *tasks)))},
                  false,
                  true,
-                 "or ask for more: --cpus-per-task"});
+                 "or request more: --cpus-per-task"});
   }
   if (gpus && input.job.dims && *gpus < wanted) {
     return fail(
@@ -165,7 +165,7 @@ CheckResult too_few_pbs_cores(const CheckInput& input, const std::string& host, 
   if (ranks <= cores) remedy.commands = {fmt::format("export OMP_NUM_THREADS={}", cores / ranks)};
   remedy.note =
       fmt::format("{}#PBS -l select={}:ncpus={}:mpiprocs={}:ompthreads={}",
-                  ranks <= cores ? "or ask for more: " : "ask for more: ", input.job.ranks_of_host.size(),
+                  ranks <= cores ? "or request more: " : "request more: ", input.job.ranks_of_host.size(),
                   ranks * threads, ranks, threads);
   return fail(fmt::format("{} x {} on {}, where the job has {}", count_of(ranks, "rank"),
                           count_of(threads, "thread"), host, count_of(cores, "core")),
@@ -214,7 +214,7 @@ std::span<const Check> core_checks() {
       {"CPU-01", "machines of one kind", Level::quick, Place::host,
        "One machine with fewer cores slows every step, and breaks a rankfile that was made for the others.",
        "Packages, cores and threads from /sys of each host. pass: the most frequent kind; warn: another; "
-       "fail: another, with fewer cores than the job wants there.",
+       "fail: another, with fewer cores than the job needs there.",
        "Leave the odd host out, or plan with its own cores.", check_kinds},
       {"CPU-06", "what the scheduler gave", Level::quick, Place::driver_host,
        "ntasks-per-node, GPUs and ranks per node must be one number; mpiprocs x ompthreads must fit ncpus.",

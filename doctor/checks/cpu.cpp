@@ -263,7 +263,7 @@ CheckResult evaluate_memory(const CheckInput& input, const HostReport& host) {
       {"ps -eo pid,user,rss,comm --sort=-rss | head"},
       false,
       false,
-      "end what is left from old jobs, ask for more memory (--mem, mem=), or plan fewer ranks here"};
+      "end what is left from old jobs, request more memory (--mem, mem=), or plan fewer ranks here"};
   return result;
 }
 
@@ -302,7 +302,7 @@ std::span<const Check> cpu_checks() {
        "export OMP_NUM_THREADS = cores / ranks here.",
        [](const CheckInput& input) { return evaluate_hosts(input, "CPU-04", evaluate_threads, "cpu"); }},
       {"CPU-05", "thread affinity", Level::quick, Place::driver_host,
-       "KMP_AFFINITY has a grammar of its own, and a runtime drops unknown words in silence or "
+       "KMP_AFFINITY has a grammar of its own, and a runtime drops unknown words silently or "
        "with a warning that is easily missed. compact=1 is the commonest slip: it packs four threads on each "
        "core of a 68-core host.",
        "KMP_AFFINITY, OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY, KMP_BLOCKTIME and MKL_NUM_THREADS of the "
@@ -337,7 +337,7 @@ std::span<const Check> cpu_checks() {
       {"CPU-10", "memory", Level::quick, Place::host, "Where memory runs out the kernel kills a rank.",
        "MemAvailable and the bound of our control groups. pass: 256 MiB a rank or more, or the ranks are "
        "not known. fail: less than 64 MiB a rank. warn: between.",
-       "End what fills it; ask for more; fewer ranks a host.",
+       "End what fills it; request more; fewer ranks a host.",
        [](const CheckInput& input) { return evaluate_hosts(input, "CPU-10", evaluate_memory, "kernel"); }},
       {"CPU-11", "processes that hang", Level::full, Place::host,
        "A process that waits for a dead disk or mount cannot be ended and may hold devices and memory.",

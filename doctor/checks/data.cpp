@@ -252,7 +252,7 @@ CheckResult evaluate_data(const CheckInput& input, const HostReport& host, const
         {mount.empty() || mount == "/" ? "cat /proc/self/mounts" : "umount -l " + quote_shell(mount)},
         true,
         false,
-        "then mount it anew, when its server answers again"};
+        "then mount it again, when its server answers again"};
     return result;
   }
   if (owner == nullptr) {
@@ -370,7 +370,7 @@ std::span<const Check> data_checks() {
       {"DATA-02", "the user", Level::quick, Place::host,
        "On a shared file system the number counts, not the name. With another number on one host files are "
        "not readable there.",
-       "Effective uid and gid on every host, and whether the data that DATA-01 asked for can be opened. "
+       "Effective uid and gid on every host, and whether the data that DATA-01 requested can be opened. "
        "pass: equal and readable. fail: another number, or a file that may not be read. Supplementary "
        "groups may differ.",
        "usermod -u, or the directory service; chmod -R a+rX.", check_user},

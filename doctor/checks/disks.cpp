@@ -110,7 +110,7 @@ CheckResult evaluate_writable(const Disk& disk, std::string_view role) {
     result.why = "every process that touches it hangs, and cannot be ended";
     const std::string fs(disk.text("fs"));
     result.remedy = {
-        {"umount -l " + point}, true, false, "then mount it anew, when its server answers again"};
+        {"umount -l " + point}, true, false, "then mount it again, when its server answers again"};
     if (mount.empty() || mount == "/")
       result.remedy = {{"cat /proc/self/mounts"}, false, false, "find the mount and umount -l it"};
     return result;

@@ -93,7 +93,7 @@ std::vector<Finding> run_checks(std::span<const Check> checks, const CheckInput&
     } catch (const std::exception& error) {
       CheckResult result;
       result.verdict = Verdict::error;
-      result.observed = fmt::format("the check itself broke: {}", error.what());
+      result.observed = fmt::format("the check failed with an error: {}", error.what());
       std::vector<Finding> broken = single_finding(check.id, std::move(result));
       findings.push_back(std::move(broken.front()));
     }

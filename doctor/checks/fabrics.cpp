@@ -245,12 +245,12 @@ CheckResult evaluate_omni_path(const CheckInput& input, const HostReport& host) 
   const bool asked = asks_psm2(input.job);
   const auto lack = [&](std::string observed, Remedy remedy) {
     return verdict_of(Verdict::fail, std::move(observed), "hfi1 device, ACTIVE, with libpsm2",
-                      "the job asks for PSM2 and ends with 'PSM2 no hfi units are available'",
+                      "the job requests PSM2 and ends with 'PSM2 no hfi units are available'",
                       std::move(remedy));
   };
   if (nodes.empty()) {
     if (!asked) return skip("no Omni-Path adapter");
-    return lack("PSM2 is asked for, and there is no hfi1 device",
+    return lack("PSM2 is requested, and there is no hfi1 device",
                 by_hand("leave out -PSM2 (or FI_PROVIDER, OMPI_MCA_mtl), or choose hosts with Omni-Path"));
   }
   for (const std::string_view line : nodes) {
@@ -297,7 +297,7 @@ CheckResult evaluate_efa(const CheckInput& input, const HostReport& host) {
   return verdict_of(
       Verdict::fail,
       devices.empty()
-          ? std::string("EFA is asked for, and there is no EFA adapter")
+          ? std::string("EFA is requested, and there is no EFA adapter")
           : fmt::format("{}, fi_info -p efa: {}", count_of(devices.size(), "EFA adapter"), provider),
       "provider efa listed by fi_info",
       "libfabric falls back to TCP, or the job ends with 'No data available' (fi_getinfo: -61)",
@@ -349,14 +349,14 @@ std::span<const Check> fabric_checks() {
        "warn: 70 to 90 %. fail: less.",
        "Cable, PCIe width, other rails; ibdiagnet.", check_bandwidth},
       {"OPA-01", "Omni-Path", Level::quick, Place::host,
-       "A job that asks for PSM2 ends without an Omni-Path adapter.",
-       "hfi1_* devices, /dev/hfi1_*, libpsm2.so.2. fail: the job asks for PSM2 (-PSM2, FI_PROVIDER, "
-       "OMPI_MCA_mtl) and one of them is missing. Not asked for: skip or pass.",
+       "A job that requests PSM2 ends without an Omni-Path adapter.",
+       "hfi1_* devices, /dev/hfi1_*, libpsm2.so.2. fail: the job requests PSM2 (-PSM2, FI_PROVIDER, "
+       "OMPI_MCA_mtl) and one of them is missing. Not requested: skip or pass.",
        "Hosts with Omni-Path, or another transport.", check_omni_path},
       {"EFA-01", "Elastic Fabric Adapter", Level::quick, Place::host,
        "Without the provider efa libfabric uses TCP.",
-       "RDMA devices with the driver efa; fi_info -p efa where there is one or FI_PROVIDER asks for it. "
-       "fail: asked for or present, and not listed.",
+       "RDMA devices with the driver efa; fi_info -p efa where there is one or FI_PROVIDER requests it. "
+       "fail: requested or present, and not listed.",
        "Install the EFA package.", check_efa},
   };
   return table;

@@ -98,7 +98,7 @@ CheckResult evaluate_nodes(const HostReport& host) {
   for (const std::string& node : host.facts.segments("gpu.node.")) {
     const auto access = host.facts.text("gpu.node." + node);
     if (access == "no access") denied.push_back(quote_shell("/dev/" + node));
-    // The setuid helper makes this one when CUDA first asks for it.
+    // The setuid helper makes this one when CUDA first requests it.
     if (access == "missing" && !(node == "nvidia-uvm" && host.facts.is("gpu.modprobe", "yes")))
       missing.push_back(quote_shell("/dev/" + node));
   }

@@ -74,7 +74,7 @@ CheckResult evaluate_huge_pages(const CheckInput& input, const HostReport& host)
   if (*free >= needed) return pass(seen);
   CheckResult result =
       warn(seen, fmt::format("at least {}, one a rank", needed),
-           "memory that the job asks for as huge pages is refused or falls back to small ones",
+           "memory that the job requests as huge pages is refused or falls back to small ones",
            sysctl(fmt::format("vm.nr_hugepages={}", *all - *free + std::max<std::uint64_t>(512, needed))));
   if (*free == 0) result.verdict = Verdict::fail;
   return result;
@@ -208,9 +208,9 @@ std::span<const Check> kernel_checks() {
        "Ask for the cores (--cpus-per-task, ncpus=), or plan fewer ranks.",
        [](const CheckInput& input) { return evaluate_hosts(input, "LIM-09", evaluate_cores, "cpu"); }},
       {"LIM-10", "huge pages", Level::quick, Place::host,
-       "A job that asks for huge pages fails or slows down without them.",
+       "A job that requests huge pages fails or slows down without them.",
        "HugePages_Free in /proc/meminfo, only if the job's HUGETLB_MORECORE, GLIBC_TUNABLES or LD_PRELOAD "
-       "asks for them. pass: one a rank or more. warn: fewer. fail: none.",
+       "requests them. pass: one a rank or more. warn: fewer. fail: none.",
        "sysctl -w vm.nr_hugepages=N.",
        [](const CheckInput& input) {
          return evaluate_hosts(input, "LIM-10", evaluate_huge_pages, "kernel");

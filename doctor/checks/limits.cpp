@@ -83,7 +83,7 @@ CheckResult evaluate_processes(const CheckInput& input, const HostReport& host) 
                       "systemctl set-property user.slice TasksMax=infinity"},
                      true,
                      false,
-                     "a batch system sets pids.max for the job: ask for more tasks, or its administrator"};
+                     "a batch system sets pids.max for the job: request more tasks, or its administrator"};
   } else {
     result.remedy = plan_limit_remedy(host, "nproc", std::to_string(std::max<std::uint64_t>(4096, 2 * good)));
   }
@@ -250,7 +250,7 @@ std::span<const Check> limit_checks() {
        "communication: \"Failed to create a completion queue (CQ) ... Cannot allocate memory\".",
        "getrlimit(RLIMIT_MEMLOCK) in a process that was started by the job's own path, and the number of "
        "devices in /sys/class/infiniband. pass: unlimited, or more than 64 KiB where there is no RDMA "
-       "device and the job asks for none (UCX_TLS, OMPI_MCA_btl, NCCL_IB_HCA). fail: 64 KiB or less "
+       "device and the job requests none (UCX_TLS, OMPI_MCA_btl, NCCL_IB_HCA). fail: 64 KiB or less "
        "anywhere; any bound with RDMA.",
        "ssh: a file in /etc/security/limits.d, and a new login. sshd without PAM, slurmd, pbs_mom: "
        "LimitMEMLOCK=infinity in their unit; prlimit on the running daemon acts at once. Containers: "

@@ -196,7 +196,7 @@ std::span<const Check> mpi_checks() {
       {"MPI-03", "MPI with CUDA", Level::full, Place::host,
        "GPU memory given to an MPI without CUDA support ends in a segmentation fault.",
        "ompi_info --parsable --all, where there is an NVIDIA device. pass: built with CUDA, or the job does "
-       "not ask for it; warn: asked for by OMPI_MCA_opal_cuda_support, UCX_TLS or MV2_USE_CUDA and not built "
+       "not ask for it; warn: requested by OMPI_MCA_opal_cuda_support, UCX_TLS or MV2_USE_CUDA and not built "
        "in.",
        "A CUDA-aware build, or copies through host memory.", check_gpu_buffers},
       {"MPI-05", "Slurm's way to start ranks", Level::quick, Place::driver_host,

@@ -78,7 +78,7 @@ std::span<const Check> name_checks() {
        "itself.",
        "IPv4 networks in which every host has an address on an interface that is up, found by subnet and not "
        "by name; "
-       "addresses that several hosts have alike do not count. fail: the network asked for (--interface, "
+       "addresses that several hosts have alike do not count. fail: the network requested (--interface, "
        "OMPI_MCA_btl_tcp_if_include) does not serve. warn: no common network, or shared bridge addresses and "
        "nothing "
        "chosen. Several good networks are in order.",
@@ -101,7 +101,7 @@ std::span<const Check> name_checks() {
       {"NET-03", "connections between hosts", Level::full, Place::pairs,
        "mpirun's daemons, Open MPI's and NCCL's sockets use ports as they come; a firewall between the hosts "
        "makes them "
-       "wait in silence.",
+       "wait silently.",
        "All hosts listen at the same time on the asked ports and three of ip_local_port_range, and connect "
        "to their two "
        "neighbours in a ring, by name and by each further network that both have. fail: packets are dropped "

@@ -262,7 +262,7 @@ std::vector<Finding> check_links(const CheckInput& input) {
 
 std::vector<Finding> check_ports_free(const CheckInput& input) {
   if (input.job.ports.empty())
-    return single_finding("NET-04", skip("no port asked for (--port, MASTER_PORT)"));
+    return single_finding("NET-04", skip("no port requested (--port, MASTER_PORT)"));
   if (input.hosts.empty() || !input.hosts.front().reach.problem.empty())
     return single_finding("NET-04", skip("the first host did not answer"));
   const HostReport& first = input.hosts.front();

@@ -20,7 +20,7 @@ std::size_t launch_radix(const Job& job);  // 0 = no tree: plm_rsh_no_tree_spawn
 
 // Fills peers, probe_ports, probe_ms and launch_children of the requests, in the order of the hosts. A job
 // of few hosts also probes the driver host, and it them, where it is none of them and `driver_host` is given.
-// The ports are those that the job asks for and three more that `random` picks.
+// The ports are those that the job requests and three more that `random` picks.
 void plan_network_probes(const Job& job, std::span<ProbeRequest> hosts, ProbeRequest* driver_host,
                          std::uint64_t random);
 

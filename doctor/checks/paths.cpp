@@ -100,7 +100,7 @@ std::span<const Check> path_checks() {
        "What a process may use depends on who starts it: sshd, slurmd and mpirun's daemons hand on limits, "
        "cores and variables of their own. A job that runs by one path dies by another.",
        "memlock, nofile, /dev/shm, processors, PATH, LD_LIBRARY_PATH and TMPDIR of each host by each path "
-       "that was asked for. warn, fail: a difference that changes the verdict of LIM-01, LIM-03, LIM-07 or "
+       "that was requested. warn, fail: a difference that changes the verdict of LIM-01, LIM-03, LIM-07 or "
        "LIM-09. pass: all else, the differences shown. skip: one path only.",
        "Mend the path by which the job will run, as in the remedy of the check that it changes.",
        check_paths},

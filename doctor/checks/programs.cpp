@@ -101,7 +101,7 @@ CheckResult evaluate_same(const CheckInput& input, const HostReport& host, const
   const std::string interpreter = text_of(host, "program.interpreter").value_or("");
   if (interpreter.starts_with("missing: ")) {
     return fail(
-        fmt::format("{} wants {}, which is not there", *here, interpreter.substr(9)), "its interpreter",
+        fmt::format("{} needs {}, which does not exist", *here, interpreter.substr(9)), "its interpreter",
         "it cannot be started: \"No such file or directory\", of the program itself",
         {{},
          false,

@@ -167,7 +167,7 @@ std::optional<CheckResult> evaluate_program_mode(const CheckInput& input) {
   const bool same_count = mode->world_size() == job.ranks || job.ranks == 0;
   if (same_count && (!other || *other == *mode)) return std::nullopt;
   const std::string wanted = other ? topology::render_dims(*other) : fmt::format("{} ranks", job.ranks);
-  Remedy remedy{{}, false, true, "the shape behind -mode must be the one that the rankfile was made for"};
+  Remedy remedy{{}, false, true, "the shape after -mode must be the one that the rankfile was made for"};
   if (other) {
     std::vector<std::string> line{"mpirun", "-n", std::to_string(other->world_size()), "-rf",
                                   job.rankfile_path.empty() ? "job.rf" : job.rankfile_path};
@@ -188,7 +188,7 @@ std::vector<Finding> check_form(const CheckInput& input) {
     const std::string dims = topology::render_dims(*job.dims);
     return single_finding(
         "MPI-08",
-        fail(fmt::format("-n asks for {} ranks, --dims {} has {}", job.ranks, dims, job.dims->world_size()),
+        fail(fmt::format("-n requests {} ranks, --dims {} has {}", job.ranks, dims, job.dims->world_size()),
              fmt::format("{} ranks", job.dims->world_size()),
              "ranks without a place in the shape are left out, or reduce over groups "
              "that are not there",
@@ -330,7 +330,7 @@ std::span<const Check> rankfile_checks() {
        "read otherwise by some release; fail: not there.",
        "ddlrun gen-rankfile DIMS HOSTS writes slots that fit.", check_slots},
       {"CPU-03", "cores shared by ranks", Level::quick, Place::host,
-       "Open MPI 4 gives two ranks the same core in silence.",
+       "Open MPI 4 gives two ranks the same core silently.",
        "The slots of all ranks of a host. pass: disjoint; fail: a core twice.",
        "Narrower ranges; ddlrun gen-rankfile.", check_overlap},
   }};

@@ -97,7 +97,7 @@ CheckResult evaluate_node_state(std::string_view text, const std::vector<std::st
   if (silent) {
     return fail(
         fmt::format("Slurm's daemon there does not answer: {}{}", state, reason), "idle, allocated or mixed",
-        "no job is started on it; one that asks for it by name waits for ever",
+        "no job is started on it; one that requests it by name waits forever",
         {{"systemctl restart slurmd"},
          true,
          false,
@@ -106,7 +106,7 @@ CheckResult evaluate_node_state(std::string_view text, const std::vector<std::st
                      nodes)});
   }
   return fail(fmt::format("Slurm holds it for {}{}", state, reason), "idle, allocated or mixed",
-              "no job is started on it; one that asks for it by name waits for ever",
+              "no job is started on it; one that requests it by name waits forever",
               {{fmt::format("scontrol update NodeName={} State=RESUME", nodes)}, true, true, note});
 }
 
@@ -150,7 +150,7 @@ std::span<const Check> scheduler_checks() {
        "fail: none, and the hosts come from its allocation.",
        "Restart slurmctld or the PBS server; inform the administrators.", check_answer},
       {"SCH-02", "the job script", Level::quick, Place::driver_host,
-       "A directive that is misread is dropped in silence.",
+       "A directive that is misread is dropped silently.",
        "Nothing yet: no script is given to doctor. Always skipped.",
        "sbatch --test-only SCRIPT as a first look.", check_script},
       {"SCH-03", "the warning before the end", Level::quick, Place::driver_host,

@@ -105,7 +105,7 @@ CheckResult differing_settings(const std::vector<std::string>& extra,
     remedy.note =
         "give every host the same file or variable, or set it on mpirun's line: --mca NAME VALUE, -x NAME";
   return fail(std::move(observed), "the settings of most hosts",
-              "ranks that choose different transports or protocols wait for each other for ever, or end with "
+              "ranks that choose different transports or protocols wait for each other forever, or end with "
               "a truncated message",
               std::move(remedy));
 }
@@ -198,7 +198,7 @@ CheckResult evaluate_secrets(const CheckInput& input) {
        fmt::format("then leave out -x {} and let the program read the file of mode 600", forwarded[0])});
   if (in_pbs) {
     result.verdict = Verdict::fail;
-    result.why = "in a PBS job it also stands in Variable_List, which qstat -f shows to everybody";
+    result.why = "in a PBS job it is also in Variable_List, which qstat -f shows to everybody";
   }
   return result;
 }
@@ -220,7 +220,7 @@ std::span<const Check> setting_checks() {
        "Remove it, or set it for all: --mca, -x.", check_mpi_settings},
       {"SEC-01", "secrets in the job's environment", Level::quick, Place::driver_host,
        "What is exported to ranks lies readable in many places.",
-       "Names behind -x that look like secrets, as HF_TOKEN, DB_PASSWORD, WANDB_API_KEY; values are never "
+       "Names after -x that look like secrets, as HF_TOKEN, DB_PASSWORD, WANDB_API_KEY; values are never "
        "read. pass: none; warn: exported; fail: exported from inside a PBS job.",
        "Leave it out; a file of mode 600 that the program reads.", check_secrets},
   }};

@@ -219,18 +219,19 @@ CheckResult changed_keys(const CheckInput& input, const TroubleGroup& group) {
   const std::string home = text_of(input.driver_host, "ssh.home").value_or("");
   const bool is_other =
       !file.empty() && file != home + "/.ssh/known_hosts" && !file.ends_with("/.ssh/known_hosts");
-  return fail(fmt::format("the host key is another one than {} holds",
-                          file.empty() ? "known_hosts" : printable(file)),
-              "the key that is known",
-              "the host was installed anew, or somebody stands between: ssh refuses, and mpirun with it "
-              "(\"Host key verification failed\")",
-              {{for_hosts("ssh-keygen -R HOST" + (is_other ? " -f " + quote_shell(file) : std::string()),
-                          group.names),
-                for_hosts("ssh-keyscan HOST >> ~/.ssh/known_hosts", group.names)},
-               is_other,
-               true,
-               compare_note(group.names.front()) +
-                   "; a line that is removed takes the host's other names with it: scan those again too"});
+  return fail(
+      fmt::format("the host key is another one than {} holds",
+                  file.empty() ? "known_hosts" : printable(file)),
+      "the key that is known",
+      "the host was reinstalled, or something intercepts the connection: ssh refuses, and mpirun with it "
+      "(\"Host key verification failed\")",
+      {{for_hosts("ssh-keygen -R HOST" + (is_other ? " -f " + quote_shell(file) : std::string()),
+                  group.names),
+        for_hosts("ssh-keyscan HOST >> ~/.ssh/known_hosts", group.names)},
+       is_other,
+       true,
+       compare_note(group.names.front()) +
+           "; a line that is removed takes the host's other names with it: scan those again too"});
 }
 
 CheckResult unknown_keys(const TroubleGroup& group) {
@@ -309,7 +310,7 @@ std::vector<Finding> check_dropped(const CheckInput& input) {
     } else if (!reach.problem.empty()) {
       result = skip("not reached: see SSH-01");
     } else if (reach.attempts > 1) {
-      result = warn(fmt::format("sshd dropped {} tr{} before it let us in", reach.attempts - 1,
+      result = warn(fmt::format("sshd dropped {} tr{} before it accepted the login", reach.attempts - 1,
                                 reach.attempts == 2 ? "y" : "ies"),
                     "a login at the first try",
                     "mpirun's own ssh does not try again: the job would not start now and then", remedy);
@@ -340,7 +341,7 @@ std::span<const Check> ssh_checks() {
       {"SSH-04", "silent start-up files", Level::quick, Place::host,
        "What .bashrc prints in a non-interactive shell gets into every protocol that runs over ssh.",
        "Bytes on stdout before our first word. pass: 0; warn: more; fail: more than 4 KiB.",
-       "Put echo, banners and tools that talk behind the interactive guard of ~/.bashrc.", check_noise},
+       "Put echo, banners and tools that print behind the interactive guard of ~/.bashrc.", check_noise},
       {"SSH-06", "dropped logins", Level::quick, Place::host,
        "sshd drops new connections by chance when many log in at once (MaxStartups 10:30:100): of 128 at "
        "once, 42 were.",

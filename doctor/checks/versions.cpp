@@ -34,7 +34,7 @@ std::vector<Finding> check_system(const CheckInput& input) {
         if (!release) return skip(host.facts.why_missing("software.release"));
         const auto glibc = text_of(host, "software.glibc"), needed = text_of(host, "program.glibc");
         if (glibc && needed && compare_versions(*needed, *glibc) > 0) {
-          return fail(fmt::format("glibc {}, the program asks for {}", *glibc, *needed),
+          return fail(fmt::format("glibc {}, the program needs {}", *glibc, *needed),
                       fmt::format("glibc {} or newer", *needed),
                       fmt::format("each rank ends with \"version `GLIBC_{}' not found\"", *needed),
                       {{}, false, false, "build the program on the oldest of the hosts, or use a container"});

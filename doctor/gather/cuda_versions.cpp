@@ -122,7 +122,7 @@ void gather_cuda_versions(const GatherContext& context, const SysrootFiles& file
   }
   if (!facts.text("nccl.path")) gather_system_nccl(context, files, facts);
   if (!facts.text("cuda.runtime")) {
-    facts.set_unknown("cuda.runtime", program.empty() ? "no program was named (put it behind --)"
+    facts.set_unknown("cuda.runtime", program.empty() ? "no program was named (put it after --)"
                                                       : "the program names no CUDA runtime");
   }
 }

@@ -148,7 +148,7 @@ std::optional<std::string> read_small(const GatherContext& context, const std::s
 }
 
 std::optional<ElfFile> read_elf_file(const GatherContext& context, const std::string& path) {
-  // Headers and dynamic sections are asked for in small pieces; most lie in the first one.
+  // Headers and dynamic sections are requested in small pieces; most lie in the first one.
   const auto start = read_bytes(context, path, 0, 4096);
   if (!start || !start->starts_with("\x7f"
                                     "ELF"))

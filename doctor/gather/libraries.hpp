@@ -36,7 +36,7 @@ struct MissingLibrary {
 struct LibraryTree {
   bool is_elf = false;
   ElfFile top;
-  std::map<std::string, std::string> found;  // name as asked for -> path
+  std::map<std::string, std::string> found;  // name as requested -> path
   std::vector<MissingLibrary> missing;
 };
 

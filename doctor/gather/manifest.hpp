@@ -14,7 +14,7 @@ namespace ddlrun::doctor {
 
 struct ManifestBounds {
   std::uint64_t entries = 20'000;  // names looked at
-  std::uint64_t sizes = 2'000;     // above so many files only the sample is asked for its size
+  std::uint64_t sizes = 2'000;     // above so many files only the sizes of the sample are read
   std::chrono::milliseconds time{2000};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether the ports that the job asks for can be listened on here.
+// Whether the ports that the job requests can be listened on here.
 //   port.N         "free", or the system's words: "Address already in use"
 //   port.N.owner   who listens there, as far as we may see: "python3, pid 4711"
 #include "base/os/network.hpp"

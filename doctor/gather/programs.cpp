@@ -108,7 +108,7 @@ void look_at_elf(const GatherContext& context, const std::string& path, Facts& f
     return entry.first.starts_with("libmpi.so") || entry.first.starts_with("libmpich.so");
   });
   if (libmpi == tree.found.end())
-    facts.set_unknown("program.libmpi", "the program asks for no MPI library");
+    facts.set_unknown("program.libmpi", "the program is linked to no MPI library");
   else
     facts.set("program.libmpi", real_path(context, libmpi->second));
 }

@@ -214,12 +214,12 @@ NetworkChoice choose_network(std::span<const HostNetworks> hosts, std::string_vi
     if (!wanted.empty() && is_wanted(network, wanted)) {
       if (serves && !choice.network) {
         choice.network = std::move(network);
-        choice.why = "asked for";
+        choice.why = "requested";
         continue;
       }
       if (!serves && unmet.empty()) choice.lacking = network.lacking;
       if (!serves && unmet.empty())
-        unmet = fmt::format("{} ({}) was asked for: {}", wanted, network.cidr, network.problem);
+        unmet = fmt::format("{} ({}) was requested: {}", wanted, network.cidr, network.problem);
     }
     (serves ? choice.others : choice.refused).push_back(std::move(network));
   }

@@ -28,7 +28,7 @@ std::uint32_t parse_count(const std::string& text, const char* option, const cha
   const auto number = parse_unsigned(text, most);
   if (number && *number > 0) return static_cast<std::uint32_t>(*number);
   throw Error(ErrorKind::usage,
-              {fmt::format("{} takes a number from 1 to {}, not \"{}\"", option, most, printable(text, 40)),
+              {fmt::format("{} must be a number from 1 to {}, not \"{}\"", option, most, printable(text, 40)),
                option, fmt::format("ddlrun doctor {} {}", option, example)});
 }
 

@@ -12,7 +12,7 @@ namespace ddlrun::doctor {
 
 namespace {
 
-// Started only where it was asked for and mpirun is there.
+// Started only where it was requested and mpirun is there.
 void run_smoke(System& system, const DoctorRequest& request, std::span<const Check> checks,
                Gathered& gathered) {
   const bool chosen = std::any_of(checks.begin(), checks.end(), [](const auto& check) {
@@ -38,7 +38,7 @@ Examination examine(System& system, const DoctorRequest& request, const Baseline
   run_smoke(system, request, checks, gathered);
   const std::span<const std::vector<HostReport>> paths(gathered.by_path);
   const CheckInput input{request.job, request.choice.level, gathered.driver_host, gathered.by_path[0],
-                                 paths.subspan(1)};
+                         paths.subspan(1)};
   Examination examination;
   examination.level = request.choice.level;
   examination.via = request.paths[0];

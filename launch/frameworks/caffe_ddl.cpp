@@ -68,7 +68,7 @@ bool has_words(const FrameworkRequest& request) {
 void refuse_twice(const FrameworkRequest& request, const char* other) {
   if (!has_words(request)) return;
   const char* const option = request.ddl_mode.empty() ? "--ddl-arg" : "--ddl-mode";
-  throw Error(ErrorKind::usage, {fmt::format("{} and {} both say how DDL sums", option, other), option,
+  throw Error(ErrorKind::usage, {fmt::format("{} and {} both set how DDL sums", option, other), option,
                                  fmt::format("one of the two: leave {} out, or {}", option, other)});
 }
 

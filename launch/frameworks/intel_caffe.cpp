@@ -40,7 +40,7 @@ std::vector<int> first_pus(const topology::MachineTopology& machine,
 const topology::MachinePlan& only_machine(const FrameworkRequest& request) {
   if (request.plan == nullptr) {
     throw Error(ErrorKind::request,
-                {"Intel Caffe's cores are dealt out by the plan: a rankfile leaves no say in it",
+                {"Intel Caffe's cores come from the plan: a rankfile cannot be combined with it",
                  "--rankfile", "the same without --rankfile"});
   }
   const auto& machines = request.plan->machines;
@@ -161,7 +161,7 @@ void share_intel_mpi(const FrameworkRequest& request, FrameworkPlan& plan, const
   const bool one = host.ranks.size() == 1;
   set("I_MPI_PIN_DOMAIN", one ? "node" : pin_domains(request.rank_map),
       one ? "a rank has its whole host" : "the cores of each local rank, as masks");
-  set("I_MPI_FALLBACK", "0", "another network than the one asked for is an error");
+  set("I_MPI_FALLBACK", "0", "another network than the one requested is an error");
   set("I_MPI_DEBUG", "6", "Intel MPI prints network and pinning at the start");
   if (!options.iallreduce.empty())
     set("I_MPI_ADJUST_IALLREDUCE", options.iallreduce, "--mpi_iallreduce_algo");

@@ -65,7 +65,7 @@ Command intel_caffe_command(const IntelCaffeRun& run) {
     if (!run.weights.empty()) command.insert(command.end(), {"--weights", run.weights});
   } else {
     need(!run.model.empty(), "no model is named", "--model_file");
-    need(run.iterations > 0, "how many iterations to time is not said", "--iteration");
+    need(run.iterations > 0, "the number of iterations to time is missing", "--iteration");
     command.insert(command.end(),
                    {"time", "--iterations", fmt::format("{}", run.iterations), "--model", run.model});
     if (run.mode == "inf_time") command.push_back("-forward_only");
@@ -80,9 +80,8 @@ void check_intel_caffe(const IntelCaffeOptions& options) {
   check_word("--network", options.network, networks);
   if (!options.cpu.empty()) check_word("--cpu", options.cpu, cpus);
   if (options.network == "tcp" && options.netmask.empty())
-    throw Error(ErrorKind::usage,
-                {"--network tcp needs to know which: Intel MPI takes an interface or a network", "--netmask",
-                 "--netmask eth0; ip -4 -br addr lists the names"});
+    throw Error(ErrorKind::usage, {"--network tcp needs an interface or a network", "--netmask",
+                                   "--netmask eth0; ip -4 -br addr lists the names"});
 }
 
 std::optional<std::string> find_net_file(std::string_view solver) {

@@ -57,7 +57,7 @@ void CommandBuilder::set_unless_given(const EnvVars& environment, const std::str
 }
 
 void CommandBuilder::add_asked(const std::vector<std::string>& words) {
-  for (const std::string& word : words) add({word}, "you asked for it");
+  for (const std::string& word : words) add({word}, "you requested it");
 }
 
 std::string CommandBuilder::reason_of(const std::string& name) const {

@@ -17,7 +17,7 @@ struct DryRun {
 };
 
 // The reasons as comments, the rankfile as a here-document, the environment, the line. Values given
-// by -x are left out: the script asks for them.
+// by -x are left out: the script requests them.
 std::string render_dry_run(const DryRun& run);
 
 }  // namespace ddlrun::launch

@@ -112,14 +112,14 @@ MpirunVersion parse_mpirun_version(std::string_view output) {
 LaunchCommand plan_open_mpi_command(const LaunchRequest& request, const EnvVars& environment) {
   CommandBuilder builder(request);
   start_mpirun(builder, request);
-  if (request.words.allow_run_as_root) builder.add({"--allow-run-as-root"}, "you asked for it");
+  if (request.words.allow_run_as_root) builder.add({"--allow-run-as-root"}, "you requested it");
   builder.add({"-n", fmt::format("{}", request.ranks)},
               "the ranks of the plan, so that a cut rankfile is noticed");
   add_rankfile(builder, request);
   for (const std::string& name : builder.names()) builder.add({"-x", name}, builder.reason_of(name));
   add_keepalives(builder, request, environment);
   add_gentle_end(builder, request, environment);
-  for (const auto& [name, value] : request.words.mca) builder.add({"--mca", name, value}, "you asked for it");
+  for (const auto& [name, value] : request.words.mca) builder.add({"--mca", name, value}, "you requested it");
   for (const auto& [name, value, why] : request.chosen_mca) builder.add({"--mca", name, value}, why);
   if (request.words.tag_output && request.launcher.version.major < 5)
     builder.add({"--tag-output"}, "each line starts with its rank");

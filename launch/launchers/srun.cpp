@@ -45,7 +45,7 @@ void add_mca_variables(CommandBuilder& builder, const LaunchRequest& request,
   for (const auto& [name, value, why] : request.chosen_mca) {
     if (name.starts_with("btl_")) add(name, value, why);  // its daemons do not run under srun
   }
-  for (const auto& [name, value] : request.words.mca) add(name, value, "you asked for it");
+  for (const auto& [name, value] : request.words.mca) add(name, value, "you requested it");
 }
 
 void add_srun_names(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {

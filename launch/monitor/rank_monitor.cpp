@@ -164,11 +164,10 @@ void RankMonitor::tell_hosts(Time now, std::vector<MonitorEvent>& news) {
       continue;
     }
     const std::string what =
-        host.last_report
-            ? fmt::format("host {} has been silent for {} s: no sign of life from {}", name, count(quiet),
-                          name_ranks(host.ranks))
-            : fmt::format("host {} has not said anything yet, {} s after the first of the others: {}", name,
-                          count(quiet), name_ranks(host.ranks));
+        host.last_report ? fmt::format("host {} has been silent for {} s: no sign of life from {}", name,
+                                       count(quiet), name_ranks(host.ranks))
+                         : fmt::format("host {} has sent nothing yet, {} s after the first of the others: {}",
+                                       name, count(quiet), name_ranks(host.ranks));
     news.push_back({"warning", {what, name, fmt::format("ping -c 3 {0}; ssh {0} uptime", name)}, true});
   }
   if (!more.empty()) {

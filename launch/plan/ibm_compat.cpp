@@ -199,7 +199,7 @@ std::optional<Command> find_ibm_program(const Command& rest, const std::vector<s
   if (!program.empty() && !has_dashes && is_ours(program[0], our_commands)) return std::nullopt;
   constexpr std::string_view example = "ddlrun -H h1,h2 --accelerators 4 -m b python train.py";
   if (program.empty()) {
-    throw Error(ErrorKind::usage, {"there is no program behind the options", "", std::string(example)});
+    throw Error(ErrorKind::usage, {"no program follows the options", "", std::string(example)});
   }
   if (!has_dashes && program[0].starts_with('-')) {
     throw Error(

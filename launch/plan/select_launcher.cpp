@@ -113,7 +113,7 @@ std::string how_to_get(LauncherKind kind) {
 [[noreturn]] void refuse_other(const std::string& program, const LauncherVersion& is, LauncherKind asked) {
   throw Error(
       ErrorKind::request,
-      {fmt::format("--mpirun {} is {} {}, and --launcher {} asks for {}", printable(program, 120),
+      {fmt::format("--mpirun {} is {} {}, and --launcher {} requests {}", printable(program, 120),
                    title_of(is.kind), printable(is.text, 40), name_of(asked), title_of(asked)),
        "--mpirun and --launcher",
        fmt::format("--launcher {}, or --launcher {} without --mpirun", name_of(is.kind), name_of(asked))});
@@ -173,7 +173,7 @@ std::string choose_srun_pmi(System& system, const SelectedLauncher& launcher, Pr
   const std::string pmi = choose_pmi(mpi, parse_pmi_list(answer.out + "\n" + answer.err));
   if (mpi == ProgramMpi::mpich && pmi == "pmi2") {  // seen with Slurm 22.05 and MPICH 4.0
     remarks.push_back(
-        "MPICH's MPI_Finalize may wait for ever under srun's pmi2; if it does: --launcher mpich");
+        "MPICH's MPI_Finalize may wait forever under srun's pmi2; if it does: --launcher mpich");
   }
   return pmi;
 }

@@ -9,7 +9,7 @@
 
 namespace ddlrun::launch {
 
-// --ps and --workers. Fills rankfile, ranks and seats; Error{request} where they do not fit.
+// --ps and --workers. Fills rankfile, ranks and bindings; Error{request} where they do not fit.
 void plan_task_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major);
 
 // -H with different counts: the same. Error{usage} for --order ddl.

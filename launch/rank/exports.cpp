@@ -93,7 +93,7 @@ class Builder {
       if (is_secret_name(name))
         secrets.push_back(name);
       else
-        add(name, "you asked for " + pattern);
+        add(name, "you requested " + pattern);
     }
     if (!secrets.empty()) {
       remark(fmt::format("-x '{}' leaves out {}: a name that looks like a secret is exported by -x {} only",
@@ -241,7 +241,7 @@ Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
   refuse_unset(builder, typed);
   for (const Typed& entry : typed) {
     builder.add(entry.name, entry.has_value ? "you set it; passed by name, so its value is in no process list"
-                                            : "you asked for it");
+                                            : "you requested it");
   }
   for (const std::string& pattern : patterns) builder.add_matching(pattern);
   for (const std::string& word : request.defaults) builder.add_default(parse_typed(word));

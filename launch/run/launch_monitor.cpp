@@ -189,7 +189,7 @@ bool LaunchMonitor::is_lost(Time now, std::ptrdiff_t sshs) {
   return killed_lost_;
 }
 
-// hydra waits for ever for a host whose ssh is gone, or never came about.
+// hydra waits forever for a host whose ssh is gone, or never came about.
 bool LaunchMonitor::is_deserted(Time now, std::size_t below) {
   most_below_ = std::max(most_below_, below);
   const bool fewer = below < most_below_ || below == 0;
@@ -202,7 +202,7 @@ bool LaunchMonitor::is_deserted(Time now, std::size_t below) {
   killed_lost_ = true;
   system_.err(render_message(
       "ddlrun", "error",
-      {fmt::format("{} of {} connections of mpiexec are gone and no rank has ended: it would wait for ever",
+      {fmt::format("{} of {} connections of mpiexec are gone and no rank has ended: it would wait forever",
                    most_below_ - below, std::max<std::size_t>(most_below_, 1)),
        daemons_.lost().host, "ddlrun doctor; then the same again"}));
   return true;

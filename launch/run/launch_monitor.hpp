@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What launch does while the ranks run: takes their status lines out of stderr, compares their places with
-// the plan, reports stalled ranks and silent hosts, and ends the job where that is asked for.
+// the plan, reports stalled ranks and silent hosts, and ends the job where that is requested.
 //
 //   running --stall, --on-stall end--> ending --> killed after 10 s
 //      |----TERM to launch--> ranks signalled (SIGURG) --20 s--> mpirun signalled

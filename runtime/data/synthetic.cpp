@@ -47,7 +47,7 @@ ImageSet draw_set(Shape shape, std::size_t classes, std::size_t count, std::uint
   return set;
 }
 
-// What was asked for, in the order in which it is written.
+// What was requested, in the order in which it is written.
 std::vector<std::uint64_t> require_sizes(const std::string& place) {
   const auto sizes = parse_sizes(std::string_view(place).substr(std::string_view(synthetic_prefix).size()));
   if (sizes) return *sizes;

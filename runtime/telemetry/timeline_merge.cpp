@@ -39,7 +39,7 @@ std::vector<std::string> locate_splits(const std::string& path) {
   return paths;
 }
 
-// Heads of the parts of one run: the one asked for, else the last that began.
+// Heads of the parts of one run: the one requested, else the last that began.
 struct FoundParts {
   std::vector<std::pair<std::string, Part>> heads;
   std::vector<std::string> problems;

@@ -40,7 +40,8 @@ std::string remedy_for(int code, const std::string& path) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL:
-      return "another ddlrun holds it for long: try again. If none does, the file system has no locks: set "
+      return "another ddlrun process keeps it locked: try again later. If none does, the file system has no "
+             "locks: set "
              "XDG_STATE_HOME to a directory that has";
     case SQLITE_FULL:
       return "make room on its file system (df, quota), or set XDG_STATE_HOME to another";

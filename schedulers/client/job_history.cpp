@@ -54,7 +54,7 @@ void add_settings(System& system, JobRef& job) {
   } catch (const Error&) {
     spec.output.clear();  // the directory is gone, or was made by hand
   }
-  if (tells_log(system, job)) job.output = log_of(spec, job.files(), job.id, job.task);
+  if (has_known_log(system, job)) job.output = log_of(spec, job.files(), job.id, job.task);
 }
 
 JobRef known_job(System& system, const JobEntry& entry, const std::string& task) {

@@ -31,7 +31,7 @@ bool JobLog::take(System& system, const std::function<void(std::string_view byte
     if (!part) return any;
     seen_ = true;
     if (part->size < offset_) {
-      system.err(fmt::format("ddlrun: {} was begun anew\n", printable(path_)));
+      system.err(fmt::format("ddlrun: {} starts over\n", printable(path_)));
       offset_ = 0;
       continue;
     }

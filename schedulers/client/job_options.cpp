@@ -71,7 +71,7 @@ void refuse_program_without_dashes(const JobOptions& options) {
                                printable(options.extra.empty() ? words[0] : options.extra[0], 60)),
                    "", "join hosts with commas: " + printable(join(words, ","), 200)});
     throw Error(ErrorKind::usage,
-                {what, "the program stands behind '--'", "-- " + printable(render_shell(words), 200)});
+                {what, "the program follows '--'", "-- " + printable(render_shell(words), 200)});
   }
   if (options.extra.empty()) return;  // the shape is refused where shapes are read
   throw Error(ErrorKind::usage,
@@ -220,7 +220,7 @@ JobSettings settings_of_site(const templates::SiteProfile& site, std::vector<Mes
 void add_own(const Environment& environment, JobSettings& settings) {
   auto& dir = settings["workdir"];
   dir = flag_setting("workdir", environment.absolute(dir.value.text),
-                                 dir.origin.empty() ? "the current directory" : dir.origin);
+                     dir.origin.empty() ? "the current directory" : dir.origin);
   if (settings.count("ddlrun") == 0) {
     settings["ddlrun"] = flag_setting("ddlrun", environment.executable, "this ddlrun");
   }
@@ -237,7 +237,7 @@ void hint_at_dashes(const JobOptions& options, std::vector<Message>& errors) {
   if (options.hosts.empty() || options.hosts.find_first_of(",[@") != std::string::npos) return;
   for (Message& error : errors)
     if (error.what == "there is no program")
-      error.hint = fmt::format("-- {}   # if that is the program: it stands behind '--'",
+      error.hint = fmt::format("-- {}   # if that is the program: it follows '--'",
                                printable(quote_shell(options.hosts), 60));
 }
 

@@ -44,7 +44,7 @@ std::string how_job_ended(const JobRef& job, const JobStatus& status, const std:
     case JobState::node_failed:
       return "lost a host";
     case JobState::out_of_memory:
-      return "was ended because it used more memory than it had asked for";
+      return "was ended because it used more memory than it had requested";
     case JobState::unknown:
       return job.submitted_here() ? "is not known to the scheduler (any more), and has left no exit status"
                                   : "is not known to the scheduler (any more)";

@@ -188,7 +188,7 @@ std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>
 void warn_of_unreachable(System& system, const UnreachableSchedulers& unreachable) {
   for (const auto& [kind, error] : unreachable) {
     Message message = error.message();
-    message.what = fmt::format("{}: {}; its jobs stand as last seen", name_of(kind), message.what);
+    message.what = fmt::format("{}: {}; its jobs are shown as last seen", name_of(kind), message.what);
     system.err(render_message("ddlrun", "warning", message));
   }
 }

@@ -73,7 +73,7 @@ JobRef submit_job(System& system, const JobRequest& wanted, const Scheduler& sch
   known.scheduler = job.scheduler;
   known.name = job.name;
   known.dir = prepared.dir.path;
-  if (tells_log(system, known)) known.output = log_of(job, prepared.dir, known.id);
+  if (has_known_log(system, known)) known.output = log_of(job, prepared.dir, known.id);
   remember_job(system, known);
   return known;
 }

@@ -85,7 +85,7 @@ JobStatus status_of_written(const JobRef& job, int written, bool timed_out) {
   return status;
 }
 
-bool tells_log(System& system, const JobRef& job) {
+bool has_known_log(System& system, const JobRef& job) {
   if (!job.submitted_here()) return false;
   const std::string file = kept_template(job.files());
   if (!system.files.exists(file)) return true;

@@ -29,6 +29,6 @@ bool was_timed_out(System& system, const JobRef& job);
 JobStatus status_of_written(const JobRef& job, int written, bool timed_out);
 
 // Whether the log of that job is where ddlrun looks for it; it is where ddlrun itself wrote the script.
-bool tells_log(System& system, const JobRef& job);
+bool has_known_log(System& system, const JobRef& job);
 
 }  // namespace ddlrun::schedulers

@@ -82,10 +82,9 @@ std::string directive_value(ValueKind kind, std::string_view text, std::string_v
                             std::string_view origin) {
   const CheckedValue checked = check(kind, text);
   if (checked.good) return std::string(text);
-  throw Error(
-      ErrorKind::request,
-      {fmt::format("{}: '{}' cannot stand in a directive of the job script", key, printable(text, 60)),
-       std::string(origin.empty() ? key : origin), fmt::format("{}", checked.allowed)});
+  throw Error(ErrorKind::request,
+              {fmt::format("{}: '{}' cannot be in a directive of the job script", key, printable(text, 60)),
+               std::string(origin.empty() ? key : origin), fmt::format("{}", checked.allowed)});
 }
 
 std::string verbatim_directive(std::string_view text, std::string_view origin) {

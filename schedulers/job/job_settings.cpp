@@ -142,7 +142,7 @@ constexpr const char* job_file_hint = "KEY: VALUE on each line; `ddlrun submit -
   throw Error(ErrorKind::request, {std::move(what), std::move(where), job_file_hint});
 }
 
-// A second document would be dropped in silence. In column 1 "---" is always a document's start.
+// A second document would be dropped silently. In column 1 "---" is always a document's start.
 void refuse_second_document(std::string_view text, const std::string& file) {
   const auto lines = split(text, '\n');
   bool content = false;
@@ -271,7 +271,7 @@ JobSettings read_job_settings(std::string_view text, const std::string& file_nam
         settings.emplace(key, Setting{value, is_blank(value) ? place_of_key(text, file_name, word, value)
                                                              : place_in(file_name, value)});
     if (is_new) continue;
-    errors.push_back({fmt::format("'{}' means '{}', which stands at {} too", word,
+    errors.push_back({fmt::format("'{}' means '{}', which is also at {}", word,
                                   key == word ? "partition" : key, at->second.origin),
                       place_of_key(text, file_name, word, value), "keep one of the two lines"});
   }

@@ -54,7 +54,7 @@ std::optional<topology::Dims> read_dims(SettingReader& reader) {
   }
 }
 
-// How many GPUs a node is asked for; "per-rank" gives as many as ranks.
+// How many GPUs of a node are requested; "per-rank" gives as many as ranks.
 struct Gpus {
   bool per_rank = false;
   std::optional<std::uint32_t> number;
@@ -70,14 +70,14 @@ void check_gpus(SettingReader& reader, ParsedJob& parsed) {
   JobSpec& job = parsed.job;
   if (job.gpus_per_node == 0) {
     if (!job.gpu_type.empty()) {
-      reader.add_error("gpu_type", fmt::format("gpu_type {}, but no GPU is asked for", job.gpu_type),
+      reader.add_error("gpu_type", fmt::format("gpu_type {}, but no GPU is requested", job.gpu_type),
                        fmt::format("{}   # and gpus: {}", job.gpu_type, job.ranks_per_node()));
     }
     return;
   }
   if (job.ranks_per_node() > job.gpus_per_node) {
     reader.add_error("gpus",
-                     fmt::format("{} on each node, {} asked for", counted(job.ranks_per_node(), "rank"),
+                     fmt::format("{} on each node, {} requested", counted(job.ranks_per_node(), "rank"),
                                  counted(job.gpus_per_node, "GPU")),
                      std::to_string(job.ranks_per_node()));
   } else if (job.ranks_per_node() < job.gpus_per_node) {

@@ -63,7 +63,7 @@ struct JobSpec {
   // Shape. Ranks per node = dims.gpus_per_node, nodes = dims.host_count().
   topology::Dims dims;
   topology::RankOrder order = topology::RankOrder::ddl;
-  std::vector<std::string> hosts;    // asked for by name; empty: any
+  std::vector<std::string> hosts;    // requested by name; empty: any
   std::uint32_t cores_per_node = 0;  // 0: not known
   std::uint32_t hardware_threads_per_core = 1;
   std::uint32_t reserved_cores = 0;  // per node, for communication and input

@@ -41,15 +41,16 @@ void check_constraint(SettingReader& reader, const JobSpec& job) {
   if (job.constraint.empty()) return;
   if (job.scheduler == SchedulerKind::torque && !is_name(NameKind::plain, job.constraint)) {
     reader.add_error("constraint",
-                     fmt::format("constraint '{}': Torque takes one property of a node", job.constraint),
+                     fmt::format("constraint '{}': Torque accepts one property of a node", job.constraint),
                      "knl");
   }
   if (job.scheduler == SchedulerKind::pbs && !are_chunk_resources(job.constraint)) {
-    reader.add_error("constraint",
-                     fmt::format("constraint '{}': PBS takes NAME=VALUE, and no resource that the shape sets",
-                                 job.constraint),
-                     is_name(NameKind::plain, job.constraint) ? "cpu_type=" + job.constraint
-                                                              : std::string("cpu_type=knl"));
+    reader.add_error(
+        "constraint",
+        fmt::format("constraint '{}': PBS accepts NAME=VALUE, but no resource that the shape sets",
+                    job.constraint),
+        is_name(NameKind::plain, job.constraint) ? "cpu_type=" + job.constraint
+                                                 : std::string("cpu_type=knl"));
   }
 }
 
@@ -58,9 +59,10 @@ void check_output(SettingReader& reader, const JobSpec& job) {
   const std::size_t task = job.array ? path.find("%a") : std::string::npos;
   if (task != std::string::npos) path.erase(task, 2);
   if (path.find_first_of("%:,") == std::string::npos) return;
-  reader.add_error("output",
-                   fmt::format("output '{}': PBS takes no ':', ',' or '%' in it", printable(job.output, 80)),
-                   "/scratch/me/run/output.log");
+  reader.add_error(
+      "output",
+      fmt::format("output '{}': PBS does not accept ':', ',' or '%' in it", printable(job.output, 80)),
+      "/scratch/me/run/output.log");
 }
 
 void check_array(SettingReader& reader, const JobSpec& job, std::string_view own) {
@@ -73,7 +75,7 @@ void check_array(SettingReader& reader, const JobSpec& job, std::string_view own
               "make each task a job");
   }
   if (!torque && array.first == array.last) {
-    reader.add_error("array", "pbs takes no array of one task",
+    reader.add_error("array", "pbs does not accept an array of one task",
                      fmt::format("{}-{}", array.first, array.last + 1));
   }
   const std::uint32_t tasks = (array.last - array.first) / array.step + 1;
@@ -90,7 +92,7 @@ void check_torque(SettingReader& reader, const JobSpec& job) {
   }
   if (!job.project.empty()) leave_out(reader, "project", "Torque has no project", "account: " + job.project);
   if (!job.gpu_type.empty())
-    leave_out(reader, "gpu_type", "Torque asks for GPUs by number only", "constraint: a node's property");
+    leave_out(reader, "gpu_type", "Torque requests GPUs by number only", "constraint: a node's property");
 }
 
 void check_pbs(SettingReader& reader, ParsedJob& parsed, std::string_view own) {

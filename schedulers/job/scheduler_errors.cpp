@@ -65,7 +65,7 @@ void throw_scheduler_error(std::string_view tool, const ProcessResult& answer,
   if (row == nullptr)
     throw Error(ErrorKind::scheduler,
                 {fmt::format("{} refused: {}", tool, output), std::string(tool),
-                 fmt::format("what it wants is in its own words above; man {} has its options", tool)});
+                 fmt::format("its own message above states the cause; man {} has its options", tool)});
   throw Error(row->unreachable ? ErrorKind::unreachable : ErrorKind::scheduler,
               {fmt::format("{}: {} reports {}", row->meaning, tool, output), std::string(tool),
                std::string(row->remedy)});

@@ -23,7 +23,7 @@ struct Script {
 
 // What a directive's value is; each kind has its own alphabet. The refusal names the key and what is allowed.
 enum class ValueKind { job_name, name, resource, path, hosts, mail, job_id };
-// The value itself. Error{request} with `origin` as place if it cannot stand in a directive.
+// The value itself. Error{request} with `origin` as place if it cannot be in a directive.
 std::string directive_value(ValueKind kind, std::string_view text, std::string_view key,
                             std::string_view origin = "");
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Typed getters over JobSettings. A value is a text until its key asks for something else, so that `no`,
+// Typed getters over JobSettings. A value is a text until its key requests something else, so that `no`,
 // `022` and `1.10` stay what was written. Each refusal adds one error; nothing is thrown.
 #pragma once
 

@@ -76,11 +76,11 @@ void check_required(const JobSpec& job, const templates::SiteProfile& site, cons
     std::replace(flag.begin(), flag.end(), '_', '-');
     if (key == "queue") {  // the scheduler has the list
       const std::string_view names = job.scheduler == SchedulerKind::slurm ? "sinfo -s" : "qstat -Q";
-      errors.push_back({fmt::format("{} wants {} of every job", site.name, key), origin_in(site, 0),
+      errors.push_back({fmt::format("{} requires {} for every job", site.name, key), origin_in(site, 0),
                         fmt::format("{}   # names the queues; then --queue with one of them", names)});
       continue;
     }
-    errors.push_back({fmt::format("{} wants {} of every job", site.name, key), origin_in(site, 0),
+    errors.push_back({fmt::format("{} requires {} for every job", site.name, key), origin_in(site, 0),
                       fmt::format("{}: {}   # or --{} {}", key, example_of(key), flag, example_of(key))});
   }
 }

@@ -181,7 +181,7 @@ std::vector<std::string> template_remarks(const JobSpec& job, const std::set<std
         slurm ? "#SBATCH --output={{output|sbatch}} --open-mode=append"
         : job.array
             ? "#PBS -j oe -o {{output|pbs}}"
-            : "exec >>{{output|sh}} 2>&1   # behind the #PBS lines: PBS itself shows it at the end only"));
+            : "exec >>{{output|sh}} 2>&1   # after the #PBS lines: PBS itself shows it at the end only"));
   }
   if (!placeholders.contains("exit_status_file")) {
     remarks.push_back(fmt::format(

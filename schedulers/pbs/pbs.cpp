@@ -96,9 +96,10 @@ class Pbs : public Scheduler {
   JobId read_submission(const ProcessResult& answer) const override {
     if (!answer.ok()) throw_scheduler_error("qsub", answer, pbs_refusals());
     if (const auto id = parse_qsub(answer.out)) return *id;
-    throw Error(ErrorKind::scheduler,
-                {fmt::format("qsub took the job, but its answer holds no id: \"{}\"", reported_text(answer)),
-                 "qsub", "qstat -u $USER"});
+    throw Error(
+        ErrorKind::scheduler,
+        {fmt::format("qsub accepted the job, but its output has no job ID: \"{}\"", reported_text(answer)),
+         "qsub", "qstat -u $USER"});
   }
 
   std::map<JobId, JobStatus> read_states(std::span<const JobId> ids,

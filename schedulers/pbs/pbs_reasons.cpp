@@ -13,7 +13,7 @@ namespace {
 
 using Phrase = std::string_view;
 
-// "ncpus (R: 340 A: 272 T: 272)": asked for, free, there are in all.
+// "ncpus (R: 340 A: 272 T: 272)": requested, free, there are in all.
 struct Shortage {
   std::string resource, asked, free, total;
 };
@@ -34,11 +34,11 @@ std::string explain_never(Phrase comment) {
   const Shortage shortage = parse_shortage(comment);
   std::string fact = "it can never run";
   if (!shortage.resource.empty() && !shortage.total.empty())
-    fact = fmt::format("it asks for {} {}, there are {} in all", shortage.asked, shortage.resource,
+    fact = fmt::format("it requests {} {}, there are {} in all", shortage.asked, shortage.resource,
                        shortage.total);
   else if (comment.find("nodes") != Phrase::npos)
-    fact = "it asks for more nodes than there are";
-  return fact + ": it would wait for ever";
+    fact = "it requests more nodes than there are";
+  return fact + ": it would wait forever";
 }
 
 std::string explain_shortage(Phrase comment) {
@@ -55,7 +55,7 @@ std::string explain_shortage(Phrase comment) {
 
 // The first whose words occur.
 constexpr std::pair<Phrase, Phrase> kComments[] = {
-    {"Queue not started", "its queue takes jobs but starts none now: qstat -Q"},
+    {"Queue not started", "its queue accepts jobs but starts none now: qstat -Q"},
     {"Queue not an execution queue", "its queue only passes jobs on; another --queue may run it: qstat -Q"},
     {"User has reached", "as many of your jobs run as you may have at once; it waits for one of them"},
     {"would exceed", "a limit of the queue or of yours is reached; it waits for one of your jobs"},
@@ -70,12 +70,12 @@ constexpr std::pair<Phrase, Phrase> kComments[] = {
     {"prime time", "it may start only at the queue's own hours, or its walltime crosses their end"},
     {"Draining", "the system is being emptied for a large job; it waits"},
     {"Not enough free nodes", "enough hosts are there, but not free; it waits"},
-    {"Not enough total nodes", "it asks for more hosts than there are: pbsnodes -a"},
-    {"No available resources on nodes", "no host has all that one chunk asks for free now: pbsnodes -a"},
-    {"Host set to", "a host that it asks for by name is taken or down: pbsnodes -l"},
+    {"Not enough total nodes", "it requests more hosts than there are: pbsnodes -a"},
+    {"No available resources on nodes", "no host has all that one chunk requests free now: pbsnodes -a"},
+    {"Host set to", "a host that it requests by name is taken or down: pbsnodes -l"},
     {"held, too many failed attempts",
      "it failed to start again and again and is held: qrls when it is mended"},
-    {"Placement set", "its hosts shall stand together, and no such group is free"},
+    {"Placement set", "its hosts must be in one group, and no such group is free"},
     {"Fairshare", "you have used more than your share lately; it waits for the others"},
     {"License", "it waits for a licence"},
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The directives of OpenPBS (select and place) and of Torque (nodes and ppn). Never -V: it would show the
-// whole environment to everybody who asks for the job.
+// whole environment to everybody who queries the job.
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/job/script_forms.hpp"
@@ -242,7 +242,7 @@ Script render_torque(const JobSpec& job, const JobDirectory& dir, const template
   }
   if (!job.project.empty()) refuse_pbs("Torque has no project", "project", "account");
   if (!job.gpu_type.empty())
-    refuse_pbs("Torque asks for GPUs by number only", "gpu_type", "constraint: a property");
+    refuse_pbs("Torque requests GPUs by number only", "gpu_type", "constraint: a property");
   Script script = begin(job);
   std::vector<std::string>& lines = script.directives;
   lines.push_back("-l nodes=" + torque_nodes(job));

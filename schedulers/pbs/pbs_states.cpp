@@ -21,9 +21,9 @@ struct OwnEnd {
 };
 
 constexpr std::string_view kWalltime =
-    "its walltime was used up; ask for more (--walltime), or let it save and go on (--signal, --requeue)";
+    "its walltime was used up; request more (--walltime), or let it save and go on (--signal, --requeue)";
 constexpr std::string_view kMemory =
-    "it used more memory than it had asked for; ask for more (--memory), or take fewer ranks per node";
+    "it used more memory than it had requested; request more (--memory), or take fewer ranks per node";
 constexpr std::string_view kNotStarted =
     "PBS could not start it on its first host; the administrators find why in that host's mom log";
 
@@ -43,11 +43,11 @@ constexpr OwnEnd kPbsEnds[] = {
     {-19, JobState::failed, "a hook of the site deleted it; ask the site's help desk"},
     {-20, JobState::node_failed,
      "a host of it went away; submit again: pbsnodes -l lists those that are down"},
-    {-24, JobState::failed, "its processes used more cores than it had asked for (for a moment)"},
-    {-25, JobState::failed, "its processes used more cores than it had asked for (in the mean)"},
+    {-24, JobState::failed, "its processes used more cores than it had requested (for a moment)"},
+    {-25, JobState::failed, "its processes used more cores than it had requested (in the mean)"},
     {-26, JobState::out_of_memory, kMemory},
     {-27, JobState::out_of_memory, kMemory},
-    {-28, JobState::timed_out, "its processor time (cput) was used up; ask for more"},
+    {-28, JobState::timed_out, "its processor time (cput) was used up; request more"},
     {-29, JobState::timed_out, kWalltime},
 };
 
@@ -61,7 +61,7 @@ constexpr OwnEnd kTorqueEnds[] = {
     {-9, JobState::failed, "its output files could not be made; is their directory there, and writable?"},
     {-10, JobState::out_of_memory, kMemory},
     {-11, JobState::timed_out, kWalltime},
-    {-12, JobState::timed_out, "its processor time (cput) was used up; ask for more"},
+    {-12, JobState::timed_out, "its processor time (cput) was used up; request more"},
 };
 
 // "04:00:00" -> 14400

@@ -191,7 +191,7 @@ void report_names(const ResourceRequest& request, Dialect to, const templates::S
     unsupported.push_back(
         {0, "no -o",
          "PBS writes NAME.oNUMBER when the job has ended, Slurm while it runs; the same names "
-         "are asked for"});
+         "are requested"});
 }
 
 std::string one_line(const std::string& text) {

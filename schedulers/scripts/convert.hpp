@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A script for one scheduler -> the same job for the other. What cannot be carried over is reported, never
-// dropped in silence.
+// dropped silently.
 #pragma once
 
 #include "schedulers/scripts/job_script.hpp"

@@ -68,11 +68,11 @@ void LaunchRules::check_ranks(const PlacedCommand& placed, std::uint64_t ranks) 
   const std::uint64_t asked = task_count(view_.request);
   if (ranks == asked || asked == 0) return;
   const bool more = ranks > asked;
-  // One rank that starts its own is usual; fewer ranks than asked for only waste.
+  // One rank that starts its own is usual; fewer ranks than requested only waste.
   add("ranks-mismatch", more ? Severity::error : Severity::warning, placed.place,
-      fmt::format("{} ranks are started, {} were asked for", ranks, asked),
+      fmt::format("{} ranks are started, {} were requested", ranks, asked),
       more ? "Open MPI: There are not enough slots available; others put several ranks on a core"
-           : fmt::format("{} of the places that were asked for stay empty", asked - ranks),
+           : fmt::format("{} of the places that were requested stay empty", asked - ranks),
       fmt::format("-n {}, or {}", asked, view_.pbs() ? "another mpiprocs" : "another --ntasks-per-node"));
 }
 
@@ -274,7 +274,7 @@ void LaunchRules::check_dims(const PlacedCommand& placed) {
         asked != product)
       add("ranks-mismatch", product > asked ? Severity::error : Severity::warning,
           place_of(placed, placed.command.words[i]),
-          fmt::format("dims {} are {} ranks, {} were asked for", word, product, asked),
+          fmt::format("dims {} are {} ranks, {} were requested", word, product, asked),
           "the launch and the request are of two sizes",
           view_.pbs() ? "another select or other dims" : "another --nodes or other dims");
     return;

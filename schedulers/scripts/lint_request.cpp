@@ -112,7 +112,7 @@ void RequestRules::check_select() {
   const bool whole = view_.request.spread != Spread::unspecified;
   if (nodes > 1 && !whole)
     add("place-missing", Severity::warning, select,
-        fmt::format("select asks for {} chunks, but no place is set", nodes),
+        fmt::format("select requests {} chunks, but no place is set", nodes),
         "place defaults to free: PBS may put several chunks on one host", "#PBS -l place=scatter");
 }
 
@@ -132,7 +132,7 @@ void RequestRules::check_pbs_styles() {
   }
   for (const Directive* directive : directives_of(view_, "", 'l'))
     if (directive->value.find(", ") != std::string::npos || directive->value.ends_with(','))
-      add("blank-in-list", Severity::error, directive, "a blank or nothing behind a comma of -l",
+      add("blank-in-list", Severity::error, directive, "a blank or nothing after a comma of -l",
           "qsub: illegal -l value", "no blanks: -l walltime=1:00:00,mem=4gb");
 }
 
@@ -140,7 +140,7 @@ void RequestRules::check_pbs_time() {
   const Directive* directive = resource("walltime");
   const std::string value = resource_value("walltime");
   if (directive == nullptr) {
-    add("walltime-missing", Severity::note, nullptr, "no walltime is asked for",
+    add("walltime-missing", Severity::note, nullptr, "no walltime is requested",
         "the queue's default counts, often its shortest or its longest", "#PBS -l walltime=04:00:00");
     return;
   }
@@ -165,7 +165,7 @@ void RequestRules::check_pbs_time() {
 void RequestRules::check_slurm_time() {
   const Directive* directive = find("time");
   if (directive == nullptr) {
-    add("walltime-missing", Severity::note, nullptr, "no time limit is asked for",
+    add("walltime-missing", Severity::note, nullptr, "no time limit is requested",
         "the partition's default counts, often its shortest or its longest", "#SBATCH --time=04:00:00");
     return;
   }
@@ -187,7 +187,7 @@ void RequestRules::check_name() {
   if (directive == nullptr) return;
   const std::string& name = directive->value;
   if (view_.pbs() && (name.size() > 230 || name.find_first_of(" \t/") != std::string::npos))
-    add("bad-name", Severity::error, directive, "PBS takes no such job name",
+    add("bad-name", Severity::error, directive, "PBS does not accept this job name",
         "at most 230 characters, no blank: qsub: illegal -N value", "-N train-alexnet");
   else if (view_.pbs() &&
            (name.size() > 15 || (!name.empty() && !std::isalpha(static_cast<unsigned char>(name[0])))))
@@ -201,7 +201,7 @@ void RequestRules::check_name() {
 void RequestRules::check_pbs_life() {
   if (const Directive* all = find("", 'V'))
     add("export-all", Severity::note, all, "-V hands over the whole environment",
-        "it stands in the job's Variable_List, which qstat -f shows: tokens and passwords too",
+        "it is in the job's Variable_List, which qstat -f shows: tokens and passwords too",
         "-v NAME,NAME for what the job needs");
   const Directive* rerun = find("", 'r');
   if (rerun != nullptr && rerun->value == "n" && find("", 'J') != nullptr)
@@ -255,7 +255,7 @@ void RequestRules::check_slurm_gpus() {
     }
     add("gpu-styles", Severity::warning, directive,
         fmt::format("{} beside {}", directive->option, first->option),
-        "two ways of asking for GPUs: both count, and where they differ the job waits for ever or gets fewer",
+        "two ways of asking for GPUs: both count, and where they differ the job waits forever or gets fewer",
         "--gpus-per-node=N alone");
   }
   for (const char* name : {"gpus-per-task", "gpu-bind"}) {

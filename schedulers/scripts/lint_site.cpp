@@ -80,15 +80,15 @@ std::vector<Finding> lint_site(const ScriptView& view) {
       findings.push_back({"site-field-missing",
                           Severity::error,
                           {0, 0},
-                          fmt::format("{} wants {} of every job", site.name, key),
-                          "the job is refused or waits for ever",
+                          fmt::format("{} requires {} for every job", site.name, key),
+                          "the job is refused or waits forever",
                           directive_for(view, site, key)});
   const std::uint64_t most = walltime_limit(site, view.request.queue);
   if (most > 0 && view.request.walltime_seconds > most)
     findings.push_back({"site-walltime", Severity::error, place_of_walltime(view),
-                        fmt::format("{} asked for, {} allows {}", render_time(view.request.walltime_seconds),
+                        fmt::format("{} requested, {} allows {}", render_time(view.request.walltime_seconds),
                                     site.name, render_time(most)),
-                        "the job waits for ever",
+                        "the job waits forever",
                         (view.slurm() ? "--time=" : "walltime=") + render_time(most)});
   return findings;
 }

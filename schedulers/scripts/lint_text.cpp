@@ -58,7 +58,7 @@ void check_continuation(const ScriptView& view, std::size_t index, std::vector<F
         {"backslash-blank",
          Severity::error,
          {number, static_cast<int>(end) + 1},
-         "a blank behind the backslash: the line does not go on",
+         "a blank after the backslash: the line does not go on",
          "the command ends here with a blank as its last argument; the next line is a command of its "
          "own",
          "delete the blanks at the end of the line"});
@@ -67,7 +67,7 @@ void check_continuation(const ScriptView& view, std::size_t index, std::vector<F
                         Severity::warning,
                         {number, static_cast<int>(end) + 1},
                         "the command goes on into a comment",
-                        "what stands behind the comment is lost",
+                        "the text after the comment is lost",
                         "delete the backslash, or move the comment"});
   } else if (next.empty()) {
     findings.push_back({"continued-into-nothing",
@@ -119,13 +119,12 @@ std::vector<Finding> lint_text(const ScriptView& view) {
     if (!directive) check_continuation(view, i, findings);
     const std::string_view tail = damaged_tail(script.lines[i]);
     if (!tail.empty())
-      findings.push_back(
-          {"web-page-remains",
-           Severity::error,
-           {number, static_cast<int>(script.lines[i].size() - tail.size()) + 1},
-           fmt::format("\"{}\" at the end of the line stands where a backslash was", trim(tail)),
-           "the shell reads \"<\" as a redirection: No such file or directory",
-           "a single \\ as the last character"});
+      findings.push_back({"web-page-remains",
+                          Severity::error,
+                          {number, static_cast<int>(script.lines[i].size() - tail.size()) + 1},
+                          fmt::format("\"{}\" at the end of the line is in place of a backslash", trim(tail)),
+                          "the shell reads \"<\" as a redirection: No such file or directory",
+                          "a single \\ as the last character"});
   }
   return findings;
 }

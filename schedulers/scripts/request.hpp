@@ -76,7 +76,7 @@ struct ResourceRequest {
   bool torque = false;  // options or variables that only Torque has
 
   std::vector<Unsupported> unsupported;
-  int select_line = 0;  // where the shape is asked for
+  int select_line = 0;  // where the shape is requested
 };
 
 constexpr std::uint64_t max_count = 1u << 20;  // a larger number of anything is none

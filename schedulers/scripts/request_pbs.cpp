@@ -216,7 +216,7 @@ void PbsReader::read_other(const Directive& option) {
       leave(option, option.option, "an interactive job: salloc, then srun --pty bash");
       break;
     case 'F':
-      leave(option, option.option + " " + value, "arguments of the script: behind its name for sbatch", true);
+      leave(option, option.option + " " + value, "arguments of the script: after its name for sbatch", true);
       break;
     default:
       leave(option, std::string(trim(option.option + " " + value)), "no counterpart in Slurm");

@@ -58,7 +58,7 @@ void PbsWriter::write_names() {
     const std::string name = job_name(request_.name);
     put("-N", name);
     if (name != request_.name)
-      leave("--job-name=" + request_.name, "PBS takes no such name: it became " + name);
+      leave("--job-name=" + request_.name, "PBS does not accept this name: it becomes " + name);
   }
   put_given("-q", request_.queue);
   put_given("-A", request_.account);
@@ -127,7 +127,7 @@ void PbsWriter::write_files() {
   }
   if (request_.append && request_.requeue.value_or(true))
     leave("--open-mode=append",
-          "a job that PBS runs again writes its output file anew: let the program append to "
+          "a job that PBS runs again overwrites its output file: let the program append to "
           "a file of its own");
 }
 

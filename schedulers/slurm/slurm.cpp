@@ -171,9 +171,10 @@ class Slurm : public Scheduler {
   JobId read_submission(const ProcessResult& answer) const override {
     if (!answer.ok()) throw_scheduler_error("sbatch", answer, slurm_refusals());
     if (const auto id = parse_sbatch(answer.out)) return *id;
-    throw Error(ErrorKind::scheduler, {fmt::format("sbatch took the job, but its answer holds no id: \"{}\"",
-                                                   reported_text(answer)),
-                                       "sbatch", "squeue --me"});
+    throw Error(
+        ErrorKind::scheduler,
+        {fmt::format("sbatch accepted the job, but its output has no job ID: \"{}\"", reported_text(answer)),
+         "sbatch", "squeue --me"});
   }
 
   std::map<JobId, JobStatus> read_states(std::span<const JobId> ids,
@@ -194,7 +195,7 @@ class Slurm : public Scheduler {
 
   Command cancel_command(const JobId& id) const override {
     const Target target = parse_target(id);
-    // -v: without it an unknown id is passed over in silence.
+    // -v: without it an unknown id is passed over silently.
     return on_cluster({"scancel", "-v", target.id}, target.cluster);
   }
 

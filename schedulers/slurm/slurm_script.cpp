@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Slurm's directives. GPUs are asked for by node and never bound to ranks: a rank that does not see its
+// Slurm's directives. GPUs are requested by node and never bound to ranks: a rank that does not see its
 // peers' GPUs cannot use NVLink to them.
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
@@ -94,7 +94,7 @@ void add_slurm_life(std::vector<std::string>& lines, const JobSpec& job, const J
   }
   lines.push_back("--output=" + slurm_output(job, dir));
   lines.emplace_back("--open-mode=append");  // a restart would empty it
-  // To this script only; it passes on what the job asked for.
+  // To this script only; it passes on what the job requested.
   if (job.signal.before_seconds > 0)
     lines.push_back(fmt::format("--signal=B:USR1@{}", job.signal.before_seconds));
   lines.emplace_back(job.requeue.wanted ? "--requeue" : "--no-requeue");

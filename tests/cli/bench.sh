@@ -8,7 +8,7 @@ bench() { "$DDLRUN" bench "$@"; }
 expect 0 '/ddl-bench allreduce --sizes 4k' bench allreduce 1 --dry-run -- --sizes 4k
 expect 0 "launch 1x1 --sockets=1 --cores=1 -x A --mca btl self,vader --cores-per-rank 1 -- --net lenet5 --max-steps 3 --json --quiet" \
   bench scaling --ranks 1 --sockets 1 --cores 1 --dry-run -x A --mca btl self,vader -- --net lenet5 --max-steps 3 --json --quiet
-expect_refusal 2 'what to measure is not said' bench
+expect_refusal 2 'the measurement is missing' bench
 expect_refusal 2 'ddlrun bench scaling' bench scalin
 expect_refusal 2 'are for scaling' bench allreduce 2 --svg x.svg
 expect_refusal 2 'is no option of ddl-bench' bench allreduce 2 -- prog
@@ -17,7 +17,7 @@ expect_refusal 2 "'0' is no number of ranks" bench scaling --ranks 0
 expect_refusal 2 "'prog' is no option of ddl-train" bench scaling -- prog
 expect_refusal 2 'has the same batch a rank' bench scaling -- --global-batch 64
 expect_refusal 2 'HOSTS only' bench scaling 2 h1,h2
-expect_refusal 2 'only one can hold' bench scaling --json - --svg -
+expect_refusal 2 'both write to stdout: use one' bench scaling --json - --svg -
 expect_refusal 2 'the numbers of ranks are --ranks' bench scaling 2
 expect_refusal 3 'the JSON document cannot be written: No such file' bench allreduce 2 --json /nonexist/x.json -- --sizes 4 --seconds 0.01
 grep -q 'a bug in' "$work/err" && fail "a wrong file is reported as a bug: $(cat "$work/err")"

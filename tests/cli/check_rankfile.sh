@@ -49,8 +49,8 @@ grep -q '"id": "star-alone"' "$work/out" || fail "no star-alone in the JSON"
 printf '#topology = assumed 2x10, not probed\nrank 0=a slot=0:0\n' >"$work/assumed.rf"
 expect 1 'assumed-topology' "$DDLRUN" check-rankfile "$work/assumed.rf" "${m24[@]}"
 expect_refusal 2 'no rankfile given' "$DDLRUN" check-rankfile
-expect_refusal 2 '-n takes a number' "$DDLRUN" check-rankfile "$work/good.rf" -n 0
-expect_refusal 2 '--mpi takes 4 or 5' "$DDLRUN" check-rankfile "$work/good.rf" --mpi 3
+expect_refusal 2 '-n must be a number' "$DDLRUN" check-rankfile "$work/good.rf" -n 0
+expect_refusal 2 '--mpi must be 4 or 5' "$DDLRUN" check-rankfile "$work/good.rf" --mpi 3
 expect_refusal 3 'No such file' "$DDLRUN" check-rankfile "$work/none.rf"
 expect_refusal 3 'is larger than' "$DDLRUN" check-rankfile /dev/zero
 

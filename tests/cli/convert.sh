@@ -23,7 +23,7 @@ convert() {
   judge "$work/new"
 }
 convert kisti_caffe.pbs slurm 1
-grep -q '^  line 38: KMP_AFFINITY=.*"=1" behind compact' "$work/err" || fail "the error that came along: $(cat "$work/err")"
+grep -q '^  line 38: KMP_AFFINITY=.*"=1" after compact' "$work/err" || fail "the error that came along: $(cat "$work/err")"
 grep -q '^kisti_caffe.pbs:4: no -l place=scatter: ' "$work/err" || fail "no line numbers: $(cat "$work/err")"
 convert array_gpu.slurm pbs
 grep -v '^#PBS -V' "$work/new" >"$work/judged.pbs"
@@ -63,7 +63,7 @@ expect_refusal 3 'ddlrun submit --pbs --job DIR/ddlrun.yaml --dry-run' "$DDLRUN"
 
 expect_refusal 2 'no script given' "$DDLRUN" convert
 expect_refusal 2 '--to is missing' "$DDLRUN" convert "$golden/kisti_caffe.pbs"
-expect_refusal 2 '--to takes slurm or pbs' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to lsf
+expect_refusal 2 '--to must be slurm or pbs' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to lsf
 expect_refusal 3 'it is a PBS script already' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to pbs
 printf '#!/bin/sh\ntrue\n' >"$work/none.sh"
 expect_refusal 3 'there is no #PBS and no #SBATCH' "$DDLRUN" convert "$work/none.sh" --to slurm

@@ -23,7 +23,7 @@ expect_refusal 2 "was given an empty value" "$DDLRUN" doctor localhost --only ''
 expect_refusal 2 "neither save nor compare" "$DDLRUN" doctor localhost --baseline keep
 expect_refusal 3 "cannot read" "$DDLRUN" doctor localhost --rankfile "$work/none"
 
-# This machine, whatever it is: a verdict for each check that is asked for, one document.
+# This machine, whatever it is: a verdict for each check that is requested, one document.
 run "$DDLRUN" doctor localhost --json
 case $status in 0 | 1) ;; *) fail "status $status from doctor localhost: $(head -3 "$work/err")" ;; esac
 python3 - "$work/out" << 'END' || fail "the JSON is not as promised"

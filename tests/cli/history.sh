@@ -22,7 +22,7 @@ has "history" "$work/out" "rank 0 on $(hostname): status 7"
 expect 0 '' "$DDLRUN" history --failed
 same "history --failed" "$bad" "$(awk 'NR > 1 { print $1 }' "$work/out")"
 expect 0 'older runs are not shown: 1' "$DDLRUN" history --limit 1
-expect_refusal 2 'takes a number' "$DDLRUN" history --limit few
+expect_refusal 2 'must be a number' "$DDLRUN" history --limit few
 expect 0 '' "$DDLRUN" history --json
 same "history --json" "ended 7 ended 0" "$(python3 -c 'import json, sys
 print(*[x for r in json.load(open(sys.argv[1]))["runs"] for x in (r["state"], r["exit_status"])])' "$work/out")"

@@ -66,7 +66,7 @@ expect 0 '' "$DDLRUN" lint-script "$work/own.pbs"
 
 # Refusals
 expect_refusal 2 'no script given' "$DDLRUN" lint-script
-expect_refusal 2 '--scheduler takes' "$DDLRUN" lint-script "$work/good.sh" --scheduler lsf
+expect_refusal 2 '--scheduler must be' "$DDLRUN" lint-script "$work/good.sh" --scheduler lsf
 expect_refusal 3 'No such file' "$DDLRUN" lint-script "$work/none.sh"
 expect_refusal 3 '' "$DDLRUN" lint-script "$work/good.sh" --site no-such-centre
 expect_refusal 3 'is larger than' "$DDLRUN" lint-script /dev/zero

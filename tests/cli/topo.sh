@@ -73,9 +73,9 @@ expect_refusal 3 'larger than 16777216 bytes' "$DDLRUN" topo --topology /dev/zer
 expect_refusal 3 'does not understand' "$DDLRUN" topo --synthetic 'pack:2 nonsense:1'
 expect_refusal 3 '1000000000000 hardware threads' "$DDLRUN" topo --synthetic 'pack:10000 core:10000 pu:10000'
 expect_refusal 2 '--sockets needs --cores' "$DDLRUN" topo --sockets 2
-expect_refusal 2 '--cores takes a whole number from 1 to 4096' "$DDLRUN" topo --sockets 2 --cores 1e3
-expect_refusal 2 'only one can hold' "$DDLRUN" topo --synthetic pack:2 --sockets 2 --cores 2
-expect_refusal 2 'only one can hold' "$DDLRUN" topo --json --xml
+expect_refusal 2 '--cores must be a whole number from 1 to 4096' "$DDLRUN" topo --sockets 2 --cores 1e3
+expect_refusal 2 'each name a machine: use one' "$DDLRUN" topo --synthetic pack:2 --sockets 2 --cores 2
+expect_refusal 2 'both write to stdout: use one' "$DDLRUN" topo --json --xml
 expect_refusal 2 'not the standard input' "$DDLRUN" topo --topology -
 expect_refusal 2 'of this host' "$DDLRUN" topo --cuda --sockets 2 --cores 2
 

@@ -61,7 +61,7 @@ if build place_openmpi mpicc; then
 fi
 build place_any cc -DWITHOUT_MPI || exit 1
 if command -v mpirun.mpich > /dev/null; then
-  # Not a program of MPICH's: over several hosts the MPI_Finalize of MPICH 4.0.2 on UCX may wait for ever, by bare mpirun,
+  # Not a program of MPICH's: over several hosts the MPI_Finalize of MPICH 4.0.2 on UCX may wait forever, by bare mpirun,
   # too. tests/cli/launchers.sh has one, on one host.
   judge mpich on node1 "$tool" launch "${hosts[@]}" --launcher mpich -- bin/place_any mpich "${variables[@]}"
   planned=uneven judge uneven_mpich on node1 "$tool" launch "${unequal[@]}" --launcher mpich -- \

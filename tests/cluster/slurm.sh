@@ -27,7 +27,7 @@ each_host() { # FUNCTION: at once on all hosts, false if it failed on one
   return "$failed"
 }
 
-# slurmd asks for control groups even where it uses none: an empty directory of version 1 satisfies it anywhere.
+# slurmd requests control groups even where it uses none: an empty directory of version 1 satisfies it anywhere.
 start_munge() { # HOST
   # shellcheck disable=SC2016
   on "$1" bash -ec '

@@ -35,7 +35,7 @@ on node1 ssh -o BatchMode=yes -o ConnectTimeout=1 node4 true 2> /dev/null && fai
 lab start node4 || fail "node4 did not start"
 same "node4 is back" node4 "$(on node1 ssh ib4 hostname)"
 
-# What runs in a host ends with the one who asked for it.
+# What runs in a host ends with the one who requested it.
 timeout 0.5 "$lab_tests/lab.sh" exec node2 sleep 12345
 sleep 0.1
 on node2 pgrep -xf 'sleep 12345' > /dev/null && fail "a command outlives its caller"

@@ -50,8 +50,8 @@ constexpr CheckRow rows[] = {
   {"short and long name", m24, "rank 0=a slot=0:0\nrank 1=a.x.org slot=0:1\n"sv, 0, bound, "names-fold@2"},
   {"assumed topology", m24, "#topology = assumed 2x10, not probed\nrank 0=a slot=0:0\n"sv, 0, bound, "assumed-topology@1"},
   {"header against lines", m24, "#dims = 4x2x1\nrank 0=a slot=0:0\n"sv, 0, bound, "header-dims@1"},
-  {"garbage behind the cores", m24, "rank 0=a slot=0:0\nrank 1=a slot=0:1 fast\n"sv, 0, bound, "text-after-slots@2"},
-  // --- accepted in silence, but not as written
+  {"garbage after the cores", m24, "rank 0=a slot=0:0\nrank 1=a slot=0:1 fast\n"sv, 0, bound, "text-after-slots@2"},
+  // --- accepted silently, but not as written
   {"comma after a package", m24, "rank 0=a slot=0:0\nrank 1=a slot=1:0,1\n"sv, 0, different, "comma-in-package-list@2"},
   {"star alone", m24, "rank 0=a slot=*\n"sv, 0, different, "star-alone@1"},
   {"letters as a number", m24, "rank 0=a slot=0:x\n"sv, 0, different, "bad-slot-number@1"},

@@ -31,7 +31,7 @@ def rankfile_hosts(path):
 
 
 def of_starter(call, options):
-    """What mpirun or horovodrun was asked for: [(words, host or None)] by rank, names exported."""
+    """What mpirun or horovodrun was started with: [(words, host or None)] by rank, names exported."""
     words, values, names = call["argv"][1:], {}, []
     while words[0] in TAKES:
         flag, words = words[0], words[1:]

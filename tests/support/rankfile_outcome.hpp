@@ -11,7 +11,7 @@ enum class Outcome {
   bound,      // accepted, every rank on its host and cores as written
   refused,    // some error, however badly worded
   crash,      // mpirun dies by a signal
-  different,  // accepted in silence, but a host, a binding or the number of ranks is not as written
+  different,  // accepted silently, but a host, a binding or the number of ranks is not as written
 };
 
 inline std::string_view name_of(Outcome outcome) {

@@ -55,7 +55,7 @@ std::vector<std::string> split_words(const std::string& text) {
 std::string complain(const std::string& word) {
   const std::string bare = word.substr(0, word.find_first_of("=:"));
   if (is_in(types, bare) && bare != word)
-    return fmt::format("\"{}\" behind {} is not part of the syntax and is ignored", word.substr(bare.size()),
+    return fmt::format("\"{}\" after {} is not part of the syntax and is ignored", word.substr(bare.size()),
                        bare);
   return fmt::format("\"{}\" is neither a type nor a modifier", word);
 }

@@ -269,7 +269,7 @@ std::vector<AffinityFinding> check_thread_environment(const ThreadEnvironment& e
 
 const std::vector<AffinityRule>& affinity_rules() {
   static const std::vector<AffinityRule> rules{
-      {"kmp-trailing", "characters behind a word of KMP_AFFINITY, like compact=1, which is plain compact"},
+      {"kmp-trailing", "characters after a word of KMP_AFFINITY, like compact=1, which is plain compact"},
       {"kmp-grammar", "a KMP_AFFINITY that the runtime takes only in part"},
       {"kmp-compact", "compact without a permute where cores have several hardware threads"},
       {"kmp-and-omp", "KMP_AFFINITY together with OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY"},

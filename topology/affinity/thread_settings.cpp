@@ -54,7 +54,7 @@ class Planner {
     if (has("OMP_NUM_THREADS")) {
       threads_ = threads_of(environment_).value_or(0);
       if (request_.threads > 0 && threads_ != request_.threads)
-        remark(fmt::format("{} threads a rank were asked for, but OMP_NUM_THREADS={} is set and stays",
+        remark(fmt::format("{} threads a rank were requested, but OMP_NUM_THREADS={} is set and stays",
                            request_.threads, printable(value("OMP_NUM_THREADS"), 40)));
       return;
     }
@@ -65,8 +65,8 @@ class Planner {
   std::string why_so_many() const {
     const std::uint32_t cores = request_.cores;
     if (request_.threads > cores && cores > 0)
-      return fmt::format("asked for, on {} of its own: more threads share them", count(cores, "core"));
-    if (request_.threads > 0) return "asked for";
+      return fmt::format("requested, on {} of its own: more threads share them", count(cores, "core"));
+    if (request_.threads > 0) return "requested";
     if (request_.most_cores > cores)
       return fmt::format("the cores of the smallest rank (they have {} to {})", cores, request_.most_cores);
     return "the cores of each rank; more threads would share cores";

@@ -45,7 +45,7 @@ class RankfileChecker {
     report_line_ends();
     if (reader.open_comment() != 0) {
       add({"open-comment", Severity::error, reader.open_comment(), 0,
-           "a comment /* begins here and never ends: Open MPI ignores all the rest in silence",
+           "a comment /* begins here and never ends: Open MPI ignores all the rest silently",
            "end it with */, or begin each line with #", ""});
     }
     if (facts_.uses.size() > largest_uses) {
@@ -160,7 +160,7 @@ class RankfileChecker {
     line_findings_.push_back(
         {"block-comment-in-entry", Severity::error, line.number, 0,
          "Open MPI takes a comment /* */ for the end of a line, so this entry is cut in two",
-         "put the comment behind the entry", ""});
+         "put the comment after the entry", ""});
     return fmt::format("rank {}={} slot={}", *joined.rank, joined.host, joined.slots);
   }
 

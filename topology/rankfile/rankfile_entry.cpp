@@ -170,7 +170,7 @@ class EntryReader {
     if (!word || word->equals || word->text.find_first_not_of("0123456789") != std::string_view::npos ||
         word->text.empty()) {
       return fail_line("bad-rank-number", offset(),
-                       fmt::format("\"{}\" stands where the rank's number should be",
+                       fmt::format("\"{}\" is where the rank number must be",
                                    word ? printable(word->text, 40) : std::string("nothing")),
                        "write rank N=HOST slot=CORES, N counting from 0");
     }
@@ -193,7 +193,7 @@ class EntryReader {
       ++at_;
       return;
     }
-    problem("missing-equals", offset(), fmt::format("there is no '=' behind {}", behind),
+    problem("missing-equals", offset(), fmt::format("there is no '=' after {}", behind),
             "write rank N=HOST slot=CORES");
   }
 
@@ -239,7 +239,7 @@ class EntryReader {
       check_case(*word, "slot");
     } else {
       return fail_line("unexpected-text", word->offset,
-                       fmt::format("\"{}\" stands where slot= should be", printable(word->text, 40)),
+                       fmt::format("\"{}\" is where slot= must be", printable(word->text, 40)),
                        "write rank N=HOST slot=CORES and nothing between");
     }
     entry_.slot_word_offset = word->offset;
@@ -251,7 +251,7 @@ class EntryReader {
   void read_slots() {
     const Word* word = peek();
     if (!word || word->equals || is_word(0, "rank")) {
-      fail_line("no-slot", offset(), fmt::format("nothing stands behind rank {}'s slot=", *entry_.rank),
+      fail_line("no-slot", offset(), fmt::format("nothing follows rank {}'s slot=", *entry_.rank),
                 "write the cores, as in slot=0:0-3");
       return;
     }
@@ -261,7 +261,7 @@ class EntryReader {
     if (peek()) read_behind_slots();
   }
 
-  // Open MPI looks at nothing behind the value: more cores, a second entry and garbage are lost in silence.
+  // Open MPI looks at nothing behind the value: more cores, a second entry and garbage are lost silently.
   void read_behind_slots() {
     const Word& first = *peek();
     if (is_word(0, "rank")) {
@@ -282,18 +282,18 @@ class EntryReader {
     // "0:0 1:0" joined would be another number: a separator must stand on one side of each gap.
     const bool joins = slot_like && entry_.next_entry.empty() && !peek() && separated(first);
     if (joins) {
-      problem("blank-in-slots", first.offset,
-              fmt::format(
-                  "a blank ends the value: Open MPI binds rank {} to {} only and ignores \"{}\" in silence",
-                  *entry_.rank, printable(entry_.slots, 64), printable(piece_.substr(first.offset), 40)),
-              fmt::format("write slot={}", printable(joined, 200)));
+      problem(
+          "blank-in-slots", first.offset,
+          fmt::format("a blank ends the value: Open MPI binds rank {} to {} only and ignores \"{}\" silently",
+                      *entry_.rank, printable(entry_.slots, 64), printable(piece_.substr(first.offset), 40)),
+          fmt::format("write slot={}", printable(joined, 200)));
       entry_.slots = std::move(joined);
       return;
     }
     fail_line("text-after-slots", first.offset,
-              fmt::format("\"{}\" behind the cores is ignored in silence, or refused",
+              fmt::format("\"{}\" after the cores is ignored silently, or refused",
                           printable(piece_.substr(first.offset), 40)),
-              "end the line behind the cores; comments begin with #");
+              "end the line after the cores; comments begin with #");
   }
 
   bool separated(const Word& first) const {

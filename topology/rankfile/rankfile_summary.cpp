@@ -47,9 +47,9 @@ Findings check_order(const RankfileFacts& facts, const std::vector<int>& lines) 
     if (seen[entry.rank] != 0) {
       findings.push_back(finding(
           "duplicate-rank", Severity::error, entry.line,
-          fmt::format("rank {} stands in line {} already; {}", entry.rank, seen[entry.rank],
+          fmt::format("rank {} is already in line {}; {}", entry.rank, seen[entry.rank],
                       entry.rank == 0 ? "Open MPI refuses the file"
-                                      : "Open MPI takes the last one in silence, or misses another rank"),
+                                      : "Open MPI takes the last one silently, or misses another rank"),
           "give each rank one line"));
     }
     seen[entry.rank] = entry.line;
@@ -57,9 +57,8 @@ Findings check_order(const RankfileFacts& facts, const std::vector<int>& lines) 
   if (!facts.entries.empty() && facts.entries.front().rank != 0 && lines[0] != 0) {
     findings.push_back(finding(
         "rank-0-not-first", Severity::error, lines[0],
-        fmt::format(
-            "rank 0 stands behind rank {} of line {}: Open MPI then says that rank 0 is already assigned",
-            facts.entries.front().rank, facts.entries.front().line),
+        fmt::format("rank 0 follows rank {} of line {}: Open MPI then says that rank 0 is already assigned",
+                    facts.entries.front().rank, facts.entries.front().line),
         "make rank 0's line the first one; the order of the others is free"));
   }
   return findings;
@@ -86,7 +85,7 @@ Findings check_completeness(const RankfileFacts& facts, const CheckContext& cont
     if (rank < needed) {
       findings.push_back(finding(
           "missing-rank", Severity::error, line,
-          fmt::format("{} no line; {} rank{} asked for", which, needed, needed == 1 ? " is" : "s are"),
+          fmt::format("{} no line; {} rank{} requested", which, needed, needed == 1 ? " is" : "s are"),
           "add the missing lines, or number the ranks without holes"));
     }
     rank = end;
@@ -96,7 +95,7 @@ Findings check_completeness(const RankfileFacts& facts, const CheckContext& cont
                                      [&](const auto& entry) { return entry.rank >= *context.ranks; });
     findings.push_back(
         finding("ranks-unused", Severity::error, unused->line,
-                fmt::format("the file places {} ranks, -n asks for {}: the rest is left out in silence",
+                fmt::format("the file places {} ranks, -n requests {}: the rest is left out silently",
                             lines.size(), *context.ranks),
                 fmt::format("-n {}, or a rankfile for {} ranks", lines.size(), *context.ranks)));
   }
@@ -148,7 +147,7 @@ Findings check_header(const RankfileFacts& facts, std::size_t ranks) {
     findings.push_back(
         finding("assumed-topology", Severity::error, header.topology_line,
                 "the cores in this file were assumed, no machine was looked at when it was written",
-                "write it anew with --topology FILE, --sockets S --cores C, or where the hosts answer"));
+                "write it again with --topology FILE, --sockets S --cores C, or where the hosts answer"));
   }
   if (header.dims &&
       (header.dims->world_size() != ranks || header.dims->host_count() != facts.hosts.size())) {
@@ -157,7 +156,7 @@ Findings check_header(const RankfileFacts& facts, std::size_t ranks) {
                 fmt::format("the header says {} ({} ranks on {} hosts), the lines below place {} on {}",
                             render_dims(*header.dims), header.dims->world_size(), header.dims->host_count(),
                             ranks, facts.hosts.size()),
-                "put the header right, or write the file anew with ddlrun gen-rankfile"));
+                "correct the header, or write the file again with ddlrun gen-rankfile"));
   }
   std::unordered_set<std::string_view> named;
   for (const std::string& host : header.hosts) named.insert(folded_name(host));
@@ -166,13 +165,13 @@ Findings check_header(const RankfileFacts& facts, std::size_t ranks) {
     findings.push_back(finding("header-hosts", Severity::warning, host.first_line,
                                fmt::format("host {} is not in the header's #host list of line {}",
                                            printable(host.name, 64), header.hosts_line),
-                               "put the header right, or write the file anew with ddlrun gen-rankfile"));
+                               "correct the header, or write the file again with ddlrun gen-rankfile"));
   }
   if (!named.empty()) {
     findings.push_back(finding("header-hosts", Severity::warning, header.hosts_line,
                                fmt::format("{} of the header's {} hosts have no rank, {} among them",
                                            named.size(), header.hosts.size(), printable(*named.begin(), 64)),
-                               "put the header right, or write the file anew with ddlrun gen-rankfile"));
+                               "correct the header, or write the file again with ddlrun gen-rankfile"));
   }
   return findings;
 }
@@ -223,7 +222,7 @@ Findings check_overlaps(std::vector<RankfileFacts::Use> uses, const RankfileFact
                       std::min(use.rank, other.rank), std::max(use.rank, other.rank),
                       std::min(use.line, other.line), reported, use.range.first, where,
                       printable(facts.hosts[use.host].name, 64),
-                      mpi_major >= 5 ? "Open MPI 5 refuses that" : "Open MPI 4 accepts that in silence"),
+                      mpi_major >= 5 ? "Open MPI 5 refuses that" : "Open MPI 4 accepts that silently"),
           mpi_major >= 5 ? "give each rank cores of its own, or allow it with --bind-to :overload-allowed"
                          : "give each rank cores of its own"));
     }

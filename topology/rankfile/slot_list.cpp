@@ -91,7 +91,7 @@ class SlotResolver {
     missing("core-not-there", parsed.offset,
             fmt::format("package {} has no core {}: the machine has {}; {}", parsed.range.package,
                         std::max(parsed.range.first, count), describe_cores(machine_),
-                        mpi_major_ >= 5 ? "Open MPI 5 takes a core of the next package in silence, or refuses"
+                        mpi_major_ >= 5 ? "Open MPI 5 takes a core of the next package silently, or refuses"
                                         : "mpirun refuses the file without naming rank or host"),
             "ddlrun topo lists the cores; ddlrun gen-rankfile writes lines that fit");
   }

@@ -43,7 +43,7 @@ class SlotParser {
   ParsedSlots parse(std::string_view text) {
     if (text.find_first_not_of(";,") == std::string_view::npos) {
       undecided("empty-slot", 0,
-                fmt::format("nothing but separators stands behind slot=: \"{}\"; mpirun dies of it with a "
+                fmt::format("only separators follow slot=: \"{}\"; mpirun dies of it with a "
                             "segmentation fault",
                             printable(text)),
                 "name the cores, as in slot=0:0-3");
@@ -67,7 +67,7 @@ class SlotParser {
   }
   void empty_item(const Part& part) {
     problem("empty-slot-item", Severity::warning, part.offset,
-            "a separator with nothing before or behind it; Open MPI skips it",
+            "a separator with nothing before or after it; Open MPI skips it",
             "leave the extra separator out");
   }
 
@@ -87,7 +87,7 @@ class SlotParser {
     if (contains(body.text, ':')) return read_package_cores(body);
     if (by_package && body.text.find_first_not_of(',') == std::string_view::npos) {
       return undecided("empty-slot", group.offset,
-                       "no package number stands behind the S; mpirun dies of it with a segmentation fault",
+                       "no package number follows the S; mpirun dies of it with a segmentation fault",
                        "write S0 for all of package 0, or name cores: 0:0-3");
     }
     for (const Part& item : parts_of(body, ',')) {
@@ -134,11 +134,11 @@ class SlotParser {
   void judge_commas_5(const Part& first, bool package_repeated, bool only_singles) {
     if (package_repeated) {
       problem("comma-between-packages", Severity::error, first.offset,
-              "Open MPI 5 reads all cores behind a comma as cores of the first package",
+              "Open MPI 5 reads all cores after a comma as cores of the first package",
               "join the packages with a semicolon: 0:0;1:0");
     } else if (!only_singles) {
       problem("comma-in-package-list", Severity::error, first.offset,
-              "Open MPI 5 does not read a list that mixes commas and ranges: what stands behind is lost",
+              "Open MPI 5 does not read a list that mixes commas and ranges: the rest is lost",
               "repeat the package and join with a semicolon: 0:0-1;0:3");
     }
   }
@@ -146,15 +146,15 @@ class SlotParser {
   void read_behind_comma(const Part& item, int package) {
     if (package < 0) {
       return undecided("bad-slot-number", item.offset,
-                       fmt::format("\"{}\" stands before any package number", printable(item.text)),
+                       fmt::format("\"{}\" comes before any package number", printable(item.text)),
                        "write PACKAGE:CORES for each package, as in 0:0-3;1:0-3");
     }
     read_range(item, package);
     if (mpi_major_ >= 5) return;  // checked for the whole list
     problem(
         "comma-in-package-list", Severity::error, item.offset,
-        fmt::format("Open MPI 4 reads the \"{}\" behind the comma as a package, not as a core: the core is "
-                    "dropped in silence, or the file refused where there is no such package",
+        fmt::format("Open MPI 4 reads the \"{}\" after the comma as a package, not as a core: the core is "
+                    "dropped silently, or the file refused where there is no such package",
                     printable(item.text)),
         fmt::format("repeat the package and join with a semicolon: ...;{}:{}", package,
                     printable(item.text)));
@@ -176,7 +176,7 @@ class SlotParser {
     for (std::size_t i = 1; i < fields.size(); ++i) read_cores(fields[i], *package);
     if (fields.size() > 2) {
       problem("colon-chain", Severity::warning, fields[2].offset,
-              fmt::format("more than one colon: each part behind the first is taken as cores of package {}, "
+              fmt::format("more than one colon: each part after the first is taken as cores of package {}, "
                           "never as hardware threads",
                           *package),
               "write the package before each list of cores");
@@ -187,12 +187,11 @@ class SlotParser {
   void read_cores(Part field, int package) {
     if (!field.text.empty() && (field.text[0] == 'C' || field.text[0] == 'c')) field = field.after(1);
     if (field.text.empty()) {
-      return undecided(
-          "no-core", field.offset,
-          fmt::format("no core stands behind package {}'s colon: Open MPI binds the rank to nothing, "
-                      "which means to everything",
-                      package),
-          fmt::format("name the cores, as in {}:0-3, or all of them: {}:*", package, package));
+      return undecided("no-core", field.offset,
+                       fmt::format("no core follows package {}'s colon: Open MPI binds the rank to nothing, "
+                                   "which means to everything",
+                                   package),
+                       fmt::format("name the cores, as in {}:0-3, or all of them: {}:*", package, package));
     }
     if (field.text == "*") return add({package, 0, SlotRange::all}, field.offset);
     read_range(field, package);

@@ -39,7 +39,7 @@ JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& as
   const std::string example = fmt::format("{}: {}", asked[0].host, asked[0].failure);
   const std::string hint =
       fmt::format("--sockets 2 --cores 8, --topology FILE, or: ssh -o BatchMode=yes {} true", asked[0].host);
-  const std::string what = fmt::format("none of {} hosts could be asked for its cores", hosts);
+  const std::string what = fmt::format("none of {} hosts reported its cores", hosts);
   if (unprobed == Unprobed::refuse) {
     std::vector<std::string> names;
     for (const RemoteMachine& remote : asked) names.push_back(remote.host);

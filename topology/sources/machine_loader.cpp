@@ -30,7 +30,7 @@ int read_count(const char* option, const std::string& text, int already, int mos
   const auto number = parse_unsigned(text, static_cast<std::uint64_t>(most));
   if (!number || *number == 0) {
     refuse_usage(
-        fmt::format("{} takes a whole number from 1 to {}, not '{}'", option, most, printable(text, 40)),
+        fmt::format("{} must be a whole number from 1 to {}, not '{}'", option, most, printable(text, 40)),
         "--sockets 2 --cores 10");
   }
   return static_cast<int>(*number);
@@ -69,7 +69,7 @@ void check_only_one(const MachineOptions& options) {
   const int given = static_cast<int>(!options.topology_file.empty()) +
                     static_cast<int>(!options.synthetic.empty()) + static_cast<int>(counts_given(options));
   if (given > 1) {
-    refuse_usage("--topology, --synthetic and --sockets/--cores each name a machine: only one can hold",
+    refuse_usage("--topology, --synthetic and --sockets/--cores each name a machine: use one",
                  "--sockets 2 --cores 10");
   }
   if (options.topology_file == "-" || options.topology_file == "/dev/stdin") {
@@ -136,8 +136,7 @@ MachineTopology this_machine(System& system) {
   for (const char* name : foreign) {
     if (const std::string value = system.environment.get(name); !value.empty()) {
       const std::string source = fmt::format("this host by {}={}", name, value);
-      MachineTopology machine =
-          parse_machine_json(read_in_child(system, {"--this-host"}, source), source);
+      MachineTopology machine = parse_machine_json(read_in_child(system, {"--this-host"}, source), source);
       machine.source = source;
       return machine;
     }

@@ -55,7 +55,7 @@ void check_child(const ProcessResult& result, const std::string& where, const Pr
     throw Error(ErrorKind::request, *message);
   }
   throw Error(ErrorKind::request, {"hwloc could not load it: " + how_reader_ended(result, limits), where,
-                                   "make it anew on that machine: lstopo machine.xml"});
+                                   "create it again on that machine: lstopo machine.xml"});
 }
 
 std::string read_in_child(System& system, const std::vector<std::string>& arguments, const std::string& where,

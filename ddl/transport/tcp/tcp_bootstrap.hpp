@@ -23,7 +23,7 @@ struct TcpBootstrap {
 // The value of a variable of the environment, or null.
 using Variables = std::function<const char*(const char* name)>;
 
-// Nothing unless DDL_MASTER or `given` asks for it. Throws Error(usage) when something is missing or wrong;
+// Nothing unless DDL_MASTER or `given` requests it. Throws Error(usage) when something is missing or wrong;
 // also when DDL_RANK or DDL_SIZE is set alone and `launched` is false: such a process would run for itself.
 std::optional<TcpBootstrap> find_tcp_bootstrap(const std::optional<TcpOptions>& given,
                                                const Variables& variables, bool launched);

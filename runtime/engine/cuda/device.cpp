@@ -6,7 +6,7 @@
 namespace ddlrun::runtime::gpu {
 namespace {
 
-// What the stream gives back stays with the pool: the next step asks for the same again.
+// What the stream gives back stays with the pool: the next step requests the same again.
 void keep_freed_memory(int device) {
   cudaMemPool_t pool = nullptr;
   check(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");

@@ -52,7 +52,7 @@ class RealNcclGroup : public NcclGroup {
           group_);
   }
 
-  // A lost rank leaves the stream waiting for ever: the group is aborted instead.
+  // A lost rank leaves the stream waiting forever: the group is aborted instead.
   void wait(double timeout_seconds) override {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
     for (;;) {

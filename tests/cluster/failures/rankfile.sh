@@ -81,7 +81,7 @@ break_conflicting_maps() {
   rankfile "rank 0=$h1 slot=0:0" "rank 1=$h2 slot=0:0"
   broken "${mpirun[@]}" -n 2 -rf job.rf --map-by core -H "$h1:4,$h2:4" bin/worker
 }
-kind too_many_cores_per_rank "B17|B21" - - "pe=99: mpirun finds no free core left (B17), since so many were asked for (B21)"
+kind too_many_cores_per_rank "B17|B21" - - "pe=99: mpirun finds no free core left (B17), since so many were requested (B21)"
 break_too_many_cores_per_rank() { broken "${mpirun[@]}" -n 1 --map-by node:pe=99 -H "$h1:9" bin/worker; }
 kind more_ranks_than_cores B16 - - "bound to cores, more ranks than cores"
 break_more_ranks_than_cores() {

@@ -74,7 +74,7 @@ break_slurm_bad_time() {
   script hostname
   batch --time=4hours
 }
-kind slurm_gpus_twice F6 - - "GPUs asked for in two ways"
+kind slurm_gpus_twice F6 - - "GPUs requested in two ways"
 break_slurm_gpus_twice() {
   script hostname
   batch -n 2 --gpus-per-task=1 --ntasks-per-gpu=2

@@ -20,7 +20,7 @@ inject_mtu() { for host; do as_root "$host" ip link set eth0 mtu 1400; done; }
 repair_mtu() { for host; do as_root "$host" ip link set eth0 mtu 1500; done; }
 shows_mtu() { [ "$(reach "$1" cat /sys/class/net/eth0/mtu)" = 1400 ]; }
 
-fault second_link MPI-04 quick fail named:node "the interface that was asked for is down"
+fault second_link MPI-04 quick fail named:node "the interface that was requested is down"
 inject_second_link() { for host; do lab link "$host" ib0 down; done; }
 repair_second_link() { for host; do lab link "$host" ib0 up; done; }
 arguments_second_link() { printf '%s\n' --interface ib0; }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154,SC2016,SC2034
 # SPDX-License-Identifier: MIT
-# Sourced by ../submit.sh: what ddlrun refuses, what Slurm refuses, and what waits for ever.
+# Sourced by ../submit.sh: what ddlrun refuses, what Slurm refuses, and what waits forever.
 
 refused_by_slurm() { # TEXT WORDS...
   submit "${@:2}" -- true
@@ -14,7 +14,7 @@ scenario_too_many_gpus() { refused_by_slurm "configuration" --gpus 5 1x1x1; }
 scenario_too_many_cores() { refused_by_slurm "configuration" --cores-per-node 69 --threads 69 1x1x1; }
 scenario_too_much_memory() { refused_by_slurm "" --memory 900GiB 1x1x1; }
 
-# Slurm takes them, and they would wait for ever; status says why.
+# Slurm takes them, and they would wait forever; status says why.
 waits() { # REASON WORDS...
   begin "${@:2}" -- true
   wait_until 10 has_reason "$1" || fail "slurmctld's reason is $(field "$id" Reason), not $1"

@@ -40,7 +40,7 @@ scenario_first_failing_rank() {
   ! grep -q "the job was cancelled" "$work/err" || fail "srun's own ending is taken for scancel: $(cat "$work/err")"
   ! grep -q "stopped from outside" "$work/err" || fail "the killed rank is taken for the cause: $(tail -n 3 "$work/err")"
 }
-# A template for another scheduler asks for nothing here.
+# A template for another scheduler requests nothing here.
 scenario_template_of_pbs() {
   printf '#!/bin/bash\n#PBS -l select={{nodes|int}}\n#PBS -l walltime={{walltime|pbs}}\n{{program|sh}}\n' > "$lab_home/pbs.sh"
   run on node1 "$tool" submit --slurm --template pbs.sh --walltime 3m 1x2x1 -- true

@@ -45,7 +45,7 @@ export OMP_PROC_BIND=close
 # --rankfile /runs/one/rankfile     which rank sits on which host and cores
 # -x PATH                           programs are found as here
 # -x CUDA_DEVICE_ORDER              PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
-# -x OMP_NUM_THREADS                32: asked for
+# -x OMP_NUM_THREADS                32: requested
 # -x OMP_PLACES                     cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
 # -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
 # -x MKL_NUM_THREADS                32: as OMP_NUM_THREADS, also where MKL brings a runtime of its own

@@ -63,7 +63,7 @@ export PSM2_MQ_RNDV_HFI_WINDOW=2097152
 # -x I_MPI_PIN_MODE                 lib: Intel MPI pins in its library
 # -x PSM2_MQ_RNDV_HFI_WINDOW        2097152: around a fault of PSM2 in IFS 10.2 and 10.3
 # -x I_MPI_PIN_DOMAIN               node: a rank has its whole host
-# -x I_MPI_FALLBACK                 0: another network than the one asked for is an error
+# -x I_MPI_FALLBACK                 0: another network than the one requested is an error
 # -x I_MPI_DEBUG                    6: Intel MPI prints network and pinning at the start
 # -x KMP_HW_SUBSET                  1t: one thread a core
 # -x KMP_AFFINITY                   proclist=[0-5,14-67],granularity=thread,explicit: a thread on each core that no server has

@@ -26,7 +26,7 @@ export OMP_PLACES=cores
 export OMP_PROC_BIND=close
 export KEY="${KEY:?set it first: values given by -x are not shown}"
 
-# --allow-run-as-root               you asked for it
+# --allow-run-as-root               you requested it
 # -n 2                              the ranks of the plan, so that a cut rankfile is noticed
 # --rankfile /runs/one/rankfile     which rank sits on which host and cores
 # -x PATH                           programs are found as here
@@ -40,8 +40,8 @@ export KEY="${KEY:?set it first: values given by -x are not shown}"
 # --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
 # --mca oob_tcp_keepalive_probes 3  three times
 # --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
-# --mca btl_tcp_if_include 10.0.0.0/8  you asked for it
+# --mca btl_tcp_if_include 10.0.0.0/8  you requested it
 # --tag-output                      each line starts with its rank
-# --report-bindings                 you asked for it
+# --report-bindings                 you requested it
 # /opt/ddlrun/bin/ddlrun exec  supervises each rank: reports its state, and ends all its processes when the job ends
 mpirun --allow-run-as-root -n 2 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x KEY --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' --mca btl_tcp_if_include 10.0.0.0/8 --tag-output --report-bindings /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- ./p 'a b' '$(x)'

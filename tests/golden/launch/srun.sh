@@ -40,7 +40,7 @@ export OMP_PROC_BIND=close
 # --input=0                         stdin is rank 0's, as under mpirun
 # --mpi=pmix                        how the program's MPI learns of its ranks
 # SLURM_PMIX_FENCE=ring             else a rank may get a message before its MPI_Init is ready, and crash
-# OMPI_MCA_btl=tcp,self             you asked for it
+# OMPI_MCA_btl=tcp,self             you requested it
 # --export=HOME,PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS,OMPI_MCA_pml,...  the variables that reach the ranks, by name; beside them only Slurm's own:
 #   PATH                            programs are found as here
 #   CUDA_DEVICE_ORDER               PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed

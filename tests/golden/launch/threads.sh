@@ -29,7 +29,7 @@ export OMP_NUM_THREADS=30
 # --rankfile /runs/one/rankfile     which rank sits on which host and cores
 # -x PATH                           programs are found as here
 # -x CUDA_DEVICE_ORDER              PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
-# -x OMP_NUM_THREADS                30: asked for
+# -x OMP_NUM_THREADS                30: requested
 # -x KMP_AFFINITY                   granularity=fine,compact,1,0: for LLVM's and Intel's OpenMP: a thread on each core in turn; siblings only when all cores have one
 # -x KMP_BLOCKTIME                  1: ms that a thread spins after a loop; the default of 200 keeps cores from the other libraries
 # -x MKL_NUM_THREADS                30: as OMP_NUM_THREADS, also where MKL brings a runtime of its own

@@ -63,7 +63,7 @@ export OMP_NUM_THREADS=66
 # -x I_MPI_SCALABLE_OPTIMIZATION    0: as Intel Caffe's script has it
 # -x I_MPI_PIN_MODE                 lib: Intel MPI pins in its library
 # -x I_MPI_PIN_DOMAIN               node: a rank has its whole host
-# -x I_MPI_FALLBACK                 0: another network than the one asked for is an error
+# -x I_MPI_FALLBACK                 0: another network than the one requested is an error
 # -x I_MPI_DEBUG                    6: Intel MPI prints network and pinning at the start
 # -x KMP_HW_SUBSET                  1t: one thread a core
 # -x KMP_AFFINITY                   proclist=[0-5,8-67],granularity=thread,explicit: a thread on each core that no server has

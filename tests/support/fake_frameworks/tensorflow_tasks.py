@@ -5,7 +5,7 @@ tfconfig_cluster_resolver.py: json, cluster, task.type as a string, task.index a
 alone, here that fails); or the flags of the older
 distributed programs (tf.app.flags: --ps_hosts --worker_hosts --job_name --task_index). ClusterSpec wants each job a
 list, or a dictionary by index, of host:port (tensorflow/python/training/server_lib.py). Each task listens at its own address, as tf.train.Server;
-workers reach every task; a parameter server would wait for ever (server.join()), here it ends with --ps_ends."""
+workers reach every task; a parameter server would wait forever (server.join()), here it ends with --ps_ends."""
 import json
 import os
 import socket

@@ -40,7 +40,7 @@ TEST_CASE("help goes to stdout, a missing command is a usage error") {
 TEST_CASE("-v and -q may stand before the command") {
   CHECK(contains(run({"-q", "topo", "--help"}).out, "Usage: ddlrun topo"));
   CHECK(run({"-v", "-q", "--version"}).out.starts_with("ddlrun "));
-  CHECK(contains(run({"-x", "topo"}).err, "there is no program behind the options"));  // IBM's -x
+  CHECK(contains(run({"-x", "topo"}).err, "no program follows the options"));  // IBM's -x
   CHECK(contains(run({"-z", "topo"}).err, "unknown command '-z'"));
 }
 

@@ -17,7 +17,7 @@ using tests::FakeAsk;
 
 namespace {
 
-// What is said of the ids asked for, whatever the command answers. True if an answer was read.
+// What is said of the ids requested, whatever the command answers. True if an answer was read.
 bool holds(const Scheduler& scheduler, const std::vector<JobId>& ids, const FakeAsk& ask) {
   try {
     const auto states = scheduler.read_states(ids, ask);

@@ -13,7 +13,7 @@ using namespace ddlrun::templates;
 
 namespace {
 
-std::string no_file(const std::string& path) { throw std::runtime_error("asked for " + path); }
+std::string no_file(const std::string& path) { throw std::runtime_error("requested " + path); }
 
 std::string refusal_of(const std::string& text) {
   try {

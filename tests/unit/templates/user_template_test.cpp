@@ -46,8 +46,8 @@ TEST_CASE("errors have their place, all at once") {
   };
   const std::vector<Row> rows{
       {"\n  {{nmae|sh}}", "my.sh:2:3", "no 'nmae'", "{{name|...}}"},
-      {"{{name}}", "my.sh:1:1", "does not say how", "{{name|sh}}"},
-      {"{{name|sbach}}", "my.sh:1:1", "'sbach' is no filter", "{{name|sbatch}}"},
+      {"{{name}}", "my.sh:1:1", "has no filter", "{{name|sh}}"},
+      {"{{name|sbach}}", "my.sh:1:1", "unknown filter 'sbach'", "{{name|sbatch}}"},
       {"{{name|sh", "my.sh:1:1", "without }}", "{{name|sh}}"},
       {"{{name|int}}", "my.sh:1:1", "no number but 'train'", ""},
       {"{{program|int}}", "my.sh:1:1", "no number", ""},
@@ -55,8 +55,8 @@ TEST_CASE("errors have their place, all at once") {
       {"#SBATCH -J {{name|pbs}}", "my.sh:1:12", "lines that begin with #PBS", ""},
       {"echo {{name|sbatch}}", "my.sh:1:6", "lines that begin with #SBATCH", ""},
       {"#SBATCH -A {{account|sbatch}}", "my.sh:1:12", "says nothing about account", ""},
-      {"#SBATCH -A {{evil|sbatch}}", "my.sh:1:12", "cannot stand in a directive", ""},
-      {"#SBATCH -A {{flags|sbatch}}", "my.sh:1:12", "cannot stand in a directive", ""},
+      {"#SBATCH -A {{evil|sbatch}}", "my.sh:1:12", "cannot be in a directive", ""},
+      {"#SBATCH -A {{flags|sbatch}}", "my.sh:1:12", "cannot be in a directive", ""},
       {"x\r\n", "my.sh:1:1", "carriage return", "dos2unix"},
   };
   for (const Row& row : rows) {

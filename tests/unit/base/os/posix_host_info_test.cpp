@@ -18,7 +18,7 @@ using namespace ddlrun;
 
 namespace {
 
-// What a foreign tool prints, trimmed; a tool that is not installed fails the test that asks for it.
+// What a foreign tool prints, trimmed; a tool that is not installed fails the test that requests it.
 std::string reported(const Command& command) {
   PosixProcesses processes;
   const ProcessResult result = processes.run(command, {std::chrono::seconds(20), 0, 0, 1 << 20});

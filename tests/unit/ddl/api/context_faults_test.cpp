@@ -27,7 +27,7 @@ using ddl::tests::run_contexts;
 
 }  // namespace
 
-TEST_CASE("ranks that differ are reported which, and no one waits for ever") {
+TEST_CASE("ranks that differ are reported which, and no one waits forever") {
   struct Row {
     std::string what;
     std::vector<std::string> hosts;
@@ -248,11 +248,11 @@ TEST_CASE("what no call can take is refused, and the next call is made") {
     return odd;
   };
   const ddl::Tensor null{nullptr, 5, ddl::DataType::float32, "conv1"};
-  const std::string most = "18446744073709551615 float32 are more than any memory holds";
+  const std::string most = "18446744073709551615 float32 exceed any memory";
   const std::vector<std::pair<ddl::Tensor, std::string>> rows = {
       {with(SIZE_MAX, 0), most},
-      {with((std::size_t{1} << 62) + 4, 0), "4611686018427387908 float32 are more than any memory holds"},
-      {with(std::size_t{1} << 63, 3), "9223372036854775808 bfloat16 are more than any memory holds"},
+      {with((std::size_t{1} << 62) + 4, 0), "4611686018427387908 float32 exceed any memory"},
+      {with(std::size_t{1} << 63, 3), "9223372036854775808 bfloat16 exceed any memory"},
       {with(4, 17), "unknown type 17"},
       {null, "5 float32 at a null address"},
   };

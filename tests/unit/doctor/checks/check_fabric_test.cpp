@@ -154,7 +154,7 @@ TEST_CASE("IB-07..12: who may use a fabric, and how well") {
   check_rows(rows, healthy_fabric);
 }
 
-TEST_CASE("OPA-01 and EFA-01: only what the job asks for can fail") {
+TEST_CASE("OPA-01 and EFA-01: only what the job requests can fail") {
   const auto efa = both(fact("efa.devices", "rdmap0s31"), fact("efa.provider", "listed"));
   const CheckRow rows[] = {
       {"OPA-01", same, S, "no Omni-Path adapter"},

@@ -189,13 +189,13 @@ TEST_CASE("MPI-02: the library of the program and the mpirun beside it") {
     CHECK(findings[0].verdict == row.verdict);
   }
   DoctorInput input;
-  input.add("h1").facts.set_unknown("program.libmpi", "the program asks for no MPI library");
+  input.add("h1").facts.set_unknown("program.libmpi", "the program is linked to no MPI library");
   CHECK(run_check("MPI-02", input)[0].observed.find("no program") != std::string::npos);
   input.job.program = {"./train"};
-  CHECK(run_check("MPI-02", input)[0].observed == "the program asks for no MPI library");
+  CHECK(run_check("MPI-02", input)[0].observed == "the program is linked to no MPI library");
 }
 
-TEST_CASE("MPI-03: CUDA support matters where the job asks for it") {
+TEST_CASE("MPI-03: CUDA support matters where the job requests it") {
   DoctorInput input;
   HostReport& host = input.add("h1");
   CHECK(run_check("MPI-03", input)[0].verdict == Verdict::skip);

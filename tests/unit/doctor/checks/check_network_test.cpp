@@ -66,18 +66,18 @@ TEST_CASE("MPI-04: a bridge that all have alike is named, with the settings that
   CHECK(only(run_check("MPI-04", hosts_with({{{}, docker}, {{}}}))).verdict == Verdict::pass);
 }
 
-TEST_CASE("MPI-04: nothing shared, and what was asked for but is not there") {
+TEST_CASE("MPI-04: nothing shared, and what was requested but is not there") {
   DoctorInput input = hosts_with({{{"eth0", "10.1.1."}}, {{"eth0", "10.2.1."}}});
   CHECK(only(run_check("MPI-04", input)).verdict == Verdict::warn);
   input = hosts_with({{{}, {"ib0", "10.9.1."}}, {{}}});
   input.job.interface = "10.9.1.0/24";
   const Finding finding = only(run_check("MPI-04", input));
   CHECK(finding.verdict == Verdict::fail);
-  CHECK(finding.observed == "10.9.1.0/24 (10.9.1.0/24) was asked for: no address in it on node2");
+  CHECK(finding.observed == "10.9.1.0/24 (10.9.1.0/24) was requested: no address in it on node2");
   CHECK(finding.hosts == std::vector<std::string>{"node2"});
 }
 
-TEST_CASE("MPI-04: one host alone must have the network that was asked for") {
+TEST_CASE("MPI-04: one host alone must have the network that was requested") {
   DoctorInput input = hosts_with({{{}}});
   CHECK(only(run_check("MPI-04", input)).verdict == Verdict::skip);
   input.job.interface = "eth9";

@@ -117,8 +117,7 @@ TEST_CASE("SW-03: system") {
   input.host("h2").facts.set("program.glibc", "2.36");
   CHECK(find_one(run_check("SW-03", input), Verdict::warn).hosts == std::vector<std::string>{"h2"});
   input.host("h2").facts.set("program.glibc", "2.37");
-  CHECK(find_one(run_check("SW-03", input), Verdict::fail).observed ==
-        "glibc 2.36, the program asks for 2.37");
+  CHECK(find_one(run_check("SW-03", input), Verdict::fail).observed == "glibc 2.36, the program needs 2.37");
   input.host("h3").facts.set("software.machine", "aarch64");
   CHECK(find_one(run_check("SW-03", input), Verdict::fail).hosts == std::vector<std::string>{"h3"});
 }

@@ -234,7 +234,7 @@ TEST_CASE("CPU-06: what mends a chunk of too few cores, and where the cores are 
   input.job.ranks_of_host = {{"h1", 50}};
   CHECK(run_check("CPU-06", input)[0].remedy.commands.empty());
   CHECK(run_check("CPU-06", input)[0].remedy.note ==
-        "ask for more: #PBS -l select=1:ncpus=500:mpiprocs=50:ompthreads=10");
+        "request more: #PBS -l select=1:ncpus=500:mpiprocs=50:ompthreads=10");
   input.job.ranks_of_host = {{"h1", 4}, {"h3", 4}};
   CHECK(run_check("CPU-06", input)[0].verdict == Verdict::skip);
   CHECK(run_check("CPU-06", input)[0].observed ==

@@ -174,7 +174,7 @@ TEST_CASE("SSH-06: dropped logins") {
   unreached(input, "h4", "refused", "Connection refused");
   const auto findings = run_check("SSH-06", input);
   CHECK(find_one(findings, Verdict::pass).hosts == std::vector<std::string>{"h1"});
-  CHECK(find_one(findings, Verdict::warn).observed == "sshd dropped 2 tries before it let us in");
+  CHECK(find_one(findings, Verdict::warn).observed == "sshd dropped 2 tries before it accepted the login");
   CHECK(find_one(findings, Verdict::fail).hosts == std::vector<std::string>{"h3"});
   CHECK(find_one(findings, Verdict::skip).hosts == std::vector<std::string>{"h4"});
 }

@@ -229,7 +229,7 @@ TEST_CASE("the remedy for untagged lines uses the launcher of the run") {
   }
 }
 
-TEST_CASE("no remedy asks for information that the log already contains") {
+TEST_CASE("no remedy requests information that the log already contains") {
   struct Row {
     std::string text;
     RunStatus end;

@@ -309,7 +309,7 @@ TEST_CASE("NCCL in the system's directories, and no program") {
   const Facts facts = host.gather("gpu");
   CHECK(facts.is("nccl.version", "2.18.3"));
   CHECK(facts.is("nccl.path", "/usr/lib64/libnccl.so.2"));
-  CHECK(facts.why_missing("cuda.runtime") == "no program was named (put it behind --)");
+  CHECK(facts.why_missing("cuda.runtime") == "no program was named (put it after --)");
 }
 
 TEST_CASE("GPUs tried out by CUDA's driver library") {

@@ -357,7 +357,7 @@ TEST_CASE("clock, user, loose files, listeners") {
   CHECK(facts.is(
       "loose.paths",
       "working-directory 1777 2000 0 /work\nexecutable 755 1234 0 /apps/train\nlibrary 775 0 0 /apps/lib"));
-  CHECK(facts.is("listen.open", "6006 2000"));  // 0x1776; Jupyter's is on 127.0.0.1, 22 is not asked for
+  CHECK(facts.is("listen.open", "6006 2000"));  // 0x1776; Jupyter's is on 127.0.0.1, 22 is not requested
   CHECK(facts.is("listen.public", "no"));
   CHECK(facts.text("site.kisti") == std::nullopt);
   host.kernel.networks[1].addresses.push_back("150.183.1.1/24");

@@ -55,7 +55,7 @@ void check_same(const Manifest& a, const Manifest& b) {
 TEST_SUITE_BEGIN("doctor/gather/manifest");
 
 TEST_CASE("a manifest does not depend on the order in which files are listed") {
-  for (const int files : {0, 1, 100, 3000}) {  // 3000: more than are asked for their size
+  for (const int files : {0, 1, 100, 3000}) {  // 3000: more than have their sizes read
     CAPTURE(files);
     FakeHostInfo one = filled<FakeHostInfo>(files);
     Backwards other = filled<Backwards>(files);

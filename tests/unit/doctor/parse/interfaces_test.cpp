@@ -91,7 +91,7 @@ TEST_CASE("alike networks: the one that the hosts' names lead to") {
   CHECK(choose_network(hosts, "").network->cidr == "10.9.1.0/24");
 }
 
-TEST_CASE("the faster network wins, unless another is asked for") {
+TEST_CASE("the faster network wins, unless another is requested") {
   const auto hosts = four_networked_hosts(100000);
   CHECK(choose_network(hosts, "").network->cidr == "10.9.1.0/24");
   CHECK(choose_network(hosts, "eth0").network->cidr == "10.1.1.0/24");
@@ -112,7 +112,7 @@ TEST_CASE("a network that does not serve is refused, with the reason") {
   CHECK(choice.refused[0].problem == "down on node2");
   const NetworkChoice asked = choose_network(hosts, "ib0");
   CHECK(!asked.network);
-  CHECK(asked.why == "ib0 (10.9.1.0/24) was asked for: down on node2");
+  CHECK(asked.why == "ib0 (10.9.1.0/24) was requested: down on node2");
   hosts = four_networked_hosts(100000);
   hosts[2].interfaces.pop_back();
   hosts[3].interfaces.pop_back();

@@ -60,7 +60,7 @@ TEST_CASE("a check that throws is an error finding, and the others run") {
   const auto findings = run_checks(checks, input.get());
   REQUIRE(findings.size() == 3);
   CHECK(findings[0].verdict == Verdict::error);
-  CHECK(findings[0].observed == "the check itself broke: broken");
+  CHECK(findings[0].observed == "the check failed with an error: broken");
   CHECK(findings[1].verdict == Verdict::pass);
 }
 

@@ -154,7 +154,7 @@ TEST_CASE("--ddl-mode and --ddl-arg make DDL_OPTIONS; nothing else may") {
   CHECK(options() == "-mode r:4x2x3x1 -dump_iter 10");
   request.environment["DDL_OPTIONS"] = "-mode b";
   CHECK(refusal_of([&] { plan_framework(request); }) ==
-        "--ddl-mode and DDL_OPTIONS both say how DDL sums | --ddl-mode | one of the two: leave --ddl-mode "
+        "--ddl-mode and DDL_OPTIONS both set how DDL sums | --ddl-mode | one of the two: leave --ddl-mode "
         "out, or DDL_OPTIONS");
   request.environment.clear();
   request.framework = Framework::caffe_ddl;
@@ -162,7 +162,7 @@ TEST_CASE("--ddl-mode and --ddl-arg make DDL_OPTIONS; nothing else may") {
   request.ddl_mode.clear();
   CHECK(
       refusal_of([&] { plan_framework(request); }) ==
-      "--ddl-arg and -ddl both say how DDL sums | --ddl-arg | one of the two: leave --ddl-arg out, or -ddl");
+      "--ddl-arg and -ddl both set how DDL sums | --ddl-arg | one of the two: leave --ddl-arg out, or -ddl");
 }
 
 TEST_SUITE_END();

@@ -173,11 +173,11 @@ TEST_CASE("what a rank executes with a keeper") {
   CHECK(Command(shell.begin() + 3, shell.end()) == Command{"/opt/ddlrun", "exec", "--supervise", "--monitor",
                                                            "T", "--stall-timeout", "60", "--", "./prog",
                                                            "a b"});
-  program.placement_token = "R";  // who asks for places needs ddlrun
+  program.placement_token = "R";  // who requests places needs ddlrun
   CHECK(plan_rank_command(program)[0] == "/opt/ddlrun");
 }
 
-TEST_CASE("a signal that stands for TERM is asked for where keepers make it of that") {
+TEST_CASE("a signal that stands for TERM is requested where keepers make it of that") {
   struct Row {
     const char* what;
     int major, minor;

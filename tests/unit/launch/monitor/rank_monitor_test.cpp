@@ -153,7 +153,7 @@ TEST_CASE("a host that never says anything is named too; before the first sign n
   run.pass(500, "");
   CHECK(run.reported.empty());
   run.pass(60, "1");
-  CHECK(run.received("host h2 has not said anything yet, 20 s after the first of the others: ranks 2-3"));
+  CHECK(run.received("host h2 has sent nothing yet, 20 s after the first of the others: ranks 2-3"));
 }
 
 TEST_CASE("hosts are not called silent when their speakers have ended, or when we were stopped ourselves") {

@@ -62,7 +62,7 @@ TEST_CASE("a lost host is left out or waited for") {
   const Row rows[] = {
       {"a rank crashed: the same again", {1, HostFailure::shrink, true}, {}, all, {}, "2x4x1"},
       {"dims were ours", {1, HostFailure::automatic, false}, {"h3"}, three, {}, "2x3x1"},
-      {"dims were asked for", {1, HostFailure::automatic, true}, {"h3"}, all, {"h3"}, "2x4x1"},
+      {"dims were requested", {1, HostFailure::automatic, true}, {"h3"}, all, {"h3"}, "2x4x1"},
       {"asked to leave out", {1, HostFailure::shrink, true}, {"h3"}, three, {}, "2x3x1"},
       {"asked to wait", {1, HostFailure::wait, false}, {"h3"}, all, {"h3"}, "2x4x1"}};
   for (const Row& row : rows) {

@@ -92,8 +92,8 @@ TEST_CASE("what IBM's form cannot mean is refused with something to type") {
     std::string what;
   };
   const std::vector<Row> rows{{{"-H"}, "-H lacks its value"},
-                              {{"-H", "h1"}, "there is no program behind the options"},
-                              {{"-H", "h1", "--"}, "there is no program behind the options"},
+                              {{"-H", "h1"}, "no program follows the options"},
+                              {{"-H", "h1", "--"}, "no program follows the options"},
                               {{"-H", "h1", "-np", "4", "./p"}, "unknown option '-np' of IBM's ddlrun"},
                               {{"-mpiarg", "-mca 'x", "./p"}, "a quotation mark is not closed"}};
   for (const Row& row : rows) {

@@ -96,11 +96,11 @@ TEST_CASE("what --mpirun names and --launcher asks for") {
   const std::string theirs = "mpirun.openmpi (OpenRTE) 4.1.4\n";  // Debian's, by that name
   for (const Row& row :
        {Row{"mpich", "mpirun.openmpi",
-            "--mpirun mpirun.openmpi is Open MPI 4.1.4, and --launcher mpich asks for MPICH",
+            "--mpirun mpirun.openmpi is Open MPI 4.1.4, and --launcher mpich requests MPICH",
             "--mpirun and --launcher", "--launcher openmpi, or --launcher mpich without --mpirun",
             ErrorKind::request},
         Row{"openmpi", "mpirun.mpich",
-            "--mpirun mpirun.mpich is MPICH 4.0.2, and --launcher openmpi asks for Open MPI",
+            "--mpirun mpirun.mpich is MPICH 4.0.2, and --launcher openmpi requests Open MPI",
             "--mpirun and --launcher", "--launcher mpich, or --launcher openmpi without --mpirun",
             ErrorKind::request},
         Row{"mpich", "/bin/true", "it is no launcher that ddlrun knows: it says \"true (GNU coreutils) 9.1\"",

@@ -98,7 +98,7 @@ TEST_CASE("-x that cannot hold is refused with what to type") {
 }
 
 TEST_CASE(
-    "names that are not set are reported all at once, and a secret's value is not asked for in the line") {
+    "names that are not set are reported all at once, and a secret's value is not required in the line") {
   try {
     plan_exports({{"DATA", "HERE", "API_TOKEN", "DB_PASSWORD", "SET=1"}, 1, 1}, {{"HERE", "1"}});
     FAIL("no error");

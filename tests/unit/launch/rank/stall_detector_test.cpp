@@ -76,7 +76,7 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
       {"stopped, then goes on",
        {{100, true}, {100, false, 'T'}, {50, true}},
        {StallEvent::stalled, StallEvent::resumed}},
-      {"stopped for ever is reported once", {{100, true}, {5000, false, 'T'}}, {StallEvent::stalled}},
+      {"stopped forever is reported once", {{100, true}, {5000, false, 'T'}}, {StallEvent::stalled}},
       {"stopped twice",
        {{9, true}, {90, false, 'T'}, {9, true}, {90, false, 'T'}},
        {StallEvent::stalled, StallEvent::resumed, StallEvent::stalled}},

@@ -10,12 +10,12 @@ using namespace ddlrun;
 using namespace ddlrun::launch;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using Job = tests::FakeSshJob;
+using tests::FakeSshJob;
 
 TEST_SUITE_BEGIN("launch/ssh/ssh_launcher_end");
 
 TEST_CASE("the first rank that fails stops all hosts; a host that does not end is cut off") {
-  Job job;
+  FakeSshJob job;
   job.on_message = [&](std::size_t child, const SshMessage& message) {
     if (message.word == SshMessageType::start && child == 1)
       job.reply(1, {SshMessageType::ended, 3, 9, ""}, seconds(1));
@@ -41,7 +41,7 @@ TEST_CASE("the first rank that fails stops all hosts; a host that does not end i
 }
 
 TEST_CASE("a host that is lost, or whose bytes are no message, ends the job as unreachable") {
-  Job job;
+  FakeSshJob job;
   job.on_message = [&](std::size_t child, const SshMessage& message) {
     if (message.word == SshMessageType::stop && child == 0) job.end_ranks(0, 256 + SIGTERM);
   };
@@ -68,7 +68,7 @@ TEST_CASE("a host that is lost, or whose bytes are no message, ends the job as u
 TEST_CASE(
     "signals: USR1 passes; TERM passes and leaves the grace; the same again within 1 s is one; later is "
     "urgent") {
-  Job job;
+  FakeSshJob job;
   std::vector<std::pair<milliseconds, SshMessage>> received;
   bool ranks_end = true;
   job.on_message = [&](std::size_t child, const SshMessage& message) {
@@ -111,7 +111,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a signal before the start ends the connections, and nothing starts") {
-  Job job;
+  FakeSshJob job;
   job.silent = {1};
   job.pool.send_signal(SIGTERM, seconds(1));
   SUBCASE("while it starts") {
@@ -130,7 +130,7 @@ TEST_CASE("a signal before the start ends the connections, and nothing starts") 
 }
 
 TEST_CASE("stdin goes to the host of rank 0, a portion at a time") {
-  Job job;
+  FakeSshJob job;
   std::vector<std::string> portions;
   job.on_message = [&](std::size_t child, const SshMessage& message) {
     if (message.word == SshMessageType::start && child == 0) {
@@ -153,7 +153,7 @@ TEST_CASE("stdin goes to the host of rank 0, a portion at a time") {
 
 TEST_CASE(
     "without a reader of its output it ends as any program in a pipe; a full pipe makes the hosts wait") {
-  Job job;
+  FakeSshJob job;
   job.on_message = [&](std::size_t child, const SshMessage& message) {
     if (message.word == SshMessageType::start && child == 0) {
       job.pool.after(seconds(1), [&](const ChildCallbacks&) { job.pool.held_out = 2u << 20; });

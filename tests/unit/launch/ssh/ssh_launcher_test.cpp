@@ -10,12 +10,12 @@ using namespace ddlrun;
 using namespace ddlrun::launch;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using Job = tests::FakeSshJob;
+using tests::FakeSshJob;
 
 TEST_SUITE_BEGIN("launch/ssh/ssh_launcher");
 
 TEST_CASE("ranks start once all hosts are prepared; their output passes; the status is the job's") {
-  Job job;
+  FakeSshJob job;
   job.silent = {1};
   job.on_message = [&](std::size_t child, const SshMessage& message) {
     if (message.word != SshMessageType::start) return;
@@ -40,7 +40,7 @@ TEST_CASE("ranks start once all hosts are prepared; their output passes; the sta
 }
 
 TEST_CASE("this host needs no ssh; values of variables travel by stdin only") {
-  Job job;
+  FakeSshJob job;
   job.spec.rank_map.hosts = {{"here", 0, {0, 1, 2, 3}}};
   job.spec.exported = {"TOKEN", "ABSENT"};
   job.fake.environment.variables["TOKEN"] = "s3cret";
@@ -54,7 +54,7 @@ TEST_CASE("this host needs no ssh; values of variables travel by stdin only") {
 }
 
 TEST_CASE("a host that refuses keeps all others from starting") {
-  Job job;
+  FakeSshJob job;
   job.silent = {1};
   job.pool.print(1, handshake_line(read_own_binary().build_id));
   job.reply(1,
@@ -75,7 +75,7 @@ TEST_CASE("a host that refuses keeps all others from starting") {
 }
 
 TEST_CASE("a host that cannot be reached, one without ddlrun, one with another build: all are reported") {
-  Job job;
+  FakeSshJob job;
   job.spec.rank_map.hosts = {{"h1", 0, {0}}, {"h2", 0, {1}}, {"h3", 0, {2}}, {"h4", 0, {3}}};
   job.silent = {0, 1, 2};
   job.pool.print_err(
@@ -98,7 +98,7 @@ TEST_CASE("a host that cannot be reached, one without ddlrun, one with another b
 }
 
 TEST_CASE("a connection that sshd drops is tried four times, later each time") {
-  Job job;
+  FakeSshJob job;
   job.spec.rank_map.hosts = {{"h1", 0, {0, 1, 2, 3}}};
   bool recovers = false;
   const std::string dropped = "kex_exchange_identification: Connection closed by remote host\n";
@@ -134,7 +134,7 @@ TEST_CASE("a connection that sshd drops is tried four times, later each time") {
 
 TEST_CASE(
     "a host that is not prepared within 30 s ends the start; one that prints without end does at once") {
-  Job job;
+  FakeSshJob job;
   job.silent = {1};
   job.pool.on_signal = [&](std::size_t child, int) { job.pool.exit(child, 143); };
   job.on_message = [&](std::size_t child, const SshMessage& message) {
@@ -155,7 +155,7 @@ TEST_CASE(
 }
 
 TEST_CASE("no more than 32 connections begin at a time") {
-  Job job;
+  FakeSshJob job;
   job.spec.rank_map.hosts.clear();
   for (std::uint32_t node = 0; node < 100; ++node)
     job.spec.rank_map.hosts.push_back({"n" + std::to_string(node), 0, {node}});
@@ -175,7 +175,7 @@ TEST_CASE("no more than 32 connections begin at a time") {
 }
 
 TEST_CASE("more hosts than the system has descriptors are refused before anything starts") {
-  Job job;
+  FakeSshJob job;
   job.pool.has_room = false;
   CHECK_THROWS_WITH_AS(job.run(), doctest::Contains("2 hosts need 72 open files, fewer are allowed"), Error);
   CHECK(job.pool.children.empty());

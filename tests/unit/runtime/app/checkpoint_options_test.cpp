@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How saving is asked for, and the record that is kept of it.
+// How saving is requested, and the record that is kept of it.
 #include "runtime/app/train_options.hpp"
 #include "runtime/checkpoint/checkpoint.hpp"
 #include "runtime/telemetry/metrics.hpp"

@@ -82,7 +82,7 @@ TEST_SUITE_BEGIN("runtime/data/loader");
 
 // namespace
 
-TEST_CASE("loader: any number of threads gives the same batches, in the order in which they were asked for") {
+TEST_CASE("loader: any number of threads gives the same batches, in the order in which they were requested") {
   const NumberedSource source;
   const Epoch alone = load_steps(source, 0);
   REQUIRE(alone.labels.size() == 8 * 40 + 11);

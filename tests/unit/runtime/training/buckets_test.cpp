@@ -85,7 +85,7 @@ TEST_CASE("buckets: only ways that differ are tried") {
         std::vector<ReduceSchedule>{{false, 0}, {true, 1}, {true, 100}});
   CHECK(plan_schedules(net, 16, {true}, sizes) == std::vector<ReduceSchedule>{{true, 1}, {true, 100}});
   CHECK(plan_schedules(net, 16, {true}, {1000000}) ==
-        std::vector<ReduceSchedule>{{true, 1000000}});  // as asked for
+        std::vector<ReduceSchedule>{{true, 1000000}});  // as requested
   CHECK(plan_schedules(net, 16, {false, true}, {1000000}) == std::vector<ReduceSchedule>{{false, 0}});
   CHECK(render_reduce_schedule({}, std::vector<Range>{{0, 9}}) == "after each step");
   CHECK(render_reduce_schedule({true, 65536}, std::vector<Range>{{5, 9}, {3, 5}, {0, 3}}) ==

@@ -37,7 +37,7 @@ TEST_CASE("a log is read once, from where it was, and anew where it was cut off"
   fake.files.files["/job/output.log"] = "new\n";
   CHECK(log.take(system, sink));
   CHECK(text == "one\ntwo\nnew\n");
-  CHECK(fake.err.find("begun anew") != std::string::npos);
+  CHECK(fake.err.find("starts over") != std::string::npos);
 }
 
 TEST_CASE("the status for the shell") {
@@ -129,12 +129,12 @@ TEST_CASE("the end in words: nothing twice, no remedy that the job had, no stale
     const char *said, *unsaid;
   };
   const Row rows[] = {
-      {"9|TIMEOUT|n1|TimeLimit\n", "walltime: 1m\n", 124, "--signal USR1@120", "ask for more"},
+      {"9|TIMEOUT|n1|TimeLimit\n", "walltime: 1m\n", 124, "--signal USR1@120", "request more"},
       {"9|TIMEOUT|n1|TimeLimit\n", "signal: USR1@60\n", 124, "--requeue yes", "--signal"},
       {"9|TIMEOUT|n1|TimeLimit\n", "signal: USR1@60\nrequeue: yes\n", 124, "try: a longer --walltime\n",
        "--requeue"},
       {"9|CANCELLED||PartitionTimeLimit\n", "", 143, "was cancelled", "PartitionTimeLimit"},
-      {"9|OUT_OF_MEMORY|n1|OutOfMemory\n", "", 137, "try: a larger --memory", "ask for more"},
+      {"9|OUT_OF_MEMORY|n1|OutOfMemory\n", "", 137, "try: a larger --memory", "request more"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.squeue);

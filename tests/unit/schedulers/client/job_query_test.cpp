@@ -68,7 +68,7 @@ TEST_CASE("an unreachable scheduler: the job's own exit status counts, else the 
   CHECK(unreachable.contains(SchedulerKind::slurm));
   warn_of_unreachable(system, unreachable);
   CHECK(queried.err.find("warning: slurm: ") != std::string::npos);
-  CHECK(queried.err.find("its jobs stand as last seen") != std::string::npos);
+  CHECK(queried.err.find("its jobs are shown as last seen") != std::string::npos);
   CHECK_THROWS_AS(read_job_states(system, {queried.job}), Error);
   queried.files.files["/w/ddlrun-jobs/job/exit_status"] = "7\n";
   unreachable.clear();

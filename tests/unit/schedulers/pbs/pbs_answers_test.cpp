@@ -35,11 +35,11 @@ struct AnswerRow {
 constexpr const char* kFour = "minsky1/0*68+minsky2/0*68+minsky3/0*68+minsky4/0*68";
 const AnswerRow kRows[] = {
     {"02_qstat_R", "0.minsky1", S::running, {}, 0, "R", "Job run at Sat Nov 21", "", kFour},
-    {"07_all", "1.minsky1", S::queued, {}, 0, "Q", "Can Never Run", "asks for 340 ncpus, there are 272", ""},
+    {"07_all", "1.minsky1", S::queued, {}, 0, "Q", "Can Never Run", "requests 340 ncpus, there are 272", ""},
     {"07_all", "2.minsky1", S::held, {}, 0, "H", "Hold_Types=u", "qrls 2.minsky1", ""},
     {"07_all", "4.minsky1", S::held, {}, 0, "H", "Hold_Types=s", "afterok:2.minsky1", ""},
     {"08_x_all", "0.minsky1", S::failed, 4, 0, "F", "and failed", "", kFour},
-    {"08_x_all", "1.minsky1", S::queued, {}, 0, "Q", "Can Never Run", "wait for ever", ""},
+    {"08_x_all", "1.minsky1", S::queued, {}, 0, "Q", "Can Never Run", "wait forever", ""},
     {"08_x_all", "3[0].minsky1", S::completed, 0, 0, "F", "and finished", "", "minsky1/0"},
     {"08_x_all", "3[1].minsky1", S::failed, 1, 0, "F", "and failed", "", "minsky1/1"},
     {"08_x_all", "3[2].minsky1", S::failed, 2, 0, "F", "and failed", "", "minsky1/2"},
@@ -118,7 +118,7 @@ TEST_CASE("one question for all, the unknown among them") {
   CHECK(pbs_scheduler->read_states({}, FakeAsk{}).empty());
 }
 
-TEST_CASE("an id may be asked for without its server, or with its long name") {
+TEST_CASE("an id may be queried without its server, or with its long name") {
   const auto jobs = parse_qstat_json(recorded_file("pbs/08_x_all.json"));
   for (const char* id : {"0", "0.minsky1", "0.minsky1.cluster.example"}) {
     CHECK(status_of(id, *jobs, pbs_status, "?").exit_status == 4);

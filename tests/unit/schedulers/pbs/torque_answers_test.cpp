@@ -93,7 +93,7 @@ TEST_CASE("Torque itself") {
   }
 }
 
-TEST_CASE("arrays of Torque are asked for with their tasks") {
+TEST_CASE("arrays of Torque are queried with their tasks") {
   const std::string jobs = real_job("9[0].server", "    job_state = C\n    exit_status = 0\n") +
                            real_job("9[1].server", "    job_state = C\n    exit_status = 2\n");
   const FakeAsk ask{{{"qstat -f -t 9[].server", answered(jobs)}}};

@@ -177,7 +177,7 @@ TEST_CASE("the first line") {
   CHECK(first("#!/bin/bash\n#SBATCH -N 1\nmodule load a\n", Dialect::pbs) == "#!/bin/bash");
 }
 
-TEST_CASE("nothing is dropped in silence") {
+TEST_CASE("nothing is dropped silently") {
   const ConvertRow rows[] = {{"#PBS -W sandbox=PRIVATE", "sandbox=PRIVATE"},
                              {"#PBS -l software=x", "software=x"},
                              {"#PBS -W umask=077", "umask 077"},

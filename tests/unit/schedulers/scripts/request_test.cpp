@@ -37,7 +37,7 @@ namespace {
 
 struct RequestRow {
   const char* pbs;
-  const char* slurm;  // every line is asked for
+  const char* slurm;  // every line is requested
 };
 
 // From the manuals of qsub and sbatch.

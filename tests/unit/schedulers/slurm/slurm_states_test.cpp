@@ -97,7 +97,7 @@ TEST_CASE("what the controller has forgotten is asked of the accounting, once fo
   CHECK_FALSE(states.at("99").explained.empty());
 }
 
-TEST_CASE("without accounting a forgotten job is unknown, in silence") {
+TEST_CASE("without accounting a forgotten job is unknown, silently") {
   const FakeAsk ask{{{"squeue --me", answered("")}, {"sacct", kNoAccounting}, {"scontrol", kUnknown}}};
   CHECK(ask_one("3", ask).state == S::unknown);
 }
@@ -153,13 +153,13 @@ TEST_CASE("a controller that is down is no finding about a job") {
   }
 }
 
-TEST_CASE("an old squeue without --me is asked for all") {
+TEST_CASE("an old squeue without --me lists all jobs") {
   const FakeAsk ask{{{"squeue --me", answered("", 1, "squeue: unrecognized option '--me'\n")},
                      {"squeue -h", recorded("slurm/20_squeue_early.txt")}}};
   CHECK(ask_one("3", ask).state == S::running);
 }
 
-TEST_CASE("a job of another cluster is asked for there") {
+TEST_CASE("a job of another cluster is queried there") {
   const FakeAsk ask{{{"squeue -M west --me", answered("CLUSTER: west\n3|RUNNING|w1|None\n")},
                      {"squeue --me", answered("3|PENDING||Priority\n")}}};
   const auto states = slurm_scheduler->read_states(std::vector<JobId>{"3;west", "3"}, ask);

@@ -66,7 +66,7 @@ TEST_CASE("more threads than cores, talk, TensorFlow") {
   CHECK(found.at("KMP_SETTINGS") == "1");
   CHECK(found.at("TF_NUM_INTRAOP_THREADS") == "8");
   CHECK(found.at("TF_NUM_INTEROP_THREADS") == "2");
-  CHECK(settings.remarks.empty());  // siblings are asked for
+  CHECK(settings.remarks.empty());  // siblings are requested
   request.threads_per_core = 1;
   CHECK(says(plan_thread_settings(request, {}), "8 threads on 4 cores"));
 }

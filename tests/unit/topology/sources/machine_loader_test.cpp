@@ -56,11 +56,11 @@ TEST_CASE("options name one machine") {
   huge.sockets_text = huge.cores_text = "1024";
   stdin_file.topology_file = "-";
   const Row rows[] = {
-      {both, "--topology, --synthetic and --sockets/--cores each name a machine: only one can hold"},
+      {both, "--topology, --synthetic and --sockets/--cores each name a machine: use one"},
       {sockets, "--sockets needs --cores, the cores of each package"},
       {cores, "--cores is per package and needs --sockets"},
-      {zero, "--sockets takes a whole number from 1 to 1024, not '0'"},
-      {word, "--sockets takes a whole number from 1 to 1024, not 'two'"},
+      {zero, "--sockets must be a whole number from 1 to 1024, not '0'"},
+      {word, "--sockets must be a whole number from 1 to 1024, not 'two'"},
       {huge, "1024 packages x 1024 cores x 1 threads are 1048576 threads, more than 262144"},
       {stdin_file, "--topology reads a file, not the standard input"},
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Messages over a connection: cut at every byte, wrong at every bit, not asked for, of another call,
+// Messages over a connection: cut at every byte, wrong at every bit, not requested, of another call,
 // withdrawn.
 #include "ddl/transport/tcp/tcp_connection.hpp"
 

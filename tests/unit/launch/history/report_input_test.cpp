@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "launch/history/report_input.hpp"
+
+#include "base/text/error.hpp"
+#include "launch/history/run_record.hpp"
+#include "tests/support/fake_host_info.hpp"
+#include "tests/support/fake_system.hpp"
+#include "topology/machine.hpp"
+#include "topology/machine_json.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using namespace ddlrun::launch;
+
+namespace {
+
+struct Reported : tests::FakeSystem {
+  tests::FakeHostInfo kernel;
+  RunRecord run;
+  Reported() {
+    environment.workdir = "/home/me";
+    run.id = "r";
+    run.start = "2026-11-21T03:19:14Z";  // 1795231154
+    run.end = RunEnd{"2026-11-21T03:20:14Z", 0, 0};
+    run.workdir = "/work";
+    run.hosts = {"h1", "h2", "h3"};
+    run.machine_of_host = {0, 1, 0};
+    run.ranks = {{0, 0, "h1", "0:0", "0", 0, "", "", "", ""}, {1, 0, "h2", "0:0", "0", 0, "", "", "", ""}};
+    run.rank_count = 2;
+  }
+  ReportInput read() {
+    files.files["/runs/r/run.json"] = render_run_json(run);
+    System system = interfaces();
+    system.kernel = &kernel;
+    return read_run_view(system, "/runs/r");
+  }
+};
+
+const char* const metrics =
+    R"({"type":"config","schema":"ddlrun.train.metrics/1","net":"lenet","data":"digits"})"
+    "\n";
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/history/report_input");
+
+TEST_CASE("only a run without a record is refused") {
+  Reported reported;
+  System system = reported.interfaces();
+  CHECK_THROWS_AS(read_run_view(system, "/runs/none"), Error);
+  const ReportInput input = reported.read();
+  CHECK(input.directory == "/runs/r");
+  CHECK(input.state == RunState::ended);
+  CHECK(input.seconds == 60);
+  CHECK(input.machines.empty());
+  CHECK_FALSE(input.training);
+  CHECK(input.notes.empty());
+}
+
+TEST_CASE("the command line is the first comment of argv") {
+  Reported reported;
+  reported.files.files["/runs/r/argv"] = "# mpirun -n 2 'a b'\nmpirun\n-n\n";
+  CHECK(reported.read().command_line == "mpirun -n 2 'a b'");
+  reported.files.files["/runs/r/argv"] = "mpirun\n";
+  CHECK(reported.read().command_line == "");
+}
+
+TEST_CASE("one picture for each kind of machine; a damaged one is noted") {
+  Reported reported;
+  const auto machine = topology::regular_machine(1, 2, 1, "x");
+  reported.files.files["/runs/r/topology-0.json"] = topology::render_machine_json(machine);
+  reported.files.files["/runs/r/topology-1.json"] = "{";
+  const ReportInput input = reported.read();
+  REQUIRE(input.machines.size() == 1);
+  CHECK(input.machines[0].title == "h1, one of 2 hosts like it");
+  CHECK(input.machines[0].svg.find("<title>core ") != std::string::npos);
+  CHECK(input.notes.size() == 1);
+}
+
+TEST_CASE("curves from where the program wrote them, unless another run has written there since") {
+  Reported reported;
+  reported.run.program = {"ddl-train", "--metrics", "out/m.jsonl"};
+  CHECK(reported.read().notes == std::vector<std::string>{"no curves: there is no /work/out/m.jsonl"});
+  reported.files.files["/work/out/m.jsonl"] = metrics;
+  reported.kernel.add("/work/out/m.jsonl").modified_seconds = 1795231154 + 60;
+  CHECK(reported.read().notes.empty());
+  for (const int seconds : {-1, 63}) {
+    reported.kernel.infos["/work/out/m.jsonl"].modified_seconds = 1795231154 + seconds;
+    CHECK(reported.read().notes ==
+          std::vector<std::string>{"no curves: another run has written /work/out/m.jsonl since"});
+  }
+  reported.run.program = {"ddl-train", "--metrics=/m.jsonl", "--timeline=/t.json"};
+  CHECK(reported.read().notes.size() == 2);
+  reported.files.files["/t.json"] = "[]";
+  CHECK(reported.read().timeline == "/t.json");
+}
+
+TEST_CASE("the last lines of the rank that failed first") {
+  Reported reported;
+  reported.run.watched.emplace();
+  reported.run.watched->first_failure = RunFailure{1, "h2", 9, 0};
+  CHECK(reported.read().first_log == "");
+  reported.files.files["/runs/r/out/rank-0001.err"] = "loading\nout of memory\n";
+  const ReportInput input = reported.read();
+  CHECK(input.first_log == "/runs/r/out/rank-0001.err");
+  CHECK(input.first_lines == std::vector<std::string>{"loading", "out of memory"});
+}
+
+TEST_SUITE_END();

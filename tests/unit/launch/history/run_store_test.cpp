@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "launch/history/run_store.hpp"
+
+#include "base/text/error.hpp"
+#include "launch/history/launch_record.hpp"
+#include "tests/support/fake_host_info.hpp"
+#include "tests/support/fake_system.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace ddlrun;
+using namespace ddlrun::launch;
+
+namespace {
+
+struct Runs : tests::FakeSystem {
+  tests::FakeHostInfo kernel;
+  System system = interfaces();
+  std::string base = "/state/ddlrun/runs";
+
+  Runs() {
+    environment.variables["XDG_STATE_HOME"] = "/state";
+    environment.host_name = "login1";
+    system.kernel = &kernel;
+  }
+  void add(const std::string& id, std::int64_t start_us = 0, const std::string& restart_of = "") {
+    RunRecord record;
+    record.id = id;
+    record.start_us = start_us;
+    record.restart_of = restart_of;
+    kernel.add_directory(base + "/" + id);
+    files.files[base + "/" + id + "/run.json"] = render_run_json(record);
+  }
+  std::string refusal(const std::string& word) {
+    try {
+      find_run_directory(system, word);
+    } catch (const Error& error) {
+      CHECK(error.message().hint.starts_with("ddlrun history"));
+      return error.message().what;
+    }
+    return "";
+  }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("launch/history/run_store");
+
+TEST_CASE("runs are listed newest first; those of one second by their own times") {
+  Runs runs;
+  CHECK(list_run_directories(runs.system).empty());
+  runs.add("20261121-031914-b", 2'000'000);
+  runs.add("20261121-031914-c", 1'000'000);
+  runs.add("20261121-031914-a", 3'000'000);
+  runs.add("20261122-000000-a");
+  runs.add("20251231-235959-z");
+  const auto in = [&](const char* id) { return runs.base + "/" + id; };
+  CHECK(list_run_directories(runs.system) ==
+        std::vector<std::string>{in("20261122-000000-a"), in("20261121-031914-a"), in("20261121-031914-b"),
+                                 in("20261121-031914-c"), in("20251231-235959-z")});
+}
+
+TEST_CASE("a damaged record does not hide the other runs") {
+  Runs runs;
+  runs.add("20261121-031914-a", 1'000'000);
+  runs.add("20261121-031914-b", 2'000'000);
+  runs.files.files[runs.base + "/20261121-031914-b/run.json"] = "{";
+  CHECK(list_run_directories(runs.system).size() == 2);
+  CHECK(list_run_directories(runs.system).front().ends_with("-a"));
+  CHECK_THROWS_AS(read_run(runs.system, runs.base + "/20261121-031914-b", false), Error);
+}
+
+TEST_CASE("a run by its id, the beginning of one, a directory, last") {
+  Runs runs;
+  CHECK(runs.refusal("last") == "there are no runs yet");
+  runs.add("20261121-031914-abc");
+  runs.add("20261121-031915-abd");
+  runs.add("20261121-031915");
+  runs.files.files["results/run.json"] = "{}";
+  CHECK(find_run_directory(runs.system, "results") == "results");
+  CHECK(find_run_directory(runs.system, "last").ends_with("/20261121-031915-abd"));
+  CHECK(find_run_directory(runs.system, "20261121-031914").ends_with("-abc"));
+  CHECK(find_run_directory(runs.system, "20261121-031915")
+            .ends_with("/20261121-031915"));  // whole, not a start
+  CHECK(runs.refusal("2027") == "no run has an id that begins so");
+  CHECK(runs.refusal("./none") == "there is no run in this directory: no run.json");
+  CHECK(runs.refusal("20261121") ==
+        "3 runs have an id that begins so: 20261121-031915-abd, 20261121-031915 and 1 more");
+}
+
+TEST_CASE("the first start of a run that was started again") {
+  Runs runs;
+  runs.add("1");
+  runs.add("2", 0, "1");
+  runs.add("3", 0, "2");
+  CHECK(find_original_run(runs.system, runs.base + "/3") == runs.base + "/1");
+  CHECK(find_original_run(runs.system, runs.base + "/1") == runs.base + "/1");
+  runs.add("9", 0, "8");
+  CHECK_THROWS_WITH_AS(find_original_run(runs.system, runs.base + "/9"),
+                       doctest::Contains("this run was restarted from 8, whose record no longer exists"),
+                       Error);
+  runs.add("5", 0, "../../etc");
+  CHECK_THROWS_AS(find_original_run(runs.system, runs.base + "/5"), Error);
+  runs.add("6", 0, "7");
+  runs.add("7", 0, "6");
+  CHECK_THROWS_WITH_AS(find_original_run(runs.system, runs.base + "/6"), doctest::Contains("damaged"), Error);
+}
+
+TEST_CASE("a run without an end is running only if its very process is there") {
+  Runs runs;
+  RunRecord run;
+  run.host = "login1";
+  run.process = {4711, 100, "boot-1"};
+  runs.files.files["/proc/sys/kernel/random/boot_id"] = "boot-1\n";
+  const auto stat = [](const std::string& pid, const std::string& ticks) {
+    return pid + " (ddlrun) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 " + ticks + " 0 0\n";
+  };
+  runs.files.files["/proc/self/stat"] = stat("1", "5");
+  CHECK(find_run_state(runs.system, run) == RunState::unseen);
+  runs.files.files["/proc/4711/stat"] = stat("4711", "100");
+  CHECK(find_run_state(runs.system, run) == RunState::running);
+  runs.files.files["/proc/4711/stat"] = stat("4711", "101");  // the number belongs to another process
+  CHECK(find_run_state(runs.system, run) == RunState::unseen);
+  runs.files.files["/proc/4711/stat"] = stat("4711", "100");
+  run.process.boot = "boot-0";
+  CHECK(find_run_state(runs.system, run) == RunState::unseen);
+  run.host = "login2";
+  CHECK(find_run_state(runs.system, run) == RunState::elsewhere);
+  run.end = RunEnd{"2026-11-21T03:19:14Z", 0, 0};
+  CHECK(find_run_state(runs.system, run) == RunState::ended);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// A job from its options to sbatch's command line: settings of all layers, directory, files, history.
+#include "schedulers/client/job_submission.hpp"
+
+#include "base/text/error.hpp"
+#include "schedulers/client/job_dependencies.hpp"
+#include "schedulers/client/job_options.hpp"
+#include "schedulers/client/job_template.hpp"
+#include "schedulers/client/scheduler_access.hpp"
+#include "tests/support/fake_system.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+
+using namespace ddlrun;
+using namespace ddlrun::schedulers;
+
+namespace {
+
+struct Submitted : tests::FakeSystem {
+  System system = interfaces();
+  JobOptions options;
+
+  Submitted() {
+    environment.workdir = "/work";
+    environment.variables["HOME"] = "/home/none";
+    clock.time =
+        std::chrono::system_clock::time_point(std::chrono::seconds(1795231154));  // 2026-11-21T03:19:14Z
+    options.slurm = true;
+    options.dims = "4x2";
+    options.flags = {{"walltime", {"1h"}}, {"name", {"lenet"}}};
+    options.program = {"./train"};
+    processes.answer = [](const Command& command) {
+      ProcessResult result;
+      if (std::ranges::find(command, "sbatch") != command.end()) result.out = "4711\n";
+      return result;
+    };
+  }
+  JobRequest request() {
+    JobRequest wanted = load_job_request(system, options);
+    for (const Message& error : wanted.reading.errors) FAIL_CHECK(error.where, ": ", error.what);
+    return wanted;
+  }
+  std::vector<std::string> errors() {
+    std::vector<std::string> texts;
+    JobRequest wanted = load_job_request(system, options);
+    if (wanted.reading.errors.empty()) read_template(system, wanted);
+    for (const Message& error : wanted.reading.errors) texts.push_back(error.where + ": " + error.what);
+    return texts;
+  }
+  std::unique_ptr<Scheduler> slurm = make_scheduler(SchedulerKind::slurm);
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("schedulers/client/job_submission");
+
+TEST_CASE("flags win over ddlrun.yaml, that over the user's configuration") {
+  Submitted job;
+  job.files.files["ddlrun.yaml"] = "memory: 8G\nwalltime: 9h\nqueue: short\n";
+  job.environment.variables["XDG_CONFIG_HOME"] = "/config";
+  job.files.files["/config/ddlrun/config.yaml"] = "queue: long\naccount: lab\n";
+  const JobRequest wanted = job.request();
+  CHECK(wanted.settings.at("walltime").origin == "--walltime");
+  CHECK(wanted.reading.job.queue == "short");
+  CHECK(wanted.settings.at("queue").origin.starts_with("ddlrun.yaml:3"));
+  CHECK(wanted.settings.at("account").value.text == "lab");
+}
+
+TEST_CASE("submit: a directory of its own, the script, the settings, the id") {
+  Submitted job;
+  const JobRef ref = submit_job(job.system, job.request(), *job.slurm);
+  CHECK(ref.id == "4711");
+  CHECK(ref.name == "lenet");
+  CHECK(ref.dir == "/work/ddlrun-jobs/lenet-20261121-031914");
+  CHECK(job.files.directories.contains(ref.dir));
+  CHECK(job.files.files.at(ref.dir + "/job.sh").starts_with("#!/bin/bash"));
+  CHECK(job.files.files.at(ref.dir + "/job.sh").find("#SBATCH --nodes=2") != std::string::npos);
+  CHECK(job.files.files.at(ref.dir + "/ddlrun.yaml").find("walltime: \"1h\"  # --walltime") !=
+        std::string::npos);
+  const auto sbatch = std::ranges::find_if(job.processes.ran, [](const Command& command) {
+    return std::ranges::find(command, "sbatch") != command.end();
+  });
+  REQUIRE(sbatch != job.processes.ran.end());
+  CHECK(sbatch->back() == ref.dir + "/job.sh");
+}
+
+TEST_CASE("two jobs of one name in one second get two directories") {
+  Submitted job;
+  CHECK(submit_job(job.system, job.request(), *job.slurm).dir.ends_with("lenet-20261121-031914"));
+  const JobRef second = submit_job(job.system, job.request(), *job.slurm);
+  CHECK(second.dir.ends_with("lenet-20261121-031914-2"));
+  CHECK(job.files.files.at(second.dir + "/job.sh").find("lenet-20261121-031914-2") != std::string::npos);
+}
+
+TEST_CASE("variables that override the script are left out of sbatch's environment, by name") {
+  Submitted job;
+  job.environment.variables["SBATCH_PARTITION"] = "debug";
+  const PreparedJob prepared = prepare_job(job.system, job.request(), *job.slurm, "/work/d");
+  CHECK(prepared.left_out == std::vector<std::string>{"SBATCH_PARTITION"});
+  CHECK(Command(prepared.submit.begin(), prepared.submit.begin() + 3) ==
+        Command{"env", "-u", "SBATCH_PARTITION"});
+  CHECK(job.files.written.empty());
+}
+
+TEST_CASE("what sbatch refuses is an error, and the script stays") {
+  Submitted job;
+  job.processes.answer = [](const Command&) {
+    ProcessResult result;
+    result.exit_status = 1;
+    result.err = "sbatch: error: invalid partition specified: gpu\n";
+    return result;
+  };
+  CHECK_THROWS_AS(submit_job(job.system, job.request(), *job.slurm), Error);
+  CHECK(job.files.files.contains("/work/ddlrun-jobs/lenet-20261121-031914/job.sh"));
+}
+
+TEST_CASE(
+    "the user's own script: its placeholders are filled; a setting that it has no place for is an error") {
+  Submitted job;
+  job.options.flags["template"] = {"my.sh"};
+  job.files.files["/work/my.sh"] =
+      "#!/bin/bash\n#SBATCH -N {{nodes|int}} --ntasks-per-node={{ranks_per_node|int}} -t "
+      "{{walltime|sbatch}}\n"
+      "#SBATCH -J {{name|sbatch}} -o {{output|sbatch}}\ncd {{workdir|sh}}\nsrun {{program|sh}}\n";
+  JobRequest wanted = job.request();
+  read_template(job.system, wanted);
+  CHECK(wanted.reading.errors.empty());
+  const JobRef ref = submit_job(job.system, wanted, *job.slurm);
+  const std::string script = job.files.files.at(ref.dir + "/job.sh");
+  CHECK(script.find("#SBATCH -N 2 --ntasks-per-node=4 ") != std::string::npos);
+  CHECK(script.find("{{") == std::string::npos);
+  job.options.flags["queue"] = {"gpu"};
+  const auto lost = job.errors();
+  REQUIRE_FALSE(lost.empty());
+  CHECK(lost.back().find("queue (gpu) would be lost: my.sh has no placeholder for it") != std::string::npos);
+}
+
+TEST_CASE("a script of another scheduler is refused: its directives would be comments") {
+  Submitted job;
+  job.options.flags["template"] = {"my.pbs"};
+  job.files.files["/work/my.pbs"] = "#!/bin/bash\n#PBS -l select=2\n./train\n";
+  const auto errors = job.errors();
+  REQUIRE(errors.size() == 1);
+  CHECK(errors[0].find("my.pbs has #PBS lines only, which sbatch takes for comments") != std::string::npos);
+}
+
+TEST_CASE("a template in a file lies beside that file; one on the command line here") {
+  Submitted job;
+  templates::SiteProfile site;
+  site.file = "/etc/ddlrun/sites/lab.yaml";
+  JobSettings settings;
+  const auto path_of = [&](const std::string& path, const std::string& origin, int line) {
+    settings["template"].value.kind = YamlValue::Kind::scalar;
+    settings["template"].value.text = path;
+    settings["template"].value.line = line;
+    settings["template"].origin = origin;
+    find_template(job.environment, site, settings);
+    return settings["template"].value.text;
+  };
+  CHECK(path_of("my.sh", "--template", 0) == "/work/my.sh");
+  CHECK(path_of("my.sh", "conf/ddlrun.yaml:3:7", 3) == "/work/conf/my.sh");
+  CHECK(path_of("my.sh", "/a/b.yaml:3:7", 3) == "/a/my.sh");
+  CHECK(path_of("my.sh", "profile lab", 4) == "/etc/ddlrun/sites/my.sh");
+  CHECK(path_of("/x/my.sh", "conf/ddlrun.yaml:3:7", 3) == "/x/my.sh");
+  CHECK(path_of("$HOME/my.sh", "conf/ddlrun.yaml:3:7", 3) == "$HOME/my.sh");
+}
+
+TEST_CASE("dependencies: one that can no longer come true, and one that no list has, are refused") {
+  Submitted job;
+  std::string sacct, squeue;
+  job.processes.answer = [&](const Command& command) {
+    ProcessResult result;
+    if (command.front() == "sacct") result.out = sacct;
+    if (command.front() == "squeue") result.out = squeue;
+    return result;
+  };
+  const auto refusal = [&](const std::string& dependency) {
+    job.options.flags["dependencies"] = {dependency};
+    try {
+      check_dependencies(job.system, job.request());
+    } catch (const Error& error) {
+      return error.message().what;
+    }
+    return std::string();
+  };
+  const std::string unknown = "neither Slurm nor ddlrun's history has that job";
+  CHECK(refusal("afterok:99").find(unknown) != std::string::npos);
+  sacct = "99|FAILED|9:0|n1|gpu|00:01:00\n";
+  CHECK(refusal("afterok:99").find("that job is over and failed (9)") != std::string::npos);
+  CHECK(refusal("afternotok:99") == "");
+  CHECK(refusal("afterany:99") == "");
+  sacct = "99|COMPLETED|0:0|n1|gpu|00:01:00\n";
+  CHECK(refusal("afterok:99") == "");
+  CHECK(refusal("afternotok:99").find("that job is over and completed") != std::string::npos);
+  squeue = "1:00;gpu|99|RUNNING|n1|None\n";
+  CHECK(refusal("afterok:99") == "");
+}
+
+TEST_SUITE_END();
