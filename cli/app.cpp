@@ -88,7 +88,7 @@ std::string hint_for_option(const CLI::App& app, const std::string& word) {
   const CLI::Option* place = name.empty() ? nullptr : app.get_option_no_throw(name);
   if (place != nullptr && place->get_positional())
     return fmt::format("{} is an argument without dashes: {} {}", name, app.get_name(), name);
-  return fmt::format("put options of the program after '--': {} -- {} ...", app.get_name(), word);
+  return fmt::format("{} --help; options of the program go after '--'", app.get_name());
 }
 
 // The intended option: "--wallclock" is --walltime if the command has it, else the nearest name.

@@ -93,7 +93,7 @@ class Reader {
   }
   const std::string& text_of(const YamlValue& value, std::string_view example) const {
     if (value.kind != Kind::scalar || trim(value.text).empty())
-      refuse(value, "one value is wanted here", std::string(example));
+      refuse(value, "one value is expected here", std::string(example));
     if (value.text.find('\0') != std::string::npos) refuse(value, "a NUL byte", std::string(example));
     return value.text;
   }
@@ -104,7 +104,7 @@ class Reader {
   const std::vector<std::pair<std::string, YamlValue>>& mapping(const YamlValue& value,
                                                                 std::string_view example) const {
     if (value.kind != Kind::mapping)
-      refuse(value, "a mapping (KEY: VALUE) is wanted here", std::string(example));
+      refuse(value, "a mapping (KEY: VALUE) is expected here", std::string(example));
     return value.fields;
   }
   // One text or a list of them.

@@ -28,10 +28,9 @@ void check_rank_count(const MachineTopology& machine, std::uint32_t ranks, const
                          ? fmt::format("{} ranks per node x {} cores need {} cores, there are {}", ranks,
                                        options.cores_per_rank, wanted, cores)
                          : fmt::format("{} ranks per node need {} cores, there are {}", ranks, wanted, cores);
-  std::string hint =
-      options.cores_per_rank > 1 && ranks <= cores
-          ? fmt::format("--cores-per-rank {}", cores / ranks)
-          : fmt::format("dims that begin with {} or less: one core a rank is the least", cores);
+  std::string hint = options.cores_per_rank > 1 && ranks <= cores
+                         ? fmt::format("--cores-per-rank {}", cores / ranks)
+                         : fmt::format("a first factor of {} or less: each rank needs a core", cores);
   throw Error(ErrorKind::request, {std::move(what), name_of(machine), std::move(hint)});
 }
 

@@ -11,6 +11,8 @@ namespace ddlrun {
 
 namespace {
 
+constexpr std::size_t shortest_part = 4;  // of a name that is completed: "--lr"
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_shell_safe(char c) {
@@ -133,7 +135,13 @@ std::optional<std::string> closest_match(std::string_view word, std::span<const 
       best_distance = distance;
     }
   }
-  return best;
+  if (best || word.size() < shortest_part) return best;
+  const auto contains = [&](const std::string& candidate) {
+    return candidate.find(word) != std::string::npos;
+  };
+  const auto first = std::ranges::find_if(candidates, contains);
+  const bool unique = first != candidates.end() && std::none_of(std::next(first), candidates.end(), contains);
+  return unique ? std::optional(*first) : std::nullopt;
 }
 
 std::string render_ranges(std::span<const int> ascending, std::string_view separator) {

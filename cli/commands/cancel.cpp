@@ -27,7 +27,7 @@ using schedulers::JobState;
 std::string why_not(const JobRef& job, const schedulers::JobStatus& status) {
   if (schedulers::is_over(status.state)) return fmt::format("is over already: {}", name_of(status.state));
   if (status.state != JobState::unknown) return {};
-  return job.submitted_here() ? "is not known to the scheduler any more" : "";
+  return job.submitted_here() ? "is no longer known to the scheduler" : "";
 }
 
 // Returns whether it was alive until now.

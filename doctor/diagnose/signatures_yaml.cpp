@@ -44,7 +44,7 @@ class Reader {
   }
 
   void need_mapping(const YamlValue& value, const std::vector<std::string>& known) const {
-    if (value.kind != Kind::mapping) refuse(value, "a mapping (key: value) is wanted here");
+    if (value.kind != Kind::mapping) refuse(value, "a mapping (key: value) is expected here");
     for (const auto& [key, field] : value.fields) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
       const auto near = closest_match(key, known);
@@ -53,11 +53,11 @@ class Reader {
     }
   }
   const std::vector<YamlValue>& items(const YamlValue& value) const {
-    if (value.kind != Kind::sequence) refuse(value, "a list is wanted here", "- ...");
+    if (value.kind != Kind::sequence) refuse(value, "a list is expected here", "- ...");
     return value.items;
   }
   const std::string& text(const YamlValue& value) const {
-    if (value.kind != Kind::scalar) refuse(value, "one text is wanted here");
+    if (value.kind != Kind::scalar) refuse(value, "one text is expected here");
     return value.text;
   }
   // A text or a list of texts.
@@ -141,7 +141,7 @@ class Reader {
     return negative ? -static_cast<int>(*number) : static_cast<int>(*number);
   }
   bool read_bool(const YamlValue& value) const {
-    if (text(value) != "true" && text(value) != "false") refuse(value, "true or false is wanted here");
+    if (text(value) != "true" && text(value) != "false") refuse(value, "true or false is expected here");
     return value.text == "true";
   }
   SignatureClass read_class(const YamlValue& in) const {

@@ -79,10 +79,10 @@ std::string find_run_directory(System& system, const std::string& word) {
     if (name == word) return directory;
     if (name.starts_with(word)) found.push_back(directory);
   }
-  if (found.empty()) refuse_run(word, "no run has an id that begins so");
+  if (found.empty()) refuse_run(word, "no run has an ID that begins with this");
   if (found.size() == 1) return found.front();
   const std::string more = found.size() > 2 ? fmt::format(" and {} more", found.size() - 2) : "";
-  refuse_run(word, fmt::format("{} runs have an id that begins so: {}, {}{}", found.size(),
+  refuse_run(word, fmt::format("{} runs have an ID that begins with this: {}, {}{}", found.size(),
                                base_name(found[0]), base_name(found[1]), more));
 }
 

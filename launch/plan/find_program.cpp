@@ -61,7 +61,8 @@ void check_script(System& system, const Command& words) {
   const auto at = frameworks::find_script(words);
   if (!at || *at == 0 || words[*at].empty() || system.files.exists(words[*at])) return;
   throw Error(ErrorKind::request, {fmt::format("the script '{}' was not found", printable(words[*at], 120)),
-                                   place_of_file(system, words[*at]), "ls -l " + quote_shell(words[*at])});
+                                   place_of_file(system, words[*at]),
+                                   "ls " + quote_shell(directory_of(words[*at])) + "   # what is there"});
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ void check_program(System& system, const std::string& name, const std::string& p
   throw Error(ErrorKind::request,
               {fmt::format("the program '{}' was not found", printable(name, 120)),
                place.empty() ? directory : fmt::format("{}; {}", place, directory),
-               has_slash ? "ls -l " + quote_shell(name)
+               has_slash ? "ls " + quote_shell(directory_of(name)) + "   # what is there"
                          : fmt::format("./{} if it is in this directory", printable(name, 60))});
 }
 

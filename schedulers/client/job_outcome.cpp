@@ -46,8 +46,8 @@ std::string how_job_ended(const JobRef& job, const JobStatus& status, const std:
     case JobState::out_of_memory:
       return "was ended because it used more memory than it had requested";
     case JobState::unknown:
-      return job.submitted_here() ? "is not known to the scheduler (any more), and has left no exit status"
-                                  : "is not known to the scheduler (any more)";
+      return job.submitted_here() ? "is unknown to the scheduler and has no exit status"
+                                  : "is unknown to the scheduler";
     default:
       return status.never ? "can never run and is left in the queue" : std::string(name_of(status.state));
   }

@@ -28,7 +28,7 @@ void check_id(const std::string& id) {
                        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                        "_.[]-;:+@") != std::string::npos;
   if (!odd && id[0] >= '0' && id[0] <= '9') return;
-  throw Error(ErrorKind::usage, {fmt::format("'{}' is no job's id", printable(id, 60)), "",
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is not a job ID", printable(id, 60)), "",
                                  "the number that ddlrun submit printed; ddlrun jobs lists yours"});
 }
 

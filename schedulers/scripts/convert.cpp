@@ -229,7 +229,7 @@ Conversion convert_script(const JobScript& given, Dialect to, const templates::S
   refuse_own(given, to);
   const JobScript script = without_marked_lines(given);
   if (script.dialect == Dialect::none)
-    throw Error(ErrorKind::request, {"there is no #PBS and no #SBATCH line in it", script.file,
+    throw Error(ErrorKind::request, {"this file has no #PBS and no #SBATCH line", script.file,
                                      "ddlrun lint-script FILE shows what a scheduler reads of it"});
   if (script.dialect == to)
     throw Error(ErrorKind::request,

@@ -66,6 +66,6 @@ expect_refusal 2 '--to is missing' "$DDLRUN" convert "$golden/kisti_caffe.pbs"
 expect_refusal 2 '--to must be slurm or pbs' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to lsf
 expect_refusal 3 'it is a PBS script already' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to pbs
 printf '#!/bin/sh\ntrue\n' >"$work/none.sh"
-expect_refusal 3 'there is no #PBS and no #SBATCH' "$DDLRUN" convert "$work/none.sh" --to slurm
+expect_refusal 3 'this file has no #PBS and no #SBATCH' "$DDLRUN" convert "$work/none.sh" --to slurm
 expect_refusal 3 'No such file' "$DDLRUN" convert "$work/nowhere.sh" --to slurm
 finish

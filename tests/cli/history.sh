@@ -71,8 +71,8 @@ rm -r "$runs"/202?0101-*
 for word in "$well" "${well%???}" "$runs/$well"; do expect 0 '<!DOCTYPE html>' "$DDLRUN" report "$word" -o -; done
 expect 0 'wrote' "$DDLRUN" report last
 check "last is the newest" test -s "$running/report.html"
-expect_refusal 3 'runs have an id that begins so' "$DDLRUN" report "${well:0:2}"
-expect_refusal 3 'no run has an id' "$DDLRUN" report 1999
+expect_refusal 3 'runs have an ID that begins with this' "$DDLRUN" report "${well:0:2}"
+expect_refusal 3 'no run has an ID' "$DDLRUN" report 1999
 expect_refusal 3 'no run.json' "$DDLRUN" report ./here
 
 # --- replay: the same arguments, options and places; a new directory that names the old one

@@ -8,7 +8,7 @@ cd "$work" || exit 1
 
 expect 0 'no jobs were submitted' "$DDLRUN" status
 expect 0 '"jobs": []' "$DDLRUN" jobs --json
-expect_refusal 2 'is no job' "$DDLRUN" status ./x
+expect_refusal 2 'is not a job ID' "$DDLRUN" status ./x
 expect_refusal 2 'wait for which job' "$DDLRUN" wait
 expect_refusal 2 'cancel which job' "$DDLRUN" cancel
 expect_refusal 2 'logs takes one job' "$DDLRUN" logs

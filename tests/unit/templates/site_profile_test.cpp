@@ -115,7 +115,7 @@ TEST_CASE("a profile's errors have a place and a way out") {
       {"scheduler: pbs\ndirectives: [\"#PBS -W x\"]\n",
        "mine.yaml:2:14 '#PBS -W x' is no directive (without #SBATCH or #PBS) | - \"-W sandbox=PRIVATE\""},
       {"scheduler: pbs\nrequired: {a: b}\n",
-       "mine.yaml:2:11 one value is wanted here | required: [walltime]"},
+       "mine.yaml:2:11 one value is expected here | required: [walltime]"},
       {"- a\n", "mine.yaml:1:1 a profile is a mapping (KEY: VALUE) | scheduler: slurm"},
       {"", "mine.yaml a profile is a mapping (KEY: VALUE) | scheduler: slurm"},
   };

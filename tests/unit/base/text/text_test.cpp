@@ -51,6 +51,10 @@ TEST_CASE("closest_match finds what was meant, not just anything") {
   CHECK(closest_match("gen-rakfile", names) == "gen-rankfile");
   CHECK(closest_match("tpo", names) == "topo");
   CHECK_FALSE(closest_match("frobnicate", names).has_value());
+  const std::vector<std::string> options{"--batch-size", "--test-batch", "--test-every", "--data"};
+  CHECK(closest_match("--batch", options) == "--batch-size");  // the only one that contains it
+  CHECK_FALSE(closest_match("--test", options).has_value());
+  CHECK_FALSE(closest_match("--b", options).has_value());
 }
 
 TEST_CASE("quote_shell keeps safe words bare") {

@@ -85,10 +85,10 @@ TEST_CASE("a run by its id, the beginning of one, a directory, last") {
   CHECK(find_run_directory(runs.system, "20261121-031914").ends_with("-abc"));
   CHECK(find_run_directory(runs.system, "20261121-031915")
             .ends_with("/20261121-031915"));  // whole, not a start
-  CHECK(runs.refusal("2027") == "no run has an id that begins so");
+  CHECK(runs.refusal("2027") == "no run has an ID that begins with this");
   CHECK(runs.refusal("./none") == "there is no run in this directory: no run.json");
   CHECK(runs.refusal("20261121") ==
-        "3 runs have an id that begins so: 20261121-031915-abd, 20261121-031915 and 1 more");
+        "3 runs have an ID that begins with this: 20261121-031915-abd, 20261121-031915 and 1 more");
 }
 
 TEST_CASE("the first start of a run that was started again") {

@@ -117,7 +117,7 @@ TEST_CASE("a job that no one knows ends the waiting with 3, and something to typ
   System system = fake.interfaces();
   answer_squeue(fake, [] { return std::string(); });
   CHECK(follow_jobs(system, {slurm_job()}, {}) == 3);
-  CHECK(fake.err.find("not known") != std::string::npos);
+  CHECK(fake.err.find("unknown to the scheduler") != std::string::npos);
   CHECK(fake.err.find("try: ddlrun jobs") != std::string::npos);
   CHECK(fake.err.find("its log") == std::string::npos);
 }
