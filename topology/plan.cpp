@@ -95,8 +95,9 @@ void check_hosts(const Dims& dims, const std::vector<std::string>& hosts) {
   seen.reserve(hosts.size());
   for (const std::string& host : hosts) {
     if (!seen.insert(host).second) {
-      throw Error(ErrorKind::request, {fmt::format("host '{}' is listed twice", host), "the host list",
-                                       "each host once; a larger first factor puts more ranks on it"});
+      throw Error(ErrorKind::request,
+                  {fmt::format("host '{}' is listed twice", host), "the host list",
+                   "list each host once; for more ranks on a host: a larger first factor, as 8x1"});
     }
   }
 }

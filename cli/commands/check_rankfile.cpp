@@ -123,8 +123,8 @@ int run_check_rankfile(System& system, const CheckRankfileOptions& options) {
     context.machine_of = [&machine](std::string_view) { return &*machine; };
   } else {
     system.err(render_message("ddlrun", "note",
-                              {"cores were not checked: the machines of these hosts are not known",
-                               options.file, "--topology node.xml, or --sockets 2 --cores 10"}));
+                              {"cores were not checked: the cores of these hosts are not known", options.file,
+                               "--topology node.xml, or --sockets 2 --cores 10"}));
   }
   if (options.fix) return run_fix(system, options, text, context);
   const auto findings = rankfile::check_rankfile(text, context);

@@ -127,7 +127,8 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
   if (diagnosis.bytes == 0 && !end.status) {
     throw Error(ErrorKind::request,
                 {logs.size() == 1 ? "the log is empty" : fmt::format("all {} logs are empty", logs.size()),
-                 printable(logs[0]), std::string(how_to_log) + "; or --status $? --from mpirun"});
+                 printable(logs[0]),
+                 std::string(how_to_log) + "; of a status alone: ddlrun diagnose --status N --from mpirun"});
   }
   system.out(options.json ? diagnose::render_diagnosis_json(diagnosis)
                           : diagnose::render_diagnosis(diagnosis));

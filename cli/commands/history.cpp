@@ -52,7 +52,7 @@ int run_history(System& system, const HistoryOptions& options) {
   if (!limit) {
     throw Error(ErrorKind::usage,
                 {fmt::format("--limit must be a number, not '{}'", printable(options.limit, 40)), "",
-                 "--limit 20; 0 for all"});
+                 "--limit 20; --limit 0 shows all"});
   }
   const std::int64_t now =
       std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();

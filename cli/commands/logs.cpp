@@ -31,7 +31,7 @@ struct LogsOptions {
 Message why_no_log(System& system, const JobRef& job) {
   const std::string id = printable(job.id);
   if (!job.submitted_here())
-    return {fmt::format("job {} was not submitted by ddlrun here, its log is not known", id), "",
+    return {fmt::format("job {} was not submitted by ddlrun here: the path of its log is unknown", id), "",
             "ddlrun jobs"};
   if (!has_known_log(system, job)) {
     return {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the wires between processes have alike, whatever carries their messages: who is on them, and what is
-// told of a rank that is waited for in vain: by name alone, or, with a roll call, down to the one that
-// does not respond.
+// What all communicators of a level share, whatever carries their messages: their ranks, and the report of a
+// rank that does not arrive: by its name, or, with a LivenessInspector, of the rank that it waits for in
+// turn.
 #pragma once
 
 #include "ddl/core/grid.hpp"

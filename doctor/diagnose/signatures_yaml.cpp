@@ -39,7 +39,7 @@ class Reader {
 
  private:
   [[noreturn]] void refuse(const YamlValue& at, std::string what, std::string hint = "") const {
-    if (hint.empty()) hint = "ddlrun diagnose --explain A1 --json   # a signature as the file has it";
+    if (hint.empty()) hint = "ddlrun diagnose --explain A1 --json   # a built-in signature as an example";
     throw Error(ErrorKind::request, {std::move(what), place_in(file_, at), std::move(hint)});
   }
 

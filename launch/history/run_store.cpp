@@ -49,7 +49,7 @@ void order_within_seconds(System& system, std::vector<std::string>& directories)
 }
 
 [[noreturn]] void refuse_run(const std::string& word, const std::string& what) {
-  throw Error(ErrorKind::request, {what, printable(word, 80), "ddlrun history   # the runs there are"});
+  throw Error(ErrorKind::request, {what, printable(word, 80), "ddlrun history   # lists the runs"});
 }
 
 }  // namespace

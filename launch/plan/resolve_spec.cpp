@@ -92,8 +92,9 @@ bool redirects_stderr(const std::string& word) {
 
 MonitorSpec resolve_monitor(const LaunchFlags& flags) {
   MonitorSpec spec;
-  spec.stall_timeout = static_cast<int>(parse_count_flag(
-      "--stall-timeout", flags.stall_timeout, 0, max_stall_timeout, "--stall-timeout 60; 0 for no report"));
+  spec.stall_timeout =
+      static_cast<int>(parse_count_flag("--stall-timeout", flags.stall_timeout, 0, max_stall_timeout,
+                                        "--stall-timeout 60 (seconds); 0 turns the report off"));
   if (flags.on_stall != "warn" && flags.on_stall != "end") {
     refuse_flags(fmt::format("--on-stall must be warn or end, not '{}'", printable(flags.on_stall, 40)),
                  "--on-stall", "--on-stall end");

@@ -153,8 +153,9 @@ SelectedLauncher choose_named(System& system, const LauncherSpec& spec, Launcher
 SelectedLauncher select_launcher(System& system, const LauncherSpec& spec) {
   if (!spec.kind) return choose_automatically(system, spec);
   if (spec.kind == LauncherKind::srun && !in_slurm_job(system)) {
-    throw Error(ErrorKind::usage, {"--launcher srun needs a Slurm allocation", "SLURM_JOB_ID is not set",
-                                   "salloc -N 2 --exclusive; or ddlrun submit"});
+    throw Error(ErrorKind::usage,
+                {"--launcher srun needs a Slurm allocation", "SLURM_JOB_ID is not set",
+                 "salloc -N 2 --exclusive and the same again; ddlrun submit --slurm; or no --launcher"});
   }
   return choose_named(system, spec, *spec.kind);
 }

@@ -32,9 +32,10 @@ Typed parse_typed(const std::string& word) {
   Typed typed{word.substr(0, equals), equals != std::string::npos, {}};
   if (typed.has_value) typed.value = word.substr(equals + 1);
   if (!is_variable_name(typed.name)) {
-    throw Error(ErrorKind::usage, {fmt::format("'{}' is not a variable name: letters, digits and _ only",
-                                               printable(typed.name, 60)),
-                                   "-x", "-x NAME or -x NAME=value, one -x for each"});
+    throw Error(ErrorKind::usage,
+                {fmt::format("'{}' is not a variable name: letters, digits and _, no digit first",
+                             printable(typed.name, 60)),
+                 "-x", "-x NAME or -x NAME=value, one -x for each"});
   }
   return typed;
 }

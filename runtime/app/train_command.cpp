@@ -32,9 +32,10 @@ std::optional<ResumePoint> find_resumption(const TrainOptions& options, const Ru
   auto start = resume_run(options.resume_from, prepared.net, prepared.plan, prepared.identity, disk, ranks);
   // A job that is started again by the same command finds none at its first start.
   if (start || options.resume_from == options.checkpoint) return start;
-  throw CollectiveError(ErrorKind::request,
-                        {"no checkpoint to resume from", "--resume " + printable(options.resume_from),
-                         "--checkpoint DIR --resume   # starts a new run if the directory has none yet"});
+  throw CollectiveError(ErrorKind::request, {"there is no checkpoint here to resume from",
+                                             "--resume " + printable(options.resume_from),
+                                             "--resume DIR with checkpoints in it; or --checkpoint DIR "
+                                             "--resume, which starts a new run where there is none"});
 }
 
 // Observer, saver, start state and trace of a run.

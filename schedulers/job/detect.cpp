@@ -71,9 +71,10 @@ void throw_query_error(std::string_view tool, const ProcessResult& answer) {
                              : words.empty()
                                  ? fmt::format("exit status {}, without a message", answer.exit_status)
                                  : fmt::format("\"{}\"", words);
-  throw Error(ErrorKind::unreachable,
-              {fmt::format("the scheduler does not report the state of the job: {}", reason),
-               std::string(tool), "ask again in a minute; a job that runs goes on meanwhile"});
+  throw Error(
+      ErrorKind::unreachable,
+      {fmt::format("the scheduler does not report the state of the job: {}", reason), std::string(tool),
+       "try again in a minute, or on a login node; running jobs are not affected"});
 }
 
 JobStatus unknown_job(const JobId& id, std::string explained) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Torque, and Slurm's wrappers that answer like it. qstat has neither history nor JSON; the wrapper tells no
+// Torque, and Slurm's wrappers that print the same. qstat has neither history nor JSON; the wrapper has no
 // exit status.
 #include "base/text/error.hpp"
 #include "schedulers/job/scheduler_kinds.hpp"

@@ -230,7 +230,7 @@ Conversion convert_script(const JobScript& given, Dialect to, const templates::S
   const JobScript script = without_marked_lines(given);
   if (script.dialect == Dialect::none)
     throw Error(ErrorKind::request, {"this file has no #PBS and no #SBATCH line", script.file,
-                                     "ddlrun lint-script FILE shows what a scheduler reads of it"});
+                                     "ddlrun convert job.sh, with a script for PBS or Slurm"});
   if (script.dialect == to)
     throw Error(ErrorKind::request,
                 {fmt::format("it is a {} script already", to == Dialect::slurm ? "Slurm" : "PBS"),

@@ -144,7 +144,7 @@ expect_refusal 3 "global batch is 40, but this run's is 80" ranks 2 "$train" --d
 expect_refusal 3 "this run's is 45" ranks 3 "$train" --data "$subset" --batch-size 15 --resume "$work/one"
 grep -q 'try: mpirun -n 2 ddl-train --global-batch 40 --lr 0.01 ' "$work/err" || fail 'no number of ranks to type'
 expect 0 'ddl-train: ok' ranks 2 "$train" --data "$subset" --global-batch 40 --lr 0.01 --max-steps 32 --momentum 0.5 --resume "$work/one"
-expect_refusal 3 'no checkpoint to resume from' ranks 2 "$train" "${common[@]}" --resume "$work/none"
+expect_refusal 3 'there is no checkpoint here to resume from' ranks 2 "$train" "${common[@]}" --resume "$work/none"
 expect_refusal 3 'ckpt-000031' "$train" "${common[@]}" --max-steps 5 --resume "$work/one/ckpt-000031.safetensors"
 expect_refusal 2 '--resume without a directory needs --checkpoint' "$train" "${common[@]}" --resume
 expect_refusal 2 'from 2' "$train" "${common[@]}" --checkpoint "$work/x" --keep-checkpoints 1

@@ -31,7 +31,7 @@ struct FakeChildPool : ChildPool {
   std::string out, err;                   // what was written to our own streams
   bool closed = false;                    // the reader of our stdout is gone
   bool has_room = true;                   // for descriptors
-  std::size_t held_in = 0, held_out = 0;  // bytes that nobody takes
+  std::size_t held_in = 0, held_out = 0;  // bytes that no one reads
   std::vector<Ms> leftovers;              // graces of end_leftovers
   std::function<void(std::size_t child)> on_start = [](std::size_t) {};
   std::function<void(std::size_t child)> on_input = [](std::size_t) {};

@@ -16,7 +16,7 @@ struct FakeHost {
   FakeHostInfo kernel;
   doctor::ProbeRequest request;
 
-  // A file with its content, seen by both doors.
+  // A file with its content, seen by both interfaces.
   FileInfo& put(const std::string& path, const std::string& text) {
     system.files.files[path] = text;
     FileInfo& info = kernel.add(path);
@@ -31,11 +31,11 @@ struct FakeHost {
 
   // What one gatherer of a table, by its name, finds here; all of them where no name is given.
   doctor::Facts gather(std::span<const doctor::Gatherer> table, std::string_view name = {}) {
-    System doors = system.interfaces();
-    doors.kernel = &kernel;
+    System all = system.interfaces();
+    all.kernel = &kernel;
     doctor::Facts facts;
     for (const doctor::Gatherer& gatherer : table) {
-      if (name.empty() || gatherer.name == name) gatherer.gather({doors, kernel, request, ""}, facts);
+      if (name.empty() || gatherer.name == name) gatherer.gather({all, kernel, request, ""}, facts);
     }
     return facts;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun launch` with fake doors: an mpirun whose lines and end the test writes.
+// `ddlrun launch` with fake interfaces: an mpirun whose lines and end the test writes.
 #pragma once
 
 #include "cli/app.hpp"

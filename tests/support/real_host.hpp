@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// This very machine through the real doors, as a gatherer gets it.
+// This very machine through the real interfaces, as a gatherer gets it.
 #pragma once
 
 #include "base/os/posix_host_info.hpp"
@@ -18,12 +18,12 @@ struct RealHost {
   PosixHostInfo kernel;
   Environment environment;
   doctor::ProbeRequest request;
-  System doors{processes, files,  clock, environment, [](std::string_view) {}, [](std::string_view) {},
-               {},        &kernel};
-  doctor::GatherContext context{doors, kernel, request, ""};
+  System interfaces{processes, files,  clock, environment, [](std::string_view) {}, [](std::string_view) {},
+                    {},        &kernel};
+  doctor::GatherContext context{interfaces, kernel, request, ""};
 
   explicit RealHost(Environment as = read_environment()) : environment(std::move(as)) {}
-  RealHost(const RealHost&) = delete;  // the doors point into it
+  RealHost(const RealHost&) = delete;  // the interfaces point into it
 
   std::string output(const Command& command) { return processes.run(command, {}).out; }
 };

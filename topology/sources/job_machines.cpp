@@ -37,16 +37,17 @@ JobMachines one_for_all(MachineTopology machine, std::size_t hosts) {
 JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& asked, std::size_t hosts,
                             Unprobed unprobed) {
   const std::string example = fmt::format("{}: {}", asked[0].host, asked[0].failure);
-  const std::string hint =
-      fmt::format("--sockets 2 --cores 8, --topology FILE, or: ssh -o BatchMode=yes {} true", asked[0].host);
-  const std::string what = fmt::format("none of {} hosts reported its cores", hosts);
+  const std::string hint = fmt::format(
+      "the host names, and ssh -o BatchMode=yes {} true; or --sockets 2 --cores 8, --topology FILE",
+      asked[0].host);
+  const std::string what = fmt::format("the cores of none of {} hosts could be read", hosts);
   if (unprobed == Unprobed::refuse) {
     std::vector<std::string> names;
     for (const RemoteMachine& remote : asked) names.push_back(remote.host);
     throw Error(ErrorKind::unreachable, {what + ": " + printable(join(names, ","), 400), example, hint});
   }
   system.err(render_message("ddlrun", "warning",
-                            {fmt::format("{}: {} packages x {} cores are ASSUMED, as rank_gen.py did", what,
+                            {fmt::format("{}: {} packages of {} cores are ASSUMED, as in rank_gen.py", what,
                                          assumed_packages, assumed_cores),
                              example, hint}));
   auto machine = regular_machine(assumed_packages, assumed_cores, 1, "assumed 2x10, not probed");

@@ -106,7 +106,7 @@ void TcpMesh::exchange_host_ids() {
   for (const std::string& each : entries) {
     const std::vector<std::string> parts = split_strings(each);
     if (parts.size() != 3)
-      throw Error(Fault::mismatch, "a rank of another version of libddl", "roll call",
+      throw Error(Fault::mismatch, "a rank of another version of libddl", "TCP bootstrap",
                   "the same libddl on all hosts");
     hosts.push_back({parts[0], parts[1]});
     if (hosts.size() == 1) self_.info.run = std::strtoull(parts[2].c_str(), nullptr, 10);

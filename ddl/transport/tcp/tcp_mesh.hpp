@@ -25,9 +25,9 @@ namespace ddl {
 
 class TcpMesh {
  public:
-  // The roll call. Collective, as gather() and connect(): rank 0 listens until all have come.
+  // The bootstrap. Collective, as gather() and connect(): rank 0 listens until all ranks are connected.
   TcpMesh(const TcpBootstrap& bootstrap_options, double timeout_seconds);
-  // Says goodbye; what is under way still goes.
+  // Sends an end message; messages under way still arrive.
   ~TcpMesh();
   TcpMesh(const TcpMesh&) = delete;
   TcpMesh& operator=(const TcpMesh&) = delete;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The command with fake doors: what is run, with which environment, what is written, which status comes back.
+// The command with fake interfaces: what is run, with which environment, what is written, which status comes
+// back.
 #include "launch/rank/placement_line.hpp"
 #include "launch/rank/status_line.hpp"
 #include "tests/support/fake_launch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command with fake doors: what ranks tell while they run, stalls, signals.
+// The command with fake interfaces: what ranks report while they run, stalls, signals.
 #include "launch/rank/placement_line.hpp"
 #include "launch/rank/status_line.hpp"
 #include "tests/support/fake_launch.hpp"

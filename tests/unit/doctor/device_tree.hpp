@@ -185,7 +185,7 @@ inline doctor::Facts DeviceTree::gather_with(void (*gatherer)(const doctor::Gath
   environment.variables = variables;
   RealHost host(environment);
   doctor::Facts facts;
-  gatherer({host.doors, host.kernel, request, root_}, facts);
+  gatherer({host.interfaces, host.kernel, request, root_}, facts);
   return facts;
 }
 

@@ -282,9 +282,9 @@ TEST_CASE("a directory whose look hangs or dies costs that directory only") {
   host.request.temporary_dir = "/gone";
   host.request.workdir = "/work";
   host.request.checkpoint_dir = "/crash";
-  System doors{processes, host.system.files, host.system.clock, host.system.environment, {}, {}};
+  System interfaces{processes, host.system.files, host.system.clock, host.system.environment, {}, {}};
   Facts facts;
-  gather_disks({doors, host.kernel, host.request, ""}, facts);
+  gather_disks({interfaces, host.kernel, host.request, ""}, facts);
   CHECK(facts.is("disk.tmp.state", "hung"));
   CHECK(facts.is("disk.work.state", "ok"));
   CHECK(facts.why_missing("disk.checkpoint.state") == "looking at it ended with status 139");

@@ -184,8 +184,8 @@ TEST_CASE("the agent's files are read for a connection, once, and not for this m
   } files;
   files.files["/proc/self/exe"] = "binary";
   tests::FakeSystem fake;
-  const System doors = fake.interfaces();
-  System system{doors.processes, files, doors.clock, doors.environment, doors.out, doors.err};
+  const System all = fake.interfaces();
+  System system{all.processes, files, all.clock, all.environment, all.out, all.err};
   ProbeRequest here, h1, h2;
   here.host = "here";
   here.is_driver_host = true;

@@ -234,7 +234,7 @@ TEST_CASE("stdin is rank 0's alone; it is acknowledged once the rank has taken i
   CHECK(host.sent().at(1) == SshMessage{SshMessageType::ack, 0, 0, ""});
 }
 
-TEST_CASE("output that nobody takes makes the ranks wait, but not their end after a stop") {
+TEST_CASE("output without a reader makes the ranks wait, but not their end after a stop") {
   Host host;
   host.start();
   host.pool.after(seconds(1), [&](const ChildCallbacks&) { host.pool.held_out = 2u << 20; });

@@ -34,7 +34,7 @@ TEST_CASE("hosts come from a list, a file or a hostfile, but not from two of the
   CHECK(read_host_names(system, "", "hosts") == std::vector<std::string>{"a", "b"});
   CHECK(read_host_names(system, "", "").empty());
   CHECK_THROWS_AS(read_host_names(system, "a", "hosts"), Error);
-  fake.files.files["empty"] = "# nobody\n";
+  fake.files.files["empty"] = "# no host\n";
   CHECK_THROWS_AS(read_host_names(system, "@empty", ""), Error);
 }
 
