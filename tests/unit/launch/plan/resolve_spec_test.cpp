@@ -118,8 +118,9 @@ TEST_CASE("an invalid value is refused with the flag and a valid value") {
                "core "
                "of a rank"},
            Row{[](auto& f) { f.stall_timeout = "1m"; },
-               "--stall-timeout must be a number from 0 to 86400, not '1m' | --stall-timeout 60; 0 for no "
-               "report"},
+               "--stall-timeout must be a number from 0 to 86400, not '1m' | --stall-timeout 60 (seconds); 0 "
+               "turns the "
+               "report off"},
            Row{[](auto& f) { f.on_stall = "stop"; },
                "--on-stall must be warn or end, not 'stop' | --on-stall end"},
            Row{[](auto& f) { f.max_restarts = "-1"; },
