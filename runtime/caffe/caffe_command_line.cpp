@@ -45,10 +45,9 @@ void refuse_caffe_words(std::span<const std::string> args) {
     const std::string option = word.substr(0, word.find('='));
     for (const CaffeFlag& flag : caffe_flags) {
       if (option != fmt::format("-{}", flag.name) && option != fmt::format("--{}", flag.name)) continue;
-      throw Error(ErrorKind::usage,
-                  {fmt::format("{} is an option of Caffe's: it {}; ddl-train has another option",
-                               printable(option), flag.meaning),
-                   "command line", flag.ours});
+      throw Error(ErrorKind::usage, {fmt::format("Caffe's option {} {}; ddl-train has another option",
+                                                 printable(option), flag.meaning),
+                                     "command line", flag.ours});
     }
   }
 }
