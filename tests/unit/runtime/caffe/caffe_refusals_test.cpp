@@ -202,7 +202,7 @@ layer { name: "c" type: "Convolution" bottom: "data" top: "c"
 layer { name: "r" type: "ReLU6" bottom: "c" top: "c" bogus { deep { deeper: 1 } } }
 layer { name: "l" type: "SoftmaxWithLoss" bottom: "c" bottom: "label" }
 )") == R"(net.prototxt:1:1 unknown field 'nam' in a NetParameter; did you mean name?
-net.prototxt:2:70 unknown field 'batch' in a DataParameter
+net.prototxt:2:70 unknown field 'batch' in a DataParameter; did you mean batch_size?
 net.prototxt:5:23 unknown field 'num_outputs' in a ConvolutionParameter; did you mean num_output?
 net.prototxt:5:38 unknown field 'kernal_size' in a ConvolutionParameter; did you mean kernel_size?
 net.prototxt:5:69 unknown field 'typ' in a FillerParameter; did you mean type?
